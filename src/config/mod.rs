@@ -1,0 +1,5 @@
+//! The configuration: text in, settings out.
+
+mod settings;
+
+pub use settings::*;

@@ -1,0 +1,205 @@
+//! The settings with every default filled in.
+//!
+//! Owns: what the rest of the program may ask of the configuration.
+//!
+//! Promises: no option is left open where a default exists; durations and globs are checked.
+//!
+//! Refuses to know: where a value came from, YAML, the environment.
+
+use serde::Serialize;
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// Everything that `.ralph/config.yaml` can say, resolved (handbook `design.md` §5).
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Settings {
+    /// The folder that holds `.ralph/`, absolute.
+    pub workspace: PathBuf,
+    /// The folder of `tasks.md`, absolute (config `spec:`).
+    pub spec: PathBuf,
+    /// Globs of package folders, relative to the workspace (config `packages:`, default `src/*`).
+    pub packages: Vec<String>,
+    /// True when `packages:` stands in the file (a workspace that is itself a repository reads it so).
+    pub packages_given: bool,
+    /// Patterns that tell test, production and build files apart (config `files:`).
+    pub files: FileGlobs,
+    /// Agents by name.
+    pub agents: BTreeMap<String, AgentSettings>,
+    /// The agent of each role; a role that is not listed uses `default`.
+    pub roles: BTreeMap<Role, String>,
+    /// Gates by name; `PITEST` is always there.
+    pub gates: BTreeMap<String, GateSettings>,
+    /// Commands that must fail (red) after TEST-FIRST and pass (green) after an implementation.
+    pub checks: Checks,
+    /// Limits of the run.
+    pub limits: Limits,
+    /// Commands to tell people: event name (`blocked`, `done`, `gate-fail`, `stop`) to argv.
+    pub on: BTreeMap<String, Vec<String>>,
+    /// Who commits what an agent left.
+    pub commit: CommitBy,
+    /// A task whose text matches may have nothing to commit (a `regex-lite` pattern).
+    pub checkpoints: String,
+    /// What an accepted implementation does to reviews that stand for other content.
+    pub rework: ReworkReviews,
+    /// What a blocked family does to the run.
+    pub on_blocked: OnBlocked,
+}
+
+/// Patterns by kind of file; a path is a test file first, then a build file, then a production file.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct FileGlobs {
+    /// Test files.
+    pub test: Vec<String>,
+    /// Production files.
+    pub production: Vec<String>,
+    /// Build files.
+    pub build: Vec<String>,
+}
+
+/// Who does what: the role of an agent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Role {
+    /// TEST-FIRST.
+    TestWriter,
+    /// Implementation.
+    Worker,
+    /// REQ-CHECK.
+    ReqReviewer,
+    /// PRE-CR.
+    QualityReviewer,
+    /// INTEG.
+    IntegrationTester,
+    /// FINAL.
+    Validator,
+}
+
+/// How to start an agent.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct AgentSettings {
+    /// The argument vector (a preset's, or the configured one); may hold `{prompt_file}`, `{task}`,
+    /// `{stage}`, `{role}`, `{workspace}`.
+    pub command: Vec<String>,
+    /// Extra environment.
+    pub env: BTreeMap<String, String>,
+    /// The preset's name, if one was used.
+    pub preset: Option<String>,
+}
+
+/// How a gate judges.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct GateSettings {
+    /// The kind of judge.
+    pub engine: GateEngine,
+    /// Per cent, 0 to 100 (default 70).
+    pub threshold: u32,
+    /// The unit that must reach the threshold.
+    pub per: Per,
+    /// What a mutant is that no test reaches.
+    pub no_coverage: NoCoverage,
+    /// Modules at a time, and PIT's threads; 0: one per processor.
+    pub jobs: usize,
+    /// Arguments for each call of Maven.
+    pub maven_args: Vec<String>,
+    /// Wall limit of the whole gate.
+    pub limit: Duration,
+    /// PIT's version.
+    pub pit_version: String,
+    /// Names of the test classes of `Foo`, with `{}` for `Foo` (Surefire's default names).
+    pub test_names: Vec<String>,
+    /// Arguments for the JVMs in which tests run, beside the project's own.
+    pub jvm_args: Vec<String>,
+}
+
+/// The kind of judge that a gate is.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum GateEngine {
+    /// PIT, run directly.
+    Direct,
+    /// The POM's own pitest-maven plugin.
+    Maven,
+    /// A command: 0 PASS, 1 FAIL, 77 SKIP, else ERROR.
+    Command(Vec<String>),
+}
+
+/// The unit that must reach the threshold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Per {
+    /// Every target class by itself.
+    Class,
+    /// The target classes of a package together.
+    Package,
+    /// All target classes of the task together.
+    Task,
+}
+
+/// What a mutant is that no test reaches.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum NoCoverage {
+    /// A survivor.
+    Survived,
+    /// Outside the score.
+    Ignore,
+}
+
+/// Commands that every changed package must answer to.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Checks {
+    /// Must fail after TEST-FIRST.
+    pub red: Option<Vec<String>>,
+    /// Must pass after an implementation, and for a checkpoint.
+    pub green: Option<Vec<String>>,
+}
+
+/// Limits; `None` is no limit.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Limits {
+    /// Iterations of one run.
+    pub iterations: Option<u64>,
+    /// Attempts in a row for one stage (default 3).
+    pub attempts: u32,
+    /// Reworks of one family (default 5).
+    pub rework: u32,
+    /// Wall time of one run (default 24 h).
+    pub wall: Duration,
+    /// Wall time of one attempt (default 60 min).
+    pub attempt: Duration,
+    /// Time without a byte of output.
+    pub idle: Option<Duration>,
+    /// Wall time of one check (10 min).
+    pub check: Duration,
+}
+
+/// Who commits what an agent left.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum CommitBy {
+    /// The agent.
+    Agent,
+    /// Ralph, under the task's text.
+    Ralph,
+}
+
+/// What an accepted implementation does to ticked reviews that stand for other content.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ReworkReviews {
+    /// Opens them.
+    ReopenReviews,
+    /// Leaves them.
+    KeepReviews,
+}
+
+/// What a blocked family does to the run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum OnBlocked {
+    /// Stops it.
+    Stop,
+    /// Goes on with the next family.
+    Next,
+}

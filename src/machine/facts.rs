@@ -1,0 +1,363 @@
+//! The facts that adapters report: plain data, no behaviour that needs the outside.
+//!
+//! Owns: the vocabulary between the adapters and the machine.
+//!
+//! Promises: serialisable, comparable, self-contained; a stored fact can be judged again on any machine.
+//!
+//! Refuses to know: how a fact was found out.
+
+use crate::source::{Kind, RepoPath};
+use serde::{Deserialize, Serialize};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+
+/// A git object id: 40 lower-case hex digits; forty zeros for "nothing" (an unborn HEAD, the empty tree).
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Oid(pub String);
+
+impl Oid {
+    /// Forty zeros.
+    pub fn zero() -> Self {
+        Self("0".repeat(40))
+    }
+
+    /// True for forty zeros.
+    pub fn is_zero(&self) -> bool {
+        self.0.bytes().all(|b| b == b'0')
+    }
+}
+
+impl fmt::Display for Oid {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// A file in a work tree that differs from HEAD.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Dirt {
+    /// The path in the package.
+    pub path: RepoPath,
+    /// Hash of the content on disk (as a blob, no filters); `None` when the file is gone.
+    pub blob: Option<Oid>,
+    /// True for a file that git does not track.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub untracked: bool,
+}
+
+/// What one package looks like at one moment.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PackageState {
+    /// Base name of the package's folder.
+    pub name: String,
+    /// The commit at HEAD; zeros for an unborn HEAD.
+    pub head: Oid,
+    /// The branch that HEAD names (`refs/heads/…`); `None` when detached.
+    pub branch: Option<String>,
+    /// Tracked files that differ from HEAD (staged or not), sorted by path.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub dirt: Vec<Dirt>,
+    /// Untracked production, test and build files, sorted by path, with their content's hash.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub untracked: Vec<Dirt>,
+}
+
+/// All packages at one moment, sorted by name.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Snapshot {
+    /// The packages.
+    pub packages: Vec<PackageState>,
+}
+
+impl Snapshot {
+    /// The package of that name.
+    pub fn package(&self, name: &str) -> Option<&PackageState> {
+        self.packages.iter().find(|package| package.name == name)
+    }
+
+    /// HEAD of each package.
+    pub fn heads(&self) -> BTreeMap<String, Oid> {
+        self.packages.iter().map(|package| (package.name.clone(), package.head.clone())).collect()
+    }
+}
+
+/// How a path changed between two commits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub enum FileStatus {
+    /// Absent before.
+    #[serde(rename = "A")]
+    Added,
+    /// Another content or mode.
+    #[serde(rename = "M")]
+    Modified,
+    /// Absent after.
+    #[serde(rename = "D")]
+    Deleted,
+}
+
+/// One changed path.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct FileChange {
+    /// The package.
+    pub package: String,
+    /// The path in the package.
+    pub path: RepoPath,
+    /// How it changed.
+    pub status: FileStatus,
+    /// What the file is to the loop.
+    pub kind: Kind,
+    /// The blob before; `None` when added.
+    pub old: Option<Oid>,
+    /// The blob after; `None` when deleted.
+    pub new: Option<Oid>,
+}
+
+impl FileChange {
+    /// `<package>/<path>`, odd names quoted as git quotes them: a line of `latest-task-diff.txt`.
+    pub fn full_path(&self) -> String {
+        full_path(&self.package, &self.path)
+    }
+}
+
+/// `<package>/<path>`, quoted as a whole when the path needs quotes.
+pub fn full_path(package: &str, path: &RepoPath) -> String {
+    let mut bytes = package.as_bytes().to_vec();
+    bytes.push(b'/');
+    bytes.extend(path.to_bytes());
+    RepoPath::from_bytes(&bytes).as_str().to_owned()
+}
+
+/// Where a sum of changes starts and which paths it covers: a family's, or a stage's own.
+///
+/// A path counts when one of the attempts changed it and it now differs from what it was before the
+/// first of them (handbook `design.md` §3, "the family's changes").
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Accumulated {
+    /// HEAD of each package before the first attempt.
+    pub bases: BTreeMap<String, Oid>,
+    /// The paths that the attempts changed, by package.
+    pub touched: BTreeMap<String, BTreeSet<RepoPath>>,
+    /// True for a family pinned by `ralph snapshot`: every path between base and HEAD counts.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub everything: bool,
+}
+
+impl Accumulated {
+    /// No attempt yet.
+    pub fn is_empty(&self) -> bool {
+        self.bases.is_empty() && self.touched.is_empty()
+    }
+
+    /// Adds one attempt: the HEADs before it and the paths that it changed.
+    pub fn add<'a>(&mut self, before: &Snapshot, changes: impl IntoIterator<Item = &'a FileChange>) {
+        for package in &before.packages {
+            self.bases.entry(package.name.clone()).or_insert_with(|| package.head.clone());
+        }
+        for change in changes {
+            self.bases.entry(change.package.clone()).or_insert_with(Oid::zero);
+            self.touched.entry(change.package.clone()).or_default().insert(change.path.clone());
+        }
+    }
+
+    /// The union of two sums; where both have a base, that of `self` (the earlier one) stands.
+    pub fn join(&mut self, later: &Self) {
+        for (package, base) in &later.bases {
+            self.bases.entry(package.clone()).or_insert_with(|| base.clone());
+        }
+        for (package, paths) in &later.touched {
+            self.touched.entry(package.clone()).or_default().extend(paths.iter().cloned());
+        }
+        self.everything |= later.everything;
+    }
+}
+
+/// A file whose lines somebody must not take away: a test file as TEST-FIRST left it, or as a reviewer
+/// saw it.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct KeptFile {
+    /// The package.
+    pub package: String,
+    /// The path in the package.
+    pub path: RepoPath,
+    /// The blob before the lines were written; `None` when the file was new, or when all lines count.
+    pub base: Option<Oid>,
+    /// The blob that holds the lines.
+    pub blob: Oid,
+}
+
+/// What the machine asks the git adapter after an attempt.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ObserveRequest {
+    /// The iteration, for names of refs.
+    pub iteration: u64,
+    /// The packages before the attempt.
+    pub before: Snapshot,
+    /// The family's changes so far.
+    pub family: Accumulated,
+    /// The stage's own changes since its box was last opened.
+    pub stage: Accumulated,
+    /// Test files as TEST-FIRST left them.
+    pub frozen: Vec<KeptFile>,
+    /// Test files as reviewers saw them.
+    pub reviewed: Vec<KeptFile>,
+}
+
+/// A file that lost lines which had to stay, or existing lines that were to be left alone.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct LostLines {
+    /// The package.
+    pub package: String,
+    /// The path in the package.
+    pub path: RepoPath,
+    /// How many lines are gone.
+    pub count: u64,
+    /// The first of them, at most 120 characters, control characters removed.
+    pub first: String,
+}
+
+/// What happened to one package during an attempt.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct PackageChange {
+    /// The package.
+    pub name: String,
+    /// HEAD before is no ancestor of HEAD after, or the repository vanished.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub rewritten: bool,
+    /// HEAD names another branch than before (or none).
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub branch_switched: bool,
+    /// The package was not there before the attempt.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub appeared: bool,
+    /// The package is no longer there.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub vanished: bool,
+    /// Committed changes of this attempt.
+    pub changes: Vec<FileChange>,
+    /// Tracked files that differ from HEAD now and did not, in this way, before; and untracked
+    /// production, test and build files that were absent before.
+    pub dirt: Vec<Dirt>,
+    /// Other untracked files that appeared: named, never touched (at most 20).
+    pub strays: Vec<RepoPath>,
+    /// Enabled test methods after minus before (Java; elsewhere test files), over the changed test files.
+    pub tests_delta: i64,
+    /// Git lock files that a dead process had left and that were removed.
+    pub locks_removed: Vec<String>,
+}
+
+impl PackageChange {
+    /// Nothing was committed, left or moved.
+    pub fn is_untouched(&self) -> bool {
+        !self.is_breach() && self.changes.is_empty() && self.dirt.is_empty() && !self.appeared
+    }
+
+    /// History was rewritten, commits undone or the branch switched.
+    pub fn is_breach(&self) -> bool {
+        self.rewritten || self.branch_switched || self.vanished
+    }
+}
+
+/// What ralph saw in git after an attempt.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Observation {
+    /// The packages after the attempt (before anything is put back).
+    pub after: Snapshot,
+    /// The packages that differ, by name.
+    pub packages: Vec<PackageChange>,
+    /// The family's changes with this attempt in.
+    pub family: Vec<FileChange>,
+    /// The stage's own changes since its box was last opened, with this attempt in.
+    pub stage: Vec<FileChange>,
+    /// Existing lines of production and build files that the stage's own attempts changed or removed.
+    pub lost_production: Vec<LostLines>,
+    /// Lines of TEST-FIRST that are gone.
+    pub lost_frozen: Vec<LostLines>,
+    /// Lines of reviewed test files that are gone.
+    pub lost_reviewed: Vec<LostLines>,
+    /// Enabled test methods in the test files among the stage's own changes (Java).
+    pub stage_tests: u64,
+}
+
+/// How a process came to its end.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "end", rename_all = "kebab-case")]
+pub enum ProcessEnd {
+    /// It exited by itself.
+    Exited {
+        /// Its exit code.
+        code: i32,
+    },
+    /// A signal that ralph did not send ended it.
+    Signalled {
+        /// The signal's number.
+        signal: i32,
+    },
+    /// It ran over its wall limit and was killed.
+    TimedOut {
+        /// The limit, seconds.
+        seconds: u64,
+    },
+    /// It printed nothing for too long and was killed.
+    Idle {
+        /// The limit, seconds.
+        seconds: u64,
+    },
+    /// It could not be started.
+    NotStarted {
+        /// The system's words.
+        why: String,
+    },
+    /// Ralph's own end (a signal, a crash, a power loss) cut it short.
+    Interrupted,
+    /// A usage limit, or a login that was refused: neither progress nor failure.
+    Limited {
+        /// What the agent said, one line.
+        why: String,
+        /// Seconds until the time that it printed, if it printed one.
+        reset: Option<u64>,
+    },
+}
+
+impl ProcessEnd {
+    /// Exited with code 0.
+    pub fn is_success(&self) -> bool {
+        matches!(self, Self::Exited { code: 0 })
+    }
+}
+
+impl fmt::Display for ProcessEnd {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Exited { code } => write!(f, "exited with code {code}"),
+            Self::Signalled { signal } => write!(f, "was ended by signal {signal}"),
+            Self::TimedOut { seconds } => write!(f, "ran over its limit of {seconds} s and was killed"),
+            Self::Idle { seconds } => write!(f, "printed nothing for {seconds} s and was killed"),
+            Self::NotStarted { why } => write!(f, "could not be started: {why}"),
+            Self::Interrupted => f.write_str("was interrupted by the end of ralph"),
+            Self::Limited { why, .. } => write!(f, "reached a usage limit: {why}"),
+        }
+    }
+}
+
+/// The last line of an agent's standard output that reads `RALPH-VERDICT: …`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "says", rename_all = "kebab-case")]
+pub enum Claim {
+    /// `RALPH-VERDICT: PASS`.
+    Pass,
+    /// `RALPH-VERDICT: FAIL <why>`.
+    Fail {
+        /// The agent's words, control characters removed, at most 2,000 characters.
+        why: String,
+    },
+    /// `RALPH-VERDICT: NOTHING-TO-DO <why>`.
+    NothingToDo {
+        /// The agent's words, control characters removed, at most 2,000 characters.
+        why: String,
+    },
+}

@@ -1,0 +1,3 @@
+//! The machine (being written).
+
+pub mod facts;

@@ -1,0 +1,165 @@
+//! Mutants, scores and verdicts, whatever engine made them.
+//!
+//! Owns: the words of mutation testing, the score (handbook `design.md` §4 "Coverage") and the rule that
+//! turns scores into a verdict.
+//!
+//! Promises: nothing seen is never a pass; more survivors never raise a score; scores are compared as
+//! integers and printed rounded down.
+//!
+//! Refuses to know: report formats, files, processes, task files.
+
+use serde::{Deserialize, Serialize};
+
+/// What became of one mutant, in PIT's words (pitest `DetectionStatus`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
+pub enum MutantStatus {
+    /// A test failed: killed.
+    Killed,
+    /// All covering tests passed: a survivor.
+    Survived,
+    /// No test reaches it: a survivor, unless `no_coverage: ignore`.
+    NoCoverage,
+    /// The tests did not end in time: counts as killed.
+    TimedOut,
+    /// The JVM refused the class: counts nowhere.
+    NonViable,
+    /// The child JVM ran out of memory: no verdict on the mutant.
+    MemoryError,
+    /// The child JVM died for another reason: no verdict on the mutant.
+    RunError,
+    /// Marked equivalent by a plugin: counts nowhere.
+    Equivalent,
+}
+
+/// One mutant of a report.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Mutant {
+    /// Dotted name of the mutated class, `$` for nested ones.
+    pub class: String,
+    /// Bare name of the source file.
+    pub file: String,
+    /// 1-based line.
+    pub line: u32,
+    /// Method name, `<init>` for a constructor.
+    pub method: String,
+    /// Last segment of the mutator's class, without `Mutator`.
+    pub mutator: String,
+    /// What the mutator did, in the engine's words; control characters removed.
+    pub description: String,
+    /// What became of it.
+    pub status: MutantStatus,
+}
+
+/// Mutants counted by status.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Tally {
+    /// KILLED.
+    pub killed: u64,
+    /// SURVIVED.
+    pub survived: u64,
+    /// `NO_COVERAGE`.
+    pub no_coverage: u64,
+    /// `TIMED_OUT`.
+    pub timed_out: u64,
+    /// `NON_VIABLE`.
+    pub non_viable: u64,
+    /// `MEMORY_ERROR` and `RUN_ERROR`.
+    pub errors: u64,
+    /// EQUIVALENT.
+    pub equivalent: u64,
+}
+
+/// How many of how many mutants were killed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Coverage {
+    /// Killed mutants (time-outs included).
+    pub killed: u64,
+    /// Killed and survived mutants.
+    pub total: u64,
+}
+
+/// The score of one target class (nested classes added to it).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ClassScore {
+    /// The package (production unit) that the class stands in.
+    pub package: String,
+    /// Path of the source file in the package.
+    pub path: crate::source::RepoPath,
+    /// Dotted name of the top-level class.
+    pub class: String,
+    /// Mutants by status.
+    pub tally: Tally,
+}
+
+/// What a gate says in the end (handbook `design.md` §4, table of outcomes).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "verdict", rename_all = "kebab-case")]
+pub enum Verdict {
+    /// Every target reached the threshold.
+    Pass,
+    /// A target did not, or a test or the build is red; `reasons` are whole sentences.
+    Fail {
+        /// Why, one sentence each.
+        reasons: Vec<String>,
+    },
+    /// There was nothing to judge.
+    Skip {
+        /// Why, one sentence.
+        why: String,
+    },
+    /// No verdict was possible.
+    Error {
+        /// Why, one sentence.
+        why: String,
+        /// The next action for a person.
+        hint: String,
+        /// True when it may pass by itself (network, time-out, disk); false for a wrong set-up.
+        transient: bool,
+    },
+}
+
+/// Everything that a gate reports.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct GateReport {
+    /// PASS, FAIL, SKIP or ERROR.
+    #[serde(flatten)]
+    pub verdict: Verdict,
+    /// Scores of the target classes, by package and class.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub classes: Vec<ClassScore>,
+    /// The coverage over all target classes.
+    #[serde(default)]
+    pub coverage: Coverage,
+    /// At most 20 survivors of classes below the threshold.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub survivors: Vec<Mutant>,
+    /// How many survivors there are in all.
+    #[serde(default)]
+    pub survivors_total: u64,
+    /// Changed files that were not judged, each with its reason.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub left_out: Vec<LeftOut>,
+    /// Facts beside the verdict: failing tests elsewhere, a repeated run.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub remarks: Vec<String>,
+    /// The kept HTML report, relative to the workspace.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub reports: Vec<String>,
+    /// Targets that need rework when the verdict is FAIL: `<package>/<path>` of each failing class.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub failing: Vec<String>,
+    /// Wall time of the gate, milliseconds.
+    #[serde(default)]
+    pub millis: u64,
+}
+
+/// A changed file that a gate left out.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct LeftOut {
+    /// `<package>/<path>`.
+    pub file: String,
+    /// Why it was not judged, a phrase such as `no test class stands for it`.
+    pub why: String,
+}

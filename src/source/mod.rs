@@ -1,0 +1,28 @@
+//! What a path is and what a source text holds: the words in which evidence about files is put.
+//!
+//! Owns: the kinds of files (test, production, build, other), paths as git writes them, and the pure
+//! readings of source text that evidence needs: which lines went away, how many enabled tests there are.
+//!
+//! Promises: total functions over any bytes; the same answer on every machine.
+//!
+//! Refuses to know: git, the file system, which stage asks.
+
+mod path;
+
+pub use path::RepoPath;
+
+use serde::{Deserialize, Serialize};
+
+/// What a file is to the loop (handbook `design.md` §1, "test file, production file").
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Kind {
+    /// A test file: by default `**/src/test/**` and each language's own patterns.
+    Test,
+    /// A production file: by default `**/src/main/**` and each language's own patterns.
+    Production,
+    /// A build file: `pom.xml`, `build.gradle*`, `package.json`, `Cargo.toml`, `pyproject.toml` …
+    Build,
+    /// Everything else: documents, resources elsewhere, notes.
+    Other,
+}

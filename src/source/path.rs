@@ -1,0 +1,139 @@
+//! Paths inside a repository, as git prints them.
+//!
+//! Owns: the one text form of a path that records, views and messages share.
+//!
+//! Promises: every byte sequence has exactly one form, the form has no control characters, and the
+//! bytes can be had back. The form is git's own with `core.quotePath=true` (git-config(1)).
+//!
+//! Refuses to know: whether the file exists.
+
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// A path relative to its package, `/`-separated, in the form in which git prints it: plain when all
+/// bytes are printable ASCII other than `"` and `\`, else in double quotes with C escapes.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct RepoPath(String);
+
+impl RepoPath {
+    /// The form of these bytes.
+    pub fn from_bytes(bytes: &[u8]) -> Self {
+        let plain = bytes.iter().all(|b| matches!(b, 0x20..=0x7e) && !matches!(b, b'"' | b'\\'));
+        if plain {
+            return Self(bytes.iter().map(|&b| char::from(b)).collect());
+        }
+        let mut text = String::from("\"");
+        for &byte in bytes {
+            push_escaped(&mut text, byte);
+        }
+        text.push('"');
+        Self(text)
+    }
+
+    /// Reads a form that git (or ralph) printed; a line in quotes is unescaped first.
+    pub fn parse(text: &str) -> Self {
+        Self::from_bytes(&unquote(text))
+    }
+
+    /// The bytes of the path on disk.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        unquote(&self.0)
+    }
+
+    /// The path as text for pattern matching; bytes that are not UTF-8 become U+FFFD.
+    pub fn to_text(&self) -> String {
+        String::from_utf8_lossy(&self.to_bytes()).into_owned()
+    }
+
+    /// The printed form.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for RepoPath {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+fn push_escaped(text: &mut String, byte: u8) {
+    let short = match byte {
+        b'"' => Some('"'),
+        b'\\' => Some('\\'),
+        b'\n' => Some('n'),
+        b'\t' => Some('t'),
+        b'\r' => Some('r'),
+        0x07 => Some('a'),
+        0x08 => Some('b'),
+        0x0b => Some('v'),
+        0x0c => Some('f'),
+        _ => None,
+    };
+    match short {
+        Some(letter) => text.extend(['\\', letter]),
+        None if matches!(byte, 0x20..=0x7e) => text.push(char::from(byte)),
+        None => text.push_str(&format!("\\{byte:03o}")),
+    }
+}
+
+fn unquote(text: &str) -> Vec<u8> {
+    let Some(inner) = text.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')) else {
+        return text.as_bytes().to_vec();
+    };
+    let mut out = Vec::with_capacity(inner.len());
+    let mut bytes = inner.bytes().peekable();
+    while let Some(byte) = bytes.next() {
+        if byte != b'\\' {
+            out.push(byte);
+            continue;
+        }
+        match bytes.next() {
+            Some(first @ b'0'..=b'7') => {
+                let mut value = u32::from(first - b'0');
+                for _ in 0..2 {
+                    if let Some(digit @ b'0'..=b'7') = bytes.peek().copied() {
+                        value = value * 8 + u32::from(digit - b'0');
+                        bytes.next();
+                    }
+                }
+                out.push(u8::try_from(value & 0xff).unwrap_or(b'?'));
+            }
+            Some(b'n') => out.push(b'\n'),
+            Some(b't') => out.push(b'\t'),
+            Some(b'r') => out.push(b'\r'),
+            Some(b'a') => out.push(0x07),
+            Some(b'b') => out.push(0x08),
+            Some(b'v') => out.push(0x0b),
+            Some(b'f') => out.push(0x0c),
+            Some(other) => out.push(other),
+            None => out.push(b'\\'),
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::RepoPath;
+    use proptest::prelude::*;
+
+    #[test]
+    fn a_plain_path_is_printed_as_it_is_and_an_odd_one_as_git_quotes_it() {
+        assert_eq!(RepoPath::from_bytes(b"src/a b.java").as_str(), "src/a b.java");
+        assert_eq!(RepoPath::from_bytes("ä\n\"".as_bytes()).as_str(), r#""\303\244\n\"""#);
+    }
+
+    proptest! {
+        #[test]
+        fn the_bytes_of_any_path_come_back_and_the_form_has_no_control_characters(
+            bytes in proptest::collection::vec(1u8.., 0..40)
+        ) {
+            let path = RepoPath::from_bytes(&bytes);
+            prop_assert_eq!(path.to_bytes(), bytes);
+            prop_assert!(path.as_str().bytes().all(|b| (0x20..0x7f).contains(&b)));
+            prop_assert_eq!(RepoPath::parse(path.as_str()), path);
+        }
+    }
+}

@@ -1,0 +1,63 @@
+//! The task file: tasks, ids, stages, families, and the one-byte edit.
+//!
+//! Owns: the grammar of `tasks.md` (handbook `taskfiles.md` §9, `design.md` §1 and §3) and every change
+//! that ralph makes to its bytes.
+//!
+//! Promises: parsing is total over any bytes; a flip changes exactly one byte; no other byte is ever
+//! rewritten, whatever the encoding, line ends or dialect.
+//!
+//! Refuses to know: the file system, who ticked a box, what happens next.
+
+mod stage;
+
+pub use stage::{Stage, TaskKey};
+
+use serde::{Deserialize, Serialize};
+
+/// The character between the brackets of a box.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Mark(pub char);
+
+impl Mark {
+    /// The open box, `[ ]`.
+    pub const OPEN: Self = Self(' ');
+    /// The ticked box, `[x]`.
+    pub const DONE: Self = Self('x');
+
+    /// `[ ]` (or `[\t]`, which CommonMark reads as open).
+    pub fn is_open(self) -> bool {
+        matches!(self.0, ' ' | '\t')
+    }
+
+    /// `[x]` or `[X]`.
+    pub fn is_done(self) -> bool {
+        matches!(self.0, 'x' | 'X')
+    }
+}
+
+/// One task as the machine and the journal see it: a box with what decides whose turn it is.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Row {
+    /// Family and stage: the name under which the machine keeps this box.
+    pub key: TaskKey,
+    /// 1-based line in `tasks.md`.
+    pub line: u32,
+    /// What stands between the brackets.
+    pub mark: Mark,
+    /// `[ ]*` or `1.2*`: taken only with `--optional`.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub optional: bool,
+    /// The family of the parent task, if any (by id, then heading number, then indentation).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub parent: Option<String>,
+    /// 1-based ordinal of the nearest heading above, 0 when there is none.
+    pub group: u32,
+    /// The text of the task without box, id and stage, control characters removed, at most 500 bytes.
+    pub text: String,
+    /// First 16 hex digits of the SHA-256 of the task's whole text (white space folded).
+    pub digest: String,
+    /// The text matches the configured `checkpoints:` pattern.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub checkpoint: bool,
+}

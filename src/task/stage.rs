@@ -1,0 +1,105 @@
+//! Stages and the names of boxes.
+//!
+//! Owns: the closed set of stages and the key under which a box is known.
+//!
+//! Promises: a stage's word and its value convert both ways without loss.
+//!
+//! Refuses to know: which stage is whose turn.
+
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// The stage that a box stands for (handbook `design.md` §1).
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(into = "String", from = "String")]
+pub enum Stage {
+    /// `N.TEST-FIRST`: the test writer.
+    TestFirst,
+    /// `N.`: the worker.
+    Implementation,
+    /// `N.REQ-CHECK`: the requirements reviewer.
+    ReqCheck,
+    /// `N.PRE-CR`: the quality reviewer.
+    PreCr,
+    /// `N.INTEG`: the integration tester.
+    Integ,
+    /// `FINAL`: the validator and the final gate.
+    Final,
+    /// `N.PITEST` or another configured gate, by its name.
+    Gate(String),
+}
+
+impl Stage {
+    /// The word after the id; `IMPLEMENT` for the implementation (which has none in the file), as in
+    /// `RALPH_STAGE`.
+    pub fn word(&self) -> &str {
+        match self {
+            Self::TestFirst => "TEST-FIRST",
+            Self::Implementation => "IMPLEMENT",
+            Self::ReqCheck => "REQ-CHECK",
+            Self::PreCr => "PRE-CR",
+            Self::Integ => "INTEG",
+            Self::Final => "FINAL",
+            Self::Gate(name) => name,
+        }
+    }
+
+    /// REQ-CHECK or PRE-CR.
+    pub fn is_review(&self) -> bool {
+        matches!(self, Self::ReqCheck | Self::PreCr)
+    }
+
+    /// A deterministic judge, run by ralph.
+    pub fn is_gate(&self) -> bool {
+        matches!(self, Self::Gate(_))
+    }
+}
+
+impl From<Stage> for String {
+    fn from(stage: Stage) -> Self {
+        stage.word().to_owned()
+    }
+}
+
+impl From<String> for Stage {
+    fn from(word: String) -> Self {
+        match word.as_str() {
+            "TEST-FIRST" => Self::TestFirst,
+            "IMPLEMENT" => Self::Implementation,
+            "REQ-CHECK" => Self::ReqCheck,
+            "PRE-CR" => Self::PreCr,
+            "INTEG" => Self::Integ,
+            "FINAL" => Self::Final,
+            _ => Self::Gate(word),
+        }
+    }
+}
+
+/// The name of a box: its family and its stage. Unique in a task file that [`super::TaskFile`] accepts.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct TaskKey {
+    /// The id (`2`, `1.2`, `T012`), or `~<16 hex digits of the text>#<occurrence>` for a line without a
+    /// usable id; `FINAL` for a FINAL without an id.
+    pub family: String,
+    /// What is done for the family.
+    pub stage: Stage,
+}
+
+impl TaskKey {
+    /// True when the family is named by an id that stands in the file, not by its text.
+    pub fn has_id(&self) -> bool {
+        !self.family.starts_with('~')
+    }
+}
+
+impl fmt::Display for TaskKey {
+    /// As the file writes it: `2.`, `2.TEST-FIRST`, `FINAL`; a family without an id prints as `task`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let family = if self.has_id() { self.family.as_str() } else { "task" };
+        match &self.stage {
+            Stage::Final if family == "FINAL" => f.write_str("FINAL"),
+            Stage::Implementation => write!(f, "{family}."),
+            stage => write!(f, "{family}.{}", stage.word()),
+        }
+    }
+}

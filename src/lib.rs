@@ -6,4 +6,5 @@ pub mod config;
 pub mod machine;
 pub mod mutation;
 pub mod source;
+pub mod sys;
 pub mod task;

@@ -1,0 +1,114 @@
+//! The operating system, one outside thing per file: disk, processes, locks, clock, signals.
+//!
+//! Owns: the ports ([`Disk`], [`Spawn`]) behind which crash tests put their doubles, and the real ones.
+//!
+//! Promises: what it reports as written is on the disk; what it started is gone when it says so.
+//!
+//! Refuses to know: tasks, gates, git, what a file means.
+
+use crate::machine::facts::ProcessEnd;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// What became of a compare-and-swap of a whole file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Swap {
+    /// The file held the expected bytes and now holds the new ones.
+    Done,
+    /// The file holds something else; nothing was lost, nothing changed.
+    Changed,
+}
+
+/// The disk as ralph's own state needs it. Paths are absolute.
+pub trait Disk {
+    /// The whole file; `None` when it does not exist. Refuses anything but a regular file.
+    fn read(&self, path: &Path) -> io::Result<Option<Vec<u8>>>;
+    /// The file's length in bytes; `None` when it does not exist.
+    fn len(&self, path: &Path) -> io::Result<Option<u64>>;
+    /// Adds bytes at the end with one write; makes the file (mode 0600) when absent. Durable only after
+    /// [`Disk::sync`].
+    fn append(&mut self, path: &Path, bytes: &[u8]) -> io::Result<()>;
+    /// Waits until what was appended is on the disk (fdatasync). A failure is final: never retried.
+    fn sync(&mut self, path: &Path) -> io::Result<()>;
+    /// Cuts the file to `len` bytes, durably.
+    fn truncate(&mut self, path: &Path, len: u64) -> io::Result<()>;
+    /// Replaces (or makes, mode 0600) the file: readers see the old bytes or the new ones, never half.
+    /// Durable when it returns. Makes missing parent folders (mode 0700).
+    fn replace(&mut self, path: &Path, bytes: &[u8]) -> io::Result<()>;
+    /// As [`Disk::replace`], only without waiting for the disk: for views that are rebuilt at any time.
+    fn write(&mut self, path: &Path, bytes: &[u8]) -> io::Result<()>;
+    /// Replaces the file, mode kept, links resolved, only where it holds `expected`; what somebody saved
+    /// meanwhile is never lost. Durable when it returns.
+    fn swap(&mut self, path: &Path, expected: &[u8], new: &[u8]) -> io::Result<Swap>;
+    /// Moves a file; missing parent folders of the new place are made. Nothing happens when `from` is
+    /// absent.
+    fn rename(&mut self, from: &Path, to: &Path) -> io::Result<()>;
+}
+
+/// A process to be started under supervision.
+#[derive(Clone, Debug)]
+pub struct ProcessSpec {
+    /// Program and arguments; no shell.
+    pub argv: Vec<String>,
+    /// The whole environment of the process.
+    pub env: Vec<(String, String)>,
+    /// Its working directory.
+    pub cwd: PathBuf,
+    /// A file that is its standard input; nothing when `None`.
+    pub stdin: Option<PathBuf>,
+    /// Where its standard output goes (mode 0600, created anew).
+    pub stdout: PathBuf,
+    /// Where its standard error goes; may be the same path as `stdout`, then in order of arrival.
+    pub stderr: PathBuf,
+    /// Bytes kept of each log: the first and the last parts; the number left out stands between them.
+    pub log_cap: u64,
+    /// Wall limit.
+    pub wall: Option<Duration>,
+    /// Limit without a byte of output.
+    pub idle: Option<Duration>,
+    /// Time between TERM and KILL.
+    pub grace: Duration,
+    /// Marks the whole process tree: put into its environment as `RALPH_TAG`, found again by it.
+    pub tag: String,
+}
+
+/// How a supervised process came to its end.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Ended {
+    /// The end of the process itself.
+    pub end: ProcessEnd,
+    /// Descendants that were still alive when it ended, and were killed.
+    pub leftover_processes: u32,
+    /// Wall time, milliseconds.
+    pub millis: u64,
+}
+
+/// A started process, named so that a later run can find it again.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub struct ProcessId {
+    /// The process id.
+    pub pid: i32,
+    /// Start time in clock ticks since boot (field 22 of `/proc/<pid>/stat`): pids are used again.
+    pub started: u64,
+}
+
+/// A process that runs under supervision.
+pub trait Running {
+    /// Its name for the journal.
+    fn id(&self) -> ProcessId;
+    /// Waits until it and everything it started are gone.
+    fn wait(self: Box<Self>) -> io::Result<Ended>;
+}
+
+/// The port through which every process is started.
+pub trait Spawn: Sync {
+    /// Starts the process. A program that is not there is an `Ended` with `ProcessEnd::NotStarted` from
+    /// [`Running::wait`], not an error; an error is the supervision's own failure.
+    fn start(&self, spec: &ProcessSpec) -> io::Result<Box<dyn Running>>;
+
+    /// Starts the process and waits for it.
+    fn run(&self, spec: &ProcessSpec) -> io::Result<Ended> {
+        self.start(spec)?.wait()
+    }
+}

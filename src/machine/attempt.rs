@@ -167,11 +167,20 @@ pub(super) fn restored(state: &mut State, put_back: Option<(&[Kept], &Snapshot)>
 }
 
 /// A check ran.
-pub(super) fn checked(state: &mut State, check: Check, results: &[CheckResult]) -> Vec<Effect> {
+pub(super) fn checked(
+    state: &mut State,
+    check: Check,
+    results: &[CheckResult],
+    tasks_changed: bool,
+) -> Vec<Effect> {
     let Phase::Checking { attempt, mut seen, .. } = std::mem::take(&mut state.phase) else {
         return Vec::new();
     };
     seen.check = Some((check, results.to_vec()));
+    if tasks_changed {
+        state.phase = Phase::Restoring { attempt, seen, tasks: true, work: false };
+        return super::owed(state);
+    }
     settle(state, attempt, seen)
 }
 

@@ -107,6 +107,9 @@ pub enum Event {
         check: Check,
         /// One result a package.
         results: Vec<CheckResult>,
+        /// tasks.md is not as it was before: what the check ran wrote to it.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        tasks_changed: bool,
     },
     /// A gate ended.
     GateEnded {
@@ -116,6 +119,9 @@ pub enum Event {
         heads: BTreeMap<String, Oid>,
         /// The family's changes that it judged.
         changes: Vec<FileChange>,
+        /// tasks.md is not as it was before: what the gate ran wrote to it.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        tasks_changed: bool,
     },
     /// Ralph wrote boxes into tasks.md.
     BoxesFlipped {

@@ -58,10 +58,13 @@ pub fn step(mut state: State, event: &Event) -> Result<(State, Vec<Effect>), Imp
         | Event::StopRequested { .. } => run(&mut state, event),
         Event::Surveyed { .. } | Event::LeftoversKept { .. } | Event::Waited => between(&mut state, event)?,
         Event::BoxesFlipped { .. } | Event::ProgressAppended => applied(&mut state, event)?,
-        Event::GateEnded { report, heads, changes } => match std::mem::take(&mut state.phase) {
-            Phase::Judging { order } => gate::ended(&mut state, &order, report, heads, changes),
-            phase => return Err(out_of_place("GateEnded", &phase)),
-        },
+        Event::GateEnded { report, heads, changes, tasks_changed } => {
+            let Phase::Judging { order } = std::mem::take(&mut state.phase) else {
+                return Err(Impossible("The event GateEnded can only follow on a gate.".to_owned()));
+            };
+            let effects = gate::ended(&mut state, &order, report, heads, changes);
+            if *tasks_changed { tidy(&mut state, effects) } else { effects }
+        }
         Event::FamilyPinned { family, snapshot } => people::pinned(&mut state, family, snapshot),
         Event::GateRequested { key, snapshot, changes } => {
             people::gate_requested(&mut state, key, snapshot, changes.clone())
@@ -122,12 +125,22 @@ fn resumed(state: &mut State) -> Vec<Effect> {
         let order = order.clone();
         let lines = vec!["The gate was interrupted by the end of ralph; it runs again.".to_owned()];
         let body = verdict::text("INTERRUPTED", lines);
-        return verdict::conclude(state, &order.key, verdict::Outcome::default(), body, true);
+        let effects = verdict::conclude(state, &order.key, verdict::Outcome::default(), body, true);
+        return tidy(state, effects);
     }
     if matches!(state.phase, Phase::Waiting { .. }) {
         state.phase = Phase::Idle;
     }
     owed(state)
+}
+
+/// Puts tasks.md back before anything is written into it; effects of the phase come after it again.
+fn tidy(state: &mut State, mut effects: Vec<Effect>) -> Vec<Effect> {
+    let later = owed(state);
+    effects.retain(|effect| !later.contains(effect));
+    state.phase = Phase::Tidying { then: Box::new(std::mem::take(&mut state.phase)) };
+    effects.extend(owed(state));
+    effects
 }
 
 fn between(state: &mut State, event: &Event) -> Result<Vec<Effect>, Impossible> {
@@ -171,13 +184,19 @@ fn attempted(state: &mut State, event: &Event) -> Result<Vec<Effect>, Impossible
             survey::take_tasks(state, tasks, By::Ralph, &heads);
             Ok(attempt::restored(state, None))
         }
+        (Event::TasksRestored { tasks, .. }, Phase::Tidying { then }) => {
+            state.phase = *then;
+            let heads = state.last_after.as_ref().map(facts::Snapshot::heads).unwrap_or_default();
+            survey::take_tasks(state, tasks, By::Ralph, &heads);
+            Ok(owed(state))
+        }
         (Event::WorkPutBack { kept, snapshot }, phase @ Phase::Restoring { work: true, .. }) => {
             state.phase = phase;
             Ok(attempt::restored(state, Some((kept, snapshot))))
         }
-        (Event::Checked { check, results }, phase @ Phase::Checking { .. }) => {
+        (Event::Checked { check, results, tasks_changed }, phase @ Phase::Checking { .. }) => {
             state.phase = phase;
-            Ok(attempt::checked(state, *check, results))
+            Ok(attempt::checked(state, *check, results, *tasks_changed))
         }
         (_, phase) => Err(out_of_place(event.name(), &phase)),
     }
@@ -233,7 +252,9 @@ pub fn owed(state: &State) -> Vec<Effect> {
             request: Box::new(attempt::observe_request(state, attempt)),
             validation: attempt.key.stage == crate::task::Stage::Final,
         }],
-        Phase::Restoring { tasks: true, .. } => vec![Effect::RestoreTasks { iteration }],
+        Phase::Restoring { tasks: true, .. } | Phase::Tidying { .. } => {
+            vec![Effect::RestoreTasks { iteration }]
+        }
         Phase::Restoring { attempt, seen, .. } => vec![Effect::PutBack {
             iteration,
             before: attempt.before.clone(),
@@ -266,6 +287,7 @@ impl Phase {
             Self::Restoring { .. } => "restoring",
             Self::Checking { .. } => "checking",
             Self::Judging { .. } => "judging",
+            Self::Tidying { .. } => "tidying",
             Self::Applying { .. } => "applying",
             Self::Waiting { .. } => "waiting",
             Self::Stopped(_) => "stopped",

@@ -206,6 +206,11 @@ pub enum Phase {
         /// What it runs on.
         order: Box<GateOrder>,
     },
+    /// tasks.md is to be put back after a gate, or after a gate that was cut short.
+    Tidying {
+        /// What comes after.
+        then: Box<Phase>,
+    },
     /// Boxes and the progress entry are owed.
     Applying {
         /// The boxes to write; empty once written.

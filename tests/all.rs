@@ -1,1 +1,4 @@
+//! The one test binary of the whole program: a module for each area.
 
+#[cfg(test)]
+mod example;

@@ -342,3 +342,6 @@ pub fn listed(names: &[String]) -> String {
         more => format!("{shown} and {more} more"),
     }
 }
+
+#[cfg(test)]
+mod tests;

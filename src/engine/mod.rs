@@ -8,6 +8,7 @@
 //! Refuses to know: rules (the machine has them), formats, flags.
 
 mod fault;
+mod outside;
 mod perform;
 mod places;
 mod progress;
@@ -16,16 +17,18 @@ mod views;
 mod world;
 
 pub use fault::{Fault, FaultKind};
+pub use outside::{Outside, Parts, private_folder};
 pub use places::Places;
 pub use world::{AgentEnd, Judged, Readings, Started, World};
 
-use crate::journal::{Journal, Record};
+use crate::journal::{self, Journal, Record};
 use crate::machine::effect::Effect;
 use crate::machine::event::Event;
 use crate::machine::state::{Phase, State};
 use crate::machine::step;
+use crate::mutation::GateReport;
 use crate::sys::Disk;
-use crate::task::Grammar;
+use crate::task::{Grammar, TaskFile};
 use std::collections::VecDeque;
 
 /// The fold of the journal with the tag of the record that the current entry belongs to.
@@ -60,6 +63,7 @@ pub struct Engine<'a> {
     fold: Fold,
     must_sync: bool,
     stop_told: bool,
+    last_report: Option<GateReport>,
 }
 
 impl<'a> Engine<'a> {
@@ -75,7 +79,18 @@ impl<'a> Engine<'a> {
         for record in &records {
             fold.take(record)?;
         }
-        Ok(Self { disk, world, places, grammar, journal, fold, must_sync: false, stop_told: false })
+        Ok(Self { disk, world, places, grammar, journal, fold, must_sync: false, stop_told: false, last_report: None })
+    }
+
+    /// Reads tasks.md and the packages, for a verb.
+    pub fn look(&mut self) -> Result<(), Fault> {
+        let seen = self.perform(Effect::Survey)?;
+        self.drive(seen.into_iter().collect())
+    }
+
+    /// The report of the gate that ended last in this process.
+    pub fn last_report(&self) -> Option<&GateReport> {
+        self.last_report.as_ref()
     }
 
     /// The state as folded so far.
@@ -110,6 +125,9 @@ impl<'a> Engine<'a> {
         let at = self.world.now();
         let record = self.journal.append(self.disk, &at, &event)?;
         self.must_sync |= !event.is_lazy();
+        if let Event::GateEnded { report, .. } = &record.event {
+            self.last_report = Some((**report).clone());
+        }
         let effects = self.fold.take(&record)?;
         self.world.tell(&record.event, &self.fold.state);
         Ok(effects)
@@ -126,6 +144,21 @@ impl<'a> Engine<'a> {
         }
         Ok(())
     }
+}
+
+/// The state as the journal and tasks.md tell it, without changing anything: for questions beside a run.
+pub fn read_state(disk: &dyn Disk, places: &Places, grammar: &Grammar) -> Result<State, Fault> {
+    let reading = journal::read(&disk.read(&places.journal())?.unwrap_or_default())?;
+    let mut fold = Fold::default();
+    for record in &reading.records {
+        fold.take(record)?;
+    }
+    let mut state = fold.state;
+    state.spec = places.spec_name();
+    if let Some(bytes) = disk.read(&places.tasks())? {
+        state.take_rows(TaskFile::parse(bytes, grammar).rows());
+    }
+    Ok(state)
 }
 
 #[cfg(test)]

@@ -29,7 +29,7 @@ pub mod policy;
 mod stale;
 pub mod state;
 pub mod stop;
-mod survey;
+pub mod survey;
 mod verdict;
 
 use effect::Effect;

@@ -282,6 +282,11 @@ impl State {
         self.books.get(&self.spec).unwrap_or(&EMPTY)
     }
 
+    /// The boxes as they stand in the file now, for questions; a run takes them by an event.
+    pub fn take_rows(&mut self, rows: Vec<Row>) {
+        self.book_mut().rows = rows;
+    }
+
     /// The book of the current task file, to be changed.
     pub(super) fn book_mut(&mut self) -> &mut Book {
         self.books.entry(self.spec.clone()).or_default()

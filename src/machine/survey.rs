@@ -268,7 +268,7 @@ pub(super) fn begin_gate(
 }
 
 /// The sum of the changes of all families that a stage covers, the earliest first.
-pub(super) fn covered_changes(book: &Book, key: &TaskKey) -> Accumulated {
+pub fn covered_changes(book: &Book, key: &TaskKey) -> Accumulated {
     let mut families: Vec<&Family> =
         kin::covered(book, key).iter().filter_map(|family| book.family(family)).collect();
     families.sort_by_key(|family| family.first_iteration);

@@ -1,1 +1,3 @@
+//! The one test binary: what needs the real binary, real tools or real files.
 
+mod taskfiles;

@@ -1,4 +1,6 @@
-//! The one test binary of the whole program: a module for each area.
+//! The one test binary: what needs the real binary, real tools or real files; a module for each area.
 
 #[cfg(test)]
 mod example;
+#[cfg(test)]
+mod taskfiles;

@@ -8,10 +8,10 @@
 //! Refuses to know: why a box is flipped.
 
 use super::{Engine, Fault, FaultKind};
-use crate::machine::event::{BoxClaim, Event, TasksSeen, Validation};
+use crate::machine::event::{Event, TasksSeen, Validation};
 use crate::report::validation::read_validation;
 use crate::sys::Swap;
-use crate::task::{FlipError, Mark, TaskFile, TaskKey, digest, reconcile, with_marks};
+use crate::task::{BoxClaim, FlipError, Mark, TaskFile, TaskKey, digest, reconcile, with_marks};
 
 /// How often a write is tried again because somebody saved the file at the same time.
 const TRIES: u32 = 20;
@@ -77,10 +77,7 @@ impl Engine<'_> {
             return Ok((Vec::new(), false));
         }
         let claims = reconcile(&before, &now.unwrap_or_default(), &self.grammar)
-            .claims
-            .into_iter()
-            .map(|claim| BoxClaim { key: claim.key, from: claim.from, to: claim.to })
-            .collect();
+            .claims;
         Ok((claims, true))
     }
 
@@ -130,7 +127,7 @@ impl Engine<'_> {
                         })?;
                         written.push((key.clone(), *mark));
                     }
-                    Err(FlipError::Unknown { .. }) => {}
+                    Err(FlipError::NoSuchTask(_)) => {}
                     Err(error) => {
                         return Err(Fault::new(FaultKind::Changed, error.to_string(), "mend the line in tasks.md"));
                     }

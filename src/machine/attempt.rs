@@ -9,13 +9,13 @@
 
 use super::decide::{Context, Decision, Evidence, decide, must_not_change};
 use super::effect::Effect;
-use super::event::{BoxClaim, Check, CheckResult, Kept, Validation};
+use super::event::{Check, CheckResult, Kept, Validation};
 use super::facts::{Dirt, FileChange, KeptFile, Observation, ObserveRequest, Snapshot, full_path};
 use super::kin;
 use super::state::{Attempt, Leftovers, Phase, Seen, State};
 use super::survey::{covered_changes, still_left};
 use super::verdict;
-use crate::task::{Stage, TaskKey};
+use crate::task::{BoxClaim, Stage, TaskKey};
 use std::collections::BTreeMap;
 
 /// The agent is gone.

@@ -10,7 +10,7 @@ use super::facts::{Claim, FileChange, Observation, Oid, ProcessEnd, Snapshot};
 use super::policy::Policy;
 use super::stop::Stop;
 use crate::mutation::GateReport;
-use crate::task::{Mark, Row, TaskKey};
+use crate::task::{BoxClaim, Mark, Row, TaskKey};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -215,17 +215,6 @@ pub struct TasksSeen {
     /// Why no run can start on this file, whole sentences.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub problems: Vec<String>,
-}
-
-/// A box that an agent changed.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct BoxClaim {
-    /// The box.
-    pub key: TaskKey,
-    /// What stood there.
-    pub from: Mark,
-    /// What the agent wrote.
-    pub to: Mark,
 }
 
 /// Work that was kept before something was put back.

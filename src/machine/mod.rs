@@ -294,3 +294,6 @@ impl Phase {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -11,8 +11,7 @@ use super::event::{Check, CheckResult, Mode, StopRequest, Validation};
 use super::facts::{Accumulated, Claim, Dirt, FileChange, KeptFile, Observation, Oid, ProcessEnd, Snapshot};
 use super::policy::Policy;
 use super::stop::Stop;
-use crate::machine::event::BoxClaim;
-use crate::task::{Mark, Row, Stage, TaskKey};
+use crate::task::{BoxClaim, Mark, Row, Stage, TaskKey};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Everything that ralph knows of a workspace.

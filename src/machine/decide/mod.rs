@@ -7,10 +7,10 @@
 //!
 //! Refuses to know: counters, limits, which boxes follow from a decision.
 
-use super::event::{BoxClaim, Check, CheckResult, Validation};
+use super::event::{Check, CheckResult, Validation};
 use super::facts::{Claim, FileStatus, LostLines, Observation, ProcessEnd, full_path};
 use crate::source::Kind;
-use crate::task::{Stage, TaskKey};
+use crate::task::{BoxClaim, Stage, TaskKey};
 
 /// Everything that a decision may depend on.
 #[derive(Clone, Debug)]

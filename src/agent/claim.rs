@@ -74,14 +74,17 @@ mod tests {
         read_claim(output.as_bytes()).expect("memory can be read")
     }
 
-    fn fail(why: &str) -> Option<Claim> {
-        Some(Claim::Fail { why: why.to_owned() })
+    fn fail(why: &str) -> Claim {
+        Claim::Fail { why: why.to_owned() }
     }
 
     #[test]
     fn the_last_matching_line_counts() {
         assert_eq!(claim("text\nRALPH-VERDICT: FAIL a\nRALPH-VERDICT: PASS\nbye\n"), Some(Claim::Pass));
-        assert_eq!(claim("RALPH-VERDICT: PASS\nRALPH-VERDICT: FAIL no test for R2"), fail("no test for R2"));
+        assert_eq!(
+            claim("RALPH-VERDICT: PASS\nRALPH-VERDICT: FAIL no test for R2"),
+            Some(fail("no test for R2"))
+        );
         assert_eq!(claim("RALPH-VERDICT: PASS\nRALPH-VERDICT: MAYBE\n"), Some(Claim::Pass));
         assert_eq!(
             claim("RALPH-VERDICT: NOTHING-TO-DO all done\r\n"),
@@ -119,8 +122,8 @@ mod tests {
 
     #[test]
     fn the_reason_is_one_bounded_line_without_control_characters() {
-        assert_eq!(claim("RALPH-VERDICT: FAIL a\u{1b}[31mb\u{202e}c\td\r\n"), fail("a[31mbc d"));
-        assert_eq!(claim("RALPH-VERDICT: FAIL"), fail(""));
+        assert_eq!(claim("RALPH-VERDICT: FAIL a\u{1b}[31mb\u{202e}c\td\r\n"), Some(fail("a[31mbc d")));
+        assert_eq!(claim("RALPH-VERDICT: FAIL"), Some(fail("")));
         let Some(Claim::Fail { why }) = claim(&format!("RALPH-VERDICT: FAIL {}", "ä".repeat(9_000))) else {
             panic!("a claim")
         };

@@ -68,7 +68,7 @@ pub fn usage_limit(
     zone: Option<&TimeZone>,
 ) -> Option<ProcessEnd> {
     let lines = match end {
-        ProcessEnd::Exited { code: 0 } => return None,
+        _ if end.is_success() => return None,
         ProcessEnd::Exited { .. } | ProcessEnd::Signalled { .. } => LINES,
         ProcessEnd::TimedOut { .. } | ProcessEnd::Idle { .. } => LAST_LINES,
         ProcessEnd::NotStarted { .. } | ProcessEnd::Interrupted | ProcessEnd::Limited { .. } => return None,

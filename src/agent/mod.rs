@@ -11,9 +11,11 @@ mod claim;
 mod detect;
 mod invocation;
 mod limit;
+mod prompt;
 mod reset;
 
 pub use claim::{MAX_WHY, read_claim};
 pub use detect::{KNOWN_AGENTS, detect};
 pub use invocation::{AgentCall, CallFacts, agent_call};
 pub use limit::usage_limit;
+pub use prompt::{PromptError, PromptFacts, PromptPackage, VARIABLES, builtin, render};

@@ -86,23 +86,23 @@ pub(super) fn file_globs() -> FileGlobs {
     FileGlobs { test: owned(TEST_GLOBS), production: owned(PRODUCTION_GLOBS), build: owned(BUILD_GLOBS) }
 }
 
+/// A folder named `test` below `src/main` is a Java package and no folder of tests: hence the endings.
 const TEST_GLOBS: &[&str] = &[
     "**/src/test/**",
     "**/src/*Test/**",
-    "**/tests/**",
-    "**/test/**",
-    "**/__tests__/**",
+    "**/src/{it,integration-test,testFixtures}/**",
+    "{test,tests}/**",
+    "**/{test,tests,__tests__}/**/*.{py,rs,js,jsx,ts,tsx,mjs,cjs,mts,cts,snap}",
     "**/test_*.py",
     "**/*_test.py",
     "**/conftest.py",
     "**/*.{test,spec}.{js,jsx,ts,tsx,mjs,cjs,mts,cts}",
     "**/*_test.go",
-    "**/testdata/**",
 ];
 
 const PRODUCTION_GLOBS: &[&str] = &[
     "**/src/main/**",
-    "**/*.{java,kt,kts,groovy,scala}",
+    "**/src/*Main/**",
     "**/*.{py,pyi}",
     "**/*.{js,jsx,ts,tsx,mjs,cjs,mts,cts}",
     "**/*.rs",

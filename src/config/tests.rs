@@ -52,6 +52,54 @@ fn the_defaults_are_those_of_the_contract() {
 }
 
 #[test]
+fn the_default_patterns_know_the_usual_layouts() {
+    let files = Settings::defaults(Path::new("/w")).files;
+    let any = |globs: &[String], path: &str| {
+        globs.iter().any(|glob| globset::Glob::new(glob).expect("a pattern").compile_matcher().is_match(path))
+    };
+    for (path, kind) in [
+        ("src/main/java/a/Foo.java", "production"),
+        ("core/src/main/resources/a.xml", "production"),
+        ("src/main/java/a/test/Foo.java", "production"),
+        ("src/commonMain/kotlin/A.kt", "production"),
+        ("core/src/test/java/a/FooTest.java", "test"),
+        ("src/test/resources/a.json", "test"),
+        ("src/integrationTest/java/AIT.java", "test"),
+        ("pom.xml", "build"),
+        ("core/build.gradle.kts", "build"),
+        ("app/models.py", "production"),
+        ("app/tests/helper.py", "test"),
+        ("app/test_models.py", "test"),
+        ("pyproject.toml", "build"),
+        ("src/index.ts", "production"),
+        ("src/index.test.ts", "test"),
+        ("src/__tests__/a.js", "test"),
+        ("test/fixtures/a.json", "test"),
+        ("package.json", "build"),
+        ("src/lib.rs", "production"),
+        ("crates/a/tests/all.rs", "test"),
+        ("build.rs", "build"),
+        ("Cargo.toml", "build"),
+        ("pkg/a.go", "production"),
+        ("pkg/a_test.go", "test"),
+        ("go.mod", "build"),
+        ("README.md", "other"),
+        ("docs/test/plan.md", "other"),
+    ] {
+        let found = if any(&files.test, path) {
+            "test"
+        } else if any(&files.build, path) {
+            "build"
+        } else if any(&files.production, path) {
+            "production"
+        } else {
+            "other"
+        };
+        assert_eq!(found, kind, "{path}");
+    }
+}
+
+#[test]
 fn the_template_names_every_key() {
     for key in [
         "spec:",
@@ -100,6 +148,31 @@ fn the_template_names_every_key() {
     ] {
         assert!(TEMPLATE.contains(key), "{key}");
     }
+}
+
+#[test]
+fn what_the_template_shows_in_comments_can_be_used() {
+    let examples = [
+        "packages:",
+        "agents:",
+        "  default: {preset: claude}",
+        "files:",
+        "  test:",
+        "  production:",
+        "  build:",
+    ];
+    let shown = TEMPLATE.lines().map(|line| match line.strip_prefix("# ") {
+        Some(rest) if examples.iter().any(|example| rest.starts_with(example)) => rest,
+        _ => line,
+    });
+    let text = shown.collect::<Vec<_>>().join("\n").replace("  # LINT:", "  LINT:");
+    let settings = sound(&text);
+    assert!(settings.packages_given && settings.gates.contains_key("LINT"));
+    assert_eq!(settings.files.build, ["**/pom.xml"]);
+    assert_eq!(
+        settings.agent_for(Role::Worker).and_then(|(_, agent)| agent.preset.as_deref()),
+        Some("claude")
+    );
 }
 
 #[test]

@@ -2,8 +2,9 @@
 //!
 //! Owns: the data of `agents.<name>.preset`.
 //!
-//! Promises: each line was run against the version named beside it; the prompt goes to standard input,
-//! plain text comes back on standard output, so that a verdict line stands there as a line of its own.
+//! Promises: each line was run against the version named beside it, with a scripted model: the prompt goes
+//! to standard input, the last answer comes back on standard output as plain text, so that a verdict line
+//! stands there as a line of its own; Codex repeats the prompt, on standard error.
 //!
 //! Refuses to know: whether the program is installed.
 

@@ -55,7 +55,14 @@ fn the_defaults_are_those_of_the_contract() {
 fn the_default_patterns_know_the_usual_layouts() {
     let files = Settings::defaults(Path::new("/w")).files;
     let any = |globs: &[String], path: &str| {
-        globs.iter().any(|glob| globset::Glob::new(glob).expect("a pattern").compile_matcher().is_match(path))
+        globs.iter().any(|glob| {
+            globset::GlobBuilder::new(glob)
+                .literal_separator(true)
+                .build()
+                .expect("a pattern")
+                .compile_matcher()
+                .is_match(path)
+        })
     };
     for (path, kind) in [
         ("src/main/java/a/Foo.java", "production"),

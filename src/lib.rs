@@ -2,10 +2,12 @@
 //!
 //! MAP TO BE WRITTEN WHEN THE LAYERS STAND
 
+pub mod agent;
 pub mod config;
 pub mod journal;
 pub mod machine;
 pub mod mutation;
+pub mod report;
 pub mod source;
 pub mod sys;
 pub mod task;

@@ -10,7 +10,7 @@ use super::args::InitArgs;
 use super::exit::Exit;
 use super::ui;
 use super::workspace::Place;
-use crate::agent::{built_in_prompt, detect};
+use crate::agent::{builtin, detect};
 use crate::config::{Preset, Role, TEMPLATE};
 use crate::engine::{Fault, FaultKind};
 use std::io::Write as _;
@@ -33,7 +33,7 @@ pub(super) fn init(place: &Place<'_>, args: &InitArgs) -> Result<Exit, Fault> {
     let mut wrote = vec![write_new(&folder.join("config.yaml"), &config)?];
     for role in Role::ALL {
         let file = folder.join(format!("prompts/{}.md", role.word()));
-        wrote.push(write_new(&file, built_in_prompt(role))?);
+        wrote.push(write_new(&file, builtin(role))?);
     }
     wrote.push(write_new(&folder.join(".gitignore"), "state/\n")?);
     for (path, is_new) in wrote {

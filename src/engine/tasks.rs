@@ -9,7 +9,7 @@
 
 use super::{Engine, Fault, FaultKind};
 use crate::machine::event::{Event, TasksSeen, Validation};
-use crate::report::validation::read_validation;
+use crate::report::read_validation;
 use crate::sys::Swap;
 use crate::task::{BoxClaim, FlipError, Mark, TaskFile, TaskKey, digest, reconcile, with_marks};
 

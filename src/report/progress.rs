@@ -9,6 +9,7 @@
 
 use crate::machine::effect::{Body, Entry};
 use crate::mutation::{GateReport, Verdict};
+use crate::report::plain::line;
 use std::fmt::Write as _;
 
 /// The heading of an entry: `## <time> iteration <N> · <ID> · <first 8 of the record's h>`.
@@ -28,8 +29,8 @@ pub fn render(entry: &Entry, at: &str, tag: &str) -> String {
         }
         Body::Gate { name, report } => gate_lines(name, report),
     };
-    for line in lines {
-        text.push_str(&line);
+    for row in lines {
+        text.push_str(&row);
         text.push('\n');
     }
     if !entry.boxes.is_empty() {
@@ -82,13 +83,9 @@ pub fn gate_lines(name: &str, report: &GateReport) -> Vec<String> {
     lines
 }
 
-/// One line without control characters or bidirectional overrides, at most 2,000 characters.
+/// One line, fit to be shown.
 fn plain(text: &str) -> String {
-    let shown = text.chars().map(|c| if c.is_whitespace() { ' ' } else { c });
-    shown
-        .filter(|c| !c.is_control() && !matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}'))
-        .take(2000)
-        .collect()
+    line(text, 2000)
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@
 //! Refuses to know: what an end or a claim is worth.
 
 use super::{GRACE, LOG_CAP, Outside};
-use crate::agent::{CallFacts, PromptFacts, agent_call, read_claim, render_prompt, usage_limit};
+use crate::agent::{CallFacts, PromptFacts, PromptPackage, agent_call, read_claim, render, usage_limit};
 use crate::config::{CommitBy, Role, role_of};
 use crate::engine::{AgentEnd, Fault, FaultKind, Readings, Started};
 use crate::machine::effect::AgentOrder;
@@ -91,25 +91,25 @@ impl Outside {
     fn prompt(&self, order: &AgentOrder, readings: &Readings, role: Role) -> Result<String, Fault> {
         let shown = |bytes: &Vec<u8>| String::from_utf8_lossy(bytes).into_owned();
         let facts = PromptFacts {
-            role: role.word().to_owned(),
-            workspace: self.places.workspace.display().to_string(),
-            spec: self.places.spec.display().to_string(),
-            requirements: readings.requirements.as_ref().map(shown),
-            design: readings.design.as_ref().map(shown),
-            packages: self.packages(),
-            commit_by_ralph: self.settings.commit == CommitBy::Ralph,
             task: order.key.to_string(),
-            text: order.text.clone(),
-            line: order.line,
+            id: if order.key.has_id() { order.key.family.clone() } else { String::new() },
+            task_text: order.text.clone(),
             stage: order.key.stage.word().to_owned(),
             iteration: order.iteration,
             attempt: order.attempt,
+            workspace: self.places.workspace.display().to_string(),
+            spec: self.places.spec.display().to_string(),
+            requirements: readings.requirements.as_ref().map(shown).unwrap_or_default(),
+            design: readings.design.as_ref().map(shown).unwrap_or_default(),
             reasons: order.reasons.clone(),
+            progress: shown(&readings.progress),
             leftovers: order.leftovers.clone(),
-            changed: order.changes.clone(),
+            packages: self.packages(),
+            commit_by_ralph: self.settings.commit == CommitBy::Ralph,
             diff_file: self.places.diff().display().to_string(),
-            report_file: self.places.validation().display().to_string(),
-            progress: String::from_utf8_lossy(&readings.progress).into_owned(),
+            changes: order.changes.clone(),
+            verdict_wanted: order.key.stage.is_review(),
+            validation_report: self.places.validation().display().to_string(),
             threshold: self.settings.gates.get("PITEST").map_or(70, |gate| gate.threshold),
         };
         let file = self.places.workspace.join(format!(".ralph/prompts/{}.md", role.word()));
@@ -118,19 +118,18 @@ impl Outside {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => None,
             Err(error) => return Err(error.into()),
         };
-        render_prompt(own.as_deref(), role, &facts).map_err(|error| {
-            Fault::new(FaultKind::Setup, error.to_string(), "mend the template, or remove it to use the built-in one")
-        })
+        render(own.as_deref(), role, &facts)
+            .map_err(|error| Fault::new(FaultKind::Setup, error.to_string(), error.hint))
     }
 
-    fn packages(&self) -> Vec<crate::agent::PromptPackage> {
+    fn packages(&self) -> Vec<PromptPackage> {
         self.repositories
             .names()
             .into_iter()
             .map(|name| {
                 let root = self.repositories.root(&name);
                 let path = root.map(|root| self.places.shown(root)).unwrap_or_default();
-                crate::agent::PromptPackage { name, path }
+                PromptPackage { name, path }
             })
             .collect()
     }

@@ -77,7 +77,10 @@ pub fn gate_lines(name: &str, report: &GateReport) -> Vec<String> {
         }
     }
     lines.extend(
-        report.left_out.iter().map(|left| format!("- not judged: {}: {}", plain(&left.file), plain(&left.why))),
+        report
+            .left_out
+            .iter()
+            .map(|left| format!("- not judged: {}: {}", plain(&left.file), plain(&left.why))),
     );
     lines.extend(report.remarks.iter().map(|remark| format!("- remark: {}", plain(remark))));
     lines

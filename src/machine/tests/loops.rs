@@ -10,7 +10,8 @@ use crate::machine::stop::Stop;
 use crate::mutation::Verdict;
 use crate::task::{Grammar, Mark, TaskFile};
 
-const STAGED: &str = "- [ ] 1.TEST-FIRST t\n- [ ] 1. do\n- [ ] 1.REQ-CHECK r\n- [ ] 1.PITEST g\n- [ ] 1.PRE-CR q\n";
+const STAGED: &str =
+    "- [ ] 1.TEST-FIRST t\n- [ ] 1. do\n- [ ] 1.REQ-CHECK r\n- [ ] 1.PITEST g\n- [ ] 1.PRE-CR q\n";
 const TEST: (&str, &str) = ("src/test/A", "t1");
 const WORK: (&str, &str) = ("src/main/A", "m1");
 
@@ -257,10 +258,8 @@ fn a_signal_stops_the_run_between_iterations() {
 #[test]
 fn a_usage_limit_waits_for_its_reset_or_longer_and_longer_and_is_no_attempt() {
     let mut sim = Sim::new("- [ ] 1. a\n");
-    let limited = |reset| Act {
-        end: Some(ProcessEnd::Limited { why: "usage".into(), reset }),
-        ..Act::idle()
-    };
+    let limited =
+        |reset| Act { end: Some(ProcessEnd::Limited { why: "usage".into(), reset }), ..Act::idle() };
     for reset in [Some(42), None, None, None, None] {
         sim.agent(limited(reset));
     }

@@ -281,7 +281,9 @@ impl Sim {
                 self.notified.push(event);
                 return None;
             }
-            Effect::WriteBefore { .. } | Effect::WriteDiff { .. } | Effect::SetReportAside { .. } => return None,
+            Effect::WriteBefore { .. } | Effect::WriteDiff { .. } | Effect::SetReportAside { .. } => {
+                return None;
+            }
         })
     }
 
@@ -319,7 +321,8 @@ impl Sim {
     fn observe(&mut self, request: &ObserveRequest, validation: bool) -> Event {
         let act = self.act.clone();
         let changes: Vec<FileChange> = act.commits.iter().map(|(path, _)| self.change(path)).collect();
-        let dirt: Vec<Dirt> = act.leaves.iter().map(|path| dirty(path)).filter(|dirt| self.has(dirt)).collect();
+        let dirt: Vec<Dirt> =
+            act.leaves.iter().map(|path| dirty(path)).filter(|dirt| self.has(dirt)).collect();
         let touched = !changes.is_empty() || !dirt.is_empty() || act.rewrites;
         let lost = |path: &str| LostLines {
             package: "p".into(),

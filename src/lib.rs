@@ -4,6 +4,7 @@
 
 pub mod agent;
 pub mod config;
+pub mod gate;
 pub mod journal;
 pub mod machine;
 pub mod mutation;

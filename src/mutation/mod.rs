@@ -8,6 +8,15 @@
 //!
 //! Refuses to know: report formats, files, processes, task files.
 
+mod rule;
+mod score;
+mod survivors;
+#[cfg(test)]
+mod tests;
+
+pub use rule::{Judgement, NoCoverage, Per, Rule};
+pub use survivors::{SURVIVORS_SHOWN, SurvivorSieve, rank};
+
 use serde::{Deserialize, Serialize};
 
 /// What became of one mutant, in PIT's words (pitest `DetectionStatus`).

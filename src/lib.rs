@@ -4,6 +4,7 @@
 
 pub mod agent;
 pub mod config;
+pub mod engine;
 pub mod gate;
 pub mod journal;
 pub mod machine;

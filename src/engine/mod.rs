@@ -8,7 +8,7 @@
 //! Refuses to know: rules (the machine has them), formats, flags.
 
 mod fault;
-mod outside;
+// mod outside;
 mod perform;
 mod places;
 mod progress;
@@ -17,7 +17,7 @@ mod views;
 mod world;
 
 pub use fault::{Fault, FaultKind};
-pub use outside::{Outside, Parts, private_folder};
+// pub use outside::{Outside, Parts, private_folder};
 pub use places::Places;
 pub use world::{AgentEnd, Judged, Readings, Started, World};
 
@@ -79,7 +79,17 @@ impl<'a> Engine<'a> {
         for record in &records {
             fold.take(record)?;
         }
-        Ok(Self { disk, world, places, grammar, journal, fold, must_sync: false, stop_told: false, last_report: None })
+        Ok(Self {
+            disk,
+            world,
+            places,
+            grammar,
+            journal,
+            fold,
+            must_sync: false,
+            stop_told: false,
+            last_report: None,
+        })
     }
 
     /// Reads tasks.md and the packages, for a verb.

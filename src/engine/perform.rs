@@ -16,7 +16,7 @@ impl Engine<'_> {
     /// Performs one effect; the fact that it leads to, if it leads to one.
     pub(super) fn perform(&mut self, effect: Effect) -> Result<Option<Event>, Fault> {
         match effect {
-            Effect::Survey | Effect::Observe { .. } | Effect::AwaitAgent => self.look(effect).map(Some),
+            Effect::Survey | Effect::Observe { .. } | Effect::AwaitAgent => self.read_world(effect).map(Some),
             Effect::WriteBefore { .. } | Effect::WriteDiff { .. } | Effect::SetReportAside { .. } => {
                 self.write_view(effect)
             }
@@ -49,7 +49,7 @@ impl Engine<'_> {
     }
 
     /// Effects that only read.
-    fn look(&mut self, effect: Effect) -> Result<Event, Fault> {
+    fn read_world(&mut self, effect: Effect) -> Result<Event, Fault> {
         match effect {
             Effect::AwaitAgent => Ok(ended(self.world.await_agent()?)),
             Effect::Observe { request, validation } => {

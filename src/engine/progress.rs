@@ -18,7 +18,11 @@ impl Engine<'_> {
             Effect::FlipBoxes { flips } => self.flip(&flips),
             Effect::RestoreTasks { iteration } => self.restore_tasks(iteration),
             Effect::AppendProgress { entry } => self.append_entry(&entry),
-            _ => Err(Fault::new(super::FaultKind::Internal, "This effect writes no state.", "please report this")),
+            _ => Err(Fault::new(
+                super::FaultKind::Internal,
+                "This effect writes no state.",
+                "please report this",
+            )),
         }
     }
 

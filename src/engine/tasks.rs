@@ -58,7 +58,10 @@ impl Engine<'_> {
         let lost = || {
             Fault::new(
                 FaultKind::Changed,
-                format!("{}: The copy of tasks.md from before the attempt is gone or changed.", self.places.shown(&path)),
+                format!(
+                    "{}: The copy of tasks.md from before the attempt is gone or changed.",
+                    self.places.shown(&path)
+                ),
                 "look through tasks.md; `ralph run` takes it as it is after the journal is moved away",
             )
         };
@@ -76,8 +79,7 @@ impl Engine<'_> {
         if now.as_ref() == Some(&before) {
             return Ok((Vec::new(), false));
         }
-        let claims = reconcile(&before, &now.unwrap_or_default(), &self.grammar)
-            .claims;
+        let claims = reconcile(&before, &now.unwrap_or_default(), &self.grammar).claims;
         Ok((claims, true))
     }
 
@@ -123,13 +125,21 @@ impl Engine<'_> {
                 match file.flip(key, *mark) {
                     Ok(flip) => {
                         bytes = flip.apply(&bytes).map_err(|error| {
-                            Fault::new(FaultKind::Internal, error.to_string(), "please report this with tasks.md")
+                            Fault::new(
+                                FaultKind::Internal,
+                                error.to_string(),
+                                "please report this with tasks.md",
+                            )
                         })?;
                         written.push((key.clone(), *mark));
                     }
                     Err(FlipError::NoSuchTask(_)) => {}
                     Err(error) => {
-                        return Err(Fault::new(FaultKind::Changed, error.to_string(), "mend the line in tasks.md"));
+                        return Err(Fault::new(
+                            FaultKind::Changed,
+                            error.to_string(),
+                            "mend the line in tasks.md",
+                        ));
                     }
                 }
             }
@@ -152,7 +162,9 @@ impl Engine<'_> {
         let shown = self.places.shown(&self.places.tasks());
         Fault::new(
             FaultKind::Changed,
-            format!("{shown} was saved by somebody else each of {TRIES} times that ralph tried to write a box."),
+            format!(
+                "{shown} was saved by somebody else each of {TRIES} times that ralph tried to write a box."
+            ),
             "close the program that writes it, then `ralph run` goes on",
         )
     }

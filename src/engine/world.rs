@@ -9,9 +9,7 @@
 use super::fault::Fault;
 use crate::machine::effect::{AgentOrder, GateOrder};
 use crate::machine::event::{Check, CheckResult, Event, Kept, StopRequest};
-use crate::machine::facts::{
-    Claim, FileChange, Observation, ObserveRequest, Oid, ProcessEnd, Snapshot,
-};
+use crate::machine::facts::{Claim, FileChange, Observation, ObserveRequest, Oid, ProcessEnd, Snapshot};
 use crate::machine::state::State;
 use crate::mutation::GateReport;
 use std::collections::BTreeMap;

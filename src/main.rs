@@ -1,1 +1,11 @@
-fn main() {}
+//! Temporary: only the hidden verb, until the command line stands.
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    if std::env::args_os().nth(1).is_some_and(|verb| verb == ralph::sys::process::VERB) {
+        let code = ralph::sys::process::supervise_main();
+        return ExitCode::from(u8::try_from(code).unwrap_or(70));
+    }
+    ExitCode::from(2)
+}

@@ -4,6 +4,7 @@ use super::{Bench, client, exited, kill, processes_with_argument, supervisor, wa
 use ralph::machine::facts::ProcessEnd;
 use ralph::sys::Spawn as _;
 use ralph::sys::clock::Stopwatch;
+use std::os::unix::process::ExitStatusExt as _;
 use std::time::Duration;
 
 /// Four ways out of a process group, of a session, of a parent's sight and of an environment.
@@ -100,8 +101,9 @@ fn kill_9_of_ralph_takes_the_whole_tree_within_two_seconds() {
 #[test]
 fn kill_9_of_ralph_takes_a_tree_that_holds_the_lifeline_open() {
     let bench = Bench::new();
-    // Root may still open the supervisor's pipes; for others this ends the script with an error.
-    let mut ralph = client::run(&bench, "exec 9>/proc/$PPID/fd/0; NAP & NAP");
+    // Root may open the supervisor's pipes; others are refused, and the test shows nothing new.
+    let hold = "if (: > /proc/$PPID/fd/0) 2> /dev/null; then exec 9> /proc/$PPID/fd/0; fi";
+    let mut ralph = client::run(&bench, &format!("{hold}; NAP & NAP"));
     wait_for("both processes", || bench.nappers().len() == 2);
     ralph.kill().unwrap();
     ralph.wait().unwrap();
@@ -135,6 +137,22 @@ fn a_second_interrupt_does_not_wait_for_the_grace() {
 }
 
 #[test]
+fn a_third_interrupt_ends_ralph_and_then_everything_else() {
+    let bench = Bench::new();
+    let mut ralph = client::run(&bench, "trap '' TERM; setsid NAP & NAP; NAP");
+    wait_for("both processes", || bench.nappers().len() == 2);
+    let [supervisor] = processes_with_argument(&bench.tag)[..] else { panic!("one supervisor") };
+    // A supervisor that does not answer: nothing else would end the client.
+    assert!(kill(supervisor, "STOP"));
+    for signal in ["INT", "TERM", "HUP"] {
+        assert!(kill(i32::try_from(ralph.id()).unwrap(), signal));
+    }
+    assert!(ralph.wait().unwrap().signal().is_some());
+    assert!(kill(supervisor, "CONT"));
+    wait_for("the end of all processes", || bench.nappers().is_empty());
+}
+
+#[test]
 fn a_hangup_that_was_ignored_at_the_start_stays_ignored() {
     let bench = Bench::new();
     let ralph = client::run_under(&["nohup"], &bench, "mkfifo go; echo up; read go < go; exit 5");
@@ -161,8 +179,8 @@ fn a_log_that_the_disk_refuses_ends_the_process_with_an_error() {
 #[test]
 fn a_killed_supervisor_is_an_error_and_what_it_watched_is_killed() {
     let bench = Bench::new();
-    let running = bench.start("NAP & setsid NAP & env -i sleep 7654321 & NAP");
-    wait_for("all processes", || bench.nappers().len() == 3);
+    let running = bench.start("NAP & setsid NAP & env -i setsid NAP & (setsid NAP &) ; NAP");
+    wait_for("all processes", || bench.nappers().len() == 5);
     let supervisors = processes_with_argument(&bench.tag);
     assert_eq!(supervisors.len(), 1);
     assert!(kill(supervisors[0], "KILL"));

@@ -61,7 +61,11 @@ fn inspect(
     expected: &[u8],
     new: &[u8],
 ) -> io::Result<Swap> {
-    let mut displaced = disk.read(staged.path())?.unwrap_or_default();
+    // Whatever fails from here on, the displaced file may be somebody's work: it is kept, not unlinked.
+    let mut displaced = match disk.read(staged.path()) {
+        Ok(bytes) => bytes.unwrap_or_default(),
+        Err(error) => return Err(keep(staged, real, &error)),
+    };
     if displaced == expected {
         staged.close()?;
         sync_folder(real)?;
@@ -74,16 +78,17 @@ fn inspect(
             Err(error) if error.kind() == ErrorKind::NotFound => {
                 // The file was taken away after ours had been put there: the save goes back under its name,
                 // unless a newer one has come.
-                fs::hard_link(staged.path(), real).or_else(|error| match error.kind() {
-                    ErrorKind::AlreadyExists => Ok(()),
-                    _ => Err(error),
-                })?;
-                sync_folder(real)?;
-                return Ok(Swap::Changed);
+                return match fs::hard_link(staged.path(), real) {
+                    Err(error) if error.kind() != ErrorKind::AlreadyExists => Err(keep(staged, real, &error)),
+                    _ => sync_folder(real).map(|()| Swap::Changed),
+                };
             }
             Err(error) => return Err(keep(staged, real, &error)),
         }
-        let came_out = disk.read(staged.path())?.unwrap_or_default();
+        let came_out = match disk.read(staged.path()) {
+            Ok(bytes) => bytes.unwrap_or_default(),
+            Err(error) => return Err(keep(staged, real, &error)),
+        };
         if came_out == ours {
             staged.close()?;
             sync_folder(real)?;

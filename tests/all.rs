@@ -3,4 +3,6 @@
 #[cfg(test)]
 mod example;
 #[cfg(test)]
+mod sys;
+#[cfg(test)]
 mod taskfiles;

@@ -172,3 +172,21 @@ pub struct LeftOut {
     /// Why it was not judged, a phrase such as `no test class stands for it`.
     pub why: String,
 }
+
+impl From<Verdict> for GateReport {
+    /// A report that holds a verdict and nothing else.
+    fn from(verdict: Verdict) -> Self {
+        Self {
+            verdict,
+            classes: Vec::new(),
+            coverage: Coverage::default(),
+            survivors: Vec::new(),
+            survivors_total: 0,
+            left_out: Vec::new(),
+            remarks: Vec::new(),
+            reports: Vec::new(),
+            failing: Vec::new(),
+            millis: 0,
+        }
+    }
+}

@@ -21,7 +21,8 @@ fn places() -> Places {
 }
 
 fn fresh() -> Rc<RefCell<Shared>> {
-    let mut shared = Shared { head: 1, ..Shared::default() };
+    let mut shared = Shared::default();
+    shared.head = 1;
     shared.files.insert(places().tasks(), TASKS.as_bytes().to_vec());
     let rc = Rc::new(RefCell::new(shared));
     // tasks.md was there before: it is on the disk.
@@ -92,11 +93,11 @@ fn a_stop_at_any_write_and_again_in_recovery_ends_in_the_same_place() {
     for pace in [Pace::Slow, Pace::Fast] {
         let (writes, _) = process(&fresh(), pace, None);
         for at in 0..writes {
-            for bytes in [0, 1, 40, usize::MAX] {
+            for bytes in [0, 40, usize::MAX] {
                 for power in [false, true] {
-                    for again in [None, Some(0), Some(1), Some(2), Some(5)] {
-                        let what =
-                            format!("{pace:?}, write {at}, {bytes} bytes, power {power}, again {again:?}");
+                    // Where recovery is stopped again moves with the write: all places come up.
+                    for again in [None, Some((at + bytes % 7) % 6)] {
+                        let what = format!("{pace:?}, write {at}, {bytes} bytes, power {power}, again {again:?}");
                         let shared = fresh();
                         let first = process(&shared, pace, Some(Death { at, bytes, power })).1;
                         assert!(first.is_err(), "{what}: the disk died");

@@ -3,6 +3,7 @@
 //! MAP TO BE WRITTEN WHEN THE LAYERS STAND
 
 pub mod config;
+pub mod git;
 pub mod machine;
 pub mod mutation;
 pub mod source;

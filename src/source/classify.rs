@@ -89,6 +89,20 @@ pub fn is_output(path: &[u8]) -> bool {
     false
 }
 
+/// Extensions of files that hold a program's text.
+const SOURCES: [&[u8]; 24] = [
+    b"java", b"kt", b"kts", b"scala", b"groovy", b"py", b"js", b"ts", b"tsx", b"jsx", b"mjs", b"cjs", b"mts",
+    b"cts", b"rs", b"go", b"rb", b"php", b"cs", b"swift", b"c", b"cc", b"cpp", b"feature",
+];
+
+/// True for a file whose name says that it holds a program's text: data next to the tests is no test.
+pub fn is_source(path: &[u8]) -> bool {
+    let name = path.rsplit(|&byte| byte == b'/').next().unwrap_or_default();
+    let mut parts = name.rsplit(|&byte| byte == b'.');
+    let extension = parts.next().unwrap_or_default();
+    parts.next().is_some() && SOURCES.contains(&extension)
+}
+
 fn owned(patterns: &[&str]) -> Vec<String> {
     patterns.iter().map(|&pattern| pattern.to_owned()).collect()
 }

@@ -11,14 +11,14 @@ mod lexer;
 
 use lexer::{Lexer, Token};
 
-/// Annotations that make a method a test: JUnit 4, 5 and TestNG.
+/// Annotations that make a method a test: those of `JUnit` 4 and 5 and of `TestNG`.
 const TESTS: [&str; 5] = ["Test", "ParameterizedTest", "RepeatedTest", "TestFactory", "TestTemplate"];
 /// Annotations that switch a test off.
 const OFF: [&str; 2] = ["Disabled", "Ignore"];
 
 /// Enabled test methods: annotated with `@Test`, `@ParameterizedTest`, `@RepeatedTest`, `@TestFactory` or
-/// `@TestTemplate` (also fully qualified), or JUnit 3's `public void testX()` in a class that extends
-/// `TestCase`; without `@Disabled` or `@Ignore` on the method or a class around it, and without TestNG's
+/// `@TestTemplate` (also fully qualified), or `JUnit` 3's `public void testX()` in a class that extends
+/// `TestCase`; without `@Disabled` or `@Ignore` on the method or a class around it, and without `TestNG`'s
 /// `enabled = false`.
 pub fn enabled_tests(source: &[u8]) -> u64 {
     let bytes = lexer::unescaped(source);
@@ -41,6 +41,10 @@ enum Scope {
 
 /// The declaration that is being read.
 #[derive(Default)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each says one thing about a declaration; all combinations occur"
+)]
 struct Member<'a> {
     test: bool,
     off: bool,

@@ -13,7 +13,8 @@ mod lines;
 mod path;
 
 pub use classify::{
-    Classifier, default_build_globs, default_production_globs, default_test_globs, is_output, is_state_file,
+    Classifier, default_build_globs, default_production_globs, default_test_globs, is_output, is_source,
+    is_state_file,
 };
 pub use java::enabled_tests;
 pub use lines::{lost_lines, removed_lines};

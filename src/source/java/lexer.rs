@@ -60,7 +60,8 @@ fn unicode_escape(tail: &[u8]) -> Option<(u8, &[u8])> {
 /// Reads tokens one by one.
 pub(super) struct Lexer<'a> {
     rest: &'a [u8],
-    ahead: Option<Option<Token<'a>>>,
+    /// A token that was looked at and not taken.
+    ahead: Option<Token<'a>>,
 }
 
 impl<'a> Lexer<'a> {
@@ -71,17 +72,14 @@ impl<'a> Lexer<'a> {
     /// The next token, left in place.
     pub(super) fn peek(&mut self) -> Option<Token<'a>> {
         if self.ahead.is_none() {
-            self.ahead = Some(self.read());
+            self.ahead = self.read();
         }
-        self.ahead.flatten()
+        self.ahead
     }
 
     /// The next token; `None` at the end.
     pub(super) fn next(&mut self) -> Option<Token<'a>> {
-        match self.ahead.take() {
-            Some(token) => token,
-            None => self.read(),
-        }
+        self.ahead.take().or_else(|| self.read())
     }
 
     fn read(&mut self) -> Option<Token<'a>> {
@@ -89,7 +87,7 @@ impl<'a> Lexer<'a> {
             let (&byte, tail) = self.rest.split_first()?;
             match byte {
                 b'/' if tail.first() == Some(&b'/') => {
-                    self.skip_to(|rest| rest[0] == b'\n' || rest[0] == b'\r', 0)
+                    self.skip_to(|rest| rest[0] == b'\n' || rest[0] == b'\r', 0);
                 }
                 b'/' if tail.first() == Some(&b'*') => {
                     self.rest = &tail[1..];

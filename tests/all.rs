@@ -1,3 +1,4 @@
-//! The integration tests: one binary, one module for each area.
+//! The one test binary: what needs the real binary, real tools or real files; a module for each area.
 
+#[cfg(test)]
 mod git;

@@ -37,12 +37,6 @@ impl IndexView {
     pub(super) fn forget(&mut self) {
         self.of = None;
     }
-
-    /// What the index has at a path.
-    pub(super) fn leaf(&self, path: &[u8]) -> Option<Leaf> {
-        let at = self.tracked.binary_search_by(|entry| entry.path.as_slice().cmp(path)).ok()?;
-        self.tracked.get(at).map(|entry| entry.leaf)
-    }
 }
 
 /// Brings `open.index` up to date with the index file and with HEAD.

@@ -60,32 +60,37 @@ pub(super) fn check_name(reference: &str) -> Result<(), GitError> {
     ))
 }
 
+/// All that is to be kept at one time.
+pub(super) struct Load<'a> {
+    /// The commit that the rest stands on.
+    pub(super) head: Option<Oid>,
+    /// The commit that is put back: what it has cannot be lost.
+    pub(super) safe: Option<Oid>,
+    pub(super) items: &'a Items,
+    /// Content that stands in the index only.
+    pub(super) staged: &'a [(Vec<u8>, Leaf)],
+    pub(super) message: &'a str,
+}
+
 /// Keeps HEAD and the items on top of it; `None` when there is neither.
-pub(super) fn keep(
-    open: &OpenRepo,
-    head: Option<Oid>,
-    items: &Items,
-    staged: &[(Vec<u8>, Leaf)],
-    reference: &str,
-    message: &str,
-) -> Result<Option<Kept>, GitError> {
+pub(super) fn keep(open: &OpenRepo, load: &Load<'_>, reference: &str) -> Result<Option<Kept>, GitError> {
     let mut made = None;
     for number in 1..=MAX_NAMES {
         let name = if number == 1 { reference.to_owned() } else { format!("{reference}-{number}") };
         match open.repo.refname_to_id(&name) {
-            Ok(commit) if covers(open, commit, head, items, staged)? => {
+            Ok(commit) if covers(open, commit, load)? => {
                 return Ok(Some(Kept { reference: name, commit }));
             }
             Ok(_) => {}
             Err(error) if error.code() == ErrorCode::NotFound => {
                 let commit = match made {
                     Some(commit) => commit,
-                    None => match commit_of(open, head, items, staged, message)? {
+                    None => match commit_of(open, load)? {
                         Some(commit) => *made.insert(commit),
                         None => return Ok(None),
                     },
                 };
-                match open.repo.reference(&name, commit, false, message) {
+                match open.repo.reference(&name, commit, false, load.message) {
                     Ok(_) => return Ok(Some(Kept { reference: name, commit })),
                     Err(error) if error.code() == ErrorCode::Exists => {}
                     Err(error) => return Err(GitError::unreadable(format!("write {name}"), &error)),
@@ -101,19 +106,16 @@ pub(super) fn keep(
 }
 
 /// True when a kept commit already holds all of this.
-pub(super) fn covers(
-    open: &OpenRepo,
-    kept: Oid,
-    head: Option<Oid>,
-    items: &Items,
-    staged: &[(Vec<u8>, Leaf)],
-) -> Result<bool, GitError> {
-    if let Some(head) = head
-        && !history::descends(&open.repo, kept, head)?
-    {
+fn covers(open: &OpenRepo, kept: Oid, load: &Load<'_>) -> Result<bool, GitError> {
+    let mut is_kept = load.head.is_none();
+    for commit in [Some(kept), load.safe].into_iter().flatten() {
+        is_kept = is_kept
+            || load.head.map(|head| history::descends(&open.repo, commit, head)).transpose()? == Some(true);
+    }
+    if !is_kept {
         return Ok(false);
     }
-    let on_disk = items.iter().filter_map(|(path, leaf)| Some((path, (*leaf)?)));
+    let on_disk = load.items.iter().filter_map(|(path, leaf)| Some((path, (*leaf)?)));
     for (path, leaf) in on_disk {
         if !holds(open, kept, path, leaf)? {
             return Ok(false);
@@ -121,7 +123,7 @@ pub(super) fn covers(
     }
     let parents: Vec<Oid> =
         open.repo.find_commit(kept).map(|commit| commit.parent_ids().collect()).unwrap_or_default();
-    for (path, leaf) in staged {
+    for (path, leaf) in load.staged {
         let mut found = holds(open, kept, path, *leaf)?;
         for parent in &parents {
             found = found || holds(open, *parent, path, *leaf)?;
@@ -139,27 +141,22 @@ pub(super) fn holds(open: &OpenRepo, commit: Oid, path: &[u8], leaf: Leaf) -> Re
     Ok(tree::leaf_at(&open.repo, tree.as_ref(), path)?.is_some_and(|(id, _)| id == leaf.0))
 }
 
-fn commit_of(
-    open: &OpenRepo,
-    head: Option<Oid>,
-    items: &Items,
-    staged: &[(Vec<u8>, Leaf)],
-    message: &str,
-) -> Result<Option<Oid>, GitError> {
+fn commit_of(open: &OpenRepo, load: &Load<'_>) -> Result<Option<Oid>, GitError> {
+    let Load { head, items, staged, message, .. } = load;
     if items.is_empty() && staged.is_empty() {
-        return Ok(head);
+        return Ok(*head);
     }
-    let mut parents: Vec<Oid> = head.into_iter().collect();
+    let mut parents: Vec<Oid> = head.iter().copied().collect();
     if !staged.is_empty() {
         let index = staged.iter().map(|(path, leaf)| (path.clone(), Some(*leaf))).collect();
-        parents.push(commit(open, head, &index, &parents, "ralph: the index of that moment")?);
+        parents.push(commit(open, *head, &index, &parents, "ralph: the index of that moment")?);
     }
-    for (path, leaf) in items {
+    for (path, leaf) in *items {
         if let Some(leaf) = leaf {
             store(open, path, *leaf)?;
         }
     }
-    commit(open, head, items, &parents, message).map(Some)
+    commit(open, *head, items, &parents, message).map(Some)
 }
 
 /// A commit of a commit's tree with some paths changed.

@@ -11,7 +11,7 @@ use super::keep::Items;
 use super::open::OpenRepo;
 use super::places::Place;
 use super::restore::Wanted;
-use super::tree;
+use super::tree::{self, Leaf};
 use super::walk::Status;
 use crate::source::{Classifier, Kind, is_state_file};
 use git2::Oid;
@@ -64,16 +64,18 @@ impl View<'_> {
         let untracked = self.wanted.untracked.iter().map(|(path, blob)| (path, Some(*blob)));
         let mut lost = Vec::new();
         for (path, blob) in self.wanted.dirt.iter().map(|(path, blob)| (path, *blob)).chain(untracked) {
-            if open.leaf(path)?.map(|(id, _)| id) != blob && !self.is_module(open, path)? {
+            let is_module = self.in_head(open, path)?.is_some_and(|(_, mode)| mode == tree::GITLINK);
+            if !is_module && open.leaf(path)?.map(|(id, _)| id) != blob {
                 lost.push((path.clone(), blob));
             }
         }
         Ok(lost)
     }
 
-    fn is_module(&self, open: &OpenRepo, path: &[u8]) -> Result<bool, GitError> {
+    /// What the wanted HEAD has at a path.
+    fn in_head(&self, open: &OpenRepo, path: &[u8]) -> Result<Option<Leaf>, GitError> {
         let tree = tree::tree_of(&open.repo, self.wanted.head.commit, b"")?;
-        Ok(tree::leaf_at(&open.repo, tree.as_ref(), path)?.is_some_and(|(_, mode)| mode == tree::GITLINK))
+        tree::leaf_at(&open.repo, tree.as_ref(), path)
     }
 
     /// What is to be done, path by path, once HEAD is where it is wanted. `moved`: it was elsewhere.
@@ -108,15 +110,17 @@ impl View<'_> {
             if *want != here {
                 return Ok(Some(Act::Content(*want)));
             }
-            let is_staged = open.index.leaf(path).is_some_and(|leaf| Some(leaf.0) == here);
-            return Ok((moved && !is_staged).then_some(Act::Index));
+            // Whether it was staged is not recorded: a file that HEAD lacks was, of others it is not assumed.
+            return Ok((moved && self.in_head(open, path)?.is_some()).then_some(Act::Index));
         }
         if let Some(want) = self.wanted.untracked.get(path) {
             return Ok(Some(if Some(*want) == here { Act::Index } else { Act::Content(Some(*want)) }));
         }
-        let tree = tree::tree_of(&open.repo, self.wanted.head.commit, b"")?;
-        let in_head = tree::leaf_at(&open.repo, tree.as_ref(), path)?.is_some();
-        Ok(Some(if in_head || self.may_go(path) { Act::Head } else { Act::Index }))
+        Ok(Some(if self.in_head(open, path)?.is_some() || self.may_go(path) {
+            Act::Head
+        } else {
+            Act::Index
+        }))
     }
 
     /// A file that the wanted HEAD does not have may leave the disk, unless it may have been a person's.

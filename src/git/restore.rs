@@ -9,7 +9,7 @@
 //! Refuses to know: why; who is to blame.
 
 use super::error::GitError;
-use super::keep::{self, Items, Kept};
+use super::keep::{self, Items, Kept, Load};
 use super::open::{Head, OpenRepo};
 use super::places::Place;
 use super::plan::View;
@@ -202,9 +202,9 @@ fn restore_one(
     if !moved && items.is_empty() && staged.is_empty() && lost.is_empty() {
         return Ok(already(open, places, &from, reference));
     }
-    let Some(kept) = keep::keep(open, from.commit, &items, &staged, reference, &job.message)? else {
-        return Ok(Vec::new());
-    };
+    let (head, safe) = (from.commit, wanted.head.commit);
+    let load = Load { head, safe, items: &items, staged: &staged, message: &job.message };
+    let Some(kept) = keep::keep(open, &load, reference)? else { return Ok(Vec::new()) };
     if moved {
         keep_branch(open, wanted, &kept, reference, &job.message)?;
     }
@@ -308,7 +308,8 @@ fn keep_branch(
             .transpose()?
             .unwrap_or(false);
     if !is_safe {
-        keep::keep(open, Some(tip), &Items::new(), &[], reference, message)?;
+        let load = Load { head: Some(tip), safe: None, items: &Items::new(), staged: &[], message };
+        keep::keep(open, &load, reference)?;
     }
     Ok(())
 }

@@ -3,6 +3,7 @@
 use super::{Workspace, change, lines, observe};
 use ralph::git::GitErrorKind;
 use ralph::machine::facts::{Accumulated, Oid};
+use ralph::source::RepoPath;
 
 #[test]
 fn linked_worktrees_and_submodules_are_packages() {
@@ -198,7 +199,7 @@ fn a_repository_inside_a_package_is_named_and_not_entered() {
     workspace.package("src/a/vendor/x");
     workspace.repo("src/a").write("notes.txt", "x");
     let seen = observe(&mut repositories, &before);
-    let strays: Vec<&str> = change(&seen, "a").strays.iter().map(|path| path.as_str()).collect();
+    let strays: Vec<&str> = change(&seen, "a").strays.iter().map(RepoPath::as_str).collect();
     assert_eq!(strays, ["notes.txt", "vendor/x/"]);
     assert!(change(&seen, "a").is_untouched());
 }

@@ -2,7 +2,8 @@
 
 use super::{Repo, Workspace, observe};
 use ralph::git::{Extent, PutBack, Repositories};
-use ralph::machine::facts::{Dirt, Snapshot};
+use ralph::machine::facts::{Dirt, PackageChange, Snapshot};
+use ralph::source::RepoPath;
 use std::collections::BTreeMap;
 
 const MAIN: &str = "src/main/java/A.java";
@@ -84,7 +85,7 @@ fn a_rewritten_history_comes_back_and_what_was_there_is_kept() {
     now.2.retain(|line| line != "?? notes.txt");
     assert_eq!(now, wanted);
     assert_eq!(workspace.repo("src/b").read(MAIN), "untouched by the breach\n");
-    assert!(!observe(&mut repositories, &before).packages.iter().any(|package| package.is_breach()));
+    assert!(!observe(&mut repositories, &before).packages.iter().any(PackageChange::is_breach));
 }
 
 #[test]
@@ -175,7 +176,7 @@ fn an_attempt_that_committed_or_changed_earlier_dirt_is_undone_as_far_as_bytes_a
     repo.git(&["commit", "-q", "--amend", "--allow-empty", "-m", "rewritten"]);
     repo.git(&["checkout", "-q", "-b", "away"]);
     let done = put_back(&mut repositories, &before, Extent::Breaches);
-    let unrestored: Vec<&str> = done[0].unrestored.iter().map(|path| path.as_str()).collect();
+    let unrestored: Vec<&str> = done[0].unrestored.iter().map(RepoPath::as_str).collect();
     assert_eq!(unrestored, [TEST], "its bytes from before are nowhere");
     assert_eq!(repo.read(TEST), "class Overwritten {}\n");
     assert_eq!(repo.read(MAIN), "class Dirty {}\n");

@@ -43,6 +43,7 @@ pub mod agent;
 pub mod config;
 pub mod engine;
 pub mod gate;
+pub mod git;
 pub mod journal;
 pub mod machine;
 pub mod mutation;

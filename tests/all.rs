@@ -3,6 +3,8 @@
 #[cfg(test)]
 mod example;
 #[cfg(test)]
+mod git;
+#[cfg(test)]
 mod sys;
 #[cfg(test)]
 mod taskfiles;

@@ -7,8 +7,17 @@
 //!
 //! Refuses to know: git, the file system, which stage asks.
 
+mod classify;
+mod java;
+mod lines;
 mod path;
 
+pub use classify::{
+    Classifier, default_build_globs, default_production_globs, default_test_globs, is_output, is_source,
+    is_state_file,
+};
+pub use java::enabled_tests;
+pub use lines::{lost_lines, removed_lines};
 pub use path::RepoPath;
 
 use serde::{Deserialize, Serialize};

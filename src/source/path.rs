@@ -8,7 +8,7 @@
 //! Refuses to know: whether the file exists.
 
 use serde::{Deserialize, Serialize};
-use std::fmt;
+use std::fmt::{self, Write as _};
 
 /// A path relative to its package, `/`-separated, in the form in which git prints it: plain when all
 /// bytes are printable ASCII other than `"` and `\`, else in double quotes with C escapes.
@@ -74,7 +74,9 @@ fn push_escaped(text: &mut String, byte: u8) {
     match short {
         Some(letter) => text.extend(['\\', letter]),
         None if matches!(byte, 0x20..=0x7e) => text.push(char::from(byte)),
-        None => text.push_str(&format!("\\{byte:03o}")),
+        None => {
+            let _ = write!(text, "\\{byte:03o}");
+        }
     }
 }
 

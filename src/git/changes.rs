@@ -1,0 +1,124 @@
+//! What differs between commits, in the loop's words.
+//!
+//! Owns: sums of changes over attempts, and changes since a revision.
+//!
+//! Promises: a path counts only when it differs now from what it was at the base; state files never count.
+//!
+//! Refuses to know: the work tree.
+
+use super::error::{GitError, GitErrorKind};
+use super::open::OpenRepo;
+use super::places::Place;
+use super::tree::{self, Delta, GITLINK};
+use super::{Repositories, history, no_package};
+use crate::machine::facts::{Accumulated, FileChange, FileStatus, Oid};
+use crate::source::{Classifier, Kind, RepoPath, is_state_file};
+
+impl Repositories {
+    /// The sum's paths that differ between its bases and HEAD now, sorted by package and path: those that
+    /// the attempts touched, or all when `everything` is set.
+    ///
+    /// Errors: a package of the sum that is no longer there (`NotFound`); a base that the repository no
+    /// longer has (`Unreadable`).
+    pub fn changes(&mut self, sum: &Accumulated) -> Result<Vec<FileChange>, GitError> {
+        self.refresh()?;
+        if let Some(gone) = sum.touched.keys().find(|name| self.root(name).is_none()) {
+            return Err(GitError::not_found(
+                format!("The package {gone}, which the attempts changed, is no longer there."),
+                "Put its folder back, or reopen the task.",
+            ));
+        }
+        self.sum_of_present(sum)
+    }
+
+    /// As [`Repositories::changes`], leaving out packages that are not there.
+    pub(super) fn sum_of_present(&mut self, sum: &Accumulated) -> Result<Vec<FileChange>, GitError> {
+        let mut all = Vec::new();
+        for name in self.names() {
+            let touched = sum.touched.get(&name);
+            if touched.is_none() && !sum.everything {
+                continue;
+            }
+            let base = sum.bases.get(&name).cloned().unwrap_or_else(Oid::zero);
+            let mut changes = self.since_base(&name, &base)?;
+            if !sum.everything {
+                changes.retain(|change| touched.is_some_and(|paths| paths.contains(&change.path)));
+            }
+            all.append(&mut changes);
+        }
+        all.sort();
+        Ok(all)
+    }
+
+    /// What differs between a revision and HEAD in every package. The revision is resolved in each; a
+    /// package that does not know it is an error (`NotFound`).
+    pub fn changes_since(&mut self, rev: &str) -> Result<Vec<FileChange>, GitError> {
+        self.refresh()?;
+        let mut all = Vec::new();
+        for name in self.names() {
+            let (_, open) = self.package(&name)?;
+            let commit = open.repo.revparse_single(rev).and_then(|object| object.peel_to_commit());
+            let base = commit.map(|commit| tree::fact_of(commit.id())).map_err(|_| {
+                let what = format!("The revision `{rev}` is not known here.");
+                GitError::new(GitErrorKind::NotFound, what, "Name a commit, branch or tag of every package.")
+                    .in_package(&name)
+            })?;
+            all.append(&mut self.since_base(&name, &base)?);
+        }
+        all.sort();
+        Ok(all)
+    }
+
+    /// What differs between a base (zeros: the empty tree, or what a clone began with) and HEAD.
+    pub(super) fn since_base(&mut self, name: &str, base: &Oid) -> Result<Vec<FileChange>, GitError> {
+        if self.root(name).is_none() {
+            return Err(no_package(name));
+        }
+        let classifier = self.classifier.clone();
+        let (place, open) = self.package(name)?;
+        let found = || {
+            let head = open.head()?.commit;
+            let base = match (tree::oid_of(base)?, head) {
+                (None, Some(head)) => history::clone_base(&open.repo, head)?,
+                (base, _) => base,
+            };
+            between(name, &place, open, &classifier, base, head)
+        };
+        found().map_err(|error| error.in_package(name))
+    }
+}
+
+/// The changes of one package between two commits.
+fn between(
+    name: &str,
+    place: &Place,
+    open: &OpenRepo,
+    classifier: &Classifier,
+    old: Option<git2::Oid>,
+    new: Option<git2::Oid>,
+) -> Result<Vec<FileChange>, GitError> {
+    let old = tree::tree_of(&open.repo, old, &place.prefix)?;
+    let new = tree::tree_of(&open.repo, new, &place.prefix)?;
+    let deltas = tree::diff(&open.repo, old.as_ref(), new.as_ref())?;
+    Ok(deltas
+        .into_iter()
+        .filter(|delta| !is_state_file(&delta.path))
+        .map(|delta| change_of(name, &delta, classifier))
+        .collect())
+}
+
+fn change_of(name: &str, delta: &Delta, classifier: &Classifier) -> FileChange {
+    let is_module = [delta.old, delta.new].iter().flatten().any(|(_, mode)| *mode == GITLINK);
+    FileChange {
+        package: name.to_owned(),
+        path: RepoPath::from_bytes(&delta.path),
+        status: match (delta.old, delta.new) {
+            (None, _) => FileStatus::Added,
+            (_, None) => FileStatus::Deleted,
+            _ => FileStatus::Modified,
+        },
+        kind: if is_module { Kind::Other } else { classifier.kind_of(&delta.path) },
+        old: delta.old.map(|(id, _)| tree::fact_of(id)),
+        new: delta.new.map(|(id, _)| tree::fact_of(id)),
+    }
+}

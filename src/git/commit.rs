@@ -1,0 +1,144 @@
+//! Committing what an attempt left, for `commit: ralph`.
+//!
+//! Owns: which files belong into such a commit, and its author.
+//!
+//! Promises: only what the attempt left; never ignored files, output folders or state files; no hook and
+//! no filter program runs. Doing it twice makes one commit.
+//!
+//! Refuses to know: which task it was.
+
+use super::Repositories;
+use super::content;
+use super::error::GitError;
+use super::keep::{self, Items};
+use super::open::{Head, OpenRepo};
+use super::places::Place;
+use super::tree;
+use super::walk::Status;
+use crate::machine::facts::{Dirt, Oid, PackageState, Snapshot};
+use crate::source::{RepoPath, is_output, is_state_file};
+use git2::{AttrCheckFlags, AttrValue, Signature};
+use std::collections::{BTreeMap, BTreeSet};
+
+impl Repositories {
+    /// Commits what differs from HEAD and did not, in the same way, in `before`: tracked files and new files
+    /// of any kind. Not: ignored files, output folders (`target/`, `node_modules/` …), `tasks.md` and the
+    /// other state files, and untracked files of no kind of which it is not known that they are new (the
+    /// last [`Repositories::snapshot`] tells). Author: the repository's `user.name` and `user.email`, else
+    /// `ralph <ralph@localhost>`. `None` when there is nothing to commit.
+    ///
+    /// Errors: a file whose `filter` attribute needs a program (`Refused`).
+    pub fn commit_all(
+        &mut self,
+        package: &str,
+        before: &Snapshot,
+        message: &str,
+    ) -> Result<Option<Oid>, GitError> {
+        self.refresh()?;
+        let known = self.others.get(package).cloned();
+        let (place, open) = self.package(package)?;
+        let state = before.package(package);
+        let mut committed = || {
+            let (head, status) = open.status()?;
+            let paths = left(open, &place, &status, state, known.as_ref())?;
+            if paths.is_empty() {
+                return Ok(None);
+            }
+            refuse_filters(open, &paths)?;
+            write(open, &head, &paths, message).map(Some)
+        };
+        committed().map_err(|error: GitError| error.in_package(package))
+    }
+}
+
+/// The paths (in the repository) that the attempt left.
+fn left(
+    open: &mut OpenRepo,
+    place: &Place,
+    status: &Status,
+    before: Option<&PackageState>,
+    known: Option<&BTreeSet<Vec<u8>>>,
+) -> Result<BTreeSet<Vec<u8>>, GitError> {
+    let of = |list: &[Dirt]| -> BTreeMap<RepoPath, Option<Oid>> {
+        list.iter().map(|dirt| (dirt.path.clone(), dirt.blob.clone())).collect()
+    };
+    let dirt = before.map(|state| of(&state.dirt)).unwrap_or_default();
+    let untracked = before.map(|state| of(&state.untracked)).unwrap_or_default();
+    let mut paths = BTreeSet::new();
+    for (path, leaf) in &status.dirty {
+        let Some(inside) = place.inside(path).filter(|path| !is_state_file(path)) else { continue };
+        let blob = leaf.map(|(id, _)| tree::fact_of(id));
+        if dirt.get(&RepoPath::from_bytes(inside)) != Some(&blob) {
+            paths.insert(path.clone());
+        }
+    }
+    for path in status.untracked.iter().filter(|path| !is_output(path)) {
+        let Some(inside) = place.inside(path) else { continue };
+        let blob = open.leaf(path)?.map(|(id, _)| tree::fact_of(id));
+        let was_there = match untracked.get(&RepoPath::from_bytes(inside)) {
+            Some(before) => *before == blob,
+            None => known.is_none_or(|known| known.contains(inside)),
+        };
+        if !was_there {
+            paths.insert(path.clone());
+        }
+    }
+    Ok(paths)
+}
+
+/// Git LFS and the like: committing the bytes as they are would be wrong, and the program is not run.
+fn refuse_filters(open: &OpenRepo, paths: &BTreeSet<Vec<u8>>) -> Result<(), GitError> {
+    let config =
+        open.repo.config().map_err(|error| GitError::unreadable("read the configuration", &error))?;
+    for path in paths {
+        let value = open.repo.get_attr_bytes(&content::relative(path), "filter", AttrCheckFlags::default());
+        let value = value.map_err(|error| GitError::unreadable("read the attributes", &error))?;
+        let AttrValue::Bytes(name) = AttrValue::always_bytes(value) else { continue };
+        let name = String::from_utf8_lossy(name);
+        let is_program = |key: &str| config.get_entry(&format!("filter.{name}.{key}")).is_ok();
+        if is_program("clean") || is_program("process") {
+            return Err(GitError::refused(
+                format!(
+                    "The file {} needs the filter `{name}`, which ralph does not run.",
+                    String::from_utf8_lossy(path)
+                ),
+                "Let the agent commit (`commit: agent`), or commit this file by hand.",
+            ));
+        }
+    }
+    Ok(())
+}
+
+fn write(
+    open: &mut OpenRepo,
+    head: &Head,
+    paths: &BTreeSet<Vec<u8>>,
+    message: &str,
+) -> Result<Oid, GitError> {
+    open.index.forget();
+    let write = || {
+        let repo = &open.repo;
+        // The index first: a crash in between leaves staged files, which the next call commits.
+        let mut index = repo.index()?;
+        index.read(true)?;
+        let mut items = Items::new();
+        for path in paths {
+            let relative = content::relative(path);
+            let present =
+                open.lstat(path).is_some_and(|meta| content::mode_of(&meta).is_some() || meta.is_dir());
+            if present {
+                index.add_path(&relative)?;
+            } else {
+                index.remove_path(&relative)?;
+            }
+            let entry = index.get_path(&relative, 0);
+            items.insert(path.clone(), entry.map(|entry| (entry.id, entry.mode)));
+        }
+        index.write()?;
+        let tree = repo.find_tree(keep::tree_with(open, head.commit, &items)?)?;
+        let parents = head.commit.map(|id| repo.find_commit(id)).transpose()?;
+        let by = repo.signature().or_else(|_| Signature::now("ralph", "ralph@localhost"))?;
+        repo.commit(Some("HEAD"), &by, &by, message, &tree, &parents.iter().collect::<Vec<_>>())
+    };
+    write().map(tree::fact_of).map_err(|error| GitError::unreadable("commit what the attempt left", &error))
+}

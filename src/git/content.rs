@@ -1,0 +1,205 @@
+//! What a file on disk holds: its hash, and whether git would call it the same as a blob.
+//!
+//! Owns: hashing of bytes as they are, and what is remembered of it.
+//!
+//! Promises: no filter of the repository runs. Bytes that differ from the blob are the same only where
+//! line ends or `$Id$` alone differ and git's own settings say so, or where they are the object that a
+//! Git LFS pointer names by SHA-256.
+//!
+//! Refuses to know: the index, HEAD.
+
+use super::error::GitError;
+use super::stamp::{self, Stamp};
+use super::tree::{self, Leaf};
+use git2::{ObjectType, Oid, Repository};
+use sha2::{Digest, Sha256};
+use std::collections::HashMap;
+use std::ffi::OsStr;
+use std::fmt::Write as _;
+use std::fs::Metadata;
+use std::io::Read;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+
+pub(super) const REGULAR: u32 = 0o100_644;
+pub(super) const EXECUTABLE: u32 = 0o100_755;
+pub(super) const LINK: u32 = 0o120_000;
+/// Files up to this size are compared beyond their hash.
+const MAX_COMPARED: u64 = 64 << 20;
+
+/// Hashes of files, by path.
+#[derive(Default)]
+pub(super) struct Content {
+    seen: HashMap<Vec<u8>, Seen>,
+}
+
+struct Seen {
+    stamp: Stamp,
+    id: Oid,
+    /// A blob that this content is the same as, though its bytes differ.
+    like: Option<Oid>,
+}
+
+/// The path on disk of a path in a repository.
+pub(super) fn on_disk(root: &Path, path: &[u8]) -> PathBuf {
+    root.join(OsStr::from_bytes(path))
+}
+
+/// The path relative to the repository's folder, as the library takes it.
+pub(super) fn relative(path: &[u8]) -> PathBuf {
+    PathBuf::from(OsStr::from_bytes(path))
+}
+
+/// The mode that git gives to such a file; `None` for what git does not track.
+pub(super) fn mode_of(meta: &Metadata) -> Option<u32> {
+    let kind = meta.file_type();
+    match () {
+        () if kind.is_symlink() => Some(LINK),
+        () if !kind.is_file() => None,
+        () if meta.permissions().mode() & 0o100 != 0 => Some(EXECUTABLE),
+        () => Some(REGULAR),
+    }
+}
+
+impl Content {
+    /// The blob hash of the bytes on disk (of a link: of where it leads) and the mode.
+    pub(super) fn leaf(
+        &mut self,
+        root: &Path,
+        path: &[u8],
+        meta: &Metadata,
+    ) -> Result<Option<Leaf>, GitError> {
+        let Some(mode) = mode_of(meta) else { return Ok(None) };
+        let stamp = Stamp::of(meta);
+        if let Some(seen) = self.seen.get(path)
+            && seen.stamp == stamp
+        {
+            return Ok(Some((seen.id, mode)));
+        }
+        let now = stamp::now();
+        let file = on_disk(root, path);
+        let id = if mode == LINK {
+            let target = fs_err::read_link(&file).map_err(|error| GitError::io("read a link", &error))?;
+            Oid::hash_object(ObjectType::Blob, target.as_os_str().as_bytes())
+        } else {
+            Oid::hash_file(ObjectType::Blob, &file)
+        };
+        let name = || String::from_utf8_lossy(path).into_owned();
+        let id = id.map_err(|error| GitError::unreadable(format!("hash {}", name()), &error))?;
+        if stamp.is_settled(now) {
+            self.seen.insert(path.to_vec(), Seen { stamp, id, like: None });
+        } else {
+            self.seen.remove(path);
+        }
+        Ok(Some((id, mode)))
+    }
+
+    /// True when git, with all it knows of line ends and LFS, would call the file the same as `blob`.
+    pub(super) fn is_like(
+        &mut self,
+        repo: &Repository,
+        root: &Path,
+        path: &[u8],
+        (id, mode): Leaf,
+        blob: Oid,
+    ) -> Result<bool, GitError> {
+        if id == blob {
+            return Ok(true);
+        }
+        if mode == LINK {
+            return Ok(false);
+        }
+        if let Some(seen) = self.seen.get(path)
+            && seen.like == Some(blob)
+        {
+            return Ok(true);
+        }
+        let file = on_disk(root, path);
+        let same = is_lfs_object(repo, &file, blob)? || is_same_but_for_line_ends(repo, &file, path, blob)?;
+        if same && let Some(seen) = self.seen.get_mut(path) {
+            seen.like = Some(blob);
+        }
+        Ok(same)
+    }
+}
+
+fn is_same_but_for_line_ends(
+    repo: &Repository,
+    file: &Path,
+    path: &[u8],
+    blob: Oid,
+) -> Result<bool, GitError> {
+    let failed = |error| GitError::io("read a changed file", &error);
+    if fs_err::metadata(file).map_err(failed)?.len() > MAX_COMPARED {
+        return Ok(false);
+    }
+    let bytes = fs_err::read(file).map_err(failed)?;
+    let Some(stored) = tree::blob(repo, blob, MAX_COMPARED)? else { return Ok(false) };
+    if plain(&bytes) != plain(&stored) {
+        return Ok(false);
+    }
+    let hidden = git2::Status::WT_MODIFIED | git2::Status::WT_TYPECHANGE | git2::Status::WT_DELETED;
+    Ok(repo.status_file(Path::new(OsStr::from_bytes(path))).is_ok_and(|status| !status.intersects(hidden)))
+}
+
+/// Without carriage returns before line feeds, and without what `ident` puts between `$Id` and `$`.
+fn plain(bytes: &[u8]) -> Vec<u8> {
+    let mut out = Vec::with_capacity(bytes.len());
+    let mut rest = bytes;
+    while let Some((&byte, tail)) = rest.split_first() {
+        rest = tail;
+        if byte == b'\r' && tail.first() == Some(&b'\n') {
+            continue;
+        }
+        out.push(byte);
+        if out.ends_with(b"$Id:") {
+            let line = tail.iter().position(|&b| b == b'\n').unwrap_or(tail.len());
+            if let Some(end) = tail[..line].iter().position(|&b| b == b'$') {
+                out.pop();
+                rest = &tail[end..];
+            }
+        }
+    }
+    out
+}
+
+/// A blob that is a Git LFS pointer (its specification: `version`, `oid sha256:…`, `size`), and a file that
+/// has that very SHA-256.
+fn is_lfs_object(repo: &Repository, file: &Path, blob: Oid) -> Result<bool, GitError> {
+    let Ok(Some(pointer)) = tree::blob(repo, blob, 1024) else { return Ok(false) };
+    if !pointer.starts_with(b"version https://git-lfs.github.com/spec/") {
+        return Ok(false);
+    }
+    let pointer = String::from_utf8_lossy(&pointer).into_owned();
+    let Some(expected) = pointer.lines().find_map(|line| line.strip_prefix("oid sha256:")) else {
+        return Ok(false);
+    };
+    let failed = |error| GitError::io("read a file of Git LFS", &error);
+    let mut reader = fs_err::File::open(file).map_err(failed)?;
+    let mut hash = Sha256::new();
+    let mut buffer = vec![0; 1 << 16];
+    loop {
+        match reader.read(&mut buffer).map_err(failed)? {
+            0 => break,
+            count => hash.update(&buffer[..count]),
+        }
+    }
+    let mut hex = String::with_capacity(64);
+    for byte in hash.finalize() {
+        let _ = write!(hex, "{byte:02x}");
+    }
+    Ok(hex == expected.trim())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::plain;
+
+    #[test]
+    fn line_ends_and_the_ident_keyword_are_not_content() {
+        assert_eq!(plain(b"a\r\nb\rc\r"), b"a\nb\rc\r");
+        assert_eq!(plain(b"x $Id: abc $ y\n"), b"x $Id$ y\n");
+        assert_eq!(plain(b"$Id: no end\n$"), b"$Id: no end\n$");
+    }
+}

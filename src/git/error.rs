@@ -1,0 +1,103 @@
+//! What can go wrong with a repository, in words.
+//!
+//! Owns: [`GitError`] and the translation of the library's errors.
+//!
+//! Promises: a whole sentence that says what happened, a next action, no control characters.
+//!
+//! Refuses to know: what the caller does about it.
+
+use std::fmt;
+use std::io;
+
+/// What kind of trouble it is: callers branch on this.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum GitErrorKind {
+    /// Damaged, incomplete, or an object is missing: no answer could be trusted.
+    Unreadable,
+    /// A set-up that ralph cannot read faithfully, or something that it will not do.
+    Refused,
+    /// Two package folders have the same base name.
+    NameClash,
+    /// A package, revision or file that is not there.
+    NotFound,
+    /// The disk or its permissions.
+    Io,
+}
+
+/// A failure of the git adapter.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GitError {
+    /// What kind of trouble it is.
+    pub kind: GitErrorKind,
+    /// The package that it concerns, if one.
+    pub package: Option<String>,
+    /// What happened: a whole sentence.
+    pub what: String,
+    /// What to do next: a whole sentence.
+    pub hint: String,
+}
+
+impl GitError {
+    pub(super) fn new(kind: GitErrorKind, what: impl AsRef<str>, hint: impl AsRef<str>) -> Self {
+        Self { kind, package: None, what: clean(what.as_ref()), hint: clean(hint.as_ref()) }
+    }
+
+    pub(super) fn refused(what: impl AsRef<str>, hint: impl AsRef<str>) -> Self {
+        Self::new(GitErrorKind::Refused, what, hint)
+    }
+
+    pub(super) fn not_found(what: impl AsRef<str>, hint: impl AsRef<str>) -> Self {
+        Self::new(GitErrorKind::NotFound, what, hint)
+    }
+
+    /// The library could not read something; `doing` completes "git could not …".
+    pub(super) fn unreadable(doing: impl AsRef<str>, error: &git2::Error) -> Self {
+        let what = format!("Git could not {}: {}.", doing.as_ref(), error.message().trim_end_matches('.'));
+        let hint = match error.code() {
+            git2::ErrorCode::Locked => {
+                "Another git process works in this repository; wait until it has ended."
+            }
+            _ => "Run `git fsck` in the repository; a damaged or incomplete one has to be cloned again.",
+        };
+        Self::new(GitErrorKind::Unreadable, what, hint)
+    }
+
+    pub(super) fn io(doing: impl AsRef<str>, error: &io::Error) -> Self {
+        let what = format!("Could not {}: {error}.", doing.as_ref());
+        Self::new(GitErrorKind::Io, what, "Check the permissions and the free space, then try again.")
+    }
+
+    /// The same trouble with the package's name on it.
+    pub(super) fn in_package(mut self, name: &str) -> Self {
+        self.package.get_or_insert_with(|| name.to_owned());
+        self
+    }
+}
+
+impl fmt::Display for GitError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.package {
+            Some(package) => write!(f, "Package {package}: {}", self.what),
+            None => f.write_str(&self.what),
+        }
+    }
+}
+
+impl std::error::Error for GitError {}
+
+/// Text for a message: control characters become spaces, at most 600 characters.
+pub(super) fn clean(text: &str) -> String {
+    text.chars().map(|c| if c.is_control() { ' ' } else { c }).take(600).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_message_names_the_package_and_has_no_control_characters() {
+        let error = GitError::refused("The file a\n\x1b[31mb is odd.", "Rename it.").in_package("core");
+        assert_eq!(error.to_string(), "Package core: The file a  [31mb is odd.");
+        assert_eq!(error.clone().in_package("other").package.as_deref(), Some("core"));
+    }
+}

@@ -1,0 +1,111 @@
+//! What the index holds, and how it differs from HEAD.
+//!
+//! Owns: reading the index only when it or HEAD changed.
+//!
+//! Promises: an index whose flags hide files, or of a kind that cannot be read faithfully, is refused.
+//!
+//! Refuses to know: the work tree.
+
+use super::error::GitError;
+use super::open::OpenRepo;
+use super::stamp::{self, Stamp};
+use super::tree::{self, Leaf};
+use git2::{IndexEntryExtendedFlag, IndexEntryFlag, Oid};
+use std::collections::BTreeMap;
+
+/// A path that the index names.
+#[derive(Clone, Debug)]
+pub(super) struct Tracked {
+    pub(super) path: Vec<u8>,
+    pub(super) leaf: Leaf,
+    /// Differs from HEAD, is in conflict, or is only meant to be added.
+    pub(super) staged: bool,
+}
+
+/// The index against HEAD's tree, remembered.
+#[derive(Default)]
+pub(super) struct IndexView {
+    /// Sorted by path, one entry a path.
+    pub(super) tracked: Vec<Tracked>,
+    /// In HEAD and not in the index.
+    pub(super) removed: BTreeMap<Vec<u8>, Leaf>,
+    of: Option<(Option<Stamp>, Option<Oid>)>,
+}
+
+impl IndexView {
+    /// Must be read again, whatever the stamps say.
+    pub(super) fn forget(&mut self) {
+        self.of = None;
+    }
+}
+
+/// Brings `open.index` up to date with the index file and with HEAD.
+pub(super) fn refresh(open: &mut OpenRepo, head: Option<Oid>) -> Result<(), GitError> {
+    let mut index = open.repo.index().map_err(|error| why_not(&error))?;
+    let stamp = index.path().and_then(Stamp::at);
+    if open.index.of == Some((stamp, head)) {
+        return Ok(());
+    }
+    let now = stamp::now();
+    index.read(true).map_err(|error| why_not(&error))?;
+    let tree = tree::tree_of(&open.repo, head, b"")?;
+    let mut in_head: BTreeMap<Vec<u8>, Leaf> = tree::diff(&open.repo, None, tree.as_ref())?
+        .into_iter()
+        .filter_map(|delta| Some((delta.path, delta.new?)))
+        .collect();
+    let mut tracked: Vec<Tracked> = Vec::with_capacity(index.len());
+    for entry in index.iter() {
+        refuse_hidden(&entry)?;
+        let leaf = (entry.id, entry.mode);
+        let conflict = entry.flags & 0x3000 != 0;
+        let intent = entry.flags_extended & IndexEntryExtendedFlag::INTENT_TO_ADD.bits() != 0;
+        match tracked.last_mut() {
+            Some(last) if last.path == entry.path => last.staged = true,
+            _ => {
+                let staged = conflict || intent || in_head.get(&entry.path) != Some(&leaf);
+                tracked.push(Tracked { path: entry.path, leaf, staged });
+            }
+        }
+    }
+    for entry in &tracked {
+        in_head.remove(&entry.path);
+    }
+    tracked.sort_by(|a, b| a.path.cmp(&b.path));
+    let settled = stamp.is_none_or(|stamp| stamp.is_settled(now));
+    open.index = IndexView { tracked, removed: in_head, of: settled.then_some((stamp, head)) };
+    Ok(())
+}
+
+fn refuse_hidden(entry: &git2::IndexEntry) -> Result<(), GitError> {
+    let path = String::from_utf8_lossy(&entry.path);
+    if entry.flags & IndexEntryFlag::from_bits_retain(0x8000).bits() != 0 {
+        return Err(GitError::refused(
+            format!("The index marks {path} as assume-unchanged, which hides what happens to it."),
+            format!("Run `git update-index --no-assume-unchanged -- {path}`."),
+        ));
+    }
+    if entry.flags_extended & IndexEntryExtendedFlag::SKIP_WORKTREE.bits() != 0 {
+        return Err(GitError::refused(
+            format!("The index marks {path} as skip-worktree, which hides what happens to it."),
+            format!("Run `git update-index --no-skip-worktree -- {path}`."),
+        ));
+    }
+    Ok(())
+}
+
+fn why_not(error: &git2::Error) -> GitError {
+    let text = error.message();
+    if text.contains("'link'") {
+        return GitError::refused(
+            "The index is split into two files, which ralph cannot read.",
+            "Run `git update-index --no-split-index` and unset core.splitIndex.",
+        );
+    }
+    if text.contains("'sdir'") {
+        return GitError::refused(
+            "The index is sparse, which ralph cannot read.",
+            "Run `git sparse-checkout disable`.",
+        );
+    }
+    GitError::unreadable("read the index", error)
+}

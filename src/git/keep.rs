@@ -1,0 +1,225 @@
+//! Keeping what is about to be put back.
+//!
+//! Owns: the commits below `refs/ralph/` that hold what an attempt left.
+//!
+//! Promises: the reference is on the disk before anything is touched; a reference that keeps something
+//! else is never overwritten (the next free `<ref>-2`, `<ref>-3` … is taken); keeping the same thing twice
+//! uses the same reference.
+//!
+//! Refuses to know: why something is put back.
+
+use super::content::{self, LINK};
+use super::error::GitError;
+use super::history;
+use super::open::OpenRepo;
+use super::tree::{self, GITLINK, Leaf};
+use git2::{ErrorCode, Index, IndexEntry, IndexTime, Oid, Signature};
+use std::collections::BTreeMap;
+use std::os::unix::ffi::OsStrExt;
+
+/// References with one name that are tried.
+const MAX_NAMES: usize = 1_000;
+
+/// What is to be kept: paths with what stands on disk (`None`: nothing does).
+pub(super) type Items = BTreeMap<Vec<u8>, Option<Leaf>>;
+
+/// Something kept.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Kept {
+    pub(super) reference: String,
+    pub(super) commit: Oid,
+}
+
+/// An index entry without stat data.
+pub(super) fn bare_entry(path: &[u8], (id, mode): Leaf) -> IndexEntry {
+    let never = IndexTime::new(0, 0);
+    IndexEntry {
+        ctime: never,
+        mtime: never,
+        dev: 0,
+        ino: 0,
+        mode,
+        uid: 0,
+        gid: 0,
+        file_size: 0,
+        id,
+        flags: 0,
+        flags_extended: 0,
+        path: path.to_vec(),
+    }
+}
+
+/// A reference that ralph keeps things under.
+pub(super) fn check_name(reference: &str) -> Result<(), GitError> {
+    if reference.starts_with("refs/ralph/") && git2::Reference::is_valid_name(reference) {
+        return Ok(());
+    }
+    Err(GitError::refused(
+        format!("`{reference}` is no reference below refs/ralph/."),
+        "Keep things under refs/ralph/ only.",
+    ))
+}
+
+/// All that is to be kept at one time.
+pub(super) struct Load<'a> {
+    /// The commit that the rest stands on.
+    pub(super) head: Option<Oid>,
+    /// The commit that is put back: what it has cannot be lost.
+    pub(super) safe: Option<Oid>,
+    pub(super) items: &'a Items,
+    /// Content that stands in the index only.
+    pub(super) staged: &'a [(Vec<u8>, Leaf)],
+    pub(super) message: &'a str,
+}
+
+/// Keeps HEAD and the items on top of it; `None` when there is neither.
+pub(super) fn keep(open: &OpenRepo, load: &Load<'_>, reference: &str) -> Result<Option<Kept>, GitError> {
+    let mut made = None;
+    for number in 1..=MAX_NAMES {
+        let name = if number == 1 { reference.to_owned() } else { format!("{reference}-{number}") };
+        match open.repo.refname_to_id(&name) {
+            Ok(commit) if covers(open, commit, load)? => {
+                return Ok(Some(Kept { reference: name, commit }));
+            }
+            Ok(_) => {}
+            Err(error) if error.code() == ErrorCode::NotFound => {
+                let commit = match made {
+                    Some(commit) => commit,
+                    None => match commit_of(open, load)? {
+                        Some(commit) => *made.insert(commit),
+                        None => return Ok(None),
+                    },
+                };
+                match open.repo.reference(&name, commit, false, load.message) {
+                    Ok(_) => return Ok(Some(Kept { reference: name, commit })),
+                    Err(error) if error.code() == ErrorCode::Exists => {}
+                    Err(error) => return Err(GitError::unreadable(format!("write {name}"), &error)),
+                }
+            }
+            Err(error) => return Err(GitError::unreadable(format!("read {name}"), &error)),
+        }
+    }
+    Err(GitError::refused(
+        format!("{MAX_NAMES} references are called {reference}."),
+        "Delete some of them: `git for-each-ref refs/ralph`.",
+    ))
+}
+
+/// True when a kept commit already holds all of this.
+fn covers(open: &OpenRepo, kept: Oid, load: &Load<'_>) -> Result<bool, GitError> {
+    let mut is_kept = load.head.is_none();
+    for commit in [Some(kept), load.safe].into_iter().flatten() {
+        is_kept = is_kept
+            || load.head.map(|head| history::descends(&open.repo, commit, head)).transpose()? == Some(true);
+    }
+    if !is_kept {
+        return Ok(false);
+    }
+    let on_disk = load.items.iter().filter_map(|(path, leaf)| Some((path, (*leaf)?)));
+    for (path, leaf) in on_disk {
+        if !holds(open, kept, path, leaf)? {
+            return Ok(false);
+        }
+    }
+    let parents: Vec<Oid> =
+        open.repo.find_commit(kept).map(|commit| commit.parent_ids().collect()).unwrap_or_default();
+    for (path, leaf) in load.staged {
+        let mut found = holds(open, kept, path, *leaf)?;
+        for parent in &parents {
+            found = found || holds(open, *parent, path, *leaf)?;
+        }
+        if !found {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+/// True when the commit's tree has this content at the path.
+pub(super) fn holds(open: &OpenRepo, commit: Oid, path: &[u8], leaf: Leaf) -> Result<bool, GitError> {
+    let tree = tree::tree_of(&open.repo, Some(commit), b"")?;
+    Ok(tree::leaf_at(&open.repo, tree.as_ref(), path)?.is_some_and(|(id, _)| id == leaf.0))
+}
+
+fn commit_of(open: &OpenRepo, load: &Load<'_>) -> Result<Option<Oid>, GitError> {
+    let Load { head, items, staged, message, .. } = load;
+    if items.is_empty() && staged.is_empty() {
+        return Ok(*head);
+    }
+    let mut parents: Vec<Oid> = head.iter().copied().collect();
+    if !staged.is_empty() {
+        let index = staged.iter().map(|(path, leaf)| (path.clone(), Some(*leaf))).collect();
+        parents.push(commit(open, *head, &index, &parents, "ralph: the index of that moment")?);
+    }
+    for (path, leaf) in *items {
+        if let Some(leaf) = leaf {
+            store(open, path, *leaf)?;
+        }
+    }
+    commit(open, *head, items, &parents, message).map(Some)
+}
+
+/// A commit of a commit's tree with some paths changed.
+fn commit(
+    open: &OpenRepo,
+    on: Option<Oid>,
+    items: &Items,
+    parents: &[Oid],
+    message: &str,
+) -> Result<Oid, GitError> {
+    let write = || {
+        let repo = &open.repo;
+        let tree = repo.find_tree(tree_with(open, on, items)?)?;
+        let parents = parents.iter().map(|id| repo.find_commit(*id)).collect::<Result<Vec<_>, _>>()?;
+        let by = Signature::now("ralph", "ralph@localhost")?;
+        repo.commit(None, &by, &by, message, &tree, &parents.iter().collect::<Vec<_>>())
+    };
+    write().map_err(|error| GitError::unreadable("write a commit that keeps what is there", &error))
+}
+
+/// The tree of a commit with some paths set or taken away.
+pub(super) fn tree_with(open: &OpenRepo, on: Option<Oid>, items: &Items) -> Result<Oid, git2::Error> {
+    let mut index = Index::new()?;
+    if let Some(on) = on {
+        index.read_tree(&open.repo.find_commit(on)?.tree()?)?;
+    }
+    let (set, gone): (Vec<_>, Vec<_>) = items.iter().partition(|(_, leaf)| leaf.is_some());
+    for (path, _) in gone {
+        match index.remove(&content::relative(path), 0) {
+            Err(error) if error.code() != ErrorCode::NotFound => return Err(error),
+            _ => {}
+        }
+    }
+    for (path, leaf) in set {
+        if let Some(leaf) = leaf {
+            index.add(&bare_entry(path, *leaf))?;
+        }
+    }
+    index.write_tree_to(&open.repo)
+}
+
+/// Writes the bytes on disk into the object store, as they are.
+fn store(open: &OpenRepo, path: &[u8], (id, mode): Leaf) -> Result<(), GitError> {
+    if mode == GITLINK {
+        return Ok(());
+    }
+    let file = content::on_disk(&open.root, path);
+    let failed = |error| GitError::io("read a file that is to be kept", &error);
+    let bytes = if mode == LINK {
+        fs_err::read_link(&file).map_err(failed)?.as_os_str().as_bytes().to_vec()
+    } else {
+        fs_err::read(&file).map_err(failed)?
+    };
+    let written = open
+        .repo
+        .blob(&bytes)
+        .map_err(|error| GitError::unreadable("write into the object store", &error))?;
+    if written == id {
+        return Ok(());
+    }
+    Err(GitError::new(
+        super::GitErrorKind::Io,
+        format!("The file {} changed while it was being kept.", String::from_utf8_lossy(path)),
+        "See that nothing else writes into the package, then try again.",
+    ))
+}

@@ -1,0 +1,222 @@
+//! What an attempt did, as git shows it.
+//!
+//! Owns: the comparison of two moments, and the readings of source text that evidence needs.
+//!
+//! Promises: every field of [`Observation`] as its documentation says; a missing object is an error.
+//!
+//! Refuses to know: the stage, the verdict, what follows.
+
+use super::error::{GitError, GitErrorKind};
+use super::tree::{self, Leaf};
+use super::{Repositories, history, locks};
+use crate::machine::facts::{
+    Dirt, FileChange, FileStatus, KeptFile, LostLines, Observation, ObserveRequest, Oid, PackageChange,
+    PackageState, Snapshot,
+};
+use crate::source::{self, Kind, RepoPath};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Stray files that are named.
+const MAX_STRAYS: usize = 20;
+/// Files above this size are not compared line by line: that they changed is all that is said.
+const MAX_TEXT: u64 = 16 << 20;
+
+impl Repositories {
+    /// Looks at what an attempt left. The caller has made sure that none of the attempt's processes lives:
+    /// git locks that are still there are stale and removed.
+    pub fn observe(&mut self, request: &ObserveRequest) -> Result<Observation, GitError> {
+        self.refresh()?;
+        let mut removed = self.remove_locks()?;
+        let (after, others) = self.look()?;
+        let mut observation = Observation { after, ..Observation::default() };
+        let mut names: BTreeSet<&str> = request.before.packages.iter().map(|p| p.name.as_str()).collect();
+        let after = observation.after.clone();
+        names.extend(after.packages.iter().map(|package| package.name.as_str()));
+        for name in names {
+            let mut change = match after.package(name) {
+                Some(now) => self.compare(&request.before, now).map_err(|error| error.in_package(name))?,
+                None => PackageChange { rewritten: true, vanished: true, ..PackageChange::default() },
+            };
+            name.clone_into(&mut change.name);
+            change.locks_removed = removed.remove(name).unwrap_or_default();
+            if let (Some(before), Some(now)) = (self.others.get(name), others.get(name)) {
+                let strays = now.difference(before).take(MAX_STRAYS);
+                change.strays = strays.map(|path| RepoPath::from_bytes(path)).collect();
+            }
+            if !change.is_untouched() || !change.strays.is_empty() || !change.locks_removed.is_empty() {
+                observation.packages.push(change);
+            }
+        }
+        self.sums(request, &mut observation)?;
+        Ok(observation)
+    }
+
+    fn remove_locks(&mut self) -> Result<BTreeMap<String, Vec<String>>, GitError> {
+        let mut removed = BTreeMap::new();
+        for names in self.by_repository().into_values() {
+            let Some(name) = names.into_iter().next() else { continue };
+            let (_, open) = self.package(&name)?;
+            let locks = locks::remove_stale(&open.repo).map_err(|error| error.in_package(&name))?;
+            removed.insert(name, locks);
+        }
+        Ok(removed)
+    }
+
+    /// What became of one package that is there.
+    fn compare(&mut self, all_before: &Snapshot, now: &PackageState) -> Result<PackageChange, GitError> {
+        let before = all_before.package(&now.name);
+        let base = match before {
+            Some(before) => before.head.clone(),
+            None => self.base_of_sibling(all_before, &now.name).unwrap_or_else(Oid::zero),
+        };
+        let changes = self.since_base(&now.name, &base)?;
+        let mut change = PackageChange {
+            appeared: before.is_none(),
+            branch_switched: before.is_some_and(|before| before.branch != now.branch),
+            tests_delta: self.tests_delta(&changes)?,
+            changes,
+            dirt: before.map_or_else(|| all_dirt(now), |before| new_dirt(before, now)),
+            ..PackageChange::default()
+        };
+        if let Some(old) = before.map(|before| tree::oid_of(&before.head)).transpose()?.flatten() {
+            let (_, open) = self.package(&now.name)?;
+            change.rewritten = match tree::oid_of(&now.head)? {
+                Some(new) => !history::descends(&open.repo, new, old)?,
+                None => true,
+            };
+        }
+        Ok(change)
+    }
+
+    /// A folder of a repository that held other packages before begins where they were.
+    fn base_of_sibling(&self, before: &Snapshot, name: &str) -> Option<Oid> {
+        let repo = &self.places.get(name)?.repo;
+        let sibling =
+            |package: &&PackageState| self.places.get(&package.name).is_some_and(|p| p.repo == *repo);
+        before.packages.iter().find(sibling).map(|package| package.head.clone())
+    }
+
+    /// Enabled test methods of Java files, and other test sources as files, after minus before.
+    fn tests_delta(&self, changes: &[FileChange]) -> Result<i64, GitError> {
+        let mut delta = 0_i64;
+        for change in changes.iter().filter(|change| change.kind == Kind::Test) {
+            if is_java(&change.path) {
+                delta = delta
+                    .saturating_add(self.tests_in(change, change.new.as_ref())?)
+                    .saturating_sub(self.tests_in(change, change.old.as_ref())?);
+            } else if source::is_source(&change.path.to_bytes()) {
+                delta += match change.status {
+                    FileStatus::Added => 1,
+                    FileStatus::Modified => 0,
+                    FileStatus::Deleted => -1,
+                };
+            }
+        }
+        Ok(delta)
+    }
+
+    fn tests_in(&self, change: &FileChange, blob: Option<&Oid>) -> Result<i64, GitError> {
+        let Some(blob) = blob else { return Ok(0) };
+        let count = source::enabled_tests(&self.blob(&change.package, blob, MAX_TEXT)?);
+        Ok(i64::try_from(count).unwrap_or(i64::MAX))
+    }
+
+    /// The sums over the family's and the stage's attempts, and the lines that went away.
+    fn sums(&mut self, request: &ObserveRequest, observation: &mut Observation) -> Result<(), GitError> {
+        let mut family = request.family.clone();
+        let mut stage = request.stage.clone();
+        for sum in [&mut family, &mut stage] {
+            sum.add(&request.before, observation.packages.iter().flat_map(|package| &package.changes));
+        }
+        observation.family = self.sum_of_present(&family)?;
+        observation.stage = self.sum_of_present(&stage)?;
+        for change in &observation.stage {
+            if change.kind == Kind::Test && is_java(&change.path) {
+                let tests = self.tests_in(change, change.new.as_ref())?;
+                observation.stage_tests += u64::try_from(tests).unwrap_or_default();
+            }
+            if matches!(change.kind, Kind::Production | Kind::Build)
+                && let Some(old) = &change.old
+            {
+                let lost = self.lost(&change.package, [None, Some(old), change.new.as_ref()])?;
+                observation.lost_production.extend(named(&change.package, &change.path, lost));
+            }
+        }
+        observation.lost_frozen = self.lost_of(&request.frozen)?;
+        observation.lost_reviewed = self.lost_of(&request.reviewed)?;
+        Ok(())
+    }
+
+    /// Lines of these files that HEAD lacks.
+    fn lost_of(&mut self, files: &[KeptFile]) -> Result<Vec<LostLines>, GitError> {
+        let mut all = Vec::new();
+        for file in files {
+            if !self.places.contains_key(&file.package) {
+                continue;
+            }
+            let now = self.leaf_at_head(&file.package, &file.path)?.map(|(id, _)| tree::fact_of(id));
+            let lost = self.lost(&file.package, [file.base.as_ref(), Some(&file.blob), now.as_ref()])?;
+            all.extend(named(&file.package, &file.path, lost));
+        }
+        all.sort();
+        Ok(all)
+    }
+
+    fn leaf_at_head(&mut self, package: &str, path: &RepoPath) -> Result<Option<Leaf>, GitError> {
+        let (place, open) = self.package(package)?;
+        let find = || {
+            let commit = open.head()?.commit;
+            let tree = tree::tree_of(&open.repo, commit, &place.prefix)?;
+            tree::leaf_at(&open.repo, tree.as_ref(), &path.to_bytes())
+        };
+        find().map_err(|error| error.in_package(package))
+    }
+
+    /// The lines that the second blob has beyond the first and that the third lacks.
+    fn lost(&self, package: &str, blobs: [Option<&Oid>; 3]) -> Result<Option<(u64, String)>, GitError> {
+        let [base, written, now] = blobs;
+        if written == now {
+            return Ok(None);
+        }
+        let mut texts = [None, None, None];
+        for (text, blob) in texts.iter_mut().zip([base, written, now]) {
+            let Some(blob) = blob else { continue };
+            match self.blob(package, blob, MAX_TEXT) {
+                Ok(bytes) => *text = Some(bytes),
+                Err(error) if error.kind == GitErrorKind::Refused => {
+                    return Ok(Some((
+                        1,
+                        format!("(a file of more than {} MiB was changed)", MAX_TEXT >> 20),
+                    )));
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        let [base, written, now] = texts;
+        Ok(source::lost_lines(base.as_deref(), &written.unwrap_or_default(), now.as_deref()))
+    }
+}
+
+fn named(package: &str, path: &RepoPath, lost: Option<(u64, String)>) -> Option<LostLines> {
+    let (count, first) = lost?;
+    Some(LostLines { package: package.to_owned(), path: path.clone(), count, first })
+}
+
+fn is_java(path: &RepoPath) -> bool {
+    path.to_bytes().ends_with(b".java")
+}
+
+fn all_dirt(now: &PackageState) -> Vec<Dirt> {
+    let mut all: Vec<Dirt> = now.dirt.iter().chain(&now.untracked).cloned().collect();
+    all.sort();
+    all
+}
+
+/// Tracked files that differ in another way than before, and untracked files that were absent before.
+fn new_dirt(before: &PackageState, now: &PackageState) -> Vec<Dirt> {
+    let known: BTreeSet<&RepoPath> = before.untracked.iter().map(|dirt| &dirt.path).collect();
+    let mut all: Vec<Dirt> = now.dirt.iter().filter(|dirt| !before.dirt.contains(dirt)).cloned().collect();
+    all.extend(now.untracked.iter().filter(|dirt| !known.contains(&dirt.path)).cloned());
+    all.sort();
+    all
+}

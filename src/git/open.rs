@@ -1,0 +1,191 @@
+//! One repository, opened and known to be readable.
+//!
+//! Owns: the refusals (what git2 cannot read faithfully is named, with what to do), and when an open
+//! repository has to be opened again.
+//!
+//! Promises: no program of the repository runs: no hook, filter, fsmonitor or diff driver is ever started.
+//! Replace references, attributes and grafts do not change an answer.
+//!
+//! Refuses to know: packages, globs, attempts.
+
+use super::content::Content;
+use super::error::{GitError, GitErrorKind};
+use super::index::IndexView;
+use super::stamp::Stamp;
+use git2::{Config, ErrorCode, Oid, Repository};
+use std::path::{Path, PathBuf};
+
+/// An open repository and what is remembered of it between two looks.
+pub(super) struct OpenRepo {
+    pub(super) repo: Repository,
+    /// The folder that holds `.git`.
+    pub(super) root: PathBuf,
+    /// `core.fileMode`: the executable bit of a file counts.
+    pub(super) filemode: bool,
+    identity: Identity,
+    pub(super) index: IndexView,
+    pub(super) content: Content,
+}
+
+/// What must stay the same for an open repository to stay open.
+#[derive(Debug, PartialEq, Eq)]
+struct Identity {
+    dot_git: Option<(u64, u64)>,
+    files: [Option<Stamp>; 4],
+}
+
+impl Identity {
+    fn of(root: &Path, repo: &Repository) -> Self {
+        let dot_git = std::fs::metadata(root.join(".git")).ok().map(|meta| Stamp::of(&meta));
+        let gitlink = Stamp::at(&root.join(".git")).filter(|_| !root.join(".git").is_dir());
+        Self {
+            dot_git: dot_git.map(Stamp::identity),
+            files: [
+                gitlink,
+                Stamp::at(&repo.commondir().join("config")),
+                Stamp::at(&repo.path().join("config.worktree")),
+                Stamp::at(&repo.commondir().join("info/grafts")),
+            ],
+        }
+    }
+}
+
+/// Where HEAD stands.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Head {
+    /// The commit; `None` when unborn.
+    pub(super) commit: Option<Oid>,
+    /// The branch's whole name; `None` when detached.
+    pub(super) branch: Option<String>,
+}
+
+impl OpenRepo {
+    /// Opens the repository of a folder, or says why it cannot be read faithfully.
+    pub(super) fn open(root: &Path) -> Result<Self, GitError> {
+        let repo = Repository::open(root).map_err(|error| why_not(root, &error))?;
+        check_place(root, &repo)?;
+        check_config(&repo)?;
+        let identity = Identity::of(root, &repo);
+        let filemode = repo.config().and_then(|config| config.get_bool("core.filemode")).unwrap_or(true);
+        Ok(Self {
+            repo,
+            root: root.to_owned(),
+            filemode,
+            identity,
+            index: IndexView::default(),
+            content: Content::default(),
+        })
+    }
+
+    /// True while the folder holds the same repository with the same settings.
+    pub(super) fn is_current(&self) -> bool {
+        self.identity == Identity::of(&self.root, &self.repo)
+    }
+
+    /// Reads HEAD.
+    pub(super) fn head(&self) -> Result<Head, GitError> {
+        let failed = |error: git2::Error| GitError::unreadable("read HEAD", &error);
+        let head = self.repo.find_reference("HEAD").map_err(failed)?;
+        let Some(branch) = head.symbolic_target_bytes() else {
+            return Ok(Head { commit: head.target(), branch: None });
+        };
+        let branch = String::from_utf8_lossy(branch).into_owned();
+        let commit = match self.repo.refname_to_id(&branch) {
+            Ok(id) => Some(id),
+            Err(error) if error.code() == ErrorCode::NotFound => None,
+            Err(error) => return Err(failed(error)),
+        };
+        Ok(Head { commit, branch: Some(branch) })
+    }
+}
+
+/// `core.worktree`, `core.bare` and moved worktrees would show another folder's files.
+fn check_place(root: &Path, repo: &Repository) -> Result<(), GitError> {
+    let shown = repo.workdir().and_then(|dir| fs_err::canonicalize(dir).ok());
+    let here =
+        fs_err::canonicalize(root).map_err(|error| GitError::io("find the package's folder", &error))?;
+    if shown.as_deref() != Some(&*here) {
+        return Err(GitError::refused(
+            format!("The repository in {} shows the files of another folder, or none.", root.display()),
+            "Remove core.worktree and core.bare from its configuration, or run `git worktree repair`.",
+        ));
+    }
+    let grafts = repo.commondir().join("info/grafts");
+    if fs_err::metadata(grafts).is_ok_and(|meta| meta.len() > 0) {
+        return Err(GitError::refused(
+            format!("The repository in {} has grafts, which show another history.", root.display()),
+            "Remove `.git/info/grafts`.",
+        ));
+    }
+    Ok(())
+}
+
+fn check_config(repo: &Repository) -> Result<(), GitError> {
+    let config = repo
+        .config()
+        .and_then(|mut config| config.snapshot())
+        .map_err(|error| GitError::unreadable("read the repository's configuration", &error))?;
+    // config.worktree is read here too: the library leaves it out of the snapshot of a main work tree.
+    let own = Config::open(&repo.path().join("config.worktree")).ok();
+    let sparse = |config: &Config| config.get_bool("core.sparseCheckout").unwrap_or(false);
+    if sparse(&config) || own.as_ref().is_some_and(sparse) {
+        return Err(GitError::refused(
+            "The work tree is a sparse checkout: files that were left out cannot be told from deleted ones.",
+            "Run `git sparse-checkout disable`.",
+        ));
+    }
+    refuse_partial(&config)
+}
+
+fn refuse_partial(config: &Config) -> Result<(), GitError> {
+    let mut promised = config.get_string("extensions.partialClone").is_ok();
+    if let Ok(entries) = config.entries(Some("remote\\..*\\.promisor")) {
+        let _ = entries.for_each(|entry| promised |= entry.value().is_ok_and(|value| value != "false"));
+    }
+    if promised {
+        return Err(partial_clone());
+    }
+    Ok(())
+}
+
+fn partial_clone() -> GitError {
+    GitError::refused(
+        "The repository is a partial clone: objects are missing and would be fetched on demand.",
+        "Clone it again without --filter.",
+    )
+}
+
+/// Words for a repository that the library does not open.
+fn why_not(root: &Path, error: &git2::Error) -> GitError {
+    let at = root.display();
+    if error.code() == ErrorCode::Owner {
+        return GitError::refused(
+            format!("The repository in {at} belongs to another user."),
+            "Change its owner, or add the folder to safe.directory of your git configuration.",
+        );
+    }
+    let config = Config::open(&root.join(".git/config")).ok();
+    let value = |key: &str| config.as_ref().and_then(|config| config.get_string(key).ok());
+    if value("extensions.objectformat").is_some_and(|format| format != "sha1") {
+        return GitError::refused(
+            format!("The repository in {at} names its objects by SHA-256, which ralph cannot read."),
+            "Use a repository with SHA-1 object names (`git init --object-format=sha1`).",
+        );
+    }
+    if value("extensions.refstorage").is_some_and(|format| format != "files") {
+        return GitError::refused(
+            format!("The repository in {at} keeps its references in a reftable, which ralph cannot read."),
+            "Run `git refs migrate --ref-format=files`.",
+        );
+    }
+    if value("extensions.partialclone").is_some() {
+        return partial_clone();
+    }
+    let mut trouble = GitError::unreadable(format!("open the repository in {at}"), error);
+    if error.message().contains("extension") {
+        trouble.kind = GitErrorKind::Refused;
+        "Remove the extension from the repository's configuration, or clone it again."
+            .clone_into(&mut trouble.hint);
+    }
+    trouble
+}

@@ -1,0 +1,146 @@
+//! What has to happen to each path so that a repository is as it was.
+//!
+//! Owns: the comparison of the wanted state with what is there.
+//!
+//! Promises: pure decision; dirt that was there before and untracked files of no kind are left alone.
+//!
+//! Refuses to know: how a file or an index entry is written.
+
+use super::error::GitError;
+use super::keep::Items;
+use super::open::OpenRepo;
+use super::places::Place;
+use super::restore::Wanted;
+use super::tree::{self, Leaf};
+use super::walk::Status;
+use crate::source::{Classifier, Kind, is_state_file};
+use git2::Oid;
+use std::collections::BTreeMap;
+
+/// What is to happen to a path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Act {
+    /// Disk and index as the wanted HEAD has it.
+    Head,
+    /// This content on disk (`None`: no file); the index as HEAD has it.
+    Content(Option<Oid>),
+    /// The index as HEAD has it; the disk stays.
+    Index,
+}
+
+/// What is to happen, by path in the repository.
+pub(super) type Plan = BTreeMap<Vec<u8>, Act>;
+/// Paths and what is to stand there.
+pub(super) type Contents = Vec<(Vec<u8>, Option<Oid>)>;
+
+/// The wanted state against what is there.
+pub(super) struct View<'a> {
+    pub(super) places: &'a [(String, Place)],
+    pub(super) classifier: &'a Classifier,
+    pub(super) wanted: &'a Wanted,
+}
+
+impl View<'_> {
+    /// What stands on disk and may not stay: to be kept.
+    pub(super) fn items(&self, open: &mut OpenRepo, status: &Status) -> Result<Items, GitError> {
+        let mut items = Items::new();
+        for (path, leaf) in status.dirty.iter().filter(|(path, _)| !is_state_file(path)) {
+            if self.wanted.dirt.get(path) != Some(&leaf.map(|(id, _)| id)) {
+                items.insert(path.clone(), *leaf);
+            }
+        }
+        for path in status.untracked.iter().filter(|path| self.has_kind(path) || in_the_way(status, path)) {
+            if let Some(leaf) = open.leaf(path)?
+                && self.wanted.untracked.get(path) != Some(&leaf.0)
+            {
+                items.insert(path.clone(), Some(leaf));
+            }
+        }
+        Ok(items)
+    }
+
+    /// What stood there before, was not committed, and is gone or another now.
+    pub(super) fn lost(&self, open: &mut OpenRepo) -> Result<Contents, GitError> {
+        let untracked = self.wanted.untracked.iter().map(|(path, blob)| (path, Some(*blob)));
+        let mut lost = Vec::new();
+        for (path, blob) in self.wanted.dirt.iter().map(|(path, blob)| (path, *blob)).chain(untracked) {
+            let is_module = self.in_head(open, path)?.is_some_and(|(_, mode)| mode == tree::GITLINK);
+            if !is_module && open.leaf(path)?.map(|(id, _)| id) != blob {
+                lost.push((path.clone(), blob));
+            }
+        }
+        Ok(lost)
+    }
+
+    /// What the wanted HEAD has at a path.
+    fn in_head(&self, open: &OpenRepo, path: &[u8]) -> Result<Option<Leaf>, GitError> {
+        let tree = tree::tree_of(&open.repo, self.wanted.head.commit, b"")?;
+        tree::leaf_at(&open.repo, tree.as_ref(), path)
+    }
+
+    /// What is to be done, path by path, once HEAD is where it is wanted. `moved`: it was elsewhere.
+    pub(super) fn plan(&self, open: &mut OpenRepo, status: &Status, moved: bool) -> Result<Plan, GitError> {
+        let mut plan = Plan::new();
+        for (path, leaf) in &status.dirty {
+            let act = self.for_dirty(open, path, leaf.map(|(id, _)| id), moved)?;
+            plan.extend(act.map(|act| (path.clone(), act)));
+        }
+        for path in &status.untracked {
+            let was_there = self.wanted.untracked.contains_key(path);
+            if !was_there && (self.has_kind(path) || in_the_way(status, path)) {
+                plan.insert(path.clone(), Act::Head);
+            }
+        }
+        plan.extend(self.lost(open)?.into_iter().map(|(path, blob)| (path, Act::Content(blob))));
+        Ok(plan)
+    }
+
+    /// For a tracked path that differs from the wanted HEAD; `here` is what stands on disk.
+    fn for_dirty(
+        &self,
+        open: &OpenRepo,
+        path: &[u8],
+        here: Option<Oid>,
+        moved: bool,
+    ) -> Result<Option<Act>, GitError> {
+        if is_state_file(path) {
+            return Ok(moved.then_some(Act::Index));
+        }
+        if let Some(want) = self.wanted.dirt.get(path) {
+            if *want != here {
+                return Ok(Some(Act::Content(*want)));
+            }
+            // Whether it was staged is not recorded: a file that HEAD lacks was, of others it is not assumed.
+            return Ok((moved && self.in_head(open, path)?.is_some()).then_some(Act::Index));
+        }
+        if let Some(want) = self.wanted.untracked.get(path) {
+            return Ok(Some(if Some(*want) == here { Act::Index } else { Act::Content(Some(*want)) }));
+        }
+        Ok(Some(if self.in_head(open, path)?.is_some() || self.may_go(path) {
+            Act::Head
+        } else {
+            Act::Index
+        }))
+    }
+
+    /// A file that the wanted HEAD does not have may leave the disk, unless it may have been a person's.
+    fn may_go(&self, path: &[u8]) -> bool {
+        match &self.wanted.others {
+            Some(others) => !others.contains(path),
+            None => self.has_kind(path),
+        }
+    }
+
+    fn has_kind(&self, path: &[u8]) -> bool {
+        let inside = self.places.iter().filter_map(|(_, place)| place.inside(path));
+        inside.into_iter().any(|path| self.classifier.kind_of(path) != Kind::Other)
+    }
+}
+
+/// An untracked file that stands where a tracked file or its folder has to be.
+fn in_the_way(status: &Status, path: &[u8]) -> bool {
+    let above = path.iter().enumerate().filter(|(_, byte)| **byte == b'/').map(|(at, _)| &path[..at]);
+    let below = [path, b"/"].concat();
+    above.into_iter().any(|folder| status.dirty.contains_key(folder))
+        || status.dirty.range(below.clone()..).next().is_some_and(|(found, _)| found.starts_with(&below))
+}

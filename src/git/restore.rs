@@ -1,0 +1,315 @@
+//! Putting repositories back to where they were, after keeping what is there.
+//!
+//! Owns: which state is wanted, the order (keep, HEAD, index and work tree), and the report.
+//!
+//! Promises: nothing is taken from the disk that is not in a kept commit, in the commit that is put back,
+//! or in its place already; each step can be done twice, so a second call after a crash ends the same.
+//! Ignored files and untracked files of no kind are never touched.
+//!
+//! Refuses to know: why; who is to blame.
+
+use super::error::GitError;
+use super::keep::{self, Items, Kept, Load};
+use super::open::{Head, OpenRepo};
+use super::places::Place;
+use super::plan::View;
+use super::tree::{self, Leaf};
+use super::walk::Status;
+use super::{Repositories, history, put};
+use crate::machine::facts::{Dirt, Observation, Oid, Snapshot};
+use crate::source::{Classifier, RepoPath};
+use serde::Serialize;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
+
+/// Which packages of an observation are put back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Extent {
+    /// Those whose history was rewritten or whose branch was switched.
+    Breaches,
+    /// All that an attempt changed (reviewers, FINAL).
+    All,
+}
+
+/// What was put back in one package, and where it is kept.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct PutBack {
+    /// The package.
+    pub package: String,
+    /// The reference that keeps what was there.
+    pub reference: String,
+    /// The kept commit: HEAD of then, and on top of it what was not committed.
+    pub commit: Oid,
+    /// How many files in the work tree were put back.
+    pub paths: u64,
+    /// HEAD of then and of now, when it was moved.
+    pub head: Option<(Oid, Oid)>,
+    /// Files that could not be put back: they are kept, and stand on disk as they did.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unrestored: Vec<RepoPath>,
+}
+
+/// The state that is wanted; paths are relative to the repository.
+pub(super) struct Wanted {
+    pub(super) head: Head,
+    /// Tracked files that differed from HEAD, and untracked ones of a kind: what stood on disk.
+    pub(super) dirt: BTreeMap<Vec<u8>, Option<git2::Oid>>,
+    pub(super) untracked: BTreeMap<Vec<u8>, git2::Oid>,
+    /// Untracked files of no kind that stood there; `None` when that is not known.
+    pub(super) others: Option<BTreeSet<Vec<u8>>>,
+}
+
+/// One repository's part of a call.
+struct Job {
+    names: Vec<String>,
+    wanted: Wanted,
+    message: String,
+}
+
+impl Repositories {
+    /// Puts packages back to `before`: first keeps HEAD and what is not committed under `reference`
+    /// (`refs/ralph/rejected/7`; `<ref>-2` … when that keeps something else), then moves the branch and HEAD,
+    /// and restores index and work tree. What was dirty before stays as it was; where an attempt changed
+    /// it and its bytes are nowhere, the path is `unrestored`. Packages that appeared or vanished are left
+    /// alone. Calling it again after a crash ends in the same state.
+    pub fn put_back(
+        &mut self,
+        before: &Snapshot,
+        observation: &Observation,
+        extent: Extent,
+        iteration: u64,
+        reference: &str,
+    ) -> Result<Vec<PutBack>, GitError> {
+        keep::check_name(reference)?;
+        self.refresh()?;
+        let chosen: BTreeSet<PathBuf> = observation
+            .packages
+            .iter()
+            .filter(|change| extent == Extent::All || change.is_breach())
+            .filter(|change| before.package(&change.name).is_some())
+            .filter_map(|change| self.places.get(&change.name))
+            .map(|place| place.repo.clone())
+            .collect();
+        let mut done = Vec::new();
+        for (repo, names) in self.by_repository() {
+            if !chosen.contains(&repo) {
+                continue;
+            }
+            let Some(wanted) = self.wanted(before, &names)? else { continue };
+            let message = format!("ralph: what iteration {iteration} left");
+            done.extend(self.restore(&Job { names, wanted, message }, reference)?);
+        }
+        Ok(done)
+    }
+
+    /// Keeps these leftovers under `reference` and restores HEAD's state of them: tracked files are checked
+    /// out, untracked ones leave the work tree. Paths that are clean by now are skipped.
+    pub fn keep_aside(
+        &mut self,
+        leftovers: &[(String, Vec<Dirt>)],
+        reference: &str,
+    ) -> Result<Vec<PutBack>, GitError> {
+        keep::check_name(reference)?;
+        self.refresh()?;
+        let mut done = Vec::new();
+        for names in self.by_repository().into_values() {
+            let mut aside = BTreeSet::new();
+            for (name, dirt) in leftovers.iter().filter(|(name, _)| names.contains(name)) {
+                let Some(place) = self.places.get(name) else { continue };
+                aside.extend(dirt.iter().map(|dirt| place.in_repo(&dirt.path)));
+            }
+            let Some(first) = names.first().filter(|_| !aside.is_empty()) else { continue };
+            let (_, open) = self.package(first)?;
+            let (head, status) = open.status().map_err(|error| error.in_package(first))?;
+            let mut wanted = Wanted {
+                head,
+                dirt: BTreeMap::new(),
+                untracked: BTreeMap::new(),
+                others: Some(BTreeSet::new()),
+            };
+            for (path, leaf) in status.dirty.iter().filter(|(path, _)| !aside.contains(*path)) {
+                wanted.dirt.insert(path.clone(), leaf.map(|(id, _)| id));
+            }
+            for path in status.untracked.iter().filter(|path| !aside.contains(*path)) {
+                if let Some((id, _)) = open.leaf(path).map_err(|error| error.in_package(first))? {
+                    wanted.untracked.insert(path.clone(), id);
+                }
+            }
+            let message = "ralph: leftovers of an attempt".to_owned();
+            done.extend(self.restore(&Job { names, wanted, message }, reference)?);
+        }
+        Ok(done)
+    }
+
+    /// The state of a repository in a snapshot; `None` when none of its packages was there.
+    fn wanted(&self, before: &Snapshot, names: &[String]) -> Result<Option<Wanted>, GitError> {
+        let mut wanted: Option<Wanted> = None;
+        for name in names {
+            let (Some(state), Some(place)) = (before.package(name), self.places.get(name)) else { continue };
+            let commit = tree::oid_of(&state.head).map_err(|error| error.in_package(name))?;
+            let wanted = wanted.get_or_insert_with(|| Wanted {
+                head: Head { commit, branch: state.branch.clone() },
+                dirt: BTreeMap::new(),
+                untracked: BTreeMap::new(),
+                others: Some(BTreeSet::new()),
+            });
+            for dirt in state.dirt.iter().chain(&state.untracked) {
+                let blob = dirt.blob.as_ref().map(tree::oid_of).transpose();
+                let blob = blob.map_err(|error| error.in_package(name))?.flatten();
+                let path = place.in_repo(&dirt.path);
+                match blob {
+                    Some(blob) if dirt.untracked => drop(wanted.untracked.insert(path, blob)),
+                    blob => drop(wanted.dirt.insert(path, blob)),
+                }
+            }
+            let others = self.others.get(name);
+            wanted.others = wanted.others.take().zip(others).map(|(mut all, others)| {
+                all.extend(others.iter().map(|path| [place.prefix.as_slice(), path].concat()));
+                all
+            });
+        }
+        Ok(wanted)
+    }
+
+    fn restore(&mut self, job: &Job, reference: &str) -> Result<Vec<PutBack>, GitError> {
+        let Some(first) = job.names.first() else { return Ok(Vec::new()) };
+        let classifier = self.classifier.clone();
+        let places: Vec<(String, Place)> = job
+            .names
+            .iter()
+            .filter_map(|name| Some((name.clone(), self.places.get(name)?.clone())))
+            .collect();
+        let (_, open) = self.package(first)?;
+        let restored = restore_one(open, &places, &classifier, job, reference);
+        restored.map_err(|error| error.in_package(first))
+    }
+}
+
+fn restore_one(
+    open: &mut OpenRepo,
+    places: &[(String, Place)],
+    classifier: &Classifier,
+    job: &Job,
+    reference: &str,
+) -> Result<Vec<PutBack>, GitError> {
+    let wanted = &job.wanted;
+    let view = View { places, classifier, wanted };
+    let (from, status) = open.status()?;
+    let moved = from != wanted.head;
+    let items = view.items(open, &status)?;
+    let staged = staged(open, &status, &items, from.commit)?;
+    let lost = view.lost(open)?;
+    if !moved && items.is_empty() && staged.is_empty() && lost.is_empty() {
+        return Ok(already(open, places, &from, reference));
+    }
+    let (head, safe) = (from.commit, wanted.head.commit);
+    let load = Load { head, safe, items: &items, staged: &staged, message: &job.message };
+    let Some(kept) = keep::keep(open, &load, reference)? else { return Ok(Vec::new()) };
+    if moved {
+        keep_branch(open, wanted, &kept, reference, &job.message)?;
+    }
+    put::sync(open)?;
+    if moved {
+        put::move_head(open, &wanted.head)?;
+    }
+    put::end_half_done(open)?;
+    open.index.forget();
+    let (_, status) = open.status()?;
+    let plan = view.plan(open, &status, moved)?;
+    let outcome = put::apply(open, &wanted.head, &plan, kept.commit)?;
+    open.index.forget();
+    let head = moved.then(|| (fact(from.commit), fact(wanted.head.commit)));
+    Ok(report(places, &kept, head.as_ref(), &outcome))
+}
+
+fn fact(commit: Option<git2::Oid>) -> Oid {
+    commit.map_or_else(Oid::zero, tree::fact_of)
+}
+
+fn report(
+    places: &[(String, Place)],
+    kept: &Kept,
+    head: Option<&(Oid, Oid)>,
+    done: &put::Outcome,
+) -> Vec<PutBack> {
+    let mut all = Vec::new();
+    for (name, place) in places {
+        let paths = done.restored.iter().filter(|path| place.inside(path).is_some()).count();
+        let unrestored: Vec<RepoPath> =
+            done.unrestored.iter().filter_map(|path| place.inside(path)).map(RepoPath::from_bytes).collect();
+        if head.is_some() || paths > 0 || !unrestored.is_empty() {
+            all.push(PutBack {
+                package: name.clone(),
+                reference: kept.reference.clone(),
+                commit: tree::fact_of(kept.commit),
+                paths: paths as u64,
+                head: head.cloned(),
+                unrestored,
+            });
+        }
+    }
+    all
+}
+
+/// All is as it should be: an earlier call came to its end, and its reference is what there is to tell.
+fn already(open: &OpenRepo, places: &[(String, Place)], head: &Head, reference: &str) -> Vec<PutBack> {
+    match open.repo.refname_to_id(reference) {
+        Ok(commit) if Some(commit) != head.commit => {
+            let told = |(name, _): &(String, Place)| PutBack {
+                package: name.clone(),
+                reference: reference.to_owned(),
+                commit: tree::fact_of(commit),
+                paths: 0,
+                head: None,
+                unrestored: Vec::new(),
+            };
+            places.iter().map(told).collect()
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// Content that stands in the index only.
+fn staged(
+    open: &OpenRepo,
+    status: &Status,
+    items: &Items,
+    head: Option<git2::Oid>,
+) -> Result<Vec<(Vec<u8>, Leaf)>, GitError> {
+    let tree = tree::tree_of(&open.repo, head, b"")?;
+    let mut found = Vec::new();
+    for entry in open.index.tracked.iter().filter(|entry| entry.staged && items.contains_key(&entry.path)) {
+        let on_disk = status.dirty.get(&entry.path).copied().flatten().map(|(id, _)| id);
+        let in_head = tree::leaf_at(&open.repo, tree.as_ref(), &entry.path)?.map(|(id, _)| id);
+        if ![on_disk, in_head].contains(&Some(entry.leaf.0)) && entry.leaf.1 != tree::GITLINK {
+            found.push((entry.path.clone(), entry.leaf));
+        }
+    }
+    Ok(found)
+}
+
+/// The branch that is about to be moved may name commits that neither HEAD nor the wanted commit has.
+fn keep_branch(
+    open: &OpenRepo,
+    wanted: &Wanted,
+    kept: &Kept,
+    reference: &str,
+    message: &str,
+) -> Result<(), GitError> {
+    let Some(tip) = wanted.head.branch.as_ref().and_then(|branch| open.repo.refname_to_id(branch).ok())
+    else {
+        return Ok(());
+    };
+    let is_safe = history::descends(&open.repo, kept.commit, tip)?
+        || wanted
+            .head
+            .commit
+            .map(|head| history::descends(&open.repo, head, tip))
+            .transpose()?
+            .unwrap_or(false);
+    if !is_safe {
+        let load = Load { head: Some(tip), safe: None, items: &Items::new(), staged: &[], message };
+        keep::keep(open, &load, reference)?;
+    }
+    Ok(())
+}

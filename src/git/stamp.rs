@@ -1,0 +1,64 @@
+//! What a file looked like when it was last read: enough to know that it need not be read again.
+//!
+//! Owns: the stamp, and when a stamp can be trusted.
+//!
+//! Promises: holds the change time, which no program can set back (`touch` and `core.trustctime` hide
+//! nothing), and is trusted only when that lies far enough in the past for the clock of the file system
+//! to have moved on since.
+//!
+//! Refuses to know: what is in the file.
+
+use std::fs::Metadata;
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+/// Device, inode, mode, size and times of a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Stamp {
+    dev: u64,
+    ino: u64,
+    mode: u32,
+    size: u64,
+    mtime: (i64, i64),
+    ctime: (i64, i64),
+}
+
+impl Stamp {
+    pub(super) fn of(meta: &Metadata) -> Self {
+        Self {
+            dev: meta.dev(),
+            ino: meta.ino(),
+            mode: meta.mode(),
+            size: meta.size(),
+            mtime: (meta.mtime(), meta.mtime_nsec()),
+            ctime: (meta.ctime(), meta.ctime_nsec()),
+        }
+    }
+
+    /// The stamp of what is at the path; `None` when nothing is.
+    pub(super) fn at(path: &Path) -> Option<Self> {
+        std::fs::symlink_metadata(path).ok().map(|meta| Self::of(&meta))
+    }
+
+    /// Only what stays the same as long as a folder is the same folder.
+    pub(super) fn identity(self) -> (u64, u64) {
+        (self.dev, self.ino)
+    }
+
+    /// True when a change after `now` cannot leave the same stamp: clocks of file systems tick every few
+    /// milliseconds, coarse ones (whose fractions are zero) every two seconds.
+    pub(super) fn is_settled(self, now: SystemTime) -> bool {
+        let (seconds, nanos) = self.ctime;
+        let tick = if nanos == 0 { Duration::from_secs(2) } else { Duration::from_millis(50) };
+        let (Ok(seconds), Ok(nanos)) = (u64::try_from(seconds), u32::try_from(nanos)) else { return false };
+        UNIX_EPOCH.checked_add(Duration::new(seconds, nanos) + tick).is_some_and(|settled| settled < now)
+    }
+}
+
+/// The time against which stamps are held. It decides only whether a file is read again, never what ralph
+/// says about it.
+#[expect(clippy::disallowed_methods, reason = "compared with times of files only; no answer depends on it")]
+pub(super) fn now() -> SystemTime {
+    SystemTime::now()
+}

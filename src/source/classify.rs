@@ -1,0 +1,259 @@
+//! Which file is a test, production or build file: by glob, never by content.
+//!
+//! Owns: the patterns of each language and the order in which they are asked.
+//!
+//! Promises: pure and total; a path is a test file first, then a build file, then a production file.
+//! `tasks.md`, `progress.txt`, `validation-report.md` and `.ralph/` are state: no kind of evidence.
+//!
+//! Refuses to know: git, the file system, what the kinds are used for.
+
+use super::{Kind, RepoPath};
+use globset::{Candidate, GlobBuilder, GlobSet, GlobSetBuilder};
+
+/// Patterns, compiled. A pattern without `/` matches a name in any folder, one that ends in `/`
+/// everything below that folder; `*` does not cross a `/`, `**` does.
+#[derive(Clone, Debug)]
+pub struct Classifier {
+    test: GlobSet,
+    production: GlobSet,
+    build: GlobSet,
+}
+
+impl Classifier {
+    /// Compiles the patterns. The error names the pattern that is no glob.
+    pub fn new(test: &[String], production: &[String], build: &[String]) -> Result<Self, globset::Error> {
+        Ok(Self { test: compile(test)?, production: compile(production)?, build: compile(build)? })
+    }
+
+    /// What the file at this path (relative to its package) is to the loop.
+    pub fn kind(&self, path: &RepoPath) -> Kind {
+        self.kind_of(&path.to_bytes())
+    }
+
+    /// As [`Classifier::kind`], for the bytes of a path.
+    pub fn kind_of(&self, path: &[u8]) -> Kind {
+        if is_state_file(path) {
+            return Kind::Other;
+        }
+        let candidate = Candidate::from_bytes(path);
+        if self.test.is_match_candidate(&candidate) {
+            Kind::Test
+        } else if self.build.is_match_candidate(&candidate) {
+            Kind::Build
+        } else if self.production.is_match_candidate(&candidate) {
+            Kind::Production
+        } else {
+            Kind::Other
+        }
+    }
+}
+
+fn compile(patterns: &[String]) -> Result<GlobSet, globset::Error> {
+    let mut set = GlobSetBuilder::new();
+    for pattern in patterns {
+        let mut whole = pattern.strip_prefix("./").unwrap_or(pattern).to_owned();
+        if whole.ends_with('/') {
+            whole.push_str("**");
+        } else if !whole.contains('/') {
+            whole.insert_str(0, "**/");
+        }
+        set.add(GlobBuilder::new(&whole).literal_separator(true).build()?);
+    }
+    set.build()
+}
+
+/// `tasks.md`, `progress.txt`, `validation-report.md` and everything in a `.ralph/`, in any folder: never
+/// dirt, change or evidence (design §1).
+pub fn is_state_file(path: &[u8]) -> bool {
+    let mut parts = path.rsplit(|&byte| byte == b'/');
+    let name = parts.next().unwrap_or_default();
+    matches!(name, b"tasks.md" | b"progress.txt" | b"validation-report.md")
+        || name == b".ralph"
+        || parts.any(|part| part == b".ralph")
+}
+
+/// True for a path at or below a folder into which tools write: `target/`, `build/`, `dist/` and the like
+/// where no folder above is called `src` (a Java package may well be called `build`), and the caches of
+/// package managers and interpreters anywhere.
+pub fn is_output(path: &[u8]) -> bool {
+    let mut in_source = false;
+    for part in path.split(|&byte| byte == b'/') {
+        match part {
+            b"node_modules" | b"__pycache__" | b".venv" | b".tox" | b".nox" | b".gradle"
+            | b".pytest_cache" | b".mypy_cache" | b".ruff_cache" | b".stryker-tmp" => return true,
+            b"target" | b"build" | b"dist" | b"out" | b"venv" | b"coverage" if !in_source => return true,
+            b"src" => in_source = true,
+            _ => {}
+        }
+    }
+    false
+}
+
+/// Extensions of files that hold a program's text.
+const SOURCES: [&[u8]; 24] = [
+    b"java", b"kt", b"kts", b"scala", b"groovy", b"py", b"js", b"ts", b"tsx", b"jsx", b"mjs", b"cjs", b"mts",
+    b"cts", b"rs", b"go", b"rb", b"php", b"cs", b"swift", b"c", b"cc", b"cpp", b"feature",
+];
+
+/// True for a file whose name says that it holds a program's text: data next to the tests is no test.
+pub fn is_source(path: &[u8]) -> bool {
+    let name = path.rsplit(|&byte| byte == b'/').next().unwrap_or_default();
+    let mut parts = name.rsplit(|&byte| byte == b'.');
+    let extension = parts.next().unwrap_or_default();
+    parts.next().is_some() && SOURCES.contains(&extension)
+}
+
+fn owned(patterns: &[&str]) -> Vec<String> {
+    patterns.iter().map(|&pattern| pattern.to_owned()).collect()
+}
+
+/// Test files by each language's own customs.
+pub fn default_test_globs() -> Vec<String> {
+    owned(&[
+        // Maven, Gradle, sbt: Java, Kotlin, Scala, Groovy, Android.
+        "**/src/test/**",
+        "**/src/*Test/**",
+        "**/src/testFixtures/**",
+        "**/src/it/**",
+        // Python, Rust, PHP, Swift and others keep them in a folder of the package.
+        "tests/**",
+        "test/**",
+        "**/tests/**/*.{py,rs,js,ts,tsx,jsx,mjs,cjs,mts,cts,php,go}",
+        "**/test/**/*.{py,js,ts,tsx,jsx,mjs,cjs,mts,cts,rb,exs}",
+        "test_*.py",
+        "*_test.py",
+        "conftest.py",
+        "*.{test,spec}.{js,ts,tsx,jsx,mjs,cjs,mts,cts,vue,svelte}",
+        "**/__tests__/**",
+        "*_test.go",
+        "**/src/**/tests.rs",
+        "*_spec.rb",
+        "*_test.rb",
+        "*Test.php",
+        "*{Test,Tests}.{cs,swift}",
+    ])
+}
+
+/// Production files by each language's own customs.
+pub fn default_production_globs() -> Vec<String> {
+    owned(&[
+        "**/src/main/**",
+        "**/src/commonMain/**",
+        "*.py",
+        "*.{js,ts,tsx,jsx,mjs,cjs,mts,cts,vue,svelte}",
+        "**/src/**/*.rs",
+        "*.go",
+        "**/src/**/*.{java,kt,scala,groovy}",
+        "*.{rb,php,cs,swift,c,cc,cpp,h,hpp}",
+    ])
+}
+
+/// Build files.
+pub fn default_build_globs() -> Vec<String> {
+    owned(&[
+        "pom.xml",
+        "**/.mvn/**",
+        "build.gradle*",
+        "settings.gradle*",
+        "gradle.properties",
+        "build.xml",
+        "build.sbt",
+        "package.json",
+        "Cargo.toml",
+        "build.rs",
+        "pyproject.toml",
+        "setup.py",
+        "setup.cfg",
+        "requirements*.txt",
+        "go.mod",
+        "Gemfile",
+        "composer.json",
+        "*.csproj",
+        "CMakeLists.txt",
+        "Makefile",
+    ])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn kind(path: &str) -> Kind {
+        let all = Classifier::new(&default_test_globs(), &default_production_globs(), &default_build_globs())
+            .unwrap();
+        all.kind(&RepoPath::from_bytes(path.as_bytes()))
+    }
+
+    #[test]
+    fn each_language_has_its_tests_production_and_build_files() {
+        for (path, expected) in [
+            ("src/test/java/a/FooTest.java", Kind::Test),
+            ("core/src/test/resources/x.json", Kind::Test),
+            ("src/integrationTest/java/A.java", Kind::Test),
+            ("src/main/java/a/Foo.java", Kind::Production),
+            ("src/main/java/a/tests/Foo.java", Kind::Production),
+            ("src/main/resources/a.properties", Kind::Production),
+            ("a/b/pom.xml", Kind::Build),
+            ("build.gradle.kts", Kind::Build),
+            (".mvn/jvm.config", Kind::Build),
+            ("src/test/resources/pom.xml", Kind::Test),
+            ("tests/test_a.py", Kind::Test),
+            ("tests/data.json", Kind::Test),
+            ("pkg/tests/deep/a.py", Kind::Test),
+            ("pkg/a_test.py", Kind::Test),
+            ("conftest.py", Kind::Test),
+            ("pkg/a.py", Kind::Production),
+            ("setup.py", Kind::Build),
+            ("pyproject.toml", Kind::Build),
+            ("lib/a.test.ts", Kind::Test),
+            ("lib/a.spec.js", Kind::Test),
+            ("lib/__tests__/a.js", Kind::Test),
+            ("lib/a.tsx", Kind::Production),
+            ("package.json", Kind::Build),
+            ("tests/cli.rs", Kind::Test),
+            ("src/a/mod.rs", Kind::Production),
+            ("Cargo.toml", Kind::Build),
+            ("a/b_test.go", Kind::Test),
+            ("a/b.go", Kind::Production),
+            ("go.mod", Kind::Build),
+            ("README.md", Kind::Other),
+            ("Cargo.lock", Kind::Other),
+            ("docs/latest/x.txt", Kind::Other),
+            ("src/main/java/.ralph/Foo.java", Kind::Other),
+            ("src/main/tasks.md", Kind::Other),
+        ] {
+            assert_eq!(kind(path), expected, "{path}");
+        }
+    }
+
+    #[test]
+    fn a_name_pattern_counts_in_any_folder_and_a_pattern_that_is_no_glob_is_named() {
+        let own = Classifier::new(&["*.feature".into(), "spec/".into()], &[], &[]).unwrap();
+        assert_eq!(own.kind_of(b"a/b.feature"), Kind::Test);
+        assert_eq!(own.kind_of(b"spec/x/y"), Kind::Test);
+        assert_eq!(own.kind_of(b"a/spec/x"), Kind::Other);
+        let error = Classifier::new(&["a[".into()], &[], &[]).unwrap_err();
+        assert_eq!(error.glob(), Some("**/a["));
+    }
+
+    #[test]
+    fn names_that_are_not_utf8_have_a_kind_too() {
+        let all = Classifier::new(&default_test_globs(), &default_production_globs(), &[]).unwrap();
+        assert_eq!(all.kind_of(b"src/main/java/\xff.java"), Kind::Production);
+    }
+
+    #[test]
+    fn an_output_folder_is_one_only_outside_of_source_folders() {
+        for (path, expected) in [
+            (&b"target/classes/A.class"[..], true),
+            (b"core/build/x", true),
+            (b"src/main/java/com/acme/build/A.java", false),
+            (b"src/node_modules/a.js", true),
+            (b"src/a/__pycache__/a.pyc", true),
+            (b"targets/a", false),
+            (b"dist", true),
+        ] {
+            assert_eq!(is_output(path), expected, "{}", String::from_utf8_lossy(path));
+        }
+    }
+}

@@ -1,0 +1,144 @@
+//! Java's words and marks, without comments and literals.
+//!
+//! Owns: comments, strings, text blocks, characters and Unicode escapes.
+//!
+//! Promises: total, linear; an unclosed literal ends with its line, an unclosed comment or text block
+//! with the file.
+//!
+//! Refuses to know: what the words mean.
+
+use std::borrow::Cow;
+
+/// A piece of a program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Token<'a> {
+    /// An identifier, keyword or number.
+    Word(&'a [u8]),
+    /// One character of punctuation.
+    Mark(u8),
+}
+
+/// Decodes `\uXXXX`, which Java does before everything else (so `\u002f*` opens a comment). What is not
+/// ASCII becomes a letter.
+pub(super) fn unescaped(source: &[u8]) -> Cow<'_, [u8]> {
+    if !source.windows(2).any(|pair| pair == b"\\u") {
+        return Cow::Borrowed(source);
+    }
+    let mut out = Vec::with_capacity(source.len());
+    let mut rest = source;
+    while let Some((&byte, tail)) = rest.split_first() {
+        rest = tail;
+        if byte != b'\\' {
+            out.push(byte);
+        } else if let Some((decoded, after)) = unicode_escape(tail) {
+            out.push(decoded);
+            rest = after;
+        } else {
+            // A backslash takes the next character with it: in `\\u0041` the `u` begins no escape.
+            out.push(byte);
+            if let Some((&next, after)) = tail.split_first() {
+                out.push(next);
+                rest = after;
+            }
+        }
+    }
+    Cow::Owned(out)
+}
+
+/// `uXXXX`, with any number of `u`.
+fn unicode_escape(tail: &[u8]) -> Option<(u8, &[u8])> {
+    let letters = tail.iter().take_while(|&&byte| byte == b'u').count();
+    let digits = tail.get(letters..letters + 4)?;
+    if letters == 0 || !digits.iter().all(u8::is_ascii_hexdigit) {
+        return None;
+    }
+    let value = u32::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok()?;
+    let byte = u8::try_from(value).ok().filter(u8::is_ascii).unwrap_or(b'x');
+    Some((byte, &tail[letters + 4..]))
+}
+
+/// Reads tokens one by one.
+pub(super) struct Lexer<'a> {
+    rest: &'a [u8],
+    /// A token that was looked at and not taken.
+    ahead: Option<Token<'a>>,
+}
+
+impl<'a> Lexer<'a> {
+    pub(super) fn new(source: &'a [u8]) -> Self {
+        Self { rest: source, ahead: None }
+    }
+
+    /// The next token, left in place.
+    pub(super) fn peek(&mut self) -> Option<Token<'a>> {
+        if self.ahead.is_none() {
+            self.ahead = self.read();
+        }
+        self.ahead
+    }
+
+    /// The next token; `None` at the end.
+    pub(super) fn next(&mut self) -> Option<Token<'a>> {
+        self.ahead.take().or_else(|| self.read())
+    }
+
+    fn read(&mut self) -> Option<Token<'a>> {
+        loop {
+            let (&byte, tail) = self.rest.split_first()?;
+            match byte {
+                b'/' if tail.first() == Some(&b'/') => {
+                    self.skip_to(|rest| rest[0] == b'\n' || rest[0] == b'\r', 0);
+                }
+                b'/' if tail.first() == Some(&b'*') => {
+                    self.rest = &tail[1..];
+                    self.skip_to(|rest| rest.starts_with(b"*/"), 2);
+                }
+                b'"' if tail.starts_with(b"\"\"") => {
+                    self.rest = &tail[2..];
+                    self.skip_literal(b"\"\"\"", true);
+                }
+                b'"' | b'\'' => {
+                    self.rest = tail;
+                    self.skip_literal(if byte == b'"' { b"\"" } else { b"'" }, false);
+                }
+                _ if is_word(byte) => {
+                    let end = self.rest.iter().position(|&b| !is_word(b)).unwrap_or(self.rest.len());
+                    let (word, rest) = self.rest.split_at(end);
+                    self.rest = rest;
+                    return Some(Token::Word(word));
+                }
+                _ => {
+                    self.rest = tail;
+                    if !byte.is_ascii_whitespace() && byte > 0x20 {
+                        return Some(Token::Mark(byte));
+                    }
+                }
+            }
+        }
+    }
+
+    fn skip_to(&mut self, is_end: impl Fn(&[u8]) -> bool, past: usize) {
+        while !self.rest.is_empty() && !is_end(self.rest) {
+            self.rest = &self.rest[1..];
+        }
+        self.rest = self.rest.get(past..).unwrap_or_default();
+    }
+
+    fn skip_literal(&mut self, close: &[u8], lines: bool) {
+        while let Some(&byte) = self.rest.first() {
+            if self.rest.starts_with(close) {
+                self.rest = &self.rest[close.len()..];
+                return;
+            }
+            if matches!(byte, b'\n' | b'\r') && !lines {
+                return;
+            }
+            let step = if byte == b'\\' { 2 } else { 1 };
+            self.rest = self.rest.get(step..).unwrap_or_default();
+        }
+    }
+}
+
+fn is_word(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'$') || byte >= 0x80
+}

@@ -1,0 +1,110 @@
+use super::enabled_tests;
+use proptest::prelude::*;
+
+fn count(source: &str) -> u64 {
+    enabled_tests(source.as_bytes())
+}
+
+#[test]
+fn each_annotation_counts_plain_and_fully_qualified() {
+    let source = r#"
+        package a;
+        class FooTest {
+            @Test void a() {}
+            @org.junit.jupiter.api.Test public void b() throws IOException, Other { x(); }
+            @ParameterizedTest(name = "{0} )") @CsvSource({"a,b", "c,d"}) void c(@Foo(1) int x) {}
+            @RepeatedTest(3) void d() {}
+            @TestFactory Stream<DynamicTest> e() { return null; }
+            @TestTemplate void f() {}
+            @Test(expected = IllegalStateException.class) public void g() {}
+            @BeforeEach void no() {}
+            void helper() { Runnable r = new Runnable() { @Test public void run() {} }; }
+            private final Object o = new Object() { @Test public void no() {} };
+        }"#;
+    assert_eq!(count(source), 7);
+}
+
+#[test]
+fn what_is_switched_off_does_not_count() {
+    let source = r#"
+        class A {
+            @Disabled @Test void a() {}
+            @Test @Disabled("why") void b() {}
+            @Ignore @Test void c() {}
+            @Test(enabled = false) void d() {}
+            @Test(enabled = true) void e() {}
+            @DisabledIf("x") @Test void f() {}
+            @Nested class B { @Test void g() {} }
+            @Nested @Disabled class C { @Test void h() {} class D { @Test void i() {} } }
+        }
+        @org.junit.Ignore class E { @Test void j() {} }"#;
+    assert_eq!(count(source), 3);
+}
+
+#[test]
+fn comments_strings_text_blocks_and_characters_are_skipped() {
+    let source = r#"
+        class A {
+            // @Test void a() {}
+            /* @Test void b() {} */
+            String s = "@Test void c() {} \" {";
+            String t = """
+                @Test void d() {}  \""" {
+                """;
+            char c = '{', q = '\'';
+            @Test void e() { char x = '"'; String y = "}"; }
+            @Test void f() {}
+        }"#;
+    assert_eq!(count(source), 2);
+}
+
+#[test]
+fn a_comment_opened_by_unicode_escapes_is_a_comment() {
+    assert_eq!(count("class A { \\u002f\\u002a @Test void a() {} */ @Test void b() {} }"), 1);
+    assert_eq!(count(r#"class A { String s = "\\u0022"; @Test void b() {} }"#), 1);
+}
+
+#[test]
+fn junit_3_methods_count_by_name_in_a_test_case() {
+    let source = r"
+        public class A extends junit.framework.TestCase implements B {
+            public void testA() {}
+            void testB() {}
+            public int testC() { return 1; }
+            public void testD(int x) {}
+            public void helper() {}
+            @Ignore public void testE() {}
+        }";
+    assert_eq!(count(source), 1);
+    assert_eq!(count("public class A { public void testA() {} }"), 0);
+    assert_eq!(count("class A<T extends TestCase> { public void testA() {} }"), 0);
+}
+
+#[test]
+fn records_enums_interfaces_and_annotation_types_do_not_confuse() {
+    let source = r#"
+        @interface Fast { String value() default "{"; Class<?>[] of() default {}; }
+        record R(int a) { R { check(); } @Test void a() {} }
+        enum E { A { void x() {} }, B(1) { void y() {} }, C; @Test void b() {} }
+        interface I { @Test default void c() {} @Test void notImplemented(); }
+        sealed interface S permits T {}
+        class U { Map<String, List<int[]>> m = new HashMap<>() {{ put("a", null); }}; static { go(); } @Test void d() {} }
+    "#;
+    assert_eq!(count(source), 4);
+}
+
+proptest! {
+    #[test]
+    fn any_bytes_have_a_count_and_it_is_bounded_by_the_annotations(
+        source in proptest::collection::vec(proptest::sample::select(
+            vec!["@Test", "void a()", "{", "}", "(", ")", "class A", ";", "\"", "\"\"\"", "'", "/*", "*/", "//", "\n", "\\", "=", "@", ".", "\\u002a", "\u{e4}"]), 0..60)
+    ) {
+        let text = source.join(" ");
+        prop_assert!(count(&text) <= text.matches("@ Test").count() as u64 + text.matches("@Test").count() as u64 + text.matches('@').count() as u64);
+    }
+
+    #[test]
+    fn no_bytes_stop_it(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
+        enabled_tests(&bytes);
+    }
+}

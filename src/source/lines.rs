@@ -1,0 +1,164 @@
+//! Which lines of a text went away.
+//!
+//! Owns: what counts as a line (white space removed; blank and import lines are none) and the two
+//! comparisons that evidence needs.
+//!
+//! Promises: total over any bytes, linear, lines counted as often as they stand there.
+//!
+//! Refuses to know: languages beyond the words that begin an import.
+
+use std::collections::HashMap;
+
+/// Words that begin a line which brings names in and says nothing else.
+const IMPORTS: [&[u8]; 5] = [b"import", b"package", b"use", b"#include", b"using"];
+
+/// The lines that `written` has beyond `base` and that `now` lacks: how many, and the first of them (at most
+/// 120 characters, control characters removed). `None` when all are there.
+///
+/// Without `base` all lines of `written` have to stay; without `now` nothing stayed.
+pub fn lost_lines(base: Option<&[u8]>, written: &[u8], now: Option<&[u8]>) -> Option<(u64, String)> {
+    let mut present = counted(now.unwrap_or_default());
+    let mut before = counted(base.unwrap_or_default());
+    let mut lost = 0_u64;
+    let mut first = None;
+    for (line, key) in lines(written) {
+        // A line that stood there before is not one that was written; it takes up one of the present
+        // ones only when enough of them are left for those that were.
+        if take(&mut before, &key) {
+            take(&mut present, &key);
+        } else if !take(&mut present, &key) {
+            lost += 1;
+            first.get_or_insert_with(|| shown(line));
+        }
+    }
+    first.map(|first| (lost, first))
+}
+
+/// Existing lines of `old` that `new` lacks: a changed line is lost, an added one takes nothing away.
+/// `None` when all are there.
+pub fn removed_lines(old: &[u8], new: Option<&[u8]>) -> Option<(u64, String)> {
+    lost_lines(None, old, new)
+}
+
+fn counted(text: &[u8]) -> HashMap<Vec<u8>, u64> {
+    let mut counts = HashMap::new();
+    for (_, key) in lines(text) {
+        *counts.entry(key).or_insert(0) += 1;
+    }
+    counts
+}
+
+fn take(counts: &mut HashMap<Vec<u8>, u64>, key: &[u8]) -> bool {
+    match counts.get_mut(key) {
+        Some(count) if *count > 0 => {
+            *count -= 1;
+            true
+        }
+        _ => false,
+    }
+}
+
+/// The lines that count, each as it stands there and without its white space.
+fn lines(text: &[u8]) -> impl Iterator<Item = (&[u8], Vec<u8>)> {
+    text.split(|&byte| byte == b'\n' || byte == b'\r').filter_map(|line| {
+        let line = line.trim_ascii();
+        if is_import(line) {
+            return None;
+        }
+        let key: Vec<u8> = line.iter().copied().filter(|byte| !is_space(*byte)).collect();
+        (!key.is_empty()).then_some((line, key))
+    })
+}
+
+fn is_space(byte: u8) -> bool {
+    byte.is_ascii_whitespace() || byte == 0x0b
+}
+
+/// An import and nothing behind it: `import a.B; assertTrue(x);` is a line like any other.
+fn is_import(line: &[u8]) -> bool {
+    let end =
+        line.iter().position(|&byte| is_space(byte) || matches!(byte, b'<' | b'"')).unwrap_or(line.len());
+    let (word, rest) = line.split_at(end);
+    let brings_names = IMPORTS.contains(&word)
+        || (word == b"from" && rest.windows(8).any(|part| part == b" import "))
+        || (word == b"pub" && rest.trim_ascii().starts_with(b"use "));
+    if !brings_names {
+        return false;
+    }
+    let behind =
+        rest.iter().position(|&byte| byte == b';').map_or(&[][..], |at| &rest[at + 1..]).trim_ascii();
+    behind.is_empty() || behind.starts_with(b"//")
+}
+
+/// A line for a message: control characters removed, at most 120 characters.
+fn shown(line: &[u8]) -> String {
+    let bound = &line[..line.len().min(480)];
+    String::from_utf8_lossy(bound).chars().filter(|c| !c.is_control()).take(120).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn white_space_blank_lines_and_imports_are_no_lines() {
+        let written =
+            b"package a;\nimport x.Y;\n\n  assert(a);\n#include <x>\nuse a::b;\nfrom a import b\nusing X;\n";
+        assert_eq!(lost_lines(None, written, Some(b"assert( a );")), None);
+        assert_eq!(lost_lines(None, written, None), Some((1, "assert(a);".into())));
+    }
+
+    #[test]
+    fn something_behind_an_import_is_a_line() {
+        assert_eq!(lost_lines(None, b"import a.B; check();", None).unwrap().0, 1);
+        assert_eq!(lost_lines(None, b"import a.B; // why", None), None);
+        assert_eq!(lost_lines(None, b"import_all();", None).unwrap().0, 1);
+    }
+
+    #[test]
+    fn lines_count_as_often_as_they_were_written() {
+        let (base, written) = (b"a\na\n", b"a\na\na\na\nb\n");
+        assert_eq!(lost_lines(Some(base), written, Some(b"a\na\na\na\nb\n")), None);
+        assert_eq!(lost_lines(Some(base), written, Some(b"a\na\na\nb\n")), Some((1, "a".into())));
+        assert_eq!(lost_lines(Some(base), written, Some(b"a\na\n")), Some((3, "a".into())));
+    }
+
+    #[test]
+    fn what_stood_there_before_may_go() {
+        assert_eq!(lost_lines(Some(b"old\n"), b"old\nnew\n", Some(b"new\n")), None);
+    }
+
+    #[test]
+    fn a_pure_insertion_takes_nothing_and_a_changed_line_is_lost() {
+        assert_eq!(removed_lines(b"a\nb\n", Some(b"a\nx\nb\n")), None);
+        assert_eq!(removed_lines(b"a\nb\n", Some(b"a\nbb\n")), Some((1, "b".into())));
+        assert_eq!(removed_lines(b"a\r\nb\r\n", Some(b"b\na\n")), None);
+    }
+
+    #[test]
+    fn the_first_line_is_short_and_clean() {
+        let long = [b"\x1b[31m".as_slice(), "ä".repeat(500).as_bytes()].concat();
+        let (_, first) = removed_lines(&long, None).unwrap();
+        assert!(first.chars().count() <= 120 && !first.chars().any(char::is_control), "{first}");
+    }
+
+    proptest! {
+        #[test]
+        fn the_count_is_that_of_the_multisets(
+            base in "[ab\n ]{0,30}", written in "[ab\n ]{0,30}", now in "[ab\n ]{0,30}"
+        ) {
+            let of = |text: &str, key: &str| {
+                text.lines().filter(|l| l.replace(' ', "") == key).count() as u64
+            };
+            let keys: std::collections::BTreeSet<String> =
+                written.lines().map(|l| l.replace(' ', "")).filter(|l| !l.is_empty()).collect();
+            let expected: u64 = keys.iter().map(|k| {
+                let (b, w, n) = (of(&base, k), of(&written, k), of(&now, k));
+                w.saturating_sub(b).min(w.saturating_sub(n))
+            }).sum();
+            let got = lost_lines(Some(base.as_bytes()), written.as_bytes(), Some(now.as_bytes()));
+            prop_assert_eq!(got.map_or(0, |(count, _)| count), expected);
+        }
+    }
+}

@@ -1,0 +1,142 @@
+//! Dirt against `git status`, over random work trees.
+
+use super::{Repo, Workspace};
+use proptest::prelude::*;
+use proptest::test_runner::{Config, TestRunner};
+use std::collections::BTreeSet;
+use std::os::unix::fs::PermissionsExt;
+
+#[derive(Clone, Debug)]
+enum Step {
+    Write(usize, u8),
+    Remove(usize),
+    Link(usize),
+    Mode(usize),
+    Add(usize),
+    RemoveCached(usize),
+    IntentToAdd(usize),
+    Ignore(usize),
+    Commit,
+    Reset,
+    Snapshot,
+}
+
+const PATHS: [&str; 9] = [
+    "a.py",
+    "b.py",
+    "dir/c.py",
+    "dir/d.py",
+    "dir/sub/e.py",
+    "dir.py",
+    "odd \"na\nme\".py",
+    "z/y/x.py",
+    "ignored/k.py",
+];
+
+fn step() -> impl Strategy<Value = Step> {
+    let path = || 0..PATHS.len();
+    prop_oneof![
+        4 => (path(), any::<u8>()).prop_map(|(at, text)| Step::Write(at, text)),
+        2 => path().prop_map(Step::Remove),
+        1 => path().prop_map(Step::Link),
+        1 => path().prop_map(Step::Mode),
+        3 => path().prop_map(Step::Add),
+        1 => path().prop_map(Step::RemoveCached),
+        1 => path().prop_map(Step::IntentToAdd),
+        1 => path().prop_map(Step::Ignore),
+        1 => Just(Step::Commit),
+        1 => Just(Step::Reset),
+        2 => Just(Step::Snapshot),
+    ]
+}
+
+fn perform(repo: &Repo, step: &Step) {
+    let try_git = |args: &[&str]| drop(super::run_git(&repo.dir, args));
+    match step {
+        Step::Write(at, text) => {
+            if !repo.dir.join(PATHS[*at]).is_symlink() {
+                repo.write(PATHS[*at], format!("line {}\n", text % 4));
+            }
+        }
+        Step::Remove(at) => drop(fs_err::remove_file(repo.dir.join(PATHS[*at]))),
+        Step::Link(at) => {
+            let file = repo.dir.join(PATHS[*at]);
+            if fs_err::remove_file(&file).is_ok() {
+                std::os::unix::fs::symlink("a.py", file).unwrap();
+            }
+        }
+        Step::Mode(at) => {
+            let file = repo.dir.join(PATHS[*at]);
+            if file.is_file() && !file.is_symlink() {
+                fs_err::set_permissions(file, std::fs::Permissions::from_mode(0o755)).unwrap();
+            }
+        }
+        Step::Add(at) => try_git(&["add", "-f", "--", PATHS[*at]]),
+        Step::RemoveCached(at) => try_git(&["rm", "-q", "-f", "--cached", "--", PATHS[*at]]),
+        Step::IntentToAdd(at) => try_git(&["add", "-N", "--", PATHS[*at]]),
+        Step::Ignore(at) => {
+            repo.write(".gitignore", format!("ignored/\n{}\n", PATHS[*at].lines().next().unwrap()))
+        }
+        Step::Commit => try_git(&["commit", "-q", "-m", "x"]),
+        Step::Reset => try_git(&["reset", "-q", "--hard"]),
+        Step::Snapshot => {}
+    }
+}
+
+/// The paths that git calls dirty, and those that it calls untracked, without `.gitignore`.
+fn git_says(repo: &Repo) -> (BTreeSet<String>, BTreeSet<String>) {
+    let mut dirty = BTreeSet::new();
+    let mut untracked = BTreeSet::new();
+    for line in repo.git(&["status", "--porcelain", "-uall", "--no-renames"]).lines() {
+        let path = ralph::source::RepoPath::parse(&line[3..]).as_str().to_owned();
+        if !path.ends_with(".gitignore") {
+            if line.starts_with("??") {
+                untracked.insert(path)
+            } else {
+                dirty.insert(path)
+            };
+        }
+    }
+    // `git rm --cached` shows a path twice: deleted from the index, and untracked. It is tracked in HEAD.
+    (dirty.clone(), untracked.difference(&dirty).cloned().collect())
+}
+
+#[test]
+fn dirt_equals_what_git_status_says() {
+    let mut runner = TestRunner::new_with_rng(
+        Config { cases: 30, failure_persistence: None, ..Config::default() },
+        proptest::test_runner::TestRng::deterministic_rng(proptest::test_runner::RngAlgorithm::ChaCha),
+    );
+    runner
+        .run(&proptest::collection::vec(step(), 1..25), |steps| {
+            let workspace = Workspace::with(&["a"]);
+            let repo = workspace.repo("src/a");
+            for path in &PATHS[..7] {
+                repo.write(path, "line 0\n");
+            }
+            repo.commit("all");
+            let mut repositories = workspace.discover();
+            for step in &steps {
+                perform(&repo, step);
+                if !matches!(step, Step::Snapshot) {
+                    continue;
+                }
+                compare(&repo, &mut repositories)?;
+            }
+            compare(&repo, &mut repositories)
+        })
+        .unwrap();
+}
+
+fn compare(repo: &Repo, repositories: &mut ralph::git::Repositories) -> Result<(), TestCaseError> {
+    let (dirty, untracked) = git_says(repo);
+    let snapshot = repositories.snapshot().unwrap();
+    let package = &snapshot.packages[0];
+    let of = |dirt: &[ralph::machine::facts::Dirt]| -> BTreeSet<String> {
+        let paths = dirt.iter().map(|dirt| dirt.path.as_str().to_owned());
+        paths.filter(|path| !path.ends_with(".gitignore")).collect()
+    };
+    prop_assert_eq!(of(&package.dirt), dirty);
+    prop_assert_eq!(of(&package.untracked), untracked);
+    Ok(())
+}

@@ -1,1 +1,4 @@
+//! The one binary of integration tests.
 
+mod gate;
+mod support;

@@ -7,12 +7,12 @@
 //! Refuses to know: mutants.
 
 use super::calls::Call;
-use super::maven::{Maven, shown};
+use super::maven::{Maven, Trouble, shown};
 use super::module::Bench;
 use super::scope::{JavaPath, Module};
 use super::{Stop, words};
 
-/// Marks of a source that holds tests (JUnit 3 to 6, TestNG, jqwik).
+/// Marks of a source that holds tests (`JUnit` 3 to 6, `TestNG`, jqwik).
 const MARKS: [&str; 7] = [
     "@Test",
     "@ParameterizedTest",
@@ -22,6 +22,9 @@ const MARKS: [&str; 7] = [
     "@Property",
     "extends TestCase",
 ];
+
+/// Maven's words when tests failed or their JVM died.
+const SUREFIRE: &str = "Failed to execute goal org.apache.maven.plugins:maven-surefire-plugin";
 
 /// Runs the changed test classes of a module with its own Maven.
 pub(crate) fn pass(bench: &Bench<'_>, module: &Module, maven: &Maven<'_>) -> Result<(), Stop> {
@@ -52,12 +55,14 @@ pub(crate) fn pass(bench: &Bench<'_>, module: &Module, maven: &Maven<'_>) -> Res
             )),
         };
     }
-    if summary.is_some_and(|(_, red)| red > 0) || call.output.contains("There are test failures") {
-        let mut reasons = vec![format!("Changed tests of {name} fail.")];
-        reasons.extend(failures(&call));
-        return Err(Stop::Fail { reasons });
-    }
     match maven.trouble(&call) {
+        Some(Trouble::Other(_))
+            if call.output.contains(SUREFIRE) || summary.is_some_and(|(_, red)| red > 0) =>
+        {
+            let mut reasons = vec![format!("Changed tests of {name} fail.")];
+            reasons.extend(failures(&call));
+            Err(Stop::Fail { reasons })
+        }
         Some(trouble) => Err(trouble.stop(&bench.package.name, &module.dir, module.build_changed)),
         None => Ok(()),
     }

@@ -183,19 +183,19 @@ impl<'a> Maven<'a> {
         calls: &Calls<'_>,
         name: &str,
         place: &reactor::Place,
-        args: &[&str],
+        goals: &[&str],
     ) -> Result<Call, Stop> {
         make_folder(self.cache)?;
-        let mut argv =
+        let mut command =
             vec![self.program.display().to_string(), "-B".to_owned(), "-Dstyle.color=never".to_owned()];
-        argv.extend_from_slice(self.args);
+        command.extend_from_slice(self.args);
         if let Some(module) = &place.module {
-            argv.extend(["-pl".to_owned(), module.clone(), "-am".to_owned()]);
+            command.extend(["-pl".to_owned(), module.clone(), "-am".to_owned()]);
         }
-        argv.extend(args.iter().map(|arg| (*arg).to_owned()));
-        argv.extend(NO_SKIP.map(str::to_owned));
+        command.extend(goals.iter().map(|arg| (*arg).to_owned()));
+        command.extend(NO_SKIP.map(str::to_owned));
         let extra = [("MAVEN_OPTS".to_owned(), self.options.clone())];
-        let call = calls.run(&format!("maven-{name}"), argv, &place.root, &extra)?;
+        let call = calls.run(&format!("maven-{name}"), command, &place.root, &extra)?;
         match &call.end {
             ProcessEnd::TimedOut { .. } | ProcessEnd::Idle { .. } => Err(calls.over_limit()),
             ProcessEnd::NotStarted { why } => Err(Stop::setup(

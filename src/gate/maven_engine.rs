@@ -164,6 +164,7 @@ fn reports(home: &Path) -> Vec<PathBuf> {
             }
         }
     }
-    found.retain(|file| !file.components().any(|part| part.as_os_str() == "src"));
+    let is_source = |file: &PathBuf| file.strip_prefix(home).is_ok_and(|inside| inside.starts_with("src"));
+    found.retain(|file| !is_source(file));
     found
 }

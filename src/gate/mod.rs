@@ -13,6 +13,7 @@ mod command;
 mod listing;
 mod maven;
 mod maven_engine;
+mod measure;
 mod module;
 mod outcome;
 mod pit;

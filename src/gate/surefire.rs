@@ -63,7 +63,7 @@ pub(crate) fn read(project: &Node) -> Surefire {
         configuration.text_at(&[name]).or_else(|| project.text_at(&["properties", name])).map(str::to_owned)
     };
     let mut surefire = Surefire {
-        jvm_args: setting("argLine").map(|line| split(&line)).unwrap_or_default(),
+        jvm_args: setting("argLine").map(|line| split(&fill(&line, project))).unwrap_or_default(),
         properties: variables(configuration.all(&["systemPropertyVariables"])),
         environment: variables(configuration.all(&["environmentVariables"])),
         excludes: texts(configuration.all(&["excludes"])),
@@ -99,6 +99,24 @@ fn variables(nodes: &[Node]) -> BTreeMap<String, String> {
     nodes.iter().map(|node| (node.name.clone(), value(node))).collect()
 }
 
+/// Replaces each `@{name}` (Surefire's late placeholders) that is a property of the project.
+fn fill(line: &str, project: &Node) -> String {
+    let mut out = String::new();
+    let mut rest = line;
+    while let Some((before, after)) = rest.split_once("@{") {
+        out.push_str(before);
+        let Some((name, after)) = after.split_once('}') else {
+            return out + "@{" + after;
+        };
+        match project.at(&["properties", name]) {
+            Some(property) => out.push_str(&property.text),
+            None => out.extend(["@{", name, "}"]),
+        }
+        rest = after;
+    }
+    out + rest
+}
+
 /// Splits a line of arguments at white space outside quotes; drops those with a placeholder.
 fn split(line: &str) -> Vec<String> {
     let mut arguments = Vec::new();
@@ -122,8 +140,15 @@ fn split(line: &str) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{read, split};
+    use super::{fill, read, split};
     use crate::gate::xml;
+
+    #[test]
+    fn late_placeholders_are_filled_from_the_projects_properties() {
+        let project =
+            xml::read("<project><properties><known>-Xa -Xb</known><void/></properties></project>").unwrap();
+        assert_eq!(fill("-x @{known} @{void}@{other} @{open", &project), "-x -Xa -Xb @{other} @{open");
+    }
 
     #[test]
     fn the_settings_of_the_test_goal_are_read_and_what_is_not_carried_is_named() {

@@ -1,4 +1,6 @@
 //! The one binary of integration tests.
 
+#[cfg(test)]
 mod gate;
+#[cfg(test)]
 mod support;

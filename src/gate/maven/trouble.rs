@@ -51,7 +51,7 @@ const TOOL: [&str; 8] = [
     "Unable to parse command line options",
     "Unrecognized option",
     "JAVA_HOME",
-    "release version",
+    "error: release version",
     "invalid target release",
     "invalid source release",
     "Unable to parse maven.config",

@@ -3,7 +3,11 @@
 #[cfg(test)]
 mod example;
 #[cfg(test)]
+mod gate;
+#[cfg(test)]
 mod git;
+#[cfg(test)]
+mod support;
 #[cfg(test)]
 mod sys;
 #[cfg(test)]

@@ -109,8 +109,8 @@ fn walk(
         let path = if relative.is_empty() { name.clone() } else { format!("{relative}/{name}") };
         if kind.is_dir() {
             let source = relative.split('/').any(|part| part == "src");
-            let output = OUTPUT.contains(&name.as_str()) && !source;
-            if name.starts_with('.') || output || depth == MAX_DEPTH || is_repository(&entry.path()) {
+            let output = OUTPUT.contains(&name.as_str()) && !source && !has(&entry.path(), "pom.xml");
+            if name.starts_with('.') || output || depth == MAX_DEPTH || has(&entry.path(), ".git") {
                 continue;
             }
             walk(root, &path, depth + 1, seen, listing)?;
@@ -125,8 +125,8 @@ fn walk(
     Ok(())
 }
 
-fn is_repository(folder: &Path) -> bool {
-    fs_err::symlink_metadata(folder.join(".git")).is_ok()
+fn has(folder: &Path, name: &str) -> bool {
+    fs_err::symlink_metadata(folder.join(name)).is_ok()
 }
 
 fn is_test_source(path: &str) -> bool {

@@ -7,15 +7,32 @@
 //!
 //! Refuses to know: git, tasks, boxes, the journal, who asked.
 
+mod calls;
+mod changed_tests;
+mod command;
 mod listing;
+mod maven;
+mod maven_engine;
+mod measure;
+mod module;
+mod outcome;
+mod pit;
 mod report;
+mod run;
 mod scope;
+mod surefire;
+mod test_classes;
+#[cfg(test)]
+mod tests;
 mod words;
+mod xml;
+
+pub use run::run;
 
 use crate::machine::facts::FileChange;
 use crate::source::RepoPath;
 use std::collections::BTreeSet;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// What a gate is asked to judge.
 #[derive(Clone, Debug)]
@@ -88,4 +105,16 @@ impl Stop {
     pub(crate) fn passing(why: String, hint: impl Into<String>) -> Self {
         Self::Error { why, hint: hint.into(), transient: true }
     }
+}
+
+/// A path as a person in the workspace writes it: from `.ralph` on, when it lies there.
+fn from_workspace(path: &Path) -> String {
+    let mut components = path.components();
+    while let Some(component) = components.clone().next() {
+        if component.as_os_str() == ".ralph" {
+            return components.as_path().display().to_string();
+        }
+        components.next();
+    }
+    path.display().to_string()
 }

@@ -170,7 +170,7 @@ impl Walk<'_> {
         match self.path.len() {
             1 => {
                 let draft = self.draft.take().unwrap_or_default();
-                return self.count(draft);
+                return self.count(&draft);
             }
             2 => {
                 if let (Some(draft), Some(field)) = (&mut self.draft, FIELDS.iter().find(|f| **f == name)) {
@@ -214,7 +214,7 @@ impl Walk<'_> {
         self.characters(character.encode_utf8(&mut [0; 4]))
     }
 
-    fn count(&mut self, draft: Draft) -> Result<(), String> {
+    fn count(&mut self, draft: &Draft) -> Result<(), String> {
         let field = |name: &str| {
             let missing = || format!("a mutation has no {name}");
             draft.fields.get(name).filter(|text| !text.is_empty()).ok_or_else(missing)

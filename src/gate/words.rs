@@ -52,7 +52,7 @@ fn is_hidden(c: char) -> bool {
 /// Skips the rest of an escape sequence (ECMA-48: `ESC [ … final byte`, or one character).
 fn skip_escape(chars: &mut std::iter::Peekable<std::str::Chars<'_>>) {
     if chars.next() == Some('[') {
-        while let Some(c) = chars.next() {
+        for c in chars.by_ref() {
             if ('@'..='~').contains(&c) {
                 break;
             }

@@ -70,7 +70,7 @@ enum Unit {
 
 impl Rule {
     /// Judges the scores. A unit without mutants (or with none that count) adds nothing.
-    pub fn judge(&self, classes: &[ClassScore]) -> Judgement {
+    pub fn judge(self, classes: &[ClassScore]) -> Judgement {
         let mut judgement = Judgement::default();
         let mut all = Tally::default();
         for (name, members) in self.units(classes) {
@@ -99,7 +99,7 @@ impl Rule {
     }
 
     /// `84% (21/25)`, and the other figure when some mutants are reached by no test.
-    pub fn figures(&self, tally: &Tally) -> String {
+    pub fn figures(self, tally: &Tally) -> String {
         let shown = tally.coverage(self.no_coverage);
         if tally.no_coverage == 0 {
             return shown.to_string();
@@ -115,7 +115,7 @@ impl Rule {
         )
     }
 
-    fn units(&self, classes: &[ClassScore]) -> BTreeMap<String, Vec<usize>> {
+    fn units(self, classes: &[ClassScore]) -> BTreeMap<String, Vec<usize>> {
         let mut units: BTreeMap<String, Vec<usize>> = BTreeMap::new();
         for (index, class) in classes.iter().enumerate() {
             let name = match self.per {
@@ -128,7 +128,7 @@ impl Rule {
         units
     }
 
-    fn unit(&self, tally: &Tally) -> Unit {
+    fn unit(self, tally: &Tally) -> Unit {
         let coverage = tally.coverage(self.no_coverage);
         if coverage.reaches(self.threshold) {
             Unit::Reached
@@ -141,7 +141,7 @@ impl Rule {
         }
     }
 
-    fn sentence(&self, name: &str, tally: &Tally) -> String {
+    fn sentence(self, name: &str, tally: &Tally) -> String {
         if tally.coverage(NoCoverage::Ignore).total == 0 {
             return format!("No test reaches any of the {} of {name}.", mutants(tally.no_coverage));
         }

@@ -33,7 +33,7 @@ struct Case {
 
 impl Case {
     fn new(others: &[&str], changed: &[&str]) -> Self {
-        let changes = changed.iter().map(|path| change(path, kind_of(path), FileStatus::Modified)).collect();
+        let family = changed.iter().map(|path| change(path, kind_of(path), FileStatus::Modified)).collect();
         let mut listing = Listing::default();
         for path in others.iter().chain(changed) {
             if path.ends_with(POM) || path.contains("build.gradle") {
@@ -46,7 +46,7 @@ impl Case {
         let package = GatePackage {
             name: "p".to_owned(),
             root: "/nowhere".into(),
-            changes,
+            changes: family,
             tests_at_base: Vec::new(),
             dirt: Vec::new(),
         };

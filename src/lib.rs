@@ -40,6 +40,7 @@
 //!   main.rs     the binary
 
 pub mod agent;
+pub mod cli;
 pub mod config;
 pub mod engine;
 pub mod gate;

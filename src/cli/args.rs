@@ -76,9 +76,6 @@ pub enum Verb {
         #[arg(long, value_name = "DIR")]
         into: Option<PathBuf>,
     },
-    /// Supervise one process (ralph calls this itself)
-    #[command(name = "__supervise", hide = true)]
-    Supervise,
 }
 
 /// Flags of `run`.

@@ -17,7 +17,7 @@ use crate::git::first_commit;
 use std::path::{Path, PathBuf};
 
 /// The example, file by file; a test compares the list with the folder.
-pub const FILES: &[(&str, &str)] = &[
+pub(super) const FILES: &[(&str, &str)] = &[
     (".ralph/config.yaml", include_str!("../../.ralph-example/.ralph/config.yaml")),
     (".ralph/prompts/validator.md", include_str!("../../.ralph-example/.ralph/prompts/validator.md")),
     ("agent.sh", include_str!("../../.ralph-example/agent.sh")),

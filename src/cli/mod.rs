@@ -35,9 +35,6 @@ pub fn run() -> u8 {
             return u8::try_from(error.exit_code()).unwrap_or(2);
         }
     };
-    if matches!(cli.verb, Verb::Supervise) {
-        return u8::try_from(crate::sys::process::supervise_main()).unwrap_or(70);
-    }
     match dispatch(&cli) {
         Ok(exit) => exit.code(),
         Err(fault) => {
@@ -61,6 +58,5 @@ fn dispatch(cli: &Cli) -> Result<Exit, Fault> {
         Verb::Check => check::check(&place),
         Verb::Init(args) => init::init(&place, args),
         Verb::Demo { into } => demo::demo(cli.json, into.as_deref()),
-        Verb::Supervise => Ok(Exit::Internal),
     }
 }

@@ -17,7 +17,7 @@ use serde_json::json;
 
 /// Shows a run.
 #[derive(Debug)]
-pub struct Teller {
+pub(super) struct Teller {
     json: bool,
     status: StatusLine,
     told: u64,
@@ -25,12 +25,12 @@ pub struct Teller {
 
 impl Teller {
     /// Lines for people, or JSON lines.
-    pub fn new(json: bool) -> Self {
+    pub(super) fn new(json: bool) -> Self {
         Self { json, status: StatusLine::new(json), told: 0 }
     }
 
     /// A fact and the state after it.
-    pub fn tell(&mut self, event: &Event, state: &State) {
+    pub(super) fn tell(&mut self, event: &Event, state: &State) {
         if self.json {
             ui::json(&json!({ "iteration": state.iteration, "event": event }));
             return;

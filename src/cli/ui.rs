@@ -15,17 +15,17 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 /// A line on standard output.
-pub fn line(text: &str) {
+pub(super) fn line(text: &str) {
     write(&mut std::io::stdout().lock(), text);
 }
 
 /// A line on standard error.
-pub fn note(text: &str) {
+pub(super) fn note(text: &str) {
     write(&mut std::io::stderr().lock(), text);
 }
 
 /// One JSON object on a line of standard output.
-pub fn json(value: &impl Serialize) {
+pub(super) fn json(value: &impl Serialize) {
     match serde_json::to_string(value) {
         Ok(text) => line(&text),
         Err(error) => note(&format!("error: This answer cannot be written as JSON: {error}.")),
@@ -33,7 +33,7 @@ pub fn json(value: &impl Serialize) {
 }
 
 /// An error: what happened, and a `hint:` line with the next action.
-pub fn error(what: &str, hint: &str) {
+pub(super) fn error(what: &str, hint: &str) {
     note(&format!("error: {what}"));
     if !hint.is_empty() {
         note(&format!("hint: {hint}"));
@@ -41,7 +41,7 @@ pub fn error(what: &str, hint: &str) {
 }
 
 /// A fault, as an error.
-pub fn fault(fault: &Fault) {
+pub(super) fn fault(fault: &Fault) {
     error(&fault.what, &fault.hint);
 }
 
@@ -58,7 +58,7 @@ fn shown(c: char) -> char {
 
 /// The line that says what runs now: drawn on a terminal, silent elsewhere.
 #[derive(Debug, Default)]
-pub struct StatusLine {
+pub(super) struct StatusLine {
     shared: Arc<(Mutex<Shown>, Condvar)>,
     painter: Option<JoinHandle<()>>,
 }
@@ -72,7 +72,7 @@ struct Shown {
 
 impl StatusLine {
     /// A status line; painted only when standard error is a terminal and `quiet` is false.
-    pub fn new(quiet: bool) -> Self {
+    pub(super) fn new(quiet: bool) -> Self {
         let shared: Arc<(Mutex<Shown>, Condvar)> = Arc::default();
         let painter = (!quiet && std::io::stderr().is_terminal()).then(|| {
             let shared = Arc::clone(&shared);
@@ -82,7 +82,7 @@ impl StatusLine {
     }
 
     /// Shows this text from now on, with the seconds since; nothing when it is empty.
-    pub fn set(&self, text: &str) {
+    pub(super) fn set(&self, text: &str) {
         if let Ok(mut shown) = self.shared.0.lock() {
             text.clone_into(&mut shown.text);
             shown.seconds = 0;

@@ -8,7 +8,7 @@
 //! Refuses to know: rules (the machine has them), formats, flags.
 
 mod fault;
-// mod outside;
+mod outside;
 mod perform;
 mod places;
 mod progress;
@@ -17,7 +17,7 @@ mod views;
 mod world;
 
 pub use fault::{Fault, FaultKind};
-// pub use outside::{Outside, Parts, private_folder};
+pub use outside::{Outside, Parts, private_folder};
 pub use places::Places;
 pub use world::{AgentEnd, Judged, Readings, Started, World};
 

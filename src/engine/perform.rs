@@ -68,8 +68,8 @@ impl Engine<'_> {
     /// Effects on git and processes.
     fn act(&mut self, effect: Effect) -> Result<Option<Event>, Fault> {
         Ok(match effect {
-            Effect::KeepLeftovers { iteration, snapshot, packages } => {
-                let kept = self.world.keep_leftovers(iteration, &snapshot, &packages)?;
+            Effect::KeepLeftovers { iteration, leftovers } => {
+                let kept = self.world.keep_leftovers(iteration, &leftovers)?;
                 Some(Event::LeftoversKept { kept, snapshot: self.world.snapshot()? })
             }
             Effect::ReapAgent { iteration, process } => {

@@ -9,7 +9,9 @@
 use super::fault::Fault;
 use crate::machine::effect::{AgentOrder, GateOrder};
 use crate::machine::event::{Check, CheckResult, Event, Kept, StopRequest};
-use crate::machine::facts::{Claim, FileChange, Observation, ObserveRequest, Oid, ProcessEnd, Snapshot};
+use crate::machine::facts::{
+    Claim, Dirt, FileChange, Observation, ObserveRequest, Oid, ProcessEnd, Snapshot,
+};
 use crate::machine::state::State;
 use crate::mutation::GateReport;
 use std::collections::BTreeMap;
@@ -66,12 +68,11 @@ pub trait World {
     fn stop_request(&mut self) -> Option<StopRequest>;
     /// The packages now.
     fn snapshot(&mut self) -> Result<Snapshot, Fault>;
-    /// Keeps what an attempt left in these packages and restores HEAD's state of it.
+    /// Keeps what an attempt left, by package, and restores HEAD's state of it.
     fn keep_leftovers(
         &mut self,
         iteration: u64,
-        snapshot: &Snapshot,
-        packages: &[String],
+        leftovers: &BTreeMap<String, Vec<Dirt>>,
     ) -> Result<Vec<Kept>, Fault>;
     /// Starts the agent.
     fn start_agent(&mut self, order: &AgentOrder, readings: &Readings) -> Result<Started, Fault>;

@@ -8,11 +8,11 @@
 //! Refuses to know: how an effect is performed.
 
 use super::event::Check;
-use super::facts::{Accumulated, FileChange, Observation, ObserveRequest, Snapshot};
+use super::facts::{Accumulated, Dirt, FileChange, Observation, ObserveRequest, Snapshot};
 use super::stop::Stop;
 use crate::mutation::GateReport;
 use crate::task::{Mark, TaskKey};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// One request.
 #[derive(Clone, Debug, PartialEq)]
@@ -23,10 +23,8 @@ pub enum Effect {
     KeepLeftovers {
         /// For the ref's name.
         iteration: u64,
-        /// The packages as surveyed.
-        snapshot: Snapshot,
-        /// The packages that hold leftovers.
-        packages: Vec<String>,
+        /// What is left, by package.
+        leftovers: BTreeMap<String, Vec<Dirt>>,
     },
     /// Write `iter-N-before.txt` (a view).
     WriteBefore {

@@ -238,10 +238,9 @@ pub fn owed(state: &State) -> Vec<Effect> {
     match &state.phase {
         Phase::Idle if state.mode == event::Mode::Verb => Vec::new(),
         Phase::Idle => vec![Effect::Survey],
-        Phase::Clearing { snapshot, packages } => vec![Effect::KeepLeftovers {
+        Phase::Clearing { leftovers } => vec![Effect::KeepLeftovers {
             iteration: state.leftovers.as_ref().map_or(iteration, |leftovers| leftovers.iteration),
-            snapshot: snapshot.clone(),
-            packages: packages.clone(),
+            leftovers: leftovers.clone(),
         }],
         Phase::Attempting { process, .. } => vec![Effect::ReapAgent { iteration, process: *process }],
         Phase::Committing(attempt) => vec![Effect::CommitLeft {

@@ -160,10 +160,8 @@ pub enum Phase {
     Idle,
     /// Leftovers of another stage are being kept aside.
     Clearing {
-        /// The packages as surveyed.
-        snapshot: Snapshot,
-        /// The packages that hold leftovers.
-        packages: Vec<String>,
+        /// What is left, by package.
+        leftovers: BTreeMap<String, Vec<Dirt>>,
     },
     /// The agent may be running.
     Attempting {

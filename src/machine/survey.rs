@@ -10,7 +10,7 @@
 use super::choice::{Choice, choose};
 use super::effect::{AgentOrder, Effect, GateOrder};
 use super::event::{Mode, StopRequest, TasksSeen};
-use super::facts::{Accumulated, Oid, PackageState, Snapshot, full_path};
+use super::facts::{Accumulated, Dirt, Oid, PackageState, Snapshot, full_path};
 use super::kin;
 use super::state::{Book, By, Family, Leftovers, Phase, StandsFor, State};
 use super::stop::Stop;
@@ -170,33 +170,29 @@ fn begin_or_clear(state: &mut State, key: &TaskKey, snapshot: &Snapshot) -> Vec<
     if left.is_empty() {
         state.leftovers = None;
     } else if state.leftovers.as_ref().is_some_and(|leftovers| leftovers.key != *key) {
-        let packages: Vec<String> = left.keys().cloned().collect();
-        state.phase = Phase::Clearing { snapshot: snapshot.clone(), packages };
+        state.phase = Phase::Clearing { leftovers: left };
         return super::owed(state);
     }
     let left = left
         .iter()
-        .flat_map(|(package, paths)| paths.iter().map(move |path| full_path(package, path)))
+        .flat_map(|(package, dirt)| dirt.iter().map(move |dirt| full_path(package, &dirt.path)))
         .collect();
     begin(state, key, snapshot, left)
 }
 
-/// The leftovers that still stand in the work tree, by package.
+/// The leftovers that still stand in the work tree, by package, as they stand there now.
 pub(super) fn still_left(
     leftovers: Option<&Leftovers>,
     snapshot: &Snapshot,
-) -> BTreeMap<String, Vec<crate::source::RepoPath>> {
+) -> BTreeMap<String, Vec<Dirt>> {
     let mut found = BTreeMap::new();
-    for (name, dirt) in leftovers.iter().flat_map(|leftovers| &leftovers.dirt) {
+    for (name, known) in leftovers.iter().flat_map(|leftovers| &leftovers.dirt) {
         let Some(package) = snapshot.package(name) else { continue };
-        let paths: Vec<_> = dirt
-            .iter()
-            .map(|old| &old.path)
-            .filter(|path| package.dirt.iter().chain(&package.untracked).any(|now| now.path == **path))
-            .cloned()
-            .collect();
-        if !paths.is_empty() {
-            found.insert(name.clone(), paths);
+        let now = package.dirt.iter().chain(&package.untracked);
+        let left: Vec<Dirt> =
+            now.filter(|dirt| known.iter().any(|old| old.path == dirt.path)).cloned().collect();
+        if !left.is_empty() {
+            found.insert(name.clone(), left);
         }
     }
     found

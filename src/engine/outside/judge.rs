@@ -34,6 +34,7 @@ impl Outside {
         let folder = self.iteration_folder(order.iteration)?.join("gate");
         let bases = &order.accumulated.bases;
         let mut request = self.request(&order.name, &changes, bases, &order.snapshot, folder)?;
+        request.family = order.key.family.clone();
         request.former_targets = order.former_targets.clone();
         request.changed_since_fail = order.changed_since_fail.clone();
         request.no_tests_written = order.no_tests_written;
@@ -111,6 +112,7 @@ impl Outside {
         }
         Ok(GateRequest {
             name: name.to_owned(),
+            family: String::new(),
             packages,
             former_targets: BTreeSet::new(),
             changed_since_fail: BTreeSet::new(),

@@ -12,10 +12,10 @@ mod judge;
 
 use super::{AgentEnd, Fault, FaultKind, Judged, Places, Readings, Started, World};
 use crate::config::Settings;
-use crate::git::{GitError, GitErrorKind, Repositories};
+use crate::git::{Extent, GitError, GitErrorKind, Repositories};
 use crate::machine::effect::{AgentOrder, GateOrder};
 use crate::machine::event::{Check, CheckResult, Event, Kept, StopRequest};
-use crate::machine::facts::{FileChange, Observation, ObserveRequest, Oid, Snapshot};
+use crate::machine::facts::{Dirt, FileChange, Observation, ObserveRequest, Oid, Snapshot};
 use crate::machine::state::State;
 use crate::sys::clock::{self, Stopwatch};
 use crate::sys::process::{Supervisor, reap};
@@ -90,9 +90,10 @@ impl Outside {
         }
     }
 
-    /// What changed in all packages since a revision.
-    pub fn changes_since(&mut self, revision: &str) -> Result<Vec<FileChange>, Fault> {
-        Ok(self.repositories.changes_since(revision)?)
+    /// What changed in all packages since a revision, and the commits that it names.
+    pub fn since(&mut self, revision: &str) -> Result<(Vec<FileChange>, BTreeMap<String, Oid>), Fault> {
+        let bases = self.repositories.resolve(revision)?;
+        Ok((self.repositories.changes_since(revision)?, bases))
     }
 
     /// The tag of everything that an iteration starts.
@@ -109,7 +110,7 @@ impl Outside {
 }
 
 /// Makes a folder that only its owner can read.
-fn private_folder(folder: &Path) -> std::io::Result<()> {
+pub fn private_folder(folder: &Path) -> std::io::Result<()> {
     use std::os::unix::fs::DirBuilderExt as _;
     let mut builder = std::fs::DirBuilder::new();
     builder.recursive(true).mode(0o700);
@@ -151,11 +152,12 @@ impl World for Outside {
     fn keep_leftovers(
         &mut self,
         iteration: u64,
-        snapshot: &Snapshot,
-        packages: &[String],
+        leftovers: &BTreeMap<String, Vec<Dirt>>,
     ) -> Result<Vec<Kept>, Fault> {
         let reference = format!("refs/ralph/leftover/{iteration}");
-        let kept = self.repositories.keep_aside(packages, snapshot, &reference)?;
+        let leftovers: Vec<(String, Vec<Dirt>)> =
+            leftovers.iter().map(|(package, dirt)| (package.clone(), dirt.clone())).collect();
+        let kept = self.repositories.keep_aside(&leftovers, &reference)?;
         Ok(kept.into_iter().map(kept_fact).collect())
     }
 
@@ -200,7 +202,8 @@ impl World for Outside {
         everything: bool,
     ) -> Result<Vec<Kept>, Fault> {
         let reference = format!("refs/ralph/rejected/{iteration}");
-        let kept = self.repositories.put_back(before, observation, everything, &reference)?;
+        let extent = if everything { Extent::All } else { Extent::Breaches };
+        let kept = self.repositories.put_back(before, observation, extent, iteration, &reference)?;
         Ok(kept.into_iter().map(kept_fact).collect())
     }
 

@@ -250,7 +250,7 @@ impl World for Double {
     fn snapshot(&mut self) -> Result<Snapshot, Fault> {
         Ok(self.snapshot_now())
     }
-    fn keep_leftovers(&mut self, _: u64, _: &Snapshot, _: &[String]) -> Result<Vec<Kept>, Fault> {
+    fn keep_leftovers(&mut self, _: u64, _: &BTreeMap<String, Vec<Dirt>>) -> Result<Vec<Kept>, Fault> {
         Ok(vec![])
     }
     fn start_agent(&mut self, order: &AgentOrder, _: &Readings) -> Result<Started, Fault> {

@@ -233,7 +233,8 @@ impl Sim {
                 self.dirt.clear();
                 Event::WorkPutBack { kept: vec![kept("refs/ralph/rejected/1")], snapshot: self.snapshot() }
             }
-            Effect::KeepLeftovers { packages, .. } => {
+            Effect::KeepLeftovers { leftovers, .. } => {
+                let packages: Vec<String> = leftovers.keys().cloned().collect();
                 self.log.push(format!("keep {}", packages.join(",")));
                 self.dirt.clear();
                 Event::LeftoversKept { kept: vec![kept("refs/ralph/leftover/1")], snapshot: self.snapshot() }

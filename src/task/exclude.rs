@@ -42,11 +42,11 @@ pub(super) fn excluded(bytes: &[u8]) -> Vec<Excluded> {
     let mut found: Vec<Excluded> = front.into_iter().collect();
     let body = bytes.get(base..).unwrap_or_default();
     if may_exclude(body) {
-        let copy = plain_copy(body);
-        let options = Options::ENABLE_TASKLISTS;
-        for (event, range) in Parser::new_ext(&copy, options).into_offset_iter() {
-            if let Some((kind, closed)) = judge(&event, &copy, &range) {
-                found.push(Excluded { range: base + range.start..base + range.end, kind, closed });
+        let sketch = Sketch::new(bytes, base);
+        for (event, range) in Parser::new_ext(&sketch.text, Options::ENABLE_TASKLISTS).into_offset_iter() {
+            if let Some((kind, closed)) = judge(&event, &sketch.text, &range) {
+                let end = if range.end < sketch.text.len() { sketch.origin(range.end) } else { bytes.len() };
+                found.push(Excluded { range: sketch.origin(range.start)..end, kind, closed });
             }
         }
     }
@@ -75,11 +75,11 @@ fn may_exclude(body: &[u8]) -> bool {
     })
 }
 
-fn judge(event: &Event<'_>, copy: &str, range: &Range<usize>) -> Option<(Kind, bool)> {
-    let text = copy.get(range.clone()).unwrap_or_default().trim_ascii();
+fn judge(event: &Event<'_>, sketch: &str, range: &Range<usize>) -> Option<(Kind, bool)> {
+    let text = sketch.get(range.clone()).unwrap_or_default().trim_ascii();
     match event {
         Event::Start(Tag::CodeBlock(CodeBlockKind::Fenced(_))) => {
-            let to_the_end = copy.get(range.end..).is_none_or(|rest| rest.trim_ascii().is_empty());
+            let to_the_end = sketch.get(range.end..).is_none_or(|rest| rest.trim_ascii().is_empty());
             Some((Kind::Fence, !to_the_end || is_closed_fence(text)))
         }
         Event::Start(Tag::HtmlBlock) if text.starts_with("<!--") => {
@@ -105,36 +105,56 @@ fn strip_quotes(line: &[u8]) -> &[u8] {
     line.get(marks..).unwrap_or_default()
 }
 
-/// An inline mark: behind the first letter of a line it means nothing to block structure.
-const fn is_inline(byte: u8) -> bool {
-    matches!(byte, b'*' | b'_' | b'[' | b']' | b'(' | b')' | b'!' | b'&' | b'\\' | b'`' | b'~' | b'^' | b'$')
-}
-
-/// A copy of the same length for pulldown-cmark: boxes open, bytes above ASCII replaced (none of them
-/// means anything to block structure), and inline marks behind the first letter of a line blotted out,
-/// which cannot begin or end a block there and cost most of the time.
+/// What pulldown-cmark is asked about: each line cut after its first letter, behind which nothing can begin
+/// or end a block (to read the rest as inline text would cost most of the time); boxes open; bytes above
+/// ASCII as letters.
 ///
-/// A line that holds `<`, `>`, three backticks or tildes, or `]:` keeps its marks: it may begin or end a
+/// A line that holds `<`, `>`, three backticks or tildes, or `]:` stays whole: it may begin or end a
 /// fence, an HTML block or a link definition.
-fn plain_copy(body: &[u8]) -> String {
-    let mut copy = String::with_capacity(body.len());
-    for line in lines(body, 0) {
-        let text = body.get(line.start..line.end).unwrap_or_default();
-        let mark = item(text).and_then(|item| {
-            let found = checkbox(text.get(item.content..)?)?;
-            found.mark.is_ascii().then_some(item.content + 1)
-        });
-        push_plain(&mut copy, text, mark, keeps_marks(text));
-        for byte in body.get(line.end..line.next).unwrap_or_default() {
-            copy.push(char::from(*byte));
-        }
-    }
-    copy
+struct Sketch {
+    text: String,
+    /// Where each line starts: in the sketch, and in the file.
+    starts: Vec<(usize, usize)>,
 }
 
-fn keeps_marks(text: &[u8]) -> bool {
+impl Sketch {
+    fn new(bytes: &[u8], from: usize) -> Self {
+        let mut text = Vec::with_capacity(bytes.len() / 4);
+        let mut starts = Vec::new();
+        for line in lines(bytes, from) {
+            let start = text.len();
+            starts.push((start, line.start));
+            let whole = bytes.get(line.start..line.end).unwrap_or_default();
+            let box_at = item(whole).and_then(|item| {
+                let found = checkbox(whole.get(item.content..)?)?;
+                found.mark.is_ascii().then_some(item.content + 1)
+            });
+            let from = box_at.map_or(0, |at| at + 1);
+            let letter = whole.iter().skip(from).position(|b| b.is_ascii_alphabetic() || !b.is_ascii());
+            let cut = letter.map_or(whole.len(), |letter| from + letter + 1);
+            let cut = if is_kept_whole(whole) { whole.len() } else { cut };
+            let kept = whole.get(..cut).unwrap_or_default();
+            text.extend(kept.iter().map(|byte| if byte.is_ascii() { *byte } else { b'%' }));
+            if let Some(mark) = box_at.and_then(|at| text.get_mut(start + at)) {
+                *mark = b' ';
+            }
+            text.extend_from_slice(bytes.get(line.end..line.next).unwrap_or_default());
+        }
+        // Nothing but ASCII was written.
+        Self { text: String::from_utf8(text).unwrap_or_default(), starts }
+    }
+
+    /// The offset in the file of an offset in the sketch: exact where lines begin, and in what is left of
+    /// them.
+    fn origin(&self, offset: usize) -> usize {
+        let line = self.starts.partition_point(|(start, _)| *start <= offset).saturating_sub(1);
+        self.starts.get(line).map_or(0, |(start, origin)| origin + (offset - start))
+    }
+}
+
+fn is_kept_whole(line: &[u8]) -> bool {
     let mut before = [0_u8; 2];
-    text.iter().any(|byte| {
+    line.iter().any(|byte| {
         let keeps = match byte {
             b'<' | b'>' => true,
             b':' => before[1] == b']',
@@ -144,17 +164,4 @@ fn keeps_marks(text: &[u8]) -> bool {
         before = [before[1], *byte];
         keeps
     })
-}
-
-fn push_plain(copy: &mut String, text: &[u8], mark: Option<usize>, keep: bool) {
-    let mut blot = false;
-    for (at, byte) in text.iter().enumerate() {
-        let shown = match *byte {
-            _ if mark == Some(at) => b' ',
-            byte if !byte.is_ascii() || (blot && is_inline(byte)) => b'%',
-            byte => byte,
-        };
-        blot = !keep && (blot || (byte.is_ascii_alphabetic() && mark != Some(at)));
-        copy.push(char::from(shown));
-    }
 }

@@ -21,6 +21,8 @@ pub(super) struct Task {
     pub(super) key: TaskKey,
     /// The id that the line shows when the key is not made of it, because it stands twice.
     pub(super) doubled: Option<String>,
+    /// Of the whole text, where the key needed it.
+    pub(super) digest: Option<[u8; 8]>,
     /// `[ ]*` or `1.2*`.
     pub(super) optional: bool,
     /// Index of the parent's box.
@@ -62,6 +64,7 @@ pub(super) fn tasks(bytes: &[u8], outline: &Outline, grammar: &Grammar) -> Vec<T
             let family = format!("~{}#{occurrence}", hex(&digest));
             let id = std::mem::replace(&mut task.key.family, family);
             task.doubled = is_doubled.then_some(id);
+            task.digest = Some(digest);
         }
     }
     let headings: HashSet<String> = outline
@@ -92,6 +95,7 @@ fn named(bytes: &[u8], found: &Found, grammar: &Grammar) -> Task {
         found: found.clone(),
         key,
         doubled: None,
+        digest: None,
         optional: optional || found.starred,
         parent: None,
         words: found.text.start + rest,
@@ -145,18 +149,17 @@ struct Tree<'a> {
 
 fn parents(tasks: &[Task], headings: &HashSet<String>) -> Vec<Option<u32>> {
     let mut tree = Tree::new(tasks, headings);
+    let leaders: Vec<u32> = (0..tasks.len()).map(|at| tree.leader(index(at))).collect();
     let mut links: Vec<Option<Link>> = Vec::with_capacity(tasks.len());
-    for (at, task) in tasks.iter().enumerate() {
+    for ((at, task), leader) in tasks.iter().enumerate().zip(&leaders) {
         let at = index(at);
-        let own = tree.leader(at) == at;
-        links.push(if own { tree.link(task) } else { None });
+        links.push(if *leader == at { tree.link(task) } else { None });
         if let Some(same) =
             task.id().filter(|_| task.is_implementation()).and_then(|id| tree.by_id.get_mut(id))
         {
             same.latest = Some(at);
         }
     }
-    let leaders: Vec<u32> = (0..tasks.len()).map(|at| tree.leader(index(at))).collect();
     cut_circles(&mut links, &leaders);
     leaders.iter().map(|leader| links.get(*leader as usize)?.as_ref().map(|link| link.to)).collect()
 }

@@ -74,7 +74,7 @@ impl TaskFile {
     fn row(&self, task: &Task) -> Row {
         let end = task.found.text.end;
         let words = self.bytes.get(task.words..end).unwrap_or_default();
-        let whole = self.bytes.get(task.found.text.clone()).unwrap_or_default();
+        let whole = || self.bytes.get(task.found.text.clone()).unwrap_or_default();
         let text = clean(task.prefix, words);
         Row {
             key: task.key.clone(),
@@ -83,7 +83,7 @@ impl TaskFile {
             optional: task.optional,
             parent: self.parent(task).map(|parent| parent.key.family.clone()),
             group: task.found.group,
-            digest: hex(&text_digest(whole)),
+            digest: hex(&task.digest.unwrap_or_else(|| text_digest(whole()))),
             checkpoint: self.grammar.is_checkpoint(&text),
             text,
         }
@@ -120,7 +120,12 @@ impl TaskFile {
 /// writing), white space folded, at most [`MAX_TEXT`] bytes.
 pub(super) fn clean(prefix: &str, bytes: &[u8]) -> String {
     let mut text = String::from(prefix);
-    let cut = bytes.get(..bytes.len().min(MAX_TEXT * 2)).unwrap_or_default();
+    let cut = bytes.get(..bytes.len().min(MAX_TEXT * 2)).unwrap_or_default().trim_ascii();
+    let is_plain = cut.len() + prefix.len() <= MAX_TEXT && cut.iter().all(|b| matches!(b, b' '..=b'~'));
+    if let Some(plain) = std::str::from_utf8(cut).ok().filter(|plain| is_plain && !plain.contains("  ")) {
+        text.push_str(plain);
+        return text;
+    }
     for c in String::from_utf8_lossy(cut).chars() {
         let blank = c.is_whitespace();
         if blank && (text.is_empty() || text.ends_with(' ')) || !blank && is_hidden(c) {

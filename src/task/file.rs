@@ -8,11 +8,13 @@
 //! Refuses to know: the file's name, what it looked like before.
 
 use super::edit::FlipError;
+use super::exclude::Excluded;
 use super::family::{Task, hex, tasks, text_digest};
 use super::grammar::Grammar;
 use super::outline::{Outline, outline};
 use super::{Mark, Row, TaskKey};
 use std::collections::HashMap;
+use std::ops::Range;
 use std::sync::OnceLock;
 
 /// Longest text of a row, bytes.
@@ -23,7 +25,10 @@ const MAX_TEXT: usize = 500;
 pub struct TaskFile {
     pub(super) bytes: Vec<u8>,
     pub(super) grammar: Grammar,
-    pub(super) outline: Outline,
+    /// The parts without tasks, ascending.
+    pub(super) excluded: Vec<Excluded>,
+    /// The texts of the headings.
+    pub(super) headings: Vec<Range<usize>>,
     pub(super) tasks: Vec<Task>,
     index: OnceLock<Index>,
 }
@@ -41,9 +46,9 @@ impl TaskFile {
     /// and [`TaskFile::remarks`].
     pub fn parse(bytes: impl Into<Vec<u8>>, grammar: &Grammar) -> Self {
         let bytes = bytes.into();
-        let outline = outline(&bytes);
-        let tasks = tasks(&bytes, &outline, grammar);
-        Self { bytes, grammar: grammar.clone(), outline, tasks, index: OnceLock::new() }
+        let Outline { excluded, boxes, headings } = outline(&bytes);
+        let tasks = tasks(&bytes, boxes, &headings, grammar);
+        Self { bytes, grammar: grammar.clone(), excluded, headings, tasks, index: OnceLock::new() }
     }
 
     /// The bytes, as they were given.

@@ -27,7 +27,7 @@ fn corpus() -> Result<PathBuf, String> {
 /// Reading each file once for each box and direction takes a while in an unoptimised build.
 const THREADS: usize = 4;
 
-#[derive(Default, Debug)]
+#[derive(Default, Debug, Clone, Copy)]
 struct Count {
     files: usize,
     tasks: usize,

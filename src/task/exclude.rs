@@ -45,8 +45,8 @@ pub(super) fn excluded(bytes: &[u8]) -> Vec<Excluded> {
         let sketch = Sketch::new(bytes, base);
         for (event, range) in Parser::new_ext(&sketch.text, Options::ENABLE_TASKLISTS).into_offset_iter() {
             if let Some((kind, closed)) = judge(&event, &sketch.text, &range) {
-                let end = if range.end < sketch.text.len() { sketch.origin(range.end) } else { bytes.len() };
-                found.push(Excluded { range: sketch.origin(range.start)..end, kind, closed });
+                let range = sketch.origin(range.start)..sketch.line_after(range.end);
+                found.push(Excluded { range, kind, closed });
             }
         }
     }
@@ -106,50 +106,78 @@ fn strip_quotes(line: &[u8]) -> &[u8] {
 }
 
 /// What pulldown-cmark is asked about: each line cut after its first letter, behind which nothing can begin
-/// or end a block (to read the rest as inline text would cost most of the time); boxes open; bytes above
-/// ASCII as letters.
+/// or end a block (to read the rest as inline text would cost most of the time); bytes above ASCII as
+/// letters; a box with text as a letter, because it begins a paragraph, whatever its mark; and of equal
+/// lines with such boxes that follow each other only the first, because each is in the place of the last.
 ///
 /// A line that holds `<`, `>`, three backticks or tildes, or `]:` stays whole: it may begin or end a
 /// fence, an HTML block or a link definition.
 struct Sketch {
     text: String,
-    /// Where each line starts: in the sketch, and in the file.
+    /// Where each of its lines starts: in the sketch, and in the file.
     starts: Vec<(usize, usize)>,
+    /// Length of the file.
+    end: usize,
 }
 
 impl Sketch {
     fn new(bytes: &[u8], from: usize) -> Self {
-        let mut text = Vec::with_capacity(bytes.len() / 4);
+        let mut text = Vec::with_capacity(bytes.len() / 8);
         let mut starts = Vec::new();
+        let mut last_box: &[u8] = b"";
         for line in lines(bytes, from) {
-            let start = text.len();
-            starts.push((start, line.start));
             let whole = bytes.get(line.start..line.end).unwrap_or_default();
-            let box_at = item(whole).and_then(|item| {
-                let found = checkbox(whole.get(item.content..)?)?;
-                found.mark.is_ascii().then_some(item.content + 1)
-            });
-            let from = box_at.map_or(0, |at| at + 1);
-            let letter = whole.iter().skip(from).position(|b| b.is_ascii_alphabetic() || !b.is_ascii());
-            let cut = letter.map_or(whole.len(), |letter| from + letter + 1);
-            let cut = if is_kept_whole(whole) { whole.len() } else { cut };
-            let kept = whole.get(..cut).unwrap_or_default();
-            text.extend(kept.iter().map(|byte| if byte.is_ascii() { *byte } else { b'%' }));
-            if let Some(mark) = box_at.and_then(|at| text.get_mut(start + at)) {
-                *mark = b' ';
+            let keep = is_kept_whole(whole);
+            let (kept, letter, mark) = match boxed(whole) {
+                Some((content, _, true)) if !keep => (content, b"a".as_slice(), None),
+                Some((_, mark, _)) => (whole.len(), b"".as_slice(), mark),
+                None if keep => (whole.len(), b"".as_slice(), None),
+                None => (first_letter(whole), b"".as_slice(), None),
+            };
+            let kept = whole.get(..kept).unwrap_or_default();
+            if !letter.is_empty() && kept == last_box {
+                continue;
             }
+            last_box = if letter.is_empty() { b"" } else { kept };
+            starts.push((text.len(), line.start));
+            let shown = |(at, byte): (usize, &u8)| match byte {
+                _ if mark == Some(at) => b' ',
+                byte if byte.is_ascii() => *byte,
+                _ => b'%',
+            };
+            text.extend(kept.iter().enumerate().map(shown));
+            text.extend_from_slice(letter);
             text.extend_from_slice(bytes.get(line.end..line.next).unwrap_or_default());
         }
         // Nothing but ASCII was written.
-        Self { text: String::from_utf8(text).unwrap_or_default(), starts }
+        Self { text: String::from_utf8(text).unwrap_or_default(), starts, end: bytes.len() }
     }
 
-    /// The offset in the file of an offset in the sketch: exact where lines begin, and in what is left of
-    /// them.
+    /// The offset in the file of an offset of the sketch that lies in what is left of a line.
     fn origin(&self, offset: usize) -> usize {
         let line = self.starts.partition_point(|(start, _)| *start <= offset).saturating_sub(1);
         self.starts.get(line).map_or(0, |(start, origin)| origin + (offset - start))
     }
+
+    /// The offset in the file of the first line that does not begin before an offset of the sketch.
+    fn line_after(&self, offset: usize) -> usize {
+        let line = self.starts.partition_point(|(start, _)| *start < offset);
+        self.starts.get(line).map_or(self.end, |(_, origin)| *origin)
+    }
+}
+
+/// The box on a line: offset of the box, offset of its mark when that is one byte, whether text follows.
+fn boxed(line: &[u8]) -> Option<(usize, Option<usize>, bool)> {
+    let content = item(line)?.content;
+    let found = checkbox(line.get(content..)?)?;
+    let mark = found.mark.is_ascii().then_some(content + 1);
+    Some((content, mark, content + found.text < line.len()))
+}
+
+/// The length of a line up to its first letter, which is in.
+fn first_letter(line: &[u8]) -> usize {
+    let letter = line.iter().position(|b| b.is_ascii_alphabetic() || !b.is_ascii());
+    letter.map_or(line.len(), |at| at + 1)
 }
 
 fn is_kept_whole(line: &[u8]) -> bool {

@@ -3,6 +3,7 @@
 #![expect(clippy::disallowed_methods, reason = "a bench measures time")]
 
 use ralph::task::{Flip, Grammar, Mark, TaskFile, reconcile, with_marks};
+use std::fmt::Write;
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
@@ -12,12 +13,13 @@ fn plan(with_fences: bool) -> String {
     let mut text = String::from("# Plan\n\n");
     for family in 0..20_000 {
         if family % 100 == 0 {
-            text += &format!("\n## {}. Group\n\n", family / 100);
+            let _ = writeln!(text, "\n## {}. Group\n", family / 100);
         }
         for stage in STAGES {
             let name = format!("{}.{}{stage}", family / 100, family % 100);
-            text += &format!(
-                "- [ ] {name:<20} → implement `Foo{family}` with *care* and [a link](x) so that [R1.{family}]\n"
+            let _ = writeln!(
+                text,
+                "- [ ] {name:<20} → implement `Foo{family}` with *care* and [a link](x) so that [R1.{family}]"
             );
         }
         if with_fences && family % 50 == 0 {

@@ -193,7 +193,8 @@ impl TaskFile {
     /// The bytes with a space in each box whose mark is accepted; marks of several bytes stay.
     pub(super) fn with_open(&self, accept: impl Fn(char) -> bool) -> Vec<u8> {
         let mut bytes = self.bytes.clone();
-        for found in self.outline.boxes.iter().filter(|found| found.mark.is_ascii() && accept(found.mark)) {
+        let boxes = self.tasks.iter().map(|task| &task.found);
+        for found in boxes.filter(|found| found.mark.is_ascii() && accept(found.mark)) {
             if let Some(byte) = bytes.get_mut(found.at) {
                 *byte = b' ';
             }

@@ -42,11 +42,11 @@ pub(super) fn excluded(bytes: &[u8]) -> Vec<Excluded> {
     let mut found: Vec<Excluded> = front.into_iter().collect();
     let body = bytes.get(base..).unwrap_or_default();
     if may_exclude(body) {
-        let copy = plain_copy(body);
-        let options = Options::ENABLE_TASKLISTS;
-        for (event, range) in Parser::new_ext(&copy, options).into_offset_iter() {
-            if let Some((kind, closed)) = judge(&event, &copy, &range) {
-                found.push(Excluded { range: base + range.start..base + range.end, kind, closed });
+        let sketch = Sketch::new(bytes, base);
+        for (event, range) in Parser::new_ext(&sketch.text, Options::ENABLE_TASKLISTS).into_offset_iter() {
+            if let Some((kind, closed)) = judge(&event, &sketch.text, &range) {
+                let range = sketch.origin(range.start)..sketch.line_after(range.end);
+                found.push(Excluded { range, kind, closed });
             }
         }
     }
@@ -75,11 +75,11 @@ fn may_exclude(body: &[u8]) -> bool {
     })
 }
 
-fn judge(event: &Event<'_>, copy: &str, range: &Range<usize>) -> Option<(Kind, bool)> {
-    let text = copy.get(range.clone()).unwrap_or_default().trim_ascii();
+fn judge(event: &Event<'_>, sketch: &str, range: &Range<usize>) -> Option<(Kind, bool)> {
+    let text = sketch.get(range.clone()).unwrap_or_default().trim_ascii();
     match event {
         Event::Start(Tag::CodeBlock(CodeBlockKind::Fenced(_))) => {
-            let to_the_end = copy.get(range.end..).is_none_or(|rest| rest.trim_ascii().is_empty());
+            let to_the_end = sketch.get(range.end..).is_none_or(|rest| rest.trim_ascii().is_empty());
             Some((Kind::Fence, !to_the_end || is_closed_fence(text)))
         }
         Event::Start(Tag::HtmlBlock) if text.starts_with("<!--") => {
@@ -105,36 +105,84 @@ fn strip_quotes(line: &[u8]) -> &[u8] {
     line.get(marks..).unwrap_or_default()
 }
 
-/// An inline mark: behind the first letter of a line it means nothing to block structure.
-const fn is_inline(byte: u8) -> bool {
-    matches!(byte, b'*' | b'_' | b'[' | b']' | b'(' | b')' | b'!' | b'&' | b'\\' | b'`' | b'~' | b'^' | b'$')
-}
-
-/// A copy of the same length for pulldown-cmark: boxes open, bytes above ASCII replaced (none of them
-/// means anything to block structure), and inline marks behind the first letter of a line blotted out,
-/// which cannot begin or end a block there and cost most of the time.
+/// What pulldown-cmark is asked about: each line cut after its first letter, behind which nothing can begin
+/// or end a block (to read the rest as inline text would cost most of the time); bytes above ASCII as
+/// letters; a box with text as a letter, because it begins a paragraph, whatever its mark; and of equal
+/// lines with such boxes that follow each other only the first, because each is in the place of the last.
 ///
-/// A line that holds `<`, `>`, three backticks or tildes, or `]:` keeps its marks: it may begin or end a
+/// A line that holds `<`, `>`, three backticks or tildes, or `]:` stays whole: it may begin or end a
 /// fence, an HTML block or a link definition.
-fn plain_copy(body: &[u8]) -> String {
-    let mut copy = String::with_capacity(body.len());
-    for line in lines(body, 0) {
-        let text = body.get(line.start..line.end).unwrap_or_default();
-        let mark = item(text).and_then(|item| {
-            let found = checkbox(text.get(item.content..)?)?;
-            found.mark.is_ascii().then_some(item.content + 1)
-        });
-        push_plain(&mut copy, text, mark, keeps_marks(text));
-        for byte in body.get(line.end..line.next).unwrap_or_default() {
-            copy.push(char::from(*byte));
-        }
-    }
-    copy
+struct Sketch {
+    text: String,
+    /// Where each of its lines starts: in the sketch, and in the file.
+    starts: Vec<(usize, usize)>,
+    /// Length of the file.
+    end: usize,
 }
 
-fn keeps_marks(text: &[u8]) -> bool {
+impl Sketch {
+    fn new(bytes: &[u8], from: usize) -> Self {
+        let mut text = Vec::with_capacity(bytes.len() / 8);
+        let mut starts = Vec::new();
+        let mut last_box: &[u8] = b"";
+        for line in lines(bytes, from) {
+            let whole = bytes.get(line.start..line.end).unwrap_or_default();
+            let keep = is_kept_whole(whole);
+            let (kept, letter, mark) = match boxed(whole) {
+                Some((content, _, true)) if !keep => (content, b"a".as_slice(), None),
+                Some((_, mark, _)) => (whole.len(), b"".as_slice(), mark),
+                None if keep => (whole.len(), b"".as_slice(), None),
+                None => (first_letter(whole), b"".as_slice(), None),
+            };
+            let kept = whole.get(..kept).unwrap_or_default();
+            if !letter.is_empty() && kept == last_box {
+                continue;
+            }
+            last_box = if letter.is_empty() { b"" } else { kept };
+            starts.push((text.len(), line.start));
+            let shown = |(at, byte): (usize, &u8)| match byte {
+                _ if mark == Some(at) => b' ',
+                byte if byte.is_ascii() => *byte,
+                _ => b'%',
+            };
+            text.extend(kept.iter().enumerate().map(shown));
+            text.extend_from_slice(letter);
+            text.extend_from_slice(bytes.get(line.end..line.next).unwrap_or_default());
+        }
+        // Nothing but ASCII was written.
+        Self { text: String::from_utf8(text).unwrap_or_default(), starts, end: bytes.len() }
+    }
+
+    /// The offset in the file of an offset of the sketch that lies in what is left of a line.
+    fn origin(&self, offset: usize) -> usize {
+        let line = self.starts.partition_point(|(start, _)| *start <= offset).saturating_sub(1);
+        self.starts.get(line).map_or(0, |(start, origin)| origin + (offset - start))
+    }
+
+    /// The offset in the file of the first line that does not begin before an offset of the sketch.
+    fn line_after(&self, offset: usize) -> usize {
+        let line = self.starts.partition_point(|(start, _)| *start < offset);
+        self.starts.get(line).map_or(self.end, |(_, origin)| *origin)
+    }
+}
+
+/// The box on a line: offset of the box, offset of its mark when that is one byte, whether text follows.
+fn boxed(line: &[u8]) -> Option<(usize, Option<usize>, bool)> {
+    let content = item(line)?.content;
+    let found = checkbox(line.get(content..)?)?;
+    let mark = found.mark.is_ascii().then_some(content + 1);
+    Some((content, mark, content + found.text < line.len()))
+}
+
+/// The length of a line up to its first letter, which is in.
+fn first_letter(line: &[u8]) -> usize {
+    let letter = line.iter().position(|b| b.is_ascii_alphabetic() || !b.is_ascii());
+    letter.map_or(line.len(), |at| at + 1)
+}
+
+fn is_kept_whole(line: &[u8]) -> bool {
     let mut before = [0_u8; 2];
-    text.iter().any(|byte| {
+    line.iter().any(|byte| {
         let keeps = match byte {
             b'<' | b'>' => true,
             b':' => before[1] == b']',
@@ -144,17 +192,4 @@ fn keeps_marks(text: &[u8]) -> bool {
         before = [before[1], *byte];
         keeps
     })
-}
-
-fn push_plain(copy: &mut String, text: &[u8], mark: Option<usize>, keep: bool) {
-    let mut blot = false;
-    for (at, byte) in text.iter().enumerate() {
-        let shown = match *byte {
-            _ if mark == Some(at) => b' ',
-            byte if !byte.is_ascii() || (blot && is_inline(byte)) => b'%',
-            byte => byte,
-        };
-        blot = !keep && (blot || (byte.is_ascii_alphabetic() && mark != Some(at)));
-        copy.push(char::from(shown));
-    }
 }

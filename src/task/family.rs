@@ -7,10 +7,11 @@
 //! Refuses to know: whether the file is acceptable (see `diagnose`).
 
 use super::grammar::{Grammar, Head, ancestors, head, is_wide, leading_id};
-use super::outline::{Found, Outline};
+use super::outline::Found;
 use super::{Stage, TaskKey};
 use sha2::{Digest, Sha256};
 use std::collections::{HashMap, HashSet};
+use std::ops::Range;
 
 /// A box with its name.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -21,6 +22,8 @@ pub(super) struct Task {
     pub(super) key: TaskKey,
     /// The id that the line shows when the key is not made of it, because it stands twice.
     pub(super) doubled: Option<String>,
+    /// Of the whole text, where the key needed it.
+    pub(super) digest: Option<[u8; 8]>,
     /// `[ ]*` or `1.2*`.
     pub(super) optional: bool,
     /// Index of the parent's box.
@@ -49,8 +52,13 @@ impl Task {
 }
 
 /// Names the boxes of an outline.
-pub(super) fn tasks(bytes: &[u8], outline: &Outline, grammar: &Grammar) -> Vec<Task> {
-    let mut tasks: Vec<Task> = outline.boxes.iter().map(|found| named(bytes, found, grammar)).collect();
+pub(super) fn tasks(
+    bytes: &[u8],
+    boxes: Vec<Found>,
+    headings: &[Range<usize>],
+    grammar: &Grammar,
+) -> Vec<Task> {
+    let mut tasks: Vec<Task> = boxes.into_iter().map(|found| named(bytes, found, grammar)).collect();
     let doubled = doubled_ids(&tasks);
     let mut seen: HashMap<[u8; 8], u32> = HashMap::new();
     for task in &mut tasks {
@@ -59,13 +67,13 @@ pub(super) fn tasks(bytes: &[u8], outline: &Outline, grammar: &Grammar) -> Vec<T
             let text = bytes.get(task.found.text.clone()).unwrap_or_default();
             let digest = text_digest(text);
             let occurrence = seen.entry(digest).and_modify(|n| *n += 1).or_insert(1);
-            let family = format!("~{}#{occurrence}", hex(&digest));
+            let family = ["~", &hex(&digest), "#", &occurrence.to_string()].concat();
             let id = std::mem::replace(&mut task.key.family, family);
             task.doubled = is_doubled.then_some(id);
+            task.digest = Some(digest);
         }
     }
-    let headings: HashSet<String> = outline
-        .headings
+    let headings: HashSet<String> = headings
         .iter()
         .filter_map(|title| leading_id(bytes.get(title.clone()).unwrap_or_default(), grammar))
         .collect();
@@ -78,7 +86,7 @@ pub(super) fn tasks(bytes: &[u8], outline: &Outline, grammar: &Grammar) -> Vec<T
 }
 
 /// The box with the id that its text shows; the family stays empty when it shows none.
-fn named(bytes: &[u8], found: &Found, grammar: &Grammar) -> Task {
+fn named(bytes: &[u8], found: Found, grammar: &Grammar) -> Task {
     let text = bytes.get(found.text.clone()).unwrap_or_default();
     let (key, optional, rest, prefix) = match head(text, grammar) {
         Head::Named(name) => {
@@ -89,12 +97,13 @@ fn named(bytes: &[u8], found: &Found, grammar: &Grammar) -> Task {
         }
     };
     Task {
-        found: found.clone(),
+        words: found.text.start + rest,
+        optional: optional || found.starred,
+        found,
         key,
         doubled: None,
-        optional: optional || found.starred,
+        digest: None,
         parent: None,
-        words: found.text.start + rest,
         prefix,
     }
 }
@@ -107,23 +116,32 @@ fn doubled_ids(tasks: &[Task]) -> HashSet<String> {
 
 /// SHA-256 of the text with white space folded, cut to 8 bytes.
 pub(super) fn text_digest(text: &[u8]) -> [u8; 8] {
-    let mut folded = Vec::with_capacity(text.len());
-    for word in text.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty()) {
-        if !folded.is_empty() {
-            folded.push(b' ');
-        }
-        folded.extend_from_slice(word);
-    }
-    let whole: [u8; 32] = Sha256::digest(&folded).into();
+    let text = text.trim_ascii();
+    let mut before = b'a';
+    let is_folded = text.iter().all(|byte| {
+        let single = !byte.is_ascii_whitespace() || (*byte == b' ' && before != b' ');
+        before = *byte;
+        single
+    });
+    let whole: [u8; 32] =
+        if is_folded { Sha256::digest(text).into() } else { Sha256::digest(folded(text)).into() };
     let mut cut = [0; 8];
     cut.copy_from_slice(whole.split_at(8).0);
     cut
 }
 
+fn folded(text: &[u8]) -> Vec<u8> {
+    let words: Vec<&[u8]> = text.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty()).collect();
+    words.join(&b' ')
+}
+
 /// Lower-case hex.
 pub(super) fn hex(bytes: &[u8]) -> String {
-    let digit = |nibble: u8| char::from_digit(u32::from(nibble), 16).unwrap_or('0');
-    bytes.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).collect()
+    let mut text = String::with_capacity(bytes.len() * 2);
+    for nibble in bytes.iter().flat_map(|byte| [byte >> 4, byte & 15]) {
+        text.push(char::from(if nibble < 10 { b'0' + nibble } else { b'a' + (nibble - 10) }));
+    }
+    text
 }
 
 /// The implementations that show one id.
@@ -145,18 +163,17 @@ struct Tree<'a> {
 
 fn parents(tasks: &[Task], headings: &HashSet<String>) -> Vec<Option<u32>> {
     let mut tree = Tree::new(tasks, headings);
+    let leaders: Vec<u32> = (0..tasks.len()).map(|at| tree.leader(index(at))).collect();
     let mut links: Vec<Option<Link>> = Vec::with_capacity(tasks.len());
-    for (at, task) in tasks.iter().enumerate() {
+    for ((at, task), leader) in tasks.iter().enumerate().zip(&leaders) {
         let at = index(at);
-        let own = tree.leader(at) == at;
-        links.push(if own { tree.link(task) } else { None });
+        links.push(if *leader == at { tree.link(task) } else { None });
         if let Some(same) =
             task.id().filter(|_| task.is_implementation()).and_then(|id| tree.by_id.get_mut(id))
         {
             same.latest = Some(at);
         }
     }
-    let leaders: Vec<u32> = (0..tasks.len()).map(|at| tree.leader(index(at))).collect();
     cut_circles(&mut links, &leaders);
     leaders.iter().map(|leader| links.get(*leader as usize)?.as_ref().map(|link| link.to)).collect()
 }

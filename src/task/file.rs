@@ -8,11 +8,13 @@
 //! Refuses to know: the file's name, what it looked like before.
 
 use super::edit::FlipError;
+use super::exclude::Excluded;
 use super::family::{Task, hex, tasks, text_digest};
 use super::grammar::Grammar;
 use super::outline::{Outline, outline};
 use super::{Mark, Row, TaskKey};
 use std::collections::HashMap;
+use std::ops::Range;
 use std::sync::OnceLock;
 
 /// Longest text of a row, bytes.
@@ -23,7 +25,10 @@ const MAX_TEXT: usize = 500;
 pub struct TaskFile {
     pub(super) bytes: Vec<u8>,
     pub(super) grammar: Grammar,
-    pub(super) outline: Outline,
+    /// The parts without tasks, ascending.
+    pub(super) excluded: Vec<Excluded>,
+    /// The texts of the headings.
+    pub(super) headings: Vec<Range<usize>>,
     pub(super) tasks: Vec<Task>,
     index: OnceLock<Index>,
 }
@@ -41,9 +46,9 @@ impl TaskFile {
     /// and [`TaskFile::remarks`].
     pub fn parse(bytes: impl Into<Vec<u8>>, grammar: &Grammar) -> Self {
         let bytes = bytes.into();
-        let outline = outline(&bytes);
-        let tasks = tasks(&bytes, &outline, grammar);
-        Self { bytes, grammar: grammar.clone(), outline, tasks, index: OnceLock::new() }
+        let Outline { excluded, boxes, headings } = outline(&bytes);
+        let tasks = tasks(&bytes, boxes, &headings, grammar);
+        Self { bytes, grammar: grammar.clone(), excluded, headings, tasks, index: OnceLock::new() }
     }
 
     /// The bytes, as they were given.
@@ -74,7 +79,7 @@ impl TaskFile {
     fn row(&self, task: &Task) -> Row {
         let end = task.found.text.end;
         let words = self.bytes.get(task.words..end).unwrap_or_default();
-        let whole = self.bytes.get(task.found.text.clone()).unwrap_or_default();
+        let whole = || self.bytes.get(task.found.text.clone()).unwrap_or_default();
         let text = clean(task.prefix, words);
         Row {
             key: task.key.clone(),
@@ -83,7 +88,7 @@ impl TaskFile {
             optional: task.optional,
             parent: self.parent(task).map(|parent| parent.key.family.clone()),
             group: task.found.group,
-            digest: hex(&text_digest(whole)),
+            digest: hex(&task.digest.unwrap_or_else(|| text_digest(whole()))),
             checkpoint: self.grammar.is_checkpoint(&text),
             text,
         }
@@ -120,7 +125,12 @@ impl TaskFile {
 /// writing), white space folded, at most [`MAX_TEXT`] bytes.
 pub(super) fn clean(prefix: &str, bytes: &[u8]) -> String {
     let mut text = String::from(prefix);
-    let cut = bytes.get(..bytes.len().min(MAX_TEXT * 2)).unwrap_or_default();
+    let cut = bytes.get(..bytes.len().min(MAX_TEXT * 2)).unwrap_or_default().trim_ascii();
+    let is_plain = cut.len() + prefix.len() <= MAX_TEXT && cut.iter().all(|b| matches!(b, b' '..=b'~'));
+    if let Some(plain) = std::str::from_utf8(cut).ok().filter(|plain| is_plain && !plain.contains("  ")) {
+        text.push_str(plain);
+        return text;
+    }
     for c in String::from_utf8_lossy(cut).chars() {
         let blank = c.is_whitespace();
         if blank && (text.is_empty() || text.ends_with(' ')) || !blank && is_hidden(c) {

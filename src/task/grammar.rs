@@ -372,5 +372,8 @@ fn ascii(bytes: &[u8]) -> String {
 }
 
 fn contains_word(text: &[u8], lower: &[u8]) -> bool {
-    text.windows(lower.len()).any(|window| window.eq_ignore_ascii_case(lower))
+    let first = lower.first().copied().unwrap_or_default();
+    text.windows(lower.len()).any(|window| {
+        window.first().is_some_and(|b| b.to_ascii_lowercase() == first) && window.eq_ignore_ascii_case(lower)
+    })
 }

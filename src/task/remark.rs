@@ -109,7 +109,7 @@ impl TaskFile {
     }
 
     fn hidden_parts(&self) -> impl Iterator<Item = Remark> {
-        self.outline.excluded.iter().filter(|part| !part.closed).map(|part| {
+        self.excluded.iter().filter(|part| !part.closed).map(|part| {
             let line = lines::line_number(&self.bytes, part.range.start);
             let (kind, what, end) = match part.kind {
                 Kind::Comment => (RemarkKind::UnclosedComment, "comment `<!--`", "`-->`"),

@@ -116,8 +116,8 @@ fn spliced(bytes: &[u8], places: &[(usize, Candidate)]) -> Vec<u8> {
 
 /// What stands in the parts without tasks, and the headings.
 fn parts(file: &TaskFile) -> Vec<&[u8]> {
-    let excluded = file.outline.excluded.iter().map(|part| &part.range);
-    let ranges = excluded.chain(&file.outline.headings);
+    let excluded = file.excluded.iter().map(|part| &part.range);
+    let ranges = excluded.chain(&file.headings);
     ranges.map(|range| file.bytes().get(range.clone()).unwrap_or_default()).collect()
 }
 

@@ -44,8 +44,8 @@ fn ends_word(rest: &[u8]) -> bool {
 /// The remarks on lines without a task, and on line ends.
 pub(super) fn remarks(file: &TaskFile) -> Vec<Remark> {
     let bytes = file.bytes();
-    let mut parts = file.outline.excluded.iter().peekable();
-    let mut boxes = file.outline.boxes.iter().peekable();
+    let mut parts = file.excluded.iter().peekable();
+    let mut boxes = file.tasks.iter().peekable();
     let mut remarks = Vec::new();
     let mut ends = LineEnds::default();
     let mut in_table = false;
@@ -54,7 +54,7 @@ pub(super) fn remarks(file: &TaskFile) -> Vec<Remark> {
         while parts.next_if(|part| part.range.end <= line.start).is_some() {}
         let text = bytes.get(line.start..line.end).unwrap_or_default();
         let hidden = parts.peek().filter(|part| part.range.start <= line.start).map(|part| part.kind);
-        let is_task = boxes.next_if(|found| found.line == number).is_some();
+        let is_task = boxes.next_if(|task| task.found.line == number).is_some();
         let kind = match hidden {
             Some(Kind::FrontMatter) => is_box_item(text).then_some(RemarkKind::BoxInFrontMatter),
             Some(Kind::Fence | Kind::Comment) => None,

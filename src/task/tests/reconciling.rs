@@ -82,6 +82,13 @@ fn what_would_touch_an_existing_task_is_not_kept() {
     }
     let parent = reconcile(b"- [ ] 1.1 a\n", b"- [ ] 1.1 a\n- [x] 1. b\n", &Grammar::default());
     assert_eq!(parent.bytes, b"- [ ] 1.1 a\n");
+    let both = reconcile(b"- [ ] 1.1 a\n", b"- [ ] 1.1 a\n- [x] 1. b\n- [x] 9. c\n", &Grammar::default());
+    assert_eq!(
+        both.bytes, b"- [ ] 1.1 a\n- [ ] 9. c\n",
+        "one that may not stay does not take others with it"
+    );
+    let below = reconcile(b"- [ ] 29.INTEG a\n", b"- [ ] 29.INTEG a\n- [ ] 29.1 b\n", &Grammar::default());
+    assert_eq!(below.bytes, b"- [ ] 29.INTEG a\n", "29 has no box of its own, and yet this is its child");
     let long = format!("{PLAN}- [ ] 7. {}\n", "x".repeat(5000));
     assert_eq!(text(&run(&long)), PLAN);
 }

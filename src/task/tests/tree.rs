@@ -87,12 +87,17 @@ fn only_true_fences_and_comments_hide_tasks() {
 
 #[test]
 fn fences_are_found_the_same_whatever_is_ticked() {
-    let open = "- [ ] 1. a\n- [ ]: /url\n- [ ]\n  ```\n  - [ ] 2. b\n";
-    let ticked = open.replace("[ ]", "[x]");
-    let dashed = open.replace("[ ]", "[-]");
-    let names = |text: &str| rows(text).into_iter().map(|row| (row.key, row.line)).collect::<Vec<_>>();
-    assert_eq!(names(open), names(&ticked));
-    assert_eq!(names(open), names(&dashed));
+    for open in [
+        "- [ ] 1. a\n- [ ]: /url\n- [ ]\n  ```\n  - [ ] 2. b\n",
+        "- [ ]\n\n  ```\n- [ ] 2. b\n",
+        "- [ ] <a\n\n  ```\n- [ ] 2. b\n",
+    ] {
+        let ticked = open.replace("[ ]", "[x]");
+        let dashed = open.replace("[ ]", "[-]");
+        let names = |text: &str| rows(text).into_iter().map(|row| (row.key, row.line)).collect::<Vec<_>>();
+        assert_eq!(names(open), names(&ticked));
+        assert_eq!(names(open), names(&dashed));
+    }
 }
 
 /// `key < parent @group` of each row.

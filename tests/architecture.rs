@@ -19,7 +19,10 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("journal", &["sys", "machine", "mutation", "task", "source", "config", "report"]),
     (
         "engine",
-        &["agent", "config", "gate", "git", "journal", "machine", "mutation", "report", "source", "sys", "task"],
+        &[
+            "agent", "config", "gate", "git", "journal", "machine", "mutation", "report", "source", "sys",
+            "task",
+        ],
     ),
     (
         "cli",
@@ -34,8 +37,15 @@ const MAY_USE: &[(&str, &[&str])] = &[
 const PURE: &[&str] = &["source", "task", "mutation", "machine", "config", "report"];
 /// What a pure layer may not name.
 const OUTSIDE: &[&str] = &[
-    "std::fs", "fs_err", "std::process", "std::time::Instant", "std::time::SystemTime", "std::env::", "git2",
-    "std::net", "std::thread",
+    "std::fs",
+    "fs_err",
+    "std::process",
+    "std::time::Instant",
+    "std::time::SystemTime",
+    "std::env::",
+    "git2",
+    "std::net",
+    "std::thread",
 ];
 const MAX_FILE_LINES: usize = 400;
 const MAX_FUNCTION_LINES: usize = 80;
@@ -153,7 +163,10 @@ fn files_open_with_a_promise_and_stay_small() {
         let says = |word: &str| source.code.contains(&format!("//! {word}"));
         let is_thin = matches!(source.module.as_str(), "lib" | "main");
         if !is_thin && !(says("Owns:") && says("Promises:") && says("Refuses to know:")) {
-            wrong.push(format!("{} does not say what it owns, promises, refuses to know", source.path.display()));
+            wrong.push(format!(
+                "{} does not say what it owns, promises, refuses to know",
+                source.path.display()
+            ));
         }
     }
     assert!(wrong.is_empty(), "{wrong:#?}");
@@ -191,7 +204,10 @@ fn functions_stay_small() {
 fn no_module_is_named_after_nothing() {
     for source in sources() {
         let name = source.path.file_stem().unwrap().to_str().unwrap();
-        assert!(!matches!(name, "utils" | "util" | "common" | "helpers" | "helper" | "misc" | "types"), "{name}");
+        assert!(
+            !matches!(name, "utils" | "util" | "common" | "helpers" | "helper" | "misc" | "types"),
+            "{name}"
+        );
         assert!(!source.code.contains("Manager"), "{}: Manager", source.path.display());
     }
 }

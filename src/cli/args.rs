@@ -11,9 +11,14 @@ use std::path::PathBuf;
 
 /// Run coding agents in a loop that believes only git and deterministic gates
 #[derive(Debug, Parser)]
-#[command(name = "ralph", version, max_term_width = 100, after_help = "Exit codes: 0 done · 1 work left · \
+#[command(
+    name = "ralph",
+    version,
+    max_term_width = 100,
+    after_help = "Exit codes: 0 done · 1 work left · \
 2 usage or configuration · 3 a gate gave no verdict · 4 state changed under the run · 5 a limit · \
-6 no progress · 70 internal · 74 disk · 75 workspace busy · 129/130/143 signal")]
+6 no progress · 70 internal · 74 disk · 75 workspace busy · 129/130/143 signal"
+)]
 pub struct Cli {
     /// The folder that holds `.ralph/` (found upward from the current one)
     #[arg(long, global = true, value_name = "DIR")]
@@ -30,7 +35,9 @@ pub struct Cli {
 #[derive(Debug, Subcommand)]
 pub enum Verb {
     /// Take open boxes one by one until there is a reason to stop
-    #[command(after_help = "Examples:\n  ralph run\n  ralph run --once\n  ralph run --retry 2. --max-iterations 10\n  ralph run --dry-run")]
+    #[command(
+        after_help = "Examples:\n  ralph run\n  ralph run --once\n  ralph run --retry 2. --max-iterations 10\n  ralph run --dry-run"
+    )]
     Run(RunArgs),
     /// Show which box is next, and why the others are not
     #[command(after_help = "Examples:\n  ralph next\n  ralph next --json")]
@@ -49,7 +56,9 @@ pub enum Verb {
     #[command(after_help = "Example:\n  ralph reopen 2. --reason 'the rounding is wrong'")]
     Reopen(ByHand),
     /// Run a gate: `2.PITEST` with all its consequences, or `PITEST` alone to judge and report
-    #[command(after_help = "Examples:\n  ralph gate 2.PITEST\n  ralph gate 2.PITEST --since HEAD~3\n  ralph gate PITEST --since main\n  ralph gate PITEST --diff changed-files.txt --json")]
+    #[command(
+        after_help = "Examples:\n  ralph gate 2.PITEST\n  ralph gate 2.PITEST --since HEAD~3\n  ralph gate PITEST --since main\n  ralph gate PITEST --diff changed-files.txt --json"
+    )]
     Gate(GateArgs),
     /// Pin the base of a task before an agent works on it (for loops that are not ralph's)
     #[command(after_help = "Example:\n  ralph snapshot 2. && my-agent && ralph gate 2.PITEST")]

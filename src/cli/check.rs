@@ -33,8 +33,15 @@ struct Finding {
 pub(super) fn check(place: &Place<'_>) -> Result<Exit, Fault> {
     let workspace = place.open()?;
     let mut findings = tasks(&workspace)?;
-    if let Err(fault) = workspace.repositories().and_then(|mut packages| packages.snapshot().map_err(Fault::from)) {
-        findings.push(Finding { level: "error", place: "packages".to_owned(), what: fault.what, hint: fault.hint });
+    if let Err(fault) =
+        workspace.repositories().and_then(|mut packages| packages.snapshot().map_err(Fault::from))
+    {
+        findings.push(Finding {
+            level: "error",
+            place: "packages".to_owned(),
+            what: fault.what,
+            hint: fault.hint,
+        });
     } else {
         findings.extend(packages(&workspace)?);
     }
@@ -100,7 +107,8 @@ fn packages(workspace: &Workspace) -> Result<Vec<Finding>, Fault> {
             level: "error",
             place: "packages".to_owned(),
             what: format!("No git repository matches {}.", workspace.settings.packages.join(", ")),
-            hint: "make one with `git init`, or name the folders under packages: in .ralph/config.yaml".to_owned(),
+            hint: "make one with `git init`, or name the folders under packages: in .ralph/config.yaml"
+                .to_owned(),
         });
     }
     let state = workspace.read_state()?;

@@ -126,14 +126,19 @@ fn from_list_if_any(workspace: &Workspace) -> Result<Vec<FileChange>, Fault> {
 /// The changes that a list of `<package>/<path>` lines names.
 fn from_list(workspace: &Workspace, file: &Path) -> Result<Vec<FileChange>, Fault> {
     let text = fs_err::read(file).map_err(|error| {
-        Fault::new(FaultKind::Unknown, format!("The list of changed files cannot be read: {error}."), "name another file")
+        Fault::new(
+            FaultKind::Unknown,
+            format!("The list of changed files cannot be read: {error}."),
+            "name another file",
+        )
     })?;
     let text = String::from_utf8(text).map_err(|_| {
         Fault::new(FaultKind::Unknown, format!("{} is not UTF-8.", file.display()), "write one path a line")
     })?;
     let files = &workspace.settings.files;
-    let classifier = Classifier::new(&files.test, &files.production, &files.build)
-        .map_err(|error| Fault::new(FaultKind::Setup, error.to_string(), "mend files: in .ralph/config.yaml"))?;
+    let classifier = Classifier::new(&files.test, &files.production, &files.build).map_err(|error| {
+        Fault::new(FaultKind::Setup, error.to_string(), "mend files: in .ralph/config.yaml")
+    })?;
     let repositories = workspace.repositories()?;
     let mut changes = Vec::new();
     for (number, line) in text.lines().enumerate() {

@@ -42,7 +42,9 @@ pub(super) fn init(place: &Place<'_>, args: &InitArgs) -> Result<Exit, Fault> {
     let found = detect(&std::env::var_os("PATH").unwrap_or_default().to_string_lossy());
     if args.agent.is_none() {
         let on_path = if found.is_empty() { "none that ralph knows".to_owned() } else { found.join(", ") };
-        ui::line(&format!("next: name an agent in .ralph/config.yaml (on PATH: {on_path}), then `ralph check`"));
+        ui::line(&format!(
+            "next: name an agent in .ralph/config.yaml (on PATH: {on_path}), then `ralph check`"
+        ));
     } else {
         ui::line("next: `ralph check`, then `ralph run`");
     }

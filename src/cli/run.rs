@@ -71,7 +71,9 @@ pub(super) fn run_in(workspace: &Workspace, args: &RunArgs) -> Result<Stop, Faul
 pub(super) fn told(place: &Place<'_>, stop: &Stop) -> Exit {
     let exit = Exit::from(stop);
     if place.json {
-        ui::json(&json!({ "stopped": stop, "why": stop.to_string(), "hint": stop.hint(), "exit": exit.code() }));
+        ui::json(
+            &json!({ "stopped": stop, "why": stop.to_string(), "hint": stop.hint(), "exit": exit.code() }),
+        );
         return exit;
     }
     match stop {

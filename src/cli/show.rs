@@ -28,7 +28,9 @@ pub(super) fn choice(place: &Place<'_>, state: &State, optional: bool) -> Result
     let choice = choose(state.book(), optional);
     if place.json {
         ui::json(&match &choice {
-            Choice::Take(key) => json!({ "next": key.to_string(), "stage": key.stage, "line": line_of(state, key) }),
+            Choice::Take(key) => {
+                json!({ "next": key.to_string(), "stage": key.stage, "line": line_of(state, key) })
+            }
             Choice::AllDone => json!({ "next": null, "done": true }),
             Choice::Stuck(reasons) => json!({ "next": null, "done": false, "reasons": reasons }),
         });
@@ -56,7 +58,9 @@ pub(super) fn status(place: &Place<'_>) -> Result<Exit, Fault> {
     let book = state.book();
     if place.json {
         let rows: Vec<_> = book.rows.iter().map(|row| row_facts(&state, row)).collect();
-        ui::json(&json!({ "spec": state.spec, "iteration": state.iteration, "phase": state.phase.name(), "boxes": rows }));
+        ui::json(
+            &json!({ "spec": state.spec, "iteration": state.iteration, "phase": state.phase.name(), "boxes": rows }),
+        );
         return Ok(Exit::Done);
     }
     let done = book.rows.iter().filter(|row| row.mark.is_done()).count();
@@ -68,7 +72,8 @@ pub(super) fn status(place: &Place<'_>) -> Result<Exit, Fault> {
         state.phase.name()
     ));
     for row in &book.rows {
-        let mut words = vec![format!("[{}]", row.mark.0), format!("{:<13}", row.key.to_string()), row.text.clone()];
+        let mut words =
+            vec![format!("[{}]", row.mark.0), format!("{:<13}", row.key.to_string()), row.text.clone()];
         let stage = book.stage(&row.key);
         if let Some(verdict) = stage.and_then(|stage| stage.verdict) {
             words.push(format!("— {verdict}"));

@@ -54,7 +54,11 @@ impl Place<'_> {
         let settings = config::parse(&text, &root).map_err(|errors| {
             let lines: Vec<String> =
                 errors.iter().map(|error| format!(".ralph/{error} ({})", error.hint)).collect();
-            Fault::new(FaultKind::Setup, lines.join("\nerror: "), "mend .ralph/config.yaml, then `ralph check`")
+            Fault::new(
+                FaultKind::Setup,
+                lines.join("\nerror: "),
+                "mend .ralph/config.yaml, then `ralph check`",
+            )
         })?;
         let places = Places { workspace: root, spec: settings.spec.clone() };
         let checkpoint = regex_lite::Regex::new(&settings.checkpoints).ok();

@@ -13,12 +13,12 @@ use crate::machine::event::Event;
 use crate::machine::facts::{FileChange, Snapshot};
 
 /// `<name>:<40-hex HEAD>`, one line per package.
-pub fn before_text(snapshot: &Snapshot) -> String {
+pub(super) fn before_text(snapshot: &Snapshot) -> String {
     snapshot.packages.iter().map(|package| format!("{}:{}\n", package.name, package.head)).collect()
 }
 
 /// `<package>/<path in package>`, a line each, sorted bytewise.
-pub fn diff_text(changes: &[FileChange]) -> String {
+pub(super) fn diff_text(changes: &[FileChange]) -> String {
     let mut lines: Vec<String> = changes.iter().map(FileChange::full_path).collect();
     lines.sort();
     lines.iter().map(|line| format!("{line}\n")).collect()

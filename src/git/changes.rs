@@ -6,7 +6,7 @@
 //!
 //! Refuses to know: the work tree.
 
-use super::error::{GitError, GitErrorKind};
+use super::error::GitError;
 use super::open::OpenRepo;
 use super::places::Place;
 use super::tree::{self, Delta, GITLINK};

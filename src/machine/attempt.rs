@@ -133,7 +133,9 @@ fn note_after(state: &mut State, attempt: &Attempt, after: &Snapshot) {
         let before = attempt.before.package(&package.name);
         let is_new = |entry: &&Dirt| {
             before.is_none_or(|before| before.untracked.iter().all(|old| old.path != entry.path))
-                || earlier.get(&package.name).is_some_and(|left| left.iter().any(|dirt| dirt.path == entry.path))
+                || earlier
+                    .get(&package.name)
+                    .is_some_and(|left| left.iter().any(|dirt| dirt.path == entry.path))
         };
         let left: Vec<Dirt> =
             package.dirt.iter().chain(package.untracked.iter().filter(is_new)).cloned().collect();

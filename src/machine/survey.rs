@@ -181,10 +181,7 @@ fn begin_or_clear(state: &mut State, key: &TaskKey, snapshot: &Snapshot) -> Vec<
 }
 
 /// The leftovers that still stand in the work tree, by package, as they stand there now.
-pub(super) fn still_left(
-    leftovers: Option<&Leftovers>,
-    snapshot: &Snapshot,
-) -> BTreeMap<String, Vec<Dirt>> {
+pub(super) fn still_left(leftovers: Option<&Leftovers>, snapshot: &Snapshot) -> BTreeMap<String, Vec<Dirt>> {
     let mut found = BTreeMap::new();
     for (name, known) in leftovers.iter().flat_map(|leftovers| &leftovers.dirt) {
         let Some(package) = snapshot.package(name) else { continue };

@@ -94,7 +94,7 @@ impl Outside {
         let names: BTreeSet<&String> = changes.iter().map(|change| &change.package).collect();
         let mut packages = Vec::new();
         for name in names {
-            let Some(root) = self.repositories.root(name).map(std::borrow::ToOwned::to_owned) else { continue };
+            let Some(root) = self.repositories.root(name).map(ToOwned::to_owned) else { continue };
             let tests_at_base = match bases.get(name) {
                 Some(base) => self.repositories.test_paths_at(name, base)?,
                 None => Vec::new(),
@@ -136,8 +136,9 @@ impl Outside {
 fn no_changes_known(task: &str) -> GateReport {
     GateReport::from(Verdict::Error {
         why: format!("Nothing is known of what {task} should judge: there are no changes of its task."),
-        hint: "name the base: `ralph gate <ID> --since REV`, or `ralph snapshot <TASK>` before the agent works"
-            .to_owned(),
+        hint:
+            "name the base: `ralph gate <ID> --since REV`, or `ralph snapshot <TASK>` before the agent works"
+                .to_owned(),
         transient: false,
     })
 }

@@ -34,7 +34,7 @@ const GRACE: Duration = Duration::from_secs(10);
 const LOG_CAP: u64 = 64 << 20;
 
 /// Who is shown each fact.
-pub type Listener = Box<dyn FnMut(&Event, &State)>;
+pub(super) type Listener = Box<dyn FnMut(&Event, &State)>;
 
 /// The real world.
 pub struct Outside {

@@ -97,7 +97,8 @@ fn a_stop_at_any_write_and_again_in_recovery_ends_in_the_same_place() {
                 for power in [false, true] {
                     // Where recovery is stopped again moves with the write: all places come up.
                     for again in [None, Some((at + bytes % 7) % 6)] {
-                        let what = format!("{pace:?}, write {at}, {bytes} bytes, power {power}, again {again:?}");
+                        let what =
+                            format!("{pace:?}, write {at}, {bytes} bytes, power {power}, again {again:?}");
                         let shared = fresh();
                         let first = process(&shared, pace, Some(Death { at, bytes, power })).1;
                         assert!(first.is_err(), "{what}: the disk died");

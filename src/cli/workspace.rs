@@ -161,7 +161,7 @@ impl Workspace {
     /// The state as the journal tells it, without changing anything; a torn tail is passed over.
     pub(super) fn read_state(&self) -> Result<State, Fault> {
         let disk = RealDisk::new();
-        Ok(crate::engine::read_state(&disk, &self.places, &self.grammar)?)
+        crate::engine::read_state(&disk, &self.places, &self.grammar)
     }
 
     /// Opens the engine, and does what one verb asks for: what an earlier run still owes first, then a

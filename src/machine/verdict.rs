@@ -37,8 +37,8 @@ pub(super) fn follow(state: &mut State, attempt: &Attempt, seen: &Seen, decision
         Decision::Accept => accept(state, key, seen, moved),
         Decision::Rework(reasons) => {
             let verdict = set_verdict(state, key, "FAIL");
-            let families = kin::covered(state.book(), key).into_iter().collect();
-            let outcome = rework(state, key, families, &reasons);
+            let families: Vec<String> = kin::covered(state.book(), key).into_iter().collect();
+            let outcome = rework(state, key, &families, &reasons);
             let body = text(format!("{} FAIL", key.stage.word()), reasons);
             conclude(state, key, outcome, body, moved || verdict)
         }
@@ -293,7 +293,7 @@ fn block(state: &mut State, key: &TaskKey, why: &str) -> Option<Next> {
 }
 
 /// A FAIL of a gate or reviewer: opens the work of these families and remembers why.
-pub(super) fn rework(state: &mut State, by: &TaskKey, families: Vec<String>, reasons: &[String]) -> Outcome {
+pub(super) fn rework(state: &mut State, by: &TaskKey, families: &[String], reasons: &[String]) -> Outcome {
     let limit = state.policy.rework;
     let mut outcome = Outcome { notify: by.stage.is_gate().then_some("gate-fail"), ..Outcome::default() };
     let own = by.family.clone();

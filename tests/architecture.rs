@@ -185,7 +185,8 @@ fn functions_stay_small() {
             let opens = ["fn ", "pub fn ", "pub(super) fn ", "pub(crate) fn ", "pub(in"]
                 .iter()
                 .any(|word| line.trim_start().starts_with(word));
-            if opens && line.contains("fn ") && start.is_none() {
+            let is_signature = line.trim_end().ends_with(';');
+            if opens && line.contains("fn ") && !is_signature && start.is_none() {
                 start = Some((number, indent, line.trim().to_owned()));
             }
             if let Some((from, at, name)) = &start

@@ -41,7 +41,10 @@ impl SurvivorSieve {
 
     /// Those that were kept, by line.
     pub fn into_mutants(self) -> impl Iterator<Item = Mutant> {
-        self.kept.into_iter().flat_map(|((_, mutant), times)| std::iter::repeat_n(mutant, times))
+        self.kept
+            .into_iter()
+            .flat_map(|((_, mutant), times)| std::iter::repeat_n(mutant, times))
+            .take(KEPT_PER_CLASS)
     }
 }
 

@@ -17,6 +17,7 @@ mod find;
 mod history;
 mod index;
 mod keep;
+mod listing;
 mod locks;
 mod observe;
 mod open;

@@ -1,1 +1,12 @@
-fn main() {}
+//! The binary: everything stands in the library.
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    // Before anything opens a file or reads a flag: the supervisor closes what it inherited.
+    if std::env::args_os().nth(1).is_some_and(|verb| verb == ralph::sys::process::VERB) {
+        let code = ralph::sys::process::supervise_main();
+        return ExitCode::from(u8::try_from(code).unwrap_or(70));
+    }
+    ExitCode::from(ralph::cli::run())
+}

@@ -1,4 +1,14 @@
 //! The one test binary: what needs the real binary, real tools or real files; a module for each area.
 
 #[cfg(test)]
+mod example;
+#[cfg(test)]
+mod gate;
+#[cfg(test)]
 mod git;
+#[cfg(test)]
+mod support;
+#[cfg(test)]
+mod sys;
+#[cfg(test)]
+mod taskfiles;

@@ -1,5 +1,107 @@
 //! The configuration: text in, settings out.
+//!
+//! Owns: the schema of `.ralph/config.yaml` (design §5), its defaults and what is said when it is wrong.
+//!
+//! Promises: every mistake is found in one reading and named with its line and key; nothing unknown is
+//! passed over; an absent file means the defaults.
+//!
+//! Refuses to know: where the text came from, the file system, environment and flags.
 
+mod agents;
+mod defaults;
+mod document;
+mod error;
+mod gates;
+mod presets;
+mod read;
+mod sections;
 mod settings;
 
+pub use defaults::{CHECKPOINTS, DEFAULT_AGENT, PIT_VERSION, TEST_NAMES};
+pub use error::ConfigError;
+pub use presets::{PRESETS, Preset};
 pub use settings::*;
+
+use crate::task::Stage;
+use document::Node;
+use std::path::Path;
+
+/// The text that `ralph init` writes: every key with its default, commented. It reads as the defaults.
+pub const TEMPLATE: &str = include_str!("../../templates/config.yaml");
+
+/// The longest text that is read, in bytes.
+const LONGEST_TEXT: usize = 1024 * 1024;
+
+/// Reads the text of `.ralph/config.yaml`; the empty text means the defaults. `workspace` is the absolute
+/// folder that holds `.ralph/`.
+///
+/// # Errors
+/// Everything that is wrong, in the order of the lines.
+pub fn parse(text: &str, workspace: &Path) -> Result<Settings, Vec<ConfigError>> {
+    if text.len() > LONGEST_TEXT {
+        let what = format!("The file is longer than {LONGEST_TEXT} bytes.");
+        return Err(vec![ConfigError::new(None, "", &what, "Start again from what `ralph init` writes.")]);
+    }
+    let tree = document::parse(text).map_err(|error| {
+        let what = format!("The file cannot be read as YAML: {}.", error.why.trim_end_matches('.'));
+        vec![ConfigError::new(error.line, "", &what, "Mend the line; `ralph init` shows a sound file.")]
+    })?;
+    let mut settings = Settings::defaults(workspace);
+    let mut reader = read::Reader::new(text);
+    let root = read::Field::root(&tree);
+    if matches!(tree, Node::Map(_) | Node::Null) {
+        sections::apply(&mut reader, &root, &mut settings);
+    } else {
+        reader.wrong(&root, "must hold keys with values", "Write lines such as `spec: docs`.");
+    }
+    let errors = reader.into_errors();
+    if errors.is_empty() { Ok(settings) } else { Err(errors) }
+}
+
+/// The role of the agent that does a stage (design §5); `None` for a gate, which has no agent.
+pub fn role_of(stage: &Stage) -> Option<Role> {
+    match stage {
+        Stage::TestFirst => Some(Role::TestWriter),
+        Stage::Implementation => Some(Role::Worker),
+        Stage::ReqCheck => Some(Role::ReqReviewer),
+        Stage::PreCr => Some(Role::QualityReviewer),
+        Stage::Integ => Some(Role::IntegrationTester),
+        Stage::Final => Some(Role::Validator),
+        Stage::Gate(_) => None,
+    }
+}
+
+impl Role {
+    /// All roles, in the order of the stages.
+    pub const ALL: [Self; 6] = [
+        Self::TestWriter,
+        Self::Worker,
+        Self::ReqReviewer,
+        Self::QualityReviewer,
+        Self::IntegrationTester,
+        Self::Validator,
+    ];
+
+    /// The role's name in `roles:`, in `RALPH_ROLE` and of its prompt template.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::TestWriter => "test-writer",
+            Self::Worker => "worker",
+            Self::ReqReviewer => "req-reviewer",
+            Self::QualityReviewer => "quality-reviewer",
+            Self::IntegrationTester => "integration-tester",
+            Self::Validator => "validator",
+        }
+    }
+}
+
+impl Settings {
+    /// The agent that does a role, with its name; `None` when no agent of that name is configured.
+    pub fn agent_for(&self, role: Role) -> Option<(&str, &AgentSettings)> {
+        let name = self.roles.get(&role).map_or(DEFAULT_AGENT, String::as_str);
+        self.agents.get_key_value(name).map(|(name, agent)| (name.as_str(), agent))
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -6,6 +6,8 @@
 //!
 //! Refuses to know: where a value came from, YAML, the environment.
 
+pub use crate::mutation::{NoCoverage, Per};
+
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -122,28 +124,6 @@ pub enum GateEngine {
     Maven,
     /// A command: 0 PASS, 1 FAIL, 77 SKIP, else ERROR.
     Command(Vec<String>),
-}
-
-/// The unit that must reach the threshold.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Per {
-    /// Every target class by itself.
-    Class,
-    /// The target classes of a package together.
-    Package,
-    /// All target classes of the task together.
-    Task,
-}
-
-/// What a mutant is that no test reaches.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum NoCoverage {
-    /// A survivor.
-    Survived,
-    /// Outside the score.
-    Ignore,
 }
 
 /// Commands that every changed package must answer to.

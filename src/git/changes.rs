@@ -6,7 +6,7 @@
 //!
 //! Refuses to know: the work tree.
 
-use super::error::{GitError, GitErrorKind};
+use super::error::GitError;
 use super::open::OpenRepo;
 use super::places::Place;
 use super::tree::{self, Delta, GITLINK};
@@ -53,16 +53,8 @@ impl Repositories {
     /// What differs between a revision and HEAD in every package. The revision is resolved in each; a
     /// package that does not know it is an error (`NotFound`).
     pub fn changes_since(&mut self, rev: &str) -> Result<Vec<FileChange>, GitError> {
-        self.refresh()?;
         let mut all = Vec::new();
-        for name in self.names() {
-            let (_, open) = self.package(&name)?;
-            let commit = open.repo.revparse_single(rev).and_then(|object| object.peel_to_commit());
-            let base = commit.map(|commit| tree::fact_of(commit.id())).map_err(|_| {
-                let what = format!("The revision `{rev}` is not known here.");
-                GitError::new(GitErrorKind::NotFound, what, "Name a commit, branch or tag of every package.")
-                    .in_package(&name)
-            })?;
+        for (name, base) in self.resolve(rev)? {
             all.append(&mut self.since_base(&name, &base)?);
         }
         all.sort();

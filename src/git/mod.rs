@@ -14,6 +14,7 @@ mod commit;
 mod content;
 mod error;
 mod find;
+mod first;
 mod history;
 mod index;
 mod keep;
@@ -25,11 +26,13 @@ mod places;
 mod plan;
 mod put;
 mod restore;
+mod revision;
 mod stamp;
 mod tree;
 mod walk;
 
 pub use error::{GitError, GitErrorKind};
+pub use first::first_commit;
 pub use restore::{Extent, PutBack};
 
 use crate::machine::facts::{Dirt, Oid, PackageState, Snapshot};

@@ -1,3 +1,298 @@
-//! The machine (being written).
+//! The machine: `step(State, Event) -> (State, Vec<Effect>)` decides everything and touches nothing.
+//!
+//! Owns: the loop's rules (handbook `design.md` §3): choice, evidence, rework, stale boxes, leftovers,
+//! interruptions, people's edits, the final gate.
+//!
+//! Promises: the same events give the same state and effects on any machine; a box is asked to be ticked
+//! in [`verdict`], `gate` and `people` only, after evidence or by a person; what is owed after a restart
+//! is a function of the phase ([`owed`]), there is no separate recovery.
+//!
+//! Refuses to know: files, processes, git, clocks, the terminal.
+//!
+//! ```text
+//! Idle ─Survey─► Surveyed ─choice─┬─► Attempting ─► AgentEnded ─► (Committing) ─► Observing ─► Observed
+//!   ▲                             │      ─► (Restoring) ─► (Checking) ─decide─► Applying
+//!   │                             └─► Judging ─► GateEnded ─► Applying
+//!   └──────────── BoxesFlipped ─► ProgressAppended ◄─────────────┘  (then Waiting, or Stopped)
+//! ```
 
+mod attempt;
+pub mod choice;
+pub mod decide;
+pub mod effect;
+pub mod event;
 pub mod facts;
+mod gate;
+pub mod kin;
+mod people;
+pub mod policy;
+mod stale;
+pub mod state;
+pub mod stop;
+pub mod survey;
+mod verdict;
+
+use effect::Effect;
+use event::Event;
+use state::{Attempt, By, Next, Phase, State};
+use std::fmt;
+
+/// An event that cannot follow on the state: the journal is not one of ralph's, or ralph has a fault.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Impossible(pub String);
+
+impl fmt::Display for Impossible {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for Impossible {}
+
+/// Takes one fact: the state after it, and what is to be done now.
+pub fn step(mut state: State, event: &Event) -> Result<(State, Vec<Effect>), Impossible> {
+    let effects = match event {
+        Event::RunStarted { .. }
+        | Event::Resumed
+        | Event::RunStopped { .. }
+        | Event::StopRequested { .. } => run(&mut state, event),
+        Event::Surveyed { .. } | Event::LeftoversKept { .. } | Event::Waited => between(&mut state, event)?,
+        Event::BoxesFlipped { .. } | Event::ProgressAppended => applied(&mut state, event)?,
+        Event::GateEnded { report, heads, changes, tasks_changed } => {
+            let Phase::Judging { order } = std::mem::take(&mut state.phase) else {
+                return Err(Impossible("The event GateEnded can only follow on a gate.".to_owned()));
+            };
+            let effects = gate::ended(&mut state, &order, report, heads, changes);
+            if *tasks_changed { tidy(&mut state, effects) } else { effects }
+        }
+        Event::FamilyPinned { family, snapshot } => people::pinned(&mut state, family, snapshot),
+        Event::GateRequested { key, snapshot, changes } => {
+            people::gate_requested(&mut state, key, snapshot, changes.clone())
+        }
+        Event::BoxAccepted { key, reason, snapshot } => people::accepted(&mut state, key, reason, snapshot),
+        Event::BoxReopened { key, reason } => people::reopened(&mut state, key, reason),
+        Event::AgentSpawned { .. }
+        | Event::AgentEnded { .. }
+        | Event::LeftCommitted { .. }
+        | Event::Observed { .. }
+        | Event::TasksRestored { .. }
+        | Event::WorkPutBack { .. }
+        | Event::Checked { .. } => attempted(&mut state, event)?,
+    };
+    Ok((state, effects))
+}
+
+fn out_of_place(event: &str, phase: &Phase) -> Impossible {
+    Impossible(format!("The event {event} cannot follow in the phase {}.", phase.name()))
+}
+
+fn run(state: &mut State, event: &Event) -> Vec<Effect> {
+    match event {
+        Event::RunStarted { spec, policy, mode, retry, .. } => {
+            state.spec.clone_from(spec);
+            state.policy = policy.clone();
+            state.mode = *mode;
+            state.run = state::RunCounters::default();
+            state.stopping = None;
+            if matches!(state.phase, Phase::Stopped(_)) {
+                state.phase = Phase::Idle;
+            }
+            for family in retry {
+                let known = state.book_mut().family_mut(family);
+                known.blocked = None;
+                known.reworks = 0;
+                for stage in known.stages.values_mut() {
+                    stage.attempts = 0;
+                }
+            }
+            Vec::new()
+        }
+        Event::StopRequested { why } => {
+            state.stopping = Some(*why);
+            Vec::new()
+        }
+        Event::RunStopped { stop } => {
+            state.phase = Phase::Stopped(stop.clone());
+            Vec::new()
+        }
+        _ => resumed(state),
+    }
+}
+
+/// The state was folded from the journal: closes what ralph's own end cut short, and owes the rest.
+fn resumed(state: &mut State) -> Vec<Effect> {
+    if let Phase::Judging { order } = &state.phase {
+        let order = order.clone();
+        let lines = vec!["The gate was interrupted by the end of ralph; it runs again.".to_owned()];
+        let body = verdict::text("INTERRUPTED", lines);
+        let effects = verdict::conclude(state, &order.key, verdict::Outcome::default(), body, true);
+        return tidy(state, effects);
+    }
+    if matches!(state.phase, Phase::Waiting { .. }) {
+        state.phase = Phase::Idle;
+    }
+    owed(state)
+}
+
+/// Puts tasks.md back before anything is written into it; effects of the phase come after it again.
+fn tidy(state: &mut State, mut effects: Vec<Effect>) -> Vec<Effect> {
+    let later = owed(state);
+    effects.retain(|effect| !later.contains(effect));
+    state.phase = Phase::Tidying { then: Box::new(std::mem::take(&mut state.phase)) };
+    effects.extend(owed(state));
+    effects
+}
+
+fn between(state: &mut State, event: &Event) -> Result<Vec<Effect>, Impossible> {
+    match (event, &state.phase) {
+        (Event::Surveyed { tasks, snapshot }, Phase::Idle) => Ok(survey::surveyed(state, tasks, snapshot)),
+        (Event::LeftoversKept { snapshot, .. }, Phase::Clearing { .. }) => {
+            state.leftovers = None;
+            state.last_after = Some(snapshot.clone());
+            state.phase = Phase::Idle;
+            Ok(owed(state))
+        }
+        (Event::Waited, Phase::Waiting { .. }) => {
+            state.phase = Phase::Idle;
+            Ok(owed(state))
+        }
+        (_, phase) => Err(out_of_place(event.name(), phase)),
+    }
+}
+
+fn attempted(state: &mut State, event: &Event) -> Result<Vec<Effect>, Impossible> {
+    match (event, std::mem::take(&mut state.phase)) {
+        (Event::AgentSpawned { pid, started }, Phase::Attempting { key, before, .. }) => {
+            state.phase = Phase::Attempting { key, before, process: Some((*pid, *started)) };
+            Ok(vec![Effect::AwaitAgent])
+        }
+        (Event::AgentEnded { end, claim, .. }, Phase::Attempting { key, before, .. }) => {
+            let attempt = Attempt { key, before, end: end.clone(), claim: claim.clone() };
+            Ok(attempt::ended(state, attempt))
+        }
+        (Event::LeftCommitted { .. }, Phase::Committing(attempt)) => {
+            state.phase = Phase::Observing(attempt);
+            Ok(owed(state))
+        }
+        (Event::Observed { observation, claims, tasks_changed, validation }, Phase::Observing(attempt)) => {
+            let validation = validation.clone();
+            Ok(attempt::observed(state, attempt, observation, claims, *tasks_changed, validation))
+        }
+        (Event::TasksRestored { tasks, .. }, phase @ Phase::Restoring { tasks: true, .. }) => {
+            state.phase = phase;
+            let heads = state.last_after.as_ref().map(facts::Snapshot::heads).unwrap_or_default();
+            survey::take_tasks(state, tasks, By::Ralph, &heads);
+            Ok(attempt::restored(state, None))
+        }
+        (Event::TasksRestored { tasks, .. }, Phase::Tidying { then }) => {
+            state.phase = *then;
+            let heads = state.last_after.as_ref().map(facts::Snapshot::heads).unwrap_or_default();
+            survey::take_tasks(state, tasks, By::Ralph, &heads);
+            Ok(owed(state))
+        }
+        (Event::WorkPutBack { kept, snapshot }, phase @ Phase::Restoring { work: true, .. }) => {
+            state.phase = phase;
+            Ok(attempt::restored(state, Some((kept, snapshot))))
+        }
+        (Event::Checked { check, results, tasks_changed }, phase @ Phase::Checking { .. }) => {
+            state.phase = phase;
+            Ok(attempt::checked(state, *check, results, *tasks_changed))
+        }
+        (_, phase) => Err(out_of_place(event.name(), &phase)),
+    }
+}
+
+fn applied(state: &mut State, event: &Event) -> Result<Vec<Effect>, Impossible> {
+    match (event, std::mem::take(&mut state.phase)) {
+        (Event::BoxesFlipped { flips }, Phase::Applying { entry, then, .. }) => {
+            survey::set_marks(state.book_mut(), flips);
+            state.phase = if entry.is_some() {
+                Phase::Applying { flips: Vec::new(), entry, then }
+            } else {
+                after_applying(then)
+            };
+            Ok(owed(state))
+        }
+        (Event::ProgressAppended, Phase::Applying { then, .. }) => {
+            state.phase = after_applying(then);
+            if let Phase::Stopped(stop) = &state.phase {
+                return Ok(survey::finish(stop.clone()));
+            }
+            Ok(owed(state))
+        }
+        (_, phase) => Err(out_of_place(event.name(), &phase)),
+    }
+}
+
+fn after_applying(then: Next) -> Phase {
+    match then {
+        Next::GoOn => Phase::Idle,
+        Next::Wait { seconds, why } => Phase::Waiting { seconds, why },
+        Next::Stop(stop) => Phase::Stopped(stop),
+    }
+}
+
+/// What a phase still owes: the effects that lead out of it. Each may be asked for again after a crash.
+pub fn owed(state: &State) -> Vec<Effect> {
+    let iteration = state.iteration;
+    match &state.phase {
+        Phase::Idle if state.mode == event::Mode::Verb => Vec::new(),
+        Phase::Idle => vec![Effect::Survey],
+        Phase::Clearing { leftovers } => vec![Effect::KeepLeftovers {
+            iteration: state.leftovers.as_ref().map_or(iteration, |leftovers| leftovers.iteration),
+            leftovers: leftovers.clone(),
+        }],
+        Phase::Attempting { process, .. } => vec![Effect::ReapAgent { iteration, process: *process }],
+        Phase::Committing(attempt) => vec![Effect::CommitLeft {
+            before: attempt.before.clone(),
+            message: attempt::commit_message(state, &attempt.key),
+        }],
+        Phase::Observing(attempt) => vec![Effect::Observe {
+            request: Box::new(attempt::observe_request(state, attempt)),
+            validation: attempt.key.stage == crate::task::Stage::Final,
+        }],
+        Phase::Restoring { tasks: true, .. } | Phase::Tidying { .. } => {
+            vec![Effect::RestoreTasks { iteration }]
+        }
+        Phase::Restoring { attempt, seen, .. } => vec![Effect::PutBack {
+            iteration,
+            before: attempt.before.clone(),
+            observation: Box::new(seen.observation.clone()),
+            everything: decide::must_not_change(&attempt.key.stage),
+        }],
+        Phase::Checking { check, packages, .. } => {
+            vec![Effect::RunCheck { iteration, check: *check, packages: packages.clone() }]
+        }
+        Phase::Judging { order } => vec![Effect::RunGate(order.clone())],
+        Phase::Applying { flips, .. } if !flips.is_empty() => {
+            vec![Effect::FlipBoxes { flips: flips.clone() }]
+        }
+        Phase::Applying { entry: Some(entry), .. } => vec![Effect::AppendProgress { entry: entry.clone() }],
+        Phase::Applying { .. } => Vec::new(),
+        Phase::Waiting { seconds, why } => vec![Effect::Wait { seconds: *seconds, why: why.clone() }],
+        Phase::Stopped(stop) => vec![Effect::Finish(stop.clone())],
+    }
+}
+
+impl Phase {
+    /// One word, for messages.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Idle => "idle",
+            Self::Clearing { .. } => "clearing",
+            Self::Attempting { .. } => "attempting",
+            Self::Committing(_) => "committing",
+            Self::Observing(_) => "observing",
+            Self::Restoring { .. } => "restoring",
+            Self::Checking { .. } => "checking",
+            Self::Judging { .. } => "judging",
+            Self::Tidying { .. } => "tidying",
+            Self::Applying { .. } => "applying",
+            Self::Waiting { .. } => "waiting",
+            Self::Stopped(_) => "stopped",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

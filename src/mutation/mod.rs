@@ -8,6 +8,15 @@
 //!
 //! Refuses to know: report formats, files, processes, task files.
 
+mod rule;
+mod score;
+mod survivors;
+#[cfg(test)]
+mod tests;
+
+pub use rule::{Judgement, NoCoverage, Per, Rule};
+pub use survivors::{SURVIVORS_SHOWN, SurvivorSieve, rank};
+
 use serde::{Deserialize, Serialize};
 
 /// What became of one mutant, in PIT's words (pitest `DetectionStatus`).
@@ -162,4 +171,22 @@ pub struct LeftOut {
     pub file: String,
     /// Why it was not judged, a phrase such as `no test class stands for it`.
     pub why: String,
+}
+
+impl From<Verdict> for GateReport {
+    /// A report that holds a verdict and nothing else.
+    fn from(verdict: Verdict) -> Self {
+        Self {
+            verdict,
+            classes: Vec::new(),
+            coverage: Coverage::default(),
+            survivors: Vec::new(),
+            survivors_total: 0,
+            left_out: Vec::new(),
+            remarks: Vec::new(),
+            reports: Vec::new(),
+            failing: Vec::new(),
+            millis: 0,
+        }
+    }
 }

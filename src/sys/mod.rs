@@ -6,6 +6,12 @@
 //!
 //! Refuses to know: tasks, gates, git, what a file means.
 
+pub mod clock;
+pub mod disk;
+pub mod lock;
+pub mod process;
+pub mod signals;
+
 use crate::machine::facts::ProcessEnd;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -84,8 +90,8 @@ pub struct Ended {
     pub millis: u64,
 }
 
-/// A started process, named so that a later run can find it again.
-#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+/// A started process, named so that a later run can find it again; `pid` 0 when nothing was started.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
 pub struct ProcessId {
     /// The process id.
     pub pid: i32,

@@ -8,8 +8,27 @@
 //!
 //! Refuses to know: the file system, who ticked a box, what happens next.
 
+mod diagnose;
+mod edit;
+mod exclude;
+mod family;
+mod file;
+mod grammar;
+mod outline;
+mod reconcile;
+mod remark;
+mod scan;
 mod stage;
 
+#[cfg(test)]
+mod tests;
+
+pub use diagnose::{Problem, ProblemKind};
+pub use edit::{Edit, EditConflict, Flip, FlipError, digest, with_marks};
+pub use file::TaskFile;
+pub use grammar::Grammar;
+pub use reconcile::{BoxClaim, Reconciled, reconcile};
+pub use remark::{Remark, RemarkKind};
 pub use stage::{Stage, TaskKey};
 
 use serde::{Deserialize, Serialize};
@@ -25,7 +44,7 @@ impl Mark {
     /// The ticked box, `[x]`.
     pub const DONE: Self = Self('x');
 
-    /// `[ ]` (or `[\t]`, which CommonMark reads as open).
+    /// `[ ]` (or `[\t]`, which Markdown reads as open).
     pub fn is_open(self) -> bool {
         matches!(self.0, ' ' | '\t')
     }

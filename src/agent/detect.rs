@@ -1,0 +1,60 @@
+//! Which agent CLIs are installed.
+//!
+//! Owns: the names of known CLIs and the look along `PATH`.
+//!
+//! Promises: starts nothing; names only programs that this user may start.
+//!
+//! Refuses to know: the environment (`PATH` is handed in), versions, logins.
+
+use nix::unistd::{AccessFlags, access};
+use std::path::Path;
+
+/// The programs that are looked for; those with a preset first.
+pub const KNOWN_AGENTS: &[&str] = &[
+    "claude",
+    "codex",
+    "gemini",
+    "opencode",
+    "kiro-cli",
+    "copilot",
+    "amp",
+    "goose",
+    "aider",
+    "qwen",
+    "hermes",
+    "cursor-agent",
+];
+
+/// The known agent CLIs in the folders of a `PATH` value, in the order of [`KNOWN_AGENTS`]. Relative
+/// folders are passed over: what they mean depends on the current one.
+pub fn detect(path: &str) -> Vec<&'static str> {
+    let folders: Vec<&Path> = path.split(':').map(Path::new).filter(|folder| folder.is_absolute()).collect();
+    let is_program = |file: &Path| file.is_file() && access(file, AccessFlags::X_OK).is_ok();
+    let found = |name: &&&str| folders.iter().any(|folder| is_program(&folder.join(name)));
+    KNOWN_AGENTS.iter().filter(found).copied().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::PermissionsExt;
+
+    #[test]
+    fn programs_on_the_path_are_found_in_the_known_order() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let other = tempfile::tempdir().expect("a folder");
+        for (place, name, mode) in [
+            (&other, "codex", 0o755),
+            (&folder, "amp", 0o755),
+            (&folder, "gemini", 0o644),
+            (&folder, "sh", 0o755),
+        ] {
+            let file = fs_err::File::create(place.path().join(name)).expect("a file");
+            file.set_permissions(PermissionsExt::from_mode(mode)).expect("a mode");
+        }
+        fs_err::create_dir(folder.path().join("claude")).expect("a folder");
+        let path = format!("{}:/nowhere::.:{}", folder.path().display(), other.path().display());
+        assert_eq!(detect(&path), ["codex", "amp"]);
+        assert_eq!(detect(""), [""; 0]);
+    }
+}

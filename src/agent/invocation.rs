@@ -1,0 +1,181 @@
+//! The call of an agent: arguments and environment of one attempt.
+//!
+//! Owns: the placeholders of argv and the `RALPH_…` variables (design §5).
+//!
+//! Promises: what is filled in is never read again for placeholders, never split, never a shell's;
+//! nobody's `GIT_…` reaches the agent unasked.
+//!
+//! Refuses to know: how a process is started, where the base environment came from.
+
+use crate::config::{AgentSettings, Role};
+use std::collections::BTreeMap;
+
+/// What an agent is told about its attempt, beside the prompt.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CallFacts<'a> {
+    /// The file that holds the prompt, absolute.
+    pub prompt_file: &'a str,
+    /// The box as `tasks.md` names it (`2.`, `2.TEST-FIRST`); empty without an id.
+    pub task: &'a str,
+    /// The text of the task.
+    pub task_text: &'a str,
+    /// The word of the stage, `IMPLEMENT` for the implementation.
+    pub stage: &'a str,
+    /// The agent's role.
+    pub role: Role,
+    /// The workspace, absolute.
+    pub workspace: &'a str,
+    /// The iteration.
+    pub iteration: u64,
+    /// The attempt in a row for this stage, from 1.
+    pub attempt: u32,
+}
+
+/// A program to start; its working directory is the workspace, its standard input the prompt file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AgentCall {
+    /// Program and arguments.
+    pub argv: Vec<String>,
+    /// The whole environment, sorted by name, each name once.
+    pub env: Vec<(String, String)>,
+}
+
+/// The call of an agent. `base` is the environment to start from; on top of it come the agent's own
+/// `env:` and then the `RALPH_…` variables.
+pub fn agent_call(agent: &AgentSettings, facts: &CallFacts<'_>, base: &[(String, String)]) -> AgentCall {
+    let argv = agent.command.iter().map(|arg| fill(arg, facts)).collect();
+    let inherited = base.iter().filter(|(name, _)| !name.starts_with("GIT_")).cloned();
+    let mut env: BTreeMap<String, String> = inherited.collect();
+    env.extend(agent.env.clone());
+    let own = [
+        ("RALPH_WORKSPACE", facts.workspace.to_owned()),
+        ("RALPH_TASK", facts.task.to_owned()),
+        ("RALPH_TASK_TEXT", facts.task_text.to_owned()),
+        ("RALPH_STAGE", facts.stage.to_owned()),
+        ("RALPH_ROLE", facts.role.word().to_owned()),
+        ("RALPH_ITERATION", facts.iteration.to_string()),
+        ("RALPH_ATTEMPT", facts.attempt.to_string()),
+        ("RALPH_PROMPT_FILE", facts.prompt_file.to_owned()),
+    ];
+    // A NUL cannot stand in an environment; the task's text is foreign.
+    env.extend(own.map(|(name, value)| (name.to_owned(), value.replace('\0', ""))));
+    AgentCall { argv, env: env.into_iter().collect() }
+}
+
+/// Replaces each placeholder once, from left to right; other braces stay.
+fn fill(arg: &str, facts: &CallFacts<'_>) -> String {
+    let values = [
+        ("{prompt_file}", facts.prompt_file),
+        ("{task}", facts.task),
+        ("{stage}", facts.stage),
+        ("{role}", facts.role.word()),
+        ("{workspace}", facts.workspace),
+    ];
+    let mut filled = String::with_capacity(arg.len());
+    let mut rest = arg;
+    while let Some(at) = rest.find('{') {
+        filled.push_str(&rest[..at]);
+        rest = &rest[at..];
+        let (taken, value) = values
+            .iter()
+            .find(|(name, _)| rest.starts_with(name))
+            .map_or((1, "{"), |(name, value)| (name.len(), *value));
+        filled.push_str(value);
+        rest = &rest[taken..];
+    }
+    filled.push_str(rest);
+    filled.replace('\0', "")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn facts() -> CallFacts<'static> {
+        CallFacts {
+            prompt_file: "/w/.ralph/state/iter-7/prompt.md",
+            task: "2.TEST-FIRST",
+            task_text: "parse {stage} dates",
+            stage: "TEST-FIRST",
+            role: Role::TestWriter,
+            workspace: "/w",
+            iteration: 7,
+            attempt: 2,
+        }
+    }
+
+    fn agent(command: &[&str], env: &[(&str, &str)]) -> AgentSettings {
+        AgentSettings {
+            command: command.iter().map(|arg| (*arg).to_owned()).collect(),
+            env: env.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect(),
+            preset: None,
+        }
+    }
+
+    #[test]
+    fn placeholders_are_filled_and_other_braces_stay() {
+        let command = [
+            "x",
+            "{prompt_file}",
+            "{task}:{stage}:{role}",
+            "{{workspace}",
+            "{\"a\": {b}}",
+            "{task",
+            "é{role}é",
+            "",
+        ];
+        let call = agent_call(&agent(&command, &[]), &facts(), &[]);
+        assert_eq!(
+            call.argv,
+            [
+                "x",
+                "/w/.ralph/state/iter-7/prompt.md",
+                "2.TEST-FIRST:TEST-FIRST:test-writer",
+                "{/w",
+                "{\"a\": {b}}",
+                "{task",
+                "étest-writeré",
+                ""
+            ]
+        );
+        let nested = CallFacts { task: "{workspace}", ..facts() };
+        assert_eq!(agent_call(&agent(&["{task}"], &[]), &nested, &[]).argv, ["{workspace}"]);
+    }
+
+    #[test]
+    fn the_environment_is_base_then_agent_then_ralph() {
+        let base =
+            [("PATH", "/bin"), ("GIT_DIR", "/x"), ("RALPH_ROLE", "boss"), ("A", "1"), ("A", "2"), ("B", "1")]
+                .map(|(name, value)| (name.to_owned(), value.to_owned()));
+        let call = agent_call(&agent(&["x"], &[("B", "2"), ("GIT_AUTHOR_NAME", "me")]), &facts(), &base);
+        let env: Vec<String> = call.env.iter().map(|(name, value)| format!("{name}={value}")).collect();
+        assert_eq!(
+            env,
+            [
+                "A=2",
+                "B=2",
+                "GIT_AUTHOR_NAME=me",
+                "PATH=/bin",
+                "RALPH_ATTEMPT=2",
+                "RALPH_ITERATION=7",
+                "RALPH_PROMPT_FILE=/w/.ralph/state/iter-7/prompt.md",
+                "RALPH_ROLE=test-writer",
+                "RALPH_STAGE=TEST-FIRST",
+                "RALPH_TASK=2.TEST-FIRST",
+                "RALPH_TASK_TEXT=parse {stage} dates",
+                "RALPH_WORKSPACE=/w",
+            ]
+        );
+    }
+
+    proptest! {
+        #[test]
+        fn an_argument_without_placeholders_stays_as_it_is(arg in "[a-z{}$ \"é]{0,30}") {
+            let known = ["{prompt_file}", "{task}", "{stage}", "{role}", "{workspace}"];
+            prop_assume!(!known.iter().any(|name| arg.contains(name)));
+            let argv = agent_call(&agent(&[&arg], &[]), &facts(), &[]).argv;
+            prop_assert_eq!(argv, vec![arg]);
+        }
+    }
+}

@@ -1,0 +1,259 @@
+//! Prompts: templates filled with facts.
+//!
+//! Owns: the variables that a template may use, their bounds, and the templates that come with ralph.
+//!
+//! Promises: strict (a variable that does not exist is an error with file and line); foreign text stands
+//! between marks; no line of a prompt matches `^RALPH-VERDICT:`; the same facts give the same bytes.
+//!
+//! Refuses to know: files, where a fact came from.
+
+mod data;
+
+use crate::config::Role;
+use crate::report::plain;
+use minijinja::syntax::SyntaxConfig;
+use minijinja::value::Serde;
+use minijinja::{Environment, ErrorKind, UndefinedBehavior};
+use serde::Serialize;
+use std::fmt;
+
+/// Cap of `requirements` and of `design`, bytes each.
+const SPEC_CAP: usize = 64 * 1024;
+/// Cap of `progress`, bytes.
+const PROGRESS_CAP: usize = 16 * 1024;
+/// Cap of `reasons`, bytes, and of one reason.
+const REASONS_CAP: usize = 32 * 1024;
+const REASON_CAP: usize = 8 * 1024;
+/// Cap of `task_text`, bytes.
+const TASK_CAP: usize = 4 * 1024;
+/// The most changed files, and the most leftovers, that are listed.
+const CHANGES: usize = 200;
+const LEFTOVERS: usize = 50;
+/// Cap of a name or path, characters.
+const NAME_CHARS: usize = 400;
+
+/// What a prompt is made of, as found: bounding and cleaning is this module's work.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct PromptFacts {
+    /// The box as `tasks.md` names it (`2.`, `2.TEST-FIRST`, `FINAL`); empty without an id.
+    pub task: String,
+    /// The family's id (`2`); empty without one.
+    pub id: String,
+    /// The text of the task, foreign.
+    pub task_text: String,
+    /// The word of the stage, `IMPLEMENT` for the implementation.
+    pub stage: String,
+    /// The iteration.
+    pub iteration: u64,
+    /// The attempt in a row for this stage, from 1.
+    pub attempt: u32,
+    /// The workspace, absolute.
+    pub workspace: String,
+    /// The spec folder, absolute.
+    pub spec: String,
+    /// `requirements.md`, foreign; empty when there is none.
+    pub requirements: String,
+    /// `design.md`, foreign; empty when there is none.
+    pub design: String,
+    /// Why the last attempt was rejected, or a gate or reviewer said FAIL; foreign in parts.
+    pub reasons: Vec<String>,
+    /// `progress.txt` or its end, foreign.
+    pub progress: String,
+    /// Paths that an earlier attempt of this stage left uncommitted (`<package>/<path>`).
+    pub leftovers: Vec<String>,
+    /// The packages.
+    pub packages: Vec<PromptPackage>,
+    /// True when ralph commits what the attempt leaves.
+    pub commit_by_ralph: bool,
+    /// The file that lists the family's changes, absolute; empty when there is none.
+    pub diff_file: String,
+    /// The family's changed files (`<package>/<path>`).
+    pub changes: Vec<String>,
+    /// True for a reviewer: a verdict line must end its output.
+    pub verdict_wanted: bool,
+    /// The report that the validator writes, absolute; empty for all others.
+    pub validation_report: String,
+    /// Per cent of mutants that the mutation gate wants killed.
+    pub threshold: u32,
+}
+
+/// A package as a prompt names it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct PromptPackage {
+    /// The folder's base name.
+    pub name: String,
+    /// The folder, relative to the workspace.
+    pub path: String,
+}
+
+/// The variables of a template, for messages and documentation. `requirements`, `design`, `task_text`,
+/// `reasons`, `progress`, `leftovers` and `changes` are blocks of marked data, empty when there is
+/// nothing; `packages` is a list of `name` and `path`; the others are one line, a number or a truth value.
+pub const VARIABLES: &[&str] = &[
+    "role",
+    "task",
+    "id",
+    "task_text",
+    "stage",
+    "iteration",
+    "attempt",
+    "workspace",
+    "spec",
+    "requirements",
+    "design",
+    "reasons",
+    "progress",
+    "leftovers",
+    "packages",
+    "commit_by_ralph",
+    "diff_file",
+    "changes",
+    "verdict_wanted",
+    "validation_report",
+    "threshold",
+];
+
+/// A template that cannot be filled.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PromptError {
+    /// The template, as a path from the workspace (`.ralph/prompts/worker.md`).
+    pub file: String,
+    /// 1-based line in it.
+    pub line: Option<usize>,
+    /// What is wrong, a whole sentence that starts with the place.
+    pub message: String,
+    /// What to do about it, a whole sentence.
+    pub hint: String,
+}
+
+impl fmt::Display for PromptError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for PromptError {}
+
+/// The template that comes with ralph for a role.
+pub fn builtin(role: Role) -> &'static str {
+    match role {
+        Role::TestWriter => include_str!("../../../templates/prompts/test-writer.md"),
+        Role::Worker => include_str!("../../../templates/prompts/worker.md"),
+        Role::ReqReviewer => include_str!("../../../templates/prompts/req-reviewer.md"),
+        Role::QualityReviewer => include_str!("../../../templates/prompts/quality-reviewer.md"),
+        Role::IntegrationTester => include_str!("../../../templates/prompts/integration-tester.md"),
+        Role::Validator => include_str!("../../../templates/prompts/validator.md"),
+    }
+}
+
+/// Fills the template of a role: `given` (the text of `.ralph/prompts/<role>.md`) or [`builtin`].
+///
+/// # Errors
+/// The template is malformed, or asks for what does not exist.
+pub fn render(given: Option<&str>, role: Role, facts: &PromptFacts) -> Result<String, PromptError> {
+    let folder = if given.is_some() { ".ralph/prompts" } else { "templates/prompts" };
+    let file = format!("{folder}/{}.md", role.word());
+    let source = given.unwrap_or_else(|| builtin(role));
+    let syntax =
+        SyntaxConfig::builder().trim_blocks(true).lstrip_blocks(true).keep_trailing_newline(true).build();
+    let mut environment = Environment::new();
+    environment.set_undefined_behavior(UndefinedBehavior::Strict);
+    environment.set_auto_escape_callback(|_| minijinja::AutoEscape::None);
+    environment.set_syntax(syntax.map_err(|error| prompt_error(&file, source, &error))?);
+    let context = Serde(Shown::of(role, facts));
+    let rendered = environment.render_named_str(&file, source, context);
+    rendered.map(|prompt| data::disarmed(&prompt)).map_err(|error| prompt_error(&file, source, &error))
+}
+
+fn prompt_error(file: &str, source: &str, error: &minijinja::Error) -> PromptError {
+    let line = error.line();
+    let place = line.map(|line| format!(":{line}")).unwrap_or_default();
+    let text = line.and_then(|line| source.lines().nth(line.saturating_sub(1))).unwrap_or_default();
+    let text = plain::line(text, 120);
+    let (what, hint) = if error.kind() == ErrorKind::UndefinedError {
+        let hint = format!("Templates may use: {}.", VARIABLES.join(", "));
+        ("The template asks for something that does not exist".to_owned(), hint)
+    } else {
+        let detail = error.detail().map_or_else(|| error.kind().to_string(), str::to_owned);
+        let what = format!("The template cannot be filled ({})", plain::line(&detail, 200));
+        (what, "Mend the line, or remove the file to use the template that comes with ralph.".to_owned())
+    };
+    let message = format!("{file}{place}: {what}: `{text}`.");
+    PromptError { file: file.to_owned(), line, message, hint }
+}
+
+/// The facts as a template sees them.
+#[derive(Serialize)]
+struct Shown {
+    role: &'static str,
+    task: String,
+    id: String,
+    task_text: String,
+    stage: String,
+    iteration: u64,
+    attempt: u32,
+    workspace: String,
+    spec: String,
+    requirements: String,
+    design: String,
+    reasons: String,
+    progress: String,
+    leftovers: String,
+    packages: Vec<PromptPackage>,
+    commit_by_ralph: bool,
+    diff_file: String,
+    changes: String,
+    verdict_wanted: bool,
+    validation_report: String,
+    threshold: u32,
+}
+
+impl Shown {
+    fn of(role: Role, facts: &PromptFacts) -> Self {
+        let name = |text: &str| plain::line(text, NAME_CHARS);
+        let in_spec = "the whole file is in the spec folder";
+        let package =
+            |package: &PromptPackage| PromptPackage { name: name(&package.name), path: name(&package.path) };
+        Self {
+            role: role.word(),
+            task: name(&facts.task),
+            id: name(&facts.id),
+            task_text: data::marked("task", &data::head(&facts.task_text, TASK_CAP, "it stands in tasks.md")),
+            stage: name(&facts.stage),
+            iteration: facts.iteration,
+            attempt: facts.attempt,
+            workspace: name(&facts.workspace),
+            spec: name(&facts.spec),
+            requirements: data::marked(
+                "requirements.md",
+                &data::head(&facts.requirements, SPEC_CAP, in_spec),
+            ),
+            design: data::marked("design.md", &data::head(&facts.design, SPEC_CAP, in_spec)),
+            reasons: data::marked("reasons", &reasons(&facts.reasons)),
+            progress: data::marked("progress.txt", &data::tail(&facts.progress, PROGRESS_CAP, in_spec)),
+            leftovers: data::marked("leftovers", &data::lines(&facts.leftovers, LEFTOVERS, NAME_CHARS, "")),
+            packages: facts.packages.iter().map(package).collect(),
+            commit_by_ralph: facts.commit_by_ralph,
+            diff_file: name(&facts.diff_file),
+            changes: data::marked("changed files", &data::lines(&facts.changes, CHANGES, NAME_CHARS, "")),
+            verdict_wanted: facts.verdict_wanted,
+            validation_report: name(&facts.validation_report),
+            threshold: facts.threshold,
+        }
+    }
+}
+
+/// The reasons as a list; the first ones when they are too long together.
+fn reasons(reasons: &[String]) -> String {
+    let one = |reason: &String| {
+        let text = data::head(reason, REASON_CAP, "this reason goes on in progress.txt");
+        format!("- {}", text.trim().replace('\n', "\n  "))
+    };
+    let all: Vec<String> = reasons.iter().filter(|reason| !reason.trim().is_empty()).map(one).collect();
+    data::head(&all.join("\n"), REASONS_CAP, "more reasons are in progress.txt")
+}
+
+#[cfg(test)]
+mod roles;
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,139 @@
+//! What can be typed.
+//!
+//! Owns: verbs, flags and their help.
+//!
+//! Promises: no logic; every verb has an example.
+//!
+//! Refuses to know: what a verb does.
+
+use clap::{Args, Parser, Subcommand};
+use std::path::PathBuf;
+
+/// Run coding agents in a loop that believes only git and deterministic gates
+#[derive(Debug, Parser)]
+#[command(
+    name = "ralph",
+    version,
+    max_term_width = 100,
+    after_help = "Exit codes: 0 done · 1 work left · \
+2 usage or configuration · 3 a gate gave no verdict · 4 state changed under the run · 5 a limit · \
+6 no progress · 70 internal · 74 disk · 75 workspace busy · 129/130/143 signal"
+)]
+pub struct Cli {
+    /// The folder that holds `.ralph/` (found upward from the current one)
+    #[arg(long, global = true, value_name = "DIR")]
+    pub root: Option<PathBuf>,
+    /// Print facts as JSON, one object a line
+    #[arg(long, global = true)]
+    pub json: bool,
+    /// What to do
+    #[command(subcommand)]
+    pub verb: Verb,
+}
+
+/// The verbs.
+#[derive(Debug, Subcommand)]
+pub enum Verb {
+    /// Take open boxes one by one until there is a reason to stop
+    #[command(
+        after_help = "Examples:\n  ralph run\n  ralph run --once\n  ralph run --retry 2. --max-iterations 10\n  ralph run --dry-run"
+    )]
+    Run(RunArgs),
+    /// Show which box is next, and why the others are not
+    #[command(after_help = "Examples:\n  ralph next\n  ralph next --json")]
+    Next {
+        /// Optional boxes count too
+        #[arg(long)]
+        optional: bool,
+    },
+    /// Show families, stages, verdicts and what is blocked
+    #[command(after_help = "Examples:\n  ralph status\n  ralph status --json")]
+    Status,
+    /// Tick a box by hand, with a reason, for the commits of this moment
+    #[command(after_help = "Example:\n  ralph accept 2.PITEST --reason 'the last mutant is equivalent'")]
+    Accept(ByHand),
+    /// Open a box by hand, with a reason
+    #[command(after_help = "Example:\n  ralph reopen 2. --reason 'the rounding is wrong'")]
+    Reopen(ByHand),
+    /// Run a gate: `2.PITEST` with all its consequences, or `PITEST` alone to judge and report
+    #[command(
+        after_help = "Examples:\n  ralph gate 2.PITEST\n  ralph gate 2.PITEST --since HEAD~3\n  ralph gate PITEST --since main\n  ralph gate PITEST --diff changed-files.txt --json"
+    )]
+    Gate(GateArgs),
+    /// Pin the base of a task before an agent works on it (for loops that are not ralph's)
+    #[command(after_help = "Example:\n  ralph snapshot 2. && my-agent && ralph gate 2.PITEST")]
+    Snapshot {
+        /// The task: `2.`
+        id: String,
+    },
+    /// Show what a task has changed: `<package>/<path>`, one line each
+    #[command(after_help = "Examples:\n  ralph diff\n  ralph diff 2. --json")]
+    Diff {
+        /// The task: `2.`; the last one that was tried when left out
+        id: Option<String>,
+    },
+    /// Find everything that is wrong with the spec, the configuration and the repositories
+    #[command(after_help = "Examples:\n  ralph check\n  ralph check --json")]
+    Check,
+    /// Write `.ralph/` with a commented configuration and the prompts
+    #[command(after_help = "Examples:\n  ralph init\n  ralph init --agent claude")]
+    Init(InitArgs),
+    /// Run the built-in example on real Maven and PIT with a scripted agent
+    #[command(after_help = "Examples:\n  ralph demo\n  ralph demo --into /tmp/ralph-demo")]
+    Demo {
+        /// Keep the workspace in this folder, which must be empty or absent
+        #[arg(long, value_name = "DIR")]
+        into: Option<PathBuf>,
+    },
+}
+
+/// Flags of `run`.
+#[derive(Debug, Default, Args)]
+pub struct RunArgs {
+    /// One iteration, then stop
+    #[arg(long)]
+    pub once: bool,
+    /// Stop after so many iterations
+    #[arg(long, value_name = "N")]
+    pub max_iterations: Option<u64>,
+    /// Show what would be done first, change nothing
+    #[arg(long)]
+    pub dry_run: bool,
+    /// Take optional boxes (`[ ]*`) too
+    #[arg(long)]
+    pub optional: bool,
+    /// Clear the block and the counters of a task
+    #[arg(long, value_name = "ID")]
+    pub retry: Vec<String>,
+}
+
+/// Flags of `accept` and `reopen`.
+#[derive(Debug, Args)]
+pub struct ByHand {
+    /// The box: `2.`, `2.PITEST`, `FINAL`
+    pub id: String,
+    /// Why; stands in the journal and in progress.txt
+    #[arg(long, value_name = "TEXT")]
+    pub reason: String,
+}
+
+/// Flags of `gate`.
+#[derive(Debug, Args)]
+pub struct GateArgs {
+    /// A gate's box (`2.PITEST`) or a gate's name (`PITEST`)
+    pub gate: String,
+    /// Judge what changed since this revision
+    #[arg(long, value_name = "REV", conflicts_with = "diff")]
+    pub since: Option<String>,
+    /// Judge the files listed here, `<package>/<path>` a line
+    #[arg(long, value_name = "FILE")]
+    pub diff: Option<PathBuf>,
+}
+
+/// Flags of `init`.
+#[derive(Debug, Args)]
+pub struct InitArgs {
+    /// The agent's preset: claude or codex
+    #[arg(long, value_name = "PRESET")]
+    pub agent: Option<String>,
+}

@@ -1,0 +1,86 @@
+//! `ralph demo`: the main job on the built-in example.
+//!
+//! Owns: the example's files inside the binary, and the workspace made of them.
+//!
+//! Promises: real git, real Maven, real PIT; no key, no model; nothing outside the demo's folder and
+//! ralph's and Maven's caches is written.
+//!
+//! Refuses to know: the loop; it runs like any other.
+
+use super::args::RunArgs;
+use super::exit::Exit;
+use super::run::{run_in, told};
+use super::ui;
+use super::workspace::Place;
+use crate::engine::{Fault, FaultKind};
+use crate::git::first_commit;
+use std::path::{Path, PathBuf};
+
+/// The example, file by file; a test compares the list with the folder.
+pub(super) const FILES: &[(&str, &str)] = &[
+    (".ralph/config.yaml", include_str!("../../.ralph-example/.ralph/config.yaml")),
+    (".ralph/prompts/validator.md", include_str!("../../.ralph-example/.ralph/prompts/validator.md")),
+    ("agent.sh", include_str!("../../.ralph-example/agent.sh")),
+    ("design.md", include_str!("../../.ralph-example/design.md")),
+    ("requirements.md", include_str!("../../.ralph-example/requirements.md")),
+    ("tasks.md", include_str!("../../.ralph-example/tasks.md")),
+    ("src/manual/README.md", include_str!("../../.ralph-example/src/manual/README.md")),
+    ("src/orders/.gitignore", include_str!("../../.ralph-example/src/orders/.gitignore")),
+    ("src/orders/pom.xml", include_str!("../../.ralph-example/src/orders/pom.xml")),
+];
+
+/// Copies the example, makes its repositories, runs the loop there.
+pub(super) fn demo(json: bool, into: Option<&Path>) -> Result<Exit, Fault> {
+    let kept = into.map(Path::to_owned);
+    let (folder, temporary) = match kept {
+        Some(folder) => (make_empty(folder)?, None),
+        None => {
+            let temporary = tempfile::Builder::new().prefix("ralph-demo-").tempdir()?;
+            (temporary.path().to_owned(), Some(temporary))
+        }
+    };
+    for (name, text) in FILES {
+        let path = folder.join(name);
+        if let Some(parent) = path.parent() {
+            fs_err::create_dir_all(parent)?;
+        }
+        fs_err::write(&path, text)?;
+    }
+    for package in ["src/orders", "src/manual"] {
+        first_commit(&folder.join(package), "the example's start")?;
+    }
+    if !json {
+        ui::line(&format!("The example is in {}: ralph run", folder.display()));
+    }
+    let place = Place { root: Some(&folder), json };
+    let workspace = place.open()?;
+    let stop = run_in(&workspace, &RunArgs::default())?;
+    let exit = told(&place, &stop);
+    if !json {
+        after(&folder, temporary, exit);
+    }
+    Ok(exit)
+}
+
+/// Where the result is; a demo that failed is kept, to be looked at.
+fn after(folder: &Path, temporary: Option<tempfile::TempDir>, exit: Exit) {
+    match temporary {
+        Some(temporary) if exit == Exit::Done => {
+            drop(temporary);
+            ui::line("`ralph demo --into DIR` keeps tasks.md, progress.txt and the journal.");
+        }
+        Some(temporary) => {
+            ui::line(&format!("The workspace is kept: {}", temporary.keep().display()));
+        }
+        None => ui::line(&format!("Look at {0}/tasks.md and {0}/progress.txt.", folder.display())),
+    }
+}
+
+fn make_empty(folder: PathBuf) -> Result<PathBuf, Fault> {
+    fs_err::create_dir_all(&folder)?;
+    if fs_err::read_dir(&folder)?.next().is_some() {
+        let what = format!("{} is not empty.", folder.display());
+        return Err(Fault::new(FaultKind::Setup, what, "name a folder that is empty or does not exist"));
+    }
+    Ok(fs_err::canonicalize(folder)?)
+}

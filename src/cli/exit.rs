@@ -1,0 +1,94 @@
+//! Exit codes: one documented enum (design §6).
+//!
+//! Owns: the number that each end of a verb has.
+//!
+//! Promises: the same end always has the same number; numbers never change their meaning.
+//!
+//! Refuses to know: what led there.
+
+use crate::engine::FaultKind;
+use crate::machine::stop::Stop;
+use crate::mutation::Verdict;
+
+/// How a verb of ralph ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Exit {
+    /// 0: done; for questions: yes.
+    Done,
+    /// 1: stopped with work left (blocked, gaps); for questions: no (check found errors, gate FAIL).
+    WorkLeft,
+    /// 2: usage or configuration, dirty start.
+    Usage,
+    /// 3: a gate gave no verdict; for questions: could not tell.
+    NoVerdict,
+    /// 4: tasks.md, git or the journal were changed under the run and could not be put back.
+    Changed,
+    /// 5: a limit was reached (iterations, wall).
+    Limit,
+    /// 6: no progress.
+    NoProgress,
+    /// 70: internal fault.
+    Internal,
+    /// 74: disk or I/O.
+    Io,
+    /// 75: another run holds the workspace, or a process of an earlier one still lives.
+    Busy,
+    /// 128 + signal: 129 HUP, 130 INT, 143 TERM.
+    Signal(u8),
+}
+
+impl Exit {
+    /// The number.
+    pub fn code(self) -> u8 {
+        match self {
+            Self::Done => 0,
+            Self::WorkLeft => 1,
+            Self::Usage => 2,
+            Self::NoVerdict => 3,
+            Self::Changed => 4,
+            Self::Limit => 5,
+            Self::NoProgress => 6,
+            Self::Internal => 70,
+            Self::Io => 74,
+            Self::Busy => 75,
+            Self::Signal(signal) => 128_u8.saturating_add(signal),
+        }
+    }
+}
+
+impl From<FaultKind> for Exit {
+    fn from(kind: FaultKind) -> Self {
+        match kind {
+            FaultKind::Setup => Self::Usage,
+            FaultKind::Unknown => Self::NoVerdict,
+            FaultKind::Changed => Self::Changed,
+            FaultKind::Internal => Self::Internal,
+            FaultKind::Io => Self::Io,
+            FaultKind::Busy => Self::Busy,
+        }
+    }
+}
+
+impl From<&Stop> for Exit {
+    fn from(stop: &Stop) -> Self {
+        match stop {
+            Stop::AllDone => Self::Done,
+            Stop::Gaps { .. } | Stop::Blocked { .. } => Self::WorkLeft,
+            Stop::Iterations { .. } | Stop::Wall => Self::Limit,
+            Stop::NoProgress { .. } => Self::NoProgress,
+            Stop::Interrupted { signal } => Self::Signal(u8::try_from(*signal).unwrap_or(0)),
+            Stop::GateError { .. } => Self::NoVerdict,
+            Stop::Refused { .. } | Stop::Dirty { .. } => Self::Usage,
+        }
+    }
+}
+
+impl From<&Verdict> for Exit {
+    fn from(verdict: &Verdict) -> Self {
+        match verdict {
+            Verdict::Pass | Verdict::Skip { .. } => Self::Done,
+            Verdict::Fail { .. } => Self::WorkLeft,
+            Verdict::Error { .. } => Self::NoVerdict,
+        }
+    }
+}

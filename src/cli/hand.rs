@@ -1,0 +1,82 @@
+//! `ralph accept`, `reopen` and `snapshot`: what people and other loops do by hand.
+//!
+//! Owns: who may do it, and the facts that it becomes.
+//!
+//! Promises: nothing inside an agent's process tree can tick a box through ralph.
+//!
+//! Refuses to know: what follows from it.
+
+use super::args::ByHand;
+use super::exit::Exit;
+use super::ui;
+use super::workspace::{Place, key_of};
+use crate::engine::{Fault, FaultKind};
+use crate::machine::event::Event;
+use crate::sys::process::is_inside_agent;
+use crate::task::Mark;
+use serde_json::json;
+
+/// `ralph accept`.
+pub(super) fn accept(place: &Place<'_>, by_hand: &ByHand) -> Result<Exit, Fault> {
+    flip(place, by_hand, true)
+}
+
+/// `ralph reopen`.
+pub(super) fn reopen(place: &Place<'_>, by_hand: &ByHand) -> Result<Exit, Fault> {
+    flip(place, by_hand, false)
+}
+
+fn flip(place: &Place<'_>, by_hand: &ByHand, tick: bool) -> Result<Exit, Fault> {
+    if is_inside_agent()? {
+        return Err(Fault::new(
+            FaultKind::Setup,
+            "An agent asked for a box to be changed by hand; only a person may.",
+            "an agent gives a verdict or commits; ralph ticks the boxes",
+        ));
+    }
+    if by_hand.reason.trim().is_empty() {
+        return Err(Fault::new(FaultKind::Setup, "The reason is empty.", "say why: --reason 'text'"));
+    }
+    let workspace = place.open()?;
+    workspace.as_a_verb(|engine| {
+        let key = key_of(engine.state(), &by_hand.id)?;
+        let reason = by_hand.reason.clone();
+        let is_done = engine.state().book().is_done(&key);
+        let mark = engine.state().book().row(&key).map_or(Mark::OPEN, |row| row.mark);
+        if !mark.is_open() && !mark.is_done() {
+            let what = format!("{key} holds `[{}]`, which is not ralph's to change.", mark.0);
+            return Err(Fault::new(FaultKind::Setup, what, "write `[ ]` there first"));
+        }
+        if is_done == tick {
+            let word = if tick { "ticked" } else { "open" };
+            ui::line(&format!("{key} is {word} already."));
+            return Ok(Exit::Done);
+        }
+        let fact = if tick {
+            Event::BoxAccepted { key, reason, snapshot: engine.world().snapshot()? }
+        } else {
+            Event::BoxReopened { key, reason }
+        };
+        engine.drive(vec![fact])?;
+        Ok(Exit::Done)
+    })
+}
+
+/// `ralph snapshot`.
+pub(super) fn snapshot(place: &Place<'_>, id: &str) -> Result<Exit, Fault> {
+    let workspace = place.open()?;
+    workspace.as_a_verb(|engine| {
+        let key = key_of(engine.state(), id)?;
+        let snapshot = engine.world().snapshot()?;
+        let heads = snapshot.heads();
+        let family = key.family.clone();
+        engine.drive(vec![Event::FamilyPinned { family: family.clone(), snapshot }])?;
+        let bases = engine.state().book().family(&family).map(|known| known.changes.bases.clone());
+        if place.json {
+            ui::json(&json!({ "task": family, "iteration": engine.state().iteration, "heads": heads, "bases": bases }));
+        } else {
+            ui::line(&format!("[{}] {key} is pinned in {} packages.", engine.state().iteration, heads.len()));
+        }
+        Ok(Exit::Done)
+    })
+}

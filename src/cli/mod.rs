@@ -1,0 +1,62 @@
+//! The command line: one verb, one function, one exit code.
+//!
+//! Owns: which verb is asked for, and that every fault is shown with its hint.
+//!
+//! Promises: no logic of the loop stands here.
+//!
+//! Refuses to know: rules, formats, git.
+
+mod args;
+mod check;
+mod demo;
+mod exit;
+mod gate;
+mod hand;
+mod init;
+mod run;
+mod show;
+mod teller;
+mod ui;
+mod workspace;
+
+pub use args::Cli;
+pub use exit::Exit;
+
+use crate::engine::Fault;
+use args::Verb;
+use clap::Parser as _;
+
+/// Does what was typed; the exit code of the process.
+pub fn run() -> u8 {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => {
+            let _ = error.print();
+            return u8::try_from(error.exit_code()).unwrap_or(2);
+        }
+    };
+    match dispatch(&cli) {
+        Ok(exit) => exit.code(),
+        Err(fault) => {
+            ui::fault(&fault);
+            Exit::from(fault.kind).code()
+        }
+    }
+}
+
+fn dispatch(cli: &Cli) -> Result<Exit, Fault> {
+    let place = workspace::Place { root: cli.root.as_deref(), json: cli.json };
+    match &cli.verb {
+        Verb::Run(args) => run::run(&place, args),
+        Verb::Next { optional } => show::next(&place, *optional),
+        Verb::Status => show::status(&place),
+        Verb::Diff { id } => show::diff(&place, id.as_deref()),
+        Verb::Accept(by_hand) => hand::accept(&place, by_hand),
+        Verb::Reopen(by_hand) => hand::reopen(&place, by_hand),
+        Verb::Snapshot { id } => hand::snapshot(&place, id),
+        Verb::Gate(args) => gate::gate(&place, args),
+        Verb::Check => check::check(&place),
+        Verb::Init(args) => init::init(&place, args),
+        Verb::Demo { into } => demo::demo(cli.json, into.as_deref()),
+    }
+}

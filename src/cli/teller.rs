@@ -1,0 +1,101 @@
+//! A run, told as it happens.
+//!
+//! Owns: which facts of a run people are shown, and as what.
+//!
+//! Promises: one line when something begins, its outcome when it ends; the same facts as JSON lines.
+//!
+//! Refuses to know: how a line reaches a person ([`super::ui`]).
+
+use super::ui::{self, StatusLine};
+use crate::config::role_of;
+use crate::machine::effect::{Body, Entry};
+use crate::machine::event::Event;
+use crate::machine::state::{Phase, State};
+use crate::report::progress::gate_lines;
+use crate::task::TaskKey;
+use serde_json::json;
+
+/// Shows a run.
+#[derive(Debug)]
+pub(super) struct Teller {
+    json: bool,
+    status: StatusLine,
+    told: u64,
+}
+
+impl Teller {
+    /// Lines for people, or JSON lines.
+    pub(super) fn new(json: bool) -> Self {
+        Self { json, status: StatusLine::new(json), told: 0 }
+    }
+
+    /// A fact and the state after it.
+    pub(super) fn tell(&mut self, event: &Event, state: &State) {
+        if self.json {
+            ui::json(&json!({ "iteration": state.iteration, "event": event }));
+            return;
+        }
+        match &state.phase {
+            Phase::Attempting { key, process: None, .. } => self.begin(state, key),
+            Phase::Judging { order } => self.begin(state, &order.key),
+            Phase::Checking { check, .. } => {
+                self.status.set(&format!("[{}] checks.{check:?}", state.iteration).to_lowercase());
+            }
+            Phase::Applying { entry: Some(entry), .. } => self.end(entry),
+            Phase::Waiting { seconds, why } => {
+                ui::note(&format!("waiting {seconds} s: {why}"));
+                self.status.set("waiting");
+            }
+            _ => {}
+        }
+        self.aside(event);
+    }
+
+    fn begin(&mut self, state: &State, key: &TaskKey) {
+        let who = role_of(&key.stage).map_or("gate", crate::config::Role::word);
+        self.status.set(&format!("[{}] {key} {who}", state.iteration));
+    }
+
+    /// The outcome of an iteration, once.
+    fn end(&mut self, entry: &Entry) {
+        if self.told == entry.iteration {
+            return;
+        }
+        self.told = entry.iteration;
+        self.status.set("");
+        let lines = match &entry.body {
+            Body::Text { headline, lines } => {
+                let mut all = vec![headline.clone()];
+                all.extend(lines.iter().map(|line| format!("- {line}")));
+                all
+            }
+            Body::Gate { name, report } => gate_lines(name, report),
+        };
+        let mut lines = lines.into_iter();
+        let headline = lines.next().unwrap_or_default();
+        ui::line(&format!("[{}] {:<13} {headline}", entry.iteration, entry.task));
+        for line in lines {
+            ui::line(&format!("      {line}"));
+        }
+        if !entry.boxes.is_empty() {
+            ui::line(&format!("      - boxes: {}", entry.boxes.join(", ")));
+        }
+    }
+
+    fn aside(&mut self, event: &Event) {
+        match event {
+            Event::LeftoversKept { kept, .. } | Event::WorkPutBack { kept, .. } => {
+                for kept in kept {
+                    ui::line(&format!("      kept: {} under {}", kept.package, kept.reference));
+                }
+            }
+            Event::TasksRestored { kept, .. } => {
+                ui::line(&format!("      tasks.md was put back; the other version is {kept}"));
+            }
+            Event::AgentEnded { leftover_processes, .. } if *leftover_processes > 0 => {
+                ui::line(&format!("      {leftover_processes} processes left behind were ended"));
+            }
+            _ => {}
+        }
+    }
+}

@@ -1,0 +1,126 @@
+//! What people see: the only file that prints.
+//!
+//! Owns: standard output and standard error, JSON lines, the status line on a terminal.
+//!
+//! Promises: no control character of foreign text reaches the terminal; a closed pipe ends no run; with
+//! `--json` every line of standard output is one JSON object.
+//!
+//! Refuses to know: what is worth saying.
+
+use crate::engine::Fault;
+use serde::Serialize;
+use std::io::{IsTerminal, Write};
+use std::sync::{Arc, Condvar, Mutex};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+/// A line on standard output.
+pub(super) fn line(text: &str) {
+    write(&mut std::io::stdout().lock(), text);
+}
+
+/// A line on standard error.
+pub(super) fn note(text: &str) {
+    write(&mut std::io::stderr().lock(), text);
+}
+
+/// One JSON object on a line of standard output.
+pub(super) fn json(value: &impl Serialize) {
+    match serde_json::to_string(value) {
+        Ok(text) => line(&text),
+        Err(error) => note(&format!("error: This answer cannot be written as JSON: {error}.")),
+    }
+}
+
+/// An error: what happened, and a `hint:` line with the next action.
+pub(super) fn error(what: &str, hint: &str) {
+    note(&format!("error: {what}"));
+    if !hint.is_empty() {
+        note(&format!("hint: {hint}"));
+    }
+}
+
+/// A fault, as an error.
+pub(super) fn fault(fault: &Fault) {
+    error(&fault.what, &fault.hint);
+}
+
+/// Whoever reads may be gone; ralph's work goes on without a listener.
+fn write(to: &mut dyn Write, text: &str) {
+    let shown: String = text.chars().map(shown).collect();
+    let _ = writeln!(to, "{shown}").and_then(|()| to.flush());
+}
+
+fn shown(c: char) -> char {
+    let hidden = c.is_control() && !matches!(c, '\n' | '\t');
+    if hidden || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}') { '\u{fffd}' } else { c }
+}
+
+/// The line that says what runs now: drawn on a terminal, silent elsewhere.
+#[derive(Debug, Default)]
+pub(super) struct StatusLine {
+    shared: Arc<(Mutex<Shown>, Condvar)>,
+    painter: Option<JoinHandle<()>>,
+}
+
+#[derive(Debug, Default)]
+struct Shown {
+    text: String,
+    seconds: u64,
+    over: bool,
+}
+
+impl StatusLine {
+    /// A status line; painted only when standard error is a terminal and `quiet` is false.
+    pub(super) fn new(quiet: bool) -> Self {
+        let shared: Arc<(Mutex<Shown>, Condvar)> = Arc::default();
+        let painter = (!quiet && std::io::stderr().is_terminal()).then(|| {
+            let shared = Arc::clone(&shared);
+            std::thread::spawn(move || paint(&shared))
+        });
+        Self { shared, painter }
+    }
+
+    /// Shows this text from now on, with the seconds since; nothing when it is empty.
+    pub(super) fn set(&self, text: &str) {
+        if let Ok(mut shown) = self.shared.0.lock() {
+            text.clone_into(&mut shown.text);
+            shown.seconds = 0;
+        }
+        if self.painter.is_some() {
+            let _ = write!(std::io::stderr(), "\r\x1b[K");
+        }
+    }
+}
+
+impl Drop for StatusLine {
+    fn drop(&mut self) {
+        self.set("");
+        if let Ok(mut shown) = self.shared.0.lock() {
+            shown.over = true;
+        }
+        self.shared.1.notify_all();
+        if let Some(painter) = self.painter.take() {
+            let _ = painter.join();
+        }
+    }
+}
+
+fn paint(shared: &(Mutex<Shown>, Condvar)) {
+    const FRAMES: [char; 4] = ['|', '/', '-', '\\'];
+    let mut frame = 0;
+    let Ok(mut shown) = shared.0.lock() else { return };
+    while !shown.over {
+        if !shown.text.is_empty() {
+            frame = (frame + 1) % FRAMES.len();
+            let text: String = shown.text.chars().map(self::shown).take(100).collect();
+            let _ = write!(std::io::stderr(), "\r\x1b[K{} {text} {} s", FRAMES[frame], shown.seconds);
+            let _ = std::io::stderr().flush();
+        }
+        match shared.1.wait_timeout(shown, Duration::from_secs(1)) {
+            Ok((next, _)) => shown = next,
+            Err(_) => return,
+        }
+        shown.seconds += 1;
+    }
+}

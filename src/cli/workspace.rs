@@ -1,0 +1,219 @@
+//! From what was typed to an open workspace.
+//!
+//! Owns: the search for `.ralph/`, the reading of the configuration and of the environment, the lock.
+//!
+//! Promises: everything that is wrong with the configuration is said at once, each with its line.
+//!
+//! Refuses to know: what a verb does with the workspace.
+
+use super::teller::Teller;
+use super::ui;
+use crate::config::{self, Settings};
+use crate::engine::{Engine, Fault, FaultKind, Outside, Parts, Places};
+use crate::git::Repositories;
+use crate::machine::event::{Event, Mode};
+use crate::machine::policy::Policy;
+use crate::machine::state::State;
+use crate::source::Classifier;
+use crate::sys::disk::RealDisk;
+use crate::sys::lock::{self, Lock};
+use crate::sys::process::Supervisor;
+use crate::sys::signals::Interrupts;
+use crate::task::{Grammar, TaskKey};
+use std::path::{Path, PathBuf};
+
+/// Where the verb was called.
+pub(super) struct Place<'a> {
+    /// `--root`.
+    pub(super) root: Option<&'a Path>,
+    /// `--json`.
+    pub(super) json: bool,
+}
+
+/// A workspace whose configuration was read.
+pub(super) struct Workspace {
+    /// The folders.
+    pub(super) places: Places,
+    /// The configuration.
+    pub(super) settings: Settings,
+    /// The words of its task file.
+    pub(super) grammar: Grammar,
+    json: bool,
+}
+
+impl Place<'_> {
+    /// Finds the workspace and reads its configuration.
+    pub(super) fn open(&self) -> Result<Workspace, Fault> {
+        let root = self.find()?;
+        let file = root.join(".ralph/config.yaml");
+        let text = match fs_err::read_to_string(&file) {
+            Ok(text) => text,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => String::new(),
+            Err(error) => return Err(error.into()),
+        };
+        let settings = config::parse(&text, &root).map_err(|errors| {
+            let lines: Vec<String> =
+                errors.iter().map(|error| format!(".ralph/{error} ({})", error.hint)).collect();
+            Fault::new(
+                FaultKind::Setup,
+                lines.join("\nerror: "),
+                "mend .ralph/config.yaml, then `ralph check`",
+            )
+        })?;
+        let places = Places { workspace: root, spec: settings.spec.clone() };
+        let checkpoint = regex_lite::Regex::new(&settings.checkpoints).ok();
+        let grammar = Grammar::new(settings.gates.keys().cloned().collect(), checkpoint);
+        Ok(Workspace { places, settings, grammar, json: self.json })
+    }
+
+    fn find(&self) -> Result<PathBuf, Fault> {
+        if let Some(root) = self.root {
+            return fs_err::canonicalize(root).map_err(|error| {
+                Fault::new(FaultKind::Setup, format!("--root: {error}."), "name an existing folder")
+            });
+        }
+        let here = std::env::current_dir()?;
+        let found = here.ancestors().find(|folder| folder.join(".ralph").is_dir());
+        found.map(Path::to_owned).ok_or_else(|| {
+            Fault::new(
+                FaultKind::Setup,
+                format!("There is no .ralph/ in {} or above it.", here.display()),
+                "`ralph init` makes one; `--root DIR` names one elsewhere",
+            )
+        })
+    }
+}
+
+impl Workspace {
+    /// The rules for the machine.
+    pub(super) fn policy(&self) -> Policy {
+        let settings = &self.settings;
+        Policy {
+            attempts: settings.limits.attempts,
+            rework: settings.limits.rework,
+            iterations: settings.limits.iterations,
+            go_on_when_blocked: settings.on_blocked == config::OnBlocked::Next,
+            keep_reviews: settings.rework == config::ReworkReviews::KeepReviews,
+            ralph_commits: settings.commit == config::CommitBy::Ralph,
+            red: settings.checks.red.is_some(),
+            green: settings.checks.green.is_some(),
+            ..Policy::default()
+        }
+    }
+
+    /// The packages.
+    pub(super) fn repositories(&self) -> Result<Repositories, Fault> {
+        let files = &self.settings.files;
+        let classifier = Classifier::new(&files.test, &files.production, &files.build).map_err(|error| {
+            Fault::new(FaultKind::Setup, format!("files: {error}."), "mend the pattern in .ralph/config.yaml")
+        })?;
+        Ok(Repositories::discover(
+            &self.places.workspace,
+            &self.settings.packages,
+            self.settings.packages_given,
+            classifier,
+        )?)
+    }
+
+    /// Takes the lock of the workspace, or says who holds it.
+    pub(super) fn lock(&self) -> Result<Lock, Fault> {
+        let path = self.places.lock();
+        if let Some(folder) = path.parent() {
+            crate::engine::private_folder(folder)?;
+        }
+        Lock::try_take(&path)?.ok_or_else(|| {
+            let holder = lock::holder(&path).map(|holder| format!(" ({holder})")).unwrap_or_default();
+            Fault::new(
+                FaultKind::Busy,
+                format!("Another ralph holds this workspace{holder}."),
+                "wait for it, or end it; `ralph status` may be asked at any time",
+            )
+        })
+    }
+
+    /// The real world of this workspace.
+    pub(super) fn outside(&self) -> Result<Outside, Fault> {
+        let interrupts = Interrupts::install()?;
+        let mut teller = Teller::new(self.json);
+        Ok(Outside::new(Parts {
+            places: self.places.clone(),
+            settings: self.settings.clone(),
+            repositories: self.repositories()?,
+            supervisor: Supervisor::new(PathBuf::from("/proc/self/exe"), Some(interrupts.clone())),
+            interrupts,
+            environment: environment(),
+            listener: Box::new(move |event, state| teller.tell(event, state)),
+            cache: cache_folder()?,
+        }))
+    }
+
+    /// The fact with which a process of ralph begins.
+    pub(super) fn started(&self, mode: Mode, policy: Policy, retry: Vec<String>) -> Event {
+        Event::RunStarted {
+            spec: self.places.spec_name(),
+            policy,
+            mode,
+            retry,
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+        }
+    }
+
+    /// The state as the journal tells it, without changing anything; a torn tail is passed over.
+    pub(super) fn read_state(&self) -> Result<State, Fault> {
+        let disk = RealDisk::new();
+        Ok(crate::engine::read_state(&disk, &self.places, &self.grammar)?)
+    }
+
+    /// Opens the engine, and does what one verb asks for: what an earlier run still owes first, then a
+    /// look at tasks.md and the packages, then the verb's own fact.
+    pub(super) fn as_a_verb<T>(
+        &self,
+        act: impl FnOnce(&mut Engine<'_>) -> Result<T, Fault>,
+    ) -> Result<T, Fault> {
+        let _lock = self.lock()?;
+        let mut outside = self.outside()?;
+        let mut disk = RealDisk::new();
+        let mut engine = Engine::open(&mut disk, &mut outside, self.places.clone(), self.grammar.clone())?;
+        engine.drive(vec![self.started(Mode::Verb, self.policy(), Vec::new()), Event::Resumed])?;
+        engine.look()?;
+        act(&mut engine)
+    }
+}
+
+/// The box that an id means: `2.`, `2`, `2.PITEST`, `FINAL`.
+pub(super) fn key_of(state: &State, id: &str) -> Result<TaskKey, Fault> {
+    let same = |row: &&crate::task::Row| {
+        let name = row.key.to_string();
+        row.key.has_id() && (name == id || name.strip_suffix('.') == Some(id))
+    };
+    state.book().rows.iter().find(same).map(|row| row.key.clone()).ok_or_else(|| {
+        Fault::new(
+            FaultKind::Setup,
+            format!("There is no box `{id}` in {}.", state.spec),
+            "`ralph status` lists the boxes",
+        )
+    })
+}
+
+/// Ralph's own environment: the base of what processes get.
+fn environment() -> Vec<(String, String)> {
+    std::env::vars_os()
+        .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
+        .collect()
+}
+
+/// `$XDG_CACHE_HOME/ralph`, else `~/.cache/ralph`.
+fn cache_folder() -> Result<PathBuf, Fault> {
+    let named = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
+    named("XDG_CACHE_HOME")
+        .or_else(|| named("HOME").map(|home| home.join(".cache")))
+        .map(|cache| cache.join("ralph"))
+        .ok_or_else(|| Fault::new(FaultKind::Setup, "HOME is not set.", "set HOME or XDG_CACHE_HOME"))
+}
+
+/// Shows problems, one error each.
+pub(super) fn show_problems(problems: &[String], hint: &str) {
+    for (at, problem) in problems.iter().enumerate() {
+        ui::error(problem, if at + 1 == problems.len() { hint } else { "" });
+    }
+}

@@ -1,0 +1,88 @@
+//! What keeps ralph from going on: not the agent's fault, not a verdict.
+//!
+//! Owns: the kinds of faults and their hints.
+//!
+//! Promises: each says what happened in a whole sentence, and what to do.
+//!
+//! Refuses to know: exit codes ([`crate::cli`] maps the kinds).
+
+use crate::journal::JournalError;
+use std::fmt;
+use std::io;
+
+/// The kind of a fault.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FaultKind {
+    /// Usage or configuration.
+    Setup,
+    /// Nothing could be told: a repository or report cannot be read.
+    Unknown,
+    /// tasks.md, git or the journal were changed under the run.
+    Changed,
+    /// A fault of ralph's own.
+    Internal,
+    /// Disk or I/O.
+    Io,
+    /// Another run holds the workspace, or a process of an earlier one still lives.
+    Busy,
+}
+
+/// A fault: what happened, and what to do.
+#[derive(Debug)]
+pub struct Fault {
+    /// Its kind.
+    pub kind: FaultKind,
+    /// A whole sentence.
+    pub what: String,
+    /// The next action; may be empty.
+    pub hint: String,
+}
+
+impl Fault {
+    /// A fault of that kind.
+    pub fn new(kind: FaultKind, what: impl Into<String>, hint: impl Into<String>) -> Self {
+        Self { kind, what: what.into(), hint: hint.into() }
+    }
+
+    /// A disk or I/O fault.
+    pub fn io(error: &io::Error) -> Self {
+        let hint = "see to the disk (space, rights), then run ralph again: it goes on where it stopped";
+        Self::new(FaultKind::Io, format!("A file could not be read or written: {error}."), hint)
+    }
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.what)
+    }
+}
+
+impl std::error::Error for Fault {}
+
+impl From<io::Error> for Fault {
+    fn from(error: io::Error) -> Self {
+        Self::io(&error)
+    }
+}
+
+impl From<JournalError> for Fault {
+    fn from(error: JournalError) -> Self {
+        match &error {
+            JournalError::Io(inner) => Self::io(inner),
+            JournalError::Corrupt { .. } | JournalError::Changed => Self::new(
+                FaultKind::Changed,
+                error.to_string(),
+                "find out who wrote to it; without the journal (move it away) the boxes in tasks.md stand as they are",
+            ),
+            JournalError::Newer { .. } => {
+                Self::new(FaultKind::Setup, error.to_string(), "use the newer ralph")
+            }
+        }
+    }
+}
+
+impl From<crate::machine::Impossible> for Fault {
+    fn from(error: crate::machine::Impossible) -> Self {
+        Self::new(FaultKind::Internal, error.to_string(), "please report this with the journal")
+    }
+}

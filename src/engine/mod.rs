@@ -1,0 +1,175 @@
+//! The engine: record the fact, step, perform the effects.
+//!
+//! Owns: the loop between the machine, the journal and the world; the file to read second.
+//!
+//! Promises: a fact is appended before its effects are performed, and is on the disk before an effect that
+//! touches the outside; a restart is a fold and a `Resumed`, nothing else.
+//!
+//! Refuses to know: rules (the machine has them), formats, flags.
+
+mod fault;
+mod outside;
+mod perform;
+mod places;
+mod progress;
+mod tasks;
+mod views;
+mod world;
+
+pub use fault::{Fault, FaultKind};
+pub use outside::{Outside, Parts, private_folder};
+pub use places::Places;
+pub use world::{AgentEnd, Judged, Readings, Started, World};
+
+use crate::journal::{self, Journal, Record};
+use crate::machine::effect::Effect;
+use crate::machine::event::Event;
+use crate::machine::state::{Phase, State};
+use crate::machine::step;
+use crate::mutation::GateReport;
+use crate::sys::Disk;
+use crate::task::{Grammar, TaskFile};
+use std::collections::VecDeque;
+
+/// The fold of the journal with the tag of the record that the current entry belongs to.
+#[derive(Debug, Default)]
+pub struct Fold {
+    /// The state.
+    pub state: State,
+    /// Time and tag of the record that led to what is being applied.
+    pub decided: (String, String),
+}
+
+impl Fold {
+    /// Takes one record; the effects that it leads to.
+    pub fn take(&mut self, record: &Record) -> Result<Vec<Effect>, Fault> {
+        let was_applying = matches!(self.state.phase, Phase::Applying { .. });
+        let (state, effects) = step(std::mem::take(&mut self.state), &record.event)?;
+        self.state = state;
+        if !was_applying && matches!(self.state.phase, Phase::Applying { .. }) {
+            self.decided = (record.at.clone(), record.tag().to_owned());
+        }
+        Ok(effects)
+    }
+}
+
+/// A workspace whose journal is open for writing.
+pub struct Engine<'a> {
+    disk: &'a mut dyn Disk,
+    world: &'a mut dyn World,
+    places: Places,
+    grammar: Grammar,
+    journal: Journal,
+    fold: Fold,
+    must_sync: bool,
+    stop_told: bool,
+    last_report: Option<GateReport>,
+}
+
+impl<'a> Engine<'a> {
+    /// Opens the journal, repairs a torn tail, folds.
+    pub fn open(
+        disk: &'a mut dyn Disk,
+        world: &'a mut dyn World,
+        places: Places,
+        grammar: Grammar,
+    ) -> Result<Self, Fault> {
+        let (journal, records) = Journal::open(disk, &places.journal())?;
+        let mut fold = Fold::default();
+        for record in &records {
+            fold.take(record)?;
+        }
+        Ok(Self {
+            disk,
+            world,
+            places,
+            grammar,
+            journal,
+            fold,
+            must_sync: false,
+            stop_told: false,
+            last_report: None,
+        })
+    }
+
+    /// Reads tasks.md and the packages, for a verb.
+    pub fn look(&mut self) -> Result<(), Fault> {
+        let seen = self.perform(Effect::Survey)?;
+        self.drive(seen.into_iter().collect())
+    }
+
+    /// The report of the gate that ended last in this process.
+    pub fn last_report(&self) -> Option<&GateReport> {
+        self.last_report.as_ref()
+    }
+
+    /// The state as folded so far.
+    pub fn state(&self) -> &State {
+        &self.fold.state
+    }
+
+    /// The world, for what a verb asks beside the loop.
+    pub fn world(&mut self) -> &mut dyn World {
+        self.world
+    }
+
+    /// Records these facts and does everything that follows, until nothing is owed.
+    pub fn drive(&mut self, facts: Vec<Event>) -> Result<(), Fault> {
+        for fact in facts {
+            let mut queue = VecDeque::from(self.record(fact)?);
+            while let Some(effect) = queue.pop_front() {
+                self.listen(&effect)?;
+                if self.must_sync && !effect.is_read_only() {
+                    self.journal.sync(self.disk)?;
+                    self.must_sync = false;
+                }
+                if let Some(event) = self.perform(effect)? {
+                    queue.extend(self.record(event)?);
+                }
+            }
+        }
+        Ok(self.journal.sync(self.disk)?)
+    }
+
+    fn record(&mut self, event: Event) -> Result<Vec<Effect>, Fault> {
+        let at = self.world.now();
+        let record = self.journal.append(self.disk, &at, &event)?;
+        self.must_sync |= !event.is_lazy();
+        if let Event::GateEnded { report, .. } = &record.event {
+            self.last_report = Some((**report).clone());
+        }
+        let effects = self.fold.take(&record)?;
+        self.world.tell(&record.event, &self.fold.state);
+        Ok(effects)
+    }
+
+    /// Between iterations: has somebody asked for an end?
+    fn listen(&mut self, effect: &Effect) -> Result<(), Fault> {
+        if self.stop_told || !matches!(effect, Effect::Survey | Effect::Wait { .. }) {
+            return Ok(());
+        }
+        if let Some(why) = self.world.stop_request() {
+            self.stop_told = true;
+            self.record(Event::StopRequested { why })?;
+        }
+        Ok(())
+    }
+}
+
+/// The state as the journal and tasks.md tell it, without changing anything: for questions beside a run.
+pub fn read_state(disk: &dyn Disk, places: &Places, grammar: &Grammar) -> Result<State, Fault> {
+    let reading = journal::read(&disk.read(&places.journal())?.unwrap_or_default())?;
+    let mut fold = Fold::default();
+    for record in &reading.records {
+        fold.take(record)?;
+    }
+    let mut state = fold.state;
+    state.spec = places.spec_name();
+    if let Some(bytes) = disk.read(&places.tasks())? {
+        state.take_rows(TaskFile::parse(bytes, grammar).rows());
+    }
+    Ok(state)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,212 @@
+//! One attempt in the real world: prompt, process, claim; and the checks that follow on it.
+//!
+//! Owns: where an attempt's prompt and logs stand, and what is read out of them.
+//!
+//! Promises: an agent that cannot be started is an end of the attempt, never a guess.
+//!
+//! Refuses to know: what an end or a claim is worth.
+
+use super::{GRACE, LOG_CAP, Outside};
+use crate::agent::{CallFacts, PromptFacts, PromptPackage, agent_call, read_claim, render, usage_limit};
+use crate::config::{CommitBy, Role, role_of};
+use crate::engine::{AgentEnd, Fault, FaultKind, Readings, Started};
+use crate::machine::effect::AgentOrder;
+use crate::machine::event::{Check, CheckResult};
+use crate::machine::facts::ProcessEnd;
+use crate::sys::clock;
+use crate::sys::{ProcessSpec, Running, Spawn as _};
+use std::io::{Read as _, Seek as _, SeekFrom};
+use std::path::{Path, PathBuf};
+
+/// An agent that runs.
+pub(super) struct RunningAgent {
+    running: Box<dyn Running>,
+    stdout: PathBuf,
+    stderr: PathBuf,
+}
+
+impl Outside {
+    pub(super) fn start(&mut self, order: &AgentOrder, readings: &Readings) -> Result<Started, Fault> {
+        let role = role_of(&order.key.stage).ok_or_else(|| {
+            Fault::new(FaultKind::Internal, format!("{} has no role.", order.key), "please report this")
+        })?;
+        let folder = self.iteration_folder(order.iteration)?;
+        let prompt = folder.join("prompt.md");
+        let text = self.prompt(order, readings, role)?;
+        write_private(&prompt, text.as_bytes())?;
+        let (_, agent) = self.settings.agent_for(role).ok_or_else(|| no_agent(role))?;
+        let task = if order.key.has_id() { order.key.to_string() } else { String::new() };
+        let facts = CallFacts {
+            prompt_file: &prompt.to_string_lossy(),
+            task: &task,
+            task_text: &order.text,
+            stage: order.key.stage.word(),
+            role,
+            workspace: &self.places.workspace.to_string_lossy(),
+            iteration: order.iteration,
+            attempt: order.attempt,
+        };
+        let call = agent_call(agent, &facts, &self.environment);
+        let left = self.settings.limits.wall.saturating_sub(self.since.elapsed());
+        let spec = ProcessSpec {
+            argv: call.argv,
+            env: call.env,
+            cwd: self.places.workspace.clone(),
+            stdin: Some(prompt),
+            stdout: folder.join("agent.out"),
+            stderr: folder.join("agent.err"),
+            log_cap: LOG_CAP,
+            wall: Some(self.settings.limits.attempt.min(left)),
+            idle: self.settings.limits.idle,
+            grace: GRACE,
+            tag: self.tag(order.iteration),
+        };
+        let running = self.supervisor.start(&spec)?;
+        let id = running.id();
+        self.running = Some(RunningAgent { running, stdout: spec.stdout, stderr: spec.stderr });
+        Ok(Started::Running(id.pid, id.started))
+    }
+
+    pub(super) fn finish(&mut self) -> Result<AgentEnd, Fault> {
+        let agent = self.running.take().ok_or_else(|| {
+            Fault::new(FaultKind::Internal, "There is no agent to wait for.", "please report this")
+        })?;
+        let ended = agent.running.wait()?;
+        let claim = match fs_err::File::open(&agent.stdout) {
+            Ok(output) => read_claim(output)?,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => None,
+            Err(error) => return Err(error.into()),
+        };
+        let tails = (tail(&agent.stdout), tail(&agent.stderr));
+        let zone = jiff::tz::TimeZone::try_system().ok();
+        let limit = usage_limit(&ended.end, &tails.0, &tails.1, clock::now(), zone.as_ref());
+        Ok(AgentEnd {
+            end: limit.unwrap_or(ended.end),
+            claim,
+            leftover_processes: ended.leftover_processes,
+            millis: ended.millis,
+        })
+    }
+
+    fn prompt(&self, order: &AgentOrder, readings: &Readings, role: Role) -> Result<String, Fault> {
+        let shown = |bytes: &Vec<u8>| String::from_utf8_lossy(bytes).into_owned();
+        let facts = PromptFacts {
+            task: order.key.to_string(),
+            id: if order.key.has_id() { order.key.family.clone() } else { String::new() },
+            task_text: order.text.clone(),
+            stage: order.key.stage.word().to_owned(),
+            iteration: order.iteration,
+            attempt: order.attempt,
+            workspace: self.places.workspace.display().to_string(),
+            spec: self.places.spec.display().to_string(),
+            requirements: readings.requirements.as_ref().map(shown).unwrap_or_default(),
+            design: readings.design.as_ref().map(shown).unwrap_or_default(),
+            reasons: order.reasons.clone(),
+            progress: shown(&readings.progress),
+            leftovers: order.leftovers.clone(),
+            packages: self.packages(),
+            commit_by_ralph: self.settings.commit == CommitBy::Ralph,
+            diff_file: self.places.diff().display().to_string(),
+            changes: order.changes.clone(),
+            verdict_wanted: order.key.stage.is_review(),
+            validation_report: self.places.validation().display().to_string(),
+            threshold: self.settings.gates.get("PITEST").map_or(70, |gate| gate.threshold),
+        };
+        let file = self.places.workspace.join(format!(".ralph/prompts/{}.md", role.word()));
+        let own = match fs_err::read_to_string(&file) {
+            Ok(text) => Some(text),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => None,
+            Err(error) => return Err(error.into()),
+        };
+        render(own.as_deref(), role, &facts)
+            .map_err(|error| Fault::new(FaultKind::Setup, error.to_string(), error.hint))
+    }
+
+    fn packages(&self) -> Vec<PromptPackage> {
+        self.repositories
+            .names()
+            .into_iter()
+            .map(|name| {
+                let root = self.repositories.root(&name);
+                let path = root.map(|root| self.places.shown(root)).unwrap_or_default();
+                PromptPackage { name, path }
+            })
+            .collect()
+    }
+
+    pub(super) fn check(
+        &mut self,
+        iteration: u64,
+        check: Check,
+        packages: &[String],
+    ) -> Result<Option<Vec<CheckResult>>, Fault> {
+        let checks = &self.settings.checks;
+        let (argv, word) = match check {
+            Check::Red => (checks.red.clone(), "red"),
+            Check::Green => (checks.green.clone(), "green"),
+        };
+        let Some(argv) = argv else {
+            let what = format!("checks.{word} is asked for by the journal and is not configured.");
+            return Err(Fault::new(FaultKind::Setup, what, "put it back into .ralph/config.yaml"));
+        };
+        let folder = self.iteration_folder(iteration)?;
+        let names = if packages.is_empty() { self.repositories.names() } else { packages.to_vec() };
+        let mut results = Vec::new();
+        for package in names {
+            let Some(root) = self.repositories.root(&package) else { continue };
+            let log = folder.join(format!("check-{word}-{}.log", package.replace('/', "_")));
+            let spec = ProcessSpec {
+                argv: argv.clone(),
+                env: self.environment.clone(),
+                cwd: root.to_owned(),
+                stdin: None,
+                stdout: log.clone(),
+                stderr: log.clone(),
+                log_cap: LOG_CAP,
+                wall: Some(self.settings.limits.check),
+                idle: None,
+                grace: GRACE,
+                tag: self.tag(iteration),
+            };
+            let ended = self.supervisor.run(&spec)?;
+            if ended.end == ProcessEnd::Interrupted {
+                return Ok(None);
+            }
+            let last = crate::report::plain::block(&String::from_utf8_lossy(&tail(&log)));
+            let lines: Vec<&str> = last.lines().rev().take(5).collect();
+            let tail = lines.into_iter().rev().collect::<Vec<_>>().join(" | ");
+            results.push(CheckResult { package, end: ended.end, tail });
+        }
+        Ok(Some(results))
+    }
+}
+
+fn no_agent(role: Role) -> Fault {
+    Fault::new(
+        FaultKind::Setup,
+        format!("No agent is configured for the role {}.", role.word()),
+        "name one under agents: in .ralph/config.yaml, for instance `default: {preset: claude}`",
+    )
+}
+
+/// The last 16 KiB of a file; nothing when it cannot be read.
+fn tail(path: &Path) -> Vec<u8> {
+    let read = || -> std::io::Result<Vec<u8>> {
+        let mut file = fs_err::File::open(path)?;
+        let len = file.metadata()?.len();
+        file.seek(SeekFrom::Start(len.saturating_sub(16 << 10)))?;
+        let mut bytes = Vec::new();
+        file.take(16 << 10).read_to_end(&mut bytes)?;
+        Ok(bytes)
+    };
+    read().unwrap_or_default()
+}
+
+/// Writes a file that only its owner can read.
+fn write_private(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
+    use fs_err::os::unix::fs::OpenOptionsExt as _;
+    use std::io::Write as _;
+    let mut options = fs_err::OpenOptions::new();
+    options.write(true).create(true).truncate(true).mode(0o600);
+    options.open(path)?.write_all(bytes)
+}

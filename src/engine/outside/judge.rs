@@ -1,0 +1,144 @@
+//! Gates in the real world: the request from git's facts, the report back.
+//!
+//! Owns: what a gate is told of packages, and the proof that nothing moved while it ran.
+//!
+//! Promises: a gate judges the commits that it names, or gives no verdict.
+//!
+//! Refuses to know: scope rules, engines, thresholds.
+
+use super::Outside;
+use crate::engine::{Fault, FaultKind, Judged};
+use crate::gate::{self, GatePackage, GateRequest};
+use crate::machine::effect::GateOrder;
+use crate::machine::facts::{Accumulated, FileChange, Oid, Snapshot};
+use crate::mutation::{GateReport, Verdict};
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
+
+impl Outside {
+    pub(super) fn judge(&mut self, order: &GateOrder) -> Result<Option<Judged>, Fault> {
+        let heads = order.snapshot.heads();
+        let given = order.changes.is_some();
+        if !given && order.accumulated.is_empty() {
+            let report = no_changes_known(&order.key.to_string());
+            return Ok(Some(Judged { report, heads, changes: Vec::new() }));
+        }
+        let changes = match &order.changes {
+            Some(changes) => changes.clone(),
+            None => self.repositories.changes(&order.accumulated)?,
+        };
+        if changes.is_empty() && (given || order.accumulated.everything) {
+            let report = no_changes_known(&order.key.to_string());
+            return Ok(Some(Judged { report, heads, changes }));
+        }
+        let folder = self.iteration_folder(order.iteration)?.join("gate");
+        let bases = &order.accumulated.bases;
+        let mut request = self.request(&order.name, &changes, bases, &order.snapshot, folder)?;
+        request.family = order.key.family.clone();
+        request.former_targets = order.former_targets.clone();
+        request.changed_since_fail = order.changed_since_fail.clone();
+        request.no_tests_written = order.no_tests_written;
+        request.tag = self.tag(order.iteration);
+        let mut report = self.ask(&request)?;
+        if self.interrupts.first().is_some() {
+            return Ok(None);
+        }
+        let now = self.repositories.snapshot()?.heads();
+        if now != heads {
+            report.verdict = Verdict::Error {
+                why: "HEAD moved while the gate ran.".to_owned(),
+                hint: "see that nothing commits while gates run, then run the gate again".to_owned(),
+                transient: true,
+            };
+        }
+        Ok(Some(Judged { report, heads, changes }))
+    }
+
+    /// A gate alone: judges these changes, touches no box and no journal.
+    pub fn judge_alone(
+        &mut self,
+        name: &str,
+        changes: &[FileChange],
+        bases: &BTreeMap<String, Oid>,
+        folder: PathBuf,
+    ) -> Result<GateReport, Fault> {
+        let snapshot = self.repositories.snapshot()?;
+        let mut request = self.request(name, changes, bases, &snapshot, folder)?;
+        request.tag = format!("{}-alone", self.tag);
+        self.ask(&request)
+    }
+
+    fn ask(&mut self, request: &GateRequest) -> Result<GateReport, Fault> {
+        let settings = self.settings.gates.get(&request.name).ok_or_else(|| {
+            let what = format!("The gate {} is not configured.", request.name);
+            Fault::new(FaultKind::Setup, what, "name it under gates: in .ralph/config.yaml")
+        })?;
+        let mut report = gate::run(request, settings, &self.supervisor, &|_| {});
+        let workspace = self.places.workspace.display().to_string();
+        for path in &mut report.reports {
+            if let Some(inside) = path.strip_prefix(&workspace) {
+                *path = inside.trim_start_matches('/').to_owned();
+            }
+        }
+        Ok(report)
+    }
+
+    fn request(
+        &mut self,
+        name: &str,
+        changes: &[FileChange],
+        bases: &BTreeMap<String, Oid>,
+        snapshot: &Snapshot,
+        folder: PathBuf,
+    ) -> Result<GateRequest, Fault> {
+        let names: BTreeSet<&String> = changes.iter().map(|change| &change.package).collect();
+        let mut packages = Vec::new();
+        for name in names {
+            let Some(root) = self.repositories.root(name).map(ToOwned::to_owned) else { continue };
+            let tests_at_base = match bases.get(name) {
+                Some(base) => self.repositories.test_paths_at(name, base)?,
+                None => Vec::new(),
+            };
+            let dirt = snapshot.package(name).map(|package| {
+                package.dirt.iter().chain(&package.untracked).map(|dirt| dirt.path.clone()).collect()
+            });
+            packages.push(GatePackage {
+                name: name.clone(),
+                root,
+                changes: changes.iter().filter(|change| change.package == *name).cloned().collect(),
+                tests_at_base,
+                dirt: dirt.unwrap_or_default(),
+            });
+        }
+        Ok(GateRequest {
+            name: name.to_owned(),
+            family: String::new(),
+            packages,
+            former_targets: BTreeSet::new(),
+            changed_since_fail: BTreeSet::new(),
+            no_tests_written: false,
+            folder,
+            cache: self.cache.clone(),
+            tag: String::new(),
+            env: self.environment.clone(),
+        })
+    }
+}
+
+/// The changes of these families since their bases; for `ralph diff`.
+impl Outside {
+    /// What a sum of changes comes to now.
+    pub fn changes(&mut self, accumulated: &Accumulated) -> Result<Vec<FileChange>, Fault> {
+        Ok(self.repositories.changes(accumulated)?)
+    }
+}
+
+fn no_changes_known(task: &str) -> GateReport {
+    GateReport::from(Verdict::Error {
+        why: format!("Nothing is known of what {task} should judge: there are no changes of its task."),
+        hint:
+            "name the base: `ralph gate <ID> --since REV`, or `ralph snapshot <TASK>` before the agent works"
+                .to_owned(),
+        transient: false,
+    })
+}

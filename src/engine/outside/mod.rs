@@ -1,0 +1,262 @@
+//! The real world: git, processes, gates, the clock, people; composed from the adapters.
+//!
+//! Owns: what each port call means in terms of the adapters.
+//!
+//! Promises: adapters never meet but here; every process runs under supervision and carries the tag of
+//! its iteration.
+//!
+//! Refuses to know: the machine's rules.
+
+mod attempt;
+mod judge;
+
+use super::{AgentEnd, Fault, FaultKind, Judged, Places, Readings, Started, World};
+use crate::config::Settings;
+use crate::git::{Extent, GitError, GitErrorKind, Repositories};
+use crate::machine::effect::{AgentOrder, GateOrder};
+use crate::machine::event::{Check, CheckResult, Event, Kept, StopRequest};
+use crate::machine::facts::{Dirt, FileChange, Observation, ObserveRequest, Oid, Snapshot};
+use crate::machine::state::State;
+use crate::sys::clock::{self, Stopwatch};
+use crate::sys::process::{Supervisor, reap};
+use crate::sys::signals::Interrupts;
+use crate::sys::{ProcessId, ProcessSpec, Spawn as _};
+use attempt::RunningAgent;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// How long a supervisor of an earlier run may take to end what it started.
+const REAP_PATIENCE: Duration = Duration::from_secs(15);
+/// Time between TERM and KILL.
+const GRACE: Duration = Duration::from_secs(10);
+/// Bytes kept of each log of a process.
+const LOG_CAP: u64 = 64 << 20;
+
+/// Who is shown each fact.
+pub(super) type Listener = Box<dyn FnMut(&Event, &State)>;
+
+/// The real world.
+pub struct Outside {
+    places: Places,
+    settings: Settings,
+    repositories: Repositories,
+    supervisor: Supervisor,
+    interrupts: Interrupts,
+    environment: Vec<(String, String)>,
+    since: Stopwatch,
+    running: Option<RunningAgent>,
+    listener: Listener,
+    tag: String,
+    cache: PathBuf,
+}
+
+/// What the real world is made of.
+pub struct Parts {
+    /// The folders.
+    pub places: Places,
+    /// The configuration.
+    pub settings: Settings,
+    /// The packages.
+    pub repositories: Repositories,
+    /// Starts processes.
+    pub supervisor: Supervisor,
+    /// Signals.
+    pub interrupts: Interrupts,
+    /// Ralph's own environment.
+    pub environment: Vec<(String, String)>,
+    /// Who is shown each fact.
+    pub listener: Listener,
+    /// Ralph's cache folder.
+    pub cache: PathBuf,
+}
+
+impl Outside {
+    /// Composes the world.
+    pub fn new(parts: Parts) -> Self {
+        let tag = workspace_tag(&parts.places.workspace);
+        Self {
+            places: parts.places,
+            settings: parts.settings,
+            repositories: parts.repositories,
+            supervisor: parts.supervisor,
+            interrupts: parts.interrupts,
+            environment: parts.environment,
+            since: Stopwatch::start(),
+            running: None,
+            listener: parts.listener,
+            tag,
+            cache: parts.cache,
+        }
+    }
+
+    /// What changed in all packages since a revision, and the commits that it names.
+    pub fn since(&mut self, revision: &str) -> Result<(Vec<FileChange>, BTreeMap<String, Oid>), Fault> {
+        let bases = self.repositories.resolve(revision)?;
+        Ok((self.repositories.changes_since(revision)?, bases))
+    }
+
+    /// The tag of everything that an iteration starts.
+    fn tag(&self, iteration: u64) -> String {
+        format!("{}-{iteration}", self.tag)
+    }
+
+    /// Makes `iter-N/` with mode 0700.
+    fn iteration_folder(&self, iteration: u64) -> Result<PathBuf, Fault> {
+        let folder = self.places.iteration(iteration);
+        private_folder(&folder)?;
+        Ok(folder)
+    }
+}
+
+/// Makes a folder that only its owner can read.
+pub fn private_folder(folder: &Path) -> std::io::Result<()> {
+    use std::os::unix::fs::DirBuilderExt as _;
+    let mut builder = std::fs::DirBuilder::new();
+    builder.recursive(true).mode(0o700);
+    builder.create(folder)
+}
+
+fn workspace_tag(workspace: &Path) -> String {
+    let digest = crate::task::digest(workspace.as_os_str().as_encoded_bytes());
+    digest.get(..16).unwrap_or_default().to_owned()
+}
+
+impl From<GitError> for Fault {
+    fn from(error: GitError) -> Self {
+        let kind = match error.kind {
+            GitErrorKind::Refused | GitErrorKind::NameClash | GitErrorKind::NotFound => FaultKind::Setup,
+            GitErrorKind::Unreadable => FaultKind::Unknown,
+            GitErrorKind::Io => FaultKind::Io,
+        };
+        Self::new(kind, error.to_string(), error.hint)
+    }
+}
+
+impl World for Outside {
+    fn now(&mut self) -> String {
+        clock::stamp()
+    }
+
+    fn stop_request(&mut self) -> Option<StopRequest> {
+        if let Some(signal) = self.interrupts.first() {
+            return Some(StopRequest::Signal { signal });
+        }
+        (self.since.elapsed() >= self.settings.limits.wall).then_some(StopRequest::Wall)
+    }
+
+    fn snapshot(&mut self) -> Result<Snapshot, Fault> {
+        Ok(self.repositories.snapshot()?)
+    }
+
+    fn keep_leftovers(
+        &mut self,
+        iteration: u64,
+        leftovers: &BTreeMap<String, Vec<Dirt>>,
+    ) -> Result<Vec<Kept>, Fault> {
+        let reference = format!("refs/ralph/leftover/{iteration}");
+        let leftovers: Vec<(String, Vec<Dirt>)> =
+            leftovers.iter().map(|(package, dirt)| (package.clone(), dirt.clone())).collect();
+        let kept = self.repositories.keep_aside(&leftovers, &reference)?;
+        Ok(kept.into_iter().map(kept_fact).collect())
+    }
+
+    fn start_agent(&mut self, order: &AgentOrder, readings: &Readings) -> Result<Started, Fault> {
+        self.start(order, readings)
+    }
+
+    fn await_agent(&mut self) -> Result<AgentEnd, Fault> {
+        self.finish()
+    }
+
+    fn reap_agent(&mut self, iteration: u64, process: Option<(i32, u64)>) -> Result<u32, Fault> {
+        let id = process.map(|(pid, started)| ProcessId { pid, started });
+        reap(id.as_ref(), &self.tag(iteration), REAP_PATIENCE).map_err(|error| {
+            Fault::new(
+                FaultKind::Busy,
+                format!("A process of iteration {iteration} still lives: {error}."),
+                "end it by hand, then run ralph again",
+            )
+        })
+    }
+
+    fn commit_left(&mut self, before: &Snapshot, message: &str) -> Result<BTreeMap<String, Oid>, Fault> {
+        let mut commits = BTreeMap::new();
+        for name in self.repositories.names() {
+            if let Some(commit) = self.repositories.commit_all(&name, before, message)? {
+                commits.insert(name, commit);
+            }
+        }
+        Ok(commits)
+    }
+
+    fn observe(&mut self, request: &ObserveRequest) -> Result<Observation, Fault> {
+        Ok(self.repositories.observe(request)?)
+    }
+
+    fn put_back(
+        &mut self,
+        iteration: u64,
+        before: &Snapshot,
+        observation: &Observation,
+        everything: bool,
+    ) -> Result<Vec<Kept>, Fault> {
+        let reference = format!("refs/ralph/rejected/{iteration}");
+        let extent = if everything { Extent::All } else { Extent::Breaches };
+        let kept = self.repositories.put_back(before, observation, extent, iteration, &reference)?;
+        Ok(kept.into_iter().map(kept_fact).collect())
+    }
+
+    fn run_check(
+        &mut self,
+        iteration: u64,
+        check: Check,
+        packages: &[String],
+    ) -> Result<Option<Vec<CheckResult>>, Fault> {
+        self.check(iteration, check, packages)
+    }
+
+    fn run_gate(&mut self, order: &GateOrder) -> Result<Option<Judged>, Fault> {
+        self.judge(order)
+    }
+
+    fn wait(&mut self, seconds: u64, why: &str) {
+        let _ = why;
+        let jitter = u64::from(std::process::id()) % (seconds / 10 + 1);
+        self.interrupts.wait_until(clock::monotonic() + Duration::from_secs(seconds + jitter));
+    }
+
+    fn notify(&mut self, event: &str, task: &str, why: &str) {
+        let Some(argv) = self.settings.on.get(event).cloned() else { return };
+        let told = serde_json::json!({ "event": event, "task": task, "why": why });
+        let folder = self.places.state().join("on");
+        let input = folder.join(format!("{event}.json"));
+        let ready = private_folder(&folder).and_then(|()| fs_err::write(&input, format!("{told}\n")));
+        if ready.is_err() {
+            return;
+        }
+        let spec = ProcessSpec {
+            argv,
+            env: self.environment.clone(),
+            cwd: self.places.workspace.clone(),
+            stdin: Some(input),
+            stdout: folder.join(format!("{event}.log")),
+            stderr: folder.join(format!("{event}.log")),
+            log_cap: 1 << 20,
+            wall: Some(Duration::from_secs(30)),
+            idle: None,
+            grace: Duration::from_secs(1),
+            tag: format!("{}-on", self.tag),
+        };
+        // Nothing depends on it: its log says how it went.
+        let _ = self.supervisor.run(&spec);
+    }
+
+    fn tell(&mut self, event: &Event, state: &State) {
+        (self.listener)(event, state);
+    }
+}
+
+fn kept_fact(kept: crate::git::PutBack) -> Kept {
+    Kept { package: kept.package, reference: kept.reference, commit: kept.commit }
+}

@@ -1,0 +1,85 @@
+//! Where things stand in a workspace (design §5 "Files").
+//!
+//! Owns: every path that the engine reads or writes.
+//!
+//! Promises: one place for each thing.
+//!
+//! Refuses to know: what stands there.
+
+use std::path::{Path, PathBuf};
+
+/// The folders of a workspace, absolute.
+#[derive(Clone, Debug)]
+pub struct Places {
+    /// The folder that holds `.ralph/`.
+    pub workspace: PathBuf,
+    /// The folder of `tasks.md`.
+    pub spec: PathBuf,
+}
+
+impl Places {
+    /// `tasks.md`.
+    pub fn tasks(&self) -> PathBuf {
+        self.spec.join("tasks.md")
+    }
+
+    /// `progress.txt`.
+    pub fn progress(&self) -> PathBuf {
+        self.spec.join("progress.txt")
+    }
+
+    /// `validation-report.md`.
+    pub fn validation(&self) -> PathBuf {
+        self.spec.join("validation-report.md")
+    }
+
+    /// `.ralph/state`.
+    pub fn state(&self) -> PathBuf {
+        self.workspace.join(".ralph/state")
+    }
+
+    /// The journal.
+    pub fn journal(&self) -> PathBuf {
+        self.state().join("journal.jsonl")
+    }
+
+    /// The lock of the workspace.
+    pub fn lock(&self) -> PathBuf {
+        self.state().join("lock")
+    }
+
+    /// `iter-N/`: prompt, logs, reports, what was put back.
+    pub fn iteration(&self, number: u64) -> PathBuf {
+        self.state().join(format!("iter-{number}"))
+    }
+
+    /// `iter-N-before.txt`.
+    pub fn before(&self, number: u64) -> PathBuf {
+        self.state().join(format!("iter-{number}-before.txt"))
+    }
+
+    /// `latest-task-diff.txt`.
+    pub fn diff(&self) -> PathBuf {
+        self.state().join("latest-task-diff.txt")
+    }
+
+    /// `latest-task-diff.json`.
+    pub fn diff_json(&self) -> PathBuf {
+        self.state().join("latest-task-diff.json")
+    }
+
+    /// tasks.md with every box emptied, kept under its digest: what an agent's edits are put back to.
+    pub fn skeleton(&self, digest: &str) -> PathBuf {
+        self.state().join(format!("tasks-{}.md", digest.get(..16).unwrap_or(digest)))
+    }
+
+    /// A path as people see it: relative to the workspace.
+    pub fn shown(&self, path: &Path) -> String {
+        path.strip_prefix(&self.workspace).unwrap_or(path).display().to_string()
+    }
+
+    /// The task file's name in the journal.
+    pub fn spec_name(&self) -> String {
+        self.shown(&self.tasks())
+    }
+}

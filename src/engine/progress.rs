@@ -1,0 +1,98 @@
+//! progress.txt and tasks.md as views: written once, finished after a crash.
+//!
+//! Owns: the append of ralph's own entries to a file that agents and people write too.
+//!
+//! Promises: one entry per iteration, whatever was cut short; foreign text is never touched.
+//!
+//! Refuses to know: what an entry says.
+
+use super::{Engine, Fault};
+use crate::machine::effect::{Effect, Entry};
+use crate::machine::event::Event;
+use crate::report::progress::{heading, render};
+
+impl Engine<'_> {
+    /// Effects on the files that people share with ralph.
+    pub(super) fn write_state(&mut self, effect: Effect) -> Result<Event, Fault> {
+        match effect {
+            Effect::FlipBoxes { flips } => self.flip(&flips),
+            Effect::RestoreTasks { iteration } => self.restore_tasks(iteration),
+            Effect::AppendProgress { entry } => self.append_entry(&entry),
+            _ => Err(Fault::new(
+                super::FaultKind::Internal,
+                "This effect writes no state.",
+                "please report this",
+            )),
+        }
+    }
+
+    fn append_entry(&mut self, entry: &Entry) -> Result<Event, Fault> {
+        let path = self.places.progress();
+        let (at, tag) = self.fold.decided.clone();
+        let text = render(entry, &at, &tag);
+        let existing = self.disk.read(&path)?.unwrap_or_default();
+        let owed = missing(&existing, heading(entry, &at, &tag).as_bytes(), text.as_bytes());
+        if !owed.is_empty() {
+            self.disk.append(&path, &owed)?;
+            self.disk.sync(&path)?;
+        }
+        Ok(Event::ProgressAppended)
+    }
+}
+
+/// The bytes that are still to be appended: all of the entry, the rest of one that was torn, or nothing.
+fn missing(existing: &[u8], heading: &[u8], entry: &[u8]) -> Vec<u8> {
+    let longest = entry.len().min(existing.len());
+    let torn = (1..=longest)
+        .rev()
+        .find(|len| existing.ends_with(&entry[..*len]) && starts_line(existing, existing.len() - len));
+    if let Some(len) = torn {
+        return entry[len..].to_vec();
+    }
+    let stands = existing
+        .windows(heading.len())
+        .enumerate()
+        .any(|(at, window)| window == heading && starts_line(existing, at));
+    if stands {
+        return Vec::new();
+    }
+    let mut owed = Vec::new();
+    if !existing.is_empty() && !existing.ends_with(b"\n") {
+        owed.push(b'\n');
+    }
+    owed.extend_from_slice(entry);
+    owed
+}
+
+fn starts_line(bytes: &[u8], at: usize) -> bool {
+    at == 0 || bytes[at - 1] == b'\n'
+}
+
+#[cfg(test)]
+mod tests {
+    use super::missing;
+
+    const HEADING: &[u8] = b"## t iteration 1";
+    const ENTRY: &[u8] = b"## t iteration 1\nACCEPTED\n";
+
+    fn appended(existing: &[u8]) -> Vec<u8> {
+        let mut all = existing.to_vec();
+        all.extend(missing(existing, HEADING, ENTRY));
+        all
+    }
+
+    #[test]
+    fn an_entry_cut_at_any_byte_is_finished_and_never_doubled() {
+        for cut in 0..=ENTRY.len() {
+            let existing = [b"notes\n", &ENTRY[..cut]].concat();
+            assert_eq!(appended(&existing), [b"notes\n", ENTRY].concat(), "cut at {cut}");
+        }
+    }
+
+    #[test]
+    fn foreign_text_without_a_final_newline_gets_one_and_text_behind_the_entry_stays() {
+        assert_eq!(appended(b"notes"), [b"notes\n", ENTRY].concat());
+        let behind = [ENTRY, b"more\n"].concat();
+        assert_eq!(appended(&behind), behind);
+    }
+}

@@ -1,0 +1,183 @@
+//! The task file under the engine: read, flip, put back.
+//!
+//! Owns: how the pure edits of [`crate::task`] reach the disk.
+//!
+//! Promises: what a person saves at the same time is never lost; what an agent did to the file is kept in
+//! `iter-N/` before it is put back.
+//!
+//! Refuses to know: why a box is flipped.
+
+use super::{Engine, Fault, FaultKind};
+use crate::machine::event::{Event, TasksSeen, Validation};
+use crate::report::read_validation;
+use crate::sys::Swap;
+use crate::task::{BoxClaim, FlipError, Mark, TaskFile, TaskKey, digest, reconcile, with_marks};
+
+/// How often a write is tried again because somebody saved the file at the same time.
+const TRIES: u32 = 20;
+
+impl Engine<'_> {
+    /// Reads tasks.md and tells it as the difference to what the state expects.
+    pub(super) fn read_tasks(&mut self) -> Result<TasksSeen, Fault> {
+        let path = self.places.tasks();
+        let shown = self.places.shown(&path);
+        let refused = |why: String| TasksSeen { problems: vec![why], ..TasksSeen::default() };
+        let Some(bytes) = self.disk.read(&path)? else {
+            return Ok(refused(format!("{shown}: There is no such file.")));
+        };
+        let file = TaskFile::parse(bytes, &self.grammar);
+        let rows = file.rows();
+        if rows.is_empty() {
+            return Ok(refused(format!("{shown}: There are no boxes (`- [ ] 1. …`) in it.")));
+        }
+        let skeleton_bytes = file.skeleton();
+        let skeleton = digest(&skeleton_bytes);
+        let problems: Vec<String> = file
+            .problems()
+            .into_iter()
+            .map(|problem| format!("{shown}:{}: {}", problem.line, problem.message))
+            .collect();
+        let book = self.fold.state.book();
+        if book.skeleton == skeleton {
+            let marks = rows
+                .into_iter()
+                .zip(&book.rows)
+                .filter(|(now, known)| now.mark != known.mark)
+                .map(|(now, _)| (now.key, now.mark))
+                .collect();
+            return Ok(TasksSeen { skeleton, rows: None, marks, problems });
+        }
+        self.disk.replace(&self.places.skeleton(&skeleton), &skeleton_bytes)?;
+        Ok(TasksSeen { skeleton, rows: Some(rows), marks: Vec::new(), problems })
+    }
+
+    /// tasks.md as it was before the attempt: skeleton and marks.
+    fn expected(&self) -> Result<Vec<u8>, Fault> {
+        let book = self.fold.state.book();
+        let path = self.places.skeleton(&book.skeleton);
+        let lost = || {
+            Fault::new(
+                FaultKind::Changed,
+                format!(
+                    "{}: The copy of tasks.md from before the attempt is gone or changed.",
+                    self.places.shown(&path)
+                ),
+                "look through tasks.md; `ralph run` takes it as it is after the journal is moved away",
+            )
+        };
+        let skeleton = self.disk.read(&path)?.ok_or_else(lost)?;
+        if digest(&skeleton) != book.skeleton {
+            return Err(lost());
+        }
+        with_marks(&skeleton, &book.rows, &self.grammar).map_err(|_| lost())
+    }
+
+    /// What an agent did to the file: the boxes that it changed, and whether anything changed at all.
+    pub(super) fn agents_edits(&mut self) -> Result<(Vec<BoxClaim>, bool), Fault> {
+        let before = self.expected()?;
+        let now = self.disk.read(&self.places.tasks())?;
+        if now.as_ref() == Some(&before) {
+            return Ok((Vec::new(), false));
+        }
+        let claims = reconcile(&before, &now.unwrap_or_default(), &self.grammar).claims;
+        Ok((claims, true))
+    }
+
+    /// Puts tasks.md back; the agent's version is kept first.
+    pub(super) fn restore_tasks(&mut self, iteration: u64) -> Result<Event, Fault> {
+        let path = self.places.tasks();
+        let kept = self.places.iteration(iteration).join("tasks-of-the-agent.md");
+        let before = self.expected()?;
+        for _ in 0..TRIES {
+            let now = self.disk.read(&path)?;
+            let wanted = reconcile(&before, now.as_deref().unwrap_or_default(), &self.grammar).bytes;
+            let done = match &now {
+                Some(now) if *now == wanted => true,
+                Some(now) => {
+                    self.disk.replace(&kept, now)?;
+                    self.disk.swap(&path, now, &wanted)? == Swap::Done
+                }
+                None => {
+                    self.disk.replace(&path, &wanted)?;
+                    true
+                }
+            };
+            if done {
+                let tasks = self.read_tasks()?;
+                return Ok(Event::TasksRestored { tasks, kept: self.places.shown(&kept) });
+            }
+        }
+        Err(self.contended())
+    }
+
+    /// Writes boxes; those whose line is gone are left out.
+    pub(super) fn flip(&mut self, flips: &[(TaskKey, Mark)]) -> Result<Event, Fault> {
+        let path = self.places.tasks();
+        for _ in 0..TRIES {
+            let now = self.disk.read(&path)?.ok_or_else(|| {
+                let what = format!("{} is gone.", self.places.shown(&path));
+                Fault::new(FaultKind::Changed, what, "put it back; the journal knows which boxes are ticked")
+            })?;
+            let mut bytes = now.clone();
+            let mut written = Vec::new();
+            for (key, mark) in flips {
+                let file = TaskFile::parse(bytes.clone(), &self.grammar);
+                match file.flip(key, *mark) {
+                    Ok(flip) => {
+                        bytes = flip.apply(&bytes).map_err(|error| {
+                            Fault::new(
+                                FaultKind::Internal,
+                                error.to_string(),
+                                "please report this with tasks.md",
+                            )
+                        })?;
+                        written.push((key.clone(), *mark));
+                    }
+                    Err(FlipError::NoSuchTask(_)) => {}
+                    Err(error) => {
+                        return Err(Fault::new(
+                            FaultKind::Changed,
+                            error.to_string(),
+                            "mend the line in tasks.md",
+                        ));
+                    }
+                }
+            }
+            if bytes == now || self.disk.swap(&path, &now, &bytes)? == Swap::Done {
+                let marks = TaskFile::parse(bytes, &self.grammar).rows();
+                let flips = written
+                    .into_iter()
+                    .map(|(key, mark)| {
+                        let stands = marks.iter().find(|row| row.key == key).map_or(mark, |row| row.mark);
+                        (key, stands)
+                    })
+                    .collect();
+                return Ok(Event::BoxesFlipped { flips });
+            }
+        }
+        Err(self.contended())
+    }
+
+    fn contended(&self) -> Fault {
+        let shown = self.places.shown(&self.places.tasks());
+        Fault::new(
+            FaultKind::Changed,
+            format!(
+                "{shown} was saved by somebody else each of {TRIES} times that ralph tried to write a box."
+            ),
+            "close the program that writes it, then `ralph run` goes on",
+        )
+    }
+
+    /// The validator's report, counted; `None` when it was not written.
+    pub(super) fn validation(&mut self) -> Result<Option<Validation>, Fault> {
+        let Some(bytes) = self.disk.read(&self.places.validation())? else { return Ok(None) };
+        let report = read_validation(&bytes);
+        Ok(Some(Validation {
+            pass: report.pass,
+            fail: report.fail,
+            unknown: report.unknown,
+            gaps: report.gaps,
+        }))
+    }
+}

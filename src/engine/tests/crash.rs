@@ -1,0 +1,118 @@
+//! Stop at every write, with torn lengths, and again during recovery: the same end each time.
+
+use super::double::{CrashDisk, Death, Double, Pace, Shared};
+use crate::engine::{Engine, Fault, Places};
+use crate::machine::event::{Event, Mode};
+use crate::machine::policy::Policy;
+use crate::machine::state::Phase;
+use crate::machine::stop::Stop;
+use crate::task::Grammar;
+use std::cell::RefCell;
+use std::path::PathBuf;
+use std::rc::Rc;
+
+const TASKS: &str =
+    "# Tasks\r\n\n- [ ] 1.TEST-FIRST t\n- [ ] 1. do\n- [ ] 1.REQ-CHECK r\n- [ ] 1.PITEST g\n- [ ] 1.PRE-CR q";
+const DONE: &str =
+    "# Tasks\r\n\n- [x] 1.TEST-FIRST t\n- [x] 1. do\n- [x] 1.REQ-CHECK r\n- [x] 1.PITEST g\n- [x] 1.PRE-CR q";
+
+fn places() -> Places {
+    Places { workspace: PathBuf::from("/w"), spec: PathBuf::from("/w") }
+}
+
+fn fresh() -> Rc<RefCell<Shared>> {
+    let mut shared = Shared::default();
+    shared.head = 1;
+    shared.files.insert(places().tasks(), TASKS.as_bytes().to_vec());
+    let rc = Rc::new(RefCell::new(shared));
+    // tasks.md was there before: it is on the disk.
+    let bytes = TASKS.as_bytes();
+    crate::sys::Disk::replace(&mut CrashDisk::new(&rc, None), &places().tasks(), bytes).unwrap();
+    rc
+}
+
+/// One process of ralph; how many writes it made, and its stop if it came that far.
+fn process(shared: &Rc<RefCell<Shared>>, pace: Pace, death: Option<Death>) -> (usize, Result<Stop, Fault>) {
+    let mut disk = CrashDisk::new(shared, death);
+    let mut world =
+        Double { shared: Rc::clone(shared), pace, tasks: places().tasks(), progress: places().progress() };
+    let result = (|| {
+        let mut engine = Engine::open(&mut disk, &mut world, places(), Grammar::default())?;
+        let started = Event::RunStarted {
+            spec: places().spec_name(),
+            policy: Policy { attempts: 3, ..Policy::default() },
+            mode: Mode::Loop,
+            retry: vec![],
+            version: "0".into(),
+        };
+        engine.drive(vec![started, Event::Resumed])?;
+        match &engine.state().phase {
+            Phase::Stopped(stop) => Ok(stop.clone()),
+            phase => panic!("no stop: {phase:?}"),
+        }
+    })();
+    (disk.writes, result)
+}
+
+/// What must hold once a run has come to its end, whatever happened before.
+fn check_end(shared: &Rc<RefCell<Shared>>, stop: &Stop, what: &str) {
+    let shared = shared.borrow();
+    assert_eq!(*stop, Stop::AllDone, "{what}");
+    assert_eq!(String::from_utf8_lossy(&shared.files[&places().tasks()]), DONE, "{what}");
+    let mut once = shared.started.clone();
+    once.dedup();
+    assert_eq!(once, shared.started, "{what}: an agent ran twice in one iteration");
+    let progress = String::from_utf8(shared.files[&places().progress()].clone()).unwrap();
+    let mut iterations: Vec<u64> = progress
+        .lines()
+        .filter(|line| line.starts_with("## "))
+        .map(|line| line.split("iteration ").nth(1).unwrap().split(' ').next().unwrap().parse().unwrap())
+        .collect();
+    let entries = iterations.len();
+    iterations.dedup();
+    assert_eq!(iterations.len(), entries, "{what}: an iteration has two entries\n{progress}");
+    let last = *iterations.last().unwrap();
+    assert_eq!(iterations, (1..=last).collect::<Vec<u64>>(), "{what}: every iteration has its entry");
+    assert_eq!(progress.matches("PITEST PASS").count(), 1, "{what}");
+}
+
+#[test]
+fn an_undisturbed_run_ends_with_every_box_ticked() {
+    for pace in [Pace::Slow, Pace::Fast] {
+        let shared = fresh();
+        let (writes, result) = process(&shared, pace, None);
+        check_end(&shared, &result.unwrap(), "undisturbed");
+        assert!(writes > 40, "{writes} writes");
+        assert_eq!(shared.borrow().started, [1, 2, 3, 5, 7]);
+    }
+}
+
+#[test]
+fn a_stop_at_any_write_and_again_in_recovery_ends_in_the_same_place() {
+    let mut cases = 0;
+    for pace in [Pace::Slow, Pace::Fast] {
+        let (writes, _) = process(&fresh(), pace, None);
+        for at in 0..writes {
+            for bytes in [0, 40, usize::MAX] {
+                for power in [false, true] {
+                    // Where recovery is stopped again moves with the write: all places come up.
+                    for again in [None, Some((at + bytes % 7) % 6)] {
+                        let what =
+                            format!("{pace:?}, write {at}, {bytes} bytes, power {power}, again {again:?}");
+                        let shared = fresh();
+                        let first = process(&shared, pace, Some(Death { at, bytes, power })).1;
+                        assert!(first.is_err(), "{what}: the disk died");
+                        if let Some(at) = again {
+                            let _ = process(&shared, pace, Some(Death { at, bytes, power }));
+                        }
+                        let stop =
+                            process(&shared, pace, None).1.unwrap_or_else(|fault| panic!("{what}: {fault}"));
+                        check_end(&shared, &stop, &what);
+                        cases += 1;
+                    }
+                }
+            }
+        }
+    }
+    assert!(cases > 1000, "{cases} cases");
+}

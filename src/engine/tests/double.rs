@@ -1,0 +1,321 @@
+//! A disk that stops at the n-th write, and a world whose git and agent live in memory.
+
+use crate::engine::{AgentEnd, Fault, Judged, Readings, Started, World};
+use crate::machine::effect::{AgentOrder, GateOrder};
+use crate::machine::event::{Check, CheckResult, Event, Kept, StopRequest};
+use crate::machine::facts::*;
+use crate::machine::state::State;
+use crate::mutation::{ClassScore, Coverage, GateReport, Tally, Verdict};
+use crate::source::{Kind, RepoPath};
+use crate::sys::{Disk, Swap};
+use crate::task::Stage;
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+
+/// What outlives a crash.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Shared {
+    pub(super) files: BTreeMap<PathBuf, Vec<u8>>,
+    /// Length of each file that is surely on the disk.
+    synced: BTreeMap<PathBuf, usize>,
+    /// What the package holds: path → content.
+    pub(super) tree: BTreeMap<&'static str, u32>,
+    pub(super) head: u32,
+    /// Trees of earlier commits, by number.
+    commits: BTreeMap<u32, BTreeMap<&'static str, u32>>,
+    /// The iterations that an agent was started in, in order.
+    pub(super) started: Vec<u64>,
+    running: Option<AgentOrder>,
+}
+
+/// When the disk dies.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Death {
+    /// At which write, from 0.
+    pub(super) at: usize,
+    /// How many bytes of it (of an append), or whether it happens at all (`> 0`), reach the disk.
+    pub(super) bytes: usize,
+    /// What was not synced is lost too.
+    pub(super) power: bool,
+}
+
+/// A disk in memory that can die.
+pub(super) struct CrashDisk {
+    pub(super) shared: Rc<RefCell<Shared>>,
+    pub(super) death: Option<Death>,
+    pub(super) writes: usize,
+    dead: bool,
+}
+
+impl CrashDisk {
+    pub(super) fn new(shared: &Rc<RefCell<Shared>>, death: Option<Death>) -> Self {
+        Self { shared: Rc::clone(shared), death, writes: 0, dead: false }
+    }
+
+    /// Counts a write; how much of it happens, or the end.
+    fn write_of(&mut self, len: usize) -> io::Result<Option<usize>> {
+        if self.dead {
+            return Err(io::Error::other("dead"));
+        }
+        let number = self.writes;
+        self.writes += 1;
+        match self.death {
+            Some(death) if death.at == number => {
+                self.dead = true;
+                Ok(Some(death.bytes.min(len)))
+            }
+            _ => Ok(None),
+        }
+    }
+
+    fn die(&mut self) -> io::Result<()> {
+        if self.death.is_some_and(|death| death.power) {
+            let mut shared = self.shared.borrow_mut();
+            let synced = shared.synced.clone();
+            for (path, bytes) in &mut shared.files {
+                bytes.truncate(synced.get(path).copied().unwrap_or(0).min(bytes.len()).max(0));
+            }
+        }
+        Err(io::Error::other("the machine stopped"))
+    }
+
+    fn put(&mut self, path: &Path, bytes: &[u8]) {
+        let mut shared = self.shared.borrow_mut();
+        shared.files.insert(path.to_owned(), bytes.to_vec());
+        shared.synced.insert(path.to_owned(), bytes.len());
+    }
+}
+
+impl Disk for CrashDisk {
+    fn read(&self, path: &Path) -> io::Result<Option<Vec<u8>>> {
+        if self.dead {
+            return Err(io::Error::other("dead"));
+        }
+        Ok(self.shared.borrow().files.get(path).cloned())
+    }
+    fn len(&self, path: &Path) -> io::Result<Option<u64>> {
+        Ok(self.read(path)?.map(|bytes| bytes.len() as u64))
+    }
+    fn append(&mut self, path: &Path, bytes: &[u8]) -> io::Result<()> {
+        let cut = self.write_of(bytes.len())?;
+        let part = cut.map_or(bytes, |cut| &bytes[..cut]);
+        self.shared.borrow_mut().files.entry(path.to_owned()).or_default().extend_from_slice(part);
+        if cut.is_some() { self.die() } else { Ok(()) }
+    }
+    fn sync(&mut self, path: &Path) -> io::Result<()> {
+        let cut = self.write_of(1)?;
+        if cut != Some(0) {
+            let mut shared = self.shared.borrow_mut();
+            let len = shared.files.get(path).map_or(0, Vec::len);
+            shared.synced.insert(path.to_owned(), len);
+        }
+        if cut.is_some() { self.die() } else { Ok(()) }
+    }
+    fn truncate(&mut self, path: &Path, len: u64) -> io::Result<()> {
+        let cut = self.write_of(1)?;
+        if cut != Some(0) {
+            let bytes = self.shared.borrow().files.get(path).cloned().unwrap_or_default();
+            self.put(path, &bytes[..usize::try_from(len).unwrap()]);
+        }
+        if cut.is_some() { self.die() } else { Ok(()) }
+    }
+    fn replace(&mut self, path: &Path, bytes: &[u8]) -> io::Result<()> {
+        let cut = self.write_of(1)?;
+        if cut != Some(0) {
+            self.put(path, bytes);
+        }
+        if cut.is_some() { self.die() } else { Ok(()) }
+    }
+    fn write(&mut self, path: &Path, bytes: &[u8]) -> io::Result<()> {
+        self.replace(path, bytes)
+    }
+    fn swap(&mut self, path: &Path, expected: &[u8], new: &[u8]) -> io::Result<Swap> {
+        let now = self.read(path)?.unwrap_or_default();
+        if now != expected && now != new {
+            return Ok(Swap::Changed);
+        }
+        self.replace(path, new)?;
+        Ok(Swap::Done)
+    }
+    fn rename(&mut self, from: &Path, to: &Path) -> io::Result<()> {
+        let Some(bytes) = self.read(from)? else { return Ok(()) };
+        self.replace(to, &bytes)?;
+        self.shared.borrow_mut().files.remove(from);
+        Ok(())
+    }
+}
+
+/// How the simulated agent times its work against ralph's death.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Pace {
+    /// It has done nothing when ralph dies while it runs.
+    Slow,
+    /// It has done everything.
+    Fast,
+}
+
+/// A world with one package and an agent that plays all roles, weakly at first.
+pub(super) struct Double {
+    pub(super) shared: Rc<RefCell<Shared>>,
+    pub(super) pace: Pace,
+    pub(super) tasks: PathBuf,
+    pub(super) progress: PathBuf,
+}
+
+impl Double {
+    fn work(&mut self, order: &AgentOrder) {
+        let mut shared = self.shared.borrow_mut();
+        let rework = !order.reasons.is_empty();
+        match order.key.stage {
+            Stage::TestFirst => shared.commit("src/test/A", 1),
+            Stage::Implementation if rework => shared.commit("src/test/A", 2),
+            Stage::Implementation => shared.commit("src/main/A", 1),
+            _ => {}
+        }
+        // A hostile agent: ticks everything, adds a task, writes into progress.txt.
+        let text = String::from_utf8(shared.files[&self.tasks].clone()).unwrap().replace("[ ]", "[x]");
+        shared.files.insert(self.tasks.clone(), text.into_bytes());
+        let progress = shared.files.entry(self.progress.clone()).or_default();
+        progress.extend_from_slice(b"the agent's own note\n");
+        let len = progress.len();
+        shared.synced.insert(self.progress.clone(), len);
+    }
+
+    fn snapshot_now(&self) -> Snapshot {
+        let head = Oid(format!("{:0>40}", self.shared.borrow().head));
+        Snapshot {
+            packages: vec![PackageState {
+                name: "p".into(),
+                head,
+                branch: None,
+                dirt: vec![],
+                untracked: vec![],
+            }],
+        }
+    }
+
+    fn changes_between(&self, base: u32, paths: Option<&BTreeSet<RepoPath>>) -> Vec<FileChange> {
+        let shared = self.shared.borrow();
+        let before = shared.commits.get(&base).cloned().unwrap_or_default();
+        shared
+            .tree
+            .iter()
+            .filter(|(path, content)| before.get(*path) != Some(content))
+            .map(|(path, content)| (RepoPath::from_bytes(path.as_bytes()), *content, *path))
+            .filter(|(path, _, _)| paths.is_none_or(|paths| paths.contains(path)))
+            .map(|(path, content, text)| FileChange {
+                package: "p".into(),
+                path,
+                status: FileStatus::Modified,
+                kind: if text.contains("test") { Kind::Test } else { Kind::Production },
+                old: None,
+                new: Some(Oid(format!("{content:0>40}"))),
+            })
+            .collect()
+    }
+
+    fn summed(&self, sum: &Accumulated, attempt: &[FileChange], before: u32) -> Vec<FileChange> {
+        let base = sum.bases.get("p").map_or(before, |oid| number(oid));
+        let mut paths = sum.touched.get("p").cloned().unwrap_or_default();
+        paths.extend(attempt.iter().map(|change| change.path.clone()));
+        self.changes_between(base, Some(&paths))
+    }
+}
+
+fn number(oid: &Oid) -> u32 {
+    oid.0.trim_start_matches('0').parse().unwrap_or(0)
+}
+
+impl Shared {
+    fn commit(&mut self, path: &'static str, content: u32) {
+        if self.tree.get(path) == Some(&content) {
+            return;
+        }
+        self.tree.insert(path, content);
+        self.head += 1;
+        self.commits.insert(self.head, self.tree.clone());
+    }
+}
+
+impl World for Double {
+    fn now(&mut self) -> String {
+        "2026-11-22T00:00:00Z".into()
+    }
+    fn stop_request(&mut self) -> Option<StopRequest> {
+        None
+    }
+    fn snapshot(&mut self) -> Result<Snapshot, Fault> {
+        Ok(self.snapshot_now())
+    }
+    fn keep_leftovers(&mut self, _: u64, _: &BTreeMap<String, Vec<Dirt>>) -> Result<Vec<Kept>, Fault> {
+        Ok(vec![])
+    }
+    fn start_agent(&mut self, order: &AgentOrder, _: &Readings) -> Result<Started, Fault> {
+        self.shared.borrow_mut().started.push(order.iteration);
+        if self.pace == Pace::Fast {
+            self.work(order);
+        }
+        self.shared.borrow_mut().running = Some(order.clone());
+        Ok(Started::Running(7, 7))
+    }
+    fn await_agent(&mut self) -> Result<AgentEnd, Fault> {
+        let order = self.shared.borrow_mut().running.take().expect("an agent was started");
+        if self.pace == Pace::Slow {
+            self.work(&order);
+        }
+        let claim = order.key.stage.is_review().then_some(Claim::Pass);
+        let end = ProcessEnd::Exited { code: 0 };
+        Ok(AgentEnd { end, claim, leftover_processes: 0, millis: 1 })
+    }
+    fn reap_agent(&mut self, _: u64, _: Option<(i32, u64)>) -> Result<u32, Fault> {
+        Ok(u32::from(self.shared.borrow_mut().running.take().is_some()))
+    }
+    fn commit_left(&mut self, _: &Snapshot, _: &str) -> Result<BTreeMap<String, Oid>, Fault> {
+        Ok(BTreeMap::new())
+    }
+    fn observe(&mut self, request: &ObserveRequest) -> Result<Observation, Fault> {
+        let before = request.before.packages.first().map_or(0, |package| number(&package.head));
+        let changes = self.changes_between(before, None);
+        Ok(Observation {
+            after: self.snapshot_now(),
+            family: self.summed(&request.family, &changes, before),
+            stage: self.summed(&request.stage, &changes, before),
+            packages: vec![PackageChange { name: "p".into(), changes, ..PackageChange::default() }],
+            ..Observation::default()
+        })
+    }
+    fn put_back(&mut self, _: u64, _: &Snapshot, _: &Observation, _: bool) -> Result<Vec<Kept>, Fault> {
+        Ok(vec![])
+    }
+    fn run_check(&mut self, _: u64, _: Check, _: &[String]) -> Result<Option<Vec<CheckResult>>, Fault> {
+        Ok(Some(vec![]))
+    }
+    fn run_gate(&mut self, order: &GateOrder) -> Result<Option<Judged>, Fault> {
+        let strong = self.shared.borrow().tree.get("src/test/A") == Some(&2);
+        let verdict = if strong {
+            Verdict::Pass
+        } else {
+            Verdict::Fail { reasons: vec!["A has 50%, the threshold is 70%.".into()] }
+        };
+        let class = ClassScore {
+            package: "p".into(),
+            path: RepoPath::from_bytes(b"src/main/A"),
+            class: "A".into(),
+            tally: Tally::default(),
+        };
+        let report = GateReport {
+            classes: vec![class],
+            coverage: Coverage { killed: 9, total: 10 },
+            failing: vec!["p/src/main/A".into()],
+            ..GateReport::from(verdict)
+        };
+        let changes = self.summed(&order.accumulated, &[], 0);
+        Ok(Some(Judged { report, heads: self.snapshot_now().heads(), changes }))
+    }
+    fn wait(&mut self, _: u64, _: &str) {}
+    fn notify(&mut self, _: &str, _: &str, _: &str) {}
+    fn tell(&mut self, _: &Event, _: &State) {}
+}

@@ -1,0 +1,47 @@
+//! The views under `.ralph/state`: rebuilt at any time, never read back by a run.
+//!
+//! Owns: `iter-N-before.txt`, `latest-task-diff.txt` and `.json` (design §3, §5), and where an old
+//! validation report goes.
+//!
+//! Promises: their text is a function of the facts.
+//!
+//! Refuses to know: who reads them.
+
+use super::{Engine, Fault};
+use crate::machine::effect::Effect;
+use crate::machine::event::Event;
+use crate::machine::facts::{FileChange, Snapshot};
+
+/// `<name>:<40-hex HEAD>`, one line per package.
+pub(super) fn before_text(snapshot: &Snapshot) -> String {
+    snapshot.packages.iter().map(|package| format!("{}:{}\n", package.name, package.head)).collect()
+}
+
+/// `<package>/<path in package>`, a line each, sorted bytewise.
+pub(super) fn diff_text(changes: &[FileChange]) -> String {
+    let mut lines: Vec<String> = changes.iter().map(FileChange::full_path).collect();
+    lines.sort();
+    lines.iter().map(|line| format!("{line}\n")).collect()
+}
+
+impl Engine<'_> {
+    /// Writes a view.
+    pub(super) fn write_view(&mut self, effect: Effect) -> Result<Option<Event>, Fault> {
+        match effect {
+            Effect::WriteBefore { iteration, snapshot } => {
+                self.disk.write(&self.places.before(iteration), before_text(&snapshot).as_bytes())?;
+            }
+            Effect::WriteDiff { changes } => {
+                self.disk.write(&self.places.diff(), diff_text(&changes).as_bytes())?;
+                let json = serde_json::to_string_pretty(&changes).map_err(std::io::Error::from)?;
+                self.disk.write(&self.places.diff_json(), format!("{json}\n").as_bytes())?;
+            }
+            Effect::SetReportAside { iteration } => {
+                let aside = self.places.iteration(iteration).join("validation-report-before.md");
+                self.disk.rename(&self.places.validation(), &aside)?;
+            }
+            _ => {}
+        }
+        Ok(None)
+    }
+}

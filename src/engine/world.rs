@@ -1,0 +1,110 @@
+//! The world as the engine needs it: everything but ralph's own files.
+//!
+//! Owns: the port behind which crash tests put a double.
+//!
+//! Promises: one method for each thing that an effect asks of git, processes, gates, the clock and people.
+//!
+//! Refuses to know: the machine's phases, the journal.
+
+use super::fault::Fault;
+use crate::machine::effect::{AgentOrder, GateOrder};
+use crate::machine::event::{Check, CheckResult, Event, Kept, StopRequest};
+use crate::machine::facts::{
+    Claim, Dirt, FileChange, Observation, ObserveRequest, Oid, ProcessEnd, Snapshot,
+};
+use crate::machine::state::State;
+use crate::mutation::GateReport;
+use std::collections::BTreeMap;
+
+/// What starting an agent came to.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Started {
+    /// It runs: pid, and start time in clock ticks since boot.
+    Running(i32, u64),
+    /// It could not be started.
+    Ended(AgentEnd),
+}
+
+/// The end of an agent.
+#[derive(Clone, Debug, PartialEq)]
+pub struct AgentEnd {
+    /// How it ended.
+    pub end: ProcessEnd,
+    /// What it said.
+    pub claim: Option<Claim>,
+    /// Processes that it left behind, and that were killed.
+    pub leftover_processes: u32,
+    /// Wall time, milliseconds.
+    pub millis: u64,
+}
+
+/// A gate's verdict with what it judged; `None` from [`World::run_gate`] when ralph's end cut it short.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Judged {
+    /// Its report.
+    pub report: GateReport,
+    /// The commits.
+    pub heads: BTreeMap<String, Oid>,
+    /// The changes.
+    pub changes: Vec<FileChange>,
+}
+
+/// The texts that a prompt carries beside the order, as read by the engine.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Readings {
+    /// requirements.md, if there is one.
+    pub requirements: Option<Vec<u8>>,
+    /// design.md, if there is one.
+    pub design: Option<Vec<u8>>,
+    /// progress.txt.
+    pub progress: Vec<u8>,
+}
+
+/// Everything outside ralph's own files.
+pub trait World {
+    /// The time, RFC 3339, UTC.
+    fn now(&mut self) -> String;
+    /// A signal or the wall limit asks for an end.
+    fn stop_request(&mut self) -> Option<StopRequest>;
+    /// The packages now.
+    fn snapshot(&mut self) -> Result<Snapshot, Fault>;
+    /// Keeps what an attempt left, by package, and restores HEAD's state of it.
+    fn keep_leftovers(
+        &mut self,
+        iteration: u64,
+        leftovers: &BTreeMap<String, Vec<Dirt>>,
+    ) -> Result<Vec<Kept>, Fault>;
+    /// Starts the agent.
+    fn start_agent(&mut self, order: &AgentOrder, readings: &Readings) -> Result<Started, Fault>;
+    /// Waits for the agent that [`World::start_agent`] started.
+    fn await_agent(&mut self) -> Result<AgentEnd, Fault>;
+    /// Finds and kills what an earlier attempt left running.
+    fn reap_agent(&mut self, iteration: u64, process: Option<(i32, u64)>) -> Result<u32, Fault>;
+    /// Commits what the agent left.
+    fn commit_left(&mut self, before: &Snapshot, message: &str) -> Result<BTreeMap<String, Oid>, Fault>;
+    /// Reads git after an attempt.
+    fn observe(&mut self, request: &ObserveRequest) -> Result<Observation, Fault>;
+    /// Keeps what is there and puts it back.
+    fn put_back(
+        &mut self,
+        iteration: u64,
+        before: &Snapshot,
+        observation: &Observation,
+        everything: bool,
+    ) -> Result<Vec<Kept>, Fault>;
+    /// Runs a check in these packages; in all when there are none.
+    fn run_check(
+        &mut self,
+        iteration: u64,
+        check: Check,
+        packages: &[String],
+    ) -> Result<Option<Vec<CheckResult>>, Fault>;
+    /// Runs a gate.
+    fn run_gate(&mut self, order: &GateOrder) -> Result<Option<Judged>, Fault>;
+    /// Waits; ends early when a stop is requested.
+    fn wait(&mut self, seconds: u64, why: &str);
+    /// Tells people through the `on:` commands.
+    fn notify(&mut self, event: &str, task: &str, why: &str);
+    /// Shows a fact as it happens.
+    fn tell(&mut self, event: &Event, state: &State);
+}

@@ -1,0 +1,68 @@
+//! `gates.<NAME>.run`: any command as a judge.
+//!
+//! Owns: the meaning of its exit code: 0 PASS, 1 FAIL, 77 SKIP, anything else ERROR.
+//!
+//! Promises: run in each changed package, no shell; the end of its output is the reason.
+//!
+//! Refuses to know: what it measures.
+
+use super::calls::Calls;
+use super::{GatePackage, Stop, words};
+use crate::machine::facts::ProcessEnd;
+
+/// Lines of output that become reasons.
+const TAIL: usize = 10;
+
+/// What the command said about one package.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Said {
+    /// Exit code 0.
+    Pass,
+    /// Exit code 77, with the last line of its output.
+    Skip(String),
+    /// A failure or an error.
+    Stop(Stop),
+}
+
+/// Runs the command in a package.
+pub(super) fn run(calls: &Calls<'_>, name: &str, argv: &[String], package: &GatePackage) -> Said {
+    let call = match calls.run(
+        &format!("{}-{}", slug(name), slug(&package.name)),
+        argv.to_vec(),
+        &package.root,
+        &[],
+    ) {
+        Ok(call) => call,
+        Err(stop) => return Said::Stop(stop),
+    };
+    let tail = tail(&call.output);
+    let last = tail.last().cloned().unwrap_or_else(|| "it printed nothing".to_owned());
+    match &call.end {
+        ProcessEnd::Exited { code: 0 } => Said::Pass,
+        ProcessEnd::Exited { code: 77 } => Said::Skip(last),
+        ProcessEnd::Exited { code: 1 } => {
+            let mut reasons = vec![format!("The gate {name} fails in package {}.", package.name)];
+            reasons.extend(tail);
+            Said::Stop(Stop::Fail { reasons })
+        }
+        ProcessEnd::TimedOut { .. } => Said::Stop(calls.over_limit()),
+        other => Said::Stop(Stop::setup(
+            format!(
+                "The command of gate {name} {} in package {}: {last}.",
+                words::line(&other.to_string(), 300),
+                package.name
+            ),
+            "Run the command by hand; it must end with 0 (pass), 1 (fail) or 77 (skip).",
+        )),
+    }
+}
+
+fn tail(output: &str) -> Vec<String> {
+    let lines: Vec<String> =
+        output.lines().map(|line| words::line(line, 300)).filter(|line| !line.is_empty()).collect();
+    lines[lines.len().saturating_sub(TAIL)..].to_vec()
+}
+
+fn slug(name: &str) -> String {
+    name.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect()
+}

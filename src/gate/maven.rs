@@ -1,0 +1,263 @@
+//! Maven: compiles a module and names its class path.
+//!
+//! Owns: every call of Maven, its arguments, and the cache of what depends only on the POMs.
+//!
+//! Promises: no shell; the project's own switches for skipping are countered where Maven lets them be;
+//! a failed build is told apart from a missing tool and from a missing network.
+//!
+//! Refuses to know: mutants, which classes are targets.
+
+mod cache;
+mod project;
+mod reactor;
+mod trouble;
+
+pub(crate) use project::Project;
+pub(crate) use trouble::Trouble;
+
+use super::calls::{Call, Calls, fresh_folder, is_executable, make_folder};
+use super::{Stop, words, xml};
+use crate::machine::facts::ProcessEnd;
+use std::path::{Path, PathBuf};
+
+const BUILD_CLASSPATH: &str = "org.apache.maven.plugins:maven-dependency-plugin:3.6.1:build-classpath";
+const EFFECTIVE_POM: &str = "org.apache.maven.plugins:maven-help-plugin:3.4.0:effective-pom";
+/// Options that take a third off the start of Maven (measured).
+const MAVEN_OPTS: &str = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Dfile.encoding=UTF-8";
+/// What counters a project that skips its own tests.
+const NO_SKIP: [&str; 5] = [
+    "-Dmaven.main.skip=false",
+    "-Dmaven.test.skip=false",
+    "-DskipTests=false",
+    "-Dmdep.skip=false",
+    "-Dmaven.test.failure.ignore=false",
+];
+
+/// Maven as one package uses it.
+pub(crate) struct Maven<'a> {
+    program: PathBuf,
+    args: &'a [String],
+    package: &'a str,
+    root: &'a Path,
+    cache: &'a Path,
+    options: String,
+}
+
+/// A module that compiled.
+#[derive(Clone, Debug)]
+pub(crate) struct Built {
+    /// Its test class path without its own classes.
+    pub(crate) classpath: Vec<String>,
+    /// What its effective POM says.
+    pub(crate) project: Project,
+}
+
+impl<'a> Maven<'a> {
+    /// The package's own `mvnw`, else `mvn`.
+    pub(crate) fn find(
+        calls: &Calls<'_>,
+        package: &'a str,
+        root: &'a Path,
+        args: &'a [String],
+        cache: &'a Path,
+    ) -> Result<Self, Stop> {
+        let wrapper = root.join("mvnw");
+        let program = if is_executable(&wrapper) { Some(wrapper) } else { calls.find("mvn") };
+        let Some(program) = program else {
+            return Err(Stop::setup(
+                format!(
+                    "Maven is not there: package {package} has no executable mvnw, and mvn is not on the PATH."
+                ),
+                "Install Maven, or add the Maven wrapper to the package and make mvnw executable.",
+            ));
+        };
+        let options = match calls.variable("MAVEN_OPTS") {
+            Some(own) => format!("{own} {MAVEN_OPTS}"),
+            None => MAVEN_OPTS.to_owned(),
+        };
+        Ok(Self { program, args, package, root, cache, options })
+    }
+
+    /// Compiles the module with its tests and what it needs of its reactor.
+    pub(crate) fn build(&self, calls: &Calls<'_>, dir: &str, build_changed: bool) -> Result<Built, Stop> {
+        let place = reactor::locate(self.root, dir);
+        let key = cache::key(self.root, dir, &self.program, self.args, calls.variable("HOME"));
+        let file = self.cache.join(format!("module-{key}.json"));
+        if let Some(built) = cache::load(&file) {
+            let call = self.call(calls, "test-compile", &place, &["-o", "-q", "test-compile"])?;
+            match self.trouble(&call) {
+                None => return Ok(built),
+                Some(trouble @ Trouble::Compile(_)) => {
+                    return Err(trouble.stop(self.package, dir, build_changed));
+                }
+                Some(_) => {}
+            }
+        }
+        let work = self.cache.join(format!("module-{key}"));
+        fresh_folder(&work)?;
+        let classpath = work.join("classpath");
+        let effective = work.join("effective.xml");
+        let to_classpath = format!("-Dmdep.outputFile={}", classpath.display());
+        let to_effective = format!("-Doutput={}", effective.display());
+        let call = self.call(
+            calls,
+            "resolve",
+            &place,
+            &["-q", "test-compile", BUILD_CLASSPATH, EFFECTIVE_POM, &to_classpath, &to_effective],
+        )?;
+        if let Some(trouble) = self.trouble(&call) {
+            return Err(trouble.stop(self.package, dir, build_changed));
+        }
+        let built = self.read(&classpath, &effective, dir)?;
+        cache::store(&file, &built)?;
+        // The outputs are in the file now; what is left of the folder costs only space.
+        let _ = fs_err::remove_dir_all(&work);
+        Ok(built)
+    }
+
+    /// Runs test classes (dotted names) of a module; the call's output is not quiet.
+    pub(crate) fn test(&self, calls: &Calls<'_>, dir: &str, classes: &[String]) -> Result<Call, Stop> {
+        let place = reactor::locate(self.root, dir);
+        let tests = format!("-Dtest={}", classes.join(",").replace('.', "/"));
+        let quiet = ["-DfailIfNoSpecifiedTests=false", "-Dsurefire.failIfNoSpecifiedTests=false"];
+        self.call(calls, "test", &place, &["test", &tests, quiet[0], quiet[1], "-DfailIfNoTests=false"])
+    }
+
+    /// Runs goals of the module with nothing but these arguments added.
+    pub(crate) fn goals(
+        &self,
+        calls: &Calls<'_>,
+        name: &str,
+        dir: &str,
+        args: &[&str],
+    ) -> Result<Call, Stop> {
+        self.call(calls, name, &reactor::locate(self.root, dir), args)
+    }
+
+    /// Resolves artifacts (`group:artifact:version`) with what they need, once, into ralph's cache.
+    pub(crate) fn resolve(&self, calls: &Calls<'_>, artifacts: &[String]) -> Result<Vec<String>, Stop> {
+        let key = cache::digest(artifacts.iter().map(String::as_bytes));
+        let file = self.cache.join(format!("tools-{key}.json"));
+        if let Some(jars) = cache::load_paths(&file) {
+            return Ok(jars);
+        }
+        let work = self.cache.join(format!("tools-{key}-{}", self.package.replace(['/', '.'], "_")));
+        fresh_folder(&work)?;
+        let pom = work.join("pom.xml");
+        fs_err::write(&pom, tools_pom(artifacts)).map_err(|error| super::calls::disk(&error))?;
+        let output = work.join("classpath");
+        let argument = format!("-Dmdep.outputFile={}", output.display());
+        let place = reactor::Place { root: self.root.to_owned(), module: None };
+        let file_argument = pom.display().to_string();
+        let call =
+            self.call(calls, "tools", &place, &["-q", "-f", &file_argument, BUILD_CLASSPATH, &argument])?;
+        if let Some(trouble) = self.trouble(&call) {
+            return Err(Stop::passing(
+                format!(
+                    "Maven could not get {}: {}",
+                    words::names(artifacts.iter().map(String::as_str), 4),
+                    trouble.sentence()
+                ),
+                "Check the network and gates.<NAME>.pit_version, then run the gate again.",
+            ));
+        }
+        let jars = read_paths(&output);
+        if jars.is_empty() {
+            return Err(Stop::setup(
+                format!("Maven named no jars for {}.", words::names(artifacts.iter().map(String::as_str), 4)),
+                "Look at the log of the call in the gate's folder.",
+            ));
+        }
+        cache::store_paths(&file, &jars)?;
+        let _ = fs_err::remove_dir_all(&work);
+        Ok(jars)
+    }
+
+    /// What went wrong with a call, if anything did.
+    pub(crate) fn trouble(&self, call: &Call) -> Option<Trouble> {
+        (!call.end.is_success()).then(|| trouble::read(&call.output, self.root))
+    }
+
+    fn call(
+        &self,
+        calls: &Calls<'_>,
+        name: &str,
+        place: &reactor::Place,
+        goals: &[&str],
+    ) -> Result<Call, Stop> {
+        make_folder(self.cache)?;
+        let mut command =
+            vec![self.program.display().to_string(), "-B".to_owned(), "-Dstyle.color=never".to_owned()];
+        command.extend_from_slice(self.args);
+        if let Some(module) = &place.module {
+            command.extend(["-pl".to_owned(), module.clone(), "-am".to_owned()]);
+        }
+        command.extend(goals.iter().map(|arg| (*arg).to_owned()));
+        command.extend(NO_SKIP.map(str::to_owned));
+        let extra = [("MAVEN_OPTS".to_owned(), self.options.clone())];
+        let call = calls.run(&format!("maven-{name}"), command, &place.root, &extra)?;
+        match &call.end {
+            ProcessEnd::TimedOut { .. } | ProcessEnd::Idle { .. } => Err(calls.over_limit()),
+            ProcessEnd::NotStarted { why } => Err(Stop::setup(
+                format!("Maven could not be started: {}.", words::line(why, 300)),
+                "Check mvnw of the package, or mvn on the PATH.",
+            )),
+            _ => Ok(call),
+        }
+    }
+
+    fn read(&self, classpath: &Path, effective: &Path, dir: &str) -> Result<Built, Stop> {
+        let home = if dir.is_empty() { self.root.to_owned() } else { self.root.join(dir) };
+        let missing = |what: &str| {
+            Stop::setup(
+                format!(
+                    "Maven ended well but wrote no {what} for module {} of package {}.",
+                    shown(dir),
+                    self.package
+                ),
+                "Look in the POM for a configuration that skips maven-dependency-plugin or maven-help-plugin.",
+            )
+        };
+        if !classpath.is_file() {
+            return Err(missing("class path"));
+        }
+        let project = xml::read_file(effective).and_then(|root| project::read(&root, &home));
+        let project = project.ok_or_else(|| missing("effective POM"))?;
+        Ok(Built { classpath: read_paths(classpath), project })
+    }
+}
+
+/// A module's folder for a message; the package's own folder is `.`.
+pub(crate) fn shown(dir: &str) -> String {
+    if dir.is_empty() { ".".to_owned() } else { words::line(dir, 200) }
+}
+
+/// The entries of a class path file.
+fn read_paths(file: &Path) -> Vec<String> {
+    let text =
+        fs_err::read(file).map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).unwrap_or_default();
+    text.trim().split(':').filter(|entry| !entry.is_empty()).map(str::to_owned).collect()
+}
+
+fn tools_pom(artifacts: &[String]) -> String {
+    let dependency = |artifact: &String| {
+        let mut parts = artifact.splitn(3, ':').map(escape);
+        let mut next = || parts.next().unwrap_or_default();
+        format!(
+            "<dependency><groupId>{}</groupId><artifactId>{}</artifactId><version>{}</version></dependency>",
+            next(),
+            next(),
+            next()
+        )
+    };
+    let dependencies: String = artifacts.iter().map(dependency).collect();
+    format!(
+        "<project xmlns=\"http://maven.apache.org/POM/4.0.0\"><modelVersion>4.0.0</modelVersion>\
+         <groupId>ralph</groupId><artifactId>tools</artifactId><version>1</version><packaging>pom</packaging>\
+         <dependencies>{dependencies}</dependencies></project>\n"
+    )
+}
+
+fn escape(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;")
+}

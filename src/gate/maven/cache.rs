@@ -1,0 +1,129 @@
+//! What depends only on the POMs, kept between runs.
+//!
+//! Owns: the key of a module (its POMs, Maven's settings and arguments) and the files in ralph's cache
+//! folder.
+//!
+//! Promises: an entry whose jars are gone, or that cannot be read, does not exist; a key covers every POM
+//! of the package, those of the two folders above, `.mvn` and the settings of the user.
+//!
+//! Refuses to know: what is kept, beyond paths that must exist.
+
+use super::super::Stop;
+use super::super::calls::disk;
+use super::{Built, Project};
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+
+/// Raised when what is kept changes its meaning.
+const VERSION: u32 = 1;
+
+#[derive(Serialize, Deserialize)]
+struct Kept {
+    version: u32,
+    classpath: Vec<String>,
+    project: Option<Project>,
+}
+
+/// The key of a module: 32 hex digits.
+pub(super) fn key(root: &Path, dir: &str, program: &Path, args: &[String], home: Option<&str>) -> String {
+    let mut parts: Vec<Vec<u8>> = vec![
+        root.display().to_string().into_bytes(),
+        dir.as_bytes().to_vec(),
+        program.display().to_string().into_bytes(),
+        args.join("\0").into_bytes(),
+    ];
+    let mut files = Vec::new();
+    poms(root, 0, &mut files);
+    files.sort();
+    let above = root.ancestors().skip(1).take(2).map(|folder| folder.join("pom.xml"));
+    files.extend(above);
+    let dot =
+        ["maven.config", "jvm.config", "extensions.xml", "settings.xml", "wrapper/maven-wrapper.properties"];
+    files.extend(dot.map(|name| root.join(".mvn").join(name)));
+    files.extend(home.map(|home| Path::new(home).join(".m2/settings.xml")));
+    for file in files {
+        parts.push(file.display().to_string().into_bytes());
+        parts.push(fs_err::read(&file).unwrap_or_default());
+    }
+    digest(parts.iter().map(Vec::as_slice))
+}
+
+/// A digest of some byte strings: 32 hex digits.
+pub(super) fn digest<'a>(parts: impl Iterator<Item = &'a [u8]>) -> String {
+    let mut hash = Sha256::new();
+    for part in parts {
+        hash.update(part.len().to_le_bytes());
+        hash.update(part);
+    }
+    hash.finalize()[..16].iter().fold(String::new(), |mut text, byte| {
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
+}
+
+/// The POMs below a folder, outputs and hidden folders left out.
+fn poms(folder: &Path, depth: usize, found: &mut Vec<PathBuf>) {
+    let Ok(entries) = fs_err::read_dir(folder) else {
+        return;
+    };
+    for entry in entries.flatten() {
+        let name = entry.file_name();
+        let Ok(kind) = entry.file_type() else {
+            continue;
+        };
+        if kind.is_file() && name == "pom.xml" {
+            found.push(entry.path());
+        } else if kind.is_dir() && depth < 12 && !skipped(&name.to_string_lossy()) {
+            poms(&entry.path(), depth + 1, found);
+        }
+    }
+}
+
+fn skipped(name: &str) -> bool {
+    name.starts_with('.') || matches!(name, "target" | "src" | "node_modules")
+}
+
+/// What is kept of a module.
+pub(super) fn load(file: &Path) -> Option<Built> {
+    let kept = read(file)?;
+    Some(Built { classpath: kept.classpath, project: kept.project? })
+}
+
+/// Keeps a module.
+pub(super) fn store(file: &Path, built: &Built) -> Result<(), Stop> {
+    let kept =
+        Kept { version: VERSION, classpath: built.classpath.clone(), project: Some(built.project.clone()) };
+    write(file, &kept)
+}
+
+/// Kept paths.
+pub(super) fn load_paths(file: &Path) -> Option<Vec<String>> {
+    read(file).map(|kept| kept.classpath).filter(|paths| !paths.is_empty())
+}
+
+/// Keeps paths.
+pub(super) fn store_paths(file: &Path, paths: &[String]) -> Result<(), Stop> {
+    write(file, &Kept { version: VERSION, classpath: paths.to_vec(), project: None })
+}
+
+fn read(file: &Path) -> Option<Kept> {
+    let kept: Kept = serde_json::from_slice(&fs_err::read(file).ok()?).ok()?;
+    let whole = kept.version == VERSION && kept.classpath.iter().all(|entry| is_there(entry));
+    whole.then_some(kept)
+}
+
+/// A jar must exist; a folder of the reactor is made by the build that follows.
+fn is_there(entry: &str) -> bool {
+    Path::new(entry).extension().is_none_or(|extension| extension != "jar") || Path::new(entry).is_file()
+}
+
+fn write(file: &Path, kept: &Kept) -> Result<(), Stop> {
+    let bytes = serde_json::to_vec(kept).unwrap_or_default();
+    let folder = file.parent().unwrap_or(Path::new("/"));
+    let mut new = tempfile::NamedTempFile::new_in(folder).map_err(|error| disk(&error))?;
+    std::io::Write::write_all(&mut new, &bytes).map_err(|error| disk(&error))?;
+    new.persist(file).map_err(|error| disk(&error.error))?;
+    Ok(())
+}

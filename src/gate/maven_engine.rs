@@ -1,0 +1,170 @@
+//! `engine: maven`: the POM's own pitest-maven plugin, with every check that its traps ask for
+//! (handbook `gates.md` §0, §1 and §10).
+//!
+//! Owns: the arguments of that goal and the reading of how it ended.
+//!
+//! Promises: no report of an earlier run can count: all are removed first, and exactly one must be there
+//! afterwards; a build that succeeds without a report is no verdict.
+//!
+//! Refuses to know: thresholds of the POM (the goal's own are never reached: the report is judged here).
+
+use super::calls::{Call, disk};
+use super::module::Place;
+use super::outcome::Outcome;
+use super::pit::{RedTest, read_report};
+use super::report::{Mode, Owners, Parsed};
+use super::{Stop, words};
+use std::path::{Path, PathBuf};
+
+const GOAL: &str = "org.pitest:pitest-maven:mutationCoverage";
+const SNIPPET: &str = "Add to build/plugins of the POM: <plugin><groupId>org.pitest</groupId><artifactId>pitest-maven</artifactId><version>1.25.9</version><dependencies><dependency><groupId>org.pitest</groupId><artifactId>pitest-junit5-plugin</artifactId><version>1.2.3</version></dependency></dependencies></plugin>, or use engine: direct.";
+
+/// Runs the goal and reads its report.
+pub(crate) fn measure(place: &Place<'_>, outcome: &mut Outcome) -> Result<Parsed, Stop> {
+    let label = place.label();
+    if !place.built.project.declares_pitest {
+        return Err(Stop::setup(format!("The POM of {label} does not declare pitest-maven."), SNIPPET));
+    }
+    place.test_classes()?;
+    let owners = place.owners();
+    let parsed = run(place, &owners, outcome, false)?;
+    let errors: u64 = parsed.classes.values().map(|counted| counted.tally.errors).sum();
+    if errors == 0 {
+        return Ok(parsed);
+    }
+    outcome.remarks.push(format!(
+        "Some mutants of {label} ended in an error of the JVM; the run was repeated with one JVM each."
+    ));
+    run(place, &owners, outcome, true)
+}
+
+fn run(place: &Place<'_>, owners: &Owners, outcome: &mut Outcome, alone: bool) -> Result<Parsed, Stop> {
+    let label = place.label();
+    for stale in reports(&place.home) {
+        fs_err::remove_file(&stale).map_err(|error| disk(&error))?;
+    }
+    (place.bench.progress)(&format!("Running pitest-maven in {label}"));
+    let name = if alone { "pitest-alone" } else { "pitest" };
+    let arguments = arguments(owners, place.bench.threads, alone);
+    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let call = place.maven.goals(place.bench.calls, name, &place.module.dir, &arguments)?;
+    if call.output.contains("Skipping project because") {
+        return Err(Stop::setup(
+            format!("pitest-maven skipped module {label}."),
+            "Remove <skip> and skipPitest from the POM, or use engine: direct.",
+        ));
+    }
+    if call.output.contains("No mutations found.") || call.output.contains("as no mutations found") {
+        return Ok(Parsed::default());
+    }
+    if !call.end.is_success() {
+        return Err(red_or_trouble(place, &call));
+    }
+    let found = reports(&place.home);
+    let [report] = found.as_slice() else {
+        return Err(Stop::setup(
+            format!("pitest-maven left {} reports in {label} where one was due.", found.len()),
+            "Remove <reportsDirectory>, <timestampedReports> and a textual <outputFormats> from the POM, or use engine: direct.",
+        ));
+    };
+    let parsed = read_report(report, owners, Mode::Full).map_err(|why| {
+        Stop::setup(
+            format!("The report of pitest-maven in {label} gives no verdict: {why}."),
+            "Look at the log in the gate's folder.",
+        )
+    })?;
+    if let Some(folder) = report.parent().filter(|folder| folder.join("index.html").is_file()) {
+        outcome.reports = vec![super::from_workspace(folder)];
+    }
+    Ok(parsed)
+}
+
+fn arguments(owners: &Owners, threads: usize, alone: bool) -> Vec<String> {
+    let classes: Vec<String> =
+        owners.keys().flat_map(|class| [class.clone(), format!("{class}$*")]).collect();
+    let mut arguments = vec![
+        "-Dverbosity=NO_SPINNER".to_owned(),
+        "test-compile".to_owned(),
+        GOAL.to_owned(),
+        format!("-DtargetClasses={}", classes.join(",")),
+        "-DoutputFormats=XML,HTML".to_owned(),
+        "-DtimestampedReports=false".to_owned(),
+        "-DfailWhenNoMutations=false".to_owned(),
+        "-DskipPitest=false".to_owned(),
+        "-DmutationThreshold=0".to_owned(),
+        "-DcoverageThreshold=0".to_owned(),
+        "-DtestStrengthThreshold=0".to_owned(),
+        "-DtimeoutConstant=4000".to_owned(),
+        "-Dmutators=DEFAULTS".to_owned(),
+        "-DexcludedClasses=ralph.no.such.Class".to_owned(),
+        "-DextraFeatures=-CLASSLIMIT".to_owned(),
+        format!("-Dthreads={}", threads.max(1)),
+    ];
+    if alone {
+        arguments.push("-DmutationUnitSize=1".to_owned());
+    }
+    arguments
+}
+
+/// A red test without mutation is the family's fault, or forbids a verdict: the goal cannot leave it out.
+fn red_or_trouble(place: &Place<'_>, call: &Call) -> Stop {
+    let red: Vec<RedTest> = call
+        .output
+        .lines()
+        .filter_map(|line| {
+            let (_, rest) = line.split_once("Description [testClass=")?;
+            let (class, name) = rest.split_once(", name=")?;
+            let outer = class.split('$').next().unwrap_or(class);
+            Some(RedTest {
+                class: words::line(outer, 300),
+                name: words::line(&format!("{class} {}", name.trim_end_matches(']')), 300),
+            })
+        })
+        .collect();
+    if call.output.contains("did not pass without mutation") {
+        if let Err(stop) = place.blame(&red) {
+            return stop;
+        }
+        return Stop::setup(
+            format!(
+                "Tests of {} that have nothing to do with the changed classes fail, and pitest-maven does not run beside them: {}.",
+                place.label(),
+                words::names(red.iter().map(|test| test.name.as_str()), 5)
+            ),
+            "Mend these tests, or use engine: direct, which leaves them out.",
+        );
+    }
+    match place.maven.trouble(call) {
+        Some(trouble) => {
+            trouble.stop(&place.bench.package.name, &place.module.dir, place.module.build_changed)
+        }
+        None => Stop::setup(
+            format!("pitest-maven failed in {}.", place.label()),
+            "Look at the log in the gate's folder.",
+        ),
+    }
+}
+
+/// Every `mutations.xml` below a module.
+fn reports(home: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    let mut open = vec![(home.to_owned(), 0)];
+    while let Some((folder, depth)) = open.pop() {
+        let Ok(entries) = fs_err::read_dir(&folder) else {
+            continue;
+        };
+        for entry in entries.flatten() {
+            let Ok(kind) = entry.file_type() else {
+                continue;
+            };
+            if kind.is_dir() && depth < 12 && entry.file_name() != ".git" {
+                open.push((entry.path(), depth + 1));
+            } else if !kind.is_dir() && entry.file_name() == "mutations.xml" {
+                found.push(entry.path());
+            }
+        }
+    }
+    let is_source = |file: &PathBuf| file.strip_prefix(home).is_ok_and(|inside| inside.starts_with("src"));
+    found.retain(|file| !is_source(file));
+    found
+}

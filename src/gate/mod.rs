@@ -1,0 +1,120 @@
+//! The deterministic judges: PIT run directly, the POM's own PIT, any command.
+//!
+//! Owns: design §4: scope, build, run, report, verdict.
+//!
+//! Promises: [`run`] never panics and never returns an error: every trouble is a verdict; what was not
+//! seen is never a pass; no process outlives the call; no message holds control characters.
+//!
+//! Refuses to know: git, tasks, boxes, the journal, who asked.
+
+mod calls;
+mod changed_tests;
+mod command;
+mod listing;
+mod maven;
+mod maven_engine;
+mod measure;
+mod module;
+mod outcome;
+mod pit;
+mod report;
+mod run;
+mod scope;
+mod surefire;
+mod test_classes;
+#[cfg(test)]
+mod tests;
+mod words;
+mod xml;
+
+pub use run::run;
+
+use crate::machine::facts::FileChange;
+use crate::source::RepoPath;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+/// What a gate is asked to judge.
+#[derive(Clone, Debug)]
+pub struct GateRequest {
+    /// The gate's name: `PITEST`.
+    pub name: String,
+    /// The family (or the group of a wider gate) for messages: `2.`, `G2`.
+    pub family: String,
+    /// The packages that the family changed.
+    pub packages: Vec<GatePackage>,
+    /// `<package>/<path>` of each class that was a target of this gate before.
+    pub former_targets: BTreeSet<String>,
+    /// `<package>/<path>` of each production file that was changed since a FAIL.
+    pub changed_since_fail: BTreeSet<String>,
+    /// TEST-FIRST left no enabled test method.
+    pub no_tests_written: bool,
+    /// `.ralph/state/iter-N/gate`, absolute: logs and HTML reports are kept here.
+    pub folder: PathBuf,
+    /// Ralph's cache folder, absolute: resolved class paths and PIT's jars.
+    pub cache: PathBuf,
+    /// Marks the processes of this run.
+    pub tag: String,
+    /// The environment of children: `PATH`, `HOME`, `JAVA_HOME` …
+    pub env: Vec<(String, String)>,
+}
+
+/// One package with what the family changed in it.
+#[derive(Clone, Debug)]
+pub struct GatePackage {
+    /// Its name.
+    pub name: String,
+    /// Its folder, absolute.
+    pub root: PathBuf,
+    /// What the family changed.
+    pub changes: Vec<FileChange>,
+    /// Test files at the family's base.
+    pub tests_at_base: Vec<RepoPath>,
+    /// Files that differ from HEAD.
+    pub dirt: Vec<RepoPath>,
+}
+
+/// Why a module, package or gate cannot go on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Stop {
+    /// The family's fault.
+    Fail {
+        /// Whole sentences.
+        reasons: Vec<String>,
+    },
+    /// No verdict is possible.
+    Error {
+        /// A whole sentence.
+        why: String,
+        /// The next action.
+        hint: String,
+        /// It may pass by itself.
+        transient: bool,
+    },
+}
+
+impl Stop {
+    pub(crate) fn fail(reason: String) -> Self {
+        Self::Fail { reasons: vec![reason] }
+    }
+
+    pub(crate) fn setup(why: String, hint: impl Into<String>) -> Self {
+        Self::Error { why, hint: hint.into(), transient: false }
+    }
+
+    pub(crate) fn passing(why: String, hint: impl Into<String>) -> Self {
+        Self::Error { why, hint: hint.into(), transient: true }
+    }
+}
+
+/// A path as a person in the workspace writes it: from `.ralph` on, when it lies there.
+fn from_workspace(path: &Path) -> String {
+    let mut components = path.components();
+    while let Some(component) = components.clone().next() {
+        if component.as_os_str() == ".ralph" {
+            return components.as_path().display().to_string();
+        }
+        components.next();
+    }
+    path.display().to_string()
+}

@@ -1,0 +1,222 @@
+//! One module, judged: build, run, second looks.
+//!
+//! Owns: the order of the steps for a module and whose fault each trouble is (design §4, table).
+//!
+//! Promises: a module whose tests did not compile, whose targets made no class files or whose report is
+//! not whole has no score; a red or deadly test is the family's fault only when it is a target's own or the
+//! family changed it.
+//!
+//! Refuses to know: how Maven and PIT are called, the order of verdicts.
+
+use super::calls::Calls;
+use super::changed_tests;
+use super::maven::{Built, Maven, shown};
+use super::outcome::Outcome;
+use super::pit::RedTest;
+use super::report::Owners;
+use super::scope::{BuildTool, JavaPath, Module, Target};
+use super::{GatePackage, GateRequest, Stop, maven_engine, test_classes, words};
+use crate::config::{GateEngine, GateSettings};
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+
+/// What a lane needs to judge a module.
+pub(crate) struct Bench<'a> {
+    /// The request.
+    pub(crate) request: &'a GateRequest,
+    /// The gate's settings.
+    pub(crate) settings: &'a GateSettings,
+    /// The package.
+    pub(crate) package: &'a GatePackage,
+    /// Test sources of the package.
+    pub(crate) tests: &'a BTreeSet<String>,
+    /// The lane's calls.
+    pub(crate) calls: &'a Calls<'a>,
+    /// PIT's threads.
+    pub(crate) threads: usize,
+    /// Tells a person what goes on.
+    pub(crate) progress: &'a (dyn Fn(&str) + Sync),
+}
+
+/// Judges a module.
+pub(crate) fn judge(bench: &Bench<'_>, module: &Module) -> Outcome {
+    let mut outcome = Outcome::default();
+    if let Err(stop) = steps(bench, module, &mut outcome) {
+        if matches!(stop, Stop::Fail { .. }) {
+            outcome.failing.extend(module.targets.iter().map(Target::full_path));
+        }
+        outcome.stops.push(stop);
+    }
+    outcome
+}
+
+fn steps(bench: &Bench<'_>, module: &Module, outcome: &mut Outcome) -> Result<(), Stop> {
+    let name = format!("{}/{}", bench.package.name, shown(&module.dir));
+    if module.tool == BuildTool::Gradle {
+        return Err(Stop::setup(
+            format!("Module {name} is built by Gradle, which this gate cannot measure."),
+            "Configure gates.<NAME>.run with the command that judges it.",
+        ));
+    }
+    clean(bench, module)?;
+    let maven = Maven::find(
+        bench.calls,
+        &bench.package.name,
+        &bench.package.root,
+        &bench.settings.maven_args,
+        &bench.request.cache,
+    )?;
+    (bench.progress)(&format!("Compiling {name}"));
+    let built = maven.build(bench.calls, &module.dir, module.build_changed)?;
+    if !module.targets.is_empty() {
+        let place =
+            Place { bench, module, maven: &maven, built: &built, home: home(bench.package, &module.dir) };
+        place.check_classes()?;
+        let parsed = match bench.settings.engine {
+            GateEngine::Maven => maven_engine::measure(&place, outcome)?,
+            GateEngine::Direct | GateEngine::Command(_) => place.measure(outcome)?,
+        };
+        let empty = outcome.take(&module.targets, parsed);
+        place.second_look(&empty, outcome)?;
+    }
+    if outcome.judged.is_empty() && outcome.stops.is_empty() {
+        (bench.progress)(&format!("Running the changed tests of {name}"));
+        changed_tests::pass(bench, module, &maven)?;
+    }
+    Ok(())
+}
+
+/// Target files, and the tests that judge them, must be as committed.
+fn clean(bench: &Bench<'_>, module: &Module) -> Result<(), Stop> {
+    let dirt: BTreeSet<String> = bench.package.dirt.iter().map(crate::source::RepoPath::to_text).collect();
+    let judged = module
+        .targets
+        .iter()
+        .flat_map(|target| std::iter::once(target.path.to_text()).chain(target.tests.iter().cloned()));
+    let dirty: BTreeSet<String> = judged.filter(|path| dirt.contains(path)).collect();
+    if dirty.is_empty() {
+        return Ok(());
+    }
+    Err(Stop::setup(
+        format!(
+            "Files of package {} that are to be judged differ from HEAD: {}.",
+            bench.package.name,
+            words::names(dirty.iter().map(String::as_str), 5)
+        ),
+        "Commit or undo these changes, then run the gate again.",
+    ))
+}
+
+fn home(package: &GatePackage, dir: &str) -> PathBuf {
+    if dir.is_empty() { package.root.clone() } else { package.root.join(dir) }
+}
+
+/// A module that compiled, on its way to a score.
+pub(crate) struct Place<'a> {
+    pub(crate) bench: &'a Bench<'a>,
+    pub(crate) module: &'a Module,
+    pub(crate) maven: &'a Maven<'a>,
+    pub(crate) built: &'a Built,
+    pub(crate) home: PathBuf,
+}
+
+impl Place<'_> {
+    /// Each target must have a class file.
+    fn check_classes(&self) -> Result<(), Stop> {
+        let classes = PathBuf::from(&self.built.project.classes);
+        let file = |target: &&Target| classes.join(format!("{}.class", target.class.replace('.', "/")));
+        let missing: Vec<&str> = self
+            .module
+            .targets
+            .iter()
+            .filter(|target| !file(target).is_file())
+            .map(|target| target.class.as_str())
+            .collect();
+        if missing.is_empty() {
+            return Ok(());
+        }
+        self.fault(
+            format!(
+                "The build of module {} makes no class file for {}.",
+                self.label(),
+                words::names(missing, 5)
+            ),
+            "Look in the POM for other source folders or excluded sources.",
+        )
+    }
+
+    /// Compiled test classes; none where sources exist is a build that skips its tests.
+    pub(crate) fn test_classes(&self) -> Result<BTreeSet<String>, Stop> {
+        let tests = test_classes::find(&self.built.project, &self.home);
+        let root = if self.module.dir.is_empty() { String::new() } else { format!("{}/", self.module.dir) };
+        let below = format!("{root}src/test/java/");
+        let has_sources = self.bench.tests.iter().any(|test| test.starts_with(&below));
+        if tests.is_empty() && has_sources {
+            self.fault(
+                format!(
+                    "The build of module {} makes no test classes although it has test sources.",
+                    self.label()
+                ),
+                "Look in the POM and in .mvn for maven.test.skip or a skipped testCompile.",
+            )?;
+        }
+        Ok(tests)
+    }
+
+    /// The family's fault when it changed a build file, else a wrong set-up.
+    fn fault(&self, why: String, hint: &str) -> Result<(), Stop> {
+        Err(if self.module.build_changed { Stop::fail(why) } else { Stop::setup(why, hint) })
+    }
+
+    /// `<package>/<folder>` for messages.
+    pub(crate) fn label(&self) -> String {
+        format!("{}/{}", self.bench.package.name, shown(&self.module.dir))
+    }
+
+    /// The classes to mutate: targets, and other classes of their source files.
+    pub(crate) fn owners(&self) -> Owners {
+        let mut owners = Owners::new();
+        for target in &self.module.targets {
+            owners.insert(target.class.clone(), target.class.clone());
+            if let Some(java) = JavaPath::read(&target.path.to_text()) {
+                for class in test_classes::second_classes(&self.built.project, &java.folder, &java.stem) {
+                    owners.entry(class).or_insert_with(|| target.class.clone());
+                }
+            }
+        }
+        owners
+    }
+
+    /// Dotted names of the targets' own tests and of the tests that the family changed.
+    pub(crate) fn answerable(&self) -> BTreeSet<String> {
+        let own = self.module.targets.iter().flat_map(|target| target.tests.iter().cloned());
+        let changed = self.bench.package.changes.iter().map(|change| change.path.to_text());
+        own.chain(changed)
+            .filter_map(|path| JavaPath::read(&path).filter(|java| java.test)?.class())
+            .collect()
+    }
+
+    /// A folder of this module below the gate's folder: `<what>/<package>[/<module>]`.
+    pub(crate) fn folder(&self, what: &str) -> PathBuf {
+        let folder = self.bench.request.folder.join(what).join(folder_name(&self.bench.package.name));
+        if self.module.dir.is_empty() { folder } else { folder.join(folder_name(&self.module.dir)) }
+    }
+
+    /// A failure when a red test is one that the family answers for.
+    pub(crate) fn blame(&self, red: &[RedTest]) -> Result<(), Stop> {
+        let answerable = self.answerable();
+        let guilty: Vec<&RedTest> = red.iter().filter(|test| answerable.contains(&test.class)).collect();
+        if guilty.is_empty() {
+            return Ok(());
+        }
+        let told =
+            guilty.iter().take(10).map(|test| format!("The test {} fails without any mutation.", test.name));
+        Err(Stop::Fail { reasons: told.collect() })
+    }
+}
+
+/// A name as one path component.
+fn folder_name(name: &str) -> String {
+    let plain = |c: char| if c.is_alphanumeric() || matches!(c, '-' | '_') { c } else { '_' };
+    name.chars().map(plain).collect()
+}

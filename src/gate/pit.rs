@@ -1,0 +1,267 @@
+//! PIT, run directly: ralph's own arguments, the project's class path (handbook `gates.md` §11).
+//!
+//! Owns: the command line of PIT and the reading of how a run ended.
+//!
+//! Promises: the exit code alone proves nothing, a fresh and closed report does; a report folder is empty
+//! before each run; a test that is red without any mutation is named by PIT's own process, not by what
+//! tests print.
+//!
+//! Refuses to know: Maven, thresholds, whose fault a red test is.
+
+mod output;
+mod tools;
+
+pub(crate) use output::RedTest;
+pub(crate) use tools::{Framework, Tools};
+
+use super::calls::{Call, Calls, disk, fresh_folder};
+use super::maven::Built;
+use super::report::{self, MAX_BYTES, Mode, Owners, Parsed};
+use super::{Stop, words};
+use crate::machine::facts::ProcessEnd;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+const MAIN: &str = "org.pitest.mutationtest.commandline.MutationCoverageReport";
+/// Longest single argument; Linux refuses 128 KiB.
+const MAX_ARGUMENT: usize = 60_000;
+
+/// One module as PIT sees it.
+pub(crate) struct Subject<'a> {
+    /// The module's folder.
+    pub(crate) home: &'a Path,
+    /// Its build.
+    pub(crate) built: &'a Built,
+    /// PIT's jars and those that the test framework needs.
+    pub(crate) tools: &'a Tools,
+    /// Classes to mutate, with the target each belongs to.
+    pub(crate) owners: &'a Owners,
+    /// Arguments for the JVMs of tests, beside the project's own.
+    pub(crate) jvm_args: &'a [String],
+    /// PIT's threads.
+    pub(crate) threads: usize,
+    /// Where the lists for PIT are written.
+    pub(crate) work: &'a Path,
+}
+
+/// What one run is to do.
+#[derive(Clone, Debug)]
+pub(crate) struct Run<'a> {
+    /// Name of the call's log.
+    pub(crate) name: &'a str,
+    /// Test classes to run.
+    pub(crate) tests: &'a BTreeSet<String>,
+    /// Leave out tests that are red without any mutation.
+    pub(crate) skip_red: bool,
+    /// One JVM per mutant.
+    pub(crate) alone: bool,
+    /// Count the mutants with the annotation filters off, run none.
+    pub(crate) unfiltered: bool,
+    /// Where the report goes; emptied first.
+    pub(crate) report: &'a Path,
+}
+
+/// How a run ended.
+#[derive(Debug)]
+pub(crate) enum Outcome {
+    /// A whole report.
+    Report(Parsed),
+    /// PIT found nothing to mutate.
+    NoMutants,
+    /// These tests fail without any mutation.
+    Red(Vec<RedTest>),
+    /// The JVM of the tests died without any mutation, while this test ran (if PIT said).
+    Died(Option<String>),
+    /// The time was up while the tests ran without any mutation, in this test.
+    Hung(Option<String>),
+    /// No verdict.
+    Stop(Stop),
+}
+
+impl Subject<'_> {
+    /// Runs PIT once.
+    pub(crate) fn run(&self, calls: &Calls<'_>, run: &Run<'_>) -> Outcome {
+        let prepared = fresh_folder(run.report).and_then(|()| self.arguments(calls, run));
+        let call = prepared.and_then(|argv| {
+            let surefire = &self.built.project.surefire;
+            let environment: Vec<(String, String)> = surefire.environment.clone().into_iter().collect();
+            calls.run(run.name, argv, &self.working_directory(), &environment)
+        });
+        match call {
+            Ok(call) => self.read(calls, run, &call),
+            Err(stop) => Outcome::Stop(stop),
+        }
+    }
+
+    fn read(&self, calls: &Calls<'_>, run: &Run<'_>, call: &Call) -> Outcome {
+        match &call.end {
+            ProcessEnd::Exited { .. } | ProcessEnd::Signalled { .. } => {}
+            ProcessEnd::TimedOut { .. } if !output::coverage_done(&call.output) => {
+                return Outcome::Hung(output::last_test(&call.output));
+            }
+            ProcessEnd::TimedOut { .. } => return Outcome::Stop(calls.over_limit()),
+            other => {
+                return Outcome::Stop(Stop::setup(
+                    format!("PIT {}.", words::line(&other.to_string(), 300)),
+                    "Install a JDK and set JAVA_HOME.",
+                ));
+            }
+        }
+        if output::found_nothing(&call.output) {
+            return Outcome::NoMutants;
+        }
+        let red = output::red_tests(&call.output);
+        if !red.is_empty() {
+            return Outcome::Red(red);
+        }
+        if output::minion_died(&call.output) {
+            return Outcome::Died(output::last_test(&call.output));
+        }
+        let report = run.report.join("mutations.xml");
+        if !call.end.is_success() {
+            return Outcome::Stop(Stop::setup(
+                format!("PIT {}: {}", call.end, output::complaint(&call.output)),
+                "Look at PIT's log in the gate's folder.",
+            ));
+        }
+        let mode = if run.unfiltered { Mode::Dry } else { Mode::Full };
+        match read_report(&report, self.owners, mode) {
+            Ok(parsed) => Outcome::Report(parsed),
+            Err(why) => Outcome::Stop(Stop::setup(
+                format!("PIT's report gives no verdict: {why}."),
+                "Look at PIT's log in the gate's folder, then run the gate again.",
+            )),
+        }
+    }
+
+    fn arguments(&self, calls: &Calls<'_>, run: &Run<'_>) -> Result<Vec<String>, Stop> {
+        let java = java(calls)?;
+        let project = &self.built.project;
+        let launch = self.tools.pit.join(":");
+        let classpath = self.write("classpath", &self.classpath().join("\n"))?;
+        let mut argv = vec![
+            java.display().to_string(),
+            "-Dfile.encoding=UTF-8".to_owned(),
+            "-Djava.awt.headless=true".to_owned(),
+            "-cp".to_owned(),
+            launch,
+            MAIN.to_owned(),
+        ];
+        let mut option = |name: &str, value: &str| argv.extend([format!("--{name}"), value.to_owned()]);
+        option("reportDir", &run.report.display().to_string());
+        for classes in chunks(self.owners.keys().flat_map(|class| [class.clone(), format!("{class}$*")])) {
+            option("targetClasses", &classes);
+        }
+        for tests in chunks(run.tests.iter().cloned()) {
+            option("targetTests", &tests);
+        }
+        if run.tests.is_empty() {
+            option("targetTests", "ralph.no.test");
+        }
+        option("sourceDirs", &format!("{},{}", project.sources, project.test_sources));
+        option("classPathFile", &classpath.display().to_string());
+        option("includeLaunchClasspath", "false");
+        option("mutableCodePaths", &project.classes);
+        option("outputFormats", "XML,HTML");
+        option("timestampedReports", "false");
+        option("verbosity", "VERBOSE_NO_SPINNER");
+        option("threads", &self.threads.max(1).to_string());
+        option("skipFailingTests", if run.skip_red { "true" } else { "false" });
+        if run.alone {
+            option("mutationUnitSize", "1");
+        }
+        if run.unfiltered {
+            option("dryRun", "true");
+            option("features", "-FANN");
+        }
+        let surefire = &project.surefire;
+        if let Some(groups) = &surefire.groups {
+            option("includedGroups", &groups.split([' ', ',']).collect::<Vec<_>>().join(","));
+        }
+        if let Some(groups) = &surefire.excluded_groups {
+            option("excludedGroups", &groups.split([' ', ',']).collect::<Vec<_>>().join(","));
+        }
+        let file = self.write("jvm-args", &self.jvm_arguments())?.display().to_string();
+        // PIT splits one of the options at commas, the other at white space.
+        let name = if file.contains(char::is_whitespace) { "jvmArgs" } else { "argLine" };
+        option(name, &format!("@{file}"));
+        Ok(argv)
+    }
+
+    /// Test classes, classes, dependencies, then what of PIT the tests' JVM needs.
+    fn classpath(&self) -> Vec<String> {
+        let project = &self.built.project;
+        let mut entries = vec![project.test_classes.clone(), project.classes.clone()];
+        entries.extend(self.built.classpath.iter().cloned());
+        entries.extend(project.surefire.more_classpath.iter().cloned());
+        entries.extend(self.tools.child.iter().cloned());
+        entries
+    }
+
+    /// An argument file (JDK `java @argfiles`): the only way to hand PIT's children a space.
+    fn jvm_arguments(&self) -> String {
+        let surefire = &self.built.project.surefire;
+        let mut all = vec![format!("-Dbasedir={}", self.home.display()), "-Dfile.encoding=UTF-8".to_owned()];
+        all.extend(surefire.jvm_args.iter().cloned());
+        all.extend(surefire.properties.iter().map(|(name, value)| format!("-D{name}={value}")));
+        all.extend(self.jvm_args.iter().cloned());
+        let quoted = all.iter().map(|argument| {
+            let escaped =
+                argument.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n").replace('\r', "");
+            format!("\"{escaped}\"\n")
+        });
+        quoted.collect()
+    }
+
+    fn working_directory(&self) -> PathBuf {
+        let configured = self.built.project.surefire.working_directory.as_ref().map(PathBuf::from);
+        configured.filter(|folder| folder.is_dir()).unwrap_or_else(|| self.home.to_owned())
+    }
+
+    fn write(&self, name: &str, text: &str) -> Result<PathBuf, Stop> {
+        super::calls::make_folder(self.work)?;
+        let file = self.work.join(name);
+        fs_err::write(&file, text).map_err(|error| disk(&error))?;
+        Ok(file)
+    }
+}
+
+/// Reads a report file; an error is a phrase.
+pub(crate) fn read_report(file: &Path, owners: &Owners, mode: Mode) -> Result<Parsed, String> {
+    let data = fs_err::symlink_metadata(file).map_err(|_| "there is no mutations.xml".to_owned())?;
+    if !data.is_file() {
+        return Err("mutations.xml is no regular file".to_owned());
+    }
+    if data.len() > MAX_BYTES {
+        return Err("mutations.xml is larger than 4 GiB".to_owned());
+    }
+    let file = fs_err::File::open(file).map_err(|error| words::line(&error.to_string(), 300))?;
+    report::read(file, owners, mode)
+}
+
+/// Joined by commas, each piece short enough for one argument.
+fn chunks(names: impl Iterator<Item = String>) -> Vec<String> {
+    let mut chunks: Vec<String> = Vec::new();
+    for name in names {
+        match chunks.last_mut() {
+            Some(last) if last.len() + name.len() < MAX_ARGUMENT => {
+                last.push(',');
+                last.push_str(&name);
+            }
+            _ => chunks.push(name),
+        }
+    }
+    chunks
+}
+
+fn java(calls: &Calls<'_>) -> Result<PathBuf, Stop> {
+    let home = calls.variable("JAVA_HOME").filter(|home| home.starts_with('/'));
+    let own =
+        home.map(|home| Path::new(home).join("bin/java")).filter(|java| super::calls::is_executable(java));
+    own.or_else(|| calls.find("java")).ok_or_else(|| {
+        Stop::setup(
+            "Java is not there: neither JAVA_HOME nor the PATH leads to it.".to_owned(),
+            "Install a JDK and set JAVA_HOME.",
+        )
+    })
+}

@@ -1,0 +1,131 @@
+//! Small XML documents as a tree: POMs.
+//!
+//! Owns: the reading of a POM that Maven wrote or a person did.
+//!
+//! Promises: bounded in size, depth and count; entities other than XML's own five and character references
+//! are left out, a DOCTYPE is refused.
+//!
+//! Refuses to know: what the elements mean.
+
+use quick_xml::Reader;
+use quick_xml::events::Event;
+use std::io::Read;
+use std::path::Path;
+
+const MAX_BYTES: u64 = 32 << 20;
+const MAX_DEPTH: usize = 64;
+const MAX_NODES: usize = 500_000;
+
+/// An element.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Node {
+    /// Its name without a prefix.
+    pub(crate) name: String,
+    /// Its own text, trimmed.
+    pub(crate) text: String,
+    /// Its elements.
+    pub(crate) children: Vec<Node>,
+}
+
+impl Node {
+    /// The first child of that name.
+    pub(crate) fn child(&self, name: &str) -> Option<&Self> {
+        self.children.iter().find(|child| child.name == name)
+    }
+
+    /// The element at the end of a way of names.
+    pub(crate) fn at(&self, way: &[&str]) -> Option<&Self> {
+        way.iter().try_fold(self, |node, name| node.child(name))
+    }
+
+    /// The text at the end of a way of names, when there is any.
+    pub(crate) fn text_at(&self, way: &[&str]) -> Option<&str> {
+        self.at(way).map(|node| node.text.as_str()).filter(|text| !text.is_empty())
+    }
+
+    /// The children of the element at the end of a way of names.
+    pub(crate) fn all(&self, way: &[&str]) -> &[Self] {
+        self.at(way).map_or(&[], |node| &node.children)
+    }
+}
+
+/// Reads a file; `None` when it is no whole XML document within the limits.
+pub(crate) fn read_file(path: &Path) -> Option<Node> {
+    let mut bytes = Vec::new();
+    fs_err::File::open(path).ok()?.take(MAX_BYTES).read_to_end(&mut bytes).ok()?;
+    read(&String::from_utf8_lossy(&bytes))
+}
+
+/// Reads a text; `None` when it is no whole XML document within the limits.
+pub(crate) fn read(text: &str) -> Option<Node> {
+    let mut reader = Reader::from_str(text);
+    let mut open: Vec<Node> = vec![Node::default()];
+    let mut nodes = 0;
+    loop {
+        match reader.read_event().ok()? {
+            Event::Start(tag) => {
+                nodes += 1;
+                if open.len() > MAX_DEPTH || nodes > MAX_NODES {
+                    return None;
+                }
+                let name = tag.local_name().into_inner().to_owned();
+                open.push(Node { name, ..Node::default() });
+            }
+            Event::Empty(tag) => {
+                nodes += 1;
+                let name = tag.local_name().into_inner().to_owned();
+                open.last_mut()?.children.push(Node { name, ..Node::default() });
+            }
+            Event::End(_) => {
+                let mut node = open.pop()?;
+                node.text.truncate(node.text.trim_end().len());
+                node.text.drain(..node.text.len() - node.text.trim_start().len());
+                open.last_mut()?.children.push(node);
+            }
+            Event::Text(text) => open.last_mut()?.text.push_str(&text),
+            Event::CData(text) => open.last_mut()?.text.push_str(&text),
+            Event::GeneralRef(entity) => {
+                let name: &str = &entity;
+                let character = match name {
+                    "lt" => Some('<'),
+                    "gt" => Some('>'),
+                    "amp" => Some('&'),
+                    "quot" => Some('"'),
+                    "apos" => Some('\''),
+                    _ => entity.resolve_char_ref().ok().flatten(),
+                };
+                open.last_mut()?.text.extend(character);
+            }
+            Event::DocType(_) => return None,
+            Event::Eof => break,
+            Event::Decl(_) | Event::Comment(_) | Event::PI(_) => {}
+        }
+    }
+    let mut roots = (open.len() == 1).then(|| open.pop()).flatten()?.children;
+    (roots.len() == 1).then(|| roots.pop()).flatten()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::read;
+
+    #[test]
+    fn a_way_of_names_leads_to_a_text_with_its_entities() {
+        let pom = "<?xml version='1.0'?><!-- x --><p:project xmlns:p='u'><build><a> x &lt;&#65;&unknown; </a><b/></build></p:project>";
+        let root = read(pom).unwrap();
+        assert_eq!((root.name.as_str(), root.text_at(&["build", "a"])), ("project", Some("x <A")));
+        assert_eq!(root.text_at(&["build", "b"]), None);
+        assert_eq!(root.all(&["build"]).len(), 2);
+    }
+
+    #[test]
+    fn what_is_cut_or_has_a_doctype_or_is_too_deep_is_no_document() {
+        let whole = "<a><b>t</b></a>";
+        for end in 0..whole.len() {
+            assert!(read(&whole[..end]).is_none(), "{end}");
+        }
+        assert!(read("<!DOCTYPE a><a/>").is_none());
+        assert!(read("<a/><b/>").is_none());
+        assert!(read(&("<a>".repeat(99) + &"</a>".repeat(99))).is_none());
+    }
+}

@@ -1,0 +1,147 @@
+//! One record, one line: `{"h":"<64 hex>","p":"<64 hex>","r":{…}}`.
+//!
+//! Owns: the bytes of a record and what `h` is: SHA-256 of `p` and the exact bytes of `r`.
+//!
+//! Promises: any tool can read a record (JSON) and any tool can check it (fixed offsets, no canonical
+//! form needed).
+//!
+//! Refuses to know: files.
+
+use crate::machine::event::Event;
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+use std::fmt;
+use std::io;
+
+/// The version of the format that this ralph writes.
+const VERSION: u32 = 1;
+/// `{"h":"` + 64 + `","p":"` + 64 + `","r":`
+const BODY_AT: usize = 6 + 64 + 7 + 64 + 6;
+
+/// A fact with its place in the chain.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Record {
+    /// 1, 2, 3 …
+    pub seq: u64,
+    /// When it was written, RFC 3339, UTC; informational.
+    pub at: String,
+    /// The fact.
+    pub event: Event,
+    /// Its hash, 64 hex digits.
+    pub hash: String,
+}
+
+impl Record {
+    /// The first 8 digits of the hash: the tag in progress.txt.
+    pub fn tag(&self) -> &str {
+        self.hash.get(..8).unwrap_or(&self.hash)
+    }
+}
+
+/// What a line of the journal is.
+#[derive(Debug)]
+pub enum Line {
+    /// A record.
+    Record(Box<Record>),
+    /// Well formed and in its place, but of an unknown kind or version.
+    Newer(String),
+}
+
+/// Why a line is no record.
+#[derive(Debug, PartialEq, Eq)]
+pub enum LineError {
+    /// Not of the fixed shape.
+    Shape,
+    /// `h` is not the hash of `p` and `r`.
+    Hash,
+    /// `p` is not the hash of the record before.
+    Chain,
+    /// The number is not the next one.
+    Order,
+}
+
+impl fmt::Display for LineError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Shape => "the line is no record",
+            Self::Hash => "the record does not fit its hash",
+            Self::Chain => "the record does not follow on the one before",
+            Self::Order => "the record's number is not the next one",
+        })
+    }
+}
+
+#[derive(Serialize)]
+struct BodyOut<'a> {
+    v: u32,
+    seq: u64,
+    at: &'a str,
+    e: &'a Event,
+}
+
+#[derive(Deserialize)]
+struct BodyIn {
+    v: u32,
+    seq: u64,
+    at: String,
+    e: serde_json::Value,
+}
+
+/// What the first record names as its predecessor.
+pub(super) fn genesis() -> String {
+    "0".repeat(64)
+}
+
+/// The bytes of a record, newline included.
+pub(super) fn encode(head: &str, seq: u64, at: &str, event: &Event) -> io::Result<(Vec<u8>, Record)> {
+    let body = serde_json::to_string(&BodyOut { v: VERSION, seq, at, e: event })?;
+    let hash = hash(head.as_bytes(), body.as_bytes());
+    let line = format!("{{\"h\":\"{hash}\",\"p\":\"{head}\",\"r\":{body}}}\n");
+    Ok((line.into_bytes(), Record { seq, at: at.to_owned(), event: event.clone(), hash }))
+}
+
+/// Reads a line (without its newline) that must follow on `head` with the number `seq`.
+pub(super) fn decode(line: &[u8], head: &str, seq: u64) -> Result<Line, LineError> {
+    let (own, previous, body) = parts(line).ok_or(LineError::Shape)?;
+    if hash(previous, body).as_bytes() != own {
+        return Err(LineError::Hash);
+    }
+    if previous != head.as_bytes() {
+        return Err(LineError::Chain);
+    }
+    let parsed: BodyIn = serde_json::from_slice(body).map_err(|_| LineError::Shape)?;
+    if parsed.seq != seq {
+        return Err(LineError::Order);
+    }
+    if parsed.v > VERSION {
+        return Ok(Line::Newer(format!("version {}", parsed.v)));
+    }
+    let kind = parsed.e.get("kind").and_then(|kind| kind.as_str()).unwrap_or("none").to_owned();
+    match serde_json::from_value::<Event>(parsed.e) {
+        Ok(event) => {
+            let hash = String::from_utf8_lossy(own).into_owned();
+            Ok(Line::Record(Box::new(Record { seq, at: parsed.at, event, hash })))
+        }
+        Err(error) => Ok(Line::Newer(format!("kind {kind}: {error}"))),
+    }
+}
+
+/// True for a line whose hash fits, wherever it stands.
+pub(super) fn is_self_consistent(line: &[u8]) -> bool {
+    parts(line).is_some_and(|(own, previous, body)| hash(previous, body).as_bytes() == own)
+}
+
+fn parts(line: &[u8]) -> Option<(&[u8], &[u8], &[u8])> {
+    let own = line.strip_prefix(b"{\"h\":\"")?.get(..64)?;
+    let previous = line.get(70..)?.strip_prefix(b"\",\"p\":\"")?.get(..64)?;
+    line.get(141..)?.strip_prefix(b"\",\"r\":")?;
+    let body = line.get(BODY_AT..)?.strip_suffix(b"}")?;
+    Some((own, previous, body))
+}
+
+fn hash(previous: &[u8], body: &[u8]) -> String {
+    let mut hasher = Sha256::new();
+    hasher.update(previous);
+    hasher.update(body);
+    hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+}

@@ -1,0 +1,244 @@
+//! From the end of an agent to a decision: observe, put back, check, decide.
+//!
+//! Owns: the order of the steps after an attempt, and what of it is added to the family's memory.
+//!
+//! Promises: nothing is judged before tasks.md and the work tree are as they must be; what is put back
+//! counts for nobody.
+//!
+//! Refuses to know: what a decision leads to ([`super::verdict`]).
+
+use super::decide::{Context, Decision, Evidence, decide, must_not_change};
+use super::effect::Effect;
+use super::event::{Check, CheckResult, Kept, Validation};
+use super::facts::{Dirt, FileChange, KeptFile, Observation, ObserveRequest, Snapshot, full_path};
+use super::kin;
+use super::state::{Attempt, Leftovers, Phase, Seen, State};
+use super::survey::{covered_changes, still_left};
+use super::verdict;
+use crate::task::{BoxClaim, Stage, TaskKey};
+use std::collections::BTreeMap;
+
+/// The agent is gone.
+pub(super) fn ended(state: &mut State, attempt: Attempt) -> Vec<Effect> {
+    let commits = state.policy.ralph_commits && attempt.end.is_success();
+    state.phase = if commits && !must_not_change(&attempt.key.stage) {
+        Phase::Committing(attempt)
+    } else {
+        Phase::Observing(attempt)
+    };
+    super::owed(state)
+}
+
+/// The message under which ralph commits for an agent.
+pub(super) fn commit_message(state: &State, key: &TaskKey) -> String {
+    let text = state.book().row(key).map(|row| row.text.as_str()).unwrap_or_default();
+    format!("{key} {text}").trim_end().to_owned()
+}
+
+/// What the git adapter is asked after an attempt.
+pub(super) fn observe_request(state: &State, attempt: &Attempt) -> ObserveRequest {
+    let book = state.book();
+    let key = &attempt.key;
+    let is_work = matches!(key.stage, Stage::Implementation | Stage::Integ);
+    let frozen = match book.family(&key.family) {
+        Some(family) if is_work => family.frozen.clone(),
+        _ => Vec::new(),
+    };
+    ObserveRequest {
+        iteration: state.iteration,
+        before: attempt.before.clone(),
+        family: covered_changes(book, key),
+        stage: book.stage(key).map(|stage| stage.own.clone()).unwrap_or_default(),
+        frozen,
+        reviewed: if is_work { reviewed(state, &key.family) } else { Vec::new() },
+    }
+}
+
+/// The test files behind the ticked reviews that an implementation may outdate.
+fn reviewed(state: &State, family: &str) -> Vec<KeptFile> {
+    let book = state.book();
+    let mut families = kin::ancestors(book, family);
+    families.push(family.to_owned());
+    let mut files: Vec<KeptFile> = families
+        .iter()
+        .filter_map(|family| book.family(family))
+        .flat_map(|family| family.stages.values())
+        .filter_map(|stage| stage.stands_for.as_ref())
+        .flat_map(|stands_for| stands_for.tests.iter().cloned())
+        .collect();
+    files.sort();
+    files.dedup();
+    files
+}
+
+/// Git and tasks.md were read.
+pub(super) fn observed(
+    state: &mut State,
+    attempt: Attempt,
+    observation: &Observation,
+    claims: &[BoxClaim],
+    tasks_changed: bool,
+    validation: Option<Validation>,
+) -> Vec<Effect> {
+    let strict = must_not_change(&attempt.key.stage);
+    let work =
+        observation.packages.iter().any(|package| package.is_breach() || (strict && !package.is_untouched()));
+    remember(state, &attempt, observation, strict);
+    let seen =
+        Seen { observation: observation.clone(), claims: claims.to_vec(), validation, ..Seen::default() };
+    let mut effects = Vec::new();
+    if !work {
+        state.diff.clone_from(&observation.family);
+        effects.push(Effect::WriteDiff { changes: observation.family.clone() });
+    }
+    if tasks_changed || work {
+        state.phase = Phase::Restoring { attempt, seen, tasks: tasks_changed, work };
+        effects.extend(super::owed(state));
+    } else {
+        effects.extend(settle(state, attempt, seen));
+    }
+    effects
+}
+
+/// Adds what an attempt changed, and what will not be put back, to the family's memory.
+fn remember(state: &mut State, attempt: &Attempt, observation: &Observation, strict: bool) {
+    let iteration = state.iteration;
+    note_after(state, attempt, &observation.after);
+    let book = state.book_mut();
+    let family = book.family_mut(&attempt.key.family);
+    if family.first_iteration == 0 {
+        family.first_iteration = iteration;
+    }
+    family.implementation_tried |= attempt.key.stage == Stage::Implementation;
+    let standing: Vec<&FileChange> = observation
+        .packages
+        .iter()
+        .filter(|package| !strict && !package.is_breach())
+        .flat_map(|package| &package.changes)
+        .collect();
+    family.changes.add(&attempt.before, standing.iter().copied());
+    family.last_touch.extend(standing.iter().map(|change| (change.full_path(), iteration)));
+    let stage = book.stage_mut(&attempt.key);
+    stage.own.add(&attempt.before, standing);
+    for package in observation.packages.iter().filter(|package| !package.is_breach()) {
+        *stage.tests_delta.entry(package.name.clone()).or_default() += package.tests_delta;
+    }
+}
+
+/// Remembers the packages after an attempt, and what of it is uncommitted.
+fn note_after(state: &mut State, attempt: &Attempt, after: &Snapshot) {
+    let mut dirt: BTreeMap<String, Vec<Dirt>> = BTreeMap::new();
+    let earlier = still_left(state.leftovers.as_ref(), after);
+    for package in &after.packages {
+        let before = attempt.before.package(&package.name);
+        let is_new = |entry: &&Dirt| {
+            before.is_none_or(|before| before.untracked.iter().all(|old| old.path != entry.path))
+                || earlier
+                    .get(&package.name)
+                    .is_some_and(|left| left.iter().any(|dirt| dirt.path == entry.path))
+        };
+        let left: Vec<Dirt> =
+            package.dirt.iter().chain(package.untracked.iter().filter(is_new)).cloned().collect();
+        if !left.is_empty() {
+            dirt.insert(package.name.clone(), left);
+        }
+    }
+    state.leftovers =
+        (!dirt.is_empty()).then(|| Leftovers { key: attempt.key.clone(), iteration: state.iteration, dirt });
+    state.last_after = Some(after.clone());
+}
+
+/// tasks.md or the work tree is as it was; the rest may still be owed.
+pub(super) fn restored(state: &mut State, put_back: Option<(&[Kept], &Snapshot)>) -> Vec<Effect> {
+    let Phase::Restoring { attempt, mut seen, mut tasks, mut work } = std::mem::take(&mut state.phase) else {
+        return Vec::new();
+    };
+    match put_back {
+        None => tasks = false,
+        Some((kept, snapshot)) => {
+            work = false;
+            seen.kept = kept.iter().map(|kept| format!("{}: {}", kept.package, kept.reference)).collect();
+            note_after(state, &attempt, snapshot);
+        }
+    }
+    if tasks || work {
+        state.phase = Phase::Restoring { attempt, seen, tasks, work };
+        return super::owed(state);
+    }
+    settle(state, attempt, seen)
+}
+
+/// A check ran.
+pub(super) fn checked(
+    state: &mut State,
+    check: Check,
+    results: &[CheckResult],
+    tasks_changed: bool,
+) -> Vec<Effect> {
+    let Phase::Checking { attempt, mut seen, .. } = std::mem::take(&mut state.phase) else {
+        return Vec::new();
+    };
+    seen.check = Some((check, results.to_vec()));
+    if tasks_changed {
+        state.phase = Phase::Restoring { attempt, seen, tasks: true, work: false };
+        return super::owed(state);
+    }
+    settle(state, attempt, seen)
+}
+
+/// Decides, or asks for the check that is still missing.
+fn settle(state: &mut State, attempt: Attempt, seen: Seen) -> Vec<Effect> {
+    let left = left_names(state);
+    let context = context(state, &attempt.key);
+    let decision = decide(&Evidence {
+        key: &attempt.key,
+        end: &attempt.end,
+        claim: attempt.claim.as_ref(),
+        observation: &seen.observation,
+        claims: &seen.claims,
+        validation: seen.validation.as_ref(),
+        check: seen.check.as_ref().map(|(check, results)| (*check, results.as_slice())),
+        kept: &seen.kept,
+        left: &left,
+        context,
+    });
+    if let Decision::NeedsCheck { check, everywhere } = decision {
+        let mut packages: Vec<String> = if everywhere {
+            Vec::new()
+        } else {
+            seen.observation.stage.iter().map(|change| change.package.clone()).collect()
+        };
+        packages.dedup();
+        state.phase = Phase::Checking { attempt, seen, check, packages };
+        return super::owed(state);
+    }
+    verdict::follow(state, &attempt, &seen, decision)
+}
+
+fn left_names(state: &State) -> Vec<String> {
+    state
+        .leftovers
+        .iter()
+        .flat_map(|leftovers| &leftovers.dirt)
+        .flat_map(|(package, dirt)| dirt.iter().map(move |dirt| full_path(package, &dirt.path)))
+        .collect()
+}
+
+/// What the rules and the family's past add to the evidence of a box.
+pub(super) fn context(state: &State, key: &TaskKey) -> Context {
+    let book = state.book();
+    let family = book.family(&key.family);
+    let stage = book.stage(key);
+    let row = book.row(key);
+    let failed_once = family.is_some_and(|family| family.failed_once);
+    let on_rework = family.is_some_and(|family| family.reworks > 0);
+    let debts = stage.into_iter().flat_map(|stage| stage.tests_delta.values());
+    Context {
+        checkpoint: row.is_some_and(|row| row.checkpoint) && !on_rework,
+        gate_follows: book.family_rows(&key.family).any(|other| other.key.stage.is_gate()),
+        frozen: !failed_once,
+        ask_red: state.policy.red && !family.is_some_and(|family| family.implementation_tried),
+        ask_green: state.policy.green,
+        tests_owed: debts.filter(|delta| **delta < 0).map(|delta| -delta).sum(),
+    }
+}

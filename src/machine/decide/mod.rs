@@ -1,0 +1,347 @@
+//! Decisions: what the evidence of one attempt is worth (design §3, table "Evidence").
+//!
+//! Owns: the one function that can accept an attempt, [`decide`], and the sentences of a rejection.
+//!
+//! Promises: a function of its argument alone; nothing that an agent prints accepts anything but a
+//! reviewer's own verdict, and a checkpoint that `checks.green` confirms.
+//!
+//! Refuses to know: counters, limits, which boxes follow from a decision.
+
+use super::event::{Check, CheckResult, Validation};
+use super::facts::{Claim, FileStatus, LostLines, Observation, ProcessEnd, full_path};
+use crate::source::Kind;
+use crate::task::{BoxClaim, Stage, TaskKey};
+
+/// Everything that a decision may depend on.
+#[derive(Clone, Debug)]
+pub struct Evidence<'a> {
+    /// The box that was tried.
+    pub key: &'a TaskKey,
+    /// How the agent ended.
+    pub end: &'a ProcessEnd,
+    /// What it said.
+    pub claim: Option<&'a Claim>,
+    /// What ralph saw in git.
+    pub observation: &'a Observation,
+    /// Boxes that the agent changed.
+    pub claims: &'a [BoxClaim],
+    /// The validator's report.
+    pub validation: Option<&'a Validation>,
+    /// The check that ran, if one did.
+    pub check: Option<(Check, &'a [CheckResult])>,
+    /// Where put-back work is kept.
+    pub kept: &'a [String],
+    /// What attempts of this stage left uncommitted, `<package>/<path>`.
+    pub left: &'a [String],
+    /// What the rules and the family's past add.
+    pub context: Context,
+}
+
+/// What the rules and the family's past add to the evidence.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[expect(clippy::struct_excessive_bools, reason = "independent facts, enumerated by the table test")]
+pub struct Context {
+    /// The task is a checkpoint and is not on rework.
+    pub checkpoint: bool,
+    /// A gate follows in the family.
+    pub gate_follows: bool,
+    /// No gate or reviewer has failed yet: the lines of TEST-FIRST are frozen.
+    pub frozen: bool,
+    /// `checks.red` is configured and the implementation was not tried yet.
+    pub ask_red: bool,
+    /// `checks.green` is configured.
+    pub ask_green: bool,
+    /// Enabled tests that earlier, rejected attempts of this stage took away and that are still gone.
+    pub tests_owed: i64,
+}
+
+/// What an attempt is worth.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Decision {
+    /// The stage is done.
+    Accept,
+    /// A reviewer said FAIL.
+    Rework(Vec<String>),
+    /// Not accepted; the same stage is tried again.
+    Retry {
+        /// Whole sentences.
+        reasons: Vec<String>,
+        /// The frozen test lines were the only reason.
+        frozen_only: bool,
+    },
+    /// A check must run first; in all packages when `everywhere`.
+    NeedsCheck {
+        /// Which.
+        check: Check,
+        /// In every package, not only in the changed ones.
+        everywhere: bool,
+    },
+    /// Only a person can go on.
+    Blocked(String),
+    /// Ralph's own end cut it short: not counted.
+    Interrupted,
+    /// A usage limit: neither progress nor failure.
+    Limited {
+        /// What the agent said.
+        why: String,
+        /// Seconds until the printed reset time.
+        reset: Option<u64>,
+    },
+    /// The validator's report is there: the final gate decides.
+    Report(Validation),
+}
+
+/// The worth of one attempt.
+pub fn decide(evidence: &Evidence<'_>) -> Decision {
+    match evidence.end {
+        ProcessEnd::Interrupted => return Decision::Interrupted,
+        ProcessEnd::Limited { why, reset } => {
+            return Decision::Limited { why: why.clone(), reset: *reset };
+        }
+        _ => {}
+    }
+    let breaches = breaches(evidence);
+    if !breaches.is_empty() {
+        return retry(breaches);
+    }
+    if !evidence.end.is_success() {
+        return retry(vec![format!("The agent {}.", evidence.end)]);
+    }
+    match evidence.key.stage {
+        Stage::TestFirst => test_first(evidence),
+        Stage::Implementation | Stage::Integ => implementation(evidence),
+        Stage::ReqCheck | Stage::PreCr => review(evidence),
+        Stage::Final => final_report(evidence),
+        Stage::Gate(_) => Decision::Blocked("a gate is never given to an agent.".to_owned()),
+    }
+}
+
+/// True when the attempt may leave nothing behind, whatever it is worth: reviewers and the validator.
+pub fn must_not_change(stage: &Stage) -> bool {
+    stage.is_review() || *stage == Stage::Final
+}
+
+fn retry(reasons: Vec<String>) -> Decision {
+    Decision::Retry { reasons, frozen_only: false }
+}
+
+fn breaches(evidence: &Evidence<'_>) -> Vec<String> {
+    let kept = kept_words(evidence.kept);
+    evidence
+        .observation
+        .packages
+        .iter()
+        .filter(|package| package.is_breach())
+        .map(|package| {
+            let what = if package.vanished {
+                "The repository vanished"
+            } else if package.rewritten {
+                "History was rewritten"
+            } else {
+                "The branch was switched"
+            };
+            format!("{what} in {}; HEAD was put back{kept}.", package.name)
+        })
+        .collect()
+}
+
+fn kept_words(kept: &[String]) -> String {
+    if kept.is_empty() { String::new() } else { format!(", what was there is kept ({})", kept.join(", ")) }
+}
+
+fn says_nothing_to_do<'a>(evidence: &Evidence<'a>) -> Option<&'a str> {
+    match evidence.claim {
+        Some(Claim::NothingToDo { why })
+            if evidence.observation.stage.is_empty() && evidence.left.is_empty() =>
+        {
+            Some(why)
+        }
+        _ => None,
+    }
+}
+
+fn test_first(evidence: &Evidence<'_>) -> Decision {
+    if let Some(why) = says_nothing_to_do(evidence) {
+        return if evidence.context.gate_follows {
+            Decision::Accept
+        } else {
+            Decision::Blocked(format!("the agent says that there is nothing to test: {why}"))
+        };
+    }
+    let observation = evidence.observation;
+    let mut reasons = Vec::new();
+    let wrote_tests = observation
+        .stage
+        .iter()
+        .any(|change| change.kind == Kind::Test && change.status != FileStatus::Deleted);
+    if !wrote_tests {
+        reasons.push("No test file was committed.".to_owned());
+    }
+    reasons.extend(observation.lost_production.iter().map(|lost| {
+        lost_words(lost, "existing lines of production or build files were changed by the test writer")
+    }));
+    if !reasons.is_empty() {
+        return retry(reasons);
+    }
+    match evidence.check {
+        None if evidence.context.ask_red => Decision::NeedsCheck { check: Check::Red, everywhere: false },
+        Some((Check::Red, results)) => red(results),
+        _ => Decision::Accept,
+    }
+}
+
+fn red(results: &[CheckResult]) -> Decision {
+    let mut reasons = Vec::new();
+    for result in results {
+        match &result.end {
+            ProcessEnd::Exited { code: 0 } => reasons.push(format!(
+                "checks.red passed in {}: the new tests must fail before the implementation.",
+                result.package
+            )),
+            ProcessEnd::Exited { .. } => {}
+            end => reasons.push(format!("checks.red in {} {end}.", result.package)),
+        }
+    }
+    if reasons.is_empty() { Decision::Accept } else { retry(reasons) }
+}
+
+fn implementation(evidence: &Evidence<'_>) -> Decision {
+    if let Some(why) = says_nothing_to_do(evidence) {
+        return nothing_to_do(evidence, why);
+    }
+    let observation = evidence.observation;
+    let mut reasons = Vec::new();
+    if observation.stage.is_empty() {
+        reasons.push("Nothing was committed.".to_owned());
+    }
+    if !evidence.left.is_empty() {
+        reasons.push(format!("Changes were left uncommitted: {}.", listed(evidence.left)));
+    }
+    if evidence.context.tests_owed > 0 {
+        reasons.push(format!(
+            "There are {} enabled tests fewer than before the attempt.",
+            evidence.context.tests_owed
+        ));
+    }
+    let frozen: Vec<String> = if evidence.context.frozen {
+        let words = "test lines of TEST-FIRST are gone";
+        observation.lost_frozen.iter().map(|lost| lost_words(lost, words)).collect()
+    } else {
+        Vec::new()
+    };
+    let frozen_only = reasons.is_empty() && !frozen.is_empty();
+    reasons.extend(frozen);
+    if !reasons.is_empty() {
+        return Decision::Retry { reasons, frozen_only };
+    }
+    match evidence.check {
+        None if evidence.context.ask_green => Decision::NeedsCheck { check: Check::Green, everywhere: false },
+        Some((Check::Green, results)) => {
+            let reasons = not_green(results);
+            if reasons.is_empty() { Decision::Accept } else { retry(reasons) }
+        }
+        _ => Decision::Accept,
+    }
+}
+
+fn nothing_to_do(evidence: &Evidence<'_>, why: &str) -> Decision {
+    let blocked = |because: &str| {
+        Decision::Blocked(format!("the agent says that there is nothing to do ({why}), and {because}"))
+    };
+    if evidence.key.stage != Stage::Implementation || !evidence.context.checkpoint {
+        return blocked("the task is no checkpoint.");
+    }
+    match evidence.check {
+        _ if !evidence.context.ask_green => blocked("no checks.green is configured to confirm it."),
+        Some((Check::Green, results)) => match not_green(results).first() {
+            None => Decision::Accept,
+            Some(reason) => blocked(reason),
+        },
+        _ => Decision::NeedsCheck { check: Check::Green, everywhere: true },
+    }
+}
+
+fn not_green(results: &[CheckResult]) -> Vec<String> {
+    results
+        .iter()
+        .filter(|result| !result.end.is_success())
+        .map(|result| {
+            let tail = if result.tail.is_empty() { String::new() } else { format!(" {}", result.tail) };
+            format!("checks.green in {} {}.{tail}", result.package, result.end)
+        })
+        .collect()
+}
+
+fn review(evidence: &Evidence<'_>) -> Decision {
+    if let Some(reason) = touched(evidence, "A reviewer must change nothing") {
+        return retry(vec![reason]);
+    }
+    match evidence.claim {
+        Some(Claim::Pass) => Decision::Accept,
+        Some(Claim::Fail { why }) => Decision::Rework(vec![why.clone()]),
+        Some(Claim::NothingToDo { .. }) => {
+            retry(vec!["The reviewer gave no verdict; NOTHING-TO-DO is none.".to_owned()])
+        }
+        None => verdict_by_boxes(evidence),
+    }
+}
+
+/// Prompts of older loops let the reviewer change boxes instead of printing a verdict.
+fn verdict_by_boxes(evidence: &Evidence<'_>) -> Decision {
+    let work = TaskKey { family: evidence.key.family.clone(), stage: Stage::Implementation };
+    let work_opened =
+        evidence.claims.iter().any(|claim| claim.key == work && claim.from.is_done() && !claim.to.is_done());
+    let own_ticked = evidence.claims.iter().any(|claim| claim.key == *evidence.key && claim.to.is_done());
+    if work_opened {
+        return Decision::Rework(vec![format!("The reviewer opened {work} and printed no reason.")]);
+    }
+    if own_ticked {
+        return Decision::Accept;
+    }
+    retry(vec!["The reviewer printed no line that gives its verdict.".to_owned()])
+}
+
+fn final_report(evidence: &Evidence<'_>) -> Decision {
+    if let Some(reason) = touched(evidence, "The validator may write validation-report.md and nothing else") {
+        return retry(vec![reason]);
+    }
+    match evidence.validation {
+        Some(validation) => Decision::Report(validation.clone()),
+        None => retry(vec!["validation-report.md was not written.".to_owned()]),
+    }
+}
+
+fn touched(evidence: &Evidence<'_>, rule: &str) -> Option<String> {
+    let names: Vec<&str> = evidence
+        .observation
+        .packages
+        .iter()
+        .filter(|package| !package.is_untouched())
+        .map(|package| package.name.as_str())
+        .collect();
+    (!names.is_empty()).then(|| {
+        format!("{rule}, and {} changed; it was put back{}.", names.join(", "), kept_words(evidence.kept))
+    })
+}
+
+fn lost_words(lost: &LostLines, what: &str) -> String {
+    let place = full_path(&lost.package, &lost.path);
+    format!("{place}: {what} ({}; the first: `{}`).", count(lost.count, "line"), lost.first)
+}
+
+/// `1 line`, `2 lines`.
+pub fn count(number: u64, noun: &str) -> String {
+    if number == 1 { format!("1 {noun}") } else { format!("{number} {noun}s") }
+}
+
+/// At most ten names, then how many more.
+pub fn listed(names: &[String]) -> String {
+    let shown = names.iter().take(10).cloned().collect::<Vec<_>>().join(", ");
+    match names.len().saturating_sub(10) {
+        0 => shown,
+        more => format!("{shown} and {more} more"),
+    }
+}
+
+#[cfg(test)]
+mod tests;

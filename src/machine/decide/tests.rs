@@ -1,0 +1,294 @@
+//! Every row of the evidence table, enumerated, against an oracle that is a list of rules.
+
+use super::*;
+use crate::machine::facts::{Dirt, FileChange, Oid, PackageChange};
+use crate::source::RepoPath;
+
+/// One situation in plain flags; the evidence is built from it.
+#[derive(Clone, Copy, Debug)]
+struct Case {
+    stage: usize,
+    end: usize,
+    claim: usize,
+    committed: usize,
+    left: bool,
+    lost_production: bool,
+    lost_frozen: bool,
+    breach: bool,
+    owed: bool,
+    check: usize,
+    context: Context,
+    report: bool,
+    boxes: usize,
+}
+
+const STAGES: [Stage; 6] =
+    [Stage::TestFirst, Stage::Implementation, Stage::Integ, Stage::ReqCheck, Stage::PreCr, Stage::Final];
+const TEST_FIRST: usize = 0;
+const WORK: usize = 1;
+const INTEG: usize = 2;
+
+impl Case {
+    fn is_work(&self) -> bool {
+        self.stage == WORK || self.stage == INTEG
+    }
+    fn is_review(&self) -> bool {
+        self.stage == 3 || self.stage == 4
+    }
+    fn is_final(&self) -> bool {
+        self.stage == 5
+    }
+    fn says_nothing_to_do(&self) -> bool {
+        self.claim == 3 && self.committed == 0 && !self.left
+    }
+    fn touched(&self) -> bool {
+        self.committed > 0 || self.left
+    }
+    fn green(&self, passes: bool) -> bool {
+        self.check == if passes { 1 } else { 2 }
+    }
+}
+
+type Rule = (&'static str, fn(&Case) -> bool, &'static str);
+
+/// First match wins. Read against design §3, "Evidence" and "Nothing to commit".
+const RULES: &[Rule] = &[
+    ("ralph's own end is not counted", |c| c.end == 3, "interrupted"),
+    ("a usage limit is neither progress nor failure", |c| c.end == 4, "limited"),
+    ("rewritten history is rejected", |c| c.breach, "retry"),
+    ("the agent must have exited 0", |c| c.end != 0, "retry"),
+    (
+        "a reviewer or validator that changed something",
+        |c| (c.is_review() || c.is_final()) && c.touched(),
+        "retry",
+    ),
+    ("a reviewer says PASS", |c| c.is_review() && c.claim == 1, "accept"),
+    ("a reviewer says FAIL", |c| c.is_review() && c.claim == 2, "rework"),
+    ("NOTHING-TO-DO is no verdict", |c| c.is_review() && c.claim == 3, "retry"),
+    ("an older prompt: implementation opened", |c| c.is_review() && c.boxes == 2, "rework"),
+    ("an older prompt: own box ticked", |c| c.is_review() && c.boxes == 1, "accept"),
+    ("a reviewer without verdict", Case::is_review, "retry"),
+    ("FINAL without a report", |c| c.is_final() && !c.report, "retry"),
+    ("FINAL with a report", Case::is_final, "report"),
+    (
+        "TEST-FIRST has nothing to do and a gate follows",
+        |c| c.stage == TEST_FIRST && c.says_nothing_to_do() && c.context.gate_follows,
+        "accept",
+    ),
+    ("TEST-FIRST has nothing to do", |c| c.stage == TEST_FIRST && c.says_nothing_to_do(), "blocked"),
+    ("TEST-FIRST without a test file", |c| c.stage == TEST_FIRST && c.committed != 1, "retry"),
+    ("TEST-FIRST changed production lines", |c| c.stage == TEST_FIRST && c.lost_production, "retry"),
+    ("TEST-FIRST: red is asked", |c| c.stage == TEST_FIRST && c.check == 0 && c.context.ask_red, "check-red"),
+    ("TEST-FIRST: red is not red", |c| c.stage == TEST_FIRST && c.check == 4, "retry"),
+    ("TEST-FIRST is done", |c| c.stage == TEST_FIRST, "accept"),
+    ("nothing to do in INTEG", |c| c.stage == INTEG && c.says_nothing_to_do(), "blocked"),
+    ("nothing to do, no checkpoint", |c| c.says_nothing_to_do() && !c.context.checkpoint, "blocked"),
+    ("a checkpoint without checks.green", |c| c.says_nothing_to_do() && !c.context.ask_green, "blocked"),
+    ("a green checkpoint", |c| c.says_nothing_to_do() && c.green(true), "accept"),
+    ("a red checkpoint", |c| c.says_nothing_to_do() && c.green(false), "blocked"),
+    ("a checkpoint asks everywhere", Case::says_nothing_to_do, "check-green-everywhere"),
+    ("work without a commit", |c| c.committed == 0, "retry"),
+    ("work left uncommitted", |c| c.left, "retry"),
+    ("fewer enabled tests", |c| c.owed, "retry"),
+    ("frozen lines are gone", |c| c.lost_frozen && c.context.frozen, "retry-frozen"),
+    ("work: green is asked", |c| c.check == 0 && c.context.ask_green, "check-green"),
+    ("work: green is not green", |c| c.green(false), "retry"),
+    ("work is done", Case::is_work, "accept"),
+];
+
+fn oracle(case: &Case) -> (usize, &'static str) {
+    RULES
+        .iter()
+        .enumerate()
+        .find(|(_, (_, applies, _))| applies(case))
+        .map(|(at, (_, _, outcome))| (at, *outcome))
+        .expect("the rules are total")
+}
+
+fn told(decision: &Decision) -> &'static str {
+    match decision {
+        Decision::Accept => "accept",
+        Decision::Rework(_) => "rework",
+        Decision::Retry { frozen_only: true, .. } => "retry-frozen",
+        Decision::Retry { .. } => "retry",
+        Decision::NeedsCheck { check: Check::Red, .. } => "check-red",
+        Decision::NeedsCheck { check: Check::Green, everywhere: true } => "check-green-everywhere",
+        Decision::NeedsCheck { check: Check::Green, everywhere: false } => "check-green",
+        Decision::Blocked(_) => "blocked",
+        Decision::Interrupted => "interrupted",
+        Decision::Limited { .. } => "limited",
+        Decision::Report(_) => "report",
+    }
+}
+
+fn end(number: usize) -> ProcessEnd {
+    match number {
+        0 => ProcessEnd::Exited { code: 0 },
+        1 => ProcessEnd::Exited { code: 1 },
+        2 => ProcessEnd::TimedOut { seconds: 60 },
+        3 => ProcessEnd::Interrupted,
+        _ => ProcessEnd::Limited { why: "limit".into(), reset: None },
+    }
+}
+
+fn lost() -> LostLines {
+    LostLines {
+        package: "p".into(),
+        path: RepoPath::from_bytes(b"src/x.java"),
+        count: 1,
+        first: "a();".into(),
+    }
+}
+
+fn observation(case: &Case) -> Observation {
+    let kind = if case.committed == 1 { Kind::Test } else { Kind::Production };
+    let changes: Vec<FileChange> = (case.committed > 0)
+        .then(|| FileChange {
+            package: "p".into(),
+            path: RepoPath::from_bytes(b"src/x.java"),
+            status: FileStatus::Modified,
+            kind,
+            old: Some(Oid::zero()),
+            new: Some(Oid("1".repeat(40))),
+        })
+        .into_iter()
+        .collect();
+    let dirt =
+        case.left.then(|| Dirt { path: RepoPath::from_bytes(b"src/y.java"), blob: None, untracked: false });
+    let package = PackageChange {
+        name: "p".into(),
+        rewritten: case.breach,
+        changes: changes.clone(),
+        dirt: dirt.into_iter().collect(),
+        ..PackageChange::default()
+    };
+    Observation {
+        packages: vec![package],
+        family: changes.clone(),
+        stage: changes,
+        lost_production: case.lost_production.then(lost).into_iter().collect(),
+        lost_frozen: case.lost_frozen.then(lost).into_iter().collect(),
+        ..Observation::default()
+    }
+}
+
+fn decided(case: &Case) -> Decision {
+    let key = TaskKey { family: "2".into(), stage: STAGES[case.stage].clone() };
+    let work = TaskKey { family: "2".into(), stage: Stage::Implementation };
+    let claim = match case.claim {
+        0 => None,
+        1 => Some(Claim::Pass),
+        2 => Some(Claim::Fail { why: "no test".into() }),
+        _ => Some(Claim::NothingToDo { why: "done before".into() }),
+    };
+    let (open, done) = (crate::task::Mark::OPEN, crate::task::Mark::DONE);
+    let claims = match case.boxes {
+        0 => vec![],
+        1 => vec![BoxClaim { key: key.clone(), from: open, to: done }],
+        _ => vec![BoxClaim { key: work, from: done, to: open }],
+    };
+    let results = [CheckResult {
+        package: "p".into(),
+        end: ProcessEnd::Exited { code: i32::from(matches!(case.check, 2 | 3)) },
+        tail: String::new(),
+    }];
+    let check = match case.check {
+        0 => None,
+        1 | 2 => Some((Check::Green, results.as_slice())),
+        _ => Some((Check::Red, results.as_slice())),
+    };
+    let left = if case.left { vec!["p/src/y.java".to_owned()] } else { vec![] };
+    decide(&Evidence {
+        key: &key,
+        end: &end(case.end),
+        claim: claim.as_ref(),
+        observation: &observation(case),
+        claims: &claims,
+        validation: case.report.then(Validation::default).as_ref(),
+        check,
+        kept: &[],
+        left: &left,
+        context: case.context,
+    })
+}
+
+fn bit(number: usize, at: usize) -> bool {
+    number >> at & 1 == 1
+}
+
+#[test]
+fn every_combination_of_evidence_is_decided_as_the_rules_say() {
+    let mut hits = vec![0u32; RULES.len()];
+    for stage in 0..STAGES.len() {
+        for (end, claim, committed) in (0..60).map(|n| (n % 5, n / 5 % 4, n / 20)) {
+            for flags in 0..32 {
+                for (check, boxes) in (0..15).map(|n| (n % 5, n / 5)) {
+                    if !matches!(stage, 3 | 4) && boxes > 0 || stage > 2 && check > 0 {
+                        continue;
+                    }
+                    for rules in 0..32 {
+                        if stage > 2 && rules > 1 {
+                            continue;
+                        }
+                        let case = Case {
+                            stage,
+                            end,
+                            claim,
+                            committed,
+                            left: bit(flags, 0),
+                            lost_production: bit(flags, 1),
+                            lost_frozen: bit(flags, 2),
+                            breach: bit(flags, 3),
+                            owed: bit(flags, 4),
+                            check: if stage == 0 && check > 0 { 3 + check % 2 } else { check % 3 },
+                            context: Context {
+                                checkpoint: bit(rules, 1),
+                                gate_follows: bit(rules, 2),
+                                frozen: bit(rules, 3),
+                                ask_red: bit(rules, 4),
+                                ask_green: bit(rules, 4),
+                                tests_owed: i64::from(bit(flags, 4)),
+                            },
+                            report: bit(rules, 0),
+                            boxes,
+                        };
+                        let (rule, expected) = oracle(&case);
+                        hits[rule] += 1;
+                        assert_eq!(told(&decided(&case)), expected, "{}: {case:?}", RULES[rule].0);
+                    }
+                }
+            }
+        }
+    }
+    for (rule, hits) in RULES.iter().zip(hits) {
+        assert!(hits > 0, "no combination reaches the rule `{}`", rule.0);
+    }
+}
+
+#[test]
+fn a_rejection_says_what_where_and_how_much() {
+    let case = Case {
+        stage: WORK,
+        end: 0,
+        claim: 0,
+        committed: 2,
+        left: true,
+        lost_production: false,
+        lost_frozen: true,
+        breach: false,
+        owed: true,
+        check: 0,
+        context: Context { frozen: true, tests_owed: 2, ..Context::default() },
+        report: false,
+        boxes: 0,
+    };
+    let Decision::Retry { reasons, frozen_only: false } = decided(&case) else { panic!("no retry") };
+    assert_eq!(
+        reasons,
+        [
+            "Changes were left uncommitted: p/src/y.java.",
+            "There are 2 enabled tests fewer than before the attempt.",
+            "p/src/x.java: test lines of TEST-FIRST are gone (1 line; the first: `a();`).",
+        ]
+    );
+}

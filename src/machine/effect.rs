@@ -1,0 +1,209 @@
+//! Effects: requests in the imperative, never serialised.
+//!
+//! Owns: everything that the machine may ask of the world.
+//!
+//! Promises: an effect that touches the outside is asked for only after the fact that allows it, and
+//! says by [`Effect::is_read_only`] whether that fact must be on the disk first.
+//!
+//! Refuses to know: how an effect is performed.
+
+use super::event::Check;
+use super::facts::{Accumulated, Dirt, FileChange, Observation, ObserveRequest, Snapshot};
+use super::stop::Stop;
+use crate::mutation::GateReport;
+use crate::task::{Mark, TaskKey};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// One request.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Effect {
+    /// Read tasks.md and all packages → `Surveyed`.
+    Survey,
+    /// Keep what an attempt left and restore HEAD's state of it → `LeftoversKept`.
+    KeepLeftovers {
+        /// For the ref's name.
+        iteration: u64,
+        /// What is left, by package.
+        leftovers: BTreeMap<String, Vec<Dirt>>,
+    },
+    /// Write `iter-N-before.txt` (a view).
+    WriteBefore {
+        /// N.
+        iteration: u64,
+        /// What to write.
+        snapshot: Snapshot,
+    },
+    /// Write `latest-task-diff.txt` and `.json` (views).
+    WriteDiff {
+        /// The family's changes.
+        changes: Vec<FileChange>,
+    },
+    /// Move an old validation-report.md to `iter-N/`.
+    SetReportAside {
+        /// N.
+        iteration: u64,
+    },
+    /// Start the agent → `AgentSpawned`, or `AgentEnded` when it could not be started.
+    StartAgent(Box<AgentOrder>),
+    /// Wait for the agent → `AgentEnded`.
+    AwaitAgent,
+    /// Find and kill what an earlier attempt left running → `AgentEnded` (interrupted).
+    ReapAgent {
+        /// The iteration, which names the process tree.
+        iteration: u64,
+        /// The process, when it was recorded.
+        process: Option<(i32, u64)>,
+    },
+    /// Commit what the agent left → `LeftCommitted`.
+    CommitLeft {
+        /// The packages before the attempt.
+        before: Snapshot,
+        /// The commit's message.
+        message: String,
+    },
+    /// Read git and tasks.md after the attempt → `Observed`.
+    Observe {
+        /// What to look at.
+        request: Box<ObserveRequest>,
+        /// FINAL was tried: read validation-report.md.
+        validation: bool,
+    },
+    /// Put tasks.md back → `TasksRestored`.
+    RestoreTasks {
+        /// Where the agent's version is kept.
+        iteration: u64,
+    },
+    /// Keep what is there and put HEAD, index and work tree back → `WorkPutBack`.
+    PutBack {
+        /// For the ref's name.
+        iteration: u64,
+        /// What to put back.
+        before: Snapshot,
+        /// What there is.
+        observation: Box<Observation>,
+        /// All changes, not only rewritten history: reviewers and the validator change nothing.
+        everything: bool,
+    },
+    /// Run a check in packages → `Checked`.
+    RunCheck {
+        /// The iteration, which names the process tree and the logs.
+        iteration: u64,
+        /// Which.
+        check: Check,
+        /// The packages; all of them when empty.
+        packages: Vec<String>,
+    },
+    /// Run a gate → `GateEnded`.
+    RunGate(Box<GateOrder>),
+    /// Write boxes into tasks.md → `BoxesFlipped`.
+    FlipBoxes {
+        /// Each box and what to write.
+        flips: Vec<(TaskKey, Mark)>,
+    },
+    /// Append the iteration's entry to progress.txt → `ProgressAppended`.
+    AppendProgress {
+        /// The entry.
+        entry: Entry,
+    },
+    /// Wait → `Waited`.
+    Wait {
+        /// At least so many seconds.
+        seconds: u64,
+        /// Why, for people.
+        why: String,
+    },
+    /// Tell people (`on:` commands); nothing depends on it.
+    Notify {
+        /// `blocked`, `done`, `gate-fail` or `stop`.
+        event: &'static str,
+        /// The box, if there is one.
+        task: String,
+        /// One sentence.
+        why: String,
+    },
+    /// End the run → `RunStopped`.
+    Finish(Stop),
+}
+
+impl Effect {
+    /// True when performing it changes nothing outside: it may come before its event is on the disk.
+    pub fn is_read_only(&self) -> bool {
+        matches!(self, Self::Survey | Self::AwaitAgent | Self::Observe { .. })
+    }
+}
+
+/// What to start an agent for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AgentOrder {
+    /// The iteration.
+    pub iteration: u64,
+    /// The box.
+    pub key: TaskKey,
+    /// The text of its line.
+    pub text: String,
+    /// 1-based line in tasks.md.
+    pub line: u32,
+    /// 1-based attempt in a row for this stage.
+    pub attempt: u32,
+    /// Why the last attempt was rejected, or what a gate or reviewer found.
+    pub reasons: Vec<String>,
+    /// What an earlier attempt of this stage left uncommitted, `<package>/<path>`.
+    pub leftovers: Vec<String>,
+    /// The family's changes so far.
+    pub changes: Vec<String>,
+}
+
+/// What to run a gate on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GateOrder {
+    /// The iteration.
+    pub iteration: u64,
+    /// The box.
+    pub key: TaskKey,
+    /// The gate's name.
+    pub name: String,
+    /// The packages as surveyed.
+    pub snapshot: Snapshot,
+    /// The sum of changes to judge.
+    pub accumulated: Accumulated,
+    /// The changes to judge, when they were given from outside.
+    pub changes: Option<Vec<FileChange>>,
+    /// Classes that an earlier run of this gate judged, `<package>/<path>`.
+    pub former_targets: BTreeSet<String>,
+    /// Files that changed since the gate failed, `<package>/<path>`.
+    pub changed_since_fail: BTreeSet<String>,
+    /// TEST-FIRST left no enabled test method.
+    pub no_tests_written: bool,
+}
+
+/// The entry of one iteration in progress.txt.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Entry {
+    /// The iteration.
+    pub iteration: u64,
+    /// The box, as the file writes it.
+    pub task: String,
+    /// What happened.
+    pub body: Body,
+    /// What ralph wrote into tasks.md, one line each.
+    pub boxes: Vec<String>,
+}
+
+/// What happened in an iteration.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Body {
+    /// An attempt or a person's act: a headline and the reasons.
+    Text {
+        /// One line such as `ACCEPTED` or `REJECTED (attempt 2 of 3)`.
+        headline: String,
+        /// Whole sentences.
+        lines: Vec<String>,
+    },
+    /// A gate's report.
+    Gate {
+        /// The gate's name.
+        name: String,
+        /// The report.
+        report: Box<GateReport>,
+    },
+}

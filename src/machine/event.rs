@@ -1,0 +1,304 @@
+//! Events: facts in the past tense, the only thing that the journal holds.
+//!
+//! Owns: the vocabulary of the journal. A variant, once released, keeps its meaning.
+//!
+//! Promises: the fold of the events is the state; nothing that decides is left out of them.
+//!
+//! Refuses to know: hashes, bytes on disk, who performs what.
+
+use super::facts::{Claim, FileChange, Observation, Oid, ProcessEnd, Snapshot};
+use super::policy::Policy;
+use super::stop::Stop;
+use crate::mutation::GateReport;
+use crate::task::{BoxClaim, Mark, Row, TaskKey};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// One fact.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "kebab-case")]
+pub enum Event {
+    /// A process of ralph opened the journal to change state.
+    RunStarted {
+        /// The task file, relative to the workspace.
+        spec: String,
+        /// The rules of this run: a journal replays without today's configuration.
+        policy: Policy,
+        /// What the process is there for.
+        mode: Mode,
+        /// Families whose block and counters are cleared (`--retry`).
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        retry: Vec<String>,
+        /// Ralph's version.
+        version: String,
+    },
+    /// The state was folded from the journal; what is still owed comes next.
+    Resumed,
+    /// tasks.md and all packages were read, while no agent ran.
+    Surveyed {
+        /// The task file.
+        tasks: TasksSeen,
+        /// The packages.
+        snapshot: Snapshot,
+    },
+    /// What an earlier attempt had left uncommitted was kept under a ref and taken out of the work tree.
+    LeftoversKept {
+        /// Where.
+        kept: Vec<Kept>,
+        /// The packages afterwards.
+        snapshot: Snapshot,
+    },
+    /// The agent's process runs.
+    AgentSpawned {
+        /// Its process id.
+        pid: i32,
+        /// Its start time in clock ticks since boot.
+        started: u64,
+    },
+    /// The agent and everything that it started are gone.
+    AgentEnded {
+        /// How it ended.
+        end: ProcessEnd,
+        /// What it said.
+        claim: Option<Claim>,
+        /// Processes that it left behind, and that were killed.
+        #[serde(default)]
+        leftover_processes: u32,
+        /// Wall time, milliseconds.
+        #[serde(default)]
+        millis: u64,
+    },
+    /// Ralph committed what the agent left (`commit: ralph`).
+    LeftCommitted {
+        /// The new commit of each package that had something to commit.
+        commits: BTreeMap<String, Oid>,
+    },
+    /// Git and tasks.md were read after an attempt.
+    Observed {
+        /// What ralph saw in git.
+        observation: Box<Observation>,
+        /// Boxes that the agent ticked or opened: claims.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        claims: Vec<BoxClaim>,
+        /// tasks.md is not as it was before the attempt.
+        #[serde(default)]
+        tasks_changed: bool,
+        /// The validator's report, when FINAL was tried and it stands there.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        validation: Option<Validation>,
+    },
+    /// tasks.md was put back; lines that the agent added under new ids stay.
+    TasksRestored {
+        /// The task file as it is now.
+        tasks: TasksSeen,
+        /// Where the agent's version is kept, relative to the workspace.
+        kept: String,
+    },
+    /// HEAD, index and work tree were put back.
+    WorkPutBack {
+        /// Where what was there is kept.
+        kept: Vec<Kept>,
+        /// The packages afterwards.
+        snapshot: Snapshot,
+    },
+    /// A check ran.
+    Checked {
+        /// Which.
+        check: Check,
+        /// One result a package.
+        results: Vec<CheckResult>,
+        /// tasks.md is not as it was before: what the check ran wrote to it.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        tasks_changed: bool,
+    },
+    /// A gate ended.
+    GateEnded {
+        /// Its report.
+        report: Box<GateReport>,
+        /// The commits that it judged.
+        heads: BTreeMap<String, Oid>,
+        /// The family's changes that it judged.
+        changes: Vec<FileChange>,
+        /// tasks.md is not as it was before: what the gate ran wrote to it.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        tasks_changed: bool,
+    },
+    /// Ralph wrote boxes into tasks.md.
+    BoxesFlipped {
+        /// Each box and what stands in it now; a box whose line is gone is not listed.
+        flips: Vec<(TaskKey, Mark)>,
+    },
+    /// The iteration's entry stands in progress.txt.
+    ProgressAppended,
+    /// The wait is over.
+    Waited,
+    /// A signal, or the wall limit, asks for an end.
+    StopRequested {
+        /// Why.
+        why: StopRequest,
+    },
+    /// The run ended in order.
+    RunStopped {
+        /// Why.
+        stop: Stop,
+    },
+    /// `ralph snapshot`: a family's base was pinned.
+    FamilyPinned {
+        /// The family.
+        family: String,
+        /// The packages at that moment.
+        snapshot: Snapshot,
+    },
+    /// `ralph gate <ID>`: somebody's loop asks for a verdict.
+    GateRequested {
+        /// The gate's box.
+        key: TaskKey,
+        /// The packages at that moment.
+        snapshot: Snapshot,
+        /// The changes to judge, when not the family's recorded ones.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        changes: Option<Vec<FileChange>>,
+    },
+    /// `ralph accept`: a person ticked a box by hand.
+    BoxAccepted {
+        /// The box.
+        key: TaskKey,
+        /// The person's reason.
+        reason: String,
+        /// The packages that it stands for.
+        snapshot: Snapshot,
+    },
+    /// `ralph reopen`: a person opened a box by hand.
+    BoxReopened {
+        /// The box.
+        key: TaskKey,
+        /// The person's reason.
+        reason: String,
+    },
+}
+
+/// What a process of ralph is there for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Mode {
+    /// `ralph run`: iterations until there is a reason to stop.
+    #[default]
+    Loop,
+    /// One verb: `gate`, `snapshot`, `accept`, `reopen`.
+    Verb,
+}
+
+/// Why somebody wants the run to end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "by", rename_all = "kebab-case")]
+pub enum StopRequest {
+    /// A signal: INT 2, TERM 15, HUP 1.
+    Signal {
+        /// Its number.
+        signal: i32,
+    },
+    /// `limits.wall` is used up.
+    Wall,
+}
+
+/// tasks.md as it was read, told as the difference to what the state expects.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TasksSeen {
+    /// SHA-256 of the file with every box emptied.
+    pub skeleton: String,
+    /// All boxes, when the skeleton is another than before.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rows: Option<Vec<Row>>,
+    /// Boxes that hold something else than expected, when the skeleton is the same.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub marks: Vec<(TaskKey, Mark)>,
+    /// Why no run can start on this file, whole sentences.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub problems: Vec<String>,
+}
+
+/// Work that was kept before something was put back.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Kept {
+    /// The package.
+    pub package: String,
+    /// The ref that holds it (`refs/ralph/…`).
+    pub reference: String,
+    /// The commit at the ref.
+    pub commit: Oid,
+}
+
+/// A configured command that tells red from green.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Check {
+    /// `checks.red`: must fail.
+    Red,
+    /// `checks.green`: must pass.
+    Green,
+}
+
+/// What a check said of one package.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CheckResult {
+    /// The package.
+    pub package: String,
+    /// How the command ended.
+    #[serde(flatten)]
+    pub end: ProcessEnd,
+    /// The last lines of its output, control characters removed.
+    #[serde(default)]
+    pub tail: String,
+}
+
+/// The validator's report, counted.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Validation {
+    /// Cells that say PASS.
+    pub pass: u32,
+    /// Cells that say FAIL.
+    pub fail: u32,
+    /// Cells that say UNKNOWN or anything else; 1 for a report without any cell.
+    pub unknown: u32,
+    /// The rows that are not PASS, at most 50.
+    #[serde(default)]
+    pub gaps: Vec<String>,
+}
+
+impl Event {
+    /// The variant's name, for messages.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::RunStarted { .. } => "RunStarted",
+            Self::Resumed => "Resumed",
+            Self::Surveyed { .. } => "Surveyed",
+            Self::LeftoversKept { .. } => "LeftoversKept",
+            Self::AgentSpawned { .. } => "AgentSpawned",
+            Self::AgentEnded { .. } => "AgentEnded",
+            Self::LeftCommitted { .. } => "LeftCommitted",
+            Self::Observed { .. } => "Observed",
+            Self::TasksRestored { .. } => "TasksRestored",
+            Self::WorkPutBack { .. } => "WorkPutBack",
+            Self::Checked { .. } => "Checked",
+            Self::GateEnded { .. } => "GateEnded",
+            Self::BoxesFlipped { .. } => "BoxesFlipped",
+            Self::ProgressAppended => "ProgressAppended",
+            Self::Waited => "Waited",
+            Self::StopRequested { .. } => "StopRequested",
+            Self::RunStopped { .. } => "RunStopped",
+            Self::FamilyPinned { .. } => "FamilyPinned",
+            Self::GateRequested { .. } => "GateRequested",
+            Self::BoxAccepted { .. } => "BoxAccepted",
+            Self::BoxReopened { .. } => "BoxReopened",
+        }
+    }
+
+    /// True for a fact whose loss in a power cut only makes ralph do idempotent work again; it need not be
+    /// on the disk before the next effect.
+    pub fn is_lazy(&self) -> bool {
+        matches!(
+            self,
+            Self::AgentSpawned { .. } | Self::BoxesFlipped { .. } | Self::ProgressAppended | Self::Waited
+        )
+    }
+}

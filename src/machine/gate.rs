@@ -1,0 +1,94 @@
+//! The end of a gate: what its verdict does to boxes, counters and the run (design §4, outcomes).
+//!
+//! Owns: PASS and SKIP tick, FAIL opens the work, ERROR changes nothing and is tried again only when it
+//! may pass by itself.
+//!
+//! Promises: an ERROR never ticks or opens a box.
+//!
+//! Refuses to know: mutants, thresholds, engines.
+
+use super::effect::{Body, Effect, GateOrder};
+use super::facts::{FileChange, Oid};
+use super::stale;
+use super::state::{By, Next, StandsFor, State};
+use super::stop::Stop;
+use super::survey::ticked;
+use super::verdict::{Outcome, conclude, rework, set_verdict};
+use crate::mutation::{GateReport, Verdict};
+use crate::task::Mark;
+use std::collections::BTreeMap;
+
+/// Seconds to wait before a gate without verdict is tried again (design §3 "Stops").
+const RETRY_WAITS: [u64; 3] = [60, 300, 1800];
+
+/// A gate ended.
+pub(super) fn ended(
+    state: &mut State,
+    order: &GateOrder,
+    report: &GateReport,
+    heads: &BTreeMap<String, Oid>,
+    changes: &[FileChange],
+) -> Vec<Effect> {
+    let key = &order.key;
+    state.diff = changes.to_vec();
+    let mut effects = vec![Effect::WriteDiff { changes: changes.to_vec() }];
+    if !matches!(report.verdict, Verdict::Error { .. }) {
+        state.run.waits = 0;
+        let targets = report.classes.iter().map(stale::class_path);
+        state.book_mut().stage_mut(key).targets.extend(targets);
+    }
+    let word = match &report.verdict {
+        Verdict::Pass => "PASS",
+        Verdict::Fail { .. } => "FAIL",
+        Verdict::Skip { .. } => "SKIP",
+        Verdict::Error { .. } => "ERROR",
+    };
+    let changed = set_verdict(state, key, word);
+    let iteration = order.iteration;
+    let outcome = match &report.verdict {
+        Verdict::Pass | Verdict::Skip { .. } => {
+            let stands_for = StandsFor { heads: heads.clone(), ..StandsFor::default() };
+            ticked(state.book_mut(), key, By::Ralph, stands_for);
+            state.book_mut().stage_mut(key).failed_at = None;
+            Outcome { flips: vec![(key.clone(), Mark::DONE)], ..Outcome::default() }
+        }
+        Verdict::Fail { reasons } => {
+            state.book_mut().stage_mut(key).failed_at = Some(iteration);
+            let families = stale::responsible(state.book(), key, &report.failing);
+            let mut outcome = rework(state, key, families, &lines_for_the_worker(reasons, report));
+            outcome.flips.push((key.clone(), Mark::OPEN));
+            outcome
+        }
+        Verdict::Error { why, hint, transient } => {
+            let next = after_error(state, key.to_string(), why, hint, *transient);
+            Outcome { next: Some(next), ..Outcome::default() }
+        }
+    };
+    let body = Body::Gate { name: order.name.clone(), report: Box::new(report.clone()) };
+    effects.extend(conclude(state, key, outcome, body, changed));
+    effects
+}
+
+fn after_error(state: &mut State, gate: String, why: &str, hint: &str, transient: bool) -> Next {
+    let step = usize::try_from(state.run.waits).unwrap_or(usize::MAX);
+    match RETRY_WAITS.get(step) {
+        Some(seconds) if transient => {
+            state.run.waits += 1;
+            Next::Wait { seconds: *seconds, why: format!("{gate} gave no verdict: {why}") }
+        }
+        _ => Next::Stop(Stop::GateError { gate, why: why.to_owned(), hint: hint.to_owned() }),
+    }
+}
+
+/// What the worker is sent: the reasons, then the survivors.
+fn lines_for_the_worker(reasons: &[String], report: &GateReport) -> Vec<String> {
+    let mut lines = reasons.to_vec();
+    lines.extend(report.survivors.iter().map(|mutant| {
+        format!("survivor {}:{} {} {}", mutant.file, mutant.line, mutant.mutator, mutant.description)
+    }));
+    let more = report.survivors_total.saturating_sub(report.survivors.len() as u64);
+    if more > 0 {
+        lines.push(format!("… and {more} more survivors"));
+    }
+    lines
+}

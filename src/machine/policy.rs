@@ -1,0 +1,52 @@
+//! The rules of a run, as the machine needs them.
+//!
+//! Owns: the limits and choices that decisions depend on; they stand in the journal with each run.
+//!
+//! Promises: a decision depends on the journal alone, never on today's configuration.
+//!
+//! Refuses to know: YAML, commands, paths.
+
+use serde::{Deserialize, Serialize};
+
+/// The rules (handbook `design.md` §5 for the defaults).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Policy {
+    /// Attempts in a row for one stage before its family is blocked.
+    pub attempts: u32,
+    /// FAILs of gates and reviewers that a family may answer with rework.
+    pub rework: u32,
+    /// Iterations of one run.
+    pub iterations: Option<u64>,
+    /// Iterations without a changed box, HEAD or verdict before the run stops.
+    pub idle_iterations: u32,
+    /// A blocked family does not stop the run.
+    pub go_on_when_blocked: bool,
+    /// Reviews stay ticked whatever they stand for.
+    pub keep_reviews: bool,
+    /// Ralph commits what an agent left.
+    pub ralph_commits: bool,
+    /// `checks.red` is configured.
+    pub red: bool,
+    /// `checks.green` is configured.
+    pub green: bool,
+    /// Optional boxes are taken too (`--optional`).
+    pub optional: bool,
+}
+
+impl Default for Policy {
+    fn default() -> Self {
+        Self {
+            attempts: 3,
+            rework: 5,
+            iterations: None,
+            idle_iterations: 6,
+            go_on_when_blocked: false,
+            keep_reviews: false,
+            ralph_commits: false,
+            red: false,
+            green: false,
+            optional: false,
+        }
+    }
+}

@@ -1,0 +1,328 @@
+//! The state: what the fold of the journal knows.
+//!
+//! Owns: the shape of the memory of a workspace, one [`Book`] per tasks.md.
+//!
+//! Promises: everything in it came from an event; two folds of the same events are equal.
+//!
+//! Refuses to know: files, time, why a rule is as it is.
+
+use super::effect::{Entry, GateOrder};
+use super::event::{Check, CheckResult, Mode, StopRequest, Validation};
+use super::facts::{Accumulated, Claim, Dirt, FileChange, KeptFile, Observation, Oid, ProcessEnd, Snapshot};
+use super::policy::Policy;
+use super::stop::Stop;
+use crate::task::{BoxClaim, Mark, Row, Stage, TaskKey};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Everything that ralph knows of a workspace.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct State {
+    /// The rules of the current run.
+    pub policy: Policy,
+    /// What the current process is there for.
+    pub mode: Mode,
+    /// The task file of the current run, relative to the workspace.
+    pub spec: String,
+    /// One book per task file.
+    pub books: BTreeMap<String, Book>,
+    /// The last iteration that began; numbers never repeat.
+    pub iteration: u64,
+    /// Where the loop is.
+    pub phase: Phase,
+    /// The packages at the last "after".
+    pub last_after: Option<Snapshot>,
+    /// What the last attempt left uncommitted.
+    pub leftovers: Option<Leftovers>,
+    /// The changes behind `latest-task-diff.txt`.
+    pub diff: Vec<FileChange>,
+    /// Counters of the current run.
+    pub run: RunCounters,
+    /// Somebody wants the run to end.
+    pub stopping: Option<StopRequest>,
+}
+
+/// Counters of one run.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RunCounters {
+    /// Iterations that ended.
+    pub iterations: u64,
+    /// Iterations in a row in which no box, HEAD or verdict changed.
+    pub idle: u32,
+    /// Waits in a row for the same trouble (a usage limit, a gate without verdict).
+    pub waits: u32,
+}
+
+/// Uncommitted work of an attempt.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Leftovers {
+    /// The stage that left it.
+    pub key: TaskKey,
+    /// The iteration.
+    pub iteration: u64,
+    /// The files, by package.
+    pub dirt: BTreeMap<String, Vec<Dirt>>,
+}
+
+/// What is known of one task file.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Book {
+    /// SHA-256 of the file with every box emptied; empty before the first reading.
+    pub skeleton: String,
+    /// The boxes, in document order.
+    pub rows: Vec<Row>,
+    /// The families that something is known of.
+    pub families: BTreeMap<String, Family>,
+    /// Gaps of the last final gate.
+    pub gaps: Vec<String>,
+}
+
+/// What is known of one family.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Family {
+    /// Digest of the implementation line that all this is about.
+    pub digest: String,
+    /// The iteration of the first attempt; 0 before it.
+    pub first_iteration: u64,
+    /// The family's changes.
+    pub changes: Accumulated,
+    /// When each path was last changed by the family: `<package>/<path>` → iteration.
+    pub last_touch: BTreeMap<String, u64>,
+    /// FAILs that were answered with rework.
+    pub reworks: u32,
+    /// Why the family is blocked.
+    pub blocked: Option<String>,
+    /// A gate or reviewer has said FAIL: test lines are no longer frozen.
+    pub failed_once: bool,
+    /// The stage whose FAIL opened the implementation.
+    pub opened_by: Option<TaskKey>,
+    /// Test files as TEST-FIRST left them.
+    pub frozen: Vec<KeptFile>,
+    /// Enabled test methods that TEST-FIRST left; `None` when no attempt of it was accepted.
+    pub tests_written: Option<u64>,
+    /// TEST-FIRST was opened because the worker could not keep its lines.
+    pub test_first_reopened: bool,
+    /// The implementation was tried.
+    pub implementation_tried: bool,
+    /// What is known of each stage.
+    pub stages: BTreeMap<Stage, StageState>,
+}
+
+/// What is known of one stage of a family.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct StageState {
+    /// What its own attempts changed since its box was last opened.
+    pub own: Accumulated,
+    /// Enabled tests after minus before, over these attempts, by package.
+    pub tests_delta: BTreeMap<String, i64>,
+    /// Attempts in a row that were rejected.
+    pub attempts: u32,
+    /// Every rejection in this row was for frozen test lines alone.
+    pub frozen_only: bool,
+    /// Why the last attempt was rejected, or what a gate or reviewer found.
+    pub reasons: Vec<String>,
+    /// What the ticked box stands for.
+    pub stands_for: Option<StandsFor>,
+    /// Who ticked the box.
+    pub ticked_by: Option<By>,
+    /// The last verdict of a gate or reviewer, one word.
+    pub verdict: Option<&'static str>,
+    /// Classes that this gate judged, `<package>/<path>`.
+    pub targets: BTreeSet<String>,
+    /// The iteration in which this gate last failed.
+    pub failed_at: Option<u64>,
+}
+
+/// Who ticked a box.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum By {
+    /// Ralph, after evidence.
+    Ralph,
+    /// A person, by hand or by `ralph accept`.
+    Person,
+}
+
+/// The content that a ticked box stands for.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct StandsFor {
+    /// HEAD of each package.
+    pub heads: BTreeMap<String, Oid>,
+    /// Production files among the changes reviewed; `None` when the box stands for commits only.
+    pub production: Option<BTreeMap<String, Option<Oid>>>,
+    /// Test files reviewed.
+    pub tests: Vec<KeptFile>,
+}
+
+/// Where the loop is. Each phase knows what it still owes ([`super::owed`]).
+#[derive(Clone, Debug, Default, PartialEq)]
+pub enum Phase {
+    /// Between iterations.
+    #[default]
+    Idle,
+    /// Leftovers of another stage are being kept aside.
+    Clearing {
+        /// What is left, by package.
+        leftovers: BTreeMap<String, Vec<Dirt>>,
+    },
+    /// The agent may be running.
+    Attempting {
+        /// The box.
+        key: TaskKey,
+        /// The packages before.
+        before: Snapshot,
+        /// The process, once recorded.
+        process: Option<(i32, u64)>,
+    },
+    /// The agent is gone; ralph commits what it left.
+    Committing(Attempt),
+    /// The agent is gone; git and tasks.md are to be read.
+    Observing(Attempt),
+    /// tasks.md or the work tree is to be put back.
+    Restoring {
+        /// The attempt.
+        attempt: Attempt,
+        /// What was seen.
+        seen: Seen,
+        /// tasks.md is owed.
+        tasks: bool,
+        /// The work tree is owed.
+        work: bool,
+    },
+    /// A check is to be run.
+    Checking {
+        /// The attempt.
+        attempt: Attempt,
+        /// What was seen.
+        seen: Seen,
+        /// Which check.
+        check: Check,
+        /// The packages to run it in; all of them when empty.
+        packages: Vec<String>,
+    },
+    /// A gate runs.
+    Judging {
+        /// What it runs on.
+        order: Box<GateOrder>,
+    },
+    /// tasks.md is to be put back after a gate, or after a gate that was cut short.
+    Tidying {
+        /// What comes after.
+        then: Box<Phase>,
+    },
+    /// Boxes and the progress entry are owed.
+    Applying {
+        /// The boxes to write; empty once written.
+        flips: Vec<(TaskKey, Mark)>,
+        /// The entry; `None` when there is none.
+        entry: Option<Entry>,
+        /// What comes after.
+        then: Next,
+    },
+    /// The loop waits for something that passes by itself.
+    Waiting {
+        /// At least so many seconds.
+        seconds: u64,
+        /// Why.
+        why: String,
+    },
+    /// The run is over.
+    Stopped(Stop),
+}
+
+/// An agent's attempt, once it is over.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Attempt {
+    /// The box.
+    pub key: TaskKey,
+    /// The packages before.
+    pub before: Snapshot,
+    /// How it ended.
+    pub end: ProcessEnd,
+    /// What it said.
+    pub claim: Option<Claim>,
+}
+
+/// What was seen after an attempt.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Seen {
+    /// In git.
+    pub observation: Observation,
+    /// In tasks.md.
+    pub claims: Vec<BoxClaim>,
+    /// In validation-report.md.
+    pub validation: Option<Validation>,
+    /// What the check said, once it ran.
+    pub check: Option<(Check, Vec<CheckResult>)>,
+    /// Where put-back work is kept: `<package>: <ref>`.
+    pub kept: Vec<String>,
+}
+
+/// What comes after boxes and progress are written.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Next {
+    /// The next iteration.
+    GoOn,
+    /// A wait.
+    Wait {
+        /// At least so many seconds.
+        seconds: u64,
+        /// Why.
+        why: String,
+    },
+    /// The end of the run.
+    Stop(Stop),
+}
+
+impl State {
+    /// The book of the current task file.
+    pub fn book(&self) -> &Book {
+        static EMPTY: std::sync::LazyLock<Book> = std::sync::LazyLock::new(Book::default);
+        self.books.get(&self.spec).unwrap_or(&EMPTY)
+    }
+
+    /// The boxes as they stand in the file now, for questions; a run takes them by an event.
+    pub fn take_rows(&mut self, rows: Vec<Row>) {
+        self.book_mut().rows = rows;
+    }
+
+    /// The book of the current task file, to be changed.
+    pub(super) fn book_mut(&mut self) -> &mut Book {
+        self.books.entry(self.spec.clone()).or_default()
+    }
+}
+
+impl Book {
+    /// The row of a box.
+    pub fn row(&self, key: &TaskKey) -> Option<&Row> {
+        self.rows.iter().find(|row| row.key == *key)
+    }
+
+    /// Is the box ticked?
+    pub fn is_done(&self, key: &TaskKey) -> bool {
+        self.row(key).is_some_and(|row| row.mark.is_done())
+    }
+
+    /// The rows of a family, in document order.
+    pub fn family_rows<'a>(&'a self, family: &'a str) -> impl Iterator<Item = &'a Row> {
+        self.rows.iter().filter(move |row| row.key.family == family)
+    }
+
+    /// What is known of a family.
+    pub fn family(&self, family: &str) -> Option<&Family> {
+        self.families.get(family)
+    }
+
+    /// What is known of a family, to be changed.
+    pub(super) fn family_mut(&mut self, family: &str) -> &mut Family {
+        self.families.entry(family.to_owned()).or_default()
+    }
+
+    /// What is known of a box.
+    pub fn stage(&self, key: &TaskKey) -> Option<&StageState> {
+        self.families.get(&key.family)?.stages.get(&key.stage)
+    }
+
+    /// What is known of a box, to be changed.
+    pub(super) fn stage_mut(&mut self, key: &TaskKey) -> &mut StageState {
+        self.family_mut(&key.family).stages.entry(key.stage.clone()).or_default()
+    }
+}

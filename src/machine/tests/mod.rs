@@ -1,0 +1,6 @@
+//! The machine, driven by a simulated world: each rule of design §3 is a case here.
+
+mod loops;
+mod people;
+mod rework;
+mod sim;

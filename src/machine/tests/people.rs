@@ -1,0 +1,168 @@
+//! People's edits, accept and reopen, loops that are not ralph's; and what a check or gate does to boxes.
+
+use super::sim::*;
+use crate::machine::event::{Check, CheckResult, Event};
+use crate::machine::facts::ProcessEnd;
+use crate::machine::policy::Policy;
+use crate::machine::state::By;
+use crate::machine::stop::Stop;
+use crate::mutation::Verdict;
+use crate::task::Mark;
+
+const WORK: (&str, &str) = ("src/main/A", "m1");
+
+fn pass() -> crate::mutation::GateReport {
+    verdict(Verdict::Pass, &["src/main/A"])
+}
+
+#[test]
+fn what_a_person_ticked_before_the_first_run_stands_and_is_a_persons() {
+    let mut sim = Sim::new("- [x] 1. a\n- [ ] 2. b\n");
+    sim.agent(Act::commits(&[WORK]));
+    assert_eq!(sim.run(), Stop::AllDone);
+    let by = |sim: &Sim, name: &str| sim.state.book().stage(&sim.key(name)).unwrap().ticked_by;
+    assert_eq!(by(&sim, "1."), Some(By::Person));
+    assert_eq!(by(&sim, "2."), Some(By::Ralph));
+}
+
+#[test]
+fn a_persons_edits_between_attempts_are_obeyed() {
+    let mut sim = Sim::new("- [ ] 1. a\n- [ ] 2. b\n");
+    sim.agent(Act::commits(&[WORK]));
+    sim.state.policy.iterations = Some(1);
+    sim.run();
+    sim.write_box("1.", Mark::OPEN);
+    sim.write_box("2.", Mark::DONE);
+    sim.start(Policy::default(), &[]);
+    sim.agent(Act::commits(&[("src/main/A", "m2")]));
+    assert_eq!(sim.run(), Stop::AllDone);
+    assert_eq!(sim.orders[1].key.to_string(), "1.");
+}
+
+#[test]
+fn an_accepted_gate_ticks_the_work_that_its_fail_opened() {
+    let mut sim = Sim::new("- [ ] 1. a\n- [ ] 1.PITEST g\n");
+    sim.state.policy.iterations = Some(2);
+    sim.agent(Act::commits(&[WORK])).gate(fail(&["src/main/A"]));
+    sim.run();
+    assert_eq!(sim.boxes(), "1._ 1.PITEST_");
+    let key = sim.key("1.PITEST");
+    let snapshot = sim.snapshot();
+    sim.verb(Event::BoxAccepted { key, reason: "equivalent".into(), snapshot });
+    assert_eq!(sim.boxes(), "1.x 1.PITESTx");
+    assert_eq!(sim.log.last().unwrap(), "1.PITEST ACCEPTED BY A PERSON");
+    let by = sim.state.book().stage(&sim.key("1.")).unwrap().ticked_by;
+    assert_eq!(by, Some(By::Person));
+}
+
+#[test]
+fn an_accepted_box_clears_a_block_and_a_reopened_one_opens_its_parents() {
+    let policy = Policy { attempts: 1, ..Policy::default() };
+    let mut sim = Sim::with("- [ ] 1. parent\n  - [ ] 1.1 a\n", policy);
+    sim.agent(Act::idle());
+    assert!(matches!(sim.run(), Stop::Blocked { .. }));
+    let key = sim.key("1.1.");
+    let snapshot = sim.snapshot();
+    sim.verb(Event::BoxAccepted { key: key.clone(), reason: "by hand".into(), snapshot });
+    assert_eq!(sim.boxes(), "1.x 1.1.x");
+    sim.verb(Event::BoxReopened { key, reason: "no".into() });
+    assert_eq!(sim.boxes(), "1._ 1.1._");
+}
+
+#[test]
+fn a_snapshot_pins_the_base_once_and_opens_gates_of_other_commits() {
+    let mut sim = Sim::new("- [x] 1. a\n- [ ] 1.PITEST g\n");
+    let pin = |sim: &mut Sim| {
+        let snapshot = sim.snapshot();
+        sim.verb(Event::FamilyPinned { family: "1".into(), snapshot });
+    };
+    let ask = |sim: &mut Sim, report| {
+        let (key, snapshot) = (sim.key("1.PITEST"), sim.snapshot());
+        sim.gate(report);
+        sim.verb(Event::GateRequested { key, snapshot, changes: None });
+    };
+    pin(&mut sim);
+    sim.head = 2;
+    pin(&mut sim);
+    ask(&mut sim, fail(&["src/main/A"]));
+    assert_eq!(sim.boxes(), "1._ 1.PITEST_");
+    let base = &sim.gates[0].accumulated;
+    assert!(base.everything && base.bases["p"].0.ends_with('1'), "the first call counts: {base:?}");
+    sim.head = 3;
+    sim.write_box("1.", Mark::DONE);
+    ask(&mut sim, pass());
+    assert_eq!(sim.boxes(), "1.x 1.PITESTx");
+    pin(&mut sim);
+    assert_eq!(sim.boxes(), "1.x 1.PITESTx", "the same commit");
+    sim.head = 4;
+    pin(&mut sim);
+    assert_eq!(sim.boxes(), "1.x 1.PITEST_");
+}
+
+#[test]
+fn boxes_that_a_check_wrote_are_put_back_before_anything_is_decided() {
+    let policy = Policy { green: true, ..Policy::default() };
+    let mut sim = Sim::with("- [ ] 1. a\n- [ ] 2. b\n", policy);
+    sim.agent(Act::commits(&[WORK]));
+    sim.state.policy.iterations = Some(1);
+    // Up to the check by hand, which then reports that tasks.md changed under it.
+    sim.feed(&Event::Resumed);
+    let seen = Event::Surveyed { tasks: sim.tasks(), snapshot: sim.snapshot() };
+    sim.feed(&seen);
+    sim.feed(&Event::AgentSpawned { pid: 1, started: 1 });
+    sim.head = 2;
+    let end = ProcessEnd::Exited { code: 0 };
+    sim.feed(&Event::AgentEnded { end: end.clone(), claim: None, leftover_processes: 0, millis: 0 });
+    let change = crate::machine::facts::FileChange {
+        package: "p".into(),
+        path: crate::source::RepoPath::from_bytes(b"src/main/A"),
+        status: crate::machine::facts::FileStatus::Added,
+        kind: crate::source::Kind::Production,
+        old: None,
+        new: Some(crate::machine::facts::Oid::zero()),
+    };
+    let observation = crate::machine::facts::Observation {
+        after: sim.snapshot(),
+        stage: vec![change],
+        ..Default::default()
+    };
+    sim.feed(&Event::Observed {
+        observation: Box::new(observation),
+        claims: vec![],
+        tasks_changed: false,
+        validation: None,
+    });
+    sim.write_box("2.", Mark::DONE);
+    let result = CheckResult { package: "p".into(), end, tail: String::new() };
+    let effects =
+        sim.feed(&Event::Checked { check: Check::Green, results: vec![result], tasks_changed: true });
+    assert_eq!(effects, [crate::machine::effect::Effect::RestoreTasks { iteration: 1 }]);
+    sim.write_box("2.", Mark::OPEN);
+    let restored = Event::TasksRestored { tasks: sim.tasks(), kept: String::new() };
+    sim.feed(&restored);
+    assert_eq!(sim.run(), Stop::Iterations { count: 1 });
+    assert_eq!(sim.boxes(), "1.x 2._");
+}
+
+#[test]
+fn boxes_that_a_gate_wrote_are_put_back_before_its_verdict_is_applied() {
+    let mut sim = Sim::new("- [x] 1. a\n- [ ] 1.PITEST g\n- [ ] 2. b\n");
+    sim.state.policy.iterations = Some(1);
+    sim.feed(&Event::Resumed);
+    let seen = Event::Surveyed { tasks: sim.tasks(), snapshot: sim.snapshot() };
+    sim.feed(&seen);
+    sim.write_box("2.", Mark::DONE);
+    let effects = sim.feed(&Event::GateEnded {
+        report: Box::new(pass()),
+        heads: sim.snapshot().heads(),
+        changes: vec![],
+        tasks_changed: true,
+    });
+    let restore = crate::machine::effect::Effect::RestoreTasks { iteration: 1 };
+    assert_eq!(effects.last(), Some(&restore));
+    sim.write_box("2.", Mark::OPEN);
+    let restored = Event::TasksRestored { tasks: sim.tasks(), kept: String::new() };
+    sim.feed(&restored);
+    assert_eq!(sim.run(), Stop::Iterations { count: 1 });
+    assert_eq!(sim.boxes(), "1.x 1.PITESTx 2._");
+}

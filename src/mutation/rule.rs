@@ -1,0 +1,158 @@
+//! The rule that turns scores into a verdict.
+//!
+//! Owns: threshold, unit and treatment of unreached mutants, and the sentences about a score.
+//!
+//! Promises: a unit passes only when something was measured and enough of it was killed; mutants without
+//! a verdict (errors) never make a pass; a unit that no test reaches fails.
+//!
+//! Refuses to know: why a class has no mutants, builds, tests, reports.
+
+use super::{ClassScore, Coverage, Tally};
+use serde::{Deserialize, Serialize};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// The unit that must reach the threshold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Per {
+    /// Every target class by itself.
+    Class,
+    /// The target classes of a package together.
+    Package,
+    /// All target classes of the task together.
+    Task,
+}
+
+/// What a mutant is that no test reaches.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum NoCoverage {
+    /// A survivor.
+    Survived,
+    /// Outside the score.
+    Ignore,
+}
+
+/// How scores are judged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Rule {
+    /// Per cent, 0 to 100.
+    pub threshold: u32,
+    /// The unit that must reach it.
+    pub per: Per,
+    /// What a mutant is that no test reaches.
+    pub no_coverage: NoCoverage,
+}
+
+/// What the rule says about some scores.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Judgement {
+    /// The coverage over all classes.
+    pub coverage: Coverage,
+    /// Units that reached the threshold.
+    pub reached: usize,
+    /// One sentence for each unit below the threshold.
+    pub below: Vec<String>,
+    /// Indexes of the classes that need work: those of a unit below the threshold that are below it
+    /// themselves.
+    pub failing: BTreeSet<usize>,
+    /// One sentence for each unit in which no mutant has a verdict.
+    pub unknown: Vec<String>,
+}
+
+/// What one unit came to.
+enum Unit {
+    Reached,
+    Below,
+    Unknown,
+    Nothing,
+}
+
+impl Rule {
+    /// Judges the scores. A unit without mutants (or with none that count) adds nothing.
+    pub fn judge(self, classes: &[ClassScore]) -> Judgement {
+        let mut judgement = Judgement::default();
+        let mut all = Tally::default();
+        for (name, members) in self.units(classes) {
+            let mut tally = Tally::default();
+            for &index in &members {
+                tally.join(&classes[index].tally);
+            }
+            all.join(&tally);
+            match self.unit(&tally) {
+                Unit::Reached => judgement.reached += 1,
+                Unit::Nothing => {}
+                Unit::Unknown => judgement.unknown.push(format!(
+                    "PIT reached no verdict on any mutant of {name}: {} ended in an error of the JVM.",
+                    mutants(tally.errors)
+                )),
+                Unit::Below => {
+                    judgement.below.push(self.sentence(&name, &tally));
+                    let weak =
+                        members.iter().filter(|&&i| matches!(self.unit(&classes[i].tally), Unit::Below));
+                    judgement.failing.extend(weak);
+                }
+            }
+        }
+        judgement.coverage = all.coverage(self.no_coverage);
+        judgement
+    }
+
+    /// `84% (21/25)`, and the other figure when some mutants are reached by no test.
+    pub fn figures(self, tally: &Tally) -> String {
+        let shown = tally.coverage(self.no_coverage);
+        if tally.no_coverage == 0 {
+            return shown.to_string();
+        }
+        let (other, word) = match self.no_coverage {
+            NoCoverage::Survived => (NoCoverage::Ignore, "without"),
+            NoCoverage::Ignore => (NoCoverage::Survived, "with"),
+        };
+        format!(
+            "{shown}; {} {word} the {} that no test reaches",
+            tally.coverage(other),
+            mutants(tally.no_coverage)
+        )
+    }
+
+    fn units(self, classes: &[ClassScore]) -> BTreeMap<String, Vec<usize>> {
+        let mut units: BTreeMap<String, Vec<usize>> = BTreeMap::new();
+        for (index, class) in classes.iter().enumerate() {
+            let name = match self.per {
+                Per::Class => format!("class {} of package {}", class.class, class.package),
+                Per::Package => format!("package {}", class.package),
+                Per::Task => "the task".to_owned(),
+            };
+            units.entry(name).or_default().push(index);
+        }
+        units
+    }
+
+    fn unit(self, tally: &Tally) -> Unit {
+        let coverage = tally.coverage(self.no_coverage);
+        if coverage.reaches(self.threshold) {
+            Unit::Reached
+        } else if coverage.total > 0 || tally.no_coverage > 0 {
+            Unit::Below
+        } else if tally.errors > 0 {
+            Unit::Unknown
+        } else {
+            Unit::Nothing
+        }
+    }
+
+    fn sentence(self, name: &str, tally: &Tally) -> String {
+        if tally.coverage(NoCoverage::Ignore).total == 0 {
+            return format!("No test reaches any of the {} of {name}.", mutants(tally.no_coverage));
+        }
+        format!(
+            "The coverage of {name} is {}, below the threshold of {}%.",
+            self.figures(tally),
+            self.threshold
+        )
+    }
+}
+
+fn mutants(count: u64) -> String {
+    if count == 1 { "1 mutant".to_owned() } else { format!("{count} mutants") }
+}

@@ -1,0 +1,80 @@
+//! Counting mutants and comparing scores.
+//!
+//! Owns: the arithmetic of the score (design §4 "Coverage").
+//!
+//! Promises: integers only; nothing measured never reaches a threshold, not even zero; a survivor more
+//! never raises a score, a killed mutant more never lowers it.
+//!
+//! Refuses to know: classes, thresholds of a configuration, verdicts.
+
+use super::{Coverage, MutantStatus, NoCoverage, Tally};
+use std::fmt;
+
+impl Tally {
+    /// Counts one mutant.
+    pub fn add(&mut self, status: MutantStatus) {
+        let counter = match status {
+            MutantStatus::Killed => &mut self.killed,
+            MutantStatus::Survived => &mut self.survived,
+            MutantStatus::NoCoverage => &mut self.no_coverage,
+            MutantStatus::TimedOut => &mut self.timed_out,
+            MutantStatus::NonViable => &mut self.non_viable,
+            MutantStatus::MemoryError | MutantStatus::RunError => &mut self.errors,
+            MutantStatus::Equivalent => &mut self.equivalent,
+        };
+        *counter = counter.saturating_add(1);
+    }
+
+    /// Adds the counts of another tally.
+    pub fn join(&mut self, other: &Self) {
+        self.killed = self.killed.saturating_add(other.killed);
+        self.survived = self.survived.saturating_add(other.survived);
+        self.no_coverage = self.no_coverage.saturating_add(other.no_coverage);
+        self.timed_out = self.timed_out.saturating_add(other.timed_out);
+        self.non_viable = self.non_viable.saturating_add(other.non_viable);
+        self.errors = self.errors.saturating_add(other.errors);
+        self.equivalent = self.equivalent.saturating_add(other.equivalent);
+    }
+
+    /// Killed (time-outs included) of killed and survived; mutants that no test reaches are survivors or
+    /// do not count, as `no_coverage` says.
+    pub fn coverage(&self, no_coverage: NoCoverage) -> Coverage {
+        let killed = self.killed.saturating_add(self.timed_out);
+        let uncovered = match no_coverage {
+            NoCoverage::Survived => self.no_coverage,
+            NoCoverage::Ignore => 0,
+        };
+        Coverage { killed, total: killed.saturating_add(self.survived).saturating_add(uncovered) }
+    }
+
+    /// Mutants of any status.
+    pub fn mutants(&self) -> u64 {
+        self.coverage(NoCoverage::Survived)
+            .total
+            .saturating_add(self.non_viable)
+            .saturating_add(self.errors)
+            .saturating_add(self.equivalent)
+    }
+}
+
+impl Coverage {
+    /// True when `100 · killed ≥ threshold · total`, compared as integers; never when nothing was measured.
+    pub fn reaches(&self, threshold: u32) -> bool {
+        self.total > 0 && 100 * u128::from(self.killed) >= u128::from(threshold) * u128::from(self.total)
+    }
+
+    /// Per cent, rounded down; 0 when nothing was measured.
+    pub fn percent_floor(&self) -> u64 {
+        if self.total == 0 {
+            return 0;
+        }
+        u64::try_from(100 * u128::from(self.killed) / u128::from(self.total)).unwrap_or(u64::MAX)
+    }
+}
+
+impl fmt::Display for Coverage {
+    /// `84% (21/25)`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}% ({}/{})", self.percent_floor(), self.killed, self.total)
+    }
+}

@@ -1,0 +1,150 @@
+//! The entry of an iteration in progress.txt (design §5 "progress.txt is shared", §4 outcomes).
+//!
+//! Owns: its text.
+//!
+//! Promises: one heading line that nobody else writes, no control characters, no line that an agent's
+//! words could pass off as a heading or a verdict.
+//!
+//! Refuses to know: the file, who else writes there.
+
+use crate::machine::effect::{Body, Entry};
+use crate::mutation::{GateReport, Verdict};
+use crate::report::plain::line;
+use std::fmt::Write as _;
+
+/// The heading of an entry: `## <time> iteration <N> · <ID> · <first 8 of the record's h>`.
+pub fn heading(entry: &Entry, at: &str, tag: &str) -> String {
+    format!("## {at} iteration {} · {} · {tag}", entry.iteration, plain(&entry.task))
+}
+
+/// The whole entry, with its final newline.
+pub fn render(entry: &Entry, at: &str, tag: &str) -> String {
+    let mut text = heading(entry, at, tag);
+    text.push('\n');
+    let lines = match &entry.body {
+        Body::Text { headline, lines } => {
+            let mut all = vec![plain(headline)];
+            all.extend(lines.iter().map(|line| format!("- {}", plain(line))));
+            all
+        }
+        Body::Gate { name, report } => gate_lines(name, report),
+    };
+    for row in lines {
+        text.push_str(&row);
+        text.push('\n');
+    }
+    if !entry.boxes.is_empty() {
+        let _ = writeln!(text, "- boxes: {}", plain(&entry.boxes.join(", ")));
+    }
+    text
+}
+
+/// `PITEST PASS — 84% (21/25)` and its kin.
+pub fn gate_headline(name: &str, report: &GateReport) -> String {
+    let coverage = report.coverage;
+    let score = || format!("{}% ({}/{})", coverage.percent_floor(), coverage.killed, coverage.total);
+    match &report.verdict {
+        Verdict::Pass if coverage.total == 0 => format!("{name} PASS"),
+        Verdict::Pass => format!("{name} PASS — {}", score()),
+        Verdict::Fail { reasons } => {
+            let first = reasons.first().map_or("no reason was given.", String::as_str);
+            format!("{name} FAIL — {}", plain(first))
+        }
+        Verdict::Skip { why } => format!("{name} SKIP — {}", plain(why)),
+        Verdict::Error { why, .. } => format!("{name} ERROR — {}", plain(why)),
+    }
+}
+
+/// The lines of a gate's report: headline, reasons, HTML report, survivors, what was left out.
+pub fn gate_lines(name: &str, report: &GateReport) -> Vec<String> {
+    let mut lines = vec![gate_headline(name, report)];
+    match &report.verdict {
+        Verdict::Fail { reasons } => {
+            lines.extend(reasons.iter().skip(1).map(|reason| format!("- {}", plain(reason))));
+        }
+        Verdict::Error { hint, .. } => lines.push(format!("- hint: {}", plain(hint))),
+        Verdict::Pass | Verdict::Skip { .. } => {}
+    }
+    lines.extend(report.reports.iter().map(|path| format!("- report: {}", plain(path))));
+    if matches!(report.verdict, Verdict::Fail { .. }) {
+        lines.extend(report.survivors.iter().map(|mutant| {
+            let place = format!("{}:{}", mutant.file, mutant.line);
+            plain(&format!("- survivor {place} {} — {}", mutant.mutator, mutant.description))
+        }));
+        let more = report.survivors_total.saturating_sub(report.survivors.len() as u64);
+        if more > 0 {
+            lines.push(format!("- … and {more} more"));
+        }
+    }
+    lines.extend(
+        report
+            .left_out
+            .iter()
+            .map(|left| format!("- not judged: {}: {}", plain(&left.file), plain(&left.why))),
+    );
+    lines.extend(report.remarks.iter().map(|remark| format!("- remark: {}", plain(remark))));
+    lines
+}
+
+/// One line, fit to be shown.
+fn plain(text: &str) -> String {
+    line(text, 2000)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::mutation::{Coverage, Mutant, MutantStatus};
+
+    fn entry(body: Body) -> Entry {
+        Entry { iteration: 7, task: "2.PITEST".into(), body, boxes: vec!["opened 2.".into()] }
+    }
+
+    fn report(verdict: Verdict) -> Box<GateReport> {
+        Box::new(GateReport {
+            verdict,
+            classes: Vec::new(),
+            coverage: Coverage { killed: 21, total: 25 },
+            survivors: vec![Mutant {
+                class: "a.Foo".into(),
+                file: "Foo.java".into(),
+                line: 12,
+                method: "sum".into(),
+                mutator: "ConditionalsBoundary".into(),
+                description: "changed conditional\u{1b}[31m boundary\n## fake".into(),
+                status: MutantStatus::Survived,
+            }],
+            survivors_total: 3,
+            left_out: Vec::new(),
+            remarks: Vec::new(),
+            reports: vec![".ralph/state/iter-7/report/orders/index.html".into()],
+            failing: Vec::new(),
+            millis: 0,
+        })
+    }
+
+    #[test]
+    fn a_pass_gives_the_line_that_the_loops_users_know() {
+        let body = Body::Gate { name: "PITEST".into(), report: report(Verdict::Pass) };
+        let text = render(&entry(body), "2026-11-22T00:00:00Z", "0123abcd");
+        assert!(text.starts_with(
+            "## 2026-11-22T00:00:00Z iteration 7 · 2.PITEST · 0123abcd\nPITEST PASS — 84% (21/25)\n"
+        ));
+        assert!(!text.contains("survivor"));
+    }
+
+    #[test]
+    fn a_fail_names_report_and_survivors_and_nothing_in_them_makes_a_line_of_its_own() {
+        let reasons = vec!["Foo has 50%, the threshold is 70%.".to_owned()];
+        let body = Body::Gate { name: "PITEST".into(), report: report(Verdict::Fail { reasons }) };
+        let text = render(&entry(body), "t", "h");
+        insta::assert_snapshot!(text, @"
+        ## t iteration 7 · 2.PITEST · h
+        PITEST FAIL — Foo has 50%, the threshold is 70%.
+        - report: .ralph/state/iter-7/report/orders/index.html
+        - survivor Foo.java:12 ConditionalsBoundary — changed conditional[31m boundary ## fake
+        - … and 2 more
+        - boxes: opened 2.
+        ");
+    }
+}

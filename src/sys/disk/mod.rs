@@ -1,0 +1,261 @@
+//! The real disk.
+//!
+//! Owns: the order of write, fsync and rename that keeps ralph's files whole over kill -9, power loss and a
+//! full disk (reliability §3.3, F3–F6).
+//!
+//! Promises: readers see the old bytes or the new ones; what is reported as durable is; after one failed
+//! fsync a file is not written again (the kernel may have dropped the pages, so a retry proves nothing);
+//! a FIFO, a device or a folder in place of a file is an error and not a wait.
+//!
+//! Refuses to know: what a file means.
+
+mod swap;
+
+use super::{Disk, Swap};
+use fs_err as fs;
+use fs_err::os::unix::fs::OpenOptionsExt as _;
+use nix::fcntl::OFlag;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs::{File, Permissions};
+use std::io::{self, ErrorKind, Read as _, Write as _};
+use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, PermissionsExt as _};
+use std::path::{Path, PathBuf};
+use tempfile::NamedTempFile;
+
+/// The mode of a file that ralph makes.
+const PRIVATE: u32 = 0o600;
+
+/// The disk itself.
+#[derive(Debug, Default)]
+pub struct RealDisk {
+    /// Handles of files that were appended to: the journal is opened once, not once a record.
+    open: BTreeMap<PathBuf, Appended>,
+    /// Files whose fsync failed: they are finished for this process.
+    broken: BTreeSet<PathBuf>,
+}
+
+#[derive(Debug)]
+struct Appended {
+    file: File,
+    /// Device and inode: the handle counts only while the path names the same file.
+    identity: (u64, u64),
+    /// The file was made by this handle and its folder does not hold it durably yet.
+    fresh: bool,
+}
+
+impl RealDisk {
+    /// The disk, with no file open.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    fn refuse_broken(&self, path: &Path) -> io::Result<()> {
+        if self.broken.contains(path) {
+            let why = format!("An earlier fsync of {} failed; it is not written again.", path.display());
+            return Err(io::Error::other(why));
+        }
+        Ok(())
+    }
+
+    /// The handle for appending, opened anew when the path names another file than before.
+    fn handle(&mut self, path: &Path) -> io::Result<&mut Appended> {
+        let identity = match fs::symlink_metadata(path) {
+            Ok(found) => Some((found.dev(), found.ino())),
+            Err(error) if error.kind() == ErrorKind::NotFound => None,
+            Err(error) => return Err(error),
+        };
+        let known = self.open.get(path).map(|appended| appended.identity);
+        if known.is_none() || known != identity {
+            make_parents(path)?;
+            let file = fs::OpenOptions::new()
+                .append(true)
+                .create(true)
+                .mode(PRIVATE)
+                .custom_flags((OFlag::O_NOFOLLOW | OFlag::O_NONBLOCK).bits())
+                .open(path)
+                .map_err(|error| name_link(error, path))?
+                .into_parts()
+                .0;
+            let found = regular(&file, path)?;
+            let fresh = identity.is_none();
+            let identity = (found.dev(), found.ino());
+            self.open.insert(path.to_owned(), Appended { file, identity, fresh });
+        }
+        self.open.get_mut(path).ok_or_else(|| io::Error::other("the handle was just put in"))
+    }
+}
+
+impl Disk for RealDisk {
+    fn read(&self, path: &Path) -> io::Result<Option<Vec<u8>>> {
+        let Some((mut file, length)) = open_regular(path)? else { return Ok(None) };
+        let mut bytes = Vec::with_capacity(usize::try_from(length).unwrap_or(0).min(1 << 26));
+        file.read_to_end(&mut bytes)?;
+        Ok(Some(bytes))
+    }
+
+    fn len(&self, path: &Path) -> io::Result<Option<u64>> {
+        Ok(open_regular(path)?.map(|(_, length)| length))
+    }
+
+    fn append(&mut self, path: &Path, bytes: &[u8]) -> io::Result<()> {
+        self.refuse_broken(path)?;
+        let file = &mut self.handle(path)?.file;
+        let before = file.metadata()?.len();
+        let written = loop {
+            match file.write(bytes) {
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                other => break other.map_err(|error| in_path(&error, "append to", path))?,
+            }
+        };
+        if written < bytes.len() {
+            file.set_len(before)?;
+            let why = format!("Only {written} of {} bytes fit into {}.", bytes.len(), path.display());
+            return Err(io::Error::new(ErrorKind::StorageFull, why));
+        }
+        Ok(())
+    }
+
+    fn sync(&mut self, path: &Path) -> io::Result<()> {
+        self.refuse_broken(path)?;
+        let result = sync_appended(self.handle(path)?, path);
+        if result.is_err() {
+            self.open.remove(path);
+            self.broken.insert(path.to_owned());
+        }
+        result
+    }
+
+    fn truncate(&mut self, path: &Path, len: u64) -> io::Result<()> {
+        self.refuse_broken(path)?;
+        let flags = (OFlag::O_NOFOLLOW | OFlag::O_NONBLOCK).bits();
+        let file = fs::OpenOptions::new().write(true).custom_flags(flags).open(path)?;
+        regular(file.file(), path)?;
+        file.set_len(len)?;
+        file.sync_all()
+    }
+
+    fn replace(&mut self, path: &Path, bytes: &[u8]) -> io::Result<()> {
+        let staged = stage(path, bytes, existing_mode(path)?)?;
+        staged.as_file().sync_all()?;
+        staged.persist(path).map_err(|error| in_path(&error.error, "replace", path))?;
+        sync_folder(path)
+    }
+
+    fn write(&mut self, path: &Path, bytes: &[u8]) -> io::Result<()> {
+        let staged = stage(path, bytes, existing_mode(path)?)?;
+        staged.persist(path).map_err(|error| in_path(&error.error, "replace", path))?;
+        Ok(())
+    }
+
+    fn swap(&mut self, path: &Path, expected: &[u8], new: &[u8]) -> io::Result<Swap> {
+        swap::swap(self, path, expected, new)
+    }
+
+    fn rename(&mut self, from: &Path, to: &Path) -> io::Result<()> {
+        if matches!(fs::symlink_metadata(from), Err(error) if error.kind() == ErrorKind::NotFound) {
+            return Ok(());
+        }
+        make_parents(to)?;
+        match fs::rename(from, to) {
+            Err(error) if error.kind() == ErrorKind::CrossesDevices => {
+                let bytes = self.read(from)?.unwrap_or_default();
+                self.replace(to, &bytes)?;
+                fs::remove_file(from)?;
+            }
+            other => other?,
+        }
+        sync_folder(to)?;
+        sync_folder(from)
+    }
+}
+
+/// Makes the missing folders above a path, mode 0700.
+pub(crate) fn make_parents(path: &Path) -> io::Result<()> {
+    let parent = folder_of(path);
+    if parent.is_dir() {
+        return Ok(());
+    }
+    std::fs::DirBuilder::new()
+        .recursive(true)
+        .mode(0o700)
+        .create(parent)
+        .map_err(|error| in_path(&error, "make the folder", parent))
+}
+
+/// The same error with what was being done, and to which file.
+pub(crate) fn in_path(error: &io::Error, doing: &str, path: &Path) -> io::Error {
+    io::Error::new(error.kind(), format!("failed to {doing} `{}`: {error}", path.display()))
+}
+
+/// A temporary file in the folder of `path` that holds the bytes and has the mode; unlinked when dropped.
+fn stage(path: &Path, bytes: &[u8], mode: u32) -> io::Result<NamedTempFile> {
+    make_parents(path)?;
+    let mut staged = tempfile::Builder::new().prefix(".ralph-").tempfile_in(folder_of(path))?;
+    staged.write_all(bytes).map_err(|error| in_path(&error, "write the new", path))?;
+    // Set on the open file: a mode given at creation is cut by the umask.
+    staged.as_file().set_permissions(Permissions::from_mode(mode))?;
+    Ok(staged)
+}
+
+/// The mode of the regular file at the path; that of a private file when there is none.
+fn existing_mode(path: &Path) -> io::Result<u32> {
+    match fs::symlink_metadata(path) {
+        Ok(found) if found.is_file() => Ok(found.mode() & 0o7777),
+        Ok(_) => Ok(PRIVATE),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(PRIVATE),
+        Err(error) => Err(error),
+    }
+}
+
+/// Opens a regular file for reading without waiting for a FIFO's other end; `None` when it does not exist.
+pub(crate) fn open_regular(path: &Path) -> io::Result<Option<(File, u64)>> {
+    let flags = (OFlag::O_NONBLOCK | OFlag::O_NOCTTY).bits();
+    let file = match fs::OpenOptions::new().read(true).custom_flags(flags).open(path) {
+        Ok(file) => file.into_parts().0,
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(error),
+    };
+    let length = regular(&file, path)?.len();
+    Ok(Some((file, length)))
+}
+
+fn regular(file: &File, path: &Path) -> io::Result<std::fs::Metadata> {
+    let found = file.metadata()?;
+    if found.is_file() {
+        return Ok(found);
+    }
+    Err(io::Error::new(ErrorKind::InvalidInput, format!("{} is not a regular file.", path.display())))
+}
+
+fn sync_appended(appended: &mut Appended, path: &Path) -> io::Result<()> {
+    appended.file.sync_data().map_err(|error| in_path(&error, "fsync", path))?;
+    if appended.fresh {
+        sync_folder(path)?;
+        appended.fresh = false;
+    }
+    Ok(())
+}
+
+/// Waits until the folder of `path` holds its entries durably.
+fn sync_folder(path: &Path) -> io::Result<()> {
+    fs::File::open(folder_of(path))?.sync_all()
+}
+
+fn folder_of(path: &Path) -> &Path {
+    match path.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => parent,
+        _ => Path::new("."),
+    }
+}
+
+fn name_link(error: io::Error, path: &Path) -> io::Error {
+    if error.raw_os_error() == Some(nix::libc::ELOOP) || is_link(path) {
+        let why = format!("{} is a symbolic link; ralph does not write through it.", path.display());
+        return io::Error::new(ErrorKind::InvalidInput, why);
+    }
+    error
+}
+
+fn is_link(path: &Path) -> bool {
+    fs::symlink_metadata(path).is_ok_and(|found| found.is_symlink())
+}

@@ -1,0 +1,154 @@
+//! The lock that keeps a second run out.
+//!
+//! Owns: one `flock` on a file that is made once and never unlinked.
+//!
+//! Promises: of any number of takers exactly one holds it; the kernel frees it when the holder dies, however
+//! it dies; a lock on a file that was replaced meanwhile is not taken for held (device and inode are
+//! compared after locking, reliability §3.10).
+//!
+//! Refuses to know: whether the holder is alive in any other sense; the text in the file is for messages.
+
+use super::ProcessId;
+use super::clock;
+use fs_err as fs;
+use fs_err::os::unix::fs::OpenOptionsExt as _;
+use nix::fcntl::OFlag;
+use std::fs::{File, TryLockError};
+use std::io::{self, Read as _, Write as _};
+use std::os::unix::fs::MetadataExt as _;
+use std::path::Path;
+
+/// How often the lock file may be replaced under the taker before that is an error.
+const ROUNDS: u32 = 10;
+
+/// At most so many bytes of the holder's line are read.
+const HOLDER_BYTES: u64 = 200;
+
+/// A held lock; freed when dropped, and when the process ends.
+#[derive(Debug)]
+pub struct Lock {
+    _file: File,
+}
+
+impl Lock {
+    /// Takes the lock; `None` when somebody else holds it. Makes the file (mode 0600) and its folder (0700)
+    /// when absent. A symbolic link in place of the file is refused; so is a file system without locks.
+    pub fn try_take(path: &Path) -> io::Result<Option<Self>> {
+        super::disk::make_parents(path)?;
+        for _ in 0..ROUNDS {
+            let mut file = fs::OpenOptions::new()
+                .read(true)
+                .write(true)
+                .create(true)
+                .mode(0o600)
+                .custom_flags((OFlag::O_NOFOLLOW | OFlag::O_NONBLOCK).bits())
+                .open(path)?
+                .into_parts()
+                .0;
+            match file.try_lock() {
+                Ok(()) => {}
+                Err(TryLockError::WouldBlock) => return Ok(None),
+                Err(TryLockError::Error(error)) => return Err(error),
+            }
+            if is_still_at(&file, path)? {
+                sign(&mut file)?;
+                return Ok(Some(Self { _file: file }));
+            }
+        }
+        Err(io::Error::other(format!("The lock file {} is replaced again and again.", path.display())))
+    }
+}
+
+/// Who holds, or last held, the lock: one line for a message, at most 200 bytes, control characters
+/// removed; `None` when the file says nothing.
+pub fn holder(path: &Path) -> Option<String> {
+    let flags = (OFlag::O_NOFOLLOW | OFlag::O_NONBLOCK).bits();
+    let file = fs::OpenOptions::new().read(true).custom_flags(flags).open(path).ok()?;
+    if !file.metadata().ok()?.is_file() {
+        return None;
+    }
+    let mut bytes = Vec::new();
+    file.take(HOLDER_BYTES).read_to_end(&mut bytes).ok()?;
+    let text = String::from_utf8_lossy(&bytes);
+    let line: String = text.lines().next()?.chars().filter(|c| (' '..='~').contains(c)).collect();
+    (!line.is_empty()).then_some(line)
+}
+
+/// True while the locked file is the one that the path names: a lock on an unlinked file keeps nobody out.
+fn is_still_at(file: &File, path: &Path) -> io::Result<bool> {
+    let held = file.metadata()?;
+    match fs::symlink_metadata(path) {
+        Ok(found) => Ok((found.dev(), found.ino()) == (held.dev(), held.ino())),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+        Err(error) => Err(error),
+    }
+}
+
+/// Writes the holder's line: process id, its start time, and when it took the lock.
+fn sign(file: &mut File) -> io::Result<()> {
+    let me = ProcessId::own()?;
+    let line = format!("process {} (start time {}) since {}\n", me.pid, me.started, clock::stamp());
+    file.set_len(0)?;
+    file.write_all(line.as_bytes())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Lock, holder};
+    use std::sync::Barrier;
+
+    #[test]
+    fn of_many_takers_exactly_one_gets_the_lock() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("state/lock");
+        let barrier = Barrier::new(16);
+        let taken: Vec<Option<Lock>> = std::thread::scope(|scope| {
+            let takers: Vec<_> = (0..16)
+                .map(|_| {
+                    scope.spawn(|| {
+                        barrier.wait();
+                        Lock::try_take(&path).unwrap()
+                    })
+                })
+                .collect();
+            takers.into_iter().map(|taker| taker.join().unwrap()).collect()
+        });
+        assert_eq!(taken.iter().flatten().count(), 1);
+        drop(taken);
+        assert!(Lock::try_take(&path).unwrap().is_some(), "a freed lock can be taken again");
+    }
+
+    #[test]
+    fn the_holder_is_named_and_control_characters_are_not_repeated() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("lock");
+        assert_eq!(holder(&path), None);
+        let _lock = Lock::try_take(&path).unwrap().unwrap();
+        let line = holder(&path).unwrap();
+        assert!(line.starts_with(&format!("process {} (start time ", std::process::id())), "{line}");
+        fs_err::write(&path, "a\u{1b}[31mb\nsecond").unwrap();
+        assert_eq!(holder(&path).unwrap(), "a[31mb");
+    }
+
+    #[test]
+    fn a_lock_whose_file_was_replaced_is_not_mistaken_for_the_new_files() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("lock");
+        let _old = Lock::try_take(&path).unwrap().unwrap();
+        fs_err::remove_file(&path).unwrap();
+        let new = Lock::try_take(&path).unwrap();
+        assert!(new.is_some(), "the new file is another lock");
+        assert!(Lock::try_take(&path).unwrap().is_none());
+    }
+
+    #[test]
+    fn a_symbolic_link_in_place_of_the_lock_file_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("lock");
+        let target = folder.path().join("target");
+        fs_err::write(&target, "kept").unwrap();
+        fs_err::os::unix::fs::symlink(&target, &path).unwrap();
+        assert!(Lock::try_take(&path).is_err());
+        assert_eq!(fs_err::read_to_string(&target).unwrap(), "kept");
+    }
+}

@@ -1,0 +1,198 @@
+//! Output of any length in a log of bounded length.
+//!
+//! Owns: one stream from its pipe into its log file: the first part, and the last part as a ring in the same
+//! file.
+//!
+//! Promises: bytes are kept as they came (no encoding, no lines); memory does not grow; the first half and
+//! the last half of the cap are kept, and the number of bytes between them that were left out is exact.
+//!
+//! Refuses to know: who writes into the pipe.
+
+use crate::sys::disk::{in_path, make_parents};
+use fs_err as fs;
+use fs_err::os::unix::fs::OpenOptionsExt as _;
+use nix::fcntl::{FcntlArg, OFlag, fcntl};
+use std::fs::File;
+use std::io::{self, ErrorKind, PipeReader, Read as _, Seek as _, SeekFrom, Write as _};
+use std::os::fd::OwnedFd;
+use std::os::unix::fs::FileExt as _;
+use std::path::{Path, PathBuf};
+
+/// One stream of output on its way into its log.
+#[derive(Debug)]
+pub(super) struct Stream {
+    /// Open until the end of the output was seen.
+    pipe: Option<File>,
+    log: Log,
+}
+
+impl Stream {
+    /// Reading never waits: somebody else may have emptied the pipe (through `/proc`) since it was
+    /// announced as readable.
+    pub(super) fn new(pipe: PipeReader, log: Log) -> io::Result<Self> {
+        fcntl(&pipe, FcntlArg::F_SETFL(OFlag::O_NONBLOCK))?;
+        Ok(Self { pipe: Some(File::from(OwnedFd::from(pipe))), log })
+    }
+
+    /// The pipe, to wait for; `None` after its end.
+    pub(super) fn pipe(&self) -> Option<&File> {
+        self.pipe.as_ref()
+    }
+
+    /// Stops to listen; the process gets an error when it writes on.
+    pub(super) fn close(&mut self) {
+        self.pipe = None;
+    }
+
+    /// Completes the log.
+    pub(super) fn finish(self) -> io::Result<()> {
+        self.log.finish()
+    }
+
+    /// Moves what is there into the log; true when there was something.
+    pub(super) fn pump(&mut self, buffer: &mut [u8]) -> io::Result<bool> {
+        let Some(pipe) = &mut self.pipe else { return Ok(false) };
+        match pipe.read(buffer) {
+            Ok(0) => self.pipe = None,
+            Ok(count) => return self.log.add(&buffer[..count]).map(|()| true),
+            Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted) => {}
+            Err(error) => return Err(error),
+        }
+        Ok(false)
+    }
+}
+
+/// The log of one stream.
+#[derive(Debug)]
+pub(super) struct Log {
+    path: PathBuf,
+    file: File,
+    /// Bytes kept of the beginning.
+    head: u64,
+    /// Bytes kept in all.
+    cap: u64,
+    /// Bytes that came.
+    total: u64,
+}
+
+impl Log {
+    /// Makes the file anew, mode 0600; what stood there (a planted link, say) is unlinked, not followed.
+    pub(super) fn create(path: &Path, cap: u64) -> io::Result<Self> {
+        make_parents(path)?;
+        match fs::remove_file(path) {
+            Err(error) if error.kind() != ErrorKind::NotFound => return Err(error),
+            _ => {}
+        }
+        let file = fs::OpenOptions::new()
+            .read(true)
+            .write(true)
+            .create_new(true)
+            .mode(0o600)
+            .custom_flags(OFlag::O_NOFOLLOW.bits())
+            .open(path)?
+            .into_parts()
+            .0;
+        let cap = cap.max(2);
+        Ok(Self { path: path.to_owned(), file, head: cap / 2, cap, total: 0 })
+    }
+
+    /// Adds bytes.
+    pub(super) fn add(&mut self, mut bytes: &[u8]) -> io::Result<()> {
+        while !bytes.is_empty() {
+            let offset = self.offset();
+            let room = usize::try_from(self.cap - offset).unwrap_or(usize::MAX);
+            let (now, later) = bytes.split_at(bytes.len().min(room));
+            self.file.write_all_at(now, offset).map_err(|error| in_path(&error, "write to", &self.path))?;
+            self.total += now.len() as u64;
+            bytes = later;
+        }
+        Ok(())
+    }
+
+    /// Puts the last part in order, behind a line that says how much was left out.
+    pub(super) fn finish(mut self) -> io::Result<()> {
+        if self.total <= self.cap {
+            return Ok(());
+        }
+        let folder = self.path.parent().unwrap_or(Path::new("/"));
+        let mut whole = tempfile::Builder::new().prefix(".ralph-").tempfile_in(folder)?;
+        let oldest = self.offset();
+        self.copy(0, self.head, whole.as_file_mut())?;
+        writeln!(whole, "\n[ralph: {} bytes left out]", self.total - self.cap)?;
+        self.copy(oldest, self.cap - oldest, whole.as_file_mut())?;
+        self.copy(self.head, oldest - self.head, whole.as_file_mut())?;
+        whole.persist(&self.path).map_err(|error| in_path(&error.error, "replace", &self.path))?;
+        Ok(())
+    }
+
+    /// Where the next byte goes: onward, and round and round behind the head once the cap is reached.
+    fn offset(&self) -> u64 {
+        match self.total.checked_sub(self.head) {
+            Some(behind) if self.total >= self.cap => self.head + behind % (self.cap - self.head),
+            _ => self.total,
+        }
+    }
+
+    fn copy(&mut self, from: u64, count: u64, to: &mut File) -> io::Result<()> {
+        self.file.seek(SeekFrom::Start(from))?;
+        let copied = io::copy(&mut (&self.file).take(count), to)?;
+        if copied == count {
+            return Ok(());
+        }
+        Err(io::Error::other(format!("{} was cut while it was being written.", self.path.display())))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Log;
+    use proptest::prelude::*;
+
+    fn logged(cap: u64, pieces: &[Vec<u8>]) -> Vec<u8> {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("log");
+        let mut log = Log::create(&path, cap).unwrap();
+        for piece in pieces {
+            log.add(piece).unwrap();
+            assert!(path.metadata().unwrap().len() <= cap);
+        }
+        log.finish().unwrap();
+        fs_err::read(&path).unwrap()
+    }
+
+    #[test]
+    fn the_first_and_the_last_bytes_of_a_long_output_are_kept_with_the_exact_number_between() {
+        let bytes: Vec<u8> = (b'a'..=b'z').collect();
+        assert_eq!(logged(8, &[bytes]), b"abcd\n[ralph: 18 bytes left out]\nwxyz");
+        assert_eq!(logged(8, &[b"abcdefgh".to_vec()]), b"abcdefgh");
+    }
+
+    #[test]
+    fn a_link_planted_in_place_of_a_log_is_replaced_and_not_followed() {
+        let folder = tempfile::tempdir().unwrap();
+        let (path, target) = (folder.path().join("log"), folder.path().join("target"));
+        fs_err::write(&target, "kept").unwrap();
+        fs_err::os::unix::fs::symlink(&target, &path).unwrap();
+        Log::create(&path, 100).unwrap().add(b"new").unwrap();
+        assert_eq!(fs_err::read(&target).unwrap(), b"kept");
+        assert_eq!(fs_err::read(&path).unwrap(), b"new");
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+        #[test]
+        fn any_pieces_give_the_same_log_as_the_rule_over_all_bytes(
+            cap in 2u64..40,
+            pieces in proptest::collection::vec(proptest::collection::vec(any::<u8>(), 0..50), 0..6),
+        ) {
+            let all: Vec<u8> = pieces.concat();
+            let kept = usize::try_from(cap).unwrap();
+            let expected = if all.len() <= kept { all } else {
+                let (head, tail) = (kept / 2, all.len() - (kept - kept / 2));
+                let gap = format!("\n[ralph: {} bytes left out]\n", all.len() - kept);
+                [&all[..head], gap.as_bytes(), &all[tail..]].concat()
+            };
+            prop_assert_eq!(logged(cap, &pieces), expected);
+        }
+    }
+}

@@ -1,0 +1,291 @@
+//! Processes under supervision: how every program is started, and how it is gone afterwards.
+//!
+//! Owns: the client of the supervisor. For each process ralph executes itself again under a hidden verb
+//! (`supervise`), holds a pipe to it (the lifeline) and listens to its reports:
+//!
+//! ```text
+//! ralph ──lifeline, order, "stop", "kill"──► supervisor (own session, subreaper) ──► process (own group)
+//!       ◄──started, ended─────────────────                                       ◄── output → capped logs
+//! ```
+//!
+//! Promises: when ralph is gone, however it went, so is every process it started, whatever session, group or
+//! environment that one has given itself (reliability §4.1: 0 of 5 left, where process groups leave 5 of 5).
+//! When the supervisor itself is killed, what carries the tag, and the process's descendants, are killed;
+//! a process that has left both its parent and its environment is then out of reach.
+//!
+//! Refuses to know: tasks, gates, what the process is for.
+
+mod capture;
+mod reap;
+mod supervise;
+mod tree;
+mod watch;
+mod wire;
+
+pub use reap::{is_inside_agent, reap};
+pub use supervise::supervise_main;
+
+use super::clock::monotonic;
+use super::signals::{Interrupts, Subscription};
+use super::{Ended, ProcessId, ProcessSpec, Running, Spawn};
+use crate::machine::facts::ProcessEnd;
+use nix::poll::{PollFd, PollFlags};
+use nix::sys::signal::{SigSet, SigmaskHow, Signal};
+use nix::unistd::getpid;
+use std::ffi::OsStr;
+use std::io::{self, ErrorKind, Read as _, Write as _};
+use std::os::fd::AsFd as _;
+use std::path::PathBuf;
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::time::{Duration, Instant};
+use watch::{UNKILLABLE, wait_for};
+use wire::{Order, Report};
+
+/// The hidden verb under which ralph is its own supervisor; the tag follows it.
+pub const VERB: &str = "__supervise";
+
+/// The variable that marks a process tree.
+pub const TAG: &str = "RALPH_TAG";
+
+/// What a supervisor may need beyond its limits before it is held to be stuck or stopped itself.
+const SLACK: Duration = Duration::from_secs(15);
+
+/// How long a supervisor may take to start the process.
+const START: Duration = Duration::from_secs(60);
+
+/// How long what a dead supervisor left may take to be killed.
+const REAP: Duration = Duration::from_secs(5);
+
+impl ProcessId {
+    /// The process that has this number now; `None` when there is none.
+    pub fn of(pid: i32) -> io::Result<Option<Self>> {
+        Ok(tree::find(pid)?.map(|row| row.id))
+    }
+
+    /// This process.
+    pub fn own() -> io::Result<Self> {
+        let pid = getpid().as_raw();
+        Self::of(pid)?.ok_or_else(|| io::Error::other("/proc does not show this process."))
+    }
+
+    /// True while exactly this process is there and not a zombie.
+    pub fn is_alive(&self) -> bool {
+        matches!(tree::find(self.pid), Ok(Some(row)) if row.id == *self && !row.zombie)
+    }
+
+    /// The name of what was not started.
+    fn none() -> Self {
+        Self { pid: 0, started: 0 }
+    }
+}
+
+/// A command: the one place where one is made.
+#[expect(clippy::disallowed_methods, reason = "this is the owner of processes")]
+fn command(program: impl AsRef<OsStr>) -> Command {
+    Command::new(program)
+}
+
+/// Starts processes under supervision.
+#[derive(Clone, Debug)]
+pub struct Supervisor {
+    program: PathBuf,
+    interrupts: Option<Interrupts>,
+}
+
+impl Supervisor {
+    /// `program` is the ralph binary, which must call [`supervise_main`] when its first argument is
+    /// [`VERB`]; `/proc/self/exe` is this one even after a new one was installed under its path. The first
+    /// of the interrupts stops what runs, the second kills it; after the first nothing is started.
+    pub fn new(program: PathBuf, interrupts: Option<Interrupts>) -> Self {
+        Self { program, interrupts }
+    }
+
+    /// Executes the supervisor with the signals of a terminal blocked, so that none can end it before it
+    /// catches them.
+    fn execute(&self, tag: &str) -> io::Result<Child> {
+        let mut command = command(&self.program);
+        // No environment: the process could read it in /proc, secrets of ralph's own included.
+        command.args([VERB, tag]).env_clear();
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+        let mut blocked = SigSet::empty();
+        for signal in [Signal::SIGINT, Signal::SIGTERM, Signal::SIGHUP] {
+            blocked.add(signal);
+        }
+        let before = blocked.thread_swap_mask(SigmaskHow::SIG_BLOCK)?;
+        let child = command.spawn();
+        before.thread_set_mask()?;
+        child.map_err(|error| super::disk::in_path(&error, "execute the supervisor", &self.program))
+    }
+}
+
+impl Spawn for Supervisor {
+    fn start(&self, spec: &ProcessSpec) -> io::Result<Box<dyn Running>> {
+        if self.interrupts.as_ref().is_some_and(|interrupts| interrupts.first().is_some()) {
+            let end = ProcessEnd::Interrupted;
+            return Ok(Box::new(NotRun(Ended { end, leftover_processes: 0, millis: 0 })));
+        }
+        let interrupts = self.interrupts.as_ref().map(Interrupts::subscribe).transpose()?;
+        let mut order = serde_json::to_vec(&Order::from(spec))?;
+        order.push(b'\n');
+        let mut child = self.execute(&spec.tag)?;
+        let (Some(mut lifeline), Some(reports)) = (child.stdin.take(), child.stdout.take()) else {
+            return Err(io::Error::other("The supervisor has no pipes."));
+        };
+        // A supervisor that dies at once is seen by its missing report.
+        let _ = lifeline.write_all(&order);
+        let mut supervised = Supervised {
+            child,
+            lifeline: Some(lifeline),
+            reports,
+            unread: Vec::new(),
+            interrupts,
+            told: 0,
+            id: ProcessId::none(),
+            spec: spec.clone(),
+        };
+        match supervised.next_report(monotonic().checked_add(START))? {
+            Some(Report::Started(id)) => supervised.id = id,
+            Some(Report::Ended { end, leftover_processes, millis }) => {
+                return Ok(Box::new(NotRun(Ended { end, leftover_processes, millis })));
+            }
+            Some(Report::Failed { why, errno }) => return Err(wire::failure(why, errno)),
+            None => return Err(supervised.lost()),
+        }
+        Ok(Box::new(supervised))
+    }
+}
+
+/// What was not started, with the reason.
+struct NotRun(Ended);
+
+impl Running for NotRun {
+    fn id(&self) -> ProcessId {
+        ProcessId::none()
+    }
+
+    fn wait(self: Box<Self>) -> io::Result<Ended> {
+        Ok(self.0)
+    }
+}
+
+/// A process under supervision. Dropped without a wait, it is killed.
+struct Supervised {
+    child: Child,
+    /// `None` once it is let go.
+    lifeline: Option<ChildStdin>,
+    reports: ChildStdout,
+    unread: Vec<u8>,
+    interrupts: Option<Subscription>,
+    /// How many interrupts were passed on.
+    told: usize,
+    id: ProcessId,
+    spec: ProcessSpec,
+}
+
+impl Running for Supervised {
+    fn id(&self) -> ProcessId {
+        self.id.clone()
+    }
+
+    fn wait(mut self: Box<Self>) -> io::Result<Ended> {
+        let limit = self.spec.wall.and_then(|wall| monotonic().checked_add(wall)?.checked_add(self.slack()));
+        match self.next_report(limit)? {
+            Some(Report::Ended { end, leftover_processes, millis }) => {
+                self.child.wait()?;
+                Ok(Ended { end, leftover_processes, millis })
+            }
+            Some(Report::Failed { why, errno }) => {
+                self.child.wait()?;
+                Err(wire::failure(why, errno))
+            }
+            Some(Report::Started(_)) | None => Err(self.lost()),
+        }
+    }
+}
+
+impl Supervised {
+    /// The next report; interrupts are passed on meanwhile. `None` when the supervisor is gone, or silent
+    /// beyond the limit.
+    fn next_report(&mut self, mut limit: Option<Instant>) -> io::Result<Option<Report>> {
+        let mut buffer = [0; 4096];
+        loop {
+            if let Some(end) = self.unread.iter().position(|byte| *byte == b'\n') {
+                let line: Vec<u8> = self.unread.drain(..=end).collect();
+                return Ok(serde_json::from_slice(&line).ok());
+            }
+            let left = limit.map(|limit| limit.saturating_duration_since(monotonic()));
+            if left.is_some_and(|left| left.is_zero()) {
+                return Ok(None);
+            }
+            let (speaks, interrupted) = self.wait_for_news(left)?;
+            if interrupted {
+                let count = self.interrupts.as_mut().map_or(Ok(0), Subscription::take)?;
+                for _ in 0..count {
+                    self.told += 1;
+                    self.say(if self.told == 1 { wire::STOP } else { wire::KILL });
+                }
+                let latest = monotonic().checked_add(self.slack());
+                limit = limit.into_iter().chain(latest).min();
+            }
+            if speaks {
+                match self.reports.read(&mut buffer) {
+                    Ok(0) => return Ok(None),
+                    Ok(count) => self.unread.extend_from_slice(&buffer[..count]),
+                    Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                    Err(error) => return Err(error),
+                }
+            }
+        }
+    }
+
+    /// Waits; tells whether there is a report to read and whether there is an interrupt to read.
+    fn wait_for_news(&self, left: Option<Duration>) -> io::Result<(bool, bool)> {
+        let mut fds = vec![PollFd::new(self.reports.as_fd(), PollFlags::POLLIN)];
+        fds.extend(self.interrupts.iter().map(|pipe| PollFd::new(pipe.as_fd(), PollFlags::POLLIN)));
+        wait_for(&mut fds, left)?;
+        let ready = |index: usize| fds.get(index).and_then(PollFd::any).unwrap_or(false);
+        Ok((ready(0), ready(1)))
+    }
+
+    /// Says a word to the supervisor; one that has gone is noticed by its missing report.
+    fn say(&mut self, word: &[u8]) {
+        if let Some(lifeline) = &mut self.lifeline {
+            let _ = lifeline.write_all(&[word, b"\n"].concat());
+        }
+    }
+
+    /// The longest time from the order to end until everything is gone.
+    fn slack(&self) -> Duration {
+        self.spec.grace.saturating_add(UNKILLABLE).saturating_add(SLACK)
+    }
+
+    /// The supervisor is gone without a report, or stuck: what it had started is killed from here.
+    fn lost(&mut self) -> io::Error {
+        // Both fail only when it has been waited for.
+        let _ = self.child.kill();
+        let status = self.child.wait();
+        let died = status.map_or_else(|error| error.to_string(), |status| status.to_string());
+        let id = (self.id.pid != 0).then(|| self.id.clone());
+        let rest = match reap(id.as_ref(), &self.spec.tag, REAP) {
+            Ok(count) => format!("{count} processes were killed in its place."),
+            Err(error) => error.to_string(),
+        };
+        let program = self.spec.argv.first().map_or("", String::as_str);
+        io::Error::other(format!("The supervisor of `{program}` ended without a report ({died}). {rest}"))
+    }
+}
+
+impl Drop for Supervised {
+    fn drop(&mut self) {
+        // The end of the lifeline ends the tree; after a wait there is nothing left to do.
+        self.lifeline = None;
+        let _ = self.child.wait();
+    }
+}
+
+/// Closes this process's memory, pipes and environment in `/proc` to other processes of the same user, the
+/// agent's included (root's are not kept out). After it, [`is_inside_agent`] can no longer read this
+/// process's own environment: ask first.
+pub fn close_to_others() -> io::Result<()> {
+    Ok(nix::sys::prctl::set_dumpable(false)?)
+}

@@ -1,0 +1,97 @@
+//! What an earlier run, or a supervisor that was killed, left behind.
+//!
+//! Owns: finding processes by the tag in their environment or by a recorded id, and ending them.
+//!
+//! Promises: when it returns a number, nothing that can be found is alive; what cannot be killed in time is
+//! an error that names it. A process id is believed only together with its start time.
+//!
+//! Refuses to know: journals; whether the earlier run's work is to be judged.
+
+use super::tree::{self, Process};
+use super::{TAG, VERB};
+use crate::sys::{ProcessId, clock};
+use nix::unistd::getpid;
+use std::collections::BTreeSet;
+use std::io;
+use std::time::Duration;
+
+/// How often the process table is looked at while waiting.
+const PAUSE: Duration = Duration::from_millis(10);
+
+/// Ends every process whose environment holds the tag, the recorded one, and the descendants of both.
+/// Returns how many it killed. A supervisor that is just ending them is given half of the patience first.
+/// Fails with `TimedOut` when some are alive after it.
+pub fn reap(id: Option<&ProcessId>, tag: &str, patience: Duration) -> io::Result<u32> {
+    let watch = clock::Stopwatch::start();
+    while watch.elapsed() < patience / 2 && !supervisors(&tree::all()?, tag).is_empty() {
+        std::thread::sleep(PAUSE);
+    }
+    let mut killed = BTreeSet::new();
+    loop {
+        let hit = tree::stop_and_kill(|| left_behind(id, tag))?;
+        if hit.is_empty() {
+            return Ok(u32::try_from(killed.len()).unwrap_or(u32::MAX));
+        }
+        let pids: Vec<String> = hit.iter().map(|id| id.pid.to_string()).collect();
+        killed.extend(hit);
+        if watch.elapsed() >= patience {
+            let why = format!("Processes of an earlier run are still alive: {}.", pids.join(", "));
+            return Err(io::Error::new(io::ErrorKind::TimedOut, why));
+        }
+        std::thread::sleep(PAUSE);
+    }
+}
+
+/// True when this process, or one of those above it, was started by ralph for an agent, a gate or a check.
+pub fn is_inside_agent() -> io::Result<bool> {
+    let rows = tree::all()?;
+    let name = format!("{TAG}=");
+    let mut pid = getpid().as_raw();
+    let mut seen = BTreeSet::new();
+    while seen.insert(pid) {
+        let environment = tree::environment(pid).unwrap_or_default();
+        if entries(&environment).any(|entry| entry.starts_with(name.as_bytes())) || is_supervisor(pid, None) {
+            return Ok(true);
+        }
+        match rows.iter().find(|row| row.id.pid == pid) {
+            Some(row) if row.parent > 0 => pid = row.parent,
+            _ => break,
+        }
+    }
+    Ok(false)
+}
+
+/// The living processes that carry the tag, the recorded one, and the descendants of both; never this one.
+fn left_behind(id: Option<&ProcessId>, tag: &str) -> io::Result<Vec<Process>> {
+    let rows = tree::all()?;
+    let mark = format!("{TAG}={tag}");
+    let me = getpid().as_raw();
+    let mut roots: BTreeSet<i32> = supervisors(&rows, tag);
+    roots.extend(rows.iter().filter(|row| id == Some(&row.id)).map(|row| row.id.pid));
+    let tagged = rows.iter().filter(|row| {
+        let environment = tree::environment(row.id.pid).unwrap_or_default();
+        entries(&environment).any(|entry| entry == mark.as_bytes())
+    });
+    roots.extend(tagged.map(|row| row.id.pid));
+    roots.remove(&me);
+    let mut found = tree::descendants(&rows, &roots);
+    found.extend(rows.into_iter().filter(|row| roots.contains(&row.id.pid) && !row.zombie));
+    found.retain(|row| row.id.pid != me);
+    Ok(found)
+}
+
+fn supervisors(rows: &[Process], tag: &str) -> BTreeSet<i32> {
+    let living = rows.iter().filter(|row| !row.zombie).map(|row| row.id.pid);
+    living.filter(|pid| is_supervisor(*pid, Some(tag))).collect()
+}
+
+/// A supervisor shows its verb and its tag as arguments: its environment is empty, and closed to others.
+fn is_supervisor(pid: i32, tag: Option<&str>) -> bool {
+    let arguments = tree::arguments(pid).unwrap_or_default();
+    let mut entries = entries(&arguments).skip(1);
+    entries.next() == Some(VERB.as_bytes()) && tag.is_none_or(|tag| entries.next() == Some(tag.as_bytes()))
+}
+
+fn entries(block: &[u8]) -> impl Iterator<Item = &[u8]> {
+    block.split(|byte| *byte == 0)
+}

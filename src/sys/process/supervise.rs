@@ -1,0 +1,209 @@
+//! The supervisor: `ralph` executed again under a hidden verb, one for each process.
+//!
+//! Owns: the start of the process, in a session without a terminal and in a group of its own.
+//!
+//! Promises: it is a subreaper, so nothing that the process starts can get out of its tree; its own
+//! environment holds nothing that the process could read there; when its lifeline ends, however ralph went,
+//! it kills the tree and ends.
+//!
+//! Refuses to know: what the process is for.
+
+use super::capture::{Log, Stream};
+use super::watch::Watch;
+use super::wire::{Order, Report};
+use super::{TAG, command};
+use crate::machine::facts::ProcessEnd;
+use crate::sys::disk::open_regular;
+use crate::sys::signals::{catch_and_forget, is_ignored, survive_file_limits};
+use crate::sys::{Ended, ProcessSpec, clock};
+use nix::libc::{SIGCHLD, SIGHUP, SIGINT, SIGTERM};
+use nix::sys::prctl;
+use nix::sys::signal::SigSet;
+use nix::unistd::{getppid, setsid};
+use std::fs::File;
+use std::io::{self, PipeReader, PipeWriter, Read as _, Write as _};
+use std::os::fd::{AsFd as _, BorrowedFd};
+use std::os::unix::net::UnixStream;
+use std::os::unix::process::CommandExt as _;
+use std::process::Stdio;
+
+/// The exit code of a supervisor that failed itself.
+const FAULT: i32 = 70;
+
+/// The body of the hidden verb: reads the order from standard input, reports on standard output. Returns
+/// the exit code of this process.
+pub fn supervise_main() -> i32 {
+    if close_inherited().is_err() {
+        return FAULT;
+    }
+    let stdout = io::stdout();
+    let Ok(status) = stdout.as_fd().try_clone_to_owned() else { return FAULT };
+    let mut status = File::from(status);
+    let (report, code) = match supervise(&mut status) {
+        Ok(Some(ended)) => (Report::from(ended), 0),
+        Ok(None) => return 0,
+        Err(error) => (Report::failed(&error), FAULT),
+    };
+    // Nobody may be left to hear it.
+    let _ = report.line().and_then(|line| status.write_all(&line));
+    code
+}
+
+/// Closes every file but the standard three: what ralph was started with (a lock, a log, a socket of the
+/// caller) is nothing to the process. To be called before anything is opened.
+fn close_inherited() -> io::Result<()> {
+    let names = fs_err::read_dir("/proc/self/fd")?.map(|entry| entry.map(|entry| entry.file_name()));
+    for name in names.collect::<io::Result<Vec<_>>>()? {
+        if let Some(number) = name.to_str().and_then(|name| name.parse::<i32>().ok()).filter(|fd| *fd > 2) {
+            // One of them was the folder itself, which is closed by now.
+            let _ = nix::unistd::close(number);
+        }
+    }
+    Ok(())
+}
+
+/// Everything; `None` when no order came.
+fn supervise(status: &mut File) -> io::Result<Option<Ended>> {
+    let parent = getppid();
+    let children = become_supervisor()?;
+    let mut control = Control::new(io::stdin().as_fd())?;
+    let Some(line) = control.first_line()? else { return Ok(None) };
+    let spec = ProcessSpec::from(serde_json::from_slice::<Order>(&line)?);
+    let began = clock::monotonic();
+    let mut streams = Vec::new();
+    let leader = match launch(&spec, &mut streams)? {
+        Ok(pid) => pid,
+        Err(why) => {
+            let end = ProcessEnd::NotStarted { why };
+            return Ok(Some(Ended { end, leftover_processes: 0, millis: 0 }));
+        }
+    };
+    Watch::new(spec, leader, parent, control, children, streams, began)
+        .run(|id| {
+            // When ralph has gone meanwhile, the lifeline says so next.
+            let _ = status.write_all(&Report::Started(id).line()?);
+            Ok(())
+        })
+        .map(Some)
+}
+
+/// Own session, subreaper, deaf to the signals of a terminal; returns a socket that is readable after each
+/// child's end.
+fn become_supervisor() -> io::Result<UnixStream> {
+    survive_file_limits()?;
+    for signal in [SIGINT, SIGTERM, SIGHUP] {
+        if signal != SIGHUP || !is_ignored(SIGHUP) {
+            catch_and_forget(signal)?;
+        }
+    }
+    let (children, bell) = UnixStream::pair()?;
+    children.set_nonblocking(true)?;
+    signal_hook::low_level::pipe::register(SIGCHLD, bell)?;
+    // Ralph starts the supervisor with these blocked, so that none can hit before they are caught.
+    SigSet::all().thread_unblock()?;
+    setsid()?;
+    prctl::set_child_subreaper(true)?;
+    // The process may not open the supervisor's pipes or memory through /proc (root may).
+    prctl::set_dumpable(false)?;
+    Ok(children)
+}
+
+/// Starts the process. The outer error is the supervisor's, the inner one says why the program cannot run.
+fn launch(spec: &ProcessSpec, streams: &mut Vec<Stream>) -> io::Result<Result<i32, String>> {
+    let stdin = match &spec.stdin {
+        Some(path) => match open_regular(path)? {
+            Some((file, _)) => Stdio::from(file),
+            None => return Ok(Err(format!("its standard input {} is not there", path.display()))),
+        },
+        None => Stdio::null(),
+    };
+    let (stdout, stderr) = outputs(spec, streams)?;
+    let Some((program, arguments)) = spec.argv.split_first() else {
+        return Ok(Err("no program is named".to_owned()));
+    };
+    if !spec.cwd.is_dir() {
+        return Ok(Err(format!("its working folder {} is not there", spec.cwd.display())));
+    }
+    let mut command = command(program);
+    command
+        .args(arguments)
+        .env_clear()
+        .envs(spec.env.iter().map(|(name, value)| (name, value)))
+        .env(TAG, &spec.tag)
+        .current_dir(&spec.cwd)
+        .stdin(stdin)
+        .stdout(stdout)
+        .stderr(stderr)
+        .process_group(0);
+    let started = command.spawn();
+    // The command holds the writing ends of the pipes: with them open, the output would have no end.
+    drop(command);
+    Ok(match started {
+        Ok(child) => Ok(i32::try_from(child.id()).map_err(io::Error::other)?),
+        Err(error) => Err(format!("{program}: {error}")),
+    })
+}
+
+/// The writing ends for the process; the reading ends go to `streams` with their logs. One pipe when both
+/// go to the same log.
+fn outputs(spec: &ProcessSpec, streams: &mut Vec<Stream>) -> io::Result<(PipeWriter, PipeWriter)> {
+    let mut open = |path: &std::path::Path| -> io::Result<PipeWriter> {
+        let (reader, writer): (PipeReader, PipeWriter) = io::pipe()?;
+        streams.push(Stream::new(reader, Log::create(path, spec.log_cap)?)?);
+        Ok(writer)
+    };
+    let stdout = open(&spec.stdout)?;
+    let stderr = if spec.stderr == spec.stdout { stdout.try_clone()? } else { open(&spec.stderr)? };
+    Ok((stdout, stderr))
+}
+
+/// Ralph's end of the conversation, and the lifeline.
+#[derive(Debug)]
+pub(super) struct Control {
+    pipe: File,
+    unread: Vec<u8>,
+}
+
+impl Control {
+    fn new(stdin: BorrowedFd<'_>) -> io::Result<Self> {
+        Ok(Self { pipe: File::from(stdin.try_clone_to_owned()?), unread: Vec::new() })
+    }
+
+    /// Waits for the first line; `None` when there is none.
+    fn first_line(&mut self) -> io::Result<Option<Vec<u8>>> {
+        let mut buffer = vec![0; 64 * 1024];
+        loop {
+            if let Some(line) = self.line() {
+                return Ok(Some(line));
+            }
+            match self.pipe.read(&mut buffer)? {
+                0 => return Ok(None),
+                count => self.unread.extend_from_slice(&buffer[..count]),
+            }
+        }
+    }
+
+    /// Reads what is there, to be called when the pipe is readable; `None` at its end.
+    pub(super) fn words(&mut self) -> io::Result<Option<Vec<Vec<u8>>>> {
+        let mut buffer = [0; 256];
+        let count = self.pipe.read(&mut buffer)?;
+        self.unread.extend_from_slice(&buffer[..count]);
+        let words = std::iter::from_fn(|| self.line()).collect();
+        Ok((count > 0).then_some(words))
+    }
+
+    /// Takes a whole line, without its end, from what was read.
+    fn line(&mut self) -> Option<Vec<u8>> {
+        let end = self.unread.iter().position(|byte| *byte == b'\n')?;
+        let rest = self.unread.split_off(end + 1);
+        let mut line = std::mem::replace(&mut self.unread, rest);
+        line.pop();
+        Some(line)
+    }
+}
+
+impl std::os::fd::AsFd for Control {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.pipe.as_fd()
+    }
+}

@@ -1,0 +1,161 @@
+//! The process table, as `/proc` shows it.
+//!
+//! Owns: who is whose parent, when a process started, and the way to kill a set of processes that may fork
+//! faster than one can look.
+//!
+//! Promises: a process is only ever hit under the start time under which it was found; STOP goes to all
+//! before KILL goes to any, so what is killed cannot be replaced meanwhile (reliability §4.2).
+//!
+//! Refuses to know: why a process is in a set.
+
+use super::ProcessId;
+use nix::libc::ESRCH;
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs::File;
+use std::io::{self, Read as _};
+
+/// How often a set is looked up again for members that were born meanwhile, before it is killed anyhow.
+const PASSES: u32 = 20;
+
+/// One row of the process table.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Process {
+    /// Id and start time.
+    pub(super) id: ProcessId,
+    /// The parent's process id.
+    pub(super) parent: i32,
+    /// Dead but not waited for: holds no file, runs nothing, cannot be killed.
+    pub(super) zombie: bool,
+}
+
+/// The row of one process; `None` when there is none.
+pub(super) fn find(pid: i32) -> io::Result<Option<Process>> {
+    match read(pid, "stat") {
+        Ok(bytes) => Ok(parse(pid, &bytes)),
+        // ESRCH: it went between the opening and the reading.
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) if error.raw_os_error() == Some(ESRCH) => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+/// All processes that can be seen.
+pub(super) fn all() -> io::Result<Vec<Process>> {
+    let mut rows = Vec::new();
+    for entry in fs_err::read_dir("/proc")? {
+        let name = entry?.file_name();
+        let Some(pid) = name.to_str().and_then(|name| name.parse().ok()) else { continue };
+        rows.extend(find(pid)?);
+    }
+    Ok(rows)
+}
+
+/// The living descendants of the roots, the roots themselves left out.
+pub(super) fn descendants(rows: &[Process], roots: &BTreeSet<i32>) -> Vec<Process> {
+    let mut children: BTreeMap<i32, Vec<&Process>> = BTreeMap::new();
+    for row in rows {
+        children.entry(row.parent).or_default().push(row);
+    }
+    let mut seen = roots.clone();
+    let mut queue: Vec<i32> = roots.iter().copied().collect();
+    let mut found = Vec::new();
+    while let Some(parent) = queue.pop() {
+        for row in children.get(&parent).into_iter().flatten() {
+            if seen.insert(row.id.pid) {
+                queue.push(row.id.pid);
+                found.push((*row).clone());
+            }
+        }
+    }
+    found.retain(|row| !row.zombie);
+    found
+}
+
+/// The environment with which the process was started, `NAME=value` separated by NUL bytes; `None` when it
+/// is gone or not ours to look at.
+pub(super) fn environment(pid: i32) -> Option<Vec<u8>> {
+    read(pid, "environ").ok()
+}
+
+/// The arguments of the process, separated by NUL bytes; `None` when it is gone.
+pub(super) fn arguments(pid: i32) -> Option<Vec<u8>> {
+    read(pid, "cmdline").ok()
+}
+
+/// Stops every process that `find` names, looks again until there is no new one, and kills them all.
+/// Returns those that it killed. They may still be dying when it returns.
+pub(super) fn stop_and_kill(
+    mut find: impl FnMut() -> io::Result<Vec<Process>>,
+) -> io::Result<BTreeSet<ProcessId>> {
+    let mut hit = BTreeSet::new();
+    for _ in 0..PASSES {
+        let mut grew = false;
+        for row in find()? {
+            if hit.insert(row.id.clone()) {
+                grew = true;
+                send(&row.id, Signal::SIGSTOP);
+            }
+        }
+        if !grew {
+            break;
+        }
+    }
+    for id in &hit {
+        send(id, Signal::SIGKILL);
+    }
+    Ok(hit)
+}
+
+/// Sends a signal to the process that has this id and this start time. That it is gone, or another's, shows
+/// in the next look at the table.
+fn send(id: &ProcessId, signal: Signal) {
+    if id.is_alive() {
+        let _ = kill(Pid::from_raw(id.pid), signal);
+    }
+}
+
+/// Reads a line of `/proc/<pid>/stat` (proc(5)): the name in brackets may hold anything, brackets included.
+fn parse(pid: i32, bytes: &[u8]) -> Option<Process> {
+    let after_name = bytes.iter().rposition(|byte| *byte == b')')? + 1;
+    let rest = std::str::from_utf8(bytes.get(after_name..)?).ok()?;
+    let fields: Vec<&str> = rest.split_ascii_whitespace().collect();
+    // Field 3 of the line is the first here: state, 4 parent, 22 start time.
+    let zombie = matches!(*fields.first()?, "Z" | "X" | "x");
+    let parent = fields.get(1)?.parse().ok()?;
+    let started = fields.get(19)?.parse().ok()?;
+    Some(Process { id: ProcessId { pid, started }, parent, zombie })
+}
+
+fn read(pid: i32, file: &str) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    File::open(format!("/proc/{pid}/{file}"))?.read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Process, descendants, parse};
+    use crate::sys::ProcessId;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn a_process_name_that_imitates_the_fields_is_not_believed() {
+        let line = b"7 (a) Z 1 (b) \xff) S 5 7 7 0 -1 4194560 1 0 0 0 0 0 0 0 20 0 1 0 4242 9 9";
+        let row = parse(7, line).unwrap();
+        assert_eq!(row, Process { id: ProcessId { pid: 7, started: 4242 }, parent: 5, zombie: false });
+        assert_eq!(parse(7, b"7 (cut"), None);
+        assert_eq!(parse(7, b"7 (cut) S 5"), None);
+    }
+
+    #[test]
+    fn descendants_are_found_at_any_depth_and_zombies_are_left_out() {
+        let row = |pid, parent, zombie| Process { id: ProcessId { pid, started: 1 }, parent, zombie };
+        let rows = [row(9, 3, false), row(2, 1, false), row(3, 2, false), row(4, 2, true), row(5, 7, false)];
+        let mut found: Vec<i32> =
+            descendants(&rows, &BTreeSet::from([2])).iter().map(|row| row.id.pid).collect();
+        found.sort_unstable();
+        assert_eq!(found, [3, 9]);
+    }
+}

@@ -1,0 +1,374 @@
+//! The supervisor's one loop: output, limits, orders, and the end of the whole tree.
+//!
+//! Owns: the stages of a supervised life and the killing sequence (reliability §4.2).
+//!
+//! Promises: no process of the tree is left when it returns; what proves it is the kernel's word that this
+//! subreaper has no child (ECHILD), so a clean end needs no look at `/proc`; a process that survives KILL
+//! for [`UNKILLABLE`] is an error; nothing that the process does with its output can make the loop wait.
+//!
+//! Refuses to know: who reads the logs, what an exit code means.
+
+use super::capture::Stream;
+use super::supervise::Control;
+use super::tree;
+use super::wire::{KILL, STOP};
+use crate::machine::facts::ProcessEnd;
+use crate::sys::clock::monotonic;
+use crate::sys::{Ended, ProcessId, ProcessSpec};
+use nix::errno::Errno;
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+use nix::sys::signal::{Signal, killpg};
+use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
+use nix::unistd::{Pid, getpid, getppid};
+use std::collections::BTreeSet;
+use std::io::{self, Read as _};
+use std::os::fd::AsFd as _;
+use std::os::unix::net::UnixStream;
+use std::time::{Duration, Instant};
+
+/// How long descendants may live on after the process ended by itself, before they count as leftovers.
+const SETTLE: Duration = Duration::from_millis(100);
+/// How long descendants may live on after a TERM ended the process.
+const SETTLE_TERMINATED: Duration = Duration::from_secs(1);
+/// The longest grace when ralph itself has gone.
+const GRACE_ABANDONED: Duration = Duration::from_millis(300);
+/// How long output is read after the end of the process: somebody outside the tree may hold the pipe.
+const DRAIN: Duration = Duration::from_secs(2);
+/// How long killed processes may take to vanish.
+pub(super) const UNKILLABLE: Duration = Duration::from_secs(30);
+/// How often ralph's death is looked for beside the lifeline, which a hostile process may hold open.
+const LOOK_AT_PARENT: Duration = Duration::from_secs(1);
+
+#[derive(Clone, Copy, Debug)]
+enum Stage {
+    /// The process runs.
+    Running,
+    /// It was sent TERM and has until then.
+    Terminating(Instant),
+    /// It ended by itself; its descendants have until then.
+    Settling(Instant),
+    /// The tree is empty; output may come until then.
+    Draining(Instant),
+}
+
+/// A supervised life.
+#[derive(Debug)]
+pub(super) struct Watch {
+    spec: ProcessSpec,
+    leader: i32,
+    parent: Pid,
+    /// `None` after the lifeline ended.
+    control: Option<Control>,
+    children: UnixStream,
+    streams: Vec<Stream>,
+    began: Instant,
+    last_output: Instant,
+    stage: Stage,
+    /// Why ralph ended the process, if it did.
+    cause: Option<ProcessEnd>,
+    /// How the process ended.
+    end: Option<(ProcessEnd, Instant)>,
+    /// No child is left.
+    alone: bool,
+    /// The first failure of the supervision; the tree is ended because of it.
+    fault: Option<io::Error>,
+    leftovers: BTreeSet<ProcessId>,
+}
+
+impl Watch {
+    pub(super) fn new(
+        spec: ProcessSpec,
+        leader: i32,
+        parent: Pid,
+        control: Control,
+        children: UnixStream,
+        streams: Vec<Stream>,
+        began: Instant,
+    ) -> Self {
+        Self {
+            spec,
+            leader,
+            parent,
+            control: Some(control),
+            children,
+            streams,
+            began,
+            last_output: began,
+            stage: Stage::Running,
+            cause: None,
+            end: None,
+            alone: false,
+            fault: None,
+            leftovers: BTreeSet::new(),
+        }
+    }
+
+    /// Stays until the tree is empty and its output is in the logs; tells first who was started.
+    pub(super) fn run(mut self, started: impl FnOnce(ProcessId) -> io::Result<()>) -> io::Result<Ended> {
+        // Not waited for yet, so it is in the table even when it has ended.
+        let lived = ProcessId::of(self.leader)
+            .and_then(|id| id.ok_or_else(|| io::Error::other("A child is missing in /proc.")))
+            .and_then(started)
+            .and_then(|()| self.live());
+        if let Err(error) = lived {
+            self.kill_all()?;
+            return Err(error);
+        }
+        self.conclude()
+    }
+
+    fn live(&mut self) -> io::Result<()> {
+        let mut buffer = vec![0; 64 * 1024];
+        loop {
+            self.reap()?;
+            self.advance()?;
+            if self.is_over() {
+                return Ok(());
+            }
+            self.wait()?;
+            self.listen();
+            for index in 0..self.streams.len() {
+                match self.streams[index].pump(&mut buffer) {
+                    Ok(true) => self.last_output = monotonic(),
+                    Ok(false) => {}
+                    Err(error) => self.fail(index, error),
+                }
+            }
+        }
+    }
+
+    fn conclude(self) -> io::Result<Ended> {
+        if let Some(fault) = self.fault {
+            return Err(fault);
+        }
+        for stream in self.streams {
+            stream.finish()?;
+        }
+        let Some((end, at)) = self.end else {
+            return Err(io::Error::other("The end of the process was not seen."));
+        };
+        Ok(Ended {
+            end: self.cause.unwrap_or(end),
+            leftover_processes: u32::try_from(self.leftovers.len()).unwrap_or(u32::MAX),
+            millis: u64::try_from(at.saturating_duration_since(self.began).as_millis()).unwrap_or(u64::MAX),
+        })
+    }
+
+    /// A log cannot be written: its stream is closed, the process is ended, the error is the result.
+    fn fail(&mut self, index: usize, error: io::Error) {
+        self.streams[index].close();
+        self.fault.get_or_insert(error);
+    }
+
+    /// Collects every child that has ended.
+    fn reap(&mut self) -> io::Result<()> {
+        loop {
+            // __WALL: children whose end is announced by another signal than CHLD count too.
+            match waitpid(None, Some(WaitPidFlag::WNOHANG | WaitPidFlag::__WALL)) {
+                Ok(WaitStatus::Exited(pid, code)) => self.note_end(pid, ProcessEnd::Exited { code }),
+                Ok(WaitStatus::Signaled(pid, signal, _)) => {
+                    self.note_end(pid, ProcessEnd::Signalled { signal: signal as i32 });
+                }
+                Ok(WaitStatus::StillAlive) => return Ok(()),
+                Ok(_) | Err(Errno::EINTR) => {}
+                Err(Errno::ECHILD) => {
+                    self.alone = true;
+                    return Ok(());
+                }
+                Err(error) => return Err(error.into()),
+            }
+        }
+    }
+
+    fn note_end(&mut self, pid: Pid, end: ProcessEnd) {
+        if pid.as_raw() == self.leader && self.end.is_none() {
+            self.end = Some((end, monotonic()));
+        }
+    }
+
+    /// Goes from stage to stage.
+    fn advance(&mut self) -> io::Result<()> {
+        let now = monotonic();
+        match self.stage {
+            Stage::Running if self.end.is_some() => {
+                self.stage = Stage::Settling(now + SETTLE);
+                self.advance()
+            }
+            Stage::Running => {
+                if let Some(cause) = self.limit_reached(now) {
+                    self.terminate(cause, self.spec.grace);
+                } else if self.fault.is_some() {
+                    self.terminate(ProcessEnd::Interrupted, self.spec.grace);
+                }
+                Ok(())
+            }
+            Stage::Terminating(until) => {
+                let until = self.end.as_ref().map_or(until, |(_, at)| until.min(*at + SETTLE_TERMINATED));
+                self.stage = Stage::Terminating(until);
+                if self.alone || now >= until { self.kill_all() } else { Ok(()) }
+            }
+            Stage::Settling(until) if self.alone || now >= until => self.kill_all(),
+            Stage::Settling(_) | Stage::Draining(_) => Ok(()),
+        }
+    }
+
+    fn limit_reached(&self, now: Instant) -> Option<ProcessEnd> {
+        let over = |limit: Option<Duration>, since: Instant| {
+            limit.filter(|limit| now.saturating_duration_since(since) >= *limit).map(|limit| limit.as_secs())
+        };
+        over(self.spec.wall, self.began)
+            .map(|seconds| ProcessEnd::TimedOut { seconds })
+            .or_else(|| over(self.spec.idle, self.last_output).map(|seconds| ProcessEnd::Idle { seconds }))
+    }
+
+    /// Asks the process's group to end. CONT, because a stopped process gets no TERM.
+    fn terminate(&mut self, cause: ProcessEnd, grace: Duration) {
+        if self.end.is_none() && self.cause.is_none() {
+            self.cause = Some(cause);
+            // The leader has not been waited for, so the group's number is still its own.
+            for signal in [Signal::SIGTERM, Signal::SIGCONT] {
+                let _ = killpg(Pid::from_raw(self.leader), signal);
+            }
+        }
+        self.hurry(grace);
+    }
+
+    /// Shortens what is left of the time to end.
+    fn hurry(&mut self, grace: Duration) {
+        let latest = monotonic().checked_add(grace);
+        match (self.stage, latest) {
+            (Stage::Running, Some(latest)) => self.stage = Stage::Terminating(latest),
+            // A grace beyond the end of time: a year does as well.
+            (Stage::Running, None) => {
+                self.stage = Stage::Terminating(monotonic() + Duration::from_secs(31_536_000));
+            }
+            (Stage::Terminating(until), Some(latest)) => self.stage = Stage::Terminating(until.min(latest)),
+            (Stage::Settling(until), Some(latest)) => self.stage = Stage::Settling(until.min(latest)),
+            (Stage::Terminating(_) | Stage::Settling(_), None) | (Stage::Draining(_), _) => {}
+        }
+    }
+
+    /// Hears ralph's words, and its death.
+    fn listen(&mut self) {
+        if getppid() != self.parent {
+            self.control = None;
+        }
+        let Some(control) = &mut self.control else {
+            return self.terminate(ProcessEnd::Interrupted, GRACE_ABANDONED.min(self.spec.grace));
+        };
+        if !is_readable(control) {
+            return;
+        }
+        let Ok(Some(words)) = control.words() else {
+            self.control = None;
+            return self.terminate(ProcessEnd::Interrupted, GRACE_ABANDONED.min(self.spec.grace));
+        };
+        for word in words {
+            match word.as_slice() {
+                STOP => self.terminate(ProcessEnd::Interrupted, self.spec.grace),
+                KILL => self.terminate(ProcessEnd::Interrupted, Duration::ZERO),
+                _ => {}
+            }
+        }
+    }
+
+    /// Kills what is left of the tree and stays until the kernel says that nothing is.
+    fn kill_all(&mut self) -> io::Result<()> {
+        let give_up = monotonic() + UNKILLABLE;
+        let me = BTreeSet::from([getpid().as_raw()]);
+        while !self.alone {
+            match tree::stop_and_kill(|| Ok(tree::descendants(&tree::all()?, &me))) {
+                Ok(killed) => self.leftovers.extend(killed),
+                Err(error) => {
+                    if self.end.is_none() {
+                        let _ = killpg(Pid::from_raw(self.leader), Signal::SIGKILL);
+                    }
+                    self.fault.get_or_insert(error);
+                }
+            }
+            self.await_children(Duration::from_millis(20))?;
+            if !self.alone && monotonic() >= give_up {
+                return Err(io::Error::other(format!(
+                    "Processes of `{}` survive KILL for {} s; their supervisor gives up.",
+                    self.spec.argv.first().map_or("", String::as_str),
+                    UNKILLABLE.as_secs()
+                )));
+            }
+        }
+        let leader = self.leader;
+        self.leftovers.retain(|id| id.pid != leader);
+        let ended = self.end.as_ref().map_or_else(monotonic, |(_, at)| *at);
+        // What is in the pipes now is still read, even when all of the time has gone.
+        self.stage = Stage::Draining((ended + DRAIN).max(monotonic() + SETTLE));
+        Ok(())
+    }
+
+    /// Collects children until none is left or the time is over.
+    fn await_children(&mut self, patience: Duration) -> io::Result<()> {
+        let until = monotonic() + patience;
+        loop {
+            self.reap()?;
+            let left = until.saturating_duration_since(monotonic());
+            if self.alone || left.is_zero() {
+                return Ok(());
+            }
+            let mut bell = [PollFd::new(self.children.as_fd(), PollFlags::POLLIN)];
+            wait_for(&mut bell, Some(left))?;
+            self.silence();
+        }
+    }
+
+    /// The tree is empty, and the output is at its end or has had its time.
+    fn is_over(&self) -> bool {
+        match self.stage {
+            Stage::Draining(until) => {
+                self.streams.iter().all(|stream| stream.pipe().is_none()) || monotonic() >= until
+            }
+            Stage::Running | Stage::Terminating(_) | Stage::Settling(_) => false,
+        }
+    }
+
+    /// Waits until something happens or the next deadline has come.
+    fn wait(&mut self) -> io::Result<()> {
+        let now = monotonic();
+        let deadline = match self.stage {
+            Stage::Running => [(self.spec.wall, self.began), (self.spec.idle, self.last_output)]
+                .into_iter()
+                .filter_map(|(limit, since)| since.checked_add(limit?))
+                .min(),
+            Stage::Terminating(until) | Stage::Settling(until) | Stage::Draining(until) => Some(until),
+        };
+        let left = deadline.map(|deadline| deadline.saturating_duration_since(now));
+        let mut fds = vec![PollFd::new(self.children.as_fd(), PollFlags::POLLIN)];
+        fds.extend(self.control.iter().map(|control| PollFd::new(control.as_fd(), PollFlags::POLLIN)));
+        let pipes = self.streams.iter().filter_map(|stream| stream.pipe());
+        fds.extend(pipes.map(|pipe| PollFd::new(pipe.as_fd(), PollFlags::POLLIN)));
+        wait_for(&mut fds, Some(left.map_or(LOOK_AT_PARENT, |left| left.min(LOOK_AT_PARENT))))?;
+        self.silence();
+        Ok(())
+    }
+
+    /// Empties the socket that tells of children: the children themselves are counted by `waitpid`.
+    fn silence(&self) {
+        let mut bell = &self.children;
+        while matches!(bell.read(&mut [0; 256]), Ok(count) if count > 0) {}
+    }
+}
+
+/// Polls; a signal in between is no error.
+pub(super) fn wait_for(fds: &mut [PollFd<'_>], left: Option<Duration>) -> io::Result<()> {
+    // Rounded up: a poll that ends too early would be repeated without any wait.
+    let timeout = left.map_or(PollTimeout::NONE, |left| {
+        PollTimeout::try_from(left + Duration::from_micros(999)).unwrap_or(PollTimeout::MAX)
+    });
+    match poll(fds, timeout) {
+        Ok(_) | Err(Errno::EINTR) => Ok(()),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// True when reading would not wait.
+fn is_readable(control: &Control) -> bool {
+    let mut fds = [PollFd::new(control.as_fd(), PollFlags::POLLIN)];
+    poll(&mut fds, PollTimeout::ZERO).is_ok_and(|ready| ready > 0)
+}

@@ -1,0 +1,165 @@
+//! Signals that ask ralph to end.
+//!
+//! Owns: INT, TERM and HUP of this process, and what a full disk or a closed pipe may do to it.
+//!
+//! Promises: the first signal asks for an orderly end, the second for a quick one, the third has the
+//! system's default effect; a HUP that was ignored at the start (`nohup`) stays ignored; writing past a file
+//! size limit or into a closed pipe is an error and no death. Children start with the defaults: what is
+//! caught here is reset when they are executed, and the standard library gives them SIGPIPE back.
+//!
+//! Refuses to know: what has to be ended.
+
+use super::clock;
+use nix::libc::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
+use signal_hook::iterator::Signals;
+use std::collections::BTreeMap;
+use std::io::{self, PipeReader, PipeWriter, Read as _, Write as _};
+use std::os::fd::{AsFd, BorrowedFd};
+use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
+
+/// The signals that have come; clones share them.
+#[derive(Clone, Debug)]
+pub struct Interrupts {
+    shared: Arc<Shared>,
+}
+
+#[derive(Debug, Default)]
+struct Shared {
+    seen: Mutex<Seen>,
+    changed: Condvar,
+}
+
+#[derive(Debug, Default)]
+struct Seen {
+    signals: Vec<i32>,
+    /// Pipes that get a byte for each signal, for those who wait on file descriptors.
+    told: BTreeMap<u64, PipeWriter>,
+    last_id: u64,
+}
+
+impl Interrupts {
+    /// Catches INT, TERM and HUP from now on. To be called once, early, by the program.
+    pub fn install() -> io::Result<Self> {
+        survive_file_limits()?;
+        let mut wanted = vec![SIGINT, SIGTERM];
+        if !is_ignored(SIGHUP) {
+            wanted.push(SIGHUP);
+        }
+        let mut signals = Signals::new(wanted)?;
+        let interrupts = Self { shared: Arc::default() };
+        let shared = Arc::clone(&interrupts.shared);
+        std::thread::Builder::new().name("signals".to_owned()).spawn(move || {
+            for signal in signals.forever() {
+                shared.note(signal);
+            }
+        })?;
+        Ok(interrupts)
+    }
+
+    /// The number of the first signal; `None` while none has come.
+    pub fn first(&self) -> Option<i32> {
+        self.shared.lock().signals.first().copied()
+    }
+
+    /// How many signals have come.
+    pub fn count(&self) -> usize {
+        self.shared.lock().signals.len()
+    }
+
+    /// Waits until a signal has come (true) or the deadline has passed (false).
+    pub fn wait_until(&self, deadline: Instant) -> bool {
+        let mut seen = self.shared.lock();
+        loop {
+            if !seen.signals.is_empty() {
+                return true;
+            }
+            let left = deadline.saturating_duration_since(clock::monotonic());
+            if left.is_zero() {
+                return false;
+            }
+            let waited = self.shared.changed.wait_timeout(seen, left);
+            seen = waited.unwrap_or_else(PoisonError::into_inner).0;
+        }
+    }
+
+    /// A pipe from which one byte can be read for each signal, those that have come included.
+    pub(crate) fn subscribe(&self) -> io::Result<Subscription> {
+        let (pipe, mut writer) = io::pipe()?;
+        let mut seen = self.shared.lock();
+        writer.write_all(&vec![b'!'; seen.signals.len()])?;
+        seen.last_id += 1;
+        let id = seen.last_id;
+        seen.told.insert(id, writer);
+        drop(seen);
+        Ok(Subscription { pipe, id, shared: Arc::clone(&self.shared) })
+    }
+}
+
+/// The reading end of a pipe that gets one byte for each signal.
+#[derive(Debug)]
+pub(crate) struct Subscription {
+    pipe: PipeReader,
+    id: u64,
+    shared: Arc<Shared>,
+}
+
+impl Subscription {
+    /// How many signals have come since the last call; to be called when the pipe is readable.
+    pub(crate) fn take(&mut self) -> io::Result<usize> {
+        self.pipe.read(&mut [0; 64])
+    }
+}
+
+impl AsFd for Subscription {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.pipe.as_fd()
+    }
+}
+
+impl Drop for Subscription {
+    fn drop(&mut self) {
+        self.shared.lock().told.remove(&self.id);
+    }
+}
+
+impl Shared {
+    fn lock(&self) -> MutexGuard<'_, Seen> {
+        self.seen.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn note(&self, signal: i32) {
+        let mut seen = self.lock();
+        seen.signals.push(signal);
+        seen.told.retain(|_, pipe| pipe.write_all(b"!").is_ok());
+        let count = seen.signals.len();
+        drop(seen);
+        self.changed.notify_all();
+        if count > 2 {
+            // A failure leaves the process as it is: the person can still send KILL.
+            let _ = signal_hook::low_level::emulate_default_handler(signal);
+        }
+    }
+}
+
+/// Makes a write past the file size limit an error (EFBIG) instead of the death of the process.
+pub(crate) fn survive_file_limits() -> io::Result<()> {
+    catch_and_forget(SIGXFSZ)
+}
+
+/// Catches a signal without any effect. Unlike one that is ignored, it has its default effect in children.
+pub(crate) fn catch_and_forget(signal: i32) -> io::Result<()> {
+    signal_hook::flag::register(signal, Arc::new(AtomicBool::new(false)))?;
+    Ok(())
+}
+
+/// True when the process was started with this signal ignored (`SigIgn` of `/proc/self/status`).
+pub(crate) fn is_ignored(signal: i32) -> bool {
+    let status = fs_err::read_to_string("/proc/self/status").unwrap_or_default();
+    status
+        .lines()
+        .find_map(|line| line.strip_prefix("SigIgn:"))
+        .and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok())
+        .is_some_and(|mask| mask >> (signal - 1) & 1 == 1)
+}

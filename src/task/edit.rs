@@ -1,0 +1,231 @@
+//! Every change that ralph makes to the bytes of a task file.
+//!
+//! Owns: the one-byte edit, the file without its ticks and the way back.
+//!
+//! Promises: an edit changes one byte, which is the mark of one box, and nothing else, or it fails; the
+//! outcome is read again before it is handed out.
+//!
+//! Refuses to know: why a box is flipped, how bytes reach the disk.
+
+use super::family::hex;
+use super::outline::{Found, outline};
+use super::scan::checkbox;
+use super::{Grammar, Mark, Row, TaskFile, TaskKey};
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+use std::fmt;
+
+/// What it takes to bring a box into a state.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Flip {
+    /// The box is in that state; there is nothing to write.
+    Unchanged,
+    /// This byte has to change.
+    Change(Edit),
+}
+
+impl Flip {
+    /// The bytes with the box in that state. `bytes` are those that the flip was made from.
+    pub fn apply(&self, bytes: &[u8]) -> Result<Vec<u8>, EditConflict> {
+        match self {
+            Self::Unchanged => Ok(bytes.to_vec()),
+            Self::Change(edit) => edit.apply(bytes),
+        }
+    }
+}
+
+/// A compare-and-swap of one byte: the mark of one box.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Edit {
+    /// Where the mark stands, bytes from the start of the file.
+    pub offset: usize,
+    /// The byte that stands there.
+    pub expected: u8,
+    /// The byte that will.
+    pub replacement: u8,
+}
+
+/// Why no edit brings a box into a state.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum FlipError {
+    /// No box has that key.
+    NoSuchTask(TaskKey),
+    /// Several boxes have it.
+    Ambiguous(TaskKey),
+    /// The mark that stands there takes more than one byte (`[✅]`), and an edit changes one.
+    WideMark(TaskKey, Mark),
+    /// What was asked for is no mark of one byte.
+    NotAMark(Mark),
+}
+
+impl fmt::Display for FlipError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NoSuchTask(key) => write!(f, "The task file has no box `{key}`."),
+            Self::Ambiguous(key) => write!(f, "The task file has more than one box `{key}`."),
+            Self::WideMark(key, mark) => write!(
+                f,
+                "The box of `{key}` holds `{}`, which takes more than one byte, and ralph changes single bytes only.",
+                mark.0.escape_debug()
+            ),
+            Self::NotAMark(mark) => write!(f, "`{}` cannot stand in a box.", mark.0.escape_debug()),
+        }
+    }
+}
+
+impl std::error::Error for FlipError {}
+
+/// Why an edit does not fit the bytes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum EditConflict {
+    /// Another byte stands there, or none.
+    OtherByte {
+        /// Where, bytes from the start.
+        offset: usize,
+        /// What the edit expects.
+        expected: u8,
+        /// What stands there; `None` past the end.
+        found: Option<u8>,
+    },
+    /// The edit would change no box, or another one too.
+    OtherTasks {
+        /// Where, bytes from the start.
+        offset: usize,
+    },
+    /// The boxes are not those of the rows.
+    OtherRows {
+        /// 1-based line of the first box that differs; 0 when the numbers of boxes differ.
+        line: u32,
+    },
+}
+
+impl fmt::Display for EditConflict {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::OtherByte { offset, expected, found: Some(found) } => write!(
+                f,
+                "At byte {offset} the task file holds `{}` where `{}` was read before.",
+                found.escape_ascii(),
+                expected.escape_ascii()
+            ),
+            Self::OtherByte { offset, .. } => {
+                write!(f, "The task file ends before byte {offset}, where a box was.")
+            }
+            Self::OtherTasks { offset } => {
+                write!(f, "A change of byte {offset} would not flip exactly one box.")
+            }
+            Self::OtherRows { line: 0 } => {
+                f.write_str("The task file has another number of boxes than recorded.")
+            }
+            Self::OtherRows { line } => write!(f, "The box on line {line} is not the one recorded."),
+        }
+    }
+}
+
+impl std::error::Error for EditConflict {}
+
+impl Edit {
+    /// The bytes with this one byte changed. Fails when another byte stands there, and when, read again,
+    /// not exactly one box differs.
+    pub fn apply(&self, bytes: &[u8]) -> Result<Vec<u8>, EditConflict> {
+        let Self { offset, expected, replacement } = *self;
+        let found = bytes.get(offset).copied();
+        if found != Some(expected) {
+            return Err(EditConflict::OtherByte { offset, expected, found });
+        }
+        let mut after = bytes.to_vec();
+        if let Some(byte) = after.get_mut(offset) {
+            *byte = replacement;
+        }
+        if flips_only(&outline(bytes).boxes, &outline(&after).boxes, offset) {
+            Ok(after)
+        } else {
+            Err(EditConflict::OtherTasks { offset })
+        }
+    }
+}
+
+/// True when the boxes differ in the mark at `offset` and in nothing else.
+fn flips_only(before: &[Found], after: &[Found], offset: usize) -> bool {
+    let same = |(old, new): (&Found, &Found)| {
+        let flipped = old.at == offset && old.mark != new.mark;
+        (old == new && old.at != offset) || (flipped && Found { mark: old.mark, ..new.clone() } == *old)
+    };
+    before.len() == after.len()
+        && before.iter().zip(after).all(same)
+        && before.binary_search_by_key(&offset, |found| found.at).is_ok()
+}
+
+/// True for marks that [`TaskFile::skeleton`] takes away.
+fn is_plain(mark: char) -> bool {
+    matches!(mark, ' ' | '\t' | 'x' | 'X')
+}
+
+/// The one byte of a mark that can stand in a box.
+fn mark_byte(mark: Mark) -> Option<u8> {
+    let byte = u8::try_from(mark.0).ok().filter(u8::is_ascii)?;
+    let is_line_end = matches!(byte, b'\n' | b'\r');
+    (!is_line_end && checkbox(&[b'[', byte, b']']).is_some()).then_some(byte)
+}
+
+impl TaskFile {
+    /// What it takes to bring the box of `key` into the state of `to`. A tick is written as `x`, or as `X`
+    /// when the file ticks only with `X`; asked for `X`, `X` is written.
+    pub fn flip(&self, key: &TaskKey, to: Mark) -> Result<Flip, FlipError> {
+        let task = self.find(key)?;
+        let now = Mark(task.found.mark);
+        if now == to || (now.is_open() && to.is_open()) || (now.is_done() && to.is_done()) {
+            return Ok(Flip::Unchanged);
+        }
+        let wanted = if to == Mark::DONE && self.ticks_upper() { Mark('X') } else { to };
+        let replacement = mark_byte(wanted).ok_or(FlipError::NotAMark(to))?;
+        let expected = mark_byte(now).ok_or_else(|| FlipError::WideMark(key.clone(), now))?;
+        Ok(Flip::Change(Edit { offset: task.found.at, expected, replacement }))
+    }
+
+    /// The bytes with each box that is open or ticked (space, tab, `x`, `X`) opened with a space: what
+    /// stays the same while boxes are flipped.
+    pub fn skeleton(&self) -> Vec<u8> {
+        self.with_open(is_plain)
+    }
+
+    /// The bytes with a space in each box whose mark is accepted; marks of several bytes stay.
+    pub(super) fn with_open(&self, accept: impl Fn(char) -> bool) -> Vec<u8> {
+        let mut bytes = self.bytes.clone();
+        let boxes = self.tasks.iter().map(|task| &task.found);
+        for found in boxes.filter(|found| found.mark.is_ascii() && accept(found.mark)) {
+            if let Some(byte) = bytes.get_mut(found.at) {
+                *byte = b' ';
+            }
+        }
+        bytes
+    }
+}
+
+/// SHA-256 of the bytes, 64 lower-case hex digits.
+pub fn digest(bytes: &[u8]) -> String {
+    let hash: [u8; 32] = Sha256::digest(bytes).into();
+    hex(&hash)
+}
+
+/// The exact bytes of the file whose [`TaskFile::skeleton`] and [`TaskFile::rows`] these are. Fails when
+/// the rows are of another file.
+pub fn with_marks(skeleton: &[u8], rows: &[Row], grammar: &Grammar) -> Result<Vec<u8>, EditConflict> {
+    let file = TaskFile::parse(skeleton, grammar);
+    if file.tasks.len() != rows.len() {
+        return Err(EditConflict::OtherRows { line: 0 });
+    }
+    let mut bytes = skeleton.to_vec();
+    for (task, row) in file.tasks.iter().zip(rows) {
+        let now = task.found.mark;
+        let fits = now == row.mark.0 || (is_plain(now) && is_plain(row.mark.0));
+        if task.key != row.key || task.found.line != row.line || !fits {
+            return Err(EditConflict::OtherRows { line: task.found.line });
+        }
+        if let (true, Some(byte)) = (is_plain(row.mark.0), bytes.get_mut(task.found.at)) {
+            *byte = mark_byte(row.mark).unwrap_or(b' ');
+        }
+    }
+    Ok(bytes)
+}

@@ -1,0 +1,195 @@
+//! Which parts of a task file hold no tasks: front matter, fenced code, HTML comments.
+//!
+//! Owns: the question put to pulldown-cmark and its answer as byte ranges.
+//!
+//! Promises: ranges in ascending order, without overlap, in offsets of the whole file; the answer does
+//! not depend on what stands in a box, so a flip can never hide or reveal a task.
+//!
+//! Refuses to know: what the other lines are.
+
+use super::scan::{checkbox, is_blank, item, lines};
+use pulldown_cmark::{CodeBlockKind, Event, Options, Parser, Tag};
+use std::ops::Range;
+
+/// What is left out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    FrontMatter,
+    Fence,
+    Comment,
+}
+
+/// A part of the file that holds no tasks.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Excluded {
+    /// Byte offsets in the file.
+    pub(super) range: Range<usize>,
+    pub(super) kind: Kind,
+    /// Its end mark stands there; a fence that only its list item ends counts as closed.
+    pub(super) closed: bool,
+}
+
+/// Length of the byte-order mark: 3 or 0.
+pub(super) fn bom(bytes: &[u8]) -> usize {
+    if bytes.starts_with(b"\xef\xbb\xbf") { 3 } else { 0 }
+}
+
+/// The parts of `bytes` that hold no tasks.
+pub(super) fn excluded(bytes: &[u8]) -> Vec<Excluded> {
+    let start = bom(bytes);
+    let front = front_matter(bytes, start);
+    let base = front.as_ref().map_or(start, |front| front.range.end);
+    let mut found: Vec<Excluded> = front.into_iter().collect();
+    let body = bytes.get(base..).unwrap_or_default();
+    if may_exclude(body) {
+        let sketch = Sketch::new(bytes, base);
+        for (event, range) in Parser::new_ext(&sketch.text, Options::ENABLE_TASKLISTS).into_offset_iter() {
+            if let Some((kind, closed)) = judge(&event, &sketch.text, &range) {
+                let range = sketch.origin(range.start)..sketch.line_after(range.end);
+                found.push(Excluded { range, kind, closed });
+            }
+        }
+    }
+    found
+}
+
+/// Front matter: line 1 is exactly `---`, and a later line is `---` or `...`.
+fn front_matter(bytes: &[u8], start: usize) -> Option<Excluded> {
+    let mut lines = lines(bytes, start);
+    let text = |line: super::scan::Line| bytes.get(line.start..line.end).unwrap_or_default();
+    lines.next().filter(|line| text(*line) == b"---")?;
+    let last = lines.find(|line| matches!(text(*line), b"---" | b"..."))?;
+    Some(Excluded { range: start..last.next, kind: Kind::FrontMatter, closed: true })
+}
+
+/// False when nothing in the text can open a fence or a comment; then there is nothing to ask.
+fn may_exclude(body: &[u8]) -> bool {
+    let mut run = (0_u8, 0_u32);
+    body.iter().enumerate().any(|(at, byte)| {
+        run = if *byte == run.0 { (run.0, run.1 + 1) } else { (*byte, 1) };
+        match byte {
+            b'`' | b'~' => run.1 == 3,
+            b'<' => body.get(at..).is_some_and(|rest| rest.starts_with(b"<!--")),
+            _ => false,
+        }
+    })
+}
+
+fn judge(event: &Event<'_>, sketch: &str, range: &Range<usize>) -> Option<(Kind, bool)> {
+    let text = sketch.get(range.clone()).unwrap_or_default().trim_ascii();
+    match event {
+        Event::Start(Tag::CodeBlock(CodeBlockKind::Fenced(_))) => {
+            let to_the_end = sketch.get(range.end..).is_none_or(|rest| rest.trim_ascii().is_empty());
+            Some((Kind::Fence, !to_the_end || is_closed_fence(text)))
+        }
+        Event::Start(Tag::HtmlBlock) if text.starts_with("<!--") => {
+            Some((Kind::Comment, text.contains("-->")))
+        }
+        _ => None,
+    }
+}
+
+/// The last line is a run of the opening line's character, not shorter than there.
+fn is_closed_fence(text: &str) -> bool {
+    let mark = text.bytes().next().unwrap_or(b'`');
+    let opening = text.bytes().take_while(|b| *b == mark).count();
+    lines(text.as_bytes(), 0).skip(1).last().is_some_and(|line| {
+        let last = text.as_bytes().get(line.start..line.end).unwrap_or_default().trim_ascii();
+        let last = strip_quotes(last);
+        last.len() >= opening && last.iter().all(|b| *b == mark)
+    })
+}
+
+fn strip_quotes(line: &[u8]) -> &[u8] {
+    let marks = line.iter().take_while(|b| **b == b'>' || is_blank(**b)).count();
+    line.get(marks..).unwrap_or_default()
+}
+
+/// What pulldown-cmark is asked about: each line cut after its first letter, behind which nothing can begin
+/// or end a block (to read the rest as inline text would cost most of the time); bytes above ASCII as
+/// letters; a box with text as a letter, because it begins a paragraph, whatever its mark; and of equal
+/// lines with such boxes that follow each other only the first, because each is in the place of the last.
+///
+/// A line that holds `<`, `>`, three backticks or tildes, or `]:` stays whole: it may begin or end a
+/// fence, an HTML block or a link definition.
+struct Sketch {
+    text: String,
+    /// Where each of its lines starts: in the sketch, and in the file.
+    starts: Vec<(usize, usize)>,
+    /// Length of the file.
+    end: usize,
+}
+
+impl Sketch {
+    fn new(bytes: &[u8], from: usize) -> Self {
+        let mut text = Vec::with_capacity(bytes.len() / 8);
+        let mut starts = Vec::new();
+        let mut last_box: &[u8] = b"";
+        for line in lines(bytes, from) {
+            let whole = bytes.get(line.start..line.end).unwrap_or_default();
+            let keep = is_kept_whole(whole);
+            let (kept, letter, mark) = match boxed(whole) {
+                Some((content, _, true)) if !keep => (content, b"a".as_slice(), None),
+                Some((_, mark, _)) => (whole.len(), b"".as_slice(), mark),
+                None if keep => (whole.len(), b"".as_slice(), None),
+                None => (first_letter(whole), b"".as_slice(), None),
+            };
+            let kept = whole.get(..kept).unwrap_or_default();
+            if !letter.is_empty() && kept == last_box {
+                continue;
+            }
+            last_box = if letter.is_empty() { b"" } else { kept };
+            starts.push((text.len(), line.start));
+            let shown = |(at, byte): (usize, &u8)| match byte {
+                _ if mark == Some(at) => b' ',
+                byte if byte.is_ascii() => *byte,
+                _ => b'%',
+            };
+            text.extend(kept.iter().enumerate().map(shown));
+            text.extend_from_slice(letter);
+            text.extend_from_slice(bytes.get(line.end..line.next).unwrap_or_default());
+        }
+        // Nothing but ASCII was written.
+        Self { text: String::from_utf8(text).unwrap_or_default(), starts, end: bytes.len() }
+    }
+
+    /// The offset in the file of an offset of the sketch that lies in what is left of a line.
+    fn origin(&self, offset: usize) -> usize {
+        let line = self.starts.partition_point(|(start, _)| *start <= offset).saturating_sub(1);
+        self.starts.get(line).map_or(0, |(start, origin)| origin + (offset - start))
+    }
+
+    /// The offset in the file of the first line that does not begin before an offset of the sketch.
+    fn line_after(&self, offset: usize) -> usize {
+        let line = self.starts.partition_point(|(start, _)| *start < offset);
+        self.starts.get(line).map_or(self.end, |(_, origin)| *origin)
+    }
+}
+
+/// The box on a line: offset of the box, offset of its mark when that is one byte, whether text follows.
+fn boxed(line: &[u8]) -> Option<(usize, Option<usize>, bool)> {
+    let content = item(line)?.content;
+    let found = checkbox(line.get(content..)?)?;
+    let mark = found.mark.is_ascii().then_some(content + 1);
+    Some((content, mark, content + found.text < line.len()))
+}
+
+/// The length of a line up to its first letter, which is in.
+fn first_letter(line: &[u8]) -> usize {
+    let letter = line.iter().position(|b| b.is_ascii_alphabetic() || !b.is_ascii());
+    letter.map_or(line.len(), |at| at + 1)
+}
+
+fn is_kept_whole(line: &[u8]) -> bool {
+    let mut before = [0_u8; 2];
+    line.iter().any(|byte| {
+        let keeps = match byte {
+            b'<' | b'>' => true,
+            b':' => before[1] == b']',
+            b'`' | b'~' => before == [*byte, *byte],
+            _ => false,
+        };
+        before = [before[1], *byte];
+        keeps
+    })
+}

@@ -1,0 +1,272 @@
+//! Families: which boxes belong together, and under which.
+//!
+//! Owns: the key and the parent of each box (design §3 "Choice", `taskfiles.md` §9 step 7).
+//!
+//! Promises: linear time; no task is its own ancestor; marks decide nothing.
+//!
+//! Refuses to know: whether the file is acceptable (see `diagnose`).
+
+use super::grammar::{Grammar, Head, ancestors, head, is_wide, leading_id};
+use super::outline::Found;
+use super::{Stage, TaskKey};
+use sha2::{Digest, Sha256};
+use std::collections::{HashMap, HashSet};
+use std::ops::Range;
+
+/// A box with its name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Task {
+    /// Where it stands.
+    pub(super) found: Found,
+    /// Under which name the machine keeps it.
+    pub(super) key: TaskKey,
+    /// The id that the line shows when the key is not made of it, because it stands twice.
+    pub(super) doubled: Option<String>,
+    /// Of the whole text, where the key needed it.
+    pub(super) digest: Option<[u8; 8]>,
+    /// `[ ]*` or `1.2*`.
+    pub(super) optional: bool,
+    /// Index of the parent's box.
+    pub(super) parent: Option<u32>,
+    /// Offset in the file where the words begin.
+    pub(super) words: usize,
+    /// Wrappers to be put before the words.
+    pub(super) prefix: &'static str,
+}
+
+impl Task {
+    /// The id that the line shows.
+    pub(super) fn id(&self) -> Option<&str> {
+        let own = Some(self.key.family.as_str()).filter(|_| self.key.has_id());
+        self.doubled.as_deref().or(own)
+    }
+
+    pub(super) fn is_implementation(&self) -> bool {
+        self.key.stage == Stage::Implementation
+    }
+
+    /// A gate of wider reach: `G2.PITEST`, `END.PITEST`.
+    pub(super) fn is_wide_gate(&self) -> bool {
+        self.key.stage.is_gate() && is_wide(&self.key.family)
+    }
+}
+
+/// Names the boxes of an outline.
+pub(super) fn tasks(
+    bytes: &[u8],
+    boxes: Vec<Found>,
+    headings: &[Range<usize>],
+    grammar: &Grammar,
+) -> Vec<Task> {
+    let mut tasks: Vec<Task> = boxes.into_iter().map(|found| named(bytes, found, grammar)).collect();
+    let doubled = doubled_ids(&tasks);
+    let mut seen: HashMap<[u8; 8], u32> = HashMap::new();
+    for task in &mut tasks {
+        let is_doubled = task.is_implementation() && doubled.contains(&task.key.family);
+        if is_doubled || task.key.family.is_empty() {
+            let text = bytes.get(task.found.text.clone()).unwrap_or_default();
+            let digest = text_digest(text);
+            let occurrence = seen.entry(digest).and_modify(|n| *n += 1).or_insert(1);
+            let family = ["~", &hex(&digest), "#", &occurrence.to_string()].concat();
+            let id = std::mem::replace(&mut task.key.family, family);
+            task.doubled = is_doubled.then_some(id);
+            task.digest = Some(digest);
+        }
+    }
+    let headings: HashSet<String> = headings
+        .iter()
+        .filter_map(|title| leading_id(bytes.get(title.clone()).unwrap_or_default(), grammar))
+        .collect();
+    for (task, parent) in parents(&tasks, &headings).into_iter().enumerate() {
+        if let Some(task) = tasks.get_mut(task) {
+            task.parent = parent;
+        }
+    }
+    tasks
+}
+
+/// The box with the id that its text shows; the family stays empty when it shows none.
+fn named(bytes: &[u8], found: Found, grammar: &Grammar) -> Task {
+    let text = bytes.get(found.text.clone()).unwrap_or_default();
+    let (key, optional, rest, prefix) = match head(text, grammar) {
+        Head::Named(name) => {
+            (TaskKey { family: name.family, stage: name.stage }, name.optional, name.rest, name.prefix)
+        }
+        Head::UnknownStage | Head::Plain => {
+            (TaskKey { family: String::new(), stage: Stage::Implementation }, false, 0, "")
+        }
+    };
+    Task {
+        words: found.text.start + rest,
+        optional: optional || found.starred,
+        found,
+        key,
+        doubled: None,
+        digest: None,
+        parent: None,
+        prefix,
+    }
+}
+
+fn doubled_ids(tasks: &[Task]) -> HashSet<String> {
+    let mut seen: HashSet<&str> = HashSet::with_capacity(tasks.len());
+    let ids = tasks.iter().filter(|task| task.is_implementation() && !task.key.family.is_empty());
+    ids.filter(|task| !seen.insert(&task.key.family)).map(|task| task.key.family.clone()).collect()
+}
+
+/// SHA-256 of the text with white space folded, cut to 8 bytes.
+pub(super) fn text_digest(text: &[u8]) -> [u8; 8] {
+    let text = text.trim_ascii();
+    let mut before = b'a';
+    let is_folded = text.iter().all(|byte| {
+        let single = !byte.is_ascii_whitespace() || (*byte == b' ' && before != b' ');
+        before = *byte;
+        single
+    });
+    let whole: [u8; 32] =
+        if is_folded { Sha256::digest(text).into() } else { Sha256::digest(folded(text)).into() };
+    let mut cut = [0; 8];
+    cut.copy_from_slice(whole.split_at(8).0);
+    cut
+}
+
+fn folded(text: &[u8]) -> Vec<u8> {
+    let words: Vec<&[u8]> = text.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty()).collect();
+    words.join(&b' ')
+}
+
+/// Lower-case hex.
+pub(super) fn hex(bytes: &[u8]) -> String {
+    let mut text = String::with_capacity(bytes.len() * 2);
+    for nibble in bytes.iter().flat_map(|byte| [byte >> 4, byte & 15]) {
+        text.push(char::from(if nibble < 10 { b'0' + nibble } else { b'a' + (nibble - 10) }));
+    }
+    text
+}
+
+/// The implementations that show one id.
+struct SameId {
+    first: u32,
+    /// The last one above the line that is looked at.
+    latest: Option<u32>,
+    count: u32,
+}
+
+/// A family's place: the box that speaks for it, and the box above it.
+struct Tree<'a> {
+    tasks: &'a [Task],
+    by_id: HashMap<&'a str, SameId>,
+    /// The first box of families that have no implementation.
+    leaders: HashMap<&'a str, u32>,
+    headings: &'a HashSet<String>,
+}
+
+fn parents(tasks: &[Task], headings: &HashSet<String>) -> Vec<Option<u32>> {
+    let mut tree = Tree::new(tasks, headings);
+    let leaders: Vec<u32> = (0..tasks.len()).map(|at| tree.leader(index(at))).collect();
+    let mut links: Vec<Option<Link>> = Vec::with_capacity(tasks.len());
+    for ((at, task), leader) in tasks.iter().enumerate().zip(&leaders) {
+        let at = index(at);
+        links.push(if *leader == at { tree.link(task) } else { None });
+        if let Some(same) =
+            task.id().filter(|_| task.is_implementation()).and_then(|id| tree.by_id.get_mut(id))
+        {
+            same.latest = Some(at);
+        }
+    }
+    cut_circles(&mut links, &leaders);
+    leaders.iter().map(|leader| links.get(*leader as usize)?.as_ref().map(|link| link.to)).collect()
+}
+
+/// A step up, and whether indentation alone says so.
+struct Link {
+    to: u32,
+    by_indentation: bool,
+}
+
+impl<'a> Tree<'a> {
+    fn new(tasks: &'a [Task], headings: &'a HashSet<String>) -> Self {
+        let mut by_id: HashMap<&str, SameId> = HashMap::with_capacity(tasks.len());
+        for (at, task) in tasks.iter().enumerate().filter(|(_, task)| task.is_implementation()) {
+            if let Some(id) = task.id() {
+                let first = index(at);
+                by_id.entry(id).and_modify(|same| same.count += 1).or_insert(SameId {
+                    first,
+                    latest: None,
+                    count: 1,
+                });
+            }
+        }
+        let mut leaders = HashMap::new();
+        for (at, task) in tasks.iter().enumerate().filter(|(_, task)| !task.is_implementation()) {
+            if by_id.get(task.key.family.as_str()).is_none_or(|same| same.count > 1) {
+                leaders.entry(task.key.family.as_str()).or_insert(index(at));
+            }
+        }
+        Self { tasks, by_id, leaders, headings }
+    }
+
+    /// The box that speaks for the family of the box at this index.
+    fn leader(&self, at: u32) -> u32 {
+        let Some(task) = self.tasks.get(at as usize).filter(|task| !task.is_implementation()) else {
+            return at;
+        };
+        let family = task.key.family.as_str();
+        match self.by_id.get(family) {
+            Some(same) if same.count == 1 => same.first,
+            _ => self.leaders.get(family).copied().unwrap_or(at),
+        }
+    }
+
+    /// The parent: by id, else none under a numbered heading, else by indentation.
+    fn link(&self, task: &Task) -> Option<Link> {
+        if task.key.stage == Stage::Final || task.is_wide_gate() {
+            return None;
+        }
+        if let Some(id) = task.id() {
+            if let Some(same) = ancestors(id).find_map(|id| self.by_id.get(id)) {
+                return Some(Link { to: same.latest.unwrap_or(same.first), by_indentation: false });
+            }
+            if ancestors(id).any(|id| self.headings.contains(id)) {
+                return None;
+            }
+        }
+        let mut above = task.found.enclosing;
+        while let Some(holder) = above.and_then(|at| self.tasks.get(at as usize)) {
+            if holder.key.family != task.key.family {
+                return above.map(|to| Link { to, by_indentation: true });
+            }
+            above = holder.found.enclosing;
+        }
+        None
+    }
+}
+
+/// Steps by id lead to shorter ids and so never in a circle. A walk that ends in a circle has just gone
+/// once around it, so its last step by indentation is one of the circle; that one is dropped.
+fn cut_circles(links: &mut [Option<Link>], leaders: &[u32]) {
+    let mut walked: Vec<usize> = vec![usize::MAX; links.len()];
+    for start in 0..links.len() {
+        let (mut at, mut indented) = (start, None);
+        while walked.get(at) == Some(&usize::MAX) {
+            if let Some(cell) = walked.get_mut(at) {
+                *cell = start;
+            }
+            let Some(Some(link)) = links.get(at) else { break };
+            if link.by_indentation {
+                indented = Some(at);
+            }
+            at = leaders.get(link.to as usize).map_or(usize::MAX, |leader| *leader as usize);
+            if walked.get(at) == Some(&start) {
+                if let Some(link) = indented.and_then(|cut| links.get_mut(cut)) {
+                    *link = None;
+                }
+                break;
+            }
+        }
+    }
+}
+
+fn index(at: usize) -> u32 {
+    u32::try_from(at).unwrap_or(u32::MAX)
+}

@@ -1,0 +1,152 @@
+//! A task file that was read.
+//!
+//! Owns: the bytes together with the boxes found in them.
+//!
+//! Promises: [`TaskFile::parse`] accepts any bytes and keeps each of them; keys, parents and order do not
+//! depend on what is ticked.
+//!
+//! Refuses to know: the file's name, what it looked like before.
+
+use super::edit::FlipError;
+use super::exclude::Excluded;
+use super::family::{Task, hex, tasks, text_digest};
+use super::grammar::Grammar;
+use super::outline::{Outline, outline};
+use super::{Mark, Row, TaskKey};
+use std::collections::HashMap;
+use std::ops::Range;
+use std::sync::OnceLock;
+
+/// Longest text of a row, bytes.
+const MAX_TEXT: usize = 500;
+
+/// The content of a `tasks.md`, read once.
+#[derive(Clone, Debug)]
+pub struct TaskFile {
+    pub(super) bytes: Vec<u8>,
+    pub(super) grammar: Grammar,
+    /// The parts without tasks, ascending.
+    pub(super) excluded: Vec<Excluded>,
+    /// The texts of the headings.
+    pub(super) headings: Vec<Range<usize>>,
+    pub(super) tasks: Vec<Task>,
+    index: OnceLock<Index>,
+}
+
+/// What is looked up often.
+#[derive(Clone, Debug)]
+struct Index {
+    /// The box of each key; `None` for a key that stands twice.
+    by_key: HashMap<TaskKey, Option<usize>>,
+    ticks_upper: bool,
+}
+
+impl TaskFile {
+    /// Reads a task file. Any bytes are one; what is wrong with them is told by [`TaskFile::problems`]
+    /// and [`TaskFile::remarks`].
+    pub fn parse(bytes: impl Into<Vec<u8>>, grammar: &Grammar) -> Self {
+        let bytes = bytes.into();
+        let Outline { excluded, boxes, headings } = outline(&bytes);
+        let tasks = tasks(&bytes, boxes, &headings, grammar);
+        Self { bytes, grammar: grammar.clone(), excluded, headings, tasks, index: OnceLock::new() }
+    }
+
+    /// The bytes, as they were given.
+    pub fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
+    /// How many boxes there are.
+    pub fn len(&self) -> usize {
+        self.tasks.len()
+    }
+
+    /// True when there is no box: a normal answer for files of tables and prose.
+    pub fn is_empty(&self) -> bool {
+        self.tasks.is_empty()
+    }
+
+    /// The byte offsets of the marks, in document order.
+    pub fn mark_offsets(&self) -> impl Iterator<Item = usize> {
+        self.tasks.iter().map(|task| task.found.at)
+    }
+
+    /// The boxes in document order, as the machine and the journal see them.
+    pub fn rows(&self) -> Vec<Row> {
+        self.tasks.iter().map(|task| self.row(task)).collect()
+    }
+
+    fn row(&self, task: &Task) -> Row {
+        let end = task.found.text.end;
+        let words = self.bytes.get(task.words..end).unwrap_or_default();
+        let whole = || self.bytes.get(task.found.text.clone()).unwrap_or_default();
+        let text = clean(task.prefix, words);
+        Row {
+            key: task.key.clone(),
+            line: task.found.line,
+            mark: Mark(task.found.mark),
+            optional: task.optional,
+            parent: self.parent(task).map(|parent| parent.key.family.clone()),
+            group: task.found.group,
+            digest: hex(&task.digest.unwrap_or_else(|| text_digest(whole()))),
+            checkpoint: self.grammar.is_checkpoint(&text),
+            text,
+        }
+    }
+
+    pub(super) fn parent(&self, task: &Task) -> Option<&Task> {
+        self.tasks.get(task.parent? as usize)
+    }
+
+    /// The one box of a key.
+    pub(super) fn find(&self, key: &TaskKey) -> Result<&Task, FlipError> {
+        let found = self.index().by_key.get(key).ok_or_else(|| FlipError::NoSuchTask(key.clone()))?;
+        found.and_then(|at| self.tasks.get(at)).ok_or_else(|| FlipError::Ambiguous(key.clone()))
+    }
+
+    /// True when the file ticks only with `X`.
+    pub(super) fn ticks_upper(&self) -> bool {
+        self.index().ticks_upper
+    }
+
+    fn index(&self) -> &Index {
+        self.index.get_or_init(|| {
+            let mut by_key = HashMap::with_capacity(self.tasks.len());
+            for (at, task) in self.tasks.iter().enumerate() {
+                by_key.entry(task.key.clone()).and_modify(|found| *found = None).or_insert(Some(at));
+            }
+            let has = |mark| self.tasks.iter().any(|task| task.found.mark == mark);
+            Index { by_key, ticks_upper: has('X') && !has('x') }
+        })
+    }
+}
+
+/// Text for rows and messages: valid, without control characters (nor those that turn the direction of
+/// writing), white space folded, at most [`MAX_TEXT`] bytes.
+pub(super) fn clean(prefix: &str, bytes: &[u8]) -> String {
+    let mut text = String::from(prefix);
+    let cut = bytes.get(..bytes.len().min(MAX_TEXT * 2)).unwrap_or_default().trim_ascii();
+    let is_plain = cut.len() + prefix.len() <= MAX_TEXT && cut.iter().all(|b| matches!(b, b' '..=b'~'));
+    if let Some(plain) = std::str::from_utf8(cut).ok().filter(|plain| is_plain && !plain.contains("  ")) {
+        text.push_str(plain);
+        return text;
+    }
+    for c in String::from_utf8_lossy(cut).chars() {
+        let blank = c.is_whitespace();
+        if blank && (text.is_empty() || text.ends_with(' ')) || !blank && is_hidden(c) {
+            continue;
+        }
+        let c = if blank { ' ' } else { c };
+        if text.len() + c.len_utf8() > MAX_TEXT {
+            break;
+        }
+        text.push(c);
+    }
+    text.truncate(text.trim_end().len());
+    text
+}
+
+fn is_hidden(c: char) -> bool {
+    c.is_control()
+        || matches!(c, '\u{200b}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}')
+}

@@ -1,0 +1,379 @@
+//! The words of a task's text: its id, its stage, whether it is optional.
+//!
+//! Owns: the id grammar and the closed set of stage words (`taskfiles.md` §9 step 6, design §1).
+//!
+//! Promises: total over any bytes; a text that is not understood has no id, it is never guessed at.
+//!
+//! Refuses to know: where the text stands in its file, and who else has the same id.
+
+use super::Stage;
+use super::scan::is_blank;
+use regex_lite::Regex;
+
+/// The pattern of `checkpoints:` when the configuration names none.
+const CHECKPOINT: &str = r"(?i)\bcheckpoint\b";
+
+/// Longest id that is taken for one, bytes.
+const MAX_ID: usize = 64;
+
+/// What a workspace's configuration adds to the grammar of its task file.
+#[derive(Clone, Debug)]
+pub struct Grammar {
+    /// Names of gates that are stage words, as `PITEST` in `2.PITEST`.
+    pub gates: Vec<String>,
+    /// Tasks whose text matches may have nothing to commit (`checkpoints:`); `None` for no such tasks.
+    pub checkpoint: Option<Regex>,
+}
+
+impl Grammar {
+    /// A grammar with these gates and this pattern.
+    pub fn new(gates: Vec<String>, checkpoint: Option<Regex>) -> Self {
+        Self { gates, checkpoint }
+    }
+
+    /// True when the text of a task matches the pattern for checkpoints.
+    pub(super) fn is_checkpoint(&self, text: &str) -> bool {
+        let Some(pattern) = &self.checkpoint else { return false };
+        // The default pattern is by far the most frequent, and a search for its word is 20 times faster.
+        if pattern.as_str() == CHECKPOINT && !contains_word(text.as_bytes(), b"checkpoint") {
+            return false;
+        }
+        pattern.is_match(text)
+    }
+
+    /// The stage of that word, if it is in the closed set.
+    fn stage(&self, word: &[u8]) -> Option<Stage> {
+        match word {
+            b"TEST-FIRST" => Some(Stage::TestFirst),
+            b"REQ-CHECK" => Some(Stage::ReqCheck),
+            b"PRE-CR" => Some(Stage::PreCr),
+            b"INTEG" => Some(Stage::Integ),
+            b"FINAL" => Some(Stage::Final),
+            _ => self.gate(word),
+        }
+    }
+
+    fn gate(&self, word: &[u8]) -> Option<Stage> {
+        self.gates.iter().find(|gate| gate.as_bytes() == word).map(|gate| Stage::Gate(gate.clone()))
+    }
+}
+
+impl Default for Grammar {
+    /// The gate `PITEST` and the pattern `(?i)\bcheckpoint\b`.
+    fn default() -> Self {
+        Self { gates: vec!["PITEST".to_owned()], checkpoint: Regex::new(CHECKPOINT).ok() }
+    }
+}
+
+/// What the beginning of a task's text says.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Head {
+    /// It names a family.
+    Named(Name),
+    /// `2.REVIEW`, `1.Register`: after the id's dot stands no stage word and no blank.
+    UnknownStage,
+    /// Words.
+    Plain,
+}
+
+/// An id with its stage.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Name {
+    /// The id without its trailing dot; `FINAL` for a FINAL without an id.
+    pub(super) family: String,
+    /// The stage.
+    pub(super) stage: Stage,
+    /// `1.2*`.
+    pub(super) optional: bool,
+    /// Where the words begin, bytes from the start of the text.
+    pub(super) rest: usize,
+    /// Wrappers that were opened before the id and are closed somewhere in the words.
+    pub(super) prefix: &'static str,
+}
+
+/// True for `G2` and `END`: families of gates of wider reach, which no task has as its id.
+pub(super) fn is_wide(family: &str) -> bool {
+    family == "END"
+        || family.strip_prefix('G').is_some_and(|n| !n.is_empty() && n.bytes().all(|b| b.is_ascii_digit()))
+}
+
+/// The ids above an id, nearest first: `1.1`, `1` for `1.1.4`.
+pub(super) fn ancestors(id: &str) -> impl Iterator<Item = &str> {
+    std::iter::successors(id.rsplit_once('.').map(|(head, _)| head), |id| {
+        id.rsplit_once('.').map(|(head, _)| head)
+    })
+}
+
+/// The id with which a text (of a heading, or of what stands where a task should) begins.
+pub(super) fn leading_id(text: &[u8], grammar: &Grammar) -> Option<String> {
+    match head(text, grammar) {
+        Head::Named(name) => Some(name.family),
+        Head::UnknownStage | Head::Plain => None,
+    }
+}
+
+/// Reads the beginning of a task's text.
+pub(super) fn head(text: &[u8], grammar: &Grammar) -> Head {
+    let mut cursor = Cursor { text, at: 0 };
+    let mut wraps = cursor.open_wrappers();
+    let (family, stage) = match cursor.name(grammar) {
+        Found::Name(family, stage) => (family, stage),
+        Found::UnknownStage => return Head::UnknownStage,
+        Found::Nothing => return Head::Plain,
+    };
+    let optional = cursor.close_wrappers(&mut wraps);
+    if wraps.bracket || !cursor.at_terminator() {
+        return Head::Plain;
+    }
+    for _ in 0..3 {
+        cursor.skip_blanks();
+        if cursor.separator() {
+            cursor.close_wrappers(&mut wraps);
+        }
+    }
+    Head::Named(Name { family, stage, optional, rest: cursor.at, prefix: wraps.prefix() })
+}
+
+enum Found {
+    Name(String, Stage),
+    UnknownStage,
+    Nothing,
+}
+
+/// Wrappers that stand open.
+#[derive(Default)]
+struct Wraps {
+    bold: bool,
+    strike: bool,
+    bracket: bool,
+}
+
+impl Wraps {
+    fn prefix(&self) -> &'static str {
+        match (self.bold, self.strike) {
+            (false, false) => "",
+            (true, false) => "**",
+            (false, true) => "~~",
+            (true, true) => "~~**",
+        }
+    }
+}
+
+/// A place in a text; punctuation behind a backslash reads as the punctuation.
+#[derive(Clone, Copy)]
+struct Cursor<'a> {
+    text: &'a [u8],
+    at: usize,
+}
+
+impl Cursor<'_> {
+    /// The next byte and how many bytes it takes.
+    fn peek(&self) -> Option<(u8, usize)> {
+        match (self.text.get(self.at)?, self.text.get(self.at + 1)) {
+            (b'\\', Some(next)) if next.is_ascii_punctuation() => Some((*next, 2)),
+            (byte, _) => Some((*byte, 1)),
+        }
+    }
+
+    fn next_is(&self, accept: impl Fn(u8) -> bool) -> bool {
+        self.peek().is_some_and(|(byte, _)| accept(byte))
+    }
+
+    fn eat_if(&mut self, accept: impl Fn(u8) -> bool) -> Option<u8> {
+        let (byte, width) = self.peek().filter(|(byte, _)| accept(*byte))?;
+        self.at += width;
+        Some(byte)
+    }
+
+    fn eat(&mut self, word: &[u8]) -> bool {
+        let save = self.at;
+        let whole = word.iter().all(|byte| self.eat_if(|b| b == *byte).is_some());
+        if !whole {
+            self.at = save;
+        }
+        whole
+    }
+
+    fn eat_while(&mut self, accept: impl Fn(u8) -> bool) -> usize {
+        let start = self.at;
+        while self.eat_if(&accept).is_some() {}
+        self.at - start
+    }
+
+    fn skip_blanks(&mut self) {
+        self.eat_while(is_blank);
+    }
+
+    /// `**`, `~~`, `[` and `Task `, each at most once.
+    fn open_wrappers(&mut self) -> Wraps {
+        let mut wraps = Wraps::default();
+        let mut task = false;
+        loop {
+            if !wraps.bold && self.eat(b"**") {
+                wraps.bold = true;
+            } else if !wraps.strike && self.eat(b"~~") {
+                wraps.strike = true;
+            } else if !wraps.bracket && self.eat(b"[") {
+                wraps.bracket = true;
+            } else if !task && self.eat(b"Task ") {
+                task = true;
+                self.skip_blanks();
+            } else {
+                return wraps;
+            }
+        }
+    }
+
+    /// Closes what stands open; true when a `*` for "optional" stood there too.
+    fn close_wrappers(&mut self, wraps: &mut Wraps) -> bool {
+        let mut optional = false;
+        loop {
+            if wraps.bold && self.eat(b"**") {
+                wraps.bold = false;
+            } else if wraps.strike && self.eat(b"~~") {
+                wraps.strike = false;
+            } else if wraps.bracket && self.eat(b"]") {
+                wraps.bracket = false;
+            } else if !optional && self.next_is(|b| b == b'*') && !{ *self }.eat(b"**") {
+                optional = self.eat(b"*");
+            } else {
+                return optional;
+            }
+        }
+    }
+
+    /// What may follow a name: a blank, a colon (not of `16:9`), an arrow, the end.
+    fn at_terminator(&self) -> bool {
+        let rest = self.text.get(self.at..).unwrap_or_default();
+        match rest {
+            [] => true,
+            [b':', next, ..] => !next.is_ascii_digit(),
+            [byte, ..] => is_blank(*byte) || *byte == b':' || arrow_or_wide_colon(rest).is_some(),
+        }
+    }
+
+    fn separator(&mut self) -> bool {
+        let rest = self.text.get(self.at..).unwrap_or_default();
+        let width = if rest.first() == Some(&b':') { Some(1) } else { arrow_or_wide_colon(rest) };
+        self.at += width.unwrap_or(0);
+        width.is_some()
+    }
+
+    fn name(&mut self, grammar: &Grammar) -> Found {
+        let start = *self;
+        if self.eat(b"FINAL") {
+            self.eat(b".");
+            if { *self }.close_and_end() {
+                return Found::Name("FINAL".to_owned(), Stage::Final);
+            }
+            *self = start;
+        }
+        if let Some((family, stage)) = self.wide_gate(grammar) {
+            return Found::Name(family, stage);
+        }
+        *self = start;
+        let Some(family) = self.id() else { return Found::Nothing };
+        if !self.eat(b".") {
+            return Found::Name(family, Stage::Implementation);
+        }
+        let after_dot = *self;
+        let word = self.word();
+        if word.is_empty() {
+            return Found::Name(family, Stage::Implementation);
+        }
+        match grammar.stage(word) {
+            Some(stage) => Found::Name(family, stage),
+            None if after_dot.next_is(|b| b.is_ascii_alphabetic()) => Found::UnknownStage,
+            None => Found::Nothing,
+        }
+    }
+
+    /// True when, wrappers aside, a terminator follows.
+    fn close_and_end(mut self) -> bool {
+        self.close_wrappers(&mut Wraps { bold: true, strike: true, bracket: true });
+        self.at_terminator()
+    }
+
+    /// `G2.PITEST`, `END.PITEST`.
+    fn wide_gate(&mut self, grammar: &Grammar) -> Option<(String, Stage)> {
+        let start = self.at;
+        let is_group = |cursor: &mut Self| cursor.eat(b"G") && cursor.eat_while(|b| b.is_ascii_digit()) > 0;
+        if !(self.eat(b"END") || is_group(self)) {
+            return None;
+        }
+        let family = ascii(self.text.get(start..self.at)?);
+        let known = family.len() <= MAX_ID && self.eat(b".");
+        known.then(|| grammar.gate(self.word())).flatten().map(|stage| (family, stage))
+    }
+
+    /// The run of letters, digits, `-` and `_` that stands here.
+    fn word(&mut self) -> &[u8] {
+        let start = self.at;
+        self.eat_while(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_'));
+        self.text.get(start..self.at).unwrap_or_default()
+    }
+
+    /// `1.2.3a`, `T012b`, `ABC-1.2`, `WP03`, without a trailing dot.
+    fn id(&mut self) -> Option<String> {
+        let start = *self;
+        let digit = |b: u8| b.is_ascii_digit();
+        if self.next_is(digit) {
+            self.numbers();
+            self.letter();
+        } else {
+            self.eat_while(|b| b.is_ascii_uppercase());
+            match self.text.get(start.at..self.at)? {
+                [] => return None,
+                _ if self.next_is(|b| b == b'-') => {
+                    self.eat(b"-");
+                    if !self.next_is(digit) {
+                        return None;
+                    }
+                    self.numbers();
+                }
+                b"T" if self.next_is(digit) => {
+                    self.eat_while(digit);
+                    self.letter();
+                }
+                b"WP" if self.next_is(digit) => {
+                    self.eat_while(digit);
+                }
+                _ => return None,
+            }
+        }
+        let written = self.text.get(start.at..self.at)?;
+        (written.len() <= MAX_ID).then(|| ascii(written))
+    }
+
+    /// `\d+(\.\d+)*`
+    fn numbers(&mut self) {
+        self.eat_while(|b| b.is_ascii_digit());
+        loop {
+            let save = self.at;
+            if !self.eat(b".") || self.eat_while(|b| b.is_ascii_digit()) == 0 {
+                self.at = save;
+                return;
+            }
+        }
+    }
+
+    fn letter(&mut self) {
+        self.eat_if(|b| b.is_ascii_lowercase());
+    }
+}
+
+fn arrow_or_wide_colon(rest: &[u8]) -> Option<usize> {
+    ["→", "："].iter().find(|mark| rest.starts_with(mark.as_bytes())).map(|mark| mark.len())
+}
+
+/// The text of an id: ASCII by the grammar, without the backslashes of formatters.
+fn ascii(bytes: &[u8]) -> String {
+    bytes.iter().filter(|b| **b != b'\\').map(|b| char::from(*b)).collect()
+}
+
+fn contains_word(text: &[u8], lower: &[u8]) -> bool {
+    let first = lower.first().copied().unwrap_or_default();
+    text.windows(lower.len()).any(|window| {
+        window.first().is_some_and(|b| b.to_ascii_lowercase() == first) && window.eq_ignore_ascii_case(lower)
+    })
+}

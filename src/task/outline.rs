@@ -1,0 +1,139 @@
+//! The boxes of a file and where each stands.
+//!
+//! Owns: the one pass over the lines that finds boxes, headings and nesting.
+//!
+//! Promises: the same boxes for the same bytes, whatever the marks in them are; linear time.
+//!
+//! Refuses to know: ids, stages, families.
+
+use super::exclude::{Excluded, bom, excluded};
+use super::scan::{Item, Line, checkbox, heading, indent, is_underline, item, lines};
+use std::ops::Range;
+
+/// A box as the lines show it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Found {
+    /// 1-based.
+    pub(super) line: u32,
+    /// Offset of the mark.
+    pub(super) at: usize,
+    /// The mark.
+    pub(super) mark: char,
+    /// `[ ]*`.
+    pub(super) starred: bool,
+    /// Headings above.
+    pub(super) group: u32,
+    /// The text behind box and white space, up to the end of the line.
+    pub(super) text: Range<usize>,
+    /// Index of the box whose list item holds this one.
+    pub(super) enclosing: Option<u32>,
+}
+
+/// What one pass over the lines finds.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Outline {
+    /// The parts without tasks, ascending.
+    pub(super) excluded: Vec<Excluded>,
+    /// The boxes in document order.
+    pub(super) boxes: Vec<Found>,
+    /// The texts of the headings.
+    pub(super) headings: Vec<Range<usize>>,
+}
+
+/// Reads the lines of a file.
+pub(super) fn outline(bytes: &[u8]) -> Outline {
+    let mut pass =
+        Pass { out: Outline { excluded: excluded(bytes), ..Outline::default() }, ..Pass::default() };
+    let mut skipped = 0;
+    for (number, line) in lines(bytes, bom(bytes)).enumerate() {
+        while pass.out.excluded.get(skipped).is_some_and(|part| part.range.end <= line.start) {
+            skipped += 1;
+        }
+        if pass.out.excluded.get(skipped).is_some_and(|part| part.range.start <= line.start) {
+            pass.above = Above::Blank;
+            continue;
+        }
+        let text = bytes.get(line.start..line.end).unwrap_or_default();
+        pass.line(u32::try_from(number + 1).unwrap_or(u32::MAX), line, text);
+    }
+    pass.out
+}
+
+/// What stands directly above a line.
+#[derive(Default)]
+enum Above {
+    /// Nothing that goes on.
+    #[default]
+    Blank,
+    /// A paragraph outside lists: an underline makes it a heading.
+    Paragraph(Range<usize>),
+    /// A list item or something else that a line of text may continue.
+    Other,
+}
+
+#[derive(Default)]
+struct Pass {
+    out: Outline,
+    /// Open list items: the column of the bullet, and the box of the nearest item that has one.
+    open: Vec<(u32, Option<u32>)>,
+    above: Above,
+}
+
+impl Pass {
+    fn line(&mut self, number: u32, line: Line, text: &[u8]) {
+        let (gap, column) = indent(text, 0);
+        if gap == text.len() {
+            self.above = Above::Blank;
+        } else if let Some(title) = heading(text) {
+            self.heading(line.end - title.len()..line.end);
+        } else if let Some(item) = item(text) {
+            self.item(number, line, text, item);
+        } else if let (Above::Paragraph(title), true) = (&self.above, is_underline(text)) {
+            self.heading(title.clone());
+        } else {
+            self.text(line, column);
+        }
+    }
+
+    fn heading(&mut self, title: Range<usize>) {
+        self.out.headings.push(title);
+        self.open.clear();
+        self.above = Above::Blank;
+    }
+
+    fn item(&mut self, number: u32, line: Line, text: &[u8], item: Item) {
+        self.close(item.column);
+        let enclosing = self.open.last().and_then(|(_, holder)| *holder);
+        let content = text.get(item.content..).unwrap_or_default();
+        let found = checkbox(content).map(|found| {
+            let start = line.start + item.content;
+            self.out.boxes.push(Found {
+                line: number,
+                at: start + 1,
+                mark: found.mark,
+                starred: found.starred,
+                group: u32::try_from(self.out.headings.len()).unwrap_or(u32::MAX),
+                text: start + found.text..line.end,
+                enclosing,
+            });
+            u32::try_from(self.out.boxes.len() - 1).unwrap_or(u32::MAX)
+        });
+        self.open.push((item.column, found.or(enclosing)));
+        self.above = Above::Other;
+    }
+
+    /// Text after a blank line ends the items that do not reach around it; without one it continues them.
+    fn text(&mut self, line: Line, column: u32) {
+        if matches!(self.above, Above::Blank) {
+            self.close(column);
+            let outside = self.open.is_empty() && column == 0;
+            self.above = if outside { Above::Paragraph(line.start..line.end) } else { Above::Other };
+        }
+    }
+
+    fn close(&mut self, column: u32) {
+        while self.open.last().is_some_and(|(at, _)| *at >= column) {
+            self.open.pop();
+        }
+    }
+}

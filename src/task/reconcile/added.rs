@@ -1,0 +1,145 @@
+//! Lines that an agent added: which may stay, and where they go.
+//!
+//! Owns: the choice of added task lines and their insertion into the file as it was.
+//!
+//! Promises: what is inserted is checked by reading the result again; when the old boxes would be touched
+//! by it in any way, the lines go to the end of the file, and if that does not help, nowhere.
+//!
+//! Refuses to know: what else the agent changed.
+
+use crate::task::grammar::ancestors;
+use crate::task::scan::lines;
+use crate::task::{Grammar, Row, Stage, TaskFile, TaskKey};
+use std::collections::HashSet;
+
+/// Longest line that is kept, bytes.
+const MAX_LINE: usize = 4096;
+/// Most lines that are kept of one attempt.
+const MAX_LINES: usize = 100;
+
+/// An added line that may stay.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Candidate {
+    /// Its line in the agent's file, 1-based.
+    pub(super) line: u32,
+    /// Its box.
+    pub(super) key: TaskKey,
+    /// The line with its box open, without line end.
+    pub(super) text: String,
+}
+
+/// The tasks of `new` with an id that `old` does not have, that are nobody's child there and whose family
+/// breaks no rule; in document order.
+pub(super) fn candidates(old: &TaskFile, new: &TaskFile, rows: &[Row]) -> Vec<Candidate> {
+    let known: HashSet<&str> = old.tasks.iter().filter_map(|task| task.id()).collect();
+    let above: HashSet<&str> = known.iter().flat_map(|id| ancestors(id)).collect();
+    let bad_lines: HashSet<u32> = new.problems().iter().map(|problem| problem.line).collect();
+    let mut refused: HashSet<&str> = HashSet::new();
+    let mut found = Vec::new();
+    for (task, row) in new.tasks.iter().zip(rows) {
+        let family = row.key.family.as_str();
+        let is_new = row.key.has_id() && !known.contains(family) && !above.contains(family);
+        let own = row.key.stage != Stage::Final && !task.is_wide_gate();
+        if !is_new || !own || row.parent.is_some() || ancestors(family).any(|id| known.contains(id)) {
+            continue;
+        }
+        match line_text(new, task.found.at, task.found.mark, task.found.text.end) {
+            Some(text) if !bad_lines.contains(&row.line) => {
+                found.push(Candidate { line: row.line, key: row.key.clone(), text });
+            }
+            _ => {
+                refused.insert(family);
+            }
+        }
+    }
+    found.retain(|candidate| !refused.contains(candidate.key.family.as_str()));
+    if found.len() > MAX_LINES {
+        let cut: HashSet<String> = found.drain(MAX_LINES..).map(|candidate| candidate.key.family).collect();
+        found.retain(|candidate| !cut.contains(&candidate.key.family));
+    }
+    found
+}
+
+/// The line with a space in its box; `None` when it is too long, not UTF-8 or has control characters.
+fn line_text(file: &TaskFile, at: usize, mark: char, end: usize) -> Option<String> {
+    let start =
+        file.bytes().get(..at)?.iter().rposition(|b| matches!(b, b'\n' | b'\r')).map_or(0, |at| at + 1);
+    let start = start.max(crate::task::exclude::bom(file.bytes()));
+    let before = file.bytes().get(start..at)?;
+    let after = file.bytes().get(at + mark.len_utf8()..end)?;
+    let line = [before, b" ", after].concat();
+    let text = String::from_utf8(line).ok().filter(|text| text.len() <= MAX_LINE)?;
+    (!text.chars().any(|c| c.is_control() && c != '\t')).then_some(text)
+}
+
+/// The file before with the candidates put where they belong, and those that could be kept.
+pub(super) fn insert(
+    old: &TaskFile,
+    old_rows: &[Row],
+    places: &[(usize, Candidate)],
+) -> (Vec<u8>, Vec<Candidate>) {
+    let kept: Vec<Candidate> = places.iter().map(|(_, candidate)| candidate.clone()).collect();
+    let end = old.bytes().len();
+    let mut sorted = places.to_vec();
+    sorted.sort_by_key(|(offset, _)| *offset);
+    let at_end: Vec<_> = kept.iter().map(|candidate| (end, candidate.clone())).collect();
+    for places in [sorted, at_end] {
+        let bytes = spliced(old.bytes(), &places);
+        if !places.is_empty() && is_sound(&bytes, old, old_rows, &places, &old.grammar) {
+            return (bytes, kept);
+        }
+    }
+    (old.bytes().to_vec(), Vec::new())
+}
+
+fn spliced(bytes: &[u8], places: &[(usize, Candidate)]) -> Vec<u8> {
+    let eol = lines(bytes, 0).find_map(|line| bytes.get(line.end..line.next).filter(|end| !end.is_empty()));
+    let eol = eol.unwrap_or(b"\n");
+    let mut out = Vec::with_capacity(bytes.len());
+    let mut from = 0;
+    for (offset, candidate) in places {
+        out.extend_from_slice(bytes.get(from..*offset).unwrap_or_default());
+        from = *offset;
+        // Behind a last line without line end, the line end goes before the added line.
+        let open_line = !matches!(out.last(), None | Some(b'\n' | b'\r')) && out != b"\xef\xbb\xbf";
+        if open_line {
+            out.extend_from_slice(eol);
+        }
+        out.extend_from_slice(candidate.text.as_bytes());
+        if !open_line {
+            out.extend_from_slice(eol);
+        }
+    }
+    out.extend_from_slice(bytes.get(from..).unwrap_or_default());
+    out
+}
+
+/// What stands in the parts without tasks, and the headings.
+fn parts(file: &TaskFile) -> Vec<&[u8]> {
+    let excluded = file.excluded.iter().map(|part| &part.range);
+    let ranges = excluded.chain(&file.headings);
+    ranges.map(|range| file.bytes().get(range.clone()).unwrap_or_default()).collect()
+}
+
+/// True when the old boxes are as they were (their lines apart), the added ones are there, open and
+/// nobody's child, and no problem is new.
+fn is_sound(
+    bytes: &[u8],
+    old: &TaskFile,
+    old_rows: &[Row],
+    places: &[(usize, Candidate)],
+    grammar: &Grammar,
+) -> bool {
+    let file = TaskFile::parse(bytes, grammar);
+    let keys: HashSet<&TaskKey> = places.iter().map(|(_, candidate)| &candidate.key).collect();
+    let (added, rest): (Vec<Row>, Vec<Row>) =
+        file.rows().into_iter().partition(|row| keys.contains(&row.key));
+    let added_well =
+        added.len() == places.len() && added.iter().all(|row| row.mark.is_open() && row.parent.is_none());
+    let same = |(now, then): (&Row, &Row)| Row { line: then.line, ..now.clone() } == *then;
+    added_well
+        && parts(&file) == parts(old)
+        && rest.len() == old_rows.len()
+        && rest.iter().zip(old_rows).all(same)
+        && file.problems().len() == old.problems().len()
+}

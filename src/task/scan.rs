@@ -1,0 +1,145 @@
+//! Lines, list items and boxes, byte by byte.
+//!
+//! Owns: the line grammar of `taskfiles.md` §9 step 4.
+//!
+//! Promises: total over any bytes, linear in their number; offsets are those of the given slice.
+//!
+//! Refuses to know: what surrounds a line (fences, comments), and what a task's text means.
+
+/// One line of a file; lines end with `\n`, `\r\n` or a lone `\r`, as in Markdown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Line {
+    /// Offset of its first byte.
+    pub(super) start: usize,
+    /// Offset after its last byte, the line end apart.
+    pub(super) end: usize,
+    /// Offset of the next line.
+    pub(super) next: usize,
+}
+
+/// The lines of `bytes` from an offset on.
+pub(super) fn lines(bytes: &[u8], from: usize) -> impl Iterator<Item = Line> {
+    let mut start = from;
+    std::iter::from_fn(move || {
+        let rest = bytes.get(start..).filter(|rest| !rest.is_empty())?;
+        let length = rest.iter().position(|b| matches!(b, b'\n' | b'\r'));
+        let end = start + length.unwrap_or(rest.len());
+        let next = match (bytes.get(end), bytes.get(end + 1)) {
+            (Some(b'\r'), Some(b'\n')) => end + 2,
+            (Some(_), _) => end + 1,
+            (None, _) => end,
+        };
+        let line = Line { start, end, next };
+        start = next;
+        Some(line)
+    })
+}
+
+/// White space inside a line.
+pub(super) fn is_blank(byte: u8) -> bool {
+    matches!(byte, b' ' | b'\t' | 0x0b | 0x0c)
+}
+
+/// Length of the white space at the start, and the column after it when it begins at `column`.
+pub(super) fn indent(line: &[u8], column: u32) -> (usize, u32) {
+    let mut reached = column;
+    let length = line.iter().take_while(|b| is_blank(**b)).count();
+    for byte in line.iter().take(length) {
+        reached =
+            if *byte == b'\t' { (reached / 4 + 1).saturating_mul(4) } else { reached.saturating_add(1) };
+    }
+    (length, reached)
+}
+
+/// A list item; of several on one line (`- - [ ] a`) the innermost.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Item {
+    /// Column of its bullet.
+    pub(super) column: u32,
+    /// Offset in the line of what follows bullet and white space.
+    pub(super) content: usize,
+}
+
+/// The list item that the line begins, if it begins one.
+pub(super) fn item(line: &[u8]) -> Option<Item> {
+    let (mut at, mut column) = indent(line, 0);
+    let mut found = None;
+    loop {
+        let rest = line.get(at..).unwrap_or_default();
+        let Some(width) = bullet(rest) else { return found };
+        let after = rest.get(width..).unwrap_or_default();
+        let (gap, next) = indent(after, column.saturating_add(u32::try_from(width).unwrap_or(u32::MAX)));
+        if gap == 0 && !after.is_empty() {
+            return found;
+        }
+        found = Some(Item { column, content: at + width + gap });
+        at += width + gap;
+        column = next;
+    }
+}
+
+/// Width of `-`, `*`, `+`, `1.` or `1)` (at most nine digits) at the start.
+fn bullet(rest: &[u8]) -> Option<usize> {
+    match rest.first()? {
+        b'-' | b'*' | b'+' => Some(1),
+        b'0'..=b'9' => {
+            let digits = rest.iter().take(10).take_while(|b| b.is_ascii_digit()).count();
+            (digits <= 9 && matches!(rest.get(digits), Some(b'.' | b')'))).then_some(digits + 1)
+        }
+        _ => None,
+    }
+}
+
+/// A box at the start of a list item.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Checkbox {
+    /// The character between the brackets.
+    pub(super) mark: char,
+    /// A `*` or `\*` follows the bracket: optional.
+    pub(super) starred: bool,
+    /// Offset of the text after box and white space.
+    pub(super) text: usize,
+}
+
+/// The box with which `content` begins: `[`, one character that is no letter (but `x`, `X`), digit,
+/// bracket or backslash, `]`, perhaps a star, then white space or the end.
+pub(super) fn checkbox(content: &[u8]) -> Option<Checkbox> {
+    let inner = content.strip_prefix(b"[")?;
+    let mark = first_char(inner)?;
+    let is_mark = matches!(mark, 'x' | 'X') || !(mark.is_alphanumeric() || matches!(mark, '[' | ']' | '\\'));
+    let after = inner.get(mark.len_utf8()..)?.strip_prefix(b"]").filter(|_| is_mark)?;
+    let star = [b"\\*".as_slice(), b"*"].iter().find_map(|star| after.strip_prefix(*star));
+    let rest = star.unwrap_or(after);
+    let (gap, _) = indent(rest, 0);
+    if gap == 0 && !rest.is_empty() {
+        return None;
+    }
+    Some(Checkbox { mark, starred: star.is_some(), text: content.len() - rest.len() + gap })
+}
+
+/// The first character; `None` when there is none or it is not UTF-8.
+pub(super) fn first_char(bytes: &[u8]) -> Option<char> {
+    let first = *bytes.first()?;
+    if first.is_ascii() {
+        return Some(char::from(first));
+    }
+    (2..=4).find_map(|length| std::str::from_utf8(bytes.get(..length)?).ok()?.chars().next())
+}
+
+/// The text of an ATX heading (`## Foo`), with its hashes and white space stripped.
+pub(super) fn heading(line: &[u8]) -> Option<&[u8]> {
+    let (gap, column) = indent(line, 0);
+    let rest = line.get(gap..).filter(|_| column <= 3)?;
+    let level = rest.iter().take_while(|b| **b == b'#').count();
+    let text = rest.get(level..).filter(|_| (1..=6).contains(&level))?;
+    let (gap, _) = indent(text, 0);
+    (gap > 0 || text.is_empty()).then(|| text.get(gap..).unwrap_or_default())
+}
+
+/// True for a line of only `=` or only `-`: the underline of a heading, when text stands above it.
+pub(super) fn is_underline(line: &[u8]) -> bool {
+    let (gap, column) = indent(line, 0);
+    let rest = line.get(gap..).unwrap_or_default().trim_ascii_end();
+    let of = |mark: u8| !rest.is_empty() && rest.iter().all(|b| *b == mark);
+    column <= 3 && (of(b'=') || of(b'-'))
+}

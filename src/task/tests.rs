@@ -1,0 +1,33 @@
+//! Tests of the task file, by what they are about.
+
+mod edits;
+mod names;
+mod odd;
+mod properties;
+mod reconciling;
+mod tree;
+
+use super::{Grammar, Row, TaskFile, TaskKey};
+
+fn parse(text: impl Into<Vec<u8>>) -> TaskFile {
+    TaskFile::parse(text, &Grammar::default())
+}
+
+fn rows(text: impl Into<Vec<u8>>) -> Vec<Row> {
+    parse(text).rows()
+}
+
+/// The key of an id's box, written as the file writes it.
+fn key(name: &str) -> TaskKey {
+    let (family, word) = match name {
+        "FINAL" => ("FINAL", "FINAL"),
+        _ => name.strip_suffix('.').map_or_else(|| name.rsplit_once('.').unwrap(), |id| (id, "IMPLEMENT")),
+    };
+    TaskKey { family: family.to_owned(), stage: word.to_owned().into() }
+}
+
+/// `key mark` of each row; keys without an id show as `-`.
+fn boxes(text: impl Into<Vec<u8>>) -> Vec<String> {
+    let name = |row: &Row| if row.key.has_id() { row.key.to_string() } else { "-".to_owned() };
+    rows(text).iter().map(|row| format!("{} {:?}", name(row), row.mark.0)).collect()
+}

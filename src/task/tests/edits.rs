@@ -1,0 +1,91 @@
+//! The one-byte edit, the skeleton and the way back.
+
+use super::{key, parse};
+use crate::task::{Edit, EditConflict, Flip, FlipError, Grammar, Mark, digest, with_marks};
+
+fn flipped(text: &str, name: &str, to: Mark) -> String {
+    let file = parse(text);
+    String::from_utf8(file.flip(&key(name), to).unwrap().apply(file.bytes()).unwrap()).unwrap()
+}
+
+#[test]
+fn a_flip_changes_one_byte_and_keeps_the_rest() {
+    assert_eq!(flipped("- [ ] 1. a\r\n\t- [X] 2. b", "1.", Mark::DONE), "- [X] 1. a\r\n\t- [X] 2. b");
+    assert_eq!(
+        flipped("- [ ] 1. a\n- [X] 2. b\n- [x] 3. c\n", "1.", Mark::DONE),
+        "- [x] 1. a\n- [X] 2. b\n- [x] 3. c\n"
+    );
+    assert_eq!(flipped("- [ ] 1. a\n", "1.", Mark::DONE), "- [x] 1. a\n");
+    assert_eq!(flipped("- [ ] 1. a\n", "1.", Mark('X')), "- [X] 1. a\n");
+    assert_eq!(flipped("- [x]* 1.PITEST a\n", "1.PITEST", Mark::OPEN), "- [ ]* 1.PITEST a\n");
+    assert_eq!(flipped("- [-] 1. a\n", "1.", Mark::DONE), "- [x] 1. a\n");
+    assert_eq!(flipped("- [ ] 1. a\n", "1.", Mark('-')), "- [-] 1. a\n");
+}
+
+#[test]
+fn a_box_that_has_the_state_needs_no_edit() {
+    for (text, to) in [
+        ("- [\t] 1. a", Mark::OPEN),
+        ("- [X] 1. a", Mark::DONE),
+        ("- [x] 1. a", Mark('X')),
+        ("- [-] 1. a", Mark('-')),
+    ] {
+        let file = parse(text);
+        let flip = file.flip(&key("1."), to).unwrap();
+        assert_eq!(flip, Flip::Unchanged);
+        assert_eq!(flip.apply(file.bytes()).unwrap(), text.as_bytes());
+    }
+}
+
+#[test]
+fn a_flip_that_cannot_be_says_why() {
+    let file = parse("- [✅] 1. a\n- [ ] 2. b\n- [ ] 2.PITEST\n- [ ] 2.PITEST\n");
+    let say = |name: &str, to| file.flip(&key(name), to).unwrap_err().to_string();
+    insta::assert_snapshot!(say("7.", Mark::DONE), @"The task file has no box `7.`.");
+    insta::assert_snapshot!(say("2.PITEST", Mark::DONE), @"The task file has more than one box `2.PITEST`.");
+    insta::assert_snapshot!(say("1.", Mark::DONE), @"The box of `1.` holds `✅`, which takes more than one byte, and ralph changes single bytes only.");
+    insta::assert_snapshot!(say("2.", Mark('\n')), @r"`\n` cannot stand in a box.");
+    for to in ['P', '1', '✅', '[', ']', '\\', '\r'] {
+        assert_eq!(file.flip(&key("2."), Mark(to)), Err(FlipError::NotAMark(Mark(to))));
+    }
+}
+
+#[test]
+fn an_edit_fits_only_the_bytes_it_was_made_for() {
+    let text = b"- [ ] 1. a\n";
+    let edit = Edit { offset: 3, expected: b' ', replacement: b'x' };
+    assert_eq!(edit.apply(text).unwrap(), b"- [x] 1. a\n");
+    let say = |edit: Edit| edit.apply(text).unwrap_err().to_string();
+    insta::assert_snapshot!(say(Edit { expected: b'x', ..edit }), @"At byte 3 the task file holds ` ` where `x` was read before.");
+    insta::assert_snapshot!(say(Edit { offset: 99, ..edit }), @"The task file ends before byte 99, where a box was.");
+    insta::assert_snapshot!(say(Edit { replacement: b'P', ..edit }), @"A change of byte 3 would not flip exactly one box.");
+    insta::assert_snapshot!(say(Edit { offset: 5, ..edit }), @"A change of byte 5 would not flip exactly one box.");
+    let nothing = Edit { replacement: b' ', ..edit };
+    assert_eq!(nothing.apply(text), Err(EditConflict::OtherTasks { offset: 3 }));
+    let text_byte = Edit { offset: 9, expected: b'a', replacement: b'b' };
+    assert_eq!(text_byte.apply(text), Err(EditConflict::OtherTasks { offset: 9 }));
+}
+
+#[test]
+fn a_skeleton_and_the_rows_give_the_bytes_back() {
+    let text = "\u{feff}- [x] 1. a\r\n- [\t] 2. b\n- [X] c\n- [-] d\n- [✅] e";
+    let file = parse(text);
+    assert_eq!(file.skeleton(), "\u{feff}- [ ] 1. a\r\n- [ ] 2. b\n- [ ] c\n- [-] d\n- [✅] e".as_bytes());
+    assert_eq!(with_marks(&file.skeleton(), &file.rows(), &Grammar::default()).unwrap(), text.as_bytes());
+}
+
+#[test]
+fn rows_of_another_file_are_refused() {
+    let file = parse("- [x] 1. a\n- [-] 2. b\n");
+    let rows = file.rows();
+    let check =
+        |skeleton: &str| with_marks(skeleton.as_bytes(), &rows, &Grammar::default()).unwrap_err().to_string();
+    insta::assert_snapshot!(check("- [ ] 1. a\n"), @"The task file has another number of boxes than recorded.");
+    insta::assert_snapshot!(check("- [ ] 1. a\n- [ ] 2. b\n"), @"The box on line 2 is not the one recorded.");
+    insta::assert_snapshot!(check("- [ ] 3. a\n- [-] 2. b\n"), @"The box on line 1 is not the one recorded.");
+}
+
+#[test]
+fn a_digest_is_the_sha256() {
+    assert_eq!(digest(b"abc"), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+}

@@ -1,0 +1,128 @@
+//! Problems and remarks.
+
+use super::parse;
+use crate::task::{ProblemKind, RemarkKind};
+
+fn problems(text: &str) -> Vec<(u32, ProblemKind)> {
+    parse(text).problems().iter().map(|problem| (problem.line, problem.kind)).collect()
+}
+
+fn remarks(text: &str) -> Vec<(u32, RemarkKind)> {
+    parse(text).remarks().iter().map(|remark| (remark.line, remark.kind)).collect()
+}
+
+#[test]
+fn a_doubled_stage_and_a_stage_without_its_task_are_refused() {
+    use ProblemKind::{DoubledStage, StageOfDoubledTask, StageWithoutTask};
+    assert_eq!(problems("- [ ] 2.TEST-FIRST a\n- [ ] 2. b\n- [ ] 2.PITEST c\n- [ ] FINAL\n"), []);
+    assert_eq!(problems("- [ ] 2. b\n- [ ] 2.PITEST c\n- [ ] 2.PITEST d\n"), [(3, DoubledStage)]);
+    assert_eq!(problems("- [ ] 2.PRE-CR c\n- [ ] 3. x\n"), [(1, StageWithoutTask)]);
+    assert_eq!(problems("- [ ] 2. a\n- [ ] 2 b\n- [ ] 2.PITEST\n"), [(3, StageOfDoubledTask)]);
+    assert_eq!(problems("- [ ] FINAL a\n- [ ] FINAL b\n"), [(2, DoubledStage)]);
+    assert_eq!(problems("- [ ] 29.INTEG\n- [ ] 3.FINAL\n- [ ] G2.PITEST\n- [ ] END.PITEST\n"), []);
+    assert_eq!(problems("- [ ] END.PITEST\n- [ ] END.PITEST\n"), [(2, DoubledStage)]);
+    assert_eq!(problems("- [ ] same\n- [ ] same\n- [ ] 1. a\n- [ ] 1. a\n"), []);
+}
+
+#[test]
+fn problems_are_whole_sentences_with_a_next_action() {
+    let text = "- [ ] 2. a\n- [ ] 2.PITEST\n- [ ] 2.PITEST\n- [ ] 3.PRE-CR\n- [ ] 4. a\n- [ ] 4. b\n- [ ] 4.PITEST\n";
+    let shown: Vec<_> = parse(text)
+        .problems()
+        .iter()
+        .map(|p| {
+            format!("{}: {} ({})\n{}", p.line, p.message, serde_json::to_string(&p.kind).unwrap(), p.hint)
+        })
+        .collect();
+    insta::assert_snapshot!(shown.join("\n"), @r#"
+    3: `2.PITEST` stands on line 2 and again on line 3. ("doubled-stage")
+    Remove one of the two lines, or give one of them another id.
+    4: `3.PRE-CR` is a stage of task `3.`, which has no box in this file. ("stage-without-task")
+    Add a line `- [ ] 3. …` before it, or remove the stage.
+    7: `4.PITEST` is a stage of task `4.`, which stands in this file more than once. ("stage-of-doubled-task")
+    Give each task an id of its own, so that it is clear which `4.` is meant.
+    "#);
+}
+
+#[test]
+fn what_a_person_might_take_for_a_task_is_remarked() {
+    use RemarkKind::*;
+    for (text, expected) in [
+        ("text\n", vec![(1, NoTasks)]),
+        ("\u{feff}- [ ] a\n", vec![(1, ByteOrderMark)]),
+        ("- [ ] a\r\n- [ ] b\n- [ ] c\n", vec![(2, MixedLineEnds)]),
+        ("- [ ] a\r- [ ] b\r\n", vec![(2, MixedLineEnds)]),
+        ("- [ ] a\n\n```\n- [ ] b\n", vec![(3, UnclosedFence)]),
+        ("- [ ] a\n\n```\n- [ ] b\n```\n", vec![]),
+        ("- [ ] a\n  ```\n  x\n- [ ] b\n", vec![]),
+        ("- [ ] a\n\n<!--\n- [ ] b\n", vec![(3, UnclosedComment)]),
+        ("---\n- [ ] b\n---\n- [ ] a\n", vec![(2, BoxInFrontMatter)]),
+        ("- [-] a\n", vec![(1, UnknownMark)]),
+        ("- [✅] a\n", vec![(1, UnknownMark)]),
+        (
+            "- [ ] a\n- \\[ ] b\n- \\[-] c\n- \\[ \\]\\* d\n",
+            vec![(2, EscapedBox), (3, EscapedBox), (4, EscapedBox)],
+        ),
+        ("- [ ] a\n- \\[link\\](x)\n", vec![]),
+        (
+            "- [ ] a\n- []\n- [ x ] b\n- [ ]c\n-[ ] d\n",
+            vec![(2, MalformedBox), (3, MalformedBox), (4, MalformedBox), (5, MalformedBox)],
+        ),
+        ("- [ ] a\n- **[ ] b**\n- [✔\u{fe0f}] c\n", vec![(2, MalformedBox), (3, MalformedBox)]),
+        ("- [ ] a\n- [x](url)\n- [x][ref]\n- [x]: url\n- [1] note\n- [link]\n", vec![]),
+        ("- [ ] a\n- [P] T001 b\n- [P] words\n- [blocked] 2.1 c\n", vec![(2, MissingBox), (4, MissingBox)]),
+        ("- [ ] a\n\n| a |\n| [ ] |\n| [x] |\n", vec![(4, BoxInTable)]),
+        ("- [ ] a\n## [ ] b\n", vec![(2, BoxInHeading)]),
+        ("- [ ] a\n\n[ ] b\n• [x] c\n", vec![(3, BoxWithoutBullet), (4, BoxWithoutBullet)]),
+        ("- [x] T015 · [ ] T016\n- [ ] use `- [ ] x` here\n- [ ] [x](y)\n", vec![(1, TwoBoxes)]),
+        ("- [ ] 1. a\n- [ ] 1. b\n- [ ] 1 c\n", vec![(2, DuplicateId), (3, DuplicateId)]),
+        ("- [ ] 1.Register\n- [ ] 2.pitest x\n- [ ] 1.5x y\n", vec![(1, UnknownStage), (2, UnknownStage)]),
+        ("- [x] 1. a\n- [x] 1.1 b\n- [ ] 1.2 c\n- [ ] 1.3 d\n", vec![(1, TickedParent)]),
+        ("- [x] 1. a\n- [ ]* 1.1 b\n", vec![]),
+        ("- [x] 1. a\n- [-] 1.1 b\n", vec![(1, TickedParent), (2, UnknownMark)]),
+        ("```\n- [P] T001 b\n| [ ] |\n```\n- [ ] a\n", vec![]),
+    ] {
+        assert_eq!(remarks(text), expected, "{text:?}");
+    }
+}
+
+#[test]
+fn remarks_are_whole_sentences_with_a_next_action() {
+    let text = "\u{feff}- [-] 1. a\r\n- [\u{7}] 1. b [ ] c\n- \\[ ] d\n- [x ] e\n- [P] T001 f\n## [ ] g\n| [ ] |\n[ ] h\n\n- [ ] 1.R h\n- [x] A\n  - [ ] B\n\n<!--\n";
+    let shown: Vec<_> =
+        parse(text).remarks().iter().map(|r| format!("{}: {}\n   {}", r.line, r.message, r.hint)).collect();
+    assert!(!shown.concat().contains('\u{7}'));
+    insta::assert_snapshot!(shown.join("\n"), @r"
+    1: The file begins with a byte-order mark; other Markdown tools miss a task on its first line.
+       Save it as UTF-8 without a byte-order mark; ralph keeps the mark as it is.
+    1: The box on line 1 holds `-`, which counts as not done.
+       Write a space for an open task or `x` for one that is done.
+    2: Line 2 ends with LF, the lines before it with CR LF.
+       Choose one kind of line end (`git add --renormalize`); ralph keeps each as it is.
+    2: The box on line 2 holds `\u{7}`, which counts as not done.
+       Write a space for an open task or `x` for one that is done.
+    2: Line 2 has more than one box; only the first is a task.
+       Give each task a line of its own.
+    2: The id `1` stands on line 1 and again on line 2; both are known by their text.
+       Give each task an id of its own; without one it can have no stages and is not found by its id.
+    3: Line 3 has a box whose bracket a formatter has escaped, so it is no task.
+       Remove the backslashes: `- [ ] …`.
+    4: Line 4 has what is almost a box, so it is no task.
+       Write a bullet, a blank, `[ ]` or `[x]`, a blank, then the text.
+    5: Line 5 names a task but has no box, so it is no task.
+       Put the box first: `- [ ] T001 [P] …`.
+    6: Line 6 has a box in a heading, which is no task.
+       Make it a list item: `- [ ] …`.
+    7: Line 7 has a box in a table, which is no task.
+       Make it a list item: `- [ ] …`.
+    8: Line 8 has a box without a bullet, which is no task.
+       Write `- ` before the box.
+    10: Line 10 has a word right after the dot of its id that is no stage, so its id is not used.
+       Put a blank after the dot, or write TEST-FIRST, REQ-CHECK, PRE-CR, INTEG, FINAL or the name of a configured gate, in capitals.
+    11: The task on line 11 is ticked, but its required child on line 12 is not done.
+       Open the parent, or tick the child, or mark the child as optional with `[ ]*`.
+    14: The comment `<!--` that opens on line 14 is never closed; no box in it is a task.
+       Close it with `-->`.
+    ");
+    insta::assert_snapshot!(serde_json::to_string(&parse("x").remarks()).unwrap(), @r#"[{"line":1,"kind":"no-tasks","message":"The file has no box `- [ ] …`, so there is nothing to do.","hint":"Write each task as a list item with a box: `- [ ] 1. …`."}]"#);
+}

@@ -1,0 +1,161 @@
+//! What an agent did to the file, and what stays of it.
+
+use crate::task::{Grammar, Reconciled, reconcile};
+
+const PLAN: &str = "# Plan\n\n- [x] 1. one\n  - detail\n- [ ] 2.TEST-FIRST t\n- [ ] 2. two\n  - detail\n\n## Later\n- [-] 3. three\n  - [ ] loose child\n- [ ] FINAL\n";
+
+fn run(after: &str) -> Reconciled {
+    reconcile(PLAN.as_bytes(), after.as_bytes(), &Grammar::default())
+}
+
+fn text(result: &Reconciled) -> &str {
+    std::str::from_utf8(&result.bytes).unwrap()
+}
+
+fn claims(result: &Reconciled) -> Vec<String> {
+    result.claims.iter().map(|c| format!("{} {:?} {:?}", c.key, c.from.0, c.to.0)).collect()
+}
+
+#[test]
+fn boxes_are_put_back_and_claimed() {
+    let result =
+        run(&PLAN.replace("[ ] 2. two", "[x] 2. two").replace("[x] 1.", "[ ] 1.").replace("[-]", "[x]"));
+    assert_eq!(text(&result), PLAN);
+    assert_eq!(claims(&result), ["1. 'x' ' '", "2. ' ' 'x'", "3. '-' 'x'"]);
+    assert_eq!((result.added.len(), result.restored.len()), (0, 0));
+}
+
+#[test]
+fn another_way_to_write_the_same_state_is_no_claim() {
+    let result = run(&PLAN.replace("[x]", "[X]").replace("[ ] 2. ", "[\t] 2. "));
+    assert_eq!(text(&result), PLAN);
+    assert_eq!(result, Reconciled { bytes: PLAN.into(), claims: vec![], added: vec![], restored: vec![] });
+}
+
+#[test]
+fn a_new_task_stays_open_where_it_was_put() {
+    let after = PLAN.replace("## Later\n", "## Later\n- [x] 7. new\n").replace("[ ] 2. two", "[x] 2. two");
+    let result = run(&after);
+    assert_eq!(text(&result), PLAN.replace("## Later\n", "## Later\n- [ ] 7. new\n"));
+    assert_eq!(result.added, ["- [ ] 7. new"]);
+    assert_eq!(claims(&result), ["2. ' ' 'x'"]);
+    assert_eq!(result.restored, [""; 0]);
+}
+
+#[test]
+fn a_new_family_with_its_stages_stays_and_a_broken_one_does_not() {
+    let family = "- [ ] 7.TEST-FIRST t\n- [ ] 7. new\n- [✅] 7.PITEST g\n";
+    let result = run(&PLAN.replace("- [ ] FINAL", &format!("{family}- [ ] FINAL")));
+    assert_eq!(
+        text(&result),
+        PLAN.replace("- [ ] FINAL", &format!("{}- [ ] FINAL", family.replace('✅', " ")))
+    );
+    for broken in
+        ["- [ ] 7.PITEST g\n", "- [ ] 7. a\n- [ ] 7.PITEST g\n- [ ] 7.PITEST h\n", "- [ ] 7. a\n- [ ] 7. b\n"]
+    {
+        let result = run(&format!("{PLAN}{broken}"));
+        assert_eq!(text(&result), PLAN, "{broken}");
+        assert_eq!(result.restored.len(), broken.lines().count(), "{broken}");
+    }
+}
+
+#[test]
+fn what_would_touch_an_existing_task_is_not_kept() {
+    for line in [
+        "- [ ] 2. again",
+        "- [ ] 2.PITEST",
+        "- [ ] 2.1 child",
+        "- [ ] G1.PITEST",
+        "- [ ] END.PITEST",
+        "- [ ] FINAL too",
+        "- [ ] 8.FINAL",
+        "- [ ] without an id",
+        "- [ ] loose child",
+        "plain text",
+        "- [ ] 7. esc \u{1b}[2J",
+        "> - [ ] 7. quoted",
+    ] {
+        let result = run(&format!("{PLAN}{line}\n"));
+        assert_eq!(text(&result), PLAN, "{line}");
+        assert_eq!((result.added.len(), result.restored.len()), (0, 1), "{line}");
+        assert!(result.restored.concat().chars().all(|c| !c.is_control()));
+    }
+    let parent = reconcile(b"- [ ] 1.1 a\n", b"- [ ] 1.1 a\n- [x] 1. b\n", &Grammar::default());
+    assert_eq!(parent.bytes, b"- [ ] 1.1 a\n");
+    let both = reconcile(b"- [ ] 1.1 a\n", b"- [ ] 1.1 a\n- [x] 1. b\n- [x] 9. c\n", &Grammar::default());
+    assert_eq!(
+        both.bytes, b"- [ ] 1.1 a\n- [ ] 9. c\n",
+        "one that may not stay does not take others with it"
+    );
+    let below = reconcile(b"- [ ] 29.INTEG a\n", b"- [ ] 29.INTEG a\n- [ ] 29.1 b\n", &Grammar::default());
+    assert_eq!(below.bytes, b"- [ ] 29.INTEG a\n", "29 has no box of its own, and yet this is its child");
+    let long = format!("{PLAN}- [ ] 7. {}\n", "x".repeat(5000));
+    assert_eq!(text(&run(&long)), PLAN);
+}
+
+#[test]
+fn a_child_is_not_kept_and_a_line_that_would_take_children_goes_to_the_end() {
+    let result = run(&PLAN.replace("- [-] 3. three\n", "- [-] 3. three\n  - [ ] 7. child\n"));
+    assert_eq!(text(&result), PLAN);
+    let result = run(&PLAN.replace("- [-] 3. three\n", "- [-] 3. three\n- [ ] 7. between\n"));
+    assert_eq!(text(&result), format!("{PLAN}- [ ] 7. between\n"));
+}
+
+#[test]
+fn other_edits_are_restored_and_named() {
+    let after = PLAN.replace("2. two", "2. too").replace("  - detail\n", "").replace("# Plan", "# Plan B");
+    let result = run(&after);
+    assert_eq!(text(&result), PLAN);
+    insta::assert_snapshot!(result.restored.join("\n"), @r"
+    Line 1 was changed or removed and is back: `# Plan`.
+    Line 4 was changed or removed and is back: `- detail`.
+    Line 6 was changed or removed and is back: `- [ ] 2. two`.
+    Line 7 was changed or removed and is back: `- detail`.
+    A line of the agent's (its line 1) was left out: `# Plan B`.
+    A line of the agent's (its line 5) was left out: `- [ ] 2. too`.
+    ");
+    let moved = "- [ ] FINAL\n".to_owned() + &PLAN.replace("- [ ] FINAL\n", "");
+    assert_eq!(text(&run(&moved)), PLAN);
+    insta::assert_snapshot!(run(&moved).restored.join("\n"), @"Lines were moved; they were put back.");
+    let crlf = PLAN.replace('\n', "\r\n");
+    assert_eq!(text(&run(&crlf)), PLAN);
+    insta::assert_snapshot!(run(&crlf).restored.join("\n"), @"Line ends or the byte-order mark were changed; they were put back.");
+    let cut = run(PLAN.trim_end());
+    assert_eq!(text(&cut), PLAN);
+    insta::assert_snapshot!(cut.restored.join("\n"), @"Line ends or the byte-order mark were changed; they were put back.");
+}
+
+#[test]
+fn a_file_that_is_gone_or_garbage_comes_back_and_the_list_of_edits_is_bounded() {
+    insta::assert_snapshot!(run("").restored.join("\n"), @"The file was emptied or removed; it was put back.");
+    assert_eq!(text(&run("")), PLAN);
+    let garbage: Vec<u8> = (0..=255).cycle().take(100_000).collect();
+    let result = reconcile(PLAN.as_bytes(), &garbage, &Grammar::default());
+    assert_eq!(result.bytes, PLAN.as_bytes());
+    assert!(result.restored.len() <= 21 && result.restored.iter().all(|line| line.len() < 300));
+}
+
+#[test]
+fn an_added_line_takes_the_line_ends_of_the_file() {
+    let grammar = Grammar::default();
+    let result =
+        reconcile(b"- [ ] 1. a\r\n- [ ] 2. b", b"- [ ] 1. a\n- [ ] 2. b\n- [ ] 3. c\n- [ ] 4. d\n", &grammar);
+    assert_eq!(result.bytes, b"- [ ] 1. a\r\n- [ ] 2. b\r\n- [ ] 3. c\r\n- [ ] 4. d");
+    let result = reconcile(b"", b"- [ ] 1. a", &grammar);
+    assert_eq!(result.bytes, b"- [ ] 1. a\n");
+    let result = reconcile(
+        "\u{feff}---\nx: y\n---\n".as_bytes(),
+        "\u{feff}- [x] 1. a\n---\nx: y\n---\n".as_bytes(),
+        &grammar,
+    );
+    assert_eq!(String::from_utf8(result.bytes).unwrap(), "\u{feff}---\nx: y\n---\n- [ ] 1. a\n");
+}
+
+#[test]
+fn nothing_is_added_where_it_would_not_be_seen() {
+    let before = b"- [ ] 1. a\n\n```\nunclosed\n";
+    let result = reconcile(before, b"- [ ] 9. replaced everything\n", &Grammar::default());
+    assert_eq!(result.bytes, b"- [ ] 9. replaced everything\n- [ ] 1. a\n\n```\nunclosed\n");
+    let result = reconcile(b"```\nunclosed\n", b"```\nx\n```\n- [ ] 9. a\n", &Grammar::default());
+    assert_eq!(result.bytes, b"```\nunclosed\n");
+}

@@ -1,0 +1,341 @@
+//! The mutation gate with real Maven and real PIT on small projects.
+
+mod project;
+
+use project::{JUnit, Pom, Project, error, has_maven, reasons};
+use ralph::config::GateEngine;
+use ralph::mutation::{GateReport, NoCoverage, Per, Verdict};
+
+const MAIN: &str = "src/main/java/com/acme";
+const TEST: &str = "src/test/java/com/acme";
+
+fn main_file(class: &str) -> String {
+    format!("{MAIN}/{class}.java")
+}
+
+fn test_file(class: &str) -> String {
+    format!("{TEST}/{class}.java")
+}
+
+/// `class killed/total` of each judged class.
+fn scores(report: &GateReport) -> Vec<String> {
+    let coverage = |class: &ralph::mutation::ClassScore| class.tally.coverage(NoCoverage::Survived);
+    report.classes.iter().map(|class| format!("{} {}", class.class, coverage(class))).collect()
+}
+
+/// A project of many classes; JUnit 5, a Surefire that gives properties and environment.
+fn many() -> Project {
+    let project = Project::new();
+    let mut pom = Pom::new("many", JUnit::Five);
+    pom.surefire = "<argLine>@{late} -Xmx300m</argLine><systemPropertyVariables><greeting>good day</greeting></systemPropertyVariables>\
+        <environmentVariables><HOUSE>blue</HOUSE></environmentVariables>";
+    project.write("pom.xml", &pom.text());
+    let import = "import static org.junit.jupiter.api.Assertions.*; import org.junit.jupiter.api.Test;";
+    project
+        .class(&main_file("Strong"), "public class Strong { public int add(int a, int b) { return a + b; } \
+            static class Inner { int less(int a) { return a - 1; } } }\nclass Beside { int more(int a) { return a + 1; } }")
+        .class(&test_file("StrongTest"), &format!("{import} class StrongTest {{ @Test void all() {{ assertEquals(5, new Strong().add(2, 3)); \
+            assertEquals(1, new Strong.Inner().less(2)); assertEquals(3, new Beside().more(2)); \
+            assertEquals(\"good day\", System.getProperty(\"greeting\")); assertEquals(\"blue\", System.getenv(\"HOUSE\")); assertEquals(\"yes\", System.getProperty(\"late\")); }} }}"))
+        .class(&main_file("Weak"), "public class Weak { public int add(int a, int b) { return a + b; }\n\
+            public boolean big(int a) { return a > 10; } }")
+        .class(&test_file("WeakTest"), &format!("{import} class WeakTest {{ @Test void runs() {{ new Weak().add(2, 3); new Weak().big(3); }} }}"))
+        .class(&main_file("Half"), "public class Half { public int seen(int a) { return a + 2; }\n\
+            public int unseen(int a) { return a - 2; } }")
+        .class(&test_file("TestHalf"), &format!("{import} class TestHalf {{ @Test void seen() {{ assertEquals(4, new Half().seen(2)); }} }}"))
+        .class(&main_file("Shape"), "public interface Shape { int area(); }")
+        .class(&test_file("ShapeTest"), &format!("{import} class ShapeTest {{ @Test void one() {{ Shape s = () -> 1; assertEquals(1, s.area()); }} }}"))
+        .class(&main_file("Point"), "public record Point(int x, int y) { }")
+        .class(&test_file("PointTest"), &format!("{import} class PointTest {{ @Test void x() {{ assertEquals(1, new Point(1, 2).x()); }} }}"))
+        .class(&main_file("Limits"), "public final class Limits { public static final int MAX = 5; private Limits() { } }")
+        .class(&test_file("LimitsTest"), &format!("{import} class LimitsTest {{ @Test void max() {{ assertEquals(5, Limits.MAX); }} }}"))
+        .class(&main_file("Untested"), "public class Untested { int a() { return 1; } }");
+    project
+}
+
+#[test]
+fn classes_are_judged_one_by_one_and_a_red_test_elsewhere_is_a_remark() {
+    if !has_maven() {
+        return;
+    }
+    let mut project = many();
+    let import = "import static org.junit.jupiter.api.Assertions.*; import org.junit.jupiter.api.Test;";
+    project.class(
+        &test_file("ForeignTest"),
+        &format!("{import} class ForeignTest {{ @Test void red() {{ fail(); }} }}"),
+    );
+    let paths: Vec<String> = ["Strong", "Weak", "Half", "Shape", "Point", "Untested"]
+        .map(main_file)
+        .into_iter()
+        .chain([test_file("WeakTest")])
+        .collect();
+    project.changed(&paths.iter().map(String::as_str).collect::<Vec<_>>());
+    // A report of an earlier run lies where the new one will be.
+    let stale = project.request.folder.join("report/p");
+    fs_err::create_dir_all(&stale).unwrap();
+    fs_err::write(stale.join("mutations.xml"), "<mutations></mutations>").unwrap();
+
+    let report = project.run();
+    let logs = project.logs();
+    assert_eq!(
+        scores(&report),
+        ["com.acme.Half 50% (2/4)", "com.acme.Strong 100% (6/6)", "com.acme.Weak 0% (0/5)"],
+        "{:?}\n{logs}",
+        report.verdict
+    );
+    let reasons = reasons(&report);
+    assert!(
+        reasons.contains("com.acme.Half of package p is 50% (2/4); 100% (2/2) without the 2 mutants"),
+        "{reasons}"
+    );
+    assert!(
+        reasons.contains("com.acme.Weak of package p is 0% (0/5), below the threshold of 70%"),
+        "{reasons}"
+    );
+    assert!(!reasons.contains("Strong"), "{reasons}");
+    assert_eq!(report.failing, [format!("p/{}", main_file("Half")), format!("p/{}", main_file("Weak"))]);
+    assert_eq!((report.survivors_total, report.survivors.len()), (7, 7));
+    assert!(report.survivors.iter().all(|s| s.line == 2 || s.line == 3), "{:?}", report.survivors);
+    assert!(report.remarks.iter().any(|r| r.contains("com.acme.ForeignTest.red")), "{:?}", report.remarks);
+    assert_eq!(report.left_out.len(), 1);
+    assert_eq!(report.reports, [".ralph/state/iter-1/gate/report/p"]);
+    assert!(project.workspace().join(&report.reports[0]).join("index.html").is_file());
+
+    // The same scores under another rule: the second run needs no network and only compiles.
+    project.settings.per = Per::Task;
+    project.settings.threshold = 53;
+    project.changed(&paths[..3].iter().map(String::as_str).collect::<Vec<_>>());
+    let report = project.run();
+    assert_eq!((&report.verdict, report.coverage.to_string().as_str()), (&Verdict::Pass, "53% (8/15)"));
+}
+
+#[test]
+fn interfaces_records_and_constants_are_skipped_while_their_changed_tests_pass() {
+    if !has_maven() {
+        return;
+    }
+    let mut project = many();
+    let paths = [main_file("Shape"), main_file("Point"), main_file("Limits"), test_file("PointTest")];
+    project.changed(&paths.each_ref().map(String::as_str));
+    let report = project.run();
+    let Verdict::Skip { why } = &report.verdict else { panic!("{:?}\n{}", report.verdict, project.logs()) };
+    assert_eq!(why, "There is nothing to mutate in com.acme.Shape, com.acme.Point, com.acme.Limits.");
+
+    let red = "import org.junit.jupiter.api.*; class PointTest { @Test void x() { Assertions.assertEquals(9, new Point(1, 2).x()); } }";
+    project.class(&test_file("PointTest"), red);
+    project.changed(&[&test_file("PointTest")]);
+    let report = project.run();
+    assert!(reasons(&report).contains("PointTest.x"), "{:?}\n{}", report.verdict, project.logs());
+
+    // A POM may hide the red test from Surefire; then nothing was seen to pass.
+    let pom = fs_err::read_to_string(project.root().join("pom.xml")).unwrap();
+    project.write("pom.xml", &pom.replace("<argLine>", "<skip>true</skip><argLine>"));
+    let (why, _) = error(&project.run());
+    assert!(why.contains("Maven ran none of the changed test classes of p/.: com.acme.PointTest"), "{why}");
+}
+
+#[test]
+fn an_own_annotation_named_generated_hides_nothing_and_poms_that_skip_tests_are_countered() {
+    if !has_maven() {
+        return;
+    }
+    let mut project = Project::new();
+    let mut pom = Pom::new("four", JUnit::Four);
+    pom.head = "<profiles><profile><id>skip</id><activation><activeByDefault>true</activeByDefault></activation>\
+        <properties><maven.test.skip>true</maven.test.skip><skipTests>true</skipTests></properties></profile></profiles>";
+    project.write("pom.xml", &pom.text());
+    project.write(".mvn/maven.config", "-Dmaven.test.skip=true");
+    project
+        .class(&main_file("Generated"), "import java.lang.annotation.*; @Retention(RetentionPolicy.CLASS) public @interface Generated { }")
+        .class(&main_file("Sly"), "@Generated public class Sly { public int add(int a, int b) { return a + b; } }")
+        .class(&test_file("SlyTest"), "import org.junit.*; public class SlyTest { @Test public void runs() { new Sly().add(1, 2); } }")
+        .class(&main_file("Good"), "public class Good { public int add(int a, int b) { return a + b; } }")
+        .class(&test_file("GoodTest"), "import org.junit.*; public class GoodTest { @Test public void adds() { Assert.assertEquals(3, new Good().add(1, 2)); } }");
+    project.changed(&[&main_file("Sly"), &main_file("Good"), &main_file("Generated")]);
+    let report = project.run();
+    let text = reasons(&report);
+    assert!(
+        text.contains(
+            "com.acme.Sly has no mutants only because an annotation such as @Generated hides 2 mutants"
+        ),
+        "{text}\n{}",
+        project.logs()
+    );
+    assert_eq!(scores(&report), ["com.acme.Good 100% (2/2)"]);
+    assert_eq!(report.failing, [format!("p/{}", main_file("Sly"))]);
+
+    project.class(
+        &test_file("GoodTest"),
+        "import org.junit.*; public class GoodTest { @Test public void adds() { Assert.fail(); } }",
+    );
+    project.changed(&[&main_file("Good")]);
+    let report = project.run();
+    assert_eq!(
+        reasons(&report),
+        "The test com.acme.GoodTest.adds fails without any mutation.",
+        "{}",
+        project.logs()
+    );
+}
+
+#[test]
+fn a_module_of_a_reactor_is_built_with_its_siblings_and_judged_alone() {
+    if !has_maven() {
+        return;
+    }
+    let mut project = Project::new();
+    let parent = "<project xmlns=\"http://maven.apache.org/POM/4.0.0\"><modelVersion>4.0.0</modelVersion><groupId>com.acme</groupId>\
+        <artifactId>all</artifactId><version>1</version><packaging>pom</packaging><modules><module>base</module><module>app</module></modules></project>";
+    let mut app = Pom::new("app", JUnit::Six);
+    app.dependencies = "<dependency><groupId>com.acme</groupId><artifactId>base</artifactId><version>1</version></dependency>";
+    project
+        .write("pom.xml", parent)
+        .write("base/pom.xml", &Pom::new("base", JUnit::Six).text())
+        .write("app/pom.xml", &app.text());
+    project
+        .class(&format!("base/{}", main_file("Base")), "public class Base { public int one() { return 1; } }")
+        .class(
+            &format!("app/{}", main_file("App")),
+            "public class App { public int two() { return new Base().one() + 1; } }",
+        )
+        .class(
+            &format!("app/{}", test_file("AppTest")),
+            "import org.junit.jupiter.api.*; class AppTest { \
+            @Test void two() { Assertions.assertEquals(2, new App().two()); } }",
+        );
+    project.changed(&[&format!("app/{}", main_file("App"))]);
+    let report = project.run();
+    assert_eq!(report.verdict, Verdict::Pass, "{}", project.logs());
+    assert_eq!(scores(&report), ["com.acme.App 100% (2/2)"]);
+    assert_eq!(report.reports, [".ralph/state/iter-1/gate/report/p/app"]);
+
+    let halting = "import org.junit.jupiter.api.*; class AppTest { @Test void two() { Runtime.getRuntime().halt(3); } }";
+    project.class(&format!("app/{}", test_file("AppTest")), halting);
+    let report = project.run();
+    assert_eq!(
+        reasons(&report),
+        "The test class com.acme.AppTest kills its JVM without any mutation.",
+        "{}",
+        project.logs()
+    );
+}
+
+#[test]
+fn what_does_not_compile_fails_with_the_compilers_words_and_no_older_report_counts() {
+    if !has_maven() {
+        return;
+    }
+    let mut project = Project::new();
+    project.write("pom.xml", &Pom::new("broken", JUnit::Five).text());
+    project
+        .class(&main_file("Foo"), "public class Foo {\n int x( \n}")
+        .class(&test_file("FooTest"), "class FooTest { }");
+    project.changed(&[&main_file("Foo")]);
+    let report = project.run();
+    let text = reasons(&report);
+    assert!(
+        text.starts_with("Module . of package p does not compile.\nsrc/main/java/com/acme/Foo.java:[4,1]"),
+        "{text}"
+    );
+    assert_eq!(report.failing, [format!("p/{}", main_file("Foo"))]);
+
+    let missing = "<dependency><groupId>com.acme.none</groupId><artifactId>nothing</artifactId><version>9</version></dependency>";
+    let mut pom = Pom::new("broken", JUnit::Five);
+    pom.dependencies = missing;
+    project.write("pom.xml", &pom.text());
+    let (why, transient) = error(&project.run());
+    assert!(why.contains("com.acme.none:nothing") && transient, "{why}");
+    project.changed(&[&main_file("Foo"), "pom.xml"]);
+    assert!(reasons(&project.run()).contains("does not build after a build file was changed"));
+}
+
+#[test]
+fn without_maven_or_with_dirty_targets_there_is_no_verdict() {
+    let mut project = Project::new();
+    project
+        .write("pom.xml", "<project/>")
+        .class(&main_file("Foo"), "class Foo { }")
+        .class(&test_file("FooTest"), "class FooTest { }");
+    project.changed(&[&main_file("Foo")]);
+    project.request.env = vec![("PATH".to_owned(), "/nowhere".to_owned())];
+    let (why, transient) = error(&project.run());
+    assert!(why.starts_with("Maven is not there") && !transient, "{why}");
+    project.request.packages[0].dirt = vec![ralph::source::RepoPath::parse(&main_file("Foo"))];
+    let (why, _) = error(&project.run());
+    assert_eq!(
+        why,
+        format!("Files of package p that are to be judged differ from HEAD: {}.", main_file("Foo"))
+    );
+}
+
+#[test]
+fn nothing_runs_when_no_java_was_changed() {
+    let mut project = Project::new();
+    project.write("pom.xml", "<project/>").write("README.md", "x");
+    project.changed(&["README.md"]);
+    project.request.env.clear();
+    let why = "No production Java was changed.".to_owned();
+    assert_eq!(project.run().verdict, Verdict::Skip { why });
+    assert!(!project.request.folder.exists());
+}
+
+#[test]
+fn the_poms_own_plugin_must_be_declared_and_must_not_skip() {
+    if !has_maven() {
+        return;
+    }
+    let plugin = |configuration: &str| {
+        format!(
+            "<plugin><groupId>org.pitest</groupId><artifactId>pitest-maven</artifactId><version>1.25.9</version>\
+             <configuration>{configuration}</configuration></plugin>"
+        )
+    };
+    let mut project = Project::new();
+    project.settings.engine = GateEngine::Maven;
+    project
+        .class(&main_file("Good"), "public class Good { public int add(int a, int b) { return a + b; } }")
+        .class(&test_file("GoodTest"), "import org.junit.*; public class GoodTest { @Test public void adds() { Assert.assertEquals(3, new Good().add(1, 2)); } }");
+    project.changed(&[&main_file("Good")]);
+    let pom = Pom::new("own", JUnit::Four).text();
+    project.write("pom.xml", &pom);
+    let (why, transient) = error(&project.run());
+    assert!(why.contains("does not declare pitest-maven") && !transient, "{why}");
+
+    let end = "</plugins></build>";
+    project.write("pom.xml", &pom.replace(end, &(plugin("<skip>true</skip>") + end)));
+    project.write("target/pit-reports/mutations.xml", "<mutations></mutations>");
+    let (why, _) = error(&project.run());
+    assert!(why.contains("pitest-maven skipped module"), "{why}\n{}", project.logs());
+
+    project
+        .write("pom.xml", &pom.replace(end, &(plugin("<mutationThreshold>100</mutationThreshold>") + end)));
+    let report = project.run();
+    assert_eq!(
+        (&report.verdict, scores(&report)),
+        (&Verdict::Pass, vec!["com.acme.Good 100% (2/2)".to_owned()]),
+        "{}",
+        project.logs()
+    );
+}
+
+#[test]
+fn a_command_says_its_verdict_by_its_exit_code() {
+    let mut project = Project::new();
+    project.changed(&[&main_file("Foo")]);
+    let mut verdict = |script: &str| {
+        project.settings.engine =
+            GateEngine::Command(vec!["/bin/sh".to_owned(), "-c".to_owned(), script.to_owned()]);
+        project.run().verdict
+    };
+    assert_eq!(verdict("exit 0"), Verdict::Pass);
+    assert_eq!(verdict("echo not here; exit 77"), Verdict::Skip { why: "p: not here.".to_owned() });
+    let reasons = vec!["The gate PITEST fails in package p.".to_owned(), "red".to_owned()];
+    assert_eq!(verdict("printf '\\033[1mred\\033[0m\\n'; exit 1"), Verdict::Fail { reasons });
+    assert!(matches!(verdict("exit 2"), Verdict::Error { transient: false, .. }));
+    assert!(matches!(verdict("kill -9 $$"), Verdict::Error { transient: false, .. }));
+    project.settings.limit = std::time::Duration::from_millis(200);
+    project.settings.engine = GateEngine::Command(vec!["/bin/sleep".to_owned(), "60".to_owned()]);
+    assert!(matches!(project.run().verdict, Verdict::Error { transient: true, .. }));
+    project.settings.engine = GateEngine::Command(vec!["/no/such/program".to_owned()]);
+    assert!(matches!(project.run().verdict, Verdict::Error { transient: false, .. }));
+}

@@ -1,0 +1,230 @@
+//! Small Maven projects in temporary folders, and the gate over them.
+
+use crate::support::direct_spawn::DirectSpawn;
+use ralph::config::{GateEngine, GateSettings};
+use ralph::gate::{GatePackage, GateRequest, run};
+use ralph::machine::facts::{FileChange, FileStatus, Oid};
+use ralph::mutation::{GateReport, NoCoverage, Per, Verdict};
+use ralph::source::{Kind, RepoPath};
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+use std::time::Duration;
+use tempfile::TempDir;
+
+/// JUnit as a project's dependency.
+#[derive(Clone, Copy)]
+pub(crate) enum JUnit {
+    Four,
+    Five,
+    Six,
+}
+
+impl JUnit {
+    fn dependency(self) -> &'static str {
+        match self {
+            Self::Four => {
+                "<dependency><groupId>junit</groupId><artifactId>junit</artifactId><version>4.13.2</version><scope>test</scope></dependency>"
+            }
+            Self::Five => {
+                "<dependency><groupId>org.junit.jupiter</groupId><artifactId>junit-jupiter</artifactId><version>5.10.2</version><scope>test</scope></dependency>"
+            }
+            Self::Six => {
+                "<dependency><groupId>org.junit.jupiter</groupId><artifactId>junit-jupiter</artifactId><version>6.0.1</version><scope>test</scope></dependency>"
+            }
+        }
+    }
+}
+
+const PLUGINS: &str = "<plugin><artifactId>maven-compiler-plugin</artifactId><version>3.13.0</version></plugin>\
+    <plugin><artifactId>maven-resources-plugin</artifactId><version>3.3.1</version></plugin>";
+
+/// A POM with pinned plugins (Maven 3.8.7 binds old ones).
+pub(crate) struct Pom {
+    pub(crate) artifact: &'static str,
+    pub(crate) junit: JUnit,
+    pub(crate) head: &'static str,
+    pub(crate) dependencies: &'static str,
+    pub(crate) surefire: &'static str,
+    pub(crate) plugins: &'static str,
+}
+
+impl Pom {
+    pub(crate) fn new(artifact: &'static str, junit: JUnit) -> Self {
+        Self { artifact, junit, head: "", dependencies: "", surefire: "", plugins: "" }
+    }
+
+    pub(crate) fn text(&self) -> String {
+        format!(
+            "<project xmlns=\"http://maven.apache.org/POM/4.0.0\"><modelVersion>4.0.0</modelVersion>\
+             <groupId>com.acme</groupId><artifactId>{}</artifactId><version>1</version>\
+             <properties><maven.compiler.release>17</maven.compiler.release>\
+             <project.build.sourceEncoding>UTF-8</project.build.sourceEncoding><late>-Dlate=yes</late></properties>{}\
+             <dependencies>{}{}</dependencies><build><plugins>{PLUGINS}\
+             <plugin><artifactId>maven-surefire-plugin</artifactId><version>3.2.5</version>\
+             <configuration>{}</configuration></plugin>{}</plugins></build></project>\n",
+            self.artifact,
+            self.head,
+            self.junit.dependency(),
+            self.dependencies,
+            self.surefire,
+            self.plugins
+        )
+    }
+}
+
+/// A package `p` in a workspace of its own.
+pub(crate) struct Project {
+    folder: TempDir,
+    pub(crate) request: GateRequest,
+    pub(crate) settings: GateSettings,
+}
+
+/// One cache for all tests of this process, as one workspace has one.
+fn cache() -> PathBuf {
+    static CACHE: OnceLock<TempDir> = OnceLock::new();
+    CACHE.get_or_init(|| tempfile::tempdir().unwrap()).path().to_owned()
+}
+
+impl Project {
+    pub(crate) fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().join("src/p");
+        fs_err::create_dir_all(&root).unwrap();
+        let package = GatePackage {
+            name: "p".to_owned(),
+            root,
+            changes: Vec::new(),
+            tests_at_base: Vec::new(),
+            dirt: Vec::new(),
+        };
+        let request = GateRequest {
+            name: "PITEST".to_owned(),
+            family: "2.".to_owned(),
+            packages: vec![package],
+            former_targets: BTreeSet::new(),
+            changed_since_fail: BTreeSet::new(),
+            no_tests_written: false,
+            folder: folder.path().join(".ralph/state/iter-1/gate"),
+            cache: cache(),
+            tag: "test".to_owned(),
+            env: std::env::vars().collect(),
+        };
+        Self { folder, request, settings: settings() }
+    }
+
+    pub(crate) fn workspace(&self) -> &Path {
+        self.folder.path()
+    }
+
+    pub(crate) fn root(&self) -> PathBuf {
+        self.request.packages[0].root.clone()
+    }
+
+    /// Writes a file of the package.
+    pub(crate) fn write(&self, path: &str, text: &str) -> &Self {
+        let file = self.root().join(path);
+        fs_err::create_dir_all(file.parent().unwrap()).unwrap();
+        fs_err::write(file, text).unwrap();
+        self
+    }
+
+    /// Writes a class of package `com.acme` with its imports.
+    pub(crate) fn class(&self, path: &str, body: &str) -> &Self {
+        self.write(path, &format!("package com.acme;\n{body}\n"))
+    }
+
+    /// Says which files the family changed.
+    pub(crate) fn changed(&mut self, paths: &[&str]) -> &mut Self {
+        self.request.packages[0].changes = paths.iter().map(|path| change(path)).collect();
+        self
+    }
+
+    pub(crate) fn run(&self) -> GateReport {
+        let report = run(&self.request, &self.settings, &DirectSpawn, &|_| {});
+        assert!(
+            serde_json::to_string(&report).unwrap().chars().all(|c| !c.is_control()),
+            "control characters in {report:?}"
+        );
+        report
+    }
+
+    /// The logs of all calls, for the message of a failed test.
+    pub(crate) fn logs(&self) -> String {
+        let mut all = String::new();
+        let folder = self.request.folder.join("logs/0");
+        for entry in fs_err::read_dir(folder).into_iter().flatten().flatten() {
+            let text = fs_err::read_to_string(entry.path()).unwrap_or_default();
+            all += &format!(
+                "--- {}\n{}\n",
+                entry.path().display(),
+                text.chars().take(6_000).collect::<String>()
+            );
+        }
+        all
+    }
+}
+
+fn change(path: &str) -> FileChange {
+    let kind = match path {
+        p if p.contains("src/test/") => Kind::Test,
+        p if p.ends_with("pom.xml") => Kind::Build,
+        p if p.contains("src/main/") => Kind::Production,
+        _ => Kind::Other,
+    };
+    let blob = Some(Oid("1".repeat(40)));
+    FileChange {
+        package: "p".to_owned(),
+        path: RepoPath::parse(path),
+        status: FileStatus::Modified,
+        kind,
+        old: blob.clone(),
+        new: blob,
+    }
+}
+
+/// The default settings of PITEST.
+pub(crate) fn settings() -> GateSettings {
+    GateSettings {
+        engine: GateEngine::Direct,
+        threshold: 70,
+        per: Per::Class,
+        no_coverage: NoCoverage::Survived,
+        jobs: 2,
+        maven_args: Vec::new(),
+        limit: Duration::from_secs(900),
+        pit_version: "1.25.9".to_owned(),
+        test_names: ["{}Test", "Test{}", "{}Tests", "{}TestCase"].map(str::to_owned).to_vec(),
+        jvm_args: Vec::new(),
+    }
+}
+
+/// True when Maven and Java are there; says why not, and fails where they must be (`CI=true`).
+pub(crate) fn has_maven() -> bool {
+    let path = std::env::vars().find(|(name, _)| name == "PATH").map(|(_, value)| value).unwrap_or_default();
+    let there = |program: &str| path.split(':').any(|folder| Path::new(folder).join(program).is_file());
+    let missing: Vec<&str> = ["mvn", "java", "javac"].into_iter().filter(|program| !there(program)).collect();
+    if missing.is_empty() {
+        return true;
+    }
+    let why = format!("skipped: {} not on the PATH", missing.join(", "));
+    assert!(std::env::vars().all(|(name, value)| (name.as_str(), value.as_str()) != ("CI", "true")), "{why}");
+    eprintln!("{why}");
+    false
+}
+
+/// The reasons of a FAIL, joined.
+pub(crate) fn reasons(report: &GateReport) -> String {
+    match &report.verdict {
+        Verdict::Fail { reasons } => reasons.join("\n"),
+        other => panic!("no FAIL: {other:?}"),
+    }
+}
+
+/// The reason and the transience of an ERROR.
+pub(crate) fn error(report: &GateReport) -> (String, bool) {
+    match &report.verdict {
+        Verdict::Error { why, transient, .. } => (why.clone(), *transient),
+        other => panic!("no ERROR: {other:?}"),
+    }
+}

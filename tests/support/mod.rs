@@ -1,0 +1,3 @@
+//! What integration tests share.
+
+pub(crate) mod direct_spawn;

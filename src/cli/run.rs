@@ -43,6 +43,8 @@ pub(super) fn run_in(workspace: &Workspace, args: &RunArgs) -> Result<Stop, Faul
         .iter()
         .map(|id| key_of(&known, id).map(|key| key.family))
         .collect::<Result<Vec<String>, Fault>>()?;
+    // The engine folds the journal anew: two states at a time would be the peak of a long run's memory.
+    drop(known);
     let mut policy = workspace.policy();
     policy.optional = args.optional;
     policy.iterations = args.max_iterations.or(policy.iterations);

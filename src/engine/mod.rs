@@ -78,11 +78,8 @@ impl<'a> Engine<'a> {
         places: Places,
         grammar: Grammar,
     ) -> Result<Self, Fault> {
-        let (journal, records) = Journal::open(disk, &places.journal())?;
         let mut fold = Fold::default();
-        for record in &records {
-            fold.take(record)?;
-        }
+        let journal = Journal::open(disk, &places.journal(), |record| fold.take(&record).map(drop))?;
         Ok(Self {
             disk,
             world,
@@ -165,11 +162,9 @@ impl<'a> Engine<'a> {
 
 /// The state as the journal and tasks.md tell it, without changing anything: for questions beside a run.
 pub fn read_state(disk: &dyn Disk, places: &Places, grammar: &Grammar) -> Result<State, Fault> {
-    let reading = journal::read(&disk.read(&places.journal())?.unwrap_or_default())?;
     let mut fold = Fold::default();
-    for record in &reading.records {
-        fold.take(record)?;
-    }
+    let bytes = disk.read(&places.journal())?.unwrap_or_default();
+    journal::replay(&bytes, |record| fold.take(&record).map(drop))?;
     let mut state = fold.state;
     state.spec = places.spec_name();
     if let Some(bytes) = disk.read(&places.tasks())? {

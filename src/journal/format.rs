@@ -9,6 +9,7 @@
 
 use crate::machine::event::Event;
 use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
 use sha2::{Digest, Sha256};
 use std::fmt::{self, Write as _};
 use std::io;
@@ -80,11 +81,17 @@ struct BodyOut<'a> {
 }
 
 #[derive(Deserialize)]
-struct BodyIn {
+struct BodyIn<'a> {
     v: u32,
     seq: u64,
     at: String,
-    e: serde_json::Value,
+    #[serde(borrow)]
+    e: &'a RawValue,
+}
+
+#[derive(Deserialize)]
+struct Kind {
+    kind: String,
 }
 
 /// What the first record names as its predecessor.
@@ -116,13 +123,16 @@ pub(super) fn decode(line: &[u8], head: &str, seq: u64) -> Result<Line, LineErro
     if parsed.v > VERSION {
         return Ok(Line::Newer(format!("version {}", parsed.v)));
     }
-    let kind = parsed.e.get("kind").and_then(|kind| kind.as_str()).unwrap_or("none").to_owned();
-    match serde_json::from_value::<Event>(parsed.e) {
+    match serde_json::from_str::<Event>(parsed.e.get()) {
         Ok(event) => {
             let hash = String::from_utf8_lossy(own).into_owned();
             Ok(Line::Record(Box::new(Record { seq, at: parsed.at, event, hash })))
         }
-        Err(error) => Ok(Line::Newer(format!("kind {kind}: {error}"))),
+        Err(error) => {
+            let kind = serde_json::from_str::<Kind>(parsed.e.get());
+            let kind = kind.map_or_else(|_| "none".to_owned(), |kind| kind.kind);
+            Ok(Line::Newer(format!("kind {kind}: {error}")))
+        }
     }
 }
 

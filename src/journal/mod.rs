@@ -77,37 +77,42 @@ pub struct Journal {
     unsynced: bool,
 }
 
-/// What a journal file holds.
-#[derive(Debug, Default)]
-pub struct Reading {
-    /// The records, in order.
-    pub records: Vec<Record>,
+/// Where a journal file ends.
+#[derive(Debug)]
+pub struct Ending {
+    /// How many records it holds.
+    pub records: u64,
+    /// The hash of the last one; what the first one follows on when there is none.
+    pub head: String,
     /// Bytes of whole, valid records.
     pub valid_len: u64,
     /// Bytes behind them: a record that was being written when ralph died.
     pub torn: u64,
-    /// The first record of an unknown kind or version, if any; it and all after it are not in `records`.
+    /// The first record of an unknown kind or version, if any; it and all after it are not counted.
     pub newer: Option<(u64, String)>,
 }
 
 impl Journal {
-    /// Opens the journal for writing; a torn tail is kept beside it as `torn-<seq>` and cut off.
-    pub fn open(disk: &mut dyn Disk, path: &Path) -> Result<(Self, Vec<Record>), JournalError> {
-        let bytes = disk.read(path)?.unwrap_or_default();
-        let reading = read(&bytes)?;
-        if let Some((line, what)) = reading.newer {
-            return Err(JournalError::Newer { line, what });
+    /// Opens the journal for writing and hands out its records one by one; a torn tail is kept beside it
+    /// as `torn-<seq>` and cut off. A record that is refused ends it with that error.
+    pub fn open<E: From<JournalError>>(
+        disk: &mut dyn Disk,
+        path: &Path,
+        each: impl FnMut(Record) -> Result<(), E>,
+    ) -> Result<Self, E> {
+        let bytes = disk.read(path).map_err(JournalError::Io)?.unwrap_or_default();
+        let ending = replay(&bytes, each)?;
+        if let Some((line, what)) = ending.newer {
+            return Err(JournalError::Newer { line, what }.into());
         }
-        let seq = reading.records.last().map_or(0, |record| record.seq);
-        if reading.torn > 0 {
-            let kept = path.with_file_name(format!("torn-{}", seq + 1));
-            let from = usize::try_from(reading.valid_len).unwrap_or(bytes.len());
-            disk.replace(&kept, &bytes[from..])?;
-            disk.truncate(path, reading.valid_len)?;
+        if ending.torn > 0 {
+            let kept = path.with_file_name(format!("torn-{}", ending.records + 1));
+            let from = usize::try_from(ending.valid_len).unwrap_or(bytes.len());
+            disk.replace(&kept, &bytes[from..]).map_err(JournalError::Io)?;
+            disk.truncate(path, ending.valid_len).map_err(JournalError::Io)?;
         }
-        let head = reading.records.last().map_or_else(format::genesis, |record| record.hash.clone());
-        let journal = Self { path: path.to_owned(), head, len: reading.valid_len, seq, unsynced: false };
-        Ok((journal, reading.records))
+        let Ending { head, records: seq, valid_len: len, .. } = ending;
+        Ok(Self { path: path.to_owned(), head, len, seq, unsynced: false })
     }
 
     /// Appends one fact. It is on the disk only after [`Journal::sync`].
@@ -134,40 +139,43 @@ impl Journal {
     }
 }
 
-/// Reads a journal's bytes without changing anything: a torn tail is reported, a broken middle refused.
-pub fn read(bytes: &[u8]) -> Result<Reading, JournalError> {
-    let mut reading = Reading::default();
-    let mut head = format::genesis();
+/// Reads a journal's bytes without changing anything and hands out the records one by one, so that a long
+/// journal is never held twice: a torn tail is reported, a broken middle refused.
+pub fn replay<E: From<JournalError>>(
+    bytes: &[u8],
+    mut each: impl FnMut(Record) -> Result<(), E>,
+) -> Result<Ending, E> {
+    let mut ending = Ending { records: 0, head: format::genesis(), valid_len: 0, torn: 0, newer: None };
     let mut offset = 0usize;
-    let mut number = 0u64;
     while offset < bytes.len() {
-        number += 1;
+        let number = ending.records + 1;
         let rest = &bytes[offset..];
         let end = rest.iter().position(|b| *b == b'\n');
         let line = &rest[..end.unwrap_or(rest.len())];
-        let record = match format::decode(line, &head, reading.records.len() as u64 + 1) {
+        let record = match format::decode(line, &ending.head, number) {
             Ok(Line::Record(record)) if end.is_some() => *record,
             Ok(Line::Newer(what)) if end.is_some() => {
-                reading.newer = Some((number, what));
-                return Ok(reading);
+                ending.newer = Some((number, what));
+                return Ok(ending);
             }
             Ok(_) => break,
             Err(error) => {
                 if let Some(end) = end
                     && has_record(&rest[end + 1..])
                 {
-                    return Err(JournalError::Corrupt { line: number, what: error.to_string() });
+                    return Err(JournalError::Corrupt { line: number, what: error.to_string() }.into());
                 }
                 break;
             }
         };
-        head.clone_from(&record.hash);
+        ending.head.clone_from(&record.hash);
         offset += line.len() + 1;
-        reading.valid_len = offset as u64;
-        reading.records.push(record);
+        ending.valid_len = offset as u64;
+        ending.records = number;
+        each(record)?;
     }
-    reading.torn = bytes.len() as u64 - reading.valid_len;
-    Ok(reading)
+    ending.torn = bytes.len() as u64 - ending.valid_len;
+    Ok(ending)
 }
 
 /// True when some later line is a record by its own hash: then a bad line before it is no torn tail.

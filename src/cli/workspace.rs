@@ -13,7 +13,8 @@ use crate::engine::{Engine, Fault, FaultKind, Outside, Parts, Places};
 use crate::git::Repositories;
 use crate::machine::event::{Event, Mode};
 use crate::machine::policy::Policy;
-use crate::machine::state::State;
+use crate::machine::state::{Phase, State};
+use crate::machine::stop::Stop;
 use crate::source::Classifier;
 use crate::sys::disk::RealDisk;
 use crate::sys::lock::{self, Lock};
@@ -49,6 +50,10 @@ impl Place<'_> {
         let text = match fs_err::read_to_string(&file) {
             Ok(text) => text,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => String::new(),
+            Err(error) if error.kind() == std::io::ErrorKind::InvalidData => {
+                let what = ".ralph/config.yaml is not UTF-8 text.";
+                return Err(Fault::new(FaultKind::Setup, what, "save it as UTF-8"));
+            }
             Err(error) => return Err(error.into()),
         };
         let settings = config::parse(&text, &root).map_err(|errors| {
@@ -68,9 +73,7 @@ impl Place<'_> {
 
     fn find(&self) -> Result<PathBuf, Fault> {
         if let Some(root) = self.root {
-            return fs_err::canonicalize(root).map_err(|error| {
-                Fault::new(FaultKind::Setup, format!("--root: {error}."), "name an existing folder")
-            });
+            return named(root);
         }
         let here = std::env::current_dir()?;
         let found = here.ancestors().find(|folder| folder.join(".ralph").is_dir());
@@ -164,6 +167,17 @@ impl Workspace {
         Ok(crate::engine::read_state(&disk, &self.places, &self.grammar)?)
     }
 
+    /// The same, for questions about boxes: a file without any has no answer.
+    pub(super) fn read_boxes(&self) -> Result<State, Fault> {
+        let state = self.read_state()?;
+        if !state.book().rows.is_empty() && self.places.tasks().exists() {
+            return Ok(state);
+        }
+        let there = if self.places.tasks().exists() { "are no boxes in it" } else { "is no such file" };
+        let what = format!("{}: There {there}.", state.spec);
+        Err(Fault::new(FaultKind::Setup, what, "`ralph check` lists everything that is wrong"))
+    }
+
     /// Opens the engine, and does what one verb asks for: what an earlier run still owes first, then a
     /// look at tasks.md and the packages, then the verb's own fact.
     pub(super) fn as_a_verb<T>(
@@ -176,8 +190,25 @@ impl Workspace {
         let mut engine = Engine::open(&mut disk, &mut outside, self.places.clone(), self.grammar.clone())?;
         engine.drive(vec![self.started(Mode::Verb, self.policy(), Vec::new()), Event::Resumed])?;
         engine.look()?;
+        if let Phase::Stopped(Stop::Refused { problems }) = &engine.state().phase {
+            let hint = "mend the file; `ralph check` lists everything that is wrong";
+            return Err(Fault::new(FaultKind::Setup, problems.join("\nerror: "), hint));
+        }
         act(&mut engine)
     }
+}
+
+/// The folder that `--root` names, which must hold `.ralph/`.
+fn named(root: &Path) -> Result<PathBuf, Fault> {
+    let setup = |what: String, hint: &str| Fault::new(FaultKind::Setup, what, hint);
+    let folder = fs_err::canonicalize(root).ok().filter(|folder| folder.is_dir()).ok_or_else(|| {
+        setup(format!("--root: There is no folder `{}`.", root.display()), "name an existing folder")
+    })?;
+    if folder.join(".ralph").is_dir() {
+        return Ok(folder);
+    }
+    let what = format!("--root: There is no .ralph/ in {}.", folder.display());
+    Err(setup(what, "`ralph --root DIR init` makes one"))
 }
 
 /// The box that an id means: `2.`, `2`, `2.PITEST`, `FINAL`.

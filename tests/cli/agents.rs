@@ -78,7 +78,7 @@ fn a_reviewer_that_commits_is_put_back_and_asked_again() {
     let project = Project::new("- [ ] 1. One\n- [ ] 1.PRE-CR Review\n");
     project.agent("1.PRE-CR/1) commit app src/main/better.txt; change app README.md; as_usual; echo 'RALPH-VERDICT: PASS' ;;");
     project.ralph(&["run"]).code(0);
-    assert_eq!(project.story()[1..], ["1.PRE-CR=REJECTED (attempt 1 of 3)", "1.PRE-CR=ACCEPTED"]);
+    assert_eq!(project.story()[1..], ["1.PRE-CR=REJECTED (attempt 1 of 3)", "1.PRE-CR=PRE-CR PASS"]);
     assert!(project.entry(2).lines.contains("A reviewer must change nothing"), "{:?}", project.entry(2));
     assert_eq!(project.git("src/app", &["log", "--format=%s"]), "1. 1\nstart");
     assert_eq!(project.git("src/app", &["status", "--porcelain"]), "");
@@ -109,8 +109,8 @@ fn reviewers_of_older_loops_speak_through_the_boxes() {
             "1.=ACCEPTED",
             "1.REQ-CHECK=REQ-CHECK FAIL",
             "1.=ACCEPTED",
-            "1.REQ-CHECK=ACCEPTED",
-            "1.PRE-CR=ACCEPTED"
+            "1.REQ-CHECK=REQ-CHECK PASS",
+            "1.PRE-CR=PRE-CR PASS"
         ]
     );
 }

@@ -33,6 +33,12 @@ fn a_root_that_is_missing_or_a_file() {
     error: --root: There is no folder `tasks.md`.
     hint: name an existing folder
     ");
+    let before = project.files();
+    insta::assert_snapshot!(refused(&project, &["--root", "src", "run"]), @r"
+    error: --root: There is no .ralph/ in <ws>/src.
+    hint: `ralph --root DIR init` makes one
+    ");
+    assert!(project.files() == before);
 }
 
 #[test]
@@ -76,7 +82,10 @@ fn a_configuration_with_mistakes() {
     project.write(".ralph/config.yaml", "agents: [\n");
     assert!(refused(&project, &["run"]).contains("config.yaml:"));
     project.write(".ralph/config.yaml", b"\xff\xfe\x00");
-    refused(&project, &["run"]);
+    insta::assert_snapshot!(refused(&project, &["run"]), @r"
+    error: .ralph/config.yaml is not UTF-8 text.
+    hint: save it as UTF-8
+    ");
 }
 
 #[test]

@@ -63,7 +63,7 @@ fn reopening_final_and_a_child_opens_what_depends_on_it() {
     assert_eq!(project.read("tasks.md"), "- [ ] 1. P\n  - [x] 1.1 A\n  - [ ] 1.2 B\n- [x] FINAL V\n");
     project.ralph(&["run"]).code(0);
     let story = project.story();
-    assert_eq!(story[story.len() - 2..], ["1.2=ACCEPTED", "FINAL=COMPLETE"], "other content: FINAL again");
+    assert_eq!(story[story.len() - 2..], ["1.2.=ACCEPTED", "FINAL=COMPLETE"], "other content: FINAL again");
 }
 
 #[test]

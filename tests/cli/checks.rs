@@ -94,7 +94,7 @@ fn ralph_commits_for_agents_that_may_not() {
     let files = project.git("src/app", &["ls-tree", "-r", "--name-only", "HEAD"]);
     assert_eq!(files, "README.md\nnew.txt\nsrc/main/1.txt\nsrc/test/1.txt");
     assert!(project.has("src/app/target/out.bin"), "output stays where it is");
-    assert_eq!(project.story()[2..], ["1.PRE-CR=REJECTED (attempt 1 of 3)", "1.PRE-CR=ACCEPTED"]);
+    assert_eq!(project.story()[2..], ["1.PRE-CR=REJECTED (attempt 1 of 3)", "1.PRE-CR=PRE-CR PASS"]);
 }
 
 #[test]
@@ -143,7 +143,9 @@ fn people_are_told_through_commands_with_the_event_as_json() {
         .iter()
         .map(|event| format!("{} {}", event["event"].as_str().unwrap(), event["task"].as_str().unwrap()))
         .collect();
-    assert_eq!(events, ["stop ", "gate-fail 1.LINT", "blocked 1.LINT", "done "], "{told:?}");
+    for expected in ["stop ", "gate-fail 1.LINT", "blocked 1.LINT", "done "] {
+        assert_eq!(events.iter().filter(|event| *event == expected).count(), 1, "{expected}: {told:?}");
+    }
     assert!(told.iter().all(|event| !event["why"].as_str().unwrap().is_empty()));
 }
 

@@ -52,7 +52,7 @@ fn a_flipped_byte_in_the_middle_is_noticed_by_every_verb() {
     ] {
         let done = project.ralph(verb).code(4);
         assert!(done.err.contains("error: ") && done.err.contains("hint: "), "{verb:?}: {}", done.err);
-        assert!(done.err.contains("line "), "{verb:?} names the place: {}", done.err);
+        assert!(done.err.contains("journal.jsonl:3: "), "{verb:?} names the place: {}", done.err);
     }
     assert_eq!(project.bytes(JOURNAL), bytes, "nobody wrote to it");
     assert_eq!(project.read("tasks.md"), TWO.replace("[ ] 1.", "[x] 1."));

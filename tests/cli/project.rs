@@ -18,6 +18,7 @@ use tempfile::TempDir;
 const PRELUDE: &str = r#"set -eu
 cd "$RALPH_WORKSPACE"
 cat > /dev/null
+export GIT_AUTHOR_NAME=Agent GIT_AUTHOR_EMAIL=a@example.org GIT_COMMITTER_NAME=Agent GIT_COMMITTER_EMAIL=a@example.org
 change() {   # package, file: changes it, does not commit
     case $2 in */*) mkdir -p "src/$1/${2%/*}" ;; esac
     echo "${RALPH_TASK:-$RALPH_STAGE} $RALPH_ITERATION" >> "src/$1/$2"

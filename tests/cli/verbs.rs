@@ -68,7 +68,7 @@ fn next_names_the_box_its_line_and_why_others_wait() {
     let done = project.ralph(&["next"]).code(1);
     assert_eq!(
         done.out,
-        "tasks.md:1: 1. waits for 1.1 (tasks.md:2).\ntasks.md:2: 1.1 holds `[-]`, which is not ralph's to change.\n"
+        "tasks.md:1: 1. waits for 1.1. (tasks.md:2).\ntasks.md:2: 1.1. holds `[-]`, which is not ralph's to change.\n"
     );
 }
 
@@ -100,7 +100,15 @@ fn status_shows_verdicts_reasons_and_blocks() {
     project.config("gates:\n  LINT: {run: [sh, -c, 'echo the line is long; exit 1']}\nlimits: {rework: 0}\n");
     project.ralph(&["run"]).code(1);
     let status = project.ralph(&["status"]).code(0).out;
-    insta::assert_snapshot!(status, @"");
+    insta::assert_snapshot!(status, @r"
+    tasks.md: 0 of 3 boxes ticked, 2 iterations, stopped
+    [ ] 1.            One
+          - The gate LINT fails in package app.
+          - the line is long
+          blocked: 1.LINT failed after 0 reworks.
+    [ ] 1.LINT        L — FAIL
+    [ ] 2.            Two (optional)
+    ");
 }
 
 #[test]
@@ -108,8 +116,20 @@ fn check_finds_everything_at_once() {
     let project = Project::new("- [ ] 1. One\n- [ ] 1.PRE-CR A\n- [ ] 1.PRE-CR B\n- [ ] 5.REQ-CHECK C\n");
     project.write(".ralph/config.yaml", "agents:\n  default: {command: [no-such-agent]}\n");
     project.write("src/app/README.md", "changed\n");
-    let done = project.ralph(&["check"]).code(1);
-    insta::assert_snapshot!(done.out, @"");
+    let mut check = project.command(&["check"]);
+    check.env("PATH", "");
+    let done = project.finish(check).code(1);
+    insta::assert_snapshot!(done.out, @r"
+    error: tasks.md:3: `1.PRE-CR` stands on line 2 and again on line 3.
+      hint: Remove one of the two lines, or give one of them another id.
+    error: tasks.md:4: `5.REQ-CHECK` is a stage of task `5.`, which has no box in this file.
+      hint: Add a line `- [ ] 5. …` before it, or remove the stage.
+    error: app/README.md: There are uncommitted changes that no attempt left.
+      hint: commit, stash or remove them
+    error: .ralph/config.yaml: The program `no-such-agent` of the agent `default` was not found.
+      hint: name one under agents: in .ralph/config.yaml (no agent CLI that ralph knows is on PATH)
+    4 errors, 0 warnings
+    ");
     let before = project.files();
     project.ralph(&["check"]).code(1);
     assert!(project.files() == before, "it changes nothing");

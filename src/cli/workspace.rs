@@ -22,6 +22,12 @@ use crate::sys::process::Supervisor;
 use crate::sys::signals::Interrupts;
 use crate::task::{Grammar, TaskKey};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// A process that ralph was starting when it was killed has its files open until it is another program: so
+/// often, and so long, is waited for that.
+const BLINKS: u32 = 10;
+const BLINK: Duration = Duration::from_millis(20);
 
 /// Where the verb was called.
 pub(super) struct Place<'a> {
@@ -124,7 +130,14 @@ impl Workspace {
         if let Some(folder) = path.parent() {
             crate::engine::private_folder(folder)?;
         }
-        Lock::try_take(&path)?.ok_or_else(|| {
+        let mut lock = Lock::try_take(&path)?;
+        for _ in 0..BLINKS {
+            if lock.is_none() {
+                std::thread::sleep(BLINK);
+                lock = Lock::try_take(&path)?;
+            }
+        }
+        lock.ok_or_else(|| {
             let holder = lock::holder(&path).map(|holder| format!(" ({holder})")).unwrap_or_default();
             Fault::new(
                 FaultKind::Busy,

@@ -10,6 +10,7 @@ use super::ui::{self, StatusLine};
 use crate::config::role_of;
 use crate::machine::effect::{Body, Entry};
 use crate::machine::event::Event;
+use crate::machine::facts::full_path;
 use crate::machine::state::{Phase, State};
 use crate::report::progress::gate_lines;
 use crate::task::TaskKey;
@@ -29,6 +30,12 @@ impl Teller {
         Self { json, status: StatusLine::new(json), told: 0 }
     }
 
+    /// Shows what a gate is doing.
+    pub(super) fn progress(&self) -> Box<dyn Fn(&str) + Send + Sync> {
+        let status = self.status.status();
+        Box::new(move |text| status.set(text))
+    }
+
     /// A fact and the state after it.
     pub(super) fn tell(&mut self, event: &Event, state: &State) {
         if self.json {
@@ -42,13 +49,10 @@ impl Teller {
                 self.status.set(&format!("[{}] checks.{check:?}", state.iteration).to_lowercase());
             }
             Phase::Applying { entry: Some(entry), .. } => self.end(entry),
-            Phase::Waiting { seconds, why } => {
-                ui::note(&format!("waiting {seconds} s: {why}"));
-                self.status.set("waiting");
-            }
+            Phase::Waiting { seconds, why } => self.status.set(&format!("waiting {seconds} s: {why}")),
             _ => {}
         }
-        self.aside(event);
+        aside(event);
     }
 
     fn begin(&mut self, state: &State, key: &TaskKey) {
@@ -81,21 +85,25 @@ impl Teller {
             ui::line(&format!("      - boxes: {}", entry.boxes.join(", ")));
         }
     }
+}
 
-    fn aside(&mut self, event: &Event) {
-        match event {
-            Event::LeftoversKept { kept, .. } | Event::WorkPutBack { kept, .. } => {
-                for kept in kept {
-                    ui::line(&format!("      kept: {} under {}", kept.package, kept.reference));
+/// Facts beside the outcome.
+fn aside(event: &Event) {
+    match event {
+        Event::LeftoversKept { kept, .. } | Event::WorkPutBack { kept, .. } => {
+            for kept in kept {
+                ui::line(&format!("      kept: {} under {}", kept.package, kept.reference));
+                for path in &kept.unrestored {
+                    ui::line(&format!("      not put back: {}", full_path(&kept.package, path)));
                 }
             }
-            Event::TasksRestored { kept, .. } => {
-                ui::line(&format!("      tasks.md was put back; the other version is {kept}"));
-            }
-            Event::AgentEnded { leftover_processes, .. } if *leftover_processes > 0 => {
-                ui::line(&format!("      {leftover_processes} processes left behind were ended"));
-            }
-            _ => {}
         }
+        Event::TasksRestored { kept, .. } => {
+            ui::line(&format!("      tasks.md was put back; the other version is {kept}"));
+        }
+        Event::AgentEnded { leftover_processes, .. } if *leftover_processes > 0 => {
+            ui::line(&format!("      {leftover_processes} processes left behind were ended"));
+        }
+        _ => {}
     }
 }

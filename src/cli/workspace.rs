@@ -18,7 +18,7 @@ use crate::machine::stop::Stop;
 use crate::source::Classifier;
 use crate::sys::disk::RealDisk;
 use crate::sys::lock::{self, Lock};
-use crate::sys::process::Supervisor;
+use crate::sys::process::{Supervisor, close_to_others};
 use crate::sys::signals::Interrupts;
 use crate::task::{Grammar, TaskKey};
 use std::path::{Path, PathBuf};
@@ -51,7 +51,10 @@ pub(super) struct Workspace {
 impl Place<'_> {
     /// Finds the workspace and reads its configuration.
     pub(super) fn open(&self) -> Result<Workspace, Fault> {
-        let root = self.find()?;
+        self.open_at(self.find()?)
+    }
+
+    fn open_at(&self, root: PathBuf) -> Result<Workspace, Fault> {
         let file = root.join(".ralph/config.yaml");
         let text = match fs_err::read_to_string(&file) {
             Ok(text) => text,
@@ -77,9 +80,22 @@ impl Place<'_> {
         Ok(Workspace { places, settings, grammar, json: self.json })
     }
 
+    /// The workspace, or where there is none the folder with the default settings.
+    pub(super) fn open_anywhere(&self) -> Result<Workspace, Fault> {
+        match self.find() {
+            Ok(root) => self.open_at(root),
+            Err(_) => self.open_at(named(self.root.unwrap_or(Path::new(".")))?),
+        }
+    }
+
     fn find(&self) -> Result<PathBuf, Fault> {
         if let Some(root) = self.root {
-            return named(root);
+            let folder = named(root)?;
+            if folder.join(".ralph").is_dir() {
+                return Ok(folder);
+            }
+            let what = format!("--root: There is no .ralph/ in {}.", folder.display());
+            return Err(Fault::new(FaultKind::Setup, what, "`ralph --root DIR init` makes one"));
         }
         let here = std::env::current_dir()?;
         let found = here.ancestors().find(|folder| folder.join(".ralph").is_dir());
@@ -149,8 +165,11 @@ impl Workspace {
 
     /// The real world of this workspace.
     pub(super) fn outside(&self) -> Result<Outside, Fault> {
+        // What ralph was given in its environment stays out of reach of what it starts.
+        close_to_others()?;
         let interrupts = Interrupts::install()?;
         let mut teller = Teller::new(self.json);
+        let progress = teller.progress();
         Ok(Outside::new(Parts {
             places: self.places.clone(),
             settings: self.settings.clone(),
@@ -159,6 +178,7 @@ impl Workspace {
             interrupts,
             environment: environment(),
             listener: Box::new(move |event, state| teller.tell(event, state)),
+            progress,
             cache: cache_folder()?,
         }))
     }
@@ -177,7 +197,7 @@ impl Workspace {
     /// The state as the journal tells it, without changing anything; a torn tail is passed over.
     pub(super) fn read_state(&self) -> Result<State, Fault> {
         let disk = RealDisk::new();
-        Ok(crate::engine::read_state(&disk, &self.places, &self.grammar)?)
+        crate::engine::read_state(&disk, &self.places, &self.grammar)
     }
 
     /// The same, for questions about boxes: a file without any has no answer.
@@ -203,25 +223,19 @@ impl Workspace {
         let mut engine = Engine::open(&mut disk, &mut outside, self.places.clone(), self.grammar.clone())?;
         engine.drive(vec![self.started(Mode::Verb, self.policy(), Vec::new()), Event::Resumed])?;
         engine.look()?;
-        if let Phase::Stopped(Stop::Refused { problems }) = &engine.state().phase {
-            let hint = "mend the file; `ralph check` lists everything that is wrong";
-            return Err(Fault::new(FaultKind::Setup, problems.join("\nerror: "), hint));
+        if let Phase::Stopped(stop @ Stop::Refused { .. }) = &engine.state().phase {
+            return Err(Fault::new(FaultKind::Setup, stop.to_string(), stop.hint()));
         }
         act(&mut engine)
     }
 }
 
-/// The folder that `--root` names, which must hold `.ralph/`.
+/// The folder that `--root` names.
 fn named(root: &Path) -> Result<PathBuf, Fault> {
-    let setup = |what: String, hint: &str| Fault::new(FaultKind::Setup, what, hint);
-    let folder = fs_err::canonicalize(root).ok().filter(|folder| folder.is_dir()).ok_or_else(|| {
-        setup(format!("--root: There is no folder `{}`.", root.display()), "name an existing folder")
-    })?;
-    if folder.join(".ralph").is_dir() {
-        return Ok(folder);
-    }
-    let what = format!("--root: There is no .ralph/ in {}.", folder.display());
-    Err(setup(what, "`ralph --root DIR init` makes one"))
+    fs_err::canonicalize(root).ok().filter(|folder| folder.is_dir()).ok_or_else(|| {
+        let what = format!("--root: There is no folder `{}`.", root.display());
+        Fault::new(FaultKind::Setup, what, "name an existing folder")
+    })
 }
 
 /// The box that an id means: `2.`, `2`, `2.PITEST`, `FINAL`.

@@ -9,7 +9,7 @@
 //! Refuses to know: thresholds, where survivors are printed.
 
 use super::Mutant;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 /// Survivors that a report tells (design §4, "at most 20").
 pub const SURVIVORS_SHOWN: usize = 20;
@@ -20,7 +20,7 @@ const KEPT_PER_CLASS: usize = 400;
 /// Keeps a bounded sample of the survivors of one class and counts all.
 #[derive(Clone, Debug, Default)]
 pub struct SurvivorSieve {
-    kept: BTreeSet<(u32, Mutant)>,
+    kept: BTreeMap<(u32, Mutant), usize>,
     total: u64,
 }
 
@@ -28,7 +28,7 @@ impl SurvivorSieve {
     /// Takes one survivor in; the one on the highest line falls out when there are too many.
     pub fn add(&mut self, mutant: Mutant) {
         self.total = self.total.saturating_add(1);
-        self.kept.insert((mutant.line, mutant));
+        *self.kept.entry((mutant.line, mutant)).or_default() += 1;
         if self.kept.len() > KEPT_PER_CLASS {
             self.kept.pop_last();
         }
@@ -41,15 +41,19 @@ impl SurvivorSieve {
 
     /// Those that were kept, by line.
     pub fn into_mutants(self) -> impl Iterator<Item = Mutant> {
-        self.kept.into_iter().map(|(_, mutant)| mutant)
+        self.kept
+            .into_iter()
+            .flat_map(|((_, mutant), times)| std::iter::repeat_n(mutant, times))
+            .take(KEPT_PER_CLASS)
     }
 }
 
 /// The first [`SURVIVORS_SHOWN`] of these survivors: one of each line first, then the second of each, by
 /// class and line.
 pub fn rank(survivors: impl IntoIterator<Item = Mutant>) -> Vec<Mutant> {
-    let sorted: BTreeSet<(String, u32, Mutant)> =
+    let mut sorted: Vec<(String, u32, Mutant)> =
         survivors.into_iter().map(|mutant| (mutant.class.clone(), mutant.line, mutant)).collect();
+    sorted.sort();
     let mut seen: BTreeMap<(String, u32), u32> = BTreeMap::new();
     let mut ranked: Vec<(u32, Mutant)> = sorted
         .into_iter()

@@ -1,6 +1,7 @@
 //! Agents of every kind: what they do to git, to processes, to ralph.
 
 use super::project::{Project, signal, wait_for};
+use std::os::unix::fs::PermissionsExt as _;
 
 const TWO: &str = "- [ ] 1. One\n- [ ] 2. Two\n";
 
@@ -163,7 +164,6 @@ fn a_missing_program_is_said_before_anything_begins_with_those_that_are_there() 
     let project = Project::new(TWO);
     project.write(".ralph/config.yaml", "agents:\n  default: {preset: claude}\n");
     project.write("bin/codex", "#!/bin/sh\n");
-    use std::os::unix::fs::PermissionsExt as _;
     fs_err::set_permissions(project.path("bin/codex"), std::fs::Permissions::from_mode(0o755)).unwrap();
     let mut command = project.command(&["run"]);
     command.env("PATH", project.path("bin"));
@@ -206,4 +206,57 @@ fn a_signal_that_the_agent_ignores_does_not_keep_it() {
     assert_eq!(run.wait().unwrap().code(), Some(143));
     assert_eq!(project.processes(), [0; 0]);
     assert_eq!(project.story(), ["1.=INTERRUPTED"]);
+}
+
+#[test]
+fn an_agent_that_writes_to_the_journal_ends_the_run_with_4() {
+    for deed in
+        ["rm -rf .ralph/state", ": > .ralph/state/journal.jsonl", "echo x >> .ralph/state/journal.jsonl"]
+    {
+        let project = Project::new(TWO);
+        project.agent(&format!("*) {deed}; tick_all; as_usual ;;"));
+        let done = project.ralph(&["run"]).code(4);
+        assert!(
+            done.err.contains("journal.jsonl was changed while ralph ran.") && done.err.contains("hint: "),
+            "{}",
+            done.err
+        );
+    }
+}
+
+#[test]
+#[ignore = "defect: without a journal the agent's boxes are taken for a person's, and the next run ends with 0"]
+fn boxes_ticked_beside_a_deleted_journal_are_not_taken_for_a_persons() {
+    let project = Project::new(TWO);
+    project.agent("*) rm -rf .ralph/state; tick_all ;;");
+    project.ralph(&["run"]).code(4);
+    assert_ne!(project.ralph(&["run"]).code, 0);
+}
+
+#[test]
+#[ignore = "defect: the loop goes on without the repository, and says that HEAD was put back"]
+fn a_repository_that_an_agent_deletes_is_missed() {
+    let project = Project::new(TWO);
+    project.package("src/lib");
+    project.agent("1./1) rm -rf src/lib ;;");
+    let done = project.ralph(&["run"]).code(4);
+    assert!(done.err.contains("lib"), "{}", done.err);
+}
+
+#[test]
+#[ignore = "defect: it ends the run with 74 and a hint about the disk"]
+fn an_agent_that_kills_its_supervisor_is_one_rejected_attempt() {
+    let project = Project::new(TWO);
+    project.agent("1./1) kill -9 $PPID ;;");
+    project.ralph(&["run"]).code(0);
+    assert_eq!(project.story(), ["1.=REJECTED (attempt 1 of 3)", "1.=ACCEPTED", "2.=ACCEPTED"]);
+}
+
+#[test]
+fn a_repository_that_an_agent_makes_is_a_package_from_then_on() {
+    let project = Project::new(TWO);
+    project.agent("1./1) git init -q src/new; commit new src/main/a.txt ;;");
+    project.ralph(&["run"]).code(0);
+    assert!(project.read(".ralph/state/iter-2-before.txt").contains("\nnew:"));
+    assert_eq!(project.ralph(&["diff", "1."]).code(0).out, "new/src/main/a.txt\n");
 }

@@ -160,6 +160,7 @@ fn ids_and_reasons_that_mean_nothing() {
         &["snapshot", "9."],
         &["diff", "9."],
         &["run", "--retry", "9."],
+        &["run", "--dry-run", "--retry", "9."],
     ] {
         let err = refused(&project, verb);
         assert!(err.starts_with("error: There is no box `9."), "{verb:?}: {err}");

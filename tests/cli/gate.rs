@@ -93,6 +93,11 @@ fn lists_and_revisions_that_cannot_be_used_give_no_verdict() {
         }
     }
     project.ralph(&["gate", "LINT", "--diff", "no-such-list"]).code(3);
+    project.write("list.txt", "\n\n");
+    for gate in ["LINT", "1.LINT"] {
+        let done = project.ralph(&["gate", gate, "--diff", "list.txt"]).code(3);
+        assert!(done.err.contains("hint: "), "nothing judged is nothing passed: {}", done.err);
+    }
     let done = project.ralph(&["gate", "LINT", "--since", "no-such-rev"]);
     assert!([2, 3].contains(&done.code) && done.err.contains("hint: "), "{}: {}", done.code, done.err);
     let done = project.ralph(&["gate", "1.LINT", "--since", "HEAD"]).code(3);
@@ -179,4 +184,16 @@ fn a_gate_that_was_interrupted_or_killed_gives_its_verdict_the_next_time() {
         assert_eq!(project.story(), ["1.LINT=LINT PASS", "1.LINT=INTERRUPTED", "1.LINT=LINT PASS"], "{name}");
         project.ralph(&["check"]).code(0);
     }
+}
+
+#[test]
+fn a_gate_alone_ends_with_its_signal() {
+    let project = project();
+    project.config("gates:\n  LINT: {run: [sh, -c, 'touch ../../started; exec sleep 1000']}\n");
+    commit(&project, "good");
+    let mut gate = project.start(&["gate", "LINT", "--since", "HEAD~1"]);
+    wait_for("the gate started", || project.has("started"));
+    assert!(signal(i32::try_from(gate.id()).unwrap(), "INT"));
+    assert_eq!(gate.wait().unwrap().code(), Some(130));
+    assert_eq!(project.processes(), [0; 0]);
 }

@@ -4,7 +4,8 @@
 //!
 //! Promises: memory bounded whatever the report holds; the same survivors in the same order whatever the
 //! order of the report (PIT's is not stable); one mutant per line comes before the second of any line,
-//! since most mutants of a line share one fate.
+//! since most mutants of a line share one fate; two that read alike (both halves of `a > 1 && b > 1`) are
+//! two.
 //!
 //! Refuses to know: thresholds, where survivors are printed.
 
@@ -20,7 +21,8 @@ const KEPT_PER_CLASS: usize = 400;
 /// Keeps a bounded sample of the survivors of one class and counts all.
 #[derive(Clone, Debug, Default)]
 pub struct SurvivorSieve {
-    kept: BTreeSet<(u32, Mutant)>,
+    /// Line, mutant, and its number in the report, which tells apart those that read alike.
+    kept: BTreeSet<(u32, Mutant, u64)>,
     total: u64,
 }
 
@@ -28,7 +30,7 @@ impl SurvivorSieve {
     /// Takes one survivor in; the one on the highest line falls out when there are too many.
     pub fn add(&mut self, mutant: Mutant) {
         self.total = self.total.saturating_add(1);
-        self.kept.insert((mutant.line, mutant));
+        self.kept.insert((mutant.line, mutant, self.total));
         if self.kept.len() > KEPT_PER_CLASS {
             self.kept.pop_last();
         }
@@ -41,15 +43,16 @@ impl SurvivorSieve {
 
     /// Those that were kept, by line.
     pub fn into_mutants(self) -> impl Iterator<Item = Mutant> {
-        self.kept.into_iter().map(|(_, mutant)| mutant)
+        self.kept.into_iter().map(|(_, mutant, _)| mutant)
     }
 }
 
 /// The first [`SURVIVORS_SHOWN`] of these survivors: one of each line first, then the second of each, by
 /// class and line.
 pub fn rank(survivors: impl IntoIterator<Item = Mutant>) -> Vec<Mutant> {
-    let sorted: BTreeSet<(String, u32, Mutant)> =
+    let mut sorted: Vec<(String, u32, Mutant)> =
         survivors.into_iter().map(|mutant| (mutant.class.clone(), mutant.line, mutant)).collect();
+    sorted.sort();
     let mut seen: BTreeMap<(String, u32), u32> = BTreeMap::new();
     let mut ranked: Vec<(u32, Mutant)> = sorted
         .into_iter()

@@ -132,6 +132,16 @@ fn one_survivor_of_each_line_is_told_before_the_second_of_any() {
 }
 
 #[test]
+fn survivors_that_read_alike_are_each_told() {
+    let mut sieve = SurvivorSieve::default();
+    for line in [16, 13, 16] {
+        sieve.add(mutant("A", line, "Math"));
+    }
+    let lines: Vec<u32> = rank(sieve.into_mutants()).iter().map(|m| m.line).collect();
+    assert_eq!(lines, [13, 16, 16]);
+}
+
+#[test]
 fn the_sieve_counts_all_and_keeps_a_bounded_part() {
     let mut sieve = SurvivorSieve::default();
     for line in (1..=5_000).rev() {

@@ -1,7 +1,9 @@
 //! The architecture, held by tests: layers look down, files and functions stay small, the map is true.
 
+#![expect(clippy::unwrap_used, reason = "a test ends where it cannot go on")]
+
+use fs_err as fs;
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs;
 use std::path::{Path, PathBuf};
 
 /// What each module may name with `crate::`, besides itself. Adapters never name each other.
@@ -162,7 +164,8 @@ fn files_open_with_a_promise_and_stay_small() {
         }
         let says = |word: &str| source.code.contains(&format!("//! {word}"));
         let is_thin = matches!(source.module.as_str(), "lib" | "main");
-        if !is_thin && !(says("Owns:") && says("Promises:") && says("Refuses to know:")) {
+        let says_all = says("Owns:") && says("Promises:") && says("Refuses to know:");
+        if !(is_thin || says_all) {
             wrong.push(format!(
                 "{} does not say what it owns, promises, refuses to know",
                 source.path.display()
@@ -182,7 +185,8 @@ fn functions_stay_small() {
             let opens = ["fn ", "pub fn ", "pub(super) fn ", "pub(crate) fn ", "pub(in"]
                 .iter()
                 .any(|word| line.trim_start().starts_with(word));
-            if opens && line.contains("fn ") && start.is_none() {
+            let is_signature = line.trim_end().ends_with(';');
+            if opens && line.contains("fn ") && !is_signature && start.is_none() {
                 start = Some((number, indent, line.trim().to_owned()));
             }
             if let Some((from, at, name)) = &start
@@ -219,7 +223,7 @@ fn the_map_in_lib_names_exactly_the_modules_that_exist() {
         .lines()
         .filter_map(|line| line.strip_prefix("//!   "))
         .filter_map(|line| line.split_whitespace().next())
-        .filter(|name| name.ends_with(".rs") || name.ends_with('/'))
+        .filter(|name| name.ends_with('/') || *name == "main.rs")
         .map(|name| name.trim_end_matches('/').trim_end_matches(".rs").to_owned())
         .collect();
     let mut there = BTreeSet::new();

@@ -31,13 +31,11 @@ const FILES: &[(&str, &str)] = &[
 
 /// Copies the example, makes its repositories, runs the loop there.
 pub(super) fn demo(json: bool, into: Option<&Path>) -> Result<Exit, Fault> {
-    let kept = into.map(Path::to_owned);
-    let (folder, temporary) = match kept {
-        Some(folder) => (make_empty(folder)?, None),
-        None => {
-            let temporary = tempfile::Builder::new().prefix("ralph-demo-").tempdir()?;
-            (temporary.path().to_owned(), Some(temporary))
-        }
+    let (folder, temporary) = if let Some(folder) = into {
+        (make_empty(folder)?, None)
+    } else {
+        let temporary = tempfile::Builder::new().prefix("ralph-demo-").tempdir()?;
+        (temporary.path().to_owned(), Some(temporary))
     };
     for (name, text) in FILES {
         let path = folder.join(name);
@@ -76,9 +74,9 @@ fn after(folder: &Path, temporary: Option<tempfile::TempDir>, exit: Exit) {
     }
 }
 
-fn make_empty(folder: PathBuf) -> Result<PathBuf, Fault> {
-    fs_err::create_dir_all(&folder)?;
-    if fs_err::read_dir(&folder)?.next().is_some() {
+fn make_empty(folder: &Path) -> Result<PathBuf, Fault> {
+    fs_err::create_dir_all(folder)?;
+    if fs_err::read_dir(folder)?.next().is_some() {
         let what = format!("{} is not empty.", folder.display());
         return Err(Fault::new(FaultKind::Setup, what, "name a folder that is empty or does not exist"));
     }

@@ -24,11 +24,11 @@ use std::path::Path;
 
 /// `ralph gate`.
 pub(super) fn gate(place: &Place<'_>, args: &GateArgs) -> Result<Exit, Fault> {
-    let workspace = place.open()?;
-    if workspace.settings.gates.contains_key(&args.gate) {
-        return alone(place, &workspace, args);
+    let anywhere = place.open_anywhere()?;
+    if anywhere.settings.gates.contains_key(&args.gate) {
+        return alone(place, &anywhere, args);
     }
-    of_a_task(place, &workspace, args)
+    of_a_task(place, &place.open()?, args)
 }
 
 /// Judges and reports, changes nothing.

@@ -139,5 +139,5 @@ fn is_there(program: &str, path: &str, workspace: &Path) -> bool {
 fn dry_run(place: &Place<'_>, workspace: &Workspace, args: &RunArgs) -> Result<Exit, Fault> {
     let state = workspace.read_state()?;
     needs_agents(workspace, &state)?;
-    super::show::choice(place, &state, args.optional || workspace.policy().optional)
+    Ok(super::show::choice(place, &state, args.optional))
 }

@@ -20,11 +20,11 @@ use serde_json::json;
 pub(super) fn next(place: &Place<'_>, optional: bool) -> Result<Exit, Fault> {
     let workspace = place.open()?;
     let state = workspace.read_state()?;
-    choice(place, &state, optional)
+    Ok(choice(place, &state, optional))
 }
 
 /// Shows the choice.
-pub(super) fn choice(place: &Place<'_>, state: &State, optional: bool) -> Result<Exit, Fault> {
+pub(super) fn choice(place: &Place<'_>, state: &State, optional: bool) -> Exit {
     let choice = choose(state.book(), optional);
     if place.json {
         ui::json(&match &choice {
@@ -44,7 +44,7 @@ pub(super) fn choice(place: &Place<'_>, state: &State, optional: bool) -> Result
             Choice::Stuck(reasons) => reasons.iter().for_each(|reason| ui::line(reason)),
         }
     }
-    Ok(if matches!(choice, Choice::Take(_)) { Exit::Done } else { Exit::WorkLeft })
+    if matches!(choice, Choice::Take(_)) { Exit::Done } else { Exit::WorkLeft }
 }
 
 fn line_of(state: &State, key: &TaskKey) -> u32 {

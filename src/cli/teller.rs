@@ -48,7 +48,7 @@ impl Teller {
             }
             _ => {}
         }
-        self.aside(event);
+        aside(event);
     }
 
     fn begin(&mut self, state: &State, key: &TaskKey) {
@@ -81,21 +81,22 @@ impl Teller {
             ui::line(&format!("      - boxes: {}", entry.boxes.join(", ")));
         }
     }
+}
 
-    fn aside(&mut self, event: &Event) {
-        match event {
-            Event::LeftoversKept { kept, .. } | Event::WorkPutBack { kept, .. } => {
-                for kept in kept {
-                    ui::line(&format!("      kept: {} under {}", kept.package, kept.reference));
-                }
+/// Facts beside the outcome.
+fn aside(event: &Event) {
+    match event {
+        Event::LeftoversKept { kept, .. } | Event::WorkPutBack { kept, .. } => {
+            for kept in kept {
+                ui::line(&format!("      kept: {} under {}", kept.package, kept.reference));
             }
-            Event::TasksRestored { kept, .. } => {
-                ui::line(&format!("      tasks.md was put back; the other version is {kept}"));
-            }
-            Event::AgentEnded { leftover_processes, .. } if *leftover_processes > 0 => {
-                ui::line(&format!("      {leftover_processes} processes left behind were ended"));
-            }
-            _ => {}
         }
+        Event::TasksRestored { kept, .. } => {
+            ui::line(&format!("      tasks.md was put back; the other version is {kept}"));
+        }
+        Event::AgentEnded { leftover_processes, .. } if *leftover_processes > 0 => {
+            ui::line(&format!("      {leftover_processes} processes left behind were ended"));
+        }
+        _ => {}
     }
 }

@@ -17,7 +17,7 @@ use crate::machine::state::State;
 use crate::source::Classifier;
 use crate::sys::disk::RealDisk;
 use crate::sys::lock::{self, Lock};
-use crate::sys::process::Supervisor;
+use crate::sys::process::{Supervisor, close_to_others};
 use crate::sys::signals::Interrupts;
 use crate::task::{Grammar, TaskKey};
 use std::path::{Path, PathBuf};
@@ -64,6 +64,15 @@ impl Place<'_> {
         let checkpoint = regex_lite::Regex::new(&settings.checkpoints).ok();
         let grammar = Grammar::new(settings.gates.keys().cloned().collect(), checkpoint);
         Ok(Workspace { places, settings, grammar, json: self.json })
+    }
+
+    /// The workspace, or where there is none this folder with the default settings.
+    pub(super) fn open_anywhere(&self) -> Result<Workspace, Fault> {
+        let here = Place { root: Some(Path::new(".")), json: self.json };
+        match self.find() {
+            Err(_) if self.root.is_none() => here.open(),
+            _ => self.open(),
+        }
     }
 
     fn find(&self) -> Result<PathBuf, Fault> {
@@ -133,6 +142,8 @@ impl Workspace {
 
     /// The real world of this workspace.
     pub(super) fn outside(&self) -> Result<Outside, Fault> {
+        // What ralph was given in its environment stays out of reach of what it starts.
+        close_to_others()?;
         let interrupts = Interrupts::install()?;
         let mut teller = Teller::new(self.json);
         Ok(Outside::new(Parts {
@@ -161,7 +172,7 @@ impl Workspace {
     /// The state as the journal tells it, without changing anything; a torn tail is passed over.
     pub(super) fn read_state(&self) -> Result<State, Fault> {
         let disk = RealDisk::new();
-        Ok(crate::engine::read_state(&disk, &self.places, &self.grammar)?)
+        crate::engine::read_state(&disk, &self.places, &self.grammar)
     }
 
     /// Opens the engine, and does what one verb asks for: what an earlier run still owes first, then a

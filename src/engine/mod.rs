@@ -116,7 +116,7 @@ impl<'a> Engine<'a> {
     /// Records these facts and does everything that follows, until nothing is owed.
     pub fn drive(&mut self, facts: Vec<Event>) -> Result<(), Fault> {
         for fact in facts {
-            let mut queue = VecDeque::from(self.record(fact)?);
+            let mut queue = VecDeque::from(self.record(&fact)?);
             while let Some(effect) = queue.pop_front() {
                 self.listen(&effect)?;
                 if self.must_sync && !effect.is_read_only() {
@@ -124,16 +124,16 @@ impl<'a> Engine<'a> {
                     self.must_sync = false;
                 }
                 if let Some(event) = self.perform(effect)? {
-                    queue.extend(self.record(event)?);
+                    queue.extend(self.record(&event)?);
                 }
             }
         }
         Ok(self.journal.sync(self.disk)?)
     }
 
-    fn record(&mut self, event: Event) -> Result<Vec<Effect>, Fault> {
+    fn record(&mut self, event: &Event) -> Result<Vec<Effect>, Fault> {
         let at = self.world.now();
-        let record = self.journal.append(self.disk, &at, &event)?;
+        let record = self.journal.append(self.disk, &at, event)?;
         self.must_sync |= !event.is_lazy();
         if let Event::GateEnded { report, .. } = &record.event {
             self.last_report = Some((**report).clone());
@@ -150,7 +150,7 @@ impl<'a> Engine<'a> {
         }
         if let Some(why) = self.world.stop_request() {
             self.stop_told = true;
-            self.record(Event::StopRequested { why })?;
+            self.record(&Event::StopRequested { why })?;
         }
         Ok(())
     }

@@ -111,7 +111,7 @@ impl Engine<'_> {
     /// does it again.
     fn cut_short(&mut self) -> Result<Option<Event>, Fault> {
         if let Some(why) = self.world.stop_request() {
-            self.record(Event::StopRequested { why })?;
+            self.record(&Event::StopRequested { why })?;
         }
         Ok(None)
     }

@@ -11,17 +11,23 @@ use super::{Engine, Fault};
 use crate::machine::effect::Effect;
 use crate::machine::event::Event;
 use crate::machine::facts::{FileChange, Snapshot};
+use std::fmt::Write as _;
 
 /// `<name>:<40-hex HEAD>`, one line per package.
 pub(super) fn before_text(snapshot: &Snapshot) -> String {
-    snapshot.packages.iter().map(|package| format!("{}:{}\n", package.name, package.head)).collect()
+    let mut text = String::new();
+    for package in &snapshot.packages {
+        let _ = writeln!(text, "{}:{}", package.name, package.head);
+    }
+    text
 }
 
 /// `<package>/<path in package>`, a line each, sorted bytewise.
 pub(super) fn diff_text(changes: &[FileChange]) -> String {
     let mut lines: Vec<String> = changes.iter().map(FileChange::full_path).collect();
     lines.sort();
-    lines.iter().map(|line| format!("{line}\n")).collect()
+    lines.push(String::new());
+    lines.join("\n")
 }
 
 impl Engine<'_> {

@@ -13,7 +13,7 @@ mod reactor;
 mod trouble;
 
 pub(crate) use project::Project;
-pub(crate) use trouble::Trouble;
+pub(crate) use trouble::{PASSING, Trouble};
 
 use super::calls::{Call, Calls, fresh_folder, is_executable, make_folder};
 use super::{Stop, words, xml};
@@ -201,6 +201,10 @@ impl<'a> Maven<'a> {
             ProcessEnd::NotStarted { why } => Err(Stop::setup(
                 format!("Maven could not be started: {}.", words::line(why, 300)),
                 "Check mvnw of the package, or mvn on the PATH.",
+            )),
+            ProcessEnd::Signalled { signal } => Err(Stop::passing(
+                format!("Maven was ended by signal {signal} in package {}.", self.package),
+                "Look for a lack of memory, then run the gate again.",
             )),
             _ => Ok(call),
         }

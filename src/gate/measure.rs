@@ -40,6 +40,7 @@ impl Place<'_> {
                 .remarks
                 .push(format!("Surefire's setting {name} of {} is not given to PIT.", self.label()));
         }
+        self.tell_distant_tests(outcome);
         (bench.progress)(&format!(
             "Mutating {} in {}",
             count(self.module.targets.len(), "class"),
@@ -89,6 +90,21 @@ impl Place<'_> {
             outcome.reports.push(super::from_workspace(&report));
         }
         Ok(parsed)
+    }
+
+    /// PIT runs the tests of a class's own module only.
+    fn tell_distant_tests(&self, outcome: &mut Outcome) {
+        let root = if self.module.dir.is_empty() { String::new() } else { format!("{}/", self.module.dir) };
+        let here = format!("{root}src/test/");
+        for target in &self.module.targets {
+            if !target.tests.is_empty() && !target.tests.iter().any(|test| test.starts_with(&here)) {
+                outcome.remarks.push(format!(
+                    "The tests of {} stand in another module ({}) and do not run for it.",
+                    target.class,
+                    words::names(target.tests.iter().map(String::as_str), 3)
+                ));
+            }
+        }
     }
 
     /// Mutants without a verdict get one more chance, each in a JVM of its own.

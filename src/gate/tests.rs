@@ -1,8 +1,17 @@
-//! What the gate's unit tests share, and tests of the gate without Maven.
+//! The gate over a scripted Maven and PIT: the ends that real ones seldom come to.
 
+use super::{GatePackage, GateRequest, run};
 use crate::config::{GateEngine, GateSettings};
-use crate::mutation::{NoCoverage, Per};
+use crate::machine::facts::{FileChange, FileStatus, Oid, ProcessEnd};
+use crate::mutation::{GateReport, NoCoverage, Per, Verdict};
+use crate::source::{Kind, RepoPath};
+use crate::sys::{Ended, ProcessId, ProcessSpec, Running, Spawn};
+use std::collections::{BTreeSet, VecDeque};
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
 use std::time::Duration;
+use tempfile::TempDir;
 
 /// The default settings of PITEST.
 pub(super) fn settings() -> GateSettings {
@@ -18,4 +27,310 @@ pub(super) fn settings() -> GateSettings {
         test_names: ["{}Test", "Test{}", "{}Tests", "{}TestCase"].map(str::to_owned).to_vec(),
         jvm_args: Vec::new(),
     }
+}
+
+/// One run of PIT: how it ends, what it prints, what report it leaves.
+struct Pit {
+    end: ProcessEnd,
+    output: String,
+    report: Option<String>,
+}
+
+const OK: ProcessEnd = ProcessEnd::Exited { code: 0 };
+const BAD: ProcessEnd = ProcessEnd::Exited { code: 1 };
+
+fn pit(end: ProcessEnd, output: &str, report: Option<&str>) -> Pit {
+    Pit { end, output: output.to_owned(), report: report.map(str::to_owned) }
+}
+
+/// A report of these statuses, all of class `Foo`.
+fn report(statuses: &[&str]) -> String {
+    let mutation = |(index, status): (usize, &&str)| {
+        format!(
+            "<mutation detected='true' status='{status}'><sourceFile>Foo.java</sourceFile><mutatedClass>Foo</mutatedClass>\
+             <mutatedMethod>a</mutatedMethod><methodDescription>()V</methodDescription><lineNumber>{index}</lineNumber>\
+             <mutator>x.MathMutator</mutator><indexes><index>{index}</index></indexes><description>d</description></mutation>"
+        )
+    };
+    let body: String = statuses.iter().enumerate().map(mutation).collect();
+    format!("<mutations partial=\"true\">{body}</mutations>")
+}
+
+/// Maven always succeeds; PIT plays its script. Keeps every command line.
+struct Script {
+    root: PathBuf,
+    pit: Mutex<VecDeque<Pit>>,
+    calls: Mutex<Vec<Vec<String>>>,
+}
+
+struct Played(ProcessEnd);
+
+impl Running for Played {
+    fn id(&self) -> ProcessId {
+        ProcessId { pid: 0, started: 0 }
+    }
+
+    fn wait(self: Box<Self>) -> std::io::Result<Ended> {
+        Ok(Ended { end: self.0, leftover_processes: 0, millis: 1_000 })
+    }
+}
+
+impl Spawn for Script {
+    fn start(&self, spec: &ProcessSpec) -> std::io::Result<Box<dyn Running>> {
+        self.calls.lock().unwrap().push(spec.argv.clone());
+        let after = |name: &str| spec.argv.iter().find_map(|arg| arg.strip_prefix(name));
+        if let Some(file) = after("-Dmdep.outputFile=") {
+            fs_err::write(file, self.root.join("junit-4.13.2.jar").display().to_string())?;
+        }
+        if let Some(file) = after("-Doutput=") {
+            let home = self.root.display();
+            let pom = format!(
+                "<project><build><sourceDirectory>{home}/src/main/java</sourceDirectory><testSourceDirectory>{home}/src/test/java\
+                 </testSourceDirectory><outputDirectory>{home}/target/classes</outputDirectory>\
+                 <testOutputDirectory>{home}/target/test-classes</testOutputDirectory></build></project>"
+            );
+            fs_err::write(file, pom)?;
+        }
+        let Some(at) = spec.argv.iter().position(|arg| arg == "--reportDir") else {
+            fs_err::write(&spec.stdout, "")?;
+            return Ok(Box::new(Played(OK)));
+        };
+        let next = self.pit.lock().unwrap().pop_front().expect("a run of PIT that the test did not expect");
+        fs_err::write(&spec.stdout, &next.output)?;
+        if let Some(report) = &next.report {
+            fs_err::write(Path::new(&spec.argv[at + 1]).join("mutations.xml"), report)?;
+        }
+        Ok(Box::new(Played(next.end)))
+    }
+}
+
+/// A package with `Foo`, `FooTest` and `OtherTest`, compiled.
+struct Bed {
+    folder: TempDir,
+}
+
+impl Bed {
+    fn new() -> Self {
+        let bed = Self { folder: tempfile::tempdir().unwrap() };
+        for file in [
+            "p/pom.xml",
+            "p/junit-4.13.2.jar",
+            "p/src/main/java/Foo.java",
+            "p/src/test/java/FooTest.java",
+            "p/src/test/java/OtherTest.java",
+            "p/target/classes/Foo.class",
+            "p/target/test-classes/FooTest.class",
+            "p/target/test-classes/OtherTest.class",
+            "p/target/test-classes/DeletedTest.class",
+            "bin/mvn",
+            "bin/java",
+        ] {
+            let path = bed.folder.path().join(file);
+            fs_err::create_dir_all(path.parent().unwrap()).unwrap();
+            fs_err::write(&path, "<project/>").unwrap();
+            fs_err::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
+        }
+        bed
+    }
+
+    fn request(&self) -> GateRequest {
+        let change = FileChange {
+            package: "p".to_owned(),
+            path: RepoPath::parse("src/main/java/Foo.java"),
+            status: FileStatus::Modified,
+            kind: Kind::Production,
+            old: None,
+            new: Some(Oid::zero()),
+        };
+        let package = GatePackage {
+            name: "p".to_owned(),
+            root: self.folder.path().join("p"),
+            changes: vec![change],
+            tests_at_base: Vec::new(),
+            dirt: Vec::new(),
+        };
+        GateRequest {
+            name: "PITEST".to_owned(),
+            family: "2.".to_owned(),
+            packages: vec![package],
+            former_targets: BTreeSet::new(),
+            changed_since_fail: BTreeSet::new(),
+            no_tests_written: false,
+            folder: self.folder.path().join(".ralph/state/iter-1/gate"),
+            cache: self.folder.path().join("cache"),
+            tag: String::new(),
+            env: vec![("PATH".to_owned(), self.folder.path().join("bin").display().to_string())],
+        }
+    }
+
+    /// Plays the script; the gate's report and the command lines of PIT.
+    fn play(&self, script: Vec<Pit>) -> (GateReport, Vec<Vec<String>>) {
+        let spawn = Script {
+            root: self.folder.path().join("p"),
+            pit: Mutex::new(script.into()),
+            calls: Mutex::default(),
+        };
+        let report = run(&self.request(), &settings(), &spawn, &|_| {});
+        assert!(spawn.pit.lock().unwrap().is_empty(), "runs of PIT that were expected did not come");
+        let calls = spawn.calls.into_inner().unwrap();
+        (report, calls.into_iter().filter(|argv| argv.iter().any(|arg| arg == "--reportDir")).collect())
+    }
+
+    fn verdict(&self, script: Vec<Pit>) -> Verdict {
+        self.play(script).0.verdict
+    }
+}
+
+fn option<'a>(argv: &'a [String], name: &str) -> Option<&'a str> {
+    let at = argv.iter().position(|arg| *arg == format!("--{name}"))?;
+    argv.get(at + 1).map(String::as_str)
+}
+
+fn is_error(verdict: &Verdict, words: &str, expected: bool) -> bool {
+    matches!(verdict, Verdict::Error { why, transient, .. } if why.contains(words) && *transient == expected)
+}
+
+fn is_fail(verdict: &Verdict, words: &str) -> bool {
+    matches!(verdict, Verdict::Fail { reasons } if reasons.join("\n").contains(words))
+}
+
+#[test]
+fn a_whole_report_passes_and_pit_gets_only_tests_that_have_a_source() {
+    let (report, calls) =
+        Bed::new().play(vec![pit(OK, "", Some(&report(&["KILLED", "TIMED_OUT", "EQUIVALENT"])))]);
+    assert_eq!((&report.verdict, report.coverage.to_string().as_str()), (&Verdict::Pass, "100% (2/2)"));
+    assert_eq!(option(&calls[0], "targetTests"), Some("FooTest,OtherTest"));
+    assert_eq!(option(&calls[0], "targetClasses"), Some("Foo,Foo$*"));
+    assert_eq!(option(&calls[0], "includeLaunchClasspath"), Some("false"));
+    assert_eq!(option(&calls[0], "skipFailingTests"), Some("false"));
+}
+
+#[test]
+fn no_report_a_cut_one_and_a_bad_exit_are_errors_whatever_pit_prints() {
+    let bed = Bed::new();
+    let whole = report(&["KILLED"]);
+    let cut = &whole[..whole.len() - 3];
+    assert!(is_error(
+        &bed.verdict(vec![pit(OK, ">> Generated 9 mutations Killed 9 (100%)", None)]),
+        "there is no mutations.xml",
+        false
+    ));
+    assert!(is_error(&bed.verdict(vec![pit(OK, "", Some(cut))]), "gives no verdict", false));
+    assert!(is_error(&bed.verdict(vec![pit(OK, "", Some(""))]), "it is empty", false));
+    assert!(is_error(
+        &bed.verdict(vec![pit(BAD, "Exception in thread \"main\" x.Y: boom", Some(&whole))]),
+        "x.Y: boom",
+        false
+    ));
+    assert!(is_error(
+        &bed.verdict(vec![pit(ProcessEnd::Signalled { signal: 9 }, "", Some(&whole))]),
+        "signal 9",
+        false
+    ));
+    assert!(is_error(
+        &bed.verdict(vec![pit(ProcessEnd::Interrupted, "", Some(&whole))]),
+        "interrupted",
+        true
+    ));
+}
+
+#[test]
+fn a_hanging_or_deadly_test_fails_the_gate_when_it_is_the_targets_own() {
+    let bed = Bed::new();
+    let gathering = |class: &str| {
+        format!(
+            "PIT >> INFO : MINION : Gathering coverage for test Description [testClass={class}, name=x]\n"
+        )
+    };
+    let died = |class: &str| {
+        gathering(class) + "Exception in thread \"main\" x: Coverage generation minion exited abnormally! (X)"
+    };
+    let timeout = || ProcessEnd::TimedOut { seconds: 600 };
+    assert!(is_fail(&bed.verdict(vec![pit(timeout(), &gathering("FooTest"), None)]), "FooTest does not end"));
+    assert!(is_error(
+        &bed.verdict(vec![pit(timeout(), &gathering("OtherTest"), None)]),
+        "still running without any mutation in OtherTest",
+        true
+    ));
+    let done = "1:00:00 AM PIT >> INFO : Calculated coverage in 1 seconds.";
+    assert!(is_error(
+        &bed.verdict(vec![pit(timeout(), &(gathering("FooTest") + done), None)]),
+        "over its limit of",
+        true
+    ));
+    assert!(is_fail(&bed.verdict(vec![pit(BAD, &died("FooTest"), None)]), "FooTest kills its JVM"));
+
+    let (good, calls) =
+        bed.play(vec![pit(BAD, &died("OtherTest"), None), pit(OK, "", Some(&report(&["KILLED"])))]);
+    assert_eq!(good.verdict, Verdict::Pass);
+    assert!(good.remarks[0].contains("(OtherTest)"), "{:?}", good.remarks);
+    assert_eq!(option(&calls[1], "targetTests"), Some("FooTest"));
+    let weak = vec![pit(BAD, &died("OtherTest"), None), pit(OK, "", Some(&report(&["SURVIVED"])))];
+    assert!(is_error(&bed.verdict(weak), "the others do not suffice", false));
+}
+
+#[test]
+fn red_tests_elsewhere_are_left_out_and_told_and_own_ones_fail() {
+    let bed = Bed::new();
+    let red = |class: &str| {
+        format!(
+            "1:00:00 AM PIT >> SEVERE : Tests failing without mutation: \nDescription [testClass={class}, name=red({class})]\nException in thread \"main\" x"
+        )
+    };
+    let own = vec![pit(BAD, &red("FooTest"), None)];
+    assert!(is_fail(&bed.verdict(own), "The test FooTest.red fails without any mutation."));
+    let (report, calls) =
+        bed.play(vec![pit(BAD, &red("OtherTest"), None), pit(OK, "", Some(&report(&["KILLED"])))]);
+    assert_eq!(report.verdict, Verdict::Pass);
+    assert!(report.remarks[0].contains("OtherTest.red"), "{:?}", report.remarks);
+    assert_eq!(option(&calls[1], "skipFailingTests"), Some("true"));
+}
+
+#[test]
+fn mutants_without_a_verdict_get_one_run_alone_and_then_stay_outside_the_score() {
+    let bed = Bed::new();
+    let first = report(&["KILLED", "RUN_ERROR", "MEMORY_ERROR"]);
+    let (better, calls) = bed.play(vec![
+        pit(OK, "", Some(&first)),
+        pit(OK, "", Some(&report(&["KILLED", "SURVIVED", "MEMORY_ERROR"]))),
+    ]);
+    assert!(is_fail(&better.verdict, "is 50% (1/2)"), "{better:?}");
+    assert!(better.remarks.iter().any(|remark| remark.contains("2 mutants")), "{:?}", better.remarks);
+    assert_eq!(
+        (option(&calls[0], "mutationUnitSize"), option(&calls[1], "mutationUnitSize")),
+        (None, Some("1"))
+    );
+    let only_errors = || pit(OK, "", Some(&report(&["RUN_ERROR"])));
+    assert!(is_error(&bed.verdict(vec![only_errors(), only_errors()]), "no verdict on any mutant", false));
+}
+
+#[test]
+fn a_target_without_mutants_is_looked_at_without_the_annotation_filter() {
+    let bed = Bed::new();
+    let none = || pit(BAD, "Exception in thread \"main\" x: No mutations found. This", None);
+    assert!(matches!(bed.verdict(vec![none(), none()]), Verdict::Skip { .. }));
+    let (hidden, calls) =
+        bed.play(vec![pit(OK, "", Some(&report(&[]))), pit(OK, "", Some(&report(&["NOT_STARTED"])))]);
+    assert!(is_fail(&hidden.verdict, "hides 1 mutant from PIT"), "{hidden:?}");
+    assert_eq!(hidden.failing, ["p/src/main/java/Foo.java"]);
+    assert_eq!((option(&calls[1], "features"), option(&calls[1], "dryRun")), (Some("-FANN"), Some("true")));
+}
+
+#[test]
+fn a_build_without_class_files_or_test_classes_is_no_skip() {
+    let bed = Bed::new();
+    fs_err::remove_dir_all(bed.folder.path().join("p/target/test-classes")).unwrap();
+    assert!(is_error(&bed.verdict(Vec::new()), "makes no test classes although it has test sources", false));
+    fs_err::remove_dir_all(bed.folder.path().join("p/target/classes")).unwrap();
+    assert!(is_error(&bed.verdict(Vec::new()), "makes no class file for Foo", false));
+}
+
+#[test]
+fn a_link_in_place_of_a_class_is_refused_before_anything_runs() {
+    let bed = Bed::new();
+    let file = bed.folder.path().join("p/src/main/java/Foo.java");
+    fs_err::remove_file(&file).unwrap();
+    std::os::unix::fs::symlink("/etc/passwd", &file).unwrap();
+    assert!(is_fail(&bed.verdict(Vec::new()), "p/src/main/java/Foo.java is a symbolic link"));
+    assert!(!bed.folder.path().join("cache").exists());
 }

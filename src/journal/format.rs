@@ -10,7 +10,7 @@
 use crate::machine::event::Event;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
-use std::fmt;
+use std::fmt::{self, Write as _};
 use std::io;
 
 /// The version of the format that this ralph writes.
@@ -139,9 +139,13 @@ fn parts(line: &[u8]) -> Option<(&[u8], &[u8], &[u8])> {
     Some((own, previous, body))
 }
 
-fn hash(previous: &[u8], body: &[u8]) -> String {
+pub(super) fn hash(previous: &[u8], body: &[u8]) -> String {
     let mut hasher = Sha256::new();
     hasher.update(previous);
     hasher.update(body);
-    hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+    let mut text = String::with_capacity(64);
+    for byte in hasher.finalize() {
+        let _ = write!(text, "{byte:02x}");
+    }
+    text
 }

@@ -75,11 +75,11 @@ fn any_prefix_of_the_bytes_opens_and_keeps_every_whole_record() {
     for cut in 0..=bytes.len() {
         let reading = read(&bytes[..cut]).unwrap();
         assert_eq!(reading.records.len(), cut / line, "cut at {cut}");
-        assert_eq!(reading.torn as usize, cut % line);
+        assert_eq!(reading.torn, (cut % line) as u64);
         let mut disk = Memory::default();
         disk.replace(&path(), &bytes[..cut]).unwrap();
         Journal::open(&mut disk, &path()).unwrap();
-        assert_eq!(disk.len(&path()).unwrap().unwrap() as usize, cut / line * line);
+        assert_eq!(disk.len(&path()).unwrap().unwrap(), (cut / line * line) as u64);
     }
 }
 
@@ -113,11 +113,7 @@ fn a_newer_record_is_read_past_and_never_written_behind() {
     let (mut disk, bytes) = written(1);
     let head = read(&bytes).unwrap().records[0].hash.clone();
     let body = r#"{"v":1,"seq":2,"at":"x","e":{"kind":"from-the-future"}}"#;
-    let mut hasher = sha2::Sha256::default();
-    use sha2::Digest as _;
-    hasher.update(head.as_bytes());
-    hasher.update(body.as_bytes());
-    let hash: String = hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
+    let hash = format::hash(head.as_bytes(), body.as_bytes());
     let line = format!("{{\"h\":\"{hash}\",\"p\":\"{head}\",\"r\":{body}}}\n");
     disk.append(&path(), line.as_bytes()).unwrap();
     let reading = read(&disk.read(&path()).unwrap().unwrap()).unwrap();

@@ -221,6 +221,7 @@ pub struct LostLines {
 /// What happened to one package during an attempt.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
+#[expect(clippy::struct_excessive_bools, reason = "independent facts, each with its own meaning")]
 pub struct PackageChange {
     /// The package.
     pub name: String,

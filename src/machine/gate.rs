@@ -55,7 +55,7 @@ pub(super) fn ended(
         Verdict::Fail { reasons } => {
             state.book_mut().stage_mut(key).failed_at = Some(iteration);
             let families = stale::responsible(state.book(), key, &report.failing);
-            let mut outcome = rework(state, key, families, &lines_for_the_worker(reasons, report));
+            let mut outcome = rework(state, key, &families, &lines_for_the_worker(reasons, report));
             outcome.flips.push((key.clone(), Mark::OPEN));
             outcome
         }

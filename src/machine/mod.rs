@@ -20,6 +20,7 @@ mod attempt;
 pub mod choice;
 pub mod decide;
 pub mod effect;
+mod ending;
 pub mod event;
 pub mod facts;
 mod gate;

@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 /// The rules (handbook `design.md` §5 for the defaults).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
+#[expect(clippy::struct_excessive_bools, reason = "independent switches of the configuration")]
 pub struct Policy {
     /// Attempts in a row for one stage before its family is blocked.
     pub attempts: u32,

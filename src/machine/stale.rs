@@ -6,7 +6,7 @@
 //!
 //! Refuses to know: how the content was read, what a flip is.
 
-use super::facts::{Observation, full_path};
+use super::facts::{FileChange, Observation, full_path};
 use super::kin;
 use super::state::{Book, StandsFor, State};
 use crate::source::Kind;
@@ -58,7 +58,7 @@ fn is_outdated(
                 .iter()
                 .filter(|change| change.kind == Kind::Production)
                 .any(|change| reviewed(&change.full_path()) != Some(&change.new));
-            let now: BTreeSet<String> = observation.family.iter().map(|change| change.full_path()).collect();
+            let now: BTreeSet<String> = observation.family.iter().map(FileChange::full_path).collect();
             let undone = book.family(family).is_some_and(|known| {
                 known.last_touch.keys().any(|path| reviewed(path).is_some() && !now.contains(path))
             });

@@ -74,9 +74,10 @@ impl Stop {
             Self::Blocked { .. } => {
                 "see progress.txt; then `ralph run --retry <ID>`, or `ralph accept <ID> --reason …`"
             }
-            Self::Iterations { .. } | Self::Wall => "`ralph run` goes on where this run stopped",
+            Self::Iterations { .. } | Self::Wall | Self::Interrupted { .. } => {
+                "`ralph run` goes on where this run stopped"
+            }
             Self::NoProgress { .. } => "read the agent's log under .ralph/state/iter-N/ before the next run",
-            Self::Interrupted { .. } => "`ralph run` goes on where this run stopped",
             Self::GateError { hint, .. } => hint,
             Self::Refused { .. } => "mend the file; `ralph check` lists everything that is wrong",
             Self::Dirty { .. } => "commit, stash or remove them; ralph never touches a person's work",

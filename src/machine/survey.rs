@@ -115,10 +115,10 @@ fn forget_reworded(book: &mut Book) {
         let known = book.family_mut(&family);
         if known.digest != digest {
             let fresh = Family { digest, ..Family::default() };
-            if !known.digest.is_empty() {
-                *known = fresh;
-            } else {
+            if known.digest.is_empty() {
                 known.digest = fresh.digest;
+            } else {
+                *known = fresh;
             }
         }
     }

@@ -7,10 +7,11 @@
 //!
 //! Refuses to know: how evidence was judged ([`super::decide`]), how flips are written.
 
-use super::decide::{Decision, count};
+use super::decide::{Decision, count, listed};
 use super::effect::{Body, Effect, Entry};
-use super::event::{Mode, Validation};
-use super::facts::{FileStatus, KeptFile, Observation};
+use super::ending;
+use super::event::Mode;
+use super::facts::{FileStatus, KeptFile, Observation, full_path};
 use super::kin;
 use super::stale;
 use super::state::{Attempt, By, Next, Phase, Seen, StandsFor, State};
@@ -23,9 +24,6 @@ use std::collections::BTreeMap;
 /// Boxes to write, last word wins.
 pub(super) type Flips = Vec<(TaskKey, Mark)>;
 
-/// Seconds to wait for a usage limit whose reset time is not known (design §3 "Stops").
-const LIMIT_WAITS: [u64; 4] = [60, 300, 1800, 7200];
-
 /// Does what a decision leads to.
 pub(super) fn follow(state: &mut State, attempt: &Attempt, seen: &Seen, decision: Decision) -> Vec<Effect> {
     let moved = seen.observation.after.heads() != attempt.before.heads();
@@ -37,12 +35,14 @@ pub(super) fn follow(state: &mut State, attempt: &Attempt, seen: &Seen, decision
         Decision::Accept => accept(state, key, seen, moved),
         Decision::Rework(reasons) => {
             let verdict = set_verdict(state, key, "FAIL");
-            let families = kin::covered(state.book(), key).into_iter().collect();
-            let outcome = rework(state, key, families, &reasons);
+            let families: Vec<String> = kin::covered(state.book(), key).into_iter().collect();
+            let outcome = rework(state, key, &families, &reasons);
             let body = text(format!("{} FAIL", key.stage.word()), reasons);
             conclude(state, key, outcome, body, moved || verdict)
         }
-        Decision::Retry { reasons, frozen_only } => reject(state, key, reasons, frozen_only, moved),
+        Decision::Retry { reasons, frozen_only } => {
+            reject(state, key, reasons, frozen_only, notes(seen), moved)
+        }
         Decision::Blocked(why) => {
             let next = block(state, key, &why);
             conclude(state, key, Outcome::with(next), text("BLOCKED", vec![why]), moved)
@@ -51,8 +51,8 @@ pub(super) fn follow(state: &mut State, attempt: &Attempt, seen: &Seen, decision
             let lines = vec![format!("The attempt {}; it is not counted.", attempt.end)];
             conclude(state, key, Outcome::default(), text("INTERRUPTED", lines), true)
         }
-        Decision::Limited { why, reset } => limited(state, key, &why, reset),
-        Decision::Report(validation) => final_gate(state, key, &validation, moved),
+        Decision::Limited { why, reset } => ending::limited(state, key, &why, reset),
+        Decision::Report(validation) => ending::final_gate(state, key, &validation, moved),
         Decision::NeedsCheck { .. } => Vec::new(),
     }
 }
@@ -69,7 +69,7 @@ pub(super) struct Outcome {
 }
 
 impl Outcome {
-    fn with(next: Option<Next>) -> Self {
+    pub(super) fn with(next: Option<Next>) -> Self {
         Self { next, ..Self::default() }
     }
 }
@@ -165,7 +165,8 @@ fn accept(state: &mut State, key: &TaskKey, seen: &Seen, moved: bool) -> Vec<Eff
         }
         _ => {}
     }
-    let lines = accepted_lines(key, seen);
+    let mut lines = accepted_lines(key, seen);
+    lines.extend(notes(seen));
     let outcome = Outcome { flips, ..Outcome::default() };
     conclude(state, key, outcome, text(headline, lines), moved || verdict)
 }
@@ -184,6 +185,25 @@ fn accepted_lines(key: &TaskKey, seen: &Seen) -> Vec<String> {
         lines.push(format!("The agent wrote `[{}]` for {}; it was put back.", claim.to.0, claim.key));
     }
     lines
+}
+
+/// What was seen beside the evidence: named, never judged.
+fn notes(seen: &Seen) -> Vec<String> {
+    let mut notes = Vec::new();
+    for package in &seen.observation.packages {
+        if !package.strays.is_empty() {
+            let names: Vec<String> =
+                package.strays.iter().map(|path| full_path(&package.name, path)).collect();
+            notes.push(format!("Untracked files appeared and were left alone: {}.", listed(&names)));
+        }
+        for lock in &package.locks_removed {
+            notes.push(format!(
+                "A lock that a dead process had left in {} was removed: {lock}.",
+                package.name
+            ));
+        }
+    }
+    notes
 }
 
 fn stands_for(stage: &Stage, observation: &Observation) -> StandsFor {
@@ -242,6 +262,7 @@ fn reject(
     key: &TaskKey,
     mut reasons: Vec<String>,
     frozen_only: bool,
+    notes: Vec<String>,
     moved: bool,
 ) -> Vec<Effect> {
     let limit = state.policy.attempts;
@@ -260,10 +281,11 @@ fn reject(
         } else {
             let why = format!("{key} was rejected {} in a row.", count(u64::from(attempts), "time"));
             outcome.next = block(state, key, &why);
-            outcome.notify = Some("blocked");
+            outcome.notify = outcome.next.is_none().then_some("blocked");
             reasons.push(format!("BLOCKED: {why}"));
         }
     }
+    reasons.extend(notes);
     conclude(state, key, outcome, text(headline, reasons), moved)
 }
 
@@ -293,7 +315,7 @@ fn block(state: &mut State, key: &TaskKey, why: &str) -> Option<Next> {
 }
 
 /// A FAIL of a gate or reviewer: opens the work of these families and remembers why.
-pub(super) fn rework(state: &mut State, by: &TaskKey, families: Vec<String>, reasons: &[String]) -> Outcome {
+pub(super) fn rework(state: &mut State, by: &TaskKey, families: &[String], reasons: &[String]) -> Outcome {
     let limit = state.policy.rework;
     let mut outcome = Outcome { notify: by.stage.is_gate().then_some("gate-fail"), ..Outcome::default() };
     let own = by.family.clone();
@@ -322,51 +344,12 @@ pub(super) fn rework(state: &mut State, by: &TaskKey, families: Vec<String>, rea
         if used_up {
             let why = format!("{by} failed after {}.", count(u64::from(limit), "rework"));
             outcome.next = block(state, &work, &why);
-            outcome.notify = Some("blocked");
+            if outcome.next.is_none() {
+                outcome.notify = Some("blocked");
+            }
         }
     }
     outcome
-}
-
-fn limited(state: &mut State, key: &TaskKey, why: &str, reset: Option<u64>) -> Vec<Effect> {
-    let step = usize::try_from(state.run.waits).unwrap_or(usize::MAX).min(LIMIT_WAITS.len() - 1);
-    let seconds = reset.unwrap_or(LIMIT_WAITS[step]);
-    state.run.waits += 1;
-    let why = format!("The agent reached a usage limit: {why}");
-    let next = Next::Wait { seconds, why: why.clone() };
-    let lines = vec![why, format!("The next attempt waits {}.", count(seconds, "second"))];
-    conclude(state, key, Outcome::with(Some(next)), text("WAITING", lines), true)
-}
-
-/// The final gate: no model, only the report's cells and the boxes.
-fn final_gate(state: &mut State, key: &TaskKey, validation: &Validation, moved: bool) -> Vec<Effect> {
-    let open: Vec<String> = state
-        .book()
-        .rows
-        .iter()
-        .filter(|row| row.key != *key && super::choice::is_required_open(row))
-        .map(|row| row.key.to_string())
-        .collect();
-    let cells = format!("{} PASS, {} FAIL, {} UNKNOWN", validation.pass, validation.fail, validation.unknown);
-    if !open.is_empty() {
-        let lines = vec![format!("The report has {cells}; still open: {}.", open.join(", "))];
-        return conclude(state, key, Outcome::default(), text("FINAL WAITS", lines), moved);
-    }
-    let complete = validation.fail == 0 && validation.unknown == 0;
-    let heads = state.last_after.as_ref().map(super::facts::Snapshot::heads).unwrap_or_default();
-    ticked(state.book_mut(), key, By::Ralph, StandsFor { heads, ..StandsFor::default() });
-    let mut lines = vec![format!("The report has {cells}.")];
-    if !complete {
-        let mut gaps = validation.gaps.clone();
-        if gaps.is_empty() {
-            gaps.push("the report has no cell that says PASS, FAIL or UNKNOWN".to_owned());
-        }
-        lines.extend(gaps.iter().map(|gap| format!("- {gap}")));
-        state.book_mut().gaps = gaps;
-    }
-    let headline = if complete { "COMPLETE" } else { "COMPLETE-WITH-GAPS" };
-    let outcome = Outcome { flips: vec![(key.clone(), Mark::DONE)], ..Outcome::default() };
-    conclude(state, key, outcome, text(headline, lines), moved)
 }
 
 /// Remembers a verdict; true when it is another than before.

@@ -4,13 +4,12 @@
 //!
 //! Promises: memory bounded whatever the report holds; the same survivors in the same order whatever the
 //! order of the report (PIT's is not stable); one mutant per line comes before the second of any line,
-//! since most mutants of a line share one fate; two that read alike (both halves of `a > 1 && b > 1`) are
-//! two.
+//! since most mutants of a line share one fate.
 //!
 //! Refuses to know: thresholds, where survivors are printed.
 
 use super::Mutant;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 /// Survivors that a report tells (design §4, "at most 20").
 pub const SURVIVORS_SHOWN: usize = 20;
@@ -21,8 +20,7 @@ const KEPT_PER_CLASS: usize = 400;
 /// Keeps a bounded sample of the survivors of one class and counts all.
 #[derive(Clone, Debug, Default)]
 pub struct SurvivorSieve {
-    /// Line, mutant, and its number in the report, which tells apart those that read alike.
-    kept: BTreeSet<(u32, Mutant, u64)>,
+    kept: BTreeMap<(u32, Mutant), usize>,
     total: u64,
 }
 
@@ -30,7 +28,7 @@ impl SurvivorSieve {
     /// Takes one survivor in; the one on the highest line falls out when there are too many.
     pub fn add(&mut self, mutant: Mutant) {
         self.total = self.total.saturating_add(1);
-        self.kept.insert((mutant.line, mutant, self.total));
+        *self.kept.entry((mutant.line, mutant)).or_default() += 1;
         if self.kept.len() > KEPT_PER_CLASS {
             self.kept.pop_last();
         }
@@ -43,7 +41,10 @@ impl SurvivorSieve {
 
     /// Those that were kept, by line.
     pub fn into_mutants(self) -> impl Iterator<Item = Mutant> {
-        self.kept.into_iter().map(|(_, mutant, _)| mutant)
+        self.kept
+            .into_iter()
+            .flat_map(|((_, mutant), times)| std::iter::repeat_n(mutant, times))
+            .take(KEPT_PER_CLASS)
     }
 }
 

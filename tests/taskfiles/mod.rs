@@ -3,8 +3,6 @@
 //! The folder lies outside the crate. `RALPH_CORPUS` names it; without that variable it is looked for
 //! beside the crate, and where there is none the test says so and shows nothing.
 
-#![expect(clippy::unwrap_used, reason = "what fails here is a failed test")]
-
 use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
 use ralph::task::{Edit, Flip, Grammar, Mark, Row, TaskFile, reconcile, with_marks};
 use std::collections::HashSet;

@@ -254,6 +254,7 @@ fn reasons(reasons: &[String]) -> String {
 }
 
 #[cfg(test)]
+#[path = "tests/roles.rs"]
 mod roles;
 #[cfg(test)]
 mod tests;

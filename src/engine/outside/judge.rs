@@ -34,9 +34,9 @@ impl Outside {
         let folder = self.iteration_folder(order.iteration)?.join("gate");
         let bases = &order.accumulated.bases;
         let mut request = self.request(&order.name, &changes, bases, &order.snapshot, folder)?;
-        request.family = order.key.family.clone();
-        request.former_targets = order.former_targets.clone();
-        request.changed_since_fail = order.changed_since_fail.clone();
+        request.family.clone_from(&order.key.family);
+        request.former_targets.clone_from(&order.former_targets);
+        request.changed_since_fail.clone_from(&order.changed_since_fail);
         request.no_tests_written = order.no_tests_written;
         request.tag = self.tag(order.iteration);
         let mut report = self.ask(&request)?;

@@ -76,7 +76,7 @@ impl CrashDisk {
             let mut shared = self.shared.borrow_mut();
             let synced = shared.synced.clone();
             for (path, bytes) in &mut shared.files {
-                bytes.truncate(synced.get(path).copied().unwrap_or(0).min(bytes.len()).max(0));
+                bytes.truncate(synced.get(path).copied().unwrap_or(0).min(bytes.len()));
             }
         }
         Err(io::Error::other("the machine stopped"))
@@ -218,7 +218,7 @@ impl Double {
     }
 
     fn summed(&self, sum: &Accumulated, attempt: &[FileChange], before: u32) -> Vec<FileChange> {
-        let base = sum.bases.get("p").map_or(before, |oid| number(oid));
+        let base = sum.bases.get("p").map_or(before, number);
         let mut paths = sum.touched.get("p").cloned().unwrap_or_default();
         paths.extend(attempt.iter().map(|change| change.path.clone()));
         self.changes_between(base, Some(&paths))

@@ -19,6 +19,8 @@ pub(crate) enum Trouble {
     Compile(Vec<String>),
     /// Something could not be had from a repository.
     Unresolved(String),
+    /// The network or the disk gave up: whoever changed what, it may pass by itself.
+    Passing(String),
     /// The POM cannot be read or makes no sense.
     Pom(String),
     /// Wrong arguments, no JDK, a JDK that is too old.
@@ -38,6 +40,17 @@ const UNRESOLVED: [&str; 9] = [
     "Could not find artifact",
     "PluginVersionResolutionException",
     "Failed to collect dependencies",
+];
+/// Words of the JVM and of Maven for a network or a disk that gave up.
+pub(crate) const PASSING: [&str; 8] = [
+    "No space left on device",
+    "Unknown host",
+    "UnknownHostException",
+    "Temporary failure in name resolution",
+    "Connection refused",
+    "Connection reset",
+    "Network is unreachable",
+    "connect timed out",
 ];
 const POM: [&str; 5] = [
     "Non-readable POM",
@@ -65,6 +78,8 @@ pub(super) fn read(output: &str, root: &Path) -> Trouble {
         Trouble::Tool(first())
     } else if output.contains("COMPILATION ERROR") {
         Trouble::Compile(compiler_messages(output, root))
+    } else if has(&PASSING) {
+        Trouble::Passing(first())
     } else if has(&UNRESOLVED) {
         Trouble::Unresolved(first())
     } else if has(&POM) {
@@ -79,7 +94,11 @@ impl Trouble {
     pub(crate) fn sentence(&self) -> String {
         let text = match self {
             Self::Compile(messages) => messages.first().map_or("it does not compile", String::as_str),
-            Self::Unresolved(text) | Self::Pom(text) | Self::Tool(text) | Self::Other(text) => text,
+            Self::Unresolved(text)
+            | Self::Passing(text)
+            | Self::Pom(text)
+            | Self::Tool(text)
+            | Self::Other(text) => text,
         };
         format!("{}.", text.trim_end_matches('.'))
     }
@@ -100,6 +119,10 @@ impl Trouble {
             Self::Unresolved(_) => Stop::passing(
                 format!("{module} lacks dependencies or plugins: {text}"),
                 "Check the network and the repositories in Maven's settings.",
+            ),
+            Self::Passing(_) => Stop::passing(
+                format!("{module} could not be built: {text}"),
+                "Check the network and the space on the disk.",
             ),
             Self::Pom(_) => Stop::setup(
                 format!("{module} has a POM that Maven cannot use: {text}"),
@@ -209,6 +232,12 @@ mod tests {
                 "setup",
             ),
             ("[ERROR] Failed to execute goal checkstyle: You have 1 violation -> [Help 1]", "setup", "fail"),
+            (
+                "[ERROR] Could not resolve dependencies: Could not transfer artifact x: repo.maven.apache.org: Unknown host -> [Help 1]",
+                "transient",
+                "transient",
+            ),
+            ("[ERROR] Failed to execute goal x: No space left on device", "transient", "transient"),
             ("", "setup", "fail"),
         ];
         for (output, plain, changed) in table {

@@ -6,6 +6,7 @@ use crate::source::RepoPath;
 
 /// One situation in plain flags; the evidence is built from it.
 #[derive(Clone, Copy, Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "independent facts, enumerated")]
 struct Case {
     stage: usize,
     end: usize,

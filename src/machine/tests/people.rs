@@ -48,7 +48,7 @@ fn an_accepted_gate_ticks_the_work_that_its_fail_opened() {
     assert_eq!(sim.boxes(), "1._ 1.PITEST_");
     let key = sim.key("1.PITEST");
     let snapshot = sim.snapshot();
-    sim.verb(Event::BoxAccepted { key, reason: "equivalent".into(), snapshot });
+    sim.verb(&Event::BoxAccepted { key, reason: "equivalent".into(), snapshot });
     assert_eq!(sim.boxes(), "1.x 1.PITESTx");
     assert_eq!(sim.log.last().unwrap(), "1.PITEST ACCEPTED BY A PERSON");
     let by = sim.state.book().stage(&sim.key("1.")).unwrap().ticked_by;
@@ -63,9 +63,9 @@ fn an_accepted_box_clears_a_block_and_a_reopened_one_opens_its_parents() {
     assert!(matches!(sim.run(), Stop::Blocked { .. }));
     let key = sim.key("1.1.");
     let snapshot = sim.snapshot();
-    sim.verb(Event::BoxAccepted { key: key.clone(), reason: "by hand".into(), snapshot });
+    sim.verb(&Event::BoxAccepted { key: key.clone(), reason: "by hand".into(), snapshot });
     assert_eq!(sim.boxes(), "1.x 1.1.x");
-    sim.verb(Event::BoxReopened { key, reason: "no".into() });
+    sim.verb(&Event::BoxReopened { key, reason: "no".into() });
     assert_eq!(sim.boxes(), "1._ 1.1._");
 }
 
@@ -74,12 +74,12 @@ fn a_snapshot_pins_the_base_once_and_opens_gates_of_other_commits() {
     let mut sim = Sim::new("- [x] 1. a\n- [ ] 1.PITEST g\n");
     let pin = |sim: &mut Sim| {
         let snapshot = sim.snapshot();
-        sim.verb(Event::FamilyPinned { family: "1".into(), snapshot });
+        sim.verb(&Event::FamilyPinned { family: "1".into(), snapshot });
     };
     let ask = |sim: &mut Sim, report| {
         let (key, snapshot) = (sim.key("1.PITEST"), sim.snapshot());
         sim.gate(report);
-        sim.verb(Event::GateRequested { key, snapshot, changes: None });
+        sim.verb(&Event::GateRequested { key, snapshot, changes: None });
     };
     pin(&mut sim);
     sim.head = 2;

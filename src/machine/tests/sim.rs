@@ -142,7 +142,7 @@ impl Sim {
         });
     }
 
-    pub(super) fn verb(&mut self, event: Event) {
+    pub(super) fn verb(&mut self, event: &Event) {
         self.feed(&Event::RunStarted {
             spec: "tasks.md".into(),
             policy: Policy::default(),
@@ -153,7 +153,7 @@ impl Sim {
         self.play(&Event::Resumed);
         let seen = Event::Surveyed { tasks: self.tasks(), snapshot: self.snapshot() };
         self.play(&seen);
-        self.play(&event);
+        self.play(event);
     }
 
     /// The next agents, gates and checks answer so.
@@ -200,6 +200,7 @@ impl Sim {
         effects
     }
 
+    #[expect(clippy::too_many_lines, reason = "one arm for each effect")]
     fn answer(&mut self, effect: Effect) -> Option<Event> {
         Some(match effect {
             Effect::Survey => Event::Surveyed { tasks: self.tasks(), snapshot: self.snapshot() },

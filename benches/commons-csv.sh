@@ -44,7 +44,7 @@ export GIT_AUTHOR_NAME=bench GIT_AUTHOR_EMAIL=bench@example.org
 export GIT_COMMITTER_NAME=bench GIT_COMMITTER_EMAIL=bench@example.org
 
 fetch() {   # classifier and type, file
-    mvn -q -B dependency:copy -Dartifact="$coordinates:$1" -DoutputDirectory="$scratch/jars" \
+    mvn -q -B -Dstyle.color=never dependency:copy -Dartifact="$coordinates:$1" -DoutputDirectory="$scratch/jars" \
         -Dmdep.stripVersion=true </dev/null
     [[ -f $scratch/jars/$2 ]] || fail "Maven did not bring $2"
 }

@@ -29,6 +29,12 @@ impl Teller {
         Self { json, status: StatusLine::new(json), told: 0 }
     }
 
+    /// Shows what a gate is doing.
+    pub(super) fn progress(&self) -> Box<dyn Fn(&str) + Send + Sync> {
+        let status = self.status.status();
+        Box::new(move |text| status.set(text))
+    }
+
     /// A fact and the state after it.
     pub(super) fn tell(&mut self, event: &Event, state: &State) {
         if self.json {
@@ -42,10 +48,7 @@ impl Teller {
                 self.status.set(&format!("[{}] checks.{check:?}", state.iteration).to_lowercase());
             }
             Phase::Applying { entry: Some(entry), .. } => self.end(entry),
-            Phase::Waiting { seconds, why } => {
-                ui::note(&format!("waiting {seconds} s: {why}"));
-                self.status.set("waiting");
-            }
+            Phase::Waiting { seconds, why } => self.status.set(&format!("waiting {seconds} s: {why}")),
             _ => {}
         }
         aside(event);

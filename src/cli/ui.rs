@@ -56,11 +56,26 @@ fn shown(c: char) -> char {
     if hidden || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}') { '\u{fffd}' } else { c }
 }
 
-/// The line that says what runs now: drawn on a terminal, silent elsewhere.
-#[derive(Debug, Default)]
+/// The line that says what runs now: drawn over and over on a terminal, a plain line elsewhere.
+#[derive(Debug)]
 pub(super) struct StatusLine {
-    shared: Arc<(Mutex<Shown>, Condvar)>,
+    says: Status,
     painter: Option<JoinHandle<()>>,
+}
+
+/// A handle to the status line that can be given away.
+#[derive(Clone, Debug)]
+pub(super) struct Status {
+    shared: Arc<(Mutex<Shown>, Condvar)>,
+    way: Way,
+}
+
+/// How a status reaches a person.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Way {
+    Painted,
+    Lines,
+    Silent,
 }
 
 #[derive(Debug, Default)]
@@ -71,24 +86,45 @@ struct Shown {
 }
 
 impl StatusLine {
-    /// A status line; painted only when standard error is a terminal and `quiet` is false.
+    /// A status line; silent when `quiet`.
     pub(super) fn new(quiet: bool) -> Self {
         let shared: Arc<(Mutex<Shown>, Condvar)> = Arc::default();
-        let painter = (!quiet && std::io::stderr().is_terminal()).then(|| {
+        let way = match std::io::stderr().is_terminal() {
+            _ if quiet => Way::Silent,
+            true => Way::Painted,
+            false => Way::Lines,
+        };
+        let painter = (way == Way::Painted).then(|| {
             let shared = Arc::clone(&shared);
             std::thread::spawn(move || paint(&shared))
         });
-        Self { shared, painter }
+        Self { says: Status { shared, way }, painter }
     }
 
+    /// A handle to it.
+    pub(super) fn status(&self) -> Status {
+        self.says.clone()
+    }
+
+    /// Shows this text from now on.
+    pub(super) fn set(&self, text: &str) {
+        self.says.set(text);
+    }
+}
+
+impl Status {
     /// Shows this text from now on, with the seconds since; nothing when it is empty.
     pub(super) fn set(&self, text: &str) {
         if let Ok(mut shown) = self.shared.0.lock() {
             text.clone_into(&mut shown.text);
             shown.seconds = 0;
         }
-        if self.painter.is_some() {
-            let _ = write!(std::io::stderr(), "\r\x1b[K");
+        match self.way {
+            Way::Painted => {
+                let _ = write!(std::io::stderr(), "\r\x1b[K");
+            }
+            Way::Lines if !text.is_empty() => note(text),
+            Way::Lines | Way::Silent => {}
         }
     }
 }
@@ -96,10 +132,10 @@ impl StatusLine {
 impl Drop for StatusLine {
     fn drop(&mut self) {
         self.set("");
-        if let Ok(mut shown) = self.shared.0.lock() {
+        if let Ok(mut shown) = self.says.shared.0.lock() {
             shown.over = true;
         }
-        self.shared.1.notify_all();
+        self.says.shared.1.notify_all();
         if let Some(painter) = self.painter.take() {
             let _ = painter.join();
         }

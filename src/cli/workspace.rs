@@ -146,6 +146,7 @@ impl Workspace {
         close_to_others()?;
         let interrupts = Interrupts::install()?;
         let mut teller = Teller::new(self.json);
+        let progress = teller.progress();
         Ok(Outside::new(Parts {
             places: self.places.clone(),
             settings: self.settings.clone(),
@@ -154,6 +155,7 @@ impl Workspace {
             interrupts,
             environment: environment(),
             listener: Box::new(move |event, state| teller.tell(event, state)),
+            progress,
             cache: cache_folder()?,
         }))
     }

@@ -13,6 +13,7 @@ use super::error::GitError;
 use super::keep::{self, Items};
 use super::open::{Head, OpenRepo};
 use super::places::Place;
+use super::put;
 use super::tree;
 use super::walk::Status;
 use crate::machine::facts::{Dirt, Oid, PackageState, Snapshot};
@@ -72,7 +73,7 @@ fn left(
             paths.insert(path.clone());
         }
     }
-    for path in status.untracked.iter().filter(|path| !is_output(path)) {
+    for path in status.untracked.iter().filter(|path| !is_output(folder_of(path))) {
         let Some(inside) = place.inside(path) else { continue };
         let blob = open.leaf(path)?.map(|(id, _)| tree::fact_of(id));
         let was_there = match untracked.get(&RepoPath::from_bytes(inside)) {
@@ -84,6 +85,10 @@ fn left(
         }
     }
     Ok(paths)
+}
+
+fn folder_of(path: &[u8]) -> &[u8] {
+    &path[..path.iter().rposition(|&byte| byte == b'/').unwrap_or_default()]
 }
 
 /// Git LFS and the like: committing the bytes as they are would be wrong, and the program is not run.
@@ -140,5 +145,7 @@ fn write(
         let by = repo.signature().or_else(|_| Signature::now("ralph", "ralph@localhost"))?;
         repo.commit(Some("HEAD"), &by, &by, message, &tree, &parents.iter().collect::<Vec<_>>())
     };
-    write().map(tree::fact_of).map_err(|error| GitError::unreadable("commit what the attempt left", &error))
+    let commit = write().map_err(|error| GitError::unreadable("commit what the attempt left", &error))?;
+    put::end_half_done(open)?;
+    Ok(tree::fact_of(commit))
 }

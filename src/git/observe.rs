@@ -117,8 +117,12 @@ impl Repositories {
 
     fn tests_in(&self, change: &FileChange, blob: Option<&Oid>) -> Result<i64, GitError> {
         let Some(blob) = blob else { return Ok(0) };
-        let count = source::enabled_tests(&self.blob(&change.package, blob, MAX_TEXT)?);
-        Ok(i64::try_from(count).unwrap_or(i64::MAX))
+        match self.blob(&change.package, blob, MAX_TEXT) {
+            Ok(text) => Ok(i64::try_from(source::enabled_tests(&text)).unwrap_or(i64::MAX)),
+            // Too large to be a test class: what cannot be counted is none.
+            Err(error) if error.kind == GitErrorKind::Refused => Ok(0),
+            Err(error) => Err(error),
+        }
     }
 
     /// The sums over the family's and the stage's attempts, and the lines that went away.

@@ -11,6 +11,7 @@
 use super::content::Content;
 use super::error::{GitError, GitErrorKind};
 use super::index::IndexView;
+use super::listing::Listings;
 use super::stamp::Stamp;
 use git2::{Config, ErrorCode, Oid, Repository};
 use std::path::{Path, PathBuf};
@@ -25,6 +26,7 @@ pub(super) struct OpenRepo {
     identity: Identity,
     pub(super) index: IndexView,
     pub(super) content: Content,
+    pub(super) listings: Listings,
 }
 
 /// What must stay the same for an open repository to stay open.
@@ -36,10 +38,10 @@ struct Identity {
 
 impl Identity {
     fn of(root: &Path, repo: &Repository) -> Self {
-        let dot_git = std::fs::metadata(root.join(".git")).ok().map(|meta| Stamp::of(&meta));
-        let gitlink = Stamp::at(&root.join(".git")).filter(|_| !root.join(".git").is_dir());
+        let found = std::fs::symlink_metadata(root.join(".git")).ok();
+        let gitlink = found.as_ref().filter(|meta| !meta.is_dir()).map(Stamp::of);
         Self {
-            dot_git: dot_git.map(Stamp::identity),
+            dot_git: found.as_ref().map(|meta| Stamp::of(meta).identity()),
             files: [
                 gitlink,
                 Stamp::at(&repo.commondir().join("config")),
@@ -62,6 +64,10 @@ pub(super) struct Head {
 impl OpenRepo {
     /// Opens the repository of a folder, or says why it cannot be read faithfully.
     pub(super) fn open(root: &Path) -> Result<Self, GitError> {
+        let dot_git = root.join(".git");
+        for name in ["", "HEAD", "config"] {
+            refuse_special(&if name.is_empty() { dot_git.clone() } else { dot_git.join(name) })?;
+        }
         let repo = Repository::open(root).map_err(|error| why_not(root, &error))?;
         check_place(root, &repo)?;
         check_config(&repo)?;
@@ -74,6 +80,7 @@ impl OpenRepo {
             identity,
             index: IndexView::default(),
             content: Content::default(),
+            listings: Listings::default(),
         })
     }
 
@@ -82,20 +89,50 @@ impl OpenRepo {
         self.identity == Identity::of(&self.root, &self.repo)
     }
 
+    fn refuse_pipes(&self) -> Result<(), GitError> {
+        for name in ["HEAD", "index", "shallow"] {
+            refuse_special(&self.repo.path().join(name))?;
+        }
+        for name in ["config", "packed-refs", "info/exclude", "info/attributes"] {
+            refuse_special(&self.repo.commondir().join(name))?;
+        }
+        Ok(())
+    }
+
     /// Reads HEAD.
     pub(super) fn head(&self) -> Result<Head, GitError> {
+        self.refuse_pipes()?;
         let failed = |error: git2::Error| GitError::unreadable("read HEAD", &error);
         let head = self.repo.find_reference("HEAD").map_err(failed)?;
         let Some(branch) = head.symbolic_target_bytes() else {
             return Ok(Head { commit: head.target(), branch: None });
         };
         let branch = String::from_utf8_lossy(branch).into_owned();
+        if !git2::Reference::is_valid_name(&branch) {
+            return Err(GitError::new(
+                GitErrorKind::Unreadable,
+                "HEAD names a branch whose name git does not allow.",
+                "Run `git symbolic-ref HEAD refs/heads/<branch>` with the branch that was checked out.",
+            ));
+        }
+        refuse_special(&self.repo.commondir().join(&branch))?;
         let commit = match self.repo.refname_to_id(&branch) {
             Ok(id) => Some(id),
             Err(error) if error.code() == ErrorCode::NotFound => None,
             Err(error) => return Err(failed(error)),
         };
         Ok(Head { commit, branch: Some(branch) })
+    }
+}
+
+/// A pipe in place of a file that the library opens would be waited on without end.
+pub(super) fn refuse_special(path: &Path) -> Result<(), GitError> {
+    match std::fs::metadata(path) {
+        Ok(meta) if !meta.is_file() && !meta.is_dir() => Err(GitError::refused(
+            format!("{} is a pipe, socket or device.", path.display()),
+            "Remove it, and put the file back that stood there.",
+        )),
+        _ => Ok(()),
     }
 }
 

@@ -45,13 +45,13 @@ impl View<'_> {
     pub(super) fn items(&self, open: &mut OpenRepo, status: &Status) -> Result<Items, GitError> {
         let mut items = Items::new();
         for (path, leaf) in status.dirty.iter().filter(|(path, _)| !is_state_file(path)) {
-            if self.wanted.dirt.get(path) != Some(&leaf.map(|(id, _)| id)) {
+            if self.wanted.uncommitted.get(path) != Some(&leaf.map(|(id, _)| id)) {
                 items.insert(path.clone(), *leaf);
             }
         }
         for path in status.untracked.iter().filter(|path| self.has_kind(path) || in_the_way(status, path)) {
             if let Some(leaf) = open.leaf(path)?
-                && self.wanted.untracked.get(path) != Some(&leaf.0)
+                && self.wanted.uncommitted.get(path) != Some(&Some(leaf.0))
             {
                 items.insert(path.clone(), Some(leaf));
             }
@@ -61,12 +61,11 @@ impl View<'_> {
 
     /// What stood there before, was not committed, and is gone or another now.
     pub(super) fn lost(&self, open: &mut OpenRepo) -> Result<Contents, GitError> {
-        let untracked = self.wanted.untracked.iter().map(|(path, blob)| (path, Some(*blob)));
         let mut lost = Vec::new();
-        for (path, blob) in self.wanted.dirt.iter().map(|(path, blob)| (path, *blob)).chain(untracked) {
+        for (path, blob) in &self.wanted.uncommitted {
             let is_module = self.in_head(open, path)?.is_some_and(|(_, mode)| mode == tree::GITLINK);
-            if !is_module && open.leaf(path)?.map(|(id, _)| id) != blob {
-                lost.push((path.clone(), blob));
+            if !is_module && open.leaf(path)?.map(|(id, _)| id) != *blob {
+                lost.push((path.clone(), *blob));
             }
         }
         Ok(lost)
@@ -86,8 +85,9 @@ impl View<'_> {
             plan.extend(act.map(|act| (path.clone(), act)));
         }
         for path in &status.untracked {
-            let was_there = self.wanted.untracked.contains_key(path);
-            if !was_there && (self.has_kind(path) || in_the_way(status, path)) {
+            if !self.wanted.uncommitted.contains_key(path)
+                && (self.has_kind(path) || in_the_way(status, path))
+            {
                 plan.insert(path.clone(), Act::Head);
             }
         }
@@ -106,15 +106,15 @@ impl View<'_> {
         if is_state_file(path) {
             return Ok(moved.then_some(Act::Index));
         }
-        if let Some(want) = self.wanted.dirt.get(path) {
+        if let Some(want) = self.wanted.uncommitted.get(path) {
             if *want != here {
                 return Ok(Some(Act::Content(*want)));
             }
+            if self.wanted.untracked.contains(path) {
+                return Ok(Some(Act::Index));
+            }
             // Whether it was staged is not recorded: a file that HEAD lacks was, of others it is not assumed.
             return Ok((moved && self.in_head(open, path)?.is_some()).then_some(Act::Index));
-        }
-        if let Some(want) = self.wanted.untracked.get(path) {
-            return Ok(Some(if Some(*want) == here { Act::Index } else { Act::Content(Some(*want)) }));
         }
         Ok(Some(if self.in_head(open, path)?.is_some() || self.may_go(path) {
             Act::Head

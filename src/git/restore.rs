@@ -27,7 +27,7 @@ use std::path::PathBuf;
 pub enum Extent {
     /// Those whose history was rewritten or whose branch was switched.
     Breaches,
-    /// All that an attempt changed (reviewers, FINAL).
+    /// All whose state after the attempt is not that before it (reviewers, FINAL).
     All,
 }
 
@@ -53,8 +53,9 @@ pub struct PutBack {
 pub(super) struct Wanted {
     pub(super) head: Head,
     /// Tracked files that differed from HEAD, and untracked ones of a kind: what stood on disk.
-    pub(super) dirt: BTreeMap<Vec<u8>, Option<git2::Oid>>,
-    pub(super) untracked: BTreeMap<Vec<u8>, git2::Oid>,
+    pub(super) uncommitted: BTreeMap<Vec<u8>, Option<git2::Oid>>,
+    /// Those of them that git did not track.
+    pub(super) untracked: BTreeSet<Vec<u8>>,
     /// Untracked files of no kind that stood there; `None` when that is not known.
     pub(super) others: Option<BTreeSet<Vec<u8>>>,
 }
@@ -82,12 +83,16 @@ impl Repositories {
     ) -> Result<Vec<PutBack>, GitError> {
         keep::check_name(reference)?;
         self.refresh()?;
-        let chosen: BTreeSet<PathBuf> = observation
+        let is_breach =
+            |name: &str| observation.packages.iter().any(|seen| seen.name == name && seen.is_breach());
+        let chosen: BTreeSet<PathBuf> = before
             .packages
             .iter()
-            .filter(|change| extent == Extent::All || change.is_breach())
-            .filter(|change| before.package(&change.name).is_some())
-            .filter_map(|change| self.places.get(&change.name))
+            .filter(|was| match extent {
+                Extent::Breaches => is_breach(&was.name),
+                Extent::All => observation.after.package(&was.name) != Some(was),
+            })
+            .filter_map(|was| self.places.get(&was.name))
             .map(|place| place.repo.clone())
             .collect();
         let mut done = Vec::new();
@@ -123,16 +128,17 @@ impl Repositories {
             let (head, status) = open.status().map_err(|error| error.in_package(first))?;
             let mut wanted = Wanted {
                 head,
-                dirt: BTreeMap::new(),
-                untracked: BTreeMap::new(),
+                uncommitted: BTreeMap::new(),
+                untracked: BTreeSet::new(),
                 others: Some(BTreeSet::new()),
             };
             for (path, leaf) in status.dirty.iter().filter(|(path, _)| !aside.contains(*path)) {
-                wanted.dirt.insert(path.clone(), leaf.map(|(id, _)| id));
+                wanted.uncommitted.insert(path.clone(), leaf.map(|(id, _)| id));
             }
             for path in status.untracked.iter().filter(|path| !aside.contains(*path)) {
                 if let Some((id, _)) = open.leaf(path).map_err(|error| error.in_package(first))? {
-                    wanted.untracked.insert(path.clone(), id);
+                    wanted.uncommitted.insert(path.clone(), Some(id));
+                    wanted.untracked.insert(path.clone());
                 }
             }
             let message = "ralph: leftovers of an attempt".to_owned();
@@ -149,18 +155,18 @@ impl Repositories {
             let commit = tree::oid_of(&state.head).map_err(|error| error.in_package(name))?;
             let wanted = wanted.get_or_insert_with(|| Wanted {
                 head: Head { commit, branch: state.branch.clone() },
-                dirt: BTreeMap::new(),
-                untracked: BTreeMap::new(),
+                uncommitted: BTreeMap::new(),
+                untracked: BTreeSet::new(),
                 others: Some(BTreeSet::new()),
             });
             for dirt in state.dirt.iter().chain(&state.untracked) {
                 let blob = dirt.blob.as_ref().map(tree::oid_of).transpose();
                 let blob = blob.map_err(|error| error.in_package(name))?.flatten();
                 let path = place.in_repo(&dirt.path);
-                match blob {
-                    Some(blob) if dirt.untracked => drop(wanted.untracked.insert(path, blob)),
-                    blob => drop(wanted.dirt.insert(path, blob)),
+                if dirt.untracked {
+                    wanted.untracked.insert(path.clone());
                 }
+                wanted.uncommitted.insert(path, blob);
             }
             let others = self.others.get(name);
             wanted.others = wanted.others.take().zip(others).map(|(mut all, others)| {

@@ -14,7 +14,9 @@ use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
 /// Paths that one comparison or listing names at most.
-const MAX_PATHS: usize = 200_000;
+const MAX_PATHS: usize = 1_000_000;
+/// Bytes of a path: trees nested without end are no work of a person.
+const MAX_PATH: usize = 16 << 10;
 /// Mode of a folder, of a submodule.
 const FOLDER: u32 = 0o040_000;
 pub(super) const GITLINK: u32 = 0o160_000;
@@ -113,9 +115,11 @@ pub(super) fn diff(
             if old != new {
                 found.push(Delta { path, old, new });
             }
-            if found.len() + todo.len() > MAX_PATHS {
+            if found.len() + todo.len() > MAX_PATHS || prefix.len() > MAX_PATH {
                 return Err(GitError::refused(
-                    format!("More than {MAX_PATHS} paths differ or stand in one tree."),
+                    format!(
+                        "More than {MAX_PATHS} paths, or paths of more than {MAX_PATH} bytes, stand in a commit."
+                    ),
                     "Split the work, or keep generated files out of git.",
                 ));
             }

@@ -12,14 +12,15 @@
 use super::content;
 use super::error::GitError;
 use super::index::{self, Tracked};
-use super::open::{Head, OpenRepo};
+use super::listing::Sort;
+use super::open::{self, Head, OpenRepo};
 use super::tree::{GITLINK, Leaf};
 use crate::source::{is_output, is_state_file};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
 use std::fs::Metadata;
 use std::ops::Range;
-use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 /// Dirty and untracked paths that are listed at most.
@@ -118,7 +119,7 @@ struct Walk<'a> {
 impl Walk<'_> {
     fn run(&mut self) -> Result<(), GitError> {
         while let Some((folder, range)) = self.todo.pop() {
-            self.folder(&folder, &range)?;
+            self.folder(folder, &range)?;
             self.status.check_size()?;
         }
         for (entry, seen) in self.tracked.iter().zip(&self.seen) {
@@ -129,23 +130,31 @@ impl Walk<'_> {
         Ok(())
     }
 
-    fn folder(&mut self, folder: &[u8], range: &Range<usize>) -> Result<(), GitError> {
-        let failed = |error| GitError::io("list a folder of the work tree", &error);
-        for entry in fs_err::read_dir(content::on_disk(&self.open.root, folder)).map_err(failed)? {
-            let entry = entry.map_err(failed)?;
-            let name = entry.file_name().into_vec();
-            if name == b".git" {
-                continue;
+    fn folder(&mut self, folder: Vec<u8>, range: &Range<usize>) -> Result<(), GitError> {
+        let listing = self.open.listings.take(&self.open.root, &folder)?;
+        for (name, sort) in &listing.1 {
+            if *sort != Sort::Folder && matches!(name.as_slice(), b".gitignore" | b".gitattributes") {
+                let file = [folder.as_slice(), name].concat();
+                open::refuse_special(&content::on_disk(&self.open.root, &file))?;
             }
-            let path = [folder, &name].concat();
-            if entry.file_type().map_err(failed)?.is_dir() {
-                self.subfolder(path, range)?;
-            } else if let Some(at) = self.find(&path, range) {
-                let meta = entry.metadata().map_err(failed)?;
-                self.tracked_file(at, &meta)?;
-            } else if !is_state_file(&path) && is_file(&entry) && !self.open.is_ignored(&path)? {
-                self.status.untracked.insert(path);
+            if name != b".git" {
+                self.entry([folder.as_slice(), name].concat(), *sort, range)?;
             }
+        }
+        self.open.listings.keep(folder, listing);
+        Ok(())
+    }
+
+    fn entry(&mut self, path: Vec<u8>, sort: Sort, range: &Range<usize>) -> Result<(), GitError> {
+        if sort == Sort::Folder {
+            return self.subfolder(path, range);
+        }
+        if let Some(at) = self.find(&path, range) {
+            let meta = fs_err::symlink_metadata(content::on_disk(&self.open.root, &path));
+            return self.tracked_file(at, &meta.map_err(|error| GitError::io("look at a file", &error))?);
+        }
+        if sort == Sort::File && !is_state_file(&path) && !self.open.is_ignored(&path)? {
+            self.status.untracked.insert(path);
         }
         Ok(())
     }
@@ -233,8 +242,4 @@ impl Walk<'_> {
         }
         Ok(())
     }
-}
-
-fn is_file(entry: &fs_err::DirEntry) -> bool {
-    entry.file_type().is_ok_and(|kind| kind.is_file() || kind.is_symlink())
 }

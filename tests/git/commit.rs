@@ -17,9 +17,10 @@ fn what_an_attempt_left_is_committed_and_nothing_else() {
 
     repo.write("src/main/java/A.java", "class A {}\n");
     repo.write("new/notes.txt", "new");
+    repo.write("build", "a file of that name is no output folder");
     repo.write("src/main/java/B.java", "class B {}\n");
     repo.remove(".gitignore");
-    for left_out in ["target/a.txt", "node_modules/x.js", "tasks.md", ".ralph/x", "build/out.txt"] {
+    for left_out in ["target/a.txt", "node_modules/x.js", "tasks.md", ".ralph/x", "sub/build/out.txt"] {
         repo.write(left_out, "x");
     }
     let commit = repositories.commit_all("a", &before, "2. Do it").unwrap().unwrap();
@@ -30,6 +31,7 @@ fn what_an_attempt_left_is_committed_and_nothing_else() {
         lines(&seen.family),
         [
             "Deleted a/.gitignore",
+            "Added a/build",
             "Added a/new/notes.txt",
             "Modified a/src/main/java/A.java",
             "Added a/src/main/java/B.java",

@@ -7,7 +7,6 @@ mod put_back;
 mod random;
 mod refusals;
 mod snapshot;
-mod tmpbench;
 
 use ralph::git::{GitError, Repositories};
 use ralph::machine::facts::{Observation, ObserveRequest, PackageChange, Snapshot};

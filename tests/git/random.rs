@@ -2,8 +2,10 @@
 
 use super::{Repo, Workspace};
 use proptest::prelude::*;
-use proptest::test_runner::{Config, TestRunner};
-use std::collections::BTreeSet;
+use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
+use ralph::git::Extent;
+use ralph::source::RepoPath;
+use std::collections::{BTreeMap, BTreeSet};
 use std::os::unix::fs::PermissionsExt;
 
 #[derive(Clone, Debug)]
@@ -17,6 +19,8 @@ enum Step {
     IntentToAdd(usize),
     Ignore(usize),
     Commit,
+    Amend,
+    Branch,
     Reset,
     Snapshot,
 }
@@ -46,6 +50,8 @@ fn step() -> impl Strategy<Value = Step> {
         1 => path().prop_map(Step::Ignore),
         1 => Just(Step::Commit),
         1 => Just(Step::Reset),
+        1 => Just(Step::Amend),
+        1 => Just(Step::Branch),
         2 => Just(Step::Snapshot),
     ]
 }
@@ -75,9 +81,11 @@ fn perform(repo: &Repo, step: &Step) {
         Step::RemoveCached(at) => try_git(&["rm", "-q", "-f", "--cached", "--", PATHS[*at]]),
         Step::IntentToAdd(at) => try_git(&["add", "-N", "--", PATHS[*at]]),
         Step::Ignore(at) => {
-            repo.write(".gitignore", format!("ignored/\n{}\n", PATHS[*at].lines().next().unwrap()))
+            repo.write(".gitignore", format!("ignored/\n{}\n", PATHS[*at].lines().next().unwrap()));
         }
         Step::Commit => try_git(&["commit", "-q", "-m", "x"]),
+        Step::Amend => try_git(&["commit", "-q", "--amend", "-m", "y"]),
+        Step::Branch => try_git(&["checkout", "-q", "-b", "other", "HEAD~1"]),
         Step::Reset => try_git(&["reset", "-q", "--hard"]),
         Step::Snapshot => {}
     }
@@ -88,7 +96,7 @@ fn git_says(repo: &Repo) -> (BTreeSet<String>, BTreeSet<String>) {
     let mut dirty = BTreeSet::new();
     let mut untracked = BTreeSet::new();
     for line in repo.git(&["status", "--porcelain", "-uall", "--no-renames"]).lines() {
-        let path = ralph::source::RepoPath::parse(&line[3..]).as_str().to_owned();
+        let path = RepoPath::parse(&line[3..]).as_str().to_owned();
         if !path.ends_with(".gitignore") {
             if line.starts_with("??") {
                 untracked.insert(path)
@@ -101,12 +109,79 @@ fn git_says(repo: &Repo) -> (BTreeSet<String>, BTreeSet<String>) {
     (dirty.clone(), untracked.difference(&dirty).cloned().collect())
 }
 
+/// Regular files and links of the test's paths on disk.
+fn on_disk(repo: &Repo) -> BTreeMap<&'static str, Vec<u8>> {
+    let mut all = BTreeMap::new();
+    for path in PATHS {
+        let file = repo.dir.join(path);
+        if let Ok(target) = std::fs::read_link(&file) {
+            all.insert(path, target.into_os_string().into_encoded_bytes());
+        } else if let Ok(bytes) = fs_err::read(&file) {
+            all.insert(path, bytes);
+        }
+    }
+    all
+}
+
+#[test]
+fn putting_back_restores_the_disk_and_loses_nothing() {
+    let mut runner = runner(40);
+    let steps = || proptest::collection::vec(step(), 0..12);
+    runner
+        .run(&(steps(), steps()), |(before, attempt)| {
+            let workspace = Workspace::with(&["a"]);
+            let repo = workspace.repo("src/a");
+            for path in &PATHS[..7] {
+                repo.write(path, "line 0\n");
+            }
+            repo.commit("all");
+            let is_ignore = |step: &&Step| !matches!(step, Step::Ignore(_));
+            before.iter().filter(is_ignore).for_each(|step| perform(&repo, step));
+            let mut repositories = workspace.discover();
+            let snapshot = repositories.snapshot().unwrap();
+            let wanted = on_disk(&repo);
+            attempt.iter().filter(is_ignore).for_each(|step| perform(&repo, step));
+            let left = on_disk(&repo);
+            let head = repo.head();
+            let seen = super::observe(&mut repositories, &snapshot);
+            let reference = "refs/ralph/rejected/1";
+            let done = repositories.put_back(&snapshot, &seen, Extent::All, 1, reference).unwrap();
+
+            let unrestored: Vec<String> =
+                done.iter().flat_map(|done| &done.unrestored).map(RepoPath::to_text).collect();
+            let mut now = on_disk(&repo);
+            for path in PATHS {
+                if let Some(kept) = left.get(path).filter(|kept| now.get(path) != Some(kept)) {
+                    let object = format!("{reference}:{path}");
+                    let shown = super::run_git(&repo.dir, &["cat-file", "blob", &object]);
+                    prop_assert_eq!(shown, (true, String::from_utf8_lossy(kept).into_owned()), "{}", path);
+                }
+            }
+            let mut wanted = wanted;
+            for path in &unrestored {
+                now.remove(path.as_str());
+                wanted.remove(path.as_str());
+            }
+            prop_assert_eq!(now, wanted);
+            prop_assert_eq!(&repo.head(), &snapshot.packages[0].head.0);
+            if head != repo.head() {
+                repo.git(&["merge-base", "--is-ancestor", &head, reference]);
+            }
+            let after = repositories.snapshot().unwrap();
+            prop_assert_eq!(&after.packages[0].branch, &snapshot.packages[0].branch);
+            Ok(())
+        })
+        .unwrap();
+}
+
+fn runner(cases: u32) -> TestRunner {
+    let rng = TestRng::deterministic_rng(RngAlgorithm::ChaCha);
+    TestRunner::new_with_rng(Config { cases, failure_persistence: None, ..Config::default() }, rng)
+}
+
 #[test]
 fn dirt_equals_what_git_status_says() {
-    let mut runner = TestRunner::new_with_rng(
-        Config { cases: 30, failure_persistence: None, ..Config::default() },
-        proptest::test_runner::TestRng::deterministic_rng(proptest::test_runner::RngAlgorithm::ChaCha),
-    );
+    let mut runner = runner(30);
     runner
         .run(&proptest::collection::vec(step(), 1..25), |steps| {
             let workspace = Workspace::with(&["a"]);

@@ -104,6 +104,25 @@ fn grafts() {
 }
 
 #[test]
+fn pipes_in_place_of_files_do_not_stop_the_run() {
+    for path in [
+        ".gitignore",
+        "src/main/.gitattributes",
+        ".git/HEAD",
+        ".git/config",
+        ".git/refs/heads/main",
+        ".git/index",
+    ] {
+        let workspace = Workspace::with(&["a"]);
+        let mut repositories = workspace.discover();
+        let file = workspace.path("src/a").join(path);
+        drop(fs_err::remove_file(&file));
+        nix::unistd::mkfifo(&file, nix::sys::stat::Mode::S_IRWXU).unwrap();
+        refused(&repositories.snapshot().unwrap_err(), "pipe", "Remove it");
+    }
+}
+
+#[test]
 fn a_foreign_owner() {
     if !nix::unistd::geteuid().is_root() {
         // Only root can give a folder away; the refusal itself is the library's and shown where tests run as root.
@@ -121,6 +140,9 @@ fn a_foreign_owner() {
 fn a_damaged_repository_is_unreadable() {
     let workspace = Workspace::with(&["a"]);
     workspace.repo("src/a").write(".git/HEAD", "nonsense\n");
+    let error = workspace.try_discover(&["src/*"], false).err().unwrap();
+    assert_eq!(error.kind, GitErrorKind::Unreadable, "{error}");
+    workspace.repo("src/a").write(".git/HEAD", "ref: refs/heads/a\x1b[31m..b\n");
     let error = workspace.try_discover(&["src/*"], false).err().unwrap();
     assert_eq!(error.kind, GitErrorKind::Unreadable, "{error}");
     let workspace = Workspace::with(&["a"]);

@@ -73,7 +73,7 @@ impl Outside {
             let what = format!("The gate {} is not configured.", request.name);
             Fault::new(FaultKind::Setup, what, "name it under gates: in .ralph/config.yaml")
         })?;
-        let mut report = gate::run(request, settings, &self.supervisor, &|_| {});
+        let mut report = gate::run(request, settings, &self.supervisor, &*self.progress);
         let workspace = self.places.workspace.display().to_string();
         for path in &mut report.reports {
             if let Some(inside) = path.strip_prefix(&workspace) {

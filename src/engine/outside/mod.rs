@@ -34,7 +34,9 @@ const GRACE: Duration = Duration::from_secs(10);
 const LOG_CAP: u64 = 64 << 20;
 
 /// Who is shown each fact.
-pub(super) type Listener = Box<dyn FnMut(&Event, &State)>;
+type Listener = Box<dyn FnMut(&Event, &State)>;
+/// Who is told what a gate is doing.
+type Progress = Box<dyn Fn(&str) + Send + Sync>;
 
 /// The real world.
 pub struct Outside {
@@ -47,6 +49,7 @@ pub struct Outside {
     since: Stopwatch,
     running: Option<RunningAgent>,
     listener: Listener,
+    progress: Progress,
     tag: String,
     cache: PathBuf,
 }
@@ -67,6 +70,8 @@ pub struct Parts {
     pub environment: Vec<(String, String)>,
     /// Who is shown each fact.
     pub listener: Listener,
+    /// Who is told what a gate is doing.
+    pub progress: Progress,
     /// Ralph's cache folder.
     pub cache: PathBuf,
 }
@@ -85,6 +90,7 @@ impl Outside {
             since: Stopwatch::start(),
             running: None,
             listener: parts.listener,
+            progress: parts.progress,
             tag,
             cache: parts.cache,
         }

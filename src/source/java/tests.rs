@@ -95,12 +95,12 @@ fn records_enums_interfaces_and_annotation_types_do_not_confuse() {
 
 proptest! {
     #[test]
-    fn any_bytes_have_a_count_and_it_is_bounded_by_the_annotations(
+    fn a_source_has_at_most_as_many_tests_as_annotations(
         source in proptest::collection::vec(proptest::sample::select(
             vec!["@Test", "void a()", "{", "}", "(", ")", "class A", ";", "\"", "\"\"\"", "'", "/*", "*/", "//", "\n", "\\", "=", "@", ".", "\\u002a", "\u{e4}"]), 0..60)
     ) {
         let text = source.join(" ");
-        prop_assert!(count(&text) <= text.matches("@ Test").count() as u64 + text.matches("@Test").count() as u64 + text.matches('@').count() as u64);
+        prop_assert!(count(&text) <= text.matches('@').count() as u64, "a test needs an annotation: {text}");
     }
 
     #[test]

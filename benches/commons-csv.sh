@@ -129,8 +129,8 @@ echo "$(mvn -B -Dstyle.color=never --version | sed -n 1p)   $(nproc) processors,
 make_project
 touch_classes
 # Downloads are Maven Central's time, not the gate's.
-(cd "$project" && mvn -q -B "${skips[@]}" test-compile </dev/null)
-(cd "$project" && mvn -q -B "${skips[@]}" clean </dev/null)
+(cd "$project" && mvn -q -B -Dstyle.color=never "${skips[@]}" test-compile </dev/null)
+(cd "$project" && mvn -q -B -Dstyle.color=never "${skips[@]}" clean </dev/null)
 before=$(state)
 gate cold
 gate warm

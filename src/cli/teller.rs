@@ -10,6 +10,7 @@ use super::ui::{self, StatusLine};
 use crate::config::role_of;
 use crate::machine::effect::{Body, Entry};
 use crate::machine::event::Event;
+use crate::machine::facts::full_path;
 use crate::machine::state::{Phase, State};
 use crate::report::progress::gate_lines;
 use crate::task::TaskKey;
@@ -92,6 +93,9 @@ fn aside(event: &Event) {
         Event::LeftoversKept { kept, .. } | Event::WorkPutBack { kept, .. } => {
             for kept in kept {
                 ui::line(&format!("      kept: {} under {}", kept.package, kept.reference));
+                for path in &kept.unrestored {
+                    ui::line(&format!("      not put back: {}", full_path(&kept.package, path)));
+                }
             }
         }
         Event::TasksRestored { kept, .. } => {

@@ -13,7 +13,8 @@ use crate::engine::{Engine, Fault, FaultKind, Outside, Parts, Places};
 use crate::git::Repositories;
 use crate::machine::event::{Event, Mode};
 use crate::machine::policy::Policy;
-use crate::machine::state::State;
+use crate::machine::state::{Phase, State};
+use crate::machine::stop::Stop;
 use crate::source::Classifier;
 use crate::sys::disk::RealDisk;
 use crate::sys::lock::{self, Lock};
@@ -189,6 +190,9 @@ impl Workspace {
         let mut engine = Engine::open(&mut disk, &mut outside, self.places.clone(), self.grammar.clone())?;
         engine.drive(vec![self.started(Mode::Verb, self.policy(), Vec::new()), Event::Resumed])?;
         engine.look()?;
+        if let Phase::Stopped(stop @ Stop::Refused { .. }) = &engine.state().phase {
+            return Err(Fault::new(FaultKind::Setup, stop.to_string(), stop.hint()));
+        }
         act(&mut engine)
     }
 }

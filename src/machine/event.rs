@@ -10,6 +10,7 @@ use super::facts::{Claim, FileChange, Observation, Oid, ProcessEnd, Snapshot};
 use super::policy::Policy;
 use super::stop::Stop;
 use crate::mutation::GateReport;
+use crate::source::RepoPath;
 use crate::task::{BoxClaim, Mark, Row, TaskKey};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -226,6 +227,9 @@ pub struct Kept {
     pub reference: String,
     /// The commit at the ref.
     pub commit: Oid,
+    /// Files that could not be put back: they are kept, and stand on disk as they did.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unrestored: Vec<RepoPath>,
 }
 
 /// A configured command that tells red from green.

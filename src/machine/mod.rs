@@ -4,7 +4,7 @@
 //! interruptions, people's edits, the final gate.
 //!
 //! Promises: the same events give the same state and effects on any machine; a box is asked to be ticked
-//! in [`verdict`], `gate` and `people` only, after evidence or by a person; what is owed after a restart
+//! in `verdict`, `ending`, `gate` and `people` only, after evidence or by a person; what is owed after a restart
 //! is a function of the phase ([`owed`]), there is no separate recovery.
 //!
 //! Refuses to know: files, processes, git, clocks, the terminal.

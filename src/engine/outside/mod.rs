@@ -197,7 +197,14 @@ impl World for Outside {
     }
 
     fn observe(&mut self, request: &ObserveRequest) -> Result<Observation, Fault> {
-        Ok(self.repositories.observe(request)?)
+        self.repositories.observe(request).map_err(|error| {
+            let mut fault = Fault::from(error);
+            // It could be read before the attempt: the agent made it so, and only a person can undo it.
+            if fault.kind == FaultKind::Setup {
+                fault.kind = FaultKind::Changed;
+            }
+            fault
+        })
     }
 
     fn put_back(
@@ -264,5 +271,10 @@ impl World for Outside {
 }
 
 fn kept_fact(kept: crate::git::PutBack) -> Kept {
-    Kept { package: kept.package, reference: kept.reference, commit: kept.commit }
+    Kept {
+        package: kept.package,
+        reference: kept.reference,
+        commit: kept.commit,
+        unrestored: kept.unrestored,
+    }
 }

@@ -2,5 +2,6 @@
 
 mod loops;
 mod people;
+mod random;
 mod rework;
 mod sim;

@@ -95,6 +95,8 @@ pub(super) struct Sim {
     pub(super) gates: Vec<GateOrder>,
     pub(super) notified: Vec<&'static str>,
     pub(super) waits: Vec<u64>,
+    /// What gates say, and agents do nothing, when the script is at its end.
+    pub(super) endless: Option<GateReport>,
     agents: Vec<Act>,
     verdicts: Vec<GateReport>,
     checks: Vec<bool>,
@@ -120,6 +122,7 @@ impl Sim {
             gates: Vec::new(),
             notified: Vec::new(),
             waits: Vec::new(),
+            endless: None,
             agents: Vec::new(),
             verdicts: Vec::new(),
             checks: Vec::new(),
@@ -207,8 +210,13 @@ impl Sim {
             Effect::StartAgent(order) => {
                 self.log.push(format!("agent {}", order.key));
                 self.orders.push(*order);
-                assert!(!self.agents.is_empty(), "no agent is scripted for {:?}", self.log);
-                self.act = self.agents.remove(0);
+                self.act = match self.endless {
+                    Some(_) if self.agents.is_empty() => Act::idle(),
+                    _ => {
+                        assert!(!self.agents.is_empty(), "no agent is scripted for {:?}", self.log);
+                        self.agents.remove(0)
+                    }
+                };
                 self.before_files = self.files.clone();
                 Event::AgentSpawned { pid: 1, started: 1 }
             }
@@ -253,9 +261,15 @@ impl Sim {
             Effect::RunGate(order) => {
                 self.log.push(format!("gate {}", order.key));
                 self.gates.push(*order);
-                assert!(!self.verdicts.is_empty(), "no verdict is scripted for {:?}", self.log);
+                let report = match &self.endless {
+                    Some(report) if self.verdicts.is_empty() => report.clone(),
+                    _ => {
+                        assert!(!self.verdicts.is_empty(), "no verdict is scripted for {:?}", self.log);
+                        self.verdicts.remove(0)
+                    }
+                };
                 Event::GateEnded {
-                    report: Box::new(self.verdicts.remove(0)),
+                    report: Box::new(report),
                     heads: self.snapshot().heads(),
                     changes: vec![],
                     tasks_changed: false,
@@ -301,6 +315,10 @@ impl Sim {
     }
 
     fn finish_agent(&mut self) -> Event {
+        let stands = |sim: &Self, name: &str| sim.state.book().is_done(&sim.key(name));
+        let mut ticks = std::mem::take(&mut self.act.ticks);
+        ticks.retain(|(name, mark)| stands(self, name) != mark.is_done());
+        self.act.ticks = ticks;
         let act = self.act.clone();
         for (path, content) in &act.commits {
             self.files.insert((*path).into(), (*content).into());
@@ -458,5 +476,5 @@ fn dirty(path: &str) -> Dirt {
 }
 
 fn kept(reference: &str) -> Kept {
-    Kept { package: "p".into(), reference: reference.into(), commit: Oid::zero() }
+    Kept { package: "p".into(), reference: reference.into(), commit: Oid::zero(), unrestored: vec![] }
 }

@@ -6,6 +6,7 @@
 //!
 //! Refuses to know: how ralph came to its decisions; the files it left are all that is read.
 
+mod killed;
 mod loop_test;
 mod readme;
 mod shell_loop;

@@ -86,8 +86,17 @@ fn exits() -> Vec<Exit> {
     ];
     for exit in all {
         match exit {
-            Exit::Done | Exit::WorkLeft | Exit::Usage | Exit::NoVerdict | Exit::Changed => {}
-            Exit::Limit | Exit::NoProgress | Exit::Internal | Exit::Io | Exit::Busy | Exit::Signal(_) => {}
+            Exit::Done
+            | Exit::WorkLeft
+            | Exit::Usage
+            | Exit::NoVerdict
+            | Exit::Changed
+            | Exit::Limit
+            | Exit::NoProgress
+            | Exit::Internal
+            | Exit::Io
+            | Exit::Busy
+            | Exit::Signal(_) => {}
         }
     }
     all.to_vec()

@@ -83,7 +83,7 @@ impl Engine<'_> {
         Ok((claims, true))
     }
 
-    /// Puts tasks.md back; the agent's version is kept first.
+    /// Puts tasks.md back; another version of it is kept first.
     pub(super) fn restore_tasks(&mut self, iteration: u64) -> Result<Event, Fault> {
         let path = self.places.tasks();
         let kept = self.places.iteration(iteration).join("tasks-of-the-agent.md");
@@ -104,7 +104,10 @@ impl Engine<'_> {
             };
             if done {
                 let tasks = self.read_tasks()?;
-                return Ok(Event::TasksRestored { tasks, kept: self.places.shown(&kept) });
+                // It may also have been kept by an earlier try that was cut short.
+                let is_kept = self.disk.len(&kept)?.is_some();
+                let kept = if is_kept { self.places.shown(&kept) } else { String::new() };
+                return Ok(Event::TasksRestored { tasks, kept });
             }
         }
         Err(self.contended())

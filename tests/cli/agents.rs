@@ -167,7 +167,7 @@ fn a_missing_program_is_said_before_anything_begins_with_those_that_are_there() 
     fs_err::set_permissions(project.path("bin/codex"), std::fs::Permissions::from_mode(0o755)).unwrap();
     let mut command = project.command(&["run"]);
     command.env("PATH", project.path("bin"));
-    let done = project.finish(command).code(2);
+    let done = Project::finish(command).code(2);
     assert!(
         done.err.contains("`claude`") && done.err.contains("hint:") && done.err.contains("codex"),
         "{}",

@@ -128,7 +128,7 @@ fn nothing_to_do_is_believed_nowhere_else() {
 #[test]
 fn people_are_told_through_commands_with_the_event_as_json() {
     let project = Project::new("- [ ] 1. One\n- [ ] 1.LINT J\n");
-    let tell = |event: &str| format!("{event}: [sh, -c, 'cat >> told; sleep 0']");
+    let tell = |event: &str| format!("{event}: [sh, -c, 'cat >> told']");
     let on = ["blocked", "done", "gate-fail", "stop"].map(tell).join(", ");
     project.config(&format!(
         "on: {{{on}}}\ngates:\n  LINT: {{run: [sh, -c, 'test -e good']}}\nlimits: {{rework: 1}}\n"
@@ -143,9 +143,7 @@ fn people_are_told_through_commands_with_the_event_as_json() {
         .iter()
         .map(|event| format!("{} {}", event["event"].as_str().unwrap(), event["task"].as_str().unwrap()))
         .collect();
-    for expected in ["stop ", "gate-fail 1.LINT", "blocked 1.LINT", "done "] {
-        assert_eq!(events.iter().filter(|event| *event == expected).count(), 1, "{expected}: {told:?}");
-    }
+    assert_eq!(events, ["stop ", "gate-fail 1.LINT", "gate-fail 1.LINT", "blocked ", "done "], "{told:?}");
     assert!(told.iter().all(|event| !event["why"].as_str().unwrap().is_empty()));
 }
 

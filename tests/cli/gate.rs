@@ -1,6 +1,6 @@
 //! Gates in anybody's loop: `snapshot`, `gate <ID>`, `gate NAME`, `diff`.
 
-use super::project::Project;
+use super::project::{Project, signal, wait_for};
 
 const TASKS: &str = "- [ ] 1. One\n- [ ] 1.LINT Judge\n- [ ] 2. Two\n- [ ] 2.LINT Judge\n";
 const LINT: &str = "gates:\n  LINT: {run: [sh, -c, 'test -e good || { echo bad line; exit 1; }']}\n";
@@ -160,4 +160,23 @@ fn pitest_skips_what_is_no_java() {
     let project = Project::new("- [ ] 1. One\n- [ ] 1.PITEST Mutants\n");
     project.ralph(&["run"]).code(0);
     assert!(project.entry(2).headline.starts_with("PITEST SKIP — "), "{:?}", project.entry(2));
+}
+
+#[test]
+fn a_gate_that_was_interrupted_or_killed_gives_its_verdict_the_next_time() {
+    for (name, code) in [("INT", Some(130)), ("TERM", Some(143)), ("KILL", None)] {
+        let project = project();
+        commit(&project, "good");
+        project.ralph(&["gate", "1.LINT", "--since", "HEAD~1"]).code(0);
+        let wait = "cd ../..; [ -e started ] || { touch started; exec sleep 1000; }";
+        project.config(&format!("gates:\n  LINT: {{run: [sh, -c, '{wait}']}}\n"));
+        let mut gate = project.start(&["gate", "1.LINT", "--since", "HEAD~1"]);
+        wait_for("the gate started", || project.has("started"));
+        assert!(signal(i32::try_from(gate.id()).unwrap(), name));
+        assert_eq!(gate.wait().unwrap().code(), code, "{name}: the earlier PASS is not this call's");
+        wait_for("nothing is left", || project.processes().is_empty());
+        project.ralph(&["gate", "1.LINT", "--since", "HEAD~1"]).code(0);
+        assert_eq!(project.story(), ["1.LINT=LINT PASS", "1.LINT=INTERRUPTED", "1.LINT=LINT PASS"], "{name}");
+        project.ralph(&["check"]).code(0);
+    }
 }

@@ -28,10 +28,7 @@ fn a_closed_pipe_ends_no_run() {
 fn hostile_text_reaches_nobody_as_control_characters() {
     let project =
         Project::new(format!("- [ ] 1. One {EVIL}\n- [ ] 1.REQ-CHECK R\n- [ ] 1.LINT L\n- [-] 2. {EVIL}\n"));
-    project.config(
-        &format!("gates:\n  LINT: {{run: [sh, lint.sh]}}\nlimits: {{rework: 1}}\nagents: {{}}\n")
-            .replace("agents: {}\n", ""),
-    );
+    project.config("gates:\n  LINT: {run: [sh, lint.sh]}\nlimits: {rework: 1}\n");
     project.write("src/app/lint.sh", format!("printf '%s\\n' '{EVIL}'; exit 1\n"));
     project.git("src/app", &["add", "--all"]);
     project.git("src/app", &["commit", "--quiet", "--message", EVIL]);
@@ -71,7 +68,7 @@ fn without_a_terminal_there_is_no_colour_and_no_spinner() {
         for args in [&["status"][..], &["run"], &["--help"], &["nonsense"]] {
             let mut command = project.command(args);
             command.env(name, value);
-            let done = project.finish(command);
+            let done = Project::finish(command);
             assert_plain(&args.join(" "), &done.out);
             assert_plain(&args.join(" "), &done.err);
         }

@@ -172,12 +172,12 @@ impl Project {
     /// Calls ralph and waits for its end, at most a minute.
     #[track_caller]
     pub(super) fn ralph(&self, args: &[&str]) -> Done {
-        self.finish(self.command(args))
+        Self::finish(self.command(args))
     }
 
     /// Waits for a program's end, at most a minute.
     #[track_caller]
-    pub(super) fn finish(&self, command: Command) -> Done {
+    pub(super) fn finish(command: Command) -> Done {
         let output = Assert::from_std(command).timeout(Duration::from_secs(60)).output().unwrap();
         let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
         let (out, err) = (text(output.stdout), text(output.stderr));
@@ -196,7 +196,7 @@ impl Project {
     pub(super) fn git(&self, folder: &str, args: &[&str]) -> String {
         let mut git = self.program("git");
         git.args(args).current_dir(self.path(folder));
-        let done = self.finish(git);
+        let done = Self::finish(git);
         assert_eq!(done.code, 0, "git {args:?}: {}", done.err);
         done.out.trim_end().to_owned()
     }

@@ -118,7 +118,7 @@ fn check_finds_everything_at_once() {
     project.write("src/app/README.md", "changed\n");
     let mut check = project.command(&["check"]);
     check.env("PATH", "");
-    let done = project.finish(check).code(1);
+    let done = Project::finish(check).code(1);
     insta::assert_snapshot!(done.out, @r"
     error: tasks.md:3: `1.PRE-CR` stands on line 2 and again on line 3.
       hint: Remove one of the two lines, or give one of them another id.
@@ -179,10 +179,10 @@ fn the_workspace_is_found_upward_and_by_root() {
     let project = Project::new("- [ ] 1. One\n");
     let mut below = project.command(&["next"]);
     below.current_dir(project.path("src/app"));
-    assert_eq!(project.finish(below).code(0).out, "1.  One  (tasks.md:1)\n");
+    assert_eq!(Project::finish(below).code(0).out, "1.  One  (tasks.md:1)\n");
     let mut beside = project.command(&["--root", "ws", "run"]);
     beside.current_dir(project.path(".."));
-    project.finish(beside).code(0);
+    Project::finish(beside).code(0);
     assert_eq!(project.read("tasks.md"), "- [x] 1. One\n");
 }
 

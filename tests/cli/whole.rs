@@ -204,3 +204,13 @@ fn a_fail_of_reviewer_and_gate_leads_to_rework_and_the_reasons_reach_the_prompt(
     assert_eq!(project.read("tasks.md"), STAGES.replace("[ ]", "[x]"));
     assert!(project.read(".ralph/state/iter-7/prompt.md").contains("the line is bad"));
 }
+
+#[test]
+#[ignore = "defect: base and head are missing"]
+fn the_json_view_of_the_changes_names_base_and_head() {
+    let project = Project::new("- [ ] 1. One\n");
+    let base = project.head();
+    project.ralph(&["run"]).code(0);
+    let json = project.read(".ralph/state/latest-task-diff.json");
+    assert!(json.contains(&base) && json.contains(&project.head()), "{json}");
+}

@@ -156,9 +156,8 @@ impl Project {
         let folder = self.request.folder.join("logs/0");
         for entry in fs_err::read_dir(folder).into_iter().flatten().flatten() {
             let text = fs_err::read_to_string(entry.path()).unwrap_or_default();
-            all.extend(["--- ", &entry.path().display().to_string(), "\n"]);
-            all.extend(text.chars().take(6_000));
-            all.push('\n');
+            let text: String = text.chars().take(6_000).collect();
+            all.extend(["--- ", &entry.path().display().to_string(), "\n", &text, "\n"]);
         }
         all
     }

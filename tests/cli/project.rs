@@ -157,11 +157,7 @@ impl Project {
     pub(super) fn program(&self, program: &str) -> Command {
         let mut command = Command::new(program);
         command.env_clear().env("HOME", self.home());
-        for name in ["PATH", "TMPDIR"] {
-            if let Some(value) = std::env::var_os(name) {
-                command.env(name, value);
-            }
-        }
+        command.env("TMPDIR", self.home()).env("PATH", std::env::var_os("PATH").unwrap_or_default());
         command.env("GIT_CONFIG_NOSYSTEM", "1").env("GIT_CONFIG_GLOBAL", "/dev/null");
         for who in ["AUTHOR", "COMMITTER"] {
             command.env(format!("GIT_{who}_NAME"), "Test").env(format!("GIT_{who}_EMAIL"), "t@example.org");

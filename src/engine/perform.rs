@@ -120,7 +120,11 @@ impl Engine<'_> {
         Ok(Readings {
             requirements: self.disk.read(&self.places.spec.join("requirements.md"))?,
             design: self.disk.read(&self.places.spec.join("design.md"))?,
-            progress: self.disk.read(&self.places.progress())?.unwrap_or_default(),
+            progress: if self.disk.is_odd(&self.places.progress())? {
+                Vec::new()
+            } else {
+                self.disk.read(&self.places.progress())?.unwrap_or_default()
+            },
         })
     }
 }

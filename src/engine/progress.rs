@@ -30,6 +30,8 @@ impl Engine<'_> {
         let path = self.places.progress();
         let (at, tag) = self.fold.decided.clone();
         let text = render(entry, &at, &tag);
+        let aside = self.places.iteration(entry.iteration).join("progress-of-the-agent");
+        self.set_aside_odd(&path, &aside)?;
         let existing = self.disk.read(&path)?.unwrap_or_default();
         let owed = missing(&existing, heading(entry, &at, &tag).as_bytes(), text.as_bytes());
         if !owed.is_empty() {

@@ -30,6 +30,8 @@ pub enum Swap {
 pub trait Disk {
     /// The whole file; `None` when it does not exist. Refuses anything but a regular file.
     fn read(&self, path: &Path) -> io::Result<Option<Vec<u8>>>;
+    /// True when something stands there that is no regular file: a link, a folder, a pipe.
+    fn is_odd(&self, path: &Path) -> io::Result<bool>;
     /// The file's length in bytes; `None` when it does not exist.
     fn len(&self, path: &Path) -> io::Result<Option<u64>>;
     /// Adds bytes at the end with one write; makes the file (mode 0600) when absent. Durable only after

@@ -225,7 +225,6 @@ fn an_agent_that_writes_to_the_journal_ends_the_run_with_4() {
 }
 
 #[test]
-#[ignore = "defect: without a journal the agent's boxes are taken for a person's, and the next run ends with 0"]
 fn boxes_ticked_beside_a_deleted_journal_are_not_taken_for_a_persons() {
     let project = Project::new(TWO);
     project.agent("*) rm -rf .ralph/state; tick_all ;;");
@@ -234,7 +233,6 @@ fn boxes_ticked_beside_a_deleted_journal_are_not_taken_for_a_persons() {
 }
 
 #[test]
-#[ignore = "defect: the loop goes on without the repository, and says that HEAD was put back"]
 fn a_repository_that_an_agent_deletes_is_missed() {
     let project = Project::new(TWO);
     project.package("src/lib");
@@ -244,7 +242,6 @@ fn a_repository_that_an_agent_deletes_is_missed() {
 }
 
 #[test]
-#[ignore = "defect: it ends the run with 74 and a hint about the disk"]
 fn an_agent_that_kills_its_supervisor_is_one_rejected_attempt() {
     let project = Project::new(TWO);
     project.agent("1./1) kill -9 $PPID ;;");

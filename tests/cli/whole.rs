@@ -101,7 +101,8 @@ fn before_files_and_diff_views_hold_what_the_design_says() {
     assert_eq!(list, "\"app/src/main/\\303\\244 b.txt\"\napp/a.txt\nlib/src/main/b.txt\n");
     let json: serde_json::Value =
         serde_json::from_str(&project.read(".ralph/state/latest-task-diff.json")).unwrap();
-    let statuses: Vec<_> = json.as_array().unwrap().iter().map(|change| change["status"].clone()).collect();
+    let statuses: Vec<_> =
+        json["changes"].as_array().unwrap().iter().map(|change| change["status"].clone()).collect();
     assert_eq!(statuses, ["A", "A", "A"]);
     let blob = project.git("src/lib", &["rev-parse", "HEAD:src/main/b.txt"]);
     assert!(json.to_string().contains(&blob), "{json}");
@@ -206,7 +207,6 @@ fn a_fail_of_reviewer_and_gate_leads_to_rework_and_the_reasons_reach_the_prompt(
 }
 
 #[test]
-#[ignore = "defect: base and head are missing"]
 fn the_json_view_of_the_changes_names_base_and_head() {
     let project = Project::new("- [ ] 1. One\n");
     let base = project.head();

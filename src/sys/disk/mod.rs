@@ -93,6 +93,14 @@ impl Disk for RealDisk {
         Ok(Some(bytes))
     }
 
+    fn is_odd(&self, path: &Path) -> io::Result<bool> {
+        match fs::symlink_metadata(path) {
+            Ok(metadata) => Ok(!metadata.is_file()),
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(false),
+            Err(error) => Err(error),
+        }
+    }
+
     fn len(&self, path: &Path) -> io::Result<Option<u64>> {
         Ok(open_regular(path)?.map(|(_, length)| length))
     }

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # The loop's own time for an iteration: `ralph run` against a plain shell loop that spawns git.
 #
-#   benches/loop.sh [--ralph PATH] [--packages N] [--iterations N] [--long] [--shell-only]
+#   benches/loop.sh [--ralph PATH] [--packages N] [--iterations N] [--rounds N] [--long] [--shell-only]
 #
 # Both loops work through the same tasks.md of plain implementation tasks, over the same number of
 # packages (10 git repositories), with the same agent: a script that makes one commit and writes down
@@ -9,13 +9,18 @@
 # a hand-written loop does: `git rev-parse HEAD` in each package before and after, `git diff
 # --name-only`, grep for the next open box, sed for the tick, one line of progress.
 #
+# The two take turns, so that both meet the same machine: shell, ralph, shell, ralph, shell. The ratio is
+# that of the medians; shell figures that lie far apart say that the machine was not quiet. TMPDIR names
+# the disk that is measured.
+#
 # --long adds a run of 1,000 iterations and compares its first and last hundred.
-# Prints facts only; the exit code is 0 when both loops ticked every box, 1 when one did not.
+# With --long the same workspace is then resumed (`ralph run` on the finished journal) and asked for its
+# `status`. Prints facts only; the exit code is 0 when both loops ticked every box, 1 when one did not.
 set -euo pipefail
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 ralph=$root/target/release/ralph
-packages=10 iterations=50 long=0 shell_only=0
+packages=10 iterations=50 rounds=3 long=0 shell_only=0
 
 usage() { sed -n '2,/^set -/s/^# \{0,1\}//p' "$0" >&2; exit 2; }
 
@@ -24,6 +29,7 @@ while (($#)); do
     --ralph) ralph=$(realpath "${2:?}"); shift ;;
     --packages) packages=${2:?}; shift ;;
     --iterations) iterations=${2:?}; shift ;;
+    --rounds) rounds=${2:?}; shift ;;
     --long) long=1 ;;
     --shell-only) shell_only=1 ;;
     *) usage ;;
@@ -44,6 +50,7 @@ export GIT_COMMITTER_NAME=bench GIT_COMMITTER_EMAIL=bench@example.org
 
 make_workspace() {   # folder, number of tasks
     local folder=$1 tasks=$2 n package
+    rm -rf "$folder"
     mkdir -p "$folder/.ralph/state" "$folder/src"
     for ((n = 1; n <= packages; n++)); do
         package=$folder/src/$(printf 'p%02d' "$n")
@@ -149,6 +156,17 @@ peak_of_ralph() {   # pid; sets `peak_now`
     done 2>/dev/null <"/proc/$1/status" || return 0
 }
 
+# A verb in a finished workspace: wall time, and peak memory where GNU time is installed.
+verb() {   # verb, folder
+    local begin end peak='' time=()
+    if [[ -x /usr/bin/time ]]; then time=(/usr/bin/time -f %M -o "$scratch/peak"); fi
+    begin=$(date +%s%N)
+    (cd "$2" && "${time[@]}" "$ralph" "$1" >/dev/null 2>&1) || true
+    end=$(date +%s%N)
+    if ((${#time[@]})); then peak="   peak memory $(tail -n 1 "$scratch/peak") KiB"; fi
+    printf '%-12s %s ms%s\n' "ralph $1" "$(ms $(((end - begin) / 1000)))" "$peak"
+}
+
 # Own time of iterations a to b: from one agent's end to the next one's begin, out of the agent's log.
 gap_us() {   # folder, from, to (1-based agents)
     awk -v from="$2" -v to="$3" '
@@ -159,19 +177,23 @@ gap_us() {   # folder, from, to (1-based agents)
 
 echo "packages: $packages   $(git --version)   $(nproc) processors, load $(cut -d' ' -f1 /proc/loadavg)"
 
-make_workspace "$scratch/shell" "$iterations"
-measure 'shell loop' "$scratch/shell" shell_loop
-shell_us=$own_us
+median() { printf '%s\n' "$@" | sort -n | sed -n "$((($# + 1) / 2))p"; }
 
-if ((!shell_only)); then
+shell_times=() ralph_times=() ralph_kib=0
+for ((round = 0; round <= rounds; round++)); do
+    make_workspace "$scratch/shell" "$iterations"
+    measure 'shell loop' "$scratch/shell" shell_loop
+    shell_times+=("$own_us")
+    if ((shell_only || round == rounds)); then continue; fi
     make_workspace "$scratch/ralph" "$iterations"
     measure 'ralph run' "$scratch/ralph" ralph_loop
-    ralph_us=$own_us ralph_kib=$peak_kib
-    # Once more after it: two shell figures that lie far apart say that the machine was not quiet.
-    make_workspace "$scratch/again" "$iterations"
-    measure 'shell again' "$scratch/again" shell_loop
-    awk -v a="$ralph_us" -v b="$shell_us" -v c="$own_us" \
-        'BEGIN { printf "ratio        ralph / shell = %.2f (against the mean of both)\n", 2 * a / (b + c) }'
+    ralph_times+=("$own_us")
+    if ((peak_kib > ralph_kib)); then ralph_kib=$peak_kib; fi
+done
+if ((!shell_only)); then
+    shell_us=$(median "${shell_times[@]}") ralph_us=$(median "${ralph_times[@]}")
+    awk -v r="$ralph_us" -v s="$shell_us" 'BEGIN {
+        printf "ratio        ralph %.2f ms / shell %.2f ms = %.2f (medians)\n", r / 1000, s / 1000, r / s }'
     echo "peak memory  ralph $ralph_kib KiB (VmHWM)"
 fi
 
@@ -185,5 +207,8 @@ if ((long)); then
         awk -v a="$last" -v b="$first" 'BEGIN { printf "last / first = %.2f", b ? a / b : 0 }')"
     if [[ $loop == ralph_loop ]]; then
         echo "peak memory  ralph $peak_kib KiB (VmHWM), journal $(wc -c <"$scratch/long/.ralph/state/journal.jsonl") bytes"
+        verb run "$scratch/long"
+        verb status "$scratch/long"
+        verb next "$scratch/long"
     fi
 fi

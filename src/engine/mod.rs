@@ -63,9 +63,11 @@ pub struct Engine<'a> {
     fold: Fold,
     must_sync: bool,
     stop_told: bool,
+    /// The record behind the current entry was written by this process, not found by it.
+    decided_here: bool,
+    /// tasks.md as the state knows it, byte for byte: as it was read last, while nothing was written since.
+    tasks_read: Option<Vec<u8>>,
     last_report: Option<GateReport>,
-    /// tasks.md as it was read last, while nothing but ralph ran.
-    last_tasks: Option<Vec<u8>>,
 }
 
 impl<'a> Engine<'a> {
@@ -90,8 +92,9 @@ impl<'a> Engine<'a> {
             fold,
             must_sync: false,
             stop_told: false,
+            decided_here: false,
+            tasks_read: None,
             last_report: None,
-            last_tasks: None,
         })
     }
 
@@ -151,6 +154,7 @@ impl<'a> Engine<'a> {
             self.last_report = Some((**report).clone());
         }
         let effects = self.fold.take(&record)?;
+        self.decided_here |= self.fold.decided.1 == record.tag();
         self.world.tell(&record.event, &self.fold.state);
         Ok(effects)
     }

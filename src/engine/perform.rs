@@ -117,14 +117,12 @@ impl Engine<'_> {
     }
 
     fn readings(&mut self) -> Result<Readings, Fault> {
+        let (progress, progress_before) = self.progress_tail()?;
         Ok(Readings {
             requirements: self.disk.read(&self.places.spec.join("requirements.md"))?,
             design: self.disk.read(&self.places.spec.join("design.md"))?,
-            progress: if self.disk.is_odd(&self.places.progress())? {
-                Vec::new()
-            } else {
-                self.disk.read(&self.places.progress())?.unwrap_or_default()
-            },
+            progress,
+            progress_before,
         })
     }
 }

@@ -11,6 +11,9 @@ use crate::machine::effect::{Effect, Entry};
 use crate::machine::event::Event;
 use crate::report::progress::{heading, render};
 
+/// Bytes of the end of progress.txt that are read for a prompt, which shows a part of them.
+const PROMPT_TAIL: u64 = 64 * 1024;
+
 impl Engine<'_> {
     /// Effects on the files that people share with ralph.
     pub(super) fn write_state(&mut self, effect: Effect) -> Result<Event, Fault> {
@@ -32,13 +35,36 @@ impl Engine<'_> {
         let text = render(entry, &at, &tag);
         let aside = self.places.iteration(entry.iteration).join("progress-of-the-agent");
         self.set_aside_odd(&path, &aside)?;
-        let existing = self.disk.read(&path)?.unwrap_or_default();
-        let owed = missing(&existing, heading(entry, &at, &tag).as_bytes(), text.as_bytes());
+        let owed = if self.decided_here {
+            // Nobody can have begun to write it before: only what the file ends with counts.
+            let (last, _) = self.disk.tail(&path, 1)?.unwrap_or_default();
+            whole(&last, text.as_bytes())
+        } else {
+            let existing = self.disk.read(&path)?.unwrap_or_default();
+            missing(&existing, heading(entry, &at, &tag).as_bytes(), text.as_bytes())
+        };
         if !owed.is_empty() {
             self.disk.append(&path, &owed)?;
             self.disk.sync(&path)?;
         }
         Ok(Event::ProgressAppended)
+    }
+
+    /// The end of progress.txt, from the start of a line where there is one, and how many bytes stand
+    /// before it.
+    pub(super) fn progress_tail(&mut self) -> Result<(Vec<u8>, u64), Fault> {
+        let path = self.places.progress();
+        if self.disk.is_odd(&path)? {
+            return Ok((Vec::new(), 0));
+        }
+        let (mut bytes, mut before) = self.disk.tail(&path, PROMPT_TAIL)?.unwrap_or_default();
+        if before > 0
+            && let Some(end) = bytes.iter().position(|byte| *byte == b'\n')
+        {
+            bytes.drain(..=end);
+            before += end as u64 + 1;
+        }
+        Ok((bytes, before))
     }
 }
 
@@ -58,6 +84,11 @@ fn missing(existing: &[u8], heading: &[u8], entry: &[u8]) -> Vec<u8> {
     if stands {
         return Vec::new();
     }
+    whole(existing, entry)
+}
+
+/// All of the entry, on a line of its own behind what is there.
+fn whole(existing: &[u8], entry: &[u8]) -> Vec<u8> {
     let mut owed = Vec::new();
     if !existing.is_empty() && !existing.ends_with(b"\n") {
         owed.push(b'\n');
@@ -72,7 +103,7 @@ fn starts_line(bytes: &[u8], at: usize) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::missing;
+    use super::{missing, whole};
 
     const HEADING: &[u8] = b"## t iteration 1";
     const ENTRY: &[u8] = b"## t iteration 1\nACCEPTED\n";
@@ -96,5 +127,13 @@ mod tests {
         assert_eq!(appended(b"notes"), [b"notes\n", ENTRY].concat());
         let behind = [ENTRY, b"more\n"].concat();
         assert_eq!(appended(&behind), behind);
+    }
+
+    #[test]
+    fn what_begins_like_an_entry_and_is_not_one_is_not_finished_by_a_new_entry() {
+        // The last byte of the file is all that the process which decided looks at.
+        assert_eq!(whole(b"#", ENTRY), [b"\n", ENTRY].concat());
+        assert_eq!(whole(b"\n", ENTRY), ENTRY);
+        assert_eq!(whole(b"", ENTRY), ENTRY);
     }
 }

@@ -31,12 +31,11 @@ impl Engine<'_> {
         let Some(bytes) = self.disk.read(&path)? else {
             return Ok(refused(format!("{shown}: There is no such file.")));
         };
-        let file = TaskFile::parse(bytes, &self.grammar);
+        let file = TaskFile::parse(bytes.clone(), &self.grammar);
         let rows = file.rows();
         if rows.is_empty() {
             return Ok(refused(format!("{shown}: There are no boxes (`- [ ] 1. …`) in it.")));
         }
-        self.last_tasks = Some(file.bytes().to_vec());
         let skeleton_bytes = file.skeleton();
         let skeleton = digest(&skeleton_bytes);
         let problems: Vec<String> = file
@@ -44,6 +43,7 @@ impl Engine<'_> {
             .into_iter()
             .map(|problem| format!("{shown}:{}: {}", problem.line, problem.message))
             .collect();
+        self.tasks_read = Some(bytes);
         let book = self.fold.state.book();
         if book.skeleton == skeleton {
             let marks = rows
@@ -81,11 +81,14 @@ impl Engine<'_> {
 
     /// What an agent did to the file: the boxes that it changed, and whether anything changed at all.
     pub(super) fn agents_edits(&mut self) -> Result<(Vec<BoxClaim>, bool), Fault> {
-        let before = self.expected()?;
         if self.disk.is_odd(&self.places.tasks())? {
             return Ok((Vec::new(), true));
         }
         let now = self.disk.read(&self.places.tasks())?;
+        if now.is_some() && now == self.tasks_read {
+            return Ok((Vec::new(), false));
+        }
+        let before = self.expected()?;
         if now.as_ref() == Some(&before) {
             return Ok((Vec::new(), false));
         }
@@ -135,7 +138,7 @@ impl Engine<'_> {
     /// After somebody wrote to the journal while an agent, check or gate ran: tasks.md is put back as far as
     /// this process remembers it, so that no later run takes an agent's boxes for a person's.
     pub(super) fn rescue_tasks(&mut self) {
-        let Some(before) = self.last_tasks.take() else { return };
+        let Some(before) = self.tasks_read.take() else { return };
         let path = self.places.tasks();
         let kept = self.places.iteration(self.fold.state.iteration).join("tasks-of-the-agent.md");
         let mut put_back = || -> Result<(), Fault> {
@@ -159,6 +162,7 @@ impl Engine<'_> {
     /// Writes boxes; those whose line is gone are left out.
     pub(super) fn flip(&mut self, flips: &[(TaskKey, Mark)]) -> Result<Event, Fault> {
         let path = self.places.tasks();
+        self.tasks_read = None;
         for _ in 0..TRIES {
             let now = self.disk.read(&path)?.ok_or_else(|| {
                 let what = format!("{} is gone.", self.places.shown(&path));

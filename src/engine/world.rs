@@ -56,8 +56,10 @@ pub struct Readings {
     pub requirements: Option<Vec<u8>>,
     /// design.md, if there is one.
     pub design: Option<Vec<u8>>,
-    /// progress.txt.
+    /// The end of progress.txt.
     pub progress: Vec<u8>,
+    /// Bytes of progress.txt before that.
+    pub progress_before: u64,
 }
 
 /// Everything outside ralph's own files.

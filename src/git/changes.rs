@@ -10,8 +10,8 @@ use super::error::GitError;
 use super::open::OpenRepo;
 use super::places::Place;
 use super::tree::{self, Delta, GITLINK};
-use super::{Repositories, history, no_package};
-use crate::machine::facts::{Accumulated, FileChange, FileStatus, Oid};
+use super::{Repositories, history};
+use crate::machine::facts::{Accumulated, FileChange, FileStatus, Oid, Snapshot};
 use crate::source::{Classifier, Kind, RepoPath, is_state_file};
 
 impl Repositories {
@@ -28,11 +28,16 @@ impl Repositories {
                 "Put its folder back, or reopen the task.",
             ));
         }
-        self.sum_of_present(sum)
+        self.sum_of_present(sum, None)
     }
 
-    /// As [`Repositories::changes`], leaving out packages that are not there.
-    pub(super) fn sum_of_present(&mut self, sum: &Accumulated) -> Result<Vec<FileChange>, GitError> {
+    /// As [`Repositories::changes`], leaving out packages that are not there; up to the HEADs of a look
+    /// that has just been taken, else up to HEAD as it stands.
+    pub(super) fn sum_of_present(
+        &mut self,
+        sum: &Accumulated,
+        seen: Option<&Snapshot>,
+    ) -> Result<Vec<FileChange>, GitError> {
         let mut all = Vec::new();
         for name in self.names() {
             let touched = sum.touched.get(&name);
@@ -40,7 +45,10 @@ impl Repositories {
                 continue;
             }
             let base = sum.bases.get(&name).cloned().unwrap_or_else(Oid::zero);
-            let mut changes = self.since_base(&name, &base)?;
+            let mut changes = match seen.and_then(|seen| seen.package(&name)) {
+                Some(now) => self.changed_between(&name, &base, &now.head)?,
+                None => self.since_base(&name, &base)?,
+            };
             if !sum.everything {
                 changes.retain(|change| touched.is_some_and(|paths| paths.contains(&change.path)));
             }
@@ -63,13 +71,25 @@ impl Repositories {
 
     /// What differs between a base (zeros: the empty tree, or what a clone began with) and HEAD.
     pub(super) fn since_base(&mut self, name: &str, base: &Oid) -> Result<Vec<FileChange>, GitError> {
-        if self.root(name).is_none() {
-            return Err(no_package(name));
+        let (_, open) = self.package(name)?;
+        let head = open.head().map_err(|error| error.in_package(name))?.commit;
+        self.changed_between(name, base, &head.map_or_else(Oid::zero, tree::fact_of))
+    }
+
+    /// What differs between a base, as in [`Repositories::since_base`], and a commit.
+    pub(super) fn changed_between(
+        &mut self,
+        name: &str,
+        base: &Oid,
+        head: &Oid,
+    ) -> Result<Vec<FileChange>, GitError> {
+        if base == head {
+            return Ok(Vec::new());
         }
         let classifier = self.classifier.clone();
         let (place, open) = self.package(name)?;
         let found = || {
-            let head = open.head()?.commit;
+            let head = tree::oid_of(head)?;
             let base = match (tree::oid_of(base)?, head) {
                 (None, Some(head)) => history::clone_base(&open.repo, head)?,
                 (base, _) => base,

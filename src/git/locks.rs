@@ -8,6 +8,7 @@
 
 use super::error::GitError;
 use git2::Repository;
+use std::collections::BTreeSet;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -23,7 +24,8 @@ pub(super) fn remove_stale(repo: &Repository) -> Result<Vec<String>, GitError> {
     for name in ["packed-refs.lock", "config.lock", "shallow.lock"] {
         remove(&repo.commondir().join(name), name, &mut removed)?;
     }
-    for base in [repo.commondir(), repo.path()] {
+    let bases: BTreeSet<&Path> = [repo.commondir(), repo.path()].into();
+    for base in bases {
         for (path, name) in ref_locks(&base.join("refs"))? {
             remove(&path, &name, &mut removed)?;
         }

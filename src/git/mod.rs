@@ -106,6 +106,7 @@ impl Repositories {
 
     /// All packages at this moment: HEAD, branch, what differs from HEAD, untracked files that count.
     pub fn snapshot(&mut self) -> Result<Snapshot, GitError> {
+        self.refresh()?;
         let (snapshot, others) = self.look()?;
         self.others = others;
         Ok(snapshot)
@@ -170,9 +171,8 @@ impl Repositories {
         all
     }
 
-    /// Looks at everything.
+    /// Looks at everything in the packages that [`Repositories::refresh`] found.
     fn look(&mut self) -> Result<(Snapshot, Others), GitError> {
-        self.refresh()?;
         let classifier = self.classifier.clone();
         let mut packages = BTreeMap::new();
         let mut others = BTreeMap::new();

@@ -69,7 +69,7 @@ impl Repositories {
             Some(before) => before.head.clone(),
             None => self.base_of_sibling(all_before, &now.name).unwrap_or_else(Oid::zero),
         };
-        let changes = self.since_base(&now.name, &base)?;
+        let changes = self.changed_between(&now.name, &base, &now.head)?;
         let mut change = PackageChange {
             appeared: before.is_none(),
             branch_switched: before.is_some_and(|before| before.branch != now.branch),
@@ -132,8 +132,8 @@ impl Repositories {
         for sum in [&mut family, &mut stage] {
             sum.add(&request.before, observation.packages.iter().flat_map(|package| &package.changes));
         }
-        observation.family = self.sum_of_present(&family)?;
-        observation.stage = self.sum_of_present(&stage)?;
+        observation.family = self.sum_of_present(&family, Some(&observation.after))?;
+        observation.stage = self.sum_of_present(&stage, Some(&observation.after))?;
         for change in &observation.stage {
             if change.kind == Kind::Test && is_java(&change.path) {
                 let tests = self.tests_in(change, change.new.as_ref())?;

@@ -9,11 +9,18 @@
 
 use super::{Kind, RepoPath};
 use globset::{Candidate, GlobBuilder, GlobSet, GlobSetBuilder};
+use std::sync::Arc;
 
 /// Patterns, compiled. A pattern without `/` matches a name in any folder, one that ends in `/`
 /// everything below that folder; `*` does not cross a `/`, `**` does.
 #[derive(Clone, Debug)]
 pub struct Classifier {
+    /// Shared: a clone of a compiled set loses the caches that its first questions filled.
+    sets: Arc<Sets>,
+}
+
+#[derive(Debug)]
+struct Sets {
     test: GlobSet,
     production: GlobSet,
     build: GlobSet,
@@ -22,7 +29,8 @@ pub struct Classifier {
 impl Classifier {
     /// Compiles the patterns. The error names the pattern that is no glob.
     pub fn new(test: &[String], production: &[String], build: &[String]) -> Result<Self, globset::Error> {
-        Ok(Self { test: compile(test)?, production: compile(production)?, build: compile(build)? })
+        let sets = Sets { test: compile(test)?, production: compile(production)?, build: compile(build)? };
+        Ok(Self { sets: Arc::new(sets) })
     }
 
     /// What the file at this path (relative to its package) is to the loop.
@@ -36,11 +44,11 @@ impl Classifier {
             return Kind::Other;
         }
         let candidate = Candidate::from_bytes(path);
-        if self.test.is_match_candidate(&candidate) {
+        if self.sets.test.is_match_candidate(&candidate) {
             Kind::Test
-        } else if self.build.is_match_candidate(&candidate) {
+        } else if self.sets.build.is_match_candidate(&candidate) {
             Kind::Build
-        } else if self.production.is_match_candidate(&candidate) {
+        } else if self.sets.production.is_match_candidate(&candidate) {
             Kind::Production
         } else {
             Kind::Other

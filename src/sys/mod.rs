@@ -32,6 +32,13 @@ pub trait Disk {
     fn read(&self, path: &Path) -> io::Result<Option<Vec<u8>>>;
     /// True when something stands there that is no regular file: a link, a folder, a pipe.
     fn is_odd(&self, path: &Path) -> io::Result<bool>;
+    /// The last `cap` bytes of the file and how many stand before them; `None` when it does not exist.
+    fn tail(&self, path: &Path, cap: u64) -> io::Result<Option<(Vec<u8>, u64)>> {
+        let Some(mut bytes) = self.read(path)? else { return Ok(None) };
+        let before = (bytes.len() as u64).saturating_sub(cap);
+        bytes.drain(..usize::try_from(before).unwrap_or(bytes.len()));
+        Ok(Some((bytes, before)))
+    }
     /// The file's length in bytes; `None` when it does not exist.
     fn len(&self, path: &Path) -> io::Result<Option<u64>>;
     /// Adds bytes at the end with one write; makes the file (mode 0600) when absent. Durable only after

@@ -215,3 +215,17 @@ fn a_file_is_moved_and_an_absent_one_is_nothing_to_do() {
     disk.rename(&from, &to).unwrap();
     assert_eq!((from.exists(), fs_err::read(&to).unwrap()), (false, b"x".to_vec()));
 }
+
+#[test]
+fn a_tail_is_the_end_and_says_what_stands_before_it() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("f");
+    let mut disk = RealDisk::new();
+    assert_eq!(disk.tail(&path, 3).unwrap(), None);
+    disk.append(&path, b"abcdef").unwrap();
+    assert_eq!(disk.tail(&path, 4).unwrap(), Some((b"cdef".to_vec(), 2)));
+    assert_eq!(disk.tail(&path, 99).unwrap(), Some((b"abcdef".to_vec(), 0)));
+    assert!(disk.tail(dir.path(), 4).is_err());
+    assert_eq!(disk.len(&path).unwrap(), Some(6));
+    assert!(disk.len(dir.path()).is_err());
+}

@@ -61,15 +61,20 @@ pub(super) fn head(text: &str, cap: usize, whole: &str) -> String {
     format!("{}\n[ralph left out {left_out} bytes here; {whole}]", text[..at].trim_end_matches('\n'))
 }
 
-/// The cleaned text; of a longer one the last `cap` bytes, whole lines, and what was left out.
-pub(super) fn tail(text: &str, cap: usize, whole: &str) -> String {
+/// The cleaned text; of a longer one the last `cap` bytes, whole lines, and what was left out, `before`
+/// bytes that nobody read included.
+pub(super) fn tail(text: &str, cap: usize, before: u64, whole: &str) -> String {
     let text = plain::block(text);
-    if text.len() <= cap {
-        return text;
+    let at = if text.len() <= cap {
+        0
+    } else {
+        let at = boundary(text.len() - cap..=text.len(), &text);
+        text[at..].find('\n').map_or(at, |end| at + end + 1)
+    };
+    match before + at as u64 {
+        0 => text,
+        left_out => format!("[ralph left out {left_out} bytes here; {whole}]\n{}", &text[at..]),
     }
-    let at = boundary(text.len() - cap..=text.len(), &text);
-    let at = text[at..].find('\n').map_or(at, |end| at + end + 1);
-    format!("[ralph left out {at} bytes here; {whole}]\n{}", &text[at..])
 }
 
 /// The first of these places that lies between two characters.

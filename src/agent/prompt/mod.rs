@@ -59,6 +59,8 @@ pub struct PromptFacts {
     pub reasons: Vec<String>,
     /// `progress.txt` or its end, foreign.
     pub progress: String,
+    /// Bytes of `progress.txt` before that end.
+    pub progress_before: u64,
     /// Paths that an earlier attempt of this stage left uncommitted (`<package>/<path>`).
     pub leftovers: Vec<String>,
     /// The packages.
@@ -230,7 +232,10 @@ impl Shown {
             ),
             design: data::marked("design.md", &data::head(&facts.design, SPEC_CAP, in_spec)),
             reasons: data::marked("reasons", &reasons(&facts.reasons)),
-            progress: data::marked("progress.txt", &data::tail(&facts.progress, PROGRESS_CAP, in_spec)),
+            progress: data::marked(
+                "progress.txt",
+                &data::tail(&facts.progress, PROGRESS_CAP, facts.progress_before, in_spec),
+            ),
             leftovers: data::marked("leftovers", &data::lines(&facts.leftovers, LEFTOVERS, NAME_CHARS, "")),
             packages: facts.packages.iter().map(package).collect(),
             commit_by_ralph: facts.commit_by_ralph,

@@ -69,6 +69,7 @@ fn long_texts_are_cut_at_their_end_and_progress_at_its_start() {
         requirements: format!("FIRST\n{}LAST\n", long("requirement é\n", SPEC_CAP)),
         design: "x".repeat(SPEC_CAP),
         progress: format!("FIRST\n{}LAST\n", long("progress ü\n", PROGRESS_CAP)),
+        progress_before: 0,
         reasons: vec![long("r\n", REASON_CAP); 9],
         leftovers: vec!["p/a".to_owned(); LEFTOVERS + 3],
         changes: vec!["p/b".to_owned(); CHANGES + 4],
@@ -84,6 +85,9 @@ fn long_texts_are_cut_at_their_end_and_progress_at_its_start() {
     let progress = part("progress");
     assert!(progress.contains("\nLAST\n") && !progress.contains("FIRST"));
     assert!(progress.contains("[ralph left out ") && progress.len() < PROGRESS_CAP + slack);
+    let end = PromptFacts { progress: "LAST\n".to_owned(), progress_before: 70_000, ..facts.clone() };
+    let end = rendered("{{ progress }}", &end);
+    assert!(end.contains("[ralph left out 70000 bytes here; ") && end.contains("\nLAST\n"), "{end}");
     assert!(part("reasons").len() < REASONS_CAP + slack && part("reasons").contains("more reasons are in"));
     assert!(part("leftovers").contains("\n[and 3 more]\n"));
     assert!(part("changes").contains("\n[and 4 more]\n"));
@@ -99,6 +103,7 @@ fn what_stays_the_same_comes_before_what_changes() {
         changes: vec!["CHANGES".to_owned()],
         reasons: vec!["REASONS".to_owned()],
         progress: "PROGRESS".to_owned(),
+        progress_before: 0,
         ..facts()
     };
     for role in Role::ALL {
@@ -146,7 +151,7 @@ proptest! {
         let facts = PromptFacts {
             task: texts[0].clone(), task_text: texts[1].clone(), stage: texts[2].clone(), workspace: texts[3].clone(),
             spec: texts[4].clone(), requirements: texts[5].clone(), design: texts[6].clone(),
-            reasons: vec![texts[7].clone(), texts[8].clone()], progress: texts[9].clone(),
+            reasons: vec![texts[7].clone(), texts[8].clone()], progress: texts[9].clone(), progress_before: u64::from(own) * 70_000,
             leftovers: vec![texts[10].clone()], changes: vec![texts[11].clone()],
             packages: vec![PromptPackage { name: texts[0].clone(), path: texts[1].clone() }],
             diff_file: texts[2].clone(), validation_report: texts[3].clone(), id: texts[4].clone(),

@@ -31,6 +31,7 @@ impl Outside {
         let role = role_of(&order.key.stage).ok_or_else(|| {
             Fault::new(FaultKind::Internal, format!("{} has no role.", order.key), "please report this")
         })?;
+        let supervisor = self.supervisor.ready(&self.tag(order.iteration))?;
         let folder = self.iteration_folder(order.iteration)?;
         let prompt = folder.join("prompt.md");
         let text = self.prompt(order, readings, role)?;
@@ -62,7 +63,7 @@ impl Outside {
             grace: GRACE,
             tag: self.tag(order.iteration),
         };
-        let running = self.supervisor.start(&spec)?;
+        let running = self.supervisor.start_by(supervisor, &spec)?;
         let id = running.id();
         self.running = Some(RunningAgent { running, stdout: spec.stdout, stderr: spec.stderr });
         Ok(Started::Running(id.pid, id.started))
@@ -113,6 +114,7 @@ impl Outside {
             design: readings.design.as_ref().map(shown).unwrap_or_default(),
             reasons: order.reasons.clone(),
             progress: shown(&readings.progress),
+            progress_before: readings.progress_before,
             leftovers: order.leftovers.clone(),
             packages: self.packages(),
             commit_by_ralph: self.settings.commit == CommitBy::Ralph,

@@ -17,7 +17,7 @@ use fs_err::os::unix::fs::OpenOptionsExt as _;
 use nix::fcntl::OFlag;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{File, Permissions};
-use std::io::{self, ErrorKind, Read as _, Write as _};
+use std::io::{self, ErrorKind, Read as _, Seek as _, SeekFrom, Write as _};
 use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 use tempfile::NamedTempFile;
@@ -101,8 +101,22 @@ impl Disk for RealDisk {
         }
     }
 
+    fn tail(&self, path: &Path, cap: u64) -> io::Result<Option<(Vec<u8>, u64)>> {
+        let Some((mut file, length)) = open_regular(path)? else { return Ok(None) };
+        let before = length.saturating_sub(cap);
+        file.seek(SeekFrom::Start(before))?;
+        let mut bytes = Vec::new();
+        // No more than `cap`, whatever is appended meanwhile.
+        file.take(cap).read_to_end(&mut bytes)?;
+        Ok(Some((bytes, before)))
+    }
+
     fn len(&self, path: &Path) -> io::Result<Option<u64>> {
-        Ok(open_regular(path)?.map(|(_, length)| length))
+        match fs::metadata(path) {
+            Ok(found) => only_regular(found, path).map(|found| Some(found.len())),
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(error),
+        }
     }
 
     fn append(&mut self, path: &Path, bytes: &[u8]) -> io::Result<()> {
@@ -228,7 +242,10 @@ pub(crate) fn open_regular(path: &Path) -> io::Result<Option<(File, u64)>> {
 }
 
 fn regular(file: &File, path: &Path) -> io::Result<std::fs::Metadata> {
-    let found = file.metadata()?;
+    only_regular(file.metadata()?, path)
+}
+
+fn only_regular(found: std::fs::Metadata, path: &Path) -> io::Result<std::fs::Metadata> {
     if found.is_file() {
         return Ok(found);
     }

@@ -116,19 +116,35 @@ impl Supervisor {
         before.thread_set_mask()?;
         child.map_err(|error| super::disk::in_path(&error, "execute the supervisor", &self.program))
     }
-}
 
-impl Spawn for Supervisor {
-    fn start(&self, spec: &ProcessSpec) -> io::Result<Box<dyn Running>> {
-        if self.interrupts.as_ref().is_some_and(|interrupts| interrupts.first().is_some()) {
-            let end = ProcessEnd::Interrupted;
-            return Ok(Box::new(NotRun(Ended { end, leftover_processes: 0, millis: 0 })));
+    /// After an interrupt nothing is started.
+    fn is_stopped(&self) -> bool {
+        self.interrupts.as_ref().is_some_and(|interrupts| interrupts.first().is_some())
+    }
+
+    /// Executes a supervisor for a process with this tag that is still to be described: it comes up
+    /// while the caller writes what the process will read. It starts nothing by itself.
+    pub fn ready(&self, tag: &str) -> io::Result<Ready> {
+        let mut child = self.execute(tag)?;
+        let lifeline = child.stdin.take();
+        Ok(Ready { child: Some(child), lifeline, tag: tag.to_owned() })
+    }
+
+    /// As [`Spawn::start`], by a supervisor that is ready; its tag must be the specification's.
+    pub fn start_by(&self, mut ready: Ready, spec: &ProcessSpec) -> io::Result<Box<dyn Running>> {
+        if self.is_stopped() {
+            return Ok(NotRun::interrupted());
         }
         let interrupts = self.interrupts.as_ref().map(Interrupts::subscribe).transpose()?;
         let mut order = serde_json::to_vec(&Order::from(spec))?;
         order.push(b'\n');
-        let mut child = self.execute(&spec.tag)?;
-        let (Some(mut lifeline), Some(reports)) = (child.stdin.take(), child.stdout.take()) else {
+        if ready.tag != spec.tag {
+            return Err(io::Error::other("The supervisor carries another tag than its process."));
+        }
+        let reports = ready.child.as_mut().and_then(|child| child.stdout.take());
+        let (Some(child), Some(mut lifeline), Some(reports)) =
+            (ready.child.take(), ready.lifeline.take(), reports)
+        else {
             return Err(io::Error::other("The supervisor has no pipes."));
         };
         // A supervisor that dies at once is seen by its missing report.
@@ -155,8 +171,40 @@ impl Spawn for Supervisor {
     }
 }
 
+impl Spawn for Supervisor {
+    fn start(&self, spec: &ProcessSpec) -> io::Result<Box<dyn Running>> {
+        if self.is_stopped() {
+            return Ok(NotRun::interrupted());
+        }
+        self.start_by(self.ready(&spec.tag)?, spec)
+    }
+}
+
+/// A supervisor without an order. Dropped, it ends by itself: its lifeline does.
+#[derive(Debug)]
+pub struct Ready {
+    child: Option<Child>,
+    lifeline: Option<ChildStdin>,
+    tag: String,
+}
+
+impl Drop for Ready {
+    fn drop(&mut self) {
+        self.lifeline = None;
+        if let Some(child) = &mut self.child {
+            let _ = child.wait();
+        }
+    }
+}
+
 /// What was not started, with the reason.
 struct NotRun(Ended);
+
+impl NotRun {
+    fn interrupted() -> Box<dyn Running> {
+        Box::new(Self(Ended { end: ProcessEnd::Interrupted, leftover_processes: 0, millis: 0 }))
+    }
+}
 
 impl Running for NotRun {
     fn id(&self) -> ProcessId {

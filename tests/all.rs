@@ -1,6 +1,10 @@
 //! The one test binary: what needs the real binary, real tools or real files; a module for each area.
 
 #[cfg(test)]
+mod cli;
+#[cfg(test)]
+mod demo;
+#[cfg(test)]
 mod example;
 #[cfg(test)]
 mod gate;

@@ -71,7 +71,10 @@ pub fn usage_limit(
         _ if end.is_success() => return None,
         ProcessEnd::Exited { .. } | ProcessEnd::Signalled { .. } => LINES,
         ProcessEnd::TimedOut { .. } | ProcessEnd::Idle { .. } => LAST_LINES,
-        ProcessEnd::NotStarted { .. } | ProcessEnd::Interrupted | ProcessEnd::Limited { .. } => return None,
+        ProcessEnd::NotStarted { .. }
+        | ProcessEnd::Unsupervised { .. }
+        | ProcessEnd::Interrupted
+        | ProcessEnd::Limited { .. } => return None,
     };
     let at_start = Regex::new(AT_START).ok()?;
     let mut said: Vec<Said> = Vec::new();

@@ -12,6 +12,7 @@ use super::workspace::{Place, Workspace};
 use crate::config::{Role, role_of};
 use crate::engine::Fault;
 use crate::machine::choice::is_required_open;
+use crate::machine::decide::count;
 use crate::task::TaskFile;
 use serde::Serialize;
 use std::collections::BTreeSet;
@@ -56,7 +57,8 @@ pub(super) fn check(place: &Place<'_>) -> Result<Exit, Fault> {
         }
     }
     if !place.json {
-        ui::line(&format!("{errors} errors, {} warnings", findings.len() - errors));
+        let warnings = findings.len() - errors;
+        ui::line(&format!("{}, {}", count(errors as u64, "error"), count(warnings as u64, "warning")));
     }
     Ok(if errors == 0 { Exit::Done } else { Exit::WorkLeft })
 }

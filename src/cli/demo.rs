@@ -16,8 +16,8 @@ use crate::engine::{Fault, FaultKind};
 use crate::git::first_commit;
 use std::path::{Path, PathBuf};
 
-/// The example, file by file; a test compares the list with the folder.
-pub(super) const FILES: &[(&str, &str)] = &[
+/// The example, file by file.
+const FILES: &[(&str, &str)] = &[
     (".ralph/config.yaml", include_str!("../../.ralph-example/.ralph/config.yaml")),
     (".ralph/prompts/validator.md", include_str!("../../.ralph-example/.ralph/prompts/validator.md")),
     ("agent.sh", include_str!("../../.ralph-example/agent.sh")),
@@ -81,4 +81,38 @@ fn make_empty(folder: &Path) -> Result<PathBuf, Fault> {
         return Err(Fault::new(FaultKind::Setup, what, "name a folder that is empty or does not exist"));
     }
     Ok(fs_err::canonicalize(folder)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::FILES;
+    use std::collections::BTreeMap;
+    use std::path::Path;
+
+    /// The paths below a folder and what stands there; what a build leaves is left out.
+    fn files_below(folder: &Path) -> BTreeMap<String, String> {
+        let mut open = vec![folder.to_path_buf()];
+        let mut found = BTreeMap::new();
+        while let Some(next) = open.pop() {
+            for entry in fs_err::read_dir(&next).unwrap() {
+                let path = entry.unwrap().path();
+                if path.is_dir() {
+                    open.extend((!path.ends_with("target")).then_some(path));
+                    continue;
+                }
+                let name = path.strip_prefix(folder).unwrap().to_str().unwrap().to_owned();
+                found.insert(name, fs_err::read_to_string(&path).unwrap());
+            }
+        }
+        found
+    }
+
+    #[test]
+    fn the_binary_holds_exactly_the_files_of_the_example() {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join(".ralph-example");
+        let held: BTreeMap<String, String> =
+            FILES.iter().map(|(name, text)| ((*name).to_owned(), (*text).to_owned())).collect();
+        assert_eq!(held.len(), FILES.len(), "a file stands twice in the list");
+        assert_eq!(held, files_below(&folder));
+    }
 }

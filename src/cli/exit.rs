@@ -13,23 +13,24 @@ use crate::mutation::Verdict;
 /// How a verb of ralph ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Exit {
-    /// 0: done; for questions: yes.
+    /// 0: all done; for questions: yes.
     Done,
-    /// 1: stopped with work left (blocked, gaps); for questions: no (check found errors, gate FAIL).
+    /// 1: stopped with work left: a task is blocked, or the final report has gaps; for questions: no.
+    /// (`check` found errors, a gate gave FAIL.)
     WorkLeft,
-    /// 2: usage or configuration, dirty start.
+    /// 2: wrong usage or configuration, or uncommitted work of a person at the start.
     Usage,
     /// 3: a gate gave no verdict; for questions: could not tell.
     NoVerdict,
     /// 4: tasks.md, git or the journal were changed under the run and could not be put back.
     Changed,
-    /// 5: a limit was reached (iterations, wall).
+    /// 5: a limit was reached (iterations, time).
     Limit,
     /// 6: no progress.
     NoProgress,
-    /// 70: internal fault.
+    /// 70: a fault in ralph.
     Internal,
-    /// 74: disk or I/O.
+    /// 74: a disk or I/O error.
     Io,
     /// 75: another run holds the workspace, or a process of an earlier one still lives.
     Busy,

@@ -11,8 +11,8 @@ use super::args::GateArgs;
 use super::exit::Exit;
 use super::ui;
 use super::workspace::{Place, Workspace, key_of};
-use crate::engine::{Engine, Fault, FaultKind};
-use crate::machine::event::Event;
+use crate::engine::{Engine, Fault, FaultKind, World as _};
+use crate::machine::event::{Event, StopRequest};
 use crate::machine::facts::{FileChange, FileStatus, Oid};
 use crate::machine::kin;
 use crate::mutation::{GateReport, Verdict};
@@ -36,7 +36,13 @@ fn alone(place: &Place<'_>, workspace: &Workspace, args: &GateArgs) -> Result<Ex
     let mut outside = workspace.outside()?;
     let (changes, bases) = match (&args.since, &args.diff) {
         (Some(revision), _) => outside.since(revision)?,
-        (None, Some(file)) => (from_list(workspace, file)?, BTreeMap::new()),
+        (None, Some(file)) => match from_list(workspace, file)? {
+            changes if changes.is_empty() => {
+                let what = format!("{} names no file, so {} can judge nothing.", file.display(), args.gate);
+                return Err(Fault::new(FaultKind::Unknown, what, "see how the list was made"));
+            }
+            changes => (changes, BTreeMap::new()),
+        },
         (None, None) => {
             return Err(Fault::new(
                 FaultKind::Setup,
@@ -47,6 +53,9 @@ fn alone(place: &Place<'_>, workspace: &Workspace, args: &GateArgs) -> Result<Ex
     };
     let folder = tempfile::Builder::new().prefix("ralph-gate-").tempdir()?.keep();
     let report = outside.judge_alone(&args.gate, &changes, &bases, folder)?;
+    if let Some(StopRequest::Signal { signal }) = outside.stop_request() {
+        return Ok(Exit::Signal(u8::try_from(signal).unwrap_or(0)));
+    }
     Ok(shown(place, &args.gate, &report))
 }
 
@@ -95,19 +104,23 @@ fn of_a_task(place: &Place<'_>, workspace: &Workspace, args: &GateArgs) -> Resul
         };
         let snapshot = engine.world().snapshot()?;
         engine.drive(vec![Event::GateRequested { key: key.clone(), snapshot, changes }])?;
-        let verdict = engine.state().book().stage(&key).and_then(|stage| stage.verdict);
-        if let Some(report) = engine.last_report()
-            && !place.json
+        // What stands in the book may be the verdict of an earlier call: only this call's counts.
+        let Some(report) = engine.last_report() else { return Ok(cut_short(engine)) };
+        if !place.json
             && let Verdict::Error { hint, .. } = &report.verdict
         {
             ui::note(&format!("hint: {hint}"));
         }
-        Ok(match verdict {
-            Some("PASS" | "SKIP") => Exit::Done,
-            Some("FAIL") => Exit::WorkLeft,
-            _ => Exit::NoVerdict,
-        })
+        Ok(Exit::from(&report.verdict))
     })
+}
+
+/// The exit of a gate that ralph's own end cut short.
+fn cut_short(engine: &Engine<'_>) -> Exit {
+    match engine.state().stopping {
+        Some(StopRequest::Signal { signal }) => Exit::Signal(u8::try_from(signal).unwrap_or(0)),
+        _ => Exit::NoVerdict,
+    }
 }
 
 fn knows_changes(engine: &Engine<'_>, key: &crate::task::TaskKey) -> bool {

@@ -11,6 +11,7 @@ use super::exit::Exit;
 use super::ui;
 use super::workspace::{Place, key_of};
 use crate::engine::{Fault, FaultKind};
+use crate::machine::decide::count;
 use crate::machine::event::Event;
 use crate::sys::process::is_inside_agent;
 use crate::task::Mark;
@@ -49,7 +50,11 @@ fn flip(place: &Place<'_>, by_hand: &ByHand, tick: bool) -> Result<Exit, Fault> 
         }
         if is_done == tick {
             let word = if tick { "ticked" } else { "open" };
-            ui::line(&format!("{key} is {word} already."));
+            if place.json {
+                ui::json(&json!({ "task": key.to_string(), "mark": mark, "changed": false }));
+            } else {
+                ui::line(&format!("{key} is {word} already."));
+            }
             return Ok(Exit::Done);
         }
         let fact = if tick {
@@ -75,7 +80,7 @@ pub(super) fn snapshot(place: &Place<'_>, id: &str) -> Result<Exit, Fault> {
         if place.json {
             ui::json(&json!({ "task": family, "iteration": engine.state().iteration, "heads": heads, "bases": bases }));
         } else {
-            ui::line(&format!("[{}] {key} is pinned in {} packages.", engine.state().iteration, heads.len()));
+            ui::line(&format!("[{}] {key} is pinned in {}.", engine.state().iteration, count(heads.len() as u64, "package")));
         }
         Ok(Exit::Done)
     })

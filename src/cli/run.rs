@@ -139,7 +139,10 @@ fn is_there(program: &str, path: &str, workspace: &Path) -> bool {
 }
 
 fn dry_run(place: &Place<'_>, workspace: &Workspace, args: &RunArgs) -> Result<Exit, Fault> {
-    let state = workspace.read_state()?;
+    let state = workspace.read_boxes()?;
     needs_agents(workspace, &state)?;
+    for id in &args.retry {
+        key_of(&state, id)?;
+    }
     Ok(super::show::choice(place, &state, args.optional))
 }

@@ -19,7 +19,7 @@ use serde_json::json;
 /// `ralph next`: 0 when there is a next box, 1 when all is done or nothing can be taken.
 pub(super) fn next(place: &Place<'_>, optional: bool) -> Result<Exit, Fault> {
     let workspace = place.open()?;
-    let state = workspace.read_state()?;
+    let state = workspace.read_boxes()?;
     Ok(choice(place, &state, optional))
 }
 
@@ -54,7 +54,7 @@ fn line_of(state: &State, key: &TaskKey) -> u32 {
 /// `ralph status`.
 pub(super) fn status(place: &Place<'_>) -> Result<Exit, Fault> {
     let workspace = place.open()?;
-    let state = workspace.read_state()?;
+    let state = workspace.read_boxes()?;
     let book = state.book();
     if place.json {
         let rows: Vec<_> = book.rows.iter().map(|row| row_facts(&state, row)).collect();

@@ -98,7 +98,7 @@ fn aside(event: &Event) {
                 }
             }
         }
-        Event::TasksRestored { kept, .. } => {
+        Event::TasksRestored { kept, .. } if !kept.is_empty() => {
             ui::line(&format!("      tasks.md was put back; the other version is {kept}"));
         }
         Event::AgentEnded { leftover_processes, .. } if *leftover_processes > 0 => {

@@ -13,7 +13,8 @@ use crate::engine::{Engine, Fault, FaultKind, Outside, Parts, Places};
 use crate::git::Repositories;
 use crate::machine::event::{Event, Mode};
 use crate::machine::policy::Policy;
-use crate::machine::state::State;
+use crate::machine::state::{Phase, State};
+use crate::machine::stop::Stop;
 use crate::source::Classifier;
 use crate::sys::disk::RealDisk;
 use crate::sys::lock::{self, Lock};
@@ -21,6 +22,12 @@ use crate::sys::process::{Supervisor, close_to_others};
 use crate::sys::signals::Interrupts;
 use crate::task::{Grammar, TaskKey};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// A process that ralph was starting when it was killed has its files open until it is another program: so
+/// often, and so long, is waited for that.
+const BLINKS: u32 = 10;
+const BLINK: Duration = Duration::from_millis(20);
 
 /// Where the verb was called.
 pub(super) struct Place<'a> {
@@ -44,11 +51,18 @@ pub(super) struct Workspace {
 impl Place<'_> {
     /// Finds the workspace and reads its configuration.
     pub(super) fn open(&self) -> Result<Workspace, Fault> {
-        let root = self.find()?;
+        self.open_at(self.find()?)
+    }
+
+    fn open_at(&self, root: PathBuf) -> Result<Workspace, Fault> {
         let file = root.join(".ralph/config.yaml");
         let text = match fs_err::read_to_string(&file) {
             Ok(text) => text,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => String::new(),
+            Err(error) if error.kind() == std::io::ErrorKind::InvalidData => {
+                let what = ".ralph/config.yaml is not UTF-8 text.";
+                return Err(Fault::new(FaultKind::Setup, what, "save it as UTF-8"));
+            }
             Err(error) => return Err(error.into()),
         };
         let settings = config::parse(&text, &root).map_err(|errors| {
@@ -66,20 +80,22 @@ impl Place<'_> {
         Ok(Workspace { places, settings, grammar, json: self.json })
     }
 
-    /// The workspace, or where there is none this folder with the default settings.
+    /// The workspace, or where there is none the folder with the default settings.
     pub(super) fn open_anywhere(&self) -> Result<Workspace, Fault> {
-        let here = Place { root: Some(Path::new(".")), json: self.json };
         match self.find() {
-            Err(_) if self.root.is_none() => here.open(),
-            _ => self.open(),
+            Ok(root) => self.open_at(root),
+            Err(_) => self.open_at(named(self.root.unwrap_or(Path::new(".")))?),
         }
     }
 
     fn find(&self) -> Result<PathBuf, Fault> {
         if let Some(root) = self.root {
-            return fs_err::canonicalize(root).map_err(|error| {
-                Fault::new(FaultKind::Setup, format!("--root: {error}."), "name an existing folder")
-            });
+            let folder = named(root)?;
+            if folder.join(".ralph").is_dir() {
+                return Ok(folder);
+            }
+            let what = format!("--root: There is no .ralph/ in {}.", folder.display());
+            return Err(Fault::new(FaultKind::Setup, what, "`ralph --root DIR init` makes one"));
         }
         let here = std::env::current_dir()?;
         let found = here.ancestors().find(|folder| folder.join(".ralph").is_dir());
@@ -130,7 +146,14 @@ impl Workspace {
         if let Some(folder) = path.parent() {
             crate::engine::private_folder(folder)?;
         }
-        Lock::try_take(&path)?.ok_or_else(|| {
+        let mut lock = Lock::try_take(&path)?;
+        for _ in 0..BLINKS {
+            if lock.is_none() {
+                std::thread::sleep(BLINK);
+                lock = Lock::try_take(&path)?;
+            }
+        }
+        lock.ok_or_else(|| {
             let holder = lock::holder(&path).map(|holder| format!(" ({holder})")).unwrap_or_default();
             Fault::new(
                 FaultKind::Busy,
@@ -177,6 +200,17 @@ impl Workspace {
         crate::engine::read_state(&disk, &self.places, &self.grammar)
     }
 
+    /// The same, for questions about boxes: a file without any has no answer.
+    pub(super) fn read_boxes(&self) -> Result<State, Fault> {
+        let state = self.read_state()?;
+        if !state.book().rows.is_empty() && self.places.tasks().exists() {
+            return Ok(state);
+        }
+        let there = if self.places.tasks().exists() { "are no boxes in it" } else { "is no such file" };
+        let what = format!("{}: There {there}.", state.spec);
+        Err(Fault::new(FaultKind::Setup, what, "`ralph check` lists everything that is wrong"))
+    }
+
     /// Opens the engine, and does what one verb asks for: what an earlier run still owes first, then a
     /// look at tasks.md and the packages, then the verb's own fact.
     pub(super) fn as_a_verb<T>(
@@ -189,8 +223,19 @@ impl Workspace {
         let mut engine = Engine::open(&mut disk, &mut outside, self.places.clone(), self.grammar.clone())?;
         engine.drive(vec![self.started(Mode::Verb, self.policy(), Vec::new()), Event::Resumed])?;
         engine.look()?;
+        if let Phase::Stopped(stop @ Stop::Refused { .. }) = &engine.state().phase {
+            return Err(Fault::new(FaultKind::Setup, stop.to_string(), stop.hint()));
+        }
         act(&mut engine)
     }
+}
+
+/// The folder that `--root` names.
+fn named(root: &Path) -> Result<PathBuf, Fault> {
+    fs_err::canonicalize(root).ok().filter(|folder| folder.is_dir()).ok_or_else(|| {
+        let what = format!("--root: There is no folder `{}`.", root.display());
+        Fault::new(FaultKind::Setup, what, "name an existing folder")
+    })
 }
 
 /// The box that an id means: `2.`, `2`, `2.PITEST`, `FINAL`.

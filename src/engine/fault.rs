@@ -47,7 +47,11 @@ impl Fault {
     /// A disk or I/O fault.
     pub fn io(error: &io::Error) -> Self {
         let hint = "see to the disk (space, rights), then run ralph again: it goes on where it stopped";
-        Self::new(FaultKind::Io, format!("A file could not be read or written: {error}."), hint)
+        Self::new(
+            FaultKind::Io,
+            format!("A file could not be read or written: {}.", error.to_string().trim_end_matches('.')),
+            hint,
+        )
     }
 }
 

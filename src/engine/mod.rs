@@ -21,7 +21,7 @@ pub use outside::{Outside, Parts, private_folder};
 pub use places::Places;
 pub use world::{AgentEnd, Judged, Readings, Started, World};
 
-use crate::journal::{self, Journal, Record};
+use crate::journal::{self, Journal, JournalError, Record};
 use crate::machine::effect::Effect;
 use crate::machine::event::Event;
 use crate::machine::state::{Phase, State};
@@ -136,7 +136,16 @@ impl<'a> Engine<'a> {
 
     fn record(&mut self, event: &Event) -> Result<Vec<Effect>, Fault> {
         let at = self.world.now();
-        let record = self.journal.append(self.disk, &at, event)?;
+        let record = match self.journal.append(self.disk, &at, event) {
+            Ok(record) => record,
+            Err(error) => {
+                let others_ran = !matches!(self.fold.state.phase, Phase::Idle | Phase::Stopped(_));
+                if others_ran && matches!(error, JournalError::Changed) {
+                    self.rescue_tasks();
+                }
+                return Err(error.into());
+            }
+        };
         self.must_sync |= !event.is_lazy();
         if let Event::GateEnded { report, .. } = &record.event {
             self.last_report = Some((**report).clone());

@@ -33,6 +33,8 @@ impl Engine<'_> {
         let path = self.places.progress();
         let (at, tag) = self.fold.decided.clone();
         let text = render(entry, &at, &tag);
+        let aside = self.places.iteration(entry.iteration).join("progress-of-the-agent");
+        self.set_aside_odd(&path, &aside)?;
         let owed = if self.decided_here {
             // Nobody can have begun to write it before: only what the file ends with counts.
             let (last, _) = self.disk.tail(&path, 1)?.unwrap_or_default();
@@ -51,8 +53,11 @@ impl Engine<'_> {
     /// The end of progress.txt, from the start of a line where there is one, and how many bytes stand
     /// before it.
     pub(super) fn progress_tail(&mut self) -> Result<(Vec<u8>, u64), Fault> {
-        let (mut bytes, mut before) =
-            self.disk.tail(&self.places.progress(), PROMPT_TAIL)?.unwrap_or_default();
+        let path = self.places.progress();
+        if self.disk.is_odd(&path)? {
+            return Ok((Vec::new(), 0));
+        }
+        let (mut bytes, mut before) = self.disk.tail(&path, PROMPT_TAIL)?.unwrap_or_default();
         if before > 0
             && let Some(end) = bytes.iter().position(|byte| *byte == b'\n')
         {

@@ -12,6 +12,7 @@ use crate::machine::event::{Event, TasksSeen, Validation};
 use crate::report::read_validation;
 use crate::sys::Swap;
 use crate::task::{BoxClaim, FlipError, Mark, TaskFile, TaskKey, digest, reconcile, with_marks};
+use std::path::Path;
 
 /// How often a write is tried again because somebody saved the file at the same time.
 const TRIES: u32 = 20;
@@ -22,6 +23,11 @@ impl Engine<'_> {
         let path = self.places.tasks();
         let shown = self.places.shown(&path);
         let refused = |why: String| TasksSeen { problems: vec![why], ..TasksSeen::default() };
+        if self.disk.is_odd(&path)? {
+            return Ok(refused(format!(
+                "{shown}: This is a link or a folder, and ralph writes regular files only."
+            )));
+        }
         let Some(bytes) = self.disk.read(&path)? else {
             return Ok(refused(format!("{shown}: There is no such file.")));
         };
@@ -75,6 +81,9 @@ impl Engine<'_> {
 
     /// What an agent did to the file: the boxes that it changed, and whether anything changed at all.
     pub(super) fn agents_edits(&mut self) -> Result<(Vec<BoxClaim>, bool), Fault> {
+        if self.disk.is_odd(&self.places.tasks())? {
+            return Ok((Vec::new(), true));
+        }
         let now = self.disk.read(&self.places.tasks())?;
         if now.is_some() && now == self.tasks_read {
             return Ok((Vec::new(), false));
@@ -87,11 +96,12 @@ impl Engine<'_> {
         Ok((claims, true))
     }
 
-    /// Puts tasks.md back; the agent's version is kept first.
+    /// Puts tasks.md back; another version of it is kept first.
     pub(super) fn restore_tasks(&mut self, iteration: u64) -> Result<Event, Fault> {
         let path = self.places.tasks();
         let kept = self.places.iteration(iteration).join("tasks-of-the-agent.md");
         let before = self.expected()?;
+        self.set_aside_odd(&path, &kept)?;
         for _ in 0..TRIES {
             let now = self.disk.read(&path)?;
             let wanted = reconcile(&before, now.as_deref().unwrap_or_default(), &self.grammar).bytes;
@@ -108,10 +118,45 @@ impl Engine<'_> {
             };
             if done {
                 let tasks = self.read_tasks()?;
-                return Ok(Event::TasksRestored { tasks, kept: self.places.shown(&kept) });
+                // It may also have been kept by an earlier try that was cut short.
+                let is_kept = self.disk.is_odd(&kept)? || self.disk.len(&kept)?.is_some();
+                let kept = if is_kept { self.places.shown(&kept) } else { String::new() };
+                return Ok(Event::TasksRestored { tasks, kept });
             }
         }
         Err(self.contended())
+    }
+
+    /// Moves a link or folder that an agent put in place of a file out of the way.
+    pub(super) fn set_aside_odd(&mut self, path: &Path, aside: &Path) -> Result<(), Fault> {
+        if self.disk.is_odd(path)? {
+            self.disk.rename(path, aside)?;
+        }
+        Ok(())
+    }
+
+    /// After somebody wrote to the journal while an agent, check or gate ran: tasks.md is put back as far as
+    /// this process remembers it, so that no later run takes an agent's boxes for a person's.
+    pub(super) fn rescue_tasks(&mut self) {
+        let Some(before) = self.tasks_read.take() else { return };
+        let path = self.places.tasks();
+        let kept = self.places.iteration(self.fold.state.iteration).join("tasks-of-the-agent.md");
+        let mut put_back = || -> Result<(), Fault> {
+            self.set_aside_odd(&path, &kept)?;
+            let now = self.disk.read(&path)?;
+            let wanted = reconcile(&before, now.as_deref().unwrap_or_default(), &self.grammar).bytes;
+            match now {
+                Some(now) if now != wanted => {
+                    self.disk.replace(&kept, &now)?;
+                    self.disk.swap(&path, &now, &wanted)?;
+                }
+                Some(_) => {}
+                None => self.disk.replace(&path, &wanted)?,
+            }
+            Ok(())
+        };
+        // The fault that led here is the one to be told; this is what can still be saved.
+        let _ = put_back();
     }
 
     /// Writes boxes; those whose line is gone are left out.

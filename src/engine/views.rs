@@ -11,6 +11,7 @@ use super::{Engine, Fault};
 use crate::machine::effect::Effect;
 use crate::machine::event::Event;
 use crate::machine::facts::{FileChange, Snapshot};
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 /// `<name>:<40-hex HEAD>`, one line per package.
@@ -37,10 +38,14 @@ impl Engine<'_> {
             Effect::WriteBefore { iteration, snapshot } => {
                 self.disk.write(&self.places.before(iteration), before_text(&snapshot).as_bytes())?;
             }
-            Effect::WriteDiff { changes } => {
+            Effect::WriteDiff { changes, bases, heads } => {
                 self.disk.write(&self.places.diff(), diff_text(&changes).as_bytes())?;
-                let json = serde_json::to_string_pretty(&changes).map_err(std::io::Error::from)?;
-                self.disk.write(&self.places.diff_json(), format!("{json}\n").as_bytes())?;
+                let packages: BTreeMap<&String, serde_json::Value> = heads
+                    .iter()
+                    .map(|(name, head)| (name, serde_json::json!({ "base": bases.get(name), "head": head })))
+                    .collect();
+                let view = serde_json::json!({ "packages": packages, "changes": changes });
+                self.disk.write(&self.places.diff_json(), format!("{view:#}\n").as_bytes())?;
             }
             Effect::SetReportAside { iteration } => {
                 let aside = self.places.iteration(iteration).join("validation-report-before.md");

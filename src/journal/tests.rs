@@ -13,6 +13,9 @@ impl Disk for Memory {
     fn read(&self, path: &Path) -> io::Result<Option<Vec<u8>>> {
         Ok(self.0.borrow().get(path).cloned())
     }
+    fn is_odd(&self, _: &Path) -> io::Result<bool> {
+        Ok(false)
+    }
     fn len(&self, path: &Path) -> io::Result<Option<u64>> {
         Ok(self.0.borrow().get(path).map(|bytes| bytes.len() as u64))
     }

@@ -89,7 +89,11 @@ pub(super) fn observed(
     let mut effects = Vec::new();
     if !work {
         state.diff.clone_from(&observation.family);
-        effects.push(Effect::WriteDiff { changes: observation.family.clone() });
+        effects.push(Effect::WriteDiff {
+            changes: observation.family.clone(),
+            bases: covered_changes(state.book(), &attempt.key).bases,
+            heads: observation.after.heads(),
+        });
     }
     if tasks_changed || work {
         state.phase = Phase::Restoring { attempt, seen, tasks: tasks_changed, work };

@@ -8,7 +8,7 @@
 //! Refuses to know: how an effect is performed.
 
 use super::event::Check;
-use super::facts::{Accumulated, Dirt, FileChange, Observation, ObserveRequest, Snapshot};
+use super::facts::{Accumulated, Dirt, FileChange, Observation, ObserveRequest, Oid, Snapshot};
 use super::stop::Stop;
 use crate::mutation::GateReport;
 use crate::task::{Mark, TaskKey};
@@ -37,6 +37,10 @@ pub enum Effect {
     WriteDiff {
         /// The family's changes.
         changes: Vec<FileChange>,
+        /// HEAD of each package before the family's first attempt.
+        bases: BTreeMap<String, Oid>,
+        /// HEAD of each package now.
+        heads: BTreeMap<String, Oid>,
     },
     /// Move an old validation-report.md to `iter-N/`.
     SetReportAside {

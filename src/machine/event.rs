@@ -92,7 +92,7 @@ pub enum Event {
     TasksRestored {
         /// The task file as it is now.
         tasks: TasksSeen,
-        /// Where the agent's version is kept, relative to the workspace.
+        /// Where the other version is kept, relative to the workspace; empty when there was none.
         kept: String,
     },
     /// HEAD, index and work tree were put back.

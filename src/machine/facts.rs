@@ -313,6 +313,11 @@ pub enum ProcessEnd {
         /// The system's words.
         why: String,
     },
+    /// Its supervisor was killed under it; everything that carried its tag was killed then.
+    Unsupervised {
+        /// What is known of it.
+        why: String,
+    },
     /// Ralph's own end (a signal, a crash, a power loss) cut it short.
     Interrupted,
     /// A usage limit, or a login that was refused: neither progress nor failure.
@@ -339,6 +344,7 @@ impl fmt::Display for ProcessEnd {
             Self::TimedOut { seconds } => write!(f, "ran over its limit of {seconds} s and was killed"),
             Self::Idle { seconds } => write!(f, "printed nothing for {seconds} s and was killed"),
             Self::NotStarted { why } => write!(f, "could not be started: {why}"),
+            Self::Unsupervised { why } => write!(f, "killed its supervisor and was ended: {why}"),
             Self::Interrupted => f.write_str("was interrupted by the end of ralph"),
             Self::Limited { why, .. } => write!(f, "reached a usage limit: {why}"),
         }

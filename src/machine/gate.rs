@@ -31,7 +31,8 @@ pub(super) fn ended(
 ) -> Vec<Effect> {
     let key = &order.key;
     state.diff = changes.to_vec();
-    let mut effects = vec![Effect::WriteDiff { changes: changes.to_vec() }];
+    let bases = order.accumulated.bases.clone();
+    let mut effects = vec![Effect::WriteDiff { changes: changes.to_vec(), bases, heads: heads.clone() }];
     if !matches!(report.verdict, Verdict::Error { .. }) {
         state.run.waits = 0;
         let targets = report.classes.iter().map(stale::class_path);

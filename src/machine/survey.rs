@@ -7,7 +7,7 @@
 //!
 //! Refuses to know: how an attempt is judged.
 
-use super::choice::{Choice, choose};
+use super::choice::{Choice, choose, is_required_open};
 use super::effect::{AgentOrder, Effect, GateOrder};
 use super::event::{Mode, StopRequest, TasksSeen};
 use super::facts::{Accumulated, Dirt, Oid, PackageState, Snapshot, full_path};
@@ -30,6 +30,9 @@ pub(super) fn surveyed(state: &mut State, tasks: &TasksSeen, snapshot: &Snapshot
     if !foreign.is_empty() {
         return vec![Effect::Finish(Stop::Dirty { files: foreign })];
     }
+    if let Some(reasons) = blocked(state) {
+        return finish(Stop::Blocked { reasons });
+    }
     let stop = match choose(state.book(), state.policy.optional) {
         Choice::Take(key) => match reason_to_stop(state) {
             None => return begin_or_clear(state, &key, snapshot),
@@ -50,6 +53,22 @@ pub(super) fn finish(stop: Stop) -> Vec<Effect> {
         _ => "stop",
     };
     vec![Effect::Notify { event, task: String::new(), why: stop.to_string() }, Effect::Finish(stop)]
+}
+
+/// What is blocked and still open, when the rules say that this stops a run.
+fn blocked(state: &State) -> Option<Vec<String>> {
+    if state.policy.go_on_when_blocked {
+        return None;
+    }
+    let book = state.book();
+    let open = |family: &str| book.family_rows(family).any(is_required_open);
+    let reasons: Vec<String> = book
+        .families
+        .iter()
+        .filter(|(name, _)| open(name))
+        .filter_map(|(name, family)| family.blocked.as_ref().map(|why| format!("{name}: {why}")))
+        .collect();
+    (!reasons.is_empty()).then_some(reasons)
 }
 
 fn reason_to_stop(state: &State) -> Option<Stop> {

@@ -181,15 +181,15 @@ fn accepted_lines(key: &TaskKey, seen: &Seen) -> Vec<String> {
         };
         lines.push(format!("Evidence: {files}{check}."));
     }
-    for claim in &seen.claims {
-        lines.push(format!("The agent wrote `[{}]` for {}; it was put back.", claim.to.0, claim.key));
-    }
     lines
 }
 
 /// What was seen beside the evidence: named, never judged.
 fn notes(seen: &Seen) -> Vec<String> {
     let mut notes = Vec::new();
+    for claim in &seen.claims {
+        notes.push(format!("The agent wrote `[{}]` for {}; it was put back.", claim.to.0, claim.key));
+    }
     for package in &seen.observation.packages {
         if !package.strays.is_empty() {
             let names: Vec<String> =

@@ -30,6 +30,8 @@ pub enum Swap {
 pub trait Disk {
     /// The whole file; `None` when it does not exist. Refuses anything but a regular file.
     fn read(&self, path: &Path) -> io::Result<Option<Vec<u8>>>;
+    /// True when something stands there that is no regular file: a link, a folder, a pipe.
+    fn is_odd(&self, path: &Path) -> io::Result<bool>;
     /// The last `cap` bytes of the file and how many stand before them; `None` when it does not exist.
     fn tail(&self, path: &Path, cap: u64) -> io::Result<Option<(Vec<u8>, u64)>> {
         let Some(mut bytes) = self.read(path)? else { return Ok(None) };

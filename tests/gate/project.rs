@@ -1,6 +1,7 @@
 //! Small Maven projects in temporary folders, and the gate over them.
 
 use crate::support::direct_spawn::DirectSpawn;
+pub(crate) use crate::support::tools::has_maven;
 use ralph::config::{GateEngine, GateSettings};
 use ralph::gate::{GatePackage, GateRequest, run};
 use ralph::machine::facts::{FileChange, FileStatus, Oid};
@@ -155,11 +156,8 @@ impl Project {
         let folder = self.request.folder.join("logs/0");
         for entry in fs_err::read_dir(folder).into_iter().flatten().flatten() {
             let text = fs_err::read_to_string(entry.path()).unwrap_or_default();
-            all += &format!(
-                "--- {}\n{}\n",
-                entry.path().display(),
-                text.chars().take(6_000).collect::<String>()
-            );
+            let text: String = text.chars().take(6_000).collect();
+            all.extend(["--- ", &entry.path().display().to_string(), "\n", &text, "\n"]);
         }
         all
     }
@@ -197,20 +195,6 @@ pub(crate) fn settings() -> GateSettings {
         test_names: ["{}Test", "Test{}", "{}Tests", "{}TestCase"].map(str::to_owned).to_vec(),
         jvm_args: Vec::new(),
     }
-}
-
-/// True when Maven and Java are there; says why not, and fails where they must be (`CI=true`).
-pub(crate) fn has_maven() -> bool {
-    let path = std::env::vars().find(|(name, _)| name == "PATH").map(|(_, value)| value).unwrap_or_default();
-    let there = |program: &str| path.split(':').any(|folder| Path::new(folder).join(program).is_file());
-    let missing: Vec<&str> = ["mvn", "java", "javac"].into_iter().filter(|program| !there(program)).collect();
-    if missing.is_empty() {
-        return true;
-    }
-    let why = format!("skipped: {} not on the PATH", missing.join(", "));
-    assert!(std::env::vars().all(|(name, value)| (name.as_str(), value.as_str()) != ("CI", "true")), "{why}");
-    eprintln!("{why}");
-    false
 }
 
 /// The reasons of a FAIL, joined.

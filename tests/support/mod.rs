@@ -1,3 +1,4 @@
 //! What integration tests share.
 
 pub(crate) mod direct_spawn;
+pub(crate) mod tools;

@@ -13,9 +13,10 @@ use crate::engine::{AgentEnd, Fault, FaultKind, Readings, Started};
 use crate::machine::effect::AgentOrder;
 use crate::machine::event::{Check, CheckResult};
 use crate::machine::facts::ProcessEnd;
+use crate::report::plain::line;
 use crate::sys::clock;
-use crate::sys::{ProcessSpec, Running, Spawn as _};
-use std::io::{Read as _, Seek as _, SeekFrom};
+use crate::sys::{Ended, ProcessSpec, Running, Spawn as _};
+use std::io::{ErrorKind, Read as _, Seek as _, SeekFrom};
 use std::path::{Path, PathBuf};
 
 /// An agent that runs.
@@ -72,10 +73,19 @@ impl Outside {
         let agent = self.running.take().ok_or_else(|| {
             Fault::new(FaultKind::Internal, "There is no agent to wait for.", "please report this")
         })?;
-        let ended = agent.running.wait()?;
+        let ended = match agent.running.wait() {
+            Ok(ended) => ended,
+            // The disk and the like have kinds of their own; this one is a supervisor that was killed.
+            Err(error) if error.kind() == ErrorKind::Other => Ended {
+                end: ProcessEnd::Unsupervised { why: line(&error.to_string(), 400) },
+                leftover_processes: 0,
+                millis: 0,
+            },
+            Err(error) => return Err(error.into()),
+        };
         let claim = match fs_err::File::open(&agent.stdout) {
             Ok(output) => read_claim(output)?,
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => None,
+            Err(error) if error.kind() == ErrorKind::NotFound => None,
             Err(error) => return Err(error.into()),
         };
         let tails = (tail(&agent.stdout), tail(&agent.stderr));
@@ -117,7 +127,7 @@ impl Outside {
         let file = self.places.workspace.join(format!(".ralph/prompts/{}.md", role.word()));
         let own = match fs_err::read_to_string(&file) {
             Ok(text) => Some(text),
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => None,
+            Err(error) if error.kind() == ErrorKind::NotFound => None,
             Err(error) => return Err(error.into()),
         };
         render(own.as_deref(), role, &facts)

@@ -215,6 +215,23 @@ impl World for Outside {
         everything: bool,
     ) -> Result<Vec<Kept>, Fault> {
         let reference = format!("refs/ralph/rejected/{iteration}");
+        if let Some(gone) = observation.packages.iter().find(|package| package.vanished) {
+            let there = self.repositories.snapshot()?;
+            if there.package(&gone.name).is_none() {
+                let head = before.package(&gone.name).map(|package| package.head.to_string());
+                return Err(Fault::new(
+                    FaultKind::Changed,
+                    format!(
+                        "The repository {} vanished during the attempt and cannot be put back.",
+                        gone.name
+                    ),
+                    format!(
+                        "clone it again to the same folder at {}, then run ralph again",
+                        head.unwrap_or_default()
+                    ),
+                ));
+            }
+        }
         let extent = if everything { Extent::All } else { Extent::Breaches };
         let kept = self.repositories.put_back(before, observation, extent, iteration, &reference)?;
         Ok(kept.into_iter().map(kept_fact).collect())

@@ -96,6 +96,9 @@ impl Disk for CrashDisk {
         }
         Ok(self.shared.borrow().files.get(path).cloned())
     }
+    fn is_odd(&self, _: &Path) -> io::Result<bool> {
+        Ok(false)
+    }
     fn len(&self, path: &Path) -> io::Result<Option<u64>> {
         Ok(self.read(path)?.map(|bytes| bytes.len() as u64))
     }

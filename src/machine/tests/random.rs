@@ -38,10 +38,10 @@ fn act() -> impl Strategy<Value = Act> {
     let rare = proptest::bool::weighted(0.15);
     let report =
         proptest::option::of((0u32..2).prop_map(|fail| Validation { pass: 1, fail, ..Default::default() }));
-    (claim, end, commits, ticks, rare.clone(), rare.clone(), rare, report).prop_map(
+    (claim, end, commits, ticks, rare, rare, rare, report).prop_map(
         |(claim, end, commits, ticks, rewrites, lost_frozen, lost_production, report)| Act {
-            claim,
             end,
+            claim,
             commits,
             ticks,
             rewrites,

@@ -93,6 +93,14 @@ impl Disk for RealDisk {
         Ok(Some(bytes))
     }
 
+    fn is_odd(&self, path: &Path) -> io::Result<bool> {
+        match fs::symlink_metadata(path) {
+            Ok(metadata) => Ok(!metadata.is_file()),
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(false),
+            Err(error) => Err(error),
+        }
+    }
+
     fn tail(&self, path: &Path, cap: u64) -> io::Result<Option<(Vec<u8>, u64)>> {
         let Some((mut file, length)) = open_regular(path)? else { return Ok(None) };
         let before = length.saturating_sub(cap);

@@ -1,0 +1,201 @@
+//! Whatever is wrong before a run: exit 2, a whole sentence, and a next action.
+
+use super::project::{Done, Project};
+
+const TWO: &str = "- [ ] 1. One\n- [ ] 2. Two\n";
+
+#[track_caller]
+fn refused(project: &Project, args: &[&str]) -> String {
+    let Done { out, err, .. } = project.ralph(args).code(2);
+    assert_eq!(out, "");
+    assert!(err.lines().any(|line| line.starts_with("hint: ")), "{err}");
+    assert_eq!(project.story(), [""; 0], "nothing began");
+    project.redacted(&err)
+}
+
+#[test]
+fn no_workspace() {
+    let project = Project::empty();
+    insta::assert_snapshot!(refused(&project, &["run"]), @r"
+    error: There is no .ralph/ in <ws> or above it.
+    hint: `ralph init` makes one; `--root DIR` names one elsewhere
+    ");
+}
+
+#[test]
+fn a_root_that_is_missing_or_a_file() {
+    let project = Project::new(TWO);
+    insta::assert_snapshot!(refused(&project, &["--root", "gone", "run"]), @r"
+    error: --root: There is no folder `gone`.
+    hint: name an existing folder
+    ");
+    insta::assert_snapshot!(refused(&project, &["--root", "tasks.md", "run"]), @r"
+    error: --root: There is no folder `tasks.md`.
+    hint: name an existing folder
+    ");
+    let before = project.files();
+    insta::assert_snapshot!(refused(&project, &["--root", "src", "run"]), @r"
+    error: --root: There is no .ralph/ in <ws>/src.
+    hint: `ralph --root DIR init` makes one
+    ");
+    assert!(project.files() == before);
+}
+
+#[test]
+fn a_task_file_that_cannot_be_run() {
+    let project = Project::new("# only words\n");
+    insta::assert_snapshot!(refused(&project, &["run"]), @r"
+    error: tasks.md: There are no boxes (`- [ ] 1. …`) in it.
+    hint: mend the file; `ralph check` lists everything that is wrong
+    ");
+    fs_err::remove_file(project.path("tasks.md")).unwrap();
+    insta::assert_snapshot!(refused(&project, &["run"]), @r"
+    error: tasks.md: There is no such file.
+    hint: mend the file; `ralph check` lists everything that is wrong
+    ");
+    project.write("tasks.md", "- [ ] 1. One\n- [ ] 1.PRE-CR a\n- [ ] 1.PRE-CR b\n- [ ] 2.REQ-CHECK a\n");
+    insta::assert_snapshot!(refused(&project, &["run"]), @r"
+    error: tasks.md:3: `1.PRE-CR` stands on line 2 and again on line 3.
+    error: tasks.md:4: `2.REQ-CHECK` is a stage of task `2.`, which has no box in this file.
+    hint: mend the file; `ralph check` lists everything that is wrong
+    ");
+    for verb in [&["accept", "1.", "--reason", "x"][..], &["snapshot", "1."], &["gate", "1.PITEST"]] {
+        let err = refused(&project, verb);
+        assert!(err.contains("error: tasks.md:3: `1.PRE-CR` stands on line 2"), "{verb:?}: {err}");
+    }
+}
+
+#[test]
+fn a_configuration_with_mistakes() {
+    let project = Project::new(TWO);
+    project.write(
+        ".ralph/config.yaml",
+        "agentz: 1\nlimits: {attempts: many}\ncommit: [x]\ngates:\n  PITEST: {treshold: 3}\n",
+    );
+    insta::assert_snapshot!(refused(&project, &["run"]), @r#"
+    error: .ralph/config.yaml:1: `agentz` is not a known key. (Did you mean `agents`?)
+    error: .ralph/config.yaml:2: `limits.attempts` must be a whole number from 1 to 1000, not "many". (Write the number without quotes and without a unit.)
+    error: .ralph/config.yaml:3: `commit` must be `agent` or `ralph`, not a list. (Write one of these words, or leave the key out for its default.)
+    error: .ralph/config.yaml:5: `gates.PITEST.treshold` is not a known key. (Did you mean `threshold`?)
+    hint: mend .ralph/config.yaml, then `ralph check`
+    "#);
+    project.write(".ralph/config.yaml", "agents: [\n");
+    assert!(refused(&project, &["run"]).contains("config.yaml:"));
+    project.write(".ralph/config.yaml", b"\xff\xfe\x00");
+    insta::assert_snapshot!(refused(&project, &["run"]), @r"
+    error: .ralph/config.yaml is not UTF-8 text.
+    hint: save it as UTF-8
+    ");
+}
+
+#[test]
+fn a_dirty_start() {
+    let project = Project::new(TWO);
+    project.write("src/app/README.md", "a person's\n");
+    insta::assert_snapshot!(refused(&project, &["run"]), @r"
+    stopped: There are uncommitted changes that no attempt left: app/README.md.
+    hint: commit, stash or remove them; ralph never touches a person's work
+    ");
+    assert_eq!(project.read("src/app/README.md"), "a person's\n");
+}
+
+#[test]
+fn a_persons_change_between_runs_is_dirt_and_not_a_leftover() {
+    let project = Project::new(TWO);
+    project.ralph(&["run", "--once"]).code(5);
+    project.write("src/app/README.md", "a person's\n");
+    let done = project.ralph(&["run"]).code(2);
+    assert!(done.err.contains("app/README.md"), "{}", done.err);
+    assert_eq!(project.read("src/app/README.md"), "a person's\n");
+    project.git("src/app", &["checkout", "--quiet", "README.md"]);
+    project.ralph(&["run"]).code(0);
+}
+
+#[test]
+fn packages_that_cannot_be_used() {
+    let project = Project::new(TWO);
+    project.package("lib/app");
+    project.config("packages: [\"src/*\", \"lib/*\"]\n");
+    insta::assert_snapshot!(refused(&project, &["run"]), @r"
+    error: Two packages are called app: <ws>/lib/app and <ws>/src/app.
+    hint: Rename one of the folders, or narrow packages: in .ralph/config.yaml.
+    ");
+    let project = Project::new(TWO);
+    fs_err::remove_dir_all(project.path("src")).unwrap();
+    insta::assert_snapshot!(refused(&project, &["run"]), @r"
+    error: No folder that packages: names in <ws> holds a git repository.
+    hint: Set packages: in .ralph/config.yaml, run `git init` in a package, or give --root.
+    ");
+    fs_err::create_dir_all(project.path("src/new")).unwrap();
+    project.git("src/new", &["init", "--quiet", "--object-format=sha256"]);
+    insta::assert_snapshot!(refused(&project, &["run"]), @r"
+    error: Package new: The repository in <ws>/src/new names its objects by SHA-256, which ralph cannot read.
+    hint: Use a repository with SHA-1 object names (`git init --object-format=sha1`).
+    ");
+}
+
+#[test]
+fn an_agent_that_is_not_named_or_not_there() {
+    let project = Project::new(TWO);
+    project.write(".ralph/config.yaml", "");
+    insta::assert_snapshot!(refused(&project, &["run"]).split(" (").next().unwrap().to_owned(), @r"
+    error: No agent is configured for the role worker.
+    hint: name one under agents: in .ralph/config.yaml
+    ");
+    project.write(".ralph/config.yaml", "agents:\n  default: {command: [no-such-agent]}\n");
+    assert!(
+        refused(&project, &["run"])
+            .starts_with("error: The program `no-such-agent` of the agent `default` was not found.")
+    );
+    assert!(refused(&project, &["run", "--dry-run"]).contains("no-such-agent"));
+}
+
+#[test]
+fn ids_and_reasons_that_mean_nothing() {
+    let project = Project::new("- [ ] 1. One\n- [ ] 1.PITEST P\n");
+    for verb in [
+        &["accept", "9.", "--reason", "x"][..],
+        &["reopen", "9.", "--reason", "x"],
+        &["gate", "9.PITEST"],
+        &["snapshot", "9."],
+        &["diff", "9."],
+        &["run", "--retry", "9."],
+        &["run", "--dry-run", "--retry", "9."],
+    ] {
+        let err = refused(&project, verb);
+        assert!(err.starts_with("error: There is no box `9."), "{verb:?}: {err}");
+    }
+    assert!(refused(&project, &["gate", "NOPE"]).contains("`NOPE`"));
+    assert!(refused(&project, &["gate", "1."]).starts_with("error: 1. is no gate."));
+    assert!(refused(&project, &["gate", "PITEST"]).contains("--since"));
+    for reason in ["", " \t"] {
+        assert!(
+            refused(&project, &["accept", "1.", "--reason", reason])
+                .starts_with("error: The reason is empty.")
+        );
+    }
+    assert_eq!(project.read("tasks.md"), "- [ ] 1. One\n- [ ] 1.PITEST P\n");
+    for usage in [
+        &["accept", "1."][..],
+        &["nonsense"],
+        &[],
+        &["run", "--max-iterations", "many"],
+        &["gate", "PITEST", "--since", "a", "--diff", "b"],
+    ] {
+        assert!(!project.ralph(usage).code(2).err.is_empty());
+    }
+}
+
+#[test]
+fn an_own_prompt_that_names_what_is_not_there() {
+    let project = Project::new(TWO);
+    project.write(".ralph/prompts/worker.md", "{{ nonsense }}\n");
+    let done = project.ralph(&["run"]).code(2);
+    assert!(
+        done.err.contains("worker") && done.err.contains("nonsense") && done.err.contains("hint: "),
+        "{}",
+        done.err
+    );
+    project.write(".ralph/prompts/worker.md", "Do {{ task_text }}\n");
+    project.ralph(&["run"]).code(0);
+}

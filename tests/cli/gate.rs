@@ -1,0 +1,199 @@
+//! Gates in anybody's loop: `snapshot`, `gate <ID>`, `gate NAME`, `diff`.
+
+use super::project::{Project, signal, wait_for};
+
+const TASKS: &str = "- [ ] 1. One\n- [ ] 1.LINT Judge\n- [ ] 2. Two\n- [ ] 2.LINT Judge\n";
+const LINT: &str = "gates:\n  LINT: {run: [sh, -c, 'test -e good || { echo bad line; exit 1; }']}\n";
+
+fn project() -> Project {
+    let project = Project::new(TASKS);
+    project.config(LINT);
+    project
+}
+
+fn commit(project: &Project, file: &str) {
+    project.write(&format!("src/app/{file}"), file);
+    project.git("src/app", &["add", "--all"]);
+    project.git("src/app", &["commit", "--quiet", "--message", file]);
+}
+
+#[test]
+fn snapshot_work_gate_is_the_whole_contract() {
+    let project = project();
+    let base = project.head();
+    let done = project.ralph(&["snapshot", "1."]).code(0);
+    assert_eq!(done.out, "[1] 1. is pinned in 1 package.\n");
+    assert_eq!(project.read(".ralph/state/iter-1-before.txt"), format!("app:{base}\n"));
+    commit(&project, "src/main/a.txt");
+    project.write("tasks.md", TASKS.replace("[ ] 1. ", "[x] 1. "));
+
+    let done = project.ralph(&["gate", "1.LINT"]).code(1);
+    assert!(done.out.contains("LINT FAIL") && done.out.contains("bad line"), "{}", done.out);
+    assert_eq!(project.read("tasks.md"), TASKS, "the work is open again");
+    let entry = project.entries().pop().unwrap();
+    assert_eq!(entry.headline, "LINT FAIL — The gate LINT fails in package app.");
+    assert_eq!(project.ralph(&["diff", "1."]).code(0).out, "app/src/main/a.txt\n");
+
+    project.ralph(&["snapshot", "1."]).code(0);
+    commit(&project, "good");
+    project.write("tasks.md", TASKS.replace("[ ] 1. ", "[x] 1. "));
+    let done = project.ralph(&["gate", "1.LINT"]).code(0);
+    assert!(done.out.contains("LINT PASS"), "{}", done.out);
+    assert_eq!(project.read("tasks.md"), TASKS.replace("[ ] 1.", "[x] 1."));
+    assert_eq!(project.ralph(&["diff", "1."]).code(0).out, "app/good\napp/src/main/a.txt\n");
+
+    commit(&project, "src/main/more.txt");
+    project.ralph(&["snapshot", "1."]).code(0);
+    assert!(project.read("tasks.md").contains("- [ ] 1.LINT"), "it judged another commit");
+}
+
+#[test]
+fn without_known_changes_a_gate_gives_no_verdict_and_says_what_to_do() {
+    let project = project();
+    let done = project.ralph(&["gate", "1.LINT"]).code(3);
+    assert!(done.err.contains("hint: ") && done.err.contains("--since REV"), "{}", done.err);
+    assert_eq!(project.read("tasks.md"), TASKS);
+    project.ralph(&["snapshot", "2."]).code(0);
+    project.ralph(&["gate", "2.LINT"]).code(3);
+    assert_eq!(project.read("tasks.md"), TASKS);
+}
+
+#[test]
+fn since_and_diff_and_an_existing_list_name_the_changes() {
+    let project = project();
+    commit(&project, "good");
+    project.ralph(&["gate", "1.LINT", "--since", "HEAD~1"]).code(0);
+    project.write("list.txt", "app/good\r\n\n");
+    project.ralph(&["gate", "2.LINT", "--diff", "list.txt"]).code(0);
+    assert_eq!(
+        project.read("tasks.md"),
+        TASKS.replace("[ ] 1.LINT", "[x] 1.LINT").replace("[ ] 2.LINT", "[x] 2.LINT")
+    );
+
+    let project = self::project();
+    commit(&project, "good");
+    project.write(".ralph/state/latest-task-diff.txt", "app/good\n");
+    project.ralph(&["gate", "1.LINT"]).code(0);
+    project.write(".ralph/state/latest-task-diff.txt", "");
+    project.ralph(&["gate", "2.LINT"]).code(3);
+}
+
+#[test]
+fn lists_and_revisions_that_cannot_be_used_give_no_verdict() {
+    let project = project();
+    for (list, word) in [
+        ("nowhere/a\n", "list.txt:1"),
+        ("app/../../etc/passwd\n", "leaves its package"),
+        ("app/a\n\u{0}\n", "list.txt:2"),
+    ] {
+        project.write("list.txt", list);
+        for gate in ["LINT", "1.LINT"] {
+            let done = project.ralph(&["gate", gate, "--diff", "list.txt"]).code(3);
+            assert!(done.err.contains(word) && done.err.contains("hint: "), "{}", done.err);
+        }
+    }
+    project.ralph(&["gate", "LINT", "--diff", "no-such-list"]).code(3);
+    project.write("list.txt", "\n\n");
+    for gate in ["LINT", "1.LINT"] {
+        let done = project.ralph(&["gate", gate, "--diff", "list.txt"]).code(3);
+        assert!(done.err.contains("hint: "), "nothing judged is nothing passed: {}", done.err);
+    }
+    let done = project.ralph(&["gate", "LINT", "--since", "no-such-rev"]);
+    assert!([2, 3].contains(&done.code) && done.err.contains("hint: "), "{}: {}", done.code, done.err);
+    let done = project.ralph(&["gate", "1.LINT", "--since", "HEAD"]).code(3);
+    assert!(!done.err.is_empty());
+}
+
+#[test]
+fn a_gate_alone_judges_and_changes_nothing() {
+    let project = project();
+    commit(&project, "src/main/a.txt");
+    let without_git = |project: &Project| {
+        let mut files = project.files();
+        files.retain(|path, _| !path.components().any(|part| part.as_os_str() == ".git"));
+        files
+    };
+    let before = (without_git(&project), project.git("src/app", &["status", "--porcelain=v2", "--branch"]));
+    project.write("../list.txt", "app/src/main/a.txt\n");
+    let done = project.ralph(&["gate", "LINT", "--since", "HEAD~1"]).code(1);
+    assert!(done.out.contains("LINT FAIL — "), "{}", done.out);
+    project.ralph(&["gate", "LINT", "--diff", "../list.txt"]).code(1);
+    let json = project.ralph(&["gate", "LINT", "--since", "HEAD~1", "--json"]).code(1).json();
+    assert_eq!(json.len(), 1);
+    assert_eq!(json[0]["gate"], "LINT");
+    assert!(
+        before == (without_git(&project), project.git("src/app", &["status", "--porcelain=v2", "--branch"]))
+    );
+    assert!(!project.has(".ralph/state"));
+}
+
+#[test]
+fn exit_77_skips_and_anything_else_is_no_verdict() {
+    for (code, exit, headline) in
+        [(77, 0, "LINT SKIP — "), (0, 0, "LINT PASS"), (1, 1, "LINT FAIL — "), (2, 3, "LINT ERROR — ")]
+    {
+        let project = project();
+        project.config(&format!("gates:\n  LINT: {{run: [sh, -c, 'echo why; exit {code}']}}\n"));
+        commit(&project, "good");
+        project.ralph(&["gate", "1.LINT", "--since", "HEAD~1"]).code(exit);
+        assert!(project.entry(1).headline.starts_with(headline), "{:?}", project.entry(1));
+        assert_eq!(project.read("tasks.md").contains("[x] 1.LINT"), exit == 0);
+    }
+}
+
+#[test]
+fn an_error_of_a_gate_stops_the_run_with_3() {
+    let project = project();
+    project.config("gates:\n  LINT: {run: [no-such-program-anywhere]}\n");
+    let done = project.ralph(&["run"]).code(3);
+    assert!(done.err.contains("1.LINT gave no verdict") && done.err.contains("hint: "), "{}", done.err);
+    assert_eq!(project.read("tasks.md"), TASKS.replace("[ ] 1. ", "[x] 1. "));
+}
+
+#[test]
+fn a_gate_that_moves_head_or_writes_boxes_gives_no_false_verdict() {
+    let project = Project::new("- [ ] 1. One\n- [ ] 1.LINT Judge\n- [ ] 2. Two\n");
+    project.config(
+        "gates:\n  LINT: {run: [sh, -c, \"cd ../..; sed 's/. ]/x]/' tasks.md > t; mv t tasks.md\"]}\n",
+    );
+    project.ralph(&["run", "--max-iterations", "2"]).code(5);
+    assert_eq!(project.read("tasks.md"), "- [x] 1. One\n- [x] 1.LINT Judge\n- [ ] 2. Two\n");
+}
+
+#[test]
+fn pitest_skips_what_is_no_java() {
+    let project = Project::new("- [ ] 1. One\n- [ ] 1.PITEST Mutants\n");
+    project.ralph(&["run"]).code(0);
+    assert!(project.entry(2).headline.starts_with("PITEST SKIP — "), "{:?}", project.entry(2));
+}
+
+#[test]
+fn a_gate_that_was_interrupted_or_killed_gives_its_verdict_the_next_time() {
+    for (name, code) in [("INT", Some(130)), ("TERM", Some(143)), ("KILL", None)] {
+        let project = project();
+        commit(&project, "good");
+        project.ralph(&["gate", "1.LINT", "--since", "HEAD~1"]).code(0);
+        let wait = "cd ../..; [ -e started ] || { touch started; exec sleep 1000; }";
+        project.config(&format!("gates:\n  LINT: {{run: [sh, -c, '{wait}']}}\n"));
+        let mut gate = project.start(&["gate", "1.LINT", "--since", "HEAD~1"]);
+        wait_for("the gate started", || project.has("started"));
+        assert!(signal(i32::try_from(gate.id()).unwrap(), name));
+        assert_eq!(gate.wait().unwrap().code(), code, "{name}: the earlier PASS is not this call's");
+        wait_for("nothing is left", || project.processes().is_empty());
+        project.ralph(&["gate", "1.LINT", "--since", "HEAD~1"]).code(0);
+        assert_eq!(project.story(), ["1.LINT=LINT PASS", "1.LINT=INTERRUPTED", "1.LINT=LINT PASS"], "{name}");
+        project.ralph(&["check"]).code(0);
+    }
+}
+
+#[test]
+fn a_gate_alone_ends_with_its_signal() {
+    let project = project();
+    project.config("gates:\n  LINT: {run: [sh, -c, 'touch ../../started; exec sleep 1000']}\n");
+    commit(&project, "good");
+    let mut gate = project.start(&["gate", "LINT", "--since", "HEAD~1"]);
+    wait_for("the gate started", || project.has("started"));
+    assert!(signal(i32::try_from(gate.id()).unwrap(), "INT"));
+    assert_eq!(gate.wait().unwrap().code(), Some(130));
+    assert_eq!(project.processes(), [0; 0]);
+}

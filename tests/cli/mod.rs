@@ -1,0 +1,22 @@
+//! The command line, from outside: the real binary, real git, a scripted agent.
+//!
+//! Owns: what a person or a script can rely on: files, exit codes, messages.
+//!
+//! Promises: hermetic (own home, no git settings but its own); no Maven, no network, no terminal.
+//!
+//! Refuses to know: how ralph does it.
+
+mod agents;
+mod bad_input;
+mod busy;
+mod by_hand;
+mod checks;
+mod gate;
+mod journal;
+mod kill;
+mod limits;
+mod output;
+mod project;
+mod tasks_file;
+mod verbs;
+mod whole;

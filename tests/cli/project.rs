@@ -1,0 +1,325 @@
+//! A workspace in a folder of its own: packages, tasks, a scripted agent; and ralph called in it.
+//!
+//! Owns: the environment in which ralph runs (cleared: no person's git settings, no CI's variables) and the
+//! questions that tests ask of the files afterwards.
+//!
+//! Promises: no sleep; whoever waits looks for a condition and has a deadline; nothing outlives the project.
+//!
+//! Refuses to know: what ralph should answer.
+
+use assert_cmd::Command as Assert;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+use tempfile::TempDir;
+
+/// The functions that every scripted agent has, before its cases.
+const PRELUDE: &str = r#"set -eu
+cd "$RALPH_WORKSPACE"
+cat > /dev/null
+export GIT_AUTHOR_NAME=Agent GIT_AUTHOR_EMAIL=a@example.org GIT_COMMITTER_NAME=Agent GIT_COMMITTER_EMAIL=a@example.org
+change() {   # package, file: changes it, does not commit
+    case $2 in */*) mkdir -p "src/$1/${2%/*}" ;; esac
+    echo "${RALPH_TASK:-$RALPH_STAGE} $RALPH_ITERATION" >> "src/$1/$2"
+}
+commit() {   # package, file
+    change "$1" "$2"
+    git -C "src/$1" add --all
+    git -C "src/$1" commit --quiet --message "${RALPH_TASK:-$RALPH_STAGE} $RALPH_ITERATION"
+}
+tick_all() {
+    sed 's/\[ \]/[x]/' tasks.md > tasks.new && mv tasks.new tasks.md
+}
+as_usual() {
+    case $RALPH_STAGE in
+    TEST-FIRST) commit app "src/test/${RALPH_TASK%%.*}.txt" ;;
+    REQ-CHECK|PRE-CR) echo 'RALPH-VERDICT: PASS it is good' ;;
+    FINAL) printf '| R | Status |\n|---|---|\n| 1 | PASS |\n' > validation-report.md ;;
+    *) commit app "src/main/${RALPH_TASK:-0}txt" ;;
+    esac
+}
+# what the test wants of TASK/ATTEMPT, else what a good agent does
+case ${RALPH_TASK:-$RALPH_STAGE}/$RALPH_ATTEMPT in
+"#;
+
+/// What a call of ralph came to.
+pub(super) struct Done {
+    /// Its exit code.
+    pub(super) code: i32,
+    /// Standard output.
+    pub(super) out: String,
+    /// Standard error.
+    pub(super) err: String,
+}
+
+impl Done {
+    /// The same, when the exit code is this one; else the test fails and shows everything.
+    #[track_caller]
+    pub(super) fn code(self, expected: i32) -> Self {
+        assert_eq!(self.code, expected, "stdout:\n{}\nstderr:\n{}", self.out, self.err);
+        self
+    }
+
+    /// Standard output as JSON lines.
+    #[track_caller]
+    pub(super) fn json(&self) -> Vec<serde_json::Value> {
+        self.out
+            .lines()
+            .map(|line| serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}")))
+            .collect()
+    }
+}
+
+/// A workspace.
+pub(super) struct Project(TempDir);
+
+impl Project {
+    /// Package `app` with one commit, these tasks, and an agent that does everything right.
+    pub(super) fn new(tasks: impl AsRef<[u8]>) -> Self {
+        let project = Self::empty();
+        project.package("src/app");
+        project.write("tasks.md", tasks);
+        project.config("");
+        project.agent("");
+        project
+    }
+
+    /// A folder with nothing in it.
+    pub(super) fn empty() -> Self {
+        let project = Self(TempDir::with_prefix("ralph-cli-").unwrap());
+        fs_err::create_dir_all(project.path("")).unwrap();
+        fs_err::create_dir_all(project.home()).unwrap();
+        project
+    }
+
+    fn home(&self) -> PathBuf {
+        self.0.path().join("home")
+    }
+
+    /// A path in the workspace.
+    pub(super) fn path(&self, path: impl AsRef<Path>) -> PathBuf {
+        self.0.path().join("ws").join(path)
+    }
+
+    /// Writes a file.
+    pub(super) fn write(&self, path: &str, text: impl AsRef<[u8]>) {
+        let path = self.path(path);
+        fs_err::create_dir_all(path.parent().unwrap()).unwrap();
+        fs_err::write(path, text).unwrap();
+    }
+
+    /// The bytes of a file.
+    #[track_caller]
+    pub(super) fn bytes(&self, path: &str) -> Vec<u8> {
+        fs_err::read(self.path(path)).unwrap()
+    }
+
+    /// The text of a file.
+    #[track_caller]
+    pub(super) fn read(&self, path: &str) -> String {
+        String::from_utf8(self.bytes(path)).unwrap()
+    }
+
+    /// True when something stands there.
+    pub(super) fn has(&self, path: &str) -> bool {
+        self.path(path).symlink_metadata().is_ok()
+    }
+
+    /// A repository with one commit.
+    pub(super) fn package(&self, folder: &str) {
+        self.write(&format!("{folder}/README.md"), "a package\n");
+        self.git(folder, &["init", "--quiet", "--initial-branch", "main"]);
+        self.git(folder, &["add", "--all"]);
+        self.git(folder, &["commit", "--quiet", "--message", "start"]);
+    }
+
+    /// The configuration: the scripted agent, and this.
+    pub(super) fn config(&self, more: &str) {
+        let agent = "agents:\n  default: {command: [sh, agent.sh]}\n";
+        self.write(".ralph/config.yaml", format!("{agent}{more}"));
+    }
+
+    /// What the agent does, as cases of `TASK/ATTEMPT` (`1./1) tick_all ;;`); everything else as usual.
+    pub(super) fn agent(&self, cases: &str) {
+        self.write("agent.sh", format!("{PRELUDE}{cases}\n*) as_usual ;;\nesac\n"));
+    }
+
+    /// Ralph, in the workspace, with a cleared environment.
+    pub(super) fn command(&self, args: &[&str]) -> Command {
+        let mut command = self.program(env!("CARGO_BIN_EXE_ralph"));
+        command.args(args).current_dir(self.path(""));
+        command
+    }
+
+    /// A program with a cleared environment.
+    #[expect(clippy::disallowed_methods, reason = "tests start programs, with an environment of their own")]
+    pub(super) fn program(&self, program: &str) -> Command {
+        let mut command = Command::new(program);
+        command.env_clear().env("HOME", self.home());
+        command.env("TMPDIR", self.home()).env("PATH", std::env::var_os("PATH").unwrap_or_default());
+        command.env("GIT_CONFIG_NOSYSTEM", "1").env("GIT_CONFIG_GLOBAL", "/dev/null");
+        for who in ["AUTHOR", "COMMITTER"] {
+            command.env(format!("GIT_{who}_NAME"), "Test").env(format!("GIT_{who}_EMAIL"), "t@example.org");
+        }
+        command
+    }
+
+    /// Calls ralph and waits for its end, at most a minute.
+    #[track_caller]
+    pub(super) fn ralph(&self, args: &[&str]) -> Done {
+        Self::finish(self.command(args))
+    }
+
+    /// Waits for a program's end, at most a minute.
+    #[track_caller]
+    pub(super) fn finish(command: Command) -> Done {
+        let output = Assert::from_std(command).timeout(Duration::from_secs(60)).output().unwrap();
+        let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+        let (out, err) = (text(output.stdout), text(output.stderr));
+        Done { code: output.status.code().unwrap_or(-1), out, err }
+    }
+
+    /// Starts ralph and does not wait; its output goes nowhere.
+    pub(super) fn start(&self, args: &[&str]) -> Child {
+        let mut command = self.command(args);
+        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        command.spawn().unwrap()
+    }
+
+    /// Standard output of git, without the line end.
+    #[track_caller]
+    pub(super) fn git(&self, folder: &str, args: &[&str]) -> String {
+        let mut git = self.program("git");
+        git.args(args).current_dir(self.path(folder));
+        let done = Self::finish(git);
+        assert_eq!(done.code, 0, "git {args:?}: {}", done.err);
+        done.out.trim_end().to_owned()
+    }
+
+    /// HEAD of `app`.
+    pub(super) fn head(&self) -> String {
+        self.git("src/app", &["rev-parse", "HEAD"])
+    }
+
+    /// What progress.txt says of ralph's iterations.
+    pub(super) fn entries(&self) -> Vec<Entry> {
+        if self.has("progress.txt") { entries(&self.read("progress.txt")) } else { Vec::new() }
+    }
+
+    /// The entry of an iteration; there must be exactly one.
+    #[track_caller]
+    pub(super) fn entry(&self, iteration: u64) -> Entry {
+        let found: Vec<_> = self.entries().into_iter().filter(|entry| entry.iteration == iteration).collect();
+        assert_eq!(found.len(), 1, "{}", self.read("progress.txt"));
+        found.into_iter().next().unwrap()
+    }
+
+    /// `1.=ACCEPTED` and so on: what came of each iteration, in order.
+    pub(super) fn story(&self) -> Vec<String> {
+        self.entries().iter().map(|entry| format!("{}={}", entry.task, entry.headline)).collect()
+    }
+
+    /// Living processes that were started by ralph in this workspace, or stand in it.
+    pub(super) fn processes(&self) -> Vec<i32> {
+        let mark = self.0.path().to_str().unwrap().to_owned().into_bytes();
+        let mut found = Vec::new();
+        for entry in fs_err::read_dir("/proc").unwrap().flatten() {
+            let Some(pid) = entry.file_name().to_str().and_then(|name| name.parse().ok()) else { continue };
+            let environment = fs_err::read(entry.path().join("environ")).unwrap_or_default();
+            if environment.windows(mark.len()).any(|window| window == mark) {
+                found.push(pid);
+            }
+        }
+        found
+    }
+
+    /// The journal's lines.
+    pub(super) fn journal(&self) -> Vec<String> {
+        let path = ".ralph/state/journal.jsonl";
+        if self.has(path) { self.read(path).lines().map(ToOwned::to_owned).collect() } else { Vec::new() }
+    }
+
+    /// Every file below the workspace with its bytes; folders of git are left out when told so.
+    pub(super) fn files(&self) -> BTreeMap<PathBuf, Vec<u8>> {
+        let mut open = vec![self.path("")];
+        let mut found = BTreeMap::new();
+        while let Some(folder) = open.pop() {
+            for entry in fs_err::read_dir(&folder).unwrap() {
+                let path = entry.unwrap().path();
+                if path.is_dir() {
+                    open.push(path);
+                } else {
+                    found.insert(path.clone(), fs_err::read(&path).unwrap());
+                }
+            }
+        }
+        found
+    }
+
+    /// A text with this project's folders and times taken out, for snapshots.
+    pub(super) fn redacted(&self, text: &str) -> String {
+        text.replace(self.path("").to_str().unwrap().trim_end_matches('/'), "<ws>")
+            .replace(self.0.path().to_str().unwrap(), "<dir>")
+    }
+}
+
+impl Drop for Project {
+    /// A failed test leaves no process behind.
+    fn drop(&mut self) {
+        for pid in self.processes() {
+            signal(pid, "KILL");
+        }
+    }
+}
+
+/// An entry of ralph's in progress.txt.
+#[derive(Debug)]
+pub(super) struct Entry {
+    pub(super) iteration: u64,
+    pub(super) task: String,
+    /// The first 8 digits of a record's hash.
+    pub(super) tag: String,
+    /// The line after the heading.
+    pub(super) headline: String,
+    /// The lines after that.
+    pub(super) lines: String,
+}
+
+fn entries(text: &str) -> Vec<Entry> {
+    let mut found: Vec<Entry> = Vec::new();
+    for line in text.lines() {
+        let heading = line.strip_prefix("## ").and_then(|rest| rest.split_once(" iteration "));
+        if let Some((_, rest)) = heading {
+            let mut parts = rest.split(" · ");
+            let mut next = || parts.next().unwrap().to_owned();
+            let iteration = next().parse().unwrap();
+            let (task, tag) = (next(), next());
+            found.push(Entry { iteration, task, tag, headline: String::new(), lines: String::new() });
+        } else if let Some(entry) = found.last_mut() {
+            if entry.headline.is_empty() {
+                line.clone_into(&mut entry.headline);
+            } else {
+                entry.lines.push_str(line);
+                entry.lines.push('\n');
+            }
+        }
+    }
+    found
+}
+
+/// Looks until it is so, or fails.
+#[track_caller]
+pub(super) fn wait_for(what: &str, mut is_so: impl FnMut() -> bool) {
+    let watch = ralph::sys::clock::Stopwatch::start();
+    while !is_so() {
+        assert!(watch.elapsed() < Duration::from_secs(45), "waited in vain: {what}");
+        std::thread::park_timeout(Duration::from_millis(3));
+    }
+}
+
+/// Sends a signal; false when there is no such process.
+pub(super) fn signal(pid: i32, name: &str) -> bool {
+    let name: nix::sys::signal::Signal = format!("SIG{name}").parse().unwrap();
+    nix::sys::signal::kill(nix::unistd::Pid::from_raw(pid), name).is_ok()
+}

@@ -1,0 +1,198 @@
+//! Each verb: its help, its JSON, its exit code; `init`, `check`, `next`, `status`.
+
+use super::project::Project;
+
+const VERBS: [&str; 11] =
+    ["run", "next", "status", "accept", "reopen", "gate", "snapshot", "diff", "check", "init", "demo"];
+
+#[test]
+fn the_help_of_each_verb_has_an_example() {
+    let project = Project::empty();
+    let all = project.ralph(&["--help"]).code(0).out;
+    assert!(all.contains("Exit codes: 0 done"), "{all}");
+    for verb in VERBS {
+        assert!(all.contains(&format!("\n  {verb} ")), "{verb} is listed: {all}");
+        let help = project.ralph(&[verb, "--help"]).code(0).out;
+        assert!(help.contains("Example") && help.contains(&format!("  ralph {verb}")), "{help}");
+    }
+    let listed =
+        all.lines().skip_while(|line| *line != "Commands:").skip(1).take_while(|line| !line.is_empty());
+    assert_eq!(
+        listed.filter(|line| line.starts_with("  ") && !line.starts_with("   ")).count(),
+        VERBS.len() + 1,
+        "{all}"
+    );
+}
+
+#[test]
+fn the_version_is_that_of_the_package() {
+    let project = Project::empty();
+    assert_eq!(project.ralph(&["--version"]).code(0).out, concat!("ralph ", env!("CARGO_PKG_VERSION"), "\n"));
+}
+
+#[test]
+fn json_is_one_object_a_line_on_every_verb() {
+    let project = Project::new("- [ ] 1. One\n- [ ] 1.LINT L\n- [ ] 2. Two\n- [ ] FINAL V\n");
+    project.config("gates:\n  LINT: {run: [sh, -c, 'exit 0']}\n");
+    let first = |args: &[&str], code: i32| {
+        let done = project.ralph(args).code(code);
+        let lines = done.json();
+        assert!(
+            !lines.is_empty() && lines.iter().all(serde_json::Value::is_object),
+            "{args:?}: {}",
+            done.out
+        );
+        lines
+    };
+    assert_eq!(first(&["next", "--json"], 0)[0]["next"], "1.");
+    assert_eq!(first(&["status", "--json"], 0)[0]["boxes"].as_array().unwrap().len(), 4);
+    assert_eq!(first(&["run", "--dry-run", "--json"], 0)[0]["next"], "1.");
+    let run = first(&["run", "--max-iterations", "2", "--json"], 5);
+    assert_eq!(run.last().unwrap()["exit"], 5);
+    assert!(run.iter().any(|line| line["event"]["kind"] == "gate-ended"), "{run:?}");
+    assert_eq!(first(&["diff", "--json"], 0)[0]["path"], "src/main/1.txt");
+    assert_eq!(first(&["diff", "1.", "--json"], 0)[0]["package"], "app");
+    first(&["--json", "gate", "1.LINT"], 0);
+    first(&["--json", "snapshot", "2."], 0);
+    first(&["run", "--json"], 0);
+    assert_eq!(first(&["next", "--json"], 1)[0]["done"], true);
+    project.write("tasks.md", "- [ ] 1. One\n- [ ] 1. One\n- [ ] 3.PRE-CR R\n");
+    assert!(first(&["check", "--json"], 1).iter().any(|finding| finding["level"] == "error"));
+}
+
+#[test]
+fn next_names_the_box_its_line_and_why_others_wait() {
+    let project = Project::new("# Plan\n\n- [x] 1. One\n- [ ] 2. Two [-]\n");
+    assert_eq!(project.ralph(&["next"]).code(0).out, "2.  Two [-]  (tasks.md:4)\n");
+    project.write("tasks.md", "- [ ] 1. P\n  - [-] 1.1 C\n");
+    let done = project.ralph(&["next"]).code(1);
+    assert_eq!(
+        done.out,
+        "tasks.md:1: 1. waits for 1.1. (tasks.md:2).\ntasks.md:2: 1.1. holds `[-]`, which is not ralph's to change.\n"
+    );
+}
+
+#[test]
+fn questions_about_a_file_that_is_not_there_are_not_answered_with_all_done() {
+    let project = Project::new("x");
+    for tasks in [None, Some("# words\n")] {
+        fs_err::remove_file(project.path("tasks.md")).unwrap();
+        if let Some(text) = tasks {
+            project.write("tasks.md", text);
+        }
+        for args in [&["next"][..], &["status"], &["run", "--dry-run"]] {
+            let done = project.ralph(args).code(2);
+            assert!(
+                done.out.is_empty() && done.err.contains("error: tasks.md: There "),
+                "{args:?}: {}{}",
+                done.out,
+                done.err
+            );
+            assert!(done.err.contains("hint: "), "{}", done.err);
+        }
+        project.write("tasks.md", "");
+    }
+}
+
+#[test]
+fn status_shows_verdicts_reasons_and_blocks() {
+    let project = Project::new("- [ ] 1. One\n- [ ] 1.LINT L\n- [ ]* 2. Two\n");
+    project.config("gates:\n  LINT: {run: [sh, -c, 'echo the line is long; exit 1']}\nlimits: {rework: 0}\n");
+    project.ralph(&["run"]).code(1);
+    let status = project.ralph(&["status"]).code(0).out;
+    insta::assert_snapshot!(status, @r"
+    tasks.md: 0 of 3 boxes ticked, 2 iterations, stopped
+    [ ] 1.            One
+          - The gate LINT fails in package app.
+          - the line is long
+          blocked: 1.LINT failed after 0 reworks.
+    [ ] 1.LINT        L — FAIL
+    [ ] 2.            Two (optional)
+    ");
+}
+
+#[test]
+fn check_finds_everything_at_once() {
+    let project = Project::new("- [ ] 1. One\n- [ ] 1.PRE-CR A\n- [ ] 1.PRE-CR B\n- [ ] 5.REQ-CHECK C\n");
+    project.write(".ralph/config.yaml", "agents:\n  default: {command: [no-such-agent]}\n");
+    project.write("src/app/README.md", "changed\n");
+    let mut check = project.command(&["check"]);
+    check.env("PATH", "");
+    let done = Project::finish(check).code(1);
+    insta::assert_snapshot!(done.out, @r"
+    error: tasks.md:3: `1.PRE-CR` stands on line 2 and again on line 3.
+      hint: Remove one of the two lines, or give one of them another id.
+    error: tasks.md:4: `5.REQ-CHECK` is a stage of task `5.`, which has no box in this file.
+      hint: Add a line `- [ ] 5. …` before it, or remove the stage.
+    error: app/README.md: There are uncommitted changes that no attempt left.
+      hint: commit, stash or remove them
+    error: .ralph/config.yaml: The program `no-such-agent` of the agent `default` was not found.
+      hint: name one under agents: in .ralph/config.yaml (no agent CLI that ralph knows is on PATH)
+    4 errors, 0 warnings
+    ");
+    let before = project.files();
+    project.ralph(&["check"]).code(1);
+    assert!(project.files() == before, "it changes nothing");
+    let project = Project::new("- [ ] 1. One\n");
+    assert_eq!(project.ralph(&["check"]).code(0).out, "0 errors, 0 warnings\n");
+}
+
+#[test]
+fn init_writes_a_workspace_that_works_and_never_overwrites() {
+    let project = Project::empty();
+    project.package("src/app");
+    project.write("tasks.md", "- [ ] 1. One\n");
+    let done = project.ralph(&["init"]).code(0);
+    assert!(done.out.contains("wrote") && done.out.contains("next:"), "{}", done.out);
+    let first = project.read(".ralph/config.yaml");
+    let check = project.ralph(&["check"]).code(1);
+    assert!(check.out.contains("No agent is configured for the role worker."), "{}", check.out);
+    assert_eq!(check.out.matches("error:").count(), 1, "{}", check.out);
+    assert_eq!(project.read(".ralph/.gitignore"), "state/\n");
+
+    project.config("");
+    project.agent("");
+    project.ralph(&["run"]).code(0);
+    project.write(".ralph/prompts/worker.md", "own words {{ task_text }}\n");
+    let before = project.files();
+    let done = project.ralph(&["init", "--agent", "claude"]).code(0);
+    assert!(!done.out.contains("wrote"), "{}", done.out);
+    assert!(project.files() == before);
+
+    fs_err::remove_file(project.path(".ralph/config.yaml")).unwrap();
+    project.ralph(&["init", "--agent", "claude"]).code(0);
+    assert!(project.read(".ralph/config.yaml").contains("default: {preset: claude}"));
+    assert!(project.read(".ralph/config.yaml").ends_with(&first));
+    project.ralph(&["reopen", "1.", "--reason", "x"]).code(0);
+    let check = project.ralph(&["check"]).code(1);
+    assert!(
+        check.out.contains("The program `claude` of the agent `default` was not found."),
+        "{}",
+        check.out
+    );
+    let done = project.ralph(&["init", "--agent", "nobody"]).code(2);
+    assert!(done.err.contains("hint: presets are: "), "{}", done.err);
+}
+
+#[test]
+fn the_workspace_is_found_upward_and_by_root() {
+    let project = Project::new("- [ ] 1. One\n");
+    let mut below = project.command(&["next"]);
+    below.current_dir(project.path("src/app"));
+    assert_eq!(Project::finish(below).code(0).out, "1.  One  (tasks.md:1)\n");
+    let mut beside = project.command(&["--root", "ws", "run"]);
+    beside.current_dir(project.path(".."));
+    Project::finish(beside).code(0);
+    assert_eq!(project.read("tasks.md"), "- [x] 1. One\n");
+}
+
+#[test]
+fn a_spec_folder_of_its_own_holds_tasks_and_progress() {
+    let project = Project::new("- [ ] 9. Not this one\n");
+    project.config("spec: specs/one\n");
+    project.write("specs/one/tasks.md", "- [ ] 1. One\n");
+    project.ralph(&["run"]).code(0);
+    assert_eq!(project.read("specs/one/tasks.md"), "- [x] 1. One\n");
+    assert!(project.has("specs/one/progress.txt") && !project.has("progress.txt"));
+    assert!(project.ralph(&["status"]).out.starts_with("specs/one/tasks.md: 1 of 1"));
+}

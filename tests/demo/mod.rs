@@ -1,0 +1,110 @@
+//! `ralph demo` on real git, real Maven and real PIT, run once for all tests of this folder.
+//!
+//! Owns: the one run, and the questions that its workspace answers: boxes, progress.txt, journal.
+//!
+//! Promises: nothing is written outside a temporary folder and Maven's own repository.
+//!
+//! Refuses to know: how ralph came to its decisions; the files it left are all that is read.
+
+mod killed;
+mod loop_test;
+mod readme;
+mod shell_loop;
+mod text;
+
+use crate::support::tools::has_maven;
+use assert_cmd::Command;
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+use tempfile::TempDir;
+
+/// A finished run of the demo.
+struct Demo {
+    folder: TempDir,
+    code: Option<i32>,
+    stdout: String,
+    stderr: String,
+}
+
+impl Demo {
+    /// The run that all tests share; none where Maven is missing, which is said.
+    fn get() -> Option<&'static Self> {
+        static DEMO: OnceLock<Option<Demo>> = OnceLock::new();
+        DEMO.get_or_init(|| has_maven().then(Self::run)).as_ref()
+    }
+
+    fn run() -> Self {
+        let folder = TempDir::new().unwrap();
+        let into = folder.path().join("demo");
+        let mut command = ralph();
+        command.arg("demo").arg("--into").arg(&into).current_dir(folder.path());
+        let output = command.output().unwrap();
+        let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+        let (stdout, stderr) = (text(output.stdout), text(output.stderr));
+        Self { folder, code: output.status.code(), stdout, stderr }
+    }
+
+    /// The workspace.
+    fn path(&self) -> PathBuf {
+        fs_err::canonicalize(self.folder.path()).unwrap().join("demo")
+    }
+
+    fn text(&self, path: &str) -> String {
+        fs_err::read_to_string(self.path().join(path)).unwrap()
+    }
+
+    /// The entries of progress.txt.
+    fn entries(&self) -> Vec<Entry> {
+        entries(&self.text("progress.txt"))
+    }
+}
+
+/// The binary under test, with a cache of its own for all tests of this folder.
+fn ralph() -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_ralph"));
+    command.env("XDG_CACHE_HOME", cache()).env("NO_COLOR", "1").write_stdin("");
+    command
+}
+
+fn cache() -> &'static Path {
+    static CACHE: OnceLock<TempDir> = OnceLock::new();
+    CACHE.get_or_init(|| TempDir::new().unwrap()).path()
+}
+
+/// The folder of this repository.
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+/// What ralph wrote to progress.txt about one iteration.
+#[derive(Debug)]
+struct Entry {
+    iteration: u64,
+    task: String,
+    /// First 8 digits of the hash of the record that it stands for.
+    tag: String,
+    headline: String,
+    lines: Vec<String>,
+}
+
+/// Reads progress.txt: `## <time> iteration <N> · <ID> · <tag>`, a headline, `- ` lines.
+fn entries(progress: &str) -> Vec<Entry> {
+    let mut found: Vec<Entry> = Vec::new();
+    let mut lines = progress.lines();
+    while let Some(line) = lines.next() {
+        if let Some(heading) = line.strip_prefix("## ") {
+            let parts: Vec<&str> = heading.split(" · ").collect();
+            let (_, number) = parts[0].rsplit_once(" iteration ").unwrap();
+            found.push(Entry {
+                iteration: number.parse().unwrap(),
+                task: parts[1].to_owned(),
+                tag: parts[2].to_owned(),
+                headline: lines.next().unwrap().to_owned(),
+                lines: Vec::new(),
+            });
+        } else if let Some(entry) = found.last_mut() {
+            entry.lines.push(line.to_owned());
+        }
+    }
+    found
+}

@@ -1,0 +1,17 @@
+//! Which outside tools are there.
+
+use std::path::Path;
+
+/// True when Maven and Java are there; says why not, and fails where they must be (`CI=true`).
+pub(crate) fn has_maven() -> bool {
+    let path = std::env::vars().find(|(name, _)| name == "PATH").map(|(_, value)| value).unwrap_or_default();
+    let there = |program: &str| path.split(':').any(|folder| Path::new(folder).join(program).is_file());
+    let missing: Vec<&str> = ["mvn", "java", "javac"].into_iter().filter(|program| !there(program)).collect();
+    if missing.is_empty() {
+        return true;
+    }
+    let why = format!("skipped: {} not on the PATH", missing.join(", "));
+    assert!(std::env::vars().all(|(name, value)| (name.as_str(), value.as_str()) != ("CI", "true")), "{why}");
+    eprintln!("{why}");
+    false
+}

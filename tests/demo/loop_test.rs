@@ -1,5 +1,6 @@
 //! What the demo's workspace shows of the loop.
 
+use super::text::journal;
 use super::{Demo, Entry, root};
 use regex_lite::Regex;
 use serde_json::Value;
@@ -170,17 +171,17 @@ fn a_tick_that_the_agent_forged_is_put_back_and_said() {
 fn the_journal_holds_a_whole_chain_and_progress_points_into_it() {
     let Some(demo) = Demo::get() else { return };
     let bytes = fs_err::read(demo.path().join(".ralph/state/journal.jsonl")).unwrap();
-    let reading = ralph::journal::read(&bytes).unwrap();
-    assert_eq!((reading.torn, reading.newer), (0, None));
-    assert_eq!(reading.valid_len, bytes.len() as u64);
-    let tags: BTreeSet<&str> = reading.records.iter().map(ralph::journal::Record::tag).collect();
+    let (tags, ending) = journal(&bytes).unwrap();
+    assert_eq!((ending.torn, ending.newer), (0, None));
+    assert_eq!(ending.valid_len, bytes.len() as u64);
+    let tags: BTreeSet<String> = tags.into_iter().collect();
     for entry in demo.entries() {
-        assert!(tags.contains(entry.tag.as_str()), "no record for {entry:?}");
+        assert!(tags.contains(&entry.tag), "no record for {entry:?}");
     }
     let mut forged = String::from_utf8(bytes).unwrap();
     assert!(forged.contains("\"verdict\":\"fail\""));
     forged = forged.replacen("\"verdict\":\"fail\"", "\"verdict\":\"pass\"", 1);
-    assert!(ralph::journal::read(forged.as_bytes()).is_err(), "a changed verdict breaks the chain");
+    assert!(journal(forged.as_bytes()).is_err(), "a changed verdict breaks the chain");
 }
 
 #[test]

@@ -1,4 +1,16 @@
-//! The code that the README shows: spans, blocks, commands of ralph in them.
+//! The code that the README shows: spans, blocks, commands of ralph in them; and the journal's tags.
+
+use ralph::journal::{Ending, JournalError, replay};
+
+/// The tags of a journal's records, and where it ends.
+pub(super) fn journal(bytes: &[u8]) -> Result<(Vec<String>, Ending), JournalError> {
+    let mut tags = Vec::new();
+    let ending = replay(bytes, |record| -> Result<(), JournalError> {
+        tags.push(record.tag().to_owned());
+        Ok(())
+    })?;
+    Ok((tags, ending))
+}
 
 /// Text between single backticks, and the lines of fenced blocks.
 pub(super) fn code(markdown: &str) -> Vec<String> {

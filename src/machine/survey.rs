@@ -65,8 +65,9 @@ fn blocked(state: &State) -> Option<Vec<String>> {
     let reasons: Vec<String> = book
         .families
         .iter()
+        .filter_map(|(name, family)| Some((name, family.blocked.as_ref()?)))
         .filter(|(name, _)| open(name))
-        .filter_map(|(name, family)| family.blocked.as_ref().map(|why| format!("{name}: {why}")))
+        .map(|(name, why)| format!("{name}: {why}"))
         .collect();
     (!reasons.is_empty()).then_some(reasons)
 }

@@ -7,8 +7,8 @@
 //! Refuses to know: the text of a configuration.
 
 use super::{
-    Checks, CommitBy, FileGlobs, GateEngine, GateSettings, Limits, NoCoverage, OnBlocked, Per, ReworkReviews,
-    Role, Settings,
+    Checks, CommitBy, FileGlobs, GateEngine, GateSettings, Limits, NoCoverage, OnBlocked, Per, Place,
+    ReworkReviews, Role, ScopeKind, Settings, TestTiers,
 };
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -63,6 +63,11 @@ pub(super) fn gate(engine: GateEngine) -> GateSettings {
         maven_args: Vec::new(),
         limit: Duration::from_secs(HOUR),
         pit_version: PIT_VERSION.to_owned(),
+        tests: TestTiers::OwnFirst,
+        scope: ScopeKind::Class,
+        place: Place::Clean,
+        keep: Vec::new(),
+        ahead: true,
         test_names: owned(TEST_NAMES),
         jvm_args: Vec::new(),
     }

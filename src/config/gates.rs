@@ -10,7 +10,7 @@ use super::defaults;
 use super::document::Node;
 use super::error::quoted;
 use super::read::{Field, Fields, Reader};
-use super::{GateEngine, GateSettings, NoCoverage, Per};
+use super::{GateEngine, GateSettings, NoCoverage, Per, Place, ScopeKind, TestTiers};
 use crate::task::Stage;
 use std::collections::BTreeMap;
 
@@ -25,6 +25,11 @@ const MUTATION: &[&str] = &[
     "limit",
     "pit_version",
     "tests",
+    "test_names",
+    "scope",
+    "where",
+    "keep",
+    "ahead",
     "jvm_args",
 ];
 
@@ -102,7 +107,13 @@ fn mutation_gate(read: &mut Reader, field: &Field) -> GateSettings {
     if let Some(value) = fields.get("pit_version").and_then(|field| version(read, field)) {
         gate.pit_version = value;
     }
-    if let Some(value) = fields.get("tests").and_then(|field| test_names(read, field)) {
+    if let Some(value) = fields.get("keep").and_then(|field| read.globs(field, true)) {
+        gate.keep = value;
+    }
+    if let Some(value) = fields.get("ahead").and_then(|field| read.flag(field)) {
+        gate.ahead = value;
+    }
+    if let Some(value) = fields.get("test_names").and_then(|field| test_names(read, field)) {
         gate.test_names = value;
     }
     words(read, &fields, &mut gate);
@@ -118,11 +129,37 @@ fn words(read: &mut Reader, fields: &Fields, gate: &mut GateSettings) {
         let words = [("survived", NoCoverage::Survived), ("ignore", NoCoverage::Ignore)];
         gate.no_coverage = read.word(field, &words).unwrap_or(gate.no_coverage);
     }
+    if let Some(field) = fields.get("tests").filter(|field| !is_list(read, field)) {
+        let words = [
+            ("own-first", TestTiers::OwnFirst),
+            ("all", TestTiers::All),
+            ("reachable", TestTiers::Reachable),
+            ("own", TestTiers::Own),
+        ];
+        gate.tests = read.word(field, &words).unwrap_or(gate.tests);
+    }
+    if let Some(field) = fields.get("scope") {
+        let words = [("class", ScopeKind::Class), ("lines", ScopeKind::Lines), ("auto", ScopeKind::Auto)];
+        gate.scope = read.word(field, &words).unwrap_or(gate.scope);
+    }
+    if let Some(field) = fields.get("where") {
+        let words = [("clean", Place::Clean), ("in-place", Place::InPlace)];
+        gate.place = read.word(field, &words).unwrap_or(gate.place);
+    }
     if let Some(field) = fields.get("engine")
         && let Some(maven) = read.word(field, &[("direct", false), ("maven", true)])
     {
         gate.engine = if maven { GateEngine::Maven } else { GateEngine::Direct };
     }
+}
+
+/// True for a list, which once stood here and is told where it stands now.
+fn is_list(read: &mut Reader, field: &Field) -> bool {
+    let list = matches!(field.node, Node::List(_));
+    if list {
+        read.wrong(field, "must be one word, not a list", "Names of test classes stand under `test_names`.");
+    }
+    list
 }
 
 /// A version as Maven coordinates hold it: it becomes part of an artifact's name.

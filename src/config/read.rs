@@ -212,6 +212,15 @@ impl<'t> Reader<'t> {
         None
     }
 
+    /// `true` or `false`.
+    pub(super) fn flag(&mut self, field: &Field) -> Option<bool> {
+        if let Node::Bool(value) = field.node {
+            return Some(*value);
+        }
+        self.wrong_type(field, &either(&["true", "false"]), "Write it without quotes.");
+        None
+    }
+
     /// A text that is not empty and holds no control characters.
     pub(super) fn text<'n>(&mut self, field: &Field<'n>) -> Option<&'n str> {
         match field.node {

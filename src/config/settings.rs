@@ -108,10 +108,56 @@ pub struct GateSettings {
     pub limit: Duration,
     /// PIT's version.
     pub pit_version: String,
+    /// Which tests are asked, and in which order.
+    pub tests: TestTiers,
+    /// Which mutants count.
+    pub scope: ScopeKind,
+    /// Where the gate compiles and runs (key `where`).
+    pub place: Place,
+    /// Files that git ignores and a clean checkout needs all the same, as globs in the package.
+    pub keep: Vec<String>,
+    /// Starts as soon as the implementation is accepted, while reviewers work.
+    pub ahead: bool,
     /// Names of the test classes of `Foo`, with `{}` for `Foo` (Surefire's default names).
     pub test_names: Vec<String>,
     /// Arguments for the JVMs in which tests run, beside the project's own.
     pub jvm_args: Vec<String>,
+}
+
+/// Which tests a gate asks (design §4; handbook `gates.md` §11 "Own tests first is sound").
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum TestTiers {
+    /// The target's own tests, for what they leave those that reach it, for what is left all.
+    OwnFirst,
+    /// All at once.
+    All,
+    /// Own ones, then those that reach the target by the references in their class files; no others.
+    Reachable,
+    /// Own ones only.
+    Own,
+}
+
+/// Which mutants of a target count.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ScopeKind {
+    /// Those of the whole class.
+    Class,
+    /// Those on lines that the family changed.
+    Lines,
+    /// A new class whole; an existing one by lines, and not below the score that it had at the base.
+    Auto,
+}
+
+/// Where a gate compiles and runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Place {
+    /// In a private checkout of the commit.
+    Clean,
+    /// In the package's own work tree.
+    InPlace,
 }
 
 /// The kind of judge that a gate is.

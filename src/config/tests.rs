@@ -188,7 +188,7 @@ fn what_the_file_says_is_what_is_set() {
         "spec: ./docs/spec\npackages: [./services/*/, .]\n\
          agents:\n  default: {command: [sh, agent.sh, '']}\n  boss: {preset: claude, args: [--model, opus], env: {IS_SANDBOX: 1}}\n\
          roles: {validator: boss}\n\
-         gates:\n  PITEST: {threshold: 80, per: task, no_coverage: ignore, engine: maven, jobs: 4, maven_args: [-o], limit: 1h 30m, pit_version: 1.20.0, tests: ['{}Spec'], jvm_args: [-Xmx1g]}\n  LINT: {run: [sh, lint.sh], limit: 90s}\n\
+         gates:\n  PITEST: {threshold: 80, per: task, no_coverage: ignore, engine: maven, jobs: 4, maven_args: [-o], limit: 1h 30m, pit_version: 1.20.0, tests: reachable, test_names: ['{}Spec'], scope: auto, where: in-place, keep: [lib/*.jar], ahead: false, jvm_args: [-Xmx1g]}\n  LINT: {run: [sh, lint.sh], limit: 90s}\n\
          checks: {red: [mvn, test]}\n\
          limits: {iterations: 7, attempts: 1, rework: 0, wall: 2h, attempt: 5m, idle: 30s, check: 1m}\n\
          on: {done: [notify-send, done], stop: null}\n\
@@ -213,6 +213,8 @@ fn what_the_file_says_is_what_is_set() {
         (&gate.maven_args[..], &gate.jvm_args[..]),
         (&["-o".to_owned()][..], &["-Xmx1g".to_owned()][..])
     );
+    assert_eq!((gate.tests, gate.scope, gate.place), (TestTiers::Reachable, ScopeKind::Auto, Place::InPlace));
+    assert_eq!((&gate.keep[..], gate.ahead), (&["lib/*.jar".to_owned()][..], false));
     let lint = &settings.gates["LINT"];
     assert_eq!(lint.engine, GateEngine::Command(vec!["sh".to_owned(), "lint.sh".to_owned()]));
     assert_eq!(lint.limit, Duration::from_secs(90));
@@ -260,7 +262,7 @@ fn unknown_and_doubled_keys_are_named_with_their_line_at_any_depth() {
 #[test]
 fn wrong_values_are_named_with_their_line_and_what_would_be_right() {
     insta::assert_snapshot!(wrong(
-        "spec: [a]\npackages: []\ngates:\n  PITEST:\n    threshold: 70%\n    per: klass\n    no_coverage: no\n    engine: gradle\n    jobs: -1\n    maven_args: -o\n    limit: 60\n    pit_version: \"1.2 3\"\n    tests: [FooTest]\n    jvm_args: [1]\nlimits:\n  iterations: 0\n  attempts: 2.5\n  rework: yes\n  wall: null\n  attempt: 1d\n  idle: 0s\n  check: soon\n"
+        "spec: [a]\npackages: []\ngates:\n  PITEST:\n    threshold: 70%\n    per: klass\n    no_coverage: no\n    engine: gradle\n    jobs: -1\n    maven_args: -o\n    limit: 60\n    pit_version: \"1.2 3\"\n    test_names: [FooTest]\n    tests: [FooTest]\n    where: tmp\n    ahead: 1\n    jvm_args: [1]\nlimits:\n  iterations: 0\n  attempts: 2.5\n  rework: yes\n  wall: null\n  attempt: 1d\n  idle: 0s\n  check: soon\n"
     ), @r#"
     1|spec|config.yaml:1: `spec` must be text, not a list. → Put the value in quotes.
     2|packages|config.yaml:2: `packages` must not be empty. → Name a pattern, or leave the key out for its default.
@@ -272,15 +274,18 @@ fn wrong_values_are_named_with_their_line_and_what_would_be_right() {
     10|gates.PITEST.maven_args|config.yaml:10: `gates.PITEST.maven_args` must be a list of texts, not "-o". → Write it as `["a", "b"]`.
     11|gates.PITEST.limit|config.yaml:11: `gates.PITEST.limit` must be a length of time, not 60. → Write a number with a unit: `90s`, `60m`, `1h 30m` or `24h`.
     12|gates.PITEST.pit_version|config.yaml:12: `gates.PITEST.pit_version` must be a version, not "1.2 3". → Write it as `"1.25.9"`.
-    13|gates.PITEST.tests|config.yaml:13: `gates.PITEST.tests` holds "FooTest", which is no name of a test class. → Write names such as `"{}Test"`, where `{}` stands for the name of the class under test.
-    14|gates.PITEST.jvm_args[0]|config.yaml:14: `gates.PITEST.jvm_args[0]` must be text, not 1. → Put the value in quotes.
-    16|limits.iterations|config.yaml:16: `limits.iterations` must be a whole number, 1 or more, not 0. → Write such a number, or leave the key out for its default.
-    17|limits.attempts|config.yaml:17: `limits.attempts` must be a whole number from 1 to 1000, not 2.5. → Write such a number, or leave the key out for its default.
-    18|limits.rework|config.yaml:18: `limits.rework` must be a whole number from 0 to 1000, not "yes". → Write the number without quotes and without a unit.
-    19|limits.wall|config.yaml:19: `limits.wall` must be a length of time, not null. → Write a number with a unit: `90s`, `60m`, `1h 30m` or `24h`.
-    20|limits.attempt|config.yaml:20: `limits.attempt` must be a length of time, not "1d". → Write a number with a unit: `90s`, `60m`, `1h 30m` or `24h`.
-    21|limits.idle|config.yaml:21: `limits.idle` must be longer than nothing and at most a year, not "0s". → Write a number with a unit: `90s`, `60m`, `1h 30m` or `24h`.
-    22|limits.check|config.yaml:22: `limits.check` must be a length of time, not "soon". → Write a number with a unit: `90s`, `60m`, `1h 30m` or `24h`.
+    13|gates.PITEST.test_names|config.yaml:13: `gates.PITEST.test_names` holds "FooTest", which is no name of a test class. → Write names such as `"{}Test"`, where `{}` stands for the name of the class under test.
+    14|gates.PITEST.tests|config.yaml:14: `gates.PITEST.tests` must be one word, not a list. → Names of test classes stand under `test_names`.
+    15|gates.PITEST.where|config.yaml:15: `gates.PITEST.where` must be `clean` or `in-place`, not "tmp". → Write one of these words, or leave the key out for its default.
+    16|gates.PITEST.ahead|config.yaml:16: `gates.PITEST.ahead` must be `true` or `false`, not 1. → Write it without quotes.
+    17|gates.PITEST.jvm_args[0]|config.yaml:17: `gates.PITEST.jvm_args[0]` must be text, not 1. → Put the value in quotes.
+    19|limits.iterations|config.yaml:19: `limits.iterations` must be a whole number, 1 or more, not 0. → Write such a number, or leave the key out for its default.
+    20|limits.attempts|config.yaml:20: `limits.attempts` must be a whole number from 1 to 1000, not 2.5. → Write such a number, or leave the key out for its default.
+    21|limits.rework|config.yaml:21: `limits.rework` must be a whole number from 0 to 1000, not "yes". → Write the number without quotes and without a unit.
+    22|limits.wall|config.yaml:22: `limits.wall` must be a length of time, not null. → Write a number with a unit: `90s`, `60m`, `1h 30m` or `24h`.
+    23|limits.attempt|config.yaml:23: `limits.attempt` must be a length of time, not "1d". → Write a number with a unit: `90s`, `60m`, `1h 30m` or `24h`.
+    24|limits.idle|config.yaml:24: `limits.idle` must be longer than nothing and at most a year, not "0s". → Write a number with a unit: `90s`, `60m`, `1h 30m` or `24h`.
+    25|limits.check|config.yaml:25: `limits.check` must be a length of time, not "soon". → Write a number with a unit: `90s`, `60m`, `1h 30m` or `24h`.
     "#);
 }
 

@@ -43,7 +43,7 @@ fn run(place: &Place<'_>, owners: &Owners, outcome: &mut Outcome, alone: bool) -
     for stale in reports(&place.home) {
         fs_err::remove_file(&stale).map_err(|error| disk(&error))?;
     }
-    (place.bench.progress)(&format!("Running pitest-maven in {label}"));
+    (place.bench.hands.progress)(&format!("Running pitest-maven in {label}"));
     let name = if alone { "pitest-alone" } else { "pitest" };
     let arguments = arguments(owners, place.bench.threads, alone);
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();

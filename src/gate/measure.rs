@@ -41,7 +41,7 @@ impl Place<'_> {
                 .push(format!("Surefire's setting {name} of {} is not given to PIT.", self.label()));
         }
         self.tell_distant_tests(outcome);
-        (bench.progress)(&format!(
+        (bench.hands.progress)(&format!(
             "Mutating {} in {}",
             count(self.module.targets.len(), "class"),
             self.label()

@@ -31,7 +31,8 @@ pub use run::run;
 
 use crate::machine::facts::FileChange;
 use crate::source::RepoPath;
-use std::collections::BTreeSet;
+use crate::sys::Spawn;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 /// What a gate is asked to judge.
@@ -68,10 +69,73 @@ pub struct GatePackage {
     pub root: PathBuf,
     /// What the family changed.
     pub changes: Vec<FileChange>,
+    /// Which lines of the files that it changed, as they are now; a file of which this is not known is
+    /// absent.
+    pub lines: BTreeMap<RepoPath, ChangedLines>,
     /// Test files at the family's base.
     pub tests_at_base: Vec<RepoPath>,
     /// Files that differ from HEAD.
     pub dirt: Vec<RepoPath>,
+}
+
+/// The lines of a file that the family changed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ChangedLines {
+    /// All: the file is new.
+    Whole,
+    /// These, first and last of each range, 1-based, in order.
+    Ranges(Vec<(u32, u32)>),
+}
+
+/// What a gate may use of the outside.
+pub struct Hands<'a> {
+    /// Starts its processes.
+    pub spawn: &'a dyn Spawn,
+    /// Is told what goes on, one phrase at a time, from any thread.
+    pub progress: &'a (dyn Fn(&str) + Sync),
+    /// Leads to other commits of the packages.
+    pub trees: &'a dyn Trees,
+    /// Says whether somebody waits.
+    pub pace: &'a dyn Pace,
+}
+
+/// Other commits of the packages that a gate judges.
+pub trait Trees: Sync {
+    /// The folder of a package as it was before the family's first attempt, checked out for this gate;
+    /// `None` where it did not exist, or where the gate works in place. An error is a whole sentence.
+    fn base(&self, package: &str) -> Result<Option<PathBuf>, String>;
+}
+
+/// Whether a gate runs ahead of need, beside agents, or alone while the loop waits for it.
+pub trait Pace: Sync {
+    /// True while it runs ahead: processes get a low priority, and a time-out proves nothing.
+    fn is_ahead(&self) -> bool;
+    /// Waits until the loop has arrived at this gate; false when the gate was cancelled instead.
+    fn await_turn(&self) -> bool;
+}
+
+/// The pace of a gate that the loop waits for.
+#[derive(Clone, Copy, Debug)]
+pub struct Foreground;
+
+impl Pace for Foreground {
+    fn is_ahead(&self) -> bool {
+        false
+    }
+
+    fn await_turn(&self) -> bool {
+        true
+    }
+}
+
+/// No other commits are at hand.
+#[derive(Clone, Copy, Debug)]
+pub struct NoTrees;
+
+impl Trees for NoTrees {
+    fn base(&self, _package: &str) -> Result<Option<PathBuf>, String> {
+        Ok(None)
+    }
 }
 
 /// Why a module, package or gate cannot go on.

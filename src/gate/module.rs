@@ -15,7 +15,7 @@ use super::outcome::Outcome;
 use super::pit::RedTest;
 use super::report::Owners;
 use super::scope::{BuildTool, JavaPath, Module, Target};
-use super::{GatePackage, GateRequest, Stop, maven_engine, test_classes, words};
+use super::{GatePackage, GateRequest, Hands, Stop, maven_engine, test_classes, words};
 use crate::config::{GateEngine, GateSettings};
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -34,8 +34,8 @@ pub(crate) struct Bench<'a> {
     pub(crate) calls: &'a Calls<'a>,
     /// PIT's threads.
     pub(crate) threads: usize,
-    /// Tells a person what goes on.
-    pub(crate) progress: &'a (dyn Fn(&str) + Sync),
+    /// What it may use of the outside.
+    pub(crate) hands: &'a Hands<'a>,
 }
 
 /// Judges a module.
@@ -66,7 +66,7 @@ fn steps(bench: &Bench<'_>, module: &Module, outcome: &mut Outcome) -> Result<()
         &bench.settings.maven_args,
         &bench.request.cache,
     )?;
-    (bench.progress)(&format!("Compiling {name}"));
+    (bench.hands.progress)(&format!("Compiling {name}"));
     let built = maven.build(bench.calls, &module.dir, module.build_changed)?;
     if !module.targets.is_empty() {
         let place =
@@ -80,7 +80,7 @@ fn steps(bench: &Bench<'_>, module: &Module, outcome: &mut Outcome) -> Result<()
         place.second_look(&empty, outcome)?;
     }
     if outcome.judged.is_empty() && outcome.stops.is_empty() {
-        (bench.progress)(&format!("Running the changed tests of {name}"));
+        (bench.hands.progress)(&format!("Running the changed tests of {name}"));
         changed_tests::pass(bench, module, &maven)?;
     }
     Ok(())

@@ -10,7 +10,7 @@ use super::report::Parsed;
 use super::scope::{Scope, Target};
 use super::{Stop, words};
 use crate::config::GateSettings;
-use crate::mutation::{ClassScore, Coverage, GateReport, Mutant, Rule, Verdict, rank};
+use crate::mutation::{ClassScore, Coverage, GateReport, Mutant, Rule, Survivor, Trace, Verdict, rank};
 use std::collections::BTreeSet;
 
 /// Reasons and remarks that a report tells.
@@ -23,6 +23,16 @@ pub(crate) struct Judged {
     pub(crate) score: ClassScore,
     /// Survivors that were kept, and how many there are.
     pub(crate) survivors: (Vec<Mutant>, u64),
+}
+
+impl Judged {
+    fn told(&self) -> impl Iterator<Item = Survivor> {
+        self.survivors.0.iter().map(|mutant| Survivor {
+            package: self.score.package.clone(),
+            path: Some(self.score.path.clone()),
+            ..Survivor::from(mutant.clone())
+        })
+    }
 }
 
 /// What one module came to.
@@ -40,6 +50,8 @@ pub(crate) struct Outcome {
     pub(crate) remarks: Vec<String>,
     /// Folders of HTML reports.
     pub(crate) reports: Vec<String>,
+    /// What was done.
+    pub(crate) trace: Trace,
 }
 
 impl Outcome {
@@ -96,6 +108,8 @@ pub(crate) fn conclude(
         all.failing.extend(outcome.failing);
         all.remarks.extend(outcome.remarks);
         all.reports.extend(outcome.reports);
+        all.trace.phases.extend(outcome.trace.phases);
+        all.trace.tiers.extend(outcome.trace.tiers);
     }
     all.judged.sort_by(|a, b| (&a.score.package, &a.score.class).cmp(&(&b.score.package, &b.score.class)));
     let scores: Vec<ClassScore> = all.judged.iter().map(|judged| judged.score.clone()).collect();
@@ -110,7 +124,7 @@ pub(crate) fn conclude(
         all.stops.push(Stop::Fail { reasons: judgement.below.clone() });
     }
     let weak: Vec<&Judged> = judgement.failing.iter().filter_map(|&index| all.judged.get(index)).collect();
-    let survivors = rank(weak.iter().flat_map(|judged| judged.survivors.0.iter().cloned()));
+    let survivors = rank(weak.iter().flat_map(|judged| judged.told()));
     let survivors_total = weak.iter().map(|judged| judged.survivors.1).sum();
     let mut failing = all.failing.clone();
     failing.extend(
@@ -131,6 +145,7 @@ pub(crate) fn conclude(
         reports: all.reports,
         failing: if fails { failing.into_iter().collect() } else { Vec::new() },
         millis,
+        trace: all.trace,
     }
 }
 

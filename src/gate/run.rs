@@ -13,35 +13,22 @@ use super::listing::{Listing, list};
 use super::module::{Bench, judge};
 use super::outcome::{Outcome, conclude};
 use super::scope::{Module, Scope, TestNames, scope};
-use super::{GateRequest, Stop, words};
+use super::{GateRequest, Hands, Stop, words};
 use crate::config::{GateEngine, GateSettings};
 use crate::mutation::{GateReport, Verdict};
-use crate::sys::Spawn;
 use std::collections::BTreeMap;
 use std::sync::Mutex;
 use std::time::Duration;
 
 /// Runs a gate. Never panics, never fails: every trouble is a verdict.
-///
-/// `progress` is told what goes on, one phrase at a time, from any thread.
-pub fn run(
-    request: &GateRequest,
-    settings: &GateSettings,
-    spawn: &dyn Spawn,
-    progress: &(dyn Fn(&str) + Sync),
-) -> GateReport {
+pub fn run(request: &GateRequest, settings: &GateSettings, hands: &Hands<'_>) -> GateReport {
     match &settings.engine {
-        GateEngine::Command(argv) => run_command(request, settings, argv, spawn, progress),
-        GateEngine::Direct | GateEngine::Maven => run_mutation(request, settings, spawn, progress),
+        GateEngine::Command(argv) => run_command(request, settings, argv, hands),
+        GateEngine::Direct | GateEngine::Maven => run_mutation(request, settings, hands),
     }
 }
 
-fn run_mutation(
-    request: &GateRequest,
-    settings: &GateSettings,
-    spawn: &dyn Spawn,
-    progress: &(dyn Fn(&str) + Sync),
-) -> GateReport {
+fn run_mutation(request: &GateRequest, settings: &GateSettings, hands: &Hands<'_>) -> GateReport {
     let listings: Result<Vec<Listing>, Stop> = request.packages.iter().map(list).collect();
     let listings = match listings {
         Ok(listings) => listings,
@@ -58,8 +45,7 @@ fn run_mutation(
     }
     let jobs = jobs(settings);
     let side_by_side = jobs.min(lanes.len()).max(1);
-    let bench =
-        Lane { request, settings, listings: &listings, threads: jobs / side_by_side, spawn, progress };
+    let bench = Lane { request, settings, listings: &listings, threads: jobs / side_by_side, hands };
     let done: Mutex<Vec<Outcome>> = Mutex::new(Vec::new());
     let millis: Mutex<u64> = Mutex::new(0);
     let waiting = Mutex::new(lanes.into_iter());
@@ -87,8 +73,7 @@ struct Lane<'a> {
     settings: &'a GateSettings,
     listings: &'a [Listing],
     threads: usize,
-    spawn: &'a dyn Spawn,
-    progress: &'a (dyn Fn(&str) + Sync),
+    hands: &'a Hands<'a>,
 }
 
 impl Lane<'_> {
@@ -100,7 +85,7 @@ impl Lane<'_> {
         };
         let logs = request.folder.join("logs").join(index.to_string());
         let left = self.settings.limit.saturating_sub(*used);
-        let calls = Calls::new(self.spawn, &request.env, logs, &request.tag, left);
+        let calls = Calls::new(self.hands.spawn, &request.env, logs, &request.tag, left);
         let bench = Bench {
             request,
             settings: self.settings,
@@ -108,7 +93,7 @@ impl Lane<'_> {
             tests: &listing.tests,
             calls: &calls,
             threads: self.threads,
-            progress: self.progress,
+            hands: self.hands,
         };
         let outcomes = modules.iter().map(|module| judge(&bench, module)).collect();
         *used += calls.used();
@@ -120,15 +105,15 @@ fn run_command(
     request: &GateRequest,
     settings: &GateSettings,
     argv: &[String],
-    spawn: &dyn Spawn,
-    progress: &(dyn Fn(&str) + Sync),
+    hands: &Hands<'_>,
 ) -> GateReport {
-    let calls = Calls::new(spawn, &request.env, request.folder.join("logs"), &request.tag, settings.limit);
+    let calls =
+        Calls::new(hands.spawn, &request.env, request.folder.join("logs"), &request.tag, settings.limit);
     let mut outcome = Outcome::default();
     let mut passed = false;
     let mut skipped: Vec<String> = Vec::new();
     for package in request.packages.iter().filter(|package| !package.changes.is_empty()) {
-        progress(&format!("Running {} in {}", words::line(&request.name, 100), package.name));
+        (hands.progress)(&format!("Running {} in {}", words::line(&request.name, 100), package.name));
         match command::run(&calls, &request.name, argv, package) {
             Said::Pass => passed = true,
             Said::Skip(why) => skipped.push(format!("{}: {why}", package.name)),

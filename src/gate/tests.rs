@@ -1,12 +1,12 @@
 //! The gate over a scripted Maven and PIT: the ends that real ones seldom come to.
 
-use super::{GatePackage, GateRequest, run};
-use crate::config::{GateEngine, GateSettings};
+use super::{Foreground, GatePackage, GateRequest, Hands, NoTrees, run};
+use crate::config::{GateSettings, Settings};
 use crate::machine::facts::{FileChange, FileStatus, Oid, ProcessEnd};
-use crate::mutation::{GateReport, NoCoverage, Per, Verdict};
+use crate::mutation::{GateReport, Verdict};
 use crate::source::{Kind, RepoPath};
 use crate::sys::{Ended, ProcessId, ProcessSpec, Running, Spawn};
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
@@ -15,18 +15,8 @@ use tempfile::TempDir;
 
 /// The default settings of PITEST.
 pub(super) fn settings() -> GateSettings {
-    GateSettings {
-        engine: GateEngine::Direct,
-        threshold: 70,
-        per: Per::Class,
-        no_coverage: NoCoverage::Survived,
-        jobs: 2,
-        maven_args: Vec::new(),
-        limit: Duration::from_secs(600),
-        pit_version: "1.25.9".to_owned(),
-        test_names: ["{}Test", "Test{}", "{}Tests", "{}TestCase"].map(str::to_owned).to_vec(),
-        jvm_args: Vec::new(),
-    }
+    let gate = Settings::defaults(Path::new("/w")).gates.remove("PITEST").expect("PITEST has defaults");
+    GateSettings { jobs: 2, limit: Duration::from_secs(600), ..gate }
 }
 
 /// One run of PIT: how it ends, what it prints, what report it leaves.
@@ -146,6 +136,7 @@ impl Bed {
             name: "p".to_owned(),
             root: self.folder.path().join("p"),
             changes: vec![change],
+            lines: BTreeMap::new(),
             tests_at_base: Vec::new(),
             dirt: Vec::new(),
         };
@@ -170,7 +161,8 @@ impl Bed {
             pit: Mutex::new(script.into()),
             calls: Mutex::default(),
         };
-        let report = run(&self.request(), &settings(), &spawn, &|_| {});
+        let hands = Hands { spawn: &spawn, progress: &|_| {}, trees: &NoTrees, pace: &Foreground };
+        let report = run(&self.request(), &settings(), &hands);
         assert!(spawn.pit.lock().unwrap().is_empty(), "runs of PIT that were expected did not come");
         let calls = spawn.calls.into_inner().unwrap();
         (report, calls.into_iter().filter(|argv| argv.iter().any(|arg| arg == "--reportDir")).collect())

@@ -84,7 +84,8 @@ fn after_error(state: &mut State, gate: String, why: &str, hint: &str, transient
 /// What the worker is sent: the reasons, then the survivors.
 fn lines_for_the_worker(reasons: &[String], report: &GateReport) -> Vec<String> {
     let mut lines = reasons.to_vec();
-    lines.extend(report.survivors.iter().map(|mutant| {
+    lines.extend(report.survivors.iter().map(|survivor| {
+        let mutant = &survivor.mutant;
         format!("survivor {}:{} {} {}", mutant.file, mutant.line, mutant.mutator, mutant.description)
     }));
     let more = report.survivors_total.saturating_sub(report.survivors.len() as u64);

@@ -15,7 +15,7 @@ mod survivors;
 mod tests;
 
 pub use rule::{Judgement, NoCoverage, Per, Rule};
-pub use survivors::{SURVIVORS_SHOWN, SurvivorSieve, rank};
+pub use survivors::{SURVIVORS_SHOWN, Survivor, SurvivorSieve, rank};
 
 use serde::{Deserialize, Serialize};
 
@@ -143,7 +143,7 @@ pub struct GateReport {
     pub coverage: Coverage,
     /// At most 20 survivors of classes below the threshold.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub survivors: Vec<Mutant>,
+    pub survivors: Vec<Survivor>,
     /// How many survivors there are in all.
     #[serde(default)]
     pub survivors_total: u64,
@@ -161,6 +161,68 @@ pub struct GateReport {
     pub failing: Vec<String>,
     /// Wall time of the gate, milliseconds.
     #[serde(default)]
+    pub millis: u64,
+    /// How the verdict came to be: for `ralph gate --explain`.
+    #[serde(default, skip_serializing_if = "Trace::is_empty")]
+    pub trace: Trace,
+}
+
+/// How a verdict came to be: phases, tiers, what was cached. Bounded; nothing is decided from it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Trace {
+    /// What was done, in order.
+    pub phases: Vec<TracePhase>,
+    /// Runs of the mutation engine, in order.
+    pub tiers: Vec<TraceTier>,
+}
+
+impl Trace {
+    /// True when nothing was traced.
+    pub fn is_empty(&self) -> bool {
+        self.phases.is_empty() && self.tiers.is_empty()
+    }
+}
+
+/// One thing that a gate did.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TracePhase {
+    /// The module, `<package>/<folder>`; empty for the gate as a whole.
+    pub module: String,
+    /// What was done: `checkout`, `compile`, `resolve` …
+    pub name: String,
+    /// Wall time, milliseconds.
+    pub millis: u64,
+    /// What is worth knowing beside it: `the class path was kept`, `nothing had changed`.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub note: String,
+}
+
+/// One run of the mutation engine.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TraceTier {
+    /// The module, `<package>/<folder>`.
+    pub module: String,
+    /// `own`, `reachable`, `all`, `base`, `alone` …
+    pub name: String,
+    /// Why it was run, or what came of it; a phrase.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub note: String,
+    /// The test classes asked, at most 20 of them.
+    pub tests: Vec<String>,
+    /// How many test classes were asked.
+    pub tests_total: u64,
+    /// Mutants that were tried.
+    pub mutants: u64,
+    /// Those killed in this run (time-outs included).
+    pub killed: u64,
+    /// Time-outs among the killed.
+    pub timed_out: u64,
+    /// Wall time of the tests without mutation, milliseconds; 0 when the engine does not say.
+    pub coverage_millis: u64,
+    /// PIT's time-out constant, milliseconds.
+    pub timeout_millis: u64,
+    /// Wall time of the run, milliseconds.
     pub millis: u64,
 }
 
@@ -187,6 +249,7 @@ impl From<Verdict> for GateReport {
             reports: Vec::new(),
             failing: Vec::new(),
             millis: 0,
+            trace: Trace::default(),
         }
     }
 }

@@ -3,12 +3,14 @@
 //! Owns: the bound on what is kept while a report streams by, and the order in which survivors are told.
 //!
 //! Promises: memory bounded whatever the report holds; the same survivors in the same order whatever the
-//! order of the report (PIT's is not stable); one mutant per line comes before the second of any line,
-//! since most mutants of a line share one fate.
+//! order of the report (PIT's is not stable); one mutant of a line is told, since most mutants of a line
+//! share one fate, and those on lines that the family changed come first.
 //!
 //! Refuses to know: thresholds, where survivors are printed.
 
 use super::Mutant;
+use crate::source::RepoPath;
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// Survivors that a report tells (design §4, "at most 20").
@@ -16,6 +18,47 @@ pub const SURVIVORS_SHOWN: usize = 20;
 
 /// Survivors kept of one class while its report is read.
 const KEPT_PER_CLASS: usize = 400;
+
+/// A survivor as it is told: with its place, its source line and the tests that reach it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Survivor {
+    /// The mutant.
+    #[serde(flatten)]
+    pub mutant: Mutant,
+    /// The package that its class stands in; empty in journals of older versions.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub package: String,
+    /// Path of its source file in the package.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub path: Option<RepoPath>,
+    /// Its source line, trimmed; empty when it is not known.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub source: String,
+    /// It stands on a line that the family changed.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub changed: bool,
+    /// Test classes that reach it, at most 5.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tests: Vec<String>,
+    /// How many test classes reach it.
+    #[serde(default)]
+    pub tests_total: u64,
+}
+
+impl From<Mutant> for Survivor {
+    /// A survivor of which nothing else is known.
+    fn from(mutant: Mutant) -> Self {
+        Self {
+            mutant,
+            package: String::new(),
+            path: None,
+            source: String::new(),
+            changed: false,
+            tests: Vec::new(),
+            tests_total: 0,
+        }
+    }
+}
 
 /// Keeps a bounded sample of the survivors of one class and counts all.
 #[derive(Clone, Debug, Default)]
@@ -48,21 +91,18 @@ impl SurvivorSieve {
     }
 }
 
-/// The first [`SURVIVORS_SHOWN`] of these survivors: one of each line first, then the second of each, by
-/// class and line.
-pub fn rank(survivors: impl IntoIterator<Item = Mutant>) -> Vec<Mutant> {
-    let mut sorted: Vec<(String, u32, Mutant)> =
-        survivors.into_iter().map(|mutant| (mutant.class.clone(), mutant.line, mutant)).collect();
-    sorted.sort();
-    let mut seen: BTreeMap<(String, u32), u32> = BTreeMap::new();
-    let mut ranked: Vec<(u32, Mutant)> = sorted
-        .into_iter()
-        .map(|(class, line, mutant)| {
-            let nth = seen.entry((class, line)).or_default();
-            *nth += 1;
-            (*nth, mutant)
-        })
-        .collect();
-    ranked.sort_by_key(|(nth, _)| *nth);
-    ranked.into_iter().take(SURVIVORS_SHOWN).map(|(_, mutant)| mutant).collect()
+/// What the worker is shown: at most one survivor of each line, those on changed lines first, at most
+/// [`SURVIVORS_SHOWN`]; the others are a count (handbook `gates.md` §9: the mutants of a line share one fate).
+pub fn rank(survivors: impl IntoIterator<Item = Survivor>) -> Vec<Survivor> {
+    let mut sorted: Vec<Survivor> = survivors.into_iter().collect();
+    sorted.sort_by(|a, b| {
+        let place = |s: &Survivor| (!s.changed, s.package.clone(), s.mutant.class.clone(), s.mutant.line);
+        place(a).cmp(&place(b)).then_with(|| a.mutant.cmp(&b.mutant))
+    });
+    sorted.dedup_by(|a, b| {
+        (&a.package, &a.mutant.file, &a.mutant.class, a.mutant.line)
+            == (&b.package, &b.mutant.file, &b.mutant.class, b.mutant.line)
+    });
+    sorted.truncate(SURVIVORS_SHOWN);
+    sorted
 }

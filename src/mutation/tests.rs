@@ -117,17 +117,18 @@ fn only_errors_are_no_verdict_and_no_mutants_are_nothing() {
 }
 
 #[test]
-fn one_survivor_of_each_line_is_told_before_the_second_of_any() {
+fn one_survivor_of_a_line_is_told_and_those_on_changed_lines_come_first() {
+    let changed = |mutant| Survivor { changed: true, ..Survivor::from(mutant) };
     let told = rank([
-        mutant("A", 9, "Math"),
-        mutant("A", 3, "Negate"),
-        mutant("A", 3, "Math"),
-        mutant("B", 1, "Math"),
+        mutant("A", 9, "Math").into(),
+        mutant("A", 3, "Negate").into(),
+        mutant("A", 3, "Math").into(),
+        changed(mutant("B", 1, "Math")),
     ]);
     let order: Vec<(&str, u32, &str)> =
-        told.iter().map(|m| (m.class.as_str(), m.line, m.mutator.as_str())).collect();
-    assert_eq!(order, [("A", 3, "Math"), ("A", 9, "Math"), ("B", 1, "Math"), ("A", 3, "Negate")]);
-    assert_eq!(rank((1..100).map(|line| mutant("A", line, "Math"))).len(), SURVIVORS_SHOWN);
+        told.iter().map(|s| (s.mutant.class.as_str(), s.mutant.line, s.mutant.mutator.as_str())).collect();
+    assert_eq!(order, [("B", 1, "Math"), ("A", 3, "Math"), ("A", 9, "Math")]);
+    assert_eq!(rank((1..100).map(|line| mutant("A", line, "Math").into())).len(), SURVIVORS_SHOWN);
 }
 
 #[test]

@@ -67,7 +67,8 @@ pub fn gate_lines(name: &str, report: &GateReport) -> Vec<String> {
     }
     lines.extend(report.reports.iter().map(|path| format!("- report: {}", plain(path))));
     if matches!(report.verdict, Verdict::Fail { .. }) {
-        lines.extend(report.survivors.iter().map(|mutant| {
+        lines.extend(report.survivors.iter().map(|survivor| {
+            let mutant = &survivor.mutant;
             let place = format!("{}:{}", mutant.file, mutant.line);
             plain(&format!("- survivor {place} {} — {}", mutant.mutator, mutant.description))
         }));
@@ -94,7 +95,7 @@ fn plain(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::mutation::{Coverage, Mutant, MutantStatus};
+    use crate::mutation::{Coverage, Mutant, MutantStatus, Survivor};
 
     fn entry(body: Body) -> Entry {
         Entry { iteration: 7, task: "2.PITEST".into(), body, boxes: vec!["opened 2.".into()] }
@@ -105,7 +106,7 @@ mod tests {
             verdict,
             classes: Vec::new(),
             coverage: Coverage { killed: 21, total: 25 },
-            survivors: vec![Mutant {
+            survivors: vec![Survivor::from(Mutant {
                 class: "a.Foo".into(),
                 file: "Foo.java".into(),
                 line: 12,
@@ -113,8 +114,9 @@ mod tests {
                 mutator: "ConditionalsBoundary".into(),
                 description: "changed conditional\u{1b}[31m boundary\n## fake".into(),
                 status: MutantStatus::Survived,
-            }],
+            })],
             survivors_total: 3,
+            trace: crate::mutation::Trace::default(),
             left_out: Vec::new(),
             remarks: Vec::new(),
             reports: vec![".ralph/state/iter-7/report/orders/index.html".into()],

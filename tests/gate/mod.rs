@@ -95,7 +95,11 @@ fn classes_are_judged_one_by_one_and_a_red_test_elsewhere_is_a_remark() {
     assert!(!reasons.contains("Strong"), "{reasons}");
     assert_eq!(report.failing, [format!("p/{}", main_file("Half")), format!("p/{}", main_file("Weak"))]);
     assert_eq!((report.survivors_total, report.survivors.len()), (7, 7));
-    assert!(report.survivors.iter().all(|s| s.line == 2 || s.line == 3), "{:?}", report.survivors);
+    assert!(
+        report.survivors.iter().all(|s| s.mutant.line == 2 || s.mutant.line == 3),
+        "{:?}",
+        report.survivors
+    );
     assert!(report.remarks.iter().any(|r| r.contains("com.acme.ForeignTest.red")), "{:?}", report.remarks);
     assert_eq!(report.left_out.len(), 1);
     assert_eq!(report.reports, [".ralph/state/iter-1/gate/report/p"]);

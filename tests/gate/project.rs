@@ -2,12 +2,12 @@
 
 use crate::support::direct_spawn::DirectSpawn;
 pub(crate) use crate::support::tools::has_maven;
-use ralph::config::{GateEngine, GateSettings};
-use ralph::gate::{GatePackage, GateRequest, run};
+use ralph::config::{GateSettings, Settings};
+use ralph::gate::{Foreground, GatePackage, GateRequest, Hands, NoTrees, run};
 use ralph::machine::facts::{FileChange, FileStatus, Oid};
-use ralph::mutation::{GateReport, NoCoverage, Per, Verdict};
+use ralph::mutation::{GateReport, Verdict};
 use ralph::source::{Kind, RepoPath};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 use std::time::Duration;
@@ -96,6 +96,7 @@ impl Project {
             name: "p".to_owned(),
             root,
             changes: Vec::new(),
+            lines: BTreeMap::new(),
             tests_at_base: Vec::new(),
             dirt: Vec::new(),
         };
@@ -142,7 +143,8 @@ impl Project {
     }
 
     pub(crate) fn run(&self) -> GateReport {
-        let report = run(&self.request, &self.settings, &DirectSpawn, &|_| {});
+        let hands = Hands { spawn: &DirectSpawn, progress: &|_| {}, trees: &NoTrees, pace: &Foreground };
+        let report = run(&self.request, &self.settings, &hands);
         assert!(
             serde_json::to_string(&report).unwrap().chars().all(|c| !c.is_control()),
             "control characters in {report:?}"
@@ -183,18 +185,8 @@ fn change(path: &str) -> FileChange {
 
 /// The default settings of PITEST.
 pub(crate) fn settings() -> GateSettings {
-    GateSettings {
-        engine: GateEngine::Direct,
-        threshold: 70,
-        per: Per::Class,
-        no_coverage: NoCoverage::Survived,
-        jobs: 2,
-        maven_args: Vec::new(),
-        limit: Duration::from_secs(900),
-        pit_version: "1.25.9".to_owned(),
-        test_names: ["{}Test", "Test{}", "{}Tests", "{}TestCase"].map(str::to_owned).to_vec(),
-        jvm_args: Vec::new(),
-    }
+    let gate = Settings::defaults(Path::new("/w")).gates.remove("PITEST").expect("PITEST has defaults");
+    GateSettings { jobs: 2, limit: Duration::from_secs(900), ..gate }
 }
 
 /// The reasons of a FAIL, joined.

@@ -8,7 +8,7 @@
 
 use super::Outside;
 use crate::engine::{Fault, FaultKind, Judged};
-use crate::gate::{self, GatePackage, GateRequest};
+use crate::gate::{self, Foreground, GatePackage, GateRequest, Hands, NoTrees};
 use crate::machine::effect::GateOrder;
 use crate::machine::facts::{Accumulated, FileChange, Oid, Snapshot};
 use crate::mutation::{GateReport, Verdict};
@@ -73,7 +73,9 @@ impl Outside {
             let what = format!("The gate {} is not configured.", request.name);
             Fault::new(FaultKind::Setup, what, "name it under gates: in .ralph/config.yaml")
         })?;
-        let mut report = gate::run(request, settings, &self.supervisor, &*self.progress);
+        let hands =
+            Hands { spawn: &self.supervisor, progress: &*self.progress, trees: &NoTrees, pace: &Foreground };
+        let mut report = gate::run(request, settings, &hands);
         let workspace = self.places.workspace.display().to_string();
         for path in &mut report.reports {
             if let Some(inside) = path.strip_prefix(&workspace) {
@@ -106,6 +108,7 @@ impl Outside {
                 name: name.clone(),
                 root,
                 changes: changes.iter().filter(|change| change.package == *name).cloned().collect(),
+                lines: BTreeMap::new(),
                 tests_at_base,
                 dirt: dirt.unwrap_or_default(),
             });

@@ -47,6 +47,7 @@ impl Case {
             name: "p".to_owned(),
             root: "/nowhere".into(),
             changes: family,
+            lines: BTreeMap::new(),
             tests_at_base: Vec::new(),
             dirt: Vec::new(),
         };

@@ -70,6 +70,7 @@ pub(super) fn verdict(verdict: Verdict, classes: &[&str]) -> GateReport {
         coverage: Coverage { killed: 8, total: 10 },
         survivors: Vec::new(),
         survivors_total: 0,
+        trace: crate::mutation::Trace::default(),
         left_out: Vec::new(),
         remarks: Vec::new(),
         reports: Vec::new(),

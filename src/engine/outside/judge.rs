@@ -7,42 +7,67 @@
 //! Refuses to know: scope rules, engines, thresholds.
 
 use super::Outside;
+use crate::config::GateSettings;
 use crate::engine::{Fault, FaultKind, Judged};
-use crate::gate::{self, Foreground, GatePackage, GateRequest, Hands, NoTrees};
+use crate::gate::{self, Foreground, GatePackage, GateRequest, Hands, NoTrees, Pace};
 use crate::machine::effect::GateOrder;
 use crate::machine::facts::{Accumulated, FileChange, Oid, Snapshot};
 use crate::mutation::{GateReport, Verdict};
+use crate::sys::Spawn;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
+/// A gate with everything that it needs: it may run on another thread than the loop.
+pub(super) struct Prepared {
+    request: GateRequest,
+    settings: GateSettings,
+    /// For paths in reports.
+    workspace: PathBuf,
+    /// The commits that it judges.
+    pub(super) heads: BTreeMap<String, Oid>,
+    /// The changes that it judges.
+    pub(super) changes: Vec<FileChange>,
+}
+
+impl Prepared {
+    /// Runs the gate to its report.
+    pub(super) fn run(
+        &self,
+        spawn: &dyn Spawn,
+        progress: &(dyn Fn(&str) + Sync),
+        pace: &dyn Pace,
+    ) -> GateReport {
+        let hands = Hands { spawn, progress, trees: &NoTrees, pace };
+        let mut report = gate::run(&self.request, &self.settings, &hands);
+        let workspace = self.workspace.display().to_string();
+        for path in &mut report.reports {
+            if let Some(inside) = path.strip_prefix(&workspace) {
+                *path = inside.trim_start_matches('/').to_owned();
+            }
+        }
+        report
+    }
+}
+
+/// What preparing a gate came to.
+pub(super) enum Preparation {
+    /// It can run.
+    Ready(Box<Prepared>),
+    /// Its verdict is known without running it.
+    Known(Box<Judged>),
+}
+
 impl Outside {
     pub(super) fn judge(&mut self, order: &GateOrder) -> Result<Option<Judged>, Fault> {
-        let heads = order.snapshot.heads();
-        let given = order.changes.is_some();
-        if !given && order.accumulated.is_empty() {
-            let report = no_changes_known(&order.key.to_string());
-            return Ok(Some(Judged { report, heads, changes: Vec::new() }));
-        }
-        let changes = match &order.changes {
-            Some(changes) => changes.clone(),
-            None => self.repositories.changes(&order.accumulated)?,
+        let prepared = match self.prepare(order)? {
+            Preparation::Ready(prepared) => prepared,
+            Preparation::Known(judged) => return Ok(Some(*judged)),
         };
-        if changes.is_empty() && (given || order.accumulated.everything) {
-            let report = no_changes_known(&order.key.to_string());
-            return Ok(Some(Judged { report, heads, changes }));
-        }
-        let folder = self.iteration_folder(order.iteration)?.join("gate");
-        let bases = &order.accumulated.bases;
-        let mut request = self.request(&order.name, &changes, bases, &order.snapshot, folder)?;
-        request.family.clone_from(&order.key.family);
-        request.former_targets.clone_from(&order.former_targets);
-        request.changed_since_fail.clone_from(&order.changed_since_fail);
-        request.no_tests_written = order.no_tests_written;
-        request.tag = self.tag(order.iteration);
-        let mut report = self.ask(&request)?;
+        let mut report = prepared.run(&self.supervisor, &*self.progress, &Foreground);
         if self.interrupts.first().is_some() {
             return Ok(None);
         }
+        let Prepared { heads, changes, .. } = *prepared;
         let now = self.repositories.snapshot()?.heads();
         if now != heads {
             report.verdict = Verdict::Error {
@@ -52,6 +77,35 @@ impl Outside {
             };
         }
         Ok(Some(Judged { report, heads, changes }))
+    }
+
+    /// Makes ready what a gate's order asks for.
+    pub(super) fn prepare(&mut self, order: &GateOrder) -> Result<Preparation, Fault> {
+        let heads = order.snapshot.heads();
+        let known = |heads, changes| {
+            let report = no_changes_known(&order.key.to_string());
+            Preparation::Known(Box::new(Judged { report, heads, changes }))
+        };
+        let given = order.changes.is_some();
+        if !given && order.accumulated.is_empty() {
+            return Ok(known(heads, Vec::new()));
+        }
+        let changes = match &order.changes {
+            Some(changes) => changes.clone(),
+            None => self.repositories.changes(&order.accumulated)?,
+        };
+        if changes.is_empty() && (given || order.accumulated.everything) {
+            return Ok(known(heads, changes));
+        }
+        let folder = self.iteration_folder(order.iteration)?.join("gate");
+        let bases = &order.accumulated.bases;
+        let mut request = self.request(&order.name, &changes, bases, &order.snapshot, folder)?;
+        request.family.clone_from(&order.key.family);
+        request.former_targets.clone_from(&order.former_targets);
+        request.changed_since_fail.clone_from(&order.changed_since_fail);
+        request.no_tests_written = order.no_tests_written;
+        request.tag = self.tag(order.iteration);
+        Ok(Preparation::Ready(Box::new(self.prepared(request, heads, changes)?)))
     }
 
     /// A gate alone: judges these changes, touches no box and no journal.
@@ -65,24 +119,22 @@ impl Outside {
         let snapshot = self.repositories.snapshot()?;
         let mut request = self.request(name, changes, bases, &snapshot, folder)?;
         request.tag = format!("{}-alone", self.tag);
-        self.ask(&request)
+        let prepared = self.prepared(request, snapshot.heads(), changes.to_vec())?;
+        Ok(prepared.run(&self.supervisor, &*self.progress, &Foreground))
     }
 
-    fn ask(&mut self, request: &GateRequest) -> Result<GateReport, Fault> {
+    fn prepared(
+        &self,
+        request: GateRequest,
+        heads: BTreeMap<String, Oid>,
+        changes: Vec<FileChange>,
+    ) -> Result<Prepared, Fault> {
         let settings = self.settings.gates.get(&request.name).ok_or_else(|| {
             let what = format!("The gate {} is not configured.", request.name);
             Fault::new(FaultKind::Setup, what, "name it under gates: in .ralph/config.yaml")
         })?;
-        let hands =
-            Hands { spawn: &self.supervisor, progress: &*self.progress, trees: &NoTrees, pace: &Foreground };
-        let mut report = gate::run(request, settings, &hands);
-        let workspace = self.places.workspace.display().to_string();
-        for path in &mut report.reports {
-            if let Some(inside) = path.strip_prefix(&workspace) {
-                *path = inside.trim_start_matches('/').to_owned();
-            }
-        }
-        Ok(report)
+        let (settings, workspace) = (settings.clone(), self.places.workspace.clone());
+        Ok(Prepared { request, settings, workspace, heads, changes })
     }
 
     fn request(

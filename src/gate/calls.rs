@@ -46,6 +46,8 @@ pub(crate) struct Call {
     pub(crate) end: ProcessEnd,
     /// What it printed, both streams; bounded.
     pub(crate) output: String,
+    /// Wall time, milliseconds.
+    pub(crate) millis: u64,
 }
 
 impl<'a> Calls<'a> {
@@ -89,11 +91,22 @@ impl<'a> Calls<'a> {
         cwd: &Path,
         extra: &[(String, String)],
     ) -> Result<Call, Stop> {
+        self.run_into(&self.next_log(name)?, name, argv, cwd, extra)
+    }
+
+    /// As [`Calls::run`], into a log from [`Calls::next_log`].
+    pub(crate) fn run_into(
+        &self,
+        log: &Path,
+        name: &str,
+        argv: Vec<String>,
+        cwd: &Path,
+        extra: &[(String, String)],
+    ) -> Result<Call, Stop> {
         let left = self.limit.saturating_sub(self.used.get());
         if left.is_zero() {
             return Err(self.over_limit());
         }
-        let log = self.log(name)?;
         let mut env: Vec<(String, String)> =
             self.env.iter().filter(|(key, _)| extra.iter().all(|(other, _)| other != key)).cloned().collect();
         env.extend_from_slice(extra);
@@ -102,8 +115,8 @@ impl<'a> Calls<'a> {
             env,
             cwd: cwd.to_owned(),
             stdin: None,
-            stdout: log.clone(),
-            stderr: log.clone(),
+            stdout: log.to_owned(),
+            stderr: log.to_owned(),
             log_cap: LOG_CAP,
             wall: Some(left),
             idle: None,
@@ -121,7 +134,7 @@ impl<'a> Calls<'a> {
         if ended.end == ProcessEnd::Interrupted {
             return Err(Stop::passing("The gate was interrupted.".to_owned(), "Run the gate again."));
         }
-        Ok(Call { end: ended.end, output: read_log(&log) })
+        Ok(Call { end: ended.end, output: read_log(log), millis: ended.millis })
     }
 
     /// The stop for a gate that ran over its limit.
@@ -141,7 +154,8 @@ impl<'a> Calls<'a> {
             .find(|file| is_executable(file))
     }
 
-    fn log(&self, name: &str) -> Result<PathBuf, Stop> {
+    /// Where the log of the next call will stand.
+    pub(crate) fn next_log(&self, name: &str) -> Result<PathBuf, Stop> {
         let number = self.number.get() + 1;
         self.number.set(number);
         make_folder(&self.logs)?;

@@ -110,7 +110,7 @@ mod tests {
         let output = "[INFO] Tests run: 1, Failures: 0, Errors: 0, Skipped: 0\n[ERROR] Failures: \n\
             [ERROR]   FooTest.red:6 no\n[ERROR] Errors: \n[ERROR]   FooTest.boom:7 NullPointer\n\
             [ERROR] Tests run: 3, Failures: 1, Errors: 1, Skipped: 0\n[ERROR] Failed to execute goal x\n[ERROR] y";
-        let call = Call { end: ProcessEnd::Exited { code: 1 }, output: output.to_owned() };
+        let call = Call { end: ProcessEnd::Exited { code: 1 }, output: output.to_owned(), millis: 0 };
         assert_eq!(summary(&call), Some((3, 2)));
         assert_eq!(failures(&call), ["FooTest.red:6 no", "FooTest.boom:7 NullPointer"]);
     }

@@ -67,7 +67,7 @@ fn run(place: &Place<'_>, owners: &Owners, outcome: &mut Outcome, alone: bool) -
             "Remove <reportsDirectory>, <timestampedReports> and a textual <outputFormats> from the POM, or use engine: direct.",
         ));
     };
-    let parsed = read_report(report, owners, Mode::Full).map_err(|why| {
+    let parsed = read_report(report, owners, &|_, _, _| false, Mode::Full).map_err(|why| {
         Stop::setup(
             format!("The report of pitest-maven in {label} gives no verdict: {why}."),
             "Look at the log in the gate's folder.",

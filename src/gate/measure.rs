@@ -1,99 +1,182 @@
-//! A module measured by PIT itself, with the second looks that its ends ask for.
+//! A module measured by PIT itself: tier after tier until every class is settled.
 //!
-//! Owns: which runs follow which end: red tests elsewhere, a JVM that died, mutants without a verdict,
-//! targets without mutants.
+//! Owns: which runs follow which end: the next tier, time-outs that need another look, targets without
+//! mutants.
 //!
-//! Promises: leaving tests out is told; with part of the tests only a pass is a verdict; a target whose
-//! mutants an annotation hides has failed.
+//! Promises: a pass needs no more tests than it takes, a failure all that the settings ask for; leaving tests
+//! out is told; a time-out that decides a verdict was seen with nothing else running; a target whose mutants
+//! an annotation hides has failed.
 //!
-//! Refuses to know: how PIT is called, what Maven did.
+//! Refuses to know: how PIT is called, what Maven did, red tests and broken JVMs (`session` has them).
 
-use super::Stop;
 use super::module::Place;
 use super::outcome::Outcome;
-use super::pit::{Framework, Outcome as Ran, Run, Subject, Tools};
-use super::report::{Owners, Parsed};
-use super::scope::Target;
-use super::words;
-use crate::mutation::{Per, Rule};
-use std::collections::BTreeSet;
+use super::pit::{Keep, Reaching, Whole};
+use super::report::{Left, MutantId, Parsed};
+use super::scope::{Extent, Target};
+use super::session::{FULL_TIMEOUT, Look, QUICK_TIMEOUT, Session};
+use super::tiers::{self, Tier};
+use super::{Stop, ratchet, reach, words};
+use crate::mutation::{MutantStatus, Per, Rule, TraceTier};
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
+
+/// Test classes that a trace names.
+const NAMED: usize = 20;
 
 impl Place<'_> {
     /// Runs PIT over the module's targets.
     pub(crate) fn measure(&self, outcome: &mut Outcome) -> Result<Parsed, Stop> {
-        let bench = self.bench;
-        let tests = self.test_classes()?;
-        let framework = Framework::of(&self.built.classpath);
-        if framework == Framework::TestNg {
-            return Err(Stop::setup(
-                format!("Module {} tests with TestNG, which the direct engine cannot run.", self.label()),
-                "Use gates.<NAME>.engine: maven with pitest-maven and pitest-testng-plugin in the POM.",
-            ));
+        let all = self.test_classes()?;
+        let session = Session::new(self, self.owners())?;
+        self.tell_what_pit_is_not_given(outcome);
+        let own = self.answerable();
+        let mut plan = tiers::plan(self.bench.settings.tests, &own, &all, || self.reaching(&session, &all));
+        if self.rule().per != Per::Class && !self.bench.sole_module {
+            // Classes of other modules belong to the same unit: part of the kills would judge it wrongly.
+            plan = tiers::in_one(plan);
         }
-        let tools = Tools::get(self.maven, bench.calls, &bench.settings.pit_version, &framework, self.built)?;
-        let owners = self.owners();
-        let work = self.folder("work");
-        let subject = self.subject(&tools, &owners, &work);
+        let mut standing = Standing::default();
+        let mut last = "";
+        for tier in &plan {
+            if !last.is_empty() && self.open(&standing).is_empty() {
+                break;
+            }
+            self.climb(&session, tier, &mut standing, outcome)?;
+            last = tier.name;
+        }
+        session.tell_report(last, outcome);
+        Ok(standing.parsed)
+    }
+
+    /// One tier, with the second looks at its time-outs.
+    fn climb(
+        &self,
+        session: &Session<'_>,
+        tier: &Tier,
+        standing: &mut Standing,
+        outcome: &mut Outcome,
+    ) -> Result<(), Stop> {
+        let first = standing.tests.is_empty() && standing.parsed.classes.is_empty();
+        let keep = if first { session.lines() } else { self.left(session, standing) };
+        let asked = keep.mutants.as_ref().map_or(0, Vec::len);
+        let look =
+            Look { name: tier.name, tests: &tier.tests, keep: &keep, timeout: QUICK_TIMEOUT, alone: false };
+        let whole = session.run(&look, outcome)?;
+        self.trace(outcome, tier, &whole, QUICK_TIMEOUT, if first { "" } else { "what is left" });
+        let slowest = whole.slowest_test;
+        standing.tests.extend(tier.tests.iter().cloned());
+        if first {
+            standing.parsed = whole.parsed;
+            if self.has_ratchet() {
+                ratchet::set_floors(self, &mut standing.parsed, outcome)?;
+            }
+        } else {
+            let told =
+                keep.mutants.iter().flatten().filter(|id| whole.parsed.statuses.contains_key(&id.identity()));
+            let told = told.count();
+            if told < asked {
+                return Err(
+                    session.unclear(&format!("{} of {asked} mutants were not found again", asked - told))
+                );
+            }
+            standing.improve(&whole);
+        }
+        standing.note_tests(&whole.reaching);
+        self.confirm(session, tier, slowest, standing, outcome)
+    }
+
+    /// Time-outs prove little when the constant was short for these tests, and must be sure when they decide.
+    fn confirm(
+        &self,
+        session: &Session<'_>,
+        tier: &Tier,
+        slowest: Option<u64>,
+        standing: &mut Standing,
+        outcome: &mut Outcome,
+    ) -> Result<(), Stop> {
+        let fit = slowest.map_or(QUICK_TIMEOUT, |test| (2 * test + 500).clamp(QUICK_TIMEOUT, FULL_TIMEOUT));
+        let every: BTreeSet<String> = standing.parsed.classes.keys().cloned().collect();
+        if fit > QUICK_TIMEOUT {
+            self.look_again(session, (tier, "calibrated", fit, false), &every, standing, outcome)?;
+        }
+        let hanging = tiers::hanging_on_timeouts(self.rule(), &self.module.targets, &standing.parsed);
+        if hanging.is_empty() {
+            return Ok(());
+        }
+        if !self.bench.hands.pace.await_turn() {
+            return Err(Stop::passing("The gate was cancelled.".to_owned(), "Run the gate again."));
+        }
+        self.look_again(session, (tier, "alone", FULL_TIMEOUT, true), &hanging, standing, outcome)
+    }
+
+    /// Runs the time-outs of these classes again.
+    fn look_again(
+        &self,
+        session: &Session<'_>,
+        (tier, name, timeout, alone): (&Tier, &'static str, u64, bool),
+        classes: &BTreeSet<String>,
+        standing: &mut Standing,
+        outcome: &mut Outcome,
+    ) -> Result<(), Stop> {
+        let mutants = standing.with(classes, &[MutantStatus::TimedOut]);
+        if mutants.is_empty() {
+            return Ok(());
+        }
+        let keep = Keep { mutants: Some(mutants), ..session.lines() };
+        let tests = standing.tests.clone();
+        let look = Look { name, tests: &tests, keep: &keep, timeout, alone };
+        let whole = session.run(&look, outcome)?;
+        let again = Tier { name, tests };
+        self.trace(outcome, &again, &whole, timeout, &format!("time-outs of the tier {}", tier.name));
+        standing.improve(&whole);
+        Ok(())
+    }
+
+    /// What the next tier is to be asked: the mutants of open classes that are not killed.
+    fn left(&self, session: &Session<'_>, standing: &Standing) -> Keep {
+        use MutantStatus::{MemoryError, NoCoverage, RunError, Survived};
+        let open = self.open(standing);
+        let dropped =
+            open.iter().any(|class| standing.parsed.classes.get(class).is_some_and(|c| c.dropped > 0));
+        if dropped {
+            return session.lines();
+        }
+        let mutants = standing.with(&open, &[Survived, NoCoverage, RunError, MemoryError]);
+        Keep { mutants: Some(mutants), ..session.lines() }
+    }
+
+    fn open(&self, standing: &Standing) -> BTreeSet<String> {
+        tiers::open(self.rule(), &self.module.targets, &standing.parsed)
+    }
+
+    /// The rule of the gate.
+    pub(crate) fn rule(&self) -> Rule {
+        let settings = self.bench.settings;
+        Rule { threshold: settings.threshold, per: settings.per, no_coverage: settings.no_coverage }
+    }
+
+    fn has_ratchet(&self) -> bool {
+        self.module.targets.iter().any(|target| matches!(target.extent, Extent::Change(_)))
+    }
+
+    /// The test classes that reach the targets by the references in class files.
+    fn reaching(&self, session: &Session<'_>, all: &BTreeSet<String>) -> BTreeSet<String> {
+        let project = &self.built.project;
+        let siblings = self.built.classpath.iter().filter(|entry| Path::new(entry.as_str()).is_dir());
+        let mut folders = vec![Path::new(&project.classes), Path::new(&project.test_classes)];
+        folders.extend(siblings.map(|entry| Path::new(entry.as_str())));
+        let targets: BTreeSet<String> = session.owners.keys().cloned().collect();
+        reach::reaching(&folders, all, &targets)
+    }
+
+    /// PIT runs the tests of a class's own module only, and not all of Surefire's settings reach it.
+    fn tell_what_pit_is_not_given(&self, outcome: &mut Outcome) {
         for name in &self.built.project.surefire.not_carried {
             outcome
                 .remarks
                 .push(format!("Surefire's setting {name} of {} is not given to PIT.", self.label()));
         }
-        self.tell_distant_tests(outcome);
-        (bench.hands.progress)(&format!(
-            "Mutating {} in {}",
-            count(self.module.targets.len(), "class"),
-            self.label()
-        ));
-        let report = self.folder("report");
-        let mut run = Run {
-            name: "pit",
-            tests: &tests,
-            skip_red: false,
-            alone: false,
-            unfiltered: false,
-            report: &report,
-        };
-        let ran = subject.run(bench.calls, &run);
-        let near: BTreeSet<String>;
-        let parsed = match ran {
-            Ran::Red(red) => {
-                self.blame(&red)?;
-                outcome.remarks.push(format!(
-                    "Tests of {} that have nothing to do with the changed classes fail without any mutation and were left out: {}.",
-                    self.label(),
-                    words::names(red.iter().map(|test| test.name.as_str()), 5)
-                ));
-                run.skip_red = true;
-                run.name = "pit-without-red";
-                self.whole(subject.run(bench.calls, &run))?
-            }
-            Ran::Died(test) => {
-                self.blame_class(test.as_deref(), "kills its JVM")?;
-                near = tests.intersection(&self.answerable()).cloned().collect();
-                run.tests = &near;
-                run.name = "pit-near-tests";
-                let parsed = self.whole(subject.run(bench.calls, &run))?;
-                self.must_pass(&parsed, test.as_deref())?;
-                outcome.remarks.push(format!(
-                    "A test of {} kills its JVM without any mutation{}; the tests of the changed classes alone reach the threshold.",
-                    self.label(),
-                    test.map(|class| format!(" ({class})")).unwrap_or_default()
-                ));
-                parsed
-            }
-            other => self.whole(other)?,
-        };
-        let parsed = self.repeat_errors(&subject, &run, parsed, outcome)?;
-        if report.join("index.html").is_file() {
-            outcome.reports.push(super::from_workspace(&report));
-        }
-        Ok(parsed)
-    }
-
-    /// PIT runs the tests of a class's own module only.
-    fn tell_distant_tests(&self, outcome: &mut Outcome) {
         let root = if self.module.dir.is_empty() { String::new() } else { format!("{}/", self.module.dir) };
         let here = format!("{root}src/test/");
         for target in &self.module.targets {
@@ -107,148 +190,108 @@ impl Place<'_> {
         }
     }
 
-    /// Mutants without a verdict get one more chance, each in a JVM of its own.
-    fn repeat_errors(
-        &self,
-        subject: &Subject<'_>,
-        run: &Run<'_>,
-        parsed: Parsed,
-        outcome: &mut Outcome,
-    ) -> Result<Parsed, Stop> {
-        let errors: u64 = parsed.classes.values().map(|counted| counted.tally.errors).sum();
-        if errors == 0 {
-            return Ok(parsed);
-        }
-        let again = Run { alone: true, name: "pit-alone", ..run.clone() };
-        let parsed = self.whole(subject.run(self.bench.calls, &again))?;
-        let left: u64 = parsed.classes.values().map(|counted| counted.tally.errors).sum();
-        outcome.remarks.push(format!(
-            "{} of {} ended in an error of the JVM; with one JVM for each mutant {left} did.",
-            count(usize::try_from(errors).unwrap_or(usize::MAX), "mutant"),
-            self.label()
-        ));
-        Ok(parsed)
-    }
-
     /// Targets without mutants: is there nothing, or is it hidden by an annotation?
     pub(crate) fn second_look(&self, empty: &[&Target], outcome: &mut Outcome) -> Result<(), Stop> {
         if empty.is_empty() {
             return Ok(());
         }
-        let bench = self.bench;
         let wanted: BTreeSet<&str> = empty.iter().map(|target| target.class.as_str()).collect();
-        let owners: Owners =
+        let owners =
             self.owners().into_iter().filter(|(_, target)| wanted.contains(target.as_str())).collect();
-        let framework = Framework::of(&self.built.classpath);
-        let tools = Tools::get(self.maven, bench.calls, &bench.settings.pit_version, &framework, self.built)?;
-        let (work, report) = (self.folder("work-unfiltered"), self.folder("unfiltered"));
-        let subject = self.subject(&tools, &owners, &work);
-        let none = BTreeSet::new();
-        let run = Run {
-            name: "pit-unfiltered",
-            tests: &none,
-            skip_red: true,
-            alone: false,
-            unfiltered: true,
-            report: &report,
-        };
-        let parsed = self.whole(subject.run(bench.calls, &run))?;
+        let session = Session::new(self, owners)?;
+        let hidden = session.count_unfiltered()?;
         for target in empty {
-            let hidden = parsed.classes.get(&target.class).map_or(0, |c| c.pending + c.tally.mutants());
+            let hidden = hidden.get(&target.class).copied().unwrap_or(0);
             if hidden == 0 {
-                outcome.nothing.push(target.class.clone());
+                outcome.nothing.push(match target.extent {
+                    Extent::Lines(_) => format!("the changed lines of {}", target.class),
+                    Extent::Class | Extent::Change(_) => target.class.clone(),
+                });
                 continue;
             }
             outcome.failing.insert(target.full_path());
             outcome.stops.push(Stop::fail(format!(
                 "Class {} has no mutants only because an annotation such as @Generated hides {} from PIT.",
                 target.class,
-                count(usize::try_from(hidden).unwrap_or(usize::MAX), "mutant")
+                words::count(hidden, "mutant")
             )));
         }
         Ok(())
     }
 
-    fn subject<'s>(&'s self, tools: &'s Tools, owners: &'s Owners, work: &'s Path) -> Subject<'s> {
-        Subject {
-            home: &self.home,
-            built: self.built,
-            tools,
-            owners,
-            jvm_args: &self.bench.settings.jvm_args,
-            threads: self.bench.threads,
-            work,
-        }
-    }
-
-    fn whole(&self, ran: Ran) -> Result<Parsed, Stop> {
-        match ran {
-            Ran::Report(parsed) => Ok(parsed),
-            Ran::NoMutants => Ok(Parsed::default()),
-            Ran::Stop(stop) => Err(stop),
-            Ran::Red(red) => {
-                self.blame(&red)?;
-                Err(self.unclear(&format!(
-                    "{} did not stay out",
-                    words::names(red.iter().map(|t| t.name.as_str()), 5)
-                )))
-            }
-            Ran::Died(test) => {
-                self.blame_class(test.as_deref(), "kills its JVM")?;
-                Err(self.unclear("the JVM of the tests died without any mutation"))
-            }
-            Ran::Hung(test) => {
-                self.blame_class(test.as_deref(), "does not end")?;
-                let named = test.map(|class| format!(" in {class}")).unwrap_or_default();
-                let over = self.bench.calls.over_limit();
-                Err(match over {
-                    Stop::Error { why, hint, transient } => {
-                        let why = format!(
-                            "{why} The tests of {} were still running without any mutation{named}.",
-                            self.label()
-                        );
-                        Stop::Error { why, hint, transient }
-                    }
-                    stop @ Stop::Fail { .. } => stop,
-                })
-            }
-        }
-    }
-
-    fn unclear(&self, what: &str) -> Stop {
-        Stop::setup(
-            format!("PIT gave no verdict on module {}: {what}.", self.label()),
-            "Run the module's tests by hand and mend those that end the JVM or fail at times.",
-        )
-    }
-
-    fn blame_class(&self, class: Option<&str>, does: &str) -> Result<(), Stop> {
-        match class {
-            Some(class) if self.answerable().contains(class) => {
-                Err(Stop::fail(format!("The test class {class} {does} without any mutation.")))
-            }
-            _ => Ok(()),
-        }
-    }
-
-    /// With part of the tests only a pass is a verdict: more tests can only kill more.
-    fn must_pass(&self, parsed: &Parsed, test: Option<&str>) -> Result<(), Stop> {
-        let mut trial = Outcome::default();
-        trial.take(&self.module.targets, parsed.clone());
-        let scores: Vec<_> = trial.judged.into_iter().map(|judged| judged.score).collect();
-        let settings = self.bench.settings;
-        let rule = Rule { threshold: settings.threshold, per: Per::Class, no_coverage: settings.no_coverage };
-        if rule.judge(&scores).below.is_empty() {
-            return Ok(());
-        }
-        let named = test.map(|class| format!(" ({class})")).unwrap_or_default();
-        Err(self.unclear(&format!(
-            "a test that has nothing to do with the changed classes kills its JVM{named}, and the others do not suffice"
-        )))
+    /// Puts a run into the trace.
+    pub(crate) fn trace(&self, outcome: &mut Outcome, tier: &Tier, whole: &Whole, timeout: u64, note: &str) {
+        let mut tally = crate::mutation::Tally::default();
+        whole.parsed.classes.values().for_each(|counted| tally.join(&counted.tally));
+        outcome.trace.tiers.push(TraceTier {
+            module: self.label(),
+            name: tier.name.to_owned(),
+            note: note.to_owned(),
+            tests: tier.tests.iter().take(NAMED).cloned().collect(),
+            tests_total: tier.tests.len() as u64,
+            mutants: tally.mutants(),
+            killed: tally.killed + tally.timed_out,
+            timed_out: tally.timed_out,
+            coverage_millis: whole.coverage_millis,
+            timeout_millis: timeout,
+            millis: whole.millis,
+        });
     }
 }
 
-fn count(number: usize, noun: &str) -> String {
-    let plural = if noun.ends_with('s') { "es" } else { "s" };
-    if number == 1 { format!("1 {noun}") } else { format!("{number} {noun}{plural}") }
+/// What is known after the runs so far.
+#[derive(Default)]
+struct Standing {
+    parsed: Parsed,
+    /// The tests asked so far.
+    tests: BTreeSet<String>,
 }
+
+impl Standing {
+    fn improve(&mut self, whole: &Whole) {
+        for counted in self.parsed.classes.values_mut() {
+            counted.improve(&whole.parsed.statuses);
+        }
+    }
+
+    /// The tests that reach what is left; those of different tiers add up.
+    fn note_tests(&mut self, reaching: &Reaching) {
+        for counted in self.parsed.classes.values_mut() {
+            for (id, left) in &mut counted.left {
+                if let Some((names, count)) = reaching.get(id) {
+                    left.tests.extend(names.iter().cloned());
+                    left.tests_total += count;
+                }
+            }
+        }
+    }
+
+    fn with(&self, classes: &BTreeSet<String>, statuses: &[MutantStatus]) -> Vec<MutantId> {
+        let wanted = self.parsed.classes.iter().filter(|(class, _)| classes.contains(*class));
+        wanted
+            .flat_map(|(_, counted)| counted.with(statuses))
+            .map(|(id, _): (&MutantId, &Left)| id.clone())
+            .collect()
+    }
+}
+
+/// The lines of the targets that are judged by lines, by `folder/File.java` below the source root.
+pub(crate) fn lines(targets: &[Target]) -> Option<Vec<(String, u32, u32)>> {
+    if targets.iter().all(|target| !matches!(target.extent, Extent::Lines(_))) {
+        return None;
+    }
+    let mut all = Vec::new();
+    for target in targets {
+        let file = format!("{}.java", target.class.replace('.', "/"));
+        match &target.extent {
+            Extent::Lines(ranges) => {
+                all.extend(ranges.iter().map(|(first, last)| (file.clone(), *first, *last)));
+            }
+            Extent::Class | Extent::Change(_) => all.push((file, 0, i32::MAX.unsigned_abs())),
+        }
+    }
+    Some(all)
+}
+
+/// Changed lines by target class; a class that is not listed has none.
+pub(crate) type ChangedOf = BTreeMap<String, (String, Vec<(u32, u32)>)>;

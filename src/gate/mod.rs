@@ -17,20 +17,24 @@ mod measure;
 mod module;
 mod outcome;
 mod pit;
+mod ratchet;
+mod reach;
 mod report;
 mod run;
 mod scope;
+mod session;
 mod surefire;
 mod test_classes;
 #[cfg(test)]
 mod tests;
+mod tiers;
 mod words;
 mod xml;
 
 pub use run::run;
 
 use crate::machine::facts::FileChange;
-use crate::source::RepoPath;
+use crate::source::{ChangedLines, RepoPath};
 use crate::sys::Spawn;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -76,15 +80,6 @@ pub struct GatePackage {
     pub tests_at_base: Vec<RepoPath>,
     /// Files that differ from HEAD.
     pub dirt: Vec<RepoPath>,
-}
-
-/// The lines of a file that the family changed.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum ChangedLines {
-    /// All: the file is new.
-    Whole,
-    /// These, first and last of each range, 1-based, in order.
-    Ranges(Vec<(u32, u32)>),
 }
 
 /// What a gate may use of the outside.

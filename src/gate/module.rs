@@ -17,8 +17,12 @@ use super::report::Owners;
 use super::scope::{BuildTool, JavaPath, Module, Target};
 use super::{GatePackage, GateRequest, Hands, Stop, maven_engine, test_classes, words};
 use crate::config::{GateEngine, GateSettings};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::Read as _;
 use std::path::PathBuf;
+
+/// Bytes that are read of a source file.
+const MAX_SOURCE: u64 = 4 << 20;
 
 /// What a lane needs to judge a module.
 pub(crate) struct Bench<'a> {
@@ -34,6 +38,8 @@ pub(crate) struct Bench<'a> {
     pub(crate) calls: &'a Calls<'a>,
     /// PIT's threads.
     pub(crate) threads: usize,
+    /// No other module has targets.
+    pub(crate) sole_module: bool,
     /// What it may use of the outside.
     pub(crate) hands: &'a Hands<'a>,
 }
@@ -76,7 +82,8 @@ fn steps(bench: &Bench<'_>, module: &Module, outcome: &mut Outcome) -> Result<()
             GateEngine::Maven => maven_engine::measure(&place, outcome)?,
             GateEngine::Direct | GateEngine::Command(_) => place.measure(outcome)?,
         };
-        let empty = outcome.take(&module.targets, parsed);
+        let empty = outcome.take(&module.targets, &parsed);
+        outcome.tell_sources(&place.sources());
         place.second_look(&empty, outcome)?;
     }
     if outcome.judged.is_empty() && outcome.stops.is_empty() {
@@ -168,6 +175,18 @@ impl Place<'_> {
         Err(if self.module.build_changed { Stop::fail(why) } else { Stop::setup(why, hint) })
     }
 
+    /// The lines of the targets' source files, by `<package>/<path>`.
+    fn sources(&self) -> BTreeMap<String, Vec<String>> {
+        let read = |target: &Target| {
+            let file = fs_err::File::open(self.bench.package.root.join(target.path.to_text())).ok()?;
+            let mut bytes = Vec::new();
+            file.take(MAX_SOURCE).read_to_end(&mut bytes).ok()?;
+            let lines = String::from_utf8_lossy(&bytes).lines().map(|line| words::line(line, 160)).collect();
+            Some((target.full_path(), lines))
+        };
+        self.module.targets.iter().filter_map(read).collect()
+    }
+
     /// `<package>/<folder>` for messages.
     pub(crate) fn label(&self) -> String {
         format!("{}/{}", self.bench.package.name, shown(&self.module.dir))
@@ -204,15 +223,19 @@ impl Place<'_> {
 
     /// A failure when a red test is one that the family answers for.
     pub(crate) fn blame(&self, red: &[RedTest]) -> Result<(), Stop> {
-        let answerable = self.answerable();
-        let guilty: Vec<&RedTest> = red.iter().filter(|test| answerable.contains(&test.class)).collect();
-        if guilty.is_empty() {
-            return Ok(());
-        }
-        let told =
-            guilty.iter().take(10).map(|test| format!("The test {} fails without any mutation.", test.name));
-        Err(Stop::Fail { reasons: told.collect() })
+        blame(&self.answerable(), red)
     }
+}
+
+/// A failure when a red test is among those that are answered for.
+pub(crate) fn blame(answerable: &BTreeSet<String>, red: &[RedTest]) -> Result<(), Stop> {
+    let guilty: Vec<&RedTest> = red.iter().filter(|test| answerable.contains(&test.class)).collect();
+    if guilty.is_empty() {
+        return Ok(());
+    }
+    let told =
+        guilty.iter().take(10).map(|test| format!("The test {} fails without any mutation.", test.name));
+    Err(Stop::Fail { reasons: told.collect() })
 }
 
 /// A name as one path component.

@@ -6,32 +6,52 @@
 //!
 //! Refuses to know: builds, engines, processes.
 
-use super::report::Parsed;
-use super::scope::{Scope, Target};
+use super::report::{Counted, Parsed};
+use super::scope::{Extent, Scope, Target};
 use super::{Stop, words};
 use crate::config::GateSettings;
-use crate::mutation::{ClassScore, Coverage, GateReport, Mutant, Rule, Survivor, Trace, Verdict, rank};
-use std::collections::BTreeSet;
+use crate::mutation::{
+    ClassScore, Coverage, Floor, GateReport, MutantStatus, Rule, Survivor, Trace, Verdict, rank,
+};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Reasons and remarks that a report tells.
 const TOLD: usize = 40;
+/// Test classes that a survivor tells.
+const TESTS_TOLD: usize = 5;
 
 /// One judged class.
 #[derive(Clone, Debug)]
 pub(crate) struct Judged {
     /// Its score.
     pub(crate) score: ClassScore,
-    /// Survivors that were kept, and how many there are.
-    pub(crate) survivors: (Vec<Mutant>, u64),
+    /// Survivors that were kept.
+    pub(crate) survivors: Vec<Survivor>,
+    /// How many there are.
+    pub(crate) survivors_total: u64,
 }
 
 impl Judged {
-    fn told(&self) -> impl Iterator<Item = Survivor> {
-        self.survivors.0.iter().map(|mutant| Survivor {
-            package: self.score.package.clone(),
-            path: Some(self.score.path.clone()),
-            ..Survivor::from(mutant.clone())
-        })
+    fn new(target: &Target, counted: &Counted) -> Self {
+        let floor = counted.floor.filter(|_| matches!(target.extent, Extent::Change(_)));
+        let score = ClassScore {
+            package: target.package.clone(),
+            path: target.path.clone(),
+            class: target.class.clone(),
+            tally: if floor.is_some() { counted.changed } else { counted.tally },
+            floor: floor.map(|base| Floor { whole: counted.tally, base }),
+        };
+        let survived = counted.with(&[MutantStatus::Survived, MutantStatus::NoCoverage]);
+        let survivors = survived.map(|(_, left)| Survivor {
+            package: target.package.clone(),
+            path: Some(target.path.clone()),
+            changed: left.changed,
+            tests: left.tests.iter().take(TESTS_TOLD).cloned().collect(),
+            tests_total: left.tests_total,
+            ..Survivor::from(left.mutant.clone())
+        });
+        let survivors_total = counted.tally.survived + counted.tally.no_coverage;
+        Self { score, survivors: survivors.collect(), survivors_total }
     }
 }
 
@@ -61,34 +81,39 @@ impl Outcome {
     }
 
     /// Takes the counts of the targets over; returns those without any mutant.
-    pub(crate) fn take<'t>(&mut self, targets: &'t [Target], mut parsed: Parsed) -> Vec<&'t Target> {
+    pub(crate) fn take<'t>(&mut self, targets: &'t [Target], parsed: &Parsed) -> Vec<&'t Target> {
         let mut empty = Vec::new();
         for target in targets {
-            let Some(counted) = parsed.classes.remove(&target.class) else {
+            let Some(counted) = parsed.classes.get(&target.class) else {
                 empty.push(target);
                 continue;
             };
-            if !counted.errors.is_empty() {
-                let lines: Vec<String> =
-                    counted.errors.iter().map(|m| format!("{}:{}", m.file, m.line)).collect();
+            let errors: Vec<String> = counted
+                .with(&[MutantStatus::RunError, MutantStatus::MemoryError])
+                .map(|(_, left)| format!("{}:{}", left.mutant.file, left.mutant.line))
+                .collect();
+            if !errors.is_empty() {
                 self.remarks.push(format!(
                     "Mutants of {} that ended in an error of the JVM stay outside the score: {}.",
                     target.class,
-                    words::names(lines.iter().map(String::as_str), 5)
+                    words::names(errors.iter().map(String::as_str), 5)
                 ));
             }
-            let total = counted.survivors.total();
-            self.judged.push(Judged {
-                score: ClassScore {
-                    package: target.package.clone(),
-                    path: target.path.clone(),
-                    class: target.class.clone(),
-                    tally: counted.tally,
-                },
-                survivors: (counted.survivors.into_mutants().collect(), total),
-            });
+            self.judged.push(Judged::new(target, counted));
         }
         empty
+    }
+
+    /// Puts the source line to each survivor; `sources` holds lines by `<package>/<path>`.
+    pub(crate) fn tell_sources(&mut self, sources: &BTreeMap<String, Vec<String>>) {
+        for judged in &mut self.judged {
+            let file = crate::machine::facts::full_path(&judged.score.package, &judged.score.path);
+            let Some(lines) = sources.get(&file) else { continue };
+            for survivor in &mut judged.survivors {
+                let at = usize::try_from(survivor.mutant.line).unwrap_or(0).checked_sub(1);
+                survivor.source = at.and_then(|at| lines.get(at)).cloned().unwrap_or_default();
+            }
+        }
     }
 }
 
@@ -124,8 +149,8 @@ pub(crate) fn conclude(
         all.stops.push(Stop::Fail { reasons: judgement.below.clone() });
     }
     let weak: Vec<&Judged> = judgement.failing.iter().filter_map(|&index| all.judged.get(index)).collect();
-    let survivors = rank(weak.iter().flat_map(|judged| judged.told()));
-    let survivors_total = weak.iter().map(|judged| judged.survivors.1).sum();
+    let survivors = rank(weak.iter().flat_map(|judged| judged.survivors.iter().cloned()));
+    let survivors_total = weak.iter().map(|judged| judged.survivors_total).sum();
     let mut failing = all.failing.clone();
     failing.extend(
         weak.iter().map(|judged| crate::machine::facts::full_path(&judged.score.package, &judged.score.path)),
@@ -204,8 +229,11 @@ mod tests {
     fn judged(class: &str, killed: u64, survived: u64) -> Outcome {
         let tally = Tally { killed, survived, ..Tally::default() };
         let path = RepoPath::parse(&format!("src/main/java/{class}.java"));
-        let score = ClassScore { package: "p".to_owned(), path, class: class.to_owned(), tally };
-        Outcome { judged: vec![Judged { score, survivors: (Vec::new(), survived) }], ..Outcome::default() }
+        let score = ClassScore { package: "p".to_owned(), path, class: class.to_owned(), tally, floor: None };
+        Outcome {
+            judged: vec![Judged { score, survivors: Vec::new(), survivors_total: survived }],
+            ..Outcome::default()
+        }
     }
 
     fn report(outcomes: Vec<Outcome>) -> GateReport {

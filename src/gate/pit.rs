@@ -9,20 +9,29 @@
 //! Refuses to know: Maven, thresholds, whose fault a red test is.
 
 mod output;
+mod plugin;
 mod tools;
+mod watch;
 
 pub(crate) use output::RedTest;
+pub(crate) use plugin::{Keep, Reaching};
 pub(crate) use tools::{Framework, Tools};
 
 use super::calls::{Call, Calls, disk, fresh_folder};
 use super::maven::{Built, PASSING};
-use super::report::{self, MAX_BYTES, Mode, Owners, Parsed};
+use super::report::{self, IsChanged, MAX_BYTES, Mode, Owners, Parsed};
 use super::{Stop, words};
 use crate::machine::facts::ProcessEnd;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 const MAIN: &str = "org.pitest.mutationtest.commandline.MutationCoverageReport";
+/// Options of PIT's own JVM: it lives for seconds (measured: docs/gate.md).
+const OWN_JVM: [&str; 4] =
+    ["-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Dfile.encoding=UTF-8", "-Djava.awt.headless=true"];
+/// Options of the JVMs of tests. A mutant undoes what the compiler knows of its class: quick code pays more
+/// than good code.
+const TEST_JVM: [&str; 2] = ["-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"];
 /// Longest single argument; Linux refuses 128 KiB.
 const MAX_ARGUMENT: usize = 60_000;
 
@@ -42,6 +51,12 @@ pub(crate) struct Subject<'a> {
     pub(crate) threads: usize,
     /// Where the lists for PIT are written.
     pub(crate) work: &'a Path,
+    /// The compiled plugin.
+    pub(crate) plugin: &'a Path,
+    /// Lines that the family changed.
+    pub(crate) is_changed: IsChanged<'a>,
+    /// Is told how many mutants of how many are done.
+    pub(crate) progress: &'a (dyn Fn(u64, u64) + Sync),
 }
 
 /// What one run is to do.
@@ -57,15 +72,36 @@ pub(crate) struct Run<'a> {
     pub(crate) alone: bool,
     /// Count the mutants with the annotation filters off, run none.
     pub(crate) unfiltered: bool,
+    /// The mutants to run.
+    pub(crate) keep: &'a Keep,
+    /// Mutants that share a JVM; all of a class when 0.
+    pub(crate) unit: u64,
+    /// What a mutant may take beyond five quarters of the time of its tests, milliseconds.
+    pub(crate) timeout: u64,
     /// Where the report goes; emptied first.
     pub(crate) report: &'a Path,
+}
+
+/// A whole report with what PIT says beside it.
+#[derive(Debug, Default)]
+pub(crate) struct Whole {
+    /// The report.
+    pub(crate) parsed: Parsed,
+    /// The tests that reach what is left.
+    pub(crate) reaching: Reaching,
+    /// The slowest test without mutation, milliseconds, where PIT names one.
+    pub(crate) slowest_test: Option<u64>,
+    /// Time of the tests without mutation, milliseconds.
+    pub(crate) coverage_millis: u64,
+    /// Wall time, milliseconds.
+    pub(crate) millis: u64,
 }
 
 /// How a run ended.
 #[derive(Debug)]
 pub(crate) enum Outcome {
     /// A whole report.
-    Report(Parsed),
+    Report(Box<Whole>),
     /// PIT found nothing to mutate.
     NoMutants,
     /// These tests fail without any mutation.
@@ -85,7 +121,10 @@ impl Subject<'_> {
         let call = prepared.and_then(|argv| {
             let surefire = &self.built.project.surefire;
             let environment: Vec<(String, String)> = surefire.environment.clone().into_iter().collect();
-            calls.run(run.name, argv, &self.working_directory(), &environment)
+            let log = calls.next_log(run.name)?;
+            watch::while_running(&log, self.progress, || {
+                calls.run_into(&log, run.name, argv, &self.working_directory(), &environment)
+            })
         });
         match call {
             Ok(call) => self.read(calls, run, &call),
@@ -133,8 +172,14 @@ impl Subject<'_> {
             ));
         }
         let mode = if run.unfiltered { Mode::Dry } else { Mode::Full };
-        match read_report(&report, self.owners, mode) {
-            Ok(parsed) => Outcome::Report(parsed),
+        match read_report(&report, self.owners, self.is_changed, mode) {
+            Ok(parsed) => Outcome::Report(Box::new(Whole {
+                parsed,
+                reaching: plugin::reaching(run.report),
+                slowest_test: output::slowest_test(&call.output),
+                coverage_millis: output::coverage_millis(&call.output),
+                millis: call.millis,
+            })),
             Err(why) => Outcome::Stop(Stop::setup(
                 format!("PIT's report gives no verdict: {why}."),
                 "Look at PIT's log in the gate's folder, then run the gate again.",
@@ -145,16 +190,23 @@ impl Subject<'_> {
     fn arguments(&self, calls: &Calls<'_>, run: &Run<'_>) -> Result<Vec<String>, Stop> {
         let java = java(calls)?;
         let project = &self.built.project;
-        let launch = self.tools.pit.join(":");
+        let launch = format!("{}:{}", self.tools.pit.join(":"), self.plugin.display());
         let classpath = self.write("classpath", &self.classpath().join("\n"))?;
-        let mut argv = vec![
-            java.display().to_string(),
-            "-Dfile.encoding=UTF-8".to_owned(),
-            "-Djava.awt.headless=true".to_owned(),
-            "-cp".to_owned(),
-            launch,
-            MAIN.to_owned(),
-        ];
+        let mut argv = vec![java.display().to_string()];
+        argv.extend(OWN_JVM.map(str::to_owned));
+        if !run.keep.is_all() {
+            let text = run.keep.text().map_err(|name| {
+                Stop::setup(
+                    format!("The name {name} cannot be given to PIT."),
+                    "Set tests: all and scope: class.",
+                )
+            })?;
+            argv.push(format!(
+                "-Dralph.keep={}",
+                self.write(&format!("{}.keep", run.name), &text)?.display()
+            ));
+        }
+        argv.extend(["-cp".to_owned(), launch, MAIN.to_owned()]);
         let mut option = |name: &str, value: &str| argv.extend([format!("--{name}"), value.to_owned()]);
         option("reportDir", &run.report.display().to_string());
         for classes in chunks(self.owners.keys().flat_map(|class| [class.clone(), format!("{class}$*")])) {
@@ -170,14 +222,13 @@ impl Subject<'_> {
         option("classPathFile", &classpath.display().to_string());
         option("includeLaunchClasspath", "false");
         option("mutableCodePaths", &project.classes);
-        option("outputFormats", "XML,HTML");
+        option("outputFormats", "XML,HTML,RALPH");
         option("timestampedReports", "false");
         option("verbosity", "VERBOSE_NO_SPINNER");
-        option("threads", &self.threads.max(1).to_string());
+        option("threads", &if run.alone { 1 } else { self.threads.max(1) }.to_string());
         option("skipFailingTests", if run.skip_red { "true" } else { "false" });
-        if run.alone {
-            option("mutationUnitSize", "1");
-        }
+        option("timeoutConst", &run.timeout.to_string());
+        option("mutationUnitSize", &if run.alone { 1 } else { run.unit }.to_string());
         if run.unfiltered {
             option("dryRun", "true");
             option("features", "-FANN");
@@ -209,7 +260,8 @@ impl Subject<'_> {
     /// An argument file (JDK `java @argfiles`): the only way to hand PIT's children a space.
     fn jvm_arguments(&self) -> String {
         let surefire = &self.built.project.surefire;
-        let mut all = vec![format!("-Dbasedir={}", self.home.display()), "-Dfile.encoding=UTF-8".to_owned()];
+        let mut all: Vec<String> = TEST_JVM.map(str::to_owned).to_vec();
+        all.extend([format!("-Dbasedir={}", self.home.display()), "-Dfile.encoding=UTF-8".to_owned()]);
         all.extend(surefire.jvm_args.iter().cloned());
         all.extend(surefire.properties.iter().map(|(name, value)| format!("-D{name}={value}")));
         all.extend(self.jvm_args.iter().cloned());
@@ -235,7 +287,12 @@ impl Subject<'_> {
 }
 
 /// Reads a report file; an error is a phrase.
-pub(crate) fn read_report(file: &Path, owners: &Owners, mode: Mode) -> Result<Parsed, String> {
+pub(crate) fn read_report(
+    file: &Path,
+    owners: &Owners,
+    is_changed: IsChanged<'_>,
+    mode: Mode,
+) -> Result<Parsed, String> {
     let data = fs_err::symlink_metadata(file).map_err(|_| "there is no mutations.xml".to_owned())?;
     if !data.is_file() {
         return Err("mutations.xml is no regular file".to_owned());
@@ -244,7 +301,12 @@ pub(crate) fn read_report(file: &Path, owners: &Owners, mode: Mode) -> Result<Pa
         return Err("mutations.xml is larger than 4 GiB".to_owned());
     }
     let file = fs_err::File::open(file).map_err(|error| words::line(&error.to_string(), 300))?;
-    report::read(file, owners, mode)
+    report::read(file, owners, is_changed, mode)
+}
+
+/// Ralph's plugin for PIT, compiled for these jars.
+pub(crate) fn plugin(calls: &Calls<'_>, tools: &Tools, cache: &Path) -> Result<PathBuf, Stop> {
+    plugin::classes(calls, &java(calls)?, &tools.pit, cache)
 }
 
 /// Joined by commas, each piece short enough for one argument.
@@ -262,7 +324,8 @@ fn chunks(names: impl Iterator<Item = String>) -> Vec<String> {
     chunks
 }
 
-fn java(calls: &Calls<'_>) -> Result<PathBuf, Stop> {
+/// The JVM that runs PIT.
+pub(crate) fn java(calls: &Calls<'_>) -> Result<PathBuf, Stop> {
     let home = calls.variable("JAVA_HOME").filter(|home| home.starts_with('/'));
     let own =
         home.map(|home| Path::new(home).join("bin/java")).filter(|java| super::calls::is_executable(java));

@@ -3,21 +3,24 @@
 //! Owns: the format (pitest `XMLReportListener`) and the proof that a report is whole.
 //!
 //! Promises: a report counts only when its root is `mutations` and closed, nothing follows it, every
-//! mutant is complete and has a known status; every strict prefix of a report is an error; memory is
-//! bounded; entities are resolved by hand and a DOCTYPE is refused.
+//! mutant is complete and has a known status; every strict prefix of a report is an error; what is kept of
+//! each mutant is bounded; entities are resolved by hand and a DOCTYPE is refused.
 //!
 //! Refuses to know: thresholds, how the report came to be, what a class without mutants means.
 
+mod counted;
 mod lossy;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use counted::{Counted, Left, MutantId};
+
 use super::words;
-use crate::mutation::{Mutant, MutantStatus, SurvivorSieve, Tally};
+use crate::mutation::{Mutant, MutantStatus};
+use counted::Identity;
 use lossy::Lossy;
 use quick_xml::Reader;
 use quick_xml::events::{BytesRef, BytesStart, Event};
-use sha2::{Digest, Sha256};
 use std::collections::{BTreeMap, HashMap};
 use std::io::Read;
 
@@ -27,22 +30,6 @@ pub(crate) const MAX_BYTES: u64 = 4 << 30;
 const MAX_DEPTH: usize = 16;
 /// Largest piece of markup or text.
 const MAX_EVENT: u64 = 1 << 20;
-/// Mutants without a verdict that are kept for the remarks.
-const KEPT_ERRORS: usize = 20;
-
-/// What one target class came to.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Counted {
-    /// Mutants by status.
-    pub(crate) tally: Tally,
-    /// Its survivors, a bounded part of them kept.
-    pub(crate) survivors: SurvivorSieve,
-    /// Mutants that ended in an error of the JVM, at most 20.
-    pub(crate) errors: Vec<Mutant>,
-    /// Mutants that a dry run did not start.
-    pub(crate) pending: u64,
-}
-
 /// A whole report.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Parsed {
@@ -50,11 +37,16 @@ pub(crate) struct Parsed {
     pub(crate) classes: BTreeMap<String, Counted>,
     /// Mutants of classes that were not asked for.
     pub(crate) strays: u64,
+    /// What became of each mutant that was asked for.
+    pub(crate) statuses: HashMap<Identity, MutantStatus>,
 }
 
 /// Which class stands for which target: `Foo` for itself, a second top-level class of `Foo.java` for
 /// `Foo`. Nested classes follow their outermost class.
 pub(crate) type Owners = BTreeMap<String, String>;
+
+/// True for a line (target class, bare file name, 1-based line) that the family changed.
+pub(crate) type IsChanged<'a> = &'a dyn Fn(&str, &str, u32) -> bool;
 
 /// Whether mutants have been run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -66,10 +58,16 @@ pub(crate) enum Mode {
 }
 
 /// Reads a report; an error is a phrase that says what is wrong with it.
-pub(crate) fn read(source: impl Read, owners: &Owners, mode: Mode) -> Result<Parsed, String> {
+pub(crate) fn read(
+    source: impl Read,
+    owners: &Owners,
+    is_changed: IsChanged<'_>,
+    mode: Mode,
+) -> Result<Parsed, String> {
     let mut reader = Reader::from_reader(Lossy::new(source, MAX_EVENT, MAX_BYTES));
     let mut walk = Walk {
         owners,
+        is_changed,
         mode,
         path: Vec::new(),
         seen: false,
@@ -127,12 +125,13 @@ const FIELDS: [&str; 7] = [
 
 struct Walk<'a> {
     owners: &'a Owners,
+    is_changed: IsChanged<'a>,
     mode: Mode,
     path: Vec<String>,
     seen: bool,
     draft: Option<Draft>,
     text: String,
-    ids: HashMap<[u8; 16], Status>,
+    ids: HashMap<Identity, Status>,
     parsed: Parsed,
 }
 
@@ -220,18 +219,20 @@ impl Walk<'_> {
             draft.fields.get(name).filter(|text| !text.is_empty()).ok_or_else(missing)
         };
         let status = draft.status.ok_or("a mutation has no status")?;
-        let class = field("mutatedClass")?;
-        let id = identity(
-            &[class, field("mutatedMethod")?, field("methodDescription")?, field("mutator")?],
-            &draft.indexes,
-        );
-        if let Some(before) = self.ids.insert(id, status) {
+        let id = MutantId {
+            class: field("mutatedClass")?.clone(),
+            method: field("mutatedMethod")?.clone(),
+            descriptor: field("methodDescription")?.clone(),
+            mutator: field("mutator")?.clone(),
+            indexes: draft.indexes.clone(),
+        };
+        if let Some(before) = self.ids.insert(id.identity(), status) {
             let same = before == status;
             return if same { Ok(()) } else { Err("it gives one mutant two different statuses".to_owned()) };
         }
         let line =
             field("lineNumber")?.trim().parse().map_err(|_| "a line number is no number".to_owned())?;
-        let Some(owner) = owner(self.owners, class) else {
+        let Some(owner) = owner(self.owners, &id.class) else {
             self.parsed.strays += 1;
             return Ok(());
         };
@@ -244,25 +245,18 @@ impl Walk<'_> {
                 Err("it has a mutant that was not started".to_owned())
             };
         };
-        counted.tally.add(status);
-        let mutant = || -> Result<Mutant, String> {
-            Ok(Mutant {
-                class: words::line(class, 300),
-                file: words::line(field("sourceFile")?, 200),
-                line,
-                method: words::line(field("mutatedMethod")?, 200),
-                mutator: mutator(field("mutator")?),
-                description: words::line(draft.fields.get("description").map_or("", String::as_str), 300),
-                status,
-            })
+        self.parsed.statuses.insert(id.identity(), status);
+        let file = field("sourceFile")?;
+        let mutant = Mutant {
+            class: words::line(&id.class, 300),
+            file: words::line(file, 200),
+            line,
+            method: words::line(&id.method, 200),
+            mutator: mutator(&id.mutator),
+            description: words::line(draft.fields.get("description").map_or("", String::as_str), 300),
+            status,
         };
-        match status {
-            MutantStatus::Survived | MutantStatus::NoCoverage => counted.survivors.add(mutant()?),
-            MutantStatus::MemoryError | MutantStatus::RunError if counted.errors.len() < KEPT_ERRORS => {
-                counted.errors.push(mutant()?);
-            }
-            _ => {}
-        }
+        counted.count(id, mutant, (self.is_changed)(owner, file, line));
         Ok(())
     }
 
@@ -306,18 +300,6 @@ fn owner<'a>(owners: &'a Owners, class: &str) -> Option<&'a str> {
         }
         name = &name[..name.rfind('$')?];
     }
-}
-
-/// PIT's own identity of a mutant (pitest `MutationIdentifier`), shortened.
-fn identity(parts: &[&String], indexes: &[String]) -> [u8; 16] {
-    let mut hash = Sha256::new();
-    for part in parts.iter().copied().chain(indexes) {
-        hash.update(part.len().to_le_bytes());
-        hash.update(part.as_bytes());
-    }
-    let mut id = [0; 16];
-    id.copy_from_slice(&hash.finalize()[..16]);
-    id
 }
 
 fn mutator(class: &str) -> String {

@@ -34,7 +34,7 @@ fn run_mutation(request: &GateRequest, settings: &GateSettings, hands: &Hands<'_
         Ok(listings) => listings,
         Err(stop) => return conclude(settings, &Scope::default(), vec![Outcome::stopped(stop)], 0),
     };
-    let scope = scope(request, &TestNames::new(&settings.test_names), &listings);
+    let scope = scope(request, &TestNames::new(&settings.test_names), settings.scope, &listings);
     if !scope.stops.is_empty() {
         return conclude(settings, &scope, Vec::new(), 0);
     }
@@ -45,7 +45,9 @@ fn run_mutation(request: &GateRequest, settings: &GateSettings, hands: &Hands<'_
     }
     let jobs = jobs(settings);
     let side_by_side = jobs.min(lanes.len()).max(1);
-    let bench = Lane { request, settings, listings: &listings, threads: jobs / side_by_side, hands };
+    let sole_module = scope.modules.iter().filter(|module| !module.targets.is_empty()).count() == 1;
+    let bench =
+        Lane { request, settings, listings: &listings, threads: jobs / side_by_side, sole_module, hands };
     let done: Mutex<Vec<Outcome>> = Mutex::new(Vec::new());
     let millis: Mutex<u64> = Mutex::new(0);
     let waiting = Mutex::new(lanes.into_iter());
@@ -73,6 +75,7 @@ struct Lane<'a> {
     settings: &'a GateSettings,
     listings: &'a [Listing],
     threads: usize,
+    sole_module: bool,
     hands: &'a Hands<'a>,
 }
 
@@ -93,6 +96,7 @@ impl Lane<'_> {
             tests: &listing.tests,
             calls: &calls,
             threads: self.threads,
+            sole_module: self.sole_module,
             hands: self.hands,
         };
         let outcomes = modules.iter().map(|module| judge(&bench, module)).collect();

@@ -15,9 +15,10 @@ pub(crate) use names::{JavaPath, TestNames};
 
 use super::listing::{Entry, Listing};
 use super::{GatePackage, GateRequest, Stop, words};
+use crate::config::ScopeKind;
 use crate::machine::facts::{FileChange, FileStatus, full_path};
 use crate::mutation::LeftOut;
-use crate::source::{Kind, RepoPath};
+use crate::source::{ChangedLines, Kind, RepoPath};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A class to be mutated.
@@ -31,6 +32,19 @@ pub(crate) struct Target {
     pub(crate) class: String,
     /// Existing test files that stand for it, anywhere in the package.
     pub(crate) tests: BTreeSet<String>,
+    /// Which of its mutants count.
+    pub(crate) extent: Extent,
+}
+
+/// Which mutants of a target count (config `scope`).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Extent {
+    /// All.
+    Class,
+    /// Those on these lines.
+    Lines(Vec<(u32, u32)>),
+    /// Those on these lines; and the class must keep the score that it had at the base.
+    Change(Vec<(u32, u32)>),
 }
 
 impl Target {
@@ -85,11 +99,24 @@ impl Scope {
 }
 
 /// Finds the scope; `listings` are those of the request's packages, in order.
-pub(crate) fn scope(request: &GateRequest, names: &TestNames, listings: &[Listing]) -> Scope {
+pub(crate) fn scope(
+    request: &GateRequest,
+    names: &TestNames,
+    kind: ScopeKind,
+    listings: &[Listing],
+) -> Scope {
     let mut scope = Scope::default();
     for (index, (package, listing)) in request.packages.iter().zip(listings).enumerate() {
-        let mut sorter =
-            Sorter { request, package, listing, names, index, modules: BTreeMap::new(), scope: &mut scope };
+        let mut sorter = Sorter {
+            request,
+            package,
+            listing,
+            names,
+            kind,
+            index,
+            modules: BTreeMap::new(),
+            scope: &mut scope,
+        };
         for change in &package.changes {
             sorter.sort(change);
         }
@@ -106,6 +133,7 @@ struct Sorter<'a> {
     package: &'a GatePackage,
     listing: &'a Listing,
     names: &'a TestNames,
+    kind: ScopeKind,
     index: usize,
     modules: BTreeMap<String, Module>,
     scope: &'a mut Scope,
@@ -178,10 +206,21 @@ impl Sorter<'_> {
             self.leave(change, &format!("no test class stands for it ({})", self.names.of(&java.stem)));
             return;
         }
-        let target = Target { package: self.package.name.clone(), path: change.path.clone(), class, tests };
+        let extent = self.extent(change);
+        let target =
+            Target { package: self.package.name.clone(), path: change.path.clone(), class, tests, extent };
         let dir = self.module(&java.path).map(|(dir, _)| dir).unwrap_or_default();
         if let Some(module) = self.modules.get_mut(&dir) {
             module.targets.push(target);
+        }
+    }
+
+    /// A file that is new, or of which no lines are known, counts whole.
+    fn extent(&self, change: &FileChange) -> Extent {
+        match (self.kind, self.package.lines.get(&change.path)) {
+            (ScopeKind::Lines, Some(ChangedLines::Ranges(ranges))) => Extent::Lines(ranges.clone()),
+            (ScopeKind::Auto, Some(ChangedLines::Ranges(ranges))) => Extent::Change(ranges.clone()),
+            _ => Extent::Class,
         }
     }
 

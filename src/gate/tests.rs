@@ -1,10 +1,10 @@
 //! The gate over a scripted Maven and PIT: the ends that real ones seldom come to.
 
-use super::{Foreground, GatePackage, GateRequest, Hands, NoTrees, run};
-use crate::config::{GateSettings, Settings};
+use super::{Foreground, GatePackage, GateRequest, Hands, NoTrees, Pace, run};
+use crate::config::{GateSettings, ScopeKind, Settings, TestTiers};
 use crate::machine::facts::{FileChange, FileStatus, Oid, ProcessEnd};
 use crate::mutation::{GateReport, Verdict};
-use crate::source::{Kind, RepoPath};
+use crate::source::{ChangedLines, Kind, RepoPath};
 use crate::sys::{Ended, ProcessId, ProcessSpec, Running, Spawn};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::os::unix::fs::PermissionsExt;
@@ -13,10 +13,10 @@ use std::sync::Mutex;
 use std::time::Duration;
 use tempfile::TempDir;
 
-/// The default settings of PITEST.
+/// The default settings of PITEST, but for the order of tests.
 pub(super) fn settings() -> GateSettings {
     let gate = Settings::defaults(Path::new("/w")).gates.remove("PITEST").expect("PITEST has defaults");
-    GateSettings { jobs: 2, limit: Duration::from_secs(600), ..gate }
+    GateSettings { jobs: 2, tests: TestTiers::All, limit: Duration::from_secs(600), ..gate }
 }
 
 /// One run of PIT: how it ends, what it prints, what report it leaves.
@@ -46,6 +46,14 @@ fn report(statuses: &[&str]) -> String {
     format!("<mutations partial=\"true\">{body}</mutations>")
 }
 
+/// The same; `SKIP` leaves a mutant out.
+fn report_of(statuses: &[&str]) -> String {
+    let mutations = report(statuses);
+    let (head, body) = mutations.split_at("<mutations partial=\"true\">".len());
+    let kept = body.split_inclusive("</mutation>").filter(|mutation| !mutation.contains("'SKIP'"));
+    head.to_owned() + &kept.collect::<String>()
+}
+
 /// Maven always succeeds; PIT plays its script. Keeps every command line.
 struct Script {
     root: PathBuf,
@@ -67,7 +75,12 @@ impl Running for Played {
 
 impl Spawn for Script {
     fn start(&self, spec: &ProcessSpec) -> std::io::Result<Box<dyn Running>> {
-        self.calls.lock().unwrap().push(spec.argv.clone());
+        let mut argv = spec.argv.clone();
+        if let Some(file) = argv.iter().find_map(|arg| arg.strip_prefix("-Dralph.keep=")) {
+            let kept = fs_err::read_to_string(file)?;
+            argv.extend(["--kept".to_owned(), kept]);
+        }
+        self.calls.lock().unwrap().push(argv);
         let after = |name: &str| spec.argv.iter().find_map(|arg| arg.strip_prefix(name));
         if let Some(file) = after("-Dmdep.outputFile=") {
             fs_err::write(file, self.root.join("junit-4.13.2.jar").display().to_string())?;
@@ -80,6 +93,13 @@ impl Spawn for Script {
                  <testOutputDirectory>{home}/target/test-classes</testOutputDirectory></build></project>"
             );
             fs_err::write(file, pom)?;
+        }
+        if let Some(at) = spec.argv.iter().position(|arg| arg == "-d") {
+            let classes = Path::new(&spec.argv[at + 1]).join("ralph/pit");
+            fs_err::create_dir_all(&classes)?;
+            for name in ["Keep", "Count", "Tests"] {
+                fs_err::write(classes.join(format!("RalphPlugin${name}Factory.class")), "")?;
+            }
         }
         let Some(at) = spec.argv.iter().position(|arg| arg == "--reportDir") else {
             fs_err::write(&spec.stdout, "")?;
@@ -136,7 +156,10 @@ impl Bed {
             name: "p".to_owned(),
             root: self.folder.path().join("p"),
             changes: vec![change],
-            lines: BTreeMap::new(),
+            lines: BTreeMap::from([(
+                RepoPath::parse("src/main/java/Foo.java"),
+                ChangedLines::Ranges(vec![(3, 4), (9, 9)]),
+            )]),
             tests_at_base: Vec::new(),
             dirt: Vec::new(),
         };
@@ -156,13 +179,22 @@ impl Bed {
 
     /// Plays the script; the gate's report and the command lines of PIT.
     fn play(&self, script: Vec<Pit>) -> (GateReport, Vec<Vec<String>>) {
+        self.play_with(&settings(), &Foreground, script)
+    }
+
+    fn play_with(
+        &self,
+        settings: &GateSettings,
+        pace: &dyn Pace,
+        script: Vec<Pit>,
+    ) -> (GateReport, Vec<Vec<String>>) {
         let spawn = Script {
             root: self.folder.path().join("p"),
             pit: Mutex::new(script.into()),
             calls: Mutex::default(),
         };
-        let hands = Hands { spawn: &spawn, progress: &|_| {}, trees: &NoTrees, pace: &Foreground };
-        let report = run(&self.request(), &settings(), &hands);
+        let hands = Hands { spawn: &spawn, progress: &|_| {}, trees: &NoTrees, pace };
+        let report = run(&self.request(), settings, &hands);
         assert!(spawn.pit.lock().unwrap().is_empty(), "runs of PIT that were expected did not come");
         let calls = spawn.calls.into_inner().unwrap();
         (report, calls.into_iter().filter(|argv| argv.iter().any(|arg| arg == "--reportDir")).collect())
@@ -188,9 +220,12 @@ fn is_fail(verdict: &Verdict, words: &str) -> bool {
 
 #[test]
 fn a_whole_report_passes_and_pit_gets_only_tests_that_have_a_source() {
-    let (report, calls) =
-        Bed::new().play(vec![pit(OK, "", Some(&report(&["KILLED", "TIMED_OUT", "EQUIVALENT"])))]);
-    assert_eq!((&report.verdict, report.coverage.to_string().as_str()), (&Verdict::Pass, "100% (2/2)"));
+    let (report, calls) = Bed::new().play(vec![pit(
+        OK,
+        "",
+        Some(&report(&["KILLED", "KILLED", "KILLED", "TIMED_OUT", "EQUIVALENT"])),
+    )]);
+    assert_eq!((&report.verdict, report.coverage.to_string().as_str()), (&Verdict::Pass, "100% (4/4)"));
     assert_eq!(option(&calls[0], "targetTests"), Some("FooTest,OtherTest"));
     assert_eq!(option(&calls[0], "targetClasses"), Some("Foo,Foo$*"));
     assert_eq!(option(&calls[0], "includeLaunchClasspath"), Some("false"));
@@ -290,7 +325,7 @@ fn mutants_without_a_verdict_get_one_run_alone_and_then_stay_outside_the_score()
     assert!(better.remarks.iter().any(|remark| remark.contains("2 mutants")), "{:?}", better.remarks);
     assert_eq!(
         (option(&calls[0], "mutationUnitSize"), option(&calls[1], "mutationUnitSize")),
-        (None, Some("1"))
+        (Some("32"), Some("1"))
     );
     let only_errors = || pit(OK, "", Some(&report(&["RUN_ERROR"])));
     assert!(is_error(&bed.verdict(vec![only_errors(), only_errors()]), "no verdict on any mutant", false));
@@ -325,4 +360,139 @@ fn a_link_in_place_of_a_class_is_refused_before_anything_runs() {
     std::os::unix::fs::symlink("/etc/passwd", &file).unwrap();
     assert!(is_fail(&bed.verdict(Vec::new()), "p/src/main/java/Foo.java is a symbolic link"));
     assert!(!bed.folder.path().join("cache").exists());
+}
+
+fn own_first() -> GateSettings {
+    GateSettings { tests: TestTiers::OwnFirst, ..settings() }
+}
+
+#[test]
+fn own_tests_that_suffice_are_the_only_ones_that_run() {
+    let bed = Bed::new();
+    let script = vec![pit(OK, "", Some(&report(&["KILLED", "KILLED", "KILLED", "NO_COVERAGE"])))];
+    let (good, calls) = bed.play_with(&own_first(), &Foreground, script);
+    assert_eq!((&good.verdict, good.coverage.to_string().as_str()), (&Verdict::Pass, "75% (3/4)"));
+    assert_eq!(option(&calls[0], "targetTests"), Some("FooTest"));
+    assert_eq!(option(&calls[0], "kept"), None);
+    assert_eq!((good.trace.tiers.len(), good.trace.tiers[0].name.as_str()), (1, "own"));
+}
+
+#[test]
+fn what_own_tests_leave_goes_to_the_others_and_the_counts_add_up() {
+    let bed = Bed::new();
+    let first = report(&["KILLED", "SURVIVED", "NO_COVERAGE", "NON_VIABLE"]);
+    let others = |statuses: &[&str]| {
+        let rows: Vec<&str> = ["SKIP"].iter().chain(statuses).copied().collect();
+        report_of(&rows)
+    };
+    let kept = "M\tFoo\ta\t()V\tx.MathMutator\t1\nM\tFoo\ta\t()V\tx.MathMutator\t2\n";
+    let script = vec![pit(OK, "", Some(&first)), pit(OK, "", Some(&others(&["KILLED", "SURVIVED"])))];
+    let (weak, calls) = bed.play_with(&own_first(), &Foreground, script);
+    assert!(is_fail(&weak.verdict, "is 66% (2/3)"), "{weak:?}");
+    assert_eq!(option(&calls[1], "targetTests"), Some("OtherTest"));
+    assert_eq!(option(&calls[1], "kept"), Some(kept));
+    assert_eq!((weak.survivors_total, weak.survivors[0].mutant.line), (1, 2));
+    let script = vec![pit(OK, "", Some(&first)), pit(OK, "", Some(&others(&["KILLED", "KILLED"])))];
+    let (good, _) = bed.play_with(&own_first(), &Foreground, script);
+    assert_eq!((&good.verdict, good.coverage.to_string().as_str()), (&Verdict::Pass, "100% (3/3)"));
+    let script = vec![pit(OK, "", Some(&first)), pit(OK, "", Some(&others(&["KILLED"])))];
+    let (lost, _) = bed.play_with(&own_first(), &Foreground, script);
+    assert!(is_error(&lost.verdict, "1 of 2 mutants were not found again", false), "{lost:?}");
+    let own = GateSettings { tests: TestTiers::Own, ..settings() };
+    let (own, _) = bed.play_with(&own, &Foreground, vec![pit(OK, "", Some(&first))]);
+    assert!(is_fail(&own.verdict, "is 33% (1/3)"), "{own:?}");
+}
+
+#[test]
+fn a_red_test_is_blamed_in_the_tier_in_which_it_runs() {
+    let bed = Bed::new();
+    let red = "1:00:00 AM PIT >> SEVERE : Tests failing without mutation: \nDescription [testClass=OtherTest, name=red(OtherTest)]\nException in thread \"main\" x";
+    let script = vec![
+        pit(OK, "", Some(&report(&["SURVIVED"]))),
+        pit(BAD, red, None),
+        pit(OK, "", Some(&report(&["KILLED"]))),
+    ];
+    let (good, calls) = bed.play_with(&own_first(), &Foreground, script);
+    assert_eq!(good.verdict, Verdict::Pass);
+    assert_eq!(option(&calls[2], "skipFailingTests"), Some("true"));
+    assert!(good.remarks[0].contains("OtherTest.red"), "{:?}", good.remarks);
+}
+
+/// Ahead of need until the loop arrives; whether it ever does.
+struct Ahead(std::sync::atomic::AtomicBool, bool);
+
+impl Pace for Ahead {
+    fn is_ahead(&self) -> bool {
+        self.0.load(std::sync::atomic::Ordering::SeqCst)
+    }
+
+    fn await_turn(&self) -> bool {
+        self.0.store(false, std::sync::atomic::Ordering::SeqCst);
+        self.1
+    }
+}
+
+#[test]
+fn time_outs_that_decide_are_run_again_alone_when_nothing_else_runs() {
+    let bed = Bed::new();
+    let first = || pit(OK, "", Some(&report(&["KILLED", "TIMED_OUT", "TIMED_OUT"])));
+    let alone = |statuses: &[&str]| pit(OK, "", Some(&report_of(&[&["SKIP"], statuses].concat())));
+    let (good, calls) = bed.play(vec![first(), alone(&["TIMED_OUT", "KILLED"])]);
+    assert_eq!((&good.verdict, good.coverage.to_string().as_str()), (&Verdict::Pass, "100% (3/3)"));
+    let told = |argv: &[String]| {
+        ["timeoutConst", "mutationUnitSize", "threads"]
+            .map(|name| option(argv, name).unwrap_or("").to_owned())
+    };
+    assert_eq!(
+        (told(&calls[0]), told(&calls[1])),
+        (["1000", "32", "2"].map(String::from), ["4000", "1", "1"].map(String::from))
+    );
+    let (weak, _) = bed.play(vec![first(), alone(&["SURVIVED", "TIMED_OUT"])]);
+    assert!(is_fail(&weak.verdict, "is 66% (2/3)"), "{weak:?}");
+    let sure = vec![pit(OK, "", Some(&report(&["KILLED", "KILLED", "KILLED", "TIMED_OUT"])))];
+    assert_eq!(bed.verdict(sure), Verdict::Pass, "a time-out that does not decide is not run again");
+
+    let cancelled = Ahead(true.into(), false);
+    let (none, _) = bed.play_with(&settings(), &cancelled, vec![first()]);
+    assert!(is_error(&none.verdict, "was cancelled", true), "{none:?}");
+}
+
+#[test]
+fn slow_tests_get_their_time_outs_looked_at_with_a_longer_constant() {
+    let bed = Bed::new();
+    let slow = "> Slowest test ([class:FooTest]/[method:a()]) took 1200 ms\n";
+    let first = pit(OK, slow, Some(&report(&["KILLED", "KILLED", "KILLED", "TIMED_OUT"])));
+    let again = pit(OK, slow, Some(&report_of(&["SKIP", "SKIP", "SKIP", "SURVIVED"])));
+    let (good, calls) = bed.play(vec![first, again]);
+    assert_eq!((&good.verdict, good.coverage.to_string().as_str()), (&Verdict::Pass, "75% (3/4)"));
+    assert_eq!(option(&calls[1], "timeoutConst"), Some("2900"));
+}
+
+#[test]
+fn what_load_may_have_made_red_is_asked_again_when_the_loop_has_arrived() {
+    let bed = Bed::new();
+    let red = "1:00:00 AM PIT >> SEVERE : Tests failing without mutation: \nDescription [testClass=FooTest, name=red(FooTest)]\nException in thread \"main\" x";
+    let script = vec![pit(BAD, red, None), pit(OK, "", Some(&report(&["KILLED"])))];
+    let (good, _) = bed.play_with(&settings(), &Ahead(true.into(), true), script);
+    assert_eq!(good.verdict, Verdict::Pass);
+    let (bad, _) = bed.play_with(&settings(), &Foreground, vec![pit(BAD, red, None)]);
+    assert!(is_fail(&bad.verdict, "FooTest.red"), "{bad:?}");
+}
+
+#[test]
+fn a_scope_of_lines_keeps_the_mutants_on_changed_lines_and_nothing_on_none() {
+    let bed = Bed::new();
+    let lines = GateSettings { scope: ScopeKind::Lines, ..settings() };
+    let script = vec![pit(OK, "", Some(&report(&["KILLED"])))];
+    let (good, calls) = bed.play_with(&lines, &Foreground, script);
+    assert_eq!(good.verdict, Verdict::Pass);
+    assert_eq!(option(&calls[0], "kept"), Some("L\t\t0\t0\nL\tFoo.java\t3\t4\nL\tFoo.java\t9\t9\n"));
+    let none = || pit(BAD, "Exception in thread \"main\" x: No mutations found. This", None);
+    let (skip, calls) = bed.play_with(&lines, &Foreground, vec![none(), none()]);
+    let why = "There is nothing to mutate in the changed lines of Foo.".to_owned();
+    assert_eq!(skip.verdict, Verdict::Skip { why });
+    assert!(
+        option(&calls[1], "kept").is_some_and(|kept| kept.contains("Foo.java\t9")),
+        "the dry run is as narrow"
+    );
 }

@@ -36,6 +36,12 @@ pub(crate) fn line(text: &str, limit: usize) -> String {
     out
 }
 
+/// `1 class`, `2 classes`.
+pub(crate) fn count(number: u64, noun: &str) -> String {
+    let plural = if noun.ends_with('s') { "es" } else { "s" };
+    if number == 1 { format!("1 {noun}") } else { format!("{number} {noun}{plural}") }
+}
+
 /// Names joined for a sentence: at most `limit` of them, then how many more.
 pub(crate) fn names<'a>(all: impl IntoIterator<Item = &'a str>, limit: usize) -> String {
     let all: Vec<&str> = all.into_iter().collect();

@@ -18,6 +18,7 @@ mod first;
 mod history;
 mod index;
 mod keep;
+mod lines;
 mod listing;
 mod locks;
 mod observe;

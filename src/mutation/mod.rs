@@ -15,7 +15,7 @@ mod survivors;
 mod tests;
 
 pub use rule::{Judgement, NoCoverage, Per, Rule};
-pub use survivors::{SURVIVORS_SHOWN, Survivor, SurvivorSieve, rank};
+pub use survivors::{SURVIVORS_SHOWN, Survivor, rank};
 
 use serde::{Deserialize, Serialize};
 
@@ -98,8 +98,20 @@ pub struct ClassScore {
     pub path: crate::source::RepoPath,
     /// Dotted name of the top-level class.
     pub class: String,
-    /// Mutants by status.
+    /// The mutants that count, by status.
     pub tally: Tally,
+    /// The score that the class as a whole must keep, when `tally` counts its changed lines only.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub floor: Option<Floor>,
+}
+
+/// The score that a class had, and has (config `scope: auto`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Floor {
+    /// All its mutants now, by status.
+    pub whole: Tally,
+    /// Its coverage at the family's base.
+    pub base: Coverage,
 }
 
 /// What a gate says in the end (handbook `design.md` §4, table of outcomes).

@@ -79,7 +79,12 @@ impl Rule {
                 tally.join(&classes[index].tally);
             }
             all.join(&tally);
+            let fallen = self.fallen(classes, &members, &mut judgement);
+            let kept = members.iter().any(|&i| classes[i].floor.is_some()) && !fallen;
             match self.unit(&tally) {
+                // Nothing to kill on the changed lines, and the class as a whole has kept its score.
+                Unit::Nothing if kept => judgement.reached += 1,
+                Unit::Reached if fallen => {}
                 Unit::Reached => judgement.reached += 1,
                 Unit::Nothing => {}
                 Unit::Unknown => judgement.unknown.push(format!(
@@ -96,6 +101,25 @@ impl Rule {
         }
         judgement.coverage = all.coverage(self.no_coverage);
         judgement
+    }
+
+    /// Classes that fell below the score that they had at the base.
+    fn fallen(self, classes: &[ClassScore], members: &[usize], judgement: &mut Judgement) -> bool {
+        let mut fallen = false;
+        for &index in members {
+            let class = &classes[index];
+            let Some(floor) = class.floor else { continue };
+            let whole = floor.whole.coverage(self.no_coverage);
+            if whole.is_below(floor.base) {
+                fallen = true;
+                judgement.failing.insert(index);
+                judgement.below.push(format!(
+                    "The coverage of class {} of package {} as a whole is {whole}; it was {} before the task.",
+                    class.class, class.package, floor.base
+                ));
+            }
+        }
+        fallen
     }
 
     /// `84% (21/25)`, and the other figure when some mutants are reached by no test.

@@ -13,7 +13,19 @@ use std::fmt;
 impl Tally {
     /// Counts one mutant.
     pub fn add(&mut self, status: MutantStatus) {
-        let counter = match status {
+        let counter = self.counter(status);
+        *counter = counter.saturating_add(1);
+    }
+
+    /// One mutant has another status than before.
+    pub fn move_one(&mut self, from: MutantStatus, to: MutantStatus) {
+        let counter = self.counter(from);
+        *counter = counter.saturating_sub(1);
+        self.add(to);
+    }
+
+    fn counter(&mut self, status: MutantStatus) -> &mut u64 {
+        match status {
             MutantStatus::Killed => &mut self.killed,
             MutantStatus::Survived => &mut self.survived,
             MutantStatus::NoCoverage => &mut self.no_coverage,
@@ -21,8 +33,7 @@ impl Tally {
             MutantStatus::NonViable => &mut self.non_viable,
             MutantStatus::MemoryError | MutantStatus::RunError => &mut self.errors,
             MutantStatus::Equivalent => &mut self.equivalent,
-        };
-        *counter = counter.saturating_add(1);
+        }
     }
 
     /// Adds the counts of another tally.
@@ -61,6 +72,15 @@ impl Coverage {
     /// True when `100 · killed ≥ threshold · total`, compared as integers; never when nothing was measured.
     pub fn reaches(&self, threshold: u32) -> bool {
         self.total > 0 && 100 * u128::from(self.killed) >= u128::from(threshold) * u128::from(self.total)
+    }
+
+    /// True when this is a smaller part than the other, compared as integers; where nothing was measured
+    /// there is nothing to compare.
+    pub fn is_below(&self, other: Self) -> bool {
+        if self.total == 0 {
+            return false;
+        }
+        u128::from(self.killed) * u128::from(other.total) < u128::from(other.killed) * u128::from(self.total)
     }
 
     /// Per cent, rounded down; 0 when nothing was measured.

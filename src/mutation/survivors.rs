@@ -1,9 +1,8 @@
 //! Which survivors are shown.
 //!
-//! Owns: the bound on what is kept while a report streams by, and the order in which survivors are told.
+//! Owns: what is told of a survivor, and the order and number in which survivors are told.
 //!
-//! Promises: memory bounded whatever the report holds; the same survivors in the same order whatever the
-//! order of the report (PIT's is not stable); one mutant of a line is told, since most mutants of a line
+//! Promises: the same survivors in the same order whatever the order of the report (PIT's is not stable); one mutant of a line is told, since most mutants of a line
 //! share one fate, and those on lines that the family changed come first.
 //!
 //! Refuses to know: thresholds, where survivors are printed.
@@ -11,13 +10,9 @@
 use super::Mutant;
 use crate::source::RepoPath;
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
 
 /// Survivors that a report tells (design §4, "at most 20").
 pub const SURVIVORS_SHOWN: usize = 20;
-
-/// Survivors kept of one class while its report is read.
-const KEPT_PER_CLASS: usize = 400;
 
 /// A survivor as it is told: with its place, its source line and the tests that reach it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -57,37 +52,6 @@ impl From<Mutant> for Survivor {
             tests: Vec::new(),
             tests_total: 0,
         }
-    }
-}
-
-/// Keeps a bounded sample of the survivors of one class and counts all.
-#[derive(Clone, Debug, Default)]
-pub struct SurvivorSieve {
-    kept: BTreeMap<(u32, Mutant), usize>,
-    total: u64,
-}
-
-impl SurvivorSieve {
-    /// Takes one survivor in; the one on the highest line falls out when there are too many.
-    pub fn add(&mut self, mutant: Mutant) {
-        self.total = self.total.saturating_add(1);
-        *self.kept.entry((mutant.line, mutant)).or_default() += 1;
-        if self.kept.len() > KEPT_PER_CLASS {
-            self.kept.pop_last();
-        }
-    }
-
-    /// How many were taken in.
-    pub fn total(&self) -> u64 {
-        self.total
-    }
-
-    /// Those that were kept, by line.
-    pub fn into_mutants(self) -> impl Iterator<Item = Mutant> {
-        self.kept
-            .into_iter()
-            .flat_map(|((_, mutant), times)| std::iter::repeat_n(mutant, times))
-            .take(KEPT_PER_CLASS)
     }
 }
 

@@ -22,6 +22,15 @@ pub use path::RepoPath;
 
 use serde::{Deserialize, Serialize};
 
+/// Lines of a file that differ from an older version of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ChangedLines {
+    /// All: the file is new.
+    Whole,
+    /// These, first and last of each range, 1-based, in order.
+    Ranges(Vec<(u32, u32)>),
+}
+
 /// What a file is to the loop (handbook `design.md` §1, "test file, production file").
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]

@@ -13,6 +13,7 @@ use crate::gate::{self, Foreground, GatePackage, GateRequest, Hands, NoTrees, Pa
 use crate::machine::effect::GateOrder;
 use crate::machine::facts::{Accumulated, FileChange, Oid, Snapshot};
 use crate::mutation::{GateReport, Verdict};
+use crate::source::{ChangedLines, RepoPath};
 use crate::sys::Spawn;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -160,7 +161,7 @@ impl Outside {
                 name: name.clone(),
                 root,
                 changes: changes.iter().filter(|change| change.package == *name).cloned().collect(),
-                lines: BTreeMap::new(),
+                lines: self.lines(name, changes)?,
                 tests_at_base,
                 dirt: dirt.unwrap_or_default(),
             });
@@ -177,6 +178,23 @@ impl Outside {
             tag: String::new(),
             env: self.environment.clone(),
         })
+    }
+}
+
+impl Outside {
+    /// Which lines of the changed files of a package changed, as far as it is known.
+    fn lines(
+        &self,
+        package: &str,
+        changes: &[FileChange],
+    ) -> Result<BTreeMap<RepoPath, ChangedLines>, Fault> {
+        let mut lines = BTreeMap::new();
+        for change in changes.iter().filter(|change| change.package == package) {
+            if let Some(known) = self.repositories.changed_lines(change)? {
+                lines.insert(change.path.clone(), known);
+            }
+        }
+        Ok(lines)
     }
 }
 

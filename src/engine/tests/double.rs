@@ -308,6 +308,7 @@ impl World for Double {
             path: RepoPath::from_bytes(b"src/main/A"),
             class: "A".into(),
             tally: Tally::default(),
+            floor: None,
         };
         let report = GateReport {
             classes: vec![class],

@@ -52,6 +52,21 @@ pub(super) fn coverage_done(output: &str) -> bool {
     output.lines().any(|line| is_own(line) && line.contains("PIT >> INFO : Calculated coverage in"))
 }
 
+/// Milliseconds of the slowest test without mutation (`BasicStatListener`).
+pub(super) fn slowest_test(output: &str) -> Option<u64> {
+    let line = output.lines().rev().find(|line| line.starts_with("> Slowest test ("))?;
+    line.rsplit_once(" took ")?.1.strip_suffix(" ms")?.parse().ok()
+}
+
+/// Milliseconds of the tests without mutation; PIT tells whole seconds.
+pub(super) fn coverage_millis(output: &str) -> u64 {
+    let told = output.lines().find_map(|line| {
+        let (_, rest) = line.split_once("PIT >> INFO : Calculated coverage in ")?;
+        rest.split_whitespace().next()?.parse::<u64>().ok().filter(|_| is_own(line))
+    });
+    told.unwrap_or(0).saturating_mul(1_000)
+}
+
 /// The class of the test that was begun last.
 pub(super) fn last_test(output: &str) -> Option<String> {
     let line = output.lines().rev().find(|line| line.contains(GATHERING))?;
@@ -123,6 +138,9 @@ mod tests {
         assert!(found_nothing(nothing) && !found_nothing(died) && !found_nothing("x No mutations found."));
         assert!(minion_died(died) && !minion_died(nothing));
         assert_eq!(last_test(died).as_deref(), Some("a.BTest"));
+        assert_eq!(coverage_millis(done), 1_000);
+        let slow = "> Slowest test ([class:a.BTest]/[method:took 9 ms()]) took 460 ms";
+        assert_eq!((slowest_test(slow), slowest_test(done)), (Some(460), None));
         assert!(coverage_done(done) && !coverage_done(&format!("stdout  : {done}")));
         assert_eq!(complaint(">>>> zzz is not a recognized option"), "zzz is not a recognized option.");
     }

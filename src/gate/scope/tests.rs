@@ -1,4 +1,5 @@
 use super::*;
+use crate::config::ScopeKind;
 use crate::machine::facts::Oid;
 
 const POM: &str = "pom.xml";
@@ -68,7 +69,7 @@ impl Case {
 
     fn scope(&self) -> Scope {
         let names = ["{}Test", "Test{}", "{}Tests", "{}TestCase"].map(str::to_owned);
-        scope(&self.request, &TestNames::new(&names), std::slice::from_ref(&self.listing))
+        scope(&self.request, &TestNames::new(&names), ScopeKind::Class, std::slice::from_ref(&self.listing))
     }
 
     fn targets(&self) -> Vec<String> {

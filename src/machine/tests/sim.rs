@@ -65,6 +65,7 @@ pub(super) fn verdict(verdict: Verdict, classes: &[&str]) -> GateReport {
                 path: RepoPath::from_bytes(path.as_bytes()),
                 class: (*path).into(),
                 tally: Tally::default(),
+                floor: None,
             })
             .collect(),
         coverage: Coverage { killed: 8, total: 10 },

@@ -1,0 +1,148 @@
+//! The score that a class had at the family's base (config `scope: auto`).
+//!
+//! Owns: the measuring of the base and the memory of what was measured.
+//!
+//! Promises: a class that cannot be measured at its base is judged whole, and that is told; what is
+//! remembered belongs to exactly these class files, tests and settings.
+//!
+//! Refuses to know: how the base is checked out, what a fallen score means.
+
+use super::calls::disk;
+use super::module::{Bench, Place};
+use super::outcome::Outcome;
+use super::report::Parsed;
+use super::scope::{Extent, Module, Target};
+use super::session::{FULL_TIMEOUT, Look, Session};
+use super::tiers::Tier;
+use super::{GatePackage, Stop, maven::Maven};
+use crate::mutation::Coverage;
+use sha2::{Digest, Sha256};
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+
+/// Raised when what is remembered changes its meaning.
+const VERSION: &str = "1";
+/// Class files that a memory is bound to.
+const MAX_FILES: usize = 200_000;
+
+/// Gives every class that is judged by its change the score it must keep.
+pub(crate) fn set_floors(place: &Place<'_>, parsed: &mut Parsed, outcome: &mut Outcome) -> Result<(), Stop> {
+    let changed = |target: &&Target| matches!(target.extent, Extent::Change(_));
+    let targets: Vec<Target> = place.module.targets.iter().filter(changed).cloned().collect();
+    match at_base(place, targets.clone(), outcome)? {
+        Ok(floors) => {
+            for target in &targets {
+                if let Some(counted) = parsed.classes.get_mut(&target.class) {
+                    // A class without a mutant at its base had no score to lose.
+                    counted.floor = Some(floors.get(&target.class).copied().unwrap_or_default());
+                }
+            }
+        }
+        Err(why) => outcome.remarks.push(format!(
+            "The base of {} cannot be measured, so its classes are judged whole: {why}",
+            place.label()
+        )),
+    }
+    Ok(())
+}
+
+/// The coverage of each target at the base; the inner error is a sentence why it is not known.
+fn at_base(
+    place: &Place<'_>,
+    targets: Vec<Target>,
+    outcome: &mut Outcome,
+) -> Result<Result<BTreeMap<String, Coverage>, String>, Stop> {
+    let bench = place.bench;
+    let root = match bench.hands.trees.base(&bench.package.name) {
+        Ok(Some(root)) => root,
+        Ok(None) => return Ok(Err("it is not at hand.".to_owned())),
+        Err(why) => return Ok(Err(why)),
+    };
+    let package = GatePackage { root: root.clone(), ..bench.package.clone() };
+    let settings = bench.settings;
+    let base = Bench { package: &package, ..*bench };
+    let maven = Maven::find(bench.calls, &package.name, &root, &settings.maven_args, &bench.request.cache)?;
+    (bench.hands.progress)(&format!("Compiling the base of {}", place.label()));
+    let built = match maven.build(bench.calls, &place.module.dir, false) {
+        Ok(built) => built,
+        Err(Stop::Fail { .. }) => return Ok(Err("it does not compile.".to_owned())),
+        Err(stop) => return Err(stop),
+    };
+    let module = Module { targets, ..place.module.clone() };
+    let home = if module.dir.is_empty() { root.clone() } else { root.join(&module.dir) };
+    let place = Place { bench: &base, module: &module, maven: &maven, built: &built, home };
+    let memory = memory(&place);
+    if let Some(known) = load(&memory) {
+        return Ok(Ok(known));
+    }
+    let tests = place.test_classes()?;
+    let session = Session::at_base(&place, place.owners())?;
+    let keep = super::pit::Keep::default();
+    let look = Look { name: "base", tests: &tests, keep: &keep, timeout: FULL_TIMEOUT, alone: false };
+    let whole = session.run(&look, outcome)?;
+    place.trace(outcome, &Tier { name: "base", tests }, &whole, FULL_TIMEOUT, "the family's base");
+    let floors: BTreeMap<String, Coverage> = whole
+        .parsed
+        .classes
+        .iter()
+        .map(|(class, counted)| (class.clone(), counted.tally.coverage(settings.no_coverage)))
+        .collect();
+    store(&memory, &floors)?;
+    Ok(Ok(floors))
+}
+
+/// Where the scores of these class files are remembered.
+fn memory(place: &Place<'_>) -> PathBuf {
+    let settings = place.bench.settings;
+    let mut hash = Sha256::new();
+    let mut add = |bytes: &[u8]| {
+        hash.update(bytes.len().to_le_bytes());
+        hash.update(bytes);
+    };
+    for text in [VERSION, &settings.pit_version, &format!("{:?}", settings.no_coverage)] {
+        add(text.as_bytes());
+    }
+    settings.jvm_args.iter().chain(&place.built.classpath).for_each(|text| add(text.as_bytes()));
+    place.module.targets.iter().for_each(|target| add(target.class.as_bytes()));
+    for folder in [&place.built.project.classes, &place.built.project.test_classes] {
+        let mut files = Vec::new();
+        walk(Path::new(folder), 0, &mut files);
+        files.sort();
+        for file in files {
+            add(file.display().to_string().as_bytes());
+            add(&fs_err::read(&file).unwrap_or_default());
+        }
+    }
+    let key = hash.finalize()[..16].iter().fold(String::new(), |mut text, byte| {
+        let _ = write!(text, "{byte:02x}");
+        text
+    });
+    place.bench.request.cache.join(format!("base-{key}.json"))
+}
+
+fn walk(folder: &Path, depth: usize, found: &mut Vec<PathBuf>) {
+    let Ok(entries) = fs_err::read_dir(folder) else { return };
+    for entry in entries.flatten() {
+        match entry.file_type() {
+            Ok(kind) if kind.is_dir() && depth < 64 => walk(&entry.path(), depth + 1, found),
+            Ok(kind) if kind.is_file() && found.len() < MAX_FILES => found.push(entry.path()),
+            _ => {}
+        }
+    }
+}
+
+fn load(memory: &Path) -> Option<BTreeMap<String, Coverage>> {
+    serde_json::from_slice(&fs_err::read(memory).ok()?).ok()
+}
+
+fn store(memory: &Path, floors: &BTreeMap<String, Coverage>) -> Result<(), Stop> {
+    let folder = memory.parent().unwrap_or(Path::new("/"));
+    let text = serde_json::to_vec(floors).map_err(|error| {
+        Stop::setup(format!("The scores of the base cannot be kept: {error}."), "Please report this.")
+    })?;
+    let mut new = tempfile::NamedTempFile::new_in(folder).map_err(|error| disk(&error))?;
+    std::io::Write::write_all(&mut new, &text).map_err(|error| disk(&error))?;
+    new.persist(memory).map_err(|error| disk(&error.error))?;
+    Ok(())
+}

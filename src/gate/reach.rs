@@ -1,0 +1,107 @@
+//! Which test classes can reach a class, by the references in class files.
+//!
+//! Owns: the graph of references between the classes of a module, its tests and its reactor.
+//!
+//! Promises: follows every name in a constant pool, through other classes too; reflection is not seen (so
+//! the answer decides what is tried first, never what is left out in the end); bounded; a file that is no
+//! class file refers to nothing.
+//!
+//! Refuses to know: tests' frameworks, mutants, verdicts.
+
+mod class_file;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::Read as _;
+use std::path::Path;
+
+/// Class files that are read.
+const MAX_FILES: usize = 100_000;
+/// Bytes of one class file.
+const MAX_BYTES: u64 = 4 << 20;
+
+/// Those of `tests` (dotted top-level names) from which one of `targets` (dotted top-level names, nested
+/// classes count with them) can be reached. `folders` hold the class files.
+pub(crate) fn reaching(
+    folders: &[&Path],
+    tests: &BTreeSet<String>,
+    targets: &BTreeSet<String>,
+) -> BTreeSet<String> {
+    let mut references: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    for folder in folders {
+        walk(folder, folder, 0, &mut references);
+    }
+    let wanted: BTreeSet<String> = targets.iter().map(|name| name.replace('.', "/")).collect();
+    let reached = upstream(&references, &wanted);
+    tests.iter().filter(|test| reached.contains(&test.replace('.', "/"))).cloned().collect()
+}
+
+/// The top-level classes that lead to `wanted`, these included.
+fn upstream(references: &BTreeMap<String, BTreeSet<String>>, wanted: &BTreeSet<String>) -> BTreeSet<String> {
+    let mut referrers: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    for (class, names) in references {
+        for name in names.iter().filter(|name| references.contains_key(*name)) {
+            referrers.entry(name).or_default().push(class);
+        }
+    }
+    let mut reached = wanted.clone();
+    let mut open: Vec<&str> = wanted.iter().map(String::as_str).collect();
+    while let Some(class) = open.pop() {
+        for referrer in referrers.get(class).into_iter().flatten() {
+            if reached.insert((*referrer).to_owned()) {
+                open.push(referrer);
+            }
+        }
+    }
+    reached
+}
+
+fn walk(root: &Path, folder: &Path, depth: usize, references: &mut BTreeMap<String, BTreeSet<String>>) {
+    let Ok(entries) = fs_err::read_dir(folder) else { return };
+    for entry in entries.flatten() {
+        let Ok(kind) = entry.file_type() else { continue };
+        if kind.is_dir() && depth < 64 {
+            walk(root, &entry.path(), depth + 1, references);
+        } else if kind.is_file() && references.len() < MAX_FILES {
+            let path = entry.path();
+            let inside = path.strip_prefix(root).ok().and_then(Path::to_str);
+            let Some(class) = inside.and_then(|inside| inside.strip_suffix(".class")) else { continue };
+            let mut bytes = Vec::new();
+            let read =
+                fs_err::File::open(&path).and_then(|file| file.take(MAX_BYTES).read_to_end(&mut bytes));
+            if read.is_ok() {
+                let names = class_file::names(&bytes);
+                references.entry(top(class)).or_default().extend(names.iter().map(|name| top(name)));
+            }
+        }
+    }
+}
+
+/// The top-level class of an internal name.
+fn top(name: &str) -> String {
+    name.split_once('$').map_or(name, |(top, _)| top).to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::upstream;
+    use std::collections::{BTreeMap, BTreeSet};
+
+    #[test]
+    fn references_are_followed_through_other_classes_and_in_circles() {
+        let names = |all: &[&str]| all.iter().map(|name| (*name).to_owned()).collect::<BTreeSet<_>>();
+        let references: BTreeMap<String, BTreeSet<String>> = [
+            ("FooTest", &["Foo", "java/lang/String"][..]),
+            ("BarTest", &["Bar"]),
+            ("Bar", &["Foo", "Baz"]),
+            ("Baz", &["Bar"]),
+            ("OtherTest", &["Other"]),
+            ("Foo", &[]),
+            ("Other", &["BarTest2"]),
+        ]
+        .into_iter()
+        .map(|(class, refers)| (class.to_owned(), names(refers)))
+        .collect();
+        let reached = upstream(&references, &names(&["Foo"]));
+        assert_eq!(reached, names(&["Foo", "FooTest", "Bar", "BarTest", "Baz"]));
+    }
+}

@@ -1,0 +1,141 @@
+//! Which tests are asked in which order (handbook `gates.md` §11 "Own tests first is sound").
+//!
+//! Owns: the plan of a module's runs, and the question which classes still need one.
+//!
+//! Promises: pure; no test is asked twice; together the tiers of `own-first` are all tests; a class is
+//! settled only when more tests could not change its verdict.
+//!
+//! Refuses to know: processes, reports as files, how tests are found.
+
+use super::outcome::Outcome;
+use super::report::Parsed;
+use super::scope::Target;
+use crate::config::TestTiers;
+use crate::mutation::{Per, Rule};
+use std::collections::BTreeSet;
+
+/// One run over part of the tests.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Tier {
+    /// `own`, `reachable` or `all`.
+    pub(crate) name: &'static str,
+    /// The test classes that are new in it.
+    pub(crate) tests: BTreeSet<String>,
+}
+
+/// The runs, in order. `reachable` is asked for only where it can matter.
+pub(crate) fn plan(
+    tiers: TestTiers,
+    own: &BTreeSet<String>,
+    all: &BTreeSet<String>,
+    reachable: impl FnOnce() -> BTreeSet<String>,
+) -> Vec<Tier> {
+    let own: BTreeSet<String> = own.intersection(all).cloned().collect();
+    let mut plan = Vec::new();
+    if tiers == TestTiers::All {
+        return vec![Tier { name: "all", tests: all.clone() }];
+    }
+    let mut asked = BTreeSet::new();
+    let mut add = |name, tests: BTreeSet<String>| {
+        let new: BTreeSet<String> = tests.difference(&asked).cloned().collect();
+        if !new.is_empty() {
+            asked.extend(new.iter().cloned());
+            plan.push(Tier { name, tests: new });
+        }
+    };
+    add("own", own);
+    if tiers != TestTiers::Own {
+        add("reachable", reachable().intersection(all).cloned().collect());
+    }
+    if tiers == TestTiers::OwnFirst {
+        add("all", all.clone());
+    }
+    if plan.is_empty() {
+        // Mutants that no test reaches are survivors: one run must say how many there are.
+        plan.push(Tier { name: "own", tests: BTreeSet::new() });
+    }
+    plan
+}
+
+/// The same tests in one run.
+pub(crate) fn in_one(plan: Vec<Tier>) -> Vec<Tier> {
+    let name = plan.last().map_or("all", |tier| tier.name);
+    let tests = plan.into_iter().flat_map(|tier| tier.tests).collect();
+    vec![Tier { name, tests }]
+}
+
+/// The classes whose verdict more tests could still change.
+pub(crate) fn open(rule: Rule, targets: &[Target], parsed: &Parsed) -> BTreeSet<String> {
+    let mut trial = Outcome::default();
+    trial.take(targets, parsed);
+    let scores: Vec<_> = trial.judged.into_iter().map(|judged| judged.score).collect();
+    let judgement = rule.judge(&scores);
+    if judgement.below.is_empty() && judgement.unknown.is_empty() {
+        return BTreeSet::new();
+    }
+    let needed = |index: usize| match rule.per {
+        Per::Class => judgement.failing.contains(&index) || !judgement.unknown.is_empty(),
+        Per::Package | Per::Task => true,
+    };
+    scores
+        .iter()
+        .enumerate()
+        .filter(|(index, _)| needed(*index))
+        .map(|(_, score)| score.class.clone())
+        .filter(|class| parsed.classes.get(class).is_some_and(|c| !c.left.is_empty() || c.dropped > 0))
+        .collect()
+}
+
+/// The classes that reach the threshold only because time-outs count as killed.
+pub(crate) fn hanging_on_timeouts(rule: Rule, targets: &[Target], parsed: &Parsed) -> BTreeSet<String> {
+    let mut without = parsed.clone();
+    for counted in without.classes.values_mut() {
+        for tally in [&mut counted.tally, &mut counted.changed] {
+            tally.survived += std::mem::take(&mut tally.timed_out);
+        }
+    }
+    let now = open(rule, targets, parsed);
+    let timed_out = |class: &String| parsed.classes.get(class).is_some_and(|c| c.tally.timed_out > 0);
+    open(rule, targets, &without)
+        .into_iter()
+        .filter(|class| !now.contains(class) && timed_out(class))
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use TestTiers::{All, Own, OwnFirst, Reachable};
+
+    fn names(all: &[&str]) -> BTreeSet<String> {
+        all.iter().map(|name| (*name).to_owned()).collect()
+    }
+
+    fn planned(tiers: TestTiers, own: &[&str], reachable: &[&str]) -> Vec<(&'static str, Vec<String>)> {
+        let all = names(&["A", "B", "C", "D"]);
+        plan(tiers, &names(own), &all, || names(reachable))
+            .into_iter()
+            .map(|tier| (tier.name, tier.tests.into_iter().collect()))
+            .collect()
+    }
+
+    #[test]
+    fn each_test_is_asked_once_and_a_tier_without_new_tests_does_not_run() {
+        let told = |tiers, own: &[&str], reachable: &[&str]| {
+            let plan = planned(tiers, own, reachable);
+            plan.iter()
+                .map(|(name, tests)| format!("{name}:{}", tests.join("")))
+                .collect::<Vec<_>>()
+                .join(" ")
+        };
+        assert_eq!(told(OwnFirst, &["A"], &["A", "B"]), "own:A reachable:B all:CD");
+        assert_eq!(told(OwnFirst, &["A"], &["A"]), "own:A all:BCD");
+        assert_eq!(told(OwnFirst, &[], &["A", "B", "C", "D"]), "reachable:ABCD");
+        assert_eq!(told(OwnFirst, &["A", "Gone"], &[]), "own:A all:BCD");
+        assert_eq!(told(All, &["A"], &["B"]), "all:ABCD");
+        assert_eq!(told(Reachable, &["A"], &["A", "C"]), "own:A reachable:C");
+        assert_eq!(told(Own, &["A"], &["A", "B"]), "own:A");
+        assert_eq!(told(Own, &[], &["A"]), "own:");
+        assert_eq!(in_one(plan(OwnFirst, &names(&["A"]), &names(&["A", "B"]), BTreeSet::new)).len(), 1);
+    }
+}

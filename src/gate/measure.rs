@@ -161,7 +161,7 @@ impl Place<'_> {
     }
 
     /// The test classes that reach the targets by the references in class files.
-    fn reaching(&self, session: &Session<'_>, all: &BTreeSet<String>) -> BTreeSet<String> {
+    fn reaching(&self, session: &Session<'_>, all: &BTreeSet<String>) -> reach::Reaching {
         let project = &self.built.project;
         let siblings = self.built.classpath.iter().filter(|entry| Path::new(entry.as_str()).is_dir());
         let mut folders = vec![Path::new(&project.classes), Path::new(&project.test_classes)];

@@ -19,20 +19,29 @@ const MAX_FILES: usize = 100_000;
 /// Bytes of one class file.
 const MAX_BYTES: u64 = 4 << 20;
 
+/// Tests that reach some classes.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Reaching {
+    /// Those that name one of the classes themselves.
+    pub(crate) near: BTreeSet<String>,
+    /// All.
+    pub(crate) all: BTreeSet<String>,
+}
+
 /// Those of `tests` (dotted top-level names) from which one of `targets` (dotted top-level names, nested
 /// classes count with them) can be reached. `folders` hold the class files.
-pub(crate) fn reaching(
-    folders: &[&Path],
-    tests: &BTreeSet<String>,
-    targets: &BTreeSet<String>,
-) -> BTreeSet<String> {
+pub(crate) fn reaching(folders: &[&Path], tests: &BTreeSet<String>, targets: &BTreeSet<String>) -> Reaching {
     let mut references: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
     for folder in folders {
         walk(folder, folder, 0, &mut references);
     }
     let wanted: BTreeSet<String> = targets.iter().map(|name| name.replace('.', "/")).collect();
     let reached = upstream(&references, &wanted);
-    tests.iter().filter(|test| reached.contains(&test.replace('.', "/"))).cloned().collect()
+    let names_one = |class: &String| references.get(class).is_some_and(|names| !names.is_disjoint(&wanted));
+    let with = |is: &dyn Fn(&String) -> bool| {
+        tests.iter().filter(|test| is(&test.replace('.', "/"))).cloned().collect()
+    };
+    Reaching { near: with(&names_one), all: with(&|class| reached.contains(class)) }
 }
 
 /// The top-level classes that lead to `wanted`, these included.

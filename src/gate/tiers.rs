@@ -8,6 +8,7 @@
 //! Refuses to know: processes, reports as files, how tests are found.
 
 use super::outcome::Outcome;
+use super::reach::Reaching;
 use super::report::Parsed;
 use super::scope::Target;
 use crate::config::TestTiers;
@@ -17,7 +18,7 @@ use std::collections::BTreeSet;
 /// One run over part of the tests.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Tier {
-    /// `own`, `reachable` or `all`.
+    /// `own`, `near` (tests that name the class itself), `reachable` or `all`.
     pub(crate) name: &'static str,
     /// The test classes that are new in it.
     pub(crate) tests: BTreeSet<String>,
@@ -28,7 +29,7 @@ pub(crate) fn plan(
     tiers: TestTiers,
     own: &BTreeSet<String>,
     all: &BTreeSet<String>,
-    reachable: impl FnOnce() -> BTreeSet<String>,
+    reachable: impl FnOnce() -> Reaching,
 ) -> Vec<Tier> {
     let own: BTreeSet<String> = own.intersection(all).cloned().collect();
     let mut plan = Vec::new();
@@ -45,7 +46,9 @@ pub(crate) fn plan(
     };
     add("own", own);
     if tiers != TestTiers::Own {
-        add("reachable", reachable().intersection(all).cloned().collect());
+        let reachable = reachable();
+        add("near", reachable.near.intersection(all).cloned().collect());
+        add("reachable", reachable.all.intersection(all).cloned().collect());
     }
     if tiers == TestTiers::OwnFirst {
         add("all", all.clone());
@@ -113,10 +116,13 @@ mod tests {
 
     fn planned(tiers: TestTiers, own: &[&str], reachable: &[&str]) -> Vec<(&'static str, Vec<String>)> {
         let all = names(&["A", "B", "C", "D"]);
-        plan(tiers, &names(own), &all, || names(reachable))
-            .into_iter()
-            .map(|tier| (tier.name, tier.tests.into_iter().collect()))
-            .collect()
+        plan(tiers, &names(own), &all, || Reaching {
+            near: names(&reachable[..reachable.len().min(2)]),
+            all: names(reachable),
+        })
+        .into_iter()
+        .map(|tier| (tier.name, tier.tests.into_iter().collect()))
+        .collect()
     }
 
     #[test]
@@ -128,14 +134,14 @@ mod tests {
                 .collect::<Vec<_>>()
                 .join(" ")
         };
-        assert_eq!(told(OwnFirst, &["A"], &["A", "B"]), "own:A reachable:B all:CD");
+        assert_eq!(told(OwnFirst, &["A"], &["A", "B"]), "own:A near:B all:CD");
         assert_eq!(told(OwnFirst, &["A"], &["A"]), "own:A all:BCD");
-        assert_eq!(told(OwnFirst, &[], &["A", "B", "C", "D"]), "reachable:ABCD");
+        assert_eq!(told(OwnFirst, &[], &["A", "B", "C", "D"]), "near:AB reachable:CD");
         assert_eq!(told(OwnFirst, &["A", "Gone"], &[]), "own:A all:BCD");
         assert_eq!(told(All, &["A"], &["B"]), "all:ABCD");
-        assert_eq!(told(Reachable, &["A"], &["A", "C"]), "own:A reachable:C");
+        assert_eq!(told(Reachable, &["A"], &["A", "C"]), "own:A near:C");
         assert_eq!(told(Own, &["A"], &["A", "B"]), "own:A");
         assert_eq!(told(Own, &[], &["A"]), "own:");
-        assert_eq!(in_one(plan(OwnFirst, &names(&["A"]), &names(&["A", "B"]), BTreeSet::new)).len(), 1);
+        assert_eq!(in_one(plan(OwnFirst, &names(&["A"]), &names(&["A", "B"]), Reaching::default)).len(), 1);
     }
 }

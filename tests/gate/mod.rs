@@ -1,6 +1,7 @@
 //! The mutation gate with real Maven and real PIT on small projects.
 
 mod project;
+mod tiers;
 
 use project::{JUnit, Pom, Project, error, has_maven, reasons};
 use ralph::config::GateEngine;

@@ -1,0 +1,151 @@
+//! Which tests and which mutants decide, with real Maven and real PIT.
+
+use super::project::{JUnit, Pom, Project, has_maven, reasons};
+use super::{main_file, scores, test_file};
+use crate::support::direct_spawn::DirectSpawn;
+use ralph::config::{ScopeKind, TestTiers};
+use ralph::gate::{Foreground, Hands, Trees, run};
+use ralph::mutation::{Coverage, GateReport, NoCoverage, Verdict};
+use ralph::source::{ChangedLines, RepoPath};
+use std::path::PathBuf;
+
+const IMPORT: &str = "import static org.junit.jupiter.api.Assertions.*; import org.junit.jupiter.api.Test;";
+
+/// `add` is killed by the class's own test, `twice` by a test that comes to it through another class, `less`
+/// by one that knows it by reflection alone, `none` by nobody.
+fn sum() -> Project {
+    let mut project = Project::new();
+    project.write("pom.xml", &Pom::new("sum", JUnit::Five).text());
+    let test = |name: &str, body: &str| {
+        format!("{IMPORT} class {name} {{ @Test void one() throws Exception {{ {body} }} }}")
+    };
+    project
+        .class(
+            &main_file("Sum"),
+            "public class Sum {\n\
+             public int add(int a, int b) { return a + b; }\n\
+             public int twice(int a) { return a * 2; }\n\
+             public int less(int a) { return a - 7; }\n\
+             public boolean none(int a) { return a > 3; }\n}",
+        )
+        .class(
+            &main_file("User"),
+            "public class User { public int four(int a) { return new Sum().twice(new Sum().twice(a)); } }",
+        )
+        .class(&test_file("SumTest"), &test("SumTest", "assertEquals(5, new Sum().add(2, 3));"))
+        .class(&test_file("UserTest"), &test("UserTest", "assertEquals(12, new User().four(3));"))
+        .class(
+            &test_file("FarTest"),
+            &test(
+                "FarTest",
+                "Class<?> c = Class.forName(\"com.acme.S\" + \"um\"); assertEquals(1, \
+                c.getMethod(\"less\", int.class).invoke(c.getConstructor().newInstance(), 8));",
+            ),
+        );
+    project.changed(&[&main_file("Sum")]);
+    project
+}
+
+fn tiers(report: &GateReport) -> Vec<String> {
+    report.trace.tiers.iter().map(|tier| format!("{} {}/{}", tier.name, tier.killed, tier.mutants)).collect()
+}
+
+#[test]
+fn each_tier_runs_only_when_the_one_before_does_not_suffice_and_all_kill_what_one_run_kills() {
+    if !has_maven() {
+        return;
+    }
+    let mut project = sum();
+    project.settings.threshold = 20;
+    let own = project.run();
+    assert_eq!(own.verdict, Verdict::Pass, "{}", project.logs());
+    assert_eq!(
+        (tiers(&own), scores(&own)),
+        (vec!["own 2/9".to_owned()], vec!["com.acme.Sum 22% (2/9)".to_owned()])
+    );
+    project.settings.threshold = 40;
+    let reachable = project.run();
+    assert_eq!(reachable.verdict, Verdict::Pass, "{}", project.logs());
+    assert_eq!(tiers(&reachable), ["own 2/9", "reachable 2/7"]);
+    assert_eq!(reachable.trace.tiers[1].tests, ["com.acme.UserTest"]);
+    project.settings.threshold = 70;
+    let all = project.run();
+    assert_eq!(tiers(&all), ["own 2/9", "reachable 2/7", "all 2/5"]);
+    assert!(reasons(&all).contains("is 66% (6/9)"), "{:?}", all.verdict);
+    project.settings.tests = TestTiers::All;
+    let one = project.run();
+    assert_eq!((&one.verdict, &one.classes), (&all.verdict, &all.classes), "one run with all tests");
+    let told: Vec<_> = one.survivors.iter().map(|s| (s.mutant.clone(), s.source.clone())).collect();
+    let tiered: Vec<_> = all.survivors.iter().map(|s| (s.mutant.clone(), s.source.clone())).collect();
+    assert_eq!(told, tiered);
+    assert_eq!(one.survivors.len(), 1, "one of a line: {told:?}");
+    assert_eq!(one.survivors[0].source, "public boolean none(int a) { return a > 3; }");
+    project.settings.tests = TestTiers::Own;
+    assert!(reasons(&project.run()).contains("is 22% (2/9)"));
+}
+
+/// The family's base stands in another folder.
+struct Base(PathBuf);
+
+impl Trees for Base {
+    fn base(&self, _package: &str) -> Result<Option<PathBuf>, String> {
+        Ok(Some(self.0.clone()))
+    }
+}
+
+#[test]
+fn lines_judge_what_changed_and_auto_keeps_the_score_that_the_class_had() {
+    if !has_maven() {
+        return;
+    }
+    let mut project = sum();
+    let line = ChangedLines::Ranges(vec![(3, 3)]);
+    project.request.packages[0].lines.insert(RepoPath::parse(&main_file("Sum")), line);
+    project.settings.scope = ScopeKind::Lines;
+    let lines = project.run();
+    assert_eq!(lines.verdict, Verdict::Pass, "{}", project.logs());
+    assert_eq!(
+        (tiers(&lines), scores(&lines)),
+        (vec!["own 2/2".to_owned()], vec!["com.acme.Sum 100% (2/2)".to_owned()])
+    );
+    let odd = ChangedLines::Ranges(vec![(6, 6)]);
+    project.request.packages[0].lines.insert(RepoPath::parse(&main_file("Sum")), odd);
+    let weak = project.run();
+    assert!(reasons(&weak).contains("No test reaches any of the 3 mutants"), "{:?}", weak.verdict);
+    assert!(weak.survivors.iter().all(|survivor| survivor.changed && survivor.mutant.line == 6));
+
+    let line = ChangedLines::Ranges(vec![(3, 3)]);
+    project.request.packages[0].lines.insert(RepoPath::parse(&main_file("Sum")), line);
+    project.settings.scope = ScopeKind::Auto;
+    let base = sum();
+    let auto = |project: &Project, trees: &dyn Trees| {
+        let hands = Hands { spawn: &DirectSpawn, progress: &|_| {}, trees, pace: &Foreground };
+        run(&project.request, &project.settings, &hands)
+    };
+    let kept = auto(&project, &Base(base.root()));
+    assert_eq!(kept.verdict, Verdict::Pass, "{}", project.logs());
+    let floor = kept.classes[0].floor.expect("a floor");
+    assert_eq!(
+        (floor.base, floor.whole.coverage(NoCoverage::Survived)),
+        (Coverage { killed: 6, total: 9 }, Coverage { killed: 6, total: 9 })
+    );
+    fs_err::remove_file(project.root().join(test_file("FarTest"))).unwrap();
+    let fallen = auto(&project, &Base(base.root()));
+    assert!(
+        reasons(&fallen).contains("as a whole is 44% (4/9); it was 66% (6/9) before the task"),
+        "{:?}",
+        fallen.verdict
+    );
+    assert!(
+        fallen.trace.tiers.iter().all(|tier| tier.name != "base"),
+        "the base was measured before: {:?}",
+        tiers(&fallen)
+    );
+    let whole = project.run();
+    assert!(
+        whole.remarks.iter().any(|remark| remark.contains("its classes are judged whole")),
+        "{:?}",
+        whole.remarks
+    );
+    assert!(reasons(&whole).contains("is 44% (4/9)"), "{:?}", whole.verdict);
+}

@@ -203,10 +203,7 @@ impl Place<'_> {
         for target in empty {
             let hidden = hidden.get(&target.class).copied().unwrap_or(0);
             if hidden == 0 {
-                outcome.nothing.push(match target.extent {
-                    Extent::Lines(_) => format!("the changed lines of {}", target.class),
-                    Extent::Class | Extent::Change(_) => target.class.clone(),
-                });
+                outcome.nothing.push(target.without_mutants());
                 continue;
             }
             outcome.failing.insert(target.full_path());

@@ -84,7 +84,11 @@ fn steps(bench: &Bench<'_>, module: &Module, outcome: &mut Outcome) -> Result<()
         };
         let empty = outcome.take(&module.targets, &parsed);
         outcome.tell_sources(&place.sources());
-        place.second_look(&empty, outcome)?;
+        if parsed.is_bare {
+            outcome.nothing.extend(empty.iter().map(|target| target.without_mutants()));
+        } else {
+            place.second_look(&empty, outcome)?;
+        }
     }
     if outcome.judged.is_empty() && outcome.stops.is_empty() {
         (bench.hands.progress)(&format!("Running the changed tests of {name}"));

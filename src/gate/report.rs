@@ -37,6 +37,8 @@ pub(crate) struct Parsed {
     pub(crate) classes: BTreeMap<String, Counted>,
     /// Mutants of classes that were not asked for.
     pub(crate) strays: u64,
+    /// The engine looked at the classes before any filter and found nothing at all.
+    pub(crate) is_bare: bool,
     /// What became of each mutant that was asked for.
     pub(crate) statuses: HashMap<Identity, MutantStatus>,
 }

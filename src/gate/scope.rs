@@ -52,6 +52,14 @@ impl Target {
     pub(crate) fn full_path(&self) -> String {
         full_path(&self.package, &self.path)
     }
+
+    /// What it is called where it has nothing to mutate.
+    pub(crate) fn without_mutants(&self) -> String {
+        match self.extent {
+            Extent::Lines(_) => format!("the changed lines of {}", self.class),
+            Extent::Class | Extent::Change(_) => self.class.clone(),
+        }
+    }
 }
 
 /// The tool that builds a module.

@@ -13,7 +13,7 @@ use super::module::Place;
 use super::module::blame;
 use super::outcome::Outcome;
 use super::pit::{self, Framework, Keep, Outcome as Ran, RedTest, Run, Subject, Tools, Whole};
-use super::report::Owners;
+use super::report::{Owners, Parsed};
 use super::tiers;
 use super::{Stop, words};
 use crate::source::ChangedLines;
@@ -246,7 +246,9 @@ impl<'a> Session<'a> {
     fn whole(&self, ran: Ran) -> Result<Whole, Stop> {
         match ran {
             Ran::Report(whole) => Ok(*whole),
-            Ran::NoMutants => Ok(Whole::default()),
+            Ran::NoMutants => {
+                Ok(Whole { parsed: Parsed { is_bare: true, ..Parsed::default() }, ..Whole::default() })
+            }
             Ran::Stop(stop) => Err(stop),
             Ran::Red(red) => {
                 self.blame(&red)?;

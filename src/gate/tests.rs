@@ -335,7 +335,10 @@ fn mutants_without_a_verdict_get_one_run_alone_and_then_stay_outside_the_score()
 fn a_target_without_mutants_is_looked_at_without_the_annotation_filter() {
     let bed = Bed::new();
     let none = || pit(BAD, "Exception in thread \"main\" x: No mutations found. This", None);
-    assert!(matches!(bed.verdict(vec![none(), none()]), Verdict::Skip { .. }));
+    let bare = bed.verdict(vec![none()]);
+    assert!(matches!(bare, Verdict::Skip { .. }), "before any filter there was nothing: {bare:?}");
+    let empty = || pit(OK, "", Some(&report(&[])));
+    assert!(matches!(bed.verdict(vec![empty(), none()]), Verdict::Skip { .. }));
     let (hidden, calls) =
         bed.play(vec![pit(OK, "", Some(&report(&[]))), pit(OK, "", Some(&report(&["NOT_STARTED"])))]);
     assert!(is_fail(&hidden.verdict, "hides 1 mutant from PIT"), "{hidden:?}");
@@ -488,7 +491,8 @@ fn a_scope_of_lines_keeps_the_mutants_on_changed_lines_and_nothing_on_none() {
     assert_eq!(good.verdict, Verdict::Pass);
     assert_eq!(option(&calls[0], "kept"), Some("L\t\t0\t0\nL\tFoo.java\t3\t4\nL\tFoo.java\t9\t9\n"));
     let none = || pit(BAD, "Exception in thread \"main\" x: No mutations found. This", None);
-    let (skip, calls) = bed.play_with(&lines, &Foreground, vec![none(), none()]);
+    let empty = || pit(OK, "", Some(&report(&[])));
+    let (skip, calls) = bed.play_with(&lines, &Foreground, vec![empty(), none()]);
     let why = "There is nothing to mutate in the changed lines of Foo.".to_owned();
     assert_eq!(skip.verdict, Verdict::Skip { why });
     assert!(

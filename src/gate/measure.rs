@@ -86,8 +86,9 @@ impl Place<'_> {
             other => self.whole(other)?,
         };
         let parsed = self.repeat_errors(&subject, &run, parsed, outcome)?;
-        if report.join("index.html").is_file() {
-            outcome.reports.push(super::from_workspace(&report));
+        let page = report.join("index.html");
+        if page.is_file() {
+            outcome.reports.push(super::from_workspace(&page));
         }
         Ok(parsed)
     }

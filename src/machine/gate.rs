@@ -105,23 +105,22 @@ fn lines_for_the_worker(reasons: &[String], report: &GateReport) -> Vec<String> 
 pub fn what_is_known(survivor: &Survivor) -> String {
     let plain =
         |text: &str| -> String { text.chars().filter(|c| !c.is_control()).take(SOURCE_CHARS).collect() };
-    let mut known = String::new();
+    let mut known = Vec::new();
     if !survivor.source.is_empty() {
-        known = format!(" | source: `{}`", plain(&survivor.source));
-    }
-    if survivor.mutant.status == MutantStatus::NoCoverage {
-        return known + " | no test reaches it";
+        known.push(format!(" | source: `{}`", plain(&survivor.source)));
     }
     let names = survivor.tests.iter().take(TESTS_NAMED);
     let names: Vec<String> = names.map(|name| plain(name.rsplit('.').next().unwrap_or(name))).collect();
-    if !names.is_empty() {
-        known = known + " | reached by: " + &names.join(", ");
+    if survivor.mutant.status == MutantStatus::NoCoverage {
+        known.push(" | no test reaches it".to_owned());
+    } else if !names.is_empty() {
+        known.push(format!(" | reached by: {}", names.join(", ")));
         let more = survivor.tests_total.saturating_sub(names.len() as u64);
         if more > 0 {
-            known = known + &format!(" and {more} more");
+            known.push(format!(" and {more} more"));
         }
     }
-    known
+    known.concat()
 }
 
 #[cfg(test)]

@@ -102,8 +102,8 @@ fn classes_are_judged_one_by_one_and_a_red_test_elsewhere_is_a_remark() {
     );
     assert!(report.remarks.iter().any(|r| r.contains("com.acme.ForeignTest.red")), "{:?}", report.remarks);
     assert_eq!(report.left_out.len(), 1);
-    assert_eq!(report.reports, [".ralph/state/iter-1/gate/report/p"]);
-    assert!(project.workspace().join(&report.reports[0]).join("index.html").is_file());
+    assert_eq!(report.reports, [".ralph/state/iter-1/gate/report/p/index.html"]);
+    assert!(project.workspace().join(&report.reports[0]).is_file());
 
     // The same scores under another rule: the second run needs no network and only compiles.
     project.settings.per = Per::Task;
@@ -211,7 +211,7 @@ fn a_module_of_a_reactor_is_built_with_its_siblings_and_judged_alone() {
     let report = project.run();
     assert_eq!(report.verdict, Verdict::Pass, "{}", project.logs());
     assert_eq!(scores(&report), ["com.acme.App 100% (2/2)"]);
-    assert_eq!(report.reports, [".ralph/state/iter-1/gate/report/p/app"]);
+    assert_eq!(report.reports, [".ralph/state/iter-1/gate/report/p/app/index.html"]);
 
     let halting = "import org.junit.jupiter.api.*; class AppTest { @Test void two() { Runtime.getRuntime().halt(3); } }";
     project.class(&format!("app/{}", test_file("AppTest")), halting);
@@ -318,7 +318,7 @@ fn the_poms_own_plugin_must_be_declared_and_must_not_skip() {
     let report = project.run();
     let expected = (&Verdict::Pass, vec!["com.acme.Good 50% (1/2)".to_owned()]);
     assert_eq!((&report.verdict, scores(&report)), expected, "{}", project.logs());
-    assert_eq!(report.reports, [".ralph/state/iter-1/gate/report/p"]);
+    assert_eq!(report.reports, [".ralph/state/iter-1/gate/report/p/index.html"]);
     project.settings.threshold = 51;
     assert_eq!(project.run().failing, [format!("p/{}", main_file("Good"))]);
 }

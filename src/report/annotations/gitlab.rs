@@ -59,7 +59,7 @@ mod tests {
         [
           {
             "check_name": "PITEST",
-            "description": "PITEST FAIL: The coverage of class a.Foo of package app is 50% (1/2), below the threshold of 70%.",
+            "description": "PITEST FAIL: The coverage of class a.Foo of package app is 50% (1/2), below the threshold of 70%.; Besides those that are shown, 3 mutants survived.",
             "fingerprint": "4d8a4a65a6a2f216d7f0525eb99b36eeab39dd9f3b01239178c23b3c68f4c623",
             "location": {
               "lines": {

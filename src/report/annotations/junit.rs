@@ -41,9 +41,14 @@ pub fn render(shown: &Shown<'_>) -> io::Result<String> {
     ];
     let mut writer = Writer::new_with_indent(Vec::new(), b' ', 2);
     writer.write_event(Event::Decl(BytesDecl::new("1.0", Some("UTF-8"), None)))?;
-    let attributes = || counts.iter().map(|(name, value)| (*name, value.as_str()));
-    writer.create_element("testsuites").with_attributes(attributes()).write_inner_content(|writer| {
-        let suite = writer.create_element("testsuite").with_attributes(attributes());
+    let attributes = |but: &'static str| {
+        let kept = counts.iter().filter(move |(name, _)| *name != but);
+        kept.map(|(name, value)| (*name, value.as_str()))
+    };
+    // The root knows no `skipped`.
+    let root = writer.create_element("testsuites").with_attributes(attributes("skipped"));
+    root.write_inner_content(|writer| {
+        let suite = writer.create_element("testsuite").with_attributes(attributes(""));
         suite.write_inner_content(|writer| {
             cases.iter().try_for_each(|case| write(writer, shown.gate, case))
         })?;
@@ -185,10 +190,11 @@ mod tests {
         let (report, folders) = (fail(), folders());
         insta::assert_snapshot!(render(&shown(&report, &folders)).unwrap(), @r#"
         <?xml version="1.0" encoding="UTF-8"?>
-        <testsuites name="PITEST" tests="2" failures="2" errors="0" skipped="0" time="6.540">
+        <testsuites name="PITEST" tests="2" failures="2" errors="0" time="6.540">
           <testsuite name="PITEST" tests="2" failures="2" errors="0" skipped="0" time="6.540">
             <testcase classname="ralph.PITEST" name="verdict">
-              <failure message="The coverage of class a.Foo of package app is 50% (1/2), below the threshold of 70%.">The coverage of class a.Foo of package app is 50% (1/2), below the threshold of 70%.</failure>
+              <failure message="The coverage of class a.Foo of package app is 50% (1/2), below the threshold of 70%.">The coverage of class a.Foo of package app is 50% (1/2), below the threshold of 70%.
+        Besides those that are shown, 3 mutants survived.</failure>
             </testcase>
             <testcase classname="ralph.PITEST" name="app: a.Foo" file="src/app/src/main/java/a/Foo.java">
               <failure message="1 killed, 0 timed out, 1 survived, 0 not covered">src/app/src/main/java/a/Foo.java:12 ConditionalsBoundary: changed conditional boundary

@@ -150,7 +150,8 @@ impl Shown<'_> {
 
     fn verdict(&self) -> Note {
         let word = word(&self.report.verdict);
-        let text = match &self.report.verdict {
+        let hidden = self.report.survivors_total.saturating_sub(self.report.survivors.len() as u64);
+        let mut text = match &self.report.verdict {
             Verdict::Pass => line(&gate_headline(self.gate, self.report), TEXT_CHARS),
             Verdict::Fail { reasons } => {
                 reasons.iter().map(|reason| line(reason, TEXT_CHARS)).collect::<Vec<_>>().join("\n")
@@ -163,6 +164,9 @@ impl Shown<'_> {
                 format!("{}\nhint: {}", line(why, TEXT_CHARS), line(hint, TEXT_CHARS))
             }
         };
+        if hidden > 0 {
+            let _ = write!(text, "\nBesides those that are shown, {hidden} mutants survived.");
+        }
         Note {
             level: self.verdict_level(),
             about: About::Verdict(word),

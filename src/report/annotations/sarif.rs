@@ -172,169 +172,69 @@ mod tests {
     #[test]
     fn survivors_are_results_of_the_rule_of_their_mutator() {
         let (report, folders) = (fail(), folders());
-        let text = render(&shown(&report, &folders));
-        run(&text);
-        let version = format!("semanticVersion\": \"{}", env!("CARGO_PKG_VERSION"));
-        let text = text.replace(&version, "semanticVersion\": \"<version>");
-        insta::assert_snapshot!(text, @r#"
+        let run = run(&render(&shown(&report, &folders)));
+        assert_eq!(run["results"].as_array().unwrap().len(), 3, "the verdict and two survivors");
+        insta::assert_snapshot!(format!("{:#}", run["results"][1]), @r#"
         {
-          "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
-          "runs": [
+          "level": "error",
+          "locations": [
             {
-              "automationDetails": {
-                "id": "ralph/PITEST/"
-              },
-              "columnKind": "unicodeCodePoints",
-              "invocations": [
-                {
-                  "executionSuccessful": true,
-                  "toolExecutionNotifications": [
-                    {
-                      "level": "note",
-                      "message": {
-                        "text": "PITEST FAIL: The coverage of class a.Foo of package app is 50% (1/2), below the threshold of 70%."
-                      }
-                    }
-                  ]
-                }
-              ],
-              "results": [
-                {
-                  "level": "error",
-                  "locations": [
-                    {
-                      "physicalLocation": {
-                        "artifactLocation": {
-                          "uri": "src/app/src/main/java/a/Foo.java",
-                          "uriBaseId": "%SRCROOT%"
-                        },
-                        "region": {
-                          "startLine": 1
-                        }
-                      }
-                    }
-                  ],
-                  "message": {
-                    "text": "The coverage of class a.Foo of package app is 50% (1/2), below the threshold of 70%."
-                  },
-                  "partialFingerprints": {
-                    "ralphFinding/v1": "4d8a4a65a6a2f216d7f0525eb99b36eeab39dd9f3b01239178c23b3c68f4c623"
-                  },
-                  "ruleId": "PITEST/FAIL",
-                  "ruleIndex": 0
+              "physicalLocation": {
+                "artifactLocation": {
+                  "uri": "src/app/src/main/java/a/Foo.java",
+                  "uriBaseId": "%SRCROOT%"
                 },
-                {
-                  "level": "error",
-                  "locations": [
-                    {
-                      "physicalLocation": {
-                        "artifactLocation": {
-                          "uri": "src/app/src/main/java/a/Foo.java",
-                          "uriBaseId": "%SRCROOT%"
-                        },
-                        "region": {
-                          "snippet": {
-                            "text": "if (a > b) {"
-                          },
-                          "startLine": 12
-                        }
-                      }
-                    }
-                  ],
-                  "message": {
-                    "text": "changed conditional boundary\nin a.Foo.sum\nreached by a.FooTest, a.BarTest and 2 more"
+                "region": {
+                  "snippet": {
+                    "text": "if (a > b) {"
                   },
-                  "partialFingerprints": {
-                    "ralphFinding/v1": "dafcc54b301d03ec453c4021ddd4f67e1267e8490612c3e9e4d942f31ed1e500"
-                  },
-                  "ruleId": "PITEST/survivor/ConditionalsBoundary",
-                  "ruleIndex": 1
-                },
-                {
-                  "level": "error",
-                  "locations": [
-                    {
-                      "physicalLocation": {
-                        "artifactLocation": {
-                          "uri": "src/app/src/main/java/a/Foo.java",
-                          "uriBaseId": "%SRCROOT%"
-                        },
-                        "region": {
-                          "startLine": 20
-                        }
-                      }
-                    }
-                  ],
-                  "message": {
-                    "text": "Replaced 100%, and more\nin a.Foo.<init>\nno test reaches it"
-                  },
-                  "partialFingerprints": {
-                    "ralphFinding/v1": "9e47d0fdfb26faf8720a463ac7886b97107fb2f2caeea997559a857813c79b65"
-                  },
-                  "ruleId": "PITEST/survivor/Math",
-                  "ruleIndex": 2
-                }
-              ],
-              "tool": {
-                "driver": {
-                  "name": "ralph",
-                  "rules": [
-                    {
-                      "defaultConfiguration": {
-                        "level": "error"
-                      },
-                      "fullDescription": {
-                        "text": "The gate PITEST judged the changed code and ended with FAIL."
-                      },
-                      "help": {
-                        "text": "The gate PITEST judged the changed code and ended with FAIL."
-                      },
-                      "id": "PITEST/FAIL",
-                      "name": "PITESTFAIL",
-                      "shortDescription": {
-                        "text": "The gate PITEST ended with FAIL"
-                      }
-                    },
-                    {
-                      "defaultConfiguration": {
-                        "level": "error"
-                      },
-                      "fullDescription": {
-                        "text": "PITEST changed the code with the mutator ConditionalsBoundary, and no test failed: add an assertion that sees the difference."
-                      },
-                      "help": {
-                        "text": "PITEST changed the code with the mutator ConditionalsBoundary, and no test failed: add an assertion that sees the difference."
-                      },
-                      "id": "PITEST/survivor/ConditionalsBoundary",
-                      "name": "ConditionalsBoundary",
-                      "shortDescription": {
-                        "text": "A mutant of ConditionalsBoundary survived"
-                      }
-                    },
-                    {
-                      "defaultConfiguration": {
-                        "level": "error"
-                      },
-                      "fullDescription": {
-                        "text": "PITEST changed the code with the mutator Math, and no test failed: add an assertion that sees the difference."
-                      },
-                      "help": {
-                        "text": "PITEST changed the code with the mutator Math, and no test failed: add an assertion that sees the difference."
-                      },
-                      "id": "PITEST/survivor/Math",
-                      "name": "Math",
-                      "shortDescription": {
-                        "text": "A mutant of Math survived"
-                      }
-                    }
-                  ],
-                  "semanticVersion": "<version>"
+                  "startLine": 12
                 }
               }
             }
           ],
-          "version": "2.1.0"
+          "message": {
+            "text": "changed conditional boundary\nin a.Foo.sum\nreached by a.FooTest, a.BarTest and 2 more"
+          },
+          "partialFingerprints": {
+            "ralphFinding/v1": "dafcc54b301d03ec453c4021ddd4f67e1267e8490612c3e9e4d942f31ed1e500"
+          },
+          "ruleId": "PITEST/survivor/ConditionalsBoundary",
+          "ruleIndex": 1
         }
+        "#);
+        insta::assert_snapshot!(format!("{:#}", run["tool"]["driver"]["rules"][1]), @r#"
+        {
+          "defaultConfiguration": {
+            "level": "error"
+          },
+          "fullDescription": {
+            "text": "PITEST changed the code with the mutator ConditionalsBoundary, and no test failed: add an assertion that sees the difference."
+          },
+          "help": {
+            "text": "PITEST changed the code with the mutator ConditionalsBoundary, and no test failed: add an assertion that sees the difference."
+          },
+          "id": "PITEST/survivor/ConditionalsBoundary",
+          "name": "ConditionalsBoundary",
+          "shortDescription": {
+            "text": "A mutant of ConditionalsBoundary survived"
+          }
+        }
+        "#);
+        insta::assert_snapshot!(format!("{:#}", run["invocations"]), @r#"
+        [
+          {
+            "executionSuccessful": true,
+            "toolExecutionNotifications": [
+              {
+                "level": "note",
+                "message": {
+                  "text": "PITEST FAIL: The coverage of class a.Foo of package app is 50% (1/2), below the threshold of 70%.\nBesides those that are shown, 3 mutants survived."
+                }
+              }
+            ]
+          }
+        ]
         "#);
     }
 

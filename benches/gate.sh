@@ -9,8 +9,9 @@
 #   --quick                  four classes: Token, ExtendedBufferedReader, CaseUtils, CosineSimilarity
 #   --scope class|lines      class (default): ralph judges the whole class, as the literal goal does
 #                            lines: five lines of the class are changed in a commit (a comment behind lines that
-#                            hold mutants, in the middle of the class), ralph judges with `scope: lines`; the
-#                            literal goal still runs on the whole class, its mutants on those lines are counted
+#                            hold mutants, in the middle of the class; fewer where there are fewer) and ralph
+#                            judges with `scope: lines`; the literal goal still runs on the whole class, its
+#                            mutants on those lines are counted
 #   --repeat N               ralph's side N times (default 1): the middle time counts, scores that waver are named
 #   --threads N              threads of the literal goal (default 1, the goal's own default; ralph uses all)
 #   --ralph PATH             the binary (default target/release/ralph)
@@ -203,38 +204,43 @@ chosen() {   # project; the paths of the classes to be judged
     fi
 }
 
-begin_at=$(machine)
-wanted=''
-for project in "${projects[@]}"; do
-    make_project "$project"
-    mapfile -t paths < <(chosen "$project")
-    if ((${#paths[@]} == 0)) || [[ -z ${paths[0]} ]]; then continue; fi
-    for path in "${paths[@]}"; do wanted+=",$project/$(class_of "$path")"; done
-    if ((only_table)); then continue; fi
-    write_config "$into/$project/workspace" "$scope"
-    # An edit of a run that was cut short is taken back.
-    package=$into/$project/workspace/src/commons-$project
-    git -C "$package" reset --quiet --hard "$(git -C "$package" rev-list --max-parents=0 HEAD)"
-    prepare "$project" "$(class_of "${paths[0]}")"
-    number=0
-    for path in "${paths[@]}"; do
-        number=$((number + 1))
-        class=$(class_of "$path")
-        note "[$project $number/${#paths[@]}] $class"
-        run_literal "$project" "$class"
-        "judge_$scope" "$project" "$class" "$path"
+# A function, so that bash has read the whole script before a long run begins: it may be edited meanwhile.
+main() {
+    begin_at=$(machine)
+    wanted=''
+    for project in "${projects[@]}"; do
+        make_project "$project"
+        mapfile -t paths < <(chosen "$project")
+        if ((${#paths[@]} == 0)) || [[ -z ${paths[0]} ]]; then continue; fi
+        for path in "${paths[@]}"; do wanted+=",$project/$(class_of "$path")"; done
+        if ((only_table)); then continue; fi
+        write_config "$into/$project/workspace" "$scope"
+        # An edit of a run that was cut short is taken back.
+        package=$into/$project/workspace/src/commons-$project
+        git -C "$package" reset --quiet --hard "$(git -C "$package" rev-list --max-parents=0 HEAD)"
+        prepare "$project" "$(class_of "${paths[0]}")"
+        number=0
+        for path in "${paths[@]}"; do
+            number=$((number + 1))
+            class=$(class_of "$path")
+            note "[$project $number/${#paths[@]}] $class"
+            run_literal "$project" "$class"
+            "judge_$scope" "$project" "$class" "$path"
+        done
     done
-done
-if [[ -z $wanted ]]; then fail 'no class of that name has a test of its own'; fi
+    if [[ -z $wanted ]]; then fail 'no class of that name has a test of its own'; fi
 
-echo
-echo "$begin_at"
-echo "scope: $scope; ralph's side $repeat time(s); every time is of a whole command, caches warm"
-for project in "${projects[@]}"; do
-    if [[ -f $into/$project/red ]]; then
-        red=$(cat "$into/$project/red")
-        echo "commons-$project, red on untouched code and excluded from the literal goal: ${red:-none}"
-    fi
-done
-echo
-python3 "$bench_py" table "$results" "$binary" "$scope" "${wanted#,}"
+    echo
+    echo "$begin_at"
+    echo "scope: $scope; ralph's side $repeat time(s); every time is of a whole command, caches warm"
+    for project in "${projects[@]}"; do
+        if [[ -f $into/$project/red ]]; then
+            red=$(cat "$into/$project/red")
+            echo "commons-$project, red on untouched code and excluded from the literal goal: ${red:-none}"
+        fi
+    done
+    echo
+    python3 "$bench_py" table "$results" "$binary" "$scope" "${wanted#,}"
+}
+
+main; exit

@@ -157,39 +157,44 @@ judge() {   # older, newer, path, task
     fi
 }
 
-begin_at=$(machine)
-make_history
-mapfile -t chosen < <(all_tasks | spread)
-((${#chosen[@]})) && [[ -n ${chosen[0]} ]] || fail 'the history holds no task'
-wanted='' at='' number=0 warm=0
-for task in "${chosen[@]}"; do
-    read -r older newer path <<<"$task"
-    class=$(class_of "$path")
-    id="$older→$newer/$class"
-    wanted+=",$id"
-    number=$((number + 1))
-    if ((only_table)) || { has_row "$id" literal - && has_row "$id" ralph "$binary"; }; then continue; fi
-    if ((!warm)); then
-        # At the oldest release: what is kept between gates is there, and nothing of this task is.
-        git -C "$package" checkout --quiet --force "$older"
-        echo "$name/$path" >"$home/list.txt"
-        note "warming up ralph at $older (not counted)"
-        ralph_gate "$home/workspace" "$into/logs/history-warm.json" --diff "$home/list.txt"
-        warm=1
-    fi
-    if [[ $at != "$newer" ]]; then checkout "$newer" "$class"; at=$newer; fi
-    note "[$number/${#chosen[@]}] $id"
-    judge "$older" "$newer" "$path" "$id"
-done
+# A function, so that bash has read the whole script before a long run begins: it may be edited meanwhile.
+main() {
+    begin_at=$(machine)
+    make_history
+    mapfile -t chosen < <(all_tasks | spread)
+    ((${#chosen[@]})) && [[ -n ${chosen[0]} ]] || fail 'the history holds no task'
+    wanted='' at='' number=0 warm=0
+    for task in "${chosen[@]}"; do
+        read -r older newer path <<<"$task"
+        class=$(class_of "$path")
+        id="$older→$newer/$class"
+        wanted+=",$id"
+        number=$((number + 1))
+        if ((only_table)) || { has_row "$id" literal - && has_row "$id" ralph "$binary"; }; then continue; fi
+        if ((!warm)); then
+            # At the oldest release: what is kept between gates is there, and nothing of this task is.
+            git -C "$package" checkout --quiet --force "$older"
+            echo "$name/$path" >"$home/list.txt"
+            note "warming up ralph at $older (not counted)"
+            ralph_gate "$home/workspace" "$into/logs/history-warm.json" --diff "$home/list.txt"
+            warm=1
+        fi
+        if [[ $at != "$newer" ]]; then checkout "$newer" "$class"; at=$newer; fi
+        note "[$number/${#chosen[@]}] $id"
+        judge "$older" "$newer" "$path" "$id"
+    done
 
-echo
-echo "$begin_at"
-echo "$name, releases ${releases[*]}; every time is of a whole command"
-for release in "${releases[@]}"; do
-    if [[ -s $home/red-$release ]]; then
-        red=$(cat "$home/red-$release")
-        if [[ -n $red ]]; then echo "$release, red on untouched code and excluded from the literal goal: $red"; fi
-    fi
-done
-echo
-python3 "$bench_py" history "$results" "$binary" "${wanted#,}"
+    echo
+    echo "$begin_at"
+    echo "$name, releases ${releases[*]}; every time is of a whole command"
+    for release in "${releases[@]}"; do
+        if [[ -s $home/red-$release ]]; then
+            red=$(cat "$home/red-$release")
+            if [[ -n $red ]]; then echo "$release, red on untouched code and excluded from the literal goal: $red"; fi
+        fi
+    done
+    echo
+    python3 "$bench_py" history "$results" "$binary" "${wanted#,}"
+}
+
+main; exit

@@ -154,7 +154,7 @@ seconds() { awk -v ns="$1" 'BEGIN { printf "%.2f", ns / 1e9 }'; }
 
 machine() {
     # Some builds of Maven end their output with a colour reset even so.
-    echo "$(mvn -B -Dstyle.color=never --version | sed -n '1s/\x1b\[[0-9;]*m//gp;'), Java $(java -XshowSettings:properties -version 2>&1 |
+    echo "$(mvn -B -Dstyle.color=never --version 2>/dev/null | sed -n '1s/\x1b\[[0-9;]*m//gp;'), Java $(java -XshowSettings:properties -version 2>&1 |
         sed -n 's/^ *java.version = //p'), $(nproc) processors, load $(cut -d' ' -f1 /proc/loadavg); PIT $pit," \
         "literal goal with $threads thread(s); $("$ralph" --version)"
 }

@@ -46,7 +46,7 @@ fn scope(report: &GateReport) -> Vec<String> {
 fn tiers(report: &GateReport) -> Vec<String> {
     let tiers = &report.trace.tiers;
     if tiers.is_empty() {
-        return vec!["  runs: the mutation engine tried no mutant, or does not say".to_owned()];
+        return vec!["  runs: nothing was told of single runs of the mutation engine".to_owned()];
     }
     let mut lines = vec![format!("  runs: {} of the mutation engine", tiers.len())];
     for tier in tiers {
@@ -203,7 +203,7 @@ mod tests {
         insta::assert_snapshot!(explain("PITEST", &report).join("\n"), @"
         How PITEST came to its verdict
           scope: 0 classes judged, 0 changed files left out
-          runs: the mutation engine tried no mutant, or does not say
+          runs: nothing was told of single runs of the mutation engine
           time: 0.0 s in all
             nothing was told of single phases
         ");

@@ -6,7 +6,7 @@
 //!
 //! Refuses to know: what a verb does.
 
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
 
 /// Run coding agents in a loop that believes only git and deterministic gates
@@ -56,9 +56,13 @@ pub enum Verb {
     #[command(after_help = "Example:\n  ralph reopen 2. --reason 'the rounding is wrong'")]
     Reopen(ByHand),
     /// Run a gate: `2.PITEST` with all its consequences, or `PITEST` alone to judge and report
-    #[command(
-        after_help = "Examples:\n  ralph gate 2.PITEST\n  ralph gate 2.PITEST --since HEAD~3\n  ralph gate PITEST --since main\n  ralph gate PITEST --diff changed-files.txt --json"
-    )]
+    #[command(after_help = "Examples:\n  ralph gate 2.PITEST\n  ralph gate 2.PITEST --since HEAD~3\n  \
+ralph gate PITEST --since main --explain\n  ralph gate PITEST --diff changed-files.txt --json\n  \
+ralph gate PITEST --since origin/main --format github --fail-on-skip\n  \
+ralph gate PITEST --since origin/main --format sarif > ralph.sarif\n\n\
+Exit codes: 0 PASS or SKIP · 1 FAIL, or SKIP with --fail-on-skip · 2 usage or configuration · 3 no verdict\n\n\
+Places in annotations are relative to the git repository that holds the workspace, else to the workspace. \
+Only the verdict in the chosen format goes to standard output, everything else to standard error.")]
     Gate(GateArgs),
     /// Pin the base of a task before an agent works on it (for loops that are not ralph's)
     #[command(after_help = "Example:\n  ralph snapshot 2. && my-agent && ralph gate 2.PITEST")]
@@ -128,6 +132,32 @@ pub struct GateArgs {
     /// Judge the files listed here, `<package>/<path>` a line
     #[arg(long, value_name = "FILE")]
     pub diff: Option<PathBuf>,
+    /// Say how the verdict came to be: scope, tests asked, mutants, time per phase, what was kept
+    #[arg(long)]
+    pub explain: bool,
+    /// How to show the verdict; `--json` is the same as `--format json`
+    #[arg(long, value_enum, value_name = "FORMAT")]
+    pub format: Option<Format>,
+    /// End with 1 when there was nothing to judge
+    #[arg(long)]
+    pub fail_on_skip: bool,
+}
+
+/// How a verdict is shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Format {
+    /// Lines for people
+    Human,
+    /// JSON, one object a line
+    Json,
+    /// Workflow commands of GitHub Actions: annotations on the lines of survivors
+    Github,
+    /// A Code Quality report for GitLab
+    Gitlab,
+    /// JUnit XML
+    Junit,
+    /// SARIF 2.1.0, for code scanning
+    Sarif,
 }
 
 /// Flags of `init`.

@@ -13,7 +13,7 @@ use crate::config::{Role, role_of};
 use crate::engine::Fault;
 use crate::machine::choice::is_required_open;
 use crate::machine::decide::count;
-use crate::task::TaskFile;
+use crate::task::{RemarkKind, TaskFile};
 use serde::Serialize;
 use std::collections::BTreeSet;
 
@@ -91,7 +91,9 @@ fn tasks(workspace: &Workspace) -> Result<Vec<Finding>, Fault> {
         what: problem.message,
         hint: problem.hint,
     }));
-    findings.extend(file.remarks().into_iter().map(|remark| Finding {
+    // A file without boxes is an error here, and said once.
+    let remarks = file.remarks().into_iter().filter(|remark| remark.kind != RemarkKind::NoTasks);
+    findings.extend(remarks.map(|remark| Finding {
         level: "warning",
         place: format!("{shown}:{}", remark.line),
         what: remark.message,

@@ -84,6 +84,13 @@ impl From<&Stop> for Exit {
     }
 }
 
+impl Exit {
+    /// The end of a gate that was asked to fail when it judges nothing.
+    pub(super) fn strict(verdict: &Verdict) -> Self {
+        if matches!(verdict, Verdict::Skip { .. }) { Self::WorkLeft } else { Self::from(verdict) }
+    }
+}
+
 impl From<&Verdict> for Exit {
     fn from(verdict: &Verdict) -> Self {
         match verdict {

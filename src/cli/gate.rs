@@ -1,13 +1,14 @@
 //! `ralph gate`: a gate's box with all its consequences, or a gate alone.
 //!
-//! Owns: where the changes come from when the family's own are not known.
+//! Owns: where the changes come from when the family's own are not known, and in which form the verdict is
+//! shown.
 //!
 //! Promises: `ralph gate PITEST` changes nothing; `ralph gate 2.PITEST` keeps the whole contract of the
 //! loop: boxes, progress.txt, exit code.
 //!
 //! Refuses to know: scope, engines, thresholds.
 
-use super::args::GateArgs;
+use super::args::{Format, GateArgs};
 use super::exit::Exit;
 use super::ui;
 use super::workspace::{Place, Workspace, key_of};
@@ -15,24 +16,38 @@ use crate::engine::{Engine, Fault, FaultKind, World as _};
 use crate::machine::event::{Event, StopRequest};
 use crate::machine::facts::{FileChange, FileStatus, Oid};
 use crate::machine::kin;
-use crate::mutation::{GateReport, Verdict};
-use crate::report::progress::gate_lines;
+use crate::mutation::Verdict;
+use crate::report::annotations::{Folders, Shown, github, gitlab, junit, sarif};
+use crate::report::{explain, human};
 use crate::source::{Classifier, RepoPath};
+use crate::task::Stage;
 use serde_json::json;
 use std::collections::BTreeMap;
+use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 
 /// `ralph gate`.
 pub(super) fn gate(place: &Place<'_>, args: &GateArgs) -> Result<Exit, Fault> {
+    let format = match (args.format, place.json) {
+        (None, false) => Format::Human,
+        (None | Some(Format::Json), _) => Format::Json,
+        (Some(format), false) => format,
+        (Some(_), true) => {
+            let what = "--json and another --format were asked for at once.";
+            return Err(Fault::new(FaultKind::Setup, what, "leave one of them out"));
+        }
+    };
+    let place = &Place { root: place.root, json: format == Format::Json };
     let anywhere = place.open_anywhere()?;
     if anywhere.settings.gates.contains_key(&args.gate) {
-        return alone(place, &anywhere, args);
+        return alone(&anywhere, args, format);
     }
-    of_a_task(place, &place.open()?, args)
+    let tells = matches!(format, Format::Human | Format::Json);
+    of_a_task(place, &place.open()?.telling(tells), args, format)
 }
 
 /// Judges and reports, changes nothing.
-fn alone(place: &Place<'_>, workspace: &Workspace, args: &GateArgs) -> Result<Exit, Fault> {
+fn alone(workspace: &Workspace, args: &GateArgs, format: Format) -> Result<Exit, Fault> {
     let mut outside = workspace.outside()?;
     let (changes, bases) = match (&args.since, &args.diff) {
         (Some(revision), _) => outside.since(revision)?,
@@ -56,31 +71,74 @@ fn alone(place: &Place<'_>, workspace: &Workspace, args: &GateArgs) -> Result<Ex
     if let Some(StopRequest::Signal { signal }) = outside.stop_request() {
         return Ok(Exit::Signal(u8::try_from(signal).unwrap_or(0)));
     }
-    Ok(shown(place, &args.gate, &report))
+    let folders = folders(workspace)?;
+    let shown =
+        Shown { gate: &args.gate, report: &report, folders: &folders, fail_on_skip: args.fail_on_skip };
+    match format {
+        Format::Human => {
+            for line in human::lines(&shown) {
+                ui::line(&line);
+            }
+            let seconds = std::time::Duration::from_millis(report.millis).as_secs_f64();
+            ui::note(&format!("{} took {seconds:.1} s", args.gate));
+        }
+        format => show(format, &shown)?,
+    }
+    Ok(ended(&shown, args, format))
 }
 
-fn shown(place: &Place<'_>, name: &str, report: &GateReport) -> Exit {
-    if place.json {
-        ui::json(&json!({ "gate": name, "report": report }));
-    } else {
-        for class in &report.classes {
-            let tally = &class.tally;
-            ui::line(&format!(
-                "{} {}: {} killed, {} timed out, {} survived, {} not covered",
-                class.package, class.class, tally.killed, tally.timed_out, tally.survived, tally.no_coverage
-            ));
-        }
-        for line in gate_lines(name, report) {
-            ui::line(&line);
-        }
-        let seconds = std::time::Duration::from_millis(report.millis).as_secs_f64();
-        ui::note(&format!("{name} took {seconds:.1} s"));
+/// Shows a report in a form that is not for people.
+fn show(format: Format, shown: &Shown<'_>) -> Result<(), Fault> {
+    match format {
+        Format::Human => {}
+        Format::Json => ui::json(&json!({ "gate": shown.gate, "report": shown.report })),
+        Format::Github => ui::line(&github::render(shown)),
+        Format::Gitlab => ui::line(&gitlab::render(shown)),
+        Format::Junit => ui::line(&junit::render(shown)?),
+        Format::Sarif => ui::line(&sarif::render(shown)),
     }
-    Exit::from(&report.verdict)
+    Ok(())
+}
+
+/// What follows the verdict in every form: how it came to be, and that a SKIP fails.
+fn ended(shown: &Shown<'_>, args: &GateArgs, format: Format) -> Exit {
+    if args.explain {
+        let say = if format == Format::Human { ui::line } else { ui::note };
+        for line in explain(shown.gate, shown.report) {
+            say(&line);
+        }
+    }
+    let verdict = &shown.report.verdict;
+    if !args.fail_on_skip {
+        return Exit::from(verdict);
+    }
+    if matches!(verdict, Verdict::Skip { .. }) {
+        ui::note(&format!("{} judged nothing, which --fail-on-skip counts as a failure.", shown.gate));
+    }
+    Exit::strict(verdict)
+}
+
+/// Where the packages lie in what CI checks out: the git repository that holds the workspace, else the
+/// workspace itself.
+fn folders(workspace: &Workspace) -> Result<Folders, Fault> {
+    let root = &workspace.places.workspace;
+    let checkout = root.ancestors().find(|folder| folder.join(".git").exists()).unwrap_or(root);
+    let repositories = workspace.repositories()?;
+    let folder = |name: String| {
+        let inside = repositories.root(&name)?.strip_prefix(checkout).ok()?;
+        let folder = RepoPath::from_bytes(inside.as_os_str().as_bytes());
+        Some((name, folder))
+    };
+    Ok(Folders(repositories.names().into_iter().filter_map(folder).collect()))
 }
 
 /// The whole contract, in anybody's loop.
-fn of_a_task(place: &Place<'_>, workspace: &Workspace, args: &GateArgs) -> Result<Exit, Fault> {
+fn of_a_task(
+    place: &Place<'_>,
+    workspace: &Workspace,
+    args: &GateArgs,
+    format: Format,
+) -> Result<Exit, Fault> {
     let since = match &args.since {
         Some(revision) => Some(workspace.outside()?.since(revision)?.0),
         None => match &args.diff {
@@ -90,13 +148,13 @@ fn of_a_task(place: &Place<'_>, workspace: &Workspace, args: &GateArgs) -> Resul
     };
     workspace.as_a_verb(|engine| {
         let key = key_of(engine.state(), &args.gate)?;
-        if !key.stage.is_gate() {
+        let Stage::Gate(gate) = key.stage.clone() else {
             return Err(Fault::new(
                 FaultKind::Setup,
                 format!("{key} is no gate."),
                 "name a gate's box such as `2.PITEST`, or a gate such as `PITEST`",
             ));
-        }
+        };
         let changes = match since {
             Some(changes) => Some(changes),
             None if knows_changes(engine, &key) => None,
@@ -111,7 +169,13 @@ fn of_a_task(place: &Place<'_>, workspace: &Workspace, args: &GateArgs) -> Resul
         {
             ui::note(&format!("hint: {hint}"));
         }
-        Ok(Exit::from(&report.verdict))
+        let folders = folders(workspace)?;
+        let shown = Shown { gate: &gate, report, folders: &folders, fail_on_skip: args.fail_on_skip };
+        // People, and readers of JSON lines, were told while it happened.
+        if format != Format::Json {
+            show(format, &shown)?;
+        }
+        Ok(ended(&shown, args, format))
     })
 }
 

@@ -11,7 +11,7 @@ use super::exit::Exit;
 use super::ui;
 use super::workspace::Place;
 use crate::agent::{builtin, detect};
-use crate::config::{Preset, Role, TEMPLATE};
+use crate::config::{self, Preset, Role, TEMPLATE};
 use crate::engine::{Fault, FaultKind};
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -24,13 +24,15 @@ pub(super) fn init(place: &Place<'_>, args: &InitArgs) -> Result<Exit, Fault> {
         None => TEMPLATE.to_owned(),
         Some(name) if Preset::named(name).is_some() => with_agent(name),
         Some(name) => {
-            let known: Vec<&str> = crate::config::PRESETS.iter().map(|preset| preset.name).collect();
+            let known: Vec<&str> = config::PRESETS.iter().map(|preset| preset.name).collect();
             let what = format!("There is no preset `{name}`.");
             return Err(Fault::new(FaultKind::Setup, what, format!("presets are: {}", known.join(", "))));
         }
     };
     fs_err::create_dir_all(folder.join("prompts"))?;
-    let mut wrote = vec![write_new(&folder.join("config.yaml"), &config)?];
+    let written = write_new(&folder.join("config.yaml"), &config)?;
+    let is_new_config = written.1;
+    let mut wrote = vec![written];
     for role in Role::ALL {
         let file = folder.join(format!("prompts/{}.md", role.word()));
         wrote.push(write_new(&file, builtin(role))?);
@@ -39,16 +41,43 @@ pub(super) fn init(place: &Place<'_>, args: &InitArgs) -> Result<Exit, Fault> {
     for (path, is_new) in wrote {
         ui::line(&format!("{} {}", if is_new { "wrote" } else { "kept " }, path.display()));
     }
-    let found = detect(&std::env::var_os("PATH").unwrap_or_default().to_string_lossy());
-    if args.agent.is_none() {
-        let on_path = if found.is_empty() { "none that ralph knows".to_owned() } else { found.join(", ") };
-        ui::line(&format!(
-            "next: name an agent in .ralph/config.yaml (on PATH: {on_path}), then `ralph check`"
-        ));
-    } else {
-        ui::line("next: `ralph check`, then `ralph run`");
-    }
+    ui::line(&format!("next: {}", next(&root, is_new_config, args.agent.as_deref())));
     Ok(Exit::Done)
+}
+
+/// What is left to do; a configuration that was there already is looked at, and never changed.
+fn next(root: &Path, is_new_config: bool, agent: Option<&str>) -> String {
+    let then = "`ralph check`, then `ralph run`";
+    if let (Some(_), true) = (agent, is_new_config) {
+        return then.to_owned();
+    }
+    let text = fs_err::read_to_string(root.join(".ralph/config.yaml")).unwrap_or_default();
+    let named = config::parse(&text, root).map(|settings| {
+        settings
+            .agent_for(Role::Worker)
+            .map(|(name, agent)| format!("`{name}` ({})", agent.command.join(" ")))
+    });
+    match (named, agent) {
+        (Err(_), _) => {
+            "the .ralph/config.yaml that was there cannot be read: `ralph check` names its mistakes"
+                .to_owned()
+        }
+        (Ok(Some(named)), Some(asked)) => format!(
+            "the .ralph/config.yaml that was there was kept, and its worker is {named}; for {asked}, write \
+             `agents: {{default: {{preset: {asked}}}}}` there; then {then}"
+        ),
+        (Ok(Some(_)), None) => then.to_owned(),
+        (Ok(None), Some(asked)) => format!(
+            "the .ralph/config.yaml that was there was kept and names no agent: write \
+             `agents: {{default: {{preset: {asked}}}}}` there, then {then}"
+        ),
+        (Ok(None), None) => {
+            let found = detect(&std::env::var_os("PATH").unwrap_or_default().to_string_lossy());
+            let on_path =
+                if found.is_empty() { "none that ralph knows".to_owned() } else { found.join(", ") };
+            format!("name an agent in .ralph/config.yaml (on PATH: {on_path}), then `ralph check`")
+        }
+    }
 }
 
 /// The commented template with an agent named in it.

@@ -46,6 +46,8 @@ pub(super) struct Workspace {
     /// The words of its task file.
     pub(super) grammar: Grammar,
     json: bool,
+    /// Facts are told as they happen.
+    tells: bool,
 }
 
 impl Place<'_> {
@@ -77,7 +79,7 @@ impl Place<'_> {
         let places = Places { workspace: root, spec: settings.spec.clone() };
         let checkpoint = regex_lite::Regex::new(&settings.checkpoints).ok();
         let grammar = Grammar::new(settings.gates.keys().cloned().collect(), checkpoint);
-        Ok(Workspace { places, settings, grammar, json: self.json })
+        Ok(Workspace { places, settings, grammar, json: self.json, tells: true })
     }
 
     /// The workspace, or where there is none the folder with the default settings.
@@ -98,11 +100,14 @@ impl Place<'_> {
             return Err(Fault::new(FaultKind::Setup, what, "`ralph --root DIR init` makes one"));
         }
         let here = std::env::current_dir()?;
-        let found = here.ancestors().find(|folder| folder.join(".ralph").is_dir());
+        let found = here.ancestors().find(|folder| is_workspace(folder));
         found.map(Path::to_owned).ok_or_else(|| {
             Fault::new(
                 FaultKind::Setup,
-                format!("There is no .ralph/ in {} or above it.", here.display()),
+                format!(
+                    "There is no .ralph/ with a config.yaml or a state/ in {} or above it.",
+                    here.display()
+                ),
                 "`ralph init` makes one; `--root DIR` names one elsewhere",
             )
         })
@@ -110,6 +115,11 @@ impl Place<'_> {
 }
 
 impl Workspace {
+    /// The same, with facts told as they happen or not; what goes on is told on standard error anyway.
+    pub(super) fn telling(self, tells: bool) -> Self {
+        Self { tells, ..self }
+    }
+
     /// The rules for the machine.
     pub(super) fn policy(&self) -> Policy {
         let settings = &self.settings;
@@ -170,6 +180,7 @@ impl Workspace {
         let interrupts = Interrupts::install()?;
         let mut teller = Teller::new(self.json);
         let progress = teller.progress();
+        let tells = self.tells;
         Ok(Outside::new(Parts {
             places: self.places.clone(),
             settings: self.settings.clone(),
@@ -177,7 +188,11 @@ impl Workspace {
             supervisor: Supervisor::new(PathBuf::from("/proc/self/exe"), Some(interrupts.clone())),
             interrupts,
             environment: environment(),
-            listener: Box::new(move |event, state| teller.tell(event, state)),
+            listener: Box::new(move |event, state| {
+                if tells {
+                    teller.tell(event, state);
+                }
+            }),
             progress,
             cache: cache_folder()?,
         }))
@@ -228,6 +243,14 @@ impl Workspace {
         }
         act(&mut engine)
     }
+}
+
+/// A `.ralph/` makes a workspace when it holds a configuration or what a run left. Any other folder of that
+/// name, on the way up from where the verb was called, is passed by: packages are repositories below their
+/// workspace, so that the end of a repository cannot end the search.
+fn is_workspace(folder: &Path) -> bool {
+    let ralph = folder.join(".ralph");
+    ralph.join("config.yaml").is_file() || ralph.join("state").is_dir()
 }
 
 /// The folder that `--root` names.

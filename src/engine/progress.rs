@@ -44,6 +44,7 @@ impl Engine<'_> {
             missing(&existing, heading(entry, &at, &tag).as_bytes(), text.as_bytes())
         };
         if !owed.is_empty() {
+            self.disk.create_shared(&path)?;
             self.disk.append(&path, &owed)?;
             self.disk.sync(&path)?;
         }

@@ -18,7 +18,7 @@ const TAIL: usize = 10;
 pub(super) enum Said {
     /// Exit code 0.
     Pass,
-    /// Exit code 77, with the last line of its output.
+    /// Exit code 77: where, and the last line of its output or that it gave no reason.
     Skip(String),
     /// A failure or an error.
     Stop(Stop),
@@ -39,7 +39,15 @@ pub(super) fn run(calls: &Calls<'_>, name: &str, argv: &[String], package: &Gate
     let last = tail.last().cloned().unwrap_or_else(|| "it printed nothing".to_owned());
     match &call.end {
         ProcessEnd::Exited { code: 0 } => Said::Pass,
-        ProcessEnd::Exited { code: 77 } => Said::Skip(last),
+        ProcessEnd::Exited { code: 77 } => {
+            let silent =
+                || "its command ended with 77, there is nothing to judge, and gave no reason".to_owned();
+            Said::Skip(format!(
+                "In package {}: {}",
+                package.name,
+                tail.last().cloned().unwrap_or_else(silent)
+            ))
+        }
         ProcessEnd::Exited { code: 1 } => {
             let mut reasons = vec![format!("The gate {name} fails in package {}.", package.name)];
             reasons.extend(tail);

@@ -68,7 +68,7 @@ pub(crate) struct Outcome {
     pub(crate) failing: BTreeSet<String>,
     /// Facts beside the verdict.
     pub(crate) remarks: Vec<String>,
-    /// Folders of HTML reports.
+    /// HTML reports, the first page of each.
     pub(crate) reports: Vec<String>,
     /// What was done.
     pub(crate) trace: Trace,

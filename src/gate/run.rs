@@ -120,7 +120,7 @@ fn run_command(
         (hands.progress)(&format!("Running {} in {}", words::line(&request.name, 100), package.name));
         match command::run(&calls, &request.name, argv, package) {
             Said::Pass => passed = true,
-            Said::Skip(why) => skipped.push(format!("{}: {why}", package.name)),
+            Said::Skip(why) => skipped.push(why),
             Said::Stop(stop) => {
                 if matches!(stop, Stop::Fail { .. }) {
                     let production =

@@ -14,12 +14,16 @@ use super::state::{By, Next, StandsFor, State};
 use super::stop::Stop;
 use super::survey::ticked;
 use super::verdict::{Outcome, conclude, rework, set_verdict};
-use crate::mutation::{GateReport, Verdict};
+use crate::mutation::{GateReport, MutantStatus, Survivor, Verdict};
 use crate::task::Mark;
 use std::collections::BTreeMap;
 
 /// Seconds to wait before a gate without verdict is tried again (design §3 "Stops").
 const RETRY_WAITS: [u64; 3] = [60, 300, 1800];
+
+/// Characters of a source line, and test classes, that a worker is told of a survivor.
+const SOURCE_CHARS: usize = 200;
+const TESTS_NAMED: usize = 3;
 
 /// A gate ended.
 pub(super) fn ended(
@@ -86,11 +90,84 @@ fn lines_for_the_worker(reasons: &[String], report: &GateReport) -> Vec<String> 
     let mut lines = reasons.to_vec();
     lines.extend(report.survivors.iter().map(|survivor| {
         let mutant = &survivor.mutant;
-        format!("survivor {}:{} {} {}", mutant.file, mutant.line, mutant.mutator, mutant.description)
+        let known = what_is_known(survivor);
+        format!("survivor {}:{} {} {}{known}", mutant.file, mutant.line, mutant.mutator, mutant.description)
     }));
     let more = report.survivors_total.saturating_sub(report.survivors.len() as u64);
     if more > 0 {
         lines.push(format!("… and {more} more survivors"));
     }
     lines
+}
+
+/// What is known of a survivor besides the mutation, to be put behind it: its source line and the tests
+/// that reach it; empty when nothing is. One line without control characters, bounded.
+pub fn what_is_known(survivor: &Survivor) -> String {
+    let plain =
+        |text: &str| -> String { text.chars().filter(|c| !c.is_control()).take(SOURCE_CHARS).collect() };
+    let mut known = Vec::new();
+    if !survivor.source.is_empty() {
+        known.push(format!(" | source: `{}`", plain(&survivor.source)));
+    }
+    let names = survivor.tests.iter().take(TESTS_NAMED);
+    let names: Vec<String> = names.map(|name| plain(name.rsplit('.').next().unwrap_or(name))).collect();
+    if survivor.mutant.status == MutantStatus::NoCoverage {
+        known.push(" | no test reaches it".to_owned());
+    } else if !names.is_empty() {
+        known.push(format!(" | reached by: {}", names.join(", ")));
+        let more = survivor.tests_total.saturating_sub(names.len() as u64);
+        if more > 0 {
+            known.push(format!(" and {more} more"));
+        }
+    }
+    known.concat()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::mutation::Mutant;
+
+    fn survivor() -> Survivor {
+        Survivor::from(Mutant {
+            class: "a.Foo".into(),
+            file: "Foo.java".into(),
+            line: 12,
+            method: "sum".into(),
+            mutator: "Math".into(),
+            description: "changed".into(),
+            status: MutantStatus::Survived,
+        })
+    }
+
+    #[test]
+    fn the_worker_reads_the_source_line_and_three_tests_of_each_survivor() {
+        let bare = survivor();
+        let mut known = survivor();
+        known.source = "if (a > b)\u{1b}[31m".into();
+        known.tests = ["a.FooTest", "BarTest", "a.b.BazTest", "a.DTest"].map(str::to_owned).into();
+        known.tests_total = 5;
+        let mut unreached = survivor();
+        unreached.mutant.status = MutantStatus::NoCoverage;
+        let mut report = GateReport::from(Verdict::Pass);
+        report.survivors = vec![known, bare, unreached];
+        report.survivors_total = 10;
+        assert_eq!(
+            lines_for_the_worker(&["Too few.".to_owned()], &report),
+            [
+                "Too few.",
+                "survivor Foo.java:12 Math changed | source: `if (a > b)[31m` | reached by: FooTest, BarTest, BazTest and 2 more",
+                "survivor Foo.java:12 Math changed",
+                "survivor Foo.java:12 Math changed | no test reaches it",
+                "… and 7 more survivors",
+            ]
+        );
+    }
+
+    #[test]
+    fn a_long_line_is_cut() {
+        let mut long = survivor();
+        long.source = "x".repeat(9_999);
+        assert!(what_is_known(&long).len() < SOURCE_CHARS + 20);
+    }
 }

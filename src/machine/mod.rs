@@ -33,6 +33,8 @@ pub mod stop;
 pub mod survey;
 mod verdict;
 
+pub use gate::what_is_known;
+
 use effect::Effect;
 use event::Event;
 use state::{Attempt, By, Next, Phase, State};

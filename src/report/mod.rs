@@ -1,15 +1,19 @@
 //! Texts that come in from agents and go out to people: read without trust, written without surprises.
 //!
 //! Owns: what makes a foreign text fit to be shown, the reading of `validation-report.md`, the entry in
-//! progress.txt.
+//! progress.txt, a gate's report for people ([`human`], [`explain`]) and for CI ([`annotations`]).
 //!
 //! Promises: total over any bytes; what it returns is bounded and holds no control characters; the same
 //! facts give the same text, live, at replay and in CI.
 //!
 //! Refuses to know: files, who wrote a text, what follows from it.
 
+pub mod annotations;
+mod explain;
+pub mod human;
 pub mod plain;
 pub mod progress;
 mod validation;
 
+pub use explain::explain;
 pub use validation::{MAX_GAPS, ValidationReport, read_validation};

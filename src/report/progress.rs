@@ -8,7 +8,8 @@
 //! Refuses to know: the file, who else writes there.
 
 use crate::machine::effect::{Body, Entry};
-use crate::mutation::{GateReport, Verdict};
+use crate::machine::what_is_known;
+use crate::mutation::{GateReport, Survivor, Verdict};
 use crate::report::plain::line;
 use std::fmt::Write as _;
 
@@ -57,6 +58,20 @@ pub fn gate_headline(name: &str, report: &GateReport) -> String {
 
 /// The lines of a gate's report: headline, reasons, HTML report, survivors, what was left out.
 pub fn gate_lines(name: &str, report: &GateReport) -> Vec<String> {
+    let mut lines = verdict_lines(name, report);
+    if matches!(report.verdict, Verdict::Fail { .. }) {
+        lines.extend(report.survivors.iter().map(survivor_line));
+        let more = report.survivors_total.saturating_sub(report.survivors.len() as u64);
+        if more > 0 {
+            lines.push(format!("- … and {more} more"));
+        }
+    }
+    lines.extend(around(report));
+    lines
+}
+
+/// Headline, reasons, HTML reports.
+pub(super) fn verdict_lines(name: &str, report: &GateReport) -> Vec<String> {
     let mut lines = vec![gate_headline(name, report)];
     match &report.verdict {
         Verdict::Fail { reasons } => {
@@ -66,25 +81,24 @@ pub fn gate_lines(name: &str, report: &GateReport) -> Vec<String> {
         Verdict::Pass | Verdict::Skip { .. } => {}
     }
     lines.extend(report.reports.iter().map(|path| format!("- report: {}", plain(path))));
-    if matches!(report.verdict, Verdict::Fail { .. }) {
-        lines.extend(report.survivors.iter().map(|survivor| {
-            let mutant = &survivor.mutant;
-            let place = format!("{}:{}", mutant.file, mutant.line);
-            plain(&format!("- survivor {place} {} — {}", mutant.mutator, mutant.description))
-        }));
-        let more = report.survivors_total.saturating_sub(report.survivors.len() as u64);
-        if more > 0 {
-            lines.push(format!("- … and {more} more"));
-        }
-    }
-    lines.extend(
-        report
-            .left_out
-            .iter()
-            .map(|left| format!("- not judged: {}: {}", plain(&left.file), plain(&left.why))),
-    );
-    lines.extend(report.remarks.iter().map(|remark| format!("- remark: {}", plain(remark))));
     lines
+}
+
+/// What was left out, and remarks.
+pub(super) fn around(report: &GateReport) -> impl Iterator<Item = String> {
+    let left = report
+        .left_out
+        .iter()
+        .map(|left| format!("- not judged: {}: {}", plain(&left.file), plain(&left.why)));
+    left.chain(report.remarks.iter().map(|remark| format!("- remark: {}", plain(remark))))
+}
+
+/// `- survivor Foo.java:12 Math — what was done | source: `…` | reached by: FooTest`.
+fn survivor_line(survivor: &Survivor) -> String {
+    let mutant = &survivor.mutant;
+    let place = format!("{}:{}", mutant.file, mutant.line);
+    let known = what_is_known(survivor);
+    plain(&format!("- survivor {place} {} — {}{known}", mutant.mutator, mutant.description))
 }
 
 /// One line, fit to be shown.
@@ -95,7 +109,7 @@ fn plain(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::mutation::{Coverage, Mutant, MutantStatus, Survivor};
+    use crate::mutation::{Coverage, Mutant, MutantStatus};
 
     fn entry(body: Body) -> Entry {
         Entry { iteration: 7, task: "2.PITEST".into(), body, boxes: vec!["opened 2.".into()] }
@@ -147,6 +161,28 @@ mod tests {
         - survivor Foo.java:12 ConditionalsBoundary — changed conditional[31m boundary ## fake
         - … and 2 more
         - boxes: opened 2.
+        ");
+    }
+
+    #[test]
+    fn a_survivor_keeps_its_line_and_gains_source_and_tests_when_they_are_known() {
+        let mut report = report(Verdict::Fail { reasons: vec!["Too few.".to_owned()] });
+        report.survivors[0].source = "if (a > b)\n## fake".into();
+        report.survivors[0].tests = ["a.FooTest", "a.BarTest", "a.BazTest", "a.D"].map(str::to_owned).into();
+        report.survivors[0].tests_total = 6;
+        let unreached = Survivor {
+            mutant: Mutant {
+                line: 20,
+                status: MutantStatus::NoCoverage,
+                ..report.survivors[0].mutant.clone()
+            },
+            ..Survivor::from(report.survivors[0].mutant.clone())
+        };
+        report.survivors.push(unreached);
+        insta::assert_snapshot!(gate_lines("PITEST", &report)[2..].join("\n"), @"
+        - survivor Foo.java:12 ConditionalsBoundary — changed conditional[31m boundary ## fake | source: `if (a > b)## fake` | reached by: FooTest, BarTest, BazTest and 3 more
+        - survivor Foo.java:20 ConditionalsBoundary — changed conditional[31m boundary ## fake | no test reaches it
+        - … and 1 more
         ");
     }
 }

@@ -44,6 +44,12 @@ pub trait Disk {
     /// Adds bytes at the end with one write; makes the file (mode 0600) when absent. Durable only after
     /// [`Disk::sync`].
     fn append(&mut self, path: &Path, bytes: &[u8]) -> io::Result<()>;
+    /// Makes an empty file where there is none, with the mode that any program gives it (0666 less the
+    /// umask), durably: for files that people share. A disk without modes has nothing to do.
+    fn create_shared(&mut self, path: &Path) -> io::Result<()> {
+        let _ = path;
+        Ok(())
+    }
     /// Waits until what was appended is on the disk (fdatasync). A failure is final: never retried.
     fn sync(&mut self, path: &Path) -> io::Result<()>;
     /// Cuts the file to `len` bytes, durably.

@@ -16,8 +16,8 @@ fn refused(project: &Project, args: &[&str]) -> String {
 #[test]
 fn no_workspace() {
     let project = Project::empty();
-    insta::assert_snapshot!(refused(&project, &["run"]), @r"
-    error: There is no .ralph/ in <ws> or above it.
+    insta::assert_snapshot!(refused(&project, &["run"]), @"
+    error: There is no .ralph/ with a config.yaml or a state/ in <ws> or above it.
     hint: `ralph init` makes one; `--root DIR` names one elsewhere
     ");
 }

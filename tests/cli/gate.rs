@@ -139,6 +139,97 @@ fn exit_77_skips_and_anything_else_is_no_verdict() {
         assert!(project.entry(1).headline.starts_with(headline), "{:?}", project.entry(1));
         assert_eq!(project.read("tasks.md").contains("[x] 1.LINT"), exit == 0);
     }
+    let project = project();
+    project.config("gates:\n  LINT: {run: [sh, -c, 'exit 77']}\n");
+    commit(&project, "good");
+    let done = project.ralph(&["gate", "LINT", "--since", "HEAD~1"]).code(0);
+    assert_eq!(
+        done.out,
+        "LINT SKIP — In package app: its command ended with 77, there is nothing to judge, and gave no reason.\n"
+    );
+}
+
+#[test]
+fn a_skip_fails_where_it_was_asked_to_and_says_so() {
+    let project = project();
+    project.config("gates:\n  LINT: {run: [sh, -c, 'echo no sources; exit 77']}\n");
+    commit(&project, "good");
+    for gate in ["LINT", "1.LINT"] {
+        let done = project.ralph(&["gate", gate, "--since", "HEAD~1", "--fail-on-skip"]).code(1);
+        assert!(
+            done.err.contains("LINT judged nothing, which --fail-on-skip counts as a failure."),
+            "{}",
+            done.err
+        );
+    }
+    assert!(project.read("tasks.md").contains("[x] 1.LINT"), "the box does not depend on who asks");
+    project.config(LINT);
+    project.ralph(&["gate", "LINT", "--since", "HEAD~1", "--fail-on-skip"]).code(0);
+}
+
+#[test]
+fn each_format_is_the_whole_of_standard_output() {
+    for gate in ["LINT", "1.LINT"] {
+        let project = project();
+        commit(&project, "src/main/a.txt");
+        let ask = |format: &str| {
+            project.ralph(&["gate", gate, "--since", "HEAD~1", "--explain", "--format", format]).code(1)
+        };
+        let github = ask("github");
+        assert_eq!(
+            github.out,
+            "::error file=src/app/src/main/a.txt,line=1,title=LINT FAIL::The gate LINT fails in package app.%0Abad line\n"
+        );
+        assert!(github.err.contains("How LINT came to its verdict\n"), "{}", github.err);
+        let gitlab: serde_json::Value = serde_json::from_str(&ask("gitlab").out).unwrap();
+        assert_eq!(gitlab[0]["location"]["path"], "src/app/src/main/a.txt");
+        let sarif: serde_json::Value = serde_json::from_str(&ask("sarif").out).unwrap();
+        assert_eq!(sarif["runs"][0]["results"][0]["ruleId"], "LINT/FAIL");
+        let junit = ask("junit").out;
+        assert!(junit.starts_with("<?xml ") && junit.contains("failures=\"1\""), "{junit}");
+        let human = ask("human");
+        assert!(human.out.contains("LINT FAIL — ") && human.out.contains("How LINT came to its verdict\n"));
+        assert!(ask("json").json().iter().any(|fact| fact.to_string().contains("bad line")));
+    }
+    let project = project();
+    commit(&project, "good");
+    project.ralph(&["gate", "LINT", "--since", "HEAD~1", "--json", "--format", "json"]).code(0);
+    let done = project.ralph(&["gate", "LINT", "--since", "HEAD~1", "--json", "--format", "sarif"]).code(2);
+    assert!(done.err.contains("hint: "), "{}", done.err);
+}
+
+#[test]
+fn an_error_shows_in_each_format() {
+    let project = project();
+    project.config("gates:\n  LINT: {run: [no-such-program-anywhere]}\n");
+    commit(&project, "good");
+    for (format, part) in [
+        ("github", "::error title=LINT ERROR::"),
+        ("gitlab", "LINT ERROR: "),
+        ("junit", "<error message="),
+        ("sarif", "\"executionSuccessful\": false"),
+    ] {
+        for gate in ["LINT", "1.LINT"] {
+            let done = project.ralph(&["gate", gate, "--since", "HEAD~1", "--format", format]).code(3);
+            assert!(done.out.contains(part), "{}", done.out);
+        }
+    }
+}
+
+#[test]
+fn places_are_those_of_the_repository_that_holds_the_workspace() {
+    let project = Project::empty();
+    project.write("part/src/main/a.txt", "a\n");
+    project.write("part/.ralph/config.yaml", format!("packages: [lib]\n{LINT}"));
+    project.package("part/lib");
+    project.write("README.md", "the whole\n");
+    project.git("", &["init", "--quiet", "--initial-branch", "main"]);
+    project.write("part/lib/src/main/b.txt", "b\n");
+    project.git("part/lib", &["add", "--all"]);
+    project.git("part/lib", &["commit", "--quiet", "--message", "b"]);
+    let done =
+        project.ralph(&["--root", "part", "gate", "LINT", "--since", "HEAD~1", "--format", "github"]).code(1);
+    assert!(done.out.starts_with("::error file=part/lib/src/main/b.txt,line=1,"), "{}", done.out);
 }
 
 #[test]

@@ -135,6 +135,12 @@ fn check_finds_everything_at_once() {
     assert!(project.files() == before, "it changes nothing");
     let project = Project::new("- [ ] 1. One\n");
     assert_eq!(project.ralph(&["check"]).code(0).out, "0 errors, 0 warnings\n");
+    let done = Project::new("# Nothing yet\n").ralph(&["check"]).code(1);
+    insta::assert_snapshot!(done.out, @"
+    error: tasks.md: There are no boxes in it.
+      hint: a task is a line such as `- [ ] 1. Do this`
+    1 error, 0 warnings
+    ");
 }
 
 #[test]
@@ -158,6 +164,13 @@ fn init_writes_a_workspace_that_works_and_never_overwrites() {
     let done = project.ralph(&["init", "--agent", "claude"]).code(0);
     assert!(!done.out.contains("wrote"), "{}", done.out);
     assert!(project.files() == before);
+    insta::assert_snapshot!(done.out.lines().last().unwrap(), @"next: the .ralph/config.yaml that was there was kept, and its worker is `default` (sh agent.sh); for claude, write `agents: {default: {preset: claude}}` there; then `ralph check`, then `ralph run`");
+    project.write(".ralph/config.yaml", &first);
+    let done = project.ralph(&["init", "--agent", "claude"]).code(0);
+    insta::assert_snapshot!(done.out.lines().last().unwrap(), @"next: the .ralph/config.yaml that was there was kept and names no agent: write `agents: {default: {preset: claude}}` there, then `ralph check`, then `ralph run`");
+    project.write(".ralph/config.yaml", "nonsense: 1\n");
+    let done = project.ralph(&["init", "--agent", "claude"]).code(0);
+    insta::assert_snapshot!(done.out.lines().last().unwrap(), @"next: the .ralph/config.yaml that was there cannot be read: `ralph check` names its mistakes");
 
     fs_err::remove_file(project.path(".ralph/config.yaml")).unwrap();
     project.ralph(&["init", "--agent", "claude"]).code(0);
@@ -184,6 +197,34 @@ fn the_workspace_is_found_upward_and_by_root() {
     beside.current_dir(project.path(".."));
     Project::finish(beside).code(0);
     assert_eq!(project.read("tasks.md"), "- [x] 1. One\n");
+}
+
+#[test]
+fn a_stray_folder_named_ralph_is_no_workspace() {
+    let project = Project::new("- [ ] 1. One\n");
+    project.write("src/app/.ralph/notes.txt", "somebody's\n");
+    fs_err::create_dir_all(project.path("src/app/below/.ralph/config.yaml")).unwrap();
+    let mut below = project.command(&["next"]);
+    below.current_dir(project.path("src/app/below"));
+    assert_eq!(Project::finish(below).code(0).out, "1.  One  (tasks.md:1)\n");
+
+    let stray = Project::empty();
+    stray.write(".ralph/prompts/worker.md", "x\n");
+    let done = stray.ralph(&["next"]).code(2);
+    assert!(done.err.contains("There is no .ralph/ with a config.yaml or a state/ in "), "{}", done.err);
+    fs_err::create_dir(stray.path(".ralph/state")).unwrap();
+    let done = stray.ralph(&["next"]).code(2);
+    assert!(done.err.contains("tasks.md: There is no such file."), "{}", done.err);
+}
+
+#[test]
+fn progress_is_as_readable_as_any_other_file() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let project = Project::new("- [ ] 1. One\n");
+    project.ralph(&["run"]).code(0);
+    let mode = |path: &str| project.path(path).metadata().unwrap().permissions().mode();
+    assert_eq!(mode("progress.txt"), mode("tasks.md"), "the umask decides");
+    assert_eq!(mode(".ralph/state/journal.jsonl") & 0o777, 0o600);
 }
 
 #[test]

@@ -25,6 +25,9 @@ use tempfile::NamedTempFile;
 /// The mode of a file that ralph makes.
 const PRIVATE: u32 = 0o600;
 
+/// The mode of a file that people share, before the umask.
+const SHARED: u32 = 0o666;
+
 /// The disk itself.
 #[derive(Debug, Default)]
 pub struct RealDisk {
@@ -135,6 +138,15 @@ impl Disk for RealDisk {
             return Err(io::Error::new(ErrorKind::StorageFull, why));
         }
         Ok(())
+    }
+
+    fn create_shared(&mut self, path: &Path) -> io::Result<()> {
+        make_parents(path)?;
+        match fs::OpenOptions::new().write(true).create_new(true).mode(SHARED).open(path) {
+            Ok(_) => sync_folder(path),
+            Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok(()),
+            Err(error) => Err(error),
+        }
     }
 
     fn sync(&mut self, path: &Path) -> io::Result<()> {

@@ -1,0 +1,226 @@
+#!/usr/bin/env python3
+"""Counts and tables for gate.sh and history.sh. Each command prints; see the functions' first lines.
+
+Both gates are judged by one rule: killed = KILLED + TIMED_OUT, survived = SURVIVED + NO_COVERAGE, PASS when
+100 * killed >= 70 * (killed + survived); the other ends of a mutant count nowhere. Without such a mutant
+there is no verdict (`NONE`).
+"""
+import json
+import math
+import re
+import sys
+import xml.etree.ElementTree as ElementTree
+from collections import defaultdict
+
+THRESHOLD = 70
+KILLED, SURVIVED = {"KILLED", "TIMED_OUT"}, {"SURVIVED", "NO_COVERAGE"}
+
+
+def verdict(killed, total):
+    if total == 0:
+        return "NONE"
+    return "PASS" if 100 * killed >= THRESHOLD * total else "FAIL"
+
+
+def mutants(report, name):
+    """The mutants of a class and of those nested in it: (line, status)."""
+    for mutation in ElementTree.parse(report).getroot().iter("mutation"):
+        mutated = mutation.findtext("mutatedClass", "")
+        if mutated == name or mutated.startswith(name + "$"):
+            yield int(mutation.findtext("lineNumber", "0")), mutation.get("status")
+
+
+def count_literal(report, name, lines=""):
+    """Counts a report of PIT's: `verdict killed total`; only mutants on these lines, when some are given."""
+    only = {int(line) for line in lines.split(",") if line}
+    ends = [status for line, status in mutants(report, name) if not only or line in only]
+    killed = sum(status in KILLED for status in ends)
+    total = killed + sum(status in SURVIVED for status in ends)
+    print(verdict(killed, total), killed, total)
+
+
+def count_ralph(report, name):
+    """Counts the answer of `ralph gate --json`: `verdict killed total`, and ralph's own verdict."""
+    report = json.load(open(report, encoding="utf-8"))["report"]
+    killed = total = 0
+    for score in report.get("classes", []):
+        if score["class"] == name:
+            tally = score["tally"]
+            killed = tally["killed"] + tally["timed_out"]
+            total = killed + tally["survived"] + tally["no_coverage"]
+    own = report["verdict"].upper()
+    said = verdict(killed, total) if own in ("PASS", "FAIL") else ("NONE" if own == "SKIP" else own)
+    print(said, killed, total, own)
+
+
+def red(log, known):
+    """The test classes that PIT's log names as red, added to those that are known: `a,b`."""
+    text = open(log, encoding="utf-8", errors="replace").read()
+    found = set(filter(None, known.split(",")))
+    found.update(re.findall(r"Description \[testClass=([\w.$]+)", text))
+    print(",".join(sorted(found)))
+
+
+def add_pit(pom, pit, junit5):
+    """Adds pitest-maven to build/plugins of a POM, with its JUnit 5 plugin where the project uses JUnit 5."""
+    text = open(pom, encoding="utf-8").read()
+    uses5 = "org.junit.jupiter" in text or "junit-vintage" in text or "junit-platform" in text
+    dependency = (
+        "<dependencies><dependency><groupId>org.pitest</groupId><artifactId>pitest-junit5-plugin</artifactId>"
+        f"<version>{junit5}</version></dependency></dependencies>"
+        if uses5
+        else ""
+    )
+    plugin = (
+        "<plugin><groupId>org.pitest</groupId><artifactId>pitest-maven</artifactId>"
+        f"<version>{pit}</version>{dependency}</plugin>"
+    )
+    # The project's own build stands before its profiles and its reporting.
+    head = re.split(r"<profiles>", text, maxsplit=1)[0]
+    managed = re.search(r"<build>.*?</pluginManagement>", head, re.S)
+    begin = managed.end() if managed else (re.search(r"<build>", head) or sys.exit(f"{pom} has no <build>")).end()
+    end = head.index("</build>", begin)
+    at = head.find("<plugins>", begin, end)
+    if at >= 0:
+        at += len("<plugins>")
+        text = text[:at] + plugin + text[at:]
+    else:
+        text = text[:begin] + f"<plugins>{plugin}</plugins>" + text[begin:]
+    open(pom, "w", encoding="utf-8").write(text)
+
+
+def edit(source, report, name, number):
+    """Puts a comment behind so many lines that hold mutants, in the middle of the class; prints the lines."""
+    text = open(source, encoding="utf-8").read().split("\n")
+    fit = [n for n in sorted({line for line, _ in mutants(report, name)}) if 0 < n <= len(text)]
+    fit = [n for n in fit if '"""' not in text[n - 1] and not text[n - 1].rstrip().endswith("\\")]
+    number = min(int(number), len(fit))
+    begin = (len(fit) - number) // 2
+    chosen = fit[begin : begin + number]
+    for n in chosen:
+        text[n - 1] += " // changed"
+    open(source, "w", encoding="utf-8").write("\n".join(text))
+    print(",".join(map(str, chosen)))
+
+
+def rows(path, binary):
+    """Rows of a results file: those of the literal goal, and those of this binary."""
+    for line in open(path, encoding="utf-8"):
+        row = dict(zip("mode project name side run binary verdict killed total seconds note".split(), line.rstrip("\n").split("\t")))
+        if row["binary"] in ("-", binary):
+            yield row
+
+
+def mean(ratios):
+    return math.exp(sum(map(math.log, ratios)) / len(ratios)) if ratios else None
+
+
+def score(row):
+    return f"{row['verdict']} {row['killed']}/{row['total']}"
+
+
+def table(path, binary, mode, wanted=""):
+    """The table of gate.sh in Markdown, the geometric means, and every class that differs or wavers."""
+    only = {tuple(one.split("/", 1)) for one in wanted.split(",") if one}
+    literal, ralph, by_lines = {}, defaultdict(list), {}
+    for row in rows(path, binary):
+        key = (row["project"], row["name"])
+        if only and key not in only:
+            continue
+        if row["side"] == "literal":
+            literal[key] = row
+        elif row["side"] == "literal-lines" and row["mode"] == mode:
+            by_lines[key] = row
+        elif row["side"] == "ralph" and row["mode"] == mode:
+            ralph[key].append(row)
+    print("| class | mutants | literal | ralph | literal s | ralph s | ratio |")
+    print("|---|---|---|---|---|---|---|")
+    ratios, verdicts, scores, waver, without = defaultdict(list), [], [], [], []
+    for key in sorted(ralph):
+        if key not in literal:
+            continue
+        old, runs = literal[key], ralph[key]
+        judged = by_lines.get(key, old)
+        new = runs[0]
+        times = sorted(float(run["seconds"]) for run in runs)
+        took = times[len(times) // 2]
+        ratio = took / float(old["seconds"])
+        name = f"{key[0]}/{key[1].rsplit('.', 1)[-1]}"
+        print(f"| {name} | {judged['total']} | {score(judged)} | {score(new)} | {float(old['seconds']):.1f} | {took:.1f} | {ratio:.2f} |")
+        if "NONE" in (judged["verdict"], new["verdict"]) or "ERROR" in (judged["verdict"], new["verdict"]):
+            without.append(f"{name}: literal {score(judged)}, ralph {score(new)} ({old['note']}; {new['note']})")
+            if judged["verdict"] == new["verdict"] == "NONE":
+                continue
+        else:
+            ratios[key[0]].append(ratio)
+        if judged["verdict"] != new["verdict"]:
+            verdicts.append(f"{name}: literal {score(judged)}, ralph {score(new)}")
+        elif (judged["killed"], judged["total"]) != (new["killed"], new["total"]):
+            scores.append(f"{name}: literal {score(judged)}, ralph {score(new)}")
+        seen = sorted({score(run) for run in runs})
+        if len(seen) > 1:
+            waver.append(f"{name}: {', '.join(seen)} in {len(runs)} runs")
+    print()
+    every = [ratio for project in ratios.values() for ratio in project]
+    for title, some in [*sorted(ratios.items()), ("together", every)]:
+        if some:
+            print(f"- {title}: {len(some)} classes with a verdict on both sides, geometric mean of ratios {mean(some):.3f}")
+    for title, names in [
+        ("verdicts that differ", verdicts),
+        ("same verdict, other counts (a PASS of the target's own tests asks no others)", scores),
+        ("scores that waver from run to run of ralph", waver),
+        ("no verdict on one side or both, left out of the means", without),
+    ]:
+        print(f"- {title}: {len(names) or 'none'}")
+        for name in names:
+            print(f"  - {name}")
+
+
+def history(path, binary, wanted):
+    """The table of history.sh: one row for each task, and the totals."""
+    order = wanted.split(",")
+    sides = defaultdict(dict)
+    for row in rows(path, binary):
+        if row["mode"] == "history":
+            sides[row["name"]][row["side"]] = row
+    print("| task | releases | class | literal s | ralph s | ratio | literal | ralph |")
+    print("|---|---|---|---|---|---|---|---|")
+    totals, differ, ratios, done = [0.0, 0.0], [], [], 0
+    for number, name in enumerate(order, 1):
+        if len(sides[name]) < 2:
+            continue
+        old, new = sides[name]["literal"], sides[name]["ralph"]
+        times = float(old["seconds"]), float(new["seconds"])
+        totals = [totals[0] + times[0], totals[1] + times[1]]
+        ratios.append(times[1] / times[0])
+        done += 1
+        releases, cls = name.split("/", 1)
+        print(
+            f"| {number} | {releases} | {cls.rsplit('.', 1)[-1]} | {times[0]:.1f} | {times[1]:.1f} |"
+            f" {times[1] / times[0]:.2f} | {score(old)} | {score(new)} |"
+        )
+        if old["verdict"] != new["verdict"]:
+            differ.append(f"{name}: literal {score(old)}, ralph {score(new)} ({old['note']}; {new['note']})")
+    if done:
+        ratio = totals[1] / totals[0]
+        print(f"| | | {done} tasks | {totals[0]:.1f} | {totals[1]:.1f} | {ratio:.2f} | | |")
+        print(f"\n- geometric mean of ratios {mean(ratios):.3f}")
+    print(f"- verdicts that differ: {len(differ) or 'none'}")
+    for name in differ:
+        print(f"  - {name}")
+
+
+COMMANDS = {
+    "count-literal": count_literal,
+    "count-ralph": count_ralph,
+    "red": red,
+    "add-pit": add_pit,
+    "edit": edit,
+    "table": table,
+    "history": history,
+}
+
+if __name__ == "__main__":
+    if len(sys.argv) < 2 or sys.argv[1] not in COMMANDS:
+        sys.exit(f"usage: gate.py {'|'.join(COMMANDS)} …")
+    COMMANDS[sys.argv[1]](*sys.argv[2:])

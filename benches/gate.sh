@@ -1,0 +1,246 @@
+#!/usr/bin/env bash
+# The literal mutation gate against `ralph gate`, class by class, on projects that nobody here wrote.
+#
+#   benches/gate.sh [options]
+#
+#   --project csv|text|all   which project (default all): commons-csv 1.14.1, commons-text 1.14.0
+#   --classes A,B            only these classes, by simple or full name
+#   --sample N               N classes of each project, evenly spread
+#   --quick                  four classes: Token, ExtendedBufferedReader, CaseUtils, CosineSimilarity
+#   --scope class|lines      class (default): ralph judges the whole class, as the literal goal does
+#                            lines: five lines of the class are changed in a commit (a comment behind lines that
+#                            hold mutants, in the middle of the class; fewer where there are fewer) and ralph
+#                            judges with `scope: lines`; the literal goal still runs on the whole class, its
+#                            mutants on those lines are counted
+#   --repeat N               ralph's side N times (default 1): the middle time counts, scores that waver are named
+#   --threads N              threads of the literal goal (default 1, the goal's own default; ralph uses all)
+#   --ralph PATH             the binary (default target/release/ralph)
+#   --into DIR               where projects and results are kept (default target/bench)
+#   --fresh                  forget earlier results; without it, what stands in DIR/gate.tsv is not run again
+#                            (ralph's rows count only for the binary that made them)
+#   --table                  run nothing, print the table of what stands there
+#   --help
+#
+# The projects are made from Maven Central's `sources` and `test-sources` artifacts and POMs, each twice: as a
+# git repository in a workspace of ralph's, POM untouched; and as a plain folder for the literal goal
+#
+#   mvn test-compile org.pitest:pitest-maven:1.25.9:mutationCoverage -DtargetClasses=F,F$* -DoutputFormats=XML
+#
+# which gives no verdict at all without two things, so it gets them: the JUnit 5 plugin of PIT in the POM, and
+# `excludedTestClasses` for tests that are red on untouched code (named below; ralph gets no such list).
+# Flags that skip Apache's own checks (rat, enforcer …) are given to both sides.
+#
+# Both sides are timed whole, from the command line to its end, with compiled classes and caches warm: one run of
+# each on one class comes first and is not counted. Verdicts are by one rule, see benches/gate.py.
+# The exit code is 0 when everything ran, whatever the figures are; 1 when a project could not be made, or when a
+# gate changed a file, the index or a commit of a project.
+set -euo pipefail
+
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+ralph=$root/target/release/ralph
+into=$root/target/bench
+projects=(csv text)
+classes='' sample=0 scope=class repeat=1 threads=1 fresh=0 only_table=0 lines=5
+
+usage() { sed -n '2,/^set -/{/^set -/d;s/^# \{0,1\}//p}' "${BASH_SOURCE[0]}"; }
+
+while (($#)); do
+    case $1 in
+    --project) case ${2:?} in csv | text) projects=("$2") ;; all) ;; *) usage >&2; exit 2 ;; esac; shift ;;
+    --classes) classes=${2:?}; shift ;;
+    --sample) sample=${2:?}; shift ;;
+    --quick) classes=Token,ExtendedBufferedReader,CaseUtils,CosineSimilarity ;;
+    --scope) scope=${2:?}; shift; [[ $scope == class || $scope == lines ]] || { usage >&2; exit 2; } ;;
+    --repeat) repeat=${2:?}; shift ;;
+    --threads) threads=${2:?}; shift ;;
+    --ralph) ralph=$(realpath "${2:?}"); shift ;;
+    --into) into=$(realpath -m "${2:?}"); shift ;;
+    --fresh) fresh=1 ;;
+    --table) only_table=1 ;;
+    --help | -h) usage; exit 0 ;;
+    *) usage >&2; exit 2 ;;
+    esac
+    shift
+done
+
+# shellcheck source=benches/maven-central.bash
+source "$root/benches/maven-central.bash"
+needs mvn java git unzip python3
+results=$into/gate.tsv
+mkdir -p "$into/logs"
+if ((fresh)); then rm -f "$results"; fi
+touch "$results"
+binary=$(sha256sum "$ralph" | cut -c1-12)
+
+coordinates() {   # project
+    case $1 in
+    csv) echo org.apache.commons:commons-csv:1.14.1 ;;
+    text) echo org.apache.commons:commons-text:1.14.0 ;;
+    esac
+}
+
+make_project() {   # project
+    local home=$into/$1 name=commons-$1
+    if [[ -f $home/made ]]; then return; fi
+    note "making $name"
+    rm -rf "$home"
+    mkdir -p "$home/literal" "$home/workspace/src/$name"
+    fill_tree "$home/literal" "$(coordinates "$1")"
+    cp -a "$home/literal/." "$home/workspace/src/$name/"
+    add_pit "$home/literal"
+    commit_tree "$home/workspace/src/$name" 'as published'
+    touch "$home/made"
+}
+
+# Downloads and the first compilation are nobody's time; tests that are red whatever is asked are found here.
+prepare() {   # project, its first class
+    local home=$into/$1
+    if [[ -f $home/red ]]; then return; fi
+    note "compiling commons-$1 and looking for tests that are red on untouched code"
+    (cd "$home/literal" && mvn_quiet "${skips[@]}" test-compile) >"$into/logs/$1-compile.log" 2>&1 ||
+        fail "commons-$1 does not compile, see $into/logs/$1-compile.log"
+    find_red "$home/literal" "$2" "$home/red"
+}
+
+row() {   # mode, project, class, side, run, binary, "verdict killed total", ns, note
+    local verdict killed total
+    read -r verdict killed total <<<"$7"
+    printf '%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n' \
+        "$1" "$2" "$3" "$4" "$5" "$6" "$verdict" "$killed" "$total" "$(seconds "$8")" "${9//[$'\t\n']/ }" >>"$results"
+}
+
+has_row() {   # mode, project, class, side, run, binary
+    grep -qP "^\Q$1\E\t\Q$2\E\t\Q$3\E\t\Q$4\E\t\Q$5\E\t\Q$6\E\t" "$results"
+}
+
+run_literal() {   # project, class
+    local home=$into/$1 report=$into/$1/$2.xml log=$into/logs/$1-$2-literal.log counts note
+    if has_row class "$1" "$2" literal 1 - && [[ $scope == class || -f $report ]]; then return; fi
+    sed -i "/^class\t$1\t${2//./\\.}\tliteral\t/d" "$results"
+    literal "$home/literal" "$2" "$report" "$log" "$(cat "$home/red")"
+    note="exit $run_code"
+    if [[ -f $report ]]; then
+        counts=$(python3 "$bench_py" count-literal "$report" "$2")
+    elif grep -q 'No mutations found' "$log"; then
+        counts='NONE 0 0' note="$note, no mutations found"
+    else
+        counts='ERROR 0 0' note="$note, see $log"
+    fi
+    row class "$1" "$2" literal 1 - "$counts" "$run_ns" "$note"
+    note "  literal $(seconds "$run_ns") s: $counts"
+}
+
+state() {   # repository: its commit, and what differs from it
+    git -C "$1" rev-parse HEAD
+    git -C "$1" status --porcelain
+}
+
+run_ralph() {   # project, class, path, run, ralph's arguments
+    local project=$1 class=$2 run=$4 json=$into/logs/$1-$2-ralph.json answer
+    local package=$into/$project/workspace/src/commons-$project before
+    shift 4
+    before=$(state "$package")
+    ralph_gate "$into/$project/workspace" "$json" "$@"
+    [[ $before == "$(state "$package")" ]] || fail "the gate changed a file, the index or a commit of $package"
+    if answer=$(python3 "$bench_py" count-ralph "$json" "$class" 2>/dev/null); then
+        row "$scope" "$project" "$class" ralph "$run" "$binary" "${answer% *}" "$run_ns" "exit $run_code, ${answer##* }"
+    else
+        row "$scope" "$project" "$class" ralph "$run" "$binary" 'ERROR 0 0' "$run_ns" "exit $run_code, see $json.err"
+    fi
+    note "  ralph   $(seconds "$run_ns") s: ${answer:-no answer}"
+}
+
+warm_up() {   # project, path
+    local home=$into/$1 list=$into/$1/list.txt
+    if [[ -n ${warm[$1]:-} ]]; then return; fi
+    note "warming up ralph on commons-$1 (not counted)"
+    echo "commons-$1/$2" >"$list"
+    ralph_gate "$home/workspace" "$into/logs/$1-warm.json" --diff "$list"
+    warm[$1]=1
+}
+declare -A warm=()
+
+judge_class() {   # project, class, path
+    local list=$into/$1/list.txt run
+    for ((run = 1; run <= repeat; run++)); do
+        if has_row class "$1" "$2" ralph "$run" "$binary"; then continue; fi
+        warm_up "$1" "$3"
+        echo "commons-$1/$3" >"$list"
+        run_ralph "$1" "$2" "$3" "$run" --diff "$list"
+    done
+}
+
+judge_lines() {   # project, class, path
+    local package=$into/$1/workspace/src/commons-$1 report=$into/$1/$2.xml run changed counts
+    if [[ ! -f $report ]]; then return; fi
+    for ((run = 1; run <= repeat; run++)); do
+        if has_row lines "$1" "$2" ralph "$run" "$binary"; then continue; fi
+        warm_up "$1" "$3"
+        changed=$(python3 "$bench_py" edit "$package/$3" "$report" "$2" "$lines")
+        if [[ -z $changed ]]; then return; fi
+        commit_tree "$package" "five lines of $2"
+        counts=$(python3 "$bench_py" count-literal "$report" "$2" "$changed")
+        sed -i "/^lines\t$1\t${2//./\\.}\tliteral-lines\t/d" "$results"
+        row lines "$1" "$2" literal-lines 1 - "$counts" 0 "lines $changed"
+        run_ralph "$1" "$2" "$3" "$run" --since HEAD~1
+        git -C "$package" reset --quiet --hard HEAD~1
+    done
+}
+
+chosen() {   # project; the paths of the classes to be judged
+    local all
+    all=$(classes_with_tests "$into/$1/literal")
+    if [[ -n $classes ]]; then
+        local path name
+        while IFS= read -r path; do
+            name=$(basename "$path" .java)
+            if [[ ,$classes, == *",$name,"* || ,$classes, == *",$(class_of "$path"),"* ]]; then echo "$path"; fi
+        done <<<"$all"
+    elif ((sample > 0)); then
+        awk -v n="$sample" '{ all[NR] = $0 } END { if (n > NR) n = NR
+            for (i = 0; i < n; i++) print all[int(i * NR / n) + 1] }' <<<"$all"
+    else
+        echo "$all"
+    fi
+}
+
+# A function, so that bash has read the whole script before a long run begins: it may be edited meanwhile.
+main() {
+    begin_at=$(machine)
+    wanted=''
+    for project in "${projects[@]}"; do
+        make_project "$project"
+        mapfile -t paths < <(chosen "$project")
+        if ((${#paths[@]} == 0)) || [[ -z ${paths[0]} ]]; then continue; fi
+        for path in "${paths[@]}"; do wanted+=",$project/$(class_of "$path")"; done
+        if ((only_table)); then continue; fi
+        write_config "$into/$project/workspace" "$scope"
+        # An edit of a run that was cut short is taken back.
+        package=$into/$project/workspace/src/commons-$project
+        git -C "$package" reset --quiet --hard "$(git -C "$package" rev-list --max-parents=0 HEAD)"
+        prepare "$project" "$(class_of "${paths[0]}")"
+        number=0
+        for path in "${paths[@]}"; do
+            number=$((number + 1))
+            class=$(class_of "$path")
+            note "[$project $number/${#paths[@]}] $class"
+            run_literal "$project" "$class"
+            "judge_$scope" "$project" "$class" "$path"
+        done
+    done
+    if [[ -z $wanted ]]; then fail 'no class of that name has a test of its own'; fi
+
+    echo
+    echo "$begin_at"
+    echo "scope: $scope; ralph's side $repeat time(s); every time is of a whole command, caches warm"
+    for project in "${projects[@]}"; do
+        if [[ -f $into/$project/red ]]; then
+            red=$(cat "$into/$project/red")
+            echo "commons-$project, red on untouched code and excluded from the literal goal: ${red:-none}"
+        fi
+    done
+    echo
+    python3 "$bench_py" table "$results" "$binary" "$scope" "${wanted#,}"
+}
+
+main; exit

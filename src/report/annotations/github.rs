@@ -1,0 +1,88 @@
+//! GitHub Actions: workflow commands.
+//!
+//! Owns: `::error file=…,line=…,title=…::…` with its escapes (`@actions/core`, `command.ts`).
+//!
+//! Promises: one command a line; nothing in a report can begin a command of its own.
+//!
+//! Refuses to know: which facts are shown.
+
+use super::{Level, Note, Shown};
+
+/// One workflow command for each annotation, without a final line end.
+pub fn render(shown: &Shown<'_>) -> String {
+    shown.notes().iter().map(command).collect::<Vec<_>>().join("\n")
+}
+
+fn command(note: &Note) -> String {
+    let name = match note.level {
+        Level::Error => "error",
+        Level::Warning => "warning",
+        Level::Notice => "notice",
+    };
+    let mut properties = Vec::new();
+    if let Some(file) = &note.file {
+        let file = String::from_utf8_lossy(&file.to_bytes()).into_owned();
+        properties.push(format!("file={}", property(&file)));
+        properties.push(format!("line={}", note.line));
+    }
+    properties.push(format!("title={}", property(&note.title)));
+    let mut text = note.text.clone();
+    if !note.source.is_empty() {
+        text = format!("{text}\n{}", note.source);
+    }
+    format!("::{name} {}::{}", properties.join(","), data(&text))
+}
+
+fn data(text: &str) -> String {
+    text.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A")
+}
+
+fn property(text: &str) -> String {
+    data(text).replace(':', "%3A").replace(',', "%2C")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::{fail, folders, hostile, of, shown};
+    use super::*;
+
+    #[test]
+    fn the_verdict_comes_first_and_each_survivor_stands_on_its_line() {
+        let (report, folders) = (fail(), folders());
+        insta::assert_snapshot!(render(&shown(&report, &folders)), @"
+        ::error file=src/app/src/main/java/a/Foo.java,line=1,title=PITEST FAIL::The coverage of class a.Foo of package app is 50%25 (1/2), below the threshold of 70%25.%0ABesides those that are shown, 3 mutants survived.
+        ::error file=src/app/src/main/java/a/Foo.java,line=12,title=PITEST%3A a mutant survived (ConditionalsBoundary)::changed conditional boundary%0Ain a.Foo.sum%0Areached by a.FooTest, a.BarTest and 2 more%0Aif (a > b) {
+        ::error file=src/app/src/main/java/a/Foo.java,line=20,title=PITEST%3A a mutant survived (Math)::Replaced 100%25, and more%0Ain a.Foo.<init>%0Ano test reaches it
+        ");
+    }
+
+    #[test]
+    fn a_verdict_without_survivors_is_shown_too() {
+        let folders = folders();
+        let all: Vec<String> = of().iter().map(|report| render(&shown(report, &folders))).collect();
+        insta::assert_snapshot!(all.join("\n"), @"
+        ::notice title=PITEST PASS::PITEST PASS — 84%25 (21/25)
+        ::error title=PITEST FAIL::The module does not compile.%0AFoo.java:3: ';' expected
+        ::notice title=PITEST SKIP::No production Java was changed.
+        ::error title=PITEST ERROR::Maven was not found.%0Ahint: Install it.
+        ");
+        let skip = Shown { fail_on_skip: true, ..shown(&of()[2], &folders) }.notes();
+        assert!(command(&skip[0]).starts_with("::error title=PITEST SKIP::"));
+    }
+
+    #[test]
+    fn hostile_text_stays_inside_its_command() {
+        let (report, folders) = (hostile(), folders());
+        let text = render(&shown(&report, &folders));
+        assert_eq!(text.lines().count(), 2, "{text}");
+        for line in text.lines() {
+            assert!(line.starts_with("::error ") && !line.contains(|c: char| c.is_control()), "{line}");
+            let properties = &line[8..line[8..].find("::").unwrap() + 8];
+            for property in properties.split(',') {
+                let (key, value) = property.split_once('=').unwrap();
+                assert!(["file", "line", "title"].contains(&key) && !value.contains(':'), "{properties}");
+            }
+        }
+        assert!(text.contains("100%25 ::error::"), "{text}");
+    }
+}

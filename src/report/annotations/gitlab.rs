@@ -1,0 +1,130 @@
+//! GitLab: a Code Quality report.
+//!
+//! Owns: its JSON (GitLab's documentation, "Code Quality", "Code Quality report format").
+//!
+//! Promises: each issue has all fields that GitLab requires, and a fingerprint of its own.
+//!
+//! Refuses to know: which facts are shown.
+
+use super::{About, Level, Note, Shown};
+use serde_json::{Value, json};
+
+/// A JSON array of issues; empty for a PASS without survivors and for a SKIP that is no failure.
+pub fn render(shown: &Shown<'_>) -> String {
+    let is_issue = |note: &&Note| !(matches!(note.about, About::Verdict(_)) && note.level == Level::Notice);
+    let issues: Vec<Value> = shown.notes().iter().filter(is_issue).map(|note| issue(shown, note)).collect();
+    format!("{:#}", Value::Array(issues))
+}
+
+fn issue(shown: &Shown<'_>, note: &Note) -> Value {
+    let (check, description) = match &note.about {
+        About::Verdict(word) => (shown.gate.to_owned(), format!("{} {word}: {}", shown.gate, note.text)),
+        About::Survivor(mutator) => {
+            (format!("{}.{mutator}", shown.gate), format!("A mutant survived: {}", note.text))
+        }
+    };
+    let severity = match (&note.about, note.level) {
+        (About::Verdict(_), Level::Error) => "critical",
+        (About::Survivor(_), Level::Error) => "major",
+        (_, Level::Warning) => "minor",
+        (_, Level::Notice) => "info",
+    };
+    json!({
+        "description": description.replace('\n', "; "),
+        "check_name": check,
+        "fingerprint": note.fingerprint,
+        "severity": severity,
+        "location": {
+            "path": String::from_utf8_lossy(&note.some_file().to_bytes()),
+            "lines": { "begin": note.line },
+        },
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::{fail, folders, hostile, of, shown};
+    use super::*;
+    use std::collections::BTreeSet;
+
+    fn issues(text: &str) -> Vec<Value> {
+        serde_json::from_str(text).unwrap()
+    }
+
+    #[test]
+    fn an_issue_has_all_that_gitlab_asks_for() {
+        let (report, folders) = (fail(), folders());
+        let text = render(&shown(&report, &folders));
+        insta::assert_snapshot!(text, @r#"
+        [
+          {
+            "check_name": "PITEST",
+            "description": "PITEST FAIL: The coverage of class a.Foo of package app is 50% (1/2), below the threshold of 70%.; Besides those that are shown, 3 mutants survived.",
+            "fingerprint": "4d8a4a65a6a2f216d7f0525eb99b36eeab39dd9f3b01239178c23b3c68f4c623",
+            "location": {
+              "lines": {
+                "begin": 1
+              },
+              "path": "src/app/src/main/java/a/Foo.java"
+            },
+            "severity": "critical"
+          },
+          {
+            "check_name": "PITEST.ConditionalsBoundary",
+            "description": "A mutant survived: changed conditional boundary; in a.Foo.sum; reached by a.FooTest, a.BarTest and 2 more",
+            "fingerprint": "dafcc54b301d03ec453c4021ddd4f67e1267e8490612c3e9e4d942f31ed1e500",
+            "location": {
+              "lines": {
+                "begin": 12
+              },
+              "path": "src/app/src/main/java/a/Foo.java"
+            },
+            "severity": "major"
+          },
+          {
+            "check_name": "PITEST.Math",
+            "description": "A mutant survived: Replaced 100%, and more; in a.Foo.<init>; no test reaches it",
+            "fingerprint": "9e47d0fdfb26faf8720a463ac7886b97107fb2f2caeea997559a857813c79b65",
+            "location": {
+              "lines": {
+                "begin": 20
+              },
+              "path": "src/app/src/main/java/a/Foo.java"
+            },
+            "severity": "major"
+          }
+        ]
+        "#);
+        let mut prints = BTreeSet::new();
+        for issue in issues(&text) {
+            assert!(issue["description"].is_string() && issue["check_name"].is_string());
+            assert!(
+                ["info", "minor", "major", "critical", "blocker"]
+                    .contains(&issue["severity"].as_str().unwrap())
+            );
+            assert!(issue["location"]["path"].is_string() && issue["location"]["lines"]["begin"].is_u64());
+            assert!(prints.insert(issue["fingerprint"].as_str().unwrap().to_owned()), "{issue}");
+        }
+    }
+
+    #[test]
+    fn fail_and_error_without_survivors_are_issues_pass_and_skip_are_none() {
+        let folders = folders();
+        let [pass, fail, skip, error] = of();
+        assert_eq!(render(&shown(&pass, &folders)), "[]");
+        assert_eq!(render(&shown(&skip, &folders)), "[]");
+        for (report, description) in [
+            (&fail, "PITEST FAIL: The module does not compile.; Foo.java:3: ';' expected"),
+            (&error, "PITEST ERROR: Maven was not found.; hint: Install it."),
+        ] {
+            let issues = issues(&render(&shown(report, &folders)));
+            assert_eq!(issues.len(), 1);
+            assert_eq!(issues[0]["description"], description);
+            assert_eq!(issues[0]["location"]["path"], ".ralph/config.yaml");
+        }
+        let strict = Shown { fail_on_skip: true, ..shown(&skip, &folders) };
+        assert_eq!(issues(&render(&strict)).len(), 1);
+        let hostile = hostile();
+        assert_eq!(issues(&render(&shown(&hostile, &folders))).len(), 2);
+    }
+}

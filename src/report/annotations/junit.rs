@@ -1,0 +1,239 @@
+//! JUnit XML, which most CI systems read.
+//!
+//! Owns: one suite for the gate, one test case for its verdict and one for each judged class.
+//!
+//! Promises: well-formed whatever the report holds: the elements are a writer's, and characters that XML
+//! 1.0 does not know are left out; the suite is never empty; counts agree with the cases.
+//!
+//! Refuses to know: which facts are shown.
+
+use super::super::plain::line;
+use super::{Level, Shown, told, word};
+use crate::mutation::{ClassScore, Verdict};
+use quick_xml::Writer;
+use quick_xml::events::{BytesDecl, BytesText, Event};
+use std::io;
+
+/// What a test case came to: its element, its message and its text.
+struct Case {
+    name: String,
+    file: Option<String>,
+    end: Option<(&'static str, String, String)>,
+}
+
+/// The document, without a final line end. An error is ralph's own fault: nothing is written to a disk.
+pub fn render(shown: &Shown<'_>) -> io::Result<String> {
+    let cases: Vec<Case> = std::iter::once(verdict(shown))
+        .chain(shown.report.classes.iter().map(|class| judged(shown, class)))
+        .collect();
+    let count = |kind: &str| {
+        let of_kind = |case: &&Case| case.end.as_ref().is_some_and(|(end, _, _)| *end == kind);
+        cases.iter().filter(of_kind).count().to_string()
+    };
+    let seconds = std::time::Duration::from_millis(shown.report.millis).as_secs_f64();
+    let counts = [
+        ("name", xml(shown.gate)),
+        ("tests", cases.len().to_string()),
+        ("failures", count("failure")),
+        ("errors", count("error")),
+        ("skipped", count("skipped")),
+        ("time", format!("{seconds:.3}")),
+    ];
+    let mut writer = Writer::new_with_indent(Vec::new(), b' ', 2);
+    writer.write_event(Event::Decl(BytesDecl::new("1.0", Some("UTF-8"), None)))?;
+    let attributes = |but: &'static str| {
+        let kept = counts.iter().filter(move |(name, _)| *name != but);
+        kept.map(|(name, value)| (*name, value.as_str()))
+    };
+    // The root knows no `skipped`.
+    let root = writer.create_element("testsuites").with_attributes(attributes("skipped"));
+    root.write_inner_content(|writer| {
+        let suite = writer.create_element("testsuite").with_attributes(attributes(""));
+        suite.write_inner_content(|writer| {
+            cases.iter().try_for_each(|case| write(writer, shown.gate, case))
+        })?;
+        Ok(())
+    })?;
+    String::from_utf8(writer.into_inner()).map_err(io::Error::other)
+}
+
+fn write(writer: &mut Writer<Vec<u8>>, gate: &str, case: &Case) -> io::Result<()> {
+    let group = xml(&format!("ralph.{gate}"));
+    let mut element = writer
+        .create_element("testcase")
+        .with_attributes([("classname", group.as_str()), ("name", &case.name)]);
+    if let Some(file) = &case.file {
+        element = element.with_attribute(("file", file.as_str()));
+    }
+    let Some((kind, message, text)) = &case.end else {
+        element.write_empty()?;
+        return Ok(());
+    };
+    element.write_inner_content(|writer| {
+        let end = writer.create_element(*kind).with_attribute(("message", message.as_str()));
+        if text.is_empty() {
+            end.write_empty()?
+        } else {
+            end.write_text_content(BytesText::new(text))?
+        };
+        Ok(())
+    })?;
+    Ok(())
+}
+
+/// The verdict as a test case: there is one whatever was judged.
+fn verdict(shown: &Shown<'_>) -> Case {
+    let note = shown.verdict();
+    let first = xml(note.text.lines().next().unwrap_or_default());
+    let end = match (&shown.report.verdict, note.level) {
+        (Verdict::Pass, _) => None,
+        (Verdict::Skip { .. }, level) if level != Level::Error => Some(("skipped", first, String::new())),
+        (Verdict::Error { .. }, _) => Some(("error", first, xml(&note.text))),
+        (Verdict::Fail { .. } | Verdict::Skip { .. }, _) => Some(("failure", first, xml(&note.text))),
+    };
+    Case { name: "verdict".to_owned(), file: None, end }
+}
+
+/// A judged class: failed when it must be mended, skipped when the gate gave no verdict.
+fn judged(shown: &Shown<'_>, class: &ClassScore) -> Case {
+    let tally = &class.tally;
+    let counts = format!(
+        "{} killed, {} timed out, {} survived, {} not covered",
+        tally.killed, tally.timed_out, tally.survived, tally.no_coverage
+    );
+    let end = if matches!(shown.report.verdict, Verdict::Error { .. }) {
+        Some(("skipped", format!("The gate gave no verdict; {counts}."), String::new()))
+    } else if shown.fails(&class.package, &class.path) {
+        Some(("failure", counts, xml(&survivors(shown, class))))
+    } else {
+        None
+    };
+    let file = shown.folders.file(&class.package, &class.path);
+    Case {
+        name: xml(&format!("{}: {}", class.package, class.class)),
+        file: file.map(|file| xml(&String::from_utf8_lossy(&file.to_bytes()))),
+        end,
+    }
+}
+
+/// The survivors of a class that the report holds, a paragraph each.
+fn survivors(shown: &Shown<'_>, class: &ClassScore) -> String {
+    let here =
+        shown.report.survivors.iter().filter(|survivor| {
+            survivor.package == class.package && survivor.path.as_ref() == Some(&class.path)
+        });
+    let paragraph = |survivor: &crate::mutation::Survivor| {
+        let mutant = &survivor.mutant;
+        let place = shown.place(survivor).map_or_else(
+            || line(&mutant.file, 300),
+            |file| String::from_utf8_lossy(&file.to_bytes()).into_owned(),
+        );
+        let source = line(&survivor.source, 500);
+        let source = if source.is_empty() { source } else { format!("\n{source}") };
+        format!("{place}:{} {}: {}{source}", mutant.line, line(&mutant.mutator, 200), told(survivor))
+    };
+    let all: Vec<String> = here.map(paragraph).collect();
+    if all.is_empty() {
+        format!("See {} {}.", shown.gate, word(&shown.report.verdict))
+    } else {
+        all.join("\n\n")
+    }
+}
+
+/// Text without what XML 1.0 does not know (section 2.2, `Char`).
+fn xml(text: &str) -> String {
+    let known = |c: &char| !c.is_control() || matches!(c, '\n' | '\t');
+    text.chars().filter(known).filter(|c| !matches!(c, '\u{fffe}' | '\u{ffff}')).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::{fail, folders, hostile, of, shown};
+    use super::*;
+    use quick_xml::Reader;
+
+    /// Elements in order, with their `message` or `name`; fails on anything that is not well-formed.
+    fn elements(text: &str) -> Vec<String> {
+        let mut reader = Reader::from_str(text);
+        let mut found = Vec::new();
+        let mut depth = 0;
+        loop {
+            let event = reader.read_event().unwrap();
+            if matches!(event, Event::Start(_)) {
+                depth += 1;
+            }
+            match event {
+                Event::Start(element) | Event::Empty(element) => {
+                    let name = element.name().as_ref().to_owned();
+                    let attributes: Vec<(String, String)> = element
+                        .attributes()
+                        .map(Result::unwrap)
+                        .map(|a| {
+                            let value = a.normalized_value(quick_xml::XmlVersion::Implicit1_0).unwrap();
+                            (a.key.as_ref().to_owned(), value.into_owned())
+                        })
+                        .collect();
+                    let of = |key: &str| attributes.iter().find(|(k, _)| k == key).map(|(_, v)| v.clone());
+                    found.push(format!("{name} {}", of("message").or(of("name")).unwrap_or_default()));
+                }
+                Event::End(_) => depth -= 1,
+                Event::Eof => break,
+                _ => {}
+            }
+        }
+        assert_eq!(depth, 0);
+        found
+    }
+
+    #[test]
+    fn a_class_is_a_test_case_and_its_survivors_are_its_failure() {
+        let (report, folders) = (fail(), folders());
+        insta::assert_snapshot!(render(&shown(&report, &folders)).unwrap(), @r#"
+        <?xml version="1.0" encoding="UTF-8"?>
+        <testsuites name="PITEST" tests="2" failures="2" errors="0" time="6.540">
+          <testsuite name="PITEST" tests="2" failures="2" errors="0" skipped="0" time="6.540">
+            <testcase classname="ralph.PITEST" name="verdict">
+              <failure message="The coverage of class a.Foo of package app is 50% (1/2), below the threshold of 70%.">The coverage of class a.Foo of package app is 50% (1/2), below the threshold of 70%.
+        Besides those that are shown, 3 mutants survived.</failure>
+            </testcase>
+            <testcase classname="ralph.PITEST" name="app: a.Foo" file="src/app/src/main/java/a/Foo.java">
+              <failure message="1 killed, 0 timed out, 1 survived, 0 not covered">src/app/src/main/java/a/Foo.java:12 ConditionalsBoundary: changed conditional boundary
+        in a.Foo.sum
+        reached by a.FooTest, a.BarTest and 2 more
+        if (a &gt; b) {
+
+        src/app/src/main/java/a/Foo.java:20 Math: Replaced 100%, and more
+        in a.Foo.&lt;init&gt;
+        no test reaches it</failure>
+            </testcase>
+          </testsuite>
+        </testsuites>
+        "#);
+    }
+
+    #[test]
+    fn each_verdict_has_an_element_of_its_own() {
+        let folders = folders();
+        let all: Vec<String> = of()
+            .iter()
+            .map(|report| elements(&render(&shown(report, &folders)).unwrap())[2..].join(" / "))
+            .collect();
+        insta::assert_snapshot!(all.join("\n"), @"
+        testcase verdict
+        testcase verdict / failure The module does not compile.
+        testcase verdict / skipped No production Java was changed.
+        testcase verdict / error Maven was not found.
+        ");
+        let skip = &of()[2];
+        let strict = Shown { fail_on_skip: true, ..shown(skip, &folders) };
+        assert!(elements(&render(&strict).unwrap())[3].starts_with("failure "));
+    }
+
+    #[test]
+    fn hostile_text_is_text() {
+        let (report, folders) = (hostile(), folders());
+        let text = render(&shown(&report, &folders)).unwrap();
+        assert!(!text.contains(|c: char| (c.is_control() && c != '\n') || c == '\u{fffe}'), "{text:?}");
+        assert_eq!(elements(&text).iter().filter(|one| one.starts_with("testcase ")).count(), 2);
+    }
+}

@@ -1,0 +1,267 @@
+//! A gate's report as annotations: what CI shows beside the code.
+//!
+//! Owns: which facts of a report become annotations, their places and their fingerprints; the formats are
+//! [`github`], [`gitlab`], [`junit`] and [`sarif`].
+//!
+//! Promises: every survivor that the report holds is annotated; a FAIL or an ERROR shows in every format,
+//! with survivors or without; the verdict comes first, because services cut long lists; the same report
+//! gives the same text, and a survivor keeps its fingerprint while its line moves.
+//!
+//! Refuses to know: files, the command line, thresholds.
+
+pub mod github;
+pub mod gitlab;
+pub mod junit;
+pub mod sarif;
+
+use super::plain::line;
+use super::progress::gate_headline;
+use crate::machine::facts::full_path;
+use crate::mutation::{GateReport, MutantStatus, Survivor, Verdict};
+use crate::source::RepoPath;
+use sha2::{Digest as _, Sha256};
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+/// Where a verdict is shown that belongs to no source file: the file in which the gate is configured.
+const CONFIG: &str = ".ralph/config.yaml";
+
+/// The longest text of one annotation, in characters.
+const TEXT_CHARS: usize = 4_000;
+
+/// Test classes that are named in an annotation.
+const TESTS_NAMED: usize = 5;
+
+/// The folder of each package, relative to what CI checks out; empty for the checkout itself.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Folders(pub BTreeMap<String, RepoPath>);
+
+impl Folders {
+    /// The path of a package's file in the checkout; `None` when the package is not known.
+    fn file(&self, package: &str, path: &RepoPath) -> Option<RepoPath> {
+        let folder = self.0.get(package)?.to_bytes();
+        let mut bytes = folder.clone();
+        if !folder.is_empty() {
+            bytes.push(b'/');
+        }
+        bytes.extend(path.to_bytes());
+        Some(RepoPath::from_bytes(&bytes))
+    }
+
+    /// The same for `<package>/<path>`; the longest name of a package that fits is meant.
+    fn whole(&self, full: &str) -> Option<RepoPath> {
+        let bytes = RepoPath::parse(full).to_bytes();
+        let fits = |name: &&String| {
+            let rest = bytes.strip_prefix(name.as_bytes());
+            rest.is_some_and(|rest| rest.first() == Some(&b'/'))
+        };
+        let package = self.0.keys().filter(fits).max_by_key(|name| name.len())?;
+        self.file(package, &RepoPath::from_bytes(&bytes[package.len() + 1..]))
+    }
+}
+
+/// A gate's report and what must be known to show it.
+#[derive(Clone, Copy, Debug)]
+pub struct Shown<'a> {
+    /// The gate: `PITEST`.
+    pub gate: &'a str,
+    /// Its report.
+    pub report: &'a GateReport,
+    /// Where its packages lie.
+    pub folders: &'a Folders,
+    /// A SKIP is shown as a failure.
+    pub fail_on_skip: bool,
+}
+
+/// How grave an annotation is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Level {
+    Error,
+    Warning,
+    Notice,
+}
+
+/// What an annotation is about.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum About {
+    /// The verdict as a whole, in its word.
+    Verdict(&'static str),
+    /// A mutant that lived, made by this mutator.
+    Survivor(String),
+}
+
+/// One annotation.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Note {
+    level: Level,
+    about: About,
+    /// In the checkout; `None` when the place is not known.
+    file: Option<RepoPath>,
+    /// 1-based; 1 where only the file is known.
+    line: u32,
+    /// The source line, when it is known.
+    source: String,
+    /// One line.
+    title: String,
+    /// The facts, several lines.
+    text: String,
+    /// 64 hex digits, the same as long as the finding is.
+    fingerprint: String,
+}
+
+impl Note {
+    /// A file for formats that cannot do without one.
+    fn some_file(&self) -> RepoPath {
+        self.file.clone().unwrap_or_else(|| RepoPath::parse(CONFIG))
+    }
+}
+
+/// `PASS`, `FAIL`, `SKIP` or `ERROR`.
+fn word(verdict: &Verdict) -> &'static str {
+    match verdict {
+        Verdict::Pass => "PASS",
+        Verdict::Fail { .. } => "FAIL",
+        Verdict::Skip { .. } => "SKIP",
+        Verdict::Error { .. } => "ERROR",
+    }
+}
+
+impl Shown<'_> {
+    /// The verdict, then the survivors in the order of the report.
+    fn notes(&self) -> Vec<Note> {
+        let mut notes = vec![self.verdict()];
+        let mut seen: BTreeMap<String, u32> = BTreeMap::new();
+        for survivor in &self.report.survivors {
+            let identity = identity(self.gate, survivor);
+            let times = seen.entry(identity.clone()).or_default();
+            *times += 1;
+            notes.push(self.survivor(survivor, &format!("{identity}\0{times}")));
+        }
+        notes
+    }
+
+    fn verdict_level(&self) -> Level {
+        match &self.report.verdict {
+            Verdict::Pass => Level::Notice,
+            Verdict::Skip { .. } if !self.fail_on_skip => Level::Notice,
+            Verdict::Skip { .. } | Verdict::Fail { .. } | Verdict::Error { .. } => Level::Error,
+        }
+    }
+
+    fn verdict(&self) -> Note {
+        let word = word(&self.report.verdict);
+        let hidden = self.report.survivors_total.saturating_sub(self.report.survivors.len() as u64);
+        let mut text = match &self.report.verdict {
+            Verdict::Pass => line(&gate_headline(self.gate, self.report), TEXT_CHARS),
+            Verdict::Fail { reasons } => {
+                reasons.iter().map(|reason| line(reason, TEXT_CHARS)).collect::<Vec<_>>().join("\n")
+            }
+            Verdict::Skip { why } if self.fail_on_skip => {
+                format!("{}\nNothing was judged, which counts as a failure here.", line(why, TEXT_CHARS))
+            }
+            Verdict::Skip { why } => line(why, TEXT_CHARS),
+            Verdict::Error { why, hint, .. } => {
+                format!("{}\nhint: {}", line(why, TEXT_CHARS), line(hint, TEXT_CHARS))
+            }
+        };
+        if hidden > 0 {
+            let _ = write!(text, "\nBesides those that are shown, {hidden} mutants survived.");
+        }
+        Note {
+            level: self.verdict_level(),
+            about: About::Verdict(word),
+            file: self.report.failing.iter().find_map(|full| self.folders.whole(full)),
+            line: 1,
+            source: String::new(),
+            title: format!("{} {word}", self.gate),
+            text: if text.is_empty() { "No reason was given.".to_owned() } else { cut(text) },
+            fingerprint: digest(&format!("{}\0{word}", self.gate)),
+        }
+    }
+
+    fn survivor(&self, survivor: &Survivor, identity: &str) -> Note {
+        let mutant = &survivor.mutant;
+        Note {
+            level: match self.report.verdict {
+                Verdict::Fail { .. } => Level::Error,
+                Verdict::Error { .. } => Level::Warning,
+                Verdict::Pass | Verdict::Skip { .. } => Level::Notice,
+            },
+            about: About::Survivor(line(&mutant.mutator, 200)),
+            file: self.place(survivor),
+            line: mutant.line.max(1),
+            source: line(&survivor.source, 500),
+            title: format!("{}: a mutant survived ({})", self.gate, line(&mutant.mutator, 200)),
+            text: cut(told(survivor)),
+            fingerprint: digest(identity),
+        }
+    }
+
+    /// Where a survivor stands in the checkout.
+    pub(super) fn place(&self, survivor: &Survivor) -> Option<RepoPath> {
+        self.folders.file(&survivor.package, survivor.path.as_ref()?)
+    }
+
+    /// True when the class must be mended.
+    fn fails(&self, package: &str, path: &RepoPath) -> bool {
+        self.report.failing.contains(&full_path(package, path))
+    }
+}
+
+/// What the mutation did, and which tests saw it and passed.
+fn told(survivor: &Survivor) -> String {
+    let mutant = &survivor.mutant;
+    let mut text = line(&mutant.description, 1_000);
+    if text.is_empty() {
+        "The mutation is not described.".clone_into(&mut text);
+    }
+    if !mutant.method.is_empty() {
+        let _ = write!(text, "\nin {}.{}", line(&mutant.class, 300), line(&mutant.method, 300));
+    }
+    if let Some(reach) = reach(survivor) {
+        let _ = write!(text, "\n{reach}");
+    }
+    text
+}
+
+/// `reached by a.FooTest and 2 more`, or `no test reaches it`; `None` when it is not known.
+pub(super) fn reach(survivor: &Survivor) -> Option<String> {
+    if survivor.mutant.status == MutantStatus::NoCoverage {
+        return Some("no test reaches it".to_owned());
+    }
+    if survivor.tests.is_empty() {
+        return None;
+    }
+    let names: Vec<String> = survivor.tests.iter().take(TESTS_NAMED).map(|name| line(name, 300)).collect();
+    let more = survivor.tests_total.saturating_sub(names.len() as u64);
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    Some(format!("reached by {}{more}", names.join(", ")))
+}
+
+/// What stays the same while the code around moves: no line number where the source line is known.
+fn identity(gate: &str, survivor: &Survivor) -> String {
+    let mutant = &survivor.mutant;
+    let at = if survivor.source.is_empty() { mutant.line.to_string() } else { survivor.source.clone() };
+    [gate, &survivor.package, &mutant.class, &mutant.method, &mutant.mutator, &mutant.description, &at]
+        .join("\0")
+}
+
+fn digest(text: &str) -> String {
+    Sha256::digest(text.as_bytes()).iter().fold(String::new(), |mut hex, byte| {
+        let _ = write!(hex, "{byte:02x}");
+        hex
+    })
+}
+
+/// Bounded, lines kept.
+fn cut(text: String) -> String {
+    if text.chars().count() <= TEXT_CHARS {
+        return text;
+    }
+    let mut short: String = text.chars().take(TEXT_CHARS - 1).collect();
+    short.push('…');
+    short
+}
+
+#[cfg(test)]
+pub(super) mod tests;

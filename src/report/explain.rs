@@ -1,0 +1,217 @@
+//! `ralph gate --explain`: how a verdict came to be.
+//!
+//! Owns: its text: scope, phases, runs of the engine, where the time went.
+//!
+//! Promises: says what the report says and nothing else; a part of which nothing is known says so.
+//!
+//! Refuses to know: why the gate did what it did.
+
+use super::plain::line;
+use crate::mutation::{GateReport, TracePhase, TraceTier};
+
+/// The lines, for people.
+pub fn explain(name: &str, report: &GateReport) -> Vec<String> {
+    let mut lines = vec![format!("How {} came to its verdict", plain(name))];
+    lines.extend(scope(report));
+    lines.extend(tiers(report));
+    lines.extend(phases(report));
+    lines
+}
+
+/// Targets and what was left out.
+fn scope(report: &GateReport) -> Vec<String> {
+    let judged = count(report.classes.len() as u64, "class", "classes");
+    let left = count(report.left_out.len() as u64, "changed file", "changed files");
+    let mut lines = vec![format!("  scope: {judged} judged, {left} left out")];
+    lines.extend(report.classes.iter().map(|class| {
+        let tally = &class.tally;
+        plain(&format!(
+            "    {} {}: {} killed, {} timed out, {} survived, {} not covered, {} without verdict",
+            class.package,
+            class.class,
+            tally.killed,
+            tally.timed_out,
+            tally.survived,
+            tally.no_coverage,
+            tally.errors
+        ))
+    }));
+    lines.extend(
+        report.left_out.iter().map(|left| plain(&format!("    left out {}: {}", left.file, left.why))),
+    );
+    lines
+}
+
+/// The runs of the mutation engine.
+fn tiers(report: &GateReport) -> Vec<String> {
+    let tiers = &report.trace.tiers;
+    if tiers.is_empty() {
+        return vec!["  runs: nothing was told of single runs of the mutation engine".to_owned()];
+    }
+    let mut lines = vec![format!("  runs: {} of the mutation engine", tiers.len())];
+    for tier in tiers {
+        lines.push(tier_line(tier));
+        lines.push(tests_line(tier));
+    }
+    lines
+}
+
+fn tier_line(tier: &TraceTier) -> String {
+    let timed_out =
+        if tier.timed_out > 0 { format!(", {} of them timed out", tier.timed_out) } else { String::new() };
+    let note = if tier.note.is_empty() { String::new() } else { format!(": {}", tier.note) };
+    plain(&format!(
+        "    {} {}: {} tried, {} killed{timed_out}, {}{note}",
+        tier.module,
+        tier.name,
+        count(tier.mutants, "mutant", "mutants"),
+        tier.killed,
+        seconds(tier.millis)
+    ))
+}
+
+fn tests_line(tier: &TraceTier) -> String {
+    let named = tier.tests.join(", ");
+    let more = tier.tests_total.saturating_sub(tier.tests.len() as u64);
+    let named = match (named.is_empty(), more) {
+        (true, _) => String::new(),
+        (false, 0) => format!(" ({named})"),
+        (false, more) => format!(" ({named} and {more} more)"),
+    };
+    let coverage = match tier.coverage_millis {
+        0 => String::new(),
+        millis => format!(", {} without mutation", seconds(millis)),
+    };
+    let timeout = match tier.timeout_millis {
+        0 => String::new(),
+        millis => format!(", time-out constant {}", seconds(millis)),
+    };
+    plain(&format!(
+        "      asked {}{named}{coverage}{timeout}",
+        count(tier.tests_total, "test class", "test classes")
+    ))
+}
+
+/// Where the time went, and what was kept from before.
+fn phases(report: &GateReport) -> Vec<String> {
+    let phases = &report.trace.phases;
+    let mut lines = vec![format!("  time: {} in all", seconds(report.millis))];
+    lines.extend(phases.iter().map(phase_line));
+    if phases.is_empty() {
+        lines.push("    nothing was told of single phases".to_owned());
+    }
+    lines
+}
+
+fn phase_line(phase: &TracePhase) -> String {
+    let module = if phase.module.is_empty() { String::new() } else { format!("{} ", phase.module) };
+    let note = if phase.note.is_empty() { String::new() } else { format!(": {}", phase.note) };
+    plain(&format!("    {module}{} {}{note}", phase.name, seconds(phase.millis)))
+}
+
+fn count(number: u64, one: &str, many: &str) -> String {
+    format!("{number} {}", if number == 1 { one } else { many })
+}
+
+fn seconds(millis: u64) -> String {
+    format!("{:.1} s", std::time::Duration::from_millis(millis).as_secs_f64())
+}
+
+/// One line with its indentation.
+fn plain(text: &str) -> String {
+    let indent = text.len() - text.trim_start_matches(' ').len();
+    format!("{}{}", &text[..indent], line(text, 2_000))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::mutation::{ClassScore, LeftOut, Tally, Trace, Verdict};
+    use crate::source::RepoPath;
+
+    fn report() -> GateReport {
+        let tally = Tally { killed: 10, survived: 7, no_coverage: 1, timed_out: 2, ..Tally::default() };
+        let path = RepoPath::parse("src/main/java/a/Foo.java");
+        let own = TraceTier {
+            module: "app/core".into(),
+            name: "own".into(),
+            note: "50% (10/20), not enough".into(),
+            tests: vec!["a.FooTest".into()],
+            tests_total: 1,
+            mutants: 20,
+            killed: 10,
+            timed_out: 2,
+            coverage_millis: 700,
+            timeout_millis: 1_500,
+            millis: 4_260,
+        };
+        let all = TraceTier {
+            name: "all\u{1b}[31m".into(),
+            note: String::new(),
+            tests_total: 31,
+            mutants: 1,
+            timed_out: 0,
+            coverage_millis: 0,
+            timeout_millis: 0,
+            ..own.clone()
+        };
+        let phase = |module: &str, name: &str, millis, note: &str| TracePhase {
+            module: module.into(),
+            name: name.into(),
+            millis,
+            note: note.into(),
+        };
+        GateReport {
+            classes: vec![ClassScore {
+                package: "app".into(),
+                path,
+                class: "a.Foo".into(),
+                tally,
+                floor: None,
+            }],
+            left_out: vec![LeftOut {
+                file: "app/src/main/java/a/Bar.java".into(),
+                why: "no test class stands for it".into(),
+            }],
+            millis: 9_870,
+            trace: Trace {
+                phases: vec![
+                    phase("", "checkout", 40, "nothing had changed"),
+                    phase("app/core", "compile", 2_900, "the class path was kept"),
+                ],
+                tiers: vec![own, all],
+            },
+            ..Verdict::Pass.into()
+        }
+    }
+
+    #[test]
+    fn scope_runs_tests_and_times_are_told() {
+        insta::assert_snapshot!(explain("PITEST", &report()).join("\n"), @"
+        How PITEST came to its verdict
+          scope: 1 class judged, 1 changed file left out
+            app a.Foo: 10 killed, 2 timed out, 7 survived, 1 not covered, 0 without verdict
+            left out app/src/main/java/a/Bar.java: no test class stands for it
+          runs: 2 of the mutation engine
+            app/core own: 20 mutants tried, 10 killed, 2 of them timed out, 4.3 s: 50% (10/20), not enough
+              asked 1 test class (a.FooTest), 0.7 s without mutation, time-out constant 1.5 s
+            app/core all[31m: 1 mutant tried, 10 killed, 4.3 s
+              asked 31 test classes (a.FooTest and 30 more)
+          time: 9.9 s in all
+            checkout 0.0 s: nothing had changed
+            app/core compile 2.9 s: the class path was kept
+        ");
+    }
+
+    #[test]
+    fn what_is_not_known_is_said_to_be_unknown() {
+        let report = GateReport::from(Verdict::Skip { why: "x".into() });
+        insta::assert_snapshot!(explain("PITEST", &report).join("\n"), @"
+        How PITEST came to its verdict
+          scope: 0 classes judged, 0 changed files left out
+          runs: nothing was told of single runs of the mutation engine
+          time: 0.0 s in all
+            nothing was told of single phases
+        ");
+    }
+}

@@ -1,0 +1,90 @@
+//! A gate's report for the person who asked for it.
+//!
+//! Owns: its lines on a terminal: counts, verdict, survivors with their source lines.
+//!
+//! Promises: a survivor's place is `file:line`, which terminals and editors open; every survivor that the
+//! report holds is shown, and how many there are besides; no control characters.
+//!
+//! Refuses to know: terminals, colours.
+
+use super::annotations::{Shown, reach};
+use super::plain::line;
+use super::progress::{around, verdict_lines};
+use crate::mutation::Survivor;
+
+/// The lines.
+pub fn lines(shown: &Shown<'_>) -> Vec<String> {
+    let report = shown.report;
+    let mut lines: Vec<String> = report
+        .classes
+        .iter()
+        .map(|class| {
+            let tally = &class.tally;
+            plain(&format!(
+                "{} {}: {} killed, {} timed out, {} survived, {} not covered",
+                class.package, class.class, tally.killed, tally.timed_out, tally.survived, tally.no_coverage
+            ))
+        })
+        .collect();
+    lines.extend(verdict_lines(shown.gate, report));
+    for survivor in &report.survivors {
+        lines.extend(survivor_lines(shown, survivor));
+    }
+    let more = report.survivors_total.saturating_sub(report.survivors.len() as u64);
+    if more > 0 {
+        lines.push(format!("… and {more} more survivors"));
+    }
+    lines.extend(around(report));
+    lines
+}
+
+/// `file:line`, what the mutation did; the source line; the tests that reach it.
+fn survivor_lines(shown: &Shown<'_>, survivor: &Survivor) -> Vec<String> {
+    let mutant = &survivor.mutant;
+    let file = shown
+        .place(survivor)
+        .map_or_else(|| mutant.file.clone(), |file| String::from_utf8_lossy(&file.to_bytes()).into_owned());
+    let changed = if survivor.changed { ", on a changed line" } else { "" };
+    let mut lines =
+        vec![plain(&format!("{file}:{}: {} ({}{changed})", mutant.line, mutant.description, mutant.mutator))];
+    let source = line(&survivor.source, 300);
+    if !source.is_empty() {
+        lines.push(format!("    {source}"));
+    }
+    lines.extend(reach(survivor).map(|reach| format!("    {reach}")));
+    lines
+}
+
+fn plain(text: &str) -> String {
+    line(text, 2_000)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::annotations::tests::{fail, folders, hostile, shown};
+
+    #[test]
+    fn a_survivor_has_its_place_its_source_line_and_its_tests() {
+        let (report, folders) = (fail(), folders());
+        insta::assert_snapshot!(lines(&shown(&report, &folders)).join("\n"), @"
+        app a.Foo: 1 killed, 0 timed out, 1 survived, 0 not covered
+        PITEST FAIL — The coverage of class a.Foo of package app is 50% (1/2), below the threshold of 70%.
+        - report: .ralph/state/iter-7/report/index.html
+        src/app/src/main/java/a/Foo.java:12: changed conditional boundary (ConditionalsBoundary, on a changed line)
+            if (a > b) {
+            reached by a.FooTest, a.BarTest and 2 more
+        src/app/src/main/java/a/Foo.java:20: Replaced 100%, and more (Math)
+            no test reaches it
+        … and 3 more survivors
+        ");
+    }
+
+    #[test]
+    fn hostile_text_makes_no_line_of_its_own() {
+        let (report, folders) = (hostile(), folders());
+        let lines = lines(&shown(&report, &folders));
+        assert_eq!(lines.len(), 5, "{lines:#?}");
+        assert!(lines.iter().all(|line| !line.contains(char::is_control)), "{lines:#?}");
+    }
+}

@@ -10,6 +10,7 @@
 //! Refuses to know: tasks, stages, verdicts, the journal.
 
 mod changes;
+mod checkout;
 mod commit;
 mod content;
 mod error;
@@ -31,6 +32,7 @@ mod stamp;
 mod tree;
 mod walk;
 
+pub use checkout::{Checkout, Written, is_repository};
 pub use error::{GitError, GitErrorKind};
 pub use first::first_commit;
 pub use restore::{Extent, PutBack};

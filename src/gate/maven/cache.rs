@@ -50,6 +50,25 @@ pub(super) fn key(root: &Path, dir: &str, program: &Path, args: &[String], home:
     digest(parts.iter().map(Vec::as_slice))
 }
 
+/// The key of a module's outputs: the module's own, the JDK, Maven's JVM options, and every jar as it is.
+pub(super) fn build_key(module: &str, jdk: &Path, options: &str, classpath: &[String]) -> String {
+    let javac = fs_err::canonicalize(jdk).unwrap_or_default();
+    let release = javac.ancestors().nth(2).map(|home| home.join("release"));
+    let mut parts: Vec<Vec<u8>> = vec![
+        module.as_bytes().to_vec(),
+        javac.display().to_string().into_bytes(),
+        release.and_then(|file| fs_err::read(file).ok()).unwrap_or_default(),
+        options.as_bytes().to_vec(),
+    ];
+    for entry in classpath {
+        parts.push(entry.as_bytes().to_vec());
+        if let Ok(data) = fs_err::metadata(entry).map(|data| (data.is_file(), data.len(), data.modified().ok())) {
+            parts.push(if data.0 { format!("{data:?}").into_bytes() } else { Vec::new() });
+        }
+    }
+    digest(parts.iter().map(Vec::as_slice))
+}
+
 /// A digest of some byte strings: 32 hex digits.
 pub(super) fn digest<'a>(parts: impl Iterator<Item = &'a [u8]>) -> String {
     let mut hash = Sha256::new();

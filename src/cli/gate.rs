@@ -51,10 +51,13 @@ fn alone(place: &Place<'_>, workspace: &Workspace, args: &GateArgs) -> Result<Ex
             ));
         }
     };
-    let folder = tempfile::Builder::new().prefix("ralph-gate-").tempdir()?.keep();
-    let report = outside.judge_alone(&args.gate, &changes, &bases, folder)?;
+    let folder = outside.folder_alone()?;
+    let report = outside.judge_alone(&args.gate, &changes, &bases, folder.clone())?;
     if let Some(StopRequest::Signal { signal }) = outside.stop_request() {
         return Ok(Exit::Signal(u8::try_from(signal).unwrap_or(0)));
+    }
+    if !place.json {
+        ui::note(&format!("logs and reports: {}", folder.display()));
     }
     Ok(shown(place, &args.gate, &report))
 }

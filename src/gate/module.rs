@@ -153,9 +153,10 @@ fn base_builds(bench: &Bench<'_>, module: &Module) -> Result<bool, Stop> {
     match built {
         Ok(_) => Ok(true),
         Err(Unbuilt::Stop(stop)) => Err(stop),
-        Err(Unbuilt::Trouble(Trouble::Passing(_))) => {
-            Err(Stop::passing("The state before the task could not be built.".to_owned(), "Check the network and the space on the disk."))
-        }
+        Err(Unbuilt::Trouble(Trouble::Passing(_))) => Err(Stop::passing(
+            "The state before the task could not be built.".to_owned(),
+            "Check the network and the space on the disk.",
+        )),
         Err(Unbuilt::Trouble(_)) => Ok(false),
     }
 }
@@ -170,8 +171,7 @@ fn score(
 ) -> Result<(), Stop> {
     let name = format!("{}/{}", bench.package.name, shown(&module.dir));
     if !module.targets.is_empty() {
-        let place =
-            Place { bench, module, maven, built, home: home(bench.package, &module.dir) };
+        let place = Place { bench, module, maven, built, home: home(bench.package, &module.dir) };
         place.check_classes()?;
         let parsed = match bench.settings.engine {
             GateEngine::Maven => maven_engine::measure(&place, outcome)?,

@@ -14,7 +14,7 @@ mod names;
 #[cfg(test)]
 mod tests;
 
-pub use folder::Written;
+pub use folder::{Inspected, Written};
 
 use super::content::{self, EXECUTABLE, LINK, REGULAR};
 use super::error::GitError;

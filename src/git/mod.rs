@@ -32,7 +32,7 @@ mod stamp;
 mod tree;
 mod walk;
 
-pub use checkout::{Checkout, Written, is_repository};
+pub use checkout::{Checkout, Inspected, Written, is_repository};
 pub use error::{GitError, GitErrorKind};
 pub use first::first_commit;
 pub use restore::{Extent, PutBack};

@@ -62,7 +62,9 @@ pub(super) fn build_key(module: &str, jdk: &Path, options: &str, classpath: &[St
     ];
     for entry in classpath {
         parts.push(entry.as_bytes().to_vec());
-        if let Ok(data) = fs_err::metadata(entry).map(|data| (data.is_file(), data.len(), data.modified().ok())) {
+        if let Ok(data) =
+            fs_err::metadata(entry).map(|data| (data.is_file(), data.len(), data.modified().ok()))
+        {
             parts.push(if data.0 { format!("{data:?}").into_bytes() } else { Vec::new() });
         }
     }

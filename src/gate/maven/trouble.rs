@@ -216,7 +216,10 @@ mod tests {
             (https://repo.maven.apache.org/maven2) in offline mode and the artifact x has not been downloaded";
         assert!(lacks_network(lacking));
         assert!(!lacks_network("[ERROR] COMPILATION ERROR :"));
-        assert!(!lacks_network(&format!("Tests run: 1, Failures: 1\n{lacking}")), "a red test has no second chance");
+        assert!(
+            !lacks_network(&format!("Tests run: 1, Failures: 1\n{lacking}")),
+            "a red test has no second chance"
+        );
     }
 
     #[test]

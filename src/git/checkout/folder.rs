@@ -36,6 +36,16 @@ pub struct Written {
     pub outputs: Vec<PathBuf>,
 }
 
+/// What [`Checkout::inspect`] found.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Inspected {
+    /// Files of other content or mode, or gone, and files that a build would read (sources, POMs, `.mvn`)
+    /// but no commit holds; no more than were asked for.
+    pub differences: Vec<RepoPath>,
+    /// Folders of build outputs that stand there, absolute.
+    pub outputs: Vec<PathBuf>,
+}
+
 /// What a folder holds beside, or instead of, what belongs there.
 #[derive(Default)]
 struct Look {
@@ -77,13 +87,13 @@ impl Checkout {
         Ok(written)
     }
 
-    /// How a folder differs from what should stand there, a path each, at most `limit` of them: files of
-    /// other content or gone, and files that a build would read (sources, POMs, `.mvn`) but no commit holds.
-    pub fn differences(&self, folder: &Path, limit: usize) -> Result<Vec<RepoPath>, GitError> {
+    /// How a folder differs from what should stand there.
+    pub fn inspect(&self, folder: &Path, limit: usize) -> Result<Inspected, GitError> {
         let look = self.look(folder)?;
         let lacking = self.leaves.keys().filter(|path| !look.right.contains(*path));
         let extra = look.extra.iter().filter(|path| is_read_by_builds(path));
-        Ok(lacking.chain(extra).take(limit).map(|path| RepoPath::from_bytes(path)).collect())
+        let differences = lacking.chain(extra).take(limit).map(|path| RepoPath::from_bytes(path)).collect();
+        Ok(Inspected { differences, outputs: look.outputs })
     }
 
     /// A file cannot stand where another path has a folder, and links are checked before any is written.

@@ -142,7 +142,7 @@ proptest! {
             prop_assert_eq!(inode(&path), id, "{} was written without need", path);
             prop_assert!(!written.changed.contains(&path.into_bytes()));
         }
-        prop_assert_eq!(plan.differences(&root, 9).unwrap(), Vec::new());
+        prop_assert_eq!(plan.inspect(&root, 9).unwrap().differences, Vec::new());
         prop_assert_eq!(plan.write(&root).unwrap(), Written::default());
         prop_assert_eq!(trace(home.path()), before, "the repository was touched");
 
@@ -156,7 +156,7 @@ proptest! {
             } else {
                 fs_err::set_permissions(&file, std::fs::Permissions::from_mode(0o644)).unwrap();
             }
-            prop_assert_eq!(plan.differences(&root, 9).unwrap().len(), 1);
+            prop_assert_eq!(plan.inspect(&root, 9).unwrap().differences.len(), 1);
         }
     }
 }
@@ -187,7 +187,7 @@ fn outputs_beside_a_pom_stay_and_others_go() {
         fs_err::write(file, "").unwrap();
     }
     let seen: Vec<String> =
-        plan.differences(folder.path(), 99).unwrap().iter().map(ToString::to_string).collect();
+        plan.inspect(folder.path(), 99).unwrap().differences.iter().map(ToString::to_string).collect();
     assert!(seen.contains(&"src".to_owned()) && !seen.contains(&"log.txt".to_owned()), "{seen:?}");
     let written = plan.write(folder.path()).unwrap();
     assert_eq!(written.outputs, [folder.path().join("m/target"), folder.path().join("target")]);

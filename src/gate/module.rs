@@ -101,8 +101,11 @@ fn compile(
         Err(Unbuilt::Stop(stop)) => return Err(stop),
         Err(Unbuilt::Trouble(trouble)) => return Err(unbuilt(bench, module, trouble)),
     };
-    let classes = [&built.project.classes, &built.project.test_classes].map(PathBuf::from);
-    let build = Build::of(maven.build_key(bench.calls, &module.dir, &built), classes.to_vec())?;
+    let own = [&built.project.classes, &built.project.test_classes];
+    // Class path entries that are no files are the classes of other modules.
+    let others = built.classpath.iter().filter(|entry| Path::new(entry).is_dir());
+    let folders = own.into_iter().chain(others).map(PathBuf::from).collect();
+    let build = Build::of(maven.build_key(bench.calls, &module.dir, &built), folders)?;
     trees.built(&build);
     Ok((built, build))
 }

@@ -115,8 +115,9 @@ mod tests {
     #[test]
     fn of_gates_asked_alone_only_the_last_few_are_kept() {
         let cache = tempfile::tempdir().unwrap();
-        let last = (0..KEPT + 5).map(|_| alone(cache.path()).unwrap()).next_back().unwrap();
-        assert!(last.is_dir());
+        for _ in 0..KEPT + 5 {
+            assert!(alone(cache.path()).unwrap().is_dir());
+        }
         assert_eq!(fs_err::read_dir(cache.path().join("reports")).unwrap().count(), KEPT);
     }
 

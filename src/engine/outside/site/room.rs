@@ -96,7 +96,7 @@ impl Room {
             let names: Vec<String> = found.differences.iter().map(ToString::to_string).collect();
             return Ok(Some(names.join(", ")));
         }
-        if !keep {
+        if !keep || self.builds.is_empty() {
             return Ok(None);
         }
         let builds = self.builds.iter().map(|build| build.key.clone()).collect();

@@ -67,8 +67,12 @@ impl Workspace {
 
     /// `ralph gate PITEST --since <rev> --json`: its report.
     fn gate(&self, since: &str) -> Value {
+        self.judge("--since", since)
+    }
+
+    fn judge(&self, flag: &str, value: &str) -> Value {
         let mut ralph = Command::new(env!("CARGO_BIN_EXE_ralph"));
-        ralph.args(["gate", "PITEST", "--since", since, "--json"]).current_dir(self.path("ws"));
+        ralph.args(["gate", "PITEST", flag, value, "--json"]).current_dir(self.path("ws"));
         let output = ralph.env("XDG_CACHE_HOME", self.path("cache")).write_stdin("").output().unwrap();
         let (out, err) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
         let all: Value = serde_json::from_str(&out).unwrap_or_else(|_| panic!("{out}\n{err}"));
@@ -215,6 +219,21 @@ fn what_is_not_committed_cannot_count_and_nothing_shows_in_the_repository() {
     assert!(phases(&third)[0].1.contains("no outputs of an earlier gate"), "{third}");
     workspace.commit();
     assert_eq!(verdict(&workspace.gate("HEAD~2")), "pass 4/4");
+}
+
+#[test]
+fn a_listed_file_that_is_not_committed_gives_no_verdict() {
+    let workspace = Workspace::new();
+    workspace.class(&main_file("Fresh"), "public class Fresh { }");
+    workspace.write("ws/list", &format!("p/{}\n", main_file("Fresh")));
+    let report = workspace.judge("--diff", "list");
+    assert_eq!(report["verdict"], "error", "{report}");
+    assert!(
+        report["why"]
+            .to_string()
+            .contains("p/src/main/java/com/acme/Fresh.java is to be judged, and is not committed"),
+        "{report}"
+    );
 }
 
 #[test]

@@ -37,11 +37,18 @@ impl<'a> Clean<'a> {
         Ok(Self { sources, site, head: Mutex::new(head), base, phases: Mutex::new(phases) })
     }
 
-    /// The request with each package where it is checked out.
+    /// The request with each package where it is checked out; a changed file that no commit holds is a
+    /// fault.
     pub(in super::super) fn request(&self, request: &GateRequest) -> Result<GateRequest, Fault> {
         let mut request = request.clone();
         let head = lock(&self.head);
         for package in &mut request.packages {
+            for change in package.changes.iter().filter(|change| change.new.is_some()) {
+                if !head.holds(self.sources, &package.root, &change.path)? {
+                    let what = format!("{} is to be judged, and is not committed.", change.full_path());
+                    return Err(Fault::new(FaultKind::Setup, what, "commit it, then run the gate again"));
+                }
+            }
             package.root = head.place(self.sources, &package.root)?;
             package.dirt = Vec::new();
         }

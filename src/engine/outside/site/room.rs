@@ -12,6 +12,7 @@ use super::outputs::{Manifest, Serves, wipe};
 use crate::engine::Fault;
 use crate::gate::Build;
 use crate::git::Checkout;
+use crate::source::RepoPath;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
@@ -86,6 +87,14 @@ impl Room {
         } else {
             self.folder.join(std::ffi::OsStr::from_bytes(&inside))
         })
+    }
+
+    /// True when the commits hold that path of a package.
+    pub(super) fn holds(&self, sources: &Sources, root: &Path, path: &RepoPath) -> Result<bool, Fault> {
+        let inside = sources.inside(root)?;
+        let slash: &[u8] = if inside.is_empty() { b"" } else { b"/" };
+        let path = [inside.as_slice(), slash, &path.to_bytes()].concat();
+        Ok(self.checkout.holds(&path) || self.checkout.holds_folder(&path))
     }
 
     /// What differs from the commits now, in words; nothing when all is as it was. Outputs are kept for

@@ -6,6 +6,7 @@ use super::{KEPT, Site};
 use crate::machine::facts::Oid;
 use git2::{IndexAddOption, Repository, Signature};
 use std::collections::{BTreeMap, BTreeSet};
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
 fn write(path: &Path, text: &str) {
@@ -33,7 +34,6 @@ fn a_workspace_finds_its_site_again_and_who_comes_second_gets_one_of_his_own() {
 
     // A site that others may enter is not trusted.
     drop(again);
-    use std::os::unix::fs::PermissionsExt as _;
     fs_err::set_permissions(&one, std::fs::Permissions::from_mode(0o755)).unwrap();
     assert_ne!(Site::take(&cache, &workspace).unwrap().at(""), one);
 }

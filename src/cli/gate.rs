@@ -66,10 +66,13 @@ fn alone(workspace: &Workspace, args: &GateArgs, format: Format) -> Result<Exit,
             ));
         }
     };
-    let folder = tempfile::Builder::new().prefix("ralph-gate-").tempdir()?.keep();
-    let report = outside.judge_alone(&args.gate, &changes, &bases, folder)?;
+    let folder = outside.folder_alone()?;
+    let report = outside.judge_alone(&args.gate, &changes, &bases, folder.clone())?;
     if let Some(StopRequest::Signal { signal }) = outside.stop_request() {
         return Ok(Exit::Signal(u8::try_from(signal).unwrap_or(0)));
+    }
+    if format == Format::Human {
+        ui::note(&format!("logs and reports: {}", folder.display()));
     }
     let folders = folders(workspace)?;
     let shown =

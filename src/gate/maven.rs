@@ -8,22 +8,23 @@
 //! Refuses to know: mutants, which classes are targets.
 
 mod cache;
+mod jvm;
+mod links;
 mod project;
 mod reactor;
 mod trouble;
 
+pub use links::{PomLinks, pom_links};
 pub(crate) use project::Project;
 pub(crate) use trouble::{PASSING, Trouble};
 
-use super::calls::{Call, Calls, fresh_folder, is_executable, make_folder};
+use super::calls::{Call, Calls, is_executable, make_folder};
 use super::{Stop, words, xml};
 use crate::machine::facts::ProcessEnd;
 use std::path::{Path, PathBuf};
 
 const BUILD_CLASSPATH: &str = "org.apache.maven.plugins:maven-dependency-plugin:3.6.1:build-classpath";
 const EFFECTIVE_POM: &str = "org.apache.maven.plugins:maven-help-plugin:3.4.0:effective-pom";
-/// Options that take a third off the start of Maven (measured).
-const MAVEN_OPTS: &str = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Dfile.encoding=UTF-8";
 /// What counters a project that skips its own tests.
 const NO_SKIP: [&str; 5] = [
     "-Dmaven.main.skip=false",
@@ -33,6 +34,20 @@ const NO_SKIP: [&str; 5] = [
     "-Dmaven.test.failure.ignore=false",
 ];
 
+/// Why a module did not compile.
+pub(crate) enum Unbuilt {
+    /// Maven ended badly.
+    Trouble(Trouble),
+    /// There is no way on.
+    Stop(Stop),
+}
+
+impl From<Stop> for Unbuilt {
+    fn from(stop: Stop) -> Self {
+        Self::Stop(stop)
+    }
+}
+
 /// Maven as one package uses it.
 pub(crate) struct Maven<'a> {
     program: PathBuf,
@@ -40,7 +55,7 @@ pub(crate) struct Maven<'a> {
     package: &'a str,
     root: &'a Path,
     cache: &'a Path,
-    options: String,
+    jvm: jvm::Jvm,
 }
 
 /// A module that compiled.
@@ -50,6 +65,31 @@ pub(crate) struct Built {
     pub(crate) classpath: Vec<String>,
     /// What its effective POM says.
     pub(crate) project: Project,
+}
+
+/// How a module came to be compiled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum How {
+    /// Its outputs stood there already: Maven was not called.
+    Kept,
+    /// Maven compiled it; its class path was known.
+    Compiled,
+    /// Maven compiled it and named its class path, without the network.
+    Resolved,
+    /// The same, with the network.
+    Online,
+}
+
+impl How {
+    /// The phase, and what is worth knowing of it.
+    pub(crate) fn told(self) -> (&'static str, &'static str) {
+        match self {
+            Self::Kept => ("compile", "nothing had changed: Maven was not called"),
+            Self::Compiled => ("compile", "the class path was known"),
+            Self::Resolved => ("resolve", "compiled and resolved offline"),
+            Self::Online => ("resolve", "compiled and resolved with the network"),
+        }
+    }
 }
 
 impl<'a> Maven<'a> {
@@ -71,48 +111,55 @@ impl<'a> Maven<'a> {
                 "Install Maven, or add the Maven wrapper to the package and make mvnw executable.",
             ));
         };
-        let options = match calls.variable("MAVEN_OPTS") {
-            Some(own) => format!("{own} {MAVEN_OPTS}"),
-            None => MAVEN_OPTS.to_owned(),
-        };
-        Ok(Self { program, args, package, root, cache, options })
+        let jvm = jvm::Jvm::find(calls, &program, cache);
+        Ok(Self { program, args, package, root, cache, jvm })
     }
 
-    /// Compiles the module with its tests and what it needs of its reactor.
-    pub(crate) fn build(&self, calls: &Calls<'_>, dir: &str, build_changed: bool) -> Result<Built, Stop> {
+    /// Compiles the module with its tests and what it needs of its reactor. `is_built` is asked whether the
+    /// outputs of a build are there.
+    pub(crate) fn build(
+        &self,
+        calls: &Calls<'_>,
+        dir: &str,
+        is_built: &dyn Fn(&str) -> bool,
+    ) -> Result<(Built, How), Unbuilt> {
         let place = reactor::locate(self.root, dir);
         let key = cache::key(self.root, dir, &self.program, self.args, calls.variable("HOME"));
         let file = self.cache.join(format!("module-{key}.json"));
         if let Some(built) = cache::load(&file) {
+            if is_built(&self.build_key(calls, dir, &built)) {
+                return Ok((built, How::Kept));
+            }
             let call = self.call(calls, "test-compile", &place, &["-o", "-q", "test-compile"])?;
             match self.trouble(&call) {
-                None => return Ok(built),
-                Some(trouble @ Trouble::Compile(_)) => {
-                    return Err(trouble.stop(self.package, dir, build_changed));
-                }
+                None => return Ok((built, How::Compiled)),
+                Some(trouble @ Trouble::Compile(_)) => return Err(Unbuilt::Trouble(trouble)),
                 Some(_) => {}
             }
         }
-        let work = self.cache.join(format!("module-{key}"));
-        fresh_folder(&work)?;
-        let classpath = work.join("classpath");
-        let effective = work.join("effective.xml");
+        let work = self.work("module-")?;
+        let classpath = work.path().join("classpath");
+        let effective = work.path().join("effective.xml");
         let to_classpath = format!("-Dmdep.outputFile={}", classpath.display());
         let to_effective = format!("-Doutput={}", effective.display());
-        let call = self.call(
-            calls,
-            "resolve",
-            &place,
-            &["-q", "test-compile", BUILD_CLASSPATH, EFFECTIVE_POM, &to_classpath, &to_effective],
-        )?;
+        let goals = ["-q", "test-compile", BUILD_CLASSPATH, EFFECTIVE_POM, &to_classpath, &to_effective];
+        let (call, online) = self.call_offline_first(calls, "resolve", &place, &goals)?;
         if let Some(trouble) = self.trouble(&call) {
-            return Err(trouble.stop(self.package, dir, build_changed));
+            return Err(Unbuilt::Trouble(trouble));
         }
         let built = self.read(&classpath, &effective, dir)?;
         cache::store(&file, &built)?;
-        // The outputs are in the file now; what is left of the folder costs only space.
-        let _ = fs_err::remove_dir_all(&work);
-        Ok(built)
+        Ok((built, if online { How::Online } else { How::Resolved }))
+    }
+
+    /// What the outputs of a module depend on beside its sources.
+    pub(crate) fn build_key(&self, calls: &Calls<'_>, dir: &str, built: &Built) -> String {
+        let key = cache::key(self.root, dir, &self.program, self.args, calls.variable("HOME"));
+        let jdk = match calls.variable("JAVA_HOME") {
+            Some(home) => PathBuf::from(home).join("bin/javac"),
+            None => calls.find("javac").unwrap_or_default(),
+        };
+        cache::build_key(&key, &jdk, &self.jvm.options, &built.classpath)
     }
 
     /// Runs test classes (dotted names) of a module; the call's output is not quiet.
@@ -120,7 +167,8 @@ impl<'a> Maven<'a> {
         let place = reactor::locate(self.root, dir);
         let tests = format!("-Dtest={}", classes.join(",").replace('.', "/"));
         let quiet = ["-DfailIfNoSpecifiedTests=false", "-Dsurefire.failIfNoSpecifiedTests=false"];
-        self.call(calls, "test", &place, &["test", &tests, quiet[0], quiet[1], "-DfailIfNoTests=false"])
+        let goals = ["test", &tests, quiet[0], quiet[1], "-DfailIfNoTests=false"];
+        Ok(self.call_offline_first(calls, "test", &place, &goals)?.0)
     }
 
     /// Runs goals of the module with nothing but these arguments added.
@@ -131,7 +179,7 @@ impl<'a> Maven<'a> {
         dir: &str,
         args: &[&str],
     ) -> Result<Call, Stop> {
-        self.call(calls, name, &reactor::locate(self.root, dir), args)
+        Ok(self.call_offline_first(calls, name, &reactor::locate(self.root, dir), args)?.0)
     }
 
     /// Resolves artifacts (`group:artifact:version`) with what they need, once, into ralph's cache.
@@ -141,16 +189,15 @@ impl<'a> Maven<'a> {
         if let Some(jars) = cache::load_paths(&file) {
             return Ok(jars);
         }
-        let work = self.cache.join(format!("tools-{key}-{}", self.package.replace(['/', '.'], "_")));
-        fresh_folder(&work)?;
-        let pom = work.join("pom.xml");
+        let work = self.work("tools-")?;
+        let pom = work.path().join("pom.xml");
         fs_err::write(&pom, tools_pom(artifacts)).map_err(|error| super::calls::disk(&error))?;
-        let output = work.join("classpath");
+        let output = work.path().join("classpath");
         let argument = format!("-Dmdep.outputFile={}", output.display());
         let place = reactor::Place { root: self.root.to_owned(), module: None };
         let file_argument = pom.display().to_string();
-        let call =
-            self.call(calls, "tools", &place, &["-q", "-f", &file_argument, BUILD_CLASSPATH, &argument])?;
+        let goals = ["-q", "-f", &file_argument, BUILD_CLASSPATH, &argument];
+        let (call, _) = self.call_offline_first(calls, "tools", &place, &goals)?;
         if let Some(trouble) = self.trouble(&call) {
             return Err(Stop::passing(
                 format!(
@@ -169,13 +216,36 @@ impl<'a> Maven<'a> {
             ));
         }
         cache::store_paths(&file, &jars)?;
-        let _ = fs_err::remove_dir_all(&work);
         Ok(jars)
+    }
+
+    /// A folder of this call alone: several gates may ask for the same thing at the same time.
+    fn work(&self, prefix: &str) -> Result<tempfile::TempDir, Stop> {
+        make_folder(self.cache)?;
+        let made = tempfile::Builder::new().prefix(prefix).tempdir_in(self.cache);
+        made.map_err(|error| super::calls::disk(&error))
     }
 
     /// What went wrong with a call, if anything did.
     pub(crate) fn trouble(&self, call: &Call) -> Option<Trouble> {
         (!call.end.is_success()).then(|| trouble::read(&call.output, self.root))
+    }
+
+    /// Calls Maven without the network, and again with it only when something was not there; true when
+    /// the network was asked for.
+    fn call_offline_first(
+        &self,
+        calls: &Calls<'_>,
+        name: &str,
+        place: &reactor::Place,
+        goals: &[&str],
+    ) -> Result<(Call, bool), Stop> {
+        let offline: Vec<&str> = std::iter::once("-o").chain(goals.iter().copied()).collect();
+        let call = self.call(calls, name, place, &offline)?;
+        if call.end.is_success() || !trouble::lacks_network(&call.output) {
+            return Ok((call, false));
+        }
+        Ok((self.call(calls, &format!("{name}-online"), place, goals)?, true))
     }
 
     fn call(
@@ -194,8 +264,13 @@ impl<'a> Maven<'a> {
         }
         command.extend(goals.iter().map(|arg| (*arg).to_owned()));
         command.extend(NO_SKIP.map(str::to_owned));
-        let extra = [("MAVEN_OPTS".to_owned(), self.options.clone())];
-        let call = calls.run(&format!("maven-{name}"), command, &place.root, &extra)?;
+        let (options, recorded) = self.jvm.call(name.starts_with("resolve"));
+        let extra = [("MAVEN_OPTS".to_owned(), options)];
+        let call = calls.run(&format!("maven-{name}"), command, &place.root, &extra);
+        if let Some(new) = recorded {
+            self.jvm.recorded(&new, call.as_ref().is_ok_and(|call| call.end.is_success()));
+        }
+        let call = call?;
         match &call.end {
             ProcessEnd::TimedOut { .. } | ProcessEnd::Idle { .. } => Err(calls.over_limit()),
             ProcessEnd::NotStarted { why } => Err(Stop::setup(

@@ -9,6 +9,7 @@
 
 mod calls;
 mod changed_tests;
+mod classes;
 mod command;
 mod listing;
 mod maven;
@@ -31,6 +32,7 @@ mod tiers;
 mod words;
 mod xml;
 
+pub use maven::{PomLinks, pom_links};
 pub use run::run;
 
 use crate::machine::facts::FileChange;
@@ -99,6 +101,29 @@ pub trait Trees: Sync {
     /// The folder of a package as it was before the family's first attempt, checked out for this gate;
     /// `None` where it did not exist, or where the gate works in place. An error is a whole sentence.
     fn base(&self, package: &str) -> Result<Option<PathBuf>, String>;
+
+    /// True when the outputs that stand in the checkout are those of the build of this key: then it need
+    /// not be done again.
+    fn is_built(&self, key: &str) -> bool {
+        let _ = key;
+        false
+    }
+
+    /// Is told of a build that came to its end well.
+    fn built(&self, build: &Build) {
+        let _ = build;
+    }
+}
+
+/// A module's build: what it was made of, and what came out.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Build {
+    /// Stands for the folder, the POMs, the arguments, the class path, the JDK and Maven.
+    pub key: String,
+    /// The folders of its classes, absolute.
+    pub folders: Vec<PathBuf>,
+    /// The digest of the class files in them.
+    pub digest: String,
 }
 
 /// Whether a gate runs ahead of need, beside agents, or alone while the loop waits for it.

@@ -10,16 +10,18 @@
 
 use super::calls::Calls;
 use super::changed_tests;
-use super::maven::{Built, Maven, shown};
+use super::maven::{Built, Maven, Trouble, Unbuilt, shown};
 use super::outcome::Outcome;
 use super::pit::RedTest;
 use super::report::Owners;
 use super::scope::{BuildTool, JavaPath, Module, Target};
-use super::{GatePackage, GateRequest, Hands, Stop, maven_engine, test_classes, words};
-use crate::config::{GateEngine, GateSettings};
+use super::{Build, GatePackage, GateRequest, Hands, Stop, maven_engine, test_classes, words};
+use crate::config::{self, GateEngine, GateSettings};
+use crate::mutation::TracePhase;
+use crate::sys::clock::Stopwatch;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Read as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Bytes that are read of a source file.
 const MAX_SOURCE: u64 = 4 << 20;
@@ -65,18 +67,120 @@ fn steps(bench: &Bench<'_>, module: &Module, outcome: &mut Outcome) -> Result<()
         ));
     }
     clean(bench, module)?;
-    let maven = Maven::find(
-        bench.calls,
-        &bench.package.name,
-        &bench.package.root,
-        &bench.settings.maven_args,
-        &bench.request.cache,
-    )?;
+    let maven = maven(bench, &bench.package.root)?;
     (bench.hands.progress)(&format!("Compiling {name}"));
-    let built = maven.build(bench.calls, &module.dir, module.build_changed)?;
+    let (built, build) = compile(bench, module, &maven, outcome)?;
+    let judged = score(bench, module, &maven, &built, outcome);
+    if !build.stands() {
+        return Err(Stop::passing(
+            format!("Class files of {name} were changed while they were judged."),
+            "See that nothing else builds or writes in this package meanwhile, then run the gate again.",
+        ));
+    }
+    judged
+}
+
+fn maven<'a>(bench: &Bench<'a>, root: &'a Path) -> Result<Maven<'a>, Stop> {
+    let (package, args) = (&bench.package.name, &bench.settings.maven_args);
+    Maven::find(bench.calls, package, root, args, &bench.request.cache)
+}
+
+/// Compiles the module, unless its outputs stand there already.
+fn compile(
+    bench: &Bench<'_>,
+    module: &Module,
+    maven: &Maven<'_>,
+    outcome: &mut Outcome,
+) -> Result<(Built, Build), Stop> {
+    let watch = Stopwatch::start();
+    let trees = bench.hands.trees;
+    let built = maven.build(bench.calls, &module.dir, &|key| trees.is_built(key));
+    let (name, note) = built.as_ref().map_or(("compile", ""), |(_, how)| how.told());
+    outcome.trace.phases.push(TracePhase {
+        module: format!("{}/{}", bench.package.name, shown(&module.dir)),
+        name: name.to_owned(),
+        millis: watch.millis(),
+        note: note.to_owned(),
+    });
+    let built = match built {
+        Ok((built, _)) => built,
+        Err(Unbuilt::Stop(stop)) => return Err(stop),
+        Err(Unbuilt::Trouble(trouble)) => return Err(unbuilt(bench, module, trouble)),
+    };
+    let own = [&built.project.classes, &built.project.test_classes];
+    // Class path entries that are no files are the classes of other modules.
+    let others = built.classpath.iter().filter(|entry| Path::new(entry).is_dir());
+    let folders = own.into_iter().chain(others).map(PathBuf::from).collect();
+    let build = Build::of(maven.build_key(bench.calls, &module.dir, &built), folders)?;
+    trees.built(&build);
+    Ok((built, build))
+}
+
+/// Whose fault it is that a module does not compile: in a clean checkout also that of files which git does
+/// not hold, and then what was there before the family's work does not compile there either.
+fn unbuilt(bench: &Bench<'_>, module: &Module, trouble: Trouble) -> Stop {
+    let clean = bench.settings.place == config::Place::Clean;
+    let stop = trouble.stop(&bench.package.name, &module.dir, module.build_changed);
+    let in_place = format!(
+        "If the build needs files that git does not hold, name them under gates.{0}.keep, or set gates.{0}.where: in-place.",
+        bench.request.name
+    );
+    match stop {
+        Stop::Error { why, hint, transient: false } if clean => {
+            Stop::Error { why, hint: format!("{hint} {in_place}"), transient: false }
+        }
+        Stop::Fail { reasons } if clean => match base_builds(bench, module) {
+            Ok(true) => Stop::Fail { reasons },
+            Ok(false) => Stop::setup(
+                format!(
+                    "{} In a clean checkout the commit before the task's first attempt does not build either.",
+                    words::line(&reasons.join(" "), 1_500)
+                ),
+                in_place,
+            ),
+            Err(stop) => stop,
+        },
+        stop => stop,
+    }
+}
+
+/// True when the module compiled before the family's first attempt, or was not there.
+fn base_builds(bench: &Bench<'_>, module: &Module) -> Result<bool, Stop> {
+    (bench.hands.progress)(&format!("Compiling {} as it was before the task", bench.package.name));
+    let base = bench.hands.trees.base(&bench.package.name).map_err(|why| {
+        Stop::setup(
+            format!("The state before the task could not be checked out, so nobody knows whether it compiled: {why}"),
+            "Mend this, or set gates.<NAME>.where: in-place.",
+        )
+    })?;
+    let Some(root) = base else { return Ok(true) };
+    let home = if module.dir.is_empty() { root.clone() } else { root.join(&module.dir) };
+    if !home.join("pom.xml").is_file() {
+        return Ok(true);
+    }
+    let built = maven(bench, &root)?.build(bench.calls, &module.dir, &|key| bench.hands.trees.is_built(key));
+    match built {
+        Ok(_) => Ok(true),
+        Err(Unbuilt::Stop(stop)) => Err(stop),
+        Err(Unbuilt::Trouble(Trouble::Passing(_))) => Err(Stop::passing(
+            "The state before the task could not be built.".to_owned(),
+            "Check the network and the space on the disk.",
+        )),
+        Err(Unbuilt::Trouble(_)) => Ok(false),
+    }
+}
+
+/// Targets to their scores; tests alone where there is nothing to mutate.
+fn score(
+    bench: &Bench<'_>,
+    module: &Module,
+    maven: &Maven<'_>,
+    built: &Built,
+    outcome: &mut Outcome,
+) -> Result<(), Stop> {
+    let name = format!("{}/{}", bench.package.name, shown(&module.dir));
     if !module.targets.is_empty() {
-        let place =
-            Place { bench, module, maven: &maven, built: &built, home: home(bench.package, &module.dir) };
+        let place = Place { bench, module, maven, built, home: home(bench.package, &module.dir) };
         place.check_classes()?;
         let parsed = match bench.settings.engine {
             GateEngine::Maven => maven_engine::measure(&place, outcome)?,
@@ -92,7 +196,7 @@ fn steps(bench: &Bench<'_>, module: &Module, outcome: &mut Outcome) -> Result<()
     }
     if outcome.judged.is_empty() && outcome.stops.is_empty() {
         (bench.hands.progress)(&format!("Running the changed tests of {name}"));
-        changed_tests::pass(bench, module, &maven)?;
+        changed_tests::pass(bench, module, maven)?;
     }
     Ok(())
 }

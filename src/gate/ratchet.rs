@@ -14,7 +14,10 @@ use super::report::Parsed;
 use super::scope::{Extent, Module, Target};
 use super::session::{FULL_TIMEOUT, Look, Session};
 use super::tiers::Tier;
-use super::{GatePackage, Stop, maven::Maven};
+use super::{
+    GatePackage, Stop,
+    maven::{Maven, Trouble, Unbuilt},
+};
 use crate::mutation::Coverage;
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
@@ -64,10 +67,16 @@ fn at_base(
     let base = Bench { package: &package, ..*bench };
     let maven = Maven::find(bench.calls, &package.name, &root, &settings.maven_args, &bench.request.cache)?;
     (bench.hands.progress)(&format!("Compiling the base of {}", place.label()));
-    let built = match maven.build(bench.calls, &place.module.dir, false) {
-        Ok(built) => built,
-        Err(Stop::Fail { .. }) => return Ok(Err("it does not compile.".to_owned())),
-        Err(stop) => return Err(stop),
+    let built = match maven.build(bench.calls, &place.module.dir, &|key| bench.hands.trees.is_built(key)) {
+        Ok((built, _)) => built,
+        Err(Unbuilt::Stop(stop)) => return Err(stop),
+        Err(Unbuilt::Trouble(Trouble::Passing(what))) => {
+            return Err(Stop::passing(
+                format!("The base of {} could not be built: {what}.", place.label()),
+                "Check the network and the space on the disk.",
+            ));
+        }
+        Err(Unbuilt::Trouble(_)) => return Ok(Err("it does not compile.".to_owned())),
     };
     let module = Module { targets, ..place.module.clone() };
     let home = if module.dir.is_empty() { root.clone() } else { root.join(&module.dir) };

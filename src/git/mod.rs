@@ -10,6 +10,7 @@
 //! Refuses to know: tasks, stages, verdicts, the journal.
 
 mod changes;
+mod checkout;
 mod commit;
 mod content;
 mod error;
@@ -32,6 +33,7 @@ mod stamp;
 mod tree;
 mod walk;
 
+pub use checkout::{Checkout, Inspected, Written, is_repository};
 pub use error::{GitError, GitErrorKind};
 pub use first::first_commit;
 pub use restore::{Extent, PutBack};

@@ -1,6 +1,7 @@
 //! Gates in anybody's loop: `snapshot`, `gate <ID>`, `gate NAME`, `diff`.
 
 use super::project::{Project, signal, wait_for};
+use std::os::unix::fs::PermissionsExt as _;
 
 const TASKS: &str = "- [ ] 1. One\n- [ ] 1.LINT Judge\n- [ ] 2. Two\n- [ ] 2.LINT Judge\n";
 const LINT: &str = "gates:\n  LINT: {run: [sh, -c, 'test -e good || { echo bad line; exit 1; }']}\n";
@@ -256,6 +257,8 @@ fn pitest_skips_what_is_no_java() {
     let project = Project::new("- [ ] 1. One\n- [ ] 1.PITEST Mutants\n");
     project.ralph(&["run"]).code(0);
     assert!(project.entry(2).headline.starts_with("PITEST SKIP — "), "{:?}", project.entry(2));
+    let mode = fs_err::metadata(project.path(".ralph/state/iter-2/gate")).unwrap().permissions().mode();
+    assert_eq!(mode & 0o777, 0o700, "what a gate leaves is private");
 }
 
 #[test]

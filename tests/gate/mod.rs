@@ -1,5 +1,6 @@
 //! The mutation gate with real Maven and real PIT on small projects.
 
+mod clean;
 mod project;
 mod tiers;
 

@@ -1,13 +1,15 @@
 //! Gates in the real world: the request from git's facts, the report back.
 //!
-//! Owns: what a gate is told of packages, and the proof that nothing moved while it ran.
+//! Owns: what a gate is told of packages, where it works, and the proof that nothing moved while it ran.
 //!
 //! Promises: a gate judges the commits that it names, or gives no verdict.
 //!
 //! Refuses to know: scope rules, engines, thresholds.
 
-use super::Outside;
-use crate::config::GateSettings;
+use super::site::clean::{Clean, no_verdict};
+use super::site::{Site, Sources, Unit, keeping};
+use super::{Outside, private_folder};
+use crate::config::{self, GateEngine, GateSettings};
 use crate::engine::{Fault, FaultKind, Judged};
 use crate::gate::{self, Foreground, GatePackage, GateRequest, Hands, NoTrees, Pace};
 use crate::machine::effect::GateOrder;
@@ -16,14 +18,17 @@ use crate::mutation::{GateReport, Verdict};
 use crate::source::{ChangedLines, RepoPath};
 use crate::sys::Spawn;
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+
+/// Uncommitted files that a remark names.
+const NAMED: usize = 5;
 
 /// A gate with everything that it needs: it may run on another thread than the loop.
 pub(super) struct Prepared {
     request: GateRequest,
     settings: GateSettings,
-    /// For paths in reports.
-    workspace: PathBuf,
+    /// What a clean checkout is made from.
+    sources: Sources,
     /// The commits that it judges.
     pub(super) heads: BTreeMap<String, Oid>,
     /// The changes that it judges.
@@ -39,14 +44,57 @@ impl Prepared {
         pace: &dyn Pace,
     ) -> GateReport {
         let hands = Hands { spawn, progress, trees: &NoTrees, pace };
-        let mut report = gate::run(&self.request, &self.settings, &hands);
-        let workspace = self.workspace.display().to_string();
-        for path in &mut report.reports {
-            if let Some(inside) = path.strip_prefix(&workspace) {
-                *path = inside.trim_start_matches('/').to_owned();
+        let mut report = match &self.settings.engine {
+            GateEngine::Command(_) => gate::run(&self.request, &self.settings, &hands),
+            GateEngine::Direct | GateEngine::Maven => {
+                self.measure(&hands).unwrap_or_else(|fault| GateReport::from(no_verdict(fault)))
             }
+        };
+        for path in &mut report.reports {
+            *path = self.shown(Path::new(path));
         }
         report
+    }
+
+    /// Runs a mutation gate in its own folder, and brings home what it leaves.
+    fn measure(&self, hands: &Hands<'_>) -> Result<GateReport, Fault> {
+        let (cache, workspace) = (&self.request.cache, &self.sources.workspace);
+        let clean = self.settings.place == config::Place::Clean;
+        let site = if clean { Site::take(cache, workspace)? } else { Site::temporary(cache)? };
+        let run = site.run()?;
+        let mut report = if clean {
+            (hands.progress)("Checking out the commits");
+            let checkout = Clean::enter(&site, &self.sources)?;
+            let mut request = checkout.request(&self.request)?;
+            run.path().clone_into(&mut request.folder);
+            let mut report = gate::run(&request, &self.settings, &Hands { trees: &checkout, ..*hands });
+            checkout.leave(&mut report);
+            report.remarks.extend(self.not_counted());
+            report
+        } else {
+            let request = GateRequest { folder: run.path().to_owned(), ..self.request.clone() };
+            gate::run(&request, &self.settings, hands)
+        };
+        keeping::copy(run.path(), &self.request.folder)?;
+        keeping::relate(&mut report, run.path(), &self.shown(&self.request.folder));
+        Ok(report)
+    }
+
+    /// A remark about what is not committed.
+    fn not_counted(&self) -> Option<String> {
+        let dirt = |package: &GatePackage| -> Vec<String> {
+            package.dirt.iter().map(|path| crate::machine::facts::full_path(&package.name, path)).collect()
+        };
+        let all: Vec<String> = self.request.packages.iter().flat_map(dirt).collect();
+        let named = all.iter().take(NAMED).cloned().collect::<Vec<_>>().join(", ");
+        let more = all.len().saturating_sub(NAMED);
+        let more = if more == 0 { String::new() } else { format!(" and {more} more") };
+        (!all.is_empty()).then(|| format!("What is not committed does not count: {named}{more}."))
+    }
+
+    /// A path as a person in the workspace writes it.
+    fn shown(&self, path: &Path) -> String {
+        path.strip_prefix(&self.sources.workspace).unwrap_or(path).display().to_string()
     }
 }
 
@@ -99,6 +147,7 @@ impl Outside {
             return Ok(known(heads, changes));
         }
         let folder = self.iteration_folder(order.iteration)?.join("gate");
+        private_folder(&folder)?;
         let bases = &order.accumulated.bases;
         let mut request = self.request(&order.name, &changes, bases, &order.snapshot, folder)?;
         request.family.clone_from(&order.key.family);
@@ -106,7 +155,7 @@ impl Outside {
         request.changed_since_fail.clone_from(&order.changed_since_fail);
         request.no_tests_written = order.no_tests_written;
         request.tag = self.tag(order.iteration);
-        Ok(Preparation::Ready(Box::new(self.prepared(request, heads, changes)?)))
+        Ok(Preparation::Ready(Box::new(self.prepared(request, heads, changes, bases)?)))
     }
 
     /// A gate alone: judges these changes, touches no box and no journal.
@@ -120,7 +169,7 @@ impl Outside {
         let snapshot = self.repositories.snapshot()?;
         let mut request = self.request(name, changes, bases, &snapshot, folder)?;
         request.tag = format!("{}-alone", self.tag);
-        let prepared = self.prepared(request, snapshot.heads(), changes.to_vec())?;
+        let prepared = self.prepared(request, snapshot.heads(), changes.to_vec(), bases)?;
         Ok(prepared.run(&self.supervisor, &*self.progress, &Foreground))
     }
 
@@ -129,13 +178,32 @@ impl Outside {
         request: GateRequest,
         heads: BTreeMap<String, Oid>,
         changes: Vec<FileChange>,
+        bases: &BTreeMap<String, Oid>,
     ) -> Result<Prepared, Fault> {
         let settings = self.settings.gates.get(&request.name).ok_or_else(|| {
             let what = format!("The gate {} is not configured.", request.name);
             Fault::new(FaultKind::Setup, what, "name it under gates: in .ralph/config.yaml")
         })?;
-        let (settings, workspace) = (settings.clone(), self.places.workspace.clone());
-        Ok(Prepared { request, settings, workspace, heads, changes })
+        let settings = settings.clone();
+        let unit = |name: String| {
+            let root = self.repositories.root(&name)?.to_owned();
+            let repository = self.repositories.repository(&name)?.to_owned();
+            let head = heads.get(&name).cloned().unwrap_or_else(Oid::zero);
+            let base = bases.get(&name).cloned();
+            Some((name, Unit { root, repository, head, base }))
+        };
+        let sources = Sources {
+            workspace: self.places.workspace.clone(),
+            units: self.repositories.names().into_iter().filter_map(unit).collect(),
+            judged: request.packages.iter().map(|package| package.name.clone()).collect(),
+            keep: settings.keep.clone(),
+        };
+        Ok(Prepared { request, settings, sources, heads, changes })
+    }
+
+    /// A new folder for what [`Outside::judge_alone`] leaves; the last few of them are kept.
+    pub fn folder_alone(&self) -> Result<PathBuf, Fault> {
+        Ok(keeping::alone(&self.cache)?)
     }
 
     fn request(

@@ -9,6 +9,7 @@
 
 mod attempt;
 mod judge;
+mod site;
 
 use super::{AgentEnd, Fault, FaultKind, Judged, Places, Readings, Started, World};
 use crate::config::Settings;

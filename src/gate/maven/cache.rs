@@ -4,18 +4,21 @@
 //! folder.
 //!
 //! Promises: an entry whose jars are gone, or that cannot be read, does not exist; a key covers every POM
-//! of the package, those of the two folders above, `.mvn` and the settings of the user.
+//! of the package, their parents on the disk, `.mvn` and the settings of the user.
 //!
 //! Refuses to know: what is kept, beyond paths that must exist.
 
 use super::super::Stop;
 use super::super::calls::disk;
-use super::{Built, Project};
+use super::{Built, Project, pom_links};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
+/// POMs whose parents are followed.
+const MAX_POMS: usize = 10_000;
 /// Raised when what is kept changes its meaning.
 const VERSION: u32 = 1;
 
@@ -36,16 +39,37 @@ pub(super) fn key(root: &Path, dir: &str, program: &Path, args: &[String], home:
     ];
     let mut files = Vec::new();
     poms(root, 0, &mut files);
+    parents(&mut files);
     files.sort();
-    let above = root.ancestors().skip(1).take(2).map(|folder| folder.join("pom.xml"));
-    files.extend(above);
     let dot =
         ["maven.config", "jvm.config", "extensions.xml", "settings.xml", "wrapper/maven-wrapper.properties"];
     files.extend(dot.map(|name| root.join(".mvn").join(name)));
-    files.extend(home.map(|home| Path::new(home).join(".m2/settings.xml")));
+    let user = [".m2/settings.xml", ".m2/toolchains.xml"];
+    files.extend(home.iter().flat_map(|home| user.map(|name| Path::new(home).join(name))));
     for file in files {
         parts.push(file.display().to_string().into_bytes());
         parts.push(fs_err::read(&file).unwrap_or_default());
+    }
+    digest(parts.iter().map(Vec::as_slice))
+}
+
+/// The key of a module's outputs: the module's own, the JDK, Maven's JVM options, and every jar as it is.
+pub(super) fn build_key(module: &str, jdk: &Path, options: &str, classpath: &[String]) -> String {
+    let javac = fs_err::canonicalize(jdk).unwrap_or_default();
+    let release = javac.ancestors().nth(2).map(|home| home.join("release"));
+    let mut parts: Vec<Vec<u8>> = vec![
+        module.as_bytes().to_vec(),
+        javac.display().to_string().into_bytes(),
+        release.and_then(|file| fs_err::read(file).ok()).unwrap_or_default(),
+        options.as_bytes().to_vec(),
+    ];
+    for entry in classpath {
+        parts.push(entry.as_bytes().to_vec());
+        if let Ok(data) =
+            fs_err::metadata(entry).map(|data| (data.is_file(), data.len(), data.modified().ok()))
+        {
+            parts.push(if data.0 { format!("{data:?}").into_bytes() } else { Vec::new() });
+        }
     }
     digest(parts.iter().map(Vec::as_slice))
 }
@@ -77,6 +101,23 @@ fn poms(folder: &Path, depth: usize, found: &mut Vec<PathBuf>) {
             found.push(entry.path());
         } else if kind.is_dir() && depth < 12 && !skipped(&name.to_string_lossy()) {
             poms(&entry.path(), depth + 1, found);
+        }
+    }
+}
+
+/// Adds the POMs that these have as parents, upward, wherever they stand.
+fn parents(found: &mut Vec<PathBuf>) {
+    let mut seen: BTreeSet<PathBuf> = found.iter().cloned().collect();
+    let mut at = 0;
+    while let Some(pom) = found.get(at).cloned().filter(|_| at < MAX_POMS) {
+        at += 1;
+        let parent = fs_err::read(&pom).ok().and_then(|text| pom_links(&text).parent);
+        let Some(parent) = parent.and_then(|path| fs_err::canonicalize(pom.parent()?.join(path)).ok()) else {
+            continue;
+        };
+        let parent = if parent.is_dir() { parent.join("pom.xml") } else { parent };
+        if seen.insert(parent.clone()) {
+            found.push(parent);
         }
     }
 }

@@ -70,6 +70,14 @@ const TOOL: [&str; 8] = [
     "Unable to parse maven.config",
 ];
 
+/// True when a call without the network failed for want of it (Maven 3.6 to 3.9), before any test or mutant
+/// ran: those are not given a second chance.
+pub(super) fn lacks_network(output: &str) -> bool {
+    let has = |word: &&str| output.contains(word);
+    let began = ["COMPILATION ERROR", "Tests run:", " PIT >> "].iter().any(has);
+    !began && (output.contains(" in offline mode") || UNRESOLVED.iter().any(has))
+}
+
 /// Reads the output of a call that failed.
 pub(super) fn read(output: &str, root: &Path) -> Trouble {
     let has = |all: &[&str]| all.iter().any(|word| output.contains(word));
@@ -186,7 +194,7 @@ fn relative(text: &str, root: &Path) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{Trouble, read};
+    use super::{Trouble, lacks_network, read};
     use crate::gate::Stop;
     use std::path::Path;
 
@@ -200,6 +208,18 @@ mod tests {
             [INFO] 1 error\n[ERROR] Failed to execute goal x: Compilation failure\n[ERROR] /w/p/src/main/java/Foo.java:[4,1] again";
         let expected = vec!["src/main/java/Foo.java:[4,1] illegal start of type".to_owned()];
         assert_eq!(trouble(output), Trouble::Compile(expected));
+    }
+
+    #[test]
+    fn the_network_is_asked_for_only_before_anything_ran() {
+        let lacking = "[ERROR] Plugin x or one of its dependencies could not be resolved: Cannot access central \
+            (https://repo.maven.apache.org/maven2) in offline mode and the artifact x has not been downloaded";
+        assert!(lacks_network(lacking));
+        assert!(!lacks_network("[ERROR] COMPILATION ERROR :"));
+        assert!(
+            !lacks_network(&format!("Tests run: 1, Failures: 1\n{lacking}")),
+            "a red test has no second chance"
+        );
     }
 
     #[test]

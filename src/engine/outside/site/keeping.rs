@@ -1,0 +1,140 @@
+//! What a gate's run leaves, brought to where people find it.
+//!
+//! Owns: the copy of logs and reports, the folders of gates that were asked alone, and paths in messages.
+//!
+//! Promises: regular files only, bounded, private; of gates asked alone only the last few are kept.
+//!
+//! Refuses to know: what the files are.
+
+use super::super::private_folder;
+use crate::mutation::{GateReport, Verdict};
+use std::fs::Permissions;
+use std::io;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+
+/// Files and bytes that one run may leave.
+const MAX_FILES: usize = 20_000;
+const MAX_BYTES: u64 = 1 << 30;
+const MAX_DEPTH: usize = 12;
+/// Folders kept of gates that were asked alone.
+const KEPT: usize = 8;
+
+/// Copies what a run left to a new folder of mode 0700; what stood there goes.
+pub(in super::super) fn copy(from: &Path, to: &Path) -> io::Result<()> {
+    match fs_err::symlink_metadata(to) {
+        Ok(data) if data.is_dir() => fs_err::remove_dir_all(to)?,
+        Ok(_) => fs_err::remove_file(to)?,
+        Err(_) => {}
+    }
+    private_folder(to)?;
+    let (mut files, mut bytes) = (0, 0);
+    let mut todo = vec![(from.to_owned(), to.to_owned(), 0)];
+    while let Some((from, to, depth)) = todo.pop() {
+        for entry in fs_err::read_dir(&from)? {
+            let entry = entry?;
+            let data = fs_err::symlink_metadata(entry.path())?;
+            let target = to.join(entry.file_name());
+            files += 1;
+            bytes += data.len();
+            if files > MAX_FILES || bytes > MAX_BYTES {
+                return Ok(());
+            }
+            if data.is_dir() && depth < MAX_DEPTH {
+                private_folder(&target)?;
+                todo.push((entry.path(), target, depth + 1));
+            } else if data.is_file() {
+                fs_err::copy(entry.path(), &target)?;
+                fs_err::set_permissions(&target, Permissions::from_mode(0o600))?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// A new folder for what a gate that was asked alone leaves; the oldest beyond the last few go.
+pub(in super::super) fn alone(cache: &Path) -> io::Result<PathBuf> {
+    let reports = cache.join("reports");
+    private_folder(&reports)?;
+    let mut there: Vec<_> = fs_err::read_dir(&reports)?
+        .flatten()
+        .filter_map(|entry| Some((entry.metadata().ok()?.modified().ok()?, entry.path())))
+        .collect();
+    there.sort();
+    for (_, folder) in there.iter().take((there.len() + 1).saturating_sub(KEPT)) {
+        // Somebody else may sweep at the same time.
+        let _ = fs_err::remove_dir_all(folder);
+    }
+    Ok(super::fresh(&reports, "gate-")?.keep())
+}
+
+/// Puts `new` where messages and paths of a report name `folder`.
+pub(in super::super) fn relate(report: &mut GateReport, folder: &Path, new: &str) {
+    let whole = folder.display().to_string();
+    let below = format!("{whole}/");
+    let to = if new.is_empty() { String::new() } else { format!("{new}/") };
+    let mend = |text: &mut String| {
+        if text.contains(&whole) {
+            *text = text.replace(&below, &to).replace(&whole, if new.is_empty() { "." } else { new });
+        }
+    };
+    match &mut report.verdict {
+        Verdict::Pass => {}
+        Verdict::Fail { reasons } => reasons.iter_mut().for_each(mend),
+        Verdict::Skip { why } => mend(why),
+        Verdict::Error { why, hint, .. } => {
+            mend(why);
+            mend(hint);
+        }
+    }
+    report.remarks.iter_mut().for_each(mend);
+    report.reports.iter_mut().for_each(mend);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn regular_files_are_copied_and_old_ones_go() {
+        let home = tempfile::tempdir().unwrap();
+        let (from, to) = (home.path().join("from"), home.path().join("iter-1/gate"));
+        fs_err::create_dir_all(from.join("report/p")).unwrap();
+        fs_err::write(from.join("report/p/index.html"), "new").unwrap();
+        fs_err::os::unix::fs::symlink("/etc/passwd", from.join("link")).unwrap();
+        fs_err::create_dir_all(&to).unwrap();
+        fs_err::write(to.join("stale"), "").unwrap();
+        copy(&from, &to).unwrap();
+        assert_eq!(fs_err::read_to_string(to.join("report/p/index.html")).unwrap(), "new");
+        assert!(!to.join("stale").exists() && fs_err::symlink_metadata(to.join("link")).is_err());
+        for folder in [to.clone(), to.join("report")] {
+            assert_eq!(fs_err::metadata(folder).unwrap().permissions().mode() & 0o777, 0o700);
+        }
+    }
+
+    #[test]
+    fn of_gates_asked_alone_only_the_last_few_are_kept() {
+        let cache = tempfile::tempdir().unwrap();
+        for _ in 0..KEPT + 5 {
+            assert!(alone(cache.path()).unwrap().is_dir());
+        }
+        assert_eq!(fs_err::read_dir(cache.path().join("reports")).unwrap().count(), KEPT);
+    }
+
+    #[test]
+    fn no_message_names_the_private_folder() {
+        let why = "Module p lacks /c/s/tree/src/pom.xml.".to_owned();
+        let mut report =
+            GateReport::from(Verdict::Error { why, hint: "See /c/s/tree.".to_owned(), transient: false });
+        report.reports = vec!["/c/s/run-1/report/p".to_owned()];
+        relate(&mut report, Path::new("/c/s/tree"), "");
+        relate(&mut report, Path::new("/c/s/run-1"), ".ralph/state/iter-1/gate");
+        let expected = Verdict::Error {
+            why: "Module p lacks src/pom.xml.".to_owned(),
+            hint: "See ..".to_owned(),
+            transient: false,
+        };
+        assert_eq!(report.verdict, expected);
+        assert_eq!(report.reports, [".ralph/state/iter-1/gate/report/p"]);
+    }
+}

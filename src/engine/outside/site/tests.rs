@@ -1,0 +1,242 @@
+//! Sites and mirrors over real folders and repositories.
+
+use super::mirror::{Sources, Unit, Which};
+use super::outputs::{Manifest, Serves, wipe};
+use super::{KEPT, Site};
+use crate::machine::facts::Oid;
+use git2::{IndexAddOption, Repository, Signature};
+use std::collections::{BTreeMap, BTreeSet};
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+
+fn write(path: &Path, text: &str) {
+    fs_err::create_dir_all(path.parent().unwrap()).unwrap();
+    fs_err::write(path, text).unwrap();
+}
+
+#[test]
+fn a_workspace_finds_its_site_again_and_who_comes_second_gets_one_of_his_own() {
+    let home = tempfile::tempdir().unwrap();
+    let (cache, workspace) = (home.path().join("cache"), home.path().join("ws"));
+    fs_err::create_dir(&workspace).unwrap();
+    let first = Site::take(&cache, &workspace).unwrap();
+    let second = Site::take(&cache, &workspace).unwrap();
+    assert!(!first.is_temporary() && second.is_temporary());
+    assert_ne!(first.at(""), second.at(""));
+    let (one, two) = (first.at(""), second.at(""));
+    let run = first.run().unwrap().keep();
+    drop((first, second));
+    assert!(one.is_dir() && !two.exists());
+    let again = Site::take(&cache, &workspace).unwrap();
+    assert_eq!(again.at(""), one);
+    again.run().unwrap();
+    assert!(!run.exists(), "what a killed run left goes");
+
+    // A site that others may enter is not trusted.
+    drop(again);
+    fs_err::set_permissions(&one, std::fs::Permissions::from_mode(0o755)).unwrap();
+    assert_ne!(Site::take(&cache, &workspace).unwrap().at(""), one);
+}
+
+#[test]
+fn sites_of_workspaces_that_are_gone_and_the_oldest_go() {
+    let home = tempfile::tempdir().unwrap();
+    let cache = home.path().join("cache");
+    let folders = || {
+        let all = fs_err::read_dir(cache.join("sites")).unwrap().map(|entry| entry.unwrap().path());
+        all.filter(|path| path.is_dir()).count()
+    };
+    let gone = home.path().join("gone");
+    fs_err::create_dir(&gone).unwrap();
+    drop(Site::take(&cache, &gone).unwrap());
+    fs_err::remove_dir(&gone).unwrap();
+    for number in 0..KEPT + 3 {
+        let workspace = home.path().join(number.to_string());
+        fs_err::create_dir(&workspace).unwrap();
+        drop(Site::take(&cache, &workspace).unwrap());
+    }
+    assert_eq!(folders(), KEPT);
+}
+
+#[test]
+fn outputs_serve_as_far_as_the_changes_leave_them_right() {
+    let home = tempfile::tempdir().unwrap();
+    let target = home.path().join("target");
+    let outputs = vec![target.clone()];
+    for file in
+        ["classes/A.class", "test-classes/ATest.class", "maven-status/maven-compiler-plugin/testCompile/x"]
+    {
+        write(&target.join(file), "x");
+    }
+    let marks = |list: &[(&str, &str)]| -> BTreeMap<String, String> {
+        list.iter().map(|(path, mark)| ((*path).to_owned(), (*mark).to_owned())).collect()
+    };
+    let old = [
+        ("pom.xml", "1"),
+        ("src/main/java/A.java", "1"),
+        ("src/test/java/ATest.java", "1"),
+        ("src/test/resources/r", "1"),
+    ];
+    let manifest = Manifest::new(marks(&old), &outputs, BTreeSet::new()).unwrap();
+    let file = home.path().join("tree.json");
+    manifest.store(&file).unwrap();
+    assert_eq!(Manifest::take(&file).unwrap(), Some(manifest.clone()));
+    assert_eq!(Manifest::take(&file).unwrap(), None, "while a gate works there is none");
+
+    let with = |change: &dyn Fn(&mut BTreeMap<String, String>)| {
+        let mut new = marks(&old);
+        change(&mut new);
+        new
+    };
+    let set = |path: &'static str| {
+        move |new: &mut BTreeMap<String, String>| drop(new.insert(path.to_owned(), "2".to_owned()))
+    };
+    let table = [
+        (with(&|_| {}), true, Serves::All),
+        (with(&|_| {}), false, Serves::All),
+        (with(&set("src/test/java/ATest.java")), true, Serves::ButTests),
+        (with(&set("src/test/java/New.java")), true, Serves::ButTests),
+        (with(&|new| drop(new.remove("src/test/java/ATest.java"))), true, Serves::ButTests),
+        (with(&set("src/test/java/ATest.java")), false, Serves::Nothing),
+        (with(&set("src/test/resources/r")), true, Serves::Nothing),
+        (with(&set("src/main/java/A.java")), true, Serves::Nothing),
+        (with(&set("pom.xml")), true, Serves::Nothing),
+        (with(&|new| drop(new.remove("src/main/java/A.java"))), true, Serves::Nothing),
+    ];
+    for (new, single, expected) in table {
+        assert_eq!(manifest.serves(&new, &outputs, single), expected, "{new:?} {single}");
+    }
+    fs_err::write(target.join("classes/Planted.class"), "x").unwrap();
+    assert_eq!(manifest.serves(&marks(&old), &outputs, true), Serves::Nothing);
+
+    wipe(&outputs, Serves::ButTests).unwrap();
+    assert!(target.join("classes/A.class").exists() && !target.join("test-classes").exists());
+    wipe(&outputs, Serves::Nothing).unwrap();
+    assert!(!target.exists());
+}
+
+/// Commits everything below a folder as its own repository.
+fn commit(folder: &Path) -> Oid {
+    let repo = Repository::init(folder).unwrap();
+    let mut index = repo.index().unwrap();
+    index.add_all(["*"], IndexAddOption::DEFAULT, None).unwrap();
+    let tree = repo.find_tree(index.write_tree().unwrap()).unwrap();
+    index.write().unwrap();
+    let who = Signature::now("a", "a@b").unwrap();
+    let parent = repo.head().ok().and_then(|head| head.peel_to_commit().ok());
+    let parents: Vec<_> = parent.iter().collect();
+    Oid(repo.commit(Some("HEAD"), &who, &who, "x", &tree, &parents).unwrap().to_string())
+}
+
+fn sources(workspace: &Path, units: &[(&str, Oid)], judged: &str, keep: &[&str]) -> Sources {
+    let unit = |(name, head): &(&str, Oid)| {
+        let root = workspace.join("src").join(name);
+        (
+            (*name).to_owned(),
+            Unit { repository: root.clone(), root, head: head.clone(), base: Some(Oid::zero()) },
+        )
+    };
+    Sources {
+        workspace: workspace.to_owned(),
+        units: units.iter().map(unit).collect(),
+        judged: BTreeSet::from([judged.to_owned()]),
+        keep: keep.iter().map(|glob| (*glob).to_owned()).collect(),
+    }
+}
+
+fn paths(sources: &Sources, which: Which) -> Vec<String> {
+    let checkout = sources.checkout(which).unwrap();
+    checkout.paths().map(|path| String::from_utf8(path.to_vec()).unwrap()).collect()
+}
+
+const PARENT: &str = "<project><parent><artifactId>x</artifactId></parent></project>";
+
+#[test]
+fn the_layout_is_mirrored_as_far_as_builds_look() {
+    let home = tempfile::tempdir().unwrap();
+    let workspace = fs_err::canonicalize(home.path()).unwrap();
+    let at = |path: &str| -> PathBuf { workspace.join(path) };
+    write(
+        &at("src/p/pom.xml"),
+        "<project><parent/><modules><module>../q</module><module>m</module><module>../../../out</module></modules></project>",
+    );
+    write(&at("src/p/m/pom.xml"), PARENT);
+    write(&at("src/p/.gitignore"), "local/\n*.key\n");
+    write(
+        &at("src/q/pom.xml"),
+        "<project><parent><relativePath>../r/parent</relativePath></parent></project>",
+    );
+    write(&at("src/r/parent/pom.xml"), "<project/>");
+    write(&at("src/unrelated/pom.xml"), "<project/>");
+    let units = ["p", "q", "r", "unrelated"].map(|name| (name, commit(&at("src").join(name))));
+    // Beside the packages: a parent that nobody tracks, one above it, `.mvn` of the workspace.
+    write(&at("src/pom.xml"), PARENT);
+    write(&at("pom.xml"), "<project/>");
+    write(&at(".mvn/maven.config"), "-Dx");
+    write(&at("src/p/local/deep/a.txt"), "kept");
+    write(&at("src/p/b.key"), "not kept");
+    write(&at("src/p/m/pom.xml"), "changed, not committed");
+    write(&at("src/p/untracked.java"), "");
+
+    let all = sources(&workspace, &units, "p", &["local/**", "m/**"]);
+    let expected = [
+        ".mvn/maven.config",
+        "pom.xml",
+        "src/p/.gitignore",
+        "src/p/local/deep/a.txt",
+        "src/p/m/pom.xml",
+        "src/p/pom.xml",
+        "src/pom.xml",
+        "src/q/pom.xml",
+        "src/r/parent/pom.xml",
+    ];
+    assert_eq!(paths(&all, Which::Head), expected);
+    assert_eq!(
+        all.checkout(Which::Head).unwrap().read(b"src/p/m/pom.xml", 999).unwrap().unwrap(),
+        PARENT.as_bytes()
+    );
+    assert!(
+        !paths(&all, Which::Base).iter().any(|path| path == "src/p/pom.xml"),
+        "before, there was nothing"
+    );
+}
+
+#[test]
+fn what_an_enclosing_repository_tracks_comes_from_its_head() {
+    let home = tempfile::tempdir().unwrap();
+    let workspace = fs_err::canonicalize(home.path()).unwrap();
+    let at = |path: &str| -> PathBuf { workspace.join(path) };
+    write(&at("src/p/pom.xml"), PARENT);
+    let unit = ("p", commit(&at("src/p")));
+    write(&at(".gitignore"), "src/p/\n");
+    write(&at("src/pom.xml"), "<project/>");
+    write(&at(".mvn/jvm.config"), "-Xmx1g");
+    commit(&workspace);
+    write(&at("src/pom.xml"), "changed by somebody");
+    write(&at(".mvn/maven.config"), "-DskipTests");
+    let sources = sources(&workspace, &[unit], "p", &[]);
+    assert_eq!(paths(&sources, Which::Head), [".mvn/jvm.config", "src/p/pom.xml", "src/pom.xml"]);
+    let parent = sources.checkout(Which::Head).unwrap().read(b"src/pom.xml", 999).unwrap().unwrap();
+    assert_eq!(parent, b"<project/>");
+}
+
+#[test]
+fn a_submodule_is_refused_unless_it_is_a_package() {
+    let home = tempfile::tempdir().unwrap();
+    let workspace = fs_err::canonicalize(home.path()).unwrap();
+    write(&workspace.join("src/p/sub/a"), "x");
+    let inner = commit(&workspace.join("src/p/sub"));
+    let repo = Repository::init(workspace.join("src/p")).unwrap();
+    let mut tree = repo.treebuilder(None).unwrap();
+    tree.insert("pom.xml", repo.blob(b"<project/>").unwrap(), 0o100_644).unwrap();
+    tree.insert("sub", git2::Oid::from_str(&inner.0).unwrap(), 0o160_000).unwrap();
+    let (tree, who) = (tree.write().unwrap(), Signature::now("a", "a@b").unwrap());
+    let head = repo.commit(None, &who, &who, "x", &repo.find_tree(tree).unwrap(), &[]).unwrap();
+    let head = Oid(head.to_string());
+    let mut sources = sources(&workspace, &[("p", head)], "p", &[]);
+    let fault = sources.checkout(Which::Head).map(|_| ()).unwrap_err();
+    assert!(fault.what.contains("src/p/sub is a submodule") && fault.hint.contains("in-place"), "{fault}");
+    let root = workspace.join("src/p/sub");
+    sources.units.insert("sub".to_owned(), Unit { repository: root.clone(), root, head: inner, base: None });
+    assert_eq!(paths(&sources, Which::Head), ["src/p/pom.xml", "src/p/sub/a"]);
+}

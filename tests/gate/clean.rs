@@ -1,0 +1,391 @@
+//! The gate in a clean checkout, through the program: real git, real Maven, real PIT.
+
+use super::project::{JUnit, Pom, has_maven};
+use super::{main_file, test_file};
+use assert_cmd::Command;
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+use tempfile::TempDir;
+
+const TESTS: &str = "import static org.junit.Assert.*; import org.junit.Test;";
+
+/// A workspace with the package `src/p`, and a cache of its own.
+struct Workspace {
+    folder: TempDir,
+}
+
+impl Workspace {
+    /// The class `Calc` with two methods of which the committed test kills one's mutants (2 of 4).
+    fn new() -> Self {
+        let workspace = Self { folder: tempfile::tempdir().unwrap() };
+        workspace.write("ws/.ralph/config.yaml", "").git(&["init", "--quiet", "--initial-branch", "main"]);
+        workspace
+            .write("ws/src/p/.gitignore", "target/\n*.local\nlocal/\n")
+            .write("ws/src/p/pom.xml", &Pom::new("clean", JUnit::Four).text())
+            .class(&main_file("Base"), "public class Base { public int a() { return 1; } }");
+        workspace.commit();
+        workspace.class(&main_file("Calc"), "public class Calc { public int add(int a, int b) { return a + b; }\npublic int sub(int a, int b) { return a - b; } }")
+            .class(&test_file("CalcTest"), &weak());
+        workspace.commit();
+        workspace
+    }
+
+    fn path(&self, path: &str) -> PathBuf {
+        fs_err::canonicalize(self.folder.path()).unwrap().join(path)
+    }
+
+    fn write(&self, path: &str, text: &str) -> &Self {
+        let file = self.path(path);
+        fs_err::create_dir_all(file.parent().unwrap()).unwrap();
+        fs_err::write(file, text).unwrap();
+        self
+    }
+
+    fn class(&self, path: &str, body: &str) -> &Self {
+        self.write(&format!("ws/src/p/{path}"), &format!("package com.acme;\n{body}\n"))
+    }
+
+    fn git(&self, args: &[&str]) -> String {
+        let package = self.path("ws/src/p");
+        fs_err::create_dir_all(&package).unwrap();
+        let mut git = Command::new("git");
+        git.args(args).current_dir(package).env("GIT_CONFIG_GLOBAL", "/dev/null");
+        for who in ["AUTHOR", "COMMITTER"] {
+            git.env(format!("GIT_{who}_NAME"), "Test").env(format!("GIT_{who}_EMAIL"), "t@example.org");
+        }
+        let output = git.output().unwrap();
+        assert!(output.status.success(), "git {args:?}: {}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stdout).unwrap()
+    }
+
+    fn commit(&self) {
+        self.git(&["add", "--all"]);
+        self.git(&["commit", "--quiet", "--message", "x"]);
+    }
+
+    /// `ralph gate PITEST --since <rev> --json`: its report.
+    fn gate(&self, since: &str) -> Value {
+        self.judge("--since", since)
+    }
+
+    fn judge(&self, flag: &str, value: &str) -> Value {
+        let mut ralph = Command::new(env!("CARGO_BIN_EXE_ralph"));
+        ralph.args(["gate", "PITEST", flag, value, "--json"]).current_dir(self.path("ws"));
+        let output = ralph.env("XDG_CACHE_HOME", self.path("cache")).write_stdin("").output().unwrap();
+        let (out, err) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+        let all: Value = serde_json::from_str(&out).unwrap_or_else(|_| panic!("{out}\n{err}"));
+        let report = all["report"].clone();
+        let text = report.to_string();
+        assert!(!text.contains("/sites/"), "the private folder is named: {text}");
+        report
+    }
+
+    /// The kept site of this workspace.
+    fn site(&self) -> PathBuf {
+        let sites = self.path("cache/ralph/sites");
+        let folders: Vec<PathBuf> = fs_err::read_dir(&sites)
+            .unwrap()
+            .map(|entry| entry.unwrap().path())
+            .filter(|path| path.is_dir())
+            .collect();
+        let [one] = folders.as_slice() else { panic!("{folders:?}") };
+        one.clone()
+    }
+
+    /// Logs of the last gate by name.
+    fn logs(&self) -> BTreeMap<String, String> {
+        let reports = self.path("cache/ralph/reports");
+        let mut folders: Vec<_> = fs_err::read_dir(&reports)
+            .unwrap()
+            .map(|entry| entry.unwrap())
+            .map(|entry| (entry.metadata().unwrap().modified().unwrap(), entry.path()))
+            .collect();
+        folders.sort();
+        let logs = folders.pop().unwrap().1.join("logs/0");
+        let name = |path: &Path| path.file_name().unwrap().to_str().unwrap().to_owned();
+        fs_err::read_dir(logs)
+            .into_iter()
+            .flatten()
+            .map(|entry| entry.unwrap().path())
+            .map(|path| (name(&path), fs_err::read_to_string(path).unwrap()))
+            .collect()
+    }
+}
+
+fn weak() -> String {
+    format!(
+        "{TESTS} public class CalcTest {{ @Test public void adds() {{ assertEquals(5, new Calc().add(2, 3)); }} }}"
+    )
+}
+
+fn strong() -> String {
+    format!(
+        "{TESTS} public class CalcTest {{ @Test public void all() {{ assertEquals(5, new Calc().add(2, 3)); assertEquals(1, new Calc().sub(3, 2)); }} }}"
+    )
+}
+
+/// The verdict and the coverage: `fail 2/4`.
+fn verdict(report: &Value) -> String {
+    format!(
+        "{} {}/{}",
+        report["verdict"].as_str().unwrap(),
+        report["coverage"]["killed"],
+        report["coverage"]["total"]
+    )
+}
+
+fn phases(report: &Value) -> Vec<(String, String)> {
+    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    report["trace"]["phases"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|phase| (text(&phase["name"]), text(&phase["note"])))
+        .collect()
+}
+
+#[test]
+fn what_is_not_committed_cannot_count_and_nothing_shows_in_the_repository() {
+    if !has_maven() {
+        return;
+    }
+    let workspace = Workspace::new();
+    let first = workspace.gate("HEAD~1");
+    assert_eq!(verdict(&first), "fail 2/4", "{first}\n{:?}", workspace.logs());
+
+    // A stronger test, compiled where Maven would find it; its source, changed and untracked.
+    let other = tempfile::tempdir().unwrap();
+    workspace
+        .class(&test_file("CalcTest"), &strong())
+        .class(&test_file("MoreCalcTest"), &strong().replace("CalcTest", "MoreCalcTest"));
+    let mut javac = Command::new("javac");
+    let junit = format!(
+        "{}/.m2/repository/junit/junit/4.13.2/junit-4.13.2.jar",
+        std::env::vars().find(|(name, _)| name == "HOME").unwrap().1
+    );
+    javac.args(["-d", other.path().to_str().unwrap(), "-cp", &junit]);
+    let sources = [main_file("Calc"), test_file("CalcTest"), test_file("MoreCalcTest")]
+        .map(|file| workspace.path("ws/src/p").join(file));
+    javac.args(sources).assert().success();
+    for class in ["CalcTest", "MoreCalcTest"] {
+        let to = workspace.path(&format!("ws/src/p/target/test-classes/com/acme/{class}.class"));
+        fs_err::create_dir_all(to.parent().unwrap()).unwrap();
+        fs_err::copy(other.path().join(format!("com/acme/{class}.class")), to).unwrap();
+    }
+    workspace.write("ws/src/p/.git/hooks/post-checkout", "#!/bin/sh\ntouch hooked\n");
+    let git = |workspace: &Workspace| {
+        let listed = [
+            "status --porcelain=v2 --branch --ignored",
+            "for-each-ref",
+            "worktree list",
+            "count-objects -v",
+            "config --list --local",
+            "stash list",
+        ];
+        listed.map(|args| workspace.git(&args.split(' ').collect::<Vec<_>>()))
+    };
+    let before = git(&workspace);
+    let second = workspace.gate("HEAD~1");
+    assert_eq!(verdict(&second), "fail 2/4", "{second}");
+    assert!(
+        second["remarks"]
+            .to_string()
+            .contains("What is not committed does not count: p/src/test/java/com/acme/CalcTest.java"),
+        "{second}"
+    );
+    assert_eq!(git(&workspace), before);
+    let site = workspace.site();
+    assert_eq!(fs_err::metadata(&site).unwrap().permissions().mode() & 0o777, 0o700);
+    assert!(site.file_name().unwrap().len() >= 20, "{site:?}");
+    assert!(!site.join("tree/src/p").join(test_file("MoreCalcTest")).exists());
+    assert!(
+        !fs_err::read_dir(&site).unwrap().any(|entry| entry
+            .unwrap()
+            .file_name()
+            .to_string_lossy()
+            .starts_with("run-"))
+    );
+
+    // The same planted in the checkout itself, between two gates.
+    fs_err::copy(
+        other.path().join("com/acme/CalcTest.class"),
+        site.join("tree/src/p/target/test-classes/com/acme/CalcTest.class"),
+    )
+    .unwrap();
+    let third = workspace.gate("HEAD~1");
+    assert_eq!(verdict(&third), "fail 2/4", "{third}");
+    assert!(phases(&third)[0].1.contains("no outputs of an earlier gate"), "{third}");
+    workspace.commit();
+    assert_eq!(verdict(&workspace.gate("HEAD~2")), "pass 4/4");
+}
+
+#[test]
+fn a_listed_file_that_is_not_committed_gives_no_verdict() {
+    let workspace = Workspace::new();
+    workspace.class(&main_file("Fresh"), "public class Fresh { }");
+    workspace.write("ws/list", &format!("p/{}\n", main_file("Fresh")));
+    let report = workspace.judge("--diff", "list");
+    assert_eq!(report["verdict"], "error", "{report}");
+    assert!(
+        report["why"]
+            .to_string()
+            .contains("p/src/main/java/com/acme/Fresh.java is to be judged, and is not committed"),
+        "{report}"
+    );
+}
+
+#[test]
+fn a_second_gate_on_a_commit_calls_no_maven_and_a_test_that_went_leaves_no_class() {
+    if !has_maven() {
+        return;
+    }
+    let workspace = Workspace::new();
+    workspace.class(&test_file("ExtraCalcTest"), &strong().replace("CalcTest", "ExtraCalcTest"));
+    workspace.commit();
+    let first = workspace.gate("HEAD~2");
+    assert_eq!(verdict(&first), "pass 4/4", "{first}\n{:?}", workspace.logs());
+    let target = workspace.site().join("tree/src/p/target");
+    let class = |name: &str| fs_err::metadata(target.join(name)).and_then(|data| data.modified()).ok();
+    let (main, extra) = (class("classes/com/acme/Calc.class"), "test-classes/com/acme/ExtraCalcTest.class");
+    assert!(class(extra).is_some());
+
+    let again = workspace.gate("HEAD~2");
+    assert_eq!(verdict(&again), "pass 4/4");
+    assert!(
+        phases(&again)
+            .contains(&("compile".to_owned(), "nothing had changed: Maven was not called".to_owned())),
+        "{again}"
+    );
+    assert!(workspace.logs().keys().all(|name| !name.contains("maven")), "{:?}", workspace.logs().keys());
+
+    // A test goes: its class goes too, and with it what it killed; the rest is not compiled again.
+    workspace.git(&["rm", "--quiet", &test_file("ExtraCalcTest")]);
+    workspace.commit();
+    let less = workspace.gate("HEAD~3");
+    assert_eq!(verdict(&less), "fail 2/4", "{less}");
+    assert_eq!(class(extra), None);
+    assert_eq!(class("classes/com/acme/Calc.class"), main, "the main classes were kept");
+
+    // A class goes: the outputs are made anew.
+    workspace.git(&["rm", "--quiet", &main_file("Base")]);
+    workspace.commit();
+    assert_eq!(verdict(&workspace.gate("HEAD~4")), "fail 2/4");
+    assert!(class("classes/com/acme/Base.class").is_none() && class("classes/com/acme/Calc.class") != main);
+}
+
+#[test]
+fn no_committed_setting_that_skips_tests_or_mutants_changes_the_verdict() {
+    if !has_maven() {
+        return;
+    }
+    let workspace = Workspace::new();
+    let mut pom = Pom::new("clean", JUnit::Four);
+    pom.surefire = "<skip>true</skip><skipTests>true</skipTests>";
+    pom.plugins = "<plugin><groupId>org.pitest</groupId><artifactId>pitest-maven</artifactId><version>1.25.9</version><configuration><skip>true</skip>\
+        <excludedMethods><param>sub</param></excludedMethods><skipFailingTests>true</skipFailingTests><targetClasses><param>no.such.*</param></targetClasses></configuration></plugin>";
+    workspace
+        .write("ws/src/p/pom.xml", &pom.text())
+        .write("ws/src/p/.mvn/maven.config", "-Dmaven.test.skip=true\n-DskipTests=true\n");
+    workspace.commit();
+    let report = workspace.gate("HEAD~2");
+    assert_eq!(verdict(&report), "fail 2/4", "{report}\n{:?}", workspace.logs());
+}
+
+#[test]
+fn a_parent_pom_one_folder_up_and_kept_files_are_there() {
+    if !has_maven() {
+        return;
+    }
+    let workspace = Workspace::new();
+    let mut pom = Pom::new("clean", JUnit::Four);
+    pom.head = "<parent><groupId>com.acme</groupId><artifactId>up</artifactId><version>7</version></parent>";
+    let up = "<project xmlns=\"http://maven.apache.org/POM/4.0.0\"><modelVersion>4.0.0</modelVersion><groupId>com.acme</groupId><artifactId>up</artifactId>\
+        <version>7</version><packaging>pom</packaging></project>";
+    // Two files that git ignores: a source, and the same in a folder that nobody keeps.
+    let ignored = "public class Gen { public static int one() { return 1; } }";
+    let test = format!(
+        "{TESTS} public class CalcTest {{ @Test public void all() {{ assertEquals(5, new Calc().add(2, 3)); assertEquals(Gen.one(), new Calc().sub(3, 2)); }} }}"
+    );
+    workspace
+        .write("ws/src/p/pom.xml", &pom.text())
+        .write("ws/src/pom.xml", up)
+        .class(&test_file("CalcTest"), &test);
+    workspace.write("ws/src/p/.gitignore", "target/\nGen.java\n").class(&main_file("Gen"), ignored);
+    workspace.commit();
+    // The parent that builds above is not seen by the base of the first commit: it compiles all the same.
+    let report = workspace.gate("HEAD~2");
+    assert_eq!(report["verdict"], "fail", "{report}");
+    assert!(
+        report["reasons"].to_string().contains("CalcTest.java")
+            && report["reasons"].to_string().contains("does not compile"),
+        "{report}"
+    );
+
+    workspace.write("ws/.ralph/config.yaml", "gates:\n  PITEST: {keep: ['**/Gen.java']}\n");
+    let report = workspace.gate("HEAD~2");
+    assert_eq!(verdict(&report), "pass 4/4", "{report}\n{:?}", workspace.logs());
+}
+
+#[test]
+fn a_base_that_never_compiled_is_no_fail_and_in_place_judges_it() {
+    if !has_maven() {
+        return;
+    }
+    let workspace = Workspace::new();
+    workspace
+        .write("ws/src/p/.gitignore", "target/\nGen.java\n")
+        .class(&main_file("Gen"), "public class Gen { public static int one() { return 1; } }");
+    workspace.class(&main_file("Base"), "public class Base { public int a() { return Gen.one(); } }");
+    workspace.commit();
+    workspace.class(&test_file("CalcTest"), &strong());
+    workspace.commit();
+    let report = workspace.gate("HEAD~1");
+    assert_eq!(report["verdict"], "error", "{report}");
+    assert!(
+        report["why"].to_string().contains("does not build either")
+            && report["hint"].to_string().contains("where: in-place"),
+        "{report}"
+    );
+    assert_eq!(report["transient"], false);
+    assert!(
+        report["why"].to_string().contains("src/main/java/com/acme/Base.java:[2,"),
+        "paths are those of the package: {report}"
+    );
+
+    workspace.write("ws/.ralph/config.yaml", "gates:\n  PITEST: {where: in-place}\n");
+    let report = workspace.gate("HEAD~3");
+    assert_eq!(verdict(&report), "pass 4/4", "{report}");
+}
+
+#[test]
+fn a_checkout_that_is_changed_while_the_gate_runs_gives_no_verdict() {
+    if !has_maven() {
+        return;
+    }
+    for (file, word) in [
+        (
+            "src/main/java/com/acme/Calc.java",
+            "Files of the gate's checkout were changed while it ran: src/p/src/main/java/com/acme/Calc.java",
+        ),
+        ("target/classes/com/acme/Planted.class", "Class files of p/. were changed while they were judged"),
+    ] {
+        let workspace = Workspace::new();
+        let test = strong().replace("@Test public void all() {", &format!("@Test public void all() throws Exception {{ java.nio.file.Files.writeString(java.nio.file.Path.of(\"{file}\"), \"class X {{ }}\");"));
+        workspace.class(&test_file("CalcTest"), &test);
+        workspace.commit();
+        let report = workspace.gate("HEAD~2");
+        assert_eq!(
+            (&report["verdict"], &report["transient"]),
+            (&Value::from("error"), &Value::from(true)),
+            "{report}"
+        );
+        assert!(report["why"].to_string().contains(word), "{report}");
+        let again = workspace.gate("HEAD~2");
+        assert!(
+            phases(&again)[0].1.contains("no outputs of an earlier gate"),
+            "nothing of it is kept: {again}"
+        );
+    }
+}

@@ -14,6 +14,7 @@ mod project;
 mod reactor;
 mod trouble;
 
+pub(crate) use cache::digest;
 pub use links::{PomLinks, pom_links};
 pub(crate) use project::Project;
 pub(crate) use trouble::{PASSING, Trouble};
@@ -184,7 +185,7 @@ impl<'a> Maven<'a> {
 
     /// Resolves artifacts (`group:artifact:version`) with what they need, once, into ralph's cache.
     pub(crate) fn resolve(&self, calls: &Calls<'_>, artifacts: &[String]) -> Result<Vec<String>, Stop> {
-        let key = cache::digest(artifacts.iter().map(String::as_bytes));
+        let key = digest(artifacts.iter().map(String::as_bytes));
         let file = self.cache.join(format!("tools-{key}.json"));
         if let Some(jars) = cache::load_paths(&file) {
             return Ok(jars);

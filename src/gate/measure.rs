@@ -14,7 +14,7 @@ use super::outcome::Outcome;
 use super::pit::{Keep, Reaching, Whole};
 use super::report::{Left, MutantId, Parsed};
 use super::scope::{Extent, Target};
-use super::session::{FULL_TIMEOUT, Look, QUICK_TIMEOUT, Session};
+use super::session::{FULL_TIMEOUT, Look, Session};
 use super::tiers::{self, Tier};
 use super::{Stop, ratchet, reach, words};
 use crate::mutation::{MutantStatus, Per, Rule, TraceTier};
@@ -60,11 +60,11 @@ impl Place<'_> {
         let first = standing.tests.is_empty() && standing.parsed.classes.is_empty();
         let keep = if first { session.lines() } else { self.left(session, standing) };
         let asked = keep.mutants.as_ref().map_or(0, Vec::len);
-        let look =
-            Look { name: tier.name, tests: &tier.tests, keep: &keep, timeout: QUICK_TIMEOUT, alone: false };
+        let timeout = session.timeout(&tier.tests);
+        let look = Look { name: tier.name, tests: &tier.tests, keep: &keep, timeout, alone: false };
         let whole = session.run(&look, outcome)?;
-        self.trace(outcome, tier, &whole, QUICK_TIMEOUT, if first { "" } else { "what is left" });
-        let slowest = whole.slowest_test;
+        self.trace(outcome, tier, &whole, timeout, if first { "" } else { "what is left" });
+        session.remember(&tier.tests, whole.slowest_test)?;
         standing.tests.extend(tier.tests.iter().cloned());
         if first {
             standing.parsed = whole.parsed;
@@ -83,52 +83,32 @@ impl Place<'_> {
             standing.improve(&whole);
         }
         standing.note_tests(&whole.reaching);
-        self.confirm(session, tier, slowest, standing, outcome)
+        self.confirm(session, tier, standing, outcome)
     }
 
-    /// Time-outs prove little when the constant was short for these tests, and must be sure when they decide.
+    /// Time-outs that decide are run again, alone, with PIT's own patience.
     fn confirm(
         &self,
         session: &Session<'_>,
         tier: &Tier,
-        slowest: Option<u64>,
         standing: &mut Standing,
         outcome: &mut Outcome,
     ) -> Result<(), Stop> {
-        let fit = slowest.map_or(QUICK_TIMEOUT, |test| (2 * test + 500).clamp(QUICK_TIMEOUT, FULL_TIMEOUT));
-        let every: BTreeSet<String> = standing.parsed.classes.keys().cloned().collect();
-        if fit > QUICK_TIMEOUT {
-            self.look_again(session, (tier, "calibrated", fit, false), &every, standing, outcome)?;
-        }
         let hanging = tiers::hanging_on_timeouts(self.rule(), &self.module.targets, &standing.parsed);
-        if hanging.is_empty() {
-            return Ok(());
-        }
-        if !self.bench.hands.pace.await_turn() {
-            return Err(Stop::passing("The gate was cancelled.".to_owned(), "Run the gate again."));
-        }
-        self.look_again(session, (tier, "alone", FULL_TIMEOUT, true), &hanging, standing, outcome)
-    }
-
-    /// Runs the time-outs of these classes again.
-    fn look_again(
-        &self,
-        session: &Session<'_>,
-        (tier, name, timeout, alone): (&Tier, &'static str, u64, bool),
-        classes: &BTreeSet<String>,
-        standing: &mut Standing,
-        outcome: &mut Outcome,
-    ) -> Result<(), Stop> {
-        let mutants = standing.with(classes, &[MutantStatus::TimedOut]);
+        let mutants = standing.with(&hanging, &[MutantStatus::TimedOut]);
         if mutants.is_empty() {
             return Ok(());
         }
+        if !self.bench.hands.pace.await_turn() {
+            return Err(session.cancelled());
+        }
         let keep = Keep { mutants: Some(mutants), ..session.lines() };
-        let tests = standing.tests.clone();
-        let look = Look { name, tests: &tests, keep: &keep, timeout, alone };
+        let again = Tier { name: "alone", tests: standing.tests.clone() };
+        let look =
+            Look { name: again.name, tests: &again.tests, keep: &keep, timeout: FULL_TIMEOUT, alone: true };
         let whole = session.run(&look, outcome)?;
-        let again = Tier { name, tests };
-        self.trace(outcome, &again, &whole, timeout, &format!("time-outs of the tier {}", tier.name));
+        let note = format!("time-outs of the tier {} that decide", tier.name);
+        self.trace(outcome, &again, &whole, FULL_TIMEOUT, &note);
         standing.improve(&whole);
         Ok(())
     }

@@ -16,12 +16,10 @@ use super::session::{FULL_TIMEOUT, Look, Session};
 use super::tiers::Tier;
 use super::{
     GatePackage, Stop,
-    maven::{Maven, Trouble, Unbuilt},
+    maven::{Maven, Trouble, Unbuilt, digest},
 };
 use crate::mutation::Coverage;
-use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
-use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 /// Raised when what is remembered changes its meaning.
@@ -104,29 +102,24 @@ fn at_base(
 /// Where the scores of these class files are remembered.
 fn memory(place: &Place<'_>) -> PathBuf {
     let settings = place.bench.settings;
-    let mut hash = Sha256::new();
-    let mut add = |bytes: &[u8]| {
-        hash.update(bytes.len().to_le_bytes());
-        hash.update(bytes);
-    };
-    for text in [VERSION, &settings.pit_version, &format!("{:?}", settings.no_coverage)] {
-        add(text.as_bytes());
-    }
-    settings.jvm_args.iter().chain(&place.built.classpath).for_each(|text| add(text.as_bytes()));
-    place.module.targets.iter().for_each(|target| add(target.class.as_bytes()));
+    let mut parts: Vec<Vec<u8>> = vec![
+        VERSION.into(),
+        settings.pit_version.clone().into_bytes(),
+        format!("{:?}", settings.no_coverage).into_bytes(),
+    ];
+    let texts = settings.jvm_args.iter().chain(&place.built.classpath);
+    parts.extend(texts.map(|text| text.clone().into_bytes()));
+    parts.extend(place.module.targets.iter().map(|target| target.class.clone().into_bytes()));
     for folder in [&place.built.project.classes, &place.built.project.test_classes] {
         let mut files = Vec::new();
         walk(Path::new(folder), 0, &mut files);
         files.sort();
         for file in files {
-            add(file.display().to_string().as_bytes());
-            add(&fs_err::read(&file).unwrap_or_default());
+            parts.push(file.display().to_string().into_bytes());
+            parts.push(fs_err::read(&file).unwrap_or_default());
         }
     }
-    let key = hash.finalize()[..16].iter().fold(String::new(), |mut text, byte| {
-        let _ = write!(text, "{byte:02x}");
-        text
-    });
+    let key = digest(parts.iter().map(Vec::as_slice));
     place.bench.request.cache.join(format!("base-{key}.json"))
 }
 

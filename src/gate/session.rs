@@ -23,8 +23,8 @@ use std::path::{Path, PathBuf};
 
 /// What a mutant may take beyond five quarters of the time of its tests, milliseconds; PIT's own default.
 pub(crate) const FULL_TIMEOUT: u64 = 4_000;
-/// The same for the first look: what it finds is looked at again where it decides.
-pub(crate) const QUICK_TIMEOUT: u64 = 1_000;
+/// The same for tests that are not known to be slow.
+const QUICK_TIMEOUT: u64 = 1_000;
 /// Mutants that share a JVM: fewest and most.
 const UNIT: (u64, u64) = (32, 200);
 /// Bytes of class files for each mutant, by experience.
@@ -104,7 +104,7 @@ impl<'a> Session<'a> {
         let mut ran = self.start(&run);
         if is_trouble(&ran) && self.place.bench.hands.pace.is_ahead() {
             if !self.place.bench.hands.pace.await_turn() {
-                return Err(Stop::passing("The gate was cancelled.".to_owned(), "Run the gate again."));
+                return Err(self.cancelled());
             }
             ran = self.start(&run);
         }
@@ -275,6 +275,35 @@ impl<'a> Session<'a> {
                 })
             }
         }
+    }
+
+    /// What a mutant may take beyond five quarters of the time of its tests: PIT's own patience when these
+    /// tests are known to be slow, less when they are quick or not known yet. Where it decides, a time-out
+    /// is looked at again in any case.
+    pub(crate) fn timeout(&self, tests: &BTreeSet<String>) -> u64 {
+        let known = fs_err::read_to_string(self.slowest_file(tests)).ok();
+        let slowest: Option<u64> = known.and_then(|text| text.trim().parse().ok());
+        let fit = slowest.map_or(QUICK_TIMEOUT, |test| test.saturating_mul(2).saturating_add(500));
+        fit.clamp(QUICK_TIMEOUT, FULL_TIMEOUT)
+    }
+
+    /// Keeps how slow the slowest of these tests was.
+    pub(crate) fn remember(&self, tests: &BTreeSet<String>, slowest: Option<u64>) -> Result<(), Stop> {
+        let Some(slowest) = slowest else { return Ok(()) };
+        let file = self.slowest_file(tests);
+        fs_err::write(file, slowest.to_string()).map_err(|error| super::calls::disk(&error))
+    }
+
+    fn slowest_file(&self, tests: &BTreeSet<String>) -> PathBuf {
+        let home = self.place.home.display().to_string();
+        let parts = std::iter::once(home.as_str()).chain(tests.iter().map(String::as_str));
+        let key = super::maven::digest(parts.map(str::as_bytes));
+        self.place.bench.request.cache.join(format!("slowest-{key}"))
+    }
+
+    /// The loop ended, or what was to be judged is no longer what is there.
+    pub(crate) fn cancelled(&self) -> Stop {
+        Stop::passing(format!("The gate over {} was cancelled.", self.place.label()), "Run the gate again.")
     }
 
     /// No verdict, and a person must look.

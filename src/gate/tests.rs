@@ -461,14 +461,20 @@ fn time_outs_that_decide_are_run_again_alone_when_nothing_else_runs() {
 }
 
 #[test]
-fn slow_tests_get_their_time_outs_looked_at_with_a_longer_constant() {
+fn tests_that_were_slow_once_get_more_patience_the_next_time() {
     let bed = Bed::new();
     let slow = "> Slowest test ([class:FooTest]/[method:a()]) took 1200 ms\n";
-    let first = pit(OK, slow, Some(&report(&["KILLED", "KILLED", "KILLED", "TIMED_OUT"])));
-    let again = pit(OK, slow, Some(&report_of(&["SKIP", "SKIP", "SKIP", "SURVIVED"])));
-    let (good, calls) = bed.play(vec![first, again]);
-    assert_eq!((&good.verdict, good.coverage.to_string().as_str()), (&Verdict::Pass, "75% (3/4)"));
-    assert_eq!(option(&calls[1], "timeoutConst"), Some("2900"));
+    let whole = || pit(OK, slow, Some(&report(&["KILLED"])));
+    let (first, calls) = bed.play(vec![whole()]);
+    assert_eq!(
+        (option(&calls[0], "timeoutConst"), first.trace.tiers[0].timeout_millis),
+        (Some("1000"), 1_000)
+    );
+    let (next, calls) = bed.play(vec![whole()]);
+    assert_eq!(
+        (option(&calls[0], "timeoutConst"), next.trace.tiers[0].timeout_millis),
+        (Some("2900"), 2_900)
+    );
 }
 
 #[test]

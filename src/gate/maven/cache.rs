@@ -75,7 +75,7 @@ pub(super) fn build_key(module: &str, jdk: &Path, options: &str, classpath: &[St
 }
 
 /// A digest of some byte strings: 32 hex digits.
-pub(super) fn digest<'a>(parts: impl Iterator<Item = &'a [u8]>) -> String {
+pub(crate) fn digest<'a>(parts: impl Iterator<Item = &'a [u8]>) -> String {
     let mut hash = Sha256::new();
     for part in parts {
         hash.update(part.len().to_le_bytes());

@@ -11,7 +11,6 @@
 use super::super::calls::{Calls, disk, fresh_folder, make_folder};
 use super::super::report::MutantId;
 use super::super::{Stop, words};
-use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::io::Read as _;
@@ -91,16 +90,9 @@ fn class_file(folder: &Path, class: &str) -> PathBuf {
 }
 
 fn key(java: &Path, pit: &[String]) -> String {
-    let mut hash = Sha256::new();
     let java = java.display().to_string();
-    for part in [SOURCE, java.as_str()].into_iter().chain(pit.iter().map(String::as_str)) {
-        hash.update(part.len().to_le_bytes());
-        hash.update(part.as_bytes());
-    }
-    hash.finalize()[..16].iter().fold(String::new(), |mut text, byte| {
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
+    let parts = [SOURCE, java.as_str()].into_iter().chain(pit.iter().map(String::as_str));
+    super::super::maven::digest(parts.map(str::as_bytes))
 }
 
 /// Which mutants a run keeps; both kinds together narrow twice.

@@ -13,7 +13,7 @@ use super::module::Place;
 use super::outcome::Outcome;
 use super::pit::{Keep, Reaching, Whole};
 use super::report::{Left, MutantId, Parsed};
-use super::scope::{Extent, Target};
+use super::scope::{Extent, Target, TestNames};
 use super::session::{FULL_TIMEOUT, Look, Session};
 use super::tiers::{self, Tier};
 use super::{Stop, ratchet, reach, words};
@@ -147,7 +147,8 @@ impl Place<'_> {
         let mut folders = vec![Path::new(&project.classes), Path::new(&project.test_classes)];
         folders.extend(siblings.map(|entry| Path::new(entry.as_str())));
         let targets: BTreeSet<String> = session.owners.keys().cloned().collect();
-        reach::reaching(&folders, all, &targets)
+        let names = TestNames::new(&self.bench.settings.test_names);
+        reach::reaching(&folders, all, &targets, &|test, class| names.stand_for(test, class))
     }
 
     /// PIT runs the tests of a class's own module only, and not all of Surefire's settings reach it.

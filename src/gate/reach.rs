@@ -22,26 +22,50 @@ const MAX_BYTES: u64 = 4 << 20;
 /// Tests that reach some classes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Reaching {
-    /// Those that name one of the classes themselves.
+    /// Those that name one of the classes themselves, and the own tests of classes that do: these are
+    /// likely to use it much.
     pub(crate) near: BTreeSet<String>,
     /// All.
     pub(crate) all: BTreeSet<String>,
 }
 
 /// Those of `tests` (dotted top-level names) from which one of `targets` (dotted top-level names, nested
-/// classes count with them) can be reached. `folders` hold the class files.
-pub(crate) fn reaching(folders: &[&Path], tests: &BTreeSet<String>, targets: &BTreeSet<String>) -> Reaching {
+/// classes count with them) can be reached. `folders` hold the class files; `stands_for` tells by their
+/// simple names whether a test is one of a class.
+pub(crate) fn reaching(
+    folders: &[&Path],
+    tests: &BTreeSet<String>,
+    targets: &BTreeSet<String>,
+    stands_for: &dyn Fn(&str, &str) -> bool,
+) -> Reaching {
     let mut references: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
     for folder in folders {
         walk(folder, folder, 0, &mut references);
     }
     let wanted: BTreeSet<String> = targets.iter().map(|name| name.replace('.', "/")).collect();
-    let reached = upstream(&references, &wanted);
-    let names_one = |class: &String| references.get(class).is_some_and(|names| !names.is_disjoint(&wanted));
+    find(&references, tests, &wanted, stands_for)
+}
+
+fn find(
+    references: &BTreeMap<String, BTreeSet<String>>,
+    tests: &BTreeSet<String>,
+    wanted: &BTreeSet<String>,
+    stands_for: &dyn Fn(&str, &str) -> bool,
+) -> Reaching {
+    let reached = upstream(references, wanted);
+    let naming: Vec<&String> =
+        references.iter().filter(|(_, names)| !names.is_disjoint(wanted)).map(|(class, _)| class).collect();
+    let is_near = |test: &String| {
+        naming.iter().any(|class| {
+            let (test_folder, test_name) = test.rsplit_once('/').unwrap_or(("", test));
+            let (folder, name) = class.rsplit_once('/').unwrap_or(("", class));
+            *class == test || folder == test_folder && stands_for(test_name, name)
+        })
+    };
     let with = |is: &dyn Fn(&String) -> bool| {
         tests.iter().filter(|test| is(&test.replace('.', "/"))).cloned().collect()
     };
-    Reaching { near: with(&names_one), all: with(&|class| reached.contains(class)) }
+    Reaching { near: with(&is_near), all: with(&|class| reached.contains(class)) }
 }
 
 /// The top-level classes that lead to `wanted`, these included.
@@ -92,7 +116,7 @@ fn top(name: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::upstream;
+    use super::{find, upstream};
     use std::collections::{BTreeMap, BTreeSet};
 
     #[test]
@@ -103,6 +127,7 @@ mod tests {
             ("BarTest", &["Bar"]),
             ("Bar", &["Foo", "Baz"]),
             ("Baz", &["Bar"]),
+            ("BazTest", &["Baz"]),
             ("OtherTest", &["Other"]),
             ("Foo", &[]),
             ("Other", &["BarTest2"]),
@@ -111,6 +136,11 @@ mod tests {
         .map(|(class, refers)| (class.to_owned(), names(refers)))
         .collect();
         let reached = upstream(&references, &names(&["Foo"]));
-        assert_eq!(reached, names(&["Foo", "FooTest", "Bar", "BarTest", "Baz"]));
+        assert_eq!(reached, names(&["Foo", "FooTest", "Bar", "BarTest", "Baz", "BazTest"]));
+        let tests = names(&["FooTest", "BarTest", "BazTest", "OtherTest"]);
+        let stands_for = |test: &str, class: &str| test.strip_suffix("Test") == Some(class);
+        let found = find(&references, &tests, &names(&["Foo"]), &stands_for);
+        assert_eq!(found.near, names(&["FooTest", "BarTest"]), "Bar names Foo, so its own test is near");
+        assert_eq!(found.all, names(&["FooTest", "BarTest", "BazTest"]));
     }
 }

@@ -18,7 +18,7 @@ use std::collections::BTreeSet;
 /// One run over part of the tests.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Tier {
-    /// `own`, `near` (tests that name the class itself), `reachable` or `all`.
+    /// `own`, `near` (tests that name the class, or are those of a class that does), `reachable` or `all`.
     pub(crate) name: &'static str,
     /// The test classes that are new in it.
     pub(crate) tests: BTreeSet<String>,

@@ -66,11 +66,11 @@ fn each_tier_runs_only_when_the_one_before_does_not_suffice_and_all_kill_what_on
     project.settings.threshold = 40;
     let reachable = project.run();
     assert_eq!(reachable.verdict, Verdict::Pass, "{}", project.logs());
-    assert_eq!(tiers(&reachable), ["own 2/9", "reachable 2/7"]);
+    assert_eq!(tiers(&reachable), ["own 2/9", "near 2/7"]);
     assert_eq!(reachable.trace.tiers[1].tests, ["com.acme.UserTest"]);
     project.settings.threshold = 70;
     let all = project.run();
-    assert_eq!(tiers(&all), ["own 2/9", "reachable 2/7", "all 2/5"]);
+    assert_eq!(tiers(&all), ["own 2/9", "near 2/7", "all 2/5"]);
     assert!(reasons(&all).contains("is 66% (6/9)"), "{:?}", all.verdict);
     project.settings.tests = TestTiers::All;
     let one = project.run();

@@ -12,7 +12,7 @@ use crate::machine::effect::{Body, Entry};
 use crate::machine::event::Event;
 use crate::machine::facts::full_path;
 use crate::machine::state::{Phase, State};
-use crate::report::progress::gate_lines;
+use crate::report::progress::{gate_headline, gate_lines};
 use crate::task::TaskKey;
 use serde_json::json;
 
@@ -44,7 +44,9 @@ impl Teller {
         }
         match &state.phase {
             Phase::Attempting { key, process: None, .. } => self.begin(state, key),
-            Phase::Judging { order } => self.begin(state, &order.key),
+            Phase::Judging { order } if !matches!(event, Event::GateJudgedAhead { .. }) => {
+                self.begin(state, &order.key);
+            }
             Phase::Checking { check, .. } => {
                 self.status.set(&format!("[{}] checks.{check:?}", state.iteration).to_lowercase());
             }
@@ -57,7 +59,15 @@ impl Teller {
 
     fn begin(&mut self, state: &State, key: &TaskKey) {
         let who = role_of(&key.stage).map_or("gate", crate::config::Role::word);
-        self.status.set(&format!("[{}] {key} {who}", state.iteration));
+        let beside = match &state.ahead {
+            Some(ahead) if ahead.verdict.is_some() => String::new(),
+            Some(ahead) if ahead.basis.key == *key => {
+                ": waiting for the rest of what began ahead of need".to_owned()
+            }
+            Some(ahead) => format!(" ({} runs ahead of need)", ahead.basis.key),
+            None => String::new(),
+        };
+        self.status.set(&format!("[{}] {key} {who}{beside}", state.iteration));
     }
 
     /// The outcome of an iteration, once.
@@ -100,6 +110,10 @@ fn aside(event: &Event) {
         }
         Event::TasksRestored { kept, .. } if !kept.is_empty() => {
             ui::line(&format!("      tasks.md was put back; the other version is {kept}"));
+        }
+        Event::GateJudgedAhead { basis, report, .. } => {
+            let headline = gate_headline(basis.key.stage.word(), report);
+            ui::line(&format!("      ahead of need: {}: {headline}", basis.key));
         }
         Event::AgentEnded { leftover_processes, .. } if *leftover_processes > 0 => {
             ui::line(&format!("      {leftover_processes} processes left behind were ended"));

@@ -55,6 +55,7 @@ impl Bench {
             wall: Some(Duration::from_secs(60)),
             idle: None,
             grace: Duration::from_secs(10),
+            priority: ralph::sys::Priority::Normal,
             tag: self.tag.clone(),
         }
     }

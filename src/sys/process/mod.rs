@@ -100,6 +100,11 @@ impl Supervisor {
         Self { program, interrupts }
     }
 
+    /// The same, under other interrupts: a part of the work that can be ended by itself.
+    pub fn under(&self, interrupts: Interrupts) -> Self {
+        Self { program: self.program.clone(), interrupts: Some(interrupts) }
+    }
+
     /// Executes the supervisor with the signals of a terminal blocked, so that none can end it before it
     /// catches them.
     fn execute(&self, tag: &str) -> io::Result<Child> {

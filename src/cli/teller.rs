@@ -12,6 +12,7 @@ use crate::machine::effect::{Body, Entry};
 use crate::machine::event::Event;
 use crate::machine::facts::full_path;
 use crate::machine::state::{Phase, State};
+use crate::mutation::GateReport;
 use crate::report::progress::{gate_headline, gate_lines};
 use crate::task::TaskKey;
 use serde_json::json;
@@ -42,11 +43,12 @@ impl Teller {
             ui::json(&json!({ "iteration": state.iteration, "event": event }));
             return;
         }
+        if let Event::GateJudgedAhead { basis, report, .. } = event {
+            return self.foreseen(state, &basis.key, report);
+        }
         match &state.phase {
             Phase::Attempting { key, process: None, .. } => self.begin(state, key),
-            Phase::Judging { order } if !matches!(event, Event::GateJudgedAhead { .. }) => {
-                self.begin(state, &order.key);
-            }
+            Phase::Judging { order } => self.begin(state, &order.key),
             Phase::Checking { check, .. } => {
                 self.status.set(&format!("[{}] checks.{check:?}", state.iteration).to_lowercase());
             }
@@ -68,6 +70,15 @@ impl Teller {
             None => String::new(),
         };
         self.status.set(&format!("[{}] {key} {who}{beside}", state.iteration));
+    }
+
+    /// The end of a gate ahead of need; where its turn has come, the outcome follows at once.
+    fn foreseen(&mut self, state: &State, key: &TaskKey, report: &GateReport) {
+        if !matches!(state.phase, Phase::Judging { .. }) {
+            self.status.set("");
+            let headline = gate_headline(key.stage.word(), report);
+            ui::note(&format!("{key} ahead of need: {headline}"));
+        }
     }
 
     /// The outcome of an iteration, once.
@@ -110,10 +121,6 @@ fn aside(event: &Event) {
         }
         Event::TasksRestored { kept, .. } if !kept.is_empty() => {
             ui::line(&format!("      tasks.md was put back; the other version is {kept}"));
-        }
-        Event::GateJudgedAhead { basis, report, .. } => {
-            let headline = gate_headline(basis.key.stage.word(), report);
-            ui::line(&format!("      ahead of need: {}: {headline}", basis.key));
         }
         Event::AgentEnded { leftover_processes, .. } if *leftover_processes > 0 => {
             ui::line(&format!("      {leftover_processes} processes left behind were ended"));

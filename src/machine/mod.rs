@@ -15,6 +15,9 @@
 //!   │                             └─► Judging ─► GateEnded ─► Applying
 //!   └──────────── BoxesFlipped ─► ProgressAppended ◄─────────────┘  (then Waiting, or Stopped)
 //! ```
+//!
+//! Beside the attempts of reviewers a gate may run ahead of its turn (`ahead`): `GateJudgedAhead` comes in
+//! any phase and changes none, but when the gate's turn has come and Judging waits for it.
 
 mod ahead;
 mod attempt;

@@ -62,6 +62,7 @@ impl Interrupts {
 
     /// Interrupts of a part of the work: they get every signal that these get, those that have come included,
     /// and [`Interrupts::cancel`] reaches that part alone.
+    #[must_use]
     pub fn branch(&self) -> Self {
         let branch = Self { shared: Arc::default() };
         let mut seen = self.shared.lock();

@@ -11,7 +11,8 @@ const TASKS: &str = "\
 - [ ] 2. Two
 ";
 /// The worker writes Java, so that the gate calls Maven.
-const JAVA: &str = "1./*) commit app src/test/java/a/ATest.java; commit app pom.xml; commit app src/main/java/a/A.java ;;\n";
+const JAVA: &str =
+    "1./*) commit app src/test/java/a/ATest.java; commit app pom.xml; commit app src/main/java/a/A.java ;;\n";
 /// A Maven that runs until it is killed; after that one that cannot work.
 const HANGS: &str = "[ -e $ws/../started ] && { echo '[ERROR] The JAVA_HOME is not there'; exit 1; }
 setsid sleep 1000 &
@@ -60,7 +61,7 @@ fn the_verdict_that_was_found_beside_the_reviewers_is_used() {
     assert!(entry.headline.starts_with("PITEST SKIP"), "{entry:?}");
     assert!(entry.lines.contains("found ahead of need, beside iteration 2."), "{entry:?}");
     assert!(done.err.contains("[2] 1.REQ-CHECK req-reviewer (1.PITEST runs ahead of need)"), "{}", done.err);
-    assert!(done.out.contains("ahead of need: 1.PITEST: PITEST SKIP"), "{}", done.out);
+    assert!(done.err.contains("1.PITEST ahead of need: PITEST SKIP"), "{}", done.err);
     assert!(project.has(".ralph/state/iter-4-before.txt"));
 }
 
@@ -161,11 +162,14 @@ fn what_the_gate_writes_to_tasks_md_is_nobodys_word() {
     let project = Project::new(TASKS);
     project.tool(
         "mvn",
-        "[ -e $ws/../started ] && { echo '[ERROR] The JAVA_HOME is not there'; exit 1; }
-        touch $ws/../started; trap '' TERM
-        while :; do sed 's/\\[ \\]/[x]/' $ws/tasks.md > $ws/../new && cp $ws/../new $ws/tasks.md; done",
+        "touch $ws/../started; trap '' TERM
+        until [ -e $ws/.ralph/state/iter-4-before.txt ]; do
+            sed 's/\\[ \\]/[x]/' $ws/tasks.md > $ws/../new && cp $ws/../new $ws/tasks.md
+        done
+        echo '[ERROR] The JAVA_HOME is not there'; exit 1",
     );
-    project.agent(&format!("1.REQ-CHECK/1) until [ -e ../started ]; do sleep 0.05; done; as_usual ;;\n{JAVA}"));
+    project
+        .agent(&format!("1.REQ-CHECK/1) until [ -e ../started ]; do sleep 0.05; done; as_usual ;;\n{JAVA}"));
     project.ralph(&["run"]).code(3);
     assert_eq!(
         project.read("tasks.md"),
@@ -173,10 +177,7 @@ fn what_the_gate_writes_to_tasks_md_is_nobodys_word() {
         "ticked after evidence alone: {:?}",
         project.story()
     );
-    assert!(facts(&project, "surveyed").iter().skip(1).all(|seen| {
-        // Nothing that was seen there was taken: it was put back first, or nothing was there.
-        seen["tasks"]["marks"].is_null() || !facts(&project, "tasks-restored").is_empty()
-    }));
+    assert!(!facts(&project, "tasks-restored").is_empty());
     assert_chain(&project);
     assert_eq!(project.processes(), [0; 0]);
 }

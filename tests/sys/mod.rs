@@ -5,6 +5,7 @@ mod disk;
 mod ends;
 mod gone;
 mod output;
+mod priority;
 mod reap;
 
 use ralph::machine::facts::ProcessEnd;

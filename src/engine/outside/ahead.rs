@@ -11,10 +11,11 @@ use super::Outside;
 use super::judge::Preparation;
 use crate::engine::{Awaited, Fault, FaultKind, Judged, JudgedAhead};
 use crate::gate::Pace;
-use crate::machine::effect::AheadOrder;
+use crate::machine::effect::{AheadOrder, GateOrder};
 use crate::machine::facts::{Basis, FileChange, Oid};
 use crate::mutation::{GateReport, Verdict};
 use crate::report::plain::line;
+use crate::sys::process::raise;
 use crate::sys::signals::Interrupts;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -26,9 +27,28 @@ pub(super) struct RunningAhead {
     heads: BTreeMap<String, Oid>,
     changes: Vec<FileChange>,
     turn: Arc<Turn>,
+    /// What its processes carry.
+    tag: String,
     interrupts: Interrupts,
-    /// `None` once it is joined.
-    thread: Option<JoinHandle<GateReport>>,
+    /// `None` once it was asked for.
+    work: Option<Work>,
+}
+
+/// What there is of the report.
+enum Work {
+    /// A thread works on it.
+    Running(JoinHandle<GateReport>),
+    /// It is there.
+    Done(Box<GateReport>),
+}
+
+impl Work {
+    fn is_over(&self) -> bool {
+        match self {
+            Self::Running(thread) => thread.is_finished(),
+            Self::Done(_) => true,
+        }
+    }
 }
 
 /// What the loop says to a gate that runs ahead.
@@ -75,7 +95,7 @@ impl Drop for RunningAhead {
     fn drop(&mut self) {
         self.interrupts.cancel();
         self.turn.say(Word::Cancelled);
-        if let Some(thread) = self.thread.take() {
+        if let Some(Work::Running(thread)) = self.work.take() {
             // What it came to, a panic included, is nobody's any more.
             let _ = thread.join();
         }
@@ -84,10 +104,12 @@ impl Drop for RunningAhead {
 
 impl RunningAhead {
     fn finish(mut self) -> JudgedAhead {
-        let report = match self.thread.take().map(JoinHandle::join) {
-            Some(Ok(report)) => report,
-            Some(Err(_)) | None => no_verdict("the gate's thread ended by a fault of ralph's own"),
+        let report = match self.work.take() {
+            Some(Work::Done(report)) => Some(*report),
+            Some(Work::Running(thread)) => thread.join().ok(),
+            None => None,
         };
+        let report = report.unwrap_or_else(|| no_verdict("its thread ended by a fault of ralph's own."));
         let (basis, changes) = (self.basis.clone(), std::mem::take(&mut self.changes));
         JudgedAhead { basis, report, changes }
     }
@@ -98,24 +120,27 @@ impl Outside {
         self.ahead = None;
         let turn: Arc<Turn> = Arc::default();
         let interrupts = self.interrupts.branch();
-        let (heads, changes, thread) = match self.thread_ahead(order, &turn, &interrupts) {
-            Ok(begun) => begun,
-            Err(fault) => {
-                let report = no_verdict(&fault.what);
-                (order.basis.heads.clone(), Vec::new(), std::thread::spawn(move || report))
-            }
-        };
-        let basis = order.basis.clone();
-        self.ahead = Some(RunningAhead { basis, heads, changes, turn, interrupts, thread: Some(thread) });
+        let (heads, changes, work) = self.work_ahead(order, &turn, &interrupts).unwrap_or_else(|fault| {
+            let report = Box::new(no_verdict(&fault.what));
+            (order.basis.heads.clone(), Vec::new(), Work::Done(report))
+        });
+        let (basis, tag) = (order.basis.clone(), self.gate_tag(&order.order));
+        self.ahead = Some(RunningAhead { basis, heads, changes, turn, tag, interrupts, work: Some(work) });
+    }
+
+    /// The tag of a gate's processes: beside an agent it is not the agent's, whose leftovers are killed.
+    pub(super) fn gate_tag(&self, order: &GateOrder) -> String {
+        let tag = self.tag(order.iteration);
+        if order.ahead { format!("{tag}-ahead") } else { tag }
     }
 
     /// Prepares the gate, which reads git, and leaves the rest to a thread.
-    fn thread_ahead(&mut self, order: &AheadOrder, turn: &Arc<Turn>, interrupts: &Interrupts) -> Begun {
+    fn work_ahead(&mut self, order: &AheadOrder, turn: &Arc<Turn>, interrupts: &Interrupts) -> Begun {
         let prepared = match self.prepare(&order.order)? {
             Preparation::Ready(prepared) => prepared,
             Preparation::Known(judged) => {
                 let Judged { report, heads, changes } = *judged;
-                return Ok((heads, changes, std::thread::spawn(move || report)));
+                return Ok((heads, changes, Work::Done(Box::new(report))));
             }
         };
         let (heads, changes) = (prepared.heads.clone(), prepared.changes.clone());
@@ -131,11 +156,11 @@ impl Outside {
             prepared.run(&supervisor, &told, &*turn)
         };
         let thread = std::thread::Builder::new().name("gate ahead".to_owned()).spawn(run)?;
-        Ok((heads, changes, thread))
+        Ok((heads, changes, Work::Running(thread)))
     }
 
     pub(super) fn poll_ahead(&mut self) -> Option<JudgedAhead> {
-        let is_over = |ahead: &mut RunningAhead| ahead.thread.as_ref().is_none_or(JoinHandle::is_finished);
+        let is_over = |ahead: &mut RunningAhead| ahead.work.as_ref().is_none_or(Work::is_over);
         let ahead = self.ahead.take_if(is_over)?;
         // What a signal cut short has no end to be told of.
         self.interrupts.first().is_none().then(|| ahead.finish())
@@ -147,6 +172,8 @@ impl Outside {
             Fault::new(FaultKind::Internal, what, "please report this with the journal")
         })?;
         ahead.turn.say(Word::Arrived);
+        // What it starts from now on is as any other; what already runs is no longer behind others either.
+        raise(&ahead.tag);
         let heads = ahead.heads.clone();
         let mut judged = ahead.finish();
         if self.interrupts.first().is_some() {
@@ -157,8 +184,8 @@ impl Outside {
     }
 }
 
-/// Commits, changes, and the thread that comes to a report on them.
-type Begun = Result<(BTreeMap<String, Oid>, Vec<FileChange>, JoinHandle<GateReport>), Fault>;
+/// Commits, changes, and what there is of the report on them.
+type Begun = Result<(BTreeMap<String, Oid>, Vec<FileChange>, Work), Fault>;
 
 /// The end of a gate that came to nothing ahead of need: it runs again when its turn has come.
 fn no_verdict(why: &str) -> GateReport {
@@ -167,4 +194,28 @@ fn no_verdict(why: &str) -> GateReport {
         hint: "none: the gate runs again when its turn has come".to_owned(),
         transient: true,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Pace as _, Turn, Word};
+    use std::sync::{Arc, mpsc::channel};
+    use std::time::Duration;
+
+    #[test]
+    fn a_gate_that_needs_to_be_alone_waits_for_its_turn_or_its_end() {
+        for (word, is_its_turn) in [(Word::Arrived, true), (Word::Cancelled, false)] {
+            let turn: Arc<Turn> = Arc::default();
+            assert!(turn.is_ahead());
+            let (tell, told) = channel();
+            let waiting = Arc::clone(&turn);
+            let thread = std::thread::spawn(move || tell.send(waiting.await_turn()));
+            assert!(told.recv_timeout(Duration::from_millis(50)).is_err(), "others still work");
+            turn.say(word);
+            assert_eq!(told.recv(), Ok(is_its_turn));
+            assert!(thread.join().is_ok_and(|sent| sent.is_ok()));
+            assert_eq!(turn.is_ahead(), !is_its_turn);
+            assert_eq!(turn.await_turn(), is_its_turn, "asked again, it says the same");
+        }
+    }
 }

@@ -107,7 +107,7 @@ impl Outside {
             return Ok(known(heads, changes));
         }
         // Beside an agent, a gate has a folder and a tag of its own.
-        let (folder, tag) = if order.ahead { ("gate-ahead", "-ahead") } else { ("gate", "") };
+        let folder = if order.ahead { "gate-ahead" } else { "gate" };
         let folder = self.iteration_folder(order.iteration)?.join(folder);
         let bases = &order.accumulated.bases;
         let mut request = self.request(&order.name, &changes, bases, &order.snapshot, folder)?;
@@ -115,7 +115,7 @@ impl Outside {
         request.former_targets.clone_from(&order.former_targets);
         request.changed_since_fail.clone_from(&order.changed_since_fail);
         request.no_tests_written = order.no_tests_written;
-        request.tag = format!("{}{tag}", self.tag(order.iteration));
+        request.tag = self.gate_tag(order);
         Ok(Preparation::Ready(Box::new(self.prepared(request, heads, changes)?)))
     }
 

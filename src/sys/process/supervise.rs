@@ -11,7 +11,7 @@
 use super::capture::{Log, Stream};
 use super::watch::Watch;
 use super::wire::{Order, Report};
-use super::{TAG, command};
+use super::{TAG, command, priority};
 use crate::machine::facts::ProcessEnd;
 use crate::sys::disk::open_regular;
 use crate::sys::signals::{catch_and_forget, is_ignored, survive_file_limits};
@@ -29,8 +29,6 @@ use std::process::Stdio;
 
 /// The exit code of a supervisor that failed itself.
 const FAULT: i32 = 70;
-/// The niceness of a process of low priority, in a scale from 0 to 19.
-const NICENESS: i32 = 10;
 
 /// The body of the hidden verb: reads the order from standard input, reports on standard output. Returns
 /// the exit code of this process.
@@ -138,8 +136,7 @@ fn launch(spec: &ProcessSpec, streams: &mut Vec<Stream>) -> io::Result<Result<i3
         .stderr(stderr)
         .process_group(0);
     if spec.priority == Priority::Low {
-        // Inherited by all that is started from here. It has no effect on any verdict: a failure is none.
-        let _ = rustix::process::nice(NICENESS);
+        priority::lower_own();
     }
     let started = command.spawn();
     // The command holds the writing ends of the pipes: with them open, the output would have no end.
@@ -147,9 +144,7 @@ fn launch(spec: &ProcessSpec, streams: &mut Vec<Stream>) -> io::Result<Result<i3
     Ok(match started {
         Ok(child) => {
             if spec.priority == Priority::Low {
-                // Where the scheduler shares by session (sched(7), autogroup), niceness counts within one
-                // only; the supervisor's own file is closed to it, the new process's is not.
-                let _ = fs_err::write(format!("/proc/{}/autogroup", child.id()), NICENESS.to_string());
+                priority::lower_session_of(child.id());
             }
             Ok(i32::try_from(child.id()).map_err(io::Error::other)?)
         }

@@ -2,14 +2,14 @@
 //!
 //! Owns: their environment, their logs, and the share of the gate's time that is left for them.
 //!
-//! Promises: no shell; each call has a log of its own; together they stay within the gate's limit; options
+//! Promises: no shell; each call has a log of its own; a gate ahead of need takes what others leave; together they stay within the gate's limit; options
 //! that the caller's environment slips into every JVM are dropped.
 //!
 //! Refuses to know: what is called, what its output means.
 
-use super::{Stop, words};
+use super::{Hands, Stop, words};
 use crate::machine::facts::ProcessEnd;
-use crate::sys::{ProcessSpec, Spawn};
+use crate::sys::{Priority, ProcessSpec};
 use std::cell::Cell;
 use std::io::Read;
 use std::os::unix::fs::PermissionsExt;
@@ -31,7 +31,7 @@ const DROPPED: [&str; 7] = [
 
 /// The calls of one lane, one after the other.
 pub(crate) struct Calls<'a> {
-    spawn: &'a dyn Spawn,
+    hands: &'a Hands<'a>,
     env: Vec<(String, String)>,
     logs: PathBuf,
     tag: String,
@@ -53,7 +53,7 @@ pub(crate) struct Call {
 impl<'a> Calls<'a> {
     /// Calls that may take `limit` together and keep their logs in `logs`.
     pub(crate) fn new(
-        spawn: &'a dyn Spawn,
+        hands: &'a Hands<'a>,
         env: &[(String, String)],
         logs: PathBuf,
         tag: &str,
@@ -63,7 +63,7 @@ impl<'a> Calls<'a> {
             env.iter().filter(|(name, _)| !DROPPED.contains(&name.as_str())).cloned().collect();
         env.push(("LC_ALL".to_owned(), "C.UTF-8".to_owned()));
         Self {
-            spawn,
+            hands,
             env,
             logs,
             tag: tag.to_owned(),
@@ -121,9 +121,10 @@ impl<'a> Calls<'a> {
             wall: Some(left),
             idle: None,
             grace: Duration::from_secs(5),
+            priority: if self.hands.pace.is_ahead() { Priority::Low } else { Priority::Normal },
             tag: self.tag.clone(),
         };
-        let ended = self.spawn.run(&spec).map_err(|error| {
+        let ended = self.hands.spawn.run(&spec).map_err(|error| {
             let why = words::line(&error.to_string(), 300);
             Stop::passing(
                 format!("The program {name} could not be supervised: {why}."),

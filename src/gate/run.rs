@@ -88,7 +88,7 @@ impl Lane<'_> {
         };
         let logs = request.folder.join("logs").join(index.to_string());
         let left = self.settings.limit.saturating_sub(*used);
-        let calls = Calls::new(self.hands.spawn, &request.env, logs, &request.tag, left);
+        let calls = Calls::new(self.hands, &request.env, logs, &request.tag, left);
         let bench = Bench {
             request,
             settings: self.settings,
@@ -111,8 +111,7 @@ fn run_command(
     argv: &[String],
     hands: &Hands<'_>,
 ) -> GateReport {
-    let calls =
-        Calls::new(hands.spawn, &request.env, request.folder.join("logs"), &request.tag, settings.limit);
+    let calls = Calls::new(hands, &request.env, request.folder.join("logs"), &request.tag, settings.limit);
     let mut outcome = Outcome::default();
     let mut passed = false;
     let mut skipped: Vec<String> = Vec::new();

@@ -6,7 +6,7 @@
 //!
 //! Refuses to know: hashes, bytes on disk, who performs what.
 
-use super::facts::{Claim, FileChange, Observation, Oid, ProcessEnd, Snapshot};
+use super::facts::{Basis, Claim, FileChange, Observation, Oid, ProcessEnd, Snapshot};
 use super::policy::Policy;
 use super::stop::Stop;
 use crate::mutation::GateReport;
@@ -124,6 +124,17 @@ pub enum Event {
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         tasks_changed: bool,
     },
+    /// A gate that ran ahead of need came to its end; it may be recorded at any time, and what it leads to
+    /// is decided when the gate's turn has come.
+    GateJudgedAhead {
+        /// What it judged, and with what.
+        #[serde(flatten)]
+        basis: Box<Basis>,
+        /// Its report.
+        report: Box<GateReport>,
+        /// The family's changes that it judged.
+        changes: Vec<FileChange>,
+    },
     /// Ralph wrote boxes into tasks.md.
     BoxesFlipped {
         /// Each box and what stands in it now; a box whose line is gone is not listed.
@@ -218,6 +229,13 @@ pub struct TasksSeen {
     pub problems: Vec<String>,
 }
 
+impl TasksSeen {
+    /// True when the file is not as it was left, boxes included.
+    pub(super) fn differs_from(&self, skeleton: &str) -> bool {
+        self.skeleton != skeleton || !self.marks.is_empty()
+    }
+}
+
 /// Work that was kept before something was put back.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Kept {
@@ -285,6 +303,7 @@ impl Event {
             Self::WorkPutBack { .. } => "WorkPutBack",
             Self::Checked { .. } => "Checked",
             Self::GateEnded { .. } => "GateEnded",
+            Self::GateJudgedAhead { .. } => "GateJudgedAhead",
             Self::BoxesFlipped { .. } => "BoxesFlipped",
             Self::ProgressAppended => "ProgressAppended",
             Self::Waited => "Waited",
@@ -302,7 +321,11 @@ impl Event {
     pub fn is_lazy(&self) -> bool {
         matches!(
             self,
-            Self::AgentSpawned { .. } | Self::BoxesFlipped { .. } | Self::ProgressAppended | Self::Waited
+            Self::AgentSpawned { .. }
+                | Self::GateJudgedAhead { .. }
+                | Self::BoxesFlipped { .. }
+                | Self::ProgressAppended
+                | Self::Waited
         )
     }
 }

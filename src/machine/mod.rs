@@ -15,7 +15,11 @@
 //!   │                             └─► Judging ─► GateEnded ─► Applying
 //!   └──────────── BoxesFlipped ─► ProgressAppended ◄─────────────┘  (then Waiting, or Stopped)
 //! ```
+//!
+//! Beside the attempts of reviewers a gate may run ahead of its turn (`ahead`): `GateJudgedAhead` comes in
+//! any phase and changes none, but when the gate's turn has come and Judging waits for it.
 
+mod ahead;
 mod attempt;
 pub mod choice;
 pub mod decide;
@@ -65,8 +69,13 @@ pub fn step(mut state: State, event: &Event) -> Result<(State, Vec<Effect>), Imp
             let Phase::Judging { order } = std::mem::take(&mut state.phase) else {
                 return Err(Impossible("The event GateEnded can only follow on a gate.".to_owned()));
             };
+            ahead::served(&mut state, &order.key);
+            state.suspect = ahead::is_running(&state);
             let effects = gate::ended(&mut state, &order, report, heads, changes);
             if *tasks_changed { tidy(&mut state, effects) } else { effects }
+        }
+        Event::GateJudgedAhead { basis, report, changes } => {
+            ahead::judged(&mut state, basis, report, changes)
         }
         Event::FamilyPinned { family, snapshot } => people::pinned(&mut state, family, snapshot),
         Event::GateRequested { key, snapshot, changes } => {
@@ -97,8 +106,11 @@ fn run(state: &mut State, event: &Event) -> Vec<Effect> {
             state.mode = *mode;
             state.run = state::RunCounters::default();
             state.stopping = None;
-            if matches!(state.phase, Phase::Stopped(_)) {
-                state.phase = Phase::Idle;
+            ahead::forget_running(state);
+            match &mut state.phase {
+                Phase::Stopped(_) => state.phase = Phase::Idle,
+                Phase::Tidying { then } if matches!(**then, Phase::Stopped(_)) => **then = Phase::Idle,
+                _ => {}
             }
             for family in retry {
                 let known = state.book_mut().family_mut(family);
@@ -124,6 +136,7 @@ fn run(state: &mut State, event: &Event) -> Vec<Effect> {
 
 /// The state was folded from the journal: closes what ralph's own end cut short, and owes the rest.
 fn resumed(state: &mut State) -> Vec<Effect> {
+    ahead::forget_running(state);
     if let Phase::Judging { order } = &state.phase {
         let order = order.clone();
         let lines = vec!["The gate was interrupted by the end of ralph; it runs again.".to_owned()];
@@ -179,6 +192,7 @@ fn attempted(state: &mut State, event: &Event) -> Result<Vec<Effect>, Impossible
         }
         (Event::Observed { observation, claims, tasks_changed, validation }, Phase::Observing(attempt)) => {
             let validation = validation.clone();
+            state.suspect = ahead::is_running(state);
             Ok(attempt::observed(state, attempt, observation, claims, *tasks_changed, validation))
         }
         (Event::TasksRestored { tasks, .. }, phase @ Phase::Restoring { tasks: true, .. }) => {
@@ -189,6 +203,7 @@ fn attempted(state: &mut State, event: &Event) -> Result<Vec<Effect>, Impossible
         }
         (Event::TasksRestored { tasks, .. }, Phase::Tidying { then }) => {
             state.phase = *then;
+            state.suspect = ahead::is_running(state);
             let heads = state.last_after.as_ref().map(facts::Snapshot::heads).unwrap_or_default();
             survey::take_tasks(state, tasks, By::Ralph, &heads);
             Ok(owed(state))
@@ -219,7 +234,8 @@ fn applied(state: &mut State, event: &Event) -> Result<Vec<Effect>, Impossible> 
         (Event::ProgressAppended, Phase::Applying { then, .. }) => {
             state.phase = after_applying(then);
             if let Phase::Stopped(stop) = &state.phase {
-                return Ok(survey::finish(stop.clone()));
+                let stop = stop.clone();
+                return Ok(survey::finish(state, stop));
             }
             Ok(owed(state))
         }
@@ -266,7 +282,7 @@ pub fn owed(state: &State) -> Vec<Effect> {
         Phase::Checking { check, packages, .. } => {
             vec![Effect::RunCheck { iteration, check: *check, packages: packages.clone() }]
         }
-        Phase::Judging { order } => vec![Effect::RunGate(order.clone())],
+        Phase::Judging { order } => vec![ahead::asked(state, order)],
         Phase::Applying { flips, .. } if !flips.is_empty() => {
             vec![Effect::FlipBoxes { flips: flips.clone() }]
         }

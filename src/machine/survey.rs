@@ -7,6 +7,7 @@
 //!
 //! Refuses to know: how an attempt is judged.
 
+use super::ahead;
 use super::choice::{Choice, choose, is_required_open};
 use super::effect::{AgentOrder, Effect, GateOrder};
 use super::event::{Mode, StopRequest, TasksSeen};
@@ -19,8 +20,12 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// tasks.md and the packages were read.
 pub(super) fn surveyed(state: &mut State, tasks: &TasksSeen, snapshot: &Snapshot) -> Vec<Effect> {
+    if state.suspect && tasks.differs_from(&state.book().skeleton) {
+        return ahead::distrust(state);
+    }
+    state.suspect = ahead::is_running(state);
     if !tasks.problems.is_empty() {
-        return vec![Effect::Finish(Stop::Refused { problems: tasks.problems.clone() })];
+        return finish(state, Stop::Refused { problems: tasks.problems.clone() });
     }
     take_tasks(state, tasks, By::Person, &snapshot.heads());
     if state.mode == Mode::Verb {
@@ -28,10 +33,10 @@ pub(super) fn surveyed(state: &mut State, tasks: &TasksSeen, snapshot: &Snapshot
     }
     let foreign = foreign_dirt(state, snapshot);
     if !foreign.is_empty() {
-        return vec![Effect::Finish(Stop::Dirty { files: foreign })];
+        return finish(state, Stop::Dirty { files: foreign });
     }
     if let Some(reasons) = blocked(state) {
-        return finish(Stop::Blocked { reasons });
+        return finish(state, Stop::Blocked { reasons });
     }
     let stop = match choose(state.book(), state.policy.optional) {
         Choice::Take(key) => match reason_to_stop(state) {
@@ -42,17 +47,19 @@ pub(super) fn surveyed(state: &mut State, tasks: &TasksSeen, snapshot: &Snapshot
         Choice::AllDone if state.book().gaps.is_empty() => Stop::AllDone,
         Choice::AllDone => Stop::Gaps { gaps: state.book().gaps.clone() },
     };
-    finish(stop)
+    finish(state, stop)
 }
 
-/// The end of a run, told to people first.
-pub(super) fn finish(stop: Stop) -> Vec<Effect> {
+/// The end of a run, told to people first; what cannot begin is told to the one who started it only.
+pub(super) fn finish(state: &mut State, stop: Stop) -> Vec<Effect> {
     let event = match stop {
         Stop::AllDone | Stop::Gaps { .. } => "done",
         Stop::Blocked { .. } => "blocked",
+        Stop::Refused { .. } | Stop::Dirty { .. } => return ahead::leave(state, stop),
         _ => "stop",
     };
-    vec![Effect::Notify { event, task: String::new(), why: stop.to_string() }, Effect::Finish(stop)]
+    let told = Effect::Notify { event, task: String::new(), why: stop.to_string() };
+    [told].into_iter().chain(ahead::leave(state, stop)).collect()
 }
 
 /// What is blocked and still open, when the rules say that this stops a run.
@@ -222,7 +229,8 @@ fn begin(state: &mut State, key: &TaskKey, snapshot: &Snapshot, leftovers: Vec<S
     }
     state.iteration += 1;
     let iteration = state.iteration;
-    let mut effects = vec![Effect::WriteBefore { iteration, snapshot: snapshot.clone() }];
+    let (mut effects, beside) = ahead::beside(state, key, snapshot);
+    effects.push(Effect::WriteBefore { iteration, snapshot: snapshot.clone() });
     if key.stage == Stage::Final {
         effects.push(Effect::SetReportAside { iteration });
     }
@@ -245,6 +253,7 @@ fn begin(state: &mut State, key: &TaskKey, snapshot: &Snapshot, leftovers: Vec<S
     };
     state.phase = Phase::Attempting { key: key.clone(), before: snapshot.clone(), process: None };
     effects.push(Effect::StartAgent(Box::new(order)));
+    effects.extend(beside);
     effects
 }
 
@@ -256,11 +265,27 @@ pub(super) fn begin_gate(
     changes: Option<Vec<super::facts::FileChange>>,
 ) -> Vec<Effect> {
     state.iteration += 1;
+    let order = Box::new(gate_order(state, key, snapshot, changes));
+    let (mut effects, asked) = ahead::arrive(state, &order);
+    effects.push(Effect::WriteBefore { iteration: order.iteration, snapshot: snapshot.clone() });
+    effects.push(asked);
+    state.phase = Phase::Judging { order };
+    effects
+}
+
+/// What a gate is asked to judge now.
+pub(super) fn gate_order(
+    state: &State,
+    key: &TaskKey,
+    snapshot: &Snapshot,
+    changes: Option<Vec<super::facts::FileChange>>,
+) -> GateOrder {
     let book = state.book();
     let stage = book.stage(key);
     let covered = kin::covered(book, key);
-    let order = GateOrder {
+    GateOrder {
         iteration: state.iteration,
+        ahead: false,
         key: key.clone(),
         name: key.stage.word().to_owned(),
         snapshot: snapshot.clone(),
@@ -272,12 +297,7 @@ pub(super) fn begin_gate(
             book.family(family).is_some_and(|family| family.tests_written == Some(0))
                 && book.is_done(&TaskKey { family: family.clone(), stage: Stage::TestFirst })
         }),
-    };
-    state.phase = Phase::Judging { order: Box::new(order.clone()) };
-    vec![
-        Effect::WriteBefore { iteration: order.iteration, snapshot: snapshot.clone() },
-        Effect::RunGate(Box::new(order)),
-    ]
+    }
 }
 
 /// The sum of the changes of all families that a stage covers, the earliest first.

@@ -145,6 +145,17 @@ impl Project {
         self.write("agent.sh", format!("{PRELUDE}{cases}\n*) as_usual ;;\nesac\n"));
     }
 
+    /// A program of the person's that stands first on the PATH: a shell script, which finds the workspace as
+    /// `$ws`.
+    pub(super) fn tool(&self, name: &str, script: &str) {
+        let bin = self.home().join("bin");
+        fs_err::create_dir_all(&bin).unwrap();
+        let ws = self.path("");
+        fs_err::write(bin.join(name), format!("#!/bin/sh\nws={}\n{script}\n", ws.display())).unwrap();
+        let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+        fs_err::set_permissions(bin.join(name), mode).unwrap();
+    }
+
     /// Ralph, in the workspace, with a cleared environment.
     pub(super) fn command(&self, args: &[&str]) -> Command {
         let mut command = self.program(env!("CARGO_BIN_EXE_ralph"));
@@ -157,7 +168,10 @@ impl Project {
     pub(super) fn program(&self, program: &str) -> Command {
         let mut command = Command::new(program);
         command.env_clear().env("HOME", self.home());
-        command.env("TMPDIR", self.home()).env("PATH", std::env::var_os("PATH").unwrap_or_default());
+        let own = self.home().join("bin");
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        let path = std::env::join_paths([own].into_iter().chain(std::env::split_paths(&path))).unwrap();
+        command.env("TMPDIR", self.home()).env("PATH", path);
         command.env("GIT_CONFIG_NOSYSTEM", "1").env("GIT_CONFIG_GLOBAL", "/dev/null");
         for who in ["AUTHOR", "COMMITTER"] {
             command.env(format!("GIT_{who}_NAME"), "Test").env(format!("GIT_{who}_EMAIL"), "t@example.org");

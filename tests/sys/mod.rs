@@ -5,6 +5,7 @@ mod disk;
 mod ends;
 mod gone;
 mod output;
+mod priority;
 mod reap;
 
 use ralph::machine::facts::ProcessEnd;
@@ -55,6 +56,7 @@ impl Bench {
             wall: Some(Duration::from_secs(60)),
             idle: None,
             grace: Duration::from_secs(10),
+            priority: ralph::sys::Priority::Normal,
             tag: self.tag.clone(),
         }
     }

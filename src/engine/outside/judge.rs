@@ -117,15 +117,24 @@ impl Outside {
             return Ok(None);
         }
         let Prepared { heads, changes, .. } = *prepared;
-        let now = self.repositories.snapshot()?.heads();
-        if now != heads {
+        self.unless_moved(&heads, &mut report)?;
+        Ok(Some(Judged { report, heads, changes }))
+    }
+
+    /// Takes the verdict from a report on commits that are no longer there.
+    pub(super) fn unless_moved(
+        &mut self,
+        heads: &BTreeMap<String, Oid>,
+        report: &mut GateReport,
+    ) -> Result<(), Fault> {
+        if self.repositories.snapshot()?.heads() != *heads {
             report.verdict = Verdict::Error {
                 why: "HEAD moved while the gate ran.".to_owned(),
                 hint: "see that nothing commits while gates run, then run the gate again".to_owned(),
                 transient: true,
             };
         }
-        Ok(Some(Judged { report, heads, changes }))
+        Ok(())
     }
 
     /// Makes ready what a gate's order asks for.
@@ -146,7 +155,9 @@ impl Outside {
         if changes.is_empty() && (given || order.accumulated.everything) {
             return Ok(known(heads, changes));
         }
-        let folder = self.iteration_folder(order.iteration)?.join("gate");
+        // Beside an agent, a gate has a folder and a tag of its own.
+        let folder = if order.ahead { "gate-ahead" } else { "gate" };
+        let folder = self.iteration_folder(order.iteration)?.join(folder);
         private_folder(&folder)?;
         let bases = &order.accumulated.bases;
         let mut request = self.request(&order.name, &changes, bases, &order.snapshot, folder)?;
@@ -154,7 +165,7 @@ impl Outside {
         request.former_targets.clone_from(&order.former_targets);
         request.changed_since_fail.clone_from(&order.changed_since_fail);
         request.no_tests_written = order.no_tests_written;
-        request.tag = self.tag(order.iteration);
+        request.tag = self.gate_tag(order);
         Ok(Preparation::Ready(Box::new(self.prepared(request, heads, changes, bases)?)))
     }
 

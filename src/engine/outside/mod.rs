@@ -7,24 +7,27 @@
 //!
 //! Refuses to know: the machine's rules.
 
+mod ahead;
 mod attempt;
 mod judge;
 mod site;
 
-use super::{AgentEnd, Fault, FaultKind, Judged, Places, Readings, Started, World};
+use super::{AgentEnd, Awaited, Fault, FaultKind, Judged, JudgedAhead, Places, Readings, Started, World};
 use crate::config::Settings;
 use crate::git::{Extent, GitError, GitErrorKind, Repositories};
-use crate::machine::effect::{AgentOrder, GateOrder};
+use crate::machine::effect::{AgentOrder, AheadOrder, GateOrder};
 use crate::machine::event::{Check, CheckResult, Event, Kept, StopRequest};
 use crate::machine::facts::{Dirt, FileChange, Observation, ObserveRequest, Oid, Snapshot};
 use crate::machine::state::State;
 use crate::sys::clock::{self, Stopwatch};
 use crate::sys::process::{Supervisor, reap};
 use crate::sys::signals::Interrupts;
-use crate::sys::{ProcessId, ProcessSpec, Spawn as _};
+use crate::sys::{Priority, ProcessId, ProcessSpec, Spawn as _};
+use ahead::RunningAhead;
 use attempt::RunningAgent;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 /// How long a supervisor of an earlier run may take to end what it started.
@@ -37,7 +40,7 @@ const LOG_CAP: u64 = 64 << 20;
 /// Who is shown each fact.
 type Listener = Box<dyn FnMut(&Event, &State)>;
 /// Who is told what a gate is doing.
-type Progress = Box<dyn Fn(&str) + Send + Sync>;
+type Progress = Arc<dyn Fn(&str) + Send + Sync>;
 
 /// The real world.
 pub struct Outside {
@@ -49,6 +52,8 @@ pub struct Outside {
     environment: Vec<(String, String)>,
     since: Stopwatch,
     running: Option<RunningAgent>,
+    /// Dropped, it is ended.
+    ahead: Option<RunningAhead>,
     listener: Listener,
     progress: Progress,
     tag: String,
@@ -90,6 +95,7 @@ impl Outside {
             environment: parts.environment,
             since: Stopwatch::start(),
             running: None,
+            ahead: None,
             listener: parts.listener,
             progress: parts.progress,
             tag,
@@ -251,6 +257,22 @@ impl World for Outside {
         self.judge(order)
     }
 
+    fn start_ahead(&mut self, order: &AheadOrder) {
+        self.begin_ahead(order);
+    }
+
+    fn ended_ahead(&mut self) -> Option<JudgedAhead> {
+        self.poll_ahead()
+    }
+
+    fn await_ahead(&mut self) -> Result<Awaited, Fault> {
+        self.join_ahead()
+    }
+
+    fn cancel_ahead(&mut self) {
+        self.ahead = None;
+    }
+
     fn wait(&mut self, seconds: u64, why: &str) {
         let _ = why;
         let jitter = u64::from(std::process::id()) % (seconds / 10 + 1);
@@ -277,6 +299,7 @@ impl World for Outside {
             wall: Some(Duration::from_secs(30)),
             idle: None,
             grace: Duration::from_secs(1),
+            priority: Priority::Normal,
             tag: format!("{}-on", self.tag),
         };
         // Nothing depends on it: its log says how it went.

@@ -3,7 +3,7 @@
 use super::double::{CrashDisk, Death, Double, Pace, Shared};
 use crate::engine::{Engine, Fault, Places};
 use crate::machine::event::{Event, Mode};
-use crate::machine::policy::Policy;
+use crate::machine::policy::{Judge, Policy};
 use crate::machine::state::Phase;
 use crate::machine::stop::Stop;
 use crate::task::Grammar;
@@ -16,31 +16,41 @@ const TASKS: &str =
 const DONE: &str =
     "# Tasks\r\n\n- [x] 1.TEST-FIRST t\n- [x] 1. do\n- [x] 1.REQ-CHECK r\n- [x] 1.PITEST g\n- [x] 1.PRE-CR q";
 
+/// The same with both reviews before the gate, which runs ahead of need beside them.
+const AHEAD: &str =
+    "# Tasks\r\n\n- [ ] 1.TEST-FIRST t\n- [ ] 1. do\n- [ ] 1.REQ-CHECK r\n- [ ] 1.PRE-CR q\n- [ ] 1.PITEST g";
+
 fn places() -> Places {
     Places { workspace: PathBuf::from("/w"), spec: PathBuf::from("/w") }
 }
 
-fn fresh() -> Rc<RefCell<Shared>> {
+fn fresh(tasks: &str) -> Rc<RefCell<Shared>> {
     let mut shared = Shared::default();
     shared.head = 1;
-    shared.files.insert(places().tasks(), TASKS.as_bytes().to_vec());
+    shared.files.insert(places().tasks(), tasks.as_bytes().to_vec());
     let rc = Rc::new(RefCell::new(shared));
     // tasks.md was there before: it is on the disk.
-    let bytes = TASKS.as_bytes();
-    crate::sys::Disk::replace(&mut CrashDisk::new(&rc, None), &places().tasks(), bytes).unwrap();
+    let disk = &mut CrashDisk::new(&rc, None);
+    crate::sys::Disk::replace(disk, &places().tasks(), tasks.as_bytes()).unwrap();
     rc
 }
 
 /// One process of ralph; how many writes it made, and its stop if it came that far.
 fn process(shared: &Rc<RefCell<Shared>>, pace: Pace, death: Option<Death>) -> (usize, Result<Stop, Fault>) {
     let mut disk = CrashDisk::new(shared, death);
-    let mut world =
-        Double { shared: Rc::clone(shared), pace, tasks: places().tasks(), progress: places().progress() };
+    let mut world = Double {
+        shared: Rc::clone(shared),
+        pace,
+        tasks: places().tasks(),
+        progress: places().progress(),
+        ahead: None,
+    };
+    let ahead = [("PITEST".to_owned(), Judge::default())].into();
     let result = (|| {
         let mut engine = Engine::open(&mut disk, &mut world, places(), Grammar::default())?;
         let started = Event::RunStarted {
             spec: places().spec_name(),
-            policy: Policy { attempts: 3, ..Policy::default() },
+            policy: Policy { attempts: 3, ahead, ..Policy::default() },
             mode: Mode::Loop,
             retry: vec![],
             version: "0".into(),
@@ -51,6 +61,9 @@ fn process(shared: &Rc<RefCell<Shared>>, pace: Pace, death: Option<Death>) -> (u
             phase => panic!("no stop: {phase:?}"),
         }
     })();
+    if result.is_ok() {
+        assert_eq!(world.ahead, None, "a gate outlives the run");
+    }
     (disk.writes, result)
 }
 
@@ -58,7 +71,8 @@ fn process(shared: &Rc<RefCell<Shared>>, pace: Pace, death: Option<Death>) -> (u
 fn check_end(shared: &Rc<RefCell<Shared>>, stop: &Stop, what: &str) {
     let shared = shared.borrow();
     assert_eq!(*stop, Stop::AllDone, "{what}");
-    assert_eq!(String::from_utf8_lossy(&shared.files[&places().tasks()]), DONE, "{what}");
+    let tasks = String::from_utf8_lossy(&shared.files[&places().tasks()]);
+    assert!(tasks == DONE || tasks == AHEAD.replace("[ ]", "[x]"), "{what}: {tasks}");
     let mut once = shared.started.clone();
     once.dedup();
     assert_eq!(once, shared.started, "{what}: an agent ran twice in one iteration");
@@ -74,32 +88,54 @@ fn check_end(shared: &Rc<RefCell<Shared>>, stop: &Stop, what: &str) {
     let last = *iterations.last().unwrap();
     assert_eq!(iterations, (1..=last).collect::<Vec<u64>>(), "{what}: every iteration has its entry");
     assert_eq!(progress.matches("PITEST PASS").count(), 1, "{what}");
+    let mut aheads = shared.aheads.clone();
+    aheads.dedup();
+    assert_eq!(aheads, shared.aheads, "{what}: two gates have one name");
+    for beside in aheads {
+        let used = progress.matches(&format!("found ahead of need, beside iteration {beside}.")).count();
+        assert!(used <= 1, "{what}: a verdict was used {used} times\n{progress}");
+    }
 }
 
 #[test]
 fn an_undisturbed_run_ends_with_every_box_ticked() {
     for pace in [Pace::Slow, Pace::Fast] {
-        let shared = fresh();
+        let shared = fresh(TASKS);
         let (writes, result) = process(&shared, pace, None);
         check_end(&shared, &result.unwrap(), "undisturbed");
         assert!(writes > 40, "{writes} writes");
         assert_eq!(shared.borrow().started, [1, 2, 3, 5, 7]);
+        assert_eq!(shared.borrow().aheads, [3]);
+
+        let shared = fresh(AHEAD);
+        let (_, result) = process(&shared, pace, None);
+        check_end(&shared, &result.unwrap(), "undisturbed");
+        assert_eq!(shared.borrow().started, [1, 2, 3, 4, 6]);
+        assert_eq!(shared.borrow().aheads, [3]);
+        let progress = String::from_utf8(shared.borrow().files[&places().progress()].clone()).unwrap();
+        let fail = progress.split("iteration 5 ").nth(1).unwrap();
+        assert!(fail.contains("found ahead of need, beside iteration 3."), "{progress}");
     }
 }
 
 #[test]
 fn a_stop_at_any_write_and_again_in_recovery_ends_in_the_same_place() {
     let mut cases = 0;
-    for pace in [Pace::Slow, Pace::Fast] {
-        let (writes, _) = process(&fresh(), pace, None);
+    for (tasks, pace) in [(TASKS, Pace::Slow), (TASKS, Pace::Fast), (AHEAD, Pace::Slow), (AHEAD, Pace::Fast)]
+    {
+        let (writes, _) = process(&fresh(tasks), pace, None);
         for at in 0..writes {
             for bytes in [0, 40, usize::MAX] {
                 for power in [false, true] {
                     // Where recovery is stopped again moves with the write: all places come up.
                     for again in [None, Some((at + bytes % 7) % 6)] {
-                        let what =
-                            format!("{pace:?}, write {at}, {bytes} bytes, power {power}, again {again:?}");
-                        let shared = fresh();
+                        if tasks == AHEAD && again.is_none() {
+                            continue; // the other file does these
+                        }
+                        let what = format!(
+                            "{tasks}, {pace:?}, write {at}, {bytes} bytes, power {power}, again {again:?}"
+                        );
+                        let shared = fresh(tasks);
                         let first = process(&shared, pace, Some(Death { at, bytes, power })).1;
                         assert!(first.is_err(), "{what}: the disk died");
                         if let Some(at) = again {

@@ -1,7 +1,7 @@
 //! A disk that stops at the n-th write, and a world whose git and agent live in memory.
 
-use crate::engine::{AgentEnd, Fault, Judged, Readings, Started, World};
-use crate::machine::effect::{AgentOrder, GateOrder};
+use crate::engine::{AgentEnd, Awaited, Fault, Judged, JudgedAhead, Readings, Started, World};
+use crate::machine::effect::{AgentOrder, AheadOrder, GateOrder};
 use crate::machine::event::{Check, CheckResult, Event, Kept, StopRequest};
 use crate::machine::facts::*;
 use crate::machine::state::State;
@@ -29,6 +29,8 @@ pub(super) struct Shared {
     /// The iterations that an agent was started in, in order.
     pub(super) started: Vec<u64>,
     running: Option<AgentOrder>,
+    /// The iterations beside which a gate was started ahead, in order.
+    pub(super) aheads: Vec<u64>,
 }
 
 /// When the disk dies.
@@ -166,9 +168,41 @@ pub(super) struct Double {
     pub(super) pace: Pace,
     pub(super) tasks: PathBuf,
     pub(super) progress: PathBuf,
+    /// The gate that runs ahead; it goes with the process.
+    pub(super) ahead: Option<AheadOrder>,
 }
 
 impl Double {
+    fn judge(&self, order: &GateOrder) -> Judged {
+        let strong = self.shared.borrow().tree.get("src/test/A") == Some(&2);
+        let verdict = if strong {
+            Verdict::Pass
+        } else {
+            Verdict::Fail { reasons: vec!["A has 50%, the threshold is 70%.".into()] }
+        };
+        let class = ClassScore {
+            package: "p".into(),
+            path: RepoPath::from_bytes(b"src/main/A"),
+            class: "A".into(),
+            tally: Tally::default(),
+            floor: None,
+        };
+        let report = GateReport {
+            classes: vec![class],
+            coverage: Coverage { killed: 9, total: 10 },
+            failing: vec!["p/src/main/A".into()],
+            ..GateReport::from(verdict)
+        };
+        let changes = self.summed(&order.accumulated, &[], 0);
+        Judged { report, heads: self.snapshot_now().heads(), changes }
+    }
+
+    fn end_ahead(&mut self) -> Option<JudgedAhead> {
+        let AheadOrder { order, basis } = self.ahead.take()?;
+        let Judged { report, changes, .. } = self.judge(&order);
+        Some(JudgedAhead { basis, report, changes })
+    }
+
     fn work(&mut self, order: &AgentOrder) {
         let mut shared = self.shared.borrow_mut();
         let rework = !order.reasons.is_empty();
@@ -297,27 +331,28 @@ impl World for Double {
         Ok(Some(vec![]))
     }
     fn run_gate(&mut self, order: &GateOrder) -> Result<Option<Judged>, Fault> {
-        let strong = self.shared.borrow().tree.get("src/test/A") == Some(&2);
-        let verdict = if strong {
-            Verdict::Pass
-        } else {
-            Verdict::Fail { reasons: vec!["A has 50%, the threshold is 70%.".into()] }
-        };
-        let class = ClassScore {
-            package: "p".into(),
-            path: RepoPath::from_bytes(b"src/main/A"),
-            class: "A".into(),
-            tally: Tally::default(),
-            floor: None,
-        };
-        let report = GateReport {
-            classes: vec![class],
-            coverage: Coverage { killed: 9, total: 10 },
-            failing: vec!["p/src/main/A".into()],
-            ..GateReport::from(verdict)
-        };
-        let changes = self.summed(&order.accumulated, &[], 0);
-        Ok(Some(Judged { report, heads: self.snapshot_now().heads(), changes }))
+        assert_eq!(self.ahead, None, "two gates run");
+        Ok(Some(self.judge(order)))
+    }
+    fn start_ahead(&mut self, order: &AheadOrder) {
+        assert_eq!(self.ahead, None, "two gates run");
+        self.shared.borrow_mut().aheads.push(order.order.iteration);
+        self.ahead = Some(order.clone());
+        if self.pace == Pace::Fast {
+            // A hostile test: what it runs ticks boxes while no agent runs.
+            let mut shared = self.shared.borrow_mut();
+            let text = String::from_utf8(shared.files[&self.tasks].clone()).unwrap().replace("[ ]", "[x]");
+            shared.files.insert(self.tasks.clone(), text.into_bytes());
+        }
+    }
+    fn ended_ahead(&mut self) -> Option<JudgedAhead> {
+        if self.pace == Pace::Fast { self.end_ahead() } else { None }
+    }
+    fn await_ahead(&mut self) -> Result<Awaited, Fault> {
+        Ok(Awaited::Ended(Box::new(self.end_ahead().expect("a gate runs ahead"))))
+    }
+    fn cancel_ahead(&mut self) {
+        self.ahead = None;
     }
     fn wait(&mut self, _: u64, _: &str) {}
     fn notify(&mut self, _: &str, _: &str, _: &str) {}

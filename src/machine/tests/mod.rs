@@ -1,5 +1,6 @@
 //! The machine, driven by a simulated world: each rule of design §3 is a case here.
 
+mod ahead;
 mod loops;
 mod people;
 mod random;

@@ -76,6 +76,7 @@ impl Site {
     pub(super) fn temporary(cache: &Path) -> io::Result<Self> {
         let sites = cache.join("sites");
         private_folder(&sites)?;
+        sweep(&sites);
         let made = fresh(&sites, "")?;
         let folder = made.path().to_owned();
         let lock = Lock::try_take(&folder.join("lock"))?

@@ -60,7 +60,7 @@ impl Site {
         if let Some(folder) = known.map(|claim| sites.join(claim.site)).filter(|folder| is_private(folder)) {
             let Some(lock) = Lock::try_take(&folder.join("lock"))? else { return Self::temporary(cache) };
             write(&claim, workspace, &folder)?;
-            sweep(&sites);
+            sweep(&sites, Some(&claim));
             return Ok(Self { folder, lock, temporary: None });
         }
         let Self { folder, lock, temporary } = Self::temporary(cache)?;
@@ -68,7 +68,7 @@ impl Site {
         if let Some(made) = temporary {
             let _ = made.keep();
         }
-        sweep(&sites);
+        sweep(&sites, Some(&claim));
         Ok(Self { folder, lock, temporary: None })
     }
 
@@ -76,6 +76,7 @@ impl Site {
     pub(super) fn temporary(cache: &Path) -> io::Result<Self> {
         let sites = cache.join("sites");
         private_folder(&sites)?;
+        sweep(&sites, None);
         let made = fresh(&sites, "")?;
         let folder = made.path().to_owned();
         let lock = Lock::try_take(&folder.join("lock"))?
@@ -128,19 +129,22 @@ fn write(claim: &Path, workspace: &Path, folder: &Path) -> io::Result<()> {
     outputs::replace(claim, &bytes)
 }
 
-/// Removes what belongs to no workspace any more, and the oldest beyond the number kept.
-fn sweep(sites: &Path) {
+/// Removes what belongs to no workspace any more, and the oldest beyond the number kept; never one's own.
+fn sweep(sites: &Path, own: Option<&Path>) {
     let Ok(entries) = fs_err::read_dir(sites) else { return };
     let (mut claims, mut folders) = (Vec::new(), Vec::new());
     for path in entries.flatten().map(|entry| entry.path()) {
         match path.extension() {
-            Some(extension) if extension == "json" => claims.push((age(&path), path)),
+            Some(extension) if extension == "json" => {
+                let used = fs_err::symlink_metadata(&path).and_then(|data| data.modified()).ok();
+                claims.push((Some(path.as_path()) == own, used, path));
+            }
             _ => folders.push(path),
         }
     }
-    claims.sort();
+    claims.sort_by(|a, b| b.cmp(a));
     let mut claimed = BTreeSet::new();
-    for (at, (_, path)) in claims.iter().enumerate() {
+    for (at, (_, _, path)) in claims.iter().enumerate() {
         let Some(claim) = read(path) else { continue };
         let folder = sites.join(&claim.site);
         if at < KEPT && claim.workspace.is_dir() || !clear(&folder) {

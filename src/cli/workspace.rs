@@ -101,12 +101,13 @@ impl Place<'_> {
             return Err(Fault::new(FaultKind::Setup, what, "`ralph --root DIR init` makes one"));
         }
         let here = std::env::current_dir()?;
-        let found = here.ancestors().find(|folder| is_workspace(folder));
+        let own = here.join(".ralph").is_dir();
+        let found = here.ancestors().find(|folder| (own && **folder == here) || is_workspace(folder));
         found.map(Path::to_owned).ok_or_else(|| {
             Fault::new(
                 FaultKind::Setup,
                 format!(
-                    "There is no .ralph/ with a config.yaml or a state/ in {} or above it.",
+                    "There is no .ralph/ in {}, and none with a config.yaml or a state/ above it.",
                     here.display()
                 ),
                 "`ralph init` makes one; `--root DIR` names one elsewhere",
@@ -267,8 +268,8 @@ impl Workspace {
     }
 }
 
-/// A `.ralph/` makes a workspace when it holds a configuration or what a run left. Any other folder of that
-/// name, on the way up from where the verb was called, is passed by: packages are repositories below their
+/// A `.ralph/` above the current folder makes a workspace when it holds a configuration or what a run left
+/// (in the current folder it always does). Any other folder of that name on the way up is passed by: packages are repositories below their
 /// workspace, so that the end of a repository cannot end the search.
 fn is_workspace(folder: &Path) -> bool {
     let ralph = folder.join(".ralph");

@@ -17,7 +17,7 @@ fn refused(project: &Project, args: &[&str]) -> String {
 fn no_workspace() {
     let project = Project::empty();
     insta::assert_snapshot!(refused(&project, &["run"]), @"
-    error: There is no .ralph/ with a config.yaml or a state/ in <ws> or above it.
+    error: There is no .ralph/ in <ws>, and none with a config.yaml or a state/ above it.
     hint: `ralph init` makes one; `--root DIR` names one elsewhere
     ");
 }

@@ -104,8 +104,8 @@ fn classes_are_judged_one_by_one_and_a_red_test_elsewhere_is_a_remark() {
     );
     assert!(report.remarks.iter().any(|r| r.contains("com.acme.ForeignTest.red")), "{:?}", report.remarks);
     assert_eq!(report.left_out.len(), 1);
-    assert_eq!(report.reports, [".ralph/state/iter-1/gate/report/p"]);
-    assert!(project.workspace().join(&report.reports[0]).join("index.html").is_file());
+    assert_eq!(report.reports, [".ralph/state/iter-1/gate/report/p/all/index.html"]);
+    assert!(project.workspace().join(&report.reports[0]).is_file());
 
     // The same scores under another rule: the second run needs no network and only compiles.
     project.settings.per = Per::Task;
@@ -320,7 +320,7 @@ fn the_poms_own_plugin_must_be_declared_and_must_not_skip() {
     let report = project.run();
     let expected = (&Verdict::Pass, vec!["com.acme.Good 50% (1/2)".to_owned()]);
     assert_eq!((&report.verdict, scores(&report)), expected, "{}", project.logs());
-    assert_eq!(report.reports, [".ralph/state/iter-1/gate/report/p"]);
+    assert_eq!(report.reports, [".ralph/state/iter-1/gate/report/p/index.html"]);
     project.settings.threshold = 51;
     assert_eq!(project.run().failing, [format!("p/{}", main_file("Good"))]);
 }
@@ -335,7 +335,10 @@ fn a_command_says_its_verdict_by_its_exit_code() {
         project.run().verdict
     };
     assert_eq!(verdict("exit 0"), Verdict::Pass);
-    assert_eq!(verdict("echo not here; exit 77"), Verdict::Skip { why: "p: not here.".to_owned() });
+    assert_eq!(
+        verdict("echo not here; exit 77"),
+        Verdict::Skip { why: "In package p: not here.".to_owned() }
+    );
     let reasons = vec!["The gate PITEST fails in package p.".to_owned(), "red".to_owned()];
     assert_eq!(verdict("printf '\\033[1mred\\033[0m\\n'; exit 1"), Verdict::Fail { reasons });
     assert!(matches!(verdict("exit 2"), Verdict::Error { transient: false, .. }));

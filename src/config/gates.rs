@@ -117,6 +117,13 @@ fn mutation_gate(read: &mut Reader, field: &Field) -> GateSettings {
         gate.test_names = value;
     }
     words(read, &fields, &mut gate);
+    if gate.engine == GateEngine::Maven {
+        for key in ["tests", "scope"] {
+            if let Some(field) = fields.get(key) {
+                read.wrong(field, "needs `engine: direct`", "Leave the key out, or use ralph's own engine.");
+            }
+        }
+    }
     gate
 }
 

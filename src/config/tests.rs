@@ -188,7 +188,7 @@ fn what_the_file_says_is_what_is_set() {
         "spec: ./docs/spec\npackages: [./services/*/, .]\n\
          agents:\n  default: {command: [sh, agent.sh, '']}\n  boss: {preset: claude, args: [--model, opus], env: {IS_SANDBOX: 1}}\n\
          roles: {validator: boss}\n\
-         gates:\n  PITEST: {threshold: 80, per: task, no_coverage: ignore, engine: maven, jobs: 4, maven_args: [-o], limit: 1h 30m, pit_version: 1.20.0, tests: reachable, test_names: ['{}Spec'], scope: auto, where: in-place, keep: [lib/*.jar], ahead: false, jvm_args: [-Xmx1g]}\n  LINT: {run: [sh, lint.sh], limit: 90s}\n\
+         gates:\n  PITEST: {threshold: 80, per: task, no_coverage: ignore, engine: direct, jobs: 4, maven_args: [-o], limit: 1h 30m, pit_version: 1.20.0, tests: reachable, test_names: ['{}Spec'], scope: auto, where: in-place, keep: [lib/*.jar], ahead: false, jvm_args: [-Xmx1g]}\n  LINT: {run: [sh, lint.sh], limit: 90s}\n\
          checks: {red: [mvn, test]}\n\
          limits: {iterations: 7, attempts: 1, rework: 0, wall: 2h, attempt: 5m, idle: 30s, check: 1m}\n\
          on: {done: [notify-send, done], stop: null}\n\
@@ -207,7 +207,7 @@ fn what_the_file_says_is_what_is_set() {
     assert_eq!(settings.agent_for(Role::Worker).map(|(name, _)| name), Some("default"));
     let gate = &settings.gates["PITEST"];
     assert_eq!((gate.threshold, gate.per, gate.no_coverage), (80, Per::Task, NoCoverage::Ignore));
-    assert_eq!((&gate.engine, gate.jobs, gate.limit.as_secs()), (&GateEngine::Maven, 4, 5400));
+    assert_eq!((&gate.engine, gate.jobs, gate.limit.as_secs()), (&GateEngine::Direct, 4, 5400));
     assert_eq!((gate.pit_version.as_str(), &gate.test_names[..]), ("1.20.0", &["{}Spec".to_owned()][..]));
     assert_eq!(
         (&gate.maven_args[..], &gate.jvm_args[..]),
@@ -226,6 +226,16 @@ fn what_the_file_says_is_what_is_set() {
     assert_eq!(settings.files.production, Settings::defaults(Path::new("/w")).files.production);
     assert_eq!((settings.commit, settings.on_blocked), (CommitBy::Ralph, OnBlocked::Next));
     assert_eq!((settings.rework, settings.checkpoints.as_str()), (ReworkReviews::KeepReviews, "^Checkpoint"));
+}
+
+#[test]
+fn what_only_ralphs_own_engine_can_do_is_refused_beside_another() {
+    let settings = sound("gates: {PITEST: {engine: maven}}");
+    assert_eq!(settings.gates["PITEST"].engine, GateEngine::Maven);
+    insta::assert_snapshot!(wrong("gates:\n  PITEST:\n    engine: maven\n    scope: lines\n    tests: own\n"), @r"
+    4|gates.PITEST.scope|config.yaml:4: `gates.PITEST.scope` needs `engine: direct`. → Leave the key out, or use ralph's own engine.
+    5|gates.PITEST.tests|config.yaml:5: `gates.PITEST.tests` needs `engine: direct`. → Leave the key out, or use ralph's own engine.
+    ");
 }
 
 #[test]

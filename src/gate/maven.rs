@@ -19,14 +19,14 @@ pub(crate) use project::Project;
 pub(crate) use trouble::{PASSING, Trouble};
 
 use super::calls::{Call, Calls, is_executable, make_folder};
-use super::{Stop, words, xml};
+use super::{Stop, jvm, words, xml};
 use crate::machine::facts::ProcessEnd;
 use std::path::{Path, PathBuf};
 
 const BUILD_CLASSPATH: &str = "org.apache.maven.plugins:maven-dependency-plugin:3.6.1:build-classpath";
 const EFFECTIVE_POM: &str = "org.apache.maven.plugins:maven-help-plugin:3.4.0:effective-pom";
 /// Options that take a third off the start of Maven (measured).
-const MAVEN_OPTS: &str = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Dfile.encoding=UTF-8";
+const MAVEN_OPTS: &str = "-Dfile.encoding=UTF-8";
 /// What counters a project that skips its own tests.
 const NO_SKIP: [&str; 5] = [
     "-Dmaven.main.skip=false",
@@ -113,10 +113,11 @@ impl<'a> Maven<'a> {
                 "Install Maven, or add the Maven wrapper to the package and make mvnw executable.",
             ));
         };
-        let options = match calls.variable("MAVEN_OPTS") {
-            Some(own) => format!("{own} {MAVEN_OPTS}"),
-            None => MAVEN_OPTS.to_owned(),
-        };
+        let own = calls.variable("MAVEN_OPTS").unwrap_or_default();
+        // Maven's start script adds the options of this file to those of the variable.
+        let file = fs_err::read_to_string(root.join(".mvn/jvm.config")).unwrap_or_default();
+        let quick = jvm::quick(own.split_whitespace().chain(file.split_whitespace()));
+        let options = [&[own][..], &quick, &[MAVEN_OPTS]].concat().join(" ");
         Ok(Self { program, args, package, root, cache, options })
     }
 

@@ -11,6 +11,7 @@ mod calls;
 mod changed_tests;
 mod classes;
 mod command;
+mod jvm;
 mod listing;
 mod maven;
 mod maven_engine;

@@ -29,9 +29,6 @@ const MAIN: &str = "org.pitest.mutationtest.commandline.MutationCoverageReport";
 /// Options of PIT's own JVM: it lives for seconds (measured: docs/gate.md).
 const OWN_JVM: [&str; 4] =
     ["-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Dfile.encoding=UTF-8", "-Djava.awt.headless=true"];
-/// Options of the JVMs of tests. A mutant undoes what the compiler knows of its class: quick code pays more
-/// than good code.
-const TEST_JVM: [&str; 2] = ["-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"];
 /// Longest single argument; Linux refuses 128 KiB.
 const MAX_ARGUMENT: usize = 60_000;
 
@@ -260,7 +257,9 @@ impl Subject<'_> {
     /// An argument file (JDK `java @argfiles`): the only way to hand PIT's children a space.
     fn jvm_arguments(&self) -> String {
         let surefire = &self.built.project.surefire;
-        let mut all: Vec<String> = TEST_JVM.map(str::to_owned).to_vec();
+        // A mutant undoes what the compiler knows of its class: quick code pays more than good code.
+        let own = surefire.jvm_args.iter().chain(self.jvm_args).map(String::as_str);
+        let mut all: Vec<String> = super::jvm::quick(own).into_iter().map(str::to_owned).collect();
         all.extend([format!("-Dbasedir={}", self.home.display()), "-Dfile.encoding=UTF-8".to_owned()]);
         all.extend(surefire.jvm_args.iter().cloned());
         all.extend(surefire.properties.iter().map(|(name, value)| format!("-D{name}={value}")));

@@ -20,6 +20,7 @@ use crate::source::ChangedLines;
 use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// What a mutant may take beyond five quarters of the time of its tests, milliseconds; PIT's own default.
 pub(crate) const FULL_TIMEOUT: u64 = 4_000;
@@ -189,6 +190,14 @@ impl<'a> Session<'a> {
                 name == file && ranges.iter().any(|(first, last)| (*first..=*last).contains(&line))
             })
         };
+        // A terminal draws over its line, a log would grow by one a second.
+        let told = AtomicU64::new(0);
+        let count = |done: u64, total: u64| {
+            let tenth = 10 * done / total.max(1);
+            if told.swap(tenth, Ordering::Relaxed) != tenth {
+                says(format!("{what}: {done} of {total} mutants"));
+            }
+        };
         let subject = Subject {
             home: &place.home,
             built: place.built,
@@ -199,7 +208,7 @@ impl<'a> Session<'a> {
             work: &work,
             plugin: &self.plugin,
             is_changed: &is_changed,
-            progress: &|done, total| says(format!("{what}: {done} of {total} mutants")),
+            progress: &count,
         };
         subject.run(bench.calls, run)
     }

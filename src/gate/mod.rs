@@ -16,6 +16,7 @@ mod listing;
 mod maven;
 mod maven_engine;
 mod measure;
+mod memory;
 mod module;
 mod outcome;
 mod pit;

@@ -7,7 +7,7 @@
 //!
 //! Refuses to know: how the base is checked out, what a fallen score means.
 
-use super::calls::disk;
+use super::memory::Memory;
 use super::module::{Bench, Place};
 use super::outcome::Outcome;
 use super::report::Parsed;
@@ -79,8 +79,8 @@ fn at_base(
     let module = Module { targets, ..place.module.clone() };
     let home = if module.dir.is_empty() { root.clone() } else { root.join(&module.dir) };
     let place = Place { bench: &base, module: &module, maven: &maven, built: &built, home };
-    let memory = memory(&place);
-    if let Some(known) = load(&memory) {
+    let (memory, key) = (Memory::of(&bench.request.cache, "base-scores"), key(&place));
+    if let Some(known) = memory.recall(&key) {
         return Ok(Ok(known));
     }
     let tests = place.test_classes()?;
@@ -95,12 +95,12 @@ fn at_base(
         .iter()
         .map(|(class, counted)| (class.clone(), counted.tally.coverage(settings.no_coverage)))
         .collect();
-    store(&memory, &floors)?;
+    memory.keep(&key, &floors)?;
     Ok(Ok(floors))
 }
 
-/// Where the scores of these class files are remembered.
-fn memory(place: &Place<'_>) -> PathBuf {
+/// Stands for these class files and all else that the scores depend on.
+fn key(place: &Place<'_>) -> String {
     let settings = place.bench.settings;
     let mut parts: Vec<Vec<u8>> = vec![
         VERSION.into(),
@@ -115,12 +115,12 @@ fn memory(place: &Place<'_>) -> PathBuf {
         walk(Path::new(folder), 0, &mut files);
         files.sort();
         for file in files {
-            parts.push(file.display().to_string().into_bytes());
+            let inside = file.strip_prefix(folder).unwrap_or(&file);
+            parts.push(inside.display().to_string().into_bytes());
             parts.push(fs_err::read(&file).unwrap_or_default());
         }
     }
-    let key = digest(parts.iter().map(Vec::as_slice));
-    place.bench.request.cache.join(format!("base-{key}.json"))
+    digest(parts.iter().map(Vec::as_slice))
 }
 
 fn walk(folder: &Path, depth: usize, found: &mut Vec<PathBuf>) {
@@ -132,19 +132,4 @@ fn walk(folder: &Path, depth: usize, found: &mut Vec<PathBuf>) {
             _ => {}
         }
     }
-}
-
-fn load(memory: &Path) -> Option<BTreeMap<String, Coverage>> {
-    serde_json::from_slice(&fs_err::read(memory).ok()?).ok()
-}
-
-fn store(memory: &Path, floors: &BTreeMap<String, Coverage>) -> Result<(), Stop> {
-    let folder = memory.parent().unwrap_or(Path::new("/"));
-    let text = serde_json::to_vec(floors).map_err(|error| {
-        Stop::setup(format!("The scores of the base cannot be kept: {error}."), "Please report this.")
-    })?;
-    let mut new = tempfile::NamedTempFile::new_in(folder).map_err(|error| disk(&error))?;
-    std::io::Write::write_all(&mut new, &text).map_err(|error| disk(&error))?;
-    new.persist(memory).map_err(|error| disk(&error.error))?;
-    Ok(())
 }

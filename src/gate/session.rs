@@ -9,6 +9,7 @@
 //! Refuses to know: tiers, thresholds beyond that question.
 
 use super::measure::{ChangedOf, lines};
+use super::memory::Memory;
 use super::module::Place;
 use super::module::blame;
 use super::outcome::Outcome;
@@ -290,24 +291,24 @@ impl<'a> Session<'a> {
     /// tests are known to be slow, less when they are quick or not known yet. Where it decides, a time-out
     /// is looked at again in any case.
     pub(crate) fn timeout(&self, tests: &BTreeSet<String>) -> u64 {
-        let known = fs_err::read_to_string(self.slowest_file(tests)).ok();
-        let slowest: Option<u64> = known.and_then(|text| text.trim().parse().ok());
+        let slowest: Option<u64> = self.slowest().recall(&self.key(tests));
         let fit = slowest.map_or(QUICK_TIMEOUT, |test| test.saturating_mul(2).saturating_add(500));
         fit.clamp(QUICK_TIMEOUT, FULL_TIMEOUT)
     }
 
     /// Keeps how slow the slowest of these tests was.
     pub(crate) fn remember(&self, tests: &BTreeSet<String>, slowest: Option<u64>) -> Result<(), Stop> {
-        let Some(slowest) = slowest else { return Ok(()) };
-        let file = self.slowest_file(tests);
-        fs_err::write(file, slowest.to_string()).map_err(|error| super::calls::disk(&error))
+        slowest.map_or(Ok(()), |millis| self.slowest().keep(&self.key(tests), &millis))
     }
 
-    fn slowest_file(&self, tests: &BTreeSet<String>) -> PathBuf {
-        let home = self.place.home.display().to_string();
-        let parts = std::iter::once(home.as_str()).chain(tests.iter().map(String::as_str));
-        let key = super::maven::digest(parts.map(str::as_bytes));
-        self.place.bench.request.cache.join(format!("slowest-{key}"))
+    fn slowest(&self) -> Memory {
+        Memory::of(&self.place.bench.request.cache, "slowest-tests")
+    }
+
+    fn key(&self, tests: &BTreeSet<String>) -> String {
+        let label = self.place.label();
+        let parts = std::iter::once(label.as_str()).chain(tests.iter().map(String::as_str));
+        super::maven::digest(parts.map(str::as_bytes))
     }
 
     /// The loop ended, or what was to be judged is no longer what is there.

@@ -25,11 +25,13 @@ fn scores(report: &GateReport) -> Vec<String> {
     report.classes.iter().map(|class| format!("{} {}", class.class, coverage(class))).collect()
 }
 
-/// A project of many classes; JUnit 5, a Surefire that gives properties and environment.
+/// A project of many classes; JUnit 5, a Surefire that gives properties and environment; JVMs with a
+/// collector of the user's choice.
 fn many() -> Project {
-    let project = Project::new();
+    let mut project = Project::new();
+    project.request.env.push(("MAVEN_OPTS".to_owned(), "-XX:+UseG1GC".to_owned()));
     let mut pom = Pom::new("many", JUnit::Five);
-    pom.surefire = "<argLine>@{late} -Xmx300m</argLine><systemPropertyVariables><greeting>good day</greeting></systemPropertyVariables>\
+    pom.surefire = "<argLine>@{late} -Xmx300m -XX:+UseParallelGC</argLine><systemPropertyVariables><greeting>good day</greeting></systemPropertyVariables>\
         <environmentVariables><HOUSE>blue</HOUSE></environmentVariables>";
     project.write("pom.xml", &pom.text());
     let import = "import static org.junit.jupiter.api.Assertions.*; import org.junit.jupiter.api.Test;";

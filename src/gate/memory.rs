@@ -1,0 +1,85 @@
+//! Small facts that gates remember between runs, in ralph's cache folder.
+//!
+//! Owns: one file for each kind of fact, and its bound.
+//!
+//! Promises: a fact is remembered under a key that stands for everything it depends on; what cannot be read
+//! is not remembered; readers see a whole file; the number of facts is bounded.
+//!
+//! Refuses to know: what a fact means.
+
+use super::Stop;
+use super::calls::disk;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+/// Facts of one kind.
+const MOST: usize = 500;
+
+/// The facts of one kind.
+pub(crate) struct Memory {
+    file: PathBuf,
+}
+
+impl Memory {
+    /// Those of this kind; `cache` is ralph's cache folder.
+    pub(crate) fn of(cache: &Path, kind: &str) -> Self {
+        Self { file: cache.join(format!("{kind}.json")) }
+    }
+
+    /// What is remembered under a key.
+    pub(crate) fn recall<T: DeserializeOwned>(&self, key: &str) -> Option<T> {
+        self.all().remove(key).and_then(|value| serde_json::from_value(value).ok())
+    }
+
+    /// Remembers something; forgets all the rest when there is too much. Of two gates that remember at the
+    /// same time one may be forgotten: that costs time, nothing else.
+    pub(crate) fn keep<T: Serialize>(&self, key: &str, fact: &T) -> Result<(), Stop> {
+        let unwritable = |error: serde_json::Error| {
+            Stop::setup(format!("A fact cannot be remembered: {error}."), "Please report this.")
+        };
+        let mut all = self.all();
+        if all.len() >= MOST {
+            all.clear();
+        }
+        all.insert(key.to_owned(), serde_json::to_value(fact).map_err(unwritable)?);
+        let text = serde_json::to_vec(&all).map_err(unwritable)?;
+        let folder = self.file.parent().unwrap_or(Path::new("/"));
+        let mut new = tempfile::NamedTempFile::new_in(folder).map_err(|error| disk(&error))?;
+        std::io::Write::write_all(&mut new, &text).map_err(|error| disk(&error))?;
+        new.persist(&self.file).map_err(|error| disk(&error.error))?;
+        Ok(())
+    }
+
+    fn all(&self) -> BTreeMap<String, Value> {
+        let bytes = fs_err::read(&self.file).unwrap_or_default();
+        serde_json::from_slice(&bytes).unwrap_or_default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{MOST, Memory};
+
+    #[test]
+    fn facts_are_kept_by_kind_and_key_and_bounded_and_garbage_is_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        let (slow, base) = (Memory::of(folder.path(), "slow"), Memory::of(folder.path(), "base"));
+        assert_eq!(slow.recall::<u64>("a"), None);
+        slow.keep("a", &7_u64).unwrap();
+        slow.keep("b", &8_u64).unwrap();
+        assert_eq!(
+            (slow.recall("a"), slow.recall("b"), base.recall("a")),
+            (Some(7_u64), Some(8_u64), None::<u64>)
+        );
+        assert_eq!(slow.recall::<String>("a"), None, "another type is not what was kept");
+        fs_err::write(folder.path().join("slow.json"), "[").unwrap();
+        assert_eq!(slow.recall::<u64>("a"), None);
+        for number in 0..=MOST {
+            slow.keep(&number.to_string(), &number).unwrap();
+        }
+        assert_eq!((slow.recall::<usize>("0"), slow.recall(&MOST.to_string())), (None, Some(MOST)));
+    }
+}

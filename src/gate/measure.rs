@@ -65,6 +65,7 @@ impl Place<'_> {
         let whole = session.run(&look, outcome)?;
         self.trace(outcome, tier, &whole, timeout, if first { "" } else { "what is left" });
         session.remember(&tier.tests, whole.slowest_test)?;
+        let again = tier.tests.is_superset(&standing.tests);
         standing.tests.extend(tier.tests.iter().cloned());
         if first {
             standing.parsed = whole.parsed;
@@ -82,7 +83,7 @@ impl Place<'_> {
             }
             standing.improve(&whole);
         }
-        standing.note_tests(&whole.reaching);
+        standing.note_tests(&whole.reaching, again);
         self.confirm(session, tier, standing, outcome)
     }
 
@@ -232,10 +233,14 @@ impl Standing {
         }
     }
 
-    /// The tests that reach what is left; those of different tiers add up.
-    fn note_tests(&mut self, reaching: &Reaching) {
+    /// The tests that reach what is left; those of different tiers add up, unless all were asked `again`.
+    fn note_tests(&mut self, reaching: &Reaching, again: bool) {
         for counted in self.parsed.classes.values_mut() {
             for (id, left) in &mut counted.left {
+                if again {
+                    left.tests.clear();
+                    left.tests_total = 0;
+                }
                 if let Some((names, count)) = reaching.get(id) {
                     left.tests.extend(names.iter().cloned());
                     left.tests_total += count;

@@ -392,7 +392,11 @@ fn what_own_tests_leave_goes_to_the_others_and_the_counts_add_up() {
     let script = vec![pit(OK, "", Some(&first)), pit(OK, "", Some(&others(&["KILLED", "SURVIVED"])))];
     let (weak, calls) = bed.play_with(&own_first(), &Foreground, script);
     assert!(is_fail(&weak.verdict, "is 66% (2/3)"), "{weak:?}");
-    assert_eq!(option(&calls[1], "targetTests"), Some("OtherTest"));
+    assert_eq!(
+        option(&calls[1], "targetTests"),
+        Some("FooTest,OtherTest"),
+        "the last word is all tests' in one run"
+    );
     assert_eq!(option(&calls[1], "kept"), Some(kept));
     assert_eq!((weak.survivors_total, weak.survivors[0].mutant.line), (1, 2));
     let script = vec![pit(OK, "", Some(&first)), pit(OK, "", Some(&others(&["KILLED", "KILLED"])))];

@@ -204,14 +204,20 @@ fn a_stray_folder_named_ralph_is_no_workspace() {
     let project = Project::new("- [ ] 1. One\n");
     project.write("src/app/.ralph/notes.txt", "somebody's\n");
     fs_err::create_dir_all(project.path("src/app/below/.ralph/config.yaml")).unwrap();
+    fs_err::create_dir_all(project.path("src/app/below/deeper")).unwrap();
     let mut below = project.command(&["next"]);
-    below.current_dir(project.path("src/app/below"));
+    below.current_dir(project.path("src/app/below/deeper"));
     assert_eq!(Project::finish(below).code(0).out, "1.  One  (tasks.md:1)\n");
 
     let stray = Project::empty();
     stray.write(".ralph/prompts/worker.md", "x\n");
-    let done = stray.ralph(&["next"]).code(2);
+    fs_err::create_dir_all(stray.path("below")).unwrap();
+    let mut below = stray.command(&["next"]);
+    below.current_dir(stray.path("below"));
+    let done = Project::finish(below).code(2);
     assert!(done.err.contains("There is no .ralph/ in "), "{}", done.err);
+    let done = stray.ralph(&["next"]).code(2);
+    assert!(done.err.contains("tasks.md: There is no such file."), "its own folder is meant: {}", done.err);
     fs_err::create_dir(stray.path(".ralph/state")).unwrap();
     let done = stray.ralph(&["next"]).code(2);
     assert!(done.err.contains("tasks.md: There is no such file."), "{}", done.err);

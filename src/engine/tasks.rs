@@ -31,6 +31,13 @@ impl Engine<'_> {
         let Some(bytes) = self.disk.read(&path)? else {
             return Ok(refused(format!("{shown}: There is no such file.")));
         };
+        self.seen(bytes)
+    }
+
+    /// The task file, when it holds these bytes.
+    fn seen(&mut self, bytes: Vec<u8>) -> Result<TasksSeen, Fault> {
+        let shown = self.places.shown(&self.places.tasks());
+        let refused = |why: String| TasksSeen { problems: vec![why], ..TasksSeen::default() };
         let file = TaskFile::parse(bytes.clone(), &self.grammar);
         let rows = file.rows();
         if rows.is_empty() {
@@ -117,7 +124,8 @@ impl Engine<'_> {
                 }
             };
             if done {
-                let tasks = self.read_tasks()?;
+                // What was written, not what stands there now: a gate that runs ahead may write on.
+                let tasks = self.seen(wanted)?;
                 // It may also have been kept by an earlier try that was cut short.
                 let is_kept = self.disk.is_odd(&kept)? || self.disk.len(&kept)?.is_some();
                 let kept = if is_kept { self.places.shown(&kept) } else { String::new() };

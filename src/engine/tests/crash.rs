@@ -98,6 +98,17 @@ fn check_end(shared: &Rc<RefCell<Shared>>, stop: &Stop, what: &str) {
 }
 
 #[test]
+fn what_a_gate_writes_right_after_boxes_were_put_back_is_nobodys_word() {
+    for meddles in 1..=3 {
+        let shared = fresh(AHEAD);
+        shared.borrow_mut().meddles = meddles;
+        let (_, result) = process(&shared, Pace::Slow, None);
+        check_end(&shared, &result.unwrap(), &format!("{meddles} times"));
+        assert!(shared.borrow().started.len() >= 5, "no stage was passed by: {:?}", shared.borrow().started);
+    }
+}
+
+#[test]
 fn an_undisturbed_run_ends_with_every_box_ticked() {
     for pace in [Pace::Slow, Pace::Fast] {
         let shared = fresh(TASKS);

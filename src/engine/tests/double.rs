@@ -31,6 +31,10 @@ pub(super) struct Shared {
     running: Option<AgentOrder>,
     /// The iterations beside which a gate was started ahead, in order.
     pub(super) aheads: Vec<u64>,
+    /// So many times a gate that runs ahead ticks every box again right after ralph put them back.
+    pub(super) meddles: u32,
+    /// A gate runs ahead.
+    beside: bool,
 }
 
 /// When the disk dies.
@@ -143,6 +147,12 @@ impl Disk for CrashDisk {
             return Ok(Swap::Changed);
         }
         self.replace(path, new)?;
+        let mut shared = self.shared.borrow_mut();
+        if shared.meddles > 0 && shared.beside {
+            shared.meddles -= 1;
+            let ticked = String::from_utf8(new.to_vec()).unwrap().replace("[ ]", "[x]");
+            shared.files.insert(path.to_owned(), ticked.into_bytes());
+        }
         Ok(Swap::Done)
     }
     fn rename(&mut self, from: &Path, to: &Path) -> io::Result<()> {
@@ -198,6 +208,7 @@ impl Double {
     }
 
     fn end_ahead(&mut self) -> Option<JudgedAhead> {
+        self.shared.borrow_mut().beside = false;
         let AheadOrder { order, basis } = self.ahead.take()?;
         let Judged { report, changes, .. } = self.judge(&order);
         Some(JudgedAhead { basis, report, changes })
@@ -338,7 +349,8 @@ impl World for Double {
         assert_eq!(self.ahead, None, "two gates run");
         self.shared.borrow_mut().aheads.push(order.order.iteration);
         self.ahead = Some(order.clone());
-        if self.pace == Pace::Fast {
+        self.shared.borrow_mut().beside = true;
+        if self.pace == Pace::Fast || self.shared.borrow().meddles > 0 {
             // A hostile test: what it runs ticks boxes while no agent runs.
             let mut shared = self.shared.borrow_mut();
             let text = String::from_utf8(shared.files[&self.tasks].clone()).unwrap().replace("[ ]", "[x]");
@@ -352,6 +364,7 @@ impl World for Double {
         Ok(Awaited::Ended(Box::new(self.end_ahead().expect("a gate runs ahead"))))
     }
     fn cancel_ahead(&mut self) {
+        self.shared.borrow_mut().beside = false;
         self.ahead = None;
     }
     fn wait(&mut self, _: u64, _: &str) {}

@@ -15,10 +15,12 @@ mod family;
 mod file;
 mod grammar;
 mod outline;
+mod place;
 mod reconcile;
 mod remark;
 mod scan;
 mod stage;
+mod stage_plan;
 
 #[cfg(test)]
 mod tests;
@@ -27,9 +29,11 @@ pub use diagnose::{Problem, ProblemKind};
 pub use edit::{Edit, EditConflict, Flip, FlipError, digest, with_marks};
 pub use file::TaskFile;
 pub use grammar::Grammar;
+pub use place::{NoSuchTasks, Placement, Side, Wanted, gates_wanted};
 pub use reconcile::{BoxClaim, Reconciled, reconcile};
 pub use remark::{Remark, RemarkKind};
 pub use stage::{Stage, TaskKey};
+pub use stage_plan::{Staged, stages_wanted};
 
 use serde::{Deserialize, Serialize};
 

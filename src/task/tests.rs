@@ -3,6 +3,7 @@
 mod edits;
 mod names;
 mod odd;
+mod placing;
 mod properties;
 mod reconciling;
 mod tree;

@@ -20,7 +20,7 @@ use crate::sys::disk::RealDisk;
 use crate::sys::lock::{self, Lock};
 use crate::sys::process::{Supervisor, close_to_others};
 use crate::sys::signals::Interrupts;
-use crate::task::{Grammar, TaskKey};
+use crate::task::{Grammar, Stages, TaskKey};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -79,7 +79,11 @@ impl Place<'_> {
         })?;
         let places = Places { workspace: root, spec: settings.spec.clone() };
         let checkpoint = regex_lite::Regex::new(&settings.checkpoints).ok();
-        let grammar = Grammar::new(settings.gates.keys().cloned().collect(), checkpoint);
+        let stages = match settings.stages {
+            config::StagesFrom::File => Stages::File,
+            config::StagesFrom::Virtual => Stages::Virtual { gates: settings.placed() },
+        };
+        let grammar = Grammar::new(settings.gates.keys().cloned().collect(), checkpoint).with_stages(stages);
         Ok(Workspace { places, settings, grammar, json: self.json, tells: true })
     }
 

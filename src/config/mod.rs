@@ -12,6 +12,7 @@ mod defaults;
 mod document;
 mod error;
 mod gates;
+mod placement;
 mod presets;
 mod read;
 mod sections;

@@ -7,8 +7,11 @@
 //! Refuses to know: YAML, defaults (they stand in the settings before this module sets anything).
 
 use super::error::{either, quoted};
+use super::placement::placement;
 use super::read::{Field, Fields, Reader};
-use super::{CommitBy, FileGlobs, Limits, OnBlocked, ReworkReviews, Role, Settings, agents, gates};
+use super::{
+    CommitBy, FileGlobs, Limits, OnBlocked, ReworkReviews, Role, Settings, StagesFrom, agents, gates,
+};
 use std::path::{Component, Path, PathBuf};
 
 /// The keys of the root.
@@ -26,6 +29,8 @@ const ROOT: &[&str] = &[
     "checkpoints",
     "rework",
     "on_blocked",
+    "stages",
+    "placement",
 ];
 
 /// The events that `on:` may name.
@@ -53,6 +58,10 @@ pub(super) fn apply(read: &mut Reader, root: &Field, settings: &mut Settings) {
     }
     if let Some(field) = fields.get("gates") {
         gates::gates(read, field, &mut settings.gates);
+    }
+    if let Some(field) = fields.get("placement") {
+        let gates: Vec<&str> = settings.gates.keys().map(String::as_str).collect();
+        settings.placement = placement(read, field, &gates);
     }
     if let Some(field) = fields.get("limits") {
         limits(read, field, &mut settings.limits);
@@ -94,6 +103,10 @@ fn choices(read: &mut Reader, fields: &Fields, settings: &mut Settings) {
     if let Some(field) = fields.get("on_blocked") {
         let words = [("stop", OnBlocked::Stop), ("next", OnBlocked::Next)];
         settings.on_blocked = read.word(field, &words).unwrap_or(settings.on_blocked);
+    }
+    if let Some(field) = fields.get("stages") {
+        let words = [("file", StagesFrom::File), ("virtual", StagesFrom::Virtual)];
+        settings.stages = read.word(field, &words).unwrap_or(settings.stages);
     }
     if let Some(pattern) = fields.get("checkpoints").and_then(|field| checkpoints(read, field)) {
         settings.checkpoints = pattern;

@@ -8,6 +8,7 @@
 
 pub use crate::mutation::{NoCoverage, Per};
 
+use crate::task::Placement;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -46,6 +47,18 @@ pub struct Settings {
     pub rework: ReworkReviews,
     /// What a blocked family does to the run.
     pub on_blocked: OnBlocked,
+    /// Where the stages of a task come from.
+    pub stages: StagesFrom,
+    /// Where the boxes of gates stand, as far as somebody chose; by gate.
+    pub placement: BTreeMap<String, Placement>,
+}
+
+impl Settings {
+    /// Where each gate stands; one that nobody placed stands after every task.
+    pub fn placed(&self) -> Vec<(String, Placement)> {
+        let choice = |gate: &String| self.placement.get(gate).cloned().unwrap_or(Placement::Each);
+        self.gates.keys().map(|gate| (gate.clone(), choice(gate))).collect()
+    }
 }
 
 /// Patterns by kind of file; a path is a test file first, then a build file, then a production file.
@@ -228,4 +241,14 @@ pub enum OnBlocked {
     Stop,
     /// Goes on with the next family.
     Next,
+}
+
+/// Where the stages of a task come from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum StagesFrom {
+    /// The lines of the task file.
+    File,
+    /// Nowhere in the file: each task goes through the default stages, and its box is ticked with the last.
+    Virtual,
 }

@@ -21,6 +21,7 @@ mod remark;
 mod scan;
 mod stage;
 mod stage_plan;
+mod unwritten;
 
 #[cfg(test)]
 mod tests;
@@ -28,12 +29,13 @@ mod tests;
 pub use diagnose::{Problem, ProblemKind};
 pub use edit::{Edit, EditConflict, Flip, FlipError, digest, with_marks};
 pub use file::TaskFile;
-pub use grammar::Grammar;
+pub use grammar::{Grammar, Stages};
 pub use place::{NoSuchTasks, Placement, Side, Wanted, gates_wanted};
 pub use reconcile::{BoxClaim, Reconciled, reconcile};
 pub use remark::{Remark, RemarkKind};
 pub use stage::{Stage, TaskKey};
 pub use stage_plan::{Staged, stages_wanted};
+pub use unwritten::{on_file, written};
 
 use serde::{Deserialize, Serialize};
 
@@ -83,4 +85,7 @@ pub struct Row {
     /// The text matches the configured `checkpoints:` pattern.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub checkpoint: bool,
+    /// The stage has no line of its own (`stages: virtual`): `line` is that of its task.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub unwritten: bool,
 }

@@ -7,6 +7,7 @@ mod placing;
 mod properties;
 mod reconciling;
 mod tree;
+mod unwritten;
 
 use super::{Grammar, Row, TaskFile, TaskKey};
 

@@ -20,4 +20,5 @@ mod output;
 mod project;
 mod tasks_file;
 mod verbs;
+mod virtual_stages;
 mod whole;

@@ -18,6 +18,7 @@ mod kill;
 mod limits;
 mod output;
 mod project;
+mod real_files;
 mod tasks_file;
 mod verbs;
 mod virtual_stages;

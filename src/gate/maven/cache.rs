@@ -12,9 +12,7 @@ use super::super::Stop;
 use super::super::calls::disk;
 use super::{Built, Project, pom_links};
 use serde::{Deserialize, Serialize};
-use sha2::{Digest, Sha256};
 use std::collections::BTreeSet;
-use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 /// POMs whose parents are followed.
@@ -76,15 +74,14 @@ pub(super) fn build_key(module: &str, jdk: &Path, options: &str, classpath: &[St
 
 /// A digest of some byte strings: 32 hex digits.
 pub(crate) fn digest<'a>(parts: impl Iterator<Item = &'a [u8]>) -> String {
-    let mut hash = Sha256::new();
+    let mut bytes = Vec::new();
     for part in parts {
-        hash.update(part.len().to_le_bytes());
-        hash.update(part);
+        bytes.extend(part.len().to_le_bytes());
+        bytes.extend_from_slice(part);
     }
-    hash.finalize()[..16].iter().fold(String::new(), |mut text, byte| {
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
+    let mut digest = crate::task::digest(&bytes);
+    digest.truncate(32);
+    digest
 }
 
 /// The POMs below a folder, outputs and hidden folders left out.

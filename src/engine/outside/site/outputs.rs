@@ -12,7 +12,6 @@ use crate::source::RepoPath;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt::Write as _;
 use std::io::{self, Write as _};
 use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::PermissionsExt as _;
@@ -143,17 +142,14 @@ fn digest(outputs: &[PathBuf]) -> Option<String> {
             }
         }
     }
-    let mut whole = Sha256::new();
+    let mut whole = Vec::new();
     for (path, (mode, content)) in all {
-        whole.update((path.as_os_str().len()).to_le_bytes());
-        whole.update(path.as_os_str().as_bytes());
-        whole.update(mode.to_le_bytes());
-        whole.update(content);
+        whole.extend(path.as_os_str().len().to_le_bytes());
+        whole.extend(path.as_os_str().as_bytes());
+        whole.extend(mode.to_le_bytes());
+        whole.extend(content);
     }
-    Some(whole.finalize().iter().fold(String::new(), |mut text, byte| {
-        let _ = write!(text, "{byte:02x}");
-        text
-    }))
+    Some(crate::task::digest(&whole))
 }
 
 fn hash(file: &Path) -> Option<sha2::digest::Output<Sha256>> {

@@ -25,7 +25,7 @@ use std::path::{Path, PathBuf};
 
 const BUILD_CLASSPATH: &str = "org.apache.maven.plugins:maven-dependency-plugin:3.6.1:build-classpath";
 const EFFECTIVE_POM: &str = "org.apache.maven.plugins:maven-help-plugin:3.4.0:effective-pom";
-/// Options that take a third off the start of Maven (measured).
+/// What Maven gets besides the options of [`jvm::quick`]: its words are read as UTF-8.
 const MAVEN_OPTS: &str = "-Dfile.encoding=UTF-8";
 /// What counters a project that skips its own tests.
 const NO_SKIP: [&str; 5] = [

@@ -7,12 +7,12 @@
 //!
 //! Refuses to know: processes, reports as files, how tests are found.
 
-use super::outcome::Outcome;
+use super::outcome::score;
 use super::reach::Reaching;
 use super::report::Parsed;
 use super::scope::Target;
 use crate::config::TestTiers;
-use crate::mutation::{Per, Rule};
+use crate::mutation::{ClassScore, Per, Rule};
 use std::collections::BTreeSet;
 
 /// One run over part of the tests.
@@ -74,10 +74,18 @@ pub(crate) fn in_one(plan: Vec<Tier>) -> Vec<Tier> {
 
 /// The classes whose verdict more tests could still change.
 pub(crate) fn open(rule: Rule, targets: &[Target], parsed: &Parsed) -> BTreeSet<String> {
-    let mut trial = Outcome::default();
-    trial.take(targets, parsed);
-    let scores: Vec<_> = trial.judged.into_iter().map(|judged| judged.score).collect();
-    let judgement = rule.judge(&scores);
+    unsettled(rule, &scores(targets, parsed), parsed)
+}
+
+/// The scores of the targets that have mutants.
+fn scores(targets: &[Target], parsed: &Parsed) -> Vec<ClassScore> {
+    let counted = |target: &Target| Some(score(target, parsed.classes.get(&target.class)?));
+    targets.iter().filter_map(counted).collect()
+}
+
+/// Of these scores, the classes whose verdict more tests could still change.
+fn unsettled(rule: Rule, scores: &[ClassScore], parsed: &Parsed) -> BTreeSet<String> {
+    let judgement = rule.judge(scores);
     if judgement.below.is_empty() && judgement.unknown.is_empty() {
         return BTreeSet::new();
     }
@@ -96,15 +104,17 @@ pub(crate) fn open(rule: Rule, targets: &[Target], parsed: &Parsed) -> BTreeSet<
 
 /// The classes that reach the threshold only because time-outs count as killed.
 pub(crate) fn hanging_on_timeouts(rule: Rule, targets: &[Target], parsed: &Parsed) -> BTreeSet<String> {
-    let mut without = parsed.clone();
-    for counted in without.classes.values_mut() {
-        for tally in [&mut counted.tally, &mut counted.changed] {
+    let scores = scores(targets, parsed);
+    let mut without = scores.clone();
+    for score in &mut without {
+        let whole = score.floor.as_mut().map(|floor| &mut floor.whole);
+        for tally in std::iter::once(&mut score.tally).chain(whole) {
             tally.survived += std::mem::take(&mut tally.timed_out);
         }
     }
-    let now = open(rule, targets, parsed);
+    let now = unsettled(rule, &scores, parsed);
     let timed_out = |class: &String| parsed.classes.get(class).is_some_and(|c| c.tally.timed_out > 0);
-    open(rule, targets, &without)
+    unsettled(rule, &without, parsed)
         .into_iter()
         .filter(|class| !now.contains(class) && timed_out(class))
         .collect()

@@ -67,6 +67,18 @@ pub(crate) struct Built {
     pub(crate) classpath: Vec<String>,
     /// What its effective POM says.
     pub(crate) project: Project,
+    /// Stands for all that its outputs depend on beside its sources.
+    pub(crate) key: String,
+}
+
+impl Built {
+    /// The folders of its classes, then those of other modules: the entries of the class path that are no
+    /// jars.
+    pub(crate) fn class_folders(&self) -> Vec<&Path> {
+        let own = [&self.project.classes, &self.project.test_classes].map(|folder| Path::new(folder));
+        let others = self.classpath.iter().map(Path::new).filter(|entry| entry.is_dir());
+        own.into_iter().chain(others).collect()
+    }
 }
 
 /// How a module came to be compiled.
@@ -132,8 +144,9 @@ impl<'a> Maven<'a> {
         let place = reactor::locate(self.root, dir);
         let key = cache::key(self.root, dir, &self.program, self.args, calls.variable("HOME"));
         let file = self.cache.join(format!("module-{key}.json"));
-        if let Some(built) = cache::load(&file) {
-            if is_built(&self.build_key(calls, dir, &built)) {
+        if let Some((classpath, project)) = cache::load(&file) {
+            let built = self.built(calls, &key, classpath, project);
+            if is_built(&built.key) {
                 return Ok((built, How::Kept));
             }
             let call = self.call(calls, "test-compile", &place, &["-o", "-q", "test-compile"])?;
@@ -153,19 +166,20 @@ impl<'a> Maven<'a> {
         if let Some(trouble) = self.trouble(&call) {
             return Err(Unbuilt::Trouble(trouble));
         }
-        let built = self.read(&classpath, &effective, dir)?;
+        let (classpath, project) = self.read(&classpath, &effective, dir)?;
+        let built = self.built(calls, &key, classpath, project);
         cache::store(&file, &built)?;
         Ok((built, if online { How::Online } else { How::Resolved }))
     }
 
-    /// What the outputs of a module depend on beside its sources.
-    pub(crate) fn build_key(&self, calls: &Calls<'_>, dir: &str, built: &Built) -> String {
-        let key = cache::key(self.root, dir, &self.program, self.args, calls.variable("HOME"));
+    /// A module with the key of its outputs; `module` is the key of the module itself.
+    fn built(&self, calls: &Calls<'_>, module: &str, classpath: Vec<String>, project: Project) -> Built {
         let jdk = match calls.variable("JAVA_HOME") {
             Some(home) => PathBuf::from(home).join("bin/javac"),
             None => calls.find("javac").unwrap_or_default(),
         };
-        cache::build_key(&key, &jdk, &self.options, &built.classpath)
+        let key = cache::build_key(module, &jdk, &self.options, &classpath);
+        Built { classpath, project, key }
     }
 
     /// Runs test classes (dotted names) of a module; the call's output is not quiet.
@@ -286,7 +300,8 @@ impl<'a> Maven<'a> {
         }
     }
 
-    fn read(&self, classpath: &Path, effective: &Path, dir: &str) -> Result<Built, Stop> {
+    /// The class path and the effective POM that Maven wrote.
+    fn read(&self, classpath: &Path, effective: &Path, dir: &str) -> Result<(Vec<String>, Project), Stop> {
         let home = if dir.is_empty() { self.root.to_owned() } else { self.root.join(dir) };
         let missing = |what: &str| {
             Stop::setup(
@@ -303,7 +318,7 @@ impl<'a> Maven<'a> {
         }
         let project = xml::read_file(effective).and_then(|root| project::read(&root, &home));
         let project = project.ok_or_else(|| missing("effective POM"))?;
-        Ok(Built { classpath: read_paths(classpath), project })
+        Ok((read_paths(classpath), project))
     }
 }
 

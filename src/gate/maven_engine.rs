@@ -9,7 +9,7 @@
 //! Refuses to know: thresholds of the POM (the goal's own are never reached: the report is judged here).
 
 use super::calls::{Call, disk, fresh_folder};
-use super::module::Place;
+use super::module::{Place, blame};
 use super::outcome::Outcome;
 use super::pit::{RedTest, read_report};
 use super::report::{Mode, Owners, Parsed};
@@ -149,7 +149,7 @@ fn red_or_trouble(place: &Place<'_>, call: &Call) -> Stop {
         })
         .collect();
     if call.output.contains("did not pass without mutation") {
-        if let Err(stop) = place.blame(&red) {
+        if let Err(stop) = blame(&place.answerable(), &red) {
             return stop;
         }
         return Stop::setup(

@@ -107,11 +107,8 @@ fn compile(
         Err(Unbuilt::Stop(stop)) => return Err(stop),
         Err(Unbuilt::Trouble(trouble)) => return Err(unbuilt(bench, module, trouble)),
     };
-    let own = [&built.project.classes, &built.project.test_classes];
-    // Class path entries that are no files are the classes of other modules.
-    let others = built.classpath.iter().filter(|entry| Path::new(entry).is_dir());
-    let folders = own.into_iter().chain(others).map(PathBuf::from).collect();
-    let build = Build::of(maven.build_key(bench.calls, &module.dir, &built), folders)?;
+    let folders = built.class_folders().into_iter().map(Path::to_owned).collect();
+    let build = Build::of(built.key.clone(), folders)?;
     trees.built(&build);
     Ok((built, build))
 }
@@ -327,11 +324,6 @@ impl Place<'_> {
     pub(crate) fn folder(&self, what: &str) -> PathBuf {
         let folder = self.bench.request.folder.join(what).join(folder_name(&self.bench.package.name));
         if self.module.dir.is_empty() { folder } else { folder.join(folder_name(&self.module.dir)) }
-    }
-
-    /// A failure when a red test is one that the family answers for.
-    pub(crate) fn blame(&self, red: &[RedTest]) -> Result<(), Stop> {
-        blame(&self.answerable(), red)
     }
 }
 

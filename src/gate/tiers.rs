@@ -123,6 +123,10 @@ pub(crate) fn hanging_on_timeouts(rule: Rule, targets: &[Target], parsed: &Parse
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::gate::report::Counted;
+    use crate::gate::scope::Extent;
+    use crate::mutation::{Coverage, NoCoverage, Tally};
+    use crate::source::RepoPath;
     use TestTiers::{All, Own, OwnFirst, Reachable};
 
     fn names(all: &[&str]) -> BTreeSet<String> {
@@ -138,6 +142,37 @@ mod tests {
         .into_iter()
         .map(|tier| (tier.name, tier.tests.into_iter().collect()))
         .collect()
+    }
+
+    #[test]
+    fn a_class_hangs_on_time_outs_when_its_score_or_the_one_it_must_keep_rests_on_them() {
+        let tally = |killed, timed_out| Tally { killed, timed_out, survived: 1, ..Tally::default() };
+        let floor = |killed, total| Some(Coverage { killed, total });
+        let (none, killed) = (Tally::default(), Tally { killed: 1, ..Tally::default() });
+        let timed_out = Tally { timed_out: 1, ..Tally::default() };
+        let all = [
+            ("Hangs", Extent::Class, tally(2, 1), none, None),
+            ("Stands", Extent::Class, tally(9, 1), none, None),
+            ("Low", Extent::Class, tally(1, 1), none, None),
+            ("Whole", Extent::Change(Vec::new()), tally(2, 1), killed, floor(3, 4)),
+            ("Changed", Extent::Change(Vec::new()), tally(9, 1), timed_out, floor(1, 4)),
+            ("Kept", Extent::Change(Vec::new()), tally(2, 1), killed, floor(2, 4)),
+        ];
+        let (mut targets, mut parsed) = (Vec::new(), Parsed::default());
+        for (class, extent, tally, changed, floor) in all {
+            targets.push(Target {
+                package: "p".to_owned(),
+                path: RepoPath::parse(&format!("{class}.java")),
+                class: class.to_owned(),
+                tests: BTreeSet::new(),
+                extent,
+            });
+            let counted = Counted { tally, changed, floor, dropped: 1, ..Counted::default() };
+            parsed.classes.insert(class.to_owned(), counted);
+        }
+        let rule = Rule { threshold: 70, per: Per::Class, no_coverage: NoCoverage::Survived };
+        assert_eq!(open(rule, &targets, &parsed), names(&["Low"]));
+        assert_eq!(hanging_on_timeouts(rule, &targets, &parsed), names(&["Changed", "Hangs", "Whole"]));
     }
 
     #[test]

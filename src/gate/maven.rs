@@ -55,7 +55,7 @@ pub(crate) struct Maven<'a> {
     program: PathBuf,
     args: &'a [String],
     package: &'a str,
-    root: &'a Path,
+    root: PathBuf,
     cache: &'a Path,
     options: String,
 }
@@ -111,7 +111,7 @@ impl<'a> Maven<'a> {
     pub(crate) fn find(
         calls: &Calls<'_>,
         package: &'a str,
-        root: &'a Path,
+        root: &Path,
         args: &'a [String],
         cache: &'a Path,
     ) -> Result<Self, Stop> {
@@ -130,7 +130,7 @@ impl<'a> Maven<'a> {
         let file = fs_err::read_to_string(root.join(".mvn/jvm.config")).unwrap_or_default();
         let quick = jvm::quick(own.split_whitespace().chain(file.split_whitespace()));
         let options = [&[own][..], &quick, &[MAVEN_OPTS]].concat().join(" ");
-        Ok(Self { program, args, package, root, cache, options })
+        Ok(Self { program, args, package, root: root.to_owned(), cache, options })
     }
 
     /// Compiles the module with its tests and what it needs of its reactor. `is_built` is asked whether the
@@ -141,8 +141,8 @@ impl<'a> Maven<'a> {
         dir: &str,
         is_built: &dyn Fn(&str) -> bool,
     ) -> Result<(Built, How), Unbuilt> {
-        let place = reactor::locate(self.root, dir);
-        let key = cache::key(self.root, dir, &self.program, self.args, calls.variable("HOME"));
+        let place = reactor::locate(&self.root, dir);
+        let key = cache::key(&self.root, dir, &self.program, self.args, calls.variable("HOME"));
         let file = self.cache.join(format!("module-{key}.json"));
         if let Some((classpath, project)) = cache::load(&file) {
             let built = self.built(calls, &key, classpath, project);
@@ -184,7 +184,7 @@ impl<'a> Maven<'a> {
 
     /// Runs test classes (dotted names) of a module; the call's output is not quiet.
     pub(crate) fn test(&self, calls: &Calls<'_>, dir: &str, classes: &[String]) -> Result<Call, Stop> {
-        let place = reactor::locate(self.root, dir);
+        let place = reactor::locate(&self.root, dir);
         let tests = format!("-Dtest={}", classes.join(",").replace('.', "/"));
         let quiet = ["-DfailIfNoSpecifiedTests=false", "-Dsurefire.failIfNoSpecifiedTests=false"];
         let goals = ["test", &tests, quiet[0], quiet[1], "-DfailIfNoTests=false"];
@@ -199,7 +199,7 @@ impl<'a> Maven<'a> {
         dir: &str,
         args: &[&str],
     ) -> Result<Call, Stop> {
-        Ok(self.call_offline_first(calls, name, &reactor::locate(self.root, dir), args)?.0)
+        Ok(self.call_offline_first(calls, name, &reactor::locate(&self.root, dir), args)?.0)
     }
 
     /// Resolves artifacts (`group:artifact:version`) with what they need, once, into ralph's cache.
@@ -214,7 +214,7 @@ impl<'a> Maven<'a> {
         fs_err::write(&pom, tools_pom(artifacts)).map_err(|error| super::calls::disk(&error))?;
         let output = work.path().join("classpath");
         let argument = format!("-Dmdep.outputFile={}", output.display());
-        let place = reactor::Place { root: self.root.to_owned(), module: None };
+        let place = reactor::Place { root: self.root.clone(), module: None };
         let file_argument = pom.display().to_string();
         let goals = ["-q", "-f", &file_argument, BUILD_CLASSPATH, &argument];
         let (call, _) = self.call_offline_first(calls, "tools", &place, &goals)?;
@@ -248,7 +248,7 @@ impl<'a> Maven<'a> {
 
     /// What went wrong with a call, if anything did.
     pub(crate) fn trouble(&self, call: &Call) -> Option<Trouble> {
-        (!call.end.is_success()).then(|| trouble::read(&call.output, self.root))
+        (!call.end.is_success()).then(|| trouble::read(&call.output, &self.root))
     }
 
     /// Calls Maven without the network, and again with it only when something was not there; true when
@@ -302,7 +302,7 @@ impl<'a> Maven<'a> {
 
     /// The class path and the effective POM that Maven wrote.
     fn read(&self, classpath: &Path, effective: &Path, dir: &str) -> Result<(Vec<String>, Project), Stop> {
-        let home = if dir.is_empty() { self.root.to_owned() } else { self.root.join(dir) };
+        let home = super::module::home(&self.root, dir);
         let missing = |what: &str| {
             Stop::setup(
                 format!(

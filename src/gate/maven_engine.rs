@@ -77,7 +77,7 @@ fn run(place: &Place<'_>, owners: &Owners, outcome: &mut Outcome, alone: bool) -
         let kept = place.folder("report");
         fresh_folder(&kept)?;
         copy(folder, &kept, 0).map_err(|error| disk(&error))?;
-        outcome.reports = vec![super::from_workspace(&kept.join("index.html"))];
+        outcome.reports = vec![kept.join("index.html").display().to_string()];
     }
     Ok(parsed)
 }

@@ -72,7 +72,7 @@ pub(crate) struct Outcome {
     pub(crate) failing: BTreeSet<String>,
     /// Facts beside the verdict.
     pub(crate) remarks: Vec<String>,
-    /// HTML reports, the first page of each.
+    /// HTML reports, the first page of each; absolute paths.
     pub(crate) reports: Vec<String>,
     /// What was done.
     pub(crate) trace: Trace,

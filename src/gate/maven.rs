@@ -75,7 +75,7 @@ impl Built {
     /// The folders of its classes, then those of other modules: the entries of the class path that are no
     /// jars.
     pub(crate) fn class_folders(&self) -> Vec<&Path> {
-        let own = [&self.project.classes, &self.project.test_classes].map(|folder| Path::new(folder));
+        let own = [&self.project.classes, &self.project.test_classes].map(Path::new);
         let others = self.classpath.iter().map(Path::new).filter(|entry| entry.is_dir());
         own.into_iter().chain(others).collect()
     }

@@ -3,7 +3,8 @@
 //! Owns: the measuring of the base and the memory of what was measured.
 //!
 //! Promises: a class that cannot be measured at its base is judged whole, and that is told; what is
-//! remembered belongs to exactly these class files, tests and settings.
+//! remembered belongs to exactly these class files, tests and settings; where one of these files cannot be
+//! read there is no verdict.
 //!
 //! Refuses to know: how the base is checked out, what a fallen score means.
 

@@ -155,3 +155,23 @@ fn read(file: &Path) -> Option<Kept> {
 fn is_there(entry: &str) -> bool {
     Path::new(entry).extension().is_none_or(|extension| extension != "jar") || Path::new(entry).is_file()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::build_key;
+    use std::path::Path;
+
+    #[test]
+    fn a_jar_that_changes_makes_another_build_and_a_folder_that_the_build_makes_does_not() {
+        let home = tempfile::tempdir().unwrap();
+        let at = |name: &str| home.path().join(name).display().to_string();
+        let classpath = [at("a.jar"), at("sibling/target/classes")];
+        let key = || build_key("m", Path::new("/absent"), "", &classpath);
+        fs_err::write(&classpath[0], "1").unwrap();
+        let before = key();
+        fs_err::create_dir_all(&classpath[1]).unwrap();
+        assert_eq!(key(), before);
+        fs_err::write(&classpath[0], "22").unwrap();
+        assert_ne!(key(), before);
+    }
+}

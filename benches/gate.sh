@@ -44,6 +44,9 @@ classes='' sample=0 scope=class repeat=1 threads=1 fresh=0 only_table=0 lines=5
 
 usage() { sed -n '2,/^set -/{/^set -/d;s/^# \{0,1\}//p}' "${BASH_SOURCE[0]}"; }
 
+# shellcheck source=benches/maven-central.bash
+source "$root/benches/maven-central.bash"
+
 while (($#)); do
     case $1 in
     --project) case ${2:?} in csv | text) projects=("$2") ;; all) ;; *) usage >&2; exit 2 ;; esac; shift ;;
@@ -52,19 +55,11 @@ while (($#)); do
     --quick) classes=Token,ExtendedBufferedReader,CaseUtils,CosineSimilarity ;;
     --scope) scope=${2:?}; shift; [[ $scope == class || $scope == lines ]] || { usage >&2; exit 2; } ;;
     --repeat) repeat=${2:?}; shift ;;
-    --threads) threads=${2:?}; shift ;;
-    --ralph) ralph=$(realpath "${2:?}"); shift ;;
-    --into) into=$(realpath -m "${2:?}"); shift ;;
-    --fresh) fresh=1 ;;
-    --table) only_table=1 ;;
-    --help | -h) usage; exit 0 ;;
-    *) usage >&2; exit 2 ;;
+    *) shared_option "$@"; shift $((taken - 1)) ;;
     esac
     shift
 done
 
-# shellcheck source=benches/maven-central.bash
-source "$root/benches/maven-central.bash"
 needs mvn java git unzip python3
 results=$into/gate.tsv
 mkdir -p "$into/logs"

@@ -273,8 +273,8 @@ impl Workspace {
 }
 
 /// A `.ralph/` above the current folder makes a workspace when it holds a configuration or what a run left
-/// (in the current folder it always does). Any other folder of that name on the way up is passed by: packages are repositories below their
-/// workspace, so that the end of a repository cannot end the search.
+/// (in the current folder it always does). Any other folder of that name on the way up is passed by: packages
+/// are repositories below their workspace, so that the end of a repository cannot end the search.
 fn is_workspace(folder: &Path) -> bool {
     let ralph = folder.join(".ralph");
     ralph.join("config.yaml").is_file() || ralph.join("state").is_dir()

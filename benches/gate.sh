@@ -3,7 +3,7 @@
 #
 #   benches/gate.sh [options]
 #
-#   --project csv|text|all   which project (default all): commons-csv 1.14.1, commons-text 1.14.0
+#   --project csv|text|cli|all   which project (default all): commons-csv 1.14.1, commons-text 1.14.0, commons-cli 1.10.0
 #   --classes A,B            only these classes, by simple or full name
 #   --sample N               N classes of each project, evenly spread
 #   --quick                  four classes: Token, ExtendedBufferedReader, CaseUtils, CosineSimilarity
@@ -39,7 +39,7 @@ set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 ralph=$root/target/release/ralph
 into=$root/target/bench
-projects=(csv text)
+projects=(csv text cli)
 classes='' sample=0 scope=class repeat=1 threads=1 fresh=0 only_table=0 lines=5
 
 usage() { sed -n '2,/^set -/{/^set -/d;s/^# \{0,1\}//p}' "${BASH_SOURCE[0]}"; }
@@ -49,7 +49,7 @@ source "$root/benches/maven-central.bash"
 
 while (($#)); do
     case $1 in
-    --project) case ${2:?} in csv | text) projects=("$2") ;; all) ;; *) usage >&2; exit 2 ;; esac; shift ;;
+    --project) case ${2:?} in csv | text | cli) projects=("$2") ;; all) ;; *) usage >&2; exit 2 ;; esac; shift ;;
     --classes) classes=${2:?}; shift ;;
     --sample) sample=${2:?}; shift ;;
     --quick) classes=Token,ExtendedBufferedReader,CaseUtils,CosineSimilarity ;;
@@ -71,6 +71,7 @@ coordinates() {   # project
     case $1 in
     csv) echo org.apache.commons:commons-csv:1.14.1 ;;
     text) echo org.apache.commons:commons-text:1.14.0 ;;
+    cli) echo commons-cli:commons-cli:1.10.0 ;;
     esac
 }
 

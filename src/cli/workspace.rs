@@ -20,7 +20,7 @@ use crate::sys::disk::RealDisk;
 use crate::sys::lock::{self, Lock};
 use crate::sys::process::{Supervisor, close_to_others};
 use crate::sys::signals::Interrupts;
-use crate::task::{Grammar, TaskKey};
+use crate::task::{Grammar, Sections, TaskKey};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -78,8 +78,7 @@ impl Place<'_> {
             )
         })?;
         let places = Places { workspace: root, spec: settings.spec.clone() };
-        let checkpoint = regex_lite::Regex::new(&settings.checkpoints).ok();
-        let grammar = Grammar::new(settings.gates.keys().cloned().collect(), checkpoint);
+        let grammar = grammar_of(&settings);
         Ok(Workspace { places, settings, grammar, json: self.json, tells: true })
     }
 
@@ -274,6 +273,14 @@ impl Workspace {
 fn is_workspace(folder: &Path) -> bool {
     let ralph = folder.join(".ralph");
     ralph.join("config.yaml").is_file() || ralph.join("state").is_dir()
+}
+
+/// The words and sections of the task file.
+fn grammar_of(settings: &Settings) -> Grammar {
+    let checkpoint = regex_lite::Regex::new(&settings.checkpoints).ok();
+    // Both were tried when the configuration was read.
+    let sections = Sections::new(&settings.sections.include, &settings.sections.exclude).unwrap_or_default();
+    Grammar::new(settings.gates.keys().cloned().collect(), checkpoint).with_sections(sections)
 }
 
 /// The folder that `--root` names.

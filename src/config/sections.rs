@@ -8,7 +8,7 @@
 
 use super::error::{either, quoted};
 use super::read::{Field, Fields, Reader};
-use super::{CommitBy, FileGlobs, Limits, OnBlocked, ReworkReviews, Role, Settings, agents, gates};
+use super::{CommitBy, FileGlobs, Limits, OnBlocked, ReworkReviews, Role, Settings, agents, gates, tasks};
 use std::path::{Component, Path, PathBuf};
 
 /// The keys of the root.
@@ -26,6 +26,7 @@ const ROOT: &[&str] = &[
     "checkpoints",
     "rework",
     "on_blocked",
+    "tasks",
 ];
 
 /// The events that `on:` may name.
@@ -56,6 +57,9 @@ pub(super) fn apply(read: &mut Reader, root: &Field, settings: &mut Settings) {
     }
     if let Some(field) = fields.get("limits") {
         limits(read, field, &mut settings.limits);
+    }
+    if let Some(field) = fields.get("tasks") {
+        tasks::tasks(read, field, &mut settings.sections);
     }
     commands(read, &fields, settings);
     choices(read, &fields, settings);

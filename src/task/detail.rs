@@ -133,6 +133,8 @@ pub(super) fn details(file: &TaskFile) -> Details {
                     detail.priority = detail.priority.or(priority);
                 }
             }
+            // Its lines are no task's.
+            Stands::LeftOut(_) => open.clear(),
             Stands::Text if gap < walked.text.len() => {
                 close(&mut open, column);
                 let Some((label, value)) = label(walked.text.get(gap..).unwrap_or_default()) else {

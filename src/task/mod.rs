@@ -20,6 +20,7 @@ mod outline;
 mod reconcile;
 mod remark;
 mod scan;
+mod sections;
 mod stage;
 mod walk;
 
@@ -34,6 +35,7 @@ pub use file::TaskFile;
 pub use grammar::Grammar;
 pub use reconcile::{BoxClaim, Reconciled, reconcile};
 pub use remark::{Remark, RemarkKind};
+pub use sections::{LeftOut, Sections};
 pub use stage::{Stage, TaskKey};
 
 use serde::{Deserialize, Serialize};
@@ -84,4 +86,17 @@ pub struct Row {
     /// The text matches the configured `checkpoints:` pattern.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub checkpoint: bool,
+}
+
+impl Row {
+    /// True when both are the same box, whatever is ticked: read by the same rules, at the same place.
+    pub fn is_same_box(&self, other: &Self) -> bool {
+        self.key == other.key
+            && self.line == other.line
+            && self.optional == other.optional
+            && self.parent == other.parent
+            && self.group == other.group
+            && self.digest == other.digest
+            && self.checkpoint == other.checkpoint
+    }
 }

@@ -89,12 +89,19 @@ impl TaskFile {
 
     fn whole_file(&self) -> Vec<Remark> {
         let mut remarks = Vec::new();
-        if self.is_empty() {
+        if self.is_empty() && self.left_out.is_empty() {
             remarks.push(Remark::new(
                 1,
                 RemarkKind::NoTasks,
                 "The file has no box `- [ ] …`, so there is nothing to do.",
                 "Write each task as a list item with a box: `- [ ] 1. …`.",
+            ));
+        } else if self.is_empty() {
+            remarks.push(Remark::new(
+                1,
+                RemarkKind::NoTasks,
+                "All boxes of the file stand in sections that hold no tasks, so there is nothing to do.",
+                "Look at `tasks.sections` in the configuration: it leaves these sections out.",
             ));
         }
         if bom(&self.bytes) > 0 {

@@ -6,6 +6,7 @@ mod names;
 mod odd;
 mod properties;
 mod reconciling;
+mod sections;
 mod tree;
 
 use super::{Grammar, Row, TaskFile, TaskKey};

@@ -11,6 +11,7 @@ use crate::task::TaskFile;
 use crate::task::exclude::{Kind, bom};
 use crate::task::grammar::leading_id;
 use crate::task::scan::{Line, checkbox, first_char, heading, indent, is_blank, item, lines};
+use crate::task::walk::{Stands, Walked, walk};
 
 /// Longest text between brackets that is looked at, bytes.
 const MAX_BRACKET: usize = 40;
@@ -43,23 +44,15 @@ fn ends_word(rest: &[u8]) -> bool {
 
 /// The remarks on lines without a task, and on line ends.
 pub(super) fn remarks(file: &TaskFile) -> Vec<Remark> {
-    let bytes = file.bytes();
-    let mut parts = file.excluded.iter().peekable();
-    let mut boxes = file.tasks.iter().peekable();
     let mut remarks = Vec::new();
     let mut ends = LineEnds::default();
     let mut in_table = false;
-    for (number, line) in (1_u32..).zip(lines(bytes, bom(bytes))) {
-        remarks.extend(ends.look(bytes, line, number));
-        while parts.next_if(|part| part.range.end <= line.start).is_some() {}
-        let text = bytes.get(line.start..line.end).unwrap_or_default();
-        let hidden = parts.peek().filter(|part| part.range.start <= line.start).map(|part| part.kind);
-        let is_task = boxes.next_if(|task| task.found.line == number).is_some();
-        let kind = match hidden {
-            Some(Kind::FrontMatter) => is_box_item(text).then_some(RemarkKind::BoxInFrontMatter),
-            Some(Kind::Fence | Kind::Comment) => None,
-            None if is_task => None,
-            None => odd(text, file),
+    for Walked { number, line, text, stands } in walk(file) {
+        remarks.extend(ends.look(file.bytes(), line, number));
+        let kind = match stands {
+            Stands::Hidden(Kind::FrontMatter) => is_box_item(text).then_some(RemarkKind::BoxInFrontMatter),
+            Stands::Hidden(Kind::Fence | Kind::Comment) | Stands::Task(_) | Stands::LeftOut(_) => None,
+            Stands::Heading(_) | Stands::Text => odd(text, file),
         };
         let told = in_table && kind == Some(RemarkKind::BoxInTable);
         in_table = kind == Some(RemarkKind::BoxInTable);

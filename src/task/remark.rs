@@ -8,6 +8,7 @@
 //! Refuses to know: what makes a run refuse the file (see `diagnose`).
 
 mod lines;
+mod stages;
 
 use super::exclude::{Kind, bom};
 use super::grammar::{Head, head};
@@ -53,6 +54,12 @@ pub enum RemarkKind {
     UnknownStage,
     /// A parent is ticked and a required child is not done.
     TickedParent,
+    /// Boxes stand in a code fence and are no tasks.
+    BoxInFence,
+    /// A stage stands on the other side of its task than its turn is.
+    StageOrder,
+    /// A gate covers no task that could change anything.
+    GateWithoutWork,
 }
 
 /// Something odd in a task file.
@@ -83,6 +90,7 @@ impl TaskFile {
         remarks.extend(self.tasks_alone());
         remarks.extend(self.duplicate_ids());
         remarks.extend(self.ticked_parents());
+        remarks.extend(stages::remarks(self));
         remarks.sort_by_key(|remark| (remark.line, remark.kind));
         remarks
     }

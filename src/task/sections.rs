@@ -80,7 +80,7 @@ impl TaskFile {
 
 impl Pattern {
     fn new(given: &str) -> Result<Self, (String, String)> {
-        let folded = given.trim().to_lowercase();
+        let folded = given.trim().trim_end_matches([':', '：']).to_lowercase();
         let glob: Result<Glob, _> = GlobBuilder::new(&folded).backslash_escape(true).build();
         match glob {
             Ok(glob) => Ok(Self { given: given.to_owned(), matcher: glob.compile_matcher() }),

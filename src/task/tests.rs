@@ -2,6 +2,7 @@
 
 mod details;
 mod edits;
+mod explaining;
 mod names;
 mod odd;
 mod properties;

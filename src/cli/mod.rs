@@ -55,7 +55,7 @@ fn dispatch(cli: &Cli) -> Result<Exit, Fault> {
         Verb::Reopen(by_hand) => hand::reopen(&place, by_hand),
         Verb::Snapshot { id } => hand::snapshot(&place, id),
         Verb::Gate(args) => gate::gate(&place, args),
-        Verb::Check => check::check(&place),
+        Verb::Check(args) => check::check(&place, args),
         Verb::Init(args) => init::init(&place, args),
         Verb::Demo { into } => demo::demo(cli.json, into.as_deref()),
     }

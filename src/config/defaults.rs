@@ -8,7 +8,7 @@
 
 use super::{
     Checks, CommitBy, FileGlobs, GateEngine, GateSettings, Limits, NoCoverage, OnBlocked, Per, Place,
-    ReworkReviews, Role, ScopeKind, Settings, StagesFrom, TestTiers,
+    ReworkReviews, Role, ScopeKind, Settings, StagesFrom, TaskSections, TestTiers,
 };
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -50,6 +50,7 @@ impl Settings {
             on_blocked: OnBlocked::Stop,
             stages: StagesFrom::File,
             placement: BTreeMap::new(),
+            sections: TaskSections::default(),
         }
     }
 }

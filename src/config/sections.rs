@@ -10,7 +10,7 @@ use super::error::{either, quoted};
 use super::placement::placement;
 use super::read::{Field, Fields, Reader};
 use super::{
-    CommitBy, FileGlobs, Limits, OnBlocked, ReworkReviews, Role, Settings, StagesFrom, agents, gates,
+    CommitBy, FileGlobs, Limits, OnBlocked, ReworkReviews, Role, Settings, StagesFrom, agents, gates, tasks,
 };
 use std::path::{Component, Path, PathBuf};
 
@@ -31,6 +31,7 @@ const ROOT: &[&str] = &[
     "on_blocked",
     "stages",
     "placement",
+    "tasks",
 ];
 
 /// The events that `on:` may name.
@@ -65,6 +66,9 @@ pub(super) fn apply(read: &mut Reader, root: &Field, settings: &mut Settings) {
     }
     if let Some(field) = fields.get("limits") {
         limits(read, field, &mut settings.limits);
+    }
+    if let Some(field) = fields.get("tasks") {
+        tasks::tasks(read, field, &mut settings.sections);
     }
     commands(read, &fields, settings);
     choices(read, &fields, settings);

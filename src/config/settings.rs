@@ -51,6 +51,8 @@ pub struct Settings {
     pub stages: StagesFrom,
     /// Where the boxes of gates stand, as far as somebody chose; by gate.
     pub placement: BTreeMap<String, Placement>,
+    /// `tasks.sections`.
+    pub sections: TaskSections,
 }
 
 impl Settings {
@@ -59,6 +61,15 @@ impl Settings {
         let choice = |gate: &String| self.placement.get(gate).cloned().unwrap_or(Placement::Each);
         self.gates.keys().map(|gate| (gate.clone(), choice(gate))).collect()
     }
+}
+
+/// `tasks.sections`: texts of headings (globs, whatever their case) whose sections hold tasks.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct TaskSections {
+    /// Only sections below a heading that one of these matches hold tasks; none means all.
+    pub include: Vec<String>,
+    /// Sections below a heading that one of these matches hold no tasks.
+    pub exclude: Vec<String>,
 }
 
 /// Patterns by kind of file; a path is a test file first, then a build file, then a production file.

@@ -7,7 +7,7 @@
 //! Refuses to know: where the text stands in its file, and who else has the same id.
 
 use super::scan::is_blank;
-use super::{Placement, Stage};
+use super::{Placement, Sections, Stage};
 use regex_lite::Regex;
 
 /// The pattern of `checkpoints:` when the configuration names none.
@@ -25,6 +25,8 @@ pub struct Grammar {
     pub checkpoint: Option<Regex>,
     /// Where the stages of a task stand (`stages:`).
     pub stages: Stages,
+    /// The sections whose boxes are tasks (`tasks.sections`).
+    pub sections: Sections,
 }
 
 /// Where the stages of a task stand.
@@ -41,15 +43,21 @@ pub enum Stages {
 }
 
 impl Grammar {
-    /// A grammar with these gates and this pattern; stages stand in the file.
+    /// A grammar with these gates and this pattern; stages stand in the file, every section holds tasks.
     pub fn new(gates: Vec<String>, checkpoint: Option<Regex>) -> Self {
-        Self { gates, checkpoint, stages: Stages::File }
+        Self { gates, checkpoint, stages: Stages::File, sections: Sections::default() }
     }
 
     /// The same with stages that stand there.
     #[must_use]
     pub fn with_stages(self, stages: Stages) -> Self {
         Self { stages, ..self }
+    }
+
+    /// The same with these sections.
+    #[must_use]
+    pub fn with_sections(self, sections: Sections) -> Self {
+        Self { sections, ..self }
     }
 
     /// True when the text of a task matches the pattern for checkpoints.

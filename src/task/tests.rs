@@ -1,11 +1,14 @@
 //! Tests of the task file, by what they are about.
 
+mod details;
 mod edits;
+mod explaining;
 mod names;
 mod odd;
 mod placing;
 mod properties;
 mod reconciling;
+mod sections;
 mod tree;
 mod unwritten;
 

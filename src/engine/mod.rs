@@ -8,6 +8,7 @@
 //! Refuses to know: rules (the machine has them), formats, flags.
 
 mod fault;
+mod follow;
 mod outside;
 mod perform;
 mod places;
@@ -17,6 +18,7 @@ mod views;
 mod world;
 
 pub use fault::{Fault, FaultKind};
+pub use follow::Follow;
 pub use outside::{Outside, Parts, private_folder};
 pub use places::Places;
 pub use world::{AgentEnd, Awaited, Judged, JudgedAhead, Readings, Started, World};
@@ -28,7 +30,7 @@ use crate::machine::state::{Phase, State};
 use crate::machine::step;
 use crate::mutation::GateReport;
 use crate::sys::Disk;
-use crate::task::{Grammar, TaskFile};
+use crate::task::Grammar;
 use std::collections::VecDeque;
 
 /// The fold of the journal with the tag of the record that the current entry belongs to.
@@ -189,8 +191,8 @@ pub fn read_state(disk: &dyn Disk, places: &Places, grammar: &Grammar) -> Result
     journal::replay(&bytes, |record| fold.take(&record).map(drop))?;
     let mut state = fold.state;
     state.spec = places.spec_name();
-    if let Some(bytes) = disk.read(&places.tasks())? {
-        state.take_rows(TaskFile::parse(bytes, grammar).rows());
+    if let Some(rows) = follow::rows_now(disk, places, grammar)? {
+        state.take_rows(rows);
     }
     Ok(state)
 }

@@ -16,8 +16,7 @@ use crate::task::{Row, Stage, TaskKey};
 /// one of wider reach. A parent that was ticked with its last child stands for its children, not for a commit.
 pub fn is_commit_only(book: &Book, key: &TaskKey) -> bool {
     let is_work = matches!(key.stage, Stage::Implementation | Stage::Integ);
-    let by_commit =
-        book.stage(key).is_some_and(|stage| stage.ticked_by == Some(By::Ralph) && !stage.green);
+    let by_commit = book.stage(key).is_some_and(|stage| stage.ticked_by == Some(By::Ralph) && !stage.green);
     is_work && by_commit && book.is_done(key) && !has_required_children(book, key) && !is_judged(book, key)
 }
 

@@ -253,7 +253,9 @@ impl Board {
 fn why(state: &State, held: bool) -> Option<String> {
     match &state.phase {
         Phase::Stopped(stop) => Some(line(&stop.to_string(), REASON_CHARS)),
-        Phase::Waiting { seconds, why } if held => Some(line(&format!("waits {seconds} s: {why}"), REASON_CHARS)),
+        Phase::Waiting { seconds, why } if held => {
+            Some(line(&format!("waits {seconds} s: {why}"), REASON_CHARS))
+        }
         _ => None,
     }
 }

@@ -85,11 +85,8 @@ pub(crate) fn working() -> (State, Spent) {
         version: String::new(),
     };
     spent.note("2026-11-22T10:00:00Z", &start, &state);
-    state.phase = Phase::Attempting {
-        key: key("2", "IMPLEMENT"),
-        before: Snapshot::default(),
-        process: Some((1, 1)),
-    };
+    state.phase =
+        Phase::Attempting { key: key("2", "IMPLEMENT"), before: Snapshot::default(), process: Some((1, 1)) };
     spent.note("2026-11-22T10:20:00Z", &Event::AgentSpawned { pid: 1, started: 1 }, &state);
     (state, spent)
 }
@@ -179,7 +176,10 @@ fn where_nobody_holds_the_lock_nothing_runs() {
     let lines = table::lines(&board, 100);
     assert!(lines.contains(&"run: none is active".to_owned()), "{lines:#?}");
     assert!(!lines.iter().any(|line| line.contains("now:") || line.contains("running")), "{lines:#?}");
-    assert!(lines.iter().any(|line| line.contains("time: runs 20 min,")), "until the last record: {lines:#?}");
+    assert!(
+        lines.iter().any(|line| line.contains("time: runs 20 min,")),
+        "until the last record: {lines:#?}"
+    );
 }
 
 #[test]
@@ -240,7 +240,8 @@ fn what_a_box_is_said_to_be() {
     assert_eq!(standing(gates, gate(|known| known.verdict = Some("PASS"))), Standing::Open, "opened since");
     assert_eq!(standing(gates, blocked), Standing::Open, "the work says it");
     let gates = gates.replace("[ ]", "[x]");
-    let ralph = |verdict| move |state: &mut State| note(state, "1", "PITEST", ticked(By::Ralph, Some(verdict)));
+    let ralph =
+        |verdict| move |state: &mut State| note(state, "1", "PITEST", ticked(By::Ralph, Some(verdict)));
     assert_eq!(standing(&gates, ralph("SKIP")), Standing::Passed("SKIP"));
     let person = |state: &mut State| note(state, "1", "PITEST", ticked(By::Person, Some("FAIL")));
     assert_eq!(standing(&gates, person), Standing::ByPerson);
@@ -292,7 +293,9 @@ fn columns_stand_in_the_order_of_a_familys_way() {
         board.stages.iter().map(|stage| stage.word().to_owned()).collect::<Vec<_>>()
     };
     assert_eq!(
-        board("- [ ] FINAL F\n- [ ] 1.PRE-CR C\n- [ ] 1.PITEST P\n- [ ] 1.REQ-CHECK R\n- [ ] 2. B\n- [ ] 2.LINT L\n- [ ] 3.INTEG I\n- [ ] 1. A\n- [ ] 2.TEST-FIRST T\n"),
+        board(
+            "- [ ] FINAL F\n- [ ] 1.PRE-CR C\n- [ ] 1.PITEST P\n- [ ] 1.REQ-CHECK R\n- [ ] 2. B\n- [ ] 2.LINT L\n- [ ] 3.INTEG I\n- [ ] 1. A\n- [ ] 2.TEST-FIRST T\n"
+        ),
         ["TEST-FIRST", "IMPLEMENT", "REQ-CHECK", "PITEST", "LINT", "PRE-CR", "INTEG", "FINAL"]
     );
 }
@@ -300,7 +303,10 @@ fn columns_stand_in_the_order_of_a_familys_way() {
 #[test]
 fn a_cost_is_said_with_who_reported_it_and_nothing_is_not_zero() {
     assert_eq!(Cost { micros: 0, reported: 0, attempts: 9 }.words(), "not reported");
-    assert_eq!(Cost { micros: 310_001, reported: 2, attempts: 3 }.words(), "$0.32 as 2 of 3 attempts reported");
+    assert_eq!(
+        Cost { micros: 310_001, reported: 2, attempts: 3 }.words(),
+        "$0.32 as 2 of 3 attempts reported"
+    );
     assert_eq!(Cost { micros: 0, reported: 1, attempts: 1 }.words(), "$0.00 as 1 of 1 attempt reported");
 }
 

@@ -3,7 +3,7 @@
 //! Owns: widths, which columns are shortened when there is little room, the order of the lines.
 //!
 //! Promises: no line of the table is wider than asked; a cell is never cut so that it says another thing: it
-//! is whole, or its short form, or its line ends with `…`.
+//! is whole, or its short form, or its column is left out and `…` stands for it.
 //!
 //! Refuses to know: terminals, colours.
 
@@ -50,7 +50,25 @@ impl Grid {
         if whole.text_width() >= TEXT_LEAST.min(text_wanted(board)) {
             return whole;
         }
-        Self::with(board, columns, true)
+        Self::with(board, columns, true).within(columns)
+    }
+
+    /// Without the last stages, as many as have no room: a column `…` stands for them.
+    fn within(mut self, columns: usize) -> Self {
+        let used = |widths: &[usize]| widths.iter().map(|width| width + GAP).sum::<usize>();
+        if used(&self.widths) <= columns + GAP {
+            return self;
+        }
+        while self.widths.len() > 1 && used(&self.widths) + 1 > columns {
+            self.widths.pop();
+        }
+        let kept = self.widths.len();
+        self.head.truncate(kept);
+        self.rows.iter_mut().for_each(|row| row.truncate(kept));
+        self.widths.push(1);
+        self.head.push("…".to_owned());
+        self.rows.iter_mut().for_each(|row| row.push(plain(String::new())));
+        self
     }
 
     fn with(board: &Board, columns: usize, short: bool) -> Self {

@@ -18,6 +18,8 @@ mod kill;
 mod limits;
 mod output;
 mod project;
+mod status;
 mod tasks_file;
 mod verbs;
+mod watch;
 mod whole;

@@ -13,7 +13,7 @@ use crate::report::board::{Board, Line as Family, Standing};
 use crate::report::plain::line;
 use crate::report::spent::duration;
 use crate::report::table::{GAP, Grid, GridCell, headline, now, open_reasons, says, time_and_cost};
-use crate::report::width::pad;
+use crate::report::width::{cut, pad};
 use ratatui::Frame;
 use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::style::{Color, Modifier, Style};
@@ -79,7 +79,8 @@ impl View {
 
 /// Draws the view.
 pub(super) fn draw(view: &View, frame: &mut Frame<'_>) {
-    let (head, reasons) = (head(view), reasons(view));
+    let columns = usize::from(frame.area().width);
+    let (head, reasons) = (head(view, columns), reasons(view));
     let rooms = Rooms::of(view, frame.area(), head.len(), reasons.len());
     let lengths = rooms.all().map(|rows| Constraint::Length(u16::try_from(rows).unwrap_or(u16::MAX)));
     let areas = Layout::vertical(lengths).areas(frame.area());
@@ -87,7 +88,12 @@ pub(super) fn draw(view: &View, frame: &mut Frame<'_>) {
     frame.render_widget(Paragraph::new(head), of_head);
     table(view, frame, of_table);
     let name = view.board.families.get(view.row()).map(title_of).unwrap_or_default();
-    titled(frame, of_reasons, &format!("why {name}"), reasons.into_iter().map(Line::raw).collect());
+    titled(
+        frame,
+        of_reasons,
+        &format!("why {name}"),
+        reasons.iter().map(|reason| Line::raw(cut(reason, columns))).collect(),
+    );
     log(view, frame, of_log);
     let keys = "q quit · j/k or arrows scroll · g/G first/last · f follow what runs";
     frame.render_widget(Paragraph::new(keys).style(Style::new().add_modifier(Modifier::DIM)), of_keys);
@@ -123,27 +129,25 @@ impl Rooms {
 }
 
 /// What runs, what is next, gates, time.
-fn head(view: &View) -> Vec<Line<'static>> {
+fn head(view: &View, columns: usize) -> Vec<Line<'static>> {
     let board = &view.board;
-    let bold = Style::new().add_modifier(Modifier::BOLD);
-    let mut lines = vec![Line::styled(headline(board), bold), running(view)];
-    lines.extend(
-        view.trouble
-            .iter()
-            .map(|trouble| Line::styled(line(&format!("trouble: {trouble}"), 500), view.style(Color::Red))),
-    );
-    let next = crate::report::table::next(board);
-    lines.extend(next.into_iter().find(|line| line.starts_with("next: ")).map(Line::raw));
+    let plain = Style::new();
+    let runs = if board.holder.is_some() { Color::Yellow } else { Color::Reset };
+    let mut lines =
+        vec![(headline(board), plain.add_modifier(Modifier::BOLD)), (running(view), view.style(runs))];
+    let trouble = view.trouble.as_ref().map(|trouble| line(&format!("trouble: {trouble}"), 500));
+    lines.extend(trouble.map(|trouble| (trouble, view.style(Color::Red))));
+    let next = crate::report::table::next(board).into_iter().find(|line| line.starts_with("next: "));
     let gates: Vec<String> =
         board.gates.iter().map(|gate| format!("{}: {}", gate.name, says(gate))).collect();
-    lines.extend((!gates.is_empty()).then(|| Line::raw(format!("gates: {}", gates.join(" · ")))));
-    lines.push(Line::raw(time_and_cost(board)));
-    lines
+    let gates = (!gates.is_empty()).then(|| format!("gates: {}", gates.join(" · ")));
+    lines.extend(next.into_iter().chain(gates).chain([time_and_cost(board)]).map(|text| (text, plain)));
+    lines.into_iter().map(|(text, style)| Line::styled(cut(&text, columns), style)).collect()
 }
 
-fn running(view: &View) -> Line<'static> {
+fn running(view: &View) -> String {
     let board = &view.board;
-    let text = match (now(board), &board.current, &board.holder) {
+    match (now(board), &board.current, &board.holder) {
         (Some(what), Some(current), _) => {
             let seconds = u64::try_from(view.now.saturating_sub(current.since)).unwrap_or(0);
             format!("now: {what}, for {}", duration(seconds))
@@ -156,9 +160,7 @@ fn running(view: &View) -> Line<'static> {
             Some(why) => format!("no run is active; {}: {why}", board.phase),
             None => "no run is active".to_owned(),
         },
-    };
-    let color = if board.holder.is_some() { Color::Yellow } else { Color::Reset };
-    Line::styled(text, view.style(color))
+    }
 }
 
 /// Why the marked family is open or blocked.
@@ -236,7 +238,12 @@ fn log(view: &View, frame: &mut Frame<'_>, area: Rect) {
         "" => format!("log of iteration {}: nothing yet", view.log_iteration()),
         name => format!("log of iteration {}: {name}", view.log_iteration()),
     };
-    titled(frame, area, &title, shown.iter().map(|line| Line::raw(line.clone())).collect());
+    titled(
+        frame,
+        area,
+        &title,
+        shown.iter().map(|line| Line::raw(cut(line, usize::from(area.width)))).collect(),
+    );
 }
 
 #[cfg(test)]
@@ -342,11 +349,11 @@ mod tests {
     #[test]
     fn a_tiny_frame_keeps_what_runs_and_its_row() {
         insta::assert_snapshot!(drawn(&view(true), 20, 5), @r#"
-        "tasks.md: 8 of 15 bo"
-        "now: 2. agent, itera"
-        "TASK   TEST  IMPL  R"
-        "1.     done  done  P"
-        "2.     done  run   o"
+        "tasks.md: 8 of 15 b…"
+        "now: 2. agent, iter…"
+        "TASK   TEST  IMPL  …"
+        "1.     done  done   "
+        "2.     done  run    "
         "#);
     }
 

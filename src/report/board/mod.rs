@@ -1,11 +1,15 @@
 //! What `ralph status` shows, before anybody shows it: families, stages, verdicts, totals.
 //!
-//! Owns: what each box is said to be ([`Standing`]), which reasons are open, what is counted.
+//! Owns: which box is said to be what, which reasons are open, what is counted.
 //!
 //! Promises: a function of the state, of what was spent and of who holds the lock; a box runs only where a
 //! process that lives holds the lock; every text in it is one bounded line without control characters.
 //!
 //! Refuses to know: terminals, columns, files, what time it is.
+
+mod standing;
+
+pub use standing::Standing;
 
 use super::plain::line;
 use super::spent::{Now, SpecSpent, Spent};
@@ -13,7 +17,7 @@ use super::width::steady;
 use crate::machine::backing::is_commit_only;
 use crate::machine::choice::{Choice, choose};
 use crate::machine::state::{Book, By, Phase, StageState, State};
-use crate::task::{Mark, Row, Stage, TaskKey};
+use crate::task::{Row, Stage, TaskKey};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Characters of a reason that are shown.
@@ -88,86 +92,6 @@ pub struct Cell {
     pub attempts: u32,
     /// Why it is open again, when it is.
     pub reasons: Vec<String>,
-}
-
-/// What a box is said to be.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Standing {
-    /// Something is being done for it now.
-    Running,
-    /// Ticked by ralph, with nothing but a commit behind it.
-    CommitOnly,
-    /// Ticked by a person.
-    ByPerson,
-    /// Ticked with this verdict.
-    Passed(&'static str),
-    /// Ticked.
-    Done,
-    /// Open, and its family is blocked.
-    Blocked,
-    /// Holds a mark that is not ralph's.
-    Marked(char),
-    /// Open after so many rejected attempts in a row.
-    Rejected(u32),
-    /// Open after this verdict: FAIL or ERROR.
-    Failed(&'static str),
-    /// Work that a FAIL opened, so many times by now.
-    Rework(u32),
-    /// Open, and taken with `--optional` only.
-    Optional,
-    /// Open.
-    Open,
-}
-
-impl Standing {
-    /// For people; at most 12 columns.
-    pub fn words(self) -> String {
-        match self {
-            Self::Running => "running".to_owned(),
-            Self::CommitOnly => "commit only".to_owned(),
-            Self::ByPerson => "person".to_owned(),
-            Self::Passed(verdict) | Self::Failed(verdict) => verdict.to_owned(),
-            Self::Done => "done".to_owned(),
-            Self::Blocked => "blocked".to_owned(),
-            Self::Marked(mark) => format!("[{mark}]"),
-            Self::Rejected(count) => format!("rejected {}", count.min(999)),
-            Self::Rework(count) => format!("rework {}", count.min(999)),
-            Self::Optional => "optional".to_owned(),
-            Self::Open => "open".to_owned(),
-        }
-    }
-
-    /// The same in at most 5 columns.
-    pub fn short(self) -> String {
-        match self {
-            Self::Running => "run".to_owned(),
-            Self::CommitOnly => "cmt".to_owned(),
-            Self::ByPerson => "pers".to_owned(),
-            Self::Blocked => "blkd".to_owned(),
-            Self::Rejected(count) => format!("rej{}", count.min(99)),
-            Self::Rework(count) => format!("rwk{}", count.min(99)),
-            Self::Optional => "opt".to_owned(),
-            _ => self.words(),
-        }
-    }
-
-    /// For programs: one word that keeps its meaning.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Running => "running",
-            Self::CommitOnly => "commit-only",
-            Self::ByPerson => "by-person",
-            Self::Passed(_) => "passed",
-            Self::Done => "done",
-            Self::Blocked => "blocked",
-            Self::Marked(_) => "marked",
-            Self::Rejected(_) => "rejected",
-            Self::Failed(_) => "failed",
-            Self::Rework(_) => "rework",
-            Self::Optional => "optional",
-            Self::Open => "open",
-        }
-    }
 }
 
 /// The boxes of one gate.
@@ -347,7 +271,7 @@ impl Lines<'_> {
             };
         }
         if !row.mark.is_open() {
-            return marked(row.mark);
+            return Standing::of_mark(row.mark);
         }
         let family = self.book.family(&row.key.family);
         let rejected = known.map_or(0, |known| known.attempts);
@@ -372,12 +296,6 @@ impl Lines<'_> {
 
 fn is_work(stage: &Stage) -> bool {
     matches!(stage, Stage::Implementation | Stage::Integ | Stage::Final)
-}
-
-/// A mark that is not ralph's, as far as it can be shown in one column.
-fn marked(mark: Mark) -> Standing {
-    let is_plain = mark.0.is_ascii_graphic();
-    Standing::Marked(if is_plain { mark.0 } else { '?' })
 }
 
 fn text(row: &Row) -> String {

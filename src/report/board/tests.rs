@@ -7,7 +7,7 @@ use crate::machine::policy::Policy;
 use crate::machine::stop::Stop;
 use crate::report::table::{self, Grid};
 use crate::report::width::width;
-use crate::task::{Grammar, TaskFile};
+use crate::task::{Grammar, Mark, TaskFile};
 
 const TASKS: &str = "\
 # Orders
@@ -128,13 +128,13 @@ fn a_working_loop_in_a_terminal_of_the_usual_width() {
     tasks.md: 8 of 15 boxes ticked, 12 iterations, attempting
     now: 2. agent, iteration 12, after 1 rejected
 
-    TASK   TEXT              TEST  IMPL  REQ   PITE…  CR    FIN
-    1.     Sum the lines o…  done  done  PASS  PASS   PASS
-    2.     Discounts by qu…  done  run   open  FAIL   open
-    3.     数字を数える            pers
-    4.     Write the manual        cmt
-    5.     Somebody's              [-]
-    6.     Nice to have            opt
+    TASK   TEXT             TEST  IMPL  REQ   PITEST  CR    FIN
+    1.     Sum the lines…   done  done  PASS  PASS    PASS
+    2.     Discounts by q…  done  run   open  FAIL    open
+    3.     数字を数える           pers
+    4.     Write the manu…        cmt
+    5.     Somebody's             [-]
+    6.     Nice to have           opt
     FINAL  Validate                                         open
 
     2. is open:
@@ -149,14 +149,14 @@ fn a_working_loop_in_a_terminal_of_the_usual_width() {
     tasks.md: 8 of 15 boxes ticked, 12 iterations, attempting
     now: 2. agent, iteration 12, after 1 rejected
 
-    TASK   TEST  IMPL…
-    1.     done  done…
-    2.     done  run…
+    TASK   TEST  IMPL  …
+    1.     done  done
+    2.     done  run
     3.           pers
     4.           cmt
     5.           [-]
     6.           opt
-    FINAL…
+    FINAL
 
     2. is open:
       - The coverage of class a.B is 50% (1/2).
@@ -267,8 +267,8 @@ fn words_and_short_words_stay_within_their_columns() {
     ] {
         assert!(width(&standing.words()) <= 12 && width(&standing.short()) <= 5, "{standing:?}");
     }
-    assert_eq!(marked(Mark('\u{1b}')), Standing::Marked('?'));
-    assert_eq!(marked(Mark('数')), Standing::Marked('?'));
+    assert_eq!(Standing::of_mark(Mark('\u{1b}')), Standing::Marked('?'));
+    assert_eq!(Standing::of_mark(Mark('数')), Standing::Marked('?'));
 }
 
 #[test]

@@ -191,8 +191,8 @@ pub fn read_state(disk: &dyn Disk, places: &Places, grammar: &Grammar) -> Result
     journal::replay(&bytes, |record| fold.take(&record).map(drop))?;
     let mut state = fold.state;
     state.spec = places.spec_name();
-    if let Some(rows) = follow::rows_now(disk, places, grammar)? {
-        state.take_rows(rows);
+    if let Some(bytes) = disk.read(&places.tasks())? {
+        state.take_rows(follow::rows_of(bytes, grammar));
     }
     Ok(state)
 }

@@ -8,8 +8,9 @@
 //! Refuses to know: terminals, colours.
 
 use super::board::{Board, Cell, GateCount, Line, Standing};
+use super::plain::line;
 use super::spent::duration;
-use super::width::{cut, pad, width};
+use super::width::{cut, pad, steady, width};
 use crate::machine::choice::Choice;
 use crate::task::{Stage, TaskKey};
 
@@ -160,7 +161,8 @@ pub fn lines(board: &Board, columns: usize) -> Vec<String> {
 
 /// The first line.
 pub fn headline(board: &Board) -> String {
-    let Board { spec, done, boxes, iteration, phase, .. } = board;
+    let Board { done, boxes, iteration, phase, .. } = board;
+    let spec = steady(&line(&board.spec, 200));
     let iterations = if *iteration == 1 { "iteration" } else { "iterations" };
     format!("{spec}: {done} of {boxes} boxes ticked, {iteration} {iterations}, {phase}")
 }
@@ -211,7 +213,7 @@ pub fn next(board: &Board) -> Vec<String> {
         Choice::Stuck(reasons) => {
             lines.push("next: nothing can be taken".to_owned());
             let shown = reasons.iter().take(REASONS_SHOWN);
-            lines.extend(shown.map(|reason| format!("  - {}", super::plain::line(reason, 1_000))));
+            lines.extend(shown.map(|reason| format!("  - {}", line(reason, 1_000))));
             let more = reasons.len().saturating_sub(REASONS_SHOWN);
             lines.extend((more > 0).then(|| format!("  - … and {more} more")));
         }

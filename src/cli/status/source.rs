@@ -53,9 +53,22 @@ impl Source {
     /// The same, beside the state that it was made of.
     pub(super) fn look<T>(&mut self, look: impl FnOnce(&State, Board) -> T) -> Result<T, Fault> {
         self.follow.read(&self.disk)?;
+        Ok(self.made(look))
+    }
+
+    /// The board after this one: made anew only when something in it can have changed.
+    pub(super) fn board_after(&mut self, board: Board) -> Result<Board, Fault> {
+        let is_new = self.follow.read(&self.disk)?;
+        if is_new || board.holder != lock::held_by(&self.places.lock()) {
+            return Ok(self.made(|_, board| board));
+        }
+        Ok(board.at(self.follow.spent(), clock::now().as_second()))
+    }
+
+    fn made<T>(&mut self, look: impl FnOnce(&State, Board) -> T) -> T {
         let (holder, now) = (lock::held_by(&self.places.lock()), clock::now().as_second());
         let Self { places, disk, follow, costs } = self;
-        follow.look(disk, |state, spent| {
+        follow.look(|state, spent| {
             let cost = cost(places, disk, costs, spent, &state.spec);
             look(state, Board::new(state, spent, Beside { holder, now, cost }))
         })

@@ -56,7 +56,7 @@ pub(super) fn watch(source: &mut Source) -> Result<Exit, Fault> {
 
 /// Takes what is new. What cannot be read leaves what was seen before, and is named.
 fn look(view: &mut View, source: &mut Source) {
-    match source.board() {
+    match source.board_after(view.board.clone()) {
         Ok(board) => {
             view.board = board;
             view.trouble = source.trouble();

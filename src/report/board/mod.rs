@@ -26,7 +26,7 @@ const REASON_CHARS: usize = 1_000;
 /// What is shown of one task file.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Board {
-    /// The task file, relative to the workspace.
+    /// The task file, relative to the workspace; the one text that is not cleaned.
     pub spec: String,
     /// The last iteration that began.
     pub iteration: u64,
@@ -149,7 +149,7 @@ impl Board {
         let lines = Lines { book, spent: &spent, running: current.as_ref().map(|now| &now.key) };
         let families = lines.all();
         Self {
-            spec: steady(&line(&state.spec, 200)),
+            spec: state.spec.clone(),
             iteration: state.iteration,
             phase: state.phase.name(),
             done: book.rows.iter().filter(|row| row.mark.is_done()).count(),
@@ -164,6 +164,13 @@ impl Board {
             spent,
             cost: beside.cost,
         }
+    }
+
+    /// The same board a while later, when nothing but time has passed.
+    #[must_use]
+    pub fn at(mut self, spent: &Spent, now: i64) -> Self {
+        self.spent = spent.on(&self.spec, self.holder.as_ref().map(|_| now));
+        self
     }
 
     /// The text of the next box's line.

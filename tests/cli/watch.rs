@@ -161,4 +161,5 @@ fn a_signal_ends_the_view_and_gives_the_terminal_back() {
         terminal.tmux(&["send-keys", key]);
         terminal.is_as_it_was(&format!("{key} 0"), &settings);
     }
+    assert!(!project.has(".ralph/state"), "a look writes nothing, takes no lock");
 }

@@ -7,6 +7,7 @@ mod names;
 mod odd;
 mod properties;
 mod reconciling;
+mod reported;
 mod sections;
 mod tree;
 

@@ -34,6 +34,7 @@ impl Grammar {
     }
 
     /// The same with these sections.
+    #[must_use]
     pub fn with_sections(self, sections: Sections) -> Self {
         Self { sections, ..self }
     }

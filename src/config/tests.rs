@@ -437,3 +437,21 @@ proptest! {
         prop_assert_eq!(&errors[0].key, &key);
     }
 }
+
+#[test]
+fn sections_of_the_task_file_are_patterns_for_headings() {
+    let settings =
+        sound("tasks: {sections: {include: [Plan*], exclude: ['Definition of Done', '{a,b}?']}}\n");
+    assert_eq!(settings.sections.include, ["Plan*"]);
+    assert_eq!(settings.sections.exclude, ["Definition of Done", "{a,b}?"]);
+    assert_eq!(sound("tasks: {sections: {}}\n").sections, TaskSections::default());
+    insta::assert_snapshot!(wrong("tasks:\n  sections:\n    exclud: [a]\n    include: ['[a']\n    exclude: done\n"), @r#"
+    3|tasks.sections.exclud|config.yaml:3: `tasks.sections.exclud` is not a known key. → Did you mean `exclude`?
+    4|tasks.sections.include|config.yaml:4: `tasks.sections.include` names "[a", which is no pattern for headings: unclosed character class; missing ']'. → Mend the pattern; `*`, `?`, `[ab]` and `{a,b}` may be used, `\` before a character takes it as it is.
+    5|tasks.sections.exclude|config.yaml:5: `tasks.sections.exclude` must be a list of texts, not "done". → Write it as `["a", "b"]`.
+    "#);
+    insta::assert_snapshot!(wrong("tasks: {sections: {exclude: ['']}}\ncommit: x\n"), @r#"
+    1|tasks.sections.exclude[0]|config.yaml:1: `tasks.sections.exclude[0]` must not be empty. → Write a value, or leave the key out for its default.
+    2|commit|config.yaml:2: `commit` must be `agent` or `ralph`, not "x". → Write one of these words, or leave the key out for its default.
+    "#);
+}

@@ -89,6 +89,27 @@ Only the verdict in the chosen format goes to standard output, everything else t
         #[arg(long, value_name = "DIR")]
         into: Option<PathBuf>,
     },
+    /// Print the JSON Schema of `.ralph/config.yaml`, for editors
+    #[command(after_help = "Example:\n  ralph schema > .ralph/config.schema.json\n\n\
+Editors with the YAML language server read it when config.yaml begins with\n  \
+# yaml-language-server: $schema=config.schema.json")]
+    Schema,
+    /// Print the completions of a shell
+    #[command(
+        after_help = "Examples:\n  ralph completions bash > ~/.local/share/bash-completion/completions/ralph\n  \
+ralph completions zsh > ~/.zfunc/_ralph\n  ralph completions fish > ~/.config/fish/completions/ralph.fish"
+    )]
+    Completions {
+        /// The shell
+        shell: clap_complete::Shell,
+    },
+    /// Print the manual page, or write one for each verb
+    #[command(after_help = "Examples:\n  ralph man | man -l -\n  ralph man --into ~/.local/share/man/man1")]
+    Man {
+        /// Write ralph.1 and a page for each verb into this folder
+        #[arg(long, value_name = "DIR")]
+        into: Option<PathBuf>,
+    },
 }
 
 /// Flags of `run`.

@@ -13,6 +13,7 @@ mod exit;
 mod gate;
 mod hand;
 mod init;
+mod manual;
 mod run;
 mod show;
 mod teller;
@@ -57,6 +58,9 @@ fn dispatch(cli: &Cli) -> Result<Exit, Fault> {
         Verb::Gate(args) => gate::gate(&place, args),
         Verb::Check => check::check(&place),
         Verb::Init(args) => init::init(&place, args),
+        Verb::Schema => Ok(manual::schema(cli.json)),
+        Verb::Completions { shell } => Ok(manual::completions(*shell)),
+        Verb::Man { into } => manual::man(into.as_deref()),
         Verb::Demo { into } => demo::demo(cli.json, into.as_deref()),
     }
 }

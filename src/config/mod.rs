@@ -12,14 +12,17 @@ mod defaults;
 mod document;
 mod error;
 mod gates;
+mod keys;
 mod presets;
 mod read;
+mod schema;
 mod sections;
 mod settings;
 
 pub use defaults::{CHECKPOINTS, DEFAULT_AGENT, PIT_VERSION, TEST_NAMES};
 pub use error::ConfigError;
 pub use presets::{PRESETS, Preset};
+pub use schema::schema;
 pub use settings::*;
 
 use crate::task::Stage;
@@ -83,7 +86,7 @@ impl Role {
     ];
 
     /// The role's name in `roles:`, in `RALPH_ROLE` and of its prompt template.
-    pub fn word(self) -> &'static str {
+    pub const fn word(self) -> &'static str {
         match self {
             Self::TestWriter => "test-writer",
             Self::Worker => "worker",

@@ -16,6 +16,7 @@ mod gate;
 mod journal;
 mod kill;
 mod limits;
+mod manual;
 mod output;
 mod project;
 mod tasks_file;

@@ -11,10 +11,9 @@ use super::edit::FlipError;
 use super::exclude::Excluded;
 use super::family::{Task, hex, tasks, text_digest};
 use super::grammar::Grammar;
-use super::outline::{Outline, outline};
+use super::outline::{Heading, Outline, outline};
 use super::{Mark, Row, TaskKey};
 use std::collections::HashMap;
-use std::ops::Range;
 use std::sync::OnceLock;
 
 /// Longest text of a row, bytes.
@@ -27,8 +26,8 @@ pub struct TaskFile {
     pub(super) grammar: Grammar,
     /// The parts without tasks, ascending.
     pub(super) excluded: Vec<Excluded>,
-    /// The texts of the headings.
-    pub(super) headings: Vec<Range<usize>>,
+    /// The headings in document order.
+    pub(super) headings: Vec<Heading>,
     pub(super) tasks: Vec<Task>,
     index: OnceLock<Index>,
 }

@@ -8,7 +8,9 @@
 //!
 //! Refuses to know: the file system, who ticked a box, what happens next.
 
+mod detail;
 mod diagnose;
+mod dialect;
 mod edit;
 mod exclude;
 mod family;
@@ -19,11 +21,14 @@ mod reconcile;
 mod remark;
 mod scan;
 mod stage;
+mod walk;
 
 #[cfg(test)]
 mod tests;
 
+pub use detail::Detail;
 pub use diagnose::{Problem, ProblemKind};
+pub use dialect::{Dialect, DialectFound, dialect};
 pub use edit::{Edit, EditConflict, Flip, FlipError, digest, with_marks};
 pub use file::TaskFile;
 pub use grammar::Grammar;

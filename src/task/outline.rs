@@ -29,6 +29,17 @@ pub(super) struct Found {
     pub(super) enclosing: Option<u32>,
 }
 
+/// A heading as the lines show it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Heading {
+    /// 1-based; of an underlined heading the line of its text.
+    pub(super) line: u32,
+    /// 1 to 6.
+    pub(super) level: u8,
+    /// The text, behind the hashes.
+    pub(super) title: Range<usize>,
+}
+
 /// What one pass over the lines finds.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Outline {
@@ -36,8 +47,8 @@ pub(super) struct Outline {
     pub(super) excluded: Vec<Excluded>,
     /// The boxes in document order.
     pub(super) boxes: Vec<Found>,
-    /// The texts of the headings.
-    pub(super) headings: Vec<Range<usize>>,
+    /// The headings in document order.
+    pub(super) headings: Vec<Heading>,
 }
 
 /// Reads the lines of a file.
@@ -66,7 +77,7 @@ enum Above {
     #[default]
     Blank,
     /// A paragraph outside lists: an underline makes it a heading.
-    Paragraph(Range<usize>),
+    Paragraph(u32, Range<usize>),
     /// A list item or something else that a line of text may continue.
     Other,
 }
@@ -85,18 +96,24 @@ impl Pass {
         if gap == text.len() {
             self.above = Above::Blank;
         } else if let Some(title) = heading(text) {
-            self.heading(line.end - title.len()..line.end);
+            let level = u8::try_from(text.trim_ascii_start().iter().take_while(|b| **b == b'#').count());
+            self.heading(Heading {
+                line: number,
+                level: level.unwrap_or(6),
+                title: line.end - title.len()..line.end,
+            });
         } else if let Some(item) = item(text) {
             self.item(number, line, text, item);
-        } else if let (Above::Paragraph(title), true) = (&self.above, is_underline(text)) {
-            self.heading(title.clone());
+        } else if let (Above::Paragraph(line, title), true) = (&self.above, is_underline(text)) {
+            let level = if text.trim_ascii_start().starts_with(b"=") { 1 } else { 2 };
+            self.heading(Heading { line: *line, level, title: title.clone() });
         } else {
-            self.text(line, column);
+            self.text(number, line, column);
         }
     }
 
-    fn heading(&mut self, title: Range<usize>) {
-        self.out.headings.push(title);
+    fn heading(&mut self, heading: Heading) {
+        self.out.headings.push(heading);
         self.open.clear();
         self.above = Above::Blank;
     }
@@ -123,11 +140,11 @@ impl Pass {
     }
 
     /// Text after a blank line ends the items that do not reach around it; without one it continues them.
-    fn text(&mut self, line: Line, column: u32) {
+    fn text(&mut self, number: u32, line: Line, column: u32) {
         if matches!(self.above, Above::Blank) {
             self.close(column);
             let outside = self.open.is_empty() && column == 0;
-            self.above = if outside { Above::Paragraph(line.start..line.end) } else { Above::Other };
+            self.above = if outside { Above::Paragraph(number, line.start..line.end) } else { Above::Other };
         }
     }
 

@@ -1,5 +1,6 @@
 //! Tests of the task file, by what they are about.
 
+mod details;
 mod edits;
 mod names;
 mod odd;

@@ -117,7 +117,7 @@ fn spliced(bytes: &[u8], places: &[(usize, Candidate)]) -> Vec<u8> {
 /// What stands in the parts without tasks, and the headings.
 fn parts(file: &TaskFile) -> Vec<&[u8]> {
     let excluded = file.excluded.iter().map(|part| &part.range);
-    let ranges = excluded.chain(&file.headings);
+    let ranges = excluded.chain(file.headings.iter().map(|heading| &heading.title));
     ranges.map(|range| file.bytes().get(range.clone()).unwrap_or_default()).collect()
 }
 

@@ -15,6 +15,7 @@ mod hand;
 mod init;
 mod manual;
 mod run;
+mod settings;
 mod show;
 mod teller;
 mod ui;
@@ -46,7 +47,13 @@ pub fn run() -> u8 {
 }
 
 fn dispatch(cli: &Cli) -> Result<Exit, Fault> {
-    let place = workspace::Place { root: cli.root.as_deref(), json: cli.json };
+    let typed = settings::Typed::read(cli)?;
+    let place = workspace::Place {
+        root: typed.root.as_deref(),
+        root_by: typed.root_by,
+        given: &typed.given,
+        json: cli.json,
+    };
     match &cli.verb {
         Verb::Run(args) => run::run(&place, args),
         Verb::Next { optional } => show::next(&place, *optional),
@@ -56,7 +63,8 @@ fn dispatch(cli: &Cli) -> Result<Exit, Fault> {
         Verb::Reopen(by_hand) => hand::reopen(&place, by_hand),
         Verb::Snapshot { id } => hand::snapshot(&place, id),
         Verb::Gate(args) => gate::gate(&place, args),
-        Verb::Check => check::check(&place),
+        Verb::Check { config: true } => settings::show(&place),
+        Verb::Check { config: false } => check::check(&place),
         Verb::Init(args) => init::init(&place, args),
         Verb::Schema => Ok(manual::schema(cli.json)),
         Verb::Completions { shell } => Ok(manual::completions(*shell)),

@@ -6,9 +6,10 @@
 //!
 //! Refuses to know: what a verb does with the workspace.
 
+use super::settings::{self, is_setting};
 use super::teller::Teller;
 use super::ui;
-use crate::config::{self, GateEngine, GateSettings, Settings};
+use crate::config::{self, ConfigError, GateEngine, GateSettings, Given, Settings};
 use crate::engine::{Engine, Fault, FaultKind, Outside, Parts, Places};
 use crate::git::Repositories;
 use crate::machine::event::{Event, Mode};
@@ -32,8 +33,12 @@ const BLINK: Duration = Duration::from_millis(20);
 
 /// Where the verb was called.
 pub(super) struct Place<'a> {
-    /// `--root`.
+    /// The workspace, where it was named.
     pub(super) root: Option<&'a Path>,
+    /// Who named it: `--root` or a variable.
+    pub(super) root_by: &'static str,
+    /// Settings from flags and environment.
+    pub(super) given: &'a [Given],
     /// `--json`.
     pub(super) json: bool,
 }
@@ -57,26 +62,17 @@ impl Place<'_> {
         self.open_at(self.find()?)
     }
 
+    /// The workspace's folder and the text of its configuration, which is empty where there is none.
+    pub(super) fn text(&self) -> Result<(PathBuf, String), Fault> {
+        let root = self.find()?;
+        let text = read_config(&root)?;
+        Ok((root, text))
+    }
+
     fn open_at(&self, root: PathBuf) -> Result<Workspace, Fault> {
-        let file = root.join(".ralph/config.yaml");
-        let text = match fs_err::read_to_string(&file) {
-            Ok(text) => text,
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => String::new(),
-            Err(error) if error.kind() == std::io::ErrorKind::InvalidData => {
-                let what = ".ralph/config.yaml is not UTF-8 text.";
-                return Err(Fault::new(FaultKind::Setup, what, "save it as UTF-8"));
-            }
-            Err(error) => return Err(error.into()),
-        };
-        let settings = config::parse(&text, &root).map_err(|errors| {
-            let lines: Vec<String> =
-                errors.iter().map(|error| format!(".ralph/{error} ({})", error.hint)).collect();
-            Fault::new(
-                FaultKind::Setup,
-                lines.join("\nerror: "),
-                "mend .ralph/config.yaml, then `ralph check`",
-            )
-        })?;
+        let text = read_config(&root)?;
+        settings::may_be_given(self.given)?;
+        let settings = config::parse_with(&text, &root, self.given).map_err(|errors| unsound(&errors))?;
         let places = Places { workspace: root, spec: settings.spec.clone() };
         let checkpoint = regex_lite::Regex::new(&settings.checkpoints).ok();
         let grammar = Grammar::new(settings.gates.keys().cloned().collect(), checkpoint);
@@ -87,17 +83,17 @@ impl Place<'_> {
     pub(super) fn open_anywhere(&self) -> Result<Workspace, Fault> {
         match self.find() {
             Ok(root) => self.open_at(root),
-            Err(_) => self.open_at(named(self.root.unwrap_or(Path::new(".")))?),
+            Err(_) => self.open_at(named(self.root.unwrap_or(Path::new(".")), self.root_by)?),
         }
     }
 
     fn find(&self) -> Result<PathBuf, Fault> {
         if let Some(root) = self.root {
-            let folder = named(root)?;
+            let folder = named(root, self.root_by)?;
             if folder.join(".ralph").is_dir() {
                 return Ok(folder);
             }
-            let what = format!("--root: There is no .ralph/ in {}.", folder.display());
+            let what = format!("{}: There is no .ralph/ in {}.", self.root_by, folder.display());
             return Err(Fault::new(FaultKind::Setup, what, "`ralph --root DIR init` makes one"));
         }
         let here = std::env::current_dir()?;
@@ -276,10 +272,10 @@ fn is_workspace(folder: &Path) -> bool {
     ralph.join("config.yaml").is_file() || ralph.join("state").is_dir()
 }
 
-/// The folder that `--root` names.
-fn named(root: &Path) -> Result<PathBuf, Fault> {
+/// The folder that `--root` (or whoever) names.
+pub(super) fn named(root: &Path, by: &str) -> Result<PathBuf, Fault> {
     fs_err::canonicalize(root).ok().filter(|folder| folder.is_dir()).ok_or_else(|| {
-        let what = format!("--root: There is no folder `{}`.", root.display());
+        let what = format!("{by}: There is no folder `{}`.", root.display());
         Fault::new(FaultKind::Setup, what, "name an existing folder")
     })
 }
@@ -299,15 +295,39 @@ pub(super) fn key_of(state: &State, id: &str) -> Result<TaskKey, Fault> {
     })
 }
 
-/// Ralph's own environment: the base of what processes get.
-fn environment() -> Vec<(String, String)> {
+/// Ralph's own environment without its settings: the base of what processes get.
+pub(super) fn environment() -> Vec<(String, String)> {
     std::env::vars_os()
         .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
+        .filter(|(name, _)| !is_setting(name))
         .collect()
 }
 
+fn read_config(root: &Path) -> Result<String, Fault> {
+    match fs_err::read_to_string(root.join(".ralph/config.yaml")) {
+        Ok(text) => Ok(text),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(String::new()),
+        Err(error) if error.kind() == std::io::ErrorKind::InvalidData => {
+            Err(Fault::new(FaultKind::Setup, ".ralph/config.yaml is not UTF-8 text.", "save it as UTF-8"))
+        }
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Everything that is wrong with the settings, as one fault.
+pub(super) fn unsound(errors: &[ConfigError]) -> Fault {
+    let lines: Vec<String> =
+        errors.iter().map(|error| format!("{} ({})", error.shown(), error.hint)).collect();
+    let hint = if errors.iter().all(ConfigError::is_in_file) {
+        "mend .ralph/config.yaml, then `ralph check`"
+    } else {
+        "mend or unset what is named; `ralph check --config` shows where each setting comes from"
+    };
+    Fault::new(FaultKind::Setup, lines.join("\nerror: "), hint)
+}
+
 /// `$XDG_CACHE_HOME/ralph`, else `~/.cache/ralph`.
-fn cache_folder() -> Result<PathBuf, Fault> {
+pub(super) fn cache_folder() -> Result<PathBuf, Fault> {
     let named = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
     named("XDG_CACHE_HOME")
         .or_else(|| named("HOME").map(|home| home.join(".cache")))

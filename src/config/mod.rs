@@ -5,13 +5,16 @@
 //! Promises: every mistake is found in one reading and named with its line and key; nothing unknown is
 //! passed over; an absent file means the defaults.
 //!
-//! Refuses to know: where the text came from, the file system, environment and flags.
+//! Refuses to know: where the text came from, the file system, environment and flags (their values are
+//! handed in).
 
 mod agents;
 mod defaults;
 mod document;
 mod error;
+mod explain;
 mod gates;
+mod given;
 mod keys;
 mod presets;
 mod read;
@@ -21,12 +24,15 @@ mod settings;
 
 pub use defaults::{CHECKPOINTS, DEFAULT_AGENT, PIT_VERSION, TEST_NAMES};
 pub use error::ConfigError;
+pub use explain::{Explained, explain};
+pub use given::{Given, ROOT_VARIABLE, SETTINGS, Setting, Source};
 pub use presets::{PRESETS, Preset};
 pub use schema::schema;
 pub use settings::*;
 
 use crate::task::Stage;
 use document::Node;
+use given::Sources;
 use std::path::Path;
 
 /// The text that `ralph init` writes: every key with its default, commented. It reads as the defaults.
@@ -41,16 +47,17 @@ const LONGEST_TEXT: usize = 1024 * 1024;
 /// # Errors
 /// Everything that is wrong, in the order of the lines.
 pub fn parse(text: &str, workspace: &Path) -> Result<Settings, Vec<ConfigError>> {
-    if text.len() > LONGEST_TEXT {
-        let what = format!("The file is longer than {LONGEST_TEXT} bytes.");
-        return Err(vec![ConfigError::new(None, "", &what, "Start again from what `ralph init` writes.")]);
-    }
-    let tree = document::parse(text).map_err(|error| {
-        let what = format!("The file cannot be read as YAML: {}.", error.why.trim_end_matches('.'));
-        vec![ConfigError::new(error.line, "", &what, "Mend the line; `ralph init` shows a sound file.")]
-    })?;
+    parse_with(text, workspace, &[])
+}
+
+/// The same, under settings that were given outside of the file; the later of two for one key stands.
+///
+/// # Errors
+/// Everything that is wrong; what was given stands first, with the name of its variable or flag.
+pub fn parse_with(text: &str, workspace: &Path, given: &[Given]) -> Result<Settings, Vec<ConfigError>> {
+    let (tree, sources) = tree(text, given)?;
     let mut settings = Settings::defaults(workspace);
-    let mut reader = read::Reader::new(text);
+    let mut reader = read::Reader::new(text, &sources);
     let root = read::Field::root(&tree);
     if matches!(tree, Node::Map(_) | Node::Null) {
         sections::apply(&mut reader, &root, &mut settings);
@@ -59,6 +66,20 @@ pub fn parse(text: &str, workspace: &Path) -> Result<Settings, Vec<ConfigError>>
     }
     let errors = reader.into_errors();
     if errors.is_empty() { Ok(settings) } else { Err(errors) }
+}
+
+/// The text as a tree, with what was given in it.
+fn tree(text: &str, given: &[Given]) -> Result<(Node, Sources), Vec<ConfigError>> {
+    if text.len() > LONGEST_TEXT {
+        let what = format!("The file is longer than {LONGEST_TEXT} bytes.");
+        return Err(vec![ConfigError::new(None, "", &what, "Start again from what `ralph init` writes.")]);
+    }
+    let mut tree = document::parse(text).map_err(|error| {
+        let what = format!("The file cannot be read as YAML: {}.", error.why.trim_end_matches('.'));
+        vec![ConfigError::new(error.line, "", &what, "Mend the line; `ralph init` shows a sound file.")]
+    })?;
+    let sources = given::apply(&mut tree, given).map_err(|error| vec![error])?;
+    Ok((tree, sources))
 }
 
 /// The role of the agent that does a stage (design §5); `None` for a gate, which has no agent.

@@ -39,7 +39,7 @@ fn the_verbs_are_these() {
     snapshot: Pin the base of a task before an agent works on it (for loops that are not ralph's)
     diff: Show what a task has changed: `<package>/<path>`, one line each
     check: Find everything that is wrong with the spec, the configuration and the repositories
-    init: Write `.ralph/` with a commented configuration and the prompts
+    init: Look at what is here, and write `.ralph/` with a commented configuration and the
     demo: Run the built-in example on real Maven and PIT with a scripted agent
     schema: Print the JSON Schema of `.ralph/config.yaml`, for editors
     completions: Print the completions of a shell

@@ -1,0 +1,97 @@
+//! The text of a new `.ralph/config.yaml`: the commented template with what was chosen in it.
+//!
+//! Owns: which lines of the template change.
+//!
+//! Promises: every comment of the template stays; the text reads as what was chosen.
+//!
+//! Refuses to know: how it was chosen.
+
+use crate::config::TEMPLATE;
+
+/// What was chosen.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Chosen {
+    /// The folder of the task file, `.` for the workspace.
+    pub(super) spec: String,
+    /// Patterns, where the default would not do.
+    pub(super) packages: Option<Vec<String>>,
+    /// An agent's preset.
+    pub(super) agent: Option<String>,
+    /// Lines of keys that the template does not hold, such as `stages: virtual`.
+    pub(super) more: Vec<String>,
+}
+
+/// The text.
+pub(super) fn config_text(chosen: &Chosen) -> String {
+    let mut text = TEMPLATE.to_owned();
+    if chosen.spec != "." {
+        text = text.replacen("\nspec: .\n", &format!("\nspec: {}\n", scalar(&chosen.spec)), 1);
+    }
+    if let Some(packages) = &chosen.packages {
+        let list: Vec<String> = packages.iter().map(|package| quoted(package)).collect();
+        let line = format!("\npackages: [{}]\n", list.join(", "));
+        text = text.replacen("\n# packages: [\"src/*\"]\n", &line, 1);
+    }
+    let mut before = String::new();
+    if let Some(agent) = &chosen.agent {
+        before.push_str(&format!("agents:\n  default: {{preset: {agent}}}\n\n"));
+    }
+    for line in &chosen.more {
+        before.push_str(&format!("{line}\n\n"));
+    }
+    before + &text
+}
+
+/// A path as YAML: in quotes where it could be read as something else.
+fn scalar(text: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '/' | '_' | '.' | '-');
+    let begins = text.starts_with(|c: char| c.is_ascii_alphabetic()) || text.starts_with(".kiro/");
+    let word = ["true", "false", "null", "yes", "no", "on", "off"].contains(&text.to_lowercase().as_str());
+    if begins && !word && text.chars().all(plain) { text.to_owned() } else { quoted(text) }
+}
+
+/// A text in double quotes: JSON's are YAML's.
+fn quoted(text: &str) -> String {
+    serde_json::Value::from(text).to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::parse;
+    use proptest::prelude::*;
+    use std::path::Path;
+
+    #[test]
+    fn nothing_chosen_is_the_template() {
+        assert_eq!(config_text(&Chosen { spec: ".".to_owned(), ..Chosen::default() }), TEMPLATE);
+    }
+
+    #[test]
+    fn what_was_chosen_stands_in_the_template() {
+        let chosen = Chosen {
+            spec: ".kiro/specs/login".to_owned(),
+            packages: Some(vec!["services/*".to_owned(), "web".to_owned()]),
+            agent: Some("codex".to_owned()),
+            more: Vec::new(),
+        };
+        let text = config_text(&chosen);
+        let settings = parse(&text, Path::new("/w")).unwrap();
+        assert_eq!(settings.spec, Path::new("/w/.kiro/specs/login"));
+        assert_eq!(settings.packages, ["services/*", "web"]);
+        assert_eq!(settings.agents["default"].preset.as_deref(), Some("codex"));
+        let lost: Vec<&str> =
+            TEMPLATE.lines().filter(|line| !text.lines().any(|other| other == *line)).collect();
+        assert_eq!(lost, ["spec: .", "# packages: [\"src/*\"]"]);
+    }
+
+    proptest! {
+        #[test]
+        fn any_folder_is_read_back(folder in "[a-zA-Z0-9 :#'\"{}*&!%@é\\\\~-]{1,12}(/[a-z.]{1,4})?") {
+            prop_assume!(!folder.contains("//") && folder.trim_end_matches('.') == folder && !folder.contains("/./") && !folder.contains("/.."));
+            let text = config_text(&Chosen { spec: folder.clone(), ..Chosen::default() });
+            let settings = parse(&text, Path::new("/w"));
+            prop_assert_eq!(settings.map(|settings| settings.spec), Ok(Path::new("/w").join(&folder)), "{}", text);
+        }
+    }
+}

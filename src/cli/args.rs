@@ -108,6 +108,10 @@ It asks only on a terminal, and never overwrites a file. --spec and --agent are 
         #[arg(long, value_name = "DIR")]
         into: Option<PathBuf>,
     },
+    /// Look at the machine: tools and their versions, agents, which `ralph` is first on PATH, what is skipped
+    #[command(after_help = "Examples:\n  ralph doctor\n  ralph doctor --json\n\n\
+Exit codes: 0 healthy · 1 something that this workspace needs is missing")]
+    Doctor,
     /// Print the JSON Schema of `.ralph/config.yaml`, for editors
     #[command(after_help = "Example:\n  ralph schema > .ralph/config.schema.json\n\n\
 Editors with the YAML language server read it when config.yaml begins with\n  \

@@ -42,7 +42,7 @@ pub(super) fn init(place: &Place<'_>, args: &InitArgs) -> Result<Exit, Fault> {
     let root = named(place.root.unwrap_or(Path::new(".")), place.root_by)?;
     let path = std::env::var_os("PATH").unwrap_or_default();
     let grammar = Grammar::new(vec!["PITEST".to_owned()], None);
-    let found = survey::survey(&root, &path.to_string_lossy(), &grammar)?;
+    let found = survey::survey(&root, &path.to_string_lossy(), &grammar);
     let folder = root.join(".ralph");
     let flags = Flags::of(place, args)?;
     let is_new = fs_err::symlink_metadata(folder.join("config.yaml")).is_err();

@@ -9,6 +9,7 @@
 mod args;
 mod check;
 mod demo;
+mod doctor;
 mod exit;
 mod gate;
 mod hand;
@@ -66,6 +67,7 @@ fn dispatch(cli: &Cli) -> Result<Exit, Fault> {
         Verb::Check { config: true } => settings::show(&place),
         Verb::Check { config: false } => check::check(&place),
         Verb::Init(args) => init::init(&place, args),
+        Verb::Doctor => doctor::doctor(&place),
         Verb::Schema => Ok(manual::schema(cli.json)),
         Verb::Completions { shell } => Ok(manual::completions(*shell)),
         Verb::Man { into } => manual::man(into.as_deref()),

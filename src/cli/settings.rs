@@ -127,7 +127,9 @@ pub(super) fn show(place: &Place<'_>) -> Result<Exit, Fault> {
         config::explain(&text, &root, place.given).map_err(|errors| super::workspace::unsound(&errors))?;
     if place.json {
         ui::json(&json!({ "key": "workspace", "value": root, "from": workspace_from(place) }));
-        settings.iter().for_each(|setting| ui::json(setting));
+        for setting in &settings {
+            ui::json(setting);
+        }
     } else {
         let mut rows =
             vec![["workspace".to_owned(), origin(&workspace_from(place)), root.display().to_string()]];
@@ -176,7 +178,15 @@ pub(super) fn help() -> String {
     );
     for setting in SETTINGS {
         let key = if setting.flag == "--set" { format!(" {}", setting.key) } else { String::new() };
-        text.push_str(&format!("\n  {} ({}{key})", setting.variable, setting.flag));
+        text.extend([
+            "
+  ",
+            setting.variable,
+            " (",
+            setting.flag,
+            &key,
+            ")",
+        ]);
     }
     text
 }

@@ -87,7 +87,8 @@ impl Place<'_> {
         }
     }
 
-    fn find(&self) -> Result<PathBuf, Fault> {
+    /// The workspace's folder; its configuration may be unsound.
+    pub(super) fn find(&self) -> Result<PathBuf, Fault> {
         if let Some(root) = self.root {
             let folder = named(root, self.root_by)?;
             if folder.join(".ralph").is_dir() {

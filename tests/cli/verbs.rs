@@ -41,6 +41,7 @@ fn the_verbs_are_these() {
     check: Find everything that is wrong with the spec, the configuration and the repositories
     init: Look at what is here, and write `.ralph/` with a commented configuration and the
     demo: Run the built-in example on real Maven and PIT with a scripted agent
+    doctor: Look at the machine: tools and their versions, agents, which `ralph` is first on
     schema: Print the JSON Schema of `.ralph/config.yaml`, for editors
     completions: Print the completions of a shell
     man: Print the manual page, or write one for each verb

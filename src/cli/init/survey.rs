@@ -9,7 +9,6 @@
 
 use crate::agent::detect;
 use crate::config::Preset;
-use crate::engine::Fault;
 use crate::git::is_repository;
 use crate::task::{Dialect, Grammar, Stage, TaskFile, dialect};
 use serde::Serialize;
@@ -79,7 +78,7 @@ impl Found {
 }
 
 /// Looks around.
-pub(super) fn survey(root: &Path, path: &str, grammar: &Grammar) -> Result<Found, Fault> {
+pub(super) fn survey(root: &Path, path: &str, grammar: &Grammar) -> Found {
     let mut look = Look { root, left: MOST };
     let mut specs = Vec::new();
     for pattern in SPECS {
@@ -93,7 +92,7 @@ pub(super) fn survey(root: &Path, path: &str, grammar: &Grammar) -> Result<Found
         repositories = vec![PathBuf::new()];
     }
     let packages = repositories.iter().map(|folder| look.package(folder)).collect();
-    Ok(Found { specs, packages, agents: detect(path), cut: look.left == 0 })
+    Found { specs, packages, agents: detect(path), cut: look.left == 0 }
 }
 
 /// The task file of a folder; `None` when there is none.
@@ -236,7 +235,7 @@ mod tests {
             fs_err::create_dir_all(path.parent().unwrap()).unwrap();
             fs_err::write(path, text).unwrap();
         }
-        let found = survey(folder.path(), "", &Grammar::default()).unwrap();
+        let found = survey(folder.path(), "", &Grammar::default());
         (folder, found)
     }
 
@@ -294,7 +293,7 @@ mod tests {
         fs_err::write(folder.path().join("src/orders/core/mvnw"), "").unwrap();
         let mode = std::fs::Permissions::from_mode(0o755);
         fs_err::set_permissions(folder.path().join("src/orders/core/mvnw"), mode).unwrap();
-        let again = survey(folder.path(), "", &Grammar::default()).unwrap();
+        let again = survey(folder.path(), "", &Grammar::default());
         assert_eq!(told(&again)[0], r#"src/orders: {"Java"} {"mvnw"}"#);
 
         let (_folder, whole) = at(&[(".git/HEAD", ""), ("Cargo.toml", ""), ("src/lib.rs", "")]);
@@ -309,7 +308,7 @@ mod tests {
         for number in 0..MOST {
             fs_err::create_dir(folder.path().join(format!("d{number}"))).unwrap();
         }
-        let found = survey(folder.path(), "", &Grammar::default()).unwrap();
+        let found = survey(folder.path(), "", &Grammar::default());
         assert!(found.cut && found.specs.is_empty());
         assert!(found.packages.iter().all(|package| package.folder == "real"), "{:?}", found.packages);
     }

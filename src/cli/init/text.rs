@@ -34,10 +34,10 @@ pub(super) fn config_text(chosen: &Chosen) -> String {
     }
     let mut before = String::new();
     if let Some(agent) = &chosen.agent {
-        before.push_str(&format!("agents:\n  default: {{preset: {agent}}}\n\n"));
+        before.extend(["agents:\n  default: {preset: ", agent, "}\n\n"]);
     }
     for line in &chosen.more {
-        before.push_str(&format!("{line}\n\n"));
+        before.extend([line, "\n\n"]);
     }
     before + &text
 }

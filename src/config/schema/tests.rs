@@ -146,7 +146,9 @@ fn the_keys_of_the_schema_are_the_keys_of_the_reader() {
     let schema = schema();
     let maps = maps();
     let mut universe = BTreeSet::from(["x".to_owned(), "PITEST".to_owned(), "LINT".to_owned()]);
-    maps.iter().for_each(|(_, _, keys)| names_of(keys, &mut universe));
+    for (_, _, keys) in &maps {
+        names_of(keys, &mut universe);
+    }
     let mut asked = 0;
     for (before, after, keys) in &maps {
         let needed: Vec<String> = keys.iter().filter(|key| key.needed).map(|key| sample(key)).collect();

@@ -6,6 +6,7 @@
 //!
 //! Refuses to know: what a verb does.
 
+use super::check::CheckArgs;
 use super::init::InitArgs;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
@@ -89,13 +90,11 @@ Only the verdict in the chosen format goes to standard output, everything else t
         id: Option<String>,
     },
     /// Find everything that is wrong with the spec, the configuration and the repositories
-    #[command(after_help = format!("Examples:\n  ralph check\n  ralph check --json\n  ralph check --config\n  \
-RALPH_THRESHOLD=80 ralph check --config --set limits.attempts=5\n\n{}", super::settings::help()))]
-    Check {
-        /// Show each setting and where it came from: default, file and line, environment, flag
-        #[arg(long)]
-        config: bool,
-    },
+    #[command(after_help = format!("Examples:\n  ralph check\n  ralph check --json\n  ralph check --explain\n  \
+ralph check --tasks specs/001/tasks.md --explain\n  ralph check --format sarif > ralph.sarif\n  ralph check --config\n  \
+RALPH_THRESHOLD=80 ralph check --config --set limits.attempts=5\n\n\
+Exit codes: 0 no errors · 1 errors · 2 usage\n\n{}", super::settings::help()))]
+    Check(CheckArgs),
     /// Look at what is here, and write `.ralph/` with a commented configuration and the prompts
     #[command(after_help = "Examples:\n  ralph init\n  ralph init --agent claude\n  \
 ralph init --yes --spec .kiro/specs/login --packages 'src/*' --placement each\n  ralph init --json --yes\n\n\

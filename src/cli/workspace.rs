@@ -21,7 +21,7 @@ use crate::sys::disk::RealDisk;
 use crate::sys::lock::{self, Lock};
 use crate::sys::process::{Supervisor, close_to_others};
 use crate::sys::signals::Interrupts;
-use crate::task::{Grammar, TaskKey};
+use crate::task::{Grammar, Sections, TaskKey};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -30,6 +30,9 @@ use std::time::Duration;
 /// often, and so long, is waited for that.
 const BLINKS: u32 = 10;
 const BLINK: Duration = Duration::from_millis(20);
+
+/// The configuration, from the workspace.
+pub(super) const CONFIG: &str = ".ralph/config.yaml";
 
 /// Where the verb was called.
 pub(super) struct Place<'a> {
@@ -56,6 +59,24 @@ pub(super) struct Workspace {
     tells: bool,
 }
 
+/// A workspace, and what is wrong with its configuration: where that says nothing sound, the defaults hold.
+pub(super) struct Opened {
+    /// The workspace.
+    pub(super) workspace: Workspace,
+    /// The mistakes.
+    pub(super) errors: Vec<ConfigError>,
+}
+
+impl Opened {
+    /// True when nothing is wrong at or below a key of the root, nor with the file as a whole.
+    pub(super) fn is_sound(&self, key: &str) -> bool {
+        self.errors.iter().all(|error| {
+            let first = error.key.split(['.', '[']).next().unwrap_or_default();
+            !first.is_empty() && first != key
+        })
+    }
+}
+
 impl Place<'_> {
     /// Finds the workspace and reads its configuration.
     pub(super) fn open(&self) -> Result<Workspace, Fault> {
@@ -70,13 +91,31 @@ impl Place<'_> {
     }
 
     fn open_at(&self, root: PathBuf) -> Result<Workspace, Fault> {
+        let Opened { workspace, errors } = self.open_as_far(root)?;
+        if errors.is_empty() { Ok(workspace) } else { Err(unsound(&errors)) }
+    }
+
+    fn open_as_far(&self, root: PathBuf) -> Result<Opened, Fault> {
         let text = read_config(&root)?;
         settings::may_be_given(self.given)?;
-        let settings = config::parse_with(&text, &root, self.given).map_err(|errors| unsound(&errors))?;
+        let (settings, errors) = config::parse_what_can_be(&text, &root, self.given);
         let places = Places { workspace: root, spec: settings.spec.clone() };
-        let checkpoint = regex_lite::Regex::new(&settings.checkpoints).ok();
-        let grammar = Grammar::new(settings.gates.keys().cloned().collect(), checkpoint);
-        Ok(Workspace { places, settings, grammar, json: self.json, tells: true })
+        let grammar = grammar_of(&settings);
+        let workspace = Workspace { places, settings, grammar, json: self.json, tells: true };
+        Ok(Opened { workspace, errors })
+    }
+
+    /// As [`Place::open`], with what is sound of a wrong configuration.
+    pub(super) fn open_as_far_as_it_goes(&self) -> Result<Opened, Fault> {
+        self.open_as_far(self.find()?)
+    }
+
+    /// As [`Place::open_anywhere`], with what is sound of a wrong configuration.
+    pub(super) fn open_anywhere_as_far_as_it_goes(&self) -> Result<Opened, Fault> {
+        match self.find() {
+            Ok(root) => self.open_as_far(root),
+            Err(_) => self.open_as_far(named(self.root.unwrap_or(Path::new(".")), self.root_by)?),
+        }
     }
 
     /// The workspace, or where there is none the folder with the default settings.
@@ -156,12 +195,17 @@ impl Workspace {
         judges.collect()
     }
 
+    /// What tells test, production and build files apart.
+    pub(super) fn classifier(&self) -> Result<Classifier, Fault> {
+        let files = &self.settings.files;
+        Classifier::new(&files.test, &files.production, &files.build).map_err(|error| {
+            Fault::new(FaultKind::Setup, format!("files: {error}."), "mend the pattern in .ralph/config.yaml")
+        })
+    }
+
     /// The packages.
     pub(super) fn repositories(&self) -> Result<Repositories, Fault> {
-        let files = &self.settings.files;
-        let classifier = Classifier::new(&files.test, &files.production, &files.build).map_err(|error| {
-            Fault::new(FaultKind::Setup, format!("files: {error}."), "mend the pattern in .ralph/config.yaml")
-        })?;
+        let classifier = self.classifier()?;
         Ok(Repositories::discover(
             &self.places.workspace,
             &self.settings.packages,
@@ -273,6 +317,14 @@ fn is_workspace(folder: &Path) -> bool {
     ralph.join("config.yaml").is_file() || ralph.join("state").is_dir()
 }
 
+/// The words and sections of the task file.
+fn grammar_of(settings: &Settings) -> Grammar {
+    let checkpoint = regex_lite::Regex::new(&settings.checkpoints).ok();
+    // Both were tried when the configuration was read.
+    let sections = Sections::new(&settings.sections.include, &settings.sections.exclude).unwrap_or_default();
+    Grammar::new(settings.gates.keys().cloned().collect(), checkpoint).with_sections(sections)
+}
+
 /// The folder that `--root` (or whoever) names.
 pub(super) fn named(root: &Path, by: &str) -> Result<PathBuf, Fault> {
     fs_err::canonicalize(root).ok().filter(|folder| folder.is_dir()).ok_or_else(|| {
@@ -305,7 +357,7 @@ pub(super) fn environment() -> Vec<(String, String)> {
 }
 
 fn read_config(root: &Path) -> Result<String, Fault> {
-    match fs_err::read_to_string(root.join(".ralph/config.yaml")) {
+    match fs_err::read_to_string(root.join(CONFIG)) {
         Ok(text) => Ok(text),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(String::new()),
         Err(error) if error.kind() == std::io::ErrorKind::InvalidData => {

@@ -150,6 +150,8 @@ impl Walk<'_> {
                 "files.test" => &files.test,
                 "files.production" => &files.production,
                 "files.build" => &files.build,
+                "tasks.sections.include" => &defaults.sections.include,
+                "tasks.sections.exclude" => &defaults.sections.exclude,
                 _ => continue,
             };
             told.value = Value::from(list.clone());

@@ -129,6 +129,17 @@ pub(super) const ROOT: &[Key] = &[
     key("checkpoints", Kind::Regex, "Tasks whose text matches may have nothing to commit."),
     key("rework", Kind::Word(|| words(REWORK)), "What happens to reviews when the code under them changes."),
     key("on_blocked", Kind::Word(|| words(ON_BLOCKED)), "What a blocked family does to the run."),
+    key("tasks", Kind::Map(TASKS), "How the task file is read."),
+];
+
+/// `tasks:`.
+pub(super) const TASKS: &[Key] =
+    &[key("sections", Kind::Map(SECTIONS), "Which sections hold tasks, by the text of their heading.")];
+
+/// `tasks: {sections: …}`.
+pub(super) const SECTIONS: &[Key] = &[
+    key("include", Kind::Texts, "Only these hold tasks, where any is named."),
+    key("exclude", Kind::Texts, "These hold none."),
 ];
 
 /// `files:`.

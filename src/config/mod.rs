@@ -21,6 +21,7 @@ mod read;
 mod schema;
 mod sections;
 mod settings;
+mod tasks;
 
 pub use defaults::{CHECKPOINTS, DEFAULT_AGENT, PIT_VERSION, TEST_NAMES};
 pub use error::ConfigError;
@@ -55,17 +56,29 @@ pub fn parse(text: &str, workspace: &Path) -> Result<Settings, Vec<ConfigError>>
 /// # Errors
 /// Everything that is wrong; what was given stands first, with the name of its variable or flag.
 pub fn parse_with(text: &str, workspace: &Path, given: &[Given]) -> Result<Settings, Vec<ConfigError>> {
-    let (tree, sources) = tree(text, given)?;
+    let (settings, errors) = parse_what_can_be(text, workspace, given);
+    if errors.is_empty() { Ok(settings) } else { Err(errors) }
+}
+
+/// As [`parse_with`], for a look at the rest of a workspace whose configuration is wrong: the settings with
+/// the defaults where nothing sound is said, and what is wrong, in the order of the lines.
+pub fn parse_what_can_be(text: &str, workspace: &Path, given: &[Given]) -> (Settings, Vec<ConfigError>) {
     let mut settings = Settings::defaults(workspace);
+    let errors = apply(text, given, &mut settings).err().unwrap_or_default();
+    (settings, errors)
+}
+
+fn apply(text: &str, given: &[Given], settings: &mut Settings) -> Result<(), Vec<ConfigError>> {
+    let (tree, sources) = tree(text, given)?;
     let mut reader = read::Reader::new(text, &sources);
     let root = read::Field::root(&tree);
     if matches!(tree, Node::Map(_) | Node::Null) {
-        sections::apply(&mut reader, &root, &mut settings);
+        sections::apply(&mut reader, &root, settings);
     } else {
         reader.wrong(&root, "must hold keys with values", "Write lines such as `spec: docs`.");
     }
     let errors = reader.into_errors();
-    if errors.is_empty() { Ok(settings) } else { Err(errors) }
+    if errors.is_empty() { Ok(()) } else { Err(errors) }
 }
 
 /// The text as a tree, with what was given in it.

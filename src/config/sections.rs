@@ -8,7 +8,7 @@
 
 use super::error::{either, quoted};
 use super::read::{Field, Fields, Reader};
-use super::{FileGlobs, Limits, Role, Settings, agents, gates, keys};
+use super::{FileGlobs, Limits, Role, Settings, agents, gates, keys, tasks};
 use std::path::{Component, Path, PathBuf};
 
 /// Sets what the tree says in settings that hold the defaults.
@@ -36,6 +36,9 @@ pub(super) fn apply(read: &mut Reader, root: &Field, settings: &mut Settings) {
     }
     if let Some(field) = fields.get("limits") {
         limits(read, field, &mut settings.limits);
+    }
+    if let Some(field) = fields.get("tasks") {
+        tasks::tasks(read, field, &mut settings.sections);
     }
     commands(read, &fields, settings);
     choices(read, &fields, settings);

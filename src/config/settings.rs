@@ -46,6 +46,17 @@ pub struct Settings {
     pub rework: ReworkReviews,
     /// What a blocked family does to the run.
     pub on_blocked: OnBlocked,
+    /// `tasks.sections`.
+    pub sections: TaskSections,
+}
+
+/// `tasks.sections`: texts of headings (globs, whatever their case) whose sections hold tasks.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct TaskSections {
+    /// Only sections below a heading that one of these matches hold tasks; none means all.
+    pub include: Vec<String>,
+    /// Sections below a heading that one of these matches hold no tasks.
+    pub exclude: Vec<String>,
 }
 
 /// Patterns by kind of file; a path is a test file first, then a build file, then a production file.

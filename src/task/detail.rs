@@ -8,6 +8,7 @@
 //!
 //! Refuses to know: whether a requirement exists.
 
+mod files;
 mod marks;
 
 use super::file::clean;
@@ -65,6 +66,9 @@ pub struct Detail {
     /// Other marks: `VERIFY`, `RED`, `WP01`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tags: Vec<String>,
+    /// The files that it names, in its box's line or below.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub files: Vec<String>,
 }
 
 /// A word before a colon that tells which tool wrote a file.
@@ -85,6 +89,8 @@ pub(super) enum Label {
 pub(super) struct Details {
     pub(super) of: Vec<Detail>,
     pub(super) labels: HashMap<Label, u32>,
+    /// The lines that name requirements, ascending, each with the task that they belong to.
+    pub(super) told: Vec<(u32, usize)>,
 }
 
 impl TaskFile {
@@ -130,21 +136,28 @@ pub(super) fn details(file: &TaskFile) -> Details {
                 if let (Some(task), Some(detail)) = (file.tasks.get(at), found.of.get_mut(at)) {
                     let words = file.bytes.get(task.words..task.found.text.end).unwrap_or_default();
                     marks::read(words, detail);
+                    files::read(words, &mut detail.files);
                     detail.priority = detail.priority.or(priority);
                 }
             }
+            // Its lines are no task's.
+            Stands::LeftOut(_) => open.clear(),
             Stands::Text if gap < walked.text.len() => {
                 close(&mut open, column);
+                if let Some(detail) = open.last().and_then(|(_, at)| found.of.get_mut(*at)) {
+                    files::read(walked.text, &mut detail.files);
+                }
                 let Some((label, value)) = label(walked.text.get(gap..).unwrap_or_default()) else {
                     continue;
                 };
                 *found.labels.entry(label).or_default() += 1;
-                let owner = open.last().and_then(|(_, at)| found.of.get_mut(*at));
-                if let (Label::Requirements, Some(detail)) = (label, owner) {
+                let Some((_, owner)) = open.last().filter(|_| label == Label::Requirements) else { continue };
+                found.told.push((walked.number, *owner));
+                if let Some(detail) = found.of.get_mut(*owner) {
                     requirements(&value, &mut detail.requirements);
                 }
             }
-            Stands::Text | Stands::Hidden(_) => {}
+            Stands::Text | Stands::Hidden(..) => {}
         }
     }
     found

@@ -12,6 +12,7 @@ use super::exclude::Excluded;
 use super::family::{Task, hex, tasks, text_digest};
 use super::grammar::Grammar;
 use super::outline::{Heading, Outline, outline};
+use super::sections::LeftOut;
 use super::{Mark, Row, TaskKey};
 use std::collections::HashMap;
 use std::sync::OnceLock;
@@ -28,6 +29,8 @@ pub struct TaskFile {
     pub(super) excluded: Vec<Excluded>,
     /// The headings in document order.
     pub(super) headings: Vec<Heading>,
+    /// The lines with a box in a section that holds no tasks, and why.
+    pub(super) left_out: Vec<(u32, LeftOut)>,
     pub(super) tasks: Vec<Task>,
     index: OnceLock<Index>,
 }
@@ -45,9 +48,10 @@ impl TaskFile {
     /// and [`TaskFile::remarks`].
     pub fn parse(bytes: impl Into<Vec<u8>>, grammar: &Grammar) -> Self {
         let bytes = bytes.into();
-        let Outline { excluded, boxes, headings } = outline(&bytes);
+        let Outline { excluded, boxes, headings, left_out } = outline(&bytes, grammar);
         let tasks = tasks(&bytes, boxes, &headings, grammar);
-        Self { bytes, grammar: grammar.clone(), excluded, headings, tasks, index: OnceLock::new() }
+        let grammar = grammar.clone();
+        Self { bytes, grammar, excluded, headings, left_out, tasks, index: OnceLock::new() }
     }
 
     /// The bytes, as they were given.

@@ -6,8 +6,8 @@
 //!
 //! Refuses to know: where the text stands in its file, and who else has the same id.
 
-use super::Stage;
 use super::scan::is_blank;
+use super::{Sections, Stage};
 use regex_lite::Regex;
 
 /// The pattern of `checkpoints:` when the configuration names none.
@@ -23,12 +23,19 @@ pub struct Grammar {
     pub gates: Vec<String>,
     /// Tasks whose text matches may have nothing to commit (`checkpoints:`); `None` for no such tasks.
     pub checkpoint: Option<Regex>,
+    /// The sections whose boxes are tasks (`tasks.sections`).
+    pub sections: Sections,
 }
 
 impl Grammar {
-    /// A grammar with these gates and this pattern.
+    /// A grammar with these gates and this pattern; every section holds tasks.
     pub fn new(gates: Vec<String>, checkpoint: Option<Regex>) -> Self {
-        Self { gates, checkpoint }
+        Self { gates, checkpoint, sections: Sections::default() }
+    }
+
+    /// The same with these sections.
+    pub fn with_sections(self, sections: Sections) -> Self {
+        Self { sections, ..self }
     }
 
     /// True when the text of a task matches the pattern for checkpoints.
@@ -61,7 +68,7 @@ impl Grammar {
 impl Default for Grammar {
     /// The gate `PITEST` and the pattern `(?i)\bcheckpoint\b`.
     fn default() -> Self {
-        Self { gates: vec!["PITEST".to_owned()], checkpoint: Regex::new(CHECKPOINT).ok() }
+        Self::new(vec!["PITEST".to_owned()], Regex::new(CHECKPOINT).ok())
     }
 }
 

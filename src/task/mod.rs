@@ -13,6 +13,7 @@ mod diagnose;
 mod dialect;
 mod edit;
 mod exclude;
+mod explain;
 mod family;
 mod file;
 mod grammar;
@@ -20,6 +21,7 @@ mod outline;
 mod reconcile;
 mod remark;
 mod scan;
+mod sections;
 mod stage;
 mod walk;
 
@@ -30,10 +32,12 @@ pub use detail::Detail;
 pub use diagnose::{Problem, ProblemKind};
 pub use dialect::{Dialect, DialectFound, dialect};
 pub use edit::{Edit, EditConflict, Flip, FlipError, digest, with_marks};
+pub use explain::{Explained, ExplainedTask, ReadAs};
 pub use file::TaskFile;
 pub use grammar::Grammar;
 pub use reconcile::{BoxClaim, Reconciled, reconcile};
 pub use remark::{Remark, RemarkKind};
+pub use sections::{LeftOut, Sections};
 pub use stage::{Stage, TaskKey};
 
 use serde::{Deserialize, Serialize};
@@ -84,4 +88,17 @@ pub struct Row {
     /// The text matches the configured `checkpoints:` pattern.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub checkpoint: bool,
+}
+
+impl Row {
+    /// True when both are the same box, whatever is ticked: read by the same rules, at the same place.
+    pub fn is_same_box(&self, other: &Self) -> bool {
+        self.key == other.key
+            && self.line == other.line
+            && self.optional == other.optional
+            && self.parent == other.parent
+            && self.group == other.group
+            && self.digest == other.digest
+            && self.checkpoint == other.checkpoint
+    }
 }

@@ -2,10 +2,12 @@
 
 mod details;
 mod edits;
+mod explaining;
 mod names;
 mod odd;
 mod properties;
 mod reconciling;
+mod sections;
 mod tree;
 
 use super::{Grammar, Row, TaskFile, TaskKey};

@@ -17,8 +17,10 @@ pub(super) enum Stands {
     Task(usize),
     /// The heading of this index.
     Heading(usize),
-    /// Front matter, fence or comment.
-    Hidden(Kind),
+    /// A box in a section that holds no tasks, by its index among those.
+    LeftOut(usize),
+    /// Front matter, fence or comment, and its index among the parts without tasks.
+    Hidden(Kind, usize),
     /// Anything else.
     Text,
 }
@@ -38,19 +40,23 @@ pub(super) struct Walked<'a> {
 
 /// The lines in document order.
 pub(super) fn walk(file: &TaskFile) -> impl Iterator<Item = Walked<'_>> {
-    let mut parts = file.excluded.iter().peekable();
+    let mut parts = file.excluded.iter().enumerate().peekable();
     let mut tasks = file.tasks.iter().enumerate().peekable();
+    let mut left_out = file.left_out.iter().enumerate().peekable();
     let mut headings = file.headings.iter().enumerate().peekable();
     (1_u32..).zip(lines(&file.bytes, bom(&file.bytes))).map(move |(number, line)| {
-        while parts.next_if(|part| part.range.end <= line.start).is_some() {}
-        let hidden = parts.peek().filter(|part| part.range.start <= line.start).map(|part| part.kind);
+        while parts.next_if(|(_, part)| part.range.end <= line.start).is_some() {}
+        let hidden = parts.peek().filter(|(_, part)| part.range.start <= line.start);
+        let hidden = hidden.map(|(at, part)| (part.kind, *at));
         let task = tasks.next_if(|(_, task)| task.found.line == number).map(|(at, _)| at);
         let heading = headings.next_if(|(_, heading)| heading.line == number).map(|(at, _)| at);
-        let stands = match (hidden, task, heading) {
-            (Some(kind), ..) => Stands::Hidden(kind),
-            (None, Some(at), _) => Stands::Task(at),
-            (None, None, Some(at)) => Stands::Heading(at),
-            (None, None, None) => Stands::Text,
+        let out = left_out.next_if(|(_, (line, _))| *line == number).map(|(at, _)| at);
+        let stands = match (hidden, task, heading, out) {
+            (Some((kind, at)), ..) => Stands::Hidden(kind, at),
+            (None, Some(at), ..) => Stands::Task(at),
+            (None, None, Some(at), _) => Stands::Heading(at),
+            (None, None, None, Some(at)) => Stands::LeftOut(at),
+            (None, None, None, None) => Stands::Text,
         };
         let text = file.bytes.get(line.start..line.end).unwrap_or_default();
         Walked { number, line, text, stands }

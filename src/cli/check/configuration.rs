@@ -1,0 +1,25 @@
+//! What is wrong with `.ralph/config.yaml`.
+//!
+//! Owns: mistakes of the configuration as findings.
+//!
+//! Promises: all of them, each with its line and key.
+//!
+//! Refuses to know: which keys there are.
+
+use super::finding::{Finding, Level};
+use crate::cli::workspace::{CONFIG, Opened};
+use crate::config::ConfigError;
+
+/// The mistakes.
+pub(super) fn findings(opened: &Opened) -> Vec<Finding> {
+    opened.errors.iter().map(finding).collect()
+}
+
+fn finding(error: &ConfigError) -> Finding {
+    // The message begins with the place, or with the variable or flag: that stands in a field of its own here.
+    let (place, what) = error.message.split_once(": ").unwrap_or((CONFIG, &error.message));
+    let place = if error.is_in_file() { CONFIG } else { place };
+    let found = Finding::new(Level::Error, "config-error", place, what, error.hint.clone());
+    let key = Some(error.key.clone()).filter(|key| !key.is_empty());
+    Finding { line: error.line, key, ..found }
+}

@@ -21,7 +21,7 @@ use crate::sys::disk::RealDisk;
 use crate::sys::lock::{self, Lock};
 use crate::sys::process::{Supervisor, close_to_others};
 use crate::sys::signals::Interrupts;
-use crate::task::{Grammar, Sections, TaskKey};
+use crate::task::{Grammar, Sections, Stages, TaskKey};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -310,8 +310,8 @@ impl Workspace {
 }
 
 /// A `.ralph/` above the current folder makes a workspace when it holds a configuration or what a run left
-/// (in the current folder it always does). Any other folder of that name on the way up is passed by: packages are repositories below their
-/// workspace, so that the end of a repository cannot end the search.
+/// (in the current folder it always does). Any other folder of that name on the way up is passed by: packages
+/// are repositories below their workspace, so that the end of a repository cannot end the search.
 fn is_workspace(folder: &Path) -> bool {
     let ralph = folder.join(".ralph");
     ralph.join("config.yaml").is_file() || ralph.join("state").is_dir()
@@ -322,7 +322,12 @@ fn grammar_of(settings: &Settings) -> Grammar {
     let checkpoint = regex_lite::Regex::new(&settings.checkpoints).ok();
     // Both were tried when the configuration was read.
     let sections = Sections::new(&settings.sections.include, &settings.sections.exclude).unwrap_or_default();
-    Grammar::new(settings.gates.keys().cloned().collect(), checkpoint).with_sections(sections)
+    let stages = match settings.stages {
+        config::StagesFrom::File => Stages::File,
+        config::StagesFrom::Virtual => Stages::Virtual { gates: settings.placed() },
+    };
+    let gates = settings.gates.keys().cloned().collect();
+    Grammar::new(gates, checkpoint).with_sections(sections).with_stages(stages)
 }
 
 /// The folder that `--root` (or whoever) names.

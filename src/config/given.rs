@@ -47,6 +47,7 @@ pub const SETTINGS: &[Setting] = &[
     judging("limits.check", "RALPH_LIMITS_CHECK"),
     judging("commit", "RALPH_COMMIT"),
     judging("on_blocked", "RALPH_ON_BLOCKED"),
+    judging("stages", "RALPH_STAGES"),
 ];
 
 const fn judging(key: &'static str, variable: &'static str) -> Setting {

@@ -9,7 +9,8 @@
 //! Refuses to know: how a value is read, where it came from.
 
 use super::{
-    CommitBy, NoCoverage, OnBlocked, PRESETS, Per, Place, ReworkReviews, Role, ScopeKind, TestTiers,
+    CommitBy, NoCoverage, OnBlocked, PRESETS, Per, Place, ReworkReviews, Role, ScopeKind, StagesFrom,
+    TestTiers,
 };
 
 /// A key of a map.
@@ -44,6 +45,8 @@ pub(super) enum Kind {
     Word(fn() -> Vec<&'static str>),
     /// A list of texts.
     Texts,
+    /// A list of texts, at least one.
+    Ids,
     /// A list of names with `{}` in them, at least one.
     TestNames,
     /// A list of patterns for paths; `true` when it may be empty.
@@ -60,6 +63,8 @@ pub(super) enum Kind {
     Named(Names, &'static Kind),
     /// The gates: `PITEST` may be either map, other names hold a command.
     Gates(&'static [Key], &'static [Key]),
+    /// One of a few words, or a map.
+    WordOr(fn() -> Vec<&'static str>, &'static [Key]),
     /// One of several maps, told apart by their needed keys.
     OneOf(&'static [&'static [Key]]),
 }
@@ -71,6 +76,8 @@ pub(super) enum Names {
     Agent,
     /// Environment variables that are not ralph's.
     Variable,
+    /// Gates: capital letters, digits, `-`; no word of a stage.
+    Gate,
 }
 
 const fn key(name: &'static str, kind: Kind, about: &'static str) -> Key {
@@ -114,6 +121,12 @@ pub(super) const REWORK: &[(&str, ReworkReviews)] =
 /// `on_blocked:`.
 pub(super) const ON_BLOCKED: &[(&str, OnBlocked)] = &[("stop", OnBlocked::Stop), ("next", OnBlocked::Next)];
 
+/// `stages:`.
+pub(super) const STAGES: &[(&str, StagesFrom)] =
+    &[("file", StagesFrom::File), ("virtual", StagesFrom::Virtual)];
+/// The choices of `placement:` that are a word, with their place in the reader's list.
+pub(super) const PLACEMENT: &[(&str, usize)] = &[("each", 0), ("groups", 1), ("end", 2), ("none", 3)];
+
 /// The root.
 pub(super) const ROOT: &[Key] = &[
     key("spec", Kind::Text, "The folder of requirements.md, design.md, tasks.md and progress.txt."),
@@ -129,8 +142,16 @@ pub(super) const ROOT: &[Key] = &[
     key("checkpoints", Kind::Regex, "Tasks whose text matches may have nothing to commit."),
     key("rework", Kind::Word(|| words(REWORK)), "What happens to reviews when the code under them changes."),
     key("on_blocked", Kind::Word(|| words(ON_BLOCKED)), "What a blocked family does to the run."),
+    key("stages", Kind::Word(|| words(STAGES)), "Where the stages of a task come from."),
+    key("placement", Kind::Named(Names::Gate, &CHOICE), "Where the boxes of each gate stand."),
     key("tasks", Kind::Map(TASKS), "How the task file is read."),
 ];
+
+/// `placement: {PITEST: …}`.
+const CHOICE: Kind = Kind::WordOr(|| words(PLACEMENT), AFTER);
+
+/// `{after: [ids]}`.
+pub(super) const AFTER: &[Key] = &[needed("after", Kind::Ids, "After these tasks, by their ids.")];
 
 /// `tasks:`.
 pub(super) const TASKS: &[Key] =

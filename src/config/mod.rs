@@ -16,6 +16,7 @@ mod explain;
 mod gates;
 mod given;
 mod keys;
+mod placement;
 mod presets;
 mod read;
 mod schema;

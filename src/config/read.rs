@@ -143,15 +143,20 @@ impl<'t> Reader<'t> {
     /// The entries of a map with known keys; others are errors. `null` is an empty map.
     pub(super) fn fields<'n>(&mut self, field: &Field<'n>, keys: &[Key]) -> Fields<'n> {
         let known: Vec<&str> = keys.iter().map(|key| key.name).collect();
+        self.fields_named(field, &known)
+    }
+
+    /// The same, for keys that stand elsewhere in the file.
+    pub(super) fn fields_named<'n>(&mut self, field: &Field<'n>, known: &[&str]) -> Fields<'n> {
         let mut fields = Fields::new();
         for (key, below) in self.entries(field) {
             if known.contains(&key) {
                 fields.insert(key, below);
                 continue;
             }
-            let hint = match nearest(key, &known) {
+            let hint = match nearest(key, known) {
                 Some(near) => format!("Did you mean `{near}`?"),
-                None => format!("Known here: {}.", either(&known).replace(" or ", ", ")),
+                None => format!("Known here: {}.", either(known).replace(" or ", ", ")),
             };
             self.wrong_key(&below, "is not a known key", hint);
         }

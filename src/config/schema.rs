@@ -97,6 +97,7 @@ fn value(kind: &Kind, default: Option<&Node>) -> Value {
         Kind::Whole(from, to) => json!({ "type": "integer", "minimum": from, "maximum": to }),
         Kind::Word(words) => json!({ "enum": words() }),
         Kind::Texts => json!({ "type": "array", "items": text() }),
+        Kind::Ids => json!({ "type": "array", "minItems": 1, "items": text() }),
         Kind::TestNames => json!({
             "type": "array",
             "minItems": 1,
@@ -114,6 +115,7 @@ fn value(kind: &Kind, default: Option<&Node>) -> Value {
         Kind::OrNull(kind) => json!({ "anyOf": [{ "type": "null" }, value(kind, None)] }),
         Kind::Map(keys) => Value::Object(map(keys, default)),
         Kind::OneOf(maps) => json!({ "oneOf": maps.iter().map(|keys| map(keys, None)).collect::<Vec<_>>() }),
+        Kind::WordOr(words, keys) => json!({ "oneOf": [{ "enum": words() }, map(keys, None)] }),
         Kind::Named(names, kind) => named(*names, kind),
         Kind::Gates(mutation, command) => gates(mutation, command, default),
     }
@@ -121,6 +123,7 @@ fn value(kind: &Kind, default: Option<&Node>) -> Value {
 
 fn named(names: Names, kind: &Kind) -> Value {
     let names = match names {
+        Names::Gate => gate_names(),
         Names::Agent => json!({ "pattern": "^[A-Za-z0-9._-]+$" }),
         Names::Variable => json!({ "pattern": "^[A-Za-z_][A-Za-z0-9_]*$", "not": { "pattern": "^RALPH_" } }),
     };
@@ -130,14 +133,15 @@ fn named(names: Names, kind: &Kind) -> Value {
     Value::Object(schema)
 }
 
-fn gates(mutation: &[Key], command: &[Key], default: Option<&Node>) -> Value {
+fn gate_names() -> Value {
     let stages: Vec<&str> = STAGES.iter().map(Stage::word).collect();
+    json!({ "pattern": "^[A-Z][A-Z0-9-]*$", "not": { "enum": stages } })
+}
+
+fn gates(mutation: &[Key], command: &[Key], default: Option<&Node>) -> Value {
     let pitest = json!({ "oneOf": [map(mutation, below(default, "PITEST")), map(command, None)] });
     let mut schema = object(true);
-    schema.insert(
-        "propertyNames".to_owned(),
-        json!({ "pattern": "^[A-Z][A-Z0-9-]*$", "not": { "enum": stages } }),
-    );
+    schema.insert("propertyNames".to_owned(), gate_names());
     schema.insert("properties".to_owned(), json!({ "PITEST": pitest }));
     schema.insert("additionalProperties".to_owned(), Value::Object(map(command, None)));
     Value::Object(schema)

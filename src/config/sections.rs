@@ -7,6 +7,7 @@
 //! Refuses to know: YAML, defaults (they stand in the settings before this module sets anything).
 
 use super::error::{either, quoted};
+use super::placement::placement;
 use super::read::{Field, Fields, Reader};
 use super::{FileGlobs, Limits, Role, Settings, agents, gates, keys, tasks};
 use std::path::{Component, Path, PathBuf};
@@ -33,6 +34,10 @@ pub(super) fn apply(read: &mut Reader, root: &Field, settings: &mut Settings) {
     }
     if let Some(field) = fields.get("gates") {
         gates::gates(read, field, &mut settings.gates);
+    }
+    if let Some(field) = fields.get("placement") {
+        let gates: Vec<&str> = settings.gates.keys().map(String::as_str).collect();
+        settings.placement = placement(read, field, &gates);
     }
     if let Some(field) = fields.get("limits") {
         limits(read, field, &mut settings.limits);
@@ -73,6 +78,9 @@ fn choices(read: &mut Reader, fields: &Fields, settings: &mut Settings) {
     }
     if let Some(field) = fields.get("on_blocked") {
         settings.on_blocked = read.word(field, keys::ON_BLOCKED).unwrap_or(settings.on_blocked);
+    }
+    if let Some(field) = fields.get("stages") {
+        settings.stages = read.word(field, keys::STAGES).unwrap_or(settings.stages);
     }
     if let Some(pattern) = fields.get("checkpoints").and_then(|field| checkpoints(read, field)) {
         settings.checkpoints = pattern;

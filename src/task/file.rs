@@ -94,6 +94,7 @@ impl TaskFile {
             digest: hex(&task.digest.unwrap_or_else(|| text_digest(whole()))),
             checkpoint: self.grammar.is_checkpoint(&text),
             text,
+            unwritten: false,
         }
     }
 

@@ -18,11 +18,14 @@ mod family;
 mod file;
 mod grammar;
 mod outline;
+mod place;
 mod reconcile;
 mod remark;
 mod scan;
 mod sections;
 mod stage;
+mod stage_plan;
+mod unwritten;
 mod walk;
 
 #[cfg(test)]
@@ -34,11 +37,14 @@ pub use dialect::{Dialect, DialectFound, dialect};
 pub use edit::{Edit, EditConflict, Flip, FlipError, digest, with_marks};
 pub use explain::{Explained, ExplainedTask, ReadAs};
 pub use file::TaskFile;
-pub use grammar::Grammar;
+pub use grammar::{Grammar, Stages};
+pub use place::{NoSuchTasks, Placement, Side, Wanted, gates_wanted};
 pub use reconcile::{BoxClaim, Reconciled, reconcile};
 pub use remark::{Remark, RemarkKind};
 pub use sections::{LeftOut, Sections};
 pub use stage::{Stage, TaskKey};
+pub use stage_plan::{Staged, stages_wanted};
+pub use unwritten::{on_file, written};
 
 use serde::{Deserialize, Serialize};
 
@@ -88,6 +94,9 @@ pub struct Row {
     /// The text matches the configured `checkpoints:` pattern.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub checkpoint: bool,
+    /// The stage has no line of its own (`stages: virtual`): `line` is that of its task.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub unwritten: bool,
 }
 
 impl Row {
@@ -100,5 +109,6 @@ impl Row {
             && self.group == other.group
             && self.digest == other.digest
             && self.checkpoint == other.checkpoint
+            && self.unwritten == other.unwritten
     }
 }

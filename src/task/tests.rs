@@ -5,10 +5,12 @@ mod edits;
 mod explaining;
 mod names;
 mod odd;
+mod placing;
 mod properties;
 mod reconciling;
 mod sections;
 mod tree;
+mod unwritten;
 
 use super::{Grammar, Row, TaskFile, TaskKey};
 

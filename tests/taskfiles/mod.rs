@@ -12,7 +12,7 @@ use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 /// The folder of the corpus, or why there is none.
-fn corpus() -> Result<PathBuf, String> {
+pub(crate) fn corpus() -> Result<PathBuf, String> {
     let named = std::env::var_os("RALPH_CORPUS").map(PathBuf::from);
     let is_named = named.is_some();
     let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/corpus/taskfiles");

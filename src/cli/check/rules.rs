@@ -44,6 +44,11 @@ pub(super) const ALL: &[(&str, &str, &str)] = &[
         "A stage such as `2.PITEST` stands there, and `2.` twice. A run refuses the file.",
     ),
     (
+        "placed-after-no-task",
+        "A gate is placed after a task that is not there",
+        "With `stages: virtual`, `placement:` names a task that the file does not have, or has twice. A run refuses the file.",
+    ),
+    (
         "stage-order",
         "A stage stands on the wrong side of its task",
         "TEST-FIRST is done before its task, every other stage after it, wherever the lines stand.",

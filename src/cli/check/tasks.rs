@@ -58,6 +58,7 @@ pub(super) fn findings(read: &Read) -> Vec<Finding> {
             ProblemKind::DoubledStage => "doubled-stage",
             ProblemKind::StageWithoutTask => "orphan-stage",
             ProblemKind::StageOfDoubledTask => "stage-of-doubled-task",
+            ProblemKind::PlacedAfterNoTask => "placed-after-no-task",
         };
         findings.push(on_line(Level::Error, rule, problem.line, problem.message, problem.hint));
     }

@@ -43,6 +43,7 @@ fn every_setting_is_a_key_and_changes_what_it_names() {
         "roles" => "codex",
         "commit" => "ralph",
         "on_blocked" => "next",
+        "stages" => "virtual",
         key if key.ends_with("limit")
             || matches!(key, "limits.wall" | "limits.attempt" | "limits.idle" | "limits.check") =>
         {

@@ -102,6 +102,9 @@ fn maps() -> Vec<(String, String, Vec<&'static Key>)> {
                         open.push((at("a: {"), close("}"), keys.iter().collect()));
                     }
                 }
+                Kind::Named(Names::Gate, Kind::WordOr(_, keys)) => {
+                    open.push((at("PITEST: {"), close("}"), keys.iter().collect()));
+                }
                 Kind::Gates(..) => {
                     open.push((at("PITEST: {"), close("}"), MUTATION.iter().collect()));
                     open.push((at("PITEST: {"), close("}"), COMMAND_GATE.iter().collect()));
@@ -119,7 +122,7 @@ fn maps() -> Vec<(String, String, Vec<&'static Key>)> {
 fn sample(key: &Key) -> String {
     match key.kind {
         Kind::Word(words) => format!("{}: {}", key.name, words()[0]),
-        Kind::Argv => format!("{}: [x]", key.name),
+        Kind::Argv | Kind::Ids => format!("{}: [x]", key.name),
         kind => panic!("no sample of {kind:?}"),
     }
 }

@@ -11,6 +11,7 @@ use super::{AgentEnd, Awaited, Engine, Fault, JudgedAhead, Readings, Started};
 use crate::machine::effect::Effect;
 use crate::machine::event::Event;
 use crate::machine::facts::ProcessEnd;
+use crate::task::TaskKey;
 
 impl Engine<'_> {
     /// Performs one effect; the fact that it leads to, if it leads to one.
@@ -36,7 +37,7 @@ impl Engine<'_> {
                 Ok(Some(Event::RunStopped { stop }))
             }
             Effect::StartAgent(order) => {
-                let readings = self.readings()?;
+                let readings = self.readings(&order.key)?;
                 Ok(Some(match self.world.start_agent(&order, &readings)? {
                     Started::Running(pid, started) => Event::AgentSpawned { pid, started },
                     Started::Ended(end) => ended(end),
@@ -144,13 +145,14 @@ impl Engine<'_> {
         Ok(None)
     }
 
-    fn readings(&mut self) -> Result<Readings, Fault> {
+    fn readings(&mut self, key: &TaskKey) -> Result<Readings, Fault> {
         let (progress, progress_before) = self.progress_tail()?;
         Ok(Readings {
             requirements: self.disk.read(&self.places.spec.join("requirements.md"))?,
             design: self.disk.read(&self.places.spec.join("design.md"))?,
             progress,
             progress_before,
+            refers_to: self.refers_to(key)?,
         })
     }
 }

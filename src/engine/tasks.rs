@@ -70,6 +70,15 @@ impl Engine<'_> {
         Ok(TasksSeen { skeleton, rows: Some(rows), marks: Vec::new(), problems })
     }
 
+    /// The requirements that a task refers to; none where tasks.md is not there.
+    pub(super) fn refers_to(&mut self, key: &TaskKey) -> Result<Vec<String>, Fault> {
+        let bytes = match self.tasks_read.clone() {
+            Some(bytes) => bytes,
+            None => self.disk.read(&self.places.tasks())?.unwrap_or_default(),
+        };
+        Ok(TaskFile::parse(bytes, &self.grammar).requirements_of(key))
+    }
+
     /// tasks.md as it was before the attempt: skeleton and marks.
     fn expected(&self) -> Result<Vec<u8>, Fault> {
         let book = self.fold.state.book();

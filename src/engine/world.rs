@@ -80,6 +80,8 @@ pub struct Readings {
     pub progress: Vec<u8>,
     /// Bytes of progress.txt before that.
     pub progress_before: u64,
+    /// The requirements that the task refers to, as tasks.md writes them.
+    pub refers_to: Vec<String>,
 }
 
 /// Everything outside ralph's own files.

@@ -8,6 +8,7 @@ mod odd;
 mod placing;
 mod properties;
 mod reconciling;
+mod reported;
 mod sections;
 mod tree;
 mod unwritten;

@@ -257,3 +257,13 @@ fn a_repository_that_an_agent_makes_is_a_package_from_then_on() {
     assert!(project.read(".ralph/state/iter-2-before.txt").contains("\nnew:"));
     assert_eq!(project.ralph(&["diff", "1."]).code(0).out, "new/src/main/a.txt\n");
 }
+
+#[test]
+fn a_prompt_names_the_requirements_that_its_task_refers_to() {
+    let project = Project::new("- [ ] 1.TEST-FIRST Tests\n- [ ] 1. One\n  - _Requirements: 1.1, FR-2_\n");
+    project.ralph(&["run"]).code(0);
+    for iteration in [1, 2] {
+        let prompt = project.read(&format!(".ralph/state/iter-{iteration}/prompt.md"));
+        assert!(prompt.contains("\nRequirements: 1.1, FR-2\n=== END"), "{prompt}");
+    }
+}

@@ -11,6 +11,7 @@ mod ahead;
 mod bad_input;
 mod busy;
 mod by_hand;
+mod check;
 mod checks;
 mod doctor;
 mod gate;

@@ -136,38 +136,6 @@ fn status_shows_verdicts_reasons_and_blocks() {
 }
 
 #[test]
-fn check_finds_everything_at_once() {
-    let project = Project::new("- [ ] 1. One\n- [ ] 1.PRE-CR A\n- [ ] 1.PRE-CR B\n- [ ] 5.REQ-CHECK C\n");
-    project.write(".ralph/config.yaml", "agents:\n  default: {command: [no-such-agent]}\n");
-    project.write("src/app/README.md", "changed\n");
-    let mut check = project.command(&["check"]);
-    check.env("PATH", "");
-    let done = Project::finish(check).code(1);
-    insta::assert_snapshot!(done.out, @r"
-    error: tasks.md:3: `1.PRE-CR` stands on line 2 and again on line 3.
-      hint: Remove one of the two lines, or give one of them another id.
-    error: tasks.md:4: `5.REQ-CHECK` is a stage of task `5.`, which has no box in this file.
-      hint: Add a line `- [ ] 5. …` before it, or remove the stage.
-    error: app/README.md: There are uncommitted changes that no attempt left.
-      hint: commit, stash or remove them
-    error: .ralph/config.yaml: The program `no-such-agent` of the agent `default` was not found.
-      hint: name one under agents: in .ralph/config.yaml (no agent CLI that ralph knows is on PATH)
-    4 errors, 0 warnings
-    ");
-    let before = project.files();
-    project.ralph(&["check"]).code(1);
-    assert!(project.files() == before, "it changes nothing");
-    let project = Project::new("- [ ] 1. One\n");
-    assert_eq!(project.ralph(&["check"]).code(0).out, "0 errors, 0 warnings\n");
-    let done = Project::new("# Nothing yet\n").ralph(&["check"]).code(1);
-    insta::assert_snapshot!(done.out, @"
-    error: tasks.md: There are no boxes in it.
-      hint: a task is a line such as `- [ ] 1. Do this`
-    1 error, 0 warnings
-    ");
-}
-
-#[test]
 fn init_writes_a_workspace_that_works_and_never_overwrites() {
     let project = Project::empty();
     project.package("src/app");

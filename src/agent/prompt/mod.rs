@@ -26,6 +26,8 @@ const REASONS_CAP: usize = 32 * 1024;
 const REASON_CAP: usize = 8 * 1024;
 /// Cap of `task_text`, bytes.
 const TASK_CAP: usize = 4 * 1024;
+/// Cap of the requirements that a task refers to, characters.
+const REFERENCES_CHARS: usize = 1000;
 /// The most changed files, and the most leftovers, that are listed.
 const CHANGES: usize = 200;
 const LEFTOVERS: usize = 50;
@@ -41,6 +43,8 @@ pub struct PromptFacts {
     pub id: String,
     /// The text of the task, foreign.
     pub task_text: String,
+    /// The requirements that the task refers to, foreign; shown below its text.
+    pub refers_to: Vec<String>,
     /// The word of the stage, `IMPLEMENT` for the implementation.
     pub stage: String,
     /// The iteration.
@@ -220,7 +224,7 @@ impl Shown {
             role: role.word(),
             task: name(&facts.task),
             id: name(&facts.id),
-            task_text: data::marked("task", &data::head(&facts.task_text, TASK_CAP, "it stands in tasks.md")),
+            task_text: data::marked("task", &task(facts)),
             stage: name(&facts.stage),
             iteration: facts.iteration,
             attempt: facts.attempt,
@@ -246,6 +250,16 @@ impl Shown {
             threshold: facts.threshold,
         }
     }
+}
+
+/// The text of the task, and below it the requirements that it refers to.
+fn task(facts: &PromptFacts) -> String {
+    let text = data::head(&facts.task_text, TASK_CAP, "it stands in tasks.md");
+    if facts.refers_to.is_empty() {
+        return text;
+    }
+    let named = plain::line(&facts.refers_to.join(", "), REFERENCES_CHARS);
+    format!("{}\nRequirements: {named}", text.trim_end_matches('\n'))
 }
 
 /// The reasons as a list; the first ones when they are too long together.

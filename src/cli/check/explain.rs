@@ -11,7 +11,9 @@ use crate::cli::ui;
 use crate::machine::decide::count;
 use crate::report::plain;
 use crate::task::{DialectFound, Explained, ExplainedTask, ReadAs, Stage, dialect};
+use serde::Serialize;
 use serde_json::json;
+use std::collections::BTreeMap;
 
 /// Longest text in the table, characters.
 const TEXT: usize = 60;
@@ -20,6 +22,7 @@ const TEXT: usize = 60;
 pub(super) fn show(read: &Read, as_json: bool) {
     let found = dialect(&read.file, &read.path.to_string_lossy());
     let lines = read.file.explain();
+    let rules = rules(read);
     if as_json {
         ui::json(&json!({
             "file": read.shown,
@@ -27,14 +30,37 @@ pub(super) fn show(read: &Read, as_json: bool) {
             "reasons": found.reasons,
             "tasks": read.file.len(),
         }));
-        lines.iter().for_each(ui::json);
+        for line in &lines {
+            ui::json(&Line { explained: line, rules: rules.get(&line.line).map_or(&[], Vec::as_slice) });
+        }
         return;
     }
     ui::line(&format!("{}: {}, {}", read.shown, spoken(&found), count(read.file.len() as u64, "task")));
     let width = lines.last().map_or(1, |line| line.line.to_string().len());
     for line in lines.iter().filter(|line| line.read != ReadAs::Blank) {
-        ui::line(&format!("{:>width$}  {}", line.line, told(line)));
+        let odd = rules.get(&line.line).map(|rules| format!("  [{}]", rules.join(", "))).unwrap_or_default();
+        ui::line(&format!("{:>width$}  {}{odd}", line.line, told(line)));
     }
+}
+
+/// A line, and the rules that it breaks.
+#[derive(Serialize)]
+struct Line<'a> {
+    #[serde(flatten)]
+    explained: &'a Explained,
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    rules: &'a [&'static str],
+}
+
+/// The rules that lines break: what is almost a task is told why it is none.
+fn rules(read: &Read) -> BTreeMap<u32, Vec<&'static str>> {
+    let mut rules: BTreeMap<u32, Vec<&'static str>> = BTreeMap::new();
+    for finding in super::tasks::findings(read) {
+        if let Some(line) = finding.line.and_then(|line| u32::try_from(line).ok()) {
+            rules.entry(line).or_default().push(finding.rule);
+        }
+    }
+    rules
 }
 
 fn spoken(found: &DialectFound) -> String {

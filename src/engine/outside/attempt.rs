@@ -106,6 +106,7 @@ impl Outside {
             task: order.key.to_string(),
             id: if order.key.has_id() { order.key.family.clone() } else { String::new() },
             task_text: order.text.clone(),
+            refers_to: readings.refers_to.clone(),
             stage: order.key.stage.word().to_owned(),
             iteration: order.iteration,
             attempt: order.attempt,

@@ -1,0 +1,271 @@
+//! `ralph check`: what is wrong before a run, in all forms.
+
+use super::project::Project;
+use serde_json::Value;
+
+/// The rules of the findings, with their places, in the order in which they are told.
+fn rules(project: &Project, args: &[&str], code: i32) -> Vec<String> {
+    let found = project.ralph(&[&["check", "--json"], args].concat()).code(code).json();
+    let place = |finding: &Value| match finding["line"].as_u64() {
+        Some(line) => format!("{}:{line}", finding["file"].as_str().unwrap()),
+        None => finding["file"].as_str().unwrap().to_owned(),
+    };
+    found.iter().map(|finding| format!("{} {}", finding["rule"].as_str().unwrap(), place(finding))).collect()
+}
+
+#[test]
+fn everything_is_found_at_once() {
+    let project = Project::new("- [ ] 1. One\n- [ ] 1.PRE-CR A\n- [ ] 1.PRE-CR B\n- [ ] 5.REQ-CHECK C\n");
+    project.write(".ralph/config.yaml", "agents:\n  default: {command: [no-such-agent]}\n");
+    project.write("src/app/README.md", "changed\n");
+    let mut check = project.command(&["check"]);
+    check.env("PATH", "");
+    let done = Project::finish(check).code(1);
+    insta::assert_snapshot!(done.out, @r"
+    error: tasks.md:3: `1.PRE-CR` stands on line 2 and again on line 3. [doubled-stage]
+      hint: Remove one of the two lines, or give one of them another id.
+    error: tasks.md:4: `5.REQ-CHECK` is a stage of task `5.`, which has no box in this file. [orphan-stage]
+      hint: Add a line `- [ ] 5. …` before it, or remove the stage.
+    error: app/README.md: There are uncommitted changes that no attempt left. [uncommitted-changes]
+      hint: commit, stash or remove them
+    error: .ralph/config.yaml: The program `no-such-agent` of the agent `default` was not found. [missing-agent]
+      hint: name one under agents: in .ralph/config.yaml (no agent CLI that ralph knows is on PATH)
+    4 errors, 0 warnings
+    ");
+    let before = project.files();
+    project.ralph(&["check"]).code(1);
+    assert!(project.files() == before, "it changes nothing");
+    let project = Project::new("- [ ] 1. One\n");
+    assert_eq!(project.ralph(&["check"]).code(0).out, "0 errors, 0 warnings\n");
+    let done = Project::new("# Nothing yet\n").ralph(&["check"]).code(1);
+    insta::assert_snapshot!(done.out, @"");
+    let project = Project::new("- [ ] 1. One\n");
+    fs_err::remove_file(project.path("tasks.md")).unwrap();
+    assert_eq!(rules(&project, &[], 1), ["no-task-file tasks.md"]);
+}
+
+#[test]
+fn mistakes_of_the_configuration_stop_no_other_part() {
+    let project = Project::new("- [ ] 1. One\n- [ ] 1.PRE-CR A\n- [ ] 1.PRE-CR B\n");
+    project.write("src/app/README.md", "changed\n");
+    project.config("agentz: 1\nlimits: {attempts: many}\ntasks: {sections: {exclude: ['[x']}}\n");
+    assert_eq!(
+        rules(&project, &[], 1),
+        [
+            "config-error .ralph/config.yaml:3",
+            "config-error .ralph/config.yaml:4",
+            "config-error .ralph/config.yaml:5",
+            "doubled-stage tasks.md:3",
+            "uncommitted-changes app/README.md",
+        ]
+    );
+    let found = project.ralph(&["check", "--json"]).code(1).json();
+    assert_eq!(found[1]["key"], "limits.attempts");
+    assert_eq!(found[2]["key"], "tasks.sections.exclude");
+    // What cannot be read as a whole says nothing about its parts.
+    project.write(".ralph/config.yaml", "a: [\n");
+    let all = rules(&project, &[], 1);
+    assert_eq!(all.iter().filter(|rule| rule.starts_with("config-error")).count(), 1, "{all:?}");
+    assert!(!all.iter().any(|rule| rule.starts_with("missing-agent")), "{all:?}");
+    // The agent is not asked about while its own key is wrong.
+    project.write(".ralph/config.yaml", "agents: {default: {command: no}}\n");
+    assert_eq!(
+        rules(&project, &[], 1),
+        [
+            "config-error .ralph/config.yaml:1",
+            "doubled-stage tasks.md:3",
+            "uncommitted-changes app/README.md"
+        ]
+    );
+}
+
+#[test]
+fn each_repository_that_cannot_be_read_is_named() {
+    let project = Project::new("- [ ] 1. One\n");
+    for name in ["src/bad", "src/good", "src/worse"] {
+        project.package(name);
+    }
+    for name in ["bad", "worse"] {
+        project.write(&format!("src/{name}/.git/HEAD"), "nonsense\n");
+    }
+    project.write("src/good/README.md", "changed\n");
+    assert_eq!(
+        rules(&project, &[], 1),
+        ["unreadable-repository bad", "uncommitted-changes good/README.md", "unreadable-repository worse"]
+    );
+    let project = Project::empty();
+    project.write("tasks.md", "- [ ] 1. One\n");
+    project.config("");
+    project.agent("");
+    assert_eq!(rules(&project, &[], 1), ["no-packages .ralph/config.yaml"]);
+}
+
+#[test]
+fn missing_engines_and_programs_are_named() {
+    let project = Project::new(
+        "- [ ] 1. One\n- [ ] 1.PITEST\n- [ ] 1.LINT\n- [ ] 1.MUTANTS\n- [x] 2. Two\n- [x] 2.DONE\n",
+    );
+    project.write("src/app/pom.xml", "<project/>");
+    project.write("src/app/src/main/java/a/A.java", "class A {}");
+    project.git("src/app", &["add", "--all"]);
+    project.git("src/app", &["commit", "--quiet", "--message", "more"]);
+    project.config(
+        "gates:\n  LINT: {run: [no-such-linter]}\n  MUTANTS: {run: [./mutants.sh]}\n  DONE: {run: [gone]}\nchecks: {green: [no-such-check]}\non: {done: [no-such-bell]}\n",
+    );
+    let mut check = project.command(&["check", "--json"]);
+    let bin = project.path("bin");
+    fs_err::create_dir_all(&bin).unwrap();
+    std::os::unix::fs::symlink("/bin/sh", bin.join("sh")).unwrap();
+    check.env("PATH", &bin);
+    let found = Project::finish(check).code(1).json();
+    let shown: Vec<String> = found
+        .iter()
+        .map(|f| {
+            format!(
+                "{} {}: {}",
+                f["level"].as_str().unwrap(),
+                f["rule"].as_str().unwrap(),
+                f["what"].as_str().unwrap()
+            )
+        })
+        .collect();
+    insta::assert_snapshot!(shown.join("\n"), @r"
+    warning no-tests: This package has production files and no test: `1.PITEST` and gates like it leave classes without tests out, so they would judge nothing.
+    error missing-engine: `gates.LINT.run` starts `no-such-linter`, which is not on the PATH.
+    error missing-engine: `gates.MUTANTS.run` starts `./mutants.sh`, which is no program in app.
+    error missing-engine: Gate PITEST needs Java, and neither JAVA_HOME nor the PATH leads to it.
+    error missing-engine: Gate PITEST needs Maven: package app has no executable mvnw, and mvn is not on the PATH.
+    error missing-program: `checks.green` starts `no-such-check`, which is not on the PATH.
+    warning missing-program: `on.done` starts `no-such-bell`, which is not on the PATH.
+    ");
+}
+
+#[test]
+fn gates_that_will_have_nothing_to_judge_are_told_from_the_words_of_the_spec() {
+    let tasks = "- [ ] 1. Write `docs/guide.md`\n- [ ] 1.PITEST\n- [ ] 2. Add Foo\n  - in `src/main/java/a/Foo.java` and README.md\n- [ ] 2.PITEST\n- [ ] 3. Describe OrderService in README.md\n- [ ] 3.PITEST\n- [ ] 4. Mend it\n- [ ] 4.PITEST\n- [ ] 5. Pages\n  - [ ] 5.1 index.html, style.css\n- [ ] 5.PITEST\n- [ ] 6. Write notes.md\n- [x] 6.PITEST\n- [ ] 7. Write notes.md\n- [ ] 7.LINT\n";
+    let project = Project::new(tasks);
+    project.config("gates: {LINT: {run: [sh, -c, 'true']}}\n");
+    let all = rules(&project, &["--tasks", "tasks.md"], 0);
+    assert_eq!(all, ["gate-without-java tasks.md:2", "gate-without-java tasks.md:12"]);
+}
+
+#[test]
+fn a_task_file_outside_of_any_workspace_is_checked() {
+    let project = Project::empty();
+    project.write("plan.md", "- [ ] 1. One\n- [ ] 3.PITEST\n- \\[ ] 2. Two\n");
+    assert_eq!(
+        rules(&project, &["--tasks", "plan.md"], 1),
+        ["orphan-stage plan.md:2", "escaped-box plan.md:3"]
+    );
+    assert_eq!(rules(&project, &["--tasks", "gone.md"], 1), ["no-task-file gone.md"]);
+    let before = project.files();
+    let done = project.ralph(&["check", "--tasks", "plan.md", "--explain"]).code(0);
+    insta::assert_snapshot!(done.out, @r"
+    plan.md: ralph stages (tasks have stages: `2.TEST-FIRST`, `2.PITEST`), 2 tasks
+    1  task [ ]  1.  One  (IMPLEMENT)
+    2  task [ ]  3.PITEST  (PITEST)
+    3  text
+    ");
+    assert!(project.files() == before);
+    project.ralph(&["check"]).code(2);
+    // In a workspace its words hold.
+    project.write(
+        ".ralph/config.yaml",
+        "gates: {LINT: {run: [sh]}}\ntasks: {sections: {exclude: [Later, Never]}}\n",
+    );
+    project.write("plan.md", "- [ ] 1. One\n- [ ] 1.LINT\n# Later\n- [ ] 9.PITEST\n");
+    assert_eq!(rules(&project, &["--tasks", "plan.md"], 0), ["unknown-section .ralph/config.yaml"]);
+}
+
+#[test]
+fn every_line_is_explained() {
+    let project = Project::new(
+        "# Plan\n\n- [x] 1. One\n  - [ ]* 1.1 Two [P] [US1]\n    - _Requirements: 2.1, FR-3_\n- [ ] FINAL\n\n## Done when\n- [ ] tests pass\n",
+    );
+    project.config("tasks: {sections: {exclude: [done*]}}\n");
+    let done = project.ralph(&["check", "--explain"]).code(0);
+    insta::assert_snapshot!(done.out, @r"
+    tasks.md: Kiro (tasks like `1.1` belong to a box `1.`; most ids are like `1.` and `1.1`; optional tasks have a star: `[ ]*`; tasks name requirements: `_Requirements: 1.1_`), 3 tasks
+    1  heading #  group 1: Plan
+    3  task [x]  1.  One  (IMPLEMENT · group 1)
+    4  task [ ]  1.1.  Two [P] [US1]  (IMPLEMENT · optional · part of 1. (line 3) · group 1 · requirements US1, 2.1, FR-3 · parallel)
+    5  text      requirements of the task on line 4
+    6  task [ ]  FINAL  (FINAL · group 1)
+    8  heading ##  group 2: Done when
+    9  no task   - [ ] tests pass (left out: tasks.sections.exclude `done*`)
+    ");
+    let lines = project.ralph(&["check", "--explain", "--json"]).code(0).json();
+    assert_eq!(lines[0]["dialect"], "kiro");
+    assert_eq!(lines.len(), 10, "one object for the file, one for each line");
+    assert_eq!(lines[4]["requirements"], serde_json::json!(["US1", "2.1", "FR-3"]));
+}
+
+#[test]
+fn sections_that_hold_no_tasks_are_never_taken_or_ticked() {
+    let project =
+        Project::new("# Plan\n- [ ] 1. One\n\n# Success criteria\n- [ ] all is well\n- [ ] 2. Not a task\n");
+    project.config("tasks: {sections: {exclude: [success criteria]}}\n");
+    project.agent("1./1) tick_all; commit app src/main/1.txt ;;");
+    project.ralph(&["run"]).code(0);
+    assert_eq!(
+        project.read("tasks.md"),
+        "# Plan\n- [x] 1. One\n\n# Success criteria\n- [ ] all is well\n- [ ] 2. Not a task\n",
+        "what the agent ticked outside is put back"
+    );
+    // A person may tick there at any time.
+    let ticked = project.read("tasks.md").replace("- [ ] all", "- [x] all") + "- [ ] 3. more of them\n";
+    project.write("tasks.md", &ticked);
+    project.ralph(&["run"]).code(0);
+    assert_eq!(project.read("tasks.md"), ticked);
+    // And may change what counts: the same bytes are other tasks then.
+    project.config("tasks: {sections: {exclude: [nothing]}}\n");
+    let next = project.ralph(&["next"]).code(0).out;
+    assert!(next.contains("2.") && next.contains("Not a task"), "{next}");
+    project.ralph(&["run"]).code(0);
+    assert!(!project.read("tasks.md").contains("[ ]"), "{}", project.read("tasks.md"));
+}
+
+#[test]
+fn findings_are_sarif() {
+    let project = Project::new("- [ ] 1. One\n- [ ] 1. One\n- [ ] 5.PITEST\n");
+    project.write("src/app/new file.txt", "x");
+    project.write("src/app/README.md", "changed\n");
+    let done = project.ralph(&["check", "--format", "sarif"]).code(1);
+    let log: Value = serde_json::from_str(&done.out).unwrap();
+    assert_eq!(log["version"], "2.1.0");
+    let run = &log["runs"][0];
+    assert_eq!(run["automationDetails"]["id"], "ralph/check/");
+    let rules = run["tool"]["driver"]["rules"].as_array().unwrap();
+    let results = run["results"].as_array().unwrap();
+    let shown: Vec<String> = results
+        .iter()
+        .map(|result| {
+            let rule = &rules[usize::try_from(result["ruleIndex"].as_u64().unwrap()).unwrap()];
+            assert_eq!(rule["id"], result["ruleId"]);
+            assert!(rule["fullDescription"]["text"].as_str().unwrap().ends_with('.'));
+            assert_eq!(result["partialFingerprints"]["ralphFinding/v1"].as_str().unwrap().len(), 64);
+            let place = &result["locations"][0]["physicalLocation"];
+            format!(
+                "{} {} {}:{}",
+                result["level"].as_str().unwrap(),
+                result["ruleId"].as_str().unwrap(),
+                place["artifactLocation"]["uri"].as_str().unwrap(),
+                place["region"]["startLine"]
+            )
+        })
+        .collect();
+    insta::assert_snapshot!(shown.join("\n"), @r"
+    warning duplicate-id tasks.md:2
+    error orphan-stage tasks.md:3
+    error uncommitted-changes src/app/README.md:1
+    ");
+    // A finding that only moves stays the same to whoever keeps alerts.
+    project.write("tasks.md", "# Plan\n\n- [ ] 1. One\n- [ ] 1. One\n- [ ] 5.PITEST\n");
+    let moved: Value =
+        serde_json::from_str(&project.ralph(&["check", "--format", "sarif"]).code(1).out).unwrap();
+    let prints = |log: &Value| {
+        let results = log["runs"][0]["results"].as_array().unwrap().clone();
+        results.iter().map(|result| result["partialFingerprints"].clone()).collect::<Vec<_>>()
+    };
+    assert_eq!(prints(&log), prints(&moved));
+}

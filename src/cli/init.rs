@@ -8,6 +8,7 @@
 //! Refuses to know: where things are looked for, the text of the configuration.
 
 mod ask;
+mod placement;
 mod survey;
 mod text;
 
@@ -17,8 +18,8 @@ use super::workspace::{Place, named};
 use crate::agent::builtin;
 use crate::config::{self, PRESETS, Preset, Role, Source};
 use crate::engine::{Fault, FaultKind};
-use crate::task::Grammar;
-use clap::Args;
+use crate::task::{Grammar, Placement};
+use clap::{Args, ValueEnum};
 use serde_json::json;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write as _;
@@ -35,6 +36,21 @@ pub struct InitArgs {
     /// Folders of the packages: `src/*`; may be given more than once
     #[arg(long, value_name = "GLOB", value_delimiter = ',')]
     pub packages: Vec<String>,
+    /// Where PITEST stands: each, groups, end, none, or after:2,5,7
+    #[arg(long, value_name = "WHERE", value_parser = placement::typed)]
+    pub placement: Option<Placement>,
+    /// Where the stages of a task come from: lines of the file, or nowhere in it
+    #[arg(long, value_enum, value_name = "WHERE")]
+    pub stages: Option<Stages>,
+}
+
+/// Where the stages of a task come from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Stages {
+    /// The lines of the task file
+    File,
+    /// Nowhere in the file: each task goes through the default stages all the same
+    Virtual,
 }
 
 /// Writes `.ralph/config.yaml` and `.ralph/prompts/`.
@@ -46,6 +62,13 @@ pub(super) fn init(place: &Place<'_>, args: &InitArgs) -> Result<Exit, Fault> {
     let folder = root.join(".ralph");
     let flags = Flags::of(place, args)?;
     let is_new = fs_err::symlink_metadata(folder.join("config.yaml")).is_err();
+    if let (false, Some(flag)) =
+        (is_new, args.placement.as_ref().map(|_| "--placement").or(args.stages.map(|_| "--stages")))
+    {
+        let what =
+            format!("{flag}: There is a .ralph/config.yaml already, and `ralph init` never overwrites it.");
+        return Err(Fault::new(FaultKind::Setup, what, "change it by hand, or with `ralph place`"));
+    }
     let asks = is_new && !args.yes && !place.json && ask::is_terminal();
     if !place.json {
         told(&found);
@@ -54,7 +77,13 @@ pub(super) fn init(place: &Place<'_>, args: &InitArgs) -> Result<Exit, Fault> {
         let spec = choose_spec(&root, &found, flags.spec.as_deref(), asks, &grammar)?;
         let packages = choose_packages(&found, args);
         let agent = choose_agent(&found, flags.agent.as_deref(), args.yes, asks)?;
-        Chosen { spec, packages, agent, more: Vec::new() }
+        let placement = match &args.placement {
+            Some(placement) => Some(placement.clone()),
+            None if asks && found.has_java() => placement::choose()?,
+            None => None,
+        };
+        let stages = choose_stages(&found, &spec, args.stages, asks)?;
+        Chosen { spec, packages, agent, placement, stages }
     } else {
         Chosen { spec: ".".to_owned(), ..Chosen::default() }
     };
@@ -68,7 +97,7 @@ pub(super) fn init(place: &Place<'_>, args: &InitArgs) -> Result<Exit, Fault> {
         };
         ui::json(&json!({
             "found": found, "wrote": names(true), "kept": names(false), "next": next,
-            "chosen": is_new.then(|| json!({ "spec": chosen.spec, "packages": chosen.packages, "agent": chosen.agent })),
+            "chosen": is_new.then(|| json!({ "spec": chosen.spec, "packages": chosen.packages, "agent": chosen.agent, "placement": chosen.placement, "stages": chosen.stages.map(Stages::word) })),
         }));
         return Ok(Exit::Done);
     }
@@ -202,6 +231,36 @@ fn choose_agent(found: &Found, flag: Option<&str>, yes: bool, asks: bool) -> Res
         return Ok(installed.get(at).map(|name| (*name).to_owned()));
     }
     Ok(installed.first().filter(|_| yes).map(|name| (*name).to_owned()))
+}
+
+/// Plain tasks may go through stages that stand nowhere in the file; asked for where the file has none.
+fn choose_stages(
+    found: &Found,
+    spec: &str,
+    flag: Option<Stages>,
+    asks: bool,
+) -> Result<Option<Stages>, Fault> {
+    let plain = found.specs.iter().any(|known| known.folder == spec && !known.has_stages && known.boxes > 0);
+    if flag.is_some() || !asks || !plain {
+        return Ok(flag);
+    }
+    let choices = [
+        "virtual: the file is left alone, each task is tested, made, reviewed and judged all the same",
+        "file: only what stands in the file is done (`ralph stage` can add lines)",
+    ];
+    let at =
+        ask::choose("The tasks have no stages. Where shall they come from?", &choices.map(str::to_owned))?;
+    Ok(Some(if at == 0 { Stages::Virtual } else { Stages::File }))
+}
+
+impl Stages {
+    /// The word in the configuration.
+    fn word(self) -> &'static str {
+        match self {
+            Self::File => "file",
+            Self::Virtual => "virtual",
+        }
+    }
 }
 
 /// Shows what was found.

@@ -114,6 +114,22 @@ fn packages_elsewhere_are_named_and_those_of_a_flag_are_taken() {
 }
 
 #[test]
+fn placement_and_stages_are_written_where_they_are_named() {
+    let project = many();
+    init(&project, &[], &["--placement", "groups", "--stages", "virtual"]).code(0);
+    let config = project.read(".ralph/config.yaml");
+    assert!(
+        config.contains("\nplacement: {PITEST: groups}\n") && config.contains("\nstages: virtual "),
+        "{config}"
+    );
+    let again = init(&project, &[], &["--placement", "each"]).code(2).err;
+    assert!(again.contains("--placement: There is a .ralph/config.yaml already"), "{again}");
+    assert_eq!(project.read(".ralph/config.yaml"), config);
+    let wrong = init(&project, &[], &["--placement", "all"]).code(2).err;
+    assert!(wrong.contains("write each, groups, end, none or after:2,5,7"), "{wrong}");
+}
+
+#[test]
 fn json_says_what_was_found_chosen_and_written() {
     let project = many();
     let done = init(&project, &["codex"], &["--yes", "--json"]).code(0);
@@ -137,11 +153,16 @@ fn on_a_terminal_it_asks_and_elsewhere_never() {
     script.args(["-qec", &format!("{} init", env!("CARGO_BIN_EXE_ralph")), "/dev/null"]);
     script.current_dir(project.path("")).env("PATH", project.path("../home/bin"));
     let mut assert = assert_cmd::Command::from_std(script);
-    let output =
-        assert.write_stdin("3\n2\n1\n").timeout(std::time::Duration::from_secs(30)).output().unwrap();
+    let output = assert
+        .write_stdin("3\n2\n1\n2\n\n1.1\n1\n")
+        .timeout(std::time::Duration::from_secs(30))
+        .output()
+        .unwrap();
     let shown = String::from_utf8_lossy(&output.stdout).into_owned();
     assert!(output.status.success(), "{shown}");
     assert!(shown.contains("Which task file?") && shown.contains("Type a number from 1 to 2."), "{shown}");
     let config = project.read(".ralph/config.yaml");
     assert!(config.contains("\nspec: .kiro/specs/login\n") && config.contains("{preset: codex}"), "{config}");
+    assert!(config.contains("\nplacement: {PITEST: {after: [\"1.1\"]}}\n"), "{config}");
+    assert!(config.contains("\nstages: virtual "), "{config}");
 }

@@ -71,6 +71,11 @@ pub(super) struct Package {
 }
 
 impl Found {
+    /// Some package is written in Java, which the mutation gate can judge.
+    pub(super) fn has_java(&self) -> bool {
+        self.packages.iter().any(|package| package.languages.contains("Java"))
+    }
+
     /// Agents that ralph has a preset for.
     pub(super) fn presets(&self) -> Vec<&'static str> {
         self.agents.iter().copied().filter(|name| Preset::named(name).is_some()).collect()

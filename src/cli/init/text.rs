@@ -6,7 +6,9 @@
 //!
 //! Refuses to know: how it was chosen.
 
+use super::Stages;
 use crate::config::TEMPLATE;
+use crate::task::Placement;
 
 /// What was chosen.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -17,8 +19,10 @@ pub(super) struct Chosen {
     pub(super) packages: Option<Vec<String>>,
     /// An agent's preset.
     pub(super) agent: Option<String>,
-    /// Lines of keys that the template does not hold, such as `stages: virtual`.
-    pub(super) more: Vec<String>,
+    /// Where PITEST stands.
+    pub(super) placement: Option<Placement>,
+    /// Where stages come from.
+    pub(super) stages: Option<Stages>,
 }
 
 /// The text.
@@ -36,10 +40,32 @@ pub(super) fn config_text(chosen: &Chosen) -> String {
     if let Some(agent) = &chosen.agent {
         before.extend(["agents:\n  default: {preset: ", agent, "}\n\n"]);
     }
-    for line in &chosen.more {
-        before.extend([line, "\n\n"]);
+    if let Some(stages) = chosen.stages {
+        // The comment behind the value stays where it is.
+        let line = format!("\nstages: {:<20}#", stages.word());
+        text = text.replacen("\nstages: file                        #", &format!("{line:<37}"), 1);
+    }
+    if let Some(placement) = &chosen.placement {
+        let at =
+            text.find("\n# placement:").and_then(|at| text[at + 1..].find('\n').map(|end| at + 1 + end + 1));
+        text.insert_str(at.unwrap_or(text.len()), &format!("{}\n", placement_line(placement)));
     }
     before + &text
+}
+
+/// `placement: {PITEST: each}`.
+fn placement_line(placement: &Placement) -> String {
+    let choice = match placement {
+        Placement::Each => "each".to_owned(),
+        Placement::Groups => "groups".to_owned(),
+        Placement::End => "end".to_owned(),
+        Placement::None => "none".to_owned(),
+        Placement::After(ids) => {
+            let ids: Vec<String> = ids.iter().map(|id| quoted(id)).collect();
+            format!("{{after: [{}]}}", ids.join(", "))
+        }
+    };
+    format!("placement: {{PITEST: {choice}}}")
 }
 
 /// A path as YAML: in quotes where it could be read as something else.
@@ -73,16 +99,22 @@ mod tests {
             spec: ".kiro/specs/login".to_owned(),
             packages: Some(vec!["services/*".to_owned(), "web".to_owned()]),
             agent: Some("codex".to_owned()),
-            more: Vec::new(),
+            placement: Some(Placement::After(vec!["2".to_owned(), "T07".to_owned()])),
+            stages: Some(Stages::Virtual),
         };
         let text = config_text(&chosen);
         let settings = parse(&text, Path::new("/w")).unwrap();
         assert_eq!(settings.spec, Path::new("/w/.kiro/specs/login"));
         assert_eq!(settings.packages, ["services/*", "web"]);
         assert_eq!(settings.agents["default"].preset.as_deref(), Some("codex"));
+        assert_eq!(settings.placement["PITEST"], Placement::After(vec!["2".to_owned(), "T07".to_owned()]));
+        assert_eq!(settings.stages, crate::config::StagesFrom::Virtual);
         let lost: Vec<&str> =
             TEMPLATE.lines().filter(|line| !text.lines().any(|other| other == *line)).collect();
-        assert_eq!(lost, ["spec: .", "# packages: [\"src/*\"]"]);
+        assert_eq!(lost.len(), 3, "{lost:?}");
+        assert_eq!(lost[..2], ["spec: .", "# packages: [\"src/*\"]"]);
+        assert!(text.contains("\nstages: virtual                     # or virtual: no line"), "{text}");
+        assert!(text.contains("\nplacement: {PITEST: {after: [\"2\", \"T07\"]}}\n"), "{text}");
     }
 
     proptest! {

@@ -13,6 +13,7 @@ mod survey;
 mod text;
 
 use super::exit::Exit;
+use super::surroundings::unsound;
 use super::ui;
 use super::workspace::{Place, named};
 use crate::agent::builtin;
@@ -88,9 +89,14 @@ pub(super) fn init(place: &Place<'_>, args: &InitArgs) -> Result<Exit, Fault> {
         Chosen { spec: ".".to_owned(), ..Chosen::default() }
     };
     let text = config_text(&chosen);
-    config::parse(&text, &root).map_err(|errors| super::workspace::unsound(&errors))?;
+    config::parse(&text, &root).map_err(|errors| unsound(&errors))?;
     let wrote = write(&folder, &text)?;
-    let next = next(&root, is_new, &found, flags.agent.as_deref());
+    let mut next = next(&root, is_new, &found, flags.agent.as_deref());
+    if let Some(placement) = &chosen.placement {
+        // The configuration keeps the choice; the lines of the task file are that verb's.
+        next =
+            format!("`ralph place {}` puts the gate into the task file; {next}", placement::words(placement));
+    }
     if place.json {
         let names = |new: bool| -> Vec<String> {
             wrote.iter().filter(|(_, is_new)| *is_new == new).map(|(path, _)| below(&root, path)).collect()

@@ -18,6 +18,7 @@ mod manual;
 mod run;
 mod settings;
 mod show;
+mod surroundings;
 mod teller;
 mod ui;
 mod workspace;

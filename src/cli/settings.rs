@@ -13,6 +13,7 @@
 
 use super::args::Cli;
 use super::exit::Exit;
+use super::surroundings::unsound;
 use super::ui;
 use super::workspace::Place;
 use crate::config::{self, Explained, Given, ROOT_VARIABLE, SETTINGS, Setting, Source};
@@ -123,8 +124,7 @@ pub(super) fn is_setting(name: &str) -> bool {
 pub(super) fn show(place: &Place<'_>) -> Result<Exit, Fault> {
     let (root, text) = place.text()?;
     may_be_given(place.given)?;
-    let settings =
-        config::explain(&text, &root, place.given).map_err(|errors| super::workspace::unsound(&errors))?;
+    let settings = config::explain(&text, &root, place.given).map_err(|errors| unsound(&errors))?;
     if place.json {
         ui::json(&json!({ "key": "workspace", "value": root, "from": workspace_from(place) }));
         for setting in &settings {

@@ -116,7 +116,12 @@ fn packages_elsewhere_are_named_and_those_of_a_flag_are_taken() {
 #[test]
 fn placement_and_stages_are_written_where_they_are_named() {
     let project = many();
-    init(&project, &[], &["--placement", "groups", "--stages", "virtual"]).code(0);
+    let done = init(&project, &[], &["--placement", "groups", "--stages", "virtual"]).code(0);
+    assert!(
+        done.out.contains("\nnext: `ralph place groups` puts the gate into the task file; "),
+        "{}",
+        done.out
+    );
     let config = project.read(".ralph/config.yaml");
     assert!(
         config.contains("\nplacement: {PITEST: groups}\n") && config.contains("\nstages: virtual "),

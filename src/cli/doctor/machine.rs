@@ -9,7 +9,7 @@
 
 use super::probe::{Probe, short_file};
 use super::{Finding, State};
-use crate::cli::workspace::cache_folder;
+use crate::cli::surroundings::cache_folder;
 use crate::sys::ProcessId;
 use crate::sys::lock::Lock;
 use std::path::Path;

@@ -7,7 +7,7 @@
 //!
 //! Refuses to know: which programs are needed.
 
-use super::super::workspace::environment;
+use super::super::surroundings::environment;
 use crate::engine::{Fault, FaultKind};
 use crate::machine::facts::ProcessEnd;
 use crate::sys::process::Supervisor;

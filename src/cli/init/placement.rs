@@ -24,6 +24,17 @@ pub(super) fn typed(word: &str) -> Result<Placement, String> {
     }
 }
 
+/// The choice as the arguments of `ralph place`.
+pub(super) fn words(placement: &Placement) -> String {
+    match placement {
+        Placement::Each => "each".to_owned(),
+        Placement::Groups => "groups".to_owned(),
+        Placement::End => "end".to_owned(),
+        Placement::None => "none".to_owned(),
+        Placement::After(ids) => format!("after {}", ids.join(",")),
+    }
+}
+
 fn ids(text: &str) -> Vec<String> {
     let tidy = text.split([',', ' ']).map(|id| id.trim().trim_end_matches('.'));
     tidy.filter(|id| !id.is_empty()).map(str::to_owned).collect()
@@ -69,7 +80,8 @@ mod tests {
             ("none", Placement::None),
             ("after:2,5.,T07", after(&["2", "5", "T07"])),
         ] {
-            assert_eq!(typed(word), Ok(choice));
+            assert_eq!(typed(word), Ok(choice.clone()));
+            assert_eq!(words(&choice).replace(' ', ":"), word.replace('.', ""));
         }
         for word in ["", "after", "after:", "after:,", "Each", "all"] {
             assert!(typed(word).is_err(), "{word}");

@@ -42,8 +42,8 @@ pub(super) fn config_text(chosen: &Chosen) -> String {
     }
     if let Some(stages) = chosen.stages {
         // The comment behind the value stays where it is.
-        let line = format!("\nstages: {:<20}#", stages.word());
-        text = text.replacen("\nstages: file                        #", &format!("{line:<37}"), 1);
+        let line = format!("\nstages: {:<28}#", stages.word());
+        text = text.replacen(&format!("\nstages: {:<28}#", "file"), &line, 1);
     }
     if let Some(placement) = &chosen.placement {
         let at =

@@ -75,10 +75,10 @@ pub(super) fn check(place: &Place<'_>, args: &CheckArgs) -> Result<Exit, Fault> 
     let opened = place.open_as_far_as_it_goes()?;
     let (read, mut findings) = match tasks::read(&opened) {
         Ok(read) => (Some(read), Vec::new()),
-        Err(finding) => (None, vec![finding]),
+        Err(finding) => (None, vec![*finding]),
     };
     if args.explain {
-        return explained(place, read.as_ref(), findings);
+        return explained(place, read.as_ref(), &findings);
     }
     if let Some(read) = &read {
         findings.extend(tasks::findings(read));
@@ -131,12 +131,12 @@ fn in_the_workspace(opened: &Opened, file: Option<&TaskFile>) -> Vec<Finding> {
 /// `--tasks FILE`: in a workspace its words and sections hold, elsewhere the defaults.
 fn one_file(place: &Place<'_>, path: &Path, explain: bool, format: CheckFormat) -> Result<Exit, Fault> {
     let opened = place.open_anywhere_as_far_as_it_goes()?;
-    let (read, mut findings) = match tasks::read_at(path, path.display().to_string(), &opened) {
+    let (read, mut findings) = match tasks::read_at(path, &path.display().to_string(), &opened) {
         Ok(read) => (Some(read), Vec::new()),
-        Err(finding) => (None, vec![finding]),
+        Err(finding) => (None, vec![*finding]),
     };
     if explain {
-        return explained(place, read.as_ref(), findings);
+        return explained(place, read.as_ref(), &findings);
     }
     if let Some(read) = &read {
         findings.extend(tasks::findings(read));
@@ -147,17 +147,17 @@ fn one_file(place: &Place<'_>, path: &Path, explain: bool, format: CheckFormat) 
     Ok(show::all(&findings, format, &here))
 }
 
-fn explained(place: &Place<'_>, read: Option<&Read>, findings: Vec<Finding>) -> Result<Exit, Fault> {
+fn explained(place: &Place<'_>, read: Option<&Read>, findings: &[Finding]) -> Result<Exit, Fault> {
     if let Some(read) = read {
         explain::show(read, place.json);
         return Ok(Exit::Done);
     }
     let here = std::env::current_dir()?;
     let format = if place.json { CheckFormat::Json } else { CheckFormat::Human };
-    Ok(show::all(&findings, format, &here))
+    Ok(show::all(findings, format, &here))
 }
 
 /// True when a finding stops a run.
-fn is_error(finding: &&Finding) -> bool {
+fn is_error(finding: &Finding) -> bool {
     finding.level == Level::Error
 }

@@ -261,7 +261,11 @@ fn unknown_and_doubled_keys_are_named_with_their_line_at_any_depth() {
     insta::assert_snapshot!(wrong(
         "spec: .\nthreshold: 70\ngates:\n  PITEST:\n    treshold: 80\n    limit: 5m\nlimits: {attempts: 2,\n  wal: 1h}\nspec: docs\nagents:\n  a:\n    command: [x]\n    command: [y]\n  a: {preset: claude, model: opus}\nchecks:\n\n  # note\n  Red: null\n\"on\":\n  finished: null\n"
     ), @r"
+<<<<<<< HEAD
     2|threshold|config.yaml:2: `threshold` is not a known key. → Known here: `spec`, `packages`, `files`, `agents`, `roles`, `gates`, `checks`, `limits`, `on`, `commit`, `checkpoints`, `rework`, `on_blocked`, `stages`, `placement`, `tasks`.
+=======
+    2|threshold|config.yaml:2: `threshold` is not a known key. → Known here: `spec`, `packages`, `files`, `agents`, `roles`, `gates`, `checks`, `limits`, `on`, `commit`, `checkpoints`, `rework`, `on_blocked`, `tasks`.
+>>>>>>> check
     5|gates.PITEST.treshold|config.yaml:5: `gates.PITEST.treshold` is not a known key. → Did you mean `threshold`?
     8|limits.wal|config.yaml:8: `limits.wal` is not a known key. → Did you mean `wall`?
     9|spec|config.yaml:9: `spec` stands twice, first on line 1. → Remove one of the two.
@@ -436,4 +440,22 @@ proptest! {
         prop_assert_eq!(errors[0].line, Some(blank as u64 + 1));
         prop_assert_eq!(&errors[0].key, &key);
     }
+}
+
+#[test]
+fn sections_of_the_task_file_are_patterns_for_headings() {
+    let settings =
+        sound("tasks: {sections: {include: [Plan*], exclude: ['Definition of Done', '{a,b}?']}}\n");
+    assert_eq!(settings.sections.include, ["Plan*"]);
+    assert_eq!(settings.sections.exclude, ["Definition of Done", "{a,b}?"]);
+    assert_eq!(sound("tasks: {sections: {}}\n").sections, TaskSections::default());
+    insta::assert_snapshot!(wrong("tasks:\n  sections:\n    exclud: [a]\n    include: ['[a']\n    exclude: done\n"), @r#"
+    3|tasks.sections.exclud|config.yaml:3: `tasks.sections.exclud` is not a known key. → Did you mean `exclude`?
+    4|tasks.sections.include|config.yaml:4: `tasks.sections.include` names "[a", which is no pattern for headings: unclosed character class; missing ']'. → Mend the pattern; `*`, `?`, `[ab]` and `{a,b}` may be used, `\` before a character takes it as it is.
+    5|tasks.sections.exclude|config.yaml:5: `tasks.sections.exclude` must be a list of texts, not "done". → Write it as `["a", "b"]`.
+    "#);
+    insta::assert_snapshot!(wrong("tasks: {sections: {exclude: ['']}}\ncommit: x\n"), @r#"
+    1|tasks.sections.exclude[0]|config.yaml:1: `tasks.sections.exclude[0]` must not be empty. → Write a value, or leave the key out for its default.
+    2|commit|config.yaml:2: `commit` must be `agent` or `ralph`, not "x". → Write one of these words, or leave the key out for its default.
+    "#);
 }

@@ -38,7 +38,11 @@ fn everything_is_found_at_once() {
     let project = Project::new("- [ ] 1. One\n");
     assert_eq!(project.ralph(&["check"]).code(0).out, "0 errors, 0 warnings\n");
     let done = Project::new("# Nothing yet\n").ralph(&["check"]).code(1);
-    insta::assert_snapshot!(done.out, @"");
+    insta::assert_snapshot!(done.out, @r"
+    error: tasks.md: The file has no box `- [ ] …`, so there is nothing to do. [no-tasks]
+      hint: Write each task as a list item with a box: `- [ ] 1. …`.
+    1 error, 0 warnings
+    ");
     let project = Project::new("- [ ] 1. One\n");
     fs_err::remove_file(project.path("tasks.md")).unwrap();
     assert_eq!(rules(&project, &[], 1), ["no-task-file tasks.md"]);
@@ -163,8 +167,8 @@ fn a_task_file_outside_of_any_workspace_is_checked() {
     insta::assert_snapshot!(done.out, @r"
     plan.md: ralph stages (tasks have stages: `2.TEST-FIRST`, `2.PITEST`), 2 tasks
     1  task [ ]  1.  One  (IMPLEMENT)
-    2  task [ ]  3.PITEST  (PITEST)
-    3  text
+    2  task [ ]  3.PITEST  (PITEST)  [orphan-stage]
+    3  text  [escaped-box]
     ");
     assert!(project.files() == before);
     project.ralph(&["check"]).code(2);

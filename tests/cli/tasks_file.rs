@@ -125,3 +125,31 @@ fn a_parent_is_ticked_with_its_last_child() {
     assert!(project.entry(2).lines.contains("ticked 1."), "{:?}", project.entry(2));
     assert_eq!(project.story().len(), 2);
 }
+
+#[test]
+fn a_parent_is_ticked_with_its_last_required_child_in_every_dialect() {
+    for (tasks, expected) in [
+        (
+            "- [ ] 1. Kiro\n- [ ] 1.1 a\n  - _Requirements: 1.1_\n- [ ]* 1.2 b\n",
+            "- [x] 1. Kiro\n- [x] 1.1 a\n  - _Requirements: 1.1_\n- [ ]* 1.2 b\n",
+        ),
+        (
+            "- [ ] 7. cc-sdd\n- [ ] 7.1 (P) a\n- [ ] 7.9* b\n",
+            "- [x] 7. cc-sdd\n- [x] 7.1 (P) a\n- [ ] 7.9* b\n",
+        ),
+        ("## 1. OpenSpec\n- [ ] 1.1 a\n  - [ ] 1.1.1 b\n", "## 1. OpenSpec\n- [x] 1.1 a\n  - [x] 1.1.1 b\n"),
+        (
+            "## Phase 1\n- [X] T001 a\n- [ ] T002 [P] [US1] b\n  - [ ] deeper\n",
+            "## Phase 1\n- [X] T001 a\n- [X] T002 [P] [US1] b\n  - [X] deeper\n",
+        ),
+        (
+            "- [ ] plain\n  - [ ] below\n    - [ ] deepest\n",
+            "- [x] plain\n  - [x] below\n    - [x] deepest\n",
+        ),
+    ] {
+        let project = Project::new(tasks);
+        project.agent("");
+        project.ralph(&["run"]).code(0);
+        assert_eq!(project.read("tasks.md"), expected);
+    }
+}

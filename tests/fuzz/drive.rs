@@ -30,7 +30,7 @@ fn split(data: &[u8]) -> ([u8; CHOICES], &[u8], Grammar) {
 }
 
 /// Parser, remarks, problems, explanation, details, dialect.
-pub fn parse(data: &[u8]) {
+pub(super) fn parse(data: &[u8]) {
     let (_, text, grammar) = split(data);
     let file = TaskFile::parse(text, &grammar);
     assert_eq!(file.bytes(), text);
@@ -65,7 +65,7 @@ pub fn parse(data: &[u8]) {
 }
 
 /// Flips, the file without its ticks and back, and what an agent did.
-pub fn edit(data: &[u8]) {
+pub(super) fn edit(data: &[u8]) {
     let (choices, text, grammar) = split(data);
     let file = TaskFile::parse(text, &grammar);
     let rows = file.rows();

@@ -6,6 +6,9 @@ mod drive;
 use super::corpus;
 use proptest::prelude::*;
 
+/// Bytes from which on a file takes an unoptimised build too long.
+const LONG: usize = 10_000;
+
 /// Pieces of which task files and their accidents are made.
 const PIECES: &[&str] = &[
     "- [ ] ",
@@ -66,7 +69,7 @@ fn text() -> impl Strategy<Value = Vec<u8>> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(3000))]
+    #![proptest_config(ProptestConfig { cases: 1500, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn anything_is_read(data in prop_oneof![4 => text(), 1 => proptest::collection::vec(any::<u8>(), 0..200)]) {
@@ -92,6 +95,9 @@ fn the_corpus_is_read_and_edited() {
         let choices = [number, number.wrapping_mul(7), number.wrapping_mul(31), number.wrapping_mul(113)];
         let data = [&choices[..], &fs_err::read(path).unwrap()].concat();
         drive::parse(&data);
-        drive::edit(&data);
+        // Long files are edited in the test beside this one, box by box.
+        if data.len() < LONG {
+            drive::edit(&data);
+        }
     }
 }

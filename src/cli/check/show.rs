@@ -25,7 +25,7 @@ pub(super) fn all(findings: &[Finding], format: CheckFormat, base: &Path) -> Exi
         CheckFormat::Json => findings.iter().for_each(ui::json),
         CheckFormat::Sarif => ui::line(&sarif(findings, base)),
     }
-    if findings.iter().any(|finding| is_error(&finding)) { Exit::WorkLeft } else { Exit::Done }
+    if findings.iter().any(is_error) { Exit::WorkLeft } else { Exit::Done }
 }
 
 fn human(findings: &[Finding]) {
@@ -39,7 +39,7 @@ fn human(findings: &[Finding]) {
         ));
         ui::line(&format!("  hint: {}", finding.hint));
     }
-    let errors = findings.iter().filter(is_error).count();
+    let errors = findings.iter().filter(|finding| is_error(finding)).count();
     let warnings = findings.len() - errors;
     ui::line(&format!("{}, {}", count(errors as u64, "error"), count(warnings as u64, "warning")));
 }

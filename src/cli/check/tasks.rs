@@ -14,17 +14,18 @@ use crate::task::{ProblemKind, RemarkKind, TaskFile};
 use std::path::Path;
 
 /// Reads the workspace's task file, or says why that cannot be.
-pub(super) fn read(opened: &Opened) -> Result<Read, Finding> {
+pub(super) fn read(opened: &Opened) -> Result<Read, Box<Finding>> {
     let path = opened.workspace.places.tasks();
     let shown = opened.workspace.places.shown(&path);
-    read_at(&path, shown, opened)
+    read_at(&path, &shown, opened)
 }
 
 /// Reads a task file.
-pub(super) fn read_at(path: &Path, shown: String, opened: &Opened) -> Result<Read, Finding> {
-    let shown = plain::line(&shown, 400);
-    let missing =
-        |what: &str, hint: &str| Finding::new(Level::Error, "no-task-file", shown.clone(), what, hint);
+pub(super) fn read_at(path: &Path, shown: &str, opened: &Opened) -> Result<Read, Box<Finding>> {
+    let shown = plain::line(shown, 400);
+    let missing = |what: &str, hint: &str| {
+        Box::new(Finding::new(Level::Error, "no-task-file", shown.clone(), what, hint))
+    };
     match fs_err::read(path) {
         Ok(bytes) => {
             let file = TaskFile::parse(bytes, &opened.workspace.grammar);

@@ -120,28 +120,26 @@ pub(super) fn is_reference(word: &str) -> bool {
 
 /// `[P1]`, `(P1)`, `Priority: P1`, `P1:` at the start: 0 to 4.
 pub(super) fn priority(words: &[u8]) -> Option<u8> {
-    let starts = words.iter().enumerate().filter(|(_, byte)| **byte == b'P').map(|(at, _)| at);
-    starts
-        .filter_map(|at| {
-            let digit = priority_digit(words.get(at..)?)?;
-            let (before, after) = (words.get(..at)?, words.get(at + 2));
-            if after.is_some_and(u8::is_ascii_alphanumeric) {
-                return None;
-            }
-            let closes = |open: u8, close: u8| before.last() == Some(&open) && after == Some(&close);
-            let first = before.is_empty() && after.is_none_or(|b| is_blank(*b) || matches!(b, b':' | b'.'));
-            let named = before
-                .trim_ascii_end()
-                .strip_suffix(b":")
-                .or_else(|| before.trim_ascii_end().strip_suffix(b":**"));
-            let named = named.map(|text| text.strip_suffix(b"**").unwrap_or(text));
-            let named = named.is_some_and(|text| {
-                text.len() >= 8
-                    && text.get(text.len() - 8..).is_some_and(|word| word.eq_ignore_ascii_case(b"priority"))
-            });
-            (first || named || closes(b'[', b']') || closes(b'(', b')')).then_some(digit)
-        })
-        .next()
+    let mut starts = words.iter().enumerate().filter(|(_, byte)| **byte == b'P').map(|(at, _)| at);
+    starts.find_map(|at| {
+        let digit = priority_digit(words.get(at..)?)?;
+        let (before, after) = (words.get(..at)?, words.get(at + 2));
+        if after.is_some_and(u8::is_ascii_alphanumeric) {
+            return None;
+        }
+        let closes = |open: u8, close: u8| before.last() == Some(&open) && after == Some(&close);
+        let first = before.is_empty() && after.is_none_or(|b| is_blank(*b) || matches!(b, b':' | b'.'));
+        let named = before
+            .trim_ascii_end()
+            .strip_suffix(b":")
+            .or_else(|| before.trim_ascii_end().strip_suffix(b":**"));
+        let named = named.map(|text| text.strip_suffix(b"**").unwrap_or(text));
+        let named = named.is_some_and(|text| {
+            text.len() >= 8
+                && text.get(text.len() - 8..).is_some_and(|word| word.eq_ignore_ascii_case(b"priority"))
+        });
+        (first || named || closes(b'[', b']') || closes(b'(', b')')).then_some(digit)
+    })
 }
 
 fn priority_digit(rest: &[u8]) -> Option<u8> {

@@ -150,7 +150,7 @@ fn stages_on_the_wrong_side_of_their_task_are_told() {
     let text = "- [ ] 2.PITEST\n- [ ] 2.PRE-CR\n- [ ] 2. b\n- [ ] 2.TEST-FIRST a\n";
     assert_eq!(remarks(text), [(1, StageOrder), (2, StageOrder), (4, StageOrder)]);
     insta::assert_snapshot!(
-        parse(text).remarks().iter().map(|r| format!("{} {}\n", r.message, r.hint)).collect::<String>(),
+        parse(text).remarks().iter().map(|r| format!("{} {}", r.message, r.hint)).collect::<Vec<_>>().join("\n"),
         @r"
     `2.PITEST` stands above its task on line 3, but is done after it. Move it below line 3, so that the file reads in the order in which it is done.
     `2.PRE-CR` stands above its task on line 3, but is done after it. Move it below line 3, so that the file reads in the order in which it is done.

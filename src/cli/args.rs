@@ -7,6 +7,7 @@
 //! Refuses to know: what a verb does.
 
 use super::check::CheckArgs;
+use super::init::InitArgs;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
 
@@ -18,7 +19,9 @@ use std::path::PathBuf;
     max_term_width = 100,
     after_help = "Exit codes: 0 done · 1 work left · \
 2 usage or configuration · 3 a gate gave no verdict · 4 state changed under the run · 5 a limit · \
-6 no progress · 70 internal · 74 disk · 75 workspace busy · 129/130/143 signal"
+6 no progress · 70 internal · 74 disk · 75 workspace busy · 129/130/143 signal\n\n\
+Settings: a flag wins over the environment (RALPH_ROOT, RALPH_SPEC, RALPH_AGENT, RALPH_THRESHOLD, …), that \
+over .ralph/config.yaml; `ralph check --config` lists each with its origin, `ralph check --help` all variables."
 )]
 pub struct Cli {
     /// The folder that holds `.ralph/` (found upward from the current one)
@@ -27,6 +30,15 @@ pub struct Cli {
     /// Print facts as JSON, one object a line
     #[arg(long, global = true)]
     pub json: bool,
+    /// The folder of tasks.md, relative to the workspace (instead of `spec:`)
+    #[arg(long, global = true, value_name = "DIR", help_heading = "Settings")]
+    pub spec: Option<String>,
+    /// One agent for all roles: one of `agents:`, or a preset
+    #[arg(long, global = true, value_name = "NAME", help_heading = "Settings")]
+    pub agent: Option<String>,
+    /// Another value for a key that may be given here: `--set limits.attempts=5`
+    #[arg(long, global = true, value_name = "KEY=VALUE", help_heading = "Settings")]
+    pub set: Vec<String>,
     /// What to do
     #[command(subcommand)]
     pub verb: Verb,
@@ -78,17 +90,45 @@ Only the verdict in the chosen format goes to standard output, everything else t
         id: Option<String>,
     },
     /// Find everything that is wrong with the spec, the configuration and the repositories
-    #[command(after_help = "Examples:\n  ralph check\n  ralph check --json\n  ralph check --explain\n  \
-ralph check --tasks specs/001/tasks.md --explain\n  ralph check --format sarif > ralph.sarif\n\n\
-Exit codes: 0 no errors · 1 errors · 2 usage")]
+    #[command(after_help = format!("Examples:\n  ralph check\n  ralph check --json\n  ralph check --explain\n  \
+ralph check --tasks specs/001/tasks.md --explain\n  ralph check --format sarif > ralph.sarif\n  ralph check --config\n  \
+RALPH_THRESHOLD=80 ralph check --config --set limits.attempts=5\n\n\
+Exit codes: 0 no errors · 1 errors · 2 usage\n\n{}", super::settings::help()))]
     Check(CheckArgs),
-    /// Write `.ralph/` with a commented configuration and the prompts
-    #[command(after_help = "Examples:\n  ralph init\n  ralph init --agent claude")]
+    /// Look at what is here, and write `.ralph/` with a commented configuration and the prompts
+    #[command(after_help = "Examples:\n  ralph init\n  ralph init --agent claude\n  \
+ralph init --yes --spec .kiro/specs/login --packages 'src/*' --placement each\n  ralph init --json --yes\n\n\
+It asks only on a terminal, and never overwrites a file. --spec and --agent are written into the configuration.")]
     Init(InitArgs),
     /// Run the built-in example on real Maven and PIT with a scripted agent
     #[command(after_help = "Examples:\n  ralph demo\n  ralph demo --into /tmp/ralph-demo")]
     Demo {
         /// Keep the workspace in this folder, which must be empty or absent
+        #[arg(long, value_name = "DIR")]
+        into: Option<PathBuf>,
+    },
+    /// Look at the machine: tools and their versions, agents, which `ralph` is first on PATH, what is skipped
+    #[command(after_help = "Examples:\n  ralph doctor\n  ralph doctor --json\n\n\
+Exit codes: 0 healthy · 1 something that this workspace needs is missing")]
+    Doctor,
+    /// Print the JSON Schema of `.ralph/config.yaml`, for editors
+    #[command(after_help = "Example:\n  ralph schema > .ralph/config.schema.json\n\n\
+Editors with the YAML language server read it when config.yaml begins with\n  \
+# yaml-language-server: $schema=config.schema.json")]
+    Schema,
+    /// Print the completions of a shell
+    #[command(
+        after_help = "Examples:\n  ralph completions bash > ~/.local/share/bash-completion/completions/ralph\n  \
+ralph completions zsh > ~/.zfunc/_ralph\n  ralph completions fish > ~/.config/fish/completions/ralph.fish"
+    )]
+    Completions {
+        /// The shell
+        shell: clap_complete::Shell,
+    },
+    /// Print the manual page, or write one for each verb
+    #[command(after_help = "Examples:\n  ralph man | man -l -\n  ralph man --into ~/.local/share/man/man1")]
+    Man {
+        /// Write ralph.1 and a page for each verb into this folder
         #[arg(long, value_name = "DIR")]
         into: Option<PathBuf>,
     },
@@ -161,12 +201,4 @@ pub enum Format {
     Junit,
     /// SARIF 2.1.0, for code scanning
     Sarif,
-}
-
-/// Flags of `init`.
-#[derive(Debug, Args)]
-pub struct InitArgs {
-    /// The agent's preset: claude or codex
-    #[arg(long, value_name = "PRESET")]
-    pub agent: Option<String>,
 }

@@ -38,6 +38,9 @@ pub struct CheckArgs {
     /// How to show what is found; `--json` is the same as `--format json`
     #[arg(long, value_enum, value_name = "FORMAT")]
     pub format: Option<CheckFormat>,
+    /// Show each setting and where it came from: default, file and line, environment, flag
+    #[arg(long, conflicts_with_all = ["tasks", "explain", "format"])]
+    pub config: bool,
 }
 
 /// How findings are shown.

@@ -50,7 +50,8 @@ pub(super) fn demo(json: bool, into: Option<&Path>) -> Result<Exit, Fault> {
     if !json {
         ui::line(&format!("The example is in {}: ralph run", folder.display()));
     }
-    let place = Place { root: Some(&folder), json };
+    // What is set for another workspace is nothing to the example.
+    let place = Place { root: Some(&folder), root_by: "--into", given: &[], json };
     let workspace = place.open()?;
     let stop = run_in(&workspace, &RunArgs::default())?;
     let exit = told(&place, &stop);

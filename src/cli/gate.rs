@@ -37,7 +37,7 @@ pub(super) fn gate(place: &Place<'_>, args: &GateArgs) -> Result<Exit, Fault> {
             return Err(Fault::new(FaultKind::Setup, what, "leave one of them out"));
         }
     };
-    let place = &Place { root: place.root, json: format == Format::Json };
+    let place = &Place { json: format == Format::Json, ..*place };
     let anywhere = place.open_anywhere()?;
     if anywhere.settings.gates.contains_key(&args.gate) {
         return alone(&anywhere, args, format);

@@ -9,13 +9,17 @@
 mod args;
 mod check;
 mod demo;
+mod doctor;
 mod exit;
 mod gate;
 mod hand;
 mod init;
+mod manual;
 mod run;
+mod settings;
 mod show;
 mod status;
+mod surroundings;
 mod teller;
 mod ui;
 mod workspace;
@@ -46,7 +50,13 @@ pub fn run() -> u8 {
 }
 
 fn dispatch(cli: &Cli) -> Result<Exit, Fault> {
-    let place = workspace::Place { root: cli.root.as_deref(), json: cli.json };
+    let typed = settings::Typed::read(cli)?;
+    let place = workspace::Place {
+        root: typed.root.as_deref(),
+        root_by: typed.root_by,
+        given: &typed.given,
+        json: cli.json,
+    };
     match &cli.verb {
         Verb::Run(args) => run::run(&place, args),
         Verb::Next { optional } => show::next(&place, *optional),
@@ -56,8 +66,13 @@ fn dispatch(cli: &Cli) -> Result<Exit, Fault> {
         Verb::Reopen(by_hand) => hand::reopen(&place, by_hand),
         Verb::Snapshot { id } => hand::snapshot(&place, id),
         Verb::Gate(args) => gate::gate(&place, args),
+        Verb::Check(args) if args.config => settings::show(&place),
         Verb::Check(args) => check::check(&place, args),
         Verb::Init(args) => init::init(&place, args),
+        Verb::Doctor => doctor::doctor(&place),
+        Verb::Schema => Ok(manual::schema(cli.json)),
+        Verb::Completions { shell } => Ok(manual::completions(*shell)),
+        Verb::Man { into } => manual::man(into.as_deref()),
         Verb::Demo { into } => demo::demo(cli.json, into.as_deref()),
     }
 }

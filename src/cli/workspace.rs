@@ -6,9 +6,11 @@
 //!
 //! Refuses to know: what a verb does with the workspace.
 
+use super::settings;
+use super::surroundings::{cache_folder, environment, read_config, unsound};
 use super::teller::Teller;
 use super::ui;
-use crate::config::{self, ConfigError, GateEngine, GateSettings, Settings};
+use crate::config::{self, ConfigError, GateEngine, GateSettings, Given, Settings};
 use crate::engine::{Engine, Fault, FaultKind, Outside, Parts, Places};
 use crate::git::Repositories;
 use crate::machine::event::{Event, Mode};
@@ -35,8 +37,12 @@ pub(super) const CONFIG: &str = ".ralph/config.yaml";
 
 /// Where the verb was called.
 pub(super) struct Place<'a> {
-    /// `--root`.
+    /// The workspace, where it was named.
     pub(super) root: Option<&'a Path>,
+    /// Who named it: `--root` or a variable.
+    pub(super) root_by: &'static str,
+    /// Settings from flags and environment.
+    pub(super) given: &'a [Given],
     /// `--json`.
     pub(super) json: bool,
 }
@@ -78,28 +84,22 @@ impl Place<'_> {
         self.open_at(self.find()?)
     }
 
+    /// The workspace's folder and the text of its configuration, which is empty where there is none.
+    pub(super) fn text(&self) -> Result<(PathBuf, String), Fault> {
+        let root = self.find()?;
+        let text = read_config(&root)?;
+        Ok((root, text))
+    }
+
     fn open_at(&self, root: PathBuf) -> Result<Workspace, Fault> {
         let Opened { workspace, errors } = self.open_as_far(root)?;
-        if errors.is_empty() {
-            return Ok(workspace);
-        }
-        let lines: Vec<String> =
-            errors.iter().map(|error| format!(".ralph/{error} ({})", error.hint)).collect();
-        let hint = "mend .ralph/config.yaml, then `ralph check`";
-        Err(Fault::new(FaultKind::Setup, lines.join("\nerror: "), hint))
+        if errors.is_empty() { Ok(workspace) } else { Err(unsound(&errors)) }
     }
 
     fn open_as_far(&self, root: PathBuf) -> Result<Opened, Fault> {
-        let text = match fs_err::read_to_string(root.join(CONFIG)) {
-            Ok(text) => text,
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => String::new(),
-            Err(error) if error.kind() == std::io::ErrorKind::InvalidData => {
-                let what = ".ralph/config.yaml is not UTF-8 text.";
-                return Err(Fault::new(FaultKind::Setup, what, "save it as UTF-8"));
-            }
-            Err(error) => return Err(error.into()),
-        };
-        let (settings, errors) = config::parse_what_can_be(&text, &root);
+        let text = read_config(&root)?;
+        settings::may_be_given(self.given)?;
+        let (settings, errors) = config::parse_what_can_be(&text, &root, self.given);
         let places = Places { workspace: root, spec: settings.spec.clone() };
         let grammar = grammar_of(&settings);
         let workspace = Workspace { places, settings, grammar, json: self.json, tells: true };
@@ -115,7 +115,7 @@ impl Place<'_> {
     pub(super) fn open_anywhere_as_far_as_it_goes(&self) -> Result<Opened, Fault> {
         match self.find() {
             Ok(root) => self.open_as_far(root),
-            Err(_) => self.open_as_far(named(self.root.unwrap_or(Path::new(".")))?),
+            Err(_) => self.open_as_far(named(self.root.unwrap_or(Path::new(".")), self.root_by)?),
         }
     }
 
@@ -123,17 +123,18 @@ impl Place<'_> {
     pub(super) fn open_anywhere(&self) -> Result<Workspace, Fault> {
         match self.find() {
             Ok(root) => self.open_at(root),
-            Err(_) => self.open_at(named(self.root.unwrap_or(Path::new(".")))?),
+            Err(_) => self.open_at(named(self.root.unwrap_or(Path::new(".")), self.root_by)?),
         }
     }
 
-    fn find(&self) -> Result<PathBuf, Fault> {
+    /// The workspace's folder; its configuration may be unsound.
+    pub(super) fn find(&self) -> Result<PathBuf, Fault> {
         if let Some(root) = self.root {
-            let folder = named(root)?;
+            let folder = named(root, self.root_by)?;
             if folder.join(".ralph").is_dir() {
                 return Ok(folder);
             }
-            let what = format!("--root: There is no .ralph/ in {}.", folder.display());
+            let what = format!("{}: There is no .ralph/ in {}.", self.root_by, folder.display());
             return Err(Fault::new(FaultKind::Setup, what, "`ralph --root DIR init` makes one"));
         }
         let here = std::env::current_dir()?;
@@ -330,10 +331,10 @@ fn grammar_of(settings: &Settings) -> Grammar {
     Grammar::new(gates, checkpoint).with_sections(sections).with_stages(stages)
 }
 
-/// The folder that `--root` names.
-fn named(root: &Path) -> Result<PathBuf, Fault> {
+/// The folder that `--root` (or whoever) names.
+pub(super) fn named(root: &Path, by: &str) -> Result<PathBuf, Fault> {
     fs_err::canonicalize(root).ok().filter(|folder| folder.is_dir()).ok_or_else(|| {
-        let what = format!("--root: There is no folder `{}`.", root.display());
+        let what = format!("{by}: There is no folder `{}`.", root.display());
         Fault::new(FaultKind::Setup, what, "name an existing folder")
     })
 }
@@ -351,22 +352,6 @@ pub(super) fn key_of(state: &State, id: &str) -> Result<TaskKey, Fault> {
             "`ralph status` lists the boxes",
         )
     })
-}
-
-/// Ralph's own environment: the base of what processes get.
-fn environment() -> Vec<(String, String)> {
-    std::env::vars_os()
-        .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
-        .collect()
-}
-
-/// `$XDG_CACHE_HOME/ralph`, else `~/.cache/ralph`.
-fn cache_folder() -> Result<PathBuf, Fault> {
-    let named = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
-    named("XDG_CACHE_HOME")
-        .or_else(|| named("HOME").map(|home| home.join(".cache")))
-        .map(|cache| cache.join("ralph"))
-        .ok_or_else(|| Fault::new(FaultKind::Setup, "HOME is not set.", "set HOME or XDG_CACHE_HOME"))
 }
 
 /// Shows problems, one error each.

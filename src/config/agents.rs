@@ -1,16 +1,16 @@
 //! `agents:`: how each agent is started.
 //!
-//! Owns: the keys of one agent.
+//! Owns: the reading of one agent.
 //!
 //! Promises: an agent has a program, from `command:` or from a preset, never from both.
 //!
 //! Refuses to know: which agent a role uses.
 
-use super::AgentSettings;
 use super::document::Node;
 use super::error::{either, nearest, quoted};
 use super::presets::{PRESETS, Preset};
 use super::read::{Field, Reader};
+use super::{AgentSettings, keys};
 use std::collections::BTreeMap;
 
 /// The agents by name.
@@ -33,7 +33,7 @@ fn agent(read: &mut Reader, field: &Field) -> Option<AgentSettings> {
         read.wrong(field, "does not say how to start the agent", HINT);
         return None;
     }
-    let fields = read.fields(field, &["command", "preset", "args", "env"]);
+    let fields = read.fields(field, keys::AGENT);
     let own = fields.get("env").map_or(Some(BTreeMap::new()), |field| environment(read, field));
     match (fields.get("command"), fields.get("preset")) {
         (Some(command), None) => {

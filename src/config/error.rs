@@ -8,14 +8,18 @@
 
 use std::fmt;
 
-/// One thing that is wrong with the file.
+/// How the file is named in messages.
+const FILE: &str = "config.yaml";
+
+/// One thing that is wrong with the file, or with what was given beside it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ConfigError {
     /// 1-based line in the file, where there is one.
     pub line: Option<u64>,
     /// The key, dotted from the root (`gates.PITEST.threshold`); empty for the file as a whole.
     pub key: String,
-    /// What is wrong, a whole sentence that starts with the place (`config.yaml:12: …`).
+    /// What is wrong, a whole sentence that starts with the place (`config.yaml:12: …`), or with the name of
+    /// the variable or flag.
     pub message: String,
     /// What to do about it, a whole sentence.
     pub hint: String,
@@ -25,7 +29,22 @@ impl ConfigError {
     /// An error; `what` is the sentence without the place.
     pub(super) fn new(line: Option<u64>, key: &str, what: &str, hint: impl Into<String>) -> Self {
         let place = line.map(|line| format!(":{line}")).unwrap_or_default();
-        Self { line, key: key.to_owned(), message: format!("config.yaml{place}: {what}"), hint: hint.into() }
+        Self { line, key: key.to_owned(), message: format!("{FILE}{place}: {what}"), hint: hint.into() }
+    }
+
+    /// An error in what a variable or flag of that name said.
+    pub(super) fn given(name: &str, key: &str, what: &str, hint: impl Into<String>) -> Self {
+        Self { line: None, key: key.to_owned(), message: format!("{name}: {what}"), hint: hint.into() }
+    }
+
+    /// The message with the file's folder, as a person finds it from the workspace.
+    pub fn shown(&self) -> String {
+        if self.is_in_file() { format!(".ralph/{}", self.message) } else { self.message.clone() }
+    }
+
+    /// False for what a variable or flag said.
+    pub fn is_in_file(&self) -> bool {
+        self.message.starts_with(FILE)
     }
 }
 

@@ -1,6 +1,6 @@
 //! `gates:`: how each gate judges.
 //!
-//! Owns: the keys of one gate and the rule for its name.
+//! Owns: the reading of one gate and the rule for its name.
 //!
 //! Promises: `PITEST` is always among the gates; another name is a command gate.
 //!
@@ -10,28 +10,9 @@ use super::defaults;
 use super::document::Node;
 use super::error::quoted;
 use super::read::{Field, Fields, Reader};
-use super::{GateEngine, GateSettings, NoCoverage, Per, Place, ScopeKind, TestTiers};
+use super::{GateEngine, GateSettings, keys};
 use crate::task::Stage;
 use std::collections::BTreeMap;
-
-/// The keys of a mutation gate.
-const MUTATION: &[&str] = &[
-    "threshold",
-    "per",
-    "no_coverage",
-    "engine",
-    "jobs",
-    "maven_args",
-    "limit",
-    "pit_version",
-    "tests",
-    "test_names",
-    "scope",
-    "where",
-    "keep",
-    "ahead",
-    "jvm_args",
-];
 
 /// Sets the gates in a map that holds `PITEST` with its defaults.
 pub(super) fn gates(read: &mut Reader, field: &Field, gates: &mut BTreeMap<String, GateSettings>) {
@@ -69,7 +50,7 @@ fn is_command(field: &Field) -> bool {
 }
 
 fn command_gate(read: &mut Reader, field: &Field, is_pitest: bool) -> Option<GateSettings> {
-    let fields = read.fields(field, &["run", "limit"]);
+    let fields = read.fields(field, keys::COMMAND_GATE);
     let Some(run) = fields.get("run") else {
         let hint = "Write `{run: [program, argument, …]}`; only `PITEST` has an engine of its own.";
         read.wrong_key(field, "does not say what to run", hint);
@@ -88,7 +69,7 @@ fn command_gate(read: &mut Reader, field: &Field, is_pitest: bool) -> Option<Gat
 
 fn mutation_gate(read: &mut Reader, field: &Field) -> GateSettings {
     let mut gate = defaults::gate(GateEngine::Direct);
-    let fields = read.fields(field, MUTATION);
+    let fields = read.fields(field, keys::MUTATION);
     if let Some(value) = fields.get("threshold").and_then(|field| read.small(field, 0..=100)) {
         gate.threshold = value;
     }
@@ -129,32 +110,22 @@ fn mutation_gate(read: &mut Reader, field: &Field) -> GateSettings {
 
 fn words(read: &mut Reader, fields: &Fields, gate: &mut GateSettings) {
     if let Some(field) = fields.get("per") {
-        let words = [("class", Per::Class), ("package", Per::Package), ("task", Per::Task)];
-        gate.per = read.word(field, &words).unwrap_or(gate.per);
+        gate.per = read.word(field, keys::PER).unwrap_or(gate.per);
     }
     if let Some(field) = fields.get("no_coverage") {
-        let words = [("survived", NoCoverage::Survived), ("ignore", NoCoverage::Ignore)];
-        gate.no_coverage = read.word(field, &words).unwrap_or(gate.no_coverage);
+        gate.no_coverage = read.word(field, keys::NO_COVERAGE).unwrap_or(gate.no_coverage);
     }
     if let Some(field) = fields.get("tests").filter(|field| !is_list(read, field)) {
-        let words = [
-            ("own-first", TestTiers::OwnFirst),
-            ("all", TestTiers::All),
-            ("reachable", TestTiers::Reachable),
-            ("own", TestTiers::Own),
-        ];
-        gate.tests = read.word(field, &words).unwrap_or(gate.tests);
+        gate.tests = read.word(field, keys::TESTS).unwrap_or(gate.tests);
     }
     if let Some(field) = fields.get("scope") {
-        let words = [("class", ScopeKind::Class), ("lines", ScopeKind::Lines), ("auto", ScopeKind::Auto)];
-        gate.scope = read.word(field, &words).unwrap_or(gate.scope);
+        gate.scope = read.word(field, keys::SCOPE).unwrap_or(gate.scope);
     }
     if let Some(field) = fields.get("where") {
-        let words = [("clean", Place::Clean), ("in-place", Place::InPlace)];
-        gate.place = read.word(field, &words).unwrap_or(gate.place);
+        gate.place = read.word(field, keys::WHERE).unwrap_or(gate.place);
     }
     if let Some(field) = fields.get("engine")
-        && let Some(maven) = read.word(field, &[("direct", false), ("maven", true)])
+        && let Some(maven) = read.word(field, keys::ENGINE)
     {
         gate.engine = if maven { GateEngine::Maven } else { GateEngine::Direct };
     }

@@ -5,27 +5,36 @@
 //! Promises: every mistake is found in one reading and named with its line and key; nothing unknown is
 //! passed over; an absent file means the defaults.
 //!
-//! Refuses to know: where the text came from, the file system, environment and flags.
+//! Refuses to know: where the text came from, the file system, environment and flags (their values are
+//! handed in).
 
 mod agents;
 mod defaults;
 mod document;
 mod error;
+mod explain;
 mod gates;
+mod given;
+mod keys;
 mod placement;
 mod presets;
 mod read;
+mod schema;
 mod sections;
 mod settings;
 mod tasks;
 
 pub use defaults::{CHECKPOINTS, DEFAULT_AGENT, PIT_VERSION, TEST_NAMES};
 pub use error::ConfigError;
+pub use explain::{Explained, explain};
+pub use given::{Given, ROOT_VARIABLE, SETTINGS, Setting, Source};
 pub use presets::{PRESETS, Preset};
+pub use schema::schema;
 pub use settings::*;
 
 use crate::task::Stage;
 use document::Node;
+use given::Sources;
 use std::path::Path;
 
 /// The text that `ralph init` writes: every key with its default, commented. It reads as the defaults.
@@ -40,28 +49,29 @@ const LONGEST_TEXT: usize = 1024 * 1024;
 /// # Errors
 /// Everything that is wrong, in the order of the lines.
 pub fn parse(text: &str, workspace: &Path) -> Result<Settings, Vec<ConfigError>> {
-    let (settings, errors) = parse_what_can_be(text, workspace);
+    parse_with(text, workspace, &[])
+}
+
+/// The same, under settings that were given outside of the file; the later of two for one key stands.
+///
+/// # Errors
+/// Everything that is wrong; what was given stands first, with the name of its variable or flag.
+pub fn parse_with(text: &str, workspace: &Path, given: &[Given]) -> Result<Settings, Vec<ConfigError>> {
+    let (settings, errors) = parse_what_can_be(text, workspace, given);
     if errors.is_empty() { Ok(settings) } else { Err(errors) }
 }
 
-/// As [`parse`], for a look at the rest of a workspace whose configuration is wrong: the settings with the
-/// defaults where the text says nothing sound, and what is wrong, in the order of the lines.
-pub fn parse_what_can_be(text: &str, workspace: &Path) -> (Settings, Vec<ConfigError>) {
+/// As [`parse_with`], for a look at the rest of a workspace whose configuration is wrong: the settings with
+/// the defaults where nothing sound is said, and what is wrong, in the order of the lines.
+pub fn parse_what_can_be(text: &str, workspace: &Path, given: &[Given]) -> (Settings, Vec<ConfigError>) {
     let mut settings = Settings::defaults(workspace);
-    let errors = apply(text, &mut settings).err().unwrap_or_default();
+    let errors = apply(text, given, &mut settings).err().unwrap_or_default();
     (settings, errors)
 }
 
-fn apply(text: &str, settings: &mut Settings) -> Result<(), Vec<ConfigError>> {
-    if text.len() > LONGEST_TEXT {
-        let what = format!("The file is longer than {LONGEST_TEXT} bytes.");
-        return Err(vec![ConfigError::new(None, "", &what, "Start again from what `ralph init` writes.")]);
-    }
-    let tree = document::parse(text).map_err(|error| {
-        let what = format!("The file cannot be read as YAML: {}.", error.why.trim_end_matches('.'));
-        vec![ConfigError::new(error.line, "", &what, "Mend the line; `ralph init` shows a sound file.")]
-    })?;
-    let mut reader = read::Reader::new(text);
+fn apply(text: &str, given: &[Given], settings: &mut Settings) -> Result<(), Vec<ConfigError>> {
+    let (tree, sources) = tree(text, given)?;
+    let mut reader = read::Reader::new(text, &sources);
     let root = read::Field::root(&tree);
     if matches!(tree, Node::Map(_) | Node::Null) {
         sections::apply(&mut reader, &root, settings);
@@ -70,6 +80,20 @@ fn apply(text: &str, settings: &mut Settings) -> Result<(), Vec<ConfigError>> {
     }
     let errors = reader.into_errors();
     if errors.is_empty() { Ok(()) } else { Err(errors) }
+}
+
+/// The text as a tree, with what was given in it.
+fn tree(text: &str, given: &[Given]) -> Result<(Node, Sources), Vec<ConfigError>> {
+    if text.len() > LONGEST_TEXT {
+        let what = format!("The file is longer than {LONGEST_TEXT} bytes.");
+        return Err(vec![ConfigError::new(None, "", &what, "Start again from what `ralph init` writes.")]);
+    }
+    let mut tree = document::parse(text).map_err(|error| {
+        let what = format!("The file cannot be read as YAML: {}.", error.why.trim_end_matches('.'));
+        vec![ConfigError::new(error.line, "", &what, "Mend the line; `ralph init` shows a sound file.")]
+    })?;
+    let sources = given::apply(&mut tree, given).map_err(|error| vec![error])?;
+    Ok((tree, sources))
 }
 
 /// The role of the agent that does a stage (design §5); `None` for a gate, which has no agent.
@@ -97,7 +121,7 @@ impl Role {
     ];
 
     /// The role's name in `roles:`, in `RALPH_ROLE` and of its prompt template.
-    pub fn word(self) -> &'static str {
+    pub const fn word(self) -> &'static str {
         match self {
             Self::TestWriter => "test-writer",
             Self::Worker => "worker",

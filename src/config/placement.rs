@@ -1,12 +1,13 @@
 //! `placement:`: where the boxes of each gate stand.
 //!
-//! Owns: the words of that key (`each`, `groups`, `end`, `none`, `{after: ["2"]}`).
+//! Owns: the reading of that key (`each`, `groups`, `end`, `none`, `{after: ["2"]}`).
 //!
 //! Promises: a gate that is not configured and a choice that is none are errors with their line.
 //!
 //! Refuses to know: which boxes a choice leads to (see `task`), whether the task file agrees with it.
 
 use super::error::either;
+use super::keys;
 use super::read::{Field, Reader};
 use crate::task::Placement;
 use std::collections::BTreeMap;
@@ -14,7 +15,7 @@ use std::collections::BTreeMap;
 /// The choice of each gate that the key names.
 pub(super) fn placement(read: &mut Reader, field: &Field, gates: &[&str]) -> BTreeMap<String, Placement> {
     let mut found = BTreeMap::new();
-    for (gate, field) in read.fields(field, gates) {
+    for (gate, field) in read.fields_named(field, gates) {
         if let Some(choice) = choice(read, &field) {
             found.insert(gate.to_owned(), choice);
         }
@@ -24,11 +25,10 @@ pub(super) fn placement(read: &mut Reader, field: &Field, gates: &[&str]) -> BTr
 
 fn choice(read: &mut Reader, field: &Field) -> Option<Placement> {
     if field.keys().is_empty() {
-        let words = [("each", 0), ("groups", 1), ("end", 2), ("none", 3)];
         let options = [Placement::Each, Placement::Groups, Placement::End, Placement::None];
-        return read.word(field, &words).and_then(|at| options.into_iter().nth(at));
+        return read.word(field, keys::PLACEMENT).and_then(|at| options.into_iter().nth(at));
     }
-    let fields = read.fields(field, &["after"]);
+    let fields = read.fields(field, keys::AFTER);
     let after = fields.get("after")?;
     let ids = read.texts(after)?;
     if ids.is_empty() {

@@ -8,6 +8,8 @@
 
 use super::document::{Node, Part, line_of};
 use super::error::{ConfigError, either, nearest, quoted};
+use super::given::{Source, Sources};
+use super::keys::Key;
 use jiff::SignedDuration;
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
@@ -63,13 +65,14 @@ pub(super) type Fields<'n> = BTreeMap<&'n str, Field<'n>>;
 /// Reads fields of one text and keeps what is wrong with it.
 pub(super) struct Reader<'t> {
     text: &'t str,
+    sources: &'t Sources,
     errors: Vec<ConfigError>,
 }
 
 impl<'t> Reader<'t> {
-    /// A reader of that text.
-    pub(super) fn new(text: &'t str) -> Self {
-        Self { text, errors: Vec::new() }
+    /// A reader of that text, some of whose values were given elsewhere.
+    pub(super) fn new(text: &'t str, sources: &'t Sources) -> Self {
+        Self { text, sources, errors: Vec::new() }
     }
 
     /// What was found wrong, in the order of the lines.
@@ -80,19 +83,26 @@ impl<'t> Reader<'t> {
 
     /// Notes that the value of a field is wrong; `what` follows the key's name in the sentence.
     pub(super) fn wrong(&mut self, field: &Field, what: &str, hint: impl Into<String>) {
-        let line = line_of(self.text, &field.steps, Part::Value);
+        self.wrong_at(field, Part::Value, what, hint.into());
+    }
+
+    /// As [`Reader::wrong`], placed at the key.
+    pub(super) fn wrong_key(&mut self, field: &Field, what: &str, hint: impl Into<String>) {
+        self.wrong_at(field, Part::Key, what, hint.into());
+    }
+
+    fn wrong_at(&mut self, field: &Field, part: Part, what: &str, hint: String) {
         let sentence = if field.name.is_empty() {
             format!("The file {what}.")
         } else {
             format!("`{}` {what}.", field.name)
         };
-        self.errors.push(ConfigError::new(line, &field.name, &sentence, hint));
-    }
-
-    /// As [`Reader::wrong`], placed at the key.
-    pub(super) fn wrong_key(&mut self, field: &Field, what: &str, hint: impl Into<String>) {
-        let line = line_of(self.text, &field.steps, Part::Key);
-        self.errors.push(ConfigError::new(line, &field.name, &format!("`{}` {what}.", field.name), hint));
+        self.errors.push(match self.sources.of(&field.name) {
+            Some(Source::Environment { name } | Source::Flag { name }) => {
+                ConfigError::given(name, &field.name, &sentence, hint)
+            }
+            _ => ConfigError::new(line_of(self.text, &field.steps, part), &field.name, &sentence, hint),
+        });
     }
 
     fn wrong_type(&mut self, field: &Field, wanted: &str, hint: impl Into<String>) {
@@ -131,7 +141,13 @@ impl<'t> Reader<'t> {
     }
 
     /// The entries of a map with known keys; others are errors. `null` is an empty map.
-    pub(super) fn fields<'n>(&mut self, field: &Field<'n>, known: &[&str]) -> Fields<'n> {
+    pub(super) fn fields<'n>(&mut self, field: &Field<'n>, keys: &[Key]) -> Fields<'n> {
+        let known: Vec<&str> = keys.iter().map(|key| key.name).collect();
+        self.fields_named(field, &known)
+    }
+
+    /// The same, for keys that stand elsewhere in the file.
+    pub(super) fn fields_named<'n>(&mut self, field: &Field<'n>, known: &[&str]) -> Fields<'n> {
         let mut fields = Fields::new();
         for (key, below) in self.entries(field) {
             if known.contains(&key) {

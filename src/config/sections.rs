@@ -1,6 +1,6 @@
-//! The keys of `.ralph/config.yaml` and what each of them sets.
+//! What each key of `.ralph/config.yaml` sets.
 //!
-//! Owns: the schema (design §5): every key at every depth, its type and its range.
+//! Owns: the reading of the root and of the small sections (design §5).
 //!
 //! Promises: an unknown key, a doubled key and a wrong value are errors, each with its line.
 //!
@@ -9,37 +9,12 @@
 use super::error::{either, quoted};
 use super::placement::placement;
 use super::read::{Field, Fields, Reader};
-use super::{
-    CommitBy, FileGlobs, Limits, OnBlocked, ReworkReviews, Role, Settings, StagesFrom, agents, gates, tasks,
-};
+use super::{FileGlobs, Limits, Role, Settings, agents, gates, keys, tasks};
 use std::path::{Component, Path, PathBuf};
-
-/// The keys of the root.
-const ROOT: &[&str] = &[
-    "spec",
-    "packages",
-    "files",
-    "agents",
-    "roles",
-    "gates",
-    "checks",
-    "limits",
-    "on",
-    "commit",
-    "checkpoints",
-    "rework",
-    "on_blocked",
-    "stages",
-    "placement",
-    "tasks",
-];
-
-/// The events that `on:` may name.
-const EVENTS: &[&str] = &["blocked", "done", "gate-fail", "stop"];
 
 /// Sets what the tree says in settings that hold the defaults.
 pub(super) fn apply(read: &mut Reader, root: &Field, settings: &mut Settings) {
-    let fields = read.fields(root, ROOT);
+    let fields = read.fields(root, keys::ROOT);
     if let Some(spec) = fields.get("spec").and_then(|field| read.text(field)) {
         settings.spec = below(&settings.workspace, spec);
     }
@@ -77,12 +52,12 @@ pub(super) fn apply(read: &mut Reader, root: &Field, settings: &mut Settings) {
 /// `null` or a program: the keys under `checks:` and `on:`.
 fn commands(read: &mut Reader, fields: &Fields, settings: &mut Settings) {
     if let Some(field) = fields.get("checks") {
-        let checks = read.fields(field, &["red", "green"]);
+        let checks = read.fields(field, keys::CHECKS);
         settings.checks.red = command(read, checks.get("red"));
         settings.checks.green = command(read, checks.get("green"));
     }
     if let Some(field) = fields.get("on") {
-        for (event, field) in read.fields(field, EVENTS) {
+        for (event, field) in read.fields(field, keys::EVENTS) {
             if let Some(argv) = command(read, Some(&field)) {
                 settings.on.insert(event.to_owned(), argv);
             }
@@ -96,21 +71,16 @@ fn command(read: &mut Reader, field: Option<&Field>) -> Option<Vec<String>> {
 
 fn choices(read: &mut Reader, fields: &Fields, settings: &mut Settings) {
     if let Some(field) = fields.get("commit") {
-        let words = [("agent", CommitBy::Agent), ("ralph", CommitBy::Ralph)];
-        settings.commit = read.word(field, &words).unwrap_or(settings.commit);
+        settings.commit = read.word(field, keys::COMMIT).unwrap_or(settings.commit);
     }
     if let Some(field) = fields.get("rework") {
-        let words =
-            [("reopen-reviews", ReworkReviews::ReopenReviews), ("keep-reviews", ReworkReviews::KeepReviews)];
-        settings.rework = read.word(field, &words).unwrap_or(settings.rework);
+        settings.rework = read.word(field, keys::REWORK).unwrap_or(settings.rework);
     }
     if let Some(field) = fields.get("on_blocked") {
-        let words = [("stop", OnBlocked::Stop), ("next", OnBlocked::Next)];
-        settings.on_blocked = read.word(field, &words).unwrap_or(settings.on_blocked);
+        settings.on_blocked = read.word(field, keys::ON_BLOCKED).unwrap_or(settings.on_blocked);
     }
     if let Some(field) = fields.get("stages") {
-        let words = [("file", StagesFrom::File), ("virtual", StagesFrom::Virtual)];
-        settings.stages = read.word(field, &words).unwrap_or(settings.stages);
+        settings.stages = read.word(field, keys::STAGES).unwrap_or(settings.stages);
     }
     if let Some(pattern) = fields.get("checkpoints").and_then(|field| checkpoints(read, field)) {
         settings.checkpoints = pattern;
@@ -140,7 +110,7 @@ fn checkpoints(read: &mut Reader, field: &Field) -> Option<String> {
 }
 
 fn files(read: &mut Reader, field: &Field, globs: &mut FileGlobs) {
-    let fields = read.fields(field, &["test", "production", "build"]);
+    let fields = read.fields(field, keys::FILES);
     let mut list = |key: &str, may_be_empty: bool, target: &mut Vec<String>| {
         if let Some(given) = fields.get(key).and_then(|field| read.globs(field, may_be_empty)) {
             *target = given;
@@ -153,8 +123,7 @@ fn files(read: &mut Reader, field: &Field, globs: &mut FileGlobs) {
 
 /// `agents` are the names under `agents:`, sound or not, so that one mistake is told once.
 fn roles(read: &mut Reader, field: &Field, agents: &[&str], settings: &mut Settings) {
-    let words: Vec<&str> = Role::ALL.iter().map(|role| role.word()).collect();
-    let fields = read.fields(field, &words);
+    let fields = read.fields(field, keys::ROLES);
     for role in Role::ALL {
         let Some(field) = fields.get(role.word()) else { continue };
         let Some(name) = read.text(field) else { continue };
@@ -172,8 +141,7 @@ fn roles(read: &mut Reader, field: &Field, agents: &[&str], settings: &mut Setti
 }
 
 fn limits(read: &mut Reader, field: &Field, limits: &mut Limits) {
-    let known = ["iterations", "attempts", "rework", "wall", "attempt", "idle", "check"];
-    let fields = read.fields(field, &known);
+    let fields = read.fields(field, keys::LIMITS);
     if let Some(field) = fields.get("iterations") {
         limits.iterations = read.unless_null(field, |read, field| read.whole(field, 1..=u64::MAX));
     }

@@ -1,21 +1,21 @@
 //! `tasks:`: which sections of the task file hold tasks.
 //!
-//! Owns: the keys below it.
+//! Owns: the reading of the keys below it.
 //!
 //! Promises: a pattern that could never be used is an error with its line.
 //!
 //! Refuses to know: what headings the task file has.
 
-use super::TaskSections;
 use super::error::quoted;
 use super::read::{Field, Reader};
+use super::{TaskSections, keys};
 use crate::task::Sections;
 
 /// Reads `tasks:`.
 pub(super) fn tasks(read: &mut Reader, field: &Field, sections: &mut TaskSections) {
-    let fields = read.fields(field, &["sections"]);
+    let fields = read.fields(field, keys::TASKS);
     let Some(field) = fields.get("sections") else { return };
-    let fields = read.fields(field, &["include", "exclude"]);
+    let fields = read.fields(field, keys::SECTIONS);
     let mut patterns =
         |key: &str| fields.get(key).and_then(|field| headings(read, field)).unwrap_or_default();
     *sections = TaskSections { include: patterns("include"), exclude: patterns("exclude") };

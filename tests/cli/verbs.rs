@@ -2,26 +2,50 @@
 
 use super::project::Project;
 
-const VERBS: [&str; 11] =
-    ["run", "next", "status", "accept", "reopen", "gate", "snapshot", "diff", "check", "init", "demo"];
+/// Each verb with the first line of its help.
+fn verbs(project: &Project) -> Vec<(String, String)> {
+    let all = project.ralph(&["--help"]).code(0).out;
+    assert!(all.contains("Exit codes: 0 done"), "{all}");
+    let listed =
+        all.lines().skip_while(|line| *line != "Commands:").skip(1).take_while(|line| !line.is_empty());
+    let own = listed.filter(|line| line.starts_with("  ") && !line.starts_with("   "));
+    let split = |line: &str| {
+        line.trim().split_once("  ").map(|(verb, about)| (verb.to_owned(), about.trim().to_owned()))
+    };
+    own.filter_map(split).filter(|(verb, _)| verb != "help").collect()
+}
 
 #[test]
 fn the_help_of_each_verb_has_an_example() {
     let project = Project::empty();
-    let all = project.ralph(&["--help"]).code(0).out;
-    assert!(all.contains("Exit codes: 0 done"), "{all}");
-    for verb in VERBS {
-        assert!(all.contains(&format!("\n  {verb} ")), "{verb} is listed: {all}");
-        let help = project.ralph(&[verb, "--help"]).code(0).out;
-        assert!(help.contains("Example") && help.contains(&format!("  ralph {verb}")), "{help}");
+    for (verb, _) in verbs(&project) {
+        let help = project.ralph(&[&verb, "--help"]).code(0).out;
+        let examples = help.split("Example").nth(1).unwrap_or_default();
+        assert!(examples.contains(&format!("  ralph {verb}")), "{help}");
     }
-    let listed =
-        all.lines().skip_while(|line| *line != "Commands:").skip(1).take_while(|line| !line.is_empty());
-    assert_eq!(
-        listed.filter(|line| line.starts_with("  ") && !line.starts_with("   ")).count(),
-        VERBS.len() + 1,
-        "{all}"
-    );
+}
+
+#[test]
+fn the_verbs_are_these() {
+    let listed: Vec<String> =
+        verbs(&Project::empty()).into_iter().map(|(verb, about)| format!("{verb}: {about}")).collect();
+    insta::assert_snapshot!(listed.join("\n"), @r"
+    run: Take open boxes one by one until there is a reason to stop
+    next: Show which box is next, and why the others are not
+    status: Show families, stages, verdicts and what is blocked
+    accept: Tick a box by hand, with a reason, for the commits of this moment
+    reopen: Open a box by hand, with a reason
+    gate: Run a gate: `2.PITEST` with all its consequences, or `PITEST` alone to judge and
+    snapshot: Pin the base of a task before an agent works on it (for loops that are not ralph's)
+    diff: Show what a task has changed: `<package>/<path>`, one line each
+    check: Find everything that is wrong with the spec, the configuration and the repositories
+    init: Look at what is here, and write `.ralph/` with a commented configuration and the
+    demo: Run the built-in example on real Maven and PIT with a scripted agent
+    doctor: Look at the machine: tools and their versions, agents, which `ralph` is first on
+    schema: Print the JSON Schema of `.ralph/config.yaml`, for editors
+    completions: Print the completions of a shell
+    man: Print the manual page, or write one for each verb
+    ");
 }
 
 #[test]

@@ -16,9 +16,10 @@ pub(super) fn findings(opened: &Opened) -> Vec<Finding> {
 }
 
 fn finding(error: &ConfigError) -> Finding {
-    // The message begins with the place, which stands in fields of its own here.
-    let what = error.message.split_once(": ").map_or(error.message.as_str(), |(_, what)| what);
-    let found = Finding::new(Level::Error, "config-error", CONFIG, what, error.hint.clone());
+    // The message begins with the place, or with the variable or flag: that stands in a field of its own here.
+    let (place, what) = error.message.split_once(": ").unwrap_or((CONFIG, &error.message));
+    let place = if error.is_in_file() { CONFIG } else { place };
+    let found = Finding::new(Level::Error, "config-error", place, what, error.hint.clone());
     let key = Some(error.key.clone()).filter(|key| !key.is_empty());
     Finding { line: error.line, key, ..found }
 }

@@ -1,0 +1,182 @@
+//! Asking programs for their versions.
+//!
+//! Owns: how a program is found and started for that, and which line of its answer counts.
+//!
+//! Promises: under the supervisor, with a limit of time and of output, without input, in an empty folder; an
+//! answer is one line of bounded length without control characters.
+//!
+//! Refuses to know: which programs are needed.
+
+use super::super::surroundings::environment;
+use crate::engine::{Fault, FaultKind};
+use crate::machine::facts::ProcessEnd;
+use crate::sys::process::Supervisor;
+use crate::sys::signals::Interrupts;
+use crate::sys::{Ended, Priority, ProcessSpec, Spawn as _};
+use nix::unistd::{AccessFlags, access};
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+use tempfile::TempDir;
+
+/// A program that does not tell its version in this time does not work.
+const LIMIT: Duration = Duration::from_secs(20);
+/// Bytes of an answer that are kept.
+const CAP: u64 = 64 << 10;
+/// Characters of an answer that are shown.
+const SHOWN: usize = 80;
+
+/// Starts programs to ask them.
+pub(super) struct Probe {
+    path: Vec<PathBuf>,
+    supervisor: Supervisor,
+    env: Vec<(String, String)>,
+    folder: TempDir,
+}
+
+/// What a program answered.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Answer {
+    /// Its version, in its own words.
+    Version(String),
+    /// It did not come to a good end: why.
+    Ill(String),
+}
+
+impl Probe {
+    /// A probe for the programs of a `PATH` value.
+    pub(super) fn new(path: &str) -> Result<Self, Fault> {
+        let mut env = environment();
+        env.retain(|(name, _)| {
+            !matches!(name.as_str(), "JAVA_TOOL_OPTIONS" | "JDK_JAVA_OPTIONS" | "_JAVA_OPTIONS")
+        });
+        env.push(("LC_ALL".to_owned(), "C.UTF-8".to_owned()));
+        env.push(("DISABLE_AUTOUPDATER".to_owned(), "1".to_owned()));
+        Ok(Self {
+            path: path.split(':').map(PathBuf::from).filter(|folder| folder.is_absolute()).collect(),
+            supervisor: Supervisor::new(PathBuf::from("/proc/self/exe"), Some(Interrupts::install()?)),
+            env,
+            folder: tempfile::Builder::new().prefix("ralph-doctor-").tempdir()?,
+        })
+    }
+
+    /// The first program of that name on `PATH`.
+    pub(super) fn find(&self, program: &str) -> Option<PathBuf> {
+        self.path.iter().map(|folder| folder.join(program)).find(|file| is_program(file))
+    }
+
+    /// Asks a program; `argv[0]` is a path.
+    pub(super) fn ask(&self, argv: &[&str]) -> Answer {
+        match self.run(argv) {
+            Err(fault) => Answer::Ill(fault.what),
+            Ok((ended, text)) => match ended.end {
+                ProcessEnd::Exited { code: 0 } => match telling(&text) {
+                    Some(line) => Answer::Version(line),
+                    None => Answer::Ill("it says nothing".to_owned()),
+                },
+                ProcessEnd::Exited { code } => {
+                    let why = telling(&text).map(|line| format!(": {line}")).unwrap_or_default();
+                    Answer::Ill(format!("it ends with {code}{why}"))
+                }
+                end => Answer::Ill(format!("it does not come to an end of its own ({end:?})")),
+            },
+        }
+    }
+
+    /// Runs a program to its end; what it printed.
+    pub(super) fn run(&self, argv: &[&str]) -> Result<(Ended, String), Fault> {
+        let log = tempfile::Builder::new().tempfile_in(self.folder.path())?.into_temp_path();
+        let empty = tempfile::Builder::new().tempdir_in(self.folder.path())?;
+        let spec = ProcessSpec {
+            argv: argv.iter().map(|arg| (*arg).to_owned()).collect(),
+            env: self.env.clone(),
+            cwd: empty.path().to_owned(),
+            stdin: None,
+            stdout: log.to_path_buf(),
+            stderr: log.to_path_buf(),
+            log_cap: CAP,
+            wall: Some(LIMIT),
+            idle: None,
+            grace: Duration::from_secs(1),
+            priority: Priority::Normal,
+            tag: format!("doctor-{}", std::process::id()),
+        };
+        let ended = self.supervisor.run(&spec)?;
+        if ended.end == ProcessEnd::Interrupted {
+            return Err(Fault::new(FaultKind::Unknown, "it was interrupted", "run `ralph doctor` again"));
+        }
+        let mut bytes = Vec::new();
+        fs_err::File::open(&log)?.take(2 * CAP).read_to_end(&mut bytes)?;
+        Ok((ended, String::from_utf8_lossy(&bytes).into_owned()))
+    }
+}
+
+/// True for a file that this user may start.
+pub(super) fn is_program(file: &Path) -> bool {
+    file.is_file() && access(file, AccessFlags::X_OK).is_ok()
+}
+
+/// The text of a file, at most 64 KiB of it; `None` where there is none.
+pub(super) fn short_file(file: &Path) -> Option<String> {
+    let mut bytes = Vec::new();
+    // A pipe in its place would wait for a writer.
+    fs_err::metadata(file).ok().filter(std::fs::Metadata::is_file)?;
+    fs_err::File::open(file).ok()?.take(CAP).read_to_end(&mut bytes).ok()?;
+    Some(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+/// The first line that holds a digit, else the first that holds anything: fit to be shown.
+fn telling(text: &str) -> Option<String> {
+    let mut lines = text.lines().map(str::trim).filter(|line| line.chars().any(char::is_alphanumeric));
+    let line =
+        lines.clone().find(|line| line.contains(|c: char| c.is_ascii_digit())).or_else(|| lines.next())?;
+    let mut plain = String::new();
+    let mut in_sequence = false;
+    for c in line.chars() {
+        match c {
+            '\u{1b}' => in_sequence = true,
+            c if in_sequence => in_sequence = !c.is_ascii_alphabetic(),
+            c if c.is_control() => {}
+            c => plain.push(c),
+        }
+    }
+    Some(plain.chars().take(SHOWN).collect())
+}
+
+/// The first number of a version: 17 of `openjdk version "17.0.12"`.
+pub(super) fn major(version: &str) -> Option<u32> {
+    let from = version.find(|c: char| c.is_ascii_digit())?;
+    let rest = version.get(from..)?;
+    let mut numbers =
+        rest.split(|c: char| !c.is_ascii_digit()).map_while(|number| number.parse::<u32>().ok());
+    match numbers.next()? {
+        // Java 8 called itself 1.8.
+        1 => numbers.next(),
+        first => Some(first),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_line_with_the_version_is_shown_without_colours() {
+        assert_eq!(
+            telling("\n\u{1b}[1mApache Maven 3.9.9 (8e8579a)\u{1b}[m\nMaven home: /x\n").as_deref(),
+            Some("Apache Maven 3.9.9 (8e8579a)")
+        );
+        assert_eq!(telling("------\nGradle 8.10\n------\n").as_deref(), Some("Gradle 8.10"));
+        assert_eq!(telling("no version\n").as_deref(), Some("no version"));
+        assert_eq!(telling(" \n--\n"), None);
+        assert_eq!(telling(&"9".repeat(500)).map(|line| line.len()), Some(SHOWN));
+    }
+
+    #[test]
+    fn the_major_version_of_java_is_read() {
+        assert_eq!(major("openjdk version \"17.0.12\" 2024-07-16"), Some(17));
+        assert_eq!(major("java version \"1.8.0_292\""), Some(8));
+        assert_eq!(major("javac 21"), Some(21));
+        assert_eq!(major("none"), None);
+    }
+}

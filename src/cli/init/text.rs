@@ -1,0 +1,129 @@
+//! The text of a new `.ralph/config.yaml`: the commented template with what was chosen in it.
+//!
+//! Owns: which lines of the template change.
+//!
+//! Promises: every comment of the template stays; the text reads as what was chosen.
+//!
+//! Refuses to know: how it was chosen.
+
+use super::Stages;
+use crate::config::TEMPLATE;
+use crate::task::Placement;
+
+/// What was chosen.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Chosen {
+    /// The folder of the task file, `.` for the workspace.
+    pub(super) spec: String,
+    /// Patterns, where the default would not do.
+    pub(super) packages: Option<Vec<String>>,
+    /// An agent's preset.
+    pub(super) agent: Option<String>,
+    /// Where PITEST stands.
+    pub(super) placement: Option<Placement>,
+    /// Where stages come from.
+    pub(super) stages: Option<Stages>,
+}
+
+/// The text.
+pub(super) fn config_text(chosen: &Chosen) -> String {
+    let mut text = TEMPLATE.to_owned();
+    if chosen.spec != "." {
+        text = text.replacen("\nspec: .\n", &format!("\nspec: {}\n", scalar(&chosen.spec)), 1);
+    }
+    if let Some(packages) = &chosen.packages {
+        let list: Vec<String> = packages.iter().map(|package| quoted(package)).collect();
+        let line = format!("\npackages: [{}]\n", list.join(", "));
+        text = text.replacen("\n# packages: [\"src/*\"]\n", &line, 1);
+    }
+    let mut before = String::new();
+    if let Some(agent) = &chosen.agent {
+        before.extend(["agents:\n  default: {preset: ", agent, "}\n\n"]);
+    }
+    if let Some(stages) = chosen.stages {
+        // The comment behind the value stays where it is.
+        let line = format!("\nstages: {:<28}#", stages.word());
+        text = text.replacen(&format!("\nstages: {:<28}#", "file"), &line, 1);
+    }
+    if let Some(placement) = &chosen.placement {
+        let at =
+            text.find("\n# placement:").and_then(|at| text[at + 1..].find('\n').map(|end| at + 1 + end + 1));
+        text.insert_str(at.unwrap_or(text.len()), &format!("{}\n", placement_line(placement)));
+    }
+    before + &text
+}
+
+/// `placement: {PITEST: each}`.
+fn placement_line(placement: &Placement) -> String {
+    let choice = match placement {
+        Placement::Each => "each".to_owned(),
+        Placement::Groups => "groups".to_owned(),
+        Placement::End => "end".to_owned(),
+        Placement::None => "none".to_owned(),
+        Placement::After(ids) => {
+            let ids: Vec<String> = ids.iter().map(|id| quoted(id)).collect();
+            format!("{{after: [{}]}}", ids.join(", "))
+        }
+    };
+    format!("placement: {{PITEST: {choice}}}")
+}
+
+/// A path as YAML: in quotes where it could be read as something else.
+fn scalar(text: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '/' | '_' | '.' | '-');
+    let begins = text.starts_with(|c: char| c.is_ascii_alphabetic()) || text.starts_with(".kiro/");
+    let word = ["true", "false", "null", "yes", "no", "on", "off"].contains(&text.to_lowercase().as_str());
+    if begins && !word && text.chars().all(plain) { text.to_owned() } else { quoted(text) }
+}
+
+/// A text in double quotes: JSON's are YAML's.
+fn quoted(text: &str) -> String {
+    serde_json::Value::from(text).to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::parse;
+    use proptest::prelude::*;
+    use std::path::Path;
+
+    #[test]
+    fn nothing_chosen_is_the_template() {
+        assert_eq!(config_text(&Chosen { spec: ".".to_owned(), ..Chosen::default() }), TEMPLATE);
+    }
+
+    #[test]
+    fn what_was_chosen_stands_in_the_template() {
+        let chosen = Chosen {
+            spec: ".kiro/specs/login".to_owned(),
+            packages: Some(vec!["services/*".to_owned(), "web".to_owned()]),
+            agent: Some("codex".to_owned()),
+            placement: Some(Placement::After(vec!["2".to_owned(), "T07".to_owned()])),
+            stages: Some(Stages::Virtual),
+        };
+        let text = config_text(&chosen);
+        let settings = parse(&text, Path::new("/w")).unwrap();
+        assert_eq!(settings.spec, Path::new("/w/.kiro/specs/login"));
+        assert_eq!(settings.packages, ["services/*", "web"]);
+        assert_eq!(settings.agents["default"].preset.as_deref(), Some("codex"));
+        assert_eq!(settings.placement["PITEST"], Placement::After(vec!["2".to_owned(), "T07".to_owned()]));
+        assert_eq!(settings.stages, crate::config::StagesFrom::Virtual);
+        let lost: Vec<&str> =
+            TEMPLATE.lines().filter(|line| !text.lines().any(|other| other == *line)).collect();
+        assert_eq!(lost.len(), 3, "{lost:?}");
+        assert_eq!(lost[..2], ["spec: .", "# packages: [\"src/*\"]"]);
+        assert!(text.contains("\nstages: virtual                     # or virtual: no line"), "{text}");
+        assert!(text.contains("\nplacement: {PITEST: {after: [\"2\", \"T07\"]}}\n"), "{text}");
+    }
+
+    proptest! {
+        #[test]
+        fn any_folder_is_read_back(folder in "[a-zA-Z0-9 :#'\"{}*&!%@é\\\\~-]{1,12}(/[a-z.]{1,4})?") {
+            prop_assume!(!folder.contains("//") && folder.trim_end_matches('.') == folder && !folder.contains("/./") && !folder.contains("/.."));
+            let text = config_text(&Chosen { spec: folder.clone(), ..Chosen::default() });
+            let settings = parse(&text, Path::new("/w"));
+            prop_assert_eq!(settings.map(|settings| settings.spec), Ok(Path::new("/w").join(&folder)), "{}", text);
+        }
+    }
+}

@@ -1,0 +1,110 @@
+//! What is given wins over the file, is read by its rules, and is named when it is wrong.
+
+use super::*;
+use crate::config::{Settings, parse_with};
+use std::path::Path;
+
+fn by_variable(key: &str, value: &str) -> Given {
+    Given::variable(Setting::of(key).expect("a setting"), value.to_owned())
+}
+
+fn by_flag(key: &str, value: &str) -> Given {
+    Given::flag(Setting::of(key).expect("a setting"), value.to_owned())
+}
+
+fn sound(text: &str, given: &[Given]) -> Settings {
+    parse_with(text, Path::new("/w"), given).unwrap_or_else(|errors| panic!("{errors:#?}"))
+}
+
+fn wrong(text: &str, given: &[Given]) -> String {
+    let errors = parse_with(text, Path::new("/w"), given).expect_err("wrong");
+    errors.iter().map(|error| format!("{} → {}", error.message, error.hint)).collect::<Vec<_>>().join("\n")
+}
+
+#[test]
+fn flags_win_over_the_environment_and_that_over_the_file() {
+    let text = "limits: {attempts: 2, wall: 1h}\ngates:\n  PITEST: {threshold: 60}\n";
+    let environment = [by_variable("limits.attempts", "4"), by_variable("gates.PITEST.threshold", "80")];
+    let settings = sound(text, &environment);
+    assert_eq!((settings.limits.attempts, settings.gates["PITEST"].threshold), (4, 80));
+    assert_eq!(settings.limits.wall.as_secs(), 3600);
+    let both = [&environment[..], &[by_flag("limits.attempts", "9")]].concat();
+    assert_eq!(sound(text, &both).limits.attempts, 9);
+    let empty = sound("", &[by_variable("limits.idle", "5m"), by_variable("spec", "docs")]);
+    assert_eq!(empty.limits.idle.map(|idle| idle.as_secs()), Some(300));
+    assert_eq!(empty.spec, Path::new("/w/docs"));
+    assert_eq!(sound("limits: {idle: 1m}", &[by_flag("limits.idle", "null")]).limits.idle, None);
+}
+
+#[test]
+fn every_setting_is_a_key_and_changes_what_it_names() {
+    let values = |setting: &Setting| match setting.key {
+        "spec" => "elsewhere",
+        "roles" => "codex",
+        "commit" => "ralph",
+        "on_blocked" => "next",
+        "stages" => "virtual",
+        key if key.ends_with("limit")
+            || matches!(key, "limits.wall" | "limits.attempt" | "limits.idle" | "limits.check") =>
+        {
+            "7m"
+        }
+        _ => "7",
+    };
+    let plain = sound("", &[]);
+    for setting in SETTINGS {
+        let changed = sound("", &[Given::variable(setting, values(setting).to_owned())]);
+        assert_ne!(changed, plain, "{}", setting.key);
+        assert!(setting.variable.starts_with("RALPH_"));
+    }
+}
+
+#[test]
+fn no_setting_has_a_name_that_ralph_gives_to_agents() {
+    let facts =
+        ["WORKSPACE", "TASK", "TASK_TEXT", "STAGE", "ROLE", "ITERATION", "ATTEMPT", "PROMPT_FILE", "TAG"];
+    for fact in facts {
+        let name = format!("RALPH_{fact}");
+        assert!(name != ROOT_VARIABLE && SETTINGS.iter().all(|setting| setting.variable != name), "{name}");
+    }
+}
+
+#[test]
+fn an_agent_for_all_roles_is_one_of_the_file_or_a_preset() {
+    let text = "agents:\n  default: {preset: claude}\n  mine: {command: [x]}\nroles: {validator: mine}\n";
+    let agent = |settings: &Settings, role| settings.agent_for(role).map(|(name, _)| name.to_owned());
+    let mine = sound(text, &[by_variable("roles", "mine")]);
+    assert!(Role::ALL.into_iter().all(|role| agent(&mine, role).as_deref() == Some("mine")));
+    let codex = sound(text, &[by_flag("roles", "codex")]);
+    assert_eq!(codex.agents["codex"].preset.as_deref(), Some("codex"));
+    assert_eq!(agent(&codex, Role::Validator).as_deref(), Some("codex"));
+    assert_eq!(agent(&sound("", &[by_flag("roles", "claude")]), Role::Worker).as_deref(), Some("claude"));
+}
+
+#[test]
+fn what_is_wrong_is_said_with_the_name_of_its_giver() {
+    let given = [
+        by_variable("gates.PITEST.threshold", "70%"),
+        by_variable("limits.wall", "soon"),
+        by_flag("limits.attempts", "0"),
+        by_flag("commit", "me\u{1b}[31m"),
+        by_variable("spec", ""),
+    ];
+    insta::assert_snapshot!(wrong("limits: {rework: -1}\n", &given), @r#"
+    RALPH_SPEC: `spec` must not be empty. → Write a value, or leave the key out for its default.
+    RALPH_THRESHOLD: `gates.PITEST.threshold` must be a whole number from 0 to 100, not "70%". → Leave the per cent sign out.
+    --set: `limits.attempts` must be a whole number from 1 to 1000, not 0. → Write such a number, or leave the key out for its default.
+    RALPH_LIMITS_WALL: `limits.wall` must be a length of time, not "soon". → Write a number with a unit: `90s`, `60m`, `1h 30m` or `24h`.
+    --set: `commit` must be `agent` or `ralph`, not "me\u{1b}[31m". → Write one of these words, or leave the key out for its default.
+    config.yaml:1: `limits.rework` must be a whole number from 0 to 1000, not -1. → Write such a number, or leave the key out for its default.
+    "#);
+    insta::assert_snapshot!(wrong("agents: {mine: {command: [x]}}", &[by_variable("roles", "claud")]), @r#"
+    RALPH_AGENT: "claud" is no agent of `agents:` and no preset. → Name `mine`, `claude` or `codex`.
+    "#);
+    insta::assert_snapshot!(wrong("gates: {PITEST: {run: [x]}}", &[by_variable("gates.PITEST.threshold", "80")]), @r#"
+    RALPH_THRESHOLD: `gates.PITEST.threshold` is not a known key. → Known here: `run`, `limit`.
+    "#);
+    insta::assert_snapshot!(wrong("limits: 3", &[by_variable("limits.wall", "1h")]), @r#"
+    config.yaml:1: `limits` must be keys with values, not 3. → Write `key: value` lines below it.
+    "#);
+}

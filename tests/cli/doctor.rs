@@ -1,0 +1,227 @@
+//! `ralph doctor`: tools that are there, missing, ill or hostile; other programs called ralph.
+
+use super::project::{Done, Project};
+use std::os::unix::fs::PermissionsExt as _;
+
+/// A workspace with one Maven package, an open gate, and the tools that it needs, all of them scripts.
+fn project() -> Project {
+    let project = Project::new("- [ ] 1. One\n- [ ] 1.PITEST Mutants\n- [ ]* 2. Two\n");
+    project.write(
+        ".ralph/config.yaml",
+        "agents:\n  default: {preset: claude}\nchecks: {red: [mvn, test], green: [mvn, test]}\n",
+    );
+    project.write("src/app/pom.xml", "<project/>");
+    project.write("src/app/src/test/java/a/FooTest.java", "class FooTest {}");
+    project.tool("git", "echo git version 2.47.1");
+    project.tool("java", "echo 'openjdk version \"17.0.12\" 2024-07-16' >&2");
+    project.tool("javac", "echo javac 17.0.12");
+    project.tool("mvn", "echo 'Apache Maven 3.9.9 (8e85)'; pwd > \"$ws/asked\"");
+    project.tool("claude", "echo '2.1.330 (Claude Code)'");
+    project
+}
+
+/// `doctor` with these tools and no others.
+fn doctor(project: &Project, args: &[&str]) -> Done {
+    let mut command = project.command(&[&["doctor"], args].concat());
+    command.env("PATH", project.path("../home/bin"));
+    Project::finish(command)
+}
+
+/// What is told about one thing.
+fn about(project: &Project, done: &Done, names: &[&str]) -> String {
+    let mut kept = Vec::new();
+    let mut keeps = false;
+    for line in done.out.lines() {
+        let mut words = line.split_whitespace();
+        let name = if line.starts_with(' ') { None } else { words.nth(1) };
+        keeps = name.map_or(keeps, |name| names.contains(&name));
+        if keeps {
+            kept.push(line.split_whitespace().collect::<Vec<_>>().join(" "));
+        }
+    }
+    project.redacted(&kept.join("\n"))
+}
+
+#[test]
+fn a_machine_with_everything_is_healthy() {
+    let project = project();
+    let done = doctor(&project, &[]).code(0);
+    insta::assert_snapshot!(about(&project, &done, &["workspace", "processes", "cache", "git", "java", "javac", "mvn", "gradle", "claude", "optional"]), @r#"
+    ok workspace <ws>
+    ok processes what a program leaves behind is ended with it
+    ok cache <dir>/home/.cache/ralph can be written
+    ok git git version 2.47.1 <ws>/../home/bin/git
+    ok java openjdk version "17.0.12" 2024-07-16 <ws>/../home/bin/java
+    ok javac javac 17.0.12 <ws>/../home/bin/javac
+    ok mvn Apache Maven 3.9.9 (8e85) <ws>/../home/bin/mvn
+    absent gradle not on PATH, not needed here
+    ok claude 2.1.330 (Claude Code) <ws>/../home/bin/claude
+    skipped optional 1 optional box is left open
+    hint: `ralph run --optional` takes them, too
+    "#);
+    assert!(done.out.ends_with("\nhealthy: nothing that is needed here is missing\n"), "{}", done.out);
+    let asked = project.read("asked");
+    assert!(!asked.starts_with(project.path("").to_str().unwrap()), "not in the workspace: {asked}");
+    assert!(!std::path::Path::new(asked.trim()).exists(), "nothing is left of {asked}");
+    let facts = doctor(&project, &["--json"]).code(0).json();
+    assert_eq!(facts.last().unwrap()["healthy"], true);
+    assert!(
+        facts.iter().any(|fact| fact["name"] == "mvn" && fact["state"] == "ok" && fact["part"] == "tool")
+    );
+}
+
+#[test]
+fn what_is_needed_and_missing_or_ill_is_said_with_the_reason() {
+    let project = project();
+    let bin = project.path("../home/bin");
+    fs_err::remove_file(bin.join("mvn")).unwrap();
+    project.tool("java", "echo 'java version \"1.8.0_292\"' >&2");
+    project.tool("claude", "echo no licence; exit 3");
+    project.tool("node", "exit 1");
+    let done = doctor(&project, &[]).code(1);
+    insta::assert_snapshot!(about(&project, &done, &["java", "mvn", "node", "claude"]), @r#"
+    missing java <ws>/../home/bin/java: java version "1.8.0_292" is older than 11; the mutation gate of the open tasks compiles and tests with it
+    hint: install a JDK, 11 or newer (17 is well tried)
+    missing mvn not on PATH; a package has a pom.xml and no mvnw
+    hint: install Maven, or add the Maven wrapper to the package
+    warning node <ws>/../home/bin/node: it ends with 1; not needed here
+    missing claude <ws>/../home/bin/claude: it ends with 3: no licence; open tasks need it
+    hint: look at what `claude --version` says
+    missing mvn The program `mvn` of `checks.red` was not found.
+    hint: install it, or change checks.red in .ralph/config.yaml
+    missing mvn The program `mvn` of `checks.green` was not found.
+    hint: install it, or change checks.green in .ralph/config.yaml
+    "#);
+    assert!(done.out.ends_with("\n5 things that are needed here are missing\n"), "{}", done.out);
+
+    // The package's own Maven will do, and is not started.
+    project.write("src/app/mvnw", "#!/bin/sh\ntouch started\n");
+    fs_err::set_permissions(project.path("src/app/mvnw"), std::fs::Permissions::from_mode(0o755)).unwrap();
+    let done = doctor(&project, &[]).code(1);
+    insta::assert_snapshot!(about(&project, &done, &["mvn", "app/mvnw"]), @r#"
+    absent mvn not on PATH, not needed here
+    ok app/mvnw stands there; it is not started by this verb
+    missing mvn The program `mvn` of `checks.red` was not found.
+    hint: install it, or change checks.red in .ralph/config.yaml
+    missing mvn The program `mvn` of `checks.green` was not found.
+    hint: install it, or change checks.green in .ralph/config.yaml
+    "#);
+    assert!(!project.has("src/app/started"));
+}
+
+#[test]
+fn without_an_open_gate_no_build_tool_is_needed() {
+    let project = project();
+    project.write("tasks.md", "- [ ] 1. One\n- [x] 1.PITEST Mutants\n");
+    project.write(".ralph/config.yaml", "agents:\n  default: {preset: claude}\n");
+    for tool in ["mvn", "java", "javac"] {
+        fs_err::remove_file(project.path("../home/bin").join(tool)).unwrap();
+    }
+    let done = doctor(&project, &[]).code(0);
+    assert_eq!(about(&project, &done, &["java"]), "absent java not on PATH, not needed here");
+}
+
+#[test]
+fn an_answer_reaches_the_terminal_bounded_and_without_control_characters() {
+    let project = project();
+    project.tool("node", "printf '\\033]0;evil\\007v20.1.0 \\033[31mred'; i=0; while [ $i -lt 3000 ]; do echo 0123456789012345678901234567890123456789; i=$((i+1)); done");
+    let done = doctor(&project, &[]).code(0);
+    assert!(!done.out.contains('\u{1b}') && !done.out.contains('\u{7}'), "{:?}", done.out);
+    assert!(about(&project, &done, &["node"]).starts_with("ok node"), "{}", done.out);
+    assert!(done.out.lines().all(|line| line.chars().count() < 400), "{}", done.out);
+}
+
+#[test]
+fn another_ralph_before_this_one_is_named_and_never_started() {
+    let project = project();
+    project.tool("ralph", "touch \"$ws/begun\"; exec ./ralph_loop.sh \"$@\"");
+    let first = doctor(&project, &[]).code(0);
+    insta::assert_snapshot!(about(&project, &first, &["ralph"]).replace(env!("CARGO_PKG_VERSION"), "<version>"), @r#"
+    warning ralph <version>; but first on PATH is <ws>/../home/bin/ralph, a shell script, frankbria/ralph-claude-code by its looks
+    hint: put this one's folder first on PATH, or call it by its path
+    "#);
+    assert!(!project.has("begun"));
+    fs_err::remove_file(project.path("../home/bin/ralph")).unwrap();
+    std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_ralph"), project.path("../home/bin/ralph")).unwrap();
+    let own = about(&project, &doctor(&project, &[]).code(0), &["ralph"]);
+    assert!(own.starts_with("ok ralph "), "{own}");
+}
+
+#[test]
+fn programs_that_the_configuration_names_are_looked_for() {
+    let project = project();
+    let more = "gates: {LINT: {run: [no-such-linter]}}\non: {done: [/no/such/hook]}\n";
+    project.write(".ralph/config.yaml", format!("agents:\n  default: {{command: [no-such-agent]}}\n{more}"));
+    let done = doctor(&project, &["--json"]).code(1);
+    let missing: Vec<String> = done
+        .json()
+        .iter()
+        .filter(|fact| fact["state"] == "missing" && fact["part"] == "program")
+        .map(|fact| fact["what"].as_str().unwrap().to_owned())
+        .collect();
+    assert_eq!(
+        missing,
+        [
+            "The program `no-such-agent` of the agent `default` was not found.",
+            "The program `no-such-linter` of `gates.LINT.run` was not found.",
+            "The program `/no/such/hook` of `on.done` was not found."
+        ]
+    );
+}
+
+#[test]
+fn what_would_be_skipped_is_said_with_its_reason() {
+    let project = project();
+    project.write(".ralph/config.yaml", "agents:\n  default: {preset: claude}\n");
+    fs_err::remove_dir_all(project.path("src/app/src")).unwrap();
+    fs_err::remove_file(project.path("../home/bin/git")).unwrap();
+    for (package, file) in [("src/old", "build.gradle"), ("src/web", "package.json")] {
+        project.package(package);
+        project.write(&format!("{package}/{file}"), "{}");
+    }
+    project.tool("git", "echo git version 2.47.1");
+    let done = doctor(&project, &[]).code(0);
+    insta::assert_snapshot!(about(&project, &done, &["PITEST", "checks.red", "checks.green", "optional"]), @r#"
+    skipped PITEST app has no test class of Java yet
+    hint: classes without a test class are left out until TEST-FIRST writes one
+    skipped PITEST old is built by Gradle, which the mutation gate cannot measure: it gives no verdict there
+    hint: `gates.<NAME>.run` makes any command a gate
+    skipped PITEST web has no pom.xml: changes there are not mutated
+    hint: `gates.<NAME>.run` makes any command a gate
+    skipped checks.red tests of TEST-FIRST are not asked to fail first
+    skipped checks.green a checkpoint with nothing to commit waits for `ralph accept`
+    hint: set checks.green to the command that runs the tests
+    skipped optional 1 optional box is left open
+    hint: `ralph run --optional` takes them, too
+    "#);
+}
+
+#[test]
+fn without_a_workspace_nothing_is_needed_and_a_broken_one_is_said() {
+    let project = project();
+    let mut elsewhere = project.command(&["doctor"]);
+    elsewhere.current_dir(project.path("..")).env("PATH", "/nowhere");
+    let done = Project::finish(elsewhere).code(0);
+    assert_eq!(
+        about(&project, &done, &["workspace", "git"]),
+        "absent workspace there is none here, so nothing is needed\nhint: `ralph init` makes one\nabsent git not on PATH, not needed here"
+    );
+    project.write(".ralph/config.yaml", "nonsense: 1\n");
+    let done = doctor(&project, &[]).code(1);
+    assert!(
+        about(&project, &done, &["workspace"])
+            .contains(".ralph/config.yaml:1: `nonsense` is not a known key."),
+        "{}",
+        done.out
+    );
+    doctor(&project, &["--root", "/nowhere"]).code(2);
+}
+
+#[test]
+fn a_cache_that_cannot_be_written_is_missing() {
+    let project = project();
+    let mut command = project.command(&["doctor"]);
+    command.env("PATH", project.path("../home/bin")).env("XDG_CACHE_HOME", "/proc/none");
+    let done = Project::finish(command).code(1);
+    assert!(about(&project, &done, &["cache"]).starts_with("missing cache"), "{}", done.out);
+}

@@ -1,0 +1,173 @@
+//! `ralph init`: what it finds, what it chooses, what it asks, and that it never overwrites.
+
+use super::project::{Done, Project};
+
+const KIRO: &str = "# Implementation Plan\n\n- [x] 1. One\n  - _Requirements: 1.1_\n- [ ] 1.1 Two\n";
+
+/// A folder with the files of several tools, and a package of each kind.
+fn many() -> Project {
+    let project = Project::empty();
+    project.package("src/orders");
+    project.write("src/orders/pom.xml", "<project/>");
+    project.write(".kiro/specs/login/tasks.md", KIRO);
+    project
+}
+
+/// `init` with these programs on PATH and nothing else.
+fn init(project: &Project, programs: &[&str], args: &[&str]) -> Done {
+    for program in programs {
+        project.tool(program, "exit 1");
+    }
+    let mut command = project.command(&[&["init"], args].concat());
+    command.env("PATH", project.path("../home/bin"));
+    Project::finish(command)
+}
+
+#[test]
+fn it_shows_what_it_found_and_writes_what_was_clear() {
+    let project = many();
+    let done = init(&project, &["claude", "goose"], &["--yes"]).code(0);
+    insta::assert_snapshot!(done.out, @r"
+    specs      .kiro/specs/login/tasks.md (Kiro; 2 boxes, 1 ticked)
+    packages   src/orders (Java; mvn)
+    agents     claude
+               goose
+    wrote .ralph/config.yaml
+    wrote .ralph/prompts/test-writer.md
+    wrote .ralph/prompts/worker.md
+    wrote .ralph/prompts/req-reviewer.md
+    wrote .ralph/prompts/quality-reviewer.md
+    wrote .ralph/prompts/integration-tester.md
+    wrote .ralph/prompts/validator.md
+    wrote .ralph/.gitignore
+    next: `ralph check`, then `ralph run`
+    ");
+    let config = project.read(".ralph/config.yaml");
+    assert!(
+        config.contains("\nspec: .kiro/specs/login\n") && config.contains("{preset: claude}"),
+        "{config}"
+    );
+    assert!(config.contains("# Settings of ralph."), "the comments stay");
+    assert_eq!(project.ralph(&["next"]).code(0).out, "1.1.  Two  (.kiro/specs/login/tasks.md:5)\n");
+    let before = project.files();
+    assert!(!init(&project, &[], &["--yes"]).code(0).out.contains("wrote"));
+    assert!(project.files() == before);
+}
+
+#[test]
+fn an_agent_is_chosen_only_when_asked_for() {
+    let project = many();
+    let done = init(&project, &["claude", "codex"], &[]).code(0);
+    assert!(
+        done.out.ends_with(
+            "next: name an agent in .ralph/config.yaml (on PATH: claude, codex), then `ralph check`\n"
+        ),
+        "{}",
+        done.out
+    );
+    assert!(!project.read(".ralph/config.yaml").contains("\nagents:"));
+}
+
+#[test]
+fn of_several_task_files_one_must_be_named_where_nobody_can_be_asked() {
+    let project = many();
+    project.write(
+        "specs/001-shop/tasks.md",
+        "## Phase 1: Setup\n\n- [ ] T001 [P] [US1] Make src/a\n- [X] T002 [US1] Do\n",
+    );
+    let done = init(&project, &[], &["--yes"]).code(2);
+    insta::assert_snapshot!(done.err, @r"
+    error: There are 2 task files, and nothing says which:
+      --spec .kiro/specs/login
+      --spec specs/001-shop
+    hint: name one with --spec
+    ");
+    assert!(!project.has(".ralph"));
+    for (flag, line) in [
+        ("specs/001-shop", "spec: specs/001-shop"),
+        ("./.kiro/specs/login/tasks.md", "spec: .kiro/specs/login"),
+    ] {
+        init(&project, &[], &["--spec", flag]).code(0);
+        assert!(project.read(".ralph/config.yaml").contains(&format!("\n{line}\n")));
+        fs_err::remove_dir_all(project.path(".ralph")).unwrap();
+    }
+    let wrong = init(&project, &[], &["--spec", "nowhere"]).code(2).err;
+    assert!(wrong.contains("--spec: There is no tasks.md in `nowhere`."), "{wrong}");
+    assert!(!project.has(".ralph"));
+}
+
+#[test]
+fn packages_elsewhere_are_named_and_those_of_a_flag_are_taken() {
+    let project = Project::empty();
+    for package in ["services/a", "services/b", "web"] {
+        project.package(package);
+    }
+    init(&project, &[], &[]).code(0);
+    assert!(project.read(".ralph/config.yaml").contains("\npackages: [\"web\", \"services/*\"]\n"));
+    fs_err::remove_dir_all(project.path(".ralph")).unwrap();
+    init(&project, &[], &["--packages", "services/a,web"]).code(0);
+    assert!(project.read(".ralph/config.yaml").contains("\npackages: [\"services/a\", \"web\"]\n"));
+    fs_err::remove_dir_all(project.path(".ralph")).unwrap();
+    let wrong = init(&project, &[], &["--packages", "../x"]).code(2).err;
+    assert!(wrong.contains("`packages[0]` \"../x\" leaves the folder"), "{wrong}");
+    assert!(!project.has(".ralph"));
+}
+
+#[test]
+fn placement_and_stages_are_written_where_they_are_named() {
+    let project = many();
+    let done = init(&project, &[], &["--placement", "groups", "--stages", "virtual"]).code(0);
+    assert!(
+        done.out.contains("\nnext: `ralph place groups` puts the gate into the task file; "),
+        "{}",
+        done.out
+    );
+    let config = project.read(".ralph/config.yaml");
+    assert!(
+        config.contains("\nplacement: {PITEST: groups}\n") && config.contains("\nstages: virtual "),
+        "{config}"
+    );
+    let again = init(&project, &[], &["--placement", "each"]).code(2).err;
+    assert!(again.contains("--placement: There is a .ralph/config.yaml already"), "{again}");
+    assert_eq!(project.read(".ralph/config.yaml"), config);
+    let wrong = init(&project, &[], &["--placement", "all"]).code(2).err;
+    assert!(wrong.contains("write each, groups, end, none or after:2,5,7"), "{wrong}");
+}
+
+#[test]
+fn json_says_what_was_found_chosen_and_written() {
+    let project = many();
+    let done = init(&project, &["codex"], &["--yes", "--json"]).code(0);
+    let [facts] = &done.json()[..] else { panic!("{}", done.out) };
+    assert_eq!(facts["found"]["specs"][0]["dialect"], "kiro");
+    assert_eq!(facts["found"]["packages"][0]["languages"], serde_json::json!(["Java"]));
+    assert_eq!(facts["chosen"]["agent"], "codex");
+    assert_eq!(facts["wrote"][0], ".ralph/config.yaml");
+    assert_eq!(facts["wrote"].as_array().unwrap().len(), 8);
+}
+
+#[test]
+fn on_a_terminal_it_asks_and_elsewhere_never() {
+    let project = many();
+    project.write("tasks.md", "- [ ] 1. One\n");
+    project.tool("codex", "exit 1");
+    // `script` gives the program a terminal; what is typed comes through its standard input.
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let script = std::env::split_paths(&path).map(|folder| folder.join("script")).find(|file| file.is_file());
+    let mut script = project.program(script.expect("script(1) of util-linux").to_str().unwrap());
+    script.args(["-qec", &format!("{} init", env!("CARGO_BIN_EXE_ralph")), "/dev/null"]);
+    script.current_dir(project.path("")).env("PATH", project.path("../home/bin"));
+    let mut assert = assert_cmd::Command::from_std(script);
+    let output = assert
+        .write_stdin("3\n2\n1\n2\n\n1.1\n1\n")
+        .timeout(std::time::Duration::from_secs(30))
+        .output()
+        .unwrap();
+    let shown = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(output.status.success(), "{shown}");
+    assert!(shown.contains("Which task file?") && shown.contains("Type a number from 1 to 2."), "{shown}");
+    let config = project.read(".ralph/config.yaml");
+    assert!(config.contains("\nspec: .kiro/specs/login\n") && config.contains("{preset: codex}"), "{config}");
+    assert!(config.contains("\nplacement: {PITEST: {after: [\"1.1\"]}}\n"), "{config}");
+    assert!(config.contains("\nstages: virtual "), "{config}");
+}

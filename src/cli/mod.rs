@@ -18,6 +18,7 @@ mod manual;
 mod run;
 mod settings;
 mod show;
+mod status;
 mod surroundings;
 mod teller;
 mod ui;
@@ -59,7 +60,7 @@ fn dispatch(cli: &Cli) -> Result<Exit, Fault> {
     match &cli.verb {
         Verb::Run(args) => run::run(&place, args),
         Verb::Next { optional } => show::next(&place, *optional),
-        Verb::Status => show::status(&place),
+        Verb::Status(args) => status::status(&place, args),
         Verb::Diff { id } => show::diff(&place, id.as_deref()),
         Verb::Accept(by_hand) => hand::accept(&place, by_hand),
         Verb::Reopen(by_hand) => hand::reopen(&place, by_hand),

@@ -261,11 +261,7 @@ fn unknown_and_doubled_keys_are_named_with_their_line_at_any_depth() {
     insta::assert_snapshot!(wrong(
         "spec: .\nthreshold: 70\ngates:\n  PITEST:\n    treshold: 80\n    limit: 5m\nlimits: {attempts: 2,\n  wal: 1h}\nspec: docs\nagents:\n  a:\n    command: [x]\n    command: [y]\n  a: {preset: claude, model: opus}\nchecks:\n\n  # note\n  Red: null\n\"on\":\n  finished: null\n"
     ), @r"
-<<<<<<< HEAD
     2|threshold|config.yaml:2: `threshold` is not a known key. → Known here: `spec`, `packages`, `files`, `agents`, `roles`, `gates`, `checks`, `limits`, `on`, `commit`, `checkpoints`, `rework`, `on_blocked`, `stages`, `placement`, `tasks`.
-=======
-    2|threshold|config.yaml:2: `threshold` is not a known key. → Known here: `spec`, `packages`, `files`, `agents`, `roles`, `gates`, `checks`, `limits`, `on`, `commit`, `checkpoints`, `rework`, `on_blocked`, `tasks`.
->>>>>>> check
     5|gates.PITEST.treshold|config.yaml:5: `gates.PITEST.treshold` is not a known key. → Did you mean `threshold`?
     8|limits.wal|config.yaml:8: `limits.wal` is not a known key. → Did you mean `wall`?
     9|spec|config.yaml:9: `spec` stands twice, first on line 1. → Remove one of the two.

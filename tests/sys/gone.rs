@@ -180,6 +180,21 @@ fn a_log_that_the_disk_refuses_ends_the_process_with_an_error() {
 }
 
 #[test]
+fn a_supervisor_killed_before_it_could_report_a_start_is_how_the_process_ended() {
+    let bench = Bench::new();
+    let spec = bench.script("true");
+    let starts = |supervisor: &str| {
+        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/supervisors");
+        let program = std::path::Path::new(folder).join(supervisor);
+        ralph::sys::process::Supervisor::new(program, None).start(&spec)
+    };
+    let ended = starts("killed").unwrap().wait().unwrap_err();
+    assert!(ended.to_string().contains("ended without a report (signal: 9"), "{ended}");
+    let Err(error) = starts("gives-up") else { panic!("a supervisor that gives up starts nothing") };
+    assert!(error.to_string().contains("ended without a report (exit status: 3)"), "{error}");
+}
+
+#[test]
 fn a_killed_supervisor_is_an_error_and_what_it_watched_is_killed() {
     let bench = Bench::new();
     let running = bench.start("NAP & setsid NAP & env -i setsid NAP & (setsid NAP &) ; NAP");

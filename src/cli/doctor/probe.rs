@@ -78,7 +78,7 @@ impl Probe {
                     let why = telling(&text).map(|line| format!(": {line}")).unwrap_or_default();
                     Answer::Ill(format!("it ends with {code}{why}"))
                 }
-                end => Answer::Ill(format!("it does not come to an end of its own ({end:?})")),
+                end => Answer::Ill(format!("it {end}")),
             },
         }
     }

@@ -4,7 +4,6 @@
 //! beside the crate, and where there is none the test says so and shows nothing.
 
 mod dialects;
-mod fuzz;
 
 use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
 use ralph::task::{Edit, Flip, Grammar, Mark, Row, TaskFile, reconcile, with_marks};
@@ -12,7 +11,7 @@ use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 /// The folder of the corpus, or why there is none.
-fn corpus() -> Result<PathBuf, String> {
+pub(super) fn corpus() -> Result<PathBuf, String> {
     let named = std::env::var_os("RALPH_CORPUS").map(PathBuf::from);
     let is_named = named.is_some();
     let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/corpus/taskfiles");

@@ -7,6 +7,8 @@ mod demo;
 #[cfg(test)]
 mod example;
 #[cfg(test)]
+mod fuzz;
+#[cfg(test)]
 mod gate;
 #[cfg(test)]
 mod git;

@@ -139,7 +139,7 @@ impl Edit {
             *byte = replacement;
         }
         // A box outside of the task sections is a box as well: none of them may change by the way.
-        let everything = Grammar::default();
+        let everything = Grammar::new(Vec::new(), None);
         if flips_only(&outline(bytes, &everything).boxes, &outline(&after, &everything).boxes, offset) {
             Ok(after)
         } else {
@@ -220,7 +220,7 @@ pub fn with_marks(skeleton: &[u8], rows: &[Row], grammar: &Grammar) -> Result<Ve
 /// The marks of rows that another grammar may have read: each belongs to the box on its line whose text has
 /// its digest.
 fn by_place(skeleton: &[u8], rows: &[Row]) -> Option<Vec<u8>> {
-    let boxes = outline(skeleton, &Grammar::default()).boxes;
+    let boxes = outline(skeleton, &Grammar::new(Vec::new(), None)).boxes;
     let mut bytes = skeleton.to_vec();
     for row in rows {
         let at = boxes.binary_search_by_key(&row.line, |found| found.line).ok()?;

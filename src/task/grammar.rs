@@ -7,7 +7,7 @@
 //! Refuses to know: where the text stands in its file, and who else has the same id.
 
 use super::scan::is_blank;
-use super::{Placement, Sections, Stage};
+use super::{Sections, Stage, Stages};
 use regex_lite::Regex;
 
 /// The pattern of `checkpoints:` when the configuration names none.
@@ -27,19 +27,6 @@ pub struct Grammar {
     pub stages: Stages,
     /// The sections whose boxes are tasks (`tasks.sections`).
     pub sections: Sections,
-}
-
-/// Where the stages of a task stand.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub enum Stages {
-    /// In the file, each on a line of its own; a task without such lines has its implementation alone.
-    #[default]
-    File,
-    /// Nowhere: the file is left alone, and its tasks go through the default stages all the same.
-    Virtual {
-        /// Which gates there are, and where they stand.
-        gates: Vec<(String, Placement)>,
-    },
 }
 
 impl Grammar {

@@ -37,14 +37,14 @@ pub use dialect::{Dialect, DialectFound, dialect};
 pub use edit::{Edit, EditConflict, Flip, FlipError, digest, with_marks};
 pub use explain::{Explained, ExplainedTask, ReadAs};
 pub use file::TaskFile;
-pub use grammar::{Grammar, Stages};
+pub use grammar::Grammar;
 pub use place::{NoSuchTasks, Placement, Side, Wanted, gates_wanted};
 pub use reconcile::{BoxClaim, Reconciled, reconcile};
 pub use remark::{Remark, RemarkKind};
 pub use sections::{LeftOut, Sections};
 pub use stage::{Stage, TaskKey};
 pub use stage_plan::{Staged, stages_wanted};
-pub use unwritten::{on_file, written};
+pub use unwritten::{Stages, on_file, written};
 
 use serde::{Deserialize, Serialize};
 

@@ -12,12 +12,14 @@ use super::file::clean;
 use super::grammar::{Grammar, Head, head};
 use super::outline::Heading;
 use globset::{Glob, GlobBuilder, GlobMatcher};
+use std::sync::Arc;
 
 /// Which sections hold tasks. The default: all.
 #[derive(Clone, Debug, Default)]
 pub struct Sections {
-    include: Vec<Pattern>,
-    exclude: Vec<Pattern>,
+    // Shared: each parsed file keeps its grammar, and a copy of a matcher begins with cold caches.
+    include: Arc<[Pattern]>,
+    exclude: Arc<[Pattern]>,
 }
 
 /// A pattern as it was written, and ready for use.
@@ -41,7 +43,7 @@ impl Sections {
     /// the first pattern that is none, and why.
     pub fn new(include: &[String], exclude: &[String]) -> Result<Self, (String, String)> {
         let all =
-            |given: &[String]| given.iter().map(|given| Pattern::new(given)).collect::<Result<Vec<_>, _>>();
+            |given: &[String]| given.iter().map(|given| Pattern::new(given)).collect::<Result<Arc<[_]>, _>>();
         Ok(Self { include: all(include)?, exclude: all(exclude)? })
     }
 

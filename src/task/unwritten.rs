@@ -7,8 +7,21 @@
 //!
 //! Refuses to know: which stages a task gets (see `stage_plan`), what a stage is for, how bytes are written.
 
-use super::{Mark, Row, Side, Stage, Staged, Stages, TaskFile, TaskKey, Wanted, stages_wanted};
+use super::{Mark, Placement, Row, Side, Stage, Staged, TaskFile, TaskKey, Wanted, stages_wanted};
 use std::collections::HashMap;
+
+/// Where the stages of a task stand.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Stages {
+    /// In the file, each on a line of its own; a task without such lines has its implementation alone.
+    #[default]
+    File,
+    /// Nowhere: the file is left alone, and its tasks go through the default stages all the same.
+    Virtual {
+        /// Which gates there are, and where they stand.
+        gates: Vec<(String, Placement)>,
+    },
+}
 
 impl TaskFile {
     /// The boxes in the order of work: those in the file, and the stages that have no line.

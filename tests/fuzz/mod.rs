@@ -1,9 +1,8 @@
 //! A short run of what the fuzz targets drive: random bytes, pieces of task files, and the corpus.
 
-#[path = "../fuzz/drive.rs"]
 mod drive;
 
-use super::corpus;
+use crate::taskfiles::corpus;
 use proptest::prelude::*;
 
 /// Bytes from which on a file takes an unoptimised build too long.

@@ -3,8 +3,8 @@
 //! Owns: the grammar of `tasks.md` (handbook `taskfiles.md` §9, `design.md` §1 and §3) and every change
 //! that ralph makes to its bytes.
 //!
-//! Promises: parsing is total over any bytes; a flip changes exactly one byte; no other byte is ever
-//! rewritten, whatever the encoding, line ends or dialect.
+//! Promises: parsing is total over any bytes; a flip changes exactly one byte; what is placed or taken away
+//! are whole lines; no other byte is ever rewritten, whatever the encoding, line ends or dialect.
 //!
 //! Refuses to know: the file system, who ticked a box, what happens next.
 
@@ -21,6 +21,7 @@ mod remark;
 mod scan;
 mod stage;
 mod stage_plan;
+mod surgeon;
 
 #[cfg(test)]
 mod tests;
@@ -34,6 +35,7 @@ pub use reconcile::{BoxClaim, Reconciled, reconcile};
 pub use remark::{Remark, RemarkKind};
 pub use stage::{Stage, TaskKey};
 pub use stage_plan::{Staged, stages_wanted};
+pub use surgeon::{Surgery, SurgeryError};
 
 use serde::{Deserialize, Serialize};
 

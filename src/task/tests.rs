@@ -6,6 +6,7 @@ mod odd;
 mod placing;
 mod properties;
 mod reconciling;
+mod surgery;
 mod tree;
 
 use super::{Grammar, Row, TaskFile, TaskKey};

@@ -3,6 +3,8 @@
 //! The folder lies outside the crate. `RALPH_CORPUS` names it; without that variable it is looked for
 //! beside the crate, and where there is none the test says so and shows nothing.
 
+mod place;
+
 use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
 use ralph::task::{Edit, Flip, Grammar, Mark, Row, TaskFile, reconcile, with_marks};
 use std::collections::HashSet;

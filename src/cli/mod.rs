@@ -13,8 +13,11 @@ mod exit;
 mod gate;
 mod hand;
 mod init;
+mod place;
 mod run;
 mod show;
+mod stage;
+mod surgery;
 mod teller;
 mod ui;
 mod workspace;
@@ -55,6 +58,8 @@ fn dispatch(cli: &Cli) -> Result<Exit, Fault> {
         Verb::Reopen(by_hand) => hand::reopen(&place, by_hand),
         Verb::Snapshot { id } => hand::snapshot(&place, id),
         Verb::Gate(args) => gate::gate(&place, args),
+        Verb::Place(args) => place::place(&place, args),
+        Verb::Stage(args) => stage::stage(&place, args),
         Verb::Check => check::check(&place),
         Verb::Init(args) => init::init(&place, args),
         Verb::Demo { into } => demo::demo(cli.json, into.as_deref()),

@@ -91,6 +91,12 @@ impl Place<'_> {
         }
     }
 
+    /// The workspace whose folder holds this absolute path, if there is one.
+    pub(super) fn open_around(&self, path: &Path) -> Result<Option<Workspace>, Fault> {
+        let root = path.ancestors().skip(1).find(|folder| is_workspace(folder));
+        root.map(|root| self.open_at(root.to_owned())).transpose()
+    }
+
     fn find(&self) -> Result<PathBuf, Fault> {
         if let Some(root) = self.root {
             let folder = named(root)?;

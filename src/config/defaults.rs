@@ -48,6 +48,7 @@ impl Settings {
             checkpoints: CHECKPOINTS.to_owned(),
             rework: ReworkReviews::ReopenReviews,
             on_blocked: OnBlocked::Stop,
+            placement: BTreeMap::new(),
         }
     }
 }

@@ -10,14 +10,17 @@
 mod agents;
 mod defaults;
 mod document;
+mod edit;
 mod error;
 mod gates;
+mod placement;
 mod presets;
 mod read;
 mod sections;
 mod settings;
 
 pub use defaults::{CHECKPOINTS, DEFAULT_AGENT, PIT_VERSION, TEST_NAMES};
+pub use edit::{NotEdited, placement_line, with_placement};
 pub use error::ConfigError;
 pub use presets::{PRESETS, Preset};
 pub use settings::*;

@@ -8,7 +8,9 @@
 
 use super::error::{either, quoted};
 use super::read::{Field, Fields, Reader};
-use super::{CommitBy, FileGlobs, Limits, OnBlocked, ReworkReviews, Role, Settings, agents, gates};
+use super::{
+    CommitBy, FileGlobs, Limits, OnBlocked, ReworkReviews, Role, Settings, agents, gates, placement,
+};
 use std::path::{Component, Path, PathBuf};
 
 /// The keys of the root.
@@ -26,6 +28,7 @@ const ROOT: &[&str] = &[
     "checkpoints",
     "rework",
     "on_blocked",
+    "placement",
 ];
 
 /// The events that `on:` may name.
@@ -53,6 +56,9 @@ pub(super) fn apply(read: &mut Reader, root: &Field, settings: &mut Settings) {
     }
     if let Some(field) = fields.get("gates") {
         gates::gates(read, field, &mut settings.gates);
+    }
+    if let Some(field) = fields.get("placement") {
+        settings.placement = placement::placement(read, field, &settings.gates);
     }
     if let Some(field) = fields.get("limits") {
         limits(read, field, &mut settings.limits);

@@ -7,6 +7,7 @@
 //! Refuses to know: where a value came from, YAML, the environment.
 
 pub use crate::mutation::{NoCoverage, Per};
+pub use crate::task::Placement;
 
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -46,6 +47,8 @@ pub struct Settings {
     pub rework: ReworkReviews,
     /// What a blocked family does to the run.
     pub on_blocked: OnBlocked,
+    /// Where the boxes of each gate were chosen to stand; nothing is said about a gate that is absent.
+    pub placement: BTreeMap<String, Placement>,
 }
 
 /// Patterns by kind of file; a path is a test file first, then a build file, then a production file.

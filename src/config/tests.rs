@@ -122,6 +122,7 @@ fn the_template_names_every_key() {
         "checkpoints:",
         "rework:",
         "on_blocked:",
+        "placement:",
         "threshold:",
         "per:",
         "no_coverage:",
@@ -161,6 +162,7 @@ fn the_template_names_every_key() {
 fn what_the_template_shows_in_comments_can_be_used() {
     let examples = [
         "packages:",
+        "placement:",
         "agents:",
         "  default: {preset: claude}",
         "files:",
@@ -176,6 +178,7 @@ fn what_the_template_shows_in_comments_can_be_used() {
     let settings = sound(&text);
     assert!(settings.packages_given && settings.gates.contains_key("LINT"));
     assert_eq!(settings.files.build, ["**/pom.xml"]);
+    assert_eq!(settings.placement["PITEST"], Placement::Each);
     assert_eq!(
         settings.agent_for(Role::Worker).and_then(|(_, agent)| agent.preset.as_deref()),
         Some("claude")
@@ -258,7 +261,7 @@ fn unknown_and_doubled_keys_are_named_with_their_line_at_any_depth() {
     insta::assert_snapshot!(wrong(
         "spec: .\nthreshold: 70\ngates:\n  PITEST:\n    treshold: 80\n    limit: 5m\nlimits: {attempts: 2,\n  wal: 1h}\nspec: docs\nagents:\n  a:\n    command: [x]\n    command: [y]\n  a: {preset: claude, model: opus}\nchecks:\n\n  # note\n  Red: null\n\"on\":\n  finished: null\n"
     ), @r"
-    2|threshold|config.yaml:2: `threshold` is not a known key. → Known here: `spec`, `packages`, `files`, `agents`, `roles`, `gates`, `checks`, `limits`, `on`, `commit`, `checkpoints`, `rework`, `on_blocked`.
+    2|threshold|config.yaml:2: `threshold` is not a known key. → Known here: `spec`, `packages`, `files`, `agents`, `roles`, `gates`, `checks`, `limits`, `on`, `commit`, `checkpoints`, `rework`, `on_blocked`, `placement`.
     5|gates.PITEST.treshold|config.yaml:5: `gates.PITEST.treshold` is not a known key. → Did you mean `threshold`?
     8|limits.wal|config.yaml:8: `limits.wal` is not a known key. → Did you mean `wall`?
     9|spec|config.yaml:9: `spec` stands twice, first on line 1. → Remove one of the two.
@@ -399,6 +402,30 @@ fn hostile_text_reaches_no_message() {
 }
 
 #[test]
+fn placements_are_words_or_named_tasks_of_configured_gates() {
+    let settings = sound(
+        "gates: {LINT: {run: [lint]}, SLOW: {run: [slow]}}\nplacement:\n  PITEST: {after: [\"2\", T01]}\n  LINT: end\n  SLOW: none\n",
+    );
+    let after = Placement::After(vec!["2".to_owned(), "T01".to_owned()]);
+    let expected = [("LINT", Placement::End), ("PITEST", after), ("SLOW", Placement::None)];
+    let expected = expected.map(|(gate, choice)| (gate.to_owned(), choice));
+    assert_eq!(settings.placement, expected.into());
+    insta::assert_snapshot!(
+        wrong("placement:\n  STRYKER: each\n  PITEST: group\n") + "\n"
+            + &wrong("placement: {PITEST: {after: 2}}") + "\n"
+            + &wrong("placement: {PITEST: {after: []}}") + "\n"
+            + &wrong("placement: {PITEST: {}}") + "\n"
+            + &wrong("placement: each"), @r#"
+    2|placement.STRYKER|config.yaml:2: `placement.STRYKER` is no configured gate. → Configured gates are: PITEST.
+    3|placement.PITEST|config.yaml:3: `placement.PITEST` must be `each`, `groups`, `end` or `none`, not "group". → Did you mean `groups`?
+    1|placement.PITEST.after|config.yaml:1: `placement.PITEST.after` must be a list of texts, not 2. → Write it as `["a", "b"]`.
+    1|placement.PITEST.after|config.yaml:1: `placement.PITEST.after` names no tasks. → Write the ids of tasks, or choose `none`.
+    1|placement.PITEST|config.yaml:1: `placement.PITEST` names no tasks. → Write `{after: ["2", "5"]}`, or each, groups, end or none.
+    1|placement|config.yaml:1: `placement` must be keys with values, not "each". → Write `key: value` lines below it.
+    "#);
+}
+
+#[test]
 fn every_stage_but_a_gate_has_a_role() {
     use crate::task::Stage;
     let roles: Vec<_> =
@@ -423,9 +450,9 @@ proptest! {
     }
 
     #[test]
-    fn any_slip_in_a_known_key_is_an_error_on_its_line(at in 0usize..13, letter in "[a-z]", blank in 0usize..5) {
+    fn any_slip_in_a_known_key_is_an_error_on_its_line(at in 0usize..14, letter in "[a-z]", blank in 0usize..5) {
         let keys = ["spec", "packages", "files", "agents", "roles", "gates", "checks", "limits", "on", "commit",
-            "checkpoints", "rework", "on_blocked"];
+            "checkpoints", "rework", "on_blocked", "placement"];
         let key = format!("{}{letter}q", keys[at]);
         let text = format!("{}{key}: x\n", "# c\n".repeat(blank));
         let errors = parse(&text, Path::new("/w")).expect_err("unknown");

@@ -17,6 +17,7 @@ mod journal;
 mod kill;
 mod limits;
 mod output;
+mod place;
 mod project;
 mod tasks_file;
 mod verbs;

@@ -281,3 +281,45 @@ fn the_rules_for_authoring_agents_name_every_option() {
     }
     project.ralph(&["place", "each", "--snippet", "kiro"]).code(2);
 }
+
+#[test]
+fn placed_group_and_end_gates_judge_fail_and_are_judged_again() {
+    let project = Project::new("# Plan\n## A\n- [ ] 1. One\n- [ ] 2. Two\n## B\n- [ ] 3. Three\n");
+    let lines = |id: u8| format!("test $(grep -c . src/main/{id}.txt) -ge 2 || {{ echo too few; exit 1; }}");
+    project.config(&format!(
+        "gates:\n  LINT: {{run: [sh, -c, '{}']}}\n  DEEP: {{run: [sh, -c, '{}']}}\n",
+        lines(2),
+        lines(3)
+    ));
+    project.ralph(&["place", "groups", "--gate", "LINT"]).code(0);
+    project.ralph(&["place", "end", "--gate", "DEEP"]).code(0);
+    assert!(project.read(".ralph/config.yaml").ends_with("\nplacement: {DEEP: end, LINT: groups}\n"));
+    let placed = project.read("tasks.md");
+    assert_eq!(
+        placed,
+        "# Plan\n## A\n- [ ] 1. One\n- [ ] 2. Two\n- [ ] G1.LINT\n## B\n- [ ] 3. Three\n- [ ] G2.LINT\n- [ ] END.DEEP\n"
+    );
+    project.ralph(&["run"]).code(0);
+    assert_eq!(project.read("tasks.md"), placed.replace("[ ]", "[x]"));
+    // A command names no class: every family that changed production files of the package works again.
+    assert_eq!(
+        project.story(),
+        [
+            "1.=ACCEPTED",
+            "2.=ACCEPTED",
+            "G1.LINT=LINT FAIL — The gate LINT fails in package app.",
+            "1.=ACCEPTED",
+            "2.=ACCEPTED",
+            "G1.LINT=LINT PASS",
+            "3.=ACCEPTED",
+            "G2.LINT=LINT PASS",
+            "END.DEEP=DEEP FAIL — The gate DEEP fails in package app.",
+            "1.=ACCEPTED",
+            "2.=ACCEPTED",
+            "G1.LINT=LINT PASS",
+            "3.=ACCEPTED",
+            "G2.LINT=LINT PASS",
+            "END.DEEP=DEEP PASS",
+        ]
+    );
+}

@@ -6,3 +6,4 @@ mod people;
 mod random;
 mod rework;
 mod sim;
+mod wider;

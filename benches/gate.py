@@ -144,9 +144,10 @@ def table(path, binary, mode, wanted=""):
         new = runs[0]
         times = sorted(float(run["seconds"]) for run in runs)
         took = times[len(times) // 2]
-        ratio = took / float(old["seconds"])
+        against = float(judged["seconds"])
+        ratio = took / against
         name = f"{key[0]}/{key[1].rsplit('.', 1)[-1]}"
-        print(f"| {name} | {judged['total']} | {score(judged)} | {score(new)} | {float(old['seconds']):.1f} | {took:.1f} | {ratio:.2f} |")
+        print(f"| {name} | {judged['total']} | {score(judged)} | {score(new)} | {against:.1f} | {took:.1f} | {ratio:.2f} |")
         if "NONE" in (judged["verdict"], new["verdict"]) or "ERROR" in (judged["verdict"], new["verdict"]):
             without.append(f"{name}: literal {score(judged)}, ralph {score(new)} ({old['note']}; {new['note']})")
             if judged["verdict"] == new["verdict"] == "NONE":

@@ -3,15 +3,15 @@
 #
 #   benches/gate.sh [options]
 #
-#   --project csv|text|all   which project (default all): commons-csv 1.14.1, commons-text 1.14.0
+#   --project csv|text|cli|all   which project (default all): commons-csv 1.14.1, commons-text 1.14.0, commons-cli 1.10.0
 #   --classes A,B            only these classes, by simple or full name
 #   --sample N               N classes of each project, evenly spread
 #   --quick                  four classes: Token, ExtendedBufferedReader, CaseUtils, CosineSimilarity
 #   --scope class|lines      class (default): ralph judges the whole class, as the literal goal does
 #                            lines: five lines of the class are changed in a commit (a comment behind lines that
 #                            hold mutants, in the middle of the class; fewer where there are fewer) and ralph
-#                            judges with `scope: lines`; the literal goal still runs on the whole class, its
-#                            mutants on those lines are counted
+#                            judges with `scope: lines`; the literal goal runs on the whole class of the same
+#                            commit, its mutants on those lines are counted
 #   --repeat N               ralph's side N times (default 1): the middle time counts, scores that waver are named
 #   --threads N              threads of the literal goal (default 1, the goal's own default; ralph uses all)
 #   --ralph PATH             the binary (default target/release/ralph)
@@ -39,32 +39,27 @@ set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 ralph=$root/target/release/ralph
 into=$root/target/bench
-projects=(csv text)
+projects=(csv text cli)
 classes='' sample=0 scope=class repeat=1 threads=1 fresh=0 only_table=0 lines=5
 
 usage() { sed -n '2,/^set -/{/^set -/d;s/^# \{0,1\}//p}' "${BASH_SOURCE[0]}"; }
 
+# shellcheck source=benches/maven-central.bash
+source "$root/benches/maven-central.bash"
+
 while (($#)); do
     case $1 in
-    --project) case ${2:?} in csv | text) projects=("$2") ;; all) ;; *) usage >&2; exit 2 ;; esac; shift ;;
+    --project) case ${2:?} in csv | text | cli) projects=("$2") ;; all) ;; *) usage >&2; exit 2 ;; esac; shift ;;
     --classes) classes=${2:?}; shift ;;
     --sample) sample=${2:?}; shift ;;
     --quick) classes=Token,ExtendedBufferedReader,CaseUtils,CosineSimilarity ;;
     --scope) scope=${2:?}; shift; [[ $scope == class || $scope == lines ]] || { usage >&2; exit 2; } ;;
     --repeat) repeat=${2:?}; shift ;;
-    --threads) threads=${2:?}; shift ;;
-    --ralph) ralph=$(realpath "${2:?}"); shift ;;
-    --into) into=$(realpath -m "${2:?}"); shift ;;
-    --fresh) fresh=1 ;;
-    --table) only_table=1 ;;
-    --help | -h) usage; exit 0 ;;
-    *) usage >&2; exit 2 ;;
+    *) shared_option "$@"; shift $((taken - 1)) ;;
     esac
     shift
 done
 
-# shellcheck source=benches/maven-central.bash
-source "$root/benches/maven-central.bash"
 needs mvn java git unzip python3
 results=$into/gate.tsv
 mkdir -p "$into/logs"
@@ -76,6 +71,7 @@ coordinates() {   # project
     case $1 in
     csv) echo org.apache.commons:commons-csv:1.14.1 ;;
     text) echo org.apache.commons:commons-text:1.14.0 ;;
+    cli) echo commons-cli:commons-cli:1.10.0 ;;
     esac
 }
 
@@ -170,6 +166,21 @@ judge_class() {   # project, class, path
     done
 }
 
+literal_lines() {   # project, class, path, the changed lines: the literal goal on the class as it was changed
+    local home=$into/$1 package=$into/$1/workspace/src/commons-$1 report=$into/$1/$2.lines.xml counts
+    if has_row lines "$1" "$2" literal-lines 1 - && [[ -f $report ]]; then return; fi
+    sed -i "/^lines\t$1\t${2//./\\.}\tliteral-lines\t/d" "$results"
+    cp "$package/$3" "$home/literal/$3"
+    literal "$home/literal" "$2" "$report" "$into/logs/$1-$2-literal-lines.log" "$(cat "$home/red")"
+    git -C "$package" show "HEAD~1:$3" >"$home/literal/$3"
+    # The next run of the literal goal finds its classes compiled, as before.
+    (cd "$home/literal" && mvn_quiet "${skips[@]}" test-compile) >"$into/logs/$1-compile.log" 2>&1
+    counts='ERROR 0 0'
+    if [[ -f $report ]]; then counts=$(python3 "$bench_py" count-literal "$report" "$2" "$4"); fi
+    row lines "$1" "$2" literal-lines 1 - "$counts" "$run_ns" "lines $4"
+    note "  literal $(seconds "$run_ns") s on the changed class: $counts"
+}
+
 judge_lines() {   # project, class, path
     local package=$into/$1/workspace/src/commons-$1 report=$into/$1/$2.xml run changed counts
     if [[ ! -f $report ]]; then return; fi
@@ -179,9 +190,7 @@ judge_lines() {   # project, class, path
         changed=$(python3 "$bench_py" edit "$package/$3" "$report" "$2" "$lines")
         if [[ -z $changed ]]; then return; fi
         commit_tree "$package" "five lines of $2"
-        counts=$(python3 "$bench_py" count-literal "$report" "$2" "$changed")
-        sed -i "/^lines\t$1\t${2//./\\.}\tliteral-lines\t/d" "$results"
-        row lines "$1" "$2" literal-lines 1 - "$counts" 0 "lines $changed"
+        literal_lines "$1" "$2" "$3" "$changed"
         run_ralph "$1" "$2" "$3" "$run" --since HEAD~1
         git -C "$package" reset --quiet --hard HEAD~1
     done

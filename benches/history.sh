@@ -30,18 +30,15 @@ project=cli tasks=20 threads=1 fresh=0 only_table=0
 
 usage() { sed -n '2,/^set -/{/^set -/d;s/^# \{0,1\}//p}' "${BASH_SOURCE[0]}"; }
 
+# shellcheck source=benches/maven-central.bash
+source "$root/benches/maven-central.bash"
+
 while (($#)); do
     case $1 in
     --tasks) tasks=${2:?}; shift ;;
     --quick) tasks=2 ;;
     --project) project=${2:?}; shift ;;
-    --threads) threads=${2:?}; shift ;;
-    --ralph) ralph=$(realpath "${2:?}"); shift ;;
-    --into) into=$(realpath -m "${2:?}"); shift ;;
-    --fresh) fresh=1 ;;
-    --table) only_table=1 ;;
-    --help | -h) usage; exit 0 ;;
-    *) usage >&2; exit 2 ;;
+    *) shared_option "$@"; shift $((taken - 1)) ;;
     esac
     shift
 done
@@ -52,8 +49,6 @@ csv) artifact=org.apache.commons:commons-csv releases=(1.9.0 1.10.0 1.11.0 1.12.
 *) usage >&2; exit 2 ;;
 esac
 
-# shellcheck source=benches/maven-central.bash
-source "$root/benches/maven-central.bash"
 needs mvn java git unzip python3
 results=$into/history.tsv
 home=$into/history-$project

@@ -15,6 +15,20 @@ export GIT_CONFIG_GLOBAL=/dev/null GIT_CONFIG_NOSYSTEM=1
 export GIT_AUTHOR_NAME=bench GIT_AUTHOR_EMAIL=bench@example.org
 export GIT_COMMITTER_NAME=bench GIT_COMMITTER_EMAIL=bench@example.org
 
+# An option that both scripts have; `taken` is the number of words that it is.
+shared_option() {   # option, value
+    taken=1
+    case $1 in
+    --threads) threads=${2:?}; taken=2 ;;
+    --ralph) ralph=$(realpath "${2:?}"); taken=2 ;;
+    --into) into=$(realpath -m "${2:?}"); taken=2 ;;
+    --fresh) fresh=1 ;;
+    --table) only_table=1 ;;
+    --help | -h) usage; exit 0 ;;
+    *) usage >&2; exit 2 ;;
+    esac
+}
+
 fail() { echo "FAILED: $*" >&2; exit 1; }
 note() { echo "$*" >&2; }
 

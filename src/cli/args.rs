@@ -6,6 +6,7 @@
 //!
 //! Refuses to know: what a verb does.
 
+use super::check::CheckArgs;
 use super::place::PlaceArgs;
 use super::stage::StageArgs;
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -90,8 +91,10 @@ Only whole lines come and go. Called bare on a terminal, it asks; the choice is 
     )]
     Stage(StageArgs),
     /// Find everything that is wrong with the spec, the configuration and the repositories
-    #[command(after_help = "Examples:\n  ralph check\n  ralph check --json")]
-    Check,
+    #[command(after_help = "Examples:\n  ralph check\n  ralph check --json\n  ralph check --explain\n  \
+ralph check --tasks specs/001/tasks.md --explain\n  ralph check --format sarif > ralph.sarif\n\n\
+Exit codes: 0 no errors · 1 errors · 2 usage")]
+    Check(CheckArgs),
     /// Write `.ralph/` with a commented configuration and the prompts
     #[command(after_help = "Examples:\n  ralph init\n  ralph init --agent claude")]
     Init(InitArgs),

@@ -1,147 +1,160 @@
 //! `ralph check`: everything that is wrong before a run.
 //!
-//! Owns: which parts are asked, and the list of what they find.
+//! Owns: which parts are asked, in which order, and the exit code.
 //!
-//! Promises: says all at once, each with its place and what to do; changes nothing.
+//! Promises: says all at once, each with its place and what to do; a part that cannot be read stops no
+//! other; changes nothing.
 //!
 //! Refuses to know: the rules of the parts.
 
-use super::exit::Exit;
-use super::ui;
-use super::workspace::{Place, Workspace};
-use crate::config::{Role, role_of};
-use crate::engine::Fault;
-use crate::machine::choice::is_required_open;
-use crate::machine::decide::count;
-use crate::task::{RemarkKind, TaskFile};
-use serde::Serialize;
-use std::collections::BTreeSet;
+mod agents;
+mod configuration;
+mod explain;
+mod finding;
+mod gates;
+mod packages;
+mod rules;
+mod show;
+mod tasks;
+mod tools;
 
-/// One thing that is wrong, or worth a look.
-#[derive(Debug, Serialize)]
-struct Finding {
-    /// `error` stops a run; `warning` does not.
-    level: &'static str,
-    /// File and line.
-    place: String,
-    /// A whole sentence.
-    what: String,
-    /// The next action.
-    hint: String,
+use super::exit::Exit;
+use super::workspace::{Opened, Place};
+use crate::engine::Fault;
+use crate::task::TaskFile;
+use clap::{Args, ValueEnum};
+use finding::{Finding, Level};
+use std::path::{Path, PathBuf};
+
+/// Flags of `check`.
+#[derive(Debug, Args)]
+pub struct CheckArgs {
+    /// Look at this task file alone; no workspace is needed
+    #[arg(long, value_name = "FILE")]
+    pub tasks: Option<PathBuf>,
+    /// Say for each line of the task file what it was read as
+    #[arg(long, conflicts_with = "format")]
+    pub explain: bool,
+    /// How to show what is found; `--json` is the same as `--format json`
+    #[arg(long, value_enum, value_name = "FORMAT")]
+    pub format: Option<CheckFormat>,
+}
+
+/// How findings are shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum CheckFormat {
+    /// Lines for people
+    Human,
+    /// JSON, one object a line
+    Json,
+    /// SARIF 2.1.0, for code scanning
+    Sarif,
+}
+
+/// A task file that was read, and where it stands.
+struct Read {
+    /// As it was named, or from the workspace.
+    shown: String,
+    path: PathBuf,
+    file: TaskFile,
 }
 
 /// `ralph check`: 0 when nothing is wrong, 1 when there are errors.
-pub(super) fn check(place: &Place<'_>) -> Result<Exit, Fault> {
-    let workspace = place.open()?;
-    let mut findings = tasks(&workspace)?;
-    if let Err(fault) =
-        workspace.repositories().and_then(|mut packages| packages.snapshot().map_err(Fault::from))
-    {
-        findings.push(Finding {
-            level: "error",
-            place: "packages".to_owned(),
-            what: fault.what,
-            hint: fault.hint,
-        });
+pub(super) fn check(place: &Place<'_>, args: &CheckArgs) -> Result<Exit, Fault> {
+    let format = match args.format {
+        Some(format) => format,
+        None if place.json => CheckFormat::Json,
+        None => CheckFormat::Human,
+    };
+    if let Some(path) = &args.tasks {
+        return one_file(place, path, args.explain, format);
+    }
+    let opened = place.open_as_far_as_it_goes()?;
+    let (read, mut findings) = match tasks::read(&opened) {
+        Ok(read) => (Some(read), Vec::new()),
+        Err(finding) => (None, vec![finding]),
+    };
+    if args.explain {
+        return explained(place, read.as_ref(), findings);
+    }
+    if let Some(read) = &read {
+        findings.extend(tasks::findings(read));
+        findings.extend(tasks::unused_sections(&read.file, &opened));
+    }
+    let mut all = configuration::findings(&opened);
+    all.append(&mut findings);
+    all.extend(in_the_workspace(&opened, read.as_ref().map(|read| &read.file)));
+    Ok(show::all(&all, format, &opened.workspace.places.workspace))
+}
+
+/// What is wrong around the task file. Where the configuration says nothing sound about a part, nothing is
+/// said about it but that.
+fn in_the_workspace(opened: &Opened, file: Option<&TaskFile>) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    let state = match opened.workspace.read_state() {
+        Ok(state) => Some(state),
+        Err(fault) => {
+            findings.push(Finding::of_fault("journal", ".ralph/state/journal.jsonl", fault));
+            None
+        }
+    };
+    let survey = if opened.is_sound("packages") && opened.is_sound("files") {
+        let (survey, found) = packages::survey(opened, state.as_ref());
+        findings.extend(found);
+        survey
     } else {
-        findings.extend(packages(&workspace)?);
-    }
-    findings.extend(agents(&workspace)?);
-    let errors = findings.iter().filter(|finding| finding.level == "error").count();
-    for finding in &findings {
-        if place.json {
-            ui::json(finding);
-        } else {
-            ui::line(&format!("{}: {}: {}", finding.level, finding.place, finding.what));
-            ui::line(&format!("  hint: {}", finding.hint));
-        }
-    }
-    if !place.json {
-        let warnings = findings.len() - errors;
-        ui::line(&format!("{}, {}", count(errors as u64, "error"), count(warnings as u64, "warning")));
-    }
-    Ok(if errors == 0 { Exit::Done } else { Exit::WorkLeft })
-}
-
-fn tasks(workspace: &Workspace) -> Result<Vec<Finding>, Fault> {
-    let path = workspace.places.tasks();
-    let shown = workspace.places.shown(&path);
-    let error = |what: &str, hint: &str| Finding {
-        level: "error",
-        place: shown.clone(),
-        what: what.to_owned(),
-        hint: hint.to_owned(),
+        None
     };
-    let bytes = match fs_err::read(&path) {
-        Ok(bytes) => bytes,
-        Err(error_) if error_.kind() == std::io::ErrorKind::NotFound => {
-            let hint = "write one, or set `spec:` in .ralph/config.yaml to its folder";
-            return Ok(vec![error("There is no such file.", hint)]);
+    if let (Some(state), true) = (&state, opened.is_sound("agents") && opened.is_sound("roles")) {
+        findings.extend(agents::findings(&opened.workspace, state));
+    }
+    if opened.is_sound("gates") {
+        let rows = file.map(TaskFile::rows).unwrap_or_default();
+        if let Some(file) = file {
+            let shown = opened.workspace.places.shown(&opened.workspace.places.tasks());
+            findings.extend(gates::findings(&opened.workspace, file, &rows, &shown));
         }
-        Err(error) => return Err(error.into()),
+        if let Some(survey) = &survey {
+            findings.extend(packages::without_tests(&opened.workspace, survey, &rows));
+            findings.extend(tools::engines(&opened.workspace, survey, &rows));
+        }
+    }
+    if let (Some(survey), true) = (&survey, opened.is_sound("checks") && opened.is_sound("on")) {
+        findings.extend(tools::commands(&opened.workspace, survey));
+    }
+    findings
+}
+
+/// `--tasks FILE`: in a workspace its words and sections hold, elsewhere the defaults.
+fn one_file(place: &Place<'_>, path: &Path, explain: bool, format: CheckFormat) -> Result<Exit, Fault> {
+    let opened = place.open_anywhere_as_far_as_it_goes()?;
+    let (read, mut findings) = match tasks::read_at(path, path.display().to_string(), &opened) {
+        Ok(read) => (Some(read), Vec::new()),
+        Err(finding) => (None, vec![finding]),
     };
-    let file = TaskFile::parse(bytes, &workspace.grammar);
-    let mut findings = Vec::new();
-    if file.is_empty() {
-        findings.push(error("There are no boxes in it.", "a task is a line such as `- [ ] 1. Do this`"));
+    if explain {
+        return explained(place, read.as_ref(), findings);
     }
-    findings.extend(file.problems().into_iter().map(|problem| Finding {
-        level: "error",
-        place: format!("{shown}:{}", problem.line),
-        what: problem.message,
-        hint: problem.hint,
-    }));
-    // A file without boxes is an error here, and said once.
-    let remarks = file.remarks().into_iter().filter(|remark| remark.kind != RemarkKind::NoTasks);
-    findings.extend(remarks.map(|remark| Finding {
-        level: "warning",
-        place: format!("{shown}:{}", remark.line),
-        what: remark.message,
-        hint: remark.hint,
-    }));
-    Ok(findings)
+    if let Some(read) = &read {
+        findings.extend(tasks::findings(read));
+        findings.extend(tasks::unused_sections(&read.file, &opened));
+        findings.extend(gates::findings(&opened.workspace, &read.file, &read.file.rows(), &read.shown));
+    }
+    let here = std::env::current_dir()?;
+    Ok(show::all(&findings, format, &here))
 }
 
-fn packages(workspace: &Workspace) -> Result<Vec<Finding>, Fault> {
-    let mut packages = workspace.repositories()?;
-    let snapshot = packages.snapshot()?;
-    let mut findings = Vec::new();
-    if snapshot.packages.is_empty() {
-        findings.push(Finding {
-            level: "error",
-            place: "packages".to_owned(),
-            what: format!("No git repository matches {}.", workspace.settings.packages.join(", ")),
-            hint: "make one with `git init`, or name the folders under packages: in .ralph/config.yaml"
-                .to_owned(),
-        });
+fn explained(place: &Place<'_>, read: Option<&Read>, findings: Vec<Finding>) -> Result<Exit, Fault> {
+    if let Some(read) = read {
+        explain::show(read, place.json);
+        return Ok(Exit::Done);
     }
-    let state = workspace.read_state()?;
-    for package in &snapshot.packages {
-        let known = state.last_after.as_ref().and_then(|after| after.package(&package.name));
-        for dirt in package.dirt.iter().filter(|dirt| known.is_none_or(|known| !known.dirt.contains(dirt))) {
-            findings.push(Finding {
-                level: "error",
-                place: crate::machine::facts::full_path(&package.name, &dirt.path),
-                what: "There are uncommitted changes that no attempt left.".to_owned(),
-                hint: "commit, stash or remove them".to_owned(),
-            });
-        }
-    }
-    Ok(findings)
+    let here = std::env::current_dir()?;
+    let format = if place.json { CheckFormat::Json } else { CheckFormat::Human };
+    Ok(show::all(&findings, format, &here))
 }
 
-fn agents(workspace: &Workspace) -> Result<Vec<Finding>, Fault> {
-    let state = workspace.read_state()?;
-    let open = state.book().rows.iter().filter(|row| is_required_open(row));
-    let roles: BTreeSet<Role> = open.filter_map(|row| role_of(&row.key.stage)).collect();
-    let faults = super::run::missing_agents(workspace, &roles);
-    Ok(faults
-        .into_iter()
-        .map(|fault| Finding {
-            level: "error",
-            place: ".ralph/config.yaml".to_owned(),
-            what: fault.what,
-            hint: fault.hint,
-        })
-        .collect())
+/// True when a finding stops a run.
+fn is_error(finding: &&Finding) -> bool {
+    finding.level == Level::Error
 }

@@ -60,7 +60,7 @@ fn dispatch(cli: &Cli) -> Result<Exit, Fault> {
         Verb::Gate(args) => gate::gate(&place, args),
         Verb::Place(args) => place::place(&place, args),
         Verb::Stage(args) => stage::stage(&place, args),
-        Verb::Check => check::check(&place),
+        Verb::Check(args) => check::check(&place, args),
         Verb::Init(args) => init::init(&place, args),
         Verb::Demo { into } => demo::demo(cli.json, into.as_deref()),
     }

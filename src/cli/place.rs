@@ -122,7 +122,9 @@ fn apply(
     // What cannot be remembered is not begun.
     let settled = target.workspace.as_ref().filter(|_| how != How::Check);
     let config = settled.map(|workspace| remembered(workspace, gate, choice)).transpose()?;
-    let change = target.change(how, |file| file.placed(gate, choice))?;
+    // Where stages have no lines, neither have gates: the configuration alone says where they stand.
+    let lines = if target.is_virtual() { &Placement::None } else { choice };
+    let change = target.change(how, |file| file.placed(gate, lines))?;
     let changed = !change.diff.is_empty();
     let mut config_diff = String::new();
     if let Some(config) = config.filter(|config| config.before.as_deref() != Some(config.after.as_str())) {

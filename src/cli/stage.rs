@@ -2,8 +2,8 @@
 //!
 //! Owns: which tasks are named, which gates go with them.
 //!
-//! Promises: what the configuration says about the placement of gates holds; PITEST stands after each task
-//! where it says nothing.
+//! Promises: what the configuration says about the placement of gates holds; a gate of which it says nothing
+//! stands after each task.
 //!
 //! Refuses to know: where lines go, which tasks are plain.
 
@@ -12,7 +12,7 @@ use super::surgery::{How, Target, facts, show_diff, told};
 use super::ui;
 use super::workspace::Place;
 use crate::config::Placement;
-use crate::engine::Fault;
+use crate::engine::{Fault, FaultKind};
 use crate::task::Staged;
 use clap::Args;
 use serde_json::json;
@@ -46,10 +46,18 @@ pub struct StageArgs {
 /// `ralph stage`: 0 when the tasks have their stages, 1 when `--check` found one that lacks some.
 pub(super) fn stage(place: &Place<'_>, args: &StageArgs) -> Result<Exit, Fault> {
     let target = Target::find(place, args.tasks.as_deref(), vec!["PITEST".to_owned()])?;
-    let mut gates =
-        target.workspace.as_ref().map(|workspace| workspace.settings.placement.clone()).unwrap_or_default();
-    gates.entry("PITEST".to_owned()).or_insert(Placement::Each);
-    let gates: Vec<(String, Placement)> = gates.into_iter().collect();
+    if target.is_virtual() {
+        let what = "The configuration says `stages: virtual`: each task goes through its stages without lines for them.";
+        return Err(Fault::new(
+            FaultKind::Setup,
+            what,
+            "write `stages: file` in .ralph/config.yaml for lines",
+        ));
+    }
+    let gates = match &target.workspace {
+        Some(workspace) => workspace.settings.placed(),
+        None => vec![("PITEST".to_owned(), Placement::Each)],
+    };
     let how = match (args.check, args.dry_run) {
         (true, _) => How::Check,
         (_, true) => How::DryRun,

@@ -9,6 +9,7 @@
 
 use super::ui;
 use super::workspace::{Place, Workspace};
+use crate::config::StagesFrom;
 use crate::engine::{Fault, FaultKind};
 use crate::machine::decide::count;
 use crate::machine::state::Phase;
@@ -76,6 +77,11 @@ impl Target {
         let path = workspace.places.tasks();
         let shown = workspace.places.shown(&path);
         Self { path, shown, grammar: workspace.grammar.clone(), workspace: Some(workspace) }
+    }
+
+    /// True when the stages of this file have no lines (`stages: virtual`).
+    pub(super) fn is_virtual(&self) -> bool {
+        self.workspace.as_ref().is_some_and(|workspace| workspace.settings.stages == StagesFrom::Virtual)
     }
 
     /// Keeps runs away while something is written; finishes first what an earlier run still owes.

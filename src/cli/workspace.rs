@@ -8,7 +8,7 @@
 
 use super::teller::Teller;
 use super::ui;
-use crate::config::{self, GateEngine, GateSettings, Settings};
+use crate::config::{self, ConfigError, GateEngine, GateSettings, Settings};
 use crate::engine::{Engine, Fault, FaultKind, Outside, Parts, Places};
 use crate::git::Repositories;
 use crate::machine::event::{Event, Mode};
@@ -20,7 +20,7 @@ use crate::sys::disk::RealDisk;
 use crate::sys::lock::{self, Lock};
 use crate::sys::process::{Supervisor, close_to_others};
 use crate::sys::signals::Interrupts;
-use crate::task::{Grammar, TaskKey};
+use crate::task::{Grammar, Sections, Stages, TaskKey};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -29,6 +29,9 @@ use std::time::Duration;
 /// often, and so long, is waited for that.
 const BLINKS: u32 = 10;
 const BLINK: Duration = Duration::from_millis(20);
+
+/// The configuration, from the workspace.
+pub(super) const CONFIG: &str = ".ralph/config.yaml";
 
 /// Where the verb was called.
 pub(super) struct Place<'a> {
@@ -51,6 +54,24 @@ pub(super) struct Workspace {
     tells: bool,
 }
 
+/// A workspace, and what is wrong with its configuration: where that says nothing sound, the defaults hold.
+pub(super) struct Opened {
+    /// The workspace.
+    pub(super) workspace: Workspace,
+    /// The mistakes.
+    pub(super) errors: Vec<ConfigError>,
+}
+
+impl Opened {
+    /// True when nothing is wrong at or below a key of the root, nor with the file as a whole.
+    pub(super) fn is_sound(&self, key: &str) -> bool {
+        self.errors.iter().all(|error| {
+            let first = error.key.split(['.', '[']).next().unwrap_or_default();
+            !first.is_empty() && first != key
+        })
+    }
+}
+
 impl Place<'_> {
     /// Finds the workspace and reads its configuration.
     pub(super) fn open(&self) -> Result<Workspace, Fault> {
@@ -58,8 +79,18 @@ impl Place<'_> {
     }
 
     fn open_at(&self, root: PathBuf) -> Result<Workspace, Fault> {
-        let file = root.join(".ralph/config.yaml");
-        let text = match fs_err::read_to_string(&file) {
+        let Opened { workspace, errors } = self.open_as_far(root)?;
+        if errors.is_empty() {
+            return Ok(workspace);
+        }
+        let lines: Vec<String> =
+            errors.iter().map(|error| format!(".ralph/{error} ({})", error.hint)).collect();
+        let hint = "mend .ralph/config.yaml, then `ralph check`";
+        Err(Fault::new(FaultKind::Setup, lines.join("\nerror: "), hint))
+    }
+
+    fn open_as_far(&self, root: PathBuf) -> Result<Opened, Fault> {
+        let text = match fs_err::read_to_string(root.join(CONFIG)) {
             Ok(text) => text,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => String::new(),
             Err(error) if error.kind() == std::io::ErrorKind::InvalidData => {
@@ -68,19 +99,24 @@ impl Place<'_> {
             }
             Err(error) => return Err(error.into()),
         };
-        let settings = config::parse(&text, &root).map_err(|errors| {
-            let lines: Vec<String> =
-                errors.iter().map(|error| format!(".ralph/{error} ({})", error.hint)).collect();
-            Fault::new(
-                FaultKind::Setup,
-                lines.join("\nerror: "),
-                "mend .ralph/config.yaml, then `ralph check`",
-            )
-        })?;
+        let (settings, errors) = config::parse_what_can_be(&text, &root);
         let places = Places { workspace: root, spec: settings.spec.clone() };
-        let checkpoint = regex_lite::Regex::new(&settings.checkpoints).ok();
-        let grammar = Grammar::new(settings.gates.keys().cloned().collect(), checkpoint);
-        Ok(Workspace { places, settings, grammar, json: self.json, tells: true })
+        let grammar = grammar_of(&settings);
+        let workspace = Workspace { places, settings, grammar, json: self.json, tells: true };
+        Ok(Opened { workspace, errors })
+    }
+
+    /// As [`Place::open`], with what is sound of a wrong configuration.
+    pub(super) fn open_as_far_as_it_goes(&self) -> Result<Opened, Fault> {
+        self.open_as_far(self.find()?)
+    }
+
+    /// As [`Place::open_anywhere`], with what is sound of a wrong configuration.
+    pub(super) fn open_anywhere_as_far_as_it_goes(&self) -> Result<Opened, Fault> {
+        match self.find() {
+            Ok(root) => self.open_as_far(root),
+            Err(_) => self.open_as_far(named(self.root.unwrap_or(Path::new(".")))?),
+        }
     }
 
     /// The workspace, or where there is none the folder with the default settings.
@@ -165,12 +201,17 @@ impl Workspace {
         judges.collect()
     }
 
+    /// What tells test, production and build files apart.
+    pub(super) fn classifier(&self) -> Result<Classifier, Fault> {
+        let files = &self.settings.files;
+        Classifier::new(&files.test, &files.production, &files.build).map_err(|error| {
+            Fault::new(FaultKind::Setup, format!("files: {error}."), "mend the pattern in .ralph/config.yaml")
+        })
+    }
+
     /// The packages.
     pub(super) fn repositories(&self) -> Result<Repositories, Fault> {
-        let files = &self.settings.files;
-        let classifier = Classifier::new(&files.test, &files.production, &files.build).map_err(|error| {
-            Fault::new(FaultKind::Setup, format!("files: {error}."), "mend the pattern in .ralph/config.yaml")
-        })?;
+        let classifier = self.classifier()?;
         Ok(Repositories::discover(
             &self.places.workspace,
             &self.settings.packages,
@@ -275,11 +316,24 @@ impl Workspace {
 }
 
 /// A `.ralph/` above the current folder makes a workspace when it holds a configuration or what a run left
-/// (in the current folder it always does). Any other folder of that name on the way up is passed by: packages are repositories below their
-/// workspace, so that the end of a repository cannot end the search.
+/// (in the current folder it always does). Any other folder of that name on the way up is passed by: packages
+/// are repositories below their workspace, so that the end of a repository cannot end the search.
 fn is_workspace(folder: &Path) -> bool {
     let ralph = folder.join(".ralph");
     ralph.join("config.yaml").is_file() || ralph.join("state").is_dir()
+}
+
+/// The words and sections of the task file.
+fn grammar_of(settings: &Settings) -> Grammar {
+    let checkpoint = regex_lite::Regex::new(&settings.checkpoints).ok();
+    // Both were tried when the configuration was read.
+    let sections = Sections::new(&settings.sections.include, &settings.sections.exclude).unwrap_or_default();
+    let stages = match settings.stages {
+        config::StagesFrom::File => Stages::File,
+        config::StagesFrom::Virtual => Stages::Virtual { gates: settings.placed() },
+    };
+    let gates = settings.gates.keys().cloned().collect();
+    Grammar::new(gates, checkpoint).with_sections(sections).with_stages(stages)
 }
 
 /// The folder that `--root` names.

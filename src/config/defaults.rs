@@ -8,7 +8,7 @@
 
 use super::{
     Checks, CommitBy, FileGlobs, GateEngine, GateSettings, Limits, NoCoverage, OnBlocked, Per, Place,
-    ReworkReviews, Role, ScopeKind, Settings, TestTiers,
+    ReworkReviews, Role, ScopeKind, Settings, StagesFrom, TaskSections, TestTiers,
 };
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -48,7 +48,9 @@ impl Settings {
             checkpoints: CHECKPOINTS.to_owned(),
             rework: ReworkReviews::ReopenReviews,
             on_blocked: OnBlocked::Stop,
+            stages: StagesFrom::File,
             placement: BTreeMap::new(),
+            sections: TaskSections::default(),
         }
     }
 }

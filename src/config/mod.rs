@@ -18,6 +18,7 @@ mod presets;
 mod read;
 mod sections;
 mod settings;
+mod tasks;
 
 pub use defaults::{CHECKPOINTS, DEFAULT_AGENT, PIT_VERSION, TEST_NAMES};
 pub use edit::{NotEdited, placement_line, with_placement};
@@ -41,6 +42,19 @@ const LONGEST_TEXT: usize = 1024 * 1024;
 /// # Errors
 /// Everything that is wrong, in the order of the lines.
 pub fn parse(text: &str, workspace: &Path) -> Result<Settings, Vec<ConfigError>> {
+    let (settings, errors) = parse_what_can_be(text, workspace);
+    if errors.is_empty() { Ok(settings) } else { Err(errors) }
+}
+
+/// As [`parse`], for a look at the rest of a workspace whose configuration is wrong: the settings with the
+/// defaults where the text says nothing sound, and what is wrong, in the order of the lines.
+pub fn parse_what_can_be(text: &str, workspace: &Path) -> (Settings, Vec<ConfigError>) {
+    let mut settings = Settings::defaults(workspace);
+    let errors = apply(text, &mut settings).err().unwrap_or_default();
+    (settings, errors)
+}
+
+fn apply(text: &str, settings: &mut Settings) -> Result<(), Vec<ConfigError>> {
     if text.len() > LONGEST_TEXT {
         let what = format!("The file is longer than {LONGEST_TEXT} bytes.");
         return Err(vec![ConfigError::new(None, "", &what, "Start again from what `ralph init` writes.")]);
@@ -49,16 +63,15 @@ pub fn parse(text: &str, workspace: &Path) -> Result<Settings, Vec<ConfigError>>
         let what = format!("The file cannot be read as YAML: {}.", error.why.trim_end_matches('.'));
         vec![ConfigError::new(error.line, "", &what, "Mend the line; `ralph init` shows a sound file.")]
     })?;
-    let mut settings = Settings::defaults(workspace);
     let mut reader = read::Reader::new(text);
     let root = read::Field::root(&tree);
     if matches!(tree, Node::Map(_) | Node::Null) {
-        sections::apply(&mut reader, &root, &mut settings);
+        sections::apply(&mut reader, &root, settings);
     } else {
         reader.wrong(&root, "must hold keys with values", "Write lines such as `spec: docs`.");
     }
     let errors = reader.into_errors();
-    if errors.is_empty() { Ok(settings) } else { Err(errors) }
+    if errors.is_empty() { Ok(()) } else { Err(errors) }
 }
 
 /// The role of the agent that does a stage (design §5); `None` for a gate, which has no agent.

@@ -1,32 +1,21 @@
-//! `placement:`: where the boxes of each gate were chosen to stand.
+//! `placement:`: where the boxes of each gate stand.
 //!
-//! Owns: the form of the choices.
+//! Owns: the words of that key (`each`, `groups`, `end`, `none`, `{after: ["2"]}`).
 //!
-//! Promises: a gate that is not configured and a choice that is none are errors, each with its line.
+//! Promises: a gate that is not configured and a choice that is none are errors with their line.
 //!
-//! Refuses to know: task files, which tasks exist.
+//! Refuses to know: which boxes a choice leads to (see `task`), whether the task file agrees with it.
 
-use super::document::Node;
+use super::error::either;
 use super::read::{Field, Reader};
-use super::{GateSettings, Placement};
+use crate::task::Placement;
 use std::collections::BTreeMap;
 
-/// The choices that are one word.
-const WORDS: &[(&str, u8)] = &[("each", 0), ("groups", 1), ("end", 2), ("none", 3)];
-
-/// The choices of a map gate → choice.
-pub(super) fn placement(
-    read: &mut Reader,
-    field: &Field,
-    gates: &BTreeMap<String, GateSettings>,
-) -> BTreeMap<String, Placement> {
+/// The choice of each gate that the key names.
+pub(super) fn placement(read: &mut Reader, field: &Field, gates: &[&str]) -> BTreeMap<String, Placement> {
     let mut found = BTreeMap::new();
-    for (gate, field) in read.entries(field) {
-        if !gates.contains_key(gate) {
-            let names: Vec<&str> = gates.keys().map(String::as_str).collect();
-            let hint = format!("Configured gates are: {}.", names.join(", "));
-            read.wrong_key(&field, "is no configured gate", hint);
-        } else if let Some(choice) = choice(read, &field) {
+    for (gate, field) in read.fields(field, gates) {
+        if let Some(choice) = choice(read, &field) {
             found.insert(gate.to_owned(), choice);
         }
     }
@@ -34,22 +23,17 @@ pub(super) fn placement(
 }
 
 fn choice(read: &mut Reader, field: &Field) -> Option<Placement> {
-    if !matches!(field.node, Node::Map(_)) {
-        return Some(match read.word(field, WORDS)? {
-            0 => Placement::Each,
-            1 => Placement::Groups,
-            2 => Placement::End,
-            _ => Placement::None,
-        });
+    if field.keys().is_empty() {
+        let words = [("each", 0), ("groups", 1), ("end", 2), ("none", 3)];
+        let options = [Placement::Each, Placement::Groups, Placement::End, Placement::None];
+        return read.word(field, &words).and_then(|at| options.into_iter().nth(at));
     }
     let fields = read.fields(field, &["after"]);
-    let Some(after) = fields.get("after") else {
-        read.wrong(field, "names no tasks", "Write `{after: [\"2\", \"5\"]}`, or each, groups, end or none.");
-        return None;
-    };
+    let after = fields.get("after")?;
     let ids = read.texts(after)?;
     if ids.is_empty() {
-        read.wrong(after, "names no tasks", "Write the ids of tasks, or choose `none`.");
+        let hint = format!("Name tasks, or write {}.", either(&["each", "groups", "end", "none"]));
+        read.wrong(after, "must not be empty", hint);
         return None;
     }
     Some(Placement::After(ids))

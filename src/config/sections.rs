@@ -7,9 +7,10 @@
 //! Refuses to know: YAML, defaults (they stand in the settings before this module sets anything).
 
 use super::error::{either, quoted};
+use super::placement::placement;
 use super::read::{Field, Fields, Reader};
 use super::{
-    CommitBy, FileGlobs, Limits, OnBlocked, ReworkReviews, Role, Settings, agents, gates, placement,
+    CommitBy, FileGlobs, Limits, OnBlocked, ReworkReviews, Role, Settings, StagesFrom, agents, gates, tasks,
 };
 use std::path::{Component, Path, PathBuf};
 
@@ -28,7 +29,9 @@ const ROOT: &[&str] = &[
     "checkpoints",
     "rework",
     "on_blocked",
+    "stages",
     "placement",
+    "tasks",
 ];
 
 /// The events that `on:` may name.
@@ -58,10 +61,14 @@ pub(super) fn apply(read: &mut Reader, root: &Field, settings: &mut Settings) {
         gates::gates(read, field, &mut settings.gates);
     }
     if let Some(field) = fields.get("placement") {
-        settings.placement = placement::placement(read, field, &settings.gates);
+        let gates: Vec<&str> = settings.gates.keys().map(String::as_str).collect();
+        settings.placement = placement(read, field, &gates);
     }
     if let Some(field) = fields.get("limits") {
         limits(read, field, &mut settings.limits);
+    }
+    if let Some(field) = fields.get("tasks") {
+        tasks::tasks(read, field, &mut settings.sections);
     }
     commands(read, &fields, settings);
     choices(read, &fields, settings);
@@ -100,6 +107,10 @@ fn choices(read: &mut Reader, fields: &Fields, settings: &mut Settings) {
     if let Some(field) = fields.get("on_blocked") {
         let words = [("stop", OnBlocked::Stop), ("next", OnBlocked::Next)];
         settings.on_blocked = read.word(field, &words).unwrap_or(settings.on_blocked);
+    }
+    if let Some(field) = fields.get("stages") {
+        let words = [("file", StagesFrom::File), ("virtual", StagesFrom::Virtual)];
+        settings.stages = read.word(field, &words).unwrap_or(settings.stages);
     }
     if let Some(pattern) = fields.get("checkpoints").and_then(|field| checkpoints(read, field)) {
         settings.checkpoints = pattern;

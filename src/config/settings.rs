@@ -47,8 +47,29 @@ pub struct Settings {
     pub rework: ReworkReviews,
     /// What a blocked family does to the run.
     pub on_blocked: OnBlocked,
-    /// Where the boxes of each gate were chosen to stand; nothing is said about a gate that is absent.
+    /// Where the stages of a task come from.
+    pub stages: StagesFrom,
+    /// Where the boxes of gates stand, as far as somebody chose; by gate.
     pub placement: BTreeMap<String, Placement>,
+    /// `tasks.sections`.
+    pub sections: TaskSections,
+}
+
+impl Settings {
+    /// Where each gate stands; one that nobody placed stands after every task.
+    pub fn placed(&self) -> Vec<(String, Placement)> {
+        let choice = |gate: &String| self.placement.get(gate).cloned().unwrap_or(Placement::Each);
+        self.gates.keys().map(|gate| (gate.clone(), choice(gate))).collect()
+    }
+}
+
+/// `tasks.sections`: texts of headings (globs, whatever their case) whose sections hold tasks.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct TaskSections {
+    /// Only sections below a heading that one of these matches hold tasks; none means all.
+    pub include: Vec<String>,
+    /// Sections below a heading that one of these matches hold no tasks.
+    pub exclude: Vec<String>,
 }
 
 /// Patterns by kind of file; a path is a test file first, then a build file, then a production file.
@@ -231,4 +252,14 @@ pub enum OnBlocked {
     Stop,
     /// Goes on with the next family.
     Next,
+}
+
+/// Where the stages of a task come from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum StagesFrom {
+    /// The lines of the task file.
+    File,
+    /// Nowhere in the file: each task goes through the default stages, and its box is ticked with the last.
+    Virtual,
 }

@@ -122,6 +122,7 @@ fn the_template_names_every_key() {
         "checkpoints:",
         "rework:",
         "on_blocked:",
+        "stages:",
         "placement:",
         "threshold:",
         "per:",
@@ -196,7 +197,7 @@ fn what_the_file_says_is_what_is_set() {
          limits: {iterations: 7, attempts: 1, rework: 0, wall: 2h, attempt: 5m, idle: 30s, check: 1m}\n\
          on: {done: [notify-send, done], stop: null}\n\
          files: {test: ['t/**'], build: []}\n\
-         commit: ralph\ncheckpoints: '^Checkpoint'\nrework: keep-reviews\non_blocked: next\n",
+         commit: ralph\ncheckpoints: '^Checkpoint'\nrework: keep-reviews\non_blocked: next\nstages: virtual\n",
     );
     assert_eq!(settings.spec, PathBuf::from("/w/docs/spec"));
     assert_eq!(settings.packages, ["services/*", "."]);
@@ -228,6 +229,7 @@ fn what_the_file_says_is_what_is_set() {
     assert_eq!((&settings.files.test[..], settings.files.build.len()), (&["t/**".to_owned()][..], 0));
     assert_eq!(settings.files.production, Settings::defaults(Path::new("/w")).files.production);
     assert_eq!((settings.commit, settings.on_blocked), (CommitBy::Ralph, OnBlocked::Next));
+    assert_eq!(settings.stages, StagesFrom::Virtual);
     assert_eq!((settings.rework, settings.checkpoints.as_str()), (ReworkReviews::KeepReviews, "^Checkpoint"));
 }
 
@@ -261,7 +263,7 @@ fn unknown_and_doubled_keys_are_named_with_their_line_at_any_depth() {
     insta::assert_snapshot!(wrong(
         "spec: .\nthreshold: 70\ngates:\n  PITEST:\n    treshold: 80\n    limit: 5m\nlimits: {attempts: 2,\n  wal: 1h}\nspec: docs\nagents:\n  a:\n    command: [x]\n    command: [y]\n  a: {preset: claude, model: opus}\nchecks:\n\n  # note\n  Red: null\n\"on\":\n  finished: null\n"
     ), @r"
-    2|threshold|config.yaml:2: `threshold` is not a known key. → Known here: `spec`, `packages`, `files`, `agents`, `roles`, `gates`, `checks`, `limits`, `on`, `commit`, `checkpoints`, `rework`, `on_blocked`, `placement`.
+    2|threshold|config.yaml:2: `threshold` is not a known key. → Known here: `spec`, `packages`, `files`, `agents`, `roles`, `gates`, `checks`, `limits`, `on`, `commit`, `checkpoints`, `rework`, `on_blocked`, `stages`, `placement`, `tasks`.
     5|gates.PITEST.treshold|config.yaml:5: `gates.PITEST.treshold` is not a known key. → Did you mean `threshold`?
     8|limits.wal|config.yaml:8: `limits.wal` is not a known key. → Did you mean `wall`?
     9|spec|config.yaml:9: `spec` stands twice, first on line 1. → Remove one of the two.
@@ -416,11 +418,11 @@ fn placements_are_words_or_named_tasks_of_configured_gates() {
             + &wrong("placement: {PITEST: {after: []}}") + "\n"
             + &wrong("placement: {PITEST: {}}") + "\n"
             + &wrong("placement: each"), @r#"
-    2|placement.STRYKER|config.yaml:2: `placement.STRYKER` is no configured gate. → Configured gates are: PITEST.
+    2|placement.STRYKER|config.yaml:2: `placement.STRYKER` is not a known key. → Known here: `PITEST`.
     3|placement.PITEST|config.yaml:3: `placement.PITEST` must be `each`, `groups`, `end` or `none`, not "group". → Did you mean `groups`?
     1|placement.PITEST.after|config.yaml:1: `placement.PITEST.after` must be a list of texts, not 2. → Write it as `["a", "b"]`.
-    1|placement.PITEST.after|config.yaml:1: `placement.PITEST.after` names no tasks. → Write the ids of tasks, or choose `none`.
-    1|placement.PITEST|config.yaml:1: `placement.PITEST` names no tasks. → Write `{after: ["2", "5"]}`, or each, groups, end or none.
+    1|placement.PITEST.after|config.yaml:1: `placement.PITEST.after` must not be empty. → Name tasks, or write `each`, `groups`, `end` or `none`.
+    1|placement.PITEST|config.yaml:1: `placement.PITEST` must be `each`, `groups`, `end` or `none`, not keys with values. → Write one of these words, or leave the key out for its default.
     1|placement|config.yaml:1: `placement` must be keys with values, not "each". → Write `key: value` lines below it.
     "#);
 }
@@ -450,9 +452,9 @@ proptest! {
     }
 
     #[test]
-    fn any_slip_in_a_known_key_is_an_error_on_its_line(at in 0usize..14, letter in "[a-z]", blank in 0usize..5) {
+    fn any_slip_in_a_known_key_is_an_error_on_its_line(at in 0usize..15, letter in "[a-z]", blank in 0usize..5) {
         let keys = ["spec", "packages", "files", "agents", "roles", "gates", "checks", "limits", "on", "commit",
-            "checkpoints", "rework", "on_blocked", "placement"];
+            "checkpoints", "rework", "on_blocked", "stages", "placement"];
         let key = format!("{}{letter}q", keys[at]);
         let text = format!("{}{key}: x\n", "# c\n".repeat(blank));
         let errors = parse(&text, Path::new("/w")).expect_err("unknown");

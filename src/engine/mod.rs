@@ -190,7 +190,8 @@ pub fn read_state(disk: &dyn Disk, places: &Places, grammar: &Grammar) -> Result
     let mut state = fold.state;
     state.spec = places.spec_name();
     if let Some(bytes) = disk.read(&places.tasks())? {
-        state.take_rows(TaskFile::parse(bytes, grammar).rows());
+        let rows = TaskFile::parse(bytes, grammar).boxes(&state.book().rows);
+        state.take_rows(rows);
     }
     Ok(state)
 }

@@ -11,7 +11,9 @@ use super::{Engine, Fault, FaultKind};
 use crate::machine::event::{Event, TasksSeen, Validation};
 use crate::report::read_validation;
 use crate::sys::Swap;
-use crate::task::{BoxClaim, FlipError, Mark, TaskFile, TaskKey, digest, reconcile, with_marks};
+use crate::task::{
+    BoxClaim, FlipError, Mark, Row, TaskFile, TaskKey, digest, on_file, reconcile, with_marks, written,
+};
 use std::path::Path;
 
 /// How often a write is tried again because somebody saved the file at the same time.
@@ -39,7 +41,7 @@ impl Engine<'_> {
         let shown = self.places.shown(&self.places.tasks());
         let refused = |why: String| TasksSeen { problems: vec![why], ..TasksSeen::default() };
         let file = TaskFile::parse(bytes.clone(), &self.grammar);
-        let rows = file.rows();
+        let rows = file.boxes(&self.fold.state.book().rows);
         if rows.is_empty() {
             return Ok(refused(format!("{shown}: There are no boxes (`- [ ] 1. …`) in it.")));
         }
@@ -52,7 +54,10 @@ impl Engine<'_> {
             .collect();
         self.tasks_read = Some(bytes);
         let book = self.fold.state.book();
-        if book.skeleton == skeleton {
+        // The same bytes are other rows when the configuration says so: gates, sections, checkpoints.
+        let same = rows.len() == book.rows.len()
+            && rows.iter().zip(&book.rows).all(|(now, known)| now.is_same_box(known));
+        if book.skeleton == skeleton && same {
             let marks = rows
                 .into_iter()
                 .zip(&book.rows)
@@ -83,7 +88,7 @@ impl Engine<'_> {
         if digest(&skeleton) != book.skeleton {
             return Err(lost());
         }
-        with_marks(&skeleton, &book.rows, &self.grammar).map_err(|_| lost())
+        with_marks(&skeleton, &written(&book.rows), &self.grammar).map_err(|_| lost())
     }
 
     /// What an agent did to the file: the boxes that it changed, and whether anything changed at all.
@@ -177,8 +182,8 @@ impl Engine<'_> {
                 Fault::new(FaultKind::Changed, what, "put it back; the journal knows which boxes are ticked")
             })?;
             let mut bytes = now.clone();
-            let mut written = Vec::new();
-            for (key, mark) in flips {
+            let mut found = Vec::new();
+            for (key, mark) in &on_file(&self.fold.state.book().rows, flips) {
                 let file = TaskFile::parse(bytes.clone(), &self.grammar);
                 match file.flip(key, *mark) {
                     Ok(flip) => {
@@ -189,7 +194,7 @@ impl Engine<'_> {
                                 "please report this with tasks.md",
                             )
                         })?;
-                        written.push((key.clone(), *mark));
+                        found.push((key.clone(), *mark));
                     }
                     Err(FlipError::NoSuchTask(_)) => {}
                     Err(error) => {
@@ -202,18 +207,36 @@ impl Engine<'_> {
                 }
             }
             if bytes == now || self.disk.swap(&path, &now, &bytes)? == Swap::Done {
-                let marks = TaskFile::parse(bytes, &self.grammar).rows();
-                let flips = written
-                    .into_iter()
-                    .map(|(key, mark)| {
-                        let stands = marks.iter().find(|row| row.key == key).map_or(mark, |row| row.mark);
-                        (key, stands)
-                    })
-                    .collect();
+                let flips = self.flipped(flips, found, &TaskFile::parse(bytes, &self.grammar).rows());
                 return Ok(Event::BoxesFlipped { flips });
             }
         }
         Err(self.contended())
+    }
+
+    /// What the flips came to: boxes that were found in the file as they stand there now, and the stages that
+    /// have no line; those whose line is gone are left out.
+    fn flipped(
+        &self,
+        wanted: &[(TaskKey, Mark)],
+        found: Vec<(TaskKey, Mark)>,
+        now: &[Row],
+    ) -> Vec<(TaskKey, Mark)> {
+        let book = self.fold.state.book();
+        let in_file = |key: &TaskKey| now.iter().find(|row| row.key == *key).map(|row| row.mark);
+        let is_hidden =
+            |key: &TaskKey| book.family_rows(&key.family).any(|row| row.unwritten) && book.row(key).is_some();
+        let mut flips: Vec<(TaskKey, Mark)> =
+            wanted.iter().filter(|(key, _)| is_hidden(key)).cloned().collect();
+        for (key, mark) in found {
+            let stands = in_file(&key).unwrap_or(mark);
+            // A box that is still open in the file may stand for an implementation that is done.
+            if !is_hidden(&key) || stands.is_done() {
+                flips.retain(|(other, _)| *other != key);
+                flips.push((key, stands));
+            }
+        }
+        flips
     }
 
     fn contended(&self) -> Fault {

@@ -1,17 +1,19 @@
 //! What a module's tests run on: the class files, and the files that change what a JVM or a test engine does
 //! with them.
 //!
-//! Owns: their digest.
+//! Owns: the digest of files in folders; which of them stand for a build.
 //!
-//! Promises: a class file that comes, goes or changes changes the digest; a resource that a test writes
-//! beside them does not. What cannot be read is an error.
+//! Promises: a class file that comes, goes or changes changes a build's digest; a resource that a test writes
+//! beside them does not. Where the folders lie changes nothing. What cannot be read is an error, and nothing
+//! is waited for.
 //!
 //! Refuses to know: what the classes are.
 
 use super::calls::disk;
 use super::{Build, Stop};
-use sha2::{Digest, Sha256};
-use std::fmt::Write as _;
+use crate::sys::disk::open_regular;
+use crate::task;
+use std::io::{self, Read as _};
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
@@ -21,63 +23,83 @@ const MAX_ENTRIES: usize = 500_000;
 impl Build {
     /// A build that has just come to its end well.
     pub(crate) fn of(key: String, folders: Vec<PathBuf>) -> Result<Self, Stop> {
-        let digest = digest(&folders).map_err(|error| disk(&error))?;
+        let digest = files_digest(&folders, &counts)?;
         Ok(Self { key, folders, digest })
     }
 
     /// True while the class files are those of the build.
     pub fn stands(&self) -> bool {
-        digest(&self.folders).is_ok_and(|now| now == self.digest)
+        files_digest(&self.folders, &counts).is_ok_and(|now| now == self.digest)
     }
 }
 
-fn digest(folders: &[PathBuf]) -> std::io::Result<String> {
-    let mut files = Vec::new();
+/// The digest of the files below some folders that count by their path in the folder; a folder that is not
+/// there holds none.
+pub(crate) fn files_digest<F: AsRef<Path>>(
+    folders: &[F],
+    counts: &dyn Fn(&Path) -> bool,
+) -> Result<String, Stop> {
+    let mut all = Vec::new();
     for folder in folders {
-        let mut open = vec![folder.clone()];
-        while let Some(at) = open.pop() {
-            let entries = match fs_err::read_dir(&at) {
-                Err(error) if error.kind() == std::io::ErrorKind::NotFound => continue,
-                entries => entries?,
-            };
-            for entry in entries {
-                let entry = entry?;
-                if entry.file_type()?.is_dir() {
-                    open.push(entry.path());
-                } else if counts(folder, &entry.path()) {
-                    files.push(entry.path());
-                }
-            }
-            if files.len() + open.len() > MAX_ENTRIES {
-                return Err(std::io::Error::other("the build makes too many class files"));
-            }
+        let folder = folder.as_ref();
+        let files = files(folder, counts).map_err(|error| disk(&error))?;
+        all.extend(files.len().to_le_bytes());
+        for inside in files {
+            let bytes = read(&folder.join(&inside)).map_err(|error| disk(&error))?;
+            all.extend(inside.as_os_str().as_bytes());
+            all.push(0);
+            all.extend(task::digest(&bytes).into_bytes());
         }
     }
-    files.sort();
-    let mut all = Sha256::new();
-    for file in files {
-        let bytes = fs_err::read(&file)?;
-        all.update(file.as_os_str().as_bytes());
-        all.update([0]);
-        all.update(bytes.len().to_le_bytes());
-        all.update(Sha256::digest(&bytes));
+    Ok(task::digest(&all))
+}
+
+/// The paths of the files in a folder that count, in order; no link to a folder is followed.
+fn files(folder: &Path, counts: &dyn Fn(&Path) -> bool) -> io::Result<Vec<PathBuf>> {
+    let mut found = Vec::new();
+    let mut open = vec![PathBuf::new()];
+    while let Some(at) = open.pop() {
+        let entries = match fs_err::read_dir(folder.join(&at)) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+            entries => entries?,
+        };
+        for entry in entries {
+            let entry = entry?;
+            let inside = at.join(entry.file_name());
+            if entry.file_type()?.is_dir() {
+                open.push(inside);
+            } else if counts(&inside) {
+                found.push(inside);
+            }
+        }
+        if found.len() + open.len() > MAX_ENTRIES {
+            return Err(io::Error::other("the build makes too many files"));
+        }
     }
-    Ok(all.finalize().iter().fold(String::new(), |mut text, byte| {
-        let _ = write!(text, "{byte:02x}");
-        text
-    }))
+    found.sort();
+    Ok(found)
+}
+
+fn read(file: &Path) -> io::Result<Vec<u8>> {
+    let Some((mut open, _)) = open_regular(file)? else {
+        return Err(io::Error::other(format!("{} leads nowhere", file.display())));
+    };
+    let mut bytes = Vec::new();
+    open.read_to_end(&mut bytes)?;
+    Ok(bytes)
 }
 
 /// Class files, services and manifests, and the settings of the JUnit platform.
-fn counts(folder: &Path, file: &Path) -> bool {
-    file.extension().is_some_and(|extension| extension == "class")
-        || file.file_name().is_some_and(|name| name == "junit-platform.properties")
-        || file.strip_prefix(folder).is_ok_and(|inside| inside.starts_with("META-INF"))
+fn counts(inside: &Path) -> bool {
+    inside.extension().is_some_and(|extension| extension == "class")
+        || inside.file_name().is_some_and(|name| name == "junit-platform.properties")
+        || inside.starts_with("META-INF")
 }
 
 #[cfg(test)]
 mod tests {
-    use super::Build;
+    use super::{Build, files_digest};
+    use crate::gate::Stop;
 
     #[test]
     fn class_files_and_services_count_and_other_resources_do_not() {
@@ -96,5 +118,34 @@ mod tests {
         assert!(build.stands());
         fs_err::write(classes.join("A.class"), "b").unwrap();
         assert!(!build.stands());
+    }
+
+    #[test]
+    fn the_same_files_elsewhere_have_the_same_digest_and_every_file_counts_where_it_is_asked_for() {
+        let home = tempfile::tempdir().unwrap();
+        let folder = |name: &str| {
+            let folder = home.path().join(name);
+            fs_err::create_dir_all(folder.join("deep")).unwrap();
+            fs_err::write(folder.join("deep/A.class"), "a").unwrap();
+            folder
+        };
+        let (one, other) = (folder("one"), folder("other"));
+        let digest = |folder| files_digest(&[folder], &|_| true).unwrap();
+        assert_eq!(digest(&one), digest(&other));
+        fs_err::write(other.join("messages.txt"), "").unwrap();
+        assert_ne!(digest(&one), digest(&other));
+    }
+
+    #[test]
+    fn what_cannot_be_read_is_a_stop_and_not_nothing() {
+        let home = tempfile::tempdir().unwrap();
+        let digest = || files_digest(&[home.path()], &|_| true);
+        let odd = home.path().join("odd");
+        nix::unistd::mkfifo(&odd, nix::sys::stat::Mode::S_IRWXU).unwrap();
+        assert!(matches!(digest(), Err(Stop::Error { transient: true, .. })));
+        fs_err::remove_file(&odd).unwrap();
+        assert!(digest().is_ok());
+        fs_err::os::unix::fs::symlink("/nowhere", &odd).unwrap();
+        assert!(matches!(digest(), Err(Stop::Error { transient: true, .. })));
     }
 }

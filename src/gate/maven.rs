@@ -25,7 +25,7 @@ use std::path::{Path, PathBuf};
 
 const BUILD_CLASSPATH: &str = "org.apache.maven.plugins:maven-dependency-plugin:3.6.1:build-classpath";
 const EFFECTIVE_POM: &str = "org.apache.maven.plugins:maven-help-plugin:3.4.0:effective-pom";
-/// Options that take a third off the start of Maven (measured).
+/// What Maven gets besides the options of [`jvm::quick`]: its words are read as UTF-8.
 const MAVEN_OPTS: &str = "-Dfile.encoding=UTF-8";
 /// What counters a project that skips its own tests.
 const NO_SKIP: [&str; 5] = [
@@ -55,7 +55,7 @@ pub(crate) struct Maven<'a> {
     program: PathBuf,
     args: &'a [String],
     package: &'a str,
-    root: &'a Path,
+    root: PathBuf,
     cache: &'a Path,
     options: String,
 }
@@ -67,6 +67,18 @@ pub(crate) struct Built {
     pub(crate) classpath: Vec<String>,
     /// What its effective POM says.
     pub(crate) project: Project,
+    /// Stands for all that its outputs depend on beside its sources.
+    pub(crate) key: String,
+}
+
+impl Built {
+    /// The folders of its classes, then those of other modules: the entries of the class path that are no
+    /// jars.
+    pub(crate) fn class_folders(&self) -> Vec<&Path> {
+        let own = [&self.project.classes, &self.project.test_classes].map(Path::new);
+        let others = self.classpath.iter().map(Path::new).filter(|entry| entry.is_dir());
+        own.into_iter().chain(others).collect()
+    }
 }
 
 /// How a module came to be compiled.
@@ -99,7 +111,7 @@ impl<'a> Maven<'a> {
     pub(crate) fn find(
         calls: &Calls<'_>,
         package: &'a str,
-        root: &'a Path,
+        root: &Path,
         args: &'a [String],
         cache: &'a Path,
     ) -> Result<Self, Stop> {
@@ -118,7 +130,7 @@ impl<'a> Maven<'a> {
         let file = fs_err::read_to_string(root.join(".mvn/jvm.config")).unwrap_or_default();
         let quick = jvm::quick(own.split_whitespace().chain(file.split_whitespace()));
         let options = [&[own][..], &quick, &[MAVEN_OPTS]].concat().join(" ");
-        Ok(Self { program, args, package, root, cache, options })
+        Ok(Self { program, args, package, root: root.to_owned(), cache, options })
     }
 
     /// Compiles the module with its tests and what it needs of its reactor. `is_built` is asked whether the
@@ -129,11 +141,12 @@ impl<'a> Maven<'a> {
         dir: &str,
         is_built: &dyn Fn(&str) -> bool,
     ) -> Result<(Built, How), Unbuilt> {
-        let place = reactor::locate(self.root, dir);
-        let key = cache::key(self.root, dir, &self.program, self.args, calls.variable("HOME"));
+        let place = reactor::locate(&self.root, dir);
+        let key = cache::key(&self.root, dir, &self.program, self.args, calls.variable("HOME"));
         let file = self.cache.join(format!("module-{key}.json"));
-        if let Some(built) = cache::load(&file) {
-            if is_built(&self.build_key(calls, dir, &built)) {
+        if let Some((classpath, project)) = cache::load(&file) {
+            let built = self.built(calls, &key, classpath, project);
+            if is_built(&built.key) {
                 return Ok((built, How::Kept));
             }
             let call = self.call(calls, "test-compile", &place, &["-o", "-q", "test-compile"])?;
@@ -153,24 +166,25 @@ impl<'a> Maven<'a> {
         if let Some(trouble) = self.trouble(&call) {
             return Err(Unbuilt::Trouble(trouble));
         }
-        let built = self.read(&classpath, &effective, dir)?;
+        let (classpath, project) = self.read(&classpath, &effective, dir)?;
+        let built = self.built(calls, &key, classpath, project);
         cache::store(&file, &built)?;
         Ok((built, if online { How::Online } else { How::Resolved }))
     }
 
-    /// What the outputs of a module depend on beside its sources.
-    pub(crate) fn build_key(&self, calls: &Calls<'_>, dir: &str, built: &Built) -> String {
-        let key = cache::key(self.root, dir, &self.program, self.args, calls.variable("HOME"));
+    /// A module with the key of its outputs; `module` is the key of the module itself.
+    fn built(&self, calls: &Calls<'_>, module: &str, classpath: Vec<String>, project: Project) -> Built {
         let jdk = match calls.variable("JAVA_HOME") {
             Some(home) => PathBuf::from(home).join("bin/javac"),
             None => calls.find("javac").unwrap_or_default(),
         };
-        cache::build_key(&key, &jdk, &self.options, &built.classpath)
+        let key = cache::build_key(module, &jdk, &self.options, &classpath);
+        Built { classpath, project, key }
     }
 
     /// Runs test classes (dotted names) of a module; the call's output is not quiet.
     pub(crate) fn test(&self, calls: &Calls<'_>, dir: &str, classes: &[String]) -> Result<Call, Stop> {
-        let place = reactor::locate(self.root, dir);
+        let place = reactor::locate(&self.root, dir);
         let tests = format!("-Dtest={}", classes.join(",").replace('.', "/"));
         let quiet = ["-DfailIfNoSpecifiedTests=false", "-Dsurefire.failIfNoSpecifiedTests=false"];
         let goals = ["test", &tests, quiet[0], quiet[1], "-DfailIfNoTests=false"];
@@ -185,7 +199,7 @@ impl<'a> Maven<'a> {
         dir: &str,
         args: &[&str],
     ) -> Result<Call, Stop> {
-        Ok(self.call_offline_first(calls, name, &reactor::locate(self.root, dir), args)?.0)
+        Ok(self.call_offline_first(calls, name, &reactor::locate(&self.root, dir), args)?.0)
     }
 
     /// Resolves artifacts (`group:artifact:version`) with what they need, once, into ralph's cache.
@@ -200,7 +214,7 @@ impl<'a> Maven<'a> {
         fs_err::write(&pom, tools_pom(artifacts)).map_err(|error| super::calls::disk(&error))?;
         let output = work.path().join("classpath");
         let argument = format!("-Dmdep.outputFile={}", output.display());
-        let place = reactor::Place { root: self.root.to_owned(), module: None };
+        let place = reactor::Place { root: self.root.clone(), module: None };
         let file_argument = pom.display().to_string();
         let goals = ["-q", "-f", &file_argument, BUILD_CLASSPATH, &argument];
         let (call, _) = self.call_offline_first(calls, "tools", &place, &goals)?;
@@ -234,7 +248,7 @@ impl<'a> Maven<'a> {
 
     /// What went wrong with a call, if anything did.
     pub(crate) fn trouble(&self, call: &Call) -> Option<Trouble> {
-        (!call.end.is_success()).then(|| trouble::read(&call.output, self.root))
+        (!call.end.is_success()).then(|| trouble::read(&call.output, &self.root))
     }
 
     /// Calls Maven without the network, and again with it only when something was not there; true when
@@ -286,8 +300,9 @@ impl<'a> Maven<'a> {
         }
     }
 
-    fn read(&self, classpath: &Path, effective: &Path, dir: &str) -> Result<Built, Stop> {
-        let home = if dir.is_empty() { self.root.to_owned() } else { self.root.join(dir) };
+    /// The class path and the effective POM that Maven wrote.
+    fn read(&self, classpath: &Path, effective: &Path, dir: &str) -> Result<(Vec<String>, Project), Stop> {
+        let home = super::module::home(&self.root, dir);
         let missing = |what: &str| {
             Stop::setup(
                 format!(
@@ -303,7 +318,7 @@ impl<'a> Maven<'a> {
         }
         let project = xml::read_file(effective).and_then(|root| project::read(&root, &home));
         let project = project.ok_or_else(|| missing("effective POM"))?;
-        Ok(Built { classpath: read_paths(classpath), project })
+        Ok((read_paths(classpath), project))
     }
 }
 

@@ -9,7 +9,7 @@
 //! Refuses to know: thresholds of the POM (the goal's own are never reached: the report is judged here).
 
 use super::calls::{Call, disk, fresh_folder};
-use super::module::Place;
+use super::module::{Place, blame};
 use super::outcome::Outcome;
 use super::pit::{RedTest, read_report};
 use super::report::{Mode, Owners, Parsed};
@@ -77,7 +77,7 @@ fn run(place: &Place<'_>, owners: &Owners, outcome: &mut Outcome, alone: bool) -
         let kept = place.folder("report");
         fresh_folder(&kept)?;
         copy(folder, &kept, 0).map_err(|error| disk(&error))?;
-        outcome.reports = vec![super::from_workspace(&kept.join("index.html"))];
+        outcome.reports = vec![kept.join("index.html").display().to_string()];
     }
     Ok(parsed)
 }
@@ -149,7 +149,7 @@ fn red_or_trouble(place: &Place<'_>, call: &Call) -> Stop {
         })
         .collect();
     if call.output.contains("did not pass without mutation") {
-        if let Err(stop) = place.blame(&red) {
+        if let Err(stop) = blame(&place.answerable(), &red) {
             return stop;
         }
         return Stop::setup(

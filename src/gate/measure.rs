@@ -19,7 +19,6 @@ use super::tiers::{self, Tier};
 use super::{Stop, ratchet, reach, words};
 use crate::mutation::{MutantStatus, Per, Rule, TraceTier};
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
 
 /// Test classes that a trace names.
 const NAMED: usize = 20;
@@ -143,13 +142,11 @@ impl Place<'_> {
 
     /// The test classes that reach the targets by the references in class files.
     fn reaching(&self, session: &Session<'_>, all: &BTreeSet<String>) -> reach::Reaching {
-        let project = &self.built.project;
-        let siblings = self.built.classpath.iter().filter(|entry| Path::new(entry.as_str()).is_dir());
-        let mut folders = vec![Path::new(&project.classes), Path::new(&project.test_classes)];
-        folders.extend(siblings.map(|entry| Path::new(entry.as_str())));
         let targets: BTreeSet<String> = session.owners.keys().cloned().collect();
         let names = TestNames::new(&self.bench.settings.test_names);
-        reach::reaching(&folders, all, &targets, &|test, class| names.stand_for(test, class))
+        reach::reaching(&self.built.class_folders(), all, &targets, &|test, class| {
+            names.stand_for(test, class)
+        })
     }
 
     /// PIT runs the tests of a class's own module only, and not all of Surefire's settings reach it.

@@ -9,6 +9,8 @@
 
 use super::Stop;
 use super::calls::disk;
+use crate::sys::Disk as _;
+use crate::sys::disk::RealDisk;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -37,26 +39,28 @@ impl Memory {
     /// Remembers something; forgets all the rest when there is too much. Of two gates that remember at the
     /// same time one may be forgotten: that costs time, nothing else.
     pub(crate) fn keep<T: Serialize>(&self, key: &str, fact: &T) -> Result<(), Stop> {
-        let unwritable = |error: serde_json::Error| {
-            Stop::setup(format!("A fact cannot be remembered: {error}."), "Please report this.")
-        };
         let mut all = self.all();
         if all.len() >= MOST {
             all.clear();
         }
-        all.insert(key.to_owned(), serde_json::to_value(fact).map_err(unwritable)?);
-        let text = serde_json::to_vec(&all).map_err(unwritable)?;
-        let folder = self.file.parent().unwrap_or(Path::new("/"));
-        let mut new = tempfile::NamedTempFile::new_in(folder).map_err(|error| disk(&error))?;
-        std::io::Write::write_all(&mut new, &text).map_err(|error| disk(&error))?;
-        new.persist(&self.file).map_err(|error| disk(&error.error))?;
-        Ok(())
+        all.insert(key.to_owned(), serde_json::to_value(fact).map_err(|error| unwritable(&error))?);
+        store(&self.file, &all)
     }
 
     fn all(&self) -> BTreeMap<String, Value> {
         let bytes = fs_err::read(&self.file).unwrap_or_default();
         serde_json::from_slice(&bytes).unwrap_or_default()
     }
+}
+
+/// Writes a small file of ralph's cache: old or new, never half.
+pub(crate) fn store<T: Serialize>(file: &Path, value: &T) -> Result<(), Stop> {
+    let bytes = serde_json::to_vec(value).map_err(|error| unwritable(&error))?;
+    RealDisk::new().write(file, &bytes).map_err(|error| disk(&error))
+}
+
+fn unwritable(error: &serde_json::Error) -> Stop {
+    Stop::setup(format!("A fact cannot be remembered: {error}."), "Please report this.")
 }
 
 #[cfg(test)]

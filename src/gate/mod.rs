@@ -7,6 +7,7 @@
 //!
 //! Refuses to know: git, tasks, boxes, the journal, who asked.
 
+mod base;
 mod calls;
 mod changed_tests;
 mod classes;
@@ -41,7 +42,7 @@ use crate::machine::facts::FileChange;
 use crate::source::{ChangedLines, RepoPath};
 use crate::sys::Spawn;
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// What a gate is asked to judge.
 #[derive(Clone, Debug)]
@@ -191,16 +192,4 @@ impl Stop {
     pub(crate) fn passing(why: String, hint: impl Into<String>) -> Self {
         Self::Error { why, hint: hint.into(), transient: true }
     }
-}
-
-/// A path as a person in the workspace writes it: from `.ralph` on, when it lies there.
-fn from_workspace(path: &Path) -> String {
-    let mut components = path.components();
-    while let Some(component) = components.clone().next() {
-        if component.as_os_str() == ".ralph" {
-            return components.as_path().display().to_string();
-        }
-        components.next();
-    }
-    path.display().to_string()
 }

@@ -8,6 +8,7 @@
 //!
 //! Refuses to know: how Maven and PIT are called, the order of verdicts.
 
+use super::base::{Base, base};
 use super::calls::Calls;
 use super::changed_tests;
 use super::maven::{Built, Maven, Trouble, Unbuilt, shown};
@@ -46,6 +47,14 @@ pub(crate) struct Bench<'a> {
     pub(crate) hands: &'a Hands<'a>,
 }
 
+impl<'a> Bench<'a> {
+    /// Maven in the package's folder, here or in another checkout.
+    pub(crate) fn maven(&self, root: &Path) -> Result<Maven<'a>, Stop> {
+        let (package, args) = (&self.package.name, &self.settings.maven_args);
+        Maven::find(self.calls, package, root, args, &self.request.cache)
+    }
+}
+
 /// Judges a module.
 pub(crate) fn judge(bench: &Bench<'_>, module: &Module) -> Outcome {
     let mut outcome = Outcome::default();
@@ -67,7 +76,7 @@ fn steps(bench: &Bench<'_>, module: &Module, outcome: &mut Outcome) -> Result<()
         ));
     }
     clean(bench, module)?;
-    let maven = maven(bench, &bench.package.root)?;
+    let maven = bench.maven(&bench.package.root)?;
     (bench.hands.progress)(&format!("Compiling {name}"));
     let (built, build) = compile(bench, module, &maven, outcome)?;
     let judged = score(bench, module, &maven, &built, outcome);
@@ -78,11 +87,6 @@ fn steps(bench: &Bench<'_>, module: &Module, outcome: &mut Outcome) -> Result<()
         ));
     }
     judged
-}
-
-fn maven<'a>(bench: &Bench<'a>, root: &'a Path) -> Result<Maven<'a>, Stop> {
-    let (package, args) = (&bench.package.name, &bench.settings.maven_args);
-    Maven::find(bench.calls, package, root, args, &bench.request.cache)
 }
 
 /// Compiles the module, unless its outputs stand there already.
@@ -107,11 +111,8 @@ fn compile(
         Err(Unbuilt::Stop(stop)) => return Err(stop),
         Err(Unbuilt::Trouble(trouble)) => return Err(unbuilt(bench, module, trouble)),
     };
-    let own = [&built.project.classes, &built.project.test_classes];
-    // Class path entries that are no files are the classes of other modules.
-    let others = built.classpath.iter().filter(|entry| Path::new(entry).is_dir());
-    let folders = own.into_iter().chain(others).map(PathBuf::from).collect();
-    let build = Build::of(maven.build_key(bench.calls, &module.dir, &built), folders)?;
+    let folders = built.class_folders().into_iter().map(Path::to_owned).collect();
+    let build = Build::of(built.key.clone(), folders)?;
     trees.built(&build);
     Ok((built, build))
 }
@@ -146,27 +147,15 @@ fn unbuilt(bench: &Bench<'_>, module: &Module, trouble: Trouble) -> Stop {
 
 /// True when the module compiled before the family's first attempt, or was not there.
 fn base_builds(bench: &Bench<'_>, module: &Module) -> Result<bool, Stop> {
-    (bench.hands.progress)(&format!("Compiling {} as it was before the task", bench.package.name));
-    let base = bench.hands.trees.base(&bench.package.name).map_err(|why| {
-        Stop::setup(
-            format!("The state before the task could not be checked out, so nobody knows whether it compiled: {why}"),
+    match base(bench, &module.dir)? {
+        Base::Absent | Base::Built(_) => Ok(true),
+        Base::Broken => Ok(false),
+        Base::Unreachable(why) => Err(Stop::setup(
+            format!(
+                "The state before the task could not be checked out, so nobody knows whether it compiled: {why}"
+            ),
             "Mend this, or set gates.<NAME>.where: in-place.",
-        )
-    })?;
-    let Some(root) = base else { return Ok(true) };
-    let home = if module.dir.is_empty() { root.clone() } else { root.join(&module.dir) };
-    if !home.join("pom.xml").is_file() {
-        return Ok(true);
-    }
-    let built = maven(bench, &root)?.build(bench.calls, &module.dir, &|key| bench.hands.trees.is_built(key));
-    match built {
-        Ok(_) => Ok(true),
-        Err(Unbuilt::Stop(stop)) => Err(stop),
-        Err(Unbuilt::Trouble(Trouble::Passing(_))) => Err(Stop::passing(
-            "The state before the task could not be built.".to_owned(),
-            "Check the network and the space on the disk.",
         )),
-        Err(Unbuilt::Trouble(_)) => Ok(false),
     }
 }
 
@@ -180,7 +169,7 @@ fn score(
 ) -> Result<(), Stop> {
     let name = format!("{}/{}", bench.package.name, shown(&module.dir));
     if !module.targets.is_empty() {
-        let place = Place { bench, module, maven, built, home: home(bench.package, &module.dir) };
+        let place = Place { bench, module, maven, built, home: home(&bench.package.root, &module.dir) };
         place.check_classes()?;
         let parsed = match bench.settings.engine {
             GateEngine::Maven => maven_engine::measure(&place, outcome)?,
@@ -222,8 +211,9 @@ fn clean(bench: &Bench<'_>, module: &Module) -> Result<(), Stop> {
     ))
 }
 
-fn home(package: &GatePackage, dir: &str) -> PathBuf {
-    if dir.is_empty() { package.root.clone() } else { package.root.join(dir) }
+/// A module's folder in its package's.
+pub(crate) fn home(root: &Path, dir: &str) -> PathBuf {
+    if dir.is_empty() { root.to_owned() } else { root.join(dir) }
 }
 
 /// A module that compiled, on its way to a score.
@@ -327,11 +317,6 @@ impl Place<'_> {
     pub(crate) fn folder(&self, what: &str) -> PathBuf {
         let folder = self.bench.request.folder.join(what).join(folder_name(&self.bench.package.name));
         if self.module.dir.is_empty() { folder } else { folder.join(folder_name(&self.module.dir)) }
-    }
-
-    /// A failure when a red test is one that the family answers for.
-    pub(crate) fn blame(&self, red: &[RedTest]) -> Result<(), Stop> {
-        blame(&self.answerable(), red)
     }
 }
 

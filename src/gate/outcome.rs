@@ -31,16 +31,20 @@ pub(crate) struct Judged {
     pub(crate) survivors_total: u64,
 }
 
+/// The score of a target: of its changed lines where the score at its base binds the class as a whole.
+pub(crate) fn score(target: &Target, counted: &Counted) -> ClassScore {
+    let floor = counted.floor.filter(|_| matches!(target.extent, Extent::Change(_)));
+    ClassScore {
+        package: target.package.clone(),
+        path: target.path.clone(),
+        class: target.class.clone(),
+        tally: if floor.is_some() { counted.changed } else { counted.tally },
+        floor: floor.map(|base| Floor { whole: counted.tally, base }),
+    }
+}
+
 impl Judged {
     fn new(target: &Target, counted: &Counted) -> Self {
-        let floor = counted.floor.filter(|_| matches!(target.extent, Extent::Change(_)));
-        let score = ClassScore {
-            package: target.package.clone(),
-            path: target.path.clone(),
-            class: target.class.clone(),
-            tally: if floor.is_some() { counted.changed } else { counted.tally },
-            floor: floor.map(|base| Floor { whole: counted.tally, base }),
-        };
         let survived = counted.with(&[MutantStatus::Survived, MutantStatus::NoCoverage]);
         let survivors = survived.map(|(_, left)| Survivor {
             package: target.package.clone(),
@@ -51,7 +55,7 @@ impl Judged {
             ..Survivor::from(left.mutant.clone())
         });
         let survivors_total = counted.tally.survived + counted.tally.no_coverage;
-        Self { score, survivors: survivors.collect(), survivors_total }
+        Self { score: score(target, counted), survivors: survivors.collect(), survivors_total }
     }
 }
 
@@ -68,7 +72,7 @@ pub(crate) struct Outcome {
     pub(crate) failing: BTreeSet<String>,
     /// Facts beside the verdict.
     pub(crate) remarks: Vec<String>,
-    /// HTML reports, the first page of each.
+    /// HTML reports, the first page of each; absolute paths.
     pub(crate) reports: Vec<String>,
     /// What was done.
     pub(crate) trace: Trace,

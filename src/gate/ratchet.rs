@@ -3,29 +3,27 @@
 //! Owns: the measuring of the base and the memory of what was measured.
 //!
 //! Promises: a class that cannot be measured at its base is judged whole, and that is told; what is
-//! remembered belongs to exactly these class files, tests and settings.
+//! remembered belongs to exactly these class files, tests and settings; where one of these files cannot be
+//! read there is no verdict.
 //!
 //! Refuses to know: how the base is checked out, what a fallen score means.
 
+use super::base::{Base, base};
+use super::classes::files_digest;
+use super::maven::digest;
 use super::memory::Memory;
-use super::module::{Bench, Place};
+use super::module::{Bench, Place, home};
 use super::outcome::Outcome;
 use super::report::Parsed;
 use super::scope::{Extent, Module, Target};
 use super::session::{FULL_TIMEOUT, Look, Session};
 use super::tiers::Tier;
-use super::{
-    GatePackage, Stop,
-    maven::{Maven, Trouble, Unbuilt, digest},
-};
+use super::{GatePackage, Stop};
 use crate::mutation::Coverage;
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
 
 /// Raised when what is remembered changes its meaning.
 const VERSION: &str = "1";
-/// Class files that a memory is bound to.
-const MAX_FILES: usize = 200_000;
 
 /// Gives every class that is judged by its change the score it must keep.
 pub(crate) fn set_floors(place: &Place<'_>, parsed: &mut Parsed, outcome: &mut Outcome) -> Result<(), Stop> {
@@ -55,31 +53,18 @@ fn at_base(
     outcome: &mut Outcome,
 ) -> Result<Result<BTreeMap<String, Coverage>, String>, Stop> {
     let bench = place.bench;
-    let root = match bench.hands.trees.base(&bench.package.name) {
-        Ok(Some(root)) => root,
-        Ok(None) => return Ok(Err("it is not at hand.".to_owned())),
-        Err(why) => return Ok(Err(why)),
+    let base = match base(bench, &place.module.dir)? {
+        Base::Built(base) => base,
+        Base::Absent => return Ok(Err("it is not at hand.".to_owned())),
+        Base::Unreachable(why) => return Ok(Err(why)),
+        Base::Broken => return Ok(Err("it does not compile.".to_owned())),
     };
-    let package = GatePackage { root: root.clone(), ..bench.package.clone() };
-    let settings = bench.settings;
-    let base = Bench { package: &package, ..*bench };
-    let maven = Maven::find(bench.calls, &package.name, &root, &settings.maven_args, &bench.request.cache)?;
-    (bench.hands.progress)(&format!("Compiling the base of {}", place.label()));
-    let built = match maven.build(bench.calls, &place.module.dir, &|key| bench.hands.trees.is_built(key)) {
-        Ok((built, _)) => built,
-        Err(Unbuilt::Stop(stop)) => return Err(stop),
-        Err(Unbuilt::Trouble(Trouble::Passing(what))) => {
-            return Err(Stop::passing(
-                format!("The base of {} could not be built: {what}.", place.label()),
-                "Check the network and the space on the disk.",
-            ));
-        }
-        Err(Unbuilt::Trouble(_)) => return Ok(Err("it does not compile.".to_owned())),
-    };
+    let package = GatePackage { root: base.root.clone(), ..bench.package.clone() };
     let module = Module { targets, ..place.module.clone() };
-    let home = if module.dir.is_empty() { root.clone() } else { root.join(&module.dir) };
-    let place = Place { bench: &base, module: &module, maven: &maven, built: &built, home };
-    let (memory, key) = (Memory::of(&bench.request.cache, "base-scores"), key(&place));
+    let home = home(&package.root, &module.dir);
+    let bench = Bench { package: &package, ..*bench };
+    let place = Place { bench: &bench, module: &module, maven: &base.maven, built: &base.built, home };
+    let (memory, key) = (Memory::of(&bench.request.cache, "base-scores"), key(&place)?);
     if let Some(known) = memory.recall(&key) {
         return Ok(Ok(known));
     }
@@ -93,14 +78,14 @@ fn at_base(
         .parsed
         .classes
         .iter()
-        .map(|(class, counted)| (class.clone(), counted.tally.coverage(settings.no_coverage)))
+        .map(|(class, counted)| (class.clone(), counted.tally.coverage(bench.settings.no_coverage)))
         .collect();
     memory.keep(&key, &floors)?;
     Ok(Ok(floors))
 }
 
-/// Stands for these class files and all else that the scores depend on.
-fn key(place: &Place<'_>) -> String {
+/// Stands for these class files, what lies beside them, and all else that the scores depend on.
+fn key(place: &Place<'_>) -> Result<String, Stop> {
     let settings = place.bench.settings;
     let mut parts: Vec<Vec<u8>> = vec![
         VERSION.into(),
@@ -110,26 +95,7 @@ fn key(place: &Place<'_>) -> String {
     let texts = settings.jvm_args.iter().chain(&place.built.classpath);
     parts.extend(texts.map(|text| text.clone().into_bytes()));
     parts.extend(place.module.targets.iter().map(|target| target.class.clone().into_bytes()));
-    for folder in [&place.built.project.classes, &place.built.project.test_classes] {
-        let mut files = Vec::new();
-        walk(Path::new(folder), 0, &mut files);
-        files.sort();
-        for file in files {
-            let inside = file.strip_prefix(folder).unwrap_or(&file);
-            parts.push(inside.display().to_string().into_bytes());
-            parts.push(fs_err::read(&file).unwrap_or_default());
-        }
-    }
-    digest(parts.iter().map(Vec::as_slice))
-}
-
-fn walk(folder: &Path, depth: usize, found: &mut Vec<PathBuf>) {
-    let Ok(entries) = fs_err::read_dir(folder) else { return };
-    for entry in entries.flatten() {
-        match entry.file_type() {
-            Ok(kind) if kind.is_dir() && depth < 64 => walk(&entry.path(), depth + 1, found),
-            Ok(kind) if kind.is_file() && found.len() < MAX_FILES => found.push(entry.path()),
-            _ => {}
-        }
-    }
+    let folders = [&place.built.project.classes, &place.built.project.test_classes];
+    parts.push(files_digest(&folders, &|_| true)?.into_bytes());
+    Ok(digest(parts.iter().map(Vec::as_slice)))
 }

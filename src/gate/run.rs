@@ -16,6 +16,7 @@ use super::scope::{Module, Scope, TestNames, scope};
 use super::{GateRequest, Hands, Stop, words};
 use crate::config::{GateEngine, GateSettings};
 use crate::mutation::{GateReport, Verdict};
+use crate::sys::poison::whole;
 use std::collections::BTreeMap;
 use std::sync::Mutex;
 use std::time::Duration;
@@ -55,17 +56,17 @@ fn run_mutation(request: &GateRequest, settings: &GateSettings, hands: &Hands<'_
         for _ in 0..side_by_side {
             threads.spawn(|| {
                 let mut used = Duration::ZERO;
-                while let Some((package, modules)) = lock(&waiting).next() {
+                while let Some((package, modules)) = whole(waiting.lock()).next() {
                     let outcomes = bench.judge(package, &modules, &mut used);
-                    lock(&done).extend(outcomes);
+                    whole(done.lock()).extend(outcomes);
                 }
-                let mut longest = lock(&millis);
+                let mut longest = whole(millis.lock());
                 *longest = (*longest).max(u64::try_from(used.as_millis()).unwrap_or(u64::MAX));
             });
         }
     });
-    let outcomes = std::mem::take(&mut *lock(&done));
-    let millis = *lock(&millis);
+    let outcomes = std::mem::take(&mut *whole(done.lock()));
+    let millis = *whole(millis.lock());
     conclude(settings, &scope, outcomes, millis)
 }
 
@@ -152,9 +153,4 @@ fn run_command(
 fn jobs(settings: &GateSettings) -> usize {
     let processors = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
     if settings.jobs == 0 { processors } else { settings.jobs }
-}
-
-/// A lock whose holder panicked still holds whole values.
-fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
 }

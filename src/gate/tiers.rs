@@ -7,12 +7,12 @@
 //!
 //! Refuses to know: processes, reports as files, how tests are found.
 
-use super::outcome::Outcome;
+use super::outcome::score;
 use super::reach::Reaching;
 use super::report::Parsed;
 use super::scope::Target;
 use crate::config::TestTiers;
-use crate::mutation::{Per, Rule};
+use crate::mutation::{ClassScore, Per, Rule};
 use std::collections::BTreeSet;
 
 /// One run over part of the tests.
@@ -74,10 +74,18 @@ pub(crate) fn in_one(plan: Vec<Tier>) -> Vec<Tier> {
 
 /// The classes whose verdict more tests could still change.
 pub(crate) fn open(rule: Rule, targets: &[Target], parsed: &Parsed) -> BTreeSet<String> {
-    let mut trial = Outcome::default();
-    trial.take(targets, parsed);
-    let scores: Vec<_> = trial.judged.into_iter().map(|judged| judged.score).collect();
-    let judgement = rule.judge(&scores);
+    unsettled(rule, &scores(targets, parsed), parsed)
+}
+
+/// The scores of the targets that have mutants.
+fn scores(targets: &[Target], parsed: &Parsed) -> Vec<ClassScore> {
+    let counted = |target: &Target| Some(score(target, parsed.classes.get(&target.class)?));
+    targets.iter().filter_map(counted).collect()
+}
+
+/// Of these scores, the classes whose verdict more tests could still change.
+fn unsettled(rule: Rule, scores: &[ClassScore], parsed: &Parsed) -> BTreeSet<String> {
+    let judgement = rule.judge(scores);
     if judgement.below.is_empty() && judgement.unknown.is_empty() {
         return BTreeSet::new();
     }
@@ -96,15 +104,17 @@ pub(crate) fn open(rule: Rule, targets: &[Target], parsed: &Parsed) -> BTreeSet<
 
 /// The classes that reach the threshold only because time-outs count as killed.
 pub(crate) fn hanging_on_timeouts(rule: Rule, targets: &[Target], parsed: &Parsed) -> BTreeSet<String> {
-    let mut without = parsed.clone();
-    for counted in without.classes.values_mut() {
-        for tally in [&mut counted.tally, &mut counted.changed] {
+    let scores = scores(targets, parsed);
+    let mut without = scores.clone();
+    for score in &mut without {
+        let whole = score.floor.as_mut().map(|floor| &mut floor.whole);
+        for tally in std::iter::once(&mut score.tally).chain(whole) {
             tally.survived += std::mem::take(&mut tally.timed_out);
         }
     }
-    let now = open(rule, targets, parsed);
+    let now = unsettled(rule, &scores, parsed);
     let timed_out = |class: &String| parsed.classes.get(class).is_some_and(|c| c.tally.timed_out > 0);
-    open(rule, targets, &without)
+    unsettled(rule, &without, parsed)
         .into_iter()
         .filter(|class| !now.contains(class) && timed_out(class))
         .collect()
@@ -113,6 +123,10 @@ pub(crate) fn hanging_on_timeouts(rule: Rule, targets: &[Target], parsed: &Parse
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::gate::report::Counted;
+    use crate::gate::scope::Extent;
+    use crate::mutation::{Coverage, NoCoverage, Tally};
+    use crate::source::RepoPath;
     use TestTiers::{All, Own, OwnFirst, Reachable};
 
     fn names(all: &[&str]) -> BTreeSet<String> {
@@ -128,6 +142,37 @@ mod tests {
         .into_iter()
         .map(|tier| (tier.name, tier.tests.into_iter().collect()))
         .collect()
+    }
+
+    #[test]
+    fn a_class_hangs_on_time_outs_when_its_score_or_the_one_it_must_keep_rests_on_them() {
+        let tally = |killed, timed_out| Tally { killed, timed_out, survived: 1, ..Tally::default() };
+        let floor = |killed, total| Some(Coverage { killed, total });
+        let (none, killed) = (Tally::default(), Tally { killed: 1, ..Tally::default() });
+        let timed_out = Tally { timed_out: 1, ..Tally::default() };
+        let all = [
+            ("Hangs", Extent::Class, tally(2, 1), none, None),
+            ("Stands", Extent::Class, tally(9, 1), none, None),
+            ("Low", Extent::Class, tally(1, 1), none, None),
+            ("Whole", Extent::Change(Vec::new()), tally(2, 1), killed, floor(3, 4)),
+            ("Changed", Extent::Change(Vec::new()), tally(9, 1), timed_out, floor(1, 4)),
+            ("Kept", Extent::Change(Vec::new()), tally(2, 1), killed, floor(2, 4)),
+        ];
+        let (mut targets, mut parsed) = (Vec::new(), Parsed::default());
+        for (class, extent, tally, changed, floor) in all {
+            targets.push(Target {
+                package: "p".to_owned(),
+                path: RepoPath::parse(&format!("{class}.java")),
+                class: class.to_owned(),
+                tests: BTreeSet::new(),
+                extent,
+            });
+            let counted = Counted { tally, changed, floor, dropped: 1, ..Counted::default() };
+            parsed.classes.insert(class.to_owned(), counted);
+        }
+        let rule = Rule { threshold: 70, per: Per::Class, no_coverage: NoCoverage::Survived };
+        assert_eq!(open(rule, &targets, &parsed), names(&["Low"]));
+        assert_eq!(hanging_on_timeouts(rule, &targets, &parsed), names(&["Changed", "Hangs", "Whole"]));
     }
 
     #[test]

@@ -30,6 +30,7 @@ mod put;
 mod restore;
 mod revision;
 mod stamp;
+mod survey;
 mod tree;
 mod walk;
 
@@ -37,6 +38,7 @@ pub use checkout::{Checkout, Inspected, Written, is_repository};
 pub use error::{GitError, GitErrorKind};
 pub use first::first_commit;
 pub use restore::{Extent, PutBack};
+pub use survey::Surveyed;
 
 use crate::machine::facts::{Dirt, Oid, PackageState, Snapshot};
 use crate::source::{Classifier, Kind, RepoPath};
@@ -132,16 +134,20 @@ impl Repositories {
     /// All test files in a commit's tree; none for zeros.
     pub fn test_paths_at(&mut self, package: &str, commit: &Oid) -> Result<Vec<RepoPath>, GitError> {
         let classifier = self.classifier.clone();
+        let mut paths = self.paths_at(package, commit)?;
+        paths.retain(|path| classifier.kind_of(&path.to_bytes()) == Kind::Test);
+        Ok(paths)
+    }
+
+    /// All files in a commit's tree; none for zeros.
+    pub fn paths_at(&mut self, package: &str, commit: &Oid) -> Result<Vec<RepoPath>, GitError> {
         let (place, open) = self.package(package)?;
         let all = tree::oid_of(commit)
             .and_then(|id| tree::tree_of(&open.repo, id, &place.prefix))
             .and_then(|found| tree::diff(&open.repo, None, found.as_ref()))
             .map_err(|error| error.in_package(package))?;
-        let tests = all.into_iter().filter(|delta| delta.new.is_some_and(|(_, mode)| mode != tree::GITLINK));
-        Ok(tests
-            .filter(|delta| classifier.kind_of(&delta.path) == Kind::Test)
-            .map(|delta| RepoPath::from_bytes(&delta.path))
-            .collect())
+        let files = all.into_iter().filter(|delta| delta.new.is_some_and(|(_, mode)| mode != tree::GITLINK));
+        Ok(files.map(|delta| RepoPath::from_bytes(&delta.path)).collect())
     }
 
     /// Finds the packages again and closes repositories that went or were replaced.

@@ -42,13 +42,7 @@ pub(super) fn ended(
         let targets = report.classes.iter().map(stale::class_path);
         state.book_mut().stage_mut(key).targets.extend(targets);
     }
-    let word = match &report.verdict {
-        Verdict::Pass => "PASS",
-        Verdict::Fail { .. } => "FAIL",
-        Verdict::Skip { .. } => "SKIP",
-        Verdict::Error { .. } => "ERROR",
-    };
-    let changed = set_verdict(state, key, word);
+    let changed = set_verdict(state, key, report.verdict.word());
     let iteration = order.iteration;
     let outcome = match &report.verdict {
         Verdict::Pass | Verdict::Skip { .. } => {
@@ -93,7 +87,7 @@ fn lines_for_the_worker(reasons: &[String], report: &GateReport) -> Vec<String> 
         let known = what_is_known(survivor);
         format!("survivor {}:{} {} {}{known}", mutant.file, mutant.line, mutant.mutator, mutant.description)
     }));
-    let more = report.survivors_total.saturating_sub(report.survivors.len() as u64);
+    let more = report.survivors_hidden();
     if more > 0 {
         lines.push(format!("… and {more} more survivors"));
     }

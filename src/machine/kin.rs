@@ -86,11 +86,13 @@ pub fn work_box(book: &Book, family: &str) -> Option<TaskKey> {
 /// The stages of a family that come before one of them: TEST-FIRST, implementation, then as the file has
 /// them.
 pub fn earlier<'a>(book: &'a Book, row: &'a Row) -> impl Iterator<Item = &'a Row> {
-    let place = |row: &Row| match row.key.stage {
-        Stage::TestFirst => (0, 0),
-        Stage::Implementation => (1, 0),
-        _ => (2, row.line),
+    let rank = |stage: &Stage| match stage {
+        Stage::TestFirst => 0,
+        Stage::Implementation => 1,
+        _ => 2,
     };
-    let own = place(row);
-    book.family_rows(&row.key.family).filter(move |other| place(other) < own)
+    let family = || book.family_rows(&row.key.family).enumerate();
+    let at = family().find(|(_, other)| other.key == row.key).map_or(usize::MAX, |(at, _)| at);
+    let own = (rank(&row.key.stage), at);
+    family().filter(move |(at, other)| (rank(&other.key.stage), *at) < own).map(|(_, other)| other)
 }

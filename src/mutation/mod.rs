@@ -141,6 +141,18 @@ pub enum Verdict {
     },
 }
 
+impl Verdict {
+    /// `PASS`, `FAIL`, `SKIP` or `ERROR`.
+    pub fn word(&self) -> &'static str {
+        match self {
+            Self::Pass => "PASS",
+            Self::Fail { .. } => "FAIL",
+            Self::Skip { .. } => "SKIP",
+            Self::Error { .. } => "ERROR",
+        }
+    }
+}
+
 /// Everything that a gate reports.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GateReport {
@@ -245,6 +257,13 @@ pub struct LeftOut {
     pub file: String,
     /// Why it was not judged, a phrase such as `no test class stands for it`.
     pub why: String,
+}
+
+impl GateReport {
+    /// How many survivors there are besides those that the report holds.
+    pub fn survivors_hidden(&self) -> u64 {
+        self.survivors_total.saturating_sub(self.survivors.len() as u64)
+    }
 }
 
 impl From<Verdict> for GateReport {

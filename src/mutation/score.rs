@@ -68,6 +68,14 @@ impl Tally {
     }
 }
 
+impl fmt::Display for Tally {
+    /// `7 killed, 1 timed out, 2 survived, 0 not covered`: what the score is made of.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { killed, timed_out, survived, no_coverage, .. } = self;
+        write!(f, "{killed} killed, {timed_out} timed out, {survived} survived, {no_coverage} not covered")
+    }
+}
+
 impl Coverage {
     /// True when `100 · killed ≥ threshold · total`, compared as integers; never when nothing was measured.
     pub fn reaches(&self, threshold: u32) -> bool {

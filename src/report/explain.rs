@@ -25,16 +25,7 @@ fn scope(report: &GateReport) -> Vec<String> {
     let mut lines = vec![format!("  scope: {judged} judged, {left} left out")];
     lines.extend(report.classes.iter().map(|class| {
         let tally = &class.tally;
-        plain(&format!(
-            "    {} {}: {} killed, {} timed out, {} survived, {} not covered, {} without verdict",
-            class.package,
-            class.class,
-            tally.killed,
-            tally.timed_out,
-            tally.survived,
-            tally.no_coverage,
-            tally.errors
-        ))
+        plain(&format!("    {} {}: {tally}, {} without verdict", class.package, class.class, tally.errors))
     }));
     lines.extend(
         report.left_out.iter().map(|left| plain(&format!("    left out {}: {}", left.file, left.why))),

@@ -18,19 +18,13 @@ pub fn lines(shown: &Shown<'_>) -> Vec<String> {
     let mut lines: Vec<String> = report
         .classes
         .iter()
-        .map(|class| {
-            let tally = &class.tally;
-            plain(&format!(
-                "{} {}: {} killed, {} timed out, {} survived, {} not covered",
-                class.package, class.class, tally.killed, tally.timed_out, tally.survived, tally.no_coverage
-            ))
-        })
+        .map(|class| plain(&format!("{} {}: {}", class.package, class.class, class.tally)))
         .collect();
     lines.extend(verdict_lines(shown.gate, report));
     for survivor in &report.survivors {
         lines.extend(survivor_lines(shown, survivor));
     }
-    let more = report.survivors_total.saturating_sub(report.survivors.len() as u64);
+    let more = report.survivors_hidden();
     if more > 0 {
         lines.push(format!("… and {more} more survivors"));
     }

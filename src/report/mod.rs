@@ -1,7 +1,8 @@
 //! Texts that come in from agents and go out to people: read without trust, written without surprises.
 //!
 //! Owns: what makes a foreign text fit to be shown, the reading of `validation-report.md`, the entry in
-//! progress.txt, a gate's report for people ([`human`], [`explain`]) and for CI ([`annotations`]).
+//! progress.txt, a gate's report for people ([`human`], [`explain`]) and for CI ([`annotations`]), the frame
+//! of SARIF logs ([`sarif`]).
 //!
 //! Promises: total over any bytes; what it returns is bounded and holds no control characters; the same
 //! facts give the same text, live, at replay and in CI.
@@ -13,6 +14,7 @@ mod explain;
 pub mod human;
 pub mod plain;
 pub mod progress;
+pub mod sarif;
 mod validation;
 
 pub use explain::explain;

@@ -61,7 +61,7 @@ pub fn gate_lines(name: &str, report: &GateReport) -> Vec<String> {
     let mut lines = verdict_lines(name, report);
     if matches!(report.verdict, Verdict::Fail { .. }) {
         lines.extend(report.survivors.iter().map(survivor_line));
-        let more = report.survivors_total.saturating_sub(report.survivors.len() as u64);
+        let more = report.survivors_hidden();
         if more > 0 {
             lines.push(format!("- … and {more} more"));
         }

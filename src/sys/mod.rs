@@ -9,6 +9,7 @@
 pub mod clock;
 pub mod disk;
 pub mod lock;
+pub mod poison;
 pub mod process;
 pub mod signals;
 

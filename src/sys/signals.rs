@@ -10,13 +10,14 @@
 //! Refuses to know: what has to be ended.
 
 use super::clock;
+use super::poison::whole;
 use nix::libc::{SIGHUP, SIGINT, SIGKILL, SIGTERM, SIGXFSZ};
 use signal_hook::iterator::Signals;
 use std::collections::BTreeMap;
 use std::io::{self, PipeReader, PipeWriter, Read as _, Write as _};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::sync::atomic::AtomicBool;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, Weak};
 use std::time::Instant;
 
 /// The signals that have come; clones share them.
@@ -101,7 +102,7 @@ impl Interrupts {
                 return false;
             }
             let waited = self.shared.changed.wait_timeout(seen, left);
-            seen = waited.unwrap_or_else(PoisonError::into_inner).0;
+            seen = whole(waited).0;
         }
     }
 
@@ -147,7 +148,7 @@ impl Drop for Subscription {
 
 impl Shared {
     fn lock(&self) -> MutexGuard<'_, Seen> {
-        self.seen.lock().unwrap_or_else(PoisonError::into_inner)
+        whole(self.seen.lock())
     }
 
     /// Notes a signal, here and in each branch; how many there are now.

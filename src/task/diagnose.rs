@@ -7,7 +7,7 @@
 //! Refuses to know: what is merely odd (see `remark`).
 
 use super::family::Task;
-use super::{Stage, TaskFile};
+use super::{Stage, Staged, Stages, TaskFile, stages_wanted};
 use serde::Serialize;
 use std::collections::{HashMap, HashSet};
 
@@ -21,6 +21,8 @@ pub enum ProblemKind {
     StageWithoutTask,
     /// `2.PITEST` stands there, and `2.` twice.
     StageOfDoubledTask,
+    /// A gate is to stand after tasks that are not there, or that stand twice.
+    PlacedAfterNoTask,
 }
 
 /// A reason why a run refuses a task file.
@@ -63,7 +65,20 @@ impl TaskFile {
             }
             problems.push(if doubled.contains(family) { of_doubled(task) } else { without_task(task) });
         }
+        problems.extend(self.misplaced());
         problems
+    }
+
+    /// What keeps the stages without a line from their places.
+    fn misplaced(&self) -> Option<Problem> {
+        let Stages::Virtual { gates } = &self.grammar.stages else { return None };
+        let why = stages_wanted(&self.rows(), Staged::Every, gates).err()?;
+        Some(Problem {
+            line: 1,
+            kind: ProblemKind::PlacedAfterNoTask,
+            message: why.to_string(),
+            hint: "Name tasks that stand there once under `placement:` in .ralph/config.yaml.".to_owned(),
+        })
     }
 }
 

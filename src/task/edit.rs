@@ -7,7 +7,7 @@
 //!
 //! Refuses to know: why a box is flipped, how bytes reach the disk.
 
-use super::family::hex;
+use super::family::{hex, text_digest};
 use super::outline::{Found, outline};
 use super::scan::checkbox;
 use super::{Grammar, Mark, Row, TaskFile, TaskKey};
@@ -138,7 +138,9 @@ impl Edit {
         if let Some(byte) = after.get_mut(offset) {
             *byte = replacement;
         }
-        if flips_only(&outline(bytes).boxes, &outline(&after).boxes, offset) {
+        // A box outside of the task sections is a box as well: none of them may change by the way.
+        let everything = Grammar::default();
+        if flips_only(&outline(bytes, &everything).boxes, &outline(&after, &everything).boxes, offset) {
             Ok(after)
         } else {
             Err(EditConflict::OtherTasks { offset })
@@ -209,9 +211,33 @@ pub fn digest(bytes: &[u8]) -> String {
     hex(&hash)
 }
 
-/// The exact bytes of the file whose [`TaskFile::skeleton`] and [`TaskFile::rows`] these are. Fails when
-/// the rows are of another file.
+/// The exact bytes of the file whose [`TaskFile::skeleton`] and [`TaskFile::rows`] these are, also when the
+/// rows were read by another grammar. Fails when they are of another file.
 pub fn with_marks(skeleton: &[u8], rows: &[Row], grammar: &Grammar) -> Result<Vec<u8>, EditConflict> {
+    by_key(skeleton, rows, grammar).or_else(|conflict| by_place(skeleton, rows).ok_or(conflict))
+}
+
+/// The marks of rows that another grammar may have read: each belongs to the box on its line whose text has
+/// its digest.
+fn by_place(skeleton: &[u8], rows: &[Row]) -> Option<Vec<u8>> {
+    let boxes = outline(skeleton, &Grammar::default()).boxes;
+    let mut bytes = skeleton.to_vec();
+    for row in rows {
+        let at = boxes.binary_search_by_key(&row.line, |found| found.line).ok()?;
+        let found = boxes.get(at)?;
+        let text = skeleton.get(found.text.clone())?;
+        let fits = found.mark == row.mark.0 || (is_plain(found.mark) && is_plain(row.mark.0));
+        if !fits || hex(&text_digest(text)) != row.digest {
+            return None;
+        }
+        if is_plain(row.mark.0) {
+            *bytes.get_mut(found.at)? = mark_byte(row.mark)?;
+        }
+    }
+    Some(bytes)
+}
+
+fn by_key(skeleton: &[u8], rows: &[Row], grammar: &Grammar) -> Result<Vec<u8>, EditConflict> {
     let file = TaskFile::parse(skeleton, grammar);
     if file.tasks.len() != rows.len() {
         return Err(EditConflict::OtherRows { line: 0 });

@@ -7,11 +7,10 @@
 //! Refuses to know: whether the file is acceptable (see `diagnose`).
 
 use super::grammar::{Grammar, Head, ancestors, head, is_wide, leading_id};
-use super::outline::Found;
+use super::outline::{Found, Heading};
 use super::{Stage, TaskKey};
 use sha2::{Digest, Sha256};
 use std::collections::{HashMap, HashSet};
-use std::ops::Range;
 
 /// A box with its name.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -52,12 +51,7 @@ impl Task {
 }
 
 /// Names the boxes of an outline.
-pub(super) fn tasks(
-    bytes: &[u8],
-    boxes: Vec<Found>,
-    headings: &[Range<usize>],
-    grammar: &Grammar,
-) -> Vec<Task> {
+pub(super) fn tasks(bytes: &[u8], boxes: Vec<Found>, headings: &[Heading], grammar: &Grammar) -> Vec<Task> {
     let mut tasks: Vec<Task> = boxes.into_iter().map(|found| named(bytes, found, grammar)).collect();
     let doubled = doubled_ids(&tasks);
     let mut seen: HashMap<[u8; 8], u32> = HashMap::new();
@@ -75,7 +69,7 @@ pub(super) fn tasks(
     }
     let headings: HashSet<String> = headings
         .iter()
-        .filter_map(|title| leading_id(bytes.get(title.clone()).unwrap_or_default(), grammar))
+        .filter_map(|heading| leading_id(bytes.get(heading.title.clone()).unwrap_or_default(), grammar))
         .collect();
     for (task, parent) in parents(&tasks, &headings).into_iter().enumerate() {
         if let Some(task) = tasks.get_mut(task) {

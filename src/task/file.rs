@@ -11,10 +11,10 @@ use super::edit::FlipError;
 use super::exclude::Excluded;
 use super::family::{Task, hex, tasks, text_digest};
 use super::grammar::Grammar;
-use super::outline::{Outline, outline};
+use super::outline::{Heading, Outline, outline};
+use super::sections::LeftOut;
 use super::{Mark, Row, TaskKey};
 use std::collections::HashMap;
-use std::ops::Range;
 use std::sync::OnceLock;
 
 /// Longest text of a row, bytes.
@@ -27,8 +27,10 @@ pub struct TaskFile {
     pub(super) grammar: Grammar,
     /// The parts without tasks, ascending.
     pub(super) excluded: Vec<Excluded>,
-    /// The texts of the headings.
-    pub(super) headings: Vec<Range<usize>>,
+    /// The headings in document order.
+    pub(super) headings: Vec<Heading>,
+    /// The lines with a box in a section that holds no tasks, and why.
+    pub(super) left_out: Vec<(u32, LeftOut)>,
     pub(super) tasks: Vec<Task>,
     index: OnceLock<Index>,
 }
@@ -46,9 +48,10 @@ impl TaskFile {
     /// and [`TaskFile::remarks`].
     pub fn parse(bytes: impl Into<Vec<u8>>, grammar: &Grammar) -> Self {
         let bytes = bytes.into();
-        let Outline { excluded, boxes, headings } = outline(&bytes);
+        let Outline { excluded, boxes, headings, left_out } = outline(&bytes, grammar);
         let tasks = tasks(&bytes, boxes, &headings, grammar);
-        Self { bytes, grammar: grammar.clone(), excluded, headings, tasks, index: OnceLock::new() }
+        let grammar = grammar.clone();
+        Self { bytes, grammar, excluded, headings, left_out, tasks, index: OnceLock::new() }
     }
 
     /// The bytes, as they were given.
@@ -91,6 +94,7 @@ impl TaskFile {
             digest: hex(&task.digest.unwrap_or_else(|| text_digest(whole()))),
             checkpoint: self.grammar.is_checkpoint(&text),
             text,
+            unwritten: false,
         }
     }
 
@@ -101,7 +105,7 @@ impl TaskFile {
     /// What stands in the parts without tasks, and the headings.
     pub(super) fn parts(&self) -> Vec<&[u8]> {
         let excluded = self.excluded.iter().map(|part| &part.range);
-        let ranges = excluded.chain(&self.headings);
+        let ranges = excluded.chain(self.headings.iter().map(|heading| &heading.title));
         ranges.map(|range| self.bytes.get(range.clone()).unwrap_or_default()).collect()
     }
 

@@ -6,8 +6,8 @@
 //!
 //! Refuses to know: where the text stands in its file, and who else has the same id.
 
-use super::Stage;
 use super::scan::is_blank;
+use super::{Placement, Sections, Stage};
 use regex_lite::Regex;
 
 /// The pattern of `checkpoints:` when the configuration names none.
@@ -23,12 +23,41 @@ pub struct Grammar {
     pub gates: Vec<String>,
     /// Tasks whose text matches may have nothing to commit (`checkpoints:`); `None` for no such tasks.
     pub checkpoint: Option<Regex>,
+    /// Where the stages of a task stand (`stages:`).
+    pub stages: Stages,
+    /// The sections whose boxes are tasks (`tasks.sections`).
+    pub sections: Sections,
+}
+
+/// Where the stages of a task stand.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Stages {
+    /// In the file, each on a line of its own; a task without such lines has its implementation alone.
+    #[default]
+    File,
+    /// Nowhere: the file is left alone, and its tasks go through the default stages all the same.
+    Virtual {
+        /// Which gates there are, and where they stand.
+        gates: Vec<(String, Placement)>,
+    },
 }
 
 impl Grammar {
-    /// A grammar with these gates and this pattern.
+    /// A grammar with these gates and this pattern; stages stand in the file, every section holds tasks.
     pub fn new(gates: Vec<String>, checkpoint: Option<Regex>) -> Self {
-        Self { gates, checkpoint }
+        Self { gates, checkpoint, stages: Stages::File, sections: Sections::default() }
+    }
+
+    /// The same with stages that stand there.
+    #[must_use]
+    pub fn with_stages(self, stages: Stages) -> Self {
+        Self { stages, ..self }
+    }
+
+    /// The same with these sections.
+    #[must_use]
+    pub fn with_sections(self, sections: Sections) -> Self {
+        Self { sections, ..self }
     }
 
     /// True when the text of a task matches the pattern for checkpoints.
@@ -61,7 +90,7 @@ impl Grammar {
 impl Default for Grammar {
     /// The gate `PITEST` and the pattern `(?i)\bcheckpoint\b`.
     fn default() -> Self {
-        Self { gates: vec!["PITEST".to_owned()], checkpoint: Regex::new(CHECKPOINT).ok() }
+        Self::new(vec!["PITEST".to_owned()], Regex::new(CHECKPOINT).ok())
     }
 }
 

@@ -8,9 +8,12 @@
 //!
 //! Refuses to know: the file system, who ticked a box, what happens next.
 
+mod detail;
 mod diagnose;
+mod dialect;
 mod edit;
 mod exclude;
+mod explain;
 mod family;
 mod file;
 mod grammar;
@@ -19,23 +22,31 @@ mod place;
 mod reconcile;
 mod remark;
 mod scan;
+mod sections;
 mod stage;
 mod stage_plan;
 mod surgeon;
+mod unwritten;
+mod walk;
 
 #[cfg(test)]
 mod tests;
 
+pub use detail::Detail;
 pub use diagnose::{Problem, ProblemKind};
+pub use dialect::{Dialect, DialectFound, dialect};
 pub use edit::{Edit, EditConflict, Flip, FlipError, digest, with_marks};
+pub use explain::{Explained, ExplainedTask, ReadAs};
 pub use file::TaskFile;
-pub use grammar::Grammar;
+pub use grammar::{Grammar, Stages};
 pub use place::{NoSuchTasks, Placement, Side, Wanted, gates_wanted};
 pub use reconcile::{BoxClaim, Reconciled, reconcile};
 pub use remark::{Remark, RemarkKind};
+pub use sections::{LeftOut, Sections};
 pub use stage::{Stage, TaskKey};
 pub use stage_plan::{Staged, stages_wanted};
 pub use surgeon::{Surgery, SurgeryError};
+pub use unwritten::{on_file, written};
 
 use serde::{Deserialize, Serialize};
 
@@ -85,4 +96,21 @@ pub struct Row {
     /// The text matches the configured `checkpoints:` pattern.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub checkpoint: bool,
+    /// The stage has no line of its own (`stages: virtual`): `line` is that of its task.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub unwritten: bool,
+}
+
+impl Row {
+    /// True when both are the same box, whatever is ticked: read by the same rules, at the same place.
+    pub fn is_same_box(&self, other: &Self) -> bool {
+        self.key == other.key
+            && self.line == other.line
+            && self.optional == other.optional
+            && self.parent == other.parent
+            && self.group == other.group
+            && self.digest == other.digest
+            && self.checkpoint == other.checkpoint
+            && self.unwritten == other.unwritten
+    }
 }

@@ -2,12 +2,14 @@
 //!
 //! Owns: the one pass over the lines that finds boxes, headings and nesting.
 //!
-//! Promises: the same boxes for the same bytes, whatever the marks in them are; linear time.
+//! Promises: the same boxes for the same bytes and sections, whatever the marks in them are; linear time.
 //!
 //! Refuses to know: ids, stages, families.
 
 use super::exclude::{Excluded, bom, excluded};
+use super::grammar::Grammar;
 use super::scan::{Item, Line, checkbox, heading, indent, is_underline, item, lines};
+use super::sections::{self, LeftOut};
 use std::ops::Range;
 
 /// A box as the lines show it.
@@ -29,6 +31,17 @@ pub(super) struct Found {
     pub(super) enclosing: Option<u32>,
 }
 
+/// A heading as the lines show it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Heading {
+    /// 1-based; of an underlined heading the line of its text.
+    pub(super) line: u32,
+    /// 1 to 6.
+    pub(super) level: u8,
+    /// The text, behind the hashes.
+    pub(super) title: Range<usize>,
+}
+
 /// What one pass over the lines finds.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Outline {
@@ -36,14 +49,17 @@ pub(super) struct Outline {
     pub(super) excluded: Vec<Excluded>,
     /// The boxes in document order.
     pub(super) boxes: Vec<Found>,
-    /// The texts of the headings.
-    pub(super) headings: Vec<Range<usize>>,
+    /// The headings in document order.
+    pub(super) headings: Vec<Heading>,
+    /// The lines with a box in a section that holds no tasks, and why.
+    pub(super) left_out: Vec<(u32, LeftOut)>,
 }
 
-/// Reads the lines of a file.
-pub(super) fn outline(bytes: &[u8]) -> Outline {
+/// Reads the lines of a file; boxes in sections that hold no tasks are left out.
+pub(super) fn outline(bytes: &[u8], grammar: &Grammar) -> Outline {
+    let out = Outline { excluded: excluded(bytes), ..Outline::default() };
     let mut pass =
-        Pass { out: Outline { excluded: excluded(bytes), ..Outline::default() }, ..Pass::default() };
+        Pass { grammar, out, open: Vec::new(), above: Above::Blank, sections: sections::Above::default() };
     let mut skipped = 0;
     for (number, line) in lines(bytes, bom(bytes)).enumerate() {
         while pass.out.excluded.get(skipped).is_some_and(|part| part.range.end <= line.start) {
@@ -54,49 +70,54 @@ pub(super) fn outline(bytes: &[u8]) -> Outline {
             continue;
         }
         let text = bytes.get(line.start..line.end).unwrap_or_default();
-        pass.line(u32::try_from(number + 1).unwrap_or(u32::MAX), line, text);
+        pass.line(bytes, u32::try_from(number + 1).unwrap_or(u32::MAX), line, text);
     }
     pass.out
 }
 
 /// What stands directly above a line.
-#[derive(Default)]
 enum Above {
     /// Nothing that goes on.
-    #[default]
     Blank,
     /// A paragraph outside lists: an underline makes it a heading.
-    Paragraph(Range<usize>),
+    Paragraph(u32, Range<usize>),
     /// A list item or something else that a line of text may continue.
     Other,
 }
 
-#[derive(Default)]
-struct Pass {
+struct Pass<'g> {
+    grammar: &'g Grammar,
     out: Outline,
+    sections: sections::Above,
     /// Open list items: the column of the bullet, and the box of the nearest item that has one.
     open: Vec<(u32, Option<u32>)>,
     above: Above,
 }
 
-impl Pass {
-    fn line(&mut self, number: u32, line: Line, text: &[u8]) {
+impl Pass<'_> {
+    fn line(&mut self, bytes: &[u8], number: u32, line: Line, text: &[u8]) {
         let (gap, column) = indent(text, 0);
         if gap == text.len() {
             self.above = Above::Blank;
         } else if let Some(title) = heading(text) {
-            self.heading(line.end - title.len()..line.end);
+            let level = u8::try_from(text.trim_ascii_start().iter().take_while(|b| **b == b'#').count());
+            let title = line.end - title.len()..line.end;
+            self.heading(bytes, Heading { line: number, level: level.unwrap_or(6), title });
         } else if let Some(item) = item(text) {
             self.item(number, line, text, item);
-        } else if let (Above::Paragraph(title), true) = (&self.above, is_underline(text)) {
-            self.heading(title.clone());
+        } else if let (Above::Paragraph(line, title), true) = (&self.above, is_underline(text)) {
+            let level = if text.trim_ascii_start().starts_with(b"=") { 1 } else { 2 };
+            let heading = Heading { line: *line, level, title: title.clone() };
+            self.heading(bytes, heading);
         } else {
-            self.text(line, column);
+            self.text(number, line, column);
         }
     }
 
-    fn heading(&mut self, title: Range<usize>) {
-        self.out.headings.push(title);
+    fn heading(&mut self, bytes: &[u8], heading: Heading) {
+        let title = bytes.get(heading.title.clone()).unwrap_or_default();
+        self.sections.heading(heading.level, title, self.grammar);
+        self.out.headings.push(heading);
         self.open.clear();
         self.above = Above::Blank;
     }
@@ -105,7 +126,12 @@ impl Pass {
         self.close(item.column);
         let enclosing = self.open.last().and_then(|(_, holder)| *holder);
         let content = text.get(item.content..).unwrap_or_default();
-        let found = checkbox(content).map(|found| {
+        let mut found = checkbox(content);
+        if let (Some(_), Some(why)) = (&found, self.left_out()) {
+            self.out.left_out.push((number, why));
+            found = None;
+        }
+        let found = found.map(|found| {
             let start = line.start + item.content;
             self.out.boxes.push(Found {
                 line: number,
@@ -122,12 +148,17 @@ impl Pass {
         self.above = Above::Other;
     }
 
+    fn left_out(&self) -> Option<LeftOut> {
+        let sections = &self.grammar.sections;
+        if sections.is_everything() { None } else { self.sections.left_out(sections) }
+    }
+
     /// Text after a blank line ends the items that do not reach around it; without one it continues them.
-    fn text(&mut self, line: Line, column: u32) {
+    fn text(&mut self, number: u32, line: Line, column: u32) {
         if matches!(self.above, Above::Blank) {
             self.close(column);
             let outside = self.open.is_empty() && column == 0;
-            self.above = if outside { Above::Paragraph(line.start..line.end) } else { Above::Other };
+            self.above = if outside { Above::Paragraph(number, line.start..line.end) } else { Above::Other };
         }
     }
 

@@ -8,6 +8,7 @@
 //! Refuses to know: what makes a run refuse the file (see `diagnose`).
 
 mod lines;
+mod stages;
 
 use super::exclude::{Kind, bom};
 use super::grammar::{Head, head};
@@ -53,6 +54,12 @@ pub enum RemarkKind {
     UnknownStage,
     /// A parent is ticked and a required child is not done.
     TickedParent,
+    /// Boxes stand in a code fence and are no tasks.
+    BoxInFence,
+    /// A stage stands on the other side of its task than its turn is.
+    StageOrder,
+    /// A gate covers no task that could change anything.
+    GateWithoutWork,
 }
 
 /// Something odd in a task file.
@@ -83,18 +90,26 @@ impl TaskFile {
         remarks.extend(self.tasks_alone());
         remarks.extend(self.duplicate_ids());
         remarks.extend(self.ticked_parents());
+        remarks.extend(stages::remarks(self));
         remarks.sort_by_key(|remark| (remark.line, remark.kind));
         remarks
     }
 
     fn whole_file(&self) -> Vec<Remark> {
         let mut remarks = Vec::new();
-        if self.is_empty() {
+        if self.is_empty() && self.left_out.is_empty() {
             remarks.push(Remark::new(
                 1,
                 RemarkKind::NoTasks,
                 "The file has no box `- [ ] …`, so there is nothing to do.",
                 "Write each task as a list item with a box: `- [ ] 1. …`.",
+            ));
+        } else if self.is_empty() {
+            remarks.push(Remark::new(
+                1,
+                RemarkKind::NoTasks,
+                "All boxes of the file stand in sections that hold no tasks, so there is nothing to do.",
+                "Look at `tasks.sections` in the configuration: it leaves these sections out.",
             ));
         }
         if bom(&self.bytes) > 0 {

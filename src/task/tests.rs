@@ -1,13 +1,17 @@
 //! Tests of the task file, by what they are about.
 
+mod details;
 mod edits;
+mod explaining;
 mod names;
 mod odd;
 mod placing;
 mod properties;
 mod reconciling;
+mod sections;
 mod surgery;
 mod tree;
+mod unwritten;
 
 use super::{Grammar, Row, TaskFile, TaskKey};
 

@@ -19,6 +19,8 @@ mod limits;
 mod output;
 mod place;
 mod project;
+mod real_files;
 mod tasks_file;
 mod verbs;
+mod virtual_stages;
 mod whole;

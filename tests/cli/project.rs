@@ -188,7 +188,13 @@ impl Project {
     /// Waits for a program's end, at most a minute.
     #[track_caller]
     pub(super) fn finish(command: Command) -> Done {
-        let output = Assert::from_std(command).timeout(Duration::from_secs(60)).output().unwrap();
+        Self::finish_within(command, 60)
+    }
+
+    /// Waits for a program's end, at most so many seconds.
+    #[track_caller]
+    pub(super) fn finish_within(command: Command, seconds: u64) -> Done {
+        let output = Assert::from_std(command).timeout(Duration::from_secs(seconds)).output().unwrap();
         let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
         let (out, err) = (text(output.stdout), text(output.stderr));
         Done { code: output.status.code().unwrap_or(-1), out, err }

@@ -144,7 +144,12 @@ impl Project {
 
     pub(crate) fn run(&self) -> GateReport {
         let hands = Hands { spawn: &DirectSpawn, progress: &|_| {}, trees: &NoTrees, pace: &Foreground };
-        let report = run(&self.request, &self.settings, &hands);
+        let mut report = run(&self.request, &self.settings, &hands);
+        for path in &mut report.reports {
+            // The gate names absolute paths; the loop relates them.
+            let inside = Path::new(path).strip_prefix(self.workspace()).unwrap();
+            *path = inside.display().to_string();
+        }
         assert!(
             serde_json::to_string(&report).unwrap().chars().all(|c| !c.is_control()),
             "control characters in {report:?}"

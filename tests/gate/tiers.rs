@@ -1,6 +1,6 @@
 //! Which tests and which mutants decide, with real Maven and real PIT.
 
-use super::project::{JUnit, Pom, Project, has_maven, reasons};
+use super::project::{JUnit, Pom, Project, error, has_maven, reasons};
 use super::{main_file, scores, test_file};
 use crate::support::direct_spawn::DirectSpawn;
 use ralph::config::{ScopeKind, TestTiers};
@@ -93,6 +93,31 @@ impl Trees for Base {
     }
 }
 
+/// The report on a project whose base is another one.
+fn since(base: &Project, project: &Project) -> GateReport {
+    let trees = Base(base.root());
+    let hands = Hands { spawn: &DirectSpawn, progress: &|_| {}, trees: &trees, pace: &Foreground };
+    run(&project.request, &project.settings, &hands)
+}
+
+#[test]
+fn a_file_of_the_base_that_cannot_be_read_gives_no_verdict() {
+    if !has_maven() {
+        return;
+    }
+    let (mut project, base) = (sum(), sum());
+    let line = ChangedLines::Ranges(vec![(3, 3)]);
+    project.request.packages[0].lines.insert(RepoPath::parse(&main_file("Sum")), line);
+    project.settings.scope = ScopeKind::Auto;
+    let classes = base.root().join("target/test-classes");
+    fs_err::create_dir_all(&classes).unwrap();
+    fs_err::os::unix::fs::symlink("/nowhere", classes.join("messages.txt")).unwrap();
+    let report = since(&base, &project);
+    let (why, transient) = error(&report);
+    assert!(why.starts_with("The disk refused") && why.contains("messages.txt"), "{why}");
+    assert!(transient, "{why}");
+}
+
 #[test]
 fn lines_judge_what_changed_and_auto_keeps_the_score_that_the_class_had() {
     if !has_maven() {
@@ -118,11 +143,7 @@ fn lines_judge_what_changed_and_auto_keeps_the_score_that_the_class_had() {
     project.request.packages[0].lines.insert(RepoPath::parse(&main_file("Sum")), line);
     project.settings.scope = ScopeKind::Auto;
     let base = sum();
-    let auto = |project: &Project, trees: &dyn Trees| {
-        let hands = Hands { spawn: &DirectSpawn, progress: &|_| {}, trees, pace: &Foreground };
-        run(&project.request, &project.settings, &hands)
-    };
-    let kept = auto(&project, &Base(base.root()));
+    let kept = since(&base, &project);
     assert_eq!(kept.verdict, Verdict::Pass, "{}", project.logs());
     let floor = kept.classes[0].floor.expect("a floor");
     assert_eq!(
@@ -130,7 +151,7 @@ fn lines_judge_what_changed_and_auto_keeps_the_score_that_the_class_had() {
         (Coverage { killed: 6, total: 9 }, Coverage { killed: 6, total: 9 })
     );
     fs_err::remove_file(project.root().join(test_file("FarTest"))).unwrap();
-    let fallen = auto(&project, &Base(base.root()));
+    let fallen = since(&base, &project);
     assert!(
         reasons(&fallen).contains("as a whole is 44% (4/9); it was 66% (6/9) before the task"),
         "{:?}",

@@ -127,7 +127,10 @@ fn a_second_interrupt_does_not_wait_for_the_grace() {
     let watch = Stopwatch::start();
     let ralph = client::run(&bench, "trap 'echo asked' TERM; echo up; while :; do NAP; done");
     let pid = i32::try_from(ralph.id()).unwrap();
-    wait_for("the process", || bench.path("out").exists() && bench.out() == b"up\n");
+    // A shell that TERM reaches right before it starts the nap answers only after the nap.
+    wait_for("the process", || {
+        bench.path("out").exists() && bench.out() == b"up\n" && bench.nappers().len() == 1
+    });
     assert!(kill(pid, "TERM"));
     wait_for("the answer to TERM", || bench.out() == b"up\nasked\n");
     assert!(kill(pid, "HUP"));
@@ -174,6 +177,21 @@ fn a_log_that_the_disk_refuses_ends_the_process_with_an_error() {
     let result = client::result(ralph);
     assert!(result.starts_with("error FileTooLarge"), "{result}");
     assert_eq!(bench.nappers(), [0; 0]);
+}
+
+#[test]
+fn a_supervisor_killed_before_it_could_report_a_start_is_how_the_process_ended() {
+    let bench = Bench::new();
+    let spec = bench.script("true");
+    let starts = |supervisor: &str| {
+        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/supervisors");
+        let program = std::path::Path::new(folder).join(supervisor);
+        ralph::sys::process::Supervisor::new(program, None).start(&spec)
+    };
+    let ended = starts("killed").unwrap().wait().unwrap_err();
+    assert!(ended.to_string().contains("ended without a report (signal: 9"), "{ended}");
+    let Err(error) = starts("gives-up") else { panic!("a supervisor that gives up starts nothing") };
+    assert!(error.to_string().contains("ended without a report (exit status: 3)"), "{error}");
 }
 
 #[test]

@@ -3,6 +3,8 @@
 //! The folder lies outside the crate. `RALPH_CORPUS` names it; without that variable it is looked for
 //! beside the crate, and where there is none the test says so and shows nothing.
 
+mod dialects;
+mod fuzz;
 mod place;
 
 use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
@@ -11,7 +13,7 @@ use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 /// The folder of the corpus, or why there is none.
-fn corpus() -> Result<PathBuf, String> {
+pub(crate) fn corpus() -> Result<PathBuf, String> {
     let named = std::env::var_os("RALPH_CORPUS").map(PathBuf::from);
     let is_named = named.is_some();
     let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/corpus/taskfiles");

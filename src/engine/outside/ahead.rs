@@ -15,10 +15,11 @@ use crate::machine::effect::{AheadOrder, GateOrder};
 use crate::machine::facts::{Basis, FileChange, Oid};
 use crate::mutation::{GateReport, Verdict};
 use crate::report::plain::line;
+use crate::sys::poison::whole;
 use crate::sys::process::raise;
 use crate::sys::signals::Interrupts;
 use std::collections::BTreeMap;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 use std::thread::JoinHandle;
 
 /// A gate that runs ahead, or has ended and was not asked for yet.
@@ -71,7 +72,7 @@ enum Word {
 
 impl Turn {
     fn lock(&self) -> MutexGuard<'_, Word> {
-        self.word.lock().unwrap_or_else(PoisonError::into_inner)
+        whole(self.word.lock())
     }
 
     fn say(&self, word: Word) {
@@ -87,7 +88,7 @@ impl Pace for Turn {
 
     fn await_turn(&self) -> bool {
         let word = self.said.wait_while(self.lock(), |word| *word == Word::Beside);
-        *word.unwrap_or_else(PoisonError::into_inner) == Word::Arrived
+        *whole(word) == Word::Arrived
     }
 }
 

@@ -44,16 +44,12 @@ impl Prepared {
         pace: &dyn Pace,
     ) -> GateReport {
         let hands = Hands { spawn, progress, trees: &NoTrees, pace };
-        let mut report = match &self.settings.engine {
+        match &self.settings.engine {
             GateEngine::Command(_) => gate::run(&self.request, &self.settings, &hands),
             GateEngine::Direct | GateEngine::Maven => {
                 self.measure(&hands).unwrap_or_else(|fault| GateReport::from(no_verdict(fault)))
             }
-        };
-        for path in &mut report.reports {
-            *path = self.shown(Path::new(path));
         }
-        report
     }
 
     /// Runs a mutation gate in its own folder, and brings home what it leaves.
@@ -75,8 +71,7 @@ impl Prepared {
             let request = GateRequest { folder: run.path().to_owned(), ..self.request.clone() };
             gate::run(&request, &self.settings, hands)
         };
-        keeping::copy(run.path(), &self.request.folder)?;
-        keeping::relate(&mut report, run.path(), &self.shown(&self.request.folder));
+        keeping::bring(&mut report, run.path(), &self.request.folder, &self.shown(&self.request.folder))?;
         Ok(report)
     }
 

@@ -19,6 +19,8 @@ mod tests;
 pub(super) use mirror::{Sources, Unit};
 
 use super::private_folder;
+use crate::sys::Disk as _;
+use crate::sys::disk::RealDisk;
 use crate::sys::lock::Lock;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
@@ -126,7 +128,7 @@ fn read(claim: &Path) -> Option<Claim> {
 fn write(claim: &Path, workspace: &Path, folder: &Path) -> io::Result<()> {
     let site = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let bytes = serde_json::to_vec(&Claim { workspace: workspace.to_owned(), site })?;
-    outputs::replace(claim, &bytes)
+    RealDisk::new().write(claim, &bytes)
 }
 
 /// Removes what belongs to no workspace any more, and the oldest beyond the number kept; never one's own.

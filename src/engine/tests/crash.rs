@@ -6,7 +6,7 @@ use crate::machine::event::{Event, Mode};
 use crate::machine::policy::{Judge, Policy};
 use crate::machine::state::Phase;
 use crate::machine::stop::Stop;
-use crate::task::Grammar;
+use crate::task::{Grammar, Placement, Stages};
 use std::cell::RefCell;
 use std::path::PathBuf;
 use std::rc::Rc;
@@ -19,6 +19,17 @@ const DONE: &str =
 /// The same with both reviews before the gate, which runs ahead of need beside them.
 const AHEAD: &str =
     "# Tasks\r\n\n- [ ] 1.TEST-FIRST t\n- [ ] 1. do\n- [ ] 1.REQ-CHECK r\n- [ ] 1.PRE-CR q\n- [ ] 1.PITEST g";
+
+/// A file that is left alone: its stages have no line.
+const PLAIN: &str = "# Tasks\r\n\n- [ ] 1. do";
+
+/// The grammar under which a file is run to its end.
+fn grammar(shared: &Rc<RefCell<Shared>>) -> Grammar {
+    if String::from_utf8_lossy(&shared.borrow().files[&places().tasks()]).contains("PITEST") {
+        return Grammar::default();
+    }
+    Grammar::default().with_stages(Stages::Virtual { gates: vec![("PITEST".to_owned(), Placement::Each)] })
+}
 
 fn places() -> Places {
     Places { workspace: PathBuf::from("/w"), spec: PathBuf::from("/w") }
@@ -47,7 +58,7 @@ fn process(shared: &Rc<RefCell<Shared>>, pace: Pace, death: Option<Death>) -> (u
     };
     let ahead = [("PITEST".to_owned(), Judge::default())].into();
     let result = (|| {
-        let mut engine = Engine::open(&mut disk, &mut world, places(), Grammar::default())?;
+        let mut engine = Engine::open(&mut disk, &mut world, places(), grammar(shared))?;
         let started = Event::RunStarted {
             spec: places().spec_name(),
             policy: Policy { attempts: 3, ahead, ..Policy::default() },
@@ -72,7 +83,8 @@ fn check_end(shared: &Rc<RefCell<Shared>>, stop: &Stop, what: &str) {
     let shared = shared.borrow();
     assert_eq!(*stop, Stop::AllDone, "{what}");
     let tasks = String::from_utf8_lossy(&shared.files[&places().tasks()]);
-    assert!(tasks == DONE || tasks == AHEAD.replace("[ ]", "[x]"), "{what}: {tasks}");
+    let ends = [DONE.to_owned(), AHEAD.replace("[ ]", "[x]"), PLAIN.replace("[ ]", "[x]")];
+    assert!(ends.contains(&tasks.to_string()), "{what}: {tasks}");
     let mut once = shared.started.clone();
     once.dedup();
     assert_eq!(once, shared.started, "{what}: an agent ran twice in one iteration");
@@ -130,17 +142,31 @@ fn an_undisturbed_run_ends_with_every_box_ticked() {
 }
 
 #[test]
+fn a_file_that_is_left_alone_goes_through_the_same_stages_and_one_final() {
+    let shared = fresh(PLAIN);
+    let (_, result) = process(&shared, Pace::Slow, None);
+    check_end(&shared, &result.unwrap(), "undisturbed");
+    assert_eq!(shared.borrow().started, [1, 2, 3, 5, 7, 8]);
+}
+
+#[test]
 fn a_stop_at_any_write_and_again_in_recovery_ends_in_the_same_place() {
     let mut cases = 0;
-    for (tasks, pace) in [(TASKS, Pace::Slow), (TASKS, Pace::Fast), (AHEAD, Pace::Slow), (AHEAD, Pace::Fast)]
-    {
+    let files = [
+        (TASKS, Pace::Slow),
+        (TASKS, Pace::Fast),
+        (AHEAD, Pace::Slow),
+        (AHEAD, Pace::Fast),
+        (PLAIN, Pace::Slow),
+    ];
+    for (tasks, pace) in files {
         let (writes, _) = process(&fresh(tasks), pace, None);
         for at in 0..writes {
             for bytes in [0, 40, usize::MAX] {
                 for power in [false, true] {
                     // Where recovery is stopped again moves with the write: all places come up.
                     for again in [None, Some((at + bytes % 7) % 6)] {
-                        if tasks == AHEAD && again.is_none() {
+                        if tasks != TASKS && again.is_none() {
                             continue; // the other file does these
                         }
                         let what = format!(

@@ -221,6 +221,10 @@ impl Double {
             Stage::TestFirst => shared.commit("src/test/A", 1),
             Stage::Implementation if rework => shared.commit("src/test/A", 2),
             Stage::Implementation => shared.commit("src/main/A", 1),
+            Stage::Final => {
+                let report = b"| R | Status |\n|---|---|\n| 1 | PASS |\n".to_vec();
+                shared.files.insert(self.tasks.with_file_name("validation-report.md"), report);
+            }
             _ => {}
         }
         // A hostile agent: ticks everything, adds a task, writes into progress.txt.

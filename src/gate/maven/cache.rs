@@ -9,12 +9,10 @@
 //! Refuses to know: what is kept, beyond paths that must exist.
 
 use super::super::Stop;
-use super::super::calls::disk;
+use super::super::memory;
 use super::{Built, Project, pom_links};
 use serde::{Deserialize, Serialize};
-use sha2::{Digest, Sha256};
 use std::collections::BTreeSet;
-use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 /// POMs whose parents are followed.
@@ -65,26 +63,24 @@ pub(super) fn build_key(module: &str, jdk: &Path, options: &str, classpath: &[St
     ];
     for entry in classpath {
         parts.push(entry.as_bytes().to_vec());
-        if let Ok(data) =
-            fs_err::metadata(entry).map(|data| (data.is_file(), data.len(), data.modified().ok()))
-        {
-            parts.push(if data.0 { format!("{data:?}").into_bytes() } else { Vec::new() });
-        }
+        // A folder of the reactor may not be there before the build: it counts by its name alone.
+        let jar = fs_err::metadata(entry).ok().filter(std::fs::Metadata::is_file);
+        let jar = jar.map(|data| format!("{:?}", (data.len(), data.modified().ok())));
+        parts.push(jar.unwrap_or_default().into_bytes());
     }
     digest(parts.iter().map(Vec::as_slice))
 }
 
 /// A digest of some byte strings: 32 hex digits.
 pub(crate) fn digest<'a>(parts: impl Iterator<Item = &'a [u8]>) -> String {
-    let mut hash = Sha256::new();
+    let mut bytes = Vec::new();
     for part in parts {
-        hash.update(part.len().to_le_bytes());
-        hash.update(part);
+        bytes.extend(part.len().to_le_bytes());
+        bytes.extend_from_slice(part);
     }
-    hash.finalize()[..16].iter().fold(String::new(), |mut text, byte| {
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
+    let mut digest = crate::task::digest(&bytes);
+    digest.truncate(32);
+    digest
 }
 
 /// The POMs below a folder, outputs and hidden folders left out.
@@ -126,17 +122,17 @@ fn skipped(name: &str) -> bool {
     name.starts_with('.') || matches!(name, "target" | "src" | "node_modules")
 }
 
-/// What is kept of a module.
-pub(super) fn load(file: &Path) -> Option<Built> {
+/// What is kept of a module: its class path, and what its POM says.
+pub(super) fn load(file: &Path) -> Option<(Vec<String>, Project)> {
     let kept = read(file)?;
-    Some(Built { classpath: kept.classpath, project: kept.project? })
+    Some((kept.classpath, kept.project?))
 }
 
 /// Keeps a module.
 pub(super) fn store(file: &Path, built: &Built) -> Result<(), Stop> {
     let kept =
         Kept { version: VERSION, classpath: built.classpath.clone(), project: Some(built.project.clone()) };
-    write(file, &kept)
+    memory::store(file, &kept)
 }
 
 /// Kept paths.
@@ -146,7 +142,7 @@ pub(super) fn load_paths(file: &Path) -> Option<Vec<String>> {
 
 /// Keeps paths.
 pub(super) fn store_paths(file: &Path, paths: &[String]) -> Result<(), Stop> {
-    write(file, &Kept { version: VERSION, classpath: paths.to_vec(), project: None })
+    memory::store(file, &Kept { version: VERSION, classpath: paths.to_vec(), project: None })
 }
 
 fn read(file: &Path) -> Option<Kept> {
@@ -160,11 +156,22 @@ fn is_there(entry: &str) -> bool {
     Path::new(entry).extension().is_none_or(|extension| extension != "jar") || Path::new(entry).is_file()
 }
 
-fn write(file: &Path, kept: &Kept) -> Result<(), Stop> {
-    let bytes = serde_json::to_vec(kept).unwrap_or_default();
-    let folder = file.parent().unwrap_or(Path::new("/"));
-    let mut new = tempfile::NamedTempFile::new_in(folder).map_err(|error| disk(&error))?;
-    std::io::Write::write_all(&mut new, &bytes).map_err(|error| disk(&error))?;
-    new.persist(file).map_err(|error| disk(&error.error))?;
-    Ok(())
+#[cfg(test)]
+mod tests {
+    use super::build_key;
+    use std::path::Path;
+
+    #[test]
+    fn a_jar_that_changes_makes_another_build_and_a_folder_that_the_build_makes_does_not() {
+        let home = tempfile::tempdir().unwrap();
+        let at = |name: &str| home.path().join(name).display().to_string();
+        let classpath = [at("a.jar"), at("sibling/target/classes")];
+        let key = || build_key("m", Path::new("/absent"), "", &classpath);
+        fs_err::write(&classpath[0], "1").unwrap();
+        let before = key();
+        fs_err::create_dir_all(&classpath[1]).unwrap();
+        assert_eq!(key(), before);
+        fs_err::write(&classpath[0], "22").unwrap();
+        assert_ne!(key(), before);
+    }
 }

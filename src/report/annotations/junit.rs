@@ -8,7 +8,7 @@
 //! Refuses to know: which facts are shown.
 
 use super::super::plain::line;
-use super::{Level, Shown, told, word};
+use super::{Level, Shown, told};
 use crate::mutation::{ClassScore, Verdict};
 use quick_xml::Writer;
 use quick_xml::events::{BytesDecl, BytesText, Event};
@@ -96,11 +96,7 @@ fn verdict(shown: &Shown<'_>) -> Case {
 
 /// A judged class: failed when it must be mended, skipped when the gate gave no verdict.
 fn judged(shown: &Shown<'_>, class: &ClassScore) -> Case {
-    let tally = &class.tally;
-    let counts = format!(
-        "{} killed, {} timed out, {} survived, {} not covered",
-        tally.killed, tally.timed_out, tally.survived, tally.no_coverage
-    );
+    let counts = class.tally.to_string();
     let end = if matches!(shown.report.verdict, Verdict::Error { .. }) {
         Some(("skipped", format!("The gate gave no verdict; {counts}."), String::new()))
     } else if shown.fails(&class.package, &class.path) {
@@ -134,7 +130,7 @@ fn survivors(shown: &Shown<'_>, class: &ClassScore) -> String {
     };
     let all: Vec<String> = here.map(paragraph).collect();
     if all.is_empty() {
-        format!("See {} {}.", shown.gate, word(&shown.report.verdict))
+        format!("See {} {}.", shown.gate, shown.report.verdict.word())
     } else {
         all.join("\n\n")
     }

@@ -19,7 +19,7 @@ use super::progress::gate_headline;
 use crate::machine::facts::full_path;
 use crate::mutation::{GateReport, MutantStatus, Survivor, Verdict};
 use crate::source::RepoPath;
-use sha2::{Digest as _, Sha256};
+use crate::task::digest;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
@@ -116,16 +116,6 @@ impl Note {
     }
 }
 
-/// `PASS`, `FAIL`, `SKIP` or `ERROR`.
-fn word(verdict: &Verdict) -> &'static str {
-    match verdict {
-        Verdict::Pass => "PASS",
-        Verdict::Fail { .. } => "FAIL",
-        Verdict::Skip { .. } => "SKIP",
-        Verdict::Error { .. } => "ERROR",
-    }
-}
-
 impl Shown<'_> {
     /// The verdict, then the survivors in the order of the report.
     fn notes(&self) -> Vec<Note> {
@@ -149,8 +139,8 @@ impl Shown<'_> {
     }
 
     fn verdict(&self) -> Note {
-        let word = word(&self.report.verdict);
-        let hidden = self.report.survivors_total.saturating_sub(self.report.survivors.len() as u64);
+        let word = self.report.verdict.word();
+        let hidden = self.report.survivors_hidden();
         let mut text = match &self.report.verdict {
             Verdict::Pass => line(&gate_headline(self.gate, self.report), TEXT_CHARS),
             Verdict::Fail { reasons } => {
@@ -175,7 +165,7 @@ impl Shown<'_> {
             source: String::new(),
             title: format!("{} {word}", self.gate),
             text: if text.is_empty() { "No reason was given.".to_owned() } else { cut(text) },
-            fingerprint: digest(&format!("{}\0{word}", self.gate)),
+            fingerprint: digest(format!("{}\0{word}", self.gate).as_bytes()),
         }
     }
 
@@ -193,7 +183,7 @@ impl Shown<'_> {
             source: line(&survivor.source, 500),
             title: format!("{}: a mutant survived ({})", self.gate, line(&mutant.mutator, 200)),
             text: cut(told(survivor)),
-            fingerprint: digest(identity),
+            fingerprint: digest(identity.as_bytes()),
         }
     }
 
@@ -244,13 +234,6 @@ fn identity(gate: &str, survivor: &Survivor) -> String {
     let at = if survivor.source.is_empty() { mutant.line.to_string() } else { survivor.source.clone() };
     [gate, &survivor.package, &mutant.class, &mutant.method, &mutant.mutator, &mutant.description, &at]
         .join("\0")
-}
-
-fn digest(text: &str) -> String {
-    Sha256::digest(text.as_bytes()).iter().fold(String::new(), |mut hex, byte| {
-        let _ = write!(hex, "{byte:02x}");
-        hex
-    })
 }
 
 /// Bounded, lines kept.

@@ -1,21 +1,15 @@
-//! SARIF 2.1.0, for code scanning.
+//! A gate's report as SARIF 2.1.0, for code scanning.
 //!
-//! Owns: its JSON (OASIS, "Static Analysis Results Interchange Format (SARIF) Version 2.1.0").
+//! Owns: which facts of a report are results, and their rules.
 //!
-//! Promises: one rule for each mutator that is named; each result has a place, which code scanning
-//! demands; an ERROR is an invocation that was not successful, with its reason as a notification.
+//! Promises: one rule for each mutator that is named; an ERROR is an invocation that was not successful,
+//! with its reason as a notification.
 //!
-//! Refuses to know: which facts are shown.
+//! Refuses to know: the JSON of SARIF (see `report::sarif`).
 
 use super::{About, Level, Note, Shown};
 use crate::mutation::Verdict;
-use crate::source::RepoPath;
-use serde_json::{Value, json};
-use std::collections::BTreeMap;
-use std::fmt::Write as _;
-
-/// The schema of the version that is written.
-const SCHEMA: &str = "https://json.schemastore.org/sarif-2.1.0.json";
+use crate::report::sarif::{Grade, SarifResult, SarifRule, log};
 
 /// The log, without a final line end.
 pub fn render(shown: &Shown<'_>) -> String {
@@ -25,125 +19,56 @@ pub fn render(shown: &Shown<'_>) -> String {
         About::Verdict(_) => note.level == Level::Error && !is_error,
         About::Survivor(_) => true,
     };
-    let results: Vec<&Note> = notes.iter().filter(is_result).collect();
-    let mut rules: BTreeMap<String, Value> = BTreeMap::new();
-    for note in &results {
-        rules.entry(rule_id(shown.gate, note)).or_insert_with(|| rule(shown.gate, note));
+    let results: Vec<SarifResult> =
+        notes.iter().filter(is_result).map(|note| result(shown.gate, note)).collect();
+    // The verdict stands here as a notification, also where it is no finding in the code.
+    let grade = if is_error { Grade::Error } else { Grade::Note };
+    let verdicts = notes.iter().filter(|note| matches!(note.about, About::Verdict(_)));
+    let told: Vec<(Grade, String)> =
+        verdicts.map(|note| (grade, format!("{}: {}", note.title, note.text))).collect();
+    log(shown.gate, !is_error, &told, &results)
+}
+
+fn result(gate: &str, note: &Note) -> SarifResult {
+    SarifResult {
+        rule: rule(gate, note),
+        grade: match note.level {
+            Level::Error => Grade::Error,
+            Level::Warning => Grade::Warning,
+            Level::Notice => Grade::Note,
+        },
+        text: note.text.clone(),
+        file: note.some_file(),
+        line: note.line,
+        source: note.source.clone(),
+        fingerprint: note.fingerprint.clone(),
     }
-    let index = |id: &str| rules.keys().position(|known| known == id);
-    let results: Vec<Value> = results
-        .iter()
-        .map(|note| {
-            let id = rule_id(shown.gate, note);
-            result(note, &id, index(&id))
-        })
-        .collect();
-    let log = json!({
-        "$schema": SCHEMA,
-        "version": "2.1.0",
-        "runs": [{
-            "tool": { "driver": {
-                "name": "ralph",
-                "semanticVersion": env!("CARGO_PKG_VERSION"),
-                "rules": rules.into_values().collect::<Vec<_>>(),
-            }},
-            "automationDetails": { "id": format!("ralph/{}/", shown.gate) },
-            "columnKind": "unicodeCodePoints",
-            "invocations": [invocation(shown, &notes)],
-            "results": results,
-        }],
-    });
-    format!("{log:#}")
 }
 
-/// How the gate ended; its verdict stands here as a notification, also where it is no finding in the code.
-fn invocation(shown: &Shown<'_>, notes: &[Note]) -> Value {
-    let is_error = matches!(shown.report.verdict, Verdict::Error { .. });
-    let told: Vec<Value> = notes
-        .iter()
-        .filter(|note| matches!(note.about, About::Verdict(_)))
-        .map(|note| {
-            let level = if is_error { "error" } else { "note" };
-            json!({ "level": level, "message": { "text": format!("{}: {}", note.title, note.text) } })
-        })
-        .collect();
-    json!({ "executionSuccessful": !is_error, "toolExecutionNotifications": told })
-}
-
-fn rule_id(gate: &str, note: &Note) -> String {
+fn rule(gate: &str, note: &Note) -> SarifRule {
     match &note.about {
-        About::Verdict(word) => format!("{gate}/{word}"),
-        About::Survivor(mutator) => format!("{gate}/survivor/{mutator}"),
-    }
-}
-
-fn rule(gate: &str, note: &Note) -> Value {
-    let (name, short, full) = match &note.about {
-        About::Verdict(word) => (
-            format!("{gate}{word}"),
-            format!("The gate {gate} ended with {word}"),
-            format!("The gate {gate} judged the changed code and ended with {word}."),
-        ),
-        About::Survivor(mutator) => (
-            mutator.clone(),
-            format!("A mutant of {mutator} survived"),
-            format!(
+        About::Verdict(word) => SarifRule {
+            id: format!("{gate}/{word}"),
+            name: format!("{gate}{word}"),
+            short: format!("The gate {gate} ended with {word}"),
+            full: format!("The gate {gate} judged the changed code and ended with {word}."),
+        },
+        About::Survivor(mutator) => SarifRule {
+            id: format!("{gate}/survivor/{mutator}"),
+            name: mutator.clone(),
+            short: format!("A mutant of {mutator} survived"),
+            full: format!(
                 "{gate} changed the code with the mutator {mutator}, and no test failed: add an assertion that sees the difference."
             ),
-        ),
-    };
-    json!({
-        "id": rule_id(gate, note),
-        "name": name,
-        "shortDescription": { "text": short },
-        "fullDescription": { "text": full },
-        "help": { "text": full },
-        "defaultConfiguration": { "level": level(note.level) },
-    })
-}
-
-fn level(level: Level) -> &'static str {
-    match level {
-        Level::Error => "error",
-        Level::Warning => "warning",
-        Level::Notice => "note",
+        },
     }
-}
-
-fn result(note: &Note, id: &str, index: Option<usize>) -> Value {
-    let mut region = json!({ "startLine": note.line });
-    if !note.source.is_empty() {
-        region["snippet"] = json!({ "text": note.source });
-    }
-    json!({
-        "ruleId": id,
-        "ruleIndex": index,
-        "level": level(note.level),
-        "message": { "text": note.text },
-        "locations": [{ "physicalLocation": {
-            "artifactLocation": { "uri": uri(&note.some_file()), "uriBaseId": "%SRCROOT%" },
-            "region": region,
-        }}],
-        "partialFingerprints": { "ralphFinding/v1": note.fingerprint },
-    })
-}
-
-/// A relative reference (RFC 3986): everything but unreserved characters and `/` is percent-encoded.
-fn uri(path: &RepoPath) -> String {
-    path.to_bytes().iter().fold(String::new(), |mut text, &byte| {
-        if byte.is_ascii_alphanumeric() || b"-._~/".contains(&byte) {
-            text.push(char::from(byte));
-        } else {
-            let _ = write!(text, "%{byte:02X}");
-        }
-        text
-    })
 }
 
 #[cfg(test)]
 mod tests {
     use super::super::tests::{fail, folders, hostile, of, shown};
     use super::*;
+    use serde_json::Value;
 
     /// The run of a log, after a look at everything that the standard requires of what is written here.
     fn run(text: &str) -> Value {

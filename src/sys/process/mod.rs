@@ -37,6 +37,7 @@ use nix::unistd::getpid;
 use std::ffi::OsStr;
 use std::io::{self, ErrorKind, Read as _, Write as _};
 use std::os::fd::AsFd as _;
+use std::os::unix::process::ExitStatusExt as _;
 use std::path::PathBuf;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -167,13 +168,21 @@ impl Supervisor {
             id: ProcessId::none(),
             spec: spec.clone(),
         };
-        match supervised.next_report(monotonic().checked_add(START))? {
+        let limit = monotonic().checked_add(START);
+        match supervised.next_report(limit)? {
             Some(Report::Started(id)) => supervised.id = id,
             Some(Report::Ended { end, leftover_processes, millis }) => {
                 return Ok(Box::new(NotRun(Ended { end, leftover_processes, millis })));
             }
             Some(Report::Failed { why, errno }) => return Err(wire::failure(why, errno)),
-            None => return Err(supervised.lost()),
+            None => {
+                // What was started may be quick enough to kill its supervisor before that can say so: this is
+                // how the process ended, not a process that could not be started.
+                let gone = limit.is_none_or(|limit| monotonic() < limit);
+                let killed = gone && supervised.child.wait()?.signal().is_some();
+                let why = supervised.lost();
+                return if killed { Ok(Box::new(Killed(why))) } else { Err(why) };
+            }
         }
         Ok(Box::new(supervised))
     }
@@ -221,6 +230,19 @@ impl Running for NotRun {
 
     fn wait(self: Box<Self>) -> io::Result<Ended> {
         Ok(self.0)
+    }
+}
+
+/// What killed its supervisor at once.
+struct Killed(io::Error);
+
+impl Running for Killed {
+    fn id(&self) -> ProcessId {
+        ProcessId::none()
+    }
+
+    fn wait(self: Box<Self>) -> io::Result<Ended> {
+        Err(self.0)
     }
 }
 

@@ -11,6 +11,7 @@ use crate::task::TaskFile;
 use crate::task::exclude::{Kind, bom};
 use crate::task::grammar::leading_id;
 use crate::task::scan::{Line, checkbox, first_char, heading, indent, is_blank, item, lines};
+use crate::task::walk::{Stands, Walked, walk};
 
 /// Longest text between brackets that is looked at, bytes.
 const MAX_BRACKET: usize = 40;
@@ -43,28 +44,23 @@ fn ends_word(rest: &[u8]) -> bool {
 
 /// The remarks on lines without a task, and on line ends.
 pub(super) fn remarks(file: &TaskFile) -> Vec<Remark> {
-    let bytes = file.bytes();
-    let mut parts = file.excluded.iter().peekable();
-    let mut boxes = file.tasks.iter().peekable();
     let mut remarks = Vec::new();
     let mut ends = LineEnds::default();
     let mut in_table = false;
-    for (number, line) in (1_u32..).zip(lines(bytes, bom(bytes))) {
-        remarks.extend(ends.look(bytes, line, number));
-        while parts.next_if(|part| part.range.end <= line.start).is_some() {}
-        let text = bytes.get(line.start..line.end).unwrap_or_default();
-        let hidden = parts.peek().filter(|part| part.range.start <= line.start).map(|part| part.kind);
-        let is_task = boxes.next_if(|task| task.found.line == number).is_some();
-        let kind = match hidden {
-            Some(Kind::FrontMatter) => is_box_item(text).then_some(RemarkKind::BoxInFrontMatter),
-            Some(Kind::Fence | Kind::Comment) => None,
-            None if is_task => None,
-            None => odd(text, file),
+    let mut fences = Fences::default();
+    for Walked { number, line, text, stands } in walk(file) {
+        remarks.extend(ends.look(file.bytes(), line, number));
+        remarks.extend(fences.look(file, stands, text, number));
+        let kind = match stands {
+            Stands::Hidden(Kind::FrontMatter, _) => is_box_item(text).then_some(RemarkKind::BoxInFrontMatter),
+            Stands::Hidden(Kind::Fence | Kind::Comment, _) | Stands::Task(_) | Stands::LeftOut(_) => None,
+            Stands::Heading(_) | Stands::Text => odd(text, file),
         };
         let told = in_table && kind == Some(RemarkKind::BoxInTable);
         in_table = kind == Some(RemarkKind::BoxInTable);
         remarks.extend(kind.filter(|_| !told).map(|kind| explain(kind, number)));
     }
+    remarks.extend(fences.end());
     remarks
 }
 
@@ -165,6 +161,44 @@ fn explain(kind: RemarkKind, line: u32) -> Remark {
         ),
     };
     Remark::new(line, kind, format!("Line {line} {what}."), hint)
+}
+
+/// The boxes of the fence that is read.
+#[derive(Default)]
+struct Fences {
+    /// The line of the first, and how many there are.
+    open: Option<(u32, u32)>,
+    /// The fence of the line above.
+    fence: Option<usize>,
+}
+
+impl Fences {
+    /// Behind a fence with boxes, a remark on them; a fence without an end is remarked on as such.
+    fn look(&mut self, file: &TaskFile, stands: Stands, text: &[u8], number: u32) -> Option<Remark> {
+        let fence = match stands {
+            Stands::Hidden(Kind::Fence, at) if file.excluded.get(at).is_some_and(|part| part.closed) => {
+                Some(at)
+            }
+            _ => None,
+        };
+        let ended = if fence == self.fence { None } else { self.end() };
+        self.fence = fence;
+        if fence.is_some() && is_box_item(text) {
+            let (first, count) = self.open.unwrap_or((number, 0));
+            self.open = Some((first, count + 1));
+        }
+        ended
+    }
+
+    fn end(&mut self) -> Option<Remark> {
+        let (line, count) = self.open.take()?;
+        let message = match count {
+            1 => format!("The box on line {line} stands in a code fence and is no task."),
+            _ => format!("Line {line} is the first of {count} boxes in a code fence, which are no tasks."),
+        };
+        let hint = "Take them out of the fence if they are meant to be done.";
+        Some(Remark::new(line, RemarkKind::BoxInFence, message, hint))
+    }
 }
 
 /// How lines end so far.

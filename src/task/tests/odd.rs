@@ -53,7 +53,7 @@ fn what_a_person_might_take_for_a_task_is_remarked() {
         ("- [ ] a\r\n- [ ] b\n- [ ] c\n", vec![(2, MixedLineEnds)]),
         ("- [ ] a\r- [ ] b\r\n", vec![(2, MixedLineEnds)]),
         ("- [ ] a\n\n```\n- [ ] b\n", vec![(3, UnclosedFence)]),
-        ("- [ ] a\n\n```\n- [ ] b\n```\n", vec![]),
+        ("- [ ] a\n\n```\n- [ ] b\n```\n", vec![(4, BoxInFence)]),
         ("- [ ] a\n  ```\n  x\n- [ ] b\n", vec![]),
         ("- [ ] a\n\n<!--\n- [ ] b\n", vec![(3, UnclosedComment)]),
         ("---\n- [ ] b\n---\n- [ ] a\n", vec![(2, BoxInFrontMatter)]),
@@ -125,4 +125,50 @@ fn remarks_are_whole_sentences_with_a_next_action() {
        Close it with `-->`.
     ");
     insta::assert_snapshot!(serde_json::to_string(&parse("x").remarks()).unwrap(), @r#"[{"line":1,"kind":"no-tasks","message":"The file has no box `- [ ] …`, so there is nothing to do.","hint":"Write each task as a list item with a box: `- [ ] 1. …`."}]"#);
+}
+
+#[test]
+fn boxes_in_a_fence_are_told_once_a_fence() {
+    use RemarkKind::BoxInFence;
+    let text =
+        "- [ ] a\n```\n- [ ] b\n- [x] c\n```\n```\n- [ ] d\n```\n~~~\nno box\n~~~\n<!--\n- [ ] e\n-->\n";
+    assert_eq!(remarks(text), [(3, BoxInFence), (7, BoxInFence)]);
+    let shown = parse(text).remarks();
+    assert_eq!(shown[0].message, "Line 3 is the first of 2 boxes in a code fence, which are no tasks.");
+    assert_eq!(shown[1].message, "The box on line 7 stands in a code fence and is no task.");
+    assert_eq!(remarks("- [ ] a\n```\n- [ ] b\n```").last(), Some(&(3, BoxInFence)));
+}
+
+#[test]
+fn stages_on_the_wrong_side_of_their_task_are_told() {
+    use RemarkKind::StageOrder;
+    assert_eq!(
+        remarks("- [ ] 2.TEST-FIRST a\n- [ ] 2. b\n- [ ] 2.PITEST\n- [ ] 2.REQ-CHECK c\n- [ ] FINAL\n"),
+        []
+    );
+    assert_eq!(remarks("- [ ] FINAL\n- [ ] 2. b\n- [ ] 3.INTEG c\n"), []);
+    let text = "- [ ] 2.PITEST\n- [ ] 2.PRE-CR\n- [ ] 2. b\n- [ ] 2.TEST-FIRST a\n";
+    assert_eq!(remarks(text), [(1, StageOrder), (2, StageOrder), (4, StageOrder)]);
+    insta::assert_snapshot!(
+        parse(text).remarks().iter().map(|r| format!("{} {}\n", r.message, r.hint)).collect::<String>(),
+        @r"
+    `2.PITEST` stands above its task on line 3, but is done after it. Move it below line 3, so that the file reads in the order in which it is done.
+    `2.PRE-CR` stands above its task on line 3, but is done after it. Move it below line 3, so that the file reads in the order in which it is done.
+    `2.TEST-FIRST` stands below its task on line 3, but is done before it. Move it above line 3, so that the file reads in the order in which it is done.
+    "
+    );
+}
+
+#[test]
+fn gates_that_cover_no_work_are_told() {
+    use RemarkKind::GateWithoutWork;
+    assert_eq!(
+        remarks("## A\n- [ ] 1. a\n- [ ] G1.PITEST\n## B\n- [ ] G2.PITEST\n- [ ] END.PITEST\n"),
+        [(5, GateWithoutWork)]
+    );
+    assert_eq!(remarks("- [ ] END.PITEST\n"), [(1, GateWithoutWork)]);
+    assert_eq!(remarks("- [ ] 1. Checkpoint: all tests pass\n- [ ] 1.PITEST\n"), [(2, GateWithoutWork)]);
+    assert_eq!(remarks("- [ ] 1. Checkpoint of the parts\n- [ ] 1.1 a part\n- [ ] 1.PITEST\n"), []);
+    assert_eq!(remarks("## A\n- [ ] 1. Checkpoint\n- [ ] G1.PITEST\n"), [(3, GateWithoutWork)]);
+    assert_eq!(remarks("- [ ] 9.PITEST\n"), [], "a problem, not a remark");
 }

@@ -15,8 +15,9 @@ use crate::engine::{Fault, FaultKind};
 use crate::gate::{Build, GateRequest, Trees};
 use crate::mutation::{GateReport, TracePhase, Verdict};
 use crate::sys::clock::Stopwatch;
+use crate::sys::poison::whole;
 use std::path::PathBuf;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::Mutex;
 
 /// The checkouts of one gate.
 pub(in super::super) struct Clean<'a> {
@@ -41,7 +42,7 @@ impl<'a> Clean<'a> {
     /// fault.
     pub(in super::super) fn request(&self, request: &GateRequest) -> Result<GateRequest, Fault> {
         let mut request = request.clone();
-        let head = lock(&self.head);
+        let head = whole(self.head.lock());
         for package in &mut request.packages {
             for change in package.changes.iter().filter(|change| change.new.is_some()) {
                 if !head.holds(self.sources, &package.root, &change.path)? {
@@ -59,8 +60,10 @@ impl<'a> Clean<'a> {
     pub(in super::super) fn leave(self, report: &mut GateReport) {
         let watch = Stopwatch::start();
         let keep = !self.site.is_temporary() && !matches!(report.verdict, Verdict::Error { .. });
-        let rooms: Vec<Room> =
-            [Some(unlocked(self.head)), unlocked(self.base)].into_iter().flatten().collect();
+        let rooms: Vec<Room> = [Some(whole(self.head.into_inner())), whole(self.base.into_inner())]
+            .into_iter()
+            .flatten()
+            .collect();
         for room in &rooms {
             keeping::relate(report, &room.folder, "");
         }
@@ -77,7 +80,7 @@ impl<'a> Clean<'a> {
                 Err(fault) => report.verdict = no_verdict(fault),
             }
         }
-        let mut phases = unlocked(self.phases);
+        let mut phases = whole(self.phases.into_inner());
         phases.append(&mut report.trace.phases);
         phases.push(phase("verify", &watch, "the checkout was looked at again"));
         report.trace.phases = phases;
@@ -90,7 +93,7 @@ impl Trees for Clean<'_> {
         if unit.base.as_ref().is_none_or(crate::machine::facts::Oid::is_zero) {
             return Ok(None);
         }
-        let mut base = lock(&self.base);
+        let mut base = whole(self.base.lock());
         let room = match &mut *base {
             Some(room) => room,
             none => {
@@ -98,7 +101,7 @@ impl Trees for Clean<'_> {
                 let room =
                     Room::make(self.sources, Which::Base, self.site.at("base"), self.site.at("base.json"));
                 let room = room.map_err(|fault| fault.to_string())?;
-                lock(&self.phases).push(phase(
+                whole(self.phases.lock()).push(phase(
                     "checkout",
                     &watch,
                     &format!("before the task: {}", room.note),
@@ -111,12 +114,13 @@ impl Trees for Clean<'_> {
     }
 
     fn is_built(&self, key: &str) -> bool {
-        lock(&self.head).is_built(key) || lock(&self.base).as_ref().is_some_and(|room| room.is_built(key))
+        whole(self.head.lock()).is_built(key)
+            || whole(self.base.lock()).as_ref().is_some_and(|room| room.is_built(key))
     }
 
     fn built(&self, build: &Build) {
-        lock(&self.head).built(build);
-        if let Some(room) = &mut *lock(&self.base) {
+        whole(self.head.lock()).built(build);
+        if let Some(room) = &mut *whole(self.base.lock()) {
             room.built(build);
         }
     }
@@ -129,13 +133,4 @@ pub(in super::super) fn no_verdict(fault: Fault) -> Verdict {
 
 fn phase(name: &str, watch: &Stopwatch, note: &str) -> TracePhase {
     TracePhase { module: String::new(), name: name.to_owned(), millis: watch.millis(), note: note.to_owned() }
-}
-
-/// A lock whose holder panicked still holds whole values.
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-fn unlocked<T>(mutex: Mutex<T>) -> T {
-    mutex.into_inner().unwrap_or_else(PoisonError::into_inner)
 }

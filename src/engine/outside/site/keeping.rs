@@ -2,7 +2,8 @@
 //!
 //! Owns: the copy of logs and reports, the folders of gates that were asked alone, and paths in messages.
 //!
-//! Promises: regular files only, bounded, private; of gates asked alone only the last few are kept.
+//! Promises: regular files only, bounded, private; what the bounds leave behind is told; of
+//! gates asked alone only the last few are kept.
 //!
 //! Refuses to know: what the files are.
 
@@ -20,15 +21,33 @@ const MAX_DEPTH: usize = 12;
 /// Folders kept of gates that were asked alone.
 const KEPT: usize = 8;
 
-/// Copies what a run left to a new folder of mode 0700; what stood there goes.
-pub(in super::super) fn copy(from: &Path, to: &Path) -> io::Result<()> {
+/// Brings what a run left to the folder where people find it, which messages name as `shown`.
+pub(in super::super) fn bring(
+    report: &mut GateReport,
+    from: &Path,
+    to: &Path,
+    shown: &str,
+) -> io::Result<()> {
+    if !copy(from, to)? {
+        report.remarks.push(format!(
+            "Not all logs and reports of the gate were kept in {shown}: they are more than {MAX_FILES} files, more than {} MiB, or more than {MAX_DEPTH} folders deep.",
+            MAX_BYTES >> 20
+        ));
+    }
+    relate(report, from, shown);
+    Ok(())
+}
+
+/// Copies what a run left to a new folder of mode 0700; what stood there goes. False when the bounds left
+/// files behind.
+fn copy(from: &Path, to: &Path) -> io::Result<bool> {
     match fs_err::symlink_metadata(to) {
         Ok(data) if data.is_dir() => fs_err::remove_dir_all(to)?,
         Ok(_) => fs_err::remove_file(to)?,
         Err(_) => {}
     }
     private_folder(to)?;
-    let (mut files, mut bytes) = (0, 0);
+    let (mut files, mut bytes, mut whole) = (0, 0, true);
     let mut todo = vec![(from.to_owned(), to.to_owned(), 0)];
     while let Some((from, to, depth)) = todo.pop() {
         for entry in fs_err::read_dir(&from)? {
@@ -38,9 +57,11 @@ pub(in super::super) fn copy(from: &Path, to: &Path) -> io::Result<()> {
             files += 1;
             bytes += data.len();
             if files > MAX_FILES || bytes > MAX_BYTES {
-                return Ok(());
+                return Ok(false);
             }
-            if data.is_dir() && depth < MAX_DEPTH {
+            if data.is_dir() && depth >= MAX_DEPTH {
+                whole = false;
+            } else if data.is_dir() {
                 private_folder(&target)?;
                 todo.push((entry.path(), target, depth + 1));
             } else if data.is_file() {
@@ -49,7 +70,7 @@ pub(in super::super) fn copy(from: &Path, to: &Path) -> io::Result<()> {
             }
         }
     }
-    Ok(())
+    Ok(whole)
 }
 
 /// A new folder for what a gate that was asked alone leaves; the oldest beyond the last few go.
@@ -104,12 +125,36 @@ mod tests {
         fs_err::os::unix::fs::symlink("/etc/passwd", from.join("link")).unwrap();
         fs_err::create_dir_all(&to).unwrap();
         fs_err::write(to.join("stale"), "").unwrap();
-        copy(&from, &to).unwrap();
+        assert!(copy(&from, &to).unwrap());
         assert_eq!(fs_err::read_to_string(to.join("report/p/index.html")).unwrap(), "new");
         assert!(!to.join("stale").exists() && fs_err::symlink_metadata(to.join("link")).is_err());
         for folder in [to.clone(), to.join("report")] {
             assert_eq!(fs_err::metadata(folder).unwrap().permissions().mode() & 0o777, 0o700);
         }
+    }
+
+    #[test]
+    fn what_is_too_large_or_too_deep_to_be_kept_is_told() {
+        let home = tempfile::tempdir().unwrap();
+        let (from, to) = (home.path().join("from"), home.path().join("to"));
+        let deep = from.join("d/".repeat(MAX_DEPTH + 1));
+        fs_err::create_dir_all(&deep).unwrap();
+        fs_err::write(from.join("log"), "").unwrap();
+        let remarks = || {
+            let mut report = GateReport::from(Verdict::Pass);
+            bring(&mut report, &from, &to, ".ralph/state/iter-1/gate").unwrap();
+            assert_eq!(report.verdict, Verdict::Pass);
+            report.remarks
+        };
+        let told = "Not all logs and reports of the gate were kept in .ralph/state/iter-1/gate: they are more than 20000 files, more than 1024 MiB, or more than 12 folders deep.";
+        assert_eq!(remarks(), [told]);
+        assert!(to.join("log").is_file());
+        fs_err::remove_dir(deep).unwrap();
+        assert!(remarks().is_empty());
+        // Holds no byte on the disk.
+        fs_err::File::create(from.join("log")).unwrap().set_len(MAX_BYTES + 1).unwrap();
+        assert_eq!(remarks(), [told]);
+        assert!(!to.join("log").exists());
     }
 
     #[test]

@@ -69,6 +69,21 @@ impl Sources {
         Ok(inside.as_os_str().as_bytes().to_vec())
     }
 
+    /// The POMs of the judged packages, package by package.
+    pub(super) fn poms<'c>(&self, checkout: &'c Checkout) -> Result<Vec<&'c [u8]>, Fault> {
+        let mut poms = Vec::new();
+        for unit in self.judged.iter().filter_map(|name| self.units.get(name)) {
+            let below = self.inside(&unit.root)?;
+            let is_pom = |path: &&[u8]| {
+                (below.is_empty()
+                    || path.strip_prefix(below.as_slice()).is_some_and(|rest| rest.first() == Some(&b'/')))
+                    && (*path == b"pom.xml" || path.ends_with(b"/pom.xml"))
+            };
+            poms.extend(checkout.paths().filter(is_pom));
+        }
+        Ok(poms)
+    }
+
     /// The files of these commits and what their builds look at.
     pub(super) fn checkout(&self, which: Which) -> Result<Checkout, Fault> {
         let mut plan = Plan { sources: self, which, checkout: Checkout::default(), done: BTreeSet::new() };
@@ -123,15 +138,7 @@ impl Plan<'_> {
     /// Follows parents upward and modules sideways, from every POM of the judged packages.
     fn follow_poms(&mut self) -> Result<(), Fault> {
         let mut todo: Vec<Vec<u8>> = Vec::new();
-        for unit in self.sources.judged.iter().filter_map(|name| self.sources.units.get(name)) {
-            let below = self.sources.inside(&unit.root)?;
-            let is_pom = |path: &&[u8]| {
-                (below.is_empty()
-                    || path.strip_prefix(below.as_slice()).is_some_and(|rest| rest.first() == Some(&b'/')))
-                    && (*path == b"pom.xml" || path.ends_with(b"/pom.xml"))
-            };
-            todo.extend(self.checkout.paths().filter(is_pom).map(<[u8]>::to_vec));
-        }
+        todo.extend(self.sources.poms(&self.checkout)?.into_iter().map(<[u8]>::to_vec));
         let mut seen = BTreeSet::new();
         while let Some(pom) = todo.pop() {
             if seen.len() >= MAX_POMS || !seen.insert(pom.clone()) {

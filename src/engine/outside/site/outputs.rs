@@ -9,11 +9,12 @@
 //! Refuses to know: how outputs are made, beyond Maven's names for the folders of tests.
 
 use crate::source::RepoPath;
+use crate::sys::Disk as _;
+use crate::sys::disk::RealDisk;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt::Write as _;
-use std::io::{self, Write as _};
+use std::io;
 use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
@@ -68,7 +69,7 @@ impl Manifest {
     }
 
     pub(super) fn store(&self, file: &Path) -> io::Result<()> {
-        replace(file, &serde_json::to_vec(self)?)
+        RealDisk::new().write(file, &serde_json::to_vec(self)?)
     }
 
     /// What serves again for sources with these marks; `single`: they are one module, not a reactor.
@@ -143,30 +144,18 @@ fn digest(outputs: &[PathBuf]) -> Option<String> {
             }
         }
     }
-    let mut whole = Sha256::new();
+    let mut whole = Vec::new();
     for (path, (mode, content)) in all {
-        whole.update((path.as_os_str().len()).to_le_bytes());
-        whole.update(path.as_os_str().as_bytes());
-        whole.update(mode.to_le_bytes());
-        whole.update(content);
+        whole.extend(path.as_os_str().len().to_le_bytes());
+        whole.extend(path.as_os_str().as_bytes());
+        whole.extend(mode.to_le_bytes());
+        whole.extend(content);
     }
-    Some(whole.finalize().iter().fold(String::new(), |mut text, byte| {
-        let _ = write!(text, "{byte:02x}");
-        text
-    }))
+    Some(crate::task::digest(&whole))
 }
 
 fn hash(file: &Path) -> Option<sha2::digest::Output<Sha256>> {
     let mut hash = Sha256::new();
     io::copy(&mut fs_err::File::open(file).ok()?, &mut hash).ok()?;
     Some(hash.finalize())
-}
-
-/// Writes a file (mode 0600) that is old or new, never half.
-pub(super) fn replace(file: &Path, bytes: &[u8]) -> io::Result<()> {
-    let folder = file.parent().unwrap_or(Path::new("/"));
-    let mut new = tempfile::NamedTempFile::new_in(folder)?;
-    new.write_all(bytes)?;
-    new.persist(file)?;
-    Ok(())
 }

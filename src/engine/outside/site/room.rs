@@ -44,12 +44,7 @@ impl Room {
         let checkout = sources.checkout(which)?;
         let last = Manifest::take(&manifest)?;
         let written = checkout.write(&folder)?;
-        let poms = sources.judged.iter().filter_map(|name| sources.units.get(name)).map(|unit| {
-            let below = sources.inside(&unit.root)?;
-            let is_pom = |path: &&[u8]| path.starts_with(&below) && path.ends_with(b"pom.xml");
-            Ok::<_, Fault>(checkout.paths().filter(is_pom).count())
-        });
-        let single = poms.sum::<Result<usize, Fault>>()? == 1;
+        let single = sources.poms(&checkout)?.len() == 1;
         let marks = checkout.marks();
         let serves =
             last.as_ref().map_or(Serves::Nothing, |last| last.serves(&marks, &written.outputs, single));

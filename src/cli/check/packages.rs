@@ -1,0 +1,121 @@
+//! What is wrong with the packages.
+//!
+//! Owns: repositories that cannot be read, changes that nobody committed, packages without tests.
+//!
+//! Promises: each repository that cannot be read is named, and stops no other.
+//!
+//! Refuses to know: git.
+
+use super::finding::{Finding, Level};
+use crate::cli::workspace::{CONFIG, Opened, Workspace};
+use crate::engine::Fault;
+use crate::git::{GitError, GitErrorKind, Repositories};
+use crate::machine::facts::{PackageState, full_path};
+use crate::machine::state::State;
+use crate::source::{Classifier, Kind, RepoPath};
+use crate::task::{Row, Stage};
+use std::collections::HashSet;
+use std::path::PathBuf;
+
+/// A package that could be read.
+pub(super) struct Package {
+    /// Its name.
+    pub(super) name: String,
+    /// Its folder.
+    pub(super) root: PathBuf,
+    /// What its commit holds.
+    pub(super) files: Vec<RepoPath>,
+}
+
+/// Looks at all packages. No list where it cannot even be told which there are.
+pub(super) fn survey(opened: &Opened, state: Option<&State>) -> (Option<Vec<Package>>, Vec<Finding>) {
+    let workspace = &opened.workspace;
+    let found = workspace.classifier().and_then(|classifier| look(workspace, classifier));
+    let (mut repositories, states) = match found {
+        Ok(found) => found,
+        Err(fault) => return (None, vec![Finding::of_fault("no-packages", CONFIG, fault)]),
+    };
+    let mut findings = Vec::new();
+    let mut packages = Vec::new();
+    for (name, surveyed) in states {
+        let root = repositories.root(&name).unwrap_or(&workspace.places.workspace).to_owned();
+        let folder = workspace.places.shown(&root);
+        let readable = surveyed.and_then(|state| Ok((repositories.paths_at(&name, &state.head)?, state)));
+        match readable {
+            Ok((files, now)) => {
+                findings.extend(dirt(&folder, &now, state));
+                packages.push(Package { name, root, files });
+            }
+            Err(error) => findings.push(unreadable(&name, &folder, &error)),
+        }
+    }
+    (Some(packages), findings)
+}
+
+type Looked = (Repositories, Vec<crate::git::Surveyed>);
+
+fn look(workspace: &Workspace, classifier: Classifier) -> Result<Looked, Fault> {
+    let settings = &workspace.settings;
+    let root = &workspace.places.workspace;
+    Ok(Repositories::survey(root, &settings.packages, settings.packages_given, classifier)?)
+}
+
+fn unreadable(name: &str, folder: &str, error: &GitError) -> Finding {
+    let rule = match error.kind {
+        GitErrorKind::Refused => "refused-repository",
+        _ => "unreadable-repository",
+    };
+    let found = Finding::new(
+        Level::Error,
+        rule,
+        name,
+        format!("This package cannot be read: {} No run begins with it.", error.what),
+        error.hint.clone(),
+    );
+    Finding { path: Some(folder.to_owned()), ..found }
+}
+
+/// Changes that no attempt left.
+fn dirt(folder: &str, now: &PackageState, state: Option<&State>) -> Vec<Finding> {
+    let known = state.and_then(|state| state.last_after.as_ref()).and_then(|after| after.package(&now.name));
+    let news = now.dirt.iter().filter(|dirt| known.is_none_or(|known| !known.dirt.contains(dirt)));
+    news.map(|dirt| {
+        let found = Finding::new(
+            Level::Error,
+            "uncommitted-changes",
+            full_path(&now.name, &dirt.path),
+            "There are uncommitted changes that no attempt left.",
+            "commit, stash or remove them",
+        );
+        Finding { path: Some(format!("{folder}/{}", dirt.path.as_str())), ..found }
+    })
+    .collect()
+}
+
+/// Packages with production files and not one test, when a gate stands on a task that writes none first.
+pub(super) fn without_tests(workspace: &Workspace, packages: &[Package], rows: &[Row]) -> Vec<Finding> {
+    let tested: HashSet<&str> = rows
+        .iter()
+        .filter(|row| row.key.stage == Stage::TestFirst)
+        .map(|row| row.key.family.as_str())
+        .collect();
+    let open_gate = rows.iter().find(|row| {
+        row.key.stage.is_gate() && !row.mark.is_done() && !tested.contains(row.key.family.as_str())
+    });
+    let (Some(gate), Ok(classifier)) = (open_gate, workspace.classifier()) else { return Vec::new() };
+    let has = |package: &Package, kind: Kind| {
+        package.files.iter().any(|file| classifier.kind_of(&file.to_bytes()) == kind)
+    };
+    let bare = packages.iter().filter(|package| has(package, Kind::Production) && !has(package, Kind::Test));
+    bare.map(|package| {
+        let what = format!(
+            "This package has production files and no test: `{}` and gates like it leave classes without tests out, \
+             so they would judge nothing.",
+            gate.key
+        );
+        let hint = "Begin with tests: `ralph stage` gives tasks a TEST-FIRST stage.";
+        let found = Finding::new(Level::Warning, "no-tests", package.name.clone(), what, hint);
+        Finding { path: Some(workspace.places.shown(&package.root)), ..found }
+    })
+    .collect()
+}

@@ -1,0 +1,58 @@
+//! A look at every package, whatever is wrong with some of them.
+//!
+//! Owns: the reading that goes on behind a repository that cannot be read.
+//!
+//! Promises: each package has an answer of its own: its state, or why it has none.
+//!
+//! Refuses to know: what follows from a package that cannot be read.
+
+use super::error::GitError;
+use super::find::Pattern;
+use super::places::Layout;
+use super::{Repositories, index, package_state};
+use crate::machine::facts::PackageState;
+use crate::source::Classifier;
+use std::collections::BTreeMap;
+use std::path::Path;
+
+/// A package and its state, or why it cannot be read.
+pub type Surveyed = (String, Result<PackageState, GitError>);
+
+impl Repositories {
+    /// As [`Repositories::discover`], but a repository that cannot be read stops nothing: it is in the list
+    /// with its error. Errors: no repository at all, two packages with one name, a pattern that is none.
+    pub fn survey(
+        workspace: &Path,
+        patterns: &[String],
+        patterns_given: bool,
+        classifier: Classifier,
+    ) -> Result<(Self, Vec<Surveyed>), GitError> {
+        let patterns = patterns.iter().map(|text| Pattern::new(text)).collect::<Result<Vec<_>, _>>()?;
+        let layout = Layout::find(workspace, &patterns, patterns_given, &classifier)?;
+        let mut found = Self {
+            workspace: workspace.to_owned(),
+            patterns,
+            layout,
+            classifier,
+            places: BTreeMap::new(),
+            open: BTreeMap::new(),
+            others: BTreeMap::new(),
+        };
+        found.refresh()?;
+        let states = found.names().into_iter().map(|name| {
+            let state = found.surveyed(&name).map_err(|error| error.in_package(&name));
+            (name, state)
+        });
+        let states = states.collect();
+        Ok((found, states))
+    }
+
+    fn surveyed(&mut self, name: &str) -> Result<PackageState, GitError> {
+        let classifier = self.classifier.clone();
+        let (place, open) = self.package(name)?;
+        let commit = open.head()?.commit;
+        index::refresh(open, commit)?;
+        let (head, status) = open.status()?;
+        package_state(name, &place, open, &head, &status, &classifier).map(|(state, _)| state)
+    }
+}

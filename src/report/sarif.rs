@@ -1,0 +1,143 @@
+//! SARIF 2.1.0, for code scanning: the frame that every log of ralph's has.
+//!
+//! Owns: its JSON (OASIS, "Static Analysis Results Interchange Format (SARIF) Version 2.1.0").
+//!
+//! Promises: a rule for each id that a result names, and no other; each result has a place, which code
+//! scanning demands; places are relative references.
+//!
+//! Refuses to know: what is found, and by whom.
+
+use crate::source::RepoPath;
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+/// The schema of the version that is written.
+const SCHEMA: &str = "https://json.schemastore.org/sarif-2.1.0.json";
+
+/// How grave a result is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Grade {
+    /// It must be mended.
+    Error,
+    /// It is worth a look.
+    Warning,
+    /// It is told.
+    Note,
+}
+
+impl Grade {
+    /// The word in the log.
+    pub(super) fn word(self) -> &'static str {
+        match self {
+            Self::Error => "error",
+            Self::Warning => "warning",
+            Self::Note => "note",
+        }
+    }
+}
+
+/// What results have in common.
+#[derive(Clone, Debug)]
+pub struct SarifRule {
+    /// Stable: alerts are kept by it.
+    pub id: String,
+    /// One word.
+    pub name: String,
+    /// A line.
+    pub short: String,
+    /// Whole sentences.
+    pub full: String,
+}
+
+/// One finding.
+#[derive(Clone, Debug)]
+pub struct SarifResult {
+    /// Its rule.
+    pub rule: SarifRule,
+    /// How grave it is.
+    pub grade: Grade,
+    /// What was found, in whole sentences.
+    pub text: String,
+    /// The file, relative to what is checked out.
+    pub file: RepoPath,
+    /// 1-based; 1 where only the file is known.
+    pub line: u32,
+    /// The line itself; empty when it is not known.
+    pub source: String,
+    /// The same as long as the finding is.
+    pub fingerprint: String,
+}
+
+/// The log of one run, without a final line end. `category` tells logs of one commit apart; `told` are
+/// messages about the run itself.
+pub fn log(category: &str, is_successful: bool, told: &[(Grade, String)], results: &[SarifResult]) -> String {
+    let mut rules: BTreeMap<&str, Value> = BTreeMap::new();
+    for result in results {
+        rules.entry(&result.rule.id).or_insert_with(|| rule(result));
+    }
+    let index = |id: &str| rules.keys().position(|known| *known == id);
+    let told: Vec<Value> = told
+        .iter()
+        .map(|(grade, text)| json!({ "level": grade.word(), "message": { "text": text } }))
+        .collect();
+    let results: Vec<Value> = results.iter().map(|found| result(found, index(&found.rule.id))).collect();
+    let log = json!({
+        "$schema": SCHEMA,
+        "version": "2.1.0",
+        "runs": [{
+            "tool": { "driver": {
+                "name": "ralph",
+                "semanticVersion": env!("CARGO_PKG_VERSION"),
+                "rules": rules.into_values().collect::<Vec<_>>(),
+            }},
+            "automationDetails": { "id": format!("ralph/{category}/") },
+            "columnKind": "unicodeCodePoints",
+            "invocations": [{ "executionSuccessful": is_successful, "toolExecutionNotifications": told }],
+            "results": results,
+        }],
+    });
+    format!("{log:#}")
+}
+
+fn rule(result: &SarifResult) -> Value {
+    let rule = &result.rule;
+    json!({
+        "id": rule.id,
+        "name": rule.name,
+        "shortDescription": { "text": rule.short },
+        "fullDescription": { "text": rule.full },
+        "help": { "text": rule.full },
+        "defaultConfiguration": { "level": result.grade.word() },
+    })
+}
+
+fn result(found: &SarifResult, index: Option<usize>) -> Value {
+    let mut region = json!({ "startLine": found.line });
+    if !found.source.is_empty() {
+        region["snippet"] = json!({ "text": found.source });
+    }
+    json!({
+        "ruleId": found.rule.id,
+        "ruleIndex": index,
+        "level": found.grade.word(),
+        "message": { "text": found.text },
+        "locations": [{ "physicalLocation": {
+            "artifactLocation": { "uri": uri(&found.file), "uriBaseId": "%SRCROOT%" },
+            "region": region,
+        }}],
+        "partialFingerprints": { "ralphFinding/v1": found.fingerprint },
+    })
+}
+
+/// A relative reference (RFC 3986): everything but unreserved characters and `/` is percent-encoded.
+fn uri(path: &RepoPath) -> String {
+    path.to_bytes().iter().fold(String::new(), |mut text, &byte| {
+        if byte.is_ascii_alphanumeric() || b"-._~/".contains(&byte) {
+            text.push(char::from(byte));
+        } else {
+            let _ = write!(text, "%{byte:02X}");
+        }
+        text
+    })
+}

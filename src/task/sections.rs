@@ -1,0 +1,155 @@
+//! Sections of a task file whose boxes are tasks, and those whose boxes are none.
+//!
+//! Owns: the patterns of `tasks.sections` and what they say about a heading and all below it.
+//!
+//! Promises: a heading is matched by its words, whatever their case; a pattern that matches a heading
+//! matches the headings below it too; `exclude` wins over `include`.
+//!
+//! Refuses to know: which lines are headings, and what stands in a section.
+
+use super::TaskFile;
+use super::file::clean;
+use super::grammar::{Grammar, Head, head};
+use super::outline::Heading;
+use globset::{Glob, GlobBuilder, GlobMatcher};
+
+/// Which sections hold tasks. The default: all.
+#[derive(Clone, Debug, Default)]
+pub struct Sections {
+    include: Vec<Pattern>,
+    exclude: Vec<Pattern>,
+}
+
+/// A pattern as it was written, and ready for use.
+#[derive(Clone, Debug)]
+struct Pattern {
+    given: String,
+    matcher: GlobMatcher,
+}
+
+/// Why the boxes of a section are no tasks.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum LeftOut {
+    /// This pattern of `exclude` matches the heading or one above it.
+    Excluded(String),
+    /// There are patterns under `include`, and none matches.
+    NotIncluded,
+}
+
+impl Sections {
+    /// Sections by the patterns of `include` and `exclude`: globs over the words of headings. `Err` names
+    /// the first pattern that is none, and why.
+    pub fn new(include: &[String], exclude: &[String]) -> Result<Self, (String, String)> {
+        let all =
+            |given: &[String]| given.iter().map(|given| Pattern::new(given)).collect::<Result<Vec<_>, _>>();
+        Ok(Self { include: all(include)?, exclude: all(exclude)? })
+    }
+
+    /// True when every section holds tasks.
+    pub fn is_everything(&self) -> bool {
+        self.include.is_empty() && self.exclude.is_empty()
+    }
+
+    /// The patterns that match none of these headings, each with its key.
+    fn unused(&self, titles: &[Title]) -> Vec<(&'static str, String)> {
+        let include = self.include.iter().map(|pattern| ("include", pattern));
+        let all = include.chain(self.exclude.iter().map(|pattern| ("exclude", pattern)));
+        all.filter(|(_, pattern)| !titles.iter().any(|title| pattern.matches(title)))
+            .map(|(key, pattern)| (key, pattern.given.clone()))
+            .collect()
+    }
+
+    /// What is said about a section by the words of its heading, those of the headings above apart.
+    fn said(&self, title: &Title) -> Said {
+        let matching = |patterns: &[Pattern]| patterns.iter().position(|pattern| pattern.matches(title));
+        Said { excluded: matching(&self.exclude), included: matching(&self.include).is_some() }
+    }
+}
+
+impl TaskFile {
+    /// The patterns of `tasks.sections` that match no heading of this file: the key (`include` or
+    /// `exclude`) and the pattern as it was written.
+    pub fn unused_sections(&self) -> Vec<(&'static str, String)> {
+        let title = |heading: &Heading| {
+            Title::new(self.bytes.get(heading.title.clone()).unwrap_or_default(), &self.grammar)
+        };
+        let titles: Vec<Title> = self.headings.iter().map(title).collect();
+        self.grammar.sections.unused(&titles)
+    }
+}
+
+impl Pattern {
+    fn new(given: &str) -> Result<Self, (String, String)> {
+        let folded = given.trim().trim_end_matches([':', '：']).to_lowercase();
+        let glob: Result<Glob, _> = GlobBuilder::new(&folded).backslash_escape(true).build();
+        match glob {
+            Ok(glob) => Ok(Self { given: given.to_owned(), matcher: glob.compile_matcher() }),
+            Err(error) => Err((given.to_owned(), error.kind().to_string())),
+        }
+    }
+
+    fn matches(&self, title: &Title) -> bool {
+        title.forms.iter().any(|form| self.matcher.is_match(form))
+    }
+}
+
+/// The words of a heading in the forms in which a pattern may mean them, lower case.
+#[derive(Clone, Debug)]
+struct Title {
+    forms: Vec<String>,
+}
+
+impl Title {
+    /// The whole text; without emphasis, closing hashes and a last colon; and without its id.
+    fn new(text: &[u8], grammar: &Grammar) -> Self {
+        let tidy = |bytes: &[u8]| {
+            let text = clean("", bytes).to_lowercase();
+            text.trim_end_matches('#')
+                .trim_matches(|c: char| c.is_whitespace() || matches!(c, '*' | '_' | ':' | '：'))
+                .to_owned()
+        };
+        let mut forms = vec![tidy(text)];
+        if let Head::Named(name) = head(text, grammar) {
+            forms.push(tidy(text.get(name.rest..).unwrap_or_default()));
+        }
+        forms.dedup();
+        Self { forms }
+    }
+}
+
+/// What the patterns say about one heading alone.
+#[derive(Clone, Copy, Debug)]
+struct Said {
+    /// The pattern of `exclude` that matches.
+    excluded: Option<usize>,
+    included: bool,
+}
+
+/// The headings above a line, while lines are read.
+#[derive(Debug, Default)]
+pub(super) struct Above {
+    /// Level, and what is said about it.
+    open: Vec<(u8, Said)>,
+}
+
+impl Above {
+    /// A heading begins.
+    pub(super) fn heading(&mut self, level: u8, title: &[u8], grammar: &Grammar) {
+        if grammar.sections.is_everything() {
+            return;
+        }
+        while self.open.last().is_some_and(|(at, _)| *at >= level) {
+            self.open.pop();
+        }
+        self.open.push((level, grammar.sections.said(&Title::new(title, grammar))));
+    }
+
+    /// Why boxes here are no tasks; `None` where they are.
+    pub(super) fn left_out(&self, sections: &Sections) -> Option<LeftOut> {
+        if let Some(pattern) = self.open.iter().find_map(|(_, said)| sections.exclude.get(said.excluded?)) {
+            return Some(LeftOut::Excluded(pattern.given.clone()));
+        }
+        let included = sections.include.is_empty() || self.open.iter().any(|(_, said)| said.included);
+        (!included).then_some(LeftOut::NotIncluded)
+    }
+}

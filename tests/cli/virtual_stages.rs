@@ -1,0 +1,130 @@
+//! `stages: virtual`: the stages of a file that is left alone.
+
+use super::project::Project;
+
+const VIRTUAL: &str = "stages: virtual\nplacement: {LINT: each, PITEST: none}\n";
+const LINT: &str = "gates:\n  LINT: {run: [sh, -c, 'exit 0']}\n";
+
+/// As Kiro writes it.
+const KIRO: &str = "\
+# Implementation Plan
+
+- [ ] 1. Set up the parser
+  - [ ] 1.1 Read lines
+    - Keep the bytes
+    - _Requirements: 1.1, 2.3_
+  - [ ]* 1.2 Write property tests
+- [ ] 2. Checkpoint - all tests pass
+";
+
+fn project(tasks: &str) -> Project {
+    let project = Project::new(tasks);
+    project.config(&format!("{VIRTUAL}{LINT}"));
+    project
+}
+
+fn stories(project: &Project) -> Vec<String> {
+    project.story().iter().map(ToString::to_string).collect()
+}
+
+#[test]
+fn each_required_leaf_goes_through_all_stages_and_the_file_differs_in_ticks_alone() {
+    let project = project(KIRO);
+    project.ralph(&["run"]).code(0);
+    assert_eq!(
+        stories(&project),
+        [
+            "1.1.TEST-FIRST=ACCEPTED",
+            "1.1.=ACCEPTED",
+            "1.1.REQ-CHECK=REQ-CHECK PASS",
+            "1.1.LINT=LINT PASS",
+            "1.1.PRE-CR=PRE-CR PASS",
+            "2.=ACCEPTED",
+            "FINAL=COMPLETE",
+        ]
+    );
+    let ticked = KIRO.replace("- [ ] ", "- [x] ");
+    assert_eq!(project.read("tasks.md"), ticked, "the optional `[ ]*` stays");
+    project.ralph(&["run"]).code(0);
+    assert_eq!(stories(&project).len(), 7, "a second run has nothing to do");
+}
+
+#[test]
+fn the_box_is_ticked_with_the_last_stage_and_not_before() {
+    let project = project("- [ ] 1. One\n");
+    for done in 1..=4 {
+        project.ralph(&["run", "--once"]).code(5);
+        assert_eq!(project.read("tasks.md"), "- [ ] 1. One\n", "after {done} stages");
+    }
+    project.ralph(&["run", "--once"]);
+    assert_eq!(project.read("tasks.md"), "- [x] 1. One\n");
+    let status = project.ralph(&["status", "--json"]).code(0);
+    let boxes = status.json()[0]["boxes"].as_array().unwrap().clone();
+    let shown: Vec<String> = boxes
+        .iter()
+        .map(|row| format!("{}{}", row["task"].as_str().unwrap(), row["mark"].as_str().unwrap()))
+        .collect();
+    assert_eq!(shown, ["1.TEST-FIRSTx", "1.x", "1.REQ-CHECKx", "1.LINTx", "1.PRE-CRx", "FINAL "]);
+}
+
+#[test]
+fn what_an_agent_ticks_is_put_back_while_stages_are_open() {
+    let project = project("- [ ] 1. One\n");
+    project.agent("1.TEST-FIRST/1|1./1) tick_all; as_usual ;;");
+    project.ralph(&["run", "--max-iterations", "2"]).code(5);
+    assert_eq!(project.read("tasks.md"), "- [ ] 1. One\n");
+    assert!(project.read("progress.txt").contains("The agent wrote `[x]` for 1.; it was put back."));
+    project.ralph(&["run"]).code(0);
+    assert_eq!(stories(&project).len(), 6);
+}
+
+#[test]
+fn a_reviewer_that_fails_brings_rework_and_the_box_stays_open() {
+    let project = project("- [ ] 1. One\n");
+    project.agent(
+        "1.REQ-CHECK/1) [ -e said ] && as_usual || { touch said; echo 'RALPH-VERDICT: FAIL not so'; } ;;",
+    );
+    project.ralph(&["run"]).code(0);
+    assert_eq!(
+        stories(&project),
+        [
+            "1.TEST-FIRST=ACCEPTED",
+            "1.=ACCEPTED",
+            "1.REQ-CHECK=REQ-CHECK FAIL",
+            "1.=ACCEPTED",
+            "1.REQ-CHECK=REQ-CHECK PASS",
+            "1.LINT=LINT PASS",
+            "1.PRE-CR=PRE-CR PASS",
+            "FINAL=COMPLETE",
+        ]
+    );
+    assert_eq!(project.read("tasks.md"), "- [x] 1. One\n");
+}
+
+#[test]
+fn a_persons_tick_stands_for_all_stages_and_a_persons_open_box_opens_them() {
+    let project = project("- [x] 1. One\n- [ ] 2. Two\n");
+    project.ralph(&["run", "--once"]).code(5);
+    assert_eq!(stories(&project), ["2.TEST-FIRST=ACCEPTED"]);
+    project.write("tasks.md", "- [x] 1. One\n- [x] 2. Two\n");
+    let next = project.ralph(&["run", "--once"]).code(0);
+    assert!(next.err.is_empty() || !next.out.contains("2.REQ-CHECK"), "{}", next.out);
+    assert_eq!(stories(&project).last().unwrap(), "FINAL=COMPLETE");
+    project.write("tasks.md", "- [ ] 1. One\n- [x] 2. Two\n");
+    project.ralph(&["run", "--once"]).code(5);
+    assert_eq!(stories(&project).last().unwrap(), "1.TEST-FIRST=ACCEPTED");
+}
+
+#[test]
+fn stages_may_be_switched_on_and_off_between_runs() {
+    let project = project("- [ ] 1. One\n- [ ] 2. Two\n");
+    project.ralph(&["run", "--max-iterations", "6"]).code(5);
+    assert_eq!(project.read("tasks.md"), "- [x] 1. One\n- [ ] 2. Two\n");
+    project.config("");
+    project.ralph(&["run"]).code(0);
+    assert_eq!(stories(&project).last().unwrap(), "2.=ACCEPTED");
+    assert_eq!(project.read("tasks.md"), "- [x] 1. One\n- [x] 2. Two\n");
+    project.config(&format!("{VIRTUAL}{LINT}"));
+    project.ralph(&["run"]).code(0);
+    assert_eq!(project.read("tasks.md"), "- [x] 1. One\n- [x] 2. Two\n");
+}

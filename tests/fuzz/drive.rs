@@ -1,0 +1,131 @@
+//! What must hold for any bytes: the functions that the fuzz targets drive, and the test `fuzz` too.
+//!
+//! Owns: how arbitrary bytes become a task file, and what an agent did to it.
+//!
+//! Promises: a panic is a defect of the program.
+//!
+//! Refuses to know: where the bytes come from.
+
+use ralph::task::{
+    Edit, Flip, Grammar, Mark, ReadAs, Row, Sections, TaskFile, dialect, reconcile, with_marks,
+};
+
+/// Bytes before the text that choose what is done with it.
+const CHOICES: usize = 4;
+
+/// The text, the grammar that the first bytes choose, and these bytes.
+fn split(data: &[u8]) -> ([u8; CHOICES], &[u8], Grammar) {
+    let mut choices = [0; CHOICES];
+    let given = data.len().min(CHOICES);
+    choices[..given].copy_from_slice(&data[..given]);
+    let text = &data[given..];
+    let patterns = |texts: &[&str]| texts.iter().map(|text| (*text).to_owned()).collect::<Vec<_>>();
+    let sections = match choices[0] & 3 {
+        1 => Sections::new(&[], &patterns(&["done*", "2*"])),
+        2 => Sections::new(&patterns(&["plan", "*a*"]), &patterns(&["done"])),
+        _ => Ok(Sections::default()),
+    };
+    let sections = sections.expect("these are patterns");
+    (choices, text, Grammar::default().with_sections(sections))
+}
+
+/// Parser, remarks, problems, explanation, details, dialect.
+pub fn parse(data: &[u8]) {
+    let (_, text, grammar) = split(data);
+    let file = TaskFile::parse(text, &grammar);
+    assert_eq!(file.bytes(), text);
+    let (rows, lines) = (file.rows(), u32::try_from(text.len() + 1).unwrap_or(u32::MAX));
+    assert_eq!(rows.len(), file.len());
+    assert_eq!(file.details().len(), file.len());
+    let clear = |text: &str| !text.chars().any(char::is_control);
+    for row in &rows {
+        assert!((1..=lines).contains(&row.line) && clear(&row.text) && row.text.len() <= 500);
+    }
+    for remark in file.remarks() {
+        assert!((1..=lines).contains(&remark.line) && clear(&remark.message) && clear(&remark.hint));
+    }
+    for problem in file.problems() {
+        assert!((1..=lines).contains(&problem.line) && clear(&problem.message) && clear(&problem.hint));
+    }
+    let explained = file.explain();
+    assert!(explained.iter().zip(1..).all(|(line, number)| line.line == number), "each line once, in order");
+    let tasks = explained.iter().filter(|line| matches!(line.read, ReadAs::Task(_))).count();
+    assert_eq!(tasks, file.len());
+    for (detail, row) in file.details().iter().zip(&rows) {
+        let words = || detail.requirements.iter().chain(&detail.tags).chain(&detail.files);
+        assert!(words().all(|word| clear(word) && !word.is_empty() && word.len() <= 200));
+        assert!(detail.priority.is_none_or(|priority| priority <= 4));
+        assert!(file.requirements_of(&row.key).len() <= 64, "bounded");
+        if rows.len() > 8 {
+            break;
+        }
+    }
+    let _ = file.unused_sections();
+    let _ = dialect(&file, "");
+}
+
+/// Flips, the file without its ticks and back, and what an agent did.
+pub fn edit(data: &[u8]) {
+    let (choices, text, grammar) = split(data);
+    let file = TaskFile::parse(text, &grammar);
+    let rows = file.rows();
+    assert_eq!(with_marks(&file.skeleton(), &rows, &grammar).as_deref(), Ok(text));
+    assert_eq!(with_marks(&file.skeleton(), &rows, &Grammar::default()).as_deref(), Ok(text));
+    if let Some(row) = rows.get(usize::from(choices[1]) % rows.len().max(1)) {
+        flip(&file, row, &rows, &grammar);
+    }
+    let after = agents(&file, choices);
+    let result = reconcile(text, &after, &grammar);
+    let again = TaskFile::parse(result.bytes.as_slice(), &grammar);
+    assert_eq!(again.len(), rows.len() + result.added.len());
+    assert_eq!(again.problems().len(), file.problems().len());
+    assert!(is_subsequence(text, &result.bytes), "nothing of the file before is lost");
+    assert_eq!(reconcile(&result.bytes, &result.bytes, &grammar).bytes, result.bytes);
+}
+
+fn flip(file: &TaskFile, row: &Row, rows: &[Row], grammar: &Grammar) {
+    let to = if row.mark.is_done() { Mark::OPEN } else { Mark::DONE };
+    let Ok(Flip::Change(edit)) = file.flip(&row.key, to) else { return };
+    let after = edit.apply(file.bytes()).expect("an edit that was offered fits");
+    let differ = after.iter().zip(file.bytes()).filter(|(new, old)| new != old).count();
+    assert!(after.len() == file.bytes().len() && differ == 1, "one byte");
+    let back = Edit { expected: edit.replacement, replacement: edit.expected, ..edit };
+    assert_eq!(back.apply(&after).as_deref(), Ok(file.bytes()));
+    let read = TaskFile::parse(after, grammar).rows();
+    let same = read.iter().zip(rows).all(|(now, then)| now.is_same_box(then));
+    assert!(read.len() == rows.len() && same, "no other box is touched");
+}
+
+/// The file as an agent might leave it.
+fn agents(file: &TaskFile, choices: [u8; CHOICES]) -> Vec<u8> {
+    let text = file.bytes();
+    let place = |choice: u8| text.len() * usize::from(choice) / 256;
+    let (from, to) = (place(choices[2].min(choices[3])), place(choices[2].max(choices[3])));
+    let mut after = text.to_vec();
+    match (choices[0] >> 2) & 3 {
+        0 => {
+            for (at, mark) in file.mark_offsets().zip(choices.iter().cycle()) {
+                if text[at].is_ascii() {
+                    after[at] = b" xX-"[usize::from(mark & 3)];
+                }
+            }
+        }
+        1 => {
+            after.drain(from..to);
+        }
+        2 => {
+            let piece = text[from..to].to_vec();
+            let at = place(choices[1]);
+            after.splice(at..at, piece);
+        }
+        _ => {
+            after = [&text[to..], &b"\n- [ ] 9. new\n"[..], &text[..from]].concat();
+        }
+    }
+    after
+}
+
+fn is_subsequence(part: &[u8], whole: &[u8]) -> bool {
+    let mut rest = whole.iter();
+    part.iter().all(|byte| rest.any(|other| other == byte))
+}

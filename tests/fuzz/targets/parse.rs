@@ -1,0 +1,8 @@
+//! Everything that is read from a task file.
+#![no_main]
+
+#[path = "../drive.rs"]
+#[expect(dead_code, reason = "the targets share one file")]
+mod drive;
+
+libfuzzer_sys::fuzz_target!(|data: &[u8]| drive::parse(data));

@@ -1,0 +1,97 @@
+//! A short run of what the fuzz targets drive: random bytes, pieces of task files, and the corpus.
+
+#[path = "../fuzz/drive.rs"]
+mod drive;
+
+use super::corpus;
+use proptest::prelude::*;
+
+/// Pieces of which task files and their accidents are made.
+const PIECES: &[&str] = &[
+    "- [ ] ",
+    "- [x] ",
+    "- [X]* ",
+    "- [-] ",
+    "* [✅] ",
+    "1. [ ] ",
+    "- [P] ",
+    "- ",
+    "1. ",
+    "1.1 ",
+    "2.",
+    "2.PITEST ",
+    "2.TEST-FIRST ",
+    "FINAL ",
+    "G1.PITEST ",
+    "END.PITEST ",
+    "T001 [P] [US1] ",
+    "7.9* (P) ",
+    "**T002** ",
+    "# done\n",
+    "## 2. plan\n",
+    "a\n===\n",
+    "---\n",
+    "```\n",
+    "~~~\n",
+    "<!-- ",
+    "-->",
+    "  - _Requirements: 1.1, FR-2_\n",
+    "  ",
+    "\t",
+    "\n",
+    "\n\n",
+    "\r\n",
+    "\r",
+    "\u{feff}",
+    "a",
+    "é",
+    "| [ ] |",
+    "\\[ ]",
+    "**Do**: x.md",
+    "Checkpoint",
+    "(P1)",
+    "[a]: /u\n",
+    "> ",
+    "\0",
+];
+
+fn text() -> impl Strategy<Value = Vec<u8>> {
+    let piece = prop_oneof![
+        12 => proptest::sample::select(PIECES).prop_map(|piece| piece.as_bytes().to_vec()),
+        1 => proptest::collection::vec(any::<u8>(), 1..5),
+    ];
+    let choices = proptest::collection::vec(any::<u8>(), 4);
+    (choices, proptest::collection::vec(piece, 0..50))
+        .prop_map(|(choices, pieces)| [choices, pieces.concat()].concat())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(3000))]
+
+    #[test]
+    fn anything_is_read(data in prop_oneof![4 => text(), 1 => proptest::collection::vec(any::<u8>(), 0..200)]) {
+        drive::parse(&data);
+    }
+
+    #[test]
+    fn anything_is_edited(data in prop_oneof![4 => text(), 1 => proptest::collection::vec(any::<u8>(), 0..200)]) {
+        drive::edit(&data);
+    }
+}
+
+#[test]
+fn the_corpus_is_read_and_edited() {
+    let folder = match corpus() {
+        Ok(folder) => folder,
+        Err(why) => return eprintln!("skipped: {why}"),
+    };
+    let mut paths: Vec<_> = fs_err::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    paths.retain(|path| path.is_file());
+    paths.sort();
+    for (number, path) in (0..=u8::MAX).cycle().zip(&paths) {
+        let choices = [number, number.wrapping_mul(7), number.wrapping_mul(31), number.wrapping_mul(113)];
+        let data = [&choices[..], &fs_err::read(path).unwrap()].concat();
+        drive::parse(&data);
+        drive::edit(&data);
+    }
+}

@@ -8,6 +8,7 @@
 //! Refuses to know: processes, git, boxes, what follows from a claim.
 
 mod claim;
+mod cost;
 mod detect;
 mod invocation;
 mod limit;
@@ -15,6 +16,7 @@ mod prompt;
 mod reset;
 
 pub use claim::{MAX_WHY, read_claim};
+pub use cost::reported_cost;
 pub use detect::{KNOWN_AGENTS, detect};
 pub use invocation::{AgentCall, CallFacts, agent_call};
 pub use limit::usage_limit;

@@ -50,8 +50,8 @@ pub enum Verb {
         optional: bool,
     },
     /// Show families, stages, verdicts and what is blocked
-    #[command(after_help = "Examples:\n  ralph status\n  ralph status --json")]
-    Status,
+    #[command(after_help = "Examples:\n  ralph status\n  ralph status --watch\n  ralph status --json")]
+    Status(super::status::StatusArgs),
     /// Tick a box by hand, with a reason, for the commits of this moment
     #[command(after_help = "Example:\n  ralph accept 2.PITEST --reason 'the last mutant is equivalent'")]
     Accept(ByHand),

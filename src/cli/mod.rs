@@ -17,6 +17,7 @@ mod place;
 mod run;
 mod show;
 mod stage;
+mod status;
 mod surgery;
 mod teller;
 mod ui;
@@ -52,7 +53,7 @@ fn dispatch(cli: &Cli) -> Result<Exit, Fault> {
     match &cli.verb {
         Verb::Run(args) => run::run(&place, args),
         Verb::Next { optional } => show::next(&place, *optional),
-        Verb::Status => show::status(&place),
+        Verb::Status(args) => status::status(&place, args),
         Verb::Diff { id } => show::diff(&place, id.as_deref()),
         Verb::Accept(by_hand) => hand::accept(&place, by_hand),
         Verb::Reopen(by_hand) => hand::reopen(&place, by_hand),

@@ -1,6 +1,6 @@
-//! `ralph next`, `status` and `diff`: questions that change nothing and take no lock.
+//! `ralph next` and `diff`: questions that change nothing and take no lock.
 //!
-//! Owns: the tables and JSON of what is known.
+//! Owns: their lines and their JSON.
 //!
 //! Promises: safe beside a run.
 //!
@@ -10,10 +10,10 @@ use super::exit::Exit;
 use super::ui;
 use super::workspace::{Place, key_of};
 use crate::engine::Fault;
-use crate::machine::choice::{Choice, choose, is_required_open};
-use crate::machine::state::{By, State};
+use crate::machine::choice::{Choice, choose};
+use crate::machine::state::State;
 use crate::machine::survey::covered_changes;
-use crate::task::{Row, Stage, TaskKey};
+use crate::task::TaskKey;
 use serde_json::json;
 
 /// `ralph next`: 0 when there is a next box, 1 when all is done or nothing can be taken.
@@ -49,75 +49,6 @@ pub(super) fn choice(place: &Place<'_>, state: &State, optional: bool) -> Exit {
 
 fn line_of(state: &State, key: &TaskKey) -> u32 {
     state.book().row(key).map_or(0, |row| row.line)
-}
-
-/// `ralph status`.
-pub(super) fn status(place: &Place<'_>) -> Result<Exit, Fault> {
-    let workspace = place.open()?;
-    let state = workspace.read_boxes()?;
-    let book = state.book();
-    if place.json {
-        let rows: Vec<_> = book.rows.iter().map(|row| row_facts(&state, row)).collect();
-        ui::json(
-            &json!({ "spec": state.spec, "iteration": state.iteration, "phase": state.phase.name(), "boxes": rows }),
-        );
-        return Ok(Exit::Done);
-    }
-    let done = book.rows.iter().filter(|row| row.mark.is_done()).count();
-    ui::line(&format!(
-        "{}: {done} of {} boxes ticked, {} iterations, {}",
-        state.spec,
-        book.rows.len(),
-        state.iteration,
-        state.phase.name()
-    ));
-    for row in &book.rows {
-        let mut words =
-            vec![format!("[{}]", row.mark.0), format!("{:<13}", row.key.to_string()), row.text.clone()];
-        let stage = book.stage(&row.key);
-        if let Some(verdict) = stage.and_then(|stage| stage.verdict) {
-            words.push(format!("— {verdict}"));
-        }
-        if row.mark.is_done() && stage.and_then(|stage| stage.ticked_by) == Some(By::Person) {
-            words.push("(by a person)".to_owned());
-        }
-        if row.optional {
-            words.push("(optional)".to_owned());
-        }
-        ui::line(words.join(" ").trim_end());
-        let reasons = stage.map(|stage| stage.reasons.as_slice()).unwrap_or_default();
-        for reason in reasons.iter().filter(|_| is_required_open(row)) {
-            ui::line(&format!("      - {reason}"));
-        }
-        let blocked = book.family(&row.key.family).and_then(|family| family.blocked.as_ref());
-        if let Some(why) = blocked.filter(|_| is_work(row)) {
-            ui::line(&format!("      blocked: {why}"));
-        }
-    }
-    Ok(Exit::Done)
-}
-
-fn is_work(row: &Row) -> bool {
-    matches!(row.key.stage, Stage::Implementation | Stage::Integ | Stage::Final)
-}
-
-fn row_facts(state: &State, row: &Row) -> serde_json::Value {
-    let book = state.book();
-    let stage = book.stage(&row.key);
-    json!({
-        "task": row.key.to_string(),
-        "family": row.key.family,
-        "stage": row.key.stage,
-        "line": row.line,
-        "mark": row.mark,
-        "optional": row.optional,
-        "text": row.text,
-        "verdict": stage.and_then(|stage| stage.verdict),
-        "attempts": stage.map_or(0, |stage| stage.attempts),
-        "by": stage.and_then(|stage| stage.ticked_by).map(|by| match by { By::Ralph => "ralph", By::Person => "person" }),
-        "reasons": stage.map(|stage| stage.reasons.clone()).unwrap_or_default(),
-        "blocked": book.family(&row.key.family).and_then(|family| family.blocked.clone()),
-    })
 }
 
 /// `ralph diff`.

@@ -8,6 +8,7 @@
 //! Refuses to know: rules (the machine has them), formats, flags.
 
 mod fault;
+mod follow;
 mod outside;
 mod perform;
 mod places;
@@ -17,6 +18,7 @@ mod views;
 mod world;
 
 pub use fault::{Fault, FaultKind};
+pub use follow::Follow;
 pub use outside::{Outside, Parts, private_folder};
 pub use places::Places;
 pub use world::{AgentEnd, Awaited, Judged, JudgedAhead, Readings, Started, World};

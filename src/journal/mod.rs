@@ -8,8 +8,10 @@
 //!
 //! Refuses to know: what an event means.
 
+mod follow;
 mod format;
 
+pub use follow::{Follower, Told};
 pub use format::{Line, LineError, Record};
 
 use crate::machine::event::Event;
@@ -80,6 +82,8 @@ pub struct Journal {
 /// Where a journal file ends.
 #[derive(Debug)]
 pub struct Ending {
+    /// Where the last record begins, in bytes; 0 when there is none.
+    pub last: u64,
     /// How many records it holds.
     pub records: u64,
     /// The hash of the last one; what the first one follows on when there is none.
@@ -90,6 +94,13 @@ pub struct Ending {
     pub torn: u64,
     /// The first record of an unknown kind or version, if any; it and all after it are not counted.
     pub newer: Option<(u64, String)>,
+}
+
+impl Ending {
+    /// Before the first record.
+    fn of_nothing() -> Self {
+        Self { last: 0, records: 0, head: format::genesis(), valid_len: 0, torn: 0, newer: None }
+    }
 }
 
 impl Journal {
@@ -143,9 +154,17 @@ impl Journal {
 /// journal is never held twice: a torn tail is reported, a broken middle refused.
 pub fn replay<E: From<JournalError>>(
     bytes: &[u8],
+    each: impl FnMut(Record) -> Result<(), E>,
+) -> Result<Ending, E> {
+    replay_on(bytes, Ending::of_nothing(), each)
+}
+
+/// The same for what stands behind the whole records that were read before; `bytes` begin where they end.
+fn replay_on<E: From<JournalError>>(
+    bytes: &[u8],
+    mut ending: Ending,
     mut each: impl FnMut(Record) -> Result<(), E>,
 ) -> Result<Ending, E> {
-    let mut ending = Ending { records: 0, head: format::genesis(), valid_len: 0, torn: 0, newer: None };
     let mut offset = 0usize;
     while offset < bytes.len() {
         let number = ending.records + 1;
@@ -170,11 +189,12 @@ pub fn replay<E: From<JournalError>>(
         };
         ending.head.clone_from(&record.hash);
         offset += line.len() + 1;
-        ending.valid_len = offset as u64;
+        ending.last = ending.valid_len;
+        ending.valid_len += line.len() as u64 + 1;
         ending.records = number;
         each(record)?;
     }
-    ending.torn = bytes.len() as u64 - ending.valid_len;
+    ending.torn = (bytes.len() - offset) as u64;
     Ok(ending)
 }
 

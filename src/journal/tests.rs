@@ -164,3 +164,93 @@ fn a_record_that_the_reader_refuses_ends_the_reading_with_its_error() {
     assert!(matches!(result, Err(JournalError::Changed)) && seen == 2);
     assert_eq!(disk.read(&path()).unwrap().unwrap(), bytes);
 }
+
+/// What a follower tells: `A` for anew, else the records' numbers.
+fn followed(follower: &mut Follower, disk: &Memory) -> Result<String, JournalError> {
+    let mut told = String::new();
+    let is_new = follower.read(disk, |piece| {
+        told += &match piece {
+            Told::Anew => "A".to_owned(),
+            Told::Record(record) => record.seq.to_string(),
+        };
+        Ok::<(), JournalError>(())
+    })?;
+    assert_eq!(is_new, !told.is_empty());
+    Ok(told)
+}
+
+#[test]
+fn a_follower_tells_each_record_once_whatever_part_of_it_is_there_at_a_look() {
+    let (_, bytes) = written(3);
+    let line = bytes.len() / 3;
+    for cut in 0..=bytes.len() {
+        let mut disk = Memory::default();
+        let mut follower = Follower::new(&path());
+        assert_eq!(followed(&mut follower, &disk).unwrap(), "");
+        disk.append(&path(), &bytes[..cut]).unwrap();
+        let first = followed(&mut follower, &disk).unwrap();
+        assert_eq!(first.len(), cut / line, "cut at {cut}");
+        assert_eq!(followed(&mut follower, &disk).unwrap(), "", "nothing is new");
+        disk.append(&path(), &bytes[cut..]).unwrap();
+        assert_eq!(first + &followed(&mut follower, &disk).unwrap(), "123", "cut at {cut}");
+    }
+}
+
+#[test]
+fn a_torn_tail_that_a_run_cuts_off_and_writes_over_is_followed() {
+    let (mut disk, bytes) = written(2);
+    let mut follower = Follower::new(&path());
+    disk.append(&path(), &bytes[..40]).unwrap();
+    assert_eq!(followed(&mut follower, &disk).unwrap(), "12");
+    let (mut journal, _) = opened(&mut disk).unwrap();
+    assert_eq!(followed(&mut follower, &disk).unwrap(), "");
+    journal.append(&mut disk, "2026-11-22T00:00:01Z", &Event::ProgressAppended).unwrap();
+    assert_eq!(followed(&mut follower, &disk).unwrap(), "3");
+}
+
+#[test]
+fn a_journal_that_shrank_or_is_another_is_told_from_its_start() {
+    let (mut disk, bytes) = written(3);
+    let mut follower = Follower::new(&path());
+    assert_eq!(followed(&mut follower, &disk).unwrap(), "123");
+    disk.replace(&path(), &bytes[..bytes.len() / 3]).unwrap();
+    assert_eq!(followed(&mut follower, &disk).unwrap(), "A1");
+    disk.replace(&path(), b"").unwrap();
+    assert_eq!(followed(&mut follower, &disk).unwrap(), "A");
+    let mut other = Memory::default();
+    let (mut journal, _) = opened(&mut other).unwrap();
+    for _ in 0..4 {
+        journal.append(&mut other, "2027-01-01T00:00:00Z", &Event::Resumed).unwrap();
+    }
+    disk.replace(&path(), &bytes).unwrap();
+    assert_eq!(followed(&mut follower, &disk).unwrap(), "123");
+    disk.replace(&path(), &other.read(&path()).unwrap().unwrap()).unwrap();
+    assert_eq!(followed(&mut follower, &disk).unwrap(), "A1234", "longer, and not the same");
+}
+
+#[test]
+fn a_broken_journal_is_refused_once_and_read_again_when_it_was_mended() {
+    let (mut disk, bytes) = written(3);
+    let mut follower = Follower::new(&path());
+    let broken = String::from_utf8(bytes.clone()).unwrap().replacen("resumed", "forged!", 1);
+    disk.replace(&path(), broken.as_bytes()).unwrap();
+    assert!(matches!(followed(&mut follower, &disk), Err(JournalError::Corrupt { line: 1, .. })));
+    assert_eq!(followed(&mut follower, &disk).unwrap(), "", "the same file is not read again");
+    disk.replace(&path(), &bytes[..bytes.len() / 3 * 2]).unwrap();
+    assert_eq!(followed(&mut follower, &disk).unwrap(), "A12");
+    disk.append(&path(), &bytes[bytes.len() / 3 * 2..]).unwrap();
+    assert_eq!(followed(&mut follower, &disk).unwrap(), "3");
+}
+
+#[test]
+fn a_newer_record_ends_what_is_told_and_is_named() {
+    let (mut disk, bytes) = written(1);
+    let head = String::from_utf8(bytes[6..70].to_vec()).unwrap();
+    let body = r#"{"v":99,"seq":2,"at":"2030-01-01T00:00:00Z","e":{"kind":"dream"}}"#;
+    let hash = format::hash(head.as_bytes(), body.as_bytes());
+    disk.append(&path(), format!("{{\"h\":\"{hash}\",\"p\":\"{head}\",\"r\":{body}}}\n").as_bytes()).unwrap();
+    let mut follower = Follower::new(&path());
+    assert_eq!(followed(&mut follower, &disk).unwrap(), "1");
+    assert_eq!(follower.newer(), Some("version 99"));
+    assert_eq!(followed(&mut follower, &disk).unwrap(), "");
+}

@@ -21,6 +21,7 @@
 
 mod ahead;
 mod attempt;
+pub mod backing;
 pub mod choice;
 pub mod decide;
 pub mod effect;

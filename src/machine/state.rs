@@ -14,7 +14,7 @@ use super::facts::{
 use super::policy::Policy;
 use super::stop::Stop;
 use crate::mutation::GateReport;
-use crate::task::{BoxClaim, Mark, Row, Stage, TaskKey};
+use crate::task::{BoxClaim, Mark, Row, Stage, TaskFile, TaskKey};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Everything that ralph knows of a workspace.
@@ -152,6 +152,8 @@ pub struct StageState {
     pub stands_for: Option<StandsFor>,
     /// Who ticked the box.
     pub ticked_by: Option<By>,
+    /// `checks.green` passed before the box was ticked.
+    pub green: bool,
     /// The last verdict of a gate or reviewer, one word.
     pub verdict: Option<&'static str>,
     /// Classes that this gate judged, `<package>/<path>`.
@@ -310,6 +312,21 @@ impl State {
     /// The boxes as they stand in the file now, for questions; a run takes them by an event.
     pub fn take_rows(&mut self, rows: Vec<Row>) {
         self.book_mut().rows = rows;
+    }
+
+    /// Looks at a task file with its boxes as they stand there now; the state is afterwards as it was.
+    pub fn with_boxes<T>(&mut self, spec: &str, file: Option<&TaskFile>, look: impl FnOnce(&Self) -> T) -> T {
+        let own_spec = std::mem::replace(&mut self.spec, spec.to_owned());
+        let own_rows = file.map(|file| {
+            let rows = file.boxes(&self.book().rows);
+            std::mem::replace(&mut self.book_mut().rows, rows)
+        });
+        let seen = look(self);
+        if let Some(rows) = own_rows {
+            self.book_mut().rows = rows;
+        }
+        self.spec = own_spec;
+        seen
     }
 
     /// The book of the current task file, to be changed.

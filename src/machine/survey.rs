@@ -157,6 +157,7 @@ pub(super) fn ticked(book: &mut Book, key: &TaskKey, by: By, stands_for: StandsF
     stage.attempts = 0;
     stage.reasons.clear();
     stage.ticked_by = Some(by);
+    stage.green = false;
     stage.stands_for = Some(stands_for);
 }
 
@@ -168,6 +169,7 @@ pub(super) fn opened(book: &mut Book, key: &TaskKey) {
     stage.attempts = 0;
     stage.frozen_only = false;
     stage.ticked_by = None;
+    stage.green = false;
     stage.stands_for = None;
     if key.stage == Stage::Final {
         book.gaps.clear();

@@ -10,7 +10,7 @@
 use super::decide::{Decision, count, listed};
 use super::effect::{Body, Effect, Entry};
 use super::ending;
-use super::event::Mode;
+use super::event::{Check, Mode};
 use super::facts::{FileStatus, KeptFile, Observation, full_path};
 use super::kin;
 use super::stale;
@@ -150,6 +150,7 @@ fn accept(state: &mut State, key: &TaskKey, seen: &Seen, moved: bool) -> Vec<Eff
     let verdict = key.stage.is_review() && set_verdict(state, key, "PASS");
     let stands_for = stands_for(&key.stage, observation);
     ticked(state.book_mut(), key, By::Ralph, stands_for);
+    state.book_mut().stage_mut(key).green = matches!(seen.check, Some((Check::Green, _)));
     let headline = match key.stage {
         Stage::ReqCheck | Stage::PreCr => format!("{} PASS", key.stage.word()),
         _ => "ACCEPTED".to_owned(),

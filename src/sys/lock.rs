@@ -74,6 +74,16 @@ pub fn holder(path: &Path) -> Option<String> {
     (!line.is_empty()).then_some(line)
 }
 
+/// Who holds the lock now, as a line for a message, found out without taking it: the process that signed the
+/// file is there. `None` when nobody does, or when the holder cannot be seen from here.
+pub fn held_by(path: &Path) -> Option<String> {
+    let line = holder(path)?;
+    let (pid, rest) = line.strip_prefix("process ")?.split_once(" (start time ")?;
+    let (started, _) = rest.split_once(')')?;
+    let id = ProcessId { pid: pid.parse().ok()?, started: started.parse().ok()? };
+    id.is_alive().then_some(line)
+}
+
 /// True while the locked file is the one that the path names: a lock on an unlinked file keeps nobody out.
 fn is_still_at(file: &File, path: &Path) -> io::Result<bool> {
     let held = file.metadata()?;
@@ -94,7 +104,7 @@ fn sign(file: &mut File) -> io::Result<()> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Lock, holder};
+    use super::{Lock, held_by, holder};
     use std::sync::Barrier;
 
     #[test]
@@ -128,6 +138,30 @@ mod tests {
         assert!(line.starts_with(&format!("process {} (start time ", std::process::id())), "{line}");
         fs_err::write(&path, "a\u{1b}[31mb\nsecond").unwrap();
         assert_eq!(holder(&path).unwrap(), "a[31mb");
+    }
+
+    #[test]
+    fn a_lock_is_held_while_the_process_that_signed_it_is_there() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("lock");
+        assert_eq!(held_by(&path), None);
+        let lock = Lock::try_take(&path).unwrap().unwrap();
+        let line = held_by(&path).unwrap();
+        assert_eq!(Some(&line), holder(&path).as_ref());
+        assert!(Lock::try_take(&path).unwrap().is_none(), "asking leaves the lock with its holder");
+        drop(lock);
+        let me = super::ProcessId::own().unwrap();
+        for (text, held) in [
+            (format!("process {} (start time {}) since x\n", me.pid, me.started), true),
+            (format!("process {} (start time {}) since x\n", me.pid, me.started + 1), false),
+            (format!("process {} (start time ) since x\n", me.pid), false),
+            ("process x (start time 1) since x\n".to_owned(), false),
+            ("process 0 (start time 0)\n".to_owned(), false),
+            (String::new(), false),
+        ] {
+            fs_err::write(&path, &text).unwrap();
+            assert_eq!(held_by(&path).is_some(), held, "{text}");
+        }
     }
 
     #[test]

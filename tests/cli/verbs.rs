@@ -1,9 +1,11 @@
-//! Each verb: its help, its JSON, its exit code; `init`, `check`, `next`, `status`.
+//! Each verb: its help, its JSON, its exit code; `init`, `check`, `next`.
 
 use super::project::Project;
 
-const VERBS: [&str; 11] =
-    ["run", "next", "status", "accept", "reopen", "gate", "snapshot", "diff", "check", "init", "demo"];
+const VERBS: [&str; 13] = [
+    "run", "next", "status", "accept", "reopen", "gate", "snapshot", "diff", "place", "stage", "check",
+    "init", "demo",
+];
 
 #[test]
 fn the_help_of_each_verb_has_an_example() {
@@ -92,23 +94,6 @@ fn questions_about_a_file_that_is_not_there_are_not_answered_with_all_done() {
         }
         project.write("tasks.md", "");
     }
-}
-
-#[test]
-fn status_shows_verdicts_reasons_and_blocks() {
-    let project = Project::new("- [ ] 1. One\n- [ ] 1.LINT L\n- [ ]* 2. Two\n");
-    project.config("gates:\n  LINT: {run: [sh, -c, 'echo the line is long; exit 1']}\nlimits: {rework: 0}\n");
-    project.ralph(&["run"]).code(1);
-    let status = project.ralph(&["status"]).code(0).out;
-    insta::assert_snapshot!(status, @r"
-    tasks.md: 0 of 3 boxes ticked, 2 iterations, stopped
-    [ ] 1.            One
-          - The gate LINT fails in package app.
-          - the line is long
-          blocked: 1.LINT failed after 0 reworks.
-    [ ] 1.LINT        L — FAIL
-    [ ] 2.            Two (optional)
-    ");
 }
 
 #[test]

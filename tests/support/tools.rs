@@ -4,9 +4,14 @@ use std::path::Path;
 
 /// True when Maven and Java are there; says why not, and fails where they must be (`CI=true`).
 pub(crate) fn has_maven() -> bool {
+    has(&["mvn", "java", "javac"])
+}
+
+/// True when these programs are there; says why not, and fails where they must be (`CI=true`).
+pub(crate) fn has(programs: &[&str]) -> bool {
     let path = std::env::vars().find(|(name, _)| name == "PATH").map(|(_, value)| value).unwrap_or_default();
     let there = |program: &str| path.split(':').any(|folder| Path::new(folder).join(program).is_file());
-    let missing: Vec<&str> = ["mvn", "java", "javac"].into_iter().filter(|program| !there(program)).collect();
+    let missing: Vec<&str> = programs.iter().copied().filter(|program| !there(program)).collect();
     if missing.is_empty() {
         return true;
     }

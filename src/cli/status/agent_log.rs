@@ -1,0 +1,134 @@
+//! The end of what an agent, a check or a gate printed.
+//!
+//! Owns: which log of an iteration is shown, and what is taken out of it.
+//!
+//! Promises: bounded bytes, files and lines; no escape sequence and no control character is left; what cannot
+//! be read is shown as nothing.
+//!
+//! Refuses to know: what the text means.
+
+use crate::report::plain::line;
+use crate::report::width::steady;
+use crate::sys::Disk;
+use anstream::adapter::strip_str;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+/// Bytes that are read of a log.
+const BYTES: u64 = 64 << 10;
+/// Lines that are kept, and characters of each.
+const LINES: usize = 200;
+const CHARS: usize = 1_000;
+/// Folders of an iteration hold reports of thousands of files: so many entries are looked at, so deep.
+const ENTRIES: usize = 500;
+const DEPTH: usize = 3;
+
+/// The end of a log.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct AgentLog {
+    /// Its path in the iteration's folder; empty when there is none.
+    pub(super) name: String,
+    /// Its last lines.
+    pub(super) lines: Vec<String>,
+}
+
+/// The log in an iteration's folder that was written to last.
+pub(super) fn newest(folder: &Path, disk: &dyn Disk) -> AgentLog {
+    let mut left = ENTRIES;
+    let mut found = Vec::new();
+    logs(folder, DEPTH, &mut left, &mut found);
+    let Some((_, path)) = found.into_iter().max() else { return AgentLog::default() };
+    let Ok(Some((bytes, before))) = disk.tail(&path, BYTES) else { return AgentLog::default() };
+    let name = path.strip_prefix(folder).unwrap_or(&path).display().to_string();
+    AgentLog { name: line(&name, 100), lines: lines(&bytes, before > 0) }
+}
+
+/// Adds the logs that hold something. Links are not followed.
+fn logs(folder: &Path, depth: usize, left: &mut usize, found: &mut Vec<(SystemTime, PathBuf)>) {
+    let Ok(entries) = fs_err::read_dir(folder) else { return };
+    for entry in entries.flatten() {
+        if *left == 0 {
+            return;
+        }
+        *left -= 1;
+        let path = entry.path();
+        let Ok(metadata) = entry.metadata() else { continue };
+        if metadata.is_dir() && depth > 1 {
+            logs(&path, depth - 1, left, found);
+        } else if metadata.is_file() && metadata.len() > 0 && is_log(&path) {
+            found.extend(metadata.modified().map(|at| (at, path)));
+        }
+    }
+}
+
+fn is_log(path: &Path) -> bool {
+    let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+    matches!(name, "agent.out" | "agent.err") || path.extension().is_some_and(|ending| ending == "log")
+}
+
+/// The last lines, fit to be shown. A first line whose beginning was not read is left out.
+fn lines(bytes: &[u8], is_cut: bool) -> Vec<String> {
+    let text = String::from_utf8_lossy(bytes);
+    let all: Vec<&str> = text.lines().skip(usize::from(is_cut)).collect();
+    let last = all.get(all.len().saturating_sub(LINES)..).unwrap_or_default();
+    last.iter().map(|row| shown(row)).collect()
+}
+
+/// One line of a log. Escape sequences end with their line at the latest, so that none can hide what follows;
+/// a carriage return paints over what stands before it, as progress bars do.
+fn shown(row: &str) -> String {
+    let painted = row.trim_end_matches('\r').rsplit('\r').next().unwrap_or_default();
+    steady(&line(&strip_str(painted).to_string(), CHARS))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sys::disk::RealDisk;
+    use proptest::prelude::*;
+
+    #[test]
+    fn escape_sequences_and_control_characters_go_and_progress_bars_keep_their_last_word() {
+        let bytes = b"\x1b[1;31mred\x1b[0m \x1b]0;title\x07x\x08y\r\n 10%\r 90%\r100%\n\x1b[2J\x1b[Hhome\n\xff\xfe end\ttab\n";
+        assert_eq!(lines(bytes, false), ["red xy", "100%", "home", "\u{fffd}\u{fffd} end tab"]);
+        assert_eq!(lines(b"\x1b]0;never ended\nseen\n", false), ["", "seen"], "nothing hides what follows");
+        assert_eq!(lines(b"half a line\nwhole\n", true), ["whole"]);
+        assert_eq!(lines(b"", false), [""; 0]);
+        let many = "x\n".repeat(1_000);
+        assert_eq!(lines(many.as_bytes(), false).len(), LINES);
+        assert_eq!(lines("y".repeat(50_000).as_bytes(), false)[0].chars().count(), CHARS);
+    }
+
+    proptest! {
+        #[test]
+        fn any_bytes_are_bounded_lines_without_control_characters(bytes in proptest::collection::vec(any::<u8>(), 0..3_000)) {
+            let lines = lines(&bytes, false);
+            prop_assert!(lines.len() <= LINES);
+            prop_assert!(lines.iter().all(|line| !line.contains(|c: char| c.is_control()) && line.chars().count() <= CHARS));
+        }
+    }
+
+    #[test]
+    fn the_log_that_was_written_to_last_is_shown_and_links_are_not_followed() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |path: &str| folder.path().join(path);
+        let disk = RealDisk::new();
+        assert_eq!(newest(&at("none"), &disk), AgentLog::default());
+        fs_err::create_dir_all(at("iter-1/gate/logs")).unwrap();
+        let write = |path: &str, text: &str, seconds: u64| {
+            fs_err::write(at(path), text).unwrap();
+            let file = fs_err::OpenOptions::new().write(true).open(at(path)).unwrap().into_parts().0;
+            file.set_modified(SystemTime::UNIX_EPOCH + std::time::Duration::from_secs(seconds)).unwrap();
+        };
+        write("iter-1/agent.out", "out\n", 10);
+        write("iter-1/agent.err", "", 30);
+        write("iter-1/prompt.md", "prompt\n", 40);
+        write("secret", "secret\n", 50);
+        fs_err::os::unix::fs::symlink(at("secret"), at("iter-1/planted.log")).unwrap();
+        let log = newest(&at("iter-1"), &disk);
+        assert_eq!((log.name.as_str(), log.lines), ("agent.out", vec!["out".to_owned()]));
+        write("iter-1/gate/logs/01-mvn.log", "[INFO] here\n", 20);
+        let log = newest(&at("iter-1"), &disk);
+        assert_eq!((log.name.as_str(), log.lines), ("gate/logs/01-mvn.log", vec!["[INFO] here".to_owned()]));
+    }
+}

@@ -1,0 +1,121 @@
+//! The answer of `ralph status --json`.
+//!
+//! Owns: its fields. A field, once released, keeps its name and meaning.
+//!
+//! Promises: one object; what is not known is null, not zero.
+//!
+//! Refuses to know: how it is printed.
+
+use crate::machine::choice::Choice;
+use crate::machine::state::{By, State};
+use crate::report::board::{Board, Cell, Cost, Line};
+use crate::task::{Row, TaskKey};
+use serde_json::{Map, Value, json};
+
+/// The object.
+pub(super) fn facts(state: &State, board: &Board) -> Value {
+    let rows: Vec<Value> = state.book().rows.iter().map(|row| row_facts(state, row)).collect();
+    let families: Vec<Value> = board.families.iter().map(|line| family(board, line)).collect();
+    let gates: Map<String, Value> =
+        board.gates.iter().map(|gate| (gate.name.clone(), gate.says.iter().copied().collect())).collect();
+    json!({
+        "spec": state.spec,
+        "iteration": state.iteration,
+        "phase": state.phase.name(),
+        "boxes": rows,
+        "stages": board.stages,
+        "families": families,
+        "current": current(board),
+        "next": next(state, &board.next),
+        "gates": gates,
+        "time": {
+            "runs_seconds": board.spent.runs,
+            "agents_millis": board.spent.agents,
+            "gates_millis": board.spent.gates,
+        },
+        "cost": cost(board.cost),
+        "why": board.why,
+        "holder": board.holder,
+    })
+}
+
+fn row_facts(state: &State, row: &Row) -> Value {
+    let book = state.book();
+    let stage = book.stage(&row.key);
+    json!({
+        "task": row.key.to_string(),
+        "family": row.key.family,
+        "stage": row.key.stage,
+        "line": row.line,
+        "mark": row.mark,
+        "optional": row.optional,
+        "text": row.text,
+        "verdict": stage.and_then(|stage| stage.verdict),
+        "attempts": stage.map_or(0, |stage| stage.attempts),
+        "by": stage.and_then(|stage| stage.ticked_by).map(|by| match by { By::Ralph => "ralph", By::Person => "person" }),
+        "reasons": stage.map(|stage| stage.reasons.clone()).unwrap_or_default(),
+        "blocked": book.family(&row.key.family).and_then(|family| family.blocked.clone()),
+    })
+}
+
+/// A row of the table: `stages` holds a cell for each box of the family.
+fn family(board: &Board, line: &Line) -> Value {
+    let cells: Map<String, Value> =
+        line.cells.values().map(|cell| (cell.key.stage.word().to_owned(), cell_facts(cell))).collect();
+    let (agents, gates) = board.spent.families.get(&line.family).copied().unwrap_or_default();
+    json!({
+        "family": line.family,
+        "text": line.text,
+        "line": line.line,
+        "parent": line.parent,
+        "blocked": line.blocked,
+        "reworks": line.reworks,
+        "agents_millis": agents,
+        "gates_millis": gates,
+        "stages": cells,
+    })
+}
+
+fn cell_facts(cell: &Cell) -> Value {
+    json!({
+        "task": cell.key.to_string(),
+        "standing": cell.standing.name(),
+        "shown": cell.standing.words(),
+        "done": cell.done,
+        "rejected": cell.rejected,
+        "attempts": cell.attempts,
+        "reasons": cell.reasons,
+    })
+}
+
+fn current(board: &Board) -> Value {
+    board.current.as_ref().map_or(Value::Null, |now| {
+        let since = jiff::Timestamp::from_second(now.since).map(|at| at.to_string()).ok();
+        json!({
+            "task": now.key.to_string(),
+            "stage": now.key.stage,
+            "doing": now.doing.word(),
+            "iteration": now.iteration,
+            "since": since,
+        })
+    })
+}
+
+fn next(state: &State, next: &Choice) -> Value {
+    let line = |key: &TaskKey| state.book().row(key).map(|row| row.line);
+    match next {
+        Choice::Take(key) => {
+            json!({ "task": key.to_string(), "stage": key.stage, "line": line(key), "done": false, "reasons": [] })
+        }
+        Choice::AllDone => json!({ "task": null, "done": true, "reasons": [] }),
+        Choice::Stuck(reasons) => json!({ "task": null, "done": false, "reasons": reasons }),
+    }
+}
+
+/// Null where no attempt reported a cost.
+fn cost(cost: Cost) -> Value {
+    if cost.reported == 0 {
+        return Value::Null;
+    }
+    json!({ "usd_micros": cost.micros, "reported": cost.reported, "attempts": cost.attempts })
+}

@@ -1,0 +1,418 @@
+//! One frame of the live view.
+//!
+//! Owns: what stands where, in any size of the terminal.
+//!
+//! Promises: a function of the view alone; no size makes it panic; where there is little room, the table and
+//! what runs are what is left.
+//!
+//! Refuses to know: terminals, keys, time.
+
+use super::agent_log::AgentLog;
+use super::keys::Act;
+use crate::report::board::{Board, Line as Family, Standing};
+use crate::report::plain::line;
+use crate::report::spent::duration;
+use crate::report::table::{GAP, Grid, GridCell, headline, now, open_reasons, says, time_and_cost};
+use crate::report::width::{cut, pad};
+use ratatui::Frame;
+use ratatui::layout::{Constraint, Layout, Rect};
+use ratatui::style::{Color, Modifier, Style};
+use ratatui::text::{Line, Span};
+use ratatui::widgets::{Block, Borders, Paragraph};
+
+/// Everything that a frame shows.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct View {
+    /// Families, stages, totals.
+    pub(super) board: Board,
+    /// The end of the agent's log.
+    pub(super) log: AgentLog,
+    /// Seconds since 1970.
+    pub(super) now: i64,
+    /// The row that a person chose; the one that runs when `None`.
+    pub(super) chosen: Option<usize>,
+    /// What could not be read.
+    pub(super) trouble: Option<String>,
+    /// Colours are wanted.
+    pub(super) color: bool,
+}
+
+impl View {
+    /// Nothing chosen, no log.
+    pub(super) fn new(board: Board, color: bool) -> Self {
+        Self { board, log: AgentLog::default(), now: 0, chosen: None, trouble: None, color }
+    }
+
+    /// Does what a key asks for.
+    pub(super) fn take(&mut self, act: Act) {
+        let last = self.board.families.len().saturating_sub(1);
+        match act {
+            Act::Move(by) => self.chosen = Some(self.row().saturating_add_signed(by).min(last)),
+            Act::End(is_last) => self.chosen = Some(if is_last { last } else { 0 }),
+            Act::Follow => self.chosen = None,
+            Act::Quit | Act::Redraw => {}
+        }
+    }
+
+    /// The iteration whose log is shown.
+    pub(super) fn log_iteration(&self) -> u64 {
+        self.board.current.as_ref().map_or(self.board.iteration, |now| now.iteration)
+    }
+
+    /// The row that is marked: the chosen one, else that which runs, else that which is next.
+    fn row(&self) -> usize {
+        let board = &self.board;
+        let family = match (&board.current, &board.next) {
+            (Some(now), _) => Some(&now.key.family),
+            (None, crate::machine::choice::Choice::Take(key)) => Some(&key.family),
+            _ => None,
+        };
+        let place = |name: &String| board.families.iter().position(|line| line.family == *name);
+        let found = self.chosen.or_else(|| family.and_then(place)).unwrap_or(0);
+        found.min(board.families.len().saturating_sub(1))
+    }
+
+    fn style(&self, color: Color) -> Style {
+        if self.color { Style::new().fg(color) } else { Style::new() }
+    }
+}
+
+/// Draws the view.
+pub(super) fn draw(view: &View, frame: &mut Frame<'_>) {
+    let columns = usize::from(frame.area().width);
+    let (head, reasons) = (head(view, columns), reasons(view));
+    let rooms = Rooms::of(view, frame.area(), head.len(), reasons.len());
+    let lengths = rooms.all().map(|rows| Constraint::Length(u16::try_from(rows).unwrap_or(u16::MAX)));
+    let areas = Layout::vertical(lengths).areas(frame.area());
+    let [of_head, of_table, of_reasons, of_log, of_keys] = areas;
+    frame.render_widget(Paragraph::new(head), of_head);
+    table(view, frame, of_table);
+    let name = view.board.families.get(view.row()).map(title_of).unwrap_or_default();
+    titled(
+        frame,
+        of_reasons,
+        &format!("why {name}"),
+        reasons.iter().map(|reason| Line::raw(cut(reason, columns))).collect(),
+    );
+    log(view, frame, of_log);
+    let keys = "q quit · j/k or arrows scroll · g/G first/last · f follow what runs";
+    frame.render_widget(Paragraph::new(keys).style(Style::new().add_modifier(Modifier::DIM)), of_keys);
+}
+
+/// The rows of each part.
+struct Rooms {
+    head: usize,
+    table: usize,
+    reasons: usize,
+    log: usize,
+    keys: usize,
+}
+
+impl Rooms {
+    /// The table gets what it needs while three tenths are left for the log; the log gets the rest.
+    fn of(view: &View, area: Rect, head: usize, reasons: usize) -> Self {
+        let height = usize::from(area.height);
+        let [roomy, large] = [12, 20].map(|least| height >= least);
+        let keys = usize::from(roomy);
+        let head = if roomy { head } else { 2.min(height.saturating_sub(2)) };
+        let reasons = if large && reasons > 0 { reasons.min(5) + 1 } else { 0 };
+        let left = height.saturating_sub(head + reasons + keys);
+        let least = if roomy { height * 3 / 10 } else { 0 };
+        let wanted = view.board.families.len() + 2;
+        let table = if roomy { left.saturating_sub(least).min(wanted) } else { left };
+        Self { head, table, reasons, log: left - table, keys }
+    }
+
+    fn all(&self) -> [usize; 5] {
+        [self.head, self.table, self.reasons, self.log, self.keys]
+    }
+}
+
+/// What runs, what is next, gates, time.
+fn head(view: &View, columns: usize) -> Vec<Line<'static>> {
+    let board = &view.board;
+    let plain = Style::new();
+    let runs = if board.holder.is_some() { Color::Yellow } else { Color::Reset };
+    let mut lines =
+        vec![(headline(board), plain.add_modifier(Modifier::BOLD)), (running(view), view.style(runs))];
+    let trouble = view.trouble.as_ref().map(|trouble| line(&format!("trouble: {trouble}"), 500));
+    lines.extend(trouble.map(|trouble| (trouble, view.style(Color::Red))));
+    let next = crate::report::table::next(board).into_iter().find(|line| line.starts_with("next: "));
+    let gates: Vec<String> =
+        board.gates.iter().map(|gate| format!("{}: {}", gate.name, says(gate))).collect();
+    let gates = (!gates.is_empty()).then(|| format!("gates: {}", gates.join(" · ")));
+    lines.extend(next.into_iter().chain(gates).chain([time_and_cost(board)]).map(|text| (text, plain)));
+    lines.into_iter().map(|(text, style)| Line::styled(cut(&text, columns), style)).collect()
+}
+
+fn running(view: &View) -> String {
+    let board = &view.board;
+    match (now(board), &board.current, &board.holder) {
+        (Some(what), Some(current), _) => {
+            let seconds = u64::try_from(view.now.saturating_sub(current.since)).unwrap_or(0);
+            format!("now: {what}, for {}", duration(seconds))
+        }
+        (_, _, Some(_)) => match &board.why {
+            Some(why) => format!("now: {}: {why}", board.phase),
+            None => format!("now: {}", board.phase),
+        },
+        _ => match &board.why {
+            Some(why) => format!("no run is active; {}: {why}", board.phase),
+            None => "no run is active".to_owned(),
+        },
+    }
+}
+
+/// Why the marked family is open or blocked.
+fn reasons(view: &View) -> Vec<String> {
+    let Some(family) = view.board.families.get(view.row()) else { return Vec::new() };
+    let alone = Board { families: vec![family.clone()], ..view.board.clone() };
+    open_reasons(&alone)
+}
+
+fn title_of(family: &Family) -> String {
+    if family.id.is_empty() { format!("line {}", family.line) } else { family.id.clone() }
+}
+
+/// Lines under a rule with a title.
+fn titled(frame: &mut Frame<'_>, area: Rect, title: &str, lines: Vec<Line<'static>>) {
+    let block = Block::new().borders(Borders::TOP).title(format!(" {title} "));
+    frame.render_widget(Paragraph::new(lines).block(block), area);
+}
+
+/// The families around the marked one.
+fn table(view: &View, frame: &mut Frame<'_>, area: Rect) {
+    let board = &view.board;
+    let framed = area.height >= 5;
+    let rows = usize::from(area.height).saturating_sub(if framed { 2 } else { 1 });
+    let grid = Grid::fit(board, usize::from(area.width));
+    let first = view.row().saturating_sub(rows / 2).min(grid.rows.len().saturating_sub(rows));
+    let last = (first + rows).min(grid.rows.len());
+    let bold = Style::new().add_modifier(Modifier::BOLD);
+    let mut lines = vec![Line::styled(spread(&grid, grid.head.iter().map(String::as_str)), bold)];
+    for (at, cells) in grid.rows.iter().enumerate().take(last).skip(first) {
+        let style =
+            if at == view.row() { Style::new().add_modifier(Modifier::REVERSED) } else { Style::new() };
+        lines.push(Line::from(spans(view, &grid, cells)).style(style));
+    }
+    if framed {
+        titled(frame, area, &format!("tasks {}-{last} of {}", (first + 1).min(last), grid.rows.len()), lines);
+    } else {
+        frame.render_widget(Paragraph::new(lines), area);
+    }
+}
+
+fn spread<'a>(grid: &Grid, cells: impl Iterator<Item = &'a str>) -> String {
+    let cells: Vec<String> = cells.zip(&grid.widths).map(|(text, width)| pad(text, *width)).collect();
+    cells.join(&" ".repeat(GAP))
+}
+
+fn spans(view: &View, grid: &Grid, cells: &[GridCell]) -> Vec<Span<'static>> {
+    let mut spans = Vec::new();
+    for (cell, width) in cells.iter().zip(&grid.widths) {
+        let style = cell.standing.map_or(Style::new(), |standing| tone(view, standing));
+        spans.push(Span::styled(pad(&cell.text, *width), style));
+        spans.push(Span::raw(" ".repeat(GAP)));
+    }
+    spans
+}
+
+fn tone(view: &View, standing: Standing) -> Style {
+    match standing {
+        Standing::Running => view.style(Color::Yellow).add_modifier(Modifier::BOLD),
+        Standing::Passed(_) | Standing::Done => view.style(Color::Green),
+        Standing::ByPerson => view.style(Color::Cyan),
+        Standing::CommitOnly | Standing::Rejected(_) | Standing::Rework(_) => view.style(Color::Magenta),
+        Standing::Blocked | Standing::Failed(_) => view.style(Color::Red),
+        Standing::Optional => Style::new().add_modifier(Modifier::DIM),
+        Standing::Marked(_) | Standing::Open => Style::new(),
+    }
+}
+
+/// The last lines of the log that fit.
+fn log(view: &View, frame: &mut Frame<'_>, area: Rect) {
+    let rows = usize::from(area.height).saturating_sub(1);
+    let all = &view.log.lines;
+    let shown = all.get(all.len().saturating_sub(rows)..).unwrap_or_default();
+    let title = match view.log.name.as_str() {
+        "" => format!("log of iteration {}: nothing yet", view.log_iteration()),
+        name => format!("log of iteration {}: {name}", view.log_iteration()),
+    };
+    titled(
+        frame,
+        area,
+        &title,
+        shown.iter().map(|line| Line::raw(cut(line, usize::from(area.width)))).collect(),
+    );
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::board::tests::{NOW, board, working};
+    use ratatui::Terminal;
+    use ratatui::backend::TestBackend;
+
+    fn view(held: bool) -> View {
+        let (state, spent) = working();
+        let mut view = View::new(board(&state, &spent, held), true);
+        view.now = NOW;
+        view.log = AgentLog {
+            name: "agent.out".into(),
+            lines: (1..=40).map(|n| format!("line {n} of the agent, 数字")).collect(),
+        };
+        view
+    }
+
+    fn drawn(view: &View, columns: u16, rows: u16) -> String {
+        let mut terminal = Terminal::new(TestBackend::new(columns, rows)).unwrap();
+        terminal.draw(|frame| draw(view, frame)).unwrap();
+        terminal.backend().to_string()
+    }
+
+    #[test]
+    fn a_frame_of_the_usual_size() {
+        insta::assert_snapshot!(drawn(&view(true), 80, 24), @r#"
+        "tasks.md: 8 of 15 boxes ticked, 12 iterations, attempting                       "
+        "now: 2. agent, iteration 12, after 1 rejected, for 7 s                          "
+        "next: 2. Discounts by quantity, rounded half up, never below zero               "
+        "gates: PITEST: 1 PASS, 1 FAIL                                                   "
+        "time: runs 20 min 7 s, agents 0 s, gates 0 s; cost: not reported                "
+        " tasks 1-5 of 7 ────────────────────────────────────────────────────────────────"
+        "TASK   TEXT            TEST-FIRST  IMPLEMENT    REQ-CHECK  PITEST  PRE-CR  FINAL"
+        "1.     Sum the lines…  done        done         PASS       PASS    PASS         "
+        "2.     Discounts by…   done        running      open       FAIL    open         "
+        "3.     数字を数える                person                                       " Hidden by multi-width symbols: [(8, " "), (10, " "), (12, " "), (14, " "), (16, " "), (18, " ")]
+        "4.     Write the man…              commit only                                  "
+        "5.     Somebody's                  [-]                                          "
+        " why 2 ─────────────────────────────────────────────────────────────────────────"
+        "2. is open:                                                                     "
+        "  - The coverage of class a.B is 50% (1/2).                                     "
+        "  - survivor B.java:7                                                           "
+        " log of iteration 12: agent.out ────────────────────────────────────────────────"
+        "line 35 of the agent, 数字                                                      " Hidden by multi-width symbols: [(23, " "), (25, " ")]
+        "line 36 of the agent, 数字                                                      " Hidden by multi-width symbols: [(23, " "), (25, " ")]
+        "line 37 of the agent, 数字                                                      " Hidden by multi-width symbols: [(23, " "), (25, " ")]
+        "line 38 of the agent, 数字                                                      " Hidden by multi-width symbols: [(23, " "), (25, " ")]
+        "line 39 of the agent, 数字                                                      " Hidden by multi-width symbols: [(23, " "), (25, " ")]
+        "line 40 of the agent, 数字                                                      " Hidden by multi-width symbols: [(23, " "), (25, " ")]
+        "q quit · j/k or arrows scroll · g/G first/last · f follow what runs             "
+        "#);
+    }
+
+    #[test]
+    fn a_large_frame() {
+        insta::assert_snapshot!(drawn(&view(true), 120, 40), @r#"
+        "tasks.md: 8 of 15 boxes ticked, 12 iterations, attempting                                                               "
+        "now: 2. agent, iteration 12, after 1 rejected, for 7 s                                                                  "
+        "next: 2. Discounts by quantity, rounded half up, never below zero                                                       "
+        "gates: PITEST: 1 PASS, 1 FAIL                                                                                           "
+        "time: runs 20 min 7 s, agents 0 s, gates 0 s; cost: not reported                                                        "
+        " tasks 1-7 of 7 ────────────────────────────────────────────────────────────────────────────────────────────────────────"
+        "TASK   TEXT                                                    TEST-FIRST  IMPLEMENT    REQ-CHECK  PITEST  PRE-CR  FINAL"
+        "1.     Sum the lines of an order                               done        done         PASS       PASS    PASS         "
+        "2.     Discounts by quantity, rounded half up, never below z…  done        running      open       FAIL    open         "
+        "3.     数字を数える                                                        person                                       " Hidden by multi-width symbols: [(8, " "), (10, " "), (12, " "), (14, " "), (16, " "), (18, " ")]
+        "4.     Write the manual                                                    commit only                                  "
+        "5.     Somebody's                                                          [-]                                          "
+        "6.     Nice to have                                                        optional                                     "
+        "FINAL  Validate                                                                                                    open "
+        " why 2 ─────────────────────────────────────────────────────────────────────────────────────────────────────────────────"
+        "2. is open:                                                                                                             "
+        "  - The coverage of class a.B is 50% (1/2).                                                                             "
+        "  - survivor B.java:7                                                                                                   "
+        " log of iteration 12: agent.out ────────────────────────────────────────────────────────────────────────────────────────"
+        "line 21 of the agent, 数字                                                                                              " Hidden by multi-width symbols: [(23, " "), (25, " ")]
+        "line 22 of the agent, 数字                                                                                              " Hidden by multi-width symbols: [(23, " "), (25, " ")]
+        "line 23 of the agent, 数字                                                                                              " Hidden by multi-width symbols: [(23, " "), (25, " ")]
+        "line 24 of the agent, 数字                                                                                              " Hidden by multi-width symbols: [(23, " "), (25, " ")]
+        "line 25 of the agent, 数字                                                                                              " Hidden by multi-width symbols: [(23, " "), (25, " ")]
+        "line 26 of the agent, 数字                                                                                              " Hidden by multi-width symbols: [(23, " "), (25, " ")]
+        "line 27 of the agent, 数字                                                                                              " Hidden by multi-width symbols: [(23, " "), (25, " ")]
+        "line 28 of the agent, 数字                                                                                              " Hidden by multi-width symbols: [(23, " "), (25, " ")]
+        "line 29 of the agent, 数字                                                                                              " Hidden by multi-width symbols: [(23, " "), (25, " ")]
+        "line 30 of the agent, 数字                                                                                              " Hidden by multi-width symbols: [(23, " "), (25, " ")]
+        "line 31 of the agent, 数字                                                                                              " Hidden by multi-width symbols: [(23, " "), (25, " ")]
+        "line 32 of the agent, 数字                                                                                              " Hidden by multi-width symbols: [(23, " "), (25, " ")]
+        "line 33 of the agent, 数字                                                                                              " Hidden by multi-width symbols: [(23, " "), (25, " ")]
+        "line 34 of the agent, 数字                                                                                              " Hidden by multi-width symbols: [(23, " "), (25, " ")]
+        "line 35 of the agent, 数字                                                                                              " Hidden by multi-width symbols: [(23, " "), (25, " ")]
+        "line 36 of the agent, 数字                                                                                              " Hidden by multi-width symbols: [(23, " "), (25, " ")]
+        "line 37 of the agent, 数字                                                                                              " Hidden by multi-width symbols: [(23, " "), (25, " ")]
+        "line 38 of the agent, 数字                                                                                              " Hidden by multi-width symbols: [(23, " "), (25, " ")]
+        "line 39 of the agent, 数字                                                                                              " Hidden by multi-width symbols: [(23, " "), (25, " ")]
+        "line 40 of the agent, 数字                                                                                              " Hidden by multi-width symbols: [(23, " "), (25, " ")]
+        "q quit · j/k or arrows scroll · g/G first/last · f follow what runs                                                     "
+        "#);
+    }
+
+    #[test]
+    fn a_tiny_frame_keeps_what_runs_and_its_row() {
+        insta::assert_snapshot!(drawn(&view(true), 20, 5), @r#"
+        "tasks.md: 8 of 15 b…"
+        "now: 2. agent, iter…"
+        "TASK   TEST  IMPL  …"
+        "1.     done  done   "
+        "2.     done  run    "
+        "#);
+    }
+
+    #[test]
+    fn without_a_run_the_frame_says_so() {
+        let mut view = view(false);
+        view.trouble = Some("journal.jsonl:3: the journal was changed by another hand.".into());
+        let text = drawn(&view, 80, 24);
+        assert!(text.contains("no run is active"), "{text}");
+        assert!(text.contains("trouble: journal.jsonl:3"), "{text}");
+        assert!(!text.contains("running"), "{text}");
+    }
+
+    #[test]
+    fn no_size_makes_it_panic_and_the_marked_row_is_always_there() {
+        let mut view = view(true);
+        for columns in [1, 2, 5, 14, 20, 33, 79, 80, 120] {
+            for rows in (1..30).chain([45]) {
+                view.take(Act::Follow);
+                let text = drawn(&view, columns, rows);
+                if rows >= 4 && columns >= 14 {
+                    assert!(text.contains("\"2."), "{columns}×{rows}:\n{text}");
+                }
+                view.take(Act::End(true));
+                drawn(&view, columns, rows);
+            }
+        }
+    }
+
+    #[test]
+    fn keys_move_the_mark_within_the_table_and_f_follows_again() {
+        let mut view = view(true);
+        assert_eq!(view.row(), 1, "what runs");
+        view.take(Act::Move(1));
+        assert_eq!(view.row(), 2);
+        view.take(Act::Move(-10));
+        assert_eq!(view.row(), 0);
+        view.take(Act::Move(100));
+        assert_eq!(view.row(), view.board.families.len() - 1);
+        view.take(Act::End(false));
+        assert_eq!(view.row(), 0);
+        view.take(Act::Follow);
+        assert_eq!(view.row(), 1);
+        view.board.families.clear();
+        view.take(Act::Move(1));
+        assert_eq!(view.row(), 0);
+        drawn(&view, 80, 24);
+    }
+
+    #[test]
+    fn without_colours_nothing_is_coloured() {
+        let mut view = view(true);
+        view.color = false;
+        let mut terminal = Terminal::new(TestBackend::new(120, 40)).unwrap();
+        terminal.draw(|frame| draw(&view, frame)).unwrap();
+        let cells = terminal.backend().buffer().content();
+        assert!(cells.iter().all(|cell| cell.fg == Color::Reset && cell.bg == Color::Reset));
+        view.color = true;
+        terminal.draw(|frame| draw(&view, frame)).unwrap();
+        assert!(terminal.backend().buffer().content().iter().any(|cell| cell.fg == Color::Green));
+    }
+}

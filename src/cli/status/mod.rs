@@ -1,0 +1,84 @@
+//! `ralph status`: what is ticked and why, what runs, what is next; once, as JSON, or live.
+//!
+//! Owns: which of the three ways a question is answered in.
+//!
+//! Promises: takes no lock and writes nothing, so it is safe beside a run.
+//!
+//! Refuses to know: how the state came to be.
+
+mod agent_log;
+mod facts;
+mod frame;
+mod keys;
+mod screen;
+mod source;
+mod watch;
+
+use super::exit::Exit;
+use super::ui;
+use super::workspace::Place;
+use crate::engine::{Fault, FaultKind};
+use crate::report::table;
+use clap::Args;
+use source::Source;
+use std::io::IsTerminal as _;
+
+/// Columns where standard output is no terminal.
+const COLUMNS: usize = 100;
+
+/// Flags of `status`.
+#[derive(Debug, Args)]
+pub struct StatusArgs {
+    /// Show it live until `q` is pressed: table, what runs, the end of the agent's log, gates
+    #[arg(long)]
+    pub watch: bool,
+}
+
+/// `ralph status`.
+pub(super) fn status(place: &Place<'_>, args: &StatusArgs) -> Result<Exit, Fault> {
+    let workspace = place.open()?;
+    if args.watch {
+        needs_terminal(place.json)?;
+    }
+    let mut source = Source::open(&workspace)?;
+    if args.watch {
+        return watch::watch(&mut source);
+    }
+    if place.json {
+        ui::json(&source.look(|state, board| facts::facts(state, &board))?);
+    } else {
+        let board = source.board()?;
+        for line in table::lines(&board, columns()) {
+            ui::line(&line);
+        }
+    }
+    if let Some(trouble) = source.trouble() {
+        ui::note(&format!("note: {trouble}"));
+    }
+    Ok(Exit::Done)
+}
+
+/// The live view is for people at a terminal.
+fn needs_terminal(json: bool) -> Result<(), Fault> {
+    let what = if json {
+        "--watch draws on a terminal and prints no JSON."
+    } else if !std::io::stdout().is_terminal() || !std::io::stdin().is_terminal() {
+        "--watch needs a terminal, and standard input or output is none."
+    } else {
+        return Ok(());
+    };
+    Err(Fault::new(
+        FaultKind::Setup,
+        what,
+        "`ralph status` says the same once, `ralph status --json` as JSON",
+    ))
+}
+
+/// Columns of the terminal that is written to.
+fn columns() -> usize {
+    let terminal = std::io::stdout().is_terminal().then(ratatui::crossterm::terminal::size);
+    match terminal {
+        Some(Ok((columns, _))) if columns > 0 => usize::from(columns),
+        _ => COLUMNS,
+    }
+}

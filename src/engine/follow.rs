@@ -1,0 +1,147 @@
+//! The state beside a run: the journal folded as it grows.
+//!
+//! Owns: the fold of what a follower tells, and the boxes of tasks.md as they stand now.
+//!
+//! Promises: takes no lock and writes nothing; each record is folded once; after an error the fold begins
+//! anew when the journal is another.
+//!
+//! Refuses to know: what is shown of it.
+
+use super::{Fault, Fold, Places};
+use crate::journal::{Follower, Told};
+use crate::machine::state::State;
+use crate::report::spent::Spent;
+use crate::sys::Disk;
+use crate::task::{Grammar, TaskFile};
+
+/// A workspace that is looked at from outside.
+#[derive(Debug)]
+pub struct Follow {
+    places: Places,
+    grammar: Grammar,
+    follower: Follower,
+    fold: Fold,
+    spent: Spent,
+    /// tasks.md as it was read last; `None` where there is no such file.
+    tasks: Option<TaskFile>,
+    /// Why the journal cannot be folded, as long as it is this one.
+    broken: Option<Fault>,
+}
+
+impl Follow {
+    /// Nothing was read yet.
+    pub fn new(places: Places, grammar: Grammar) -> Self {
+        let follower = Follower::new(&places.journal());
+        let (fold, spent) = (Fold::default(), Spent::default());
+        Self { places, grammar, follower, fold, spent, tasks: None, broken: None }
+    }
+
+    /// Takes what the journal has gained and what stands in tasks.md; false when neither has changed. A journal
+    /// that cannot be folded is an error until it is another.
+    pub fn read(&mut self, disk: &dyn Disk) -> Result<bool, Fault> {
+        let has_grown = self.read_journal(disk).inspect_err(|fault| self.broken = Some(again(fault)))?;
+        if has_grown {
+            self.broken = None;
+        }
+        match &self.broken {
+            Some(fault) => Err(again(fault)),
+            None => Ok(self.read_tasks(disk)? || has_grown),
+        }
+    }
+
+    fn read_journal(&mut self, disk: &dyn Disk) -> Result<bool, Fault> {
+        let Self { follower, fold, spent, .. } = self;
+        follower.read(disk, |told| {
+            match told {
+                Told::Anew => (*fold, *spent) = (Fold::default(), Spent::default()),
+                Told::Record(record) => {
+                    fold.take(&record)?;
+                    spent.note(&record.at, &record.event, &fold.state);
+                }
+            }
+            Ok(())
+        })
+    }
+
+    fn read_tasks(&mut self, disk: &dyn Disk) -> Result<bool, Fault> {
+        let bytes = disk.read(&self.places.tasks())?;
+        if bytes.as_deref() == self.tasks.as_ref().map(TaskFile::bytes) {
+            return Ok(false);
+        }
+        self.tasks = bytes.map(|bytes| TaskFile::parse(bytes, &self.grammar));
+        Ok(true)
+    }
+
+    /// The kind of record of a newer ralph before which reading ended.
+    pub fn newer(&self) -> Option<&str> {
+        self.follower.newer()
+    }
+
+    /// Time and attempts so far.
+    pub fn spent(&self) -> &Spent {
+        &self.spent
+    }
+
+    /// Looks at the state with the boxes as tasks.md has them; where there is no such file, as the journal has
+    /// them.
+    pub fn look<T>(&mut self, look: impl FnOnce(&State, &Spent) -> T) -> T {
+        let (tasks, spent) = (self.tasks.as_ref(), &self.spent);
+        self.fold.state.with_boxes(&self.places.spec_name(), tasks, |state| look(state, spent))
+    }
+}
+
+/// The same fault once more.
+fn again(fault: &Fault) -> Fault {
+    Fault::new(fault.kind, fault.what.clone(), fault.hint.clone())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::journal::Journal;
+    use crate::machine::event::{Event, Mode};
+    use crate::machine::policy::Policy;
+    use crate::sys::disk::RealDisk;
+
+    fn started() -> Event {
+        let (spec, version) = ("tasks.md".to_owned(), String::new());
+        Event::RunStarted { spec, policy: Policy::default(), mode: Mode::Loop, retry: Vec::new(), version }
+    }
+
+    fn append(disk: &mut RealDisk, places: &Places, event: &Event) {
+        let mut journal = Journal::open(disk, &places.journal(), |_| Ok::<(), Fault>(())).unwrap();
+        journal.append(disk, "2026-11-22T00:00:00Z", event).unwrap();
+    }
+
+    #[test]
+    fn what_is_new_is_taken_once_and_a_broken_journal_stays_an_error_until_it_is_another() {
+        let folder = tempfile::tempdir().unwrap();
+        let workspace = folder.path().to_owned();
+        let places = Places { spec: workspace.clone(), workspace };
+        let mut disk = RealDisk::new();
+        let mut follow = Follow::new(places.clone(), Grammar::default());
+        assert!(!follow.read(&disk).unwrap(), "there is nothing");
+        disk.replace(&places.tasks(), b"- [ ] 1. A\n").unwrap();
+        assert!(follow.read(&disk).unwrap());
+        append(&mut disk, &places, &started());
+        assert!(follow.read(&disk).unwrap());
+        assert!(!follow.read(&disk).unwrap());
+        let boxes = |follow: &mut Follow| follow.look(|state, _| state.book().rows.len());
+        assert_eq!(boxes(&mut follow), 1);
+        let (own, spec) = (follow.fold.state.book().rows.len(), follow.fold.state.spec.clone());
+        assert_eq!((own, spec.as_str()), (0, "tasks.md"), "a look changes nothing: {spec}");
+
+        // An event that cannot follow.
+        append(&mut disk, &places, &Event::ProgressAppended);
+        let what = follow.read(&disk).unwrap_err().what;
+        disk.replace(&places.tasks(), b"- [ ] 1. A\n- [ ] 2. B\n").unwrap();
+        assert_eq!(follow.read(&disk).unwrap_err().what, what);
+        disk.truncate(&places.journal(), 0).unwrap();
+        append(&mut disk, &places, &started());
+        assert!(follow.read(&disk).unwrap());
+        assert_eq!(boxes(&mut follow), 2);
+        fs_err::remove_file(places.tasks()).unwrap();
+        assert!(follow.read(&disk).unwrap());
+        assert_eq!(boxes(&mut follow), 0, "as the journal has them");
+    }
+}

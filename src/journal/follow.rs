@@ -1,0 +1,109 @@
+//! A journal that grows, read from beside the process that writes it.
+//!
+//! Owns: how far it was read.
+//!
+//! Promises: nothing is written and no lock is taken; each record is told once, in order, as soon as its line
+//! is whole; a torn tail waits for its rest; a journal that shrank or is another one than before is told from
+//! its start, announced by [`Told::Anew`].
+//!
+//! Refuses to know: what the records mean.
+
+use super::{Ending, JournalError, Record, replay, replay_on};
+use crate::sys::Disk;
+use std::path::{Path, PathBuf};
+
+/// What is told of a journal.
+#[derive(Debug)]
+pub enum Told {
+    /// The records come from the first one on: what was told before counts no more.
+    Anew,
+    /// The next record.
+    Record(Box<Record>),
+}
+
+/// How far a journal was read.
+#[derive(Debug)]
+pub struct Follower {
+    path: PathBuf,
+    ending: Ending,
+    /// The length at which reading failed: the same file is not read again and again.
+    failed: Option<u64>,
+}
+
+impl Follower {
+    /// Nothing was read yet.
+    pub fn new(path: &Path) -> Self {
+        Self { path: path.to_owned(), ending: Ending::of_nothing(), failed: None }
+    }
+
+    /// What stands behind the last record that was told: the kind or version of a newer ralph.
+    pub fn newer(&self) -> Option<&str> {
+        self.ending.newer.as_ref().map(|(_, what)| what.as_str())
+    }
+
+    /// Tells what is new; false when nothing is. After an error the journal is read from its start, once it
+    /// has another length.
+    pub fn read<E: From<JournalError>>(
+        &mut self,
+        disk: &dyn Disk,
+        mut each: impl FnMut(Told) -> Result<(), E>,
+    ) -> Result<bool, E> {
+        let length = disk.len(&self.path).map_err(JournalError::Io)?.unwrap_or(0);
+        if self.failed == Some(length) {
+            return Ok(false);
+        }
+        let told = self.tell(disk, length, &mut each);
+        self.failed = told.is_err().then_some(length);
+        if told.is_err() {
+            self.ending = Ending::of_nothing();
+        }
+        told
+    }
+
+    fn tell<E: From<JournalError>>(
+        &mut self,
+        disk: &dyn Disk,
+        length: u64,
+        each: &mut impl FnMut(Told) -> Result<(), E>,
+    ) -> Result<bool, E> {
+        if self.failed.is_some() || length < self.ending.valid_len {
+            return self.tell_anew(disk, each);
+        }
+        if self.ending.newer.is_some() {
+            return Ok(false);
+        }
+        let from = self.ending.last;
+        let Some((bytes, before)) = disk.tail(&self.path, length - from).map_err(JournalError::Io)? else {
+            return Ok(false);
+        };
+        if before != from {
+            // It grew or shrank between the two looks: the next one sees it.
+            return Ok(false);
+        }
+        let known = usize::try_from(self.ending.valid_len - from).unwrap_or(usize::MAX);
+        let Some(new) = bytes.get(known..).filter(|_| self.is_last(&bytes)) else {
+            return self.tell_anew(disk, each);
+        };
+        let records = self.ending.records;
+        let ending = std::mem::replace(&mut self.ending, Ending::of_nothing());
+        self.ending = replay_on(new, ending, |record| each(Told::Record(Box::new(record))))?;
+        Ok(self.ending.records > records)
+    }
+
+    fn tell_anew<E: From<JournalError>>(
+        &mut self,
+        disk: &dyn Disk,
+        each: &mut impl FnMut(Told) -> Result<(), E>,
+    ) -> Result<bool, E> {
+        let bytes = disk.read(&self.path).map_err(JournalError::Io)?.unwrap_or_default();
+        each(Told::Anew)?;
+        self.ending = replay(&bytes, |record| each(Told::Record(Box::new(record))))?;
+        Ok(true)
+    }
+
+    /// Do these bytes begin with the record that was told last?
+    fn is_last(&self, bytes: &[u8]) -> bool {
+        let start = format!("{{\"h\":\"{}\"", self.ending.head);
+        self.ending.records == 0 || bytes.starts_with(start.as_bytes())
+    }
+}

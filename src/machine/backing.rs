@@ -1,0 +1,89 @@
+//! What stands behind a tick.
+//!
+//! Owns: which ticked box nothing but a commit stands behind.
+//!
+//! Promises: a function of the book alone; a box of which nothing is known, or that a person ticked, is never
+//! said to have a commit behind it.
+//!
+//! Refuses to know: how people are told.
+
+use super::kin;
+use super::state::{Book, By};
+use crate::task::{Row, Stage, TaskKey};
+
+/// True for work that ralph ticked for its commits alone: `checks.green` was not asked, and the task file has
+/// no TEST-FIRST of its family and no gate or review over it, neither its own nor one of a family above, nor
+/// one of wider reach. A parent that was ticked with its last child stands for its children, not for a commit.
+pub fn is_commit_only(book: &Book, key: &TaskKey) -> bool {
+    let is_work = matches!(key.stage, Stage::Implementation | Stage::Integ);
+    let by_commit = book.stage(key).is_some_and(|stage| stage.ticked_by == Some(By::Ralph) && !stage.green);
+    is_work && by_commit && book.is_done(key) && !has_required_children(book, key) && !is_judged(book, key)
+}
+
+fn has_required_children(book: &Book, key: &TaskKey) -> bool {
+    let below = kin::descendants(book, &key.family);
+    book.rows.iter().any(|row| !row.optional && below.contains(&row.key.family))
+}
+
+fn is_judged(book: &Book, key: &TaskKey) -> bool {
+    let judges = |row: &Row| row.key.stage.is_gate() || row.key.stage.is_review();
+    let mut families = kin::ancestors(book, &key.family);
+    families.push(key.family.clone());
+    book.family_rows(&key.family).any(|row| row.key.stage == Stage::TestFirst)
+        || book.rows.iter().any(|row| judges(row) && families.contains(&row.key.family))
+        || !kin::wider_gates(book, &key.family).is_empty()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::task::{Grammar, TaskFile};
+
+    fn book(tasks: &str, id: &str, by: Option<By>, green: bool) -> (Book, TaskKey) {
+        let grammar = Grammar::new(vec!["PITEST".into()], None);
+        let rows = TaskFile::parse(tasks, &grammar).rows();
+        let mut book = Book { rows, ..Book::default() };
+        let key = book.rows.iter().find(|row| row.key.to_string() == id).unwrap().key.clone();
+        let stage = book.stage_mut(&key);
+        stage.ticked_by = by;
+        stage.green = green;
+        (book, key)
+    }
+
+    #[test]
+    fn commit_only_is_said_of_work_that_nothing_else_stands_behind() {
+        let ralph = Some(By::Ralph);
+        for (tasks, id, by, green, expected) in [
+            ("- [x] 1. A\n", "1.", ralph, false, true),
+            ("- [x] Plain\n", "task.", ralph, false, true),
+            ("- [x] 1. A\n- [x] 1.INTEG I\n", "1.", ralph, false, true),
+            ("- [x] 1. A\n- [x] 1.INTEG I\n", "1.INTEG", ralph, false, true),
+            ("- [x] 1. A\n- [x] FINAL F\n", "1.", ralph, false, true),
+            ("- [x] 1. A\n  - [ ]* 1.1 Optional child\n", "1.", ralph, false, true),
+            ("- [x] 1. A\n  - [x] 1.1 Child\n  - [x] 1.PITEST G\n", "1.1.", ralph, false, false),
+            ("- [x] 1. A\n- [x] 2. B\n- [x] 2.PITEST G\n", "1.", ralph, false, true),
+            // not ticked, not by ralph, or of unknown origin
+            ("- [ ] 1. A\n", "1.", ralph, false, false),
+            ("- [-] 1. A\n", "1.", ralph, false, false),
+            ("- [x] 1. A\n", "1.", Some(By::Person), false, false),
+            ("- [x] 1. A\n", "1.", None, false, false),
+            // something else stands behind it
+            ("- [x] 1. A\n", "1.", ralph, true, false),
+            ("- [x] 1.TEST-FIRST T\n- [x] 1. A\n", "1.", ralph, false, false),
+            ("- [x] 1. A\n- [ ] 1.REQ-CHECK R\n", "1.", ralph, false, false),
+            ("- [x] 1. A\n- [ ] 1.PRE-CR R\n", "1.", ralph, false, false),
+            ("- [x] 1. A\n- [ ] 1.PITEST G\n", "1.", ralph, false, false),
+            ("# 1\n- [x] 1. A\n- [ ] G1.PITEST G\n", "1.", ralph, false, false),
+            ("# 1\n- [x] 1. A\n# 2\n- [x] 2. B\n- [ ] G2.PITEST G\n", "1.", ralph, false, true),
+            ("- [x] 1. A\n- [ ] END.PITEST G\n", "1.", ralph, false, false),
+            ("- [x] 1. A\n  - [x] 1.1 Child\n", "1.", ralph, false, false),
+            // not work
+            ("- [x] 1.TEST-FIRST T\n- [ ] 1. A\n", "1.TEST-FIRST", ralph, false, false),
+            ("- [x] 1. A\n- [x] 1.PITEST G\n", "1.PITEST", ralph, false, false),
+            ("- [x] FINAL F\n", "FINAL", ralph, false, false),
+        ] {
+            let (book, key) = book(tasks, id, by, green);
+            assert_eq!(is_commit_only(&book, &key), expected, "{tasks}{id} {by:?} {green}");
+        }
+    }
+}

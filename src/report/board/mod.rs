@@ -1,0 +1,337 @@
+//! What `ralph status` shows, before anybody shows it: families, stages, verdicts, totals.
+//!
+//! Owns: which box is said to be what, which reasons are open, what is counted.
+//!
+//! Promises: a function of the state, of what was spent and of who holds the lock; a box runs only where a
+//! process that lives holds the lock; every text in it is one bounded line without control characters.
+//!
+//! Refuses to know: terminals, columns, files, what time it is.
+
+mod standing;
+
+pub use standing::Standing;
+
+use super::plain::line;
+use super::spent::{Now, SpecSpent, Spent};
+use super::width::steady;
+use crate::machine::backing::is_commit_only;
+use crate::machine::choice::{Choice, choose};
+use crate::machine::state::{Book, By, Phase, StageState, State};
+use crate::task::{Row, Stage, TaskKey};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Characters of a reason that are shown.
+const REASON_CHARS: usize = 1_000;
+
+/// What is shown of one task file.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Board {
+    /// The task file, relative to the workspace; the one text that is not cleaned.
+    pub spec: String,
+    /// The last iteration that began.
+    pub iteration: u64,
+    /// The phase of the loop, one word.
+    pub phase: &'static str,
+    /// Ticked boxes.
+    pub done: usize,
+    /// All boxes.
+    pub boxes: usize,
+    /// The stages that occur, in the order in which a family passes through them: the columns.
+    pub stages: Vec<Stage>,
+    /// The families in document order: the rows.
+    pub families: Vec<Line>,
+    /// The next box, or why there is none.
+    pub next: Choice,
+    /// Who holds the workspace now, one line.
+    pub holder: Option<String>,
+    /// What is being done now.
+    pub current: Option<Now>,
+    /// Why the last run stopped, or what a run waits for.
+    pub why: Option<String>,
+    /// The boxes of each gate, counted by what they say.
+    pub gates: Vec<GateCount>,
+    /// Time and attempts.
+    pub spent: SpecSpent,
+    /// What the agents say that they cost.
+    pub cost: Cost,
+}
+
+/// One family.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Line {
+    /// Its id; empty for a line without one.
+    pub id: String,
+    /// Its name in the journal.
+    pub family: String,
+    /// The text of its implementation, else of its first box.
+    pub text: String,
+    /// 1-based line of that box.
+    pub line: u32,
+    /// The family above.
+    pub parent: Option<String>,
+    /// Its boxes.
+    pub cells: BTreeMap<Stage, Cell>,
+    /// Why it is blocked.
+    pub blocked: Option<String>,
+    /// FAILs that were answered with rework.
+    pub reworks: u32,
+}
+
+/// One box.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Cell {
+    /// The box.
+    pub key: TaskKey,
+    /// What it is said to be.
+    pub standing: Standing,
+    /// Ticked.
+    pub done: bool,
+    /// Attempts in a row that were rejected.
+    pub rejected: u32,
+    /// Agent processes so far.
+    pub attempts: u32,
+    /// Why it is open again, when it is.
+    pub reasons: Vec<String>,
+}
+
+/// The boxes of one gate.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct GateCount {
+    /// The gate.
+    pub name: String,
+    /// How many boxes say what: PASS, SKIP, FAIL, ERROR, `by a person`, open; those that none says are absent.
+    pub says: Vec<(&'static str, usize)>,
+}
+
+/// What agents say that they cost. Ralph knows of no price: this is a claim.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Cost {
+    /// Millionths of a US dollar.
+    pub micros: u64,
+    /// Attempts whose transcript names a cost.
+    pub reported: usize,
+    /// Attempts.
+    pub attempts: usize,
+}
+
+impl Cost {
+    /// For people.
+    pub fn words(self) -> String {
+        if self.reported == 0 {
+            return "not reported".to_owned();
+        }
+        let cents = self.micros.div_ceil(10_000);
+        let attempts = if self.attempts == 1 { "attempt" } else { "attempts" };
+        let (whole, rest) = (cents / 100, cents % 100);
+        format!("${whole}.{rest:02} as {} of {} {attempts} reported", self.reported, self.attempts)
+    }
+}
+
+/// What is known besides the journal.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Beside {
+    /// Who holds the workspace now.
+    pub holder: Option<String>,
+    /// Seconds since 1970, for a run that still goes on.
+    pub now: i64,
+    /// What the agents say that they cost.
+    pub cost: Cost,
+}
+
+impl Board {
+    /// The board of the state's current task file.
+    pub fn new(state: &State, spent: &Spent, beside: Beside) -> Self {
+        let book = state.book();
+        let holder = beside.holder.map(|holder| line(&holder, 200));
+        let current = holder.as_ref().and_then(|_| spent.now()).filter(|now| book.row(&now.key).is_some());
+        let current = current.cloned();
+        let spent = spent.on(&state.spec, holder.as_ref().map(|_| beside.now));
+        let lines = Lines { book, spent: &spent, running: current.as_ref().map(|now| &now.key) };
+        let families = lines.all();
+        Self {
+            spec: state.spec.clone(),
+            iteration: state.iteration,
+            phase: state.phase.name(),
+            done: book.rows.iter().filter(|row| row.mark.is_done()).count(),
+            boxes: book.rows.len(),
+            stages: stages(book),
+            gates: gates(&families),
+            families,
+            next: choose(book, state.policy.optional),
+            why: why(state, holder.is_some()),
+            holder,
+            current,
+            spent,
+            cost: beside.cost,
+        }
+    }
+
+    /// The same board a while later, when nothing but time has passed.
+    #[must_use]
+    pub fn at(mut self, spent: &Spent, now: i64) -> Self {
+        self.spent = spent.on(&self.spec, self.holder.as_ref().map(|_| now));
+        self
+    }
+
+    /// The text of the next box's line.
+    pub fn text_of(&self, key: &TaskKey) -> &str {
+        let family = self.families.iter().find(|line| line.family == key.family);
+        family.map(|line| line.text.as_str()).unwrap_or_default()
+    }
+}
+
+/// Why a run stopped or waits; nothing is said of a wait that nobody waits any more.
+fn why(state: &State, held: bool) -> Option<String> {
+    match &state.phase {
+        Phase::Stopped(stop) => Some(line(&stop.to_string(), REASON_CHARS)),
+        Phase::Waiting { seconds, why } if held => {
+            Some(line(&format!("waits {seconds} s: {why}"), REASON_CHARS))
+        }
+        _ => None,
+    }
+}
+
+/// The stages that occur. Where the file names gates in an order of its own, that order is kept.
+fn stages(book: &Book) -> Vec<Stage> {
+    let rank = |stage: &Stage| match stage {
+        Stage::TestFirst => 0,
+        Stage::Implementation => 1,
+        Stage::ReqCheck => 2,
+        Stage::Gate(_) => 3,
+        Stage::PreCr => 4,
+        Stage::Integ => 5,
+        Stage::Final => 6,
+    };
+    let mut seen = BTreeSet::new();
+    let rows = book.rows.iter().map(|row| &row.key.stage);
+    let mut stages: Vec<Stage> = rows.filter(|stage| seen.insert(*stage)).cloned().collect();
+    stages.sort_by_key(rank);
+    stages
+}
+
+/// What a book's families look like.
+struct Lines<'a> {
+    book: &'a Book,
+    spent: &'a SpecSpent,
+    running: Option<&'a TaskKey>,
+}
+
+impl Lines<'_> {
+    fn all(&self) -> Vec<Line> {
+        let mut places: BTreeMap<&str, usize> = BTreeMap::new();
+        let mut lines: Vec<Line> = Vec::new();
+        for row in &self.book.rows {
+            let at = *places.entry(&row.key.family).or_insert(lines.len());
+            if at == lines.len() {
+                lines.push(self.line(row));
+            }
+            let Some(line) = lines.get_mut(at) else { continue };
+            if row.key.stage == Stage::Implementation {
+                (line.text, line.line) = (text(row), row.line);
+            }
+            line.cells.insert(row.key.stage.clone(), self.cell(row));
+        }
+        lines
+    }
+
+    /// The family of its first box.
+    fn line(&self, row: &Row) -> Line {
+        let known = self.book.family(&row.key.family);
+        Line {
+            id: if row.key.has_id() { steady(&line(&row.key.family, 100)) } else { String::new() },
+            family: row.key.family.clone(),
+            text: text(row),
+            line: row.line,
+            parent: row.parent.clone(),
+            cells: BTreeMap::new(),
+            blocked: known.and_then(|known| known.blocked.as_ref()).map(|why| line(why, REASON_CHARS)),
+            reworks: known.map_or(0, |known| known.reworks),
+        }
+    }
+
+    fn cell(&self, row: &Row) -> Cell {
+        let known = self.book.stage(&row.key);
+        let done = row.mark.is_done();
+        let reasons = known.map(|known| known.reasons.as_slice()).unwrap_or_default();
+        Cell {
+            key: row.key.clone(),
+            standing: self.standing(row, known),
+            done,
+            rejected: known.map_or(0, |known| known.attempts),
+            attempts: self.spent.attempts.get(&row.key).copied().unwrap_or(0),
+            reasons: reasons.iter().filter(|_| !done).map(|reason| line(reason, REASON_CHARS)).collect(),
+        }
+    }
+
+    fn standing(&self, row: &Row, known: Option<&StageState>) -> Standing {
+        if self.running == Some(&row.key) {
+            return Standing::Running;
+        }
+        let verdict = known.and_then(|known| known.verdict);
+        if row.mark.is_done() {
+            return match (known.and_then(|known| known.ticked_by), verdict) {
+                (Some(By::Person), _) => Standing::ByPerson,
+                (Some(By::Ralph), Some(verdict)) => Standing::Passed(verdict),
+                (Some(By::Ralph), None) if is_commit_only(self.book, &row.key) => Standing::CommitOnly,
+                // Also a tick that stands in the file and that no record knows of yet.
+                _ => Standing::Done,
+            };
+        }
+        if !row.mark.is_open() {
+            return Standing::of_mark(row.mark);
+        }
+        let family = self.book.family(&row.key.family);
+        let rejected = known.map_or(0, |known| known.attempts);
+        let reworks = family.filter(|known| is_work(&row.key.stage) && known.opened_by.is_some());
+        match (verdict, reworks.map_or(0, |known| known.reworks)) {
+            _ if self.is_blocked(row) => Standing::Blocked,
+            _ if rejected > 0 => Standing::Rejected(rejected),
+            (Some(verdict @ ("FAIL" | "ERROR")), _) => Standing::Failed(verdict),
+            (_, count) if count > 0 => Standing::Rework(count),
+            _ if row.optional => Standing::Optional,
+            _ => Standing::Open,
+        }
+    }
+
+    /// A block is shown where the family's work stands; a family without any shows it in each open box.
+    fn is_blocked(&self, row: &Row) -> bool {
+        let blocked = self.book.family(&row.key.family).is_some_and(|known| known.blocked.is_some());
+        let mut rows = self.book.family_rows(&row.key.family);
+        blocked && (is_work(&row.key.stage) || !rows.any(|row| is_work(&row.key.stage)))
+    }
+}
+
+fn is_work(stage: &Stage) -> bool {
+    matches!(stage, Stage::Implementation | Stage::Integ | Stage::Final)
+}
+
+fn text(row: &Row) -> String {
+    steady(&line(&row.text, 500))
+}
+
+/// The boxes of each gate, counted.
+fn gates(families: &[Line]) -> Vec<GateCount> {
+    let mut counts: BTreeMap<&str, BTreeMap<usize, (&'static str, usize)>> = BTreeMap::new();
+    for cell in families.iter().flat_map(|line| line.cells.values()) {
+        let Stage::Gate(name) = &cell.key.stage else { continue };
+        let (place, says) = match cell.standing {
+            Standing::Passed("SKIP") => (1, "SKIP"),
+            Standing::Passed(_) => (0, "PASS"),
+            Standing::Failed("FAIL") => (2, "FAIL"),
+            Standing::Failed(_) => (3, "ERROR"),
+            Standing::ByPerson => (4, "by a person"),
+            Standing::Done => (5, "done"),
+            Standing::Running => (6, "running"),
+            _ => (7, "open"),
+        };
+        counts.entry(name).or_default().entry(place).or_insert((says, 0)).1 += 1;
+    }
+    let counted = |(name, says): (&str, BTreeMap<_, _>)| GateCount {
+        name: line(name, 40),
+        says: says.into_values().collect(),
+    };
+    counts.into_iter().map(counted).collect()
+}
+
+#[cfg(test)]
+pub(crate) mod tests;

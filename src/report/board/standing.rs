@@ -1,0 +1,95 @@
+//! The words for what a box is.
+//!
+//! Owns: the closed list of them: long, short, and for programs.
+//!
+//! Promises: each fits its columns; a name, once released, keeps its meaning.
+//!
+//! Refuses to know: which box is what.
+
+use crate::task::Mark;
+
+/// What a box is said to be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Standing {
+    /// Something is being done for it now.
+    Running,
+    /// Ticked by ralph, with nothing but a commit behind it.
+    CommitOnly,
+    /// Ticked by a person.
+    ByPerson,
+    /// Ticked with this verdict.
+    Passed(&'static str),
+    /// Ticked.
+    Done,
+    /// Open, and its family is blocked.
+    Blocked,
+    /// Holds a mark that is not ralph's.
+    Marked(char),
+    /// Open after so many rejected attempts in a row.
+    Rejected(u32),
+    /// Open after this verdict: FAIL or ERROR.
+    Failed(&'static str),
+    /// Work that a FAIL opened, so many times by now.
+    Rework(u32),
+    /// Open, and taken with `--optional` only.
+    Optional,
+    /// Open.
+    Open,
+}
+
+impl Standing {
+    /// For people; at most 12 columns.
+    pub fn words(self) -> String {
+        match self {
+            Self::Running => "running".to_owned(),
+            Self::CommitOnly => "commit only".to_owned(),
+            Self::ByPerson => "person".to_owned(),
+            Self::Passed(verdict) | Self::Failed(verdict) => verdict.to_owned(),
+            Self::Done => "done".to_owned(),
+            Self::Blocked => "blocked".to_owned(),
+            Self::Marked(mark) => format!("[{mark}]"),
+            Self::Rejected(count) => format!("rejected {}", count.min(999)),
+            Self::Rework(count) => format!("rework {}", count.min(999)),
+            Self::Optional => "optional".to_owned(),
+            Self::Open => "open".to_owned(),
+        }
+    }
+
+    /// The same in at most 5 columns.
+    pub fn short(self) -> String {
+        match self {
+            Self::Running => "run".to_owned(),
+            Self::CommitOnly => "cmt".to_owned(),
+            Self::ByPerson => "pers".to_owned(),
+            Self::Blocked => "blkd".to_owned(),
+            Self::Rejected(count) => format!("rej{}", count.min(99)),
+            Self::Rework(count) => format!("rwk{}", count.min(99)),
+            Self::Optional => "opt".to_owned(),
+            _ => self.words(),
+        }
+    }
+
+    /// For programs: one word that keeps its meaning.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Running => "running",
+            Self::CommitOnly => "commit-only",
+            Self::ByPerson => "by-person",
+            Self::Passed(_) => "passed",
+            Self::Done => "done",
+            Self::Blocked => "blocked",
+            Self::Marked(_) => "marked",
+            Self::Rejected(_) => "rejected",
+            Self::Failed(_) => "failed",
+            Self::Rework(_) => "rework",
+            Self::Optional => "optional",
+            Self::Open => "open",
+        }
+    }
+
+    /// A mark that is not ralph's, as far as it can be shown in one column.
+    pub(super) fn of_mark(mark: Mark) -> Self {
+        let is_plain = mark.0.is_ascii_graphic();
+        Self::Marked(if is_plain { mark.0 } else { '?' })
+    }
+}

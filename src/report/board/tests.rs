@@ -1,0 +1,325 @@
+//! What each box is said to be, and the board as text in different widths.
+
+use super::*;
+use crate::machine::event::{Event, Mode};
+use crate::machine::facts::Snapshot;
+use crate::machine::policy::Policy;
+use crate::machine::stop::Stop;
+use crate::report::table::{self, Grid};
+use crate::report::width::width;
+use crate::task::{Grammar, Mark, TaskFile};
+
+const TASKS: &str = "\
+# Orders
+- [x] 1.TEST-FIRST Tests for sums
+- [x] 1. Sum the lines of an order
+- [x] 1.REQ-CHECK Look
+- [x] 1.PITEST Mutate
+- [x] 1.PRE-CR Look again
+- [x] 2.TEST-FIRST Tests for discounts
+- [ ] 2. Discounts by quantity, rounded half up, never below zero
+- [ ] 2.REQ-CHECK Look
+- [ ] 2.PITEST Mutate
+- [ ] 2.PRE-CR Look again
+- [x] 3. 数字を数える
+- [x] 4. Write the manual
+- [-] 5. Somebody's
+- [ ]* 6. Nice to have
+- [ ] FINAL Validate
+";
+
+/// A state with this task file.
+pub(crate) fn state(tasks: &str) -> State {
+    let grammar = Grammar::new(vec!["PITEST".into(), "LINT".into()], None);
+    let rows = TaskFile::parse(tasks, &grammar).rows();
+    let spec = "tasks.md".to_owned();
+    let books = BTreeMap::from([(spec.clone(), Book { rows, ..Book::default() })]);
+    State { spec, books, ..State::default() }
+}
+
+pub(crate) fn key(family: &str, stage: &str) -> TaskKey {
+    TaskKey { family: family.into(), stage: Stage::from(stage.to_owned()) }
+}
+
+fn change(state: &mut State, family: &str, act: impl FnOnce(&mut crate::machine::state::Family)) {
+    let book = state.books.get_mut("tasks.md").unwrap();
+    act(book.families.entry(family.into()).or_default());
+}
+
+fn note(state: &mut State, family: &str, stage: &str, act: impl FnOnce(&mut StageState)) {
+    change(state, family, |known| act(known.stages.entry(Stage::from(stage.to_owned())).or_default()));
+}
+
+fn ticked(by: By, verdict: Option<&'static str>) -> impl FnOnce(&mut StageState) {
+    move |known| (known.ticked_by, known.verdict) = (Some(by), verdict)
+}
+
+/// A loop in the middle of its work: 2. is on rework, an agent works on it.
+pub(crate) fn working() -> (State, Spent) {
+    let mut state = state(TASKS);
+    state.iteration = 12;
+    for (stage, verdict) in [
+        ("TEST-FIRST", None),
+        ("IMPLEMENT", None),
+        ("REQ-CHECK", Some("PASS")),
+        ("PITEST", Some("PASS")),
+        ("PRE-CR", Some("PASS")),
+    ] {
+        note(&mut state, "1", stage, ticked(By::Ralph, verdict));
+    }
+    note(&mut state, "2", "TEST-FIRST", ticked(By::Ralph, None));
+    note(&mut state, "2", "IMPLEMENT", |known| {
+        known.attempts = 1;
+        known.reasons = vec!["The coverage of class a.B is 50% (1/2).".into(), "survivor B.java:7".into()];
+    });
+    note(&mut state, "2", "PITEST", |known| known.verdict = Some("FAIL"));
+    change(&mut state, "2", |known| (known.reworks, known.opened_by) = (1, Some(key("2", "PITEST"))));
+    note(&mut state, "3", "IMPLEMENT", ticked(By::Person, None));
+    note(&mut state, "4", "IMPLEMENT", ticked(By::Ralph, None));
+    let mut spent = Spent::default();
+    let start = Event::RunStarted {
+        spec: "tasks.md".into(),
+        policy: Policy::default(),
+        mode: Mode::Loop,
+        retry: Vec::new(),
+        version: String::new(),
+    };
+    spent.note("2026-11-22T10:00:00Z", &start, &state);
+    state.phase =
+        Phase::Attempting { key: key("2", "IMPLEMENT"), before: Snapshot::default(), process: Some((1, 1)) };
+    spent.note("2026-11-22T10:20:00Z", &Event::AgentSpawned { pid: 1, started: 1 }, &state);
+    (state, spent)
+}
+
+/// 2026-11-22T10:20:07Z.
+pub(crate) const NOW: i64 = 1_795_342_807;
+
+pub(crate) fn board(state: &State, spent: &Spent, held: bool) -> Board {
+    let holder = held.then(|| "process 7 (start time 8) since 2026-11-22T10:00:00Z".to_owned());
+    Board::new(state, spent, Beside { holder, now: NOW, cost: Cost::default() })
+}
+
+#[test]
+fn a_working_loop_in_a_terminal_of_the_usual_width() {
+    let (state, spent) = working();
+    let board = board(&state, &spent, true);
+    insta::assert_snapshot!(table::lines(&board, 100).join("\n"), @r#"
+    tasks.md: 8 of 15 boxes ticked, 12 iterations, attempting
+    now: 2. agent, iteration 12, after 1 rejected
+
+    TASK   TEXT                                TEST-FIRST  IMPLEMENT    REQ-CHECK  PITEST  PRE-CR  FINAL
+    1.     Sum the lines of an order           done        done         PASS       PASS    PASS
+    2.     Discounts by quantity, rounded ha…  done        running      open       FAIL    open
+    3.     数字を数える                                    person
+    4.     Write the manual                                commit only
+    5.     Somebody's                                      [-]
+    6.     Nice to have                                    optional
+    FINAL  Validate                                                                                open
+
+    2. is open:
+      - The coverage of class a.B is 50% (1/2).
+      - survivor B.java:7
+    next: 2. Discounts by quantity, rounded half up, never below zero
+    gate PITEST: 1 PASS, 1 FAIL
+    time: runs 20 min 7 s, agents 0 s, gates 0 s; cost: not reported
+    run: active (process 7 (start time 8) since 2026-11-22T10:00:00Z)
+    "#);
+    insta::assert_snapshot!(table::lines(&board, 60).join("\n"), @r#"
+    tasks.md: 8 of 15 boxes ticked, 12 iterations, attempting
+    now: 2. agent, iteration 12, after 1 rejected
+
+    TASK   TEXT             TEST  IMPL  REQ   PITEST  CR    FIN
+    1.     Sum the lines…   done  done  PASS  PASS    PASS
+    2.     Discounts by q…  done  run   open  FAIL    open
+    3.     数字を数える           pers
+    4.     Write the manu…        cmt
+    5.     Somebody's             [-]
+    6.     Nice to have           opt
+    FINAL  Validate                                         open
+
+    2. is open:
+      - The coverage of class a.B is 50% (1/2).
+      - survivor B.java:7
+    next: 2. Discounts by quantity, rounded half up, never below zero
+    gate PITEST: 1 PASS, 1 FAIL
+    time: runs 20 min 7 s, agents 0 s, gates 0 s; cost: not reported
+    run: active (process 7 (start time 8) since 2026-11-22T10:00:00Z)
+    "#);
+    insta::assert_snapshot!(table::lines(&board, 20).join("\n"), @r#"
+    tasks.md: 8 of 15 boxes ticked, 12 iterations, attempting
+    now: 2. agent, iteration 12, after 1 rejected
+
+    TASK   TEST  IMPL  …
+    1.     done  done
+    2.     done  run
+    3.           pers
+    4.           cmt
+    5.           [-]
+    6.           opt
+    FINAL
+
+    2. is open:
+      - The coverage of class a.B is 50% (1/2).
+      - survivor B.java:7
+    next: 2. Discounts by quantity, rounded half up, never below zero
+    gate PITEST: 1 PASS, 1 FAIL
+    time: runs 20 min 7 s, agents 0 s, gates 0 s; cost: not reported
+    run: active (process 7 (start time 8) since 2026-11-22T10:00:00Z)
+    "#);
+}
+
+#[test]
+fn where_nobody_holds_the_lock_nothing_runs() {
+    let (state, spent) = working();
+    let board = board(&state, &spent, false);
+    assert_eq!(board.current, None);
+    let lines = table::lines(&board, 100);
+    assert!(lines.contains(&"run: none is active".to_owned()), "{lines:#?}");
+    assert!(!lines.iter().any(|line| line.contains("now:") || line.contains("running")), "{lines:#?}");
+    assert!(
+        lines.iter().any(|line| line.contains("time: runs 20 min,")),
+        "until the last record: {lines:#?}"
+    );
+}
+
+#[test]
+fn no_line_of_the_table_is_wider_than_asked() {
+    let (state, spent) = working();
+    let board = board(&state, &spent, true);
+    for columns in 0..200 {
+        let grid = Grid::fit(&board, columns);
+        let lines = table::lines(&board, columns);
+        let table = lines.iter().skip_while(|line| !line.is_empty()).skip(1).take(board.families.len() + 1);
+        for line in table {
+            assert!(width(line) <= columns, "{columns}: {line}");
+        }
+        for row in &grid.rows {
+            for (cell, room) in row.iter().zip(&grid.widths) {
+                assert!(width(&cell.text) <= *room, "{columns}: {cell:?}");
+            }
+        }
+    }
+}
+
+/// What the only box of a file is said to be.
+fn standing(tasks: &str, act: impl FnOnce(&mut State)) -> Standing {
+    let mut state = state(tasks);
+    act(&mut state);
+    let board = board(&state, &Spent::default(), true);
+    let line = board.families.last().unwrap();
+    line.cells.values().last().unwrap().standing
+}
+
+#[test]
+fn what_a_box_is_said_to_be() {
+    let work = |act: fn(&mut StageState)| move |state: &mut State| note(state, "1", "IMPLEMENT", act);
+    let gate = |act: fn(&mut StageState)| move |state: &mut State| note(state, "1", "PITEST", act);
+    let open = "- [ ] 1. A\n";
+    assert_eq!(standing(open, |_| ()), Standing::Open);
+    assert_eq!(standing("- [ ]* 1. A\n", |_| ()), Standing::Optional);
+    assert_eq!(standing("- [-] 1. A\n", |_| ()), Standing::Marked('-'));
+    assert_eq!(standing("- [x] 1. A\n", |_| ()), Standing::Done);
+    assert_eq!(standing(open, work(|known| known.attempts = 2)), Standing::Rejected(2));
+    let by_ralph = |known: &mut StageState| known.ticked_by = Some(By::Ralph);
+    assert_eq!(standing("- [x] 1. A\n", work(by_ralph)), Standing::CommitOnly);
+    let by_person = |known: &mut StageState| known.ticked_by = Some(By::Person);
+    assert_eq!(standing("- [x] 1. A\n", work(by_person)), Standing::ByPerson);
+    let green = |known: &mut StageState| (known.ticked_by, known.green) = (Some(By::Ralph), true);
+    assert_eq!(standing("- [x] 1. A\n", work(green)), Standing::Done);
+    let rework = |state: &mut State| {
+        change(state, "1", |known| (known.reworks, known.opened_by) = (3, Some(key("1", "PITEST"))));
+    };
+    assert_eq!(standing(open, rework), Standing::Rework(3));
+    let blocked = |state: &mut State| change(state, "1", |known| known.blocked = Some("why".into()));
+    assert_eq!(standing(open, blocked), Standing::Blocked);
+
+    let gates = "- [x] 1. A\n- [ ] 1.PITEST G\n";
+    assert_eq!(standing(gates, |_| ()), Standing::Open);
+    assert_eq!(standing(gates, gate(|known| known.verdict = Some("FAIL"))), Standing::Failed("FAIL"));
+    assert_eq!(standing(gates, gate(|known| known.verdict = Some("ERROR"))), Standing::Failed("ERROR"));
+    assert_eq!(standing(gates, gate(|known| known.verdict = Some("PASS"))), Standing::Open, "opened since");
+    assert_eq!(standing(gates, blocked), Standing::Open, "the work says it");
+    let gates = gates.replace("[ ]", "[x]");
+    let ralph =
+        |verdict| move |state: &mut State| note(state, "1", "PITEST", ticked(By::Ralph, Some(verdict)));
+    assert_eq!(standing(&gates, ralph("SKIP")), Standing::Passed("SKIP"));
+    let person = |state: &mut State| note(state, "1", "PITEST", ticked(By::Person, Some("FAIL")));
+    assert_eq!(standing(&gates, person), Standing::ByPerson);
+    let unknown = gate(|known| known.verdict = Some("FAIL"));
+    assert_eq!(standing(&gates, unknown), Standing::Done, "ticked in the file, not in the journal");
+}
+
+#[test]
+fn words_and_short_words_stay_within_their_columns() {
+    for standing in [
+        Standing::Running,
+        Standing::CommitOnly,
+        Standing::ByPerson,
+        Standing::Passed("PASS"),
+        Standing::Done,
+        Standing::Blocked,
+        Standing::Marked('~'),
+        Standing::Rejected(u32::MAX),
+        Standing::Failed("ERROR"),
+        Standing::Rework(u32::MAX),
+        Standing::Optional,
+        Standing::Open,
+    ] {
+        assert!(width(&standing.words()) <= 12 && width(&standing.short()) <= 5, "{standing:?}");
+    }
+    assert_eq!(Standing::of_mark(Mark('\u{1b}')), Standing::Marked('?'));
+    assert_eq!(Standing::of_mark(Mark('数')), Standing::Marked('?'));
+}
+
+#[test]
+fn gates_are_counted_by_what_they_say() {
+    let mut state = state(
+        "- [x] 1. A\n- [x] 1.LINT L\n- [x] 1.PITEST G\n- [ ] 2. B\n- [x] 2.PITEST G\n- [ ] 3. C\n- [ ] 3.PITEST G\n- [ ] 4.D\n- [ ] END.PITEST G\n",
+    );
+    note(&mut state, "1", "LINT", ticked(By::Ralph, Some("PASS")));
+    note(&mut state, "1", "PITEST", ticked(By::Ralph, Some("PASS")));
+    note(&mut state, "2", "PITEST", ticked(By::Ralph, Some("SKIP")));
+    note(&mut state, "3", "PITEST", |known| known.verdict = Some("FAIL"));
+    let board = board(&state, &Spent::default(), false);
+    let said: Vec<String> =
+        board.gates.iter().map(|gate| format!("{}: {}", gate.name, table::says(gate))).collect();
+    assert_eq!(said, ["LINT: 1 PASS", "PITEST: 1 PASS, 1 SKIP, 1 FAIL, 1 open"]);
+}
+
+#[test]
+fn columns_stand_in_the_order_of_a_familys_way() {
+    let board = |tasks: &str| {
+        let board = board(&state(tasks), &Spent::default(), false);
+        board.stages.iter().map(|stage| stage.word().to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!(
+        board(
+            "- [ ] FINAL F\n- [ ] 1.PRE-CR C\n- [ ] 1.PITEST P\n- [ ] 1.REQ-CHECK R\n- [ ] 2. B\n- [ ] 2.LINT L\n- [ ] 3.INTEG I\n- [ ] 1. A\n- [ ] 2.TEST-FIRST T\n"
+        ),
+        ["TEST-FIRST", "IMPLEMENT", "REQ-CHECK", "PITEST", "LINT", "PRE-CR", "INTEG", "FINAL"]
+    );
+}
+
+#[test]
+fn a_cost_is_said_with_who_reported_it_and_nothing_is_not_zero() {
+    assert_eq!(Cost { micros: 0, reported: 0, attempts: 9 }.words(), "not reported");
+    assert_eq!(
+        Cost { micros: 310_001, reported: 2, attempts: 3 }.words(),
+        "$0.32 as 2 of 3 attempts reported"
+    );
+    assert_eq!(Cost { micros: 0, reported: 1, attempts: 1 }.words(), "$0.00 as 1 of 1 attempt reported");
+}
+
+#[test]
+fn hostile_texts_are_one_bounded_line() {
+    let mut state = state("- [ ] 1. A\u{202e} b\n- [ ] Plain \u{9b}31m text\n");
+    note(&mut state, "1", "IMPLEMENT", |known| {
+        known.reasons = (0..100).map(|n| format!("{n}\u{1b}[31m\nred {}", "x".repeat(5_000))).collect();
+    });
+    change(&mut state, "1", |known| known.blocked = Some("a\r\nb\u{7}".into()));
+    state.phase = Phase::Stopped(Stop::Blocked { reasons: vec!["\u{1b}]0;t\u{7}".into()] });
+    let lines = table::lines(&board(&state, &Spent::default(), true), 80);
+    assert!(lines.iter().all(|line| !line.contains(|c: char| c.is_control())), "{lines:#?}");
+    assert!(lines.len() < 60 && lines.iter().all(|line| line.chars().count() < 1_200), "{}", lines.len());
+    assert!(lines.contains(&"  - … and 75 more".to_owned()), "{lines:#?}");
+}

@@ -1,0 +1,289 @@
+//! What was spent: time and attempts, as the journal's records tell them.
+//!
+//! Owns: the fold of the records' times beside the fold of their facts.
+//!
+//! Promises: the same records give the same figures; a clock that was set back makes no time negative; what
+//! no record says is not in it (no record holds what an agent cost).
+//!
+//! Refuses to know: what time it is now, what is shown of it.
+
+use crate::machine::event::{Event, Mode};
+use crate::machine::state::{Phase, State};
+use crate::task::TaskKey;
+use std::collections::BTreeMap;
+
+/// What was spent in a workspace, by task file.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Spent {
+    specs: BTreeMap<String, SpecSpent>,
+    run: Option<OpenRun>,
+    now: Option<Now>,
+}
+
+/// What was spent on one task file.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct SpecSpent {
+    /// Seconds of runs that are over, or that no record has come from since.
+    pub runs: u64,
+    /// Milliseconds that agents worked.
+    pub agents: u64,
+    /// Milliseconds that gates worked.
+    pub gates: u64,
+    /// The same by family: agents, gates.
+    pub families: BTreeMap<String, (u64, u64)>,
+    /// Agent processes by box.
+    pub attempts: BTreeMap<TaskKey, u32>,
+    /// The iterations in which an agent ran, in order.
+    pub iterations: Vec<u64>,
+}
+
+/// A run of which no end was recorded yet.
+#[derive(Clone, Debug, PartialEq)]
+struct OpenRun {
+    spec: String,
+    began: i64,
+    last: i64,
+}
+
+/// What is being done, and since when.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Now {
+    /// The box.
+    pub key: TaskKey,
+    /// What is done for it.
+    pub doing: Doing,
+    /// The iteration.
+    pub iteration: u64,
+    /// Seconds since 1970, of the record that began it.
+    pub since: i64,
+}
+
+/// What is done for a box.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Doing {
+    /// An agent works.
+    Agent,
+    /// A gate judges.
+    Gate,
+    /// A check runs.
+    Check,
+    /// Ralph looks at what was done, and puts back what may not stay.
+    Evidence,
+}
+
+impl Doing {
+    /// One word, for people.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Agent => "agent",
+            Self::Gate => "gate",
+            Self::Check => "check",
+            Self::Evidence => "evidence",
+        }
+    }
+}
+
+impl Spent {
+    /// Takes one record: when it was written, its fact, and the state after it.
+    pub fn note(&mut self, at: &str, event: &Event, after: &State) {
+        let at = seconds(at).unwrap_or_else(|| self.last());
+        match event {
+            Event::RunStarted { spec, mode, .. } => {
+                self.close();
+                let spec = spec.clone();
+                self.run = (*mode == Mode::Loop).then_some(OpenRun { spec, began: at, last: at });
+            }
+            Event::AgentEnded { millis, .. } => self.agent(*millis, after),
+            Event::GateEnded { report, .. } => self.gate(report.millis, after),
+            _ => {}
+        }
+        if let Some(run) = &mut self.run {
+            run.last = run.last.max(at);
+        }
+        if matches!(event, Event::RunStopped { .. }) {
+            self.close();
+        }
+        self.now = doing(after).map(|(key, doing)| match self.now.take() {
+            Some(now) if now.key == *key && now.doing == doing && now.iteration == after.iteration => now,
+            _ => Now { key: key.clone(), doing, iteration: after.iteration, since: at },
+        });
+    }
+
+    /// What was spent on a task file so far. A run that still goes on lasts until `now`, seconds since 1970;
+    /// without it, until its last record.
+    pub fn on(&self, spec: &str, now: Option<i64>) -> SpecSpent {
+        let mut spent = self.specs.get(spec).cloned().unwrap_or_default();
+        if let Some(run) = self.run.as_ref().filter(|run| run.spec == spec) {
+            spent.runs += between(run.began, now.unwrap_or(run.last).max(run.last));
+        }
+        spent
+    }
+
+    /// What is being done, if the process that recorded it still lives.
+    pub fn now(&self) -> Option<&Now> {
+        self.now.as_ref()
+    }
+
+    fn last(&self) -> i64 {
+        self.run.as_ref().map_or(0, |run| run.last)
+    }
+
+    fn close(&mut self) {
+        if let Some(run) = self.run.take() {
+            self.specs.entry(run.spec).or_default().runs += between(run.began, run.last);
+        }
+    }
+
+    fn agent(&mut self, millis: u64, after: &State) {
+        let (Phase::Committing(attempt) | Phase::Observing(attempt)) = &after.phase else { return };
+        let spent = self.specs.entry(after.spec.clone()).or_default();
+        spent.agents += millis;
+        spent.families.entry(attempt.key.family.clone()).or_default().0 += millis;
+        *spent.attempts.entry(attempt.key.clone()).or_default() += 1;
+        spent.iterations.push(after.iteration);
+    }
+
+    fn gate(&mut self, millis: u64, after: &State) {
+        let spent = self.specs.entry(after.spec.clone()).or_default();
+        spent.gates += millis;
+        if let Some(now) = self.now.as_ref().filter(|now| now.doing == Doing::Gate) {
+            spent.families.entry(now.key.family.clone()).or_default().1 += millis;
+        }
+    }
+}
+
+/// The box that something is done for, and what.
+fn doing(state: &State) -> Option<(&TaskKey, Doing)> {
+    match &state.phase {
+        Phase::Attempting { key, .. } => Some((key, Doing::Agent)),
+        Phase::Judging { order } => Some((&order.key, Doing::Gate)),
+        Phase::Checking { attempt, .. } => Some((&attempt.key, Doing::Check)),
+        Phase::Committing(attempt) | Phase::Observing(attempt) | Phase::Restoring { attempt, .. } => {
+            Some((&attempt.key, Doing::Evidence))
+        }
+        _ => None,
+    }
+}
+
+/// Seconds since 1970 of an RFC 3339 time.
+fn seconds(at: &str) -> Option<i64> {
+    at.parse::<jiff::Timestamp>().ok().map(jiff::Timestamp::as_second)
+}
+
+fn between(from: i64, to: i64) -> u64 {
+    u64::try_from(to.saturating_sub(from)).unwrap_or(0)
+}
+
+/// A length of time as people say it: `7 s`, `3 min 20 s`, `2 h 5 min`, `4 d 3 h`.
+pub fn duration(seconds: u64) -> String {
+    let parts = |big: u64, word: &str, small: u64, less: &str| match small {
+        0 => format!("{big} {word}"),
+        _ => format!("{big} {word} {small} {less}"),
+    };
+    match seconds {
+        0..60 => format!("{seconds} s"),
+        60..3_600 => parts(seconds / 60, "min", seconds % 60, "s"),
+        3_600..86_400 => parts(seconds / 3_600, "h", seconds % 3_600 / 60, "min"),
+        _ => parts(seconds / 86_400, "d", seconds % 86_400 / 3_600, "h"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::machine::facts::{ProcessEnd, Snapshot};
+    use crate::machine::policy::Policy;
+    use crate::machine::state::Attempt;
+    use crate::machine::stop::Stop;
+    use crate::task::Stage;
+
+    fn key(family: &str, stage: Stage) -> TaskKey {
+        TaskKey { family: family.into(), stage }
+    }
+
+    fn started(mode: Mode) -> Event {
+        let (spec, version) = ("tasks.md".to_owned(), String::new());
+        Event::RunStarted { spec, policy: Policy::default(), mode, retry: Vec::new(), version }
+    }
+
+    fn state(iteration: u64, phase: Phase) -> State {
+        State { spec: "tasks.md".into(), iteration, phase, ..State::default() }
+    }
+
+    fn agent_ended(millis: u64) -> Event {
+        let end = ProcessEnd::Exited { code: 0 };
+        Event::AgentEnded { end, claim: None, leftover_processes: 0, millis }
+    }
+
+    fn attempting() -> Phase {
+        let (key, before) = (key("2", Stage::Implementation), Snapshot::default());
+        Phase::Attempting { key, before, process: None }
+    }
+
+    fn observing() -> Phase {
+        let (key, before) = (key("2", Stage::Implementation), Snapshot::default());
+        Phase::Observing(Attempt { key, before, end: ProcessEnd::Exited { code: 0 }, claim: None })
+    }
+
+    fn stopped() -> Event {
+        Event::RunStopped { stop: Stop::AllDone }
+    }
+
+    #[test]
+    fn runs_agents_and_attempts_are_summed_and_verbs_and_pauses_are_not() {
+        let mut spent = Spent::default();
+        let idle = state(0, Phase::Idle);
+        spent.note("2026-11-22T00:00:00Z", &started(Mode::Loop), &idle);
+        spent.note("2026-11-22T00:00:05Z", &Event::Resumed, &state(1, attempting()));
+        assert_eq!(spent.on("tasks.md", None).runs, 5);
+        spent.note("2026-11-22T00:01:00Z", &agent_ended(54_321), &state(1, observing()));
+        assert_eq!(spent.on("tasks.md", Some(seconds("2026-11-22T00:02:00Z").unwrap())).runs, 120);
+        // Killed here; a verb an hour later, and another run.
+        spent.note("2026-11-22T01:00:00Z", &started(Mode::Verb), &idle);
+        spent.note("2026-11-22T01:10:00Z", &Event::Resumed, &idle);
+        spent.note("2026-11-22T02:00:00Z", &started(Mode::Loop), &idle);
+        spent.note("2026-11-22T02:00:10Z", &stopped(), &idle);
+        let all = spent.on("tasks.md", Some(i64::MAX));
+        assert_eq!((all.runs, all.agents, all.gates), (70, 54_321, 0));
+        assert_eq!(all.families["2"], (54_321, 0));
+        assert_eq!(all.attempts[&key("2", Stage::Implementation)], 1);
+        assert_eq!(all.iterations, [1]);
+        assert_eq!(spent.on("other/tasks.md", None), SpecSpent::default());
+    }
+
+    #[test]
+    fn what_is_being_done_counts_from_the_record_that_began_it() {
+        let mut spent = Spent::default();
+        spent.note("2026-11-22T00:00:00Z", &started(Mode::Loop), &state(0, Phase::Idle));
+        assert_eq!(spent.now(), None);
+        spent.note("2026-11-22T00:00:05Z", &Event::Resumed, &state(1, attempting()));
+        spent.note("2026-11-22T00:00:06Z", &Event::Waited, &state(1, attempting()));
+        let now = spent.now().unwrap();
+        assert_eq!((now.doing, now.since), (Doing::Agent, seconds("2026-11-22T00:00:05Z").unwrap()));
+        spent.note("2026-11-22T00:00:09Z", &agent_ended(3), &state(1, observing()));
+        assert_eq!(spent.now().map(|now| now.doing), Some(Doing::Evidence));
+        spent.note("2026-11-22T00:00:10Z", &Event::Resumed, &state(2, attempting()));
+        assert_eq!(spent.now().unwrap().since, seconds("2026-11-22T00:00:10Z").unwrap());
+    }
+
+    #[test]
+    fn a_clock_that_was_set_back_or_a_time_that_is_none_makes_nothing_negative() {
+        let mut spent = Spent::default();
+        let idle = state(0, Phase::Idle);
+        spent.note("2026-11-22T12:00:00Z", &started(Mode::Loop), &idle);
+        spent.note("2026-11-22T11:00:00Z", &Event::Resumed, &idle);
+        spent.note("yesterday", &Event::Resumed, &idle);
+        assert_eq!(spent.on("tasks.md", Some(0)).runs, 0);
+        spent.note("", &stopped(), &idle);
+        assert_eq!(spent.on("tasks.md", Some(i64::MIN)).runs, 0);
+    }
+
+    #[test]
+    fn a_length_of_time_has_two_units_at_most() {
+        let shown = [0, 59, 60, 61, 3_600, 7_500, 86_400, 100_000].map(duration);
+        assert_eq!(
+            shown,
+            ["0 s", "59 s", "1 min", "1 min 1 s", "1 h", "2 h 5 min", "1 d", "1 d 3 h"].map(str::to_owned)
+        );
+    }
+}

@@ -1,0 +1,72 @@
+//! Text in columns of a terminal.
+//!
+//! Owns: how wide a text is shown, and where it is cut.
+//!
+//! Promises: what is cut is never wider than asked, whatever it holds: wide characters, combining marks,
+//! emoji; no character is cut in half.
+//!
+//! Refuses to know: tables, terminals.
+
+use unicode_width::UnicodeWidthStr as _;
+
+/// How many columns a text takes.
+pub fn width(text: &str) -> usize {
+    text.width()
+}
+
+/// The text without what terminals draw in different widths: variation selectors.
+pub fn steady(text: &str) -> String {
+    text.chars().filter(|c| !matches!(c, '\u{fe00}'..='\u{fe0f}' | '\u{e0100}'..='\u{e01ef}')).collect()
+}
+
+/// At most so many columns of the text, `…` at the end when something was cut.
+pub fn cut(text: &str, columns: usize) -> String {
+    if width(text) <= columns {
+        return text.to_owned();
+    }
+    let room = columns.saturating_sub(1);
+    let mut end = 0;
+    for (at, c) in text.char_indices() {
+        let next = at + c.len_utf8();
+        if width(text.get(..next).unwrap_or_default()) > room {
+            break;
+        }
+        end = next;
+    }
+    let kept = text.get(..end).unwrap_or_default().trim_end();
+    if columns == 0 { String::new() } else { format!("{kept}…") }
+}
+
+/// The text cut or filled with spaces to exactly so many columns.
+pub fn pad(text: &str, columns: usize) -> String {
+    let mut shown = cut(text, columns);
+    let missing = columns.saturating_sub(width(&shown));
+    shown.extend(std::iter::repeat_n(' ', missing));
+    shown
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn wide_characters_count_twice_and_are_never_cut_in_half() {
+        assert_eq!(cut("数字です", 8), "数字です");
+        assert_eq!(cut("数字です", 7), "数字で…");
+        assert_eq!(cut("数字です", 6), "数字…");
+        assert_eq!(pad("数字です", 6), "数字… ");
+        assert_eq!(pad("ab", 4), "ab  ");
+        assert_eq!((cut("abc", 1), cut("abc", 0), pad("", 2)), ("…".into(), String::new(), "  ".into()));
+        assert_eq!(steady("☎\u{fe0f}x"), "☎x");
+    }
+
+    proptest! {
+        #[test]
+        fn nothing_is_wider_than_asked(text in any::<String>(), columns in 0usize..40) {
+            let text = steady(&text);
+            prop_assert!(width(&cut(&text, columns)) <= columns);
+            prop_assert_eq!(width(&pad(&text, columns)), columns);
+        }
+    }
+}

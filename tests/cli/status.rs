@@ -1,0 +1,160 @@
+//! `ralph status`: the table, the JSON, what is said of runs beside it.
+
+use super::project::{Project, wait_for};
+
+/// What status says, without the line of times.
+fn status(project: &Project) -> String {
+    let out = project.ralph(&["status"]).code(0).out;
+    let lines: Vec<&str> = out.lines().filter(|line| !line.starts_with("time: ")).collect();
+    lines.join("\n")
+}
+
+#[test]
+fn verdicts_attempts_reasons_and_blocks_stand_in_one_table() {
+    let project = Project::new(
+        "- [ ] 1. One\n- [ ] 1.LINT L\n- [ ]* 2. Two\n- [ ] 3. Three\n- [ ] 3.REQ-CHECK R\n- [ ] 3.LINT L\n",
+    );
+    let lint = "gates:\n  LINT: {run: [sh, -c, 'test -e ../../ok || { echo the line is long; exit 1; }']}\n";
+    project.config(&format!("{lint}limits: {{rework: 0, attempts: 3}}\n"));
+    project.ralph(&["run"]).code(1);
+    insta::assert_snapshot!(status(&project), @r#"
+    tasks.md: 0 of 6 boxes ticked, 2 iterations, stopped
+
+    TASK  TEXT   IMPLEMENT  REQ-CHECK  LINT
+    1.    One    blocked               FAIL
+    2.    Two    optional
+    3.    Three  open       open       open
+
+    1. is open after 1 attempt:
+      - The gate LINT fails in package app.
+      - the line is long
+    1. is blocked: 1.LINT failed after 0 reworks.
+    stopped: Work is left and blocked. 1.: 1.LINT failed after 0 reworks.
+    next: 3. Three
+    gate LINT: 1 FAIL, 1 open
+    run: none is active
+    "#);
+    project.write("ok", "");
+    project.agent("3./1) true ;;\n3./2) true ;;");
+    project.ralph(&["run", "--retry", "1.", "--max-iterations", "4"]).code(5);
+    insta::assert_snapshot!(status(&project), @r#"
+    tasks.md: 2 of 6 boxes ticked, 6 iterations, stopped
+
+    TASK  TEXT   IMPLEMENT   REQ-CHECK  LINT
+    1.    One    done                   PASS
+    2.    Two    optional
+    3.    Three  rejected 2  open       open
+
+    3. is open after 2 attempts:
+      - Nothing was committed.
+    stopped: The limit of 4 iterations was reached.
+    next: 3. Three
+    gate LINT: 1 PASS, 1 open
+    run: none is active
+    "#);
+    project.ralph(&["accept", "3.", "--reason", "x"]).code(0);
+    project.ralph(&["run"]).code(0);
+    insta::assert_snapshot!(status(&project), @r#"
+    tasks.md: 5 of 6 boxes ticked, 9 iterations, stopped
+
+    TASK  TEXT   IMPLEMENT  REQ-CHECK  LINT
+    1.    One    done                  PASS
+    2.    Two    optional
+    3.    Three  person     PASS       SKIP
+
+    stopped: All required boxes are ticked.
+    next: nothing, all required boxes are ticked
+    gate LINT: 1 PASS, 1 SKIP
+    run: none is active
+    "#);
+}
+
+#[test]
+fn commit_only_is_said_where_nothing_but_a_commit_stood_behind_a_tick() {
+    let tasks = "- [ ] 1. One\n- [ ] Plain\n- [x] 3. There before\n";
+    let project = Project::new(tasks);
+    project.ralph(&["run"]).code(0);
+    let said = status(&project);
+    assert_eq!(said.matches("commit only").count(), 2, "{said}");
+    assert!(said.contains("\n3.    There before  person"), "{said}");
+
+    let checked = Project::new(tasks);
+    checked.config("checks: {green: [sh, -c, 'exit 0']}\n");
+    checked.ralph(&["run"]).code(0);
+    let said = status(&checked);
+    assert!(!said.contains("commit only") && said.contains("\n1.    One           done"), "{said}");
+}
+
+#[test]
+fn json_has_the_table_too() {
+    let project = Project::new("# Plan\n- [ ] 1. One\n- [ ] 1.LINT L\n- [ ] 2. Two\n  - [ ] 2.1 Below\n");
+    project.config("gates:\n  LINT: {run: [sh, -c, 'exit 0']}\n");
+    let fresh = project.ralph(&["status", "--json"]).code(0).json().remove(0);
+    assert_eq!((&fresh["next"]["task"], &fresh["time"]["runs_seconds"]), (&"1.".into(), &0.into()));
+    assert!(fresh["cost"].is_null() && fresh["current"].is_null() && fresh["holder"].is_null());
+    project.ralph(&["run", "--max-iterations", "2"]).code(5);
+    let now = project.ralph(&["status", "--json"]).code(0).json().remove(0);
+    assert_eq!(now["stages"], serde_json::json!(["IMPLEMENT", "LINT"]));
+    assert_eq!(now["families"][0]["stages"]["LINT"]["standing"], "passed");
+    assert_eq!(now["families"][0]["stages"]["LINT"]["shown"], "PASS");
+    assert_eq!(now["families"][0]["stages"]["IMPLEMENT"]["attempts"], 1);
+    assert_eq!(now["families"][2]["parent"], "2");
+    assert_eq!(
+        now["next"],
+        serde_json::json!({"task": "2.1.", "stage": "IMPLEMENT", "line": 5, "done": false, "reasons": []})
+    );
+    assert_eq!(now["gates"]["LINT"], serde_json::json!({"PASS": 1}));
+    assert!(now["time"]["agents_millis"].as_u64().unwrap() > 0, "{now}");
+    assert!(now["why"].as_str().unwrap().contains("limit of 2 iterations"), "{now}");
+}
+
+#[test]
+fn a_cost_is_what_transcripts_say() {
+    let project = Project::new("- [ ] 1. One\n- [ ] 2. Two\n- [ ] 3. Three\n");
+    project.agent(
+        "1./1) as_usual; echo '{\"type\":\"result\",\"total_cost_usd\":0.25}' ;;\n\
+         2./1) as_usual; echo '{\"type\":\"result\",\"total_cost_usd\":0.5}' ;;",
+    );
+    assert!(project.ralph(&["status"]).out.contains("; cost: not reported\n"));
+    project.ralph(&["run"]).code(0);
+    let out = project.ralph(&["status"]).out;
+    assert!(out.contains("; cost: $0.75 as 2 of 3 attempts reported\n"), "{out}");
+    let json = project.ralph(&["status", "--json"]).json().remove(0);
+    assert_eq!(json["cost"], serde_json::json!({"usd_micros": 750_000, "reported": 2, "attempts": 3}));
+}
+
+#[test]
+fn beside_a_run_status_says_what_runs_and_after_a_kill_that_nothing_does() {
+    let project = Project::new("- [ ] 1. One\n- [ ] 2. Two\n");
+    project.agent("2./1) touch started; exec sleep 1000 ;;");
+    let mut run = project.start(&["run"]);
+    wait_for("the agent started", || project.has("started"));
+    wait_for("the spawn is recorded", || {
+        project.journal().last().is_some_and(|line| line.contains("agent-spawned"))
+    });
+    let before = project.files();
+    let said = status(&project);
+    assert!(said.contains("\nnow: 2. agent, iteration 2\n"), "{said}");
+    assert!(said.contains("\n2.    Two   running\n"), "{said}");
+    assert!(said.contains(&format!("\nrun: active (process {} ", run.id())), "{said}");
+    let json = project.ralph(&["status", "--json"]).code(0).json().remove(0);
+    assert_eq!((&json["current"]["task"], &json["current"]["doing"]), (&"2.".into(), &"agent".into()));
+    assert!(project.files() == before, "nothing is written");
+    run.kill().unwrap();
+    run.wait().unwrap();
+    let said = status(&project);
+    assert!(said.ends_with("run: none is active") && !said.contains("running"), "{said}");
+}
+
+#[test]
+fn a_live_view_without_a_terminal_is_refused_with_a_hint() {
+    let project = Project::new("- [ ] 1. One\n");
+    for args in [&["status", "--watch"][..], &["status", "--watch", "--json"]] {
+        let done = project.ralph(args).code(2);
+        assert!(
+            done.out.is_empty() && done.err.contains("hint: `ralph status` says the same once"),
+            "{}",
+            done.err
+        );
+    }
+}

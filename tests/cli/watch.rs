@@ -1,0 +1,165 @@
+//! `ralph status --watch` in a real terminal, driven by tmux.
+
+use super::project::{Done, Project, signal, wait_for};
+use crate::support::tools::has;
+
+/// A terminal with a shell in it, in the workspace.
+struct Terminal<'a>(&'a Project);
+
+impl<'a> Terminal<'a> {
+    /// 100 columns, 30 rows; `None` where there is no tmux.
+    fn open(project: &'a Project) -> Option<Self> {
+        if !has(&["tmux"]) {
+            return None;
+        }
+        let terminal = Self(project);
+        terminal.tmux(&[
+            "-f",
+            "/dev/null",
+            "new-session",
+            "-d",
+            "-x",
+            "100",
+            "-y",
+            "30",
+            "env",
+            "PS1=prompt> ",
+            "sh",
+        ]);
+        terminal.waits_for("the prompt", |pane| pane.contains("prompt>"));
+        Some(terminal)
+    }
+
+    fn tmux(&self, args: &[&str]) -> Done {
+        let mut tmux = self.0.program("tmux");
+        tmux.env("TERM", "xterm-256color").env("LC_ALL", "C.UTF-8").current_dir(self.0.path(""));
+        tmux.args(["-u", "-S", self.0.path("../tmux").to_str().unwrap()]).args(args);
+        Project::finish(tmux).code(0)
+    }
+
+    fn pane(&self) -> String {
+        self.tmux(&["capture-pane", "-p"]).out
+    }
+
+    fn types(&self, text: &str) {
+        self.tmux(&["send-keys", "-l", text]);
+    }
+
+    /// Types a command; its exit code is printed behind `word`.
+    fn runs(&self, command: &str, word: &str) {
+        self.types(&format!("{command}; echo {word} $?"));
+        self.tmux(&["send-keys", "Enter"]);
+    }
+
+    fn waits_for(&self, what: &str, is_so: impl Fn(&str) -> bool) -> String {
+        let mut pane = String::new();
+        wait_for(&format!("{what} (the test prints the pane when it fails)"), || {
+            let now = self.pane();
+            if now != pane {
+                println!("--- pane\n{now}");
+                pane = now;
+            }
+            is_so(&pane)
+        });
+        pane
+    }
+
+    fn starts_watching(&self, word: &str) {
+        self.runs(&format!("{} status --watch", env!("CARGO_BIN_EXE_ralph")), word);
+        self.waits_for("the view", |pane| pane.contains("q quit"));
+    }
+
+    /// The screen of the shell, with its cursor and its settings, is back.
+    fn is_as_it_was(&self, ended: &str, settings: &str) {
+        let pane = self.waits_for("the prompt after the view", |pane| {
+            pane.contains(ended) && pane.trim_end().ends_with("prompt>")
+        });
+        assert!(!pane.contains("q quit"), "{pane}");
+        let flags = self.tmux(&["display-message", "-p", "#{alternate_on} #{cursor_flag} #{mouse_any_flag}"]);
+        assert_eq!(flags.out, "0 1 0\n");
+        assert_eq!(self.settings(ended.trim_end_matches(char::is_numeric).trim_end()), settings);
+    }
+
+    /// What `stty` says of the terminal.
+    fn settings(&self, name: &str) -> String {
+        let file = format!("stty-{name}");
+        self.runs(&format!("stty -a > {file}"), "");
+        wait_for("stty", || self.0.has(&file) && self.0.read(&file).contains("echoke"));
+        self.0.read(&file)
+    }
+}
+
+impl Drop for Terminal<'_> {
+    fn drop(&mut self) {
+        self.tmux(&["kill-server"]);
+    }
+}
+
+/// An agent that waits in each task until the test lets it go on.
+const WAITS: &str = "1./1) echo 'hello from \u{1b}[31mone'; mkfifo go-1; touch started-1; cat go-1 > seen-1; as_usual ;;\n\
+2./1) echo 'hello from two'; mkfifo go-2; touch started-2; cat go-2 > seen-2; as_usual ;;";
+
+fn lets_go(project: &Project, task: u32) {
+    wait_for("the agent waits", || project.has(&format!("started-{task}")));
+    project.write(&format!("go-{task}"), "on\n");
+}
+
+#[test]
+fn a_running_loop_is_seen_live_and_the_terminal_is_given_back() {
+    let project = Project::new("- [ ] 1. One\n- [ ] 1.LINT Judge\n- [ ] 2. Two\n");
+    project.config("gates:\n  LINT: {run: [sh, -c, 'exit 0']}\n");
+    project.agent(WAITS);
+    let Some(terminal) = Terminal::open(&project) else { return };
+    let settings = terminal.settings("before");
+    let mut run = project.start(&["run"]);
+    terminal.starts_watching("ended");
+    let row = |pane: &str, id: &str, word: &str| {
+        pane.lines().any(|line| line.starts_with(id) && line.contains(word))
+    };
+    let pane = terminal.waits_for("the first stage runs", |pane| {
+        row(pane, "1.", "running")
+            && pane.contains("hello from one")
+            && pane.contains("now: 1. agent, iteration 1")
+    });
+    assert!(pane.contains("gates: LINT: 1 open"), "{pane}");
+    assert!(pane.contains("log of iteration 1: agent.out"), "{pane}");
+    terminal.tmux(&["resize-window", "-x", "40", "-y", "10"]);
+    terminal.waits_for("a small window", |pane| !pane.contains("q quit") && row(pane, "1.", "running"));
+    terminal.tmux(&["resize-window", "-x", "100", "-y", "30"]);
+    terminal.waits_for("the large window again", |pane| pane.contains("q quit"));
+    lets_go(&project, 1);
+    let pane = terminal.waits_for("the tick, and the next stage", |pane| {
+        row(pane, "1.", "done") && row(pane, "1.", "PASS") && row(pane, "2.", "running")
+    });
+    assert!(pane.contains("2 of 3 boxes ticked") && pane.contains("gates: LINT: 1 PASS"), "{pane}");
+    lets_go(&project, 2);
+    terminal.waits_for("the end of the run", |pane| {
+        pane.contains("no run is active") && pane.contains("3 of 3 boxes ticked")
+    });
+    assert_eq!(run.wait().unwrap().code(), Some(0), "the run never noticed");
+    terminal.types("q");
+    terminal.is_as_it_was("ended 0", &settings);
+}
+
+#[test]
+fn a_signal_ends_the_view_and_gives_the_terminal_back() {
+    let project = Project::new("- [ ] 1. One\n");
+    let Some(terminal) = Terminal::open(&project) else { return };
+    let settings = terminal.settings("before");
+    for (name, code) in [("TERM", 143), ("INT", 130), ("HUP", 129)] {
+        terminal.starts_watching(name);
+        let is_watch = |pid: &i32| {
+            let arguments = fs_err::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+            arguments.ends_with(b"status\0--watch\0")
+        };
+        let watch = project.processes().into_iter().find(is_watch).unwrap();
+        assert!(signal(watch, name));
+        terminal.is_as_it_was(&format!("{name} {code}"), &settings);
+    }
+    for key in ["Escape", "C-c"] {
+        terminal.starts_watching(key);
+        terminal.tmux(&["send-keys", key]);
+        terminal.is_as_it_was(&format!("{key} 0"), &settings);
+    }
+    assert!(!project.has(".ralph/state"), "a look writes nothing, takes no lock");
+}

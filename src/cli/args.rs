@@ -8,6 +8,8 @@
 
 use super::check::CheckArgs;
 use super::init::InitArgs;
+use super::place::PlaceArgs;
+use super::stage::StageArgs;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
 
@@ -89,6 +91,17 @@ Only the verdict in the chosen format goes to standard output, everything else t
         /// The task: `2.`; the last one that was tried when left out
         id: Option<String>,
     },
+    /// Say where the boxes of a gate stand in the task file, at spec creation or at any time after
+    #[command(after_help = "Examples:\n  ralph place each\n  ralph place after 2,5,7 --dry-run\n  \
+ralph place groups --gate LINT\n  ralph place end --tasks .kiro/specs/login/tasks.md\n  ralph place --check\n  \
+ralph place --snippet kiro > .kiro/steering/ralph-gates.md\n\n\
+Only whole lines come and go. Called bare on a terminal, it asks; the choice is written to .ralph/config.yaml.")]
+    Place(PlaceArgs),
+    /// Give plain tasks their stages: TEST-FIRST, REQ-CHECK, gates, PRE-CR, one FINAL
+    #[command(
+        after_help = "Examples:\n  ralph stage --all --dry-run\n  ralph stage 2,5\n  ralph stage --all --tasks tasks.md"
+    )]
+    Stage(StageArgs),
     /// Find everything that is wrong with the spec, the configuration and the repositories
     #[command(after_help = format!("Examples:\n  ralph check\n  ralph check --json\n  ralph check --explain\n  \
 ralph check --tasks specs/001/tasks.md --explain\n  ralph check --format sarif > ralph.sarif\n  ralph check --config\n  \

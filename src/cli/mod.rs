@@ -15,10 +15,13 @@ mod gate;
 mod hand;
 mod init;
 mod manual;
+mod place;
 mod run;
 mod settings;
 mod show;
+mod stage;
 mod status;
+mod surgery;
 mod surroundings;
 mod teller;
 mod ui;
@@ -67,6 +70,8 @@ fn dispatch(cli: &Cli) -> Result<Exit, Fault> {
         Verb::Snapshot { id } => hand::snapshot(&place, id),
         Verb::Gate(args) => gate::gate(&place, args),
         Verb::Check(args) if args.config => settings::show(&place),
+        Verb::Place(args) => place::place(&place, args),
+        Verb::Stage(args) => stage::stage(&place, args),
         Verb::Check(args) => check::check(&place, args),
         Verb::Init(args) => init::init(&place, args),
         Verb::Doctor => doctor::doctor(&place),

@@ -127,6 +127,12 @@ impl Place<'_> {
         }
     }
 
+    /// The workspace whose folder holds this absolute path, if there is one.
+    pub(super) fn open_around(&self, path: &Path) -> Result<Option<Workspace>, Fault> {
+        let root = path.ancestors().skip(1).find(|folder| is_workspace(folder));
+        root.map(|root| self.open_at(root.to_owned())).transpose()
+    }
+
     /// The workspace's folder; its configuration may be unsound.
     pub(super) fn find(&self) -> Result<PathBuf, Fault> {
         if let Some(root) = self.root {

@@ -11,6 +11,7 @@
 mod agents;
 mod defaults;
 mod document;
+mod edit;
 mod error;
 mod explain;
 mod gates;
@@ -25,6 +26,7 @@ mod settings;
 mod tasks;
 
 pub use defaults::{CHECKPOINTS, DEFAULT_AGENT, PIT_VERSION, TEST_NAMES};
+pub use edit::{NotEdited, placement_line, with_placement};
 pub use error::ConfigError;
 pub use explain::{Explained, explain};
 pub use given::{Given, ROOT_VARIABLE, SETTINGS, Setting, Source};

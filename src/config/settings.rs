@@ -7,8 +7,8 @@
 //! Refuses to know: where a value came from, YAML, the environment.
 
 pub use crate::mutation::{NoCoverage, Per};
+pub use crate::task::Placement;
 
-use crate::task::Placement;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::path::PathBuf;

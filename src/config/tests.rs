@@ -163,6 +163,7 @@ fn the_template_names_every_key() {
 fn what_the_template_shows_in_comments_can_be_used() {
     let examples = [
         "packages:",
+        "placement:",
         "agents:",
         "  default: {preset: claude}",
         "files:",
@@ -178,6 +179,7 @@ fn what_the_template_shows_in_comments_can_be_used() {
     let settings = sound(&text);
     assert!(settings.packages_given && settings.gates.contains_key("LINT"));
     assert_eq!(settings.files.build, ["**/pom.xml"]);
+    assert_eq!(settings.placement["PITEST"], Placement::Each);
     assert_eq!(
         settings.agent_for(Role::Worker).and_then(|(_, agent)| agent.preset.as_deref()),
         Some("claude")
@@ -399,6 +401,30 @@ fn hostile_text_reaches_no_message() {
     assert!(parse(bomb, Path::new("/w")).is_err());
     let errors = parse(&"#".repeat(LONGEST_TEXT + 1), Path::new("/w")).expect_err("too long");
     assert_eq!(errors.len(), 1);
+}
+
+#[test]
+fn placements_are_words_or_named_tasks_of_configured_gates() {
+    let settings = sound(
+        "gates: {LINT: {run: [lint]}, SLOW: {run: [slow]}}\nplacement:\n  PITEST: {after: [\"2\", T01]}\n  LINT: end\n  SLOW: none\n",
+    );
+    let after = Placement::After(vec!["2".to_owned(), "T01".to_owned()]);
+    let expected = [("LINT", Placement::End), ("PITEST", after), ("SLOW", Placement::None)];
+    let expected = expected.map(|(gate, choice)| (gate.to_owned(), choice));
+    assert_eq!(settings.placement, expected.into());
+    insta::assert_snapshot!(
+        wrong("placement:\n  STRYKER: each\n  PITEST: group\n") + "\n"
+            + &wrong("placement: {PITEST: {after: 2}}") + "\n"
+            + &wrong("placement: {PITEST: {after: []}}") + "\n"
+            + &wrong("placement: {PITEST: {}}") + "\n"
+            + &wrong("placement: each"), @r#"
+    2|placement.STRYKER|config.yaml:2: `placement.STRYKER` is not a known key. → Known here: `PITEST`.
+    3|placement.PITEST|config.yaml:3: `placement.PITEST` must be `each`, `groups`, `end` or `none`, not "group". → Did you mean `groups`?
+    1|placement.PITEST.after|config.yaml:1: `placement.PITEST.after` must be a list of texts, not 2. → Write it as `["a", "b"]`.
+    1|placement.PITEST.after|config.yaml:1: `placement.PITEST.after` must not be empty. → Name tasks, or write `each`, `groups`, `end` or `none`.
+    1|placement.PITEST|config.yaml:1: `placement.PITEST` must be `each`, `groups`, `end` or `none`, not keys with values. → Write one of these words, or leave the key out for its default.
+    1|placement|config.yaml:1: `placement` must be keys with values, not "each". → Write `key: value` lines below it.
+    "#);
 }
 
 #[test]

@@ -80,8 +80,9 @@ fn is_outdated(
 }
 
 /// The families that must work again when a gate of wider reach, or of a parent, failed on these classes
-/// (`<package>/<path>`): for each the last family that changed it; the last one of all where no class is
-/// named.
+/// (`<package>/<path>`): for each the last family that changed it; where none of them is known to have been
+/// changed, the last family that changed anything; where none did (an agent of another loop worked, or a
+/// person), the one that was begun last, or stands last.
 pub(super) fn responsible(book: &Book, key: &TaskKey, failing: &[String]) -> Vec<String> {
     let covered = kin::covered(book, key);
     if covered.len() == 1 {
@@ -103,18 +104,30 @@ pub(super) fn responsible(book: &Book, key: &TaskKey, failing: &[String]) -> Vec
     };
     let mut families: BTreeSet<String> = failing.iter().filter_map(|path| last(Some(path))).collect();
     if families.is_empty() {
-        families.extend(last(None));
+        families.extend(last(None).or_else(|| begun_last(book, &covered)));
     }
     families.into_iter().collect()
 }
 
-/// The ticked gates of a family that judged other commits than these.
+/// Of these families the leaf that was begun last; of those that were never begun, the last in the file.
+fn begun_last(book: &Book, covered: &BTreeSet<String>) -> Option<String> {
+    let begun = |name: &str| book.family(name).map_or(0, |family| family.first_iteration);
+    let works = |row: &&Row| kin::work_box(book, &row.key.family).as_ref() == Some(&row.key);
+    let leaves = book.rows.iter().filter(works).filter(|row| {
+        covered.contains(&row.key.family) && kin::descendants(book, &row.key.family).is_empty()
+    });
+    leaves.max_by_key(|row| (begun(&row.key.family), row.line)).map(|row| row.key.family.clone())
+}
+
+/// The ticked gates over a family (its own, those of the tasks above it, those of wider reach) that judged
+/// other commits than these.
 pub(super) fn gates_of_other_commits(
     book: &Book,
     family: &str,
     heads: &std::collections::BTreeMap<String, super::facts::Oid>,
 ) -> Vec<TaskKey> {
-    book.family_rows(family)
+    candidates(book, family)
+        .into_iter()
         .filter(|row| row.key.stage.is_gate() && row.mark.is_done())
         .filter(|row| {
             let stands_for = book.stage(&row.key).and_then(|stage| stage.stands_for.as_ref());

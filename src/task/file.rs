@@ -102,6 +102,13 @@ impl TaskFile {
         self.tasks.get(task.parent? as usize)
     }
 
+    /// What stands in the parts without tasks, and the headings.
+    pub(super) fn parts(&self) -> Vec<&[u8]> {
+        let excluded = self.excluded.iter().map(|part| &part.range);
+        let ranges = excluded.chain(self.headings.iter().map(|heading| &heading.title));
+        ranges.map(|range| self.bytes.get(range.clone()).unwrap_or_default()).collect()
+    }
+
     /// The one box of a key.
     pub(super) fn find(&self, key: &TaskKey) -> Result<&Task, FlipError> {
         let found = self.index().by_key.get(key).ok_or_else(|| FlipError::NoSuchTask(key.clone()))?;

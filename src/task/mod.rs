@@ -3,8 +3,8 @@
 //! Owns: the grammar of `tasks.md` (handbook `taskfiles.md` §9, `design.md` §1 and §3) and every change
 //! that ralph makes to its bytes.
 //!
-//! Promises: parsing is total over any bytes; a flip changes exactly one byte; no other byte is ever
-//! rewritten, whatever the encoding, line ends or dialect.
+//! Promises: parsing is total over any bytes; a flip changes exactly one byte; what is placed or taken away
+//! are whole lines; no other byte is ever rewritten, whatever the encoding, line ends or dialect.
 //!
 //! Refuses to know: the file system, who ticked a box, what happens next.
 
@@ -25,6 +25,7 @@ mod scan;
 mod sections;
 mod stage;
 mod stage_plan;
+mod surgeon;
 mod unwritten;
 mod walk;
 
@@ -44,6 +45,7 @@ pub use remark::{Remark, RemarkKind};
 pub use sections::{LeftOut, Sections};
 pub use stage::{Stage, TaskKey};
 pub use stage_plan::{Staged, stages_wanted};
+pub use surgeon::{Surgery, SurgeryError};
 pub use unwritten::{Stages, on_file, written};
 
 use serde::{Deserialize, Serialize};

@@ -10,6 +10,7 @@ mod properties;
 mod reconciling;
 mod reported;
 mod sections;
+mod surgery;
 mod tree;
 mod unwritten;
 

@@ -21,6 +21,7 @@ mod kill;
 mod limits;
 mod manual;
 mod output;
+mod place;
 mod project;
 mod real_files;
 mod settings;

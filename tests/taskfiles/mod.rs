@@ -4,6 +4,7 @@
 //! beside the crate, and where there is none the test says so and shows nothing.
 
 mod dialects;
+mod place;
 
 use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
 use ralph::task::{Edit, Flip, Grammar, Mark, Row, TaskFile, reconcile, with_marks};

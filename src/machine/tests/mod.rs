@@ -7,3 +7,4 @@ mod people;
 mod random;
 mod rework;
 mod sim;
+mod wider;

@@ -114,13 +114,6 @@ fn spliced(bytes: &[u8], places: &[(usize, Candidate)]) -> Vec<u8> {
     out
 }
 
-/// What stands in the parts without tasks, and the headings.
-fn parts(file: &TaskFile) -> Vec<&[u8]> {
-    let excluded = file.excluded.iter().map(|part| &part.range);
-    let ranges = excluded.chain(file.headings.iter().map(|heading| &heading.title));
-    ranges.map(|range| file.bytes().get(range.clone()).unwrap_or_default()).collect()
-}
-
 /// True when the old boxes are as they were (their lines apart), the added ones are there, open and
 /// nobody's child, and no problem is new.
 fn is_sound(
@@ -138,7 +131,7 @@ fn is_sound(
         added.len() == places.len() && added.iter().all(|row| row.mark.is_open() && row.parent.is_none());
     let same = |(now, then): (&Row, &Row)| Row { line: then.line, ..now.clone() } == *then;
     added_well
-        && parts(&file) == parts(old)
+        && file.parts() == old.parts()
         && rest.len() == old_rows.len()
         && rest.iter().zip(old_rows).all(same)
         && file.problems().len() == old.problems().len()

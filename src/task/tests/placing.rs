@@ -4,7 +4,7 @@ use super::rows;
 use crate::task::{Placement, Side, Staged, Wanted, gates_wanted, stages_wanted};
 
 /// `key`, the side and the key beside which it goes.
-fn shown(text: &str, wanted: Vec<Wanted>) -> Vec<String> {
+fn shown(text: &str, wanted: &[Wanted]) -> Vec<String> {
     let rows = rows(text);
     let name = |key: &crate::task::TaskKey| key.to_string();
     wanted
@@ -17,7 +17,7 @@ fn shown(text: &str, wanted: Vec<Wanted>) -> Vec<String> {
 }
 
 fn gates(text: &str, placement: &Placement) -> Vec<String> {
-    shown(text, gates_wanted(&rows(text), "PITEST", placement).unwrap())
+    shown(text, &gates_wanted(&rows(text), "PITEST", placement).unwrap())
 }
 
 fn ids(ids: &[&str]) -> Vec<String> {
@@ -26,7 +26,7 @@ fn ids(ids: &[&str]) -> Vec<String> {
 
 fn stages(text: &str, staged: Staged<'_>, placement: &Placement) -> Vec<String> {
     let gates = [("PITEST".to_owned(), placement.clone())];
-    shown(text, stages_wanted(&rows(text), staged, &gates).unwrap())
+    shown(text, &stages_wanted(&rows(text), staged, &gates).unwrap())
 }
 
 const STAGED: &str = "# Plan\n\n## Core\n- [x] 1.TEST-FIRST\n- [x] 1. a\n- [ ] 1.REQ-CHECK\n- [ ] 1.PRE-CR\n\

@@ -79,7 +79,7 @@ const PIECES: &[&str] = &[
     "checkpoint",
 ];
 
-fn file() -> impl Strategy<Value = Vec<u8>> {
+pub(super) fn file() -> impl Strategy<Value = Vec<u8>> {
     let piece = prop_oneof![
         20 => proptest::sample::select(PIECES).prop_map(|piece| piece.as_bytes().to_vec()),
         1 => proptest::collection::vec(any::<u8>(), 1..4),
@@ -88,7 +88,7 @@ fn file() -> impl Strategy<Value = Vec<u8>> {
 }
 
 /// Files that are mostly lists of tasks.
-fn plan() -> impl Strategy<Value = Vec<u8>> {
+pub(super) fn plan() -> impl Strategy<Value = Vec<u8>> {
     let line = (0..4_usize, 0..6_usize, 0..12_usize, "[a-c]{0,2}");
     proptest::collection::vec(line, 0..14).prop_map(|lines| {
         let line = |(indent, mark, id, text): (usize, usize, usize, String)| {
@@ -114,7 +114,7 @@ fn plan() -> impl Strategy<Value = Vec<u8>> {
 }
 
 /// Lists at all depths with fences and comments between.
-fn fenced() -> impl Strategy<Value = Vec<u8>> {
+pub(super) fn fenced() -> impl Strategy<Value = Vec<u8>> {
     const LINES: &[&str] = &[
         "- [ ] a",
         "- [ ] a",

@@ -1,0 +1,273 @@
+//! `ralph place`: where the boxes of a gate stand.
+//!
+//! Owns: the five options as they are typed, asked for and remembered.
+//!
+//! Promises: asks only on a terminal; the choice is written into the configuration after the lines are in
+//! the task file.
+//!
+//! Refuses to know: where lines go.
+
+mod ask;
+mod snippets;
+
+use super::exit::Exit;
+use super::surgery::{How, Target, diff, facts, show_diff, told};
+use super::ui;
+use super::workspace::{Place, Workspace};
+use crate::config::{self, NotEdited, Placement};
+use crate::engine::{Fault, FaultKind};
+use crate::sys::disk::RealDisk;
+use crate::sys::{Disk, Swap};
+use clap::{Args, ValueEnum};
+use serde_json::json;
+use snippets::Snippet;
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+/// The gate that is meant when none is named.
+const GATE: &str = "PITEST";
+
+/// Flags of `place`.
+#[derive(Debug, Args)]
+pub struct PlaceArgs {
+    /// Where the gate's boxes stand; asked for when left out on a terminal
+    #[arg(value_enum, value_name = "WHERE")]
+    pub at: Option<Where>,
+    /// The tasks for `after`: `2,5,7`
+    #[arg(value_name = "IDS", value_delimiter = ',')]
+    pub ids: Vec<String>,
+    /// The gate; PITEST when left out
+    #[arg(long, value_name = "NAME")]
+    pub gate: Option<String>,
+    /// A task file, in a workspace or not
+    #[arg(long, value_name = "FILE")]
+    pub tasks: Option<PathBuf>,
+    /// Show the change as a unified diff, write nothing
+    #[arg(long)]
+    pub dry_run: bool,
+    /// End with 1 and show the diff when the file differs from the option (from the configured one when
+    /// none is named); write nothing
+    #[arg(long, conflicts_with = "dry_run")]
+    pub check: bool,
+    /// Print rules for an authoring agent, so that it asks where gates stand and calls `ralph place`
+    #[arg(long, value_enum, value_name = "TOOL", exclusive = true)]
+    pub snippet: Option<Snippet>,
+}
+
+/// The five options.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Where {
+    /// After every implementation task with a TEST-FIRST sibling; in a file without any, after every required leaf task (recommended)
+    Each,
+    /// After the named tasks
+    After,
+    /// At the end of each heading's tasks: `G1.PITEST`
+    Groups,
+    /// Once, after the last task: `END.PITEST`
+    End,
+    /// Nowhere; open gates in the form in which ralph writes them are taken away
+    None,
+}
+
+/// `ralph place`: 0 when the file is as it was chosen, 1 when `--check` found a difference.
+pub(super) fn place(place: &Place<'_>, args: &PlaceArgs) -> Result<Exit, Fault> {
+    if let Some(snippet) = args.snippet {
+        ui::line(snippet.text().trim_end());
+        return Ok(Exit::Done);
+    }
+    let typed = typed(args)?;
+    let gate = args.gate.as_deref().unwrap_or(GATE);
+    check_name(gate)?;
+    let words = if gate == GATE { vec![gate.to_owned()] } else { vec![GATE.to_owned(), gate.to_owned()] };
+    let target = Target::find(place, args.tasks.as_deref(), words)?;
+    check_gate(&target, gate)?;
+    let how = match (args.check, args.dry_run) {
+        (true, _) => How::Check,
+        (_, true) => How::DryRun,
+        _ => How::Write,
+    };
+    let choices = match typed {
+        Some(choice) => vec![(gate.to_owned(), choice)],
+        None if args.check => configured(&target, args.gate.as_deref())?,
+        None if !place.json && ask::can_ask() => {
+            let now = target.workspace.as_ref().and_then(|known| known.settings.placement.get(gate));
+            match ask::ask(gate, now)? {
+                Ok(choice) => vec![(gate.to_owned(), choice)],
+                Err(exit) => {
+                    ui::note("Nothing was chosen; nothing was changed.");
+                    return Ok(exit);
+                }
+            }
+        }
+        None => return Err(nothing_named()),
+    };
+    let _lock = target.hold(how)?;
+    let mut exit = Exit::Done;
+    for (gate, choice) in &choices {
+        if apply(place, &target, how, gate, choice)? && how == How::Check {
+            exit = Exit::WorkLeft;
+        }
+    }
+    Ok(exit)
+}
+
+/// Brings the file (or its diff) to a choice; true when it differs, or differed, from it.
+fn apply(
+    place: &Place<'_>,
+    target: &Target,
+    how: How,
+    gate: &str,
+    choice: &Placement,
+) -> Result<bool, Fault> {
+    // What cannot be remembered is not begun.
+    let settled = target.workspace.as_ref().filter(|_| how != How::Check);
+    let config = settled.map(|workspace| remembered(workspace, gate, choice)).transpose()?;
+    // Where stages have no lines, neither have gates: the configuration alone says where they stand.
+    let lines = if target.is_virtual() { &Placement::None } else { choice };
+    let change = target.change(how, |file| file.placed(gate, lines))?;
+    let changed = !change.diff.is_empty();
+    let mut config_diff = String::new();
+    if let Some(config) = config.filter(|config| config.before.as_deref() != Some(config.after.as_str())) {
+        config_diff = diff(
+            ".ralph/config.yaml",
+            config.before.as_deref().unwrap_or("").as_bytes(),
+            config.after.as_bytes(),
+        );
+        if how == How::Write {
+            config.write()?;
+        }
+    }
+    if place.json {
+        ui::json(&json!({
+            "file": target.shown, "gate": gate, "placement": choice, "changed": changed,
+            "written": changed && how == How::Write, "configured": how == How::Write && !config_diff.is_empty(),
+            "inserted": facts(&change.surgery.inserted), "removed": facts(&change.surgery.removed),
+            "diff": change.diff,
+        }));
+        return Ok(changed);
+    }
+    if how == How::Write {
+        ui::line(&told(&target.shown, &change.surgery));
+        if !config_diff.is_empty() {
+            ui::line(&format!(".ralph/config.yaml: the placement of {gate} was written."));
+        }
+    } else if changed || !config_diff.is_empty() {
+        show_diff(&change.diff);
+        show_diff(&config_diff);
+    } else {
+        ui::line(&format!("{}: {gate} stands where it was chosen.", target.shown));
+    }
+    Ok(changed)
+}
+
+/// What was typed; `None` when nothing was.
+fn typed(args: &PlaceArgs) -> Result<Option<Placement>, Fault> {
+    let usage = |what: &str| Err(Fault::new(FaultKind::Setup, what, "`ralph place after 2,5,7`"));
+    let ids: Vec<String> = args.ids.iter().filter_map(|id| tidy(id)).collect();
+    Ok(Some(match args.at {
+        Some(Where::After) if ids.is_empty() => return usage("`place after` names no tasks."),
+        Some(Where::After) => Placement::After(ids),
+        _ if !args.ids.is_empty() => return usage("Tasks are named with `after` only."),
+        Some(Where::Each) => Placement::Each,
+        Some(Where::Groups) => Placement::Groups,
+        Some(Where::End) => Placement::End,
+        Some(Where::None) => Placement::None,
+        None => return Ok(None),
+    }))
+}
+
+/// An id as it is kept: without blanks around it and without a trailing dot.
+fn tidy(id: &str) -> Option<String> {
+    let id = id.trim().trim_end_matches('.');
+    (!id.is_empty()).then(|| id.to_owned())
+}
+
+fn nothing_named() -> Fault {
+    let what = "Where the gate stands was not said, and there is no terminal to ask on.";
+    Fault::new(
+        FaultKind::Setup,
+        what,
+        "`ralph place each` (recommended), or `after IDS`, `groups`, `end`, `none`",
+    )
+}
+
+/// `[A-Z][A-Z0-9-]*`, and no word of another stage.
+fn check_name(gate: &str) -> Result<(), Fault> {
+    let well_formed = gate.starts_with(|c: char| c.is_ascii_uppercase())
+        && gate.chars().all(|c| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '-');
+    if well_formed && crate::task::Stage::from(gate.to_owned()).is_gate() {
+        return Ok(());
+    }
+    let what = format!("--gate: `{}` is no name for a gate.", gate.escape_debug());
+    Err(Fault::new(FaultKind::Setup, what, "a gate is named as in `2.PITEST`: capitals, digits and `-`"))
+}
+
+fn check_gate(target: &Target, gate: &str) -> Result<(), Fault> {
+    if target.grammar.gates.iter().any(|known| known == gate) {
+        return Ok(());
+    }
+    let what = format!("--gate: There is no gate `{gate}` in .ralph/config.yaml.");
+    let hint = format!("configured gates are: {}", target.grammar.gates.join(", "));
+    Err(Fault::new(FaultKind::Setup, what, hint))
+}
+
+/// The configured choices: of one gate, or of all that have one.
+fn configured(target: &Target, gate: Option<&str>) -> Result<Vec<(String, Placement)>, Fault> {
+    let placement = target.workspace.as_ref().map(|workspace| workspace.settings.placement.clone());
+    let chosen: Vec<_> =
+        placement.into_iter().flatten().filter(|(name, _)| gate.is_none_or(|gate| gate == name)).collect();
+    if chosen.is_empty() {
+        let what = "No placement was named, and none is configured.";
+        return Err(Fault::new(
+            FaultKind::Setup,
+            what,
+            "`ralph place --check each`, or `ralph place each` first",
+        ));
+    }
+    Ok(chosen)
+}
+
+/// The configuration with a choice in it.
+struct Remembered {
+    path: PathBuf,
+    before: Option<String>,
+    after: String,
+}
+
+fn remembered(workspace: &Workspace, gate: &str, choice: &Placement) -> Result<Remembered, Fault> {
+    let root = &workspace.places.workspace;
+    let path = root.join(".ralph/config.yaml");
+    let before = match fs_err::read_to_string(&path) {
+        Ok(text) => Some(text),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => None,
+        Err(error) => return Err(error.into()),
+    };
+    let mut placement: BTreeMap<String, Placement> = workspace.settings.placement.clone();
+    placement.insert(gate.to_owned(), choice.clone());
+    let text = before.as_deref().unwrap_or_default();
+    let after = config::with_placement(text, &placement, root).map_err(|error| {
+        let hint = match error {
+            NotEdited::Unusual => {
+                format!("write `{}` into it by hand", config::placement_line(&placement))
+            }
+            NotEdited::Unreadable(_) => "`ralph check` names its mistakes".to_owned(),
+        };
+        Fault::new(FaultKind::Setup, format!(".ralph/config.yaml: {error}"), hint)
+    })?;
+    Ok(Remembered { path, before, after })
+}
+
+impl Remembered {
+    fn write(&self) -> Result<(), Fault> {
+        let mut disk = RealDisk::new();
+        if self.before.is_none() {
+            disk.create_shared(&self.path)?;
+        }
+        let before = self.before.as_deref().unwrap_or_default();
+        if disk.swap(&self.path, before.as_bytes(), self.after.as_bytes())? == Swap::Done {
+            return Ok(());
+        }
+        let what = ".ralph/config.yaml was saved by somebody else; the lines stand in the task file, the choice was not written.";
+        Err(Fault::new(FaultKind::Changed, what, "call it again"))
+    }
+}

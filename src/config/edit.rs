@@ -1,0 +1,194 @@
+//! One key of `.ralph/config.yaml` written without a YAML writer: the rest of the text stays.
+//!
+//! Owns: the line `placement: {…}` and its place in the text.
+//!
+//! Promises: every comment and every other line stays; the text after reads as the settings before but for
+//! that key, else nothing is handed out.
+//!
+//! Refuses to know: how the text reaches the disk, who chose.
+
+use super::{ConfigError, Placement, parse};
+use std::collections::BTreeMap;
+use std::fmt;
+use std::path::Path;
+
+/// The key.
+const KEY: &str = "placement:";
+
+/// Why the text was not edited.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum NotEdited {
+    /// It cannot be read as it is.
+    Unreadable(Vec<ConfigError>),
+    /// The edit would change what else the text says: its form is not one that can be edited line by line.
+    Unusual,
+}
+
+impl fmt::Display for NotEdited {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Unreadable(errors) => {
+                let first = errors.first().map_or("", |error| error.message.as_str());
+                write!(f, "The configuration cannot be read: {first}")
+            }
+            Self::Unusual => f.write_str("The configuration has a form in which no single key can be set."),
+        }
+    }
+}
+
+impl std::error::Error for NotEdited {}
+
+/// The line that says where gates stand, without line end: `placement: {PITEST: each}`.
+pub fn placement_line(placement: &BTreeMap<String, Placement>) -> String {
+    let entries = placement.iter().map(|(gate, choice)| match choice {
+        Placement::Each => format!("{gate}: each"),
+        Placement::Groups => format!("{gate}: groups"),
+        Placement::End => format!("{gate}: end"),
+        Placement::None => format!("{gate}: none"),
+        Placement::After(ids) => {
+            let ids: Vec<String> = ids.iter().map(|id| format!("\"{id}\"")).collect();
+            format!("{gate}: {{after: [{}]}}", ids.join(", "))
+        }
+    });
+    format!("{KEY} {{{}}}", entries.collect::<Vec<_>>().join(", "))
+}
+
+/// The text of `.ralph/config.yaml` with this placement and nothing else changed. `workspace` is the
+/// absolute folder that holds `.ralph/`.
+pub fn with_placement(
+    text: &str,
+    placement: &BTreeMap<String, Placement>,
+    workspace: &Path,
+) -> Result<String, NotEdited> {
+    let mut wanted = parse(text, workspace).map_err(NotEdited::Unreadable)?;
+    if wanted.placement == *placement {
+        return Ok(text.to_owned());
+    }
+    let edited = edited(text, &placement_line(placement));
+    wanted.placement.clone_from(placement);
+    match parse(&edited, workspace) {
+        Ok(settings) if settings == wanted => Ok(edited),
+        _ => Err(NotEdited::Unusual),
+    }
+}
+
+fn edited(text: &str, line: &str) -> String {
+    let mut lines: Vec<&str> = text.split_inclusive('\n').collect();
+    let end = if lines.first().is_some_and(|line| line.ends_with("\r\n")) { "\r\n" } else { "\n" };
+    let is_key = |line: &&str| line.trim_start_matches('\u{feff}').starts_with(KEY);
+    if let Some(at) = lines.iter().position(is_key) {
+        let below = below(lines.get(at + 1..).unwrap_or_default());
+        let mark = if lines[at].starts_with('\u{feff}') { "\u{feff}" } else { "" };
+        let mut new = vec![format!("{mark}{line}{}{end}", comment(lines[at]))];
+        for old in lines.iter().skip(at + 1).take(below) {
+            let comment = comment(old);
+            let kept = if old.trim().is_empty() { "" } else { comment.as_str() };
+            if old.trim().is_empty() || !kept.is_empty() {
+                new.push(format!("{}{end}", kept.trim_start()));
+            }
+        }
+        let (before, after) = lines.split_at(at);
+        let after = after.iter().skip(1 + below).copied();
+        return before.iter().copied().chain(new.iter().map(String::as_str)).chain(after).collect();
+    }
+    // Behind its own comment, as in the template; else at the end.
+    let is_comment = |line: &&str| line.trim_start_matches(['#', ' ']).starts_with(KEY);
+    let at = lines.iter().rposition(|line| line.starts_with('#') && is_comment(line));
+    let at = at.map_or(lines.len(), |at| at + 1);
+    let open_end =
+        at == lines.len() && lines.last().is_some_and(|last| !last.ends_with('\n') && *last != "\u{feff}");
+    let line = if open_end { format!("{end}{line}{end}") } else { format!("{line}{end}") };
+    lines.insert(at, &line);
+    lines.concat()
+}
+
+/// How many lines belong to the key above them: up to the last indented one.
+fn below(lines: &[&str]) -> usize {
+    let is_indented = |line: &&str| line.starts_with([' ', '\t']) && !line.trim().is_empty();
+    let may_stand_between = |line: &&str| line.trim().is_empty() || line.starts_with('#');
+    let reach = lines.iter().take_while(|line| is_indented(line) || may_stand_between(line)).count();
+    lines.iter().take(reach).rposition(is_indented).map_or(0, |last| last + 1)
+}
+
+/// The comment at the end of a line, with the white space before it; empty when there is none.
+fn comment(line: &str) -> String {
+    let line = line.trim_end();
+    let mut quote = None;
+    let mut before = ' ';
+    for (at, c) in line.char_indices() {
+        match quote {
+            Some(open) => quote = (c != open).then_some(open),
+            None if matches!(c, '"' | '\'') => quote = Some(c),
+            None if c == '#' && before.is_whitespace() => {
+                let start = line.get(..at).map_or(0, |head| head.trim_end().len());
+                return line.get(start..).unwrap_or_default().to_owned();
+            }
+            None => {}
+        }
+        before = c;
+    }
+    String::new()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn set(text: &str, choices: &[(&str, Placement)]) -> Result<String, NotEdited> {
+        let placement = choices.iter().map(|(gate, choice)| ((*gate).to_owned(), choice.clone())).collect();
+        with_placement(text, &placement, Path::new("/w"))
+    }
+
+    fn each(text: &str) -> String {
+        set(text, &[("PITEST", Placement::Each)]).unwrap()
+    }
+
+    #[test]
+    fn the_line_is_put_behind_its_comment_or_at_the_end() {
+        assert_eq!(each(""), "placement: {PITEST: each}\n");
+        assert_eq!(each("\u{feff}"), "\u{feff}placement: {PITEST: each}\n");
+        assert_eq!(each("spec: a # b"), "spec: a # b\nplacement: {PITEST: each}\n");
+        assert_eq!(each("spec: a\r\n"), "spec: a\r\nplacement: {PITEST: each}\r\n");
+        assert_eq!(
+            each("# placement: {X: end}\nspec: a\n"),
+            "# placement: {X: end}\nplacement: {PITEST: each}\nspec: a\n"
+        );
+        let template = each(crate::config::TEMPLATE);
+        let added = "placement: {PITEST: each}\n";
+        assert_eq!(template.replace(&format!("\n{added}"), "\n"), crate::config::TEMPLATE);
+        assert_eq!(template.lines().count(), crate::config::TEMPLATE.lines().count() + 1);
+    }
+
+    #[test]
+    fn what_stood_there_is_replaced_and_its_comments_stay() {
+        let after = Placement::After(vec!["2".to_owned(), "T01".to_owned()]);
+        let choices = [("LINT", Placement::End), ("PITEST", after)];
+        let text = "gates: {LINT: {run: [lint]}} # '\nplacement: {PITEST: \"each\"}   # why\nspec: a\n";
+        assert_eq!(
+            set(text, &choices).unwrap(),
+            "gates: {LINT: {run: [lint]}} # '\nplacement: {LINT: end, PITEST: {after: [\"2\", \"T01\"]}}   # why\nspec: a\n"
+        );
+        let block =
+            "placement: # all\n  # first\n\n  PITEST: none  # one\n# low\n  # last\n\nspec: a\n# end\n";
+        assert_eq!(
+            each(block),
+            "placement: {PITEST: each} # all\n# first\n\n# one\n# low\n# last\n\nspec: a\n# end\n"
+        );
+        assert_eq!(each("placement:\nspec: a"), "placement: {PITEST: each}\nspec: a");
+        assert_eq!(
+            each("placement: {PITEST: each} # kept as it is"),
+            "placement: {PITEST: each} # kept as it is"
+        );
+    }
+
+    #[test]
+    fn what_would_say_something_else_is_refused() {
+        assert_eq!(set("{spec: a}", &[("PITEST", Placement::End)]), Err(NotEdited::Unusual));
+        assert_eq!(
+            set("\"placement\": {PITEST: each}\n", &[("PITEST", Placement::End)]),
+            Err(NotEdited::Unusual)
+        );
+        assert_eq!(set("", &[("NONE", Placement::End)]), Err(NotEdited::Unusual), "no such gate");
+        assert!(matches!(set("spec: [", &[("PITEST", Placement::End)]), Err(NotEdited::Unreadable(_))));
+    }
+}

@@ -1,0 +1,325 @@
+//! `ralph place` and `ralph stage`: lines for gates and stages, put in and taken away.
+
+use super::project::{Project, signal, wait_for};
+
+const PLAN: &str =
+    "# Plan\n\n## Core\n- [ ] 1. One\n  - a detail\n- [x] 2. Two\n\n## Shell\n- [ ] 3. Three\n";
+
+const EACH: &str = "# Plan\n\n## Core\n- [ ] 1. One\n  - a detail\n- [ ] 1.PITEST\n- [x] 2. Two\n- [ ] 2.PITEST\n\n\
+    ## Shell\n- [ ] 3. Three\n- [ ] 3.PITEST\n";
+
+#[test]
+fn a_placement_is_written_into_the_task_file_and_remembered_beside_its_comments() {
+    let project = Project::new(PLAN);
+    let before = "# mine\nspec: .   # here\n";
+    project.write(".ralph/config.yaml", before);
+    let done = project.ralph(&["place", "each"]).code(0);
+    assert_eq!(
+        done.out,
+        "tasks.md: 3 lines put in (1.PITEST, 2.PITEST, 3.PITEST), none taken away.\n\
+         .ralph/config.yaml: the placement of PITEST was written.\n"
+    );
+    assert_eq!(project.read("tasks.md"), EACH);
+    let after_each = project.read(".ralph/config.yaml");
+    assert_eq!(after_each, format!("{before}placement: {{PITEST: each}}\n"));
+    let again = project.ralph(&["place", "each"]).code(0);
+    assert_eq!(again.out, "tasks.md: none put in, none taken away.\n");
+    assert_eq!((project.read("tasks.md"), project.read(".ralph/config.yaml")), (EACH.to_owned(), after_each));
+
+    project.ralph(&["place", "after", "3.,1"]).code(0);
+    assert_eq!(project.read("tasks.md"), EACH.replace("- [ ] 2.PITEST\n", ""));
+    let config = project.read(".ralph/config.yaml");
+    assert_eq!(config, format!("{before}placement: {{PITEST: {{after: [\"3\", \"1\"]}}}}\n"));
+    project.ralph(&["place", "none"]).code(0);
+    assert_eq!(project.read("tasks.md"), PLAN);
+}
+
+/// What a dry run prints; it changes nothing.
+fn dry(args: &[&str]) -> String {
+    let project = Project::new(PLAN);
+    let before = project.files();
+    let done = project.ralph(&[&["place", "--dry-run"], args].concat()).code(0);
+    assert!(project.files() == before, "nothing changes");
+    done.out
+}
+
+#[test]
+fn gates_beside_tasks_are_shown_as_diffs() {
+    insta::assert_snapshot!(dry(&["each"]), @r"
+    --- tasks.md
+    +++ tasks.md
+    @@ -3,7 +3,10 @@
+     ## Core
+     - [ ] 1. One
+       - a detail
+    +- [ ] 1.PITEST
+     - [x] 2. Two
+    +- [ ] 2.PITEST
+     
+     ## Shell
+     - [ ] 3. Three
+    +- [ ] 3.PITEST
+    --- .ralph/config.yaml
+    +++ .ralph/config.yaml
+    @@ -1,2 +1,3 @@
+     agents:
+       default: {command: [sh, agent.sh]}
+    +placement: {PITEST: each}
+    ");
+    insta::assert_snapshot!(dry(&["after", "2"]), @r#"
+    --- tasks.md
+    +++ tasks.md
+    @@ -4,6 +4,7 @@
+     - [ ] 1. One
+       - a detail
+     - [x] 2. Two
+    +- [ ] 2.PITEST
+     
+     ## Shell
+     - [ ] 3. Three
+    --- .ralph/config.yaml
+    +++ .ralph/config.yaml
+    @@ -1,2 +1,3 @@
+     agents:
+       default: {command: [sh, agent.sh]}
+    +placement: {PITEST: {after: ["2"]}}
+    "#);
+}
+
+#[test]
+fn gates_of_wider_reach_and_none_are_shown_as_diffs() {
+    insta::assert_snapshot!(dry(&["groups"]), @r"
+    --- tasks.md
+    +++ tasks.md
+    @@ -4,6 +4,8 @@
+     - [ ] 1. One
+       - a detail
+     - [x] 2. Two
+    +- [ ] G1.PITEST
+     
+     ## Shell
+     - [ ] 3. Three
+    +- [ ] G2.PITEST
+    --- .ralph/config.yaml
+    +++ .ralph/config.yaml
+    @@ -1,2 +1,3 @@
+     agents:
+       default: {command: [sh, agent.sh]}
+    +placement: {PITEST: groups}
+    ");
+    insta::assert_snapshot!(dry(&["end"]), @r"
+    --- tasks.md
+    +++ tasks.md
+    @@ -7,3 +7,4 @@
+     
+     ## Shell
+     - [ ] 3. Three
+    +- [ ] END.PITEST
+    --- .ralph/config.yaml
+    +++ .ralph/config.yaml
+    @@ -1,2 +1,3 @@
+     agents:
+       default: {command: [sh, agent.sh]}
+    +placement: {PITEST: end}
+    ");
+    insta::assert_snapshot!(dry(&["none"]), @r"
+    --- .ralph/config.yaml
+    +++ .ralph/config.yaml
+    @@ -1,2 +1,3 @@
+     agents:
+       default: {command: [sh, agent.sh]}
+    +placement: {PITEST: none}
+    ");
+}
+
+#[test]
+fn check_says_whether_the_file_is_as_chosen_and_writes_nothing() {
+    let project = Project::new(PLAN);
+    let nothing = project.ralph(&["place", "--check"]).code(2);
+    assert!(nothing.err.contains("none is configured") && nothing.err.contains("hint:"), "{}", nothing.err);
+    let differs = project.ralph(&["place", "each", "--check"]).code(1);
+    assert!(differs.out.contains("+- [ ] 1.PITEST\n"), "{}", differs.out);
+    assert_eq!(project.read("tasks.md"), PLAN);
+    assert!(!project.read(".ralph/config.yaml").contains("placement"));
+    project.config("gates: {LINT: {run: ['true']}}\nplacement: {LINT: end, PITEST: each}\n");
+    project.ralph(&["place", "each"]).code(0);
+    let differs = project.ralph(&["place", "--check"]).code(1);
+    assert!(
+        differs.out.contains("+- [ ] END.LINT\n") && !differs.out.contains("+- [ ] 1.PITEST"),
+        "{}",
+        differs.out
+    );
+    project.ralph(&["place", "end", "--gate", "LINT"]).code(0);
+    let same = project.ralph(&["place", "--check", "--json"]).code(0);
+    let facts: Vec<_> =
+        same.json().iter().map(|fact| (fact["gate"].clone(), fact["changed"].clone())).collect();
+    assert_eq!(facts, [("LINT".into(), false.into()), ("PITEST".into(), false.into())]);
+}
+
+#[test]
+fn a_file_outside_any_workspace_takes_gates_of_any_name() {
+    let project = Project::empty();
+    project.write("specs/tasks.md", PLAN.replace('\n', "\r\n"));
+    let done = project
+        .ralph(&["place", "groups", "--gate", "STRYKER", "--tasks", "specs/tasks.md", "--json"])
+        .code(0);
+    let fact = &done.json()[0];
+    assert_eq!(
+        fact["inserted"],
+        serde_json::json!([{"task": "G1.STRYKER", "line": 7}, {"task": "G2.STRYKER", "line": 11}])
+    );
+    assert_eq!((&fact["written"], &fact["configured"]), (&true.into(), &false.into()));
+    let text =
+        PLAN.replace("Two\n", "Two\n- [ ] G1.STRYKER\n").replace("Three\n", "Three\n- [ ] G2.STRYKER\n");
+    assert_eq!(project.read("specs/tasks.md"), text.replace('\n', "\r\n"));
+    assert!(!project.has(".ralph"));
+    project.ralph(&["stage", "--all", "--tasks", "specs/tasks.md"]).code(0);
+    assert!(
+        project.read("specs/tasks.md").ends_with("- [ ] 3.PRE-CR\r\n- [ ] G2.STRYKER\r\n- [ ] FINAL\r\n")
+    );
+}
+
+#[test]
+fn what_cannot_be_placed_is_a_usage_error_and_nothing_is_written() {
+    let project = Project::new(PLAN);
+    project.write("flow/.ralph/config.yaml", "{spec: .}");
+    project.write("flow/tasks.md", PLAN);
+    let texts = || {
+        ["tasks.md", ".ralph/config.yaml", "flow/tasks.md", "flow/.ralph/config.yaml"]
+            .map(|path| project.read(path))
+    };
+    let before = texts();
+    for (args, says) in [
+        (&["place"][..], "there is no terminal to ask on"),
+        (&["place", "after"], "names no tasks"),
+        (&["place", "each", "2"], "with `after` only"),
+        (&["place", "after", "1,9"], "no task with the id `9`"),
+        (&["place", "each", "--gate", "LINT"], "no gate `LINT` in .ralph/config.yaml"),
+        (&["place", "each", "--gate", "REQ-CHECK"], "no name for a gate"),
+        (&["place", "each", "--gate", "a b"], "no name for a gate"),
+        (&["place", "each", "--tasks", "absent.md"], "absent.md cannot be read"),
+        (&["place", "some"], "invalid value 'some'"),
+        (&["--root", "flow", "place", "each"], "no single key can be set"),
+        (&["stage"], "required"),
+        (&["stage", "--all", "1"], "cannot be used with"),
+        (&["stage", "9"], "no task with the id `9`"),
+    ] {
+        let done = project.ralph(args).code(2);
+        assert!(done.err.contains(says), "{args:?}: {}", done.err);
+    }
+    assert_eq!(texts(), before);
+}
+
+#[test]
+fn nothing_is_placed_beside_a_run() {
+    let project = Project::new("- [ ] 1. One\n");
+    project.agent("1./1) touch started; exec sleep 1000 ;;");
+    let mut run = project.start(&["run"]);
+    wait_for("the agent", || project.has("started"));
+    for args in [&["place", "each"][..], &["place", "each", "--tasks", "tasks.md"], &["stage", "--all"]] {
+        project.ralph(args).code(75);
+    }
+    project.ralph(&["place", "each", "--dry-run"]).code(0);
+    assert_eq!(project.read("tasks.md"), "- [ ] 1. One\n");
+    signal(i32::try_from(run.id()).unwrap(), "KILL");
+    run.wait().unwrap();
+
+    // What was cut short is settled first: the next run takes the line for a person's.
+    project.agent("");
+    wait_for("the agent's end", || project.processes().is_empty());
+    project.ralph(&["place", "each"]).code(0);
+    assert_eq!(project.read("tasks.md"), "- [ ] 1. One\n- [ ] 1.PITEST\n");
+    project.config("gates:\n  PITEST: {run: ['true']}\n");
+    project.ralph(&["run"]).code(0);
+    assert_eq!(project.read("tasks.md"), "- [x] 1. One\n- [x] 1.PITEST\n");
+}
+
+#[test]
+fn an_agent_of_ralphs_cannot_place_gates() {
+    let project = Project::new("- [ ] 1. One\n- [ ] 1.PITEST\n");
+    project.config("gates:\n  PITEST: {run: ['true']}\n");
+    let ralph = env!("CARGO_BIN_EXE_ralph");
+    project.agent(&format!("1./1) {ralph} place none > said 2>&1 || echo \"code $?\" >> said; as_usual ;;"));
+    project.ralph(&["run"]).code(0);
+    let said = project.read("said");
+    assert!(said.contains("An agent that ralph runs asked") && said.ends_with("code 2\n"), "{said}");
+    assert_eq!(project.read("tasks.md"), "- [x] 1. One\n- [x] 1.PITEST\n");
+}
+
+#[test]
+fn staged_tasks_run_to_the_end() {
+    let project = Project::new("- [ ] 1. One\n- [ ] 2. Two\n");
+    project.config("gates:\n  PITEST: {run: ['true']}\n");
+    let missing = project.ralph(&["stage", "2", "--check"]).code(1);
+    assert!(missing.out.contains("+- [ ] 2.TEST-FIRST"), "{}", missing.out);
+    project.ralph(&["stage", "--all"]).code(0);
+    let task = |id: &str, text: &str| {
+        format!(
+            "- [ ] {id}.TEST-FIRST\n- [ ] {id}. {text}\n- [ ] {id}.REQ-CHECK\n- [ ] {id}.PITEST\n- [ ] {id}.PRE-CR\n"
+        )
+    };
+    let staged = format!("{}{}- [ ] FINAL\n", task("1", "One"), task("2", "Two"));
+    assert_eq!(project.read("tasks.md"), staged);
+    let again = project.ralph(&["stage", "1,2", "--check"]).code(0);
+    assert!(again.out.contains("have their stages"), "{}", again.out);
+    project.ralph(&["run"]).code(0);
+    assert_eq!(project.read("tasks.md"), staged.replace("[ ]", "[x]"));
+}
+
+#[test]
+fn the_rules_for_authoring_agents_name_every_option() {
+    let project = Project::empty();
+    for tool in ["kiro", "spec-kit", "agents"] {
+        let done = project.ralph(&["place", "--snippet", tool]).code(0);
+        for option in ["each", "after", "groups", "end", "none"] {
+            assert!(done.out.contains(&format!("**{option}**")), "{tool}: {option}");
+        }
+        assert!(
+            done.out.contains("(recommended)") && done.out.contains("ralph place each --tasks"),
+            "{tool}"
+        );
+    }
+    project.ralph(&["place", "each", "--snippet", "kiro"]).code(2);
+}
+
+#[test]
+fn placed_group_and_end_gates_judge_fail_and_are_judged_again() {
+    let project = Project::new("# Plan\n## A\n- [ ] 1. One\n- [ ] 2. Two\n## B\n- [ ] 3. Three\n");
+    let lines = |id: u8| format!("test $(grep -c . src/main/{id}.txt) -ge 2 || {{ echo too few; exit 1; }}");
+    project.config(&format!(
+        "gates:\n  LINT: {{run: [sh, -c, '{}']}}\n  DEEP: {{run: [sh, -c, '{}']}}\n",
+        lines(2),
+        lines(3)
+    ));
+    project.ralph(&["place", "groups", "--gate", "LINT"]).code(0);
+    project.ralph(&["place", "end", "--gate", "DEEP"]).code(0);
+    assert!(project.read(".ralph/config.yaml").ends_with("\nplacement: {DEEP: end, LINT: groups}\n"));
+    let placed = project.read("tasks.md");
+    assert_eq!(
+        placed,
+        "# Plan\n## A\n- [ ] 1. One\n- [ ] 2. Two\n- [ ] G1.LINT\n## B\n- [ ] 3. Three\n- [ ] G2.LINT\n- [ ] END.DEEP\n"
+    );
+    project.ralph(&["run"]).code(0);
+    assert_eq!(project.read("tasks.md"), placed.replace("[ ]", "[x]"));
+    // A command names no class: every family that changed production files of the package works again.
+    assert_eq!(
+        project.story(),
+        [
+            "1.=ACCEPTED",
+            "2.=ACCEPTED",
+            "G1.LINT=LINT FAIL — The gate LINT fails in package app.",
+            "1.=ACCEPTED",
+            "2.=ACCEPTED",
+            "G1.LINT=LINT PASS",
+            "3.=ACCEPTED",
+            "G2.LINT=LINT PASS",
+            "END.DEEP=DEEP FAIL — The gate DEEP fails in package app.",
+            "1.=ACCEPTED",
+            "2.=ACCEPTED",
+            "G1.LINT=LINT PASS",
+            "3.=ACCEPTED",
+            "G2.LINT=LINT PASS",
+            "END.DEEP=DEEP PASS",
+        ]
+    );
+}

@@ -113,14 +113,17 @@ fn in_the_workspace(opened: &Opened, file: Option<&TaskFile>) -> Vec<Finding> {
     }
     if opened.is_sound("gates") {
         let rows = file.map(TaskFile::rows).unwrap_or_default();
+        let shown = opened.workspace.places.shown(&opened.workspace.places.tasks());
         if let Some(file) = file {
-            let shown = opened.workspace.places.shown(&opened.workspace.places.tasks());
             findings.extend(gates::findings(&opened.workspace, file, &rows, &shown));
         }
+        // Stages that have no line are boxes of the state alone.
+        let boxes = state.as_ref().map_or(&rows, |state| &state.book().rows);
         if let Some(survey) = &survey {
-            findings.extend(packages::without_tests(&opened.workspace, survey, &rows));
-            findings.extend(tools::engines(&opened.workspace, survey, &rows));
+            findings.extend(packages::without_tests(&opened.workspace, survey, boxes));
+            findings.extend(tools::engines(&opened.workspace, survey, boxes));
         }
+        findings.extend(state.iter().flat_map(|state| gates::of_old_work(state, &shown)));
     }
     if let (Some(survey), true) = (&survey, opened.is_sound("checks") && opened.is_sound("on")) {
         findings.extend(tools::commands(&opened.workspace, survey));

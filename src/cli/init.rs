@@ -91,18 +91,14 @@ pub(super) fn init(place: &Place<'_>, args: &InitArgs) -> Result<Exit, Fault> {
     let text = config_text(&chosen);
     config::parse(&text, &root).map_err(|errors| unsound(&errors))?;
     let wrote = write(&folder, &text)?;
-    let mut next = next(&root, is_new, &found, flags.agent.as_deref());
-    if let Some(placement) = &chosen.placement {
-        // The configuration keeps the choice; the lines of the task file are that verb's.
-        next =
-            format!("`ralph place {}` puts the gate into the task file; {next}", placement::words(placement));
-    }
+    let next = next(&root, is_new, &found, flags.agent.as_deref());
+    let placed = placed(&root, &chosen)?;
     if place.json {
         let names = |new: bool| -> Vec<String> {
             wrote.iter().filter(|(_, is_new)| *is_new == new).map(|(path, _)| below(&root, path)).collect()
         };
         ui::json(&json!({
-            "found": found, "wrote": names(true), "kept": names(false), "next": next,
+            "found": found, "wrote": names(true), "kept": names(false), "placed": placed, "next": next,
             "chosen": is_new.then(|| json!({ "spec": chosen.spec, "packages": chosen.packages, "agent": chosen.agent, "placement": chosen.placement, "stages": chosen.stages.map(Stages::word) })),
         }));
         return Ok(Exit::Done);
@@ -110,8 +106,22 @@ pub(super) fn init(place: &Place<'_>, args: &InitArgs) -> Result<Exit, Fault> {
     for (path, is_new) in &wrote {
         ui::line(&format!("{} {}", if *is_new { "wrote" } else { "kept " }, below(&root, path)));
     }
+    if let Some(line) = &placed {
+        ui::line(line);
+    }
     ui::line(&format!("next: {next}"));
     Ok(Exit::Done)
+}
+
+/// Puts the gate where it was chosen to stand, if there is a task file: what was done.
+fn placed(root: &Path, chosen: &Chosen) -> Result<Option<String>, Fault> {
+    let Some(placement) = &chosen.placement else { return Ok(None) };
+    if !root.join(&chosen.spec).join("tasks.md").exists() {
+        let later = format!("when there is a tasks.md: `ralph place {}`", placement::words(placement));
+        return Ok(Some(later));
+    }
+    let place = Place { root: Some(root), root_by: "--root", json: false, given: &[] };
+    super::place::settle(&place, placement).map(Some)
 }
 
 /// What flags said.

@@ -111,6 +111,14 @@ pub(super) fn place(place: &Place<'_>, args: &PlaceArgs) -> Result<Exit, Fault> 
     Ok(exit)
 }
 
+/// Brings the task file of a new workspace to the choice that its configuration holds: what was done.
+pub(super) fn settle(place: &Place<'_>, choice: &Placement) -> Result<String, Fault> {
+    let target = Target::find(place, None, vec![GATE.to_owned()])?;
+    let _lock = target.hold(How::Write)?;
+    let change = target.change(How::Write, |file| file.placed(GATE, target.lines_of(choice)))?;
+    Ok(told(&target.shown, &change.surgery))
+}
+
 /// Brings the file (or its diff) to a choice; true when it differs, or differed, from it.
 fn apply(
     place: &Place<'_>,
@@ -122,9 +130,7 @@ fn apply(
     // What cannot be remembered is not begun.
     let settled = target.workspace.as_ref().filter(|_| how != How::Check);
     let config = settled.map(|workspace| remembered(workspace, gate, choice)).transpose()?;
-    // Where stages have no lines, neither have gates: the configuration alone says where they stand.
-    let lines = if target.is_virtual() { &Placement::None } else { choice };
-    let change = target.change(how, |file| file.placed(gate, lines))?;
+    let change = target.change(how, |file| file.placed(gate, target.lines_of(choice)))?;
     let changed = !change.diff.is_empty();
     let mut config_diff = String::new();
     if let Some(config) = config.filter(|config| config.before.as_deref() != Some(config.after.as_str())) {

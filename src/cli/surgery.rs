@@ -17,7 +17,7 @@ use crate::sys::disk::RealDisk;
 use crate::sys::lock::Lock;
 use crate::sys::process::is_inside_agent;
 use crate::sys::{Disk, Swap};
-use crate::task::{Grammar, Surgery, SurgeryError, TaskFile, TaskKey};
+use crate::task::{Grammar, Placement, Surgery, SurgeryError, TaskFile, TaskKey};
 use similar::TextDiff;
 use std::path::{Path, PathBuf};
 
@@ -82,6 +82,12 @@ impl Target {
     /// True when the stages of this file have no lines (`stages: virtual`).
     pub(super) fn is_virtual(&self) -> bool {
         self.workspace.as_ref().is_some_and(|workspace| workspace.settings.stages == StagesFrom::Virtual)
+    }
+
+    /// Where lines go for a choice. Where stages have no lines, neither have gates: the configuration alone
+    /// says where they stand.
+    pub(super) fn lines_of<'c>(&self, choice: &'c Placement) -> &'c Placement {
+        if self.is_virtual() { &Placement::None } else { choice }
     }
 
     /// Keeps runs away while something is written; finishes first what an earlier run still owes.

@@ -145,6 +145,9 @@ impl<'a> Engine<'a> {
                 let state = &self.fold.state;
                 let others_ran = state.suspect || !matches!(state.phase, Phase::Idle | Phase::Stopped(_));
                 if others_ran && matches!(error, JournalError::Changed) {
+                    // What still runs would write on after the boxes were put back.
+                    self.world.abandon_agent();
+                    self.world.cancel_ahead();
                     self.rescue_tasks();
                 }
                 return Err(error.into());

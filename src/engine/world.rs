@@ -102,6 +102,9 @@ pub trait World {
     fn start_agent(&mut self, order: &AgentOrder, readings: &Readings) -> Result<Started, Fault>;
     /// Waits for the agent that [`World::start_agent`] started.
     fn await_agent(&mut self) -> Result<AgentEnd, Fault>;
+    /// Ends the agent that [`World::start_agent`] started, if it was not waited for; nothing of it is left when
+    /// this returns.
+    fn abandon_agent(&mut self);
     /// Finds and kills what an earlier attempt left running.
     fn reap_agent(&mut self, iteration: u64, process: Option<(i32, u64)>) -> Result<u32, Fault>;
     /// Commits what the agent left.

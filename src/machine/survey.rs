@@ -15,7 +15,7 @@ use super::facts::{Accumulated, Dirt, Oid, PackageState, Snapshot, full_path};
 use super::kin;
 use super::state::{Book, By, Family, Leftovers, Phase, StandsFor, State};
 use super::stop::Stop;
-use crate::task::{Mark, Stage, TaskKey};
+use crate::task::{Mark, Row, Stage, TaskKey};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// tasks.md and the packages were read.
@@ -242,7 +242,7 @@ fn begin(state: &mut State, key: &TaskKey, snapshot: &Snapshot, leftovers: Vec<S
     let order = AgentOrder {
         iteration,
         key: key.clone(),
-        text: row.map(|row| row.text.clone()).unwrap_or_default(),
+        text: row.map(|row| words(book, row)).unwrap_or_default(),
         line: row.map_or(0, |row| row.line),
         attempt: stage.map_or(0, |stage| stage.attempts) + 1,
         reasons: stage.map(|stage| stage.reasons.clone()).unwrap_or_default(),
@@ -257,6 +257,16 @@ fn begin(state: &mut State, key: &TaskKey, snapshot: &Snapshot, leftovers: Vec<S
     effects.push(Effect::StartAgent(Box::new(order)));
     effects.extend(beside);
     effects
+}
+
+/// What a box asks for: the words on its line; those of its task where it has none, as the stages have that
+/// ralph writes.
+fn words(book: &Book, row: &Row) -> String {
+    if !row.text.is_empty() {
+        return row.text.clone();
+    }
+    let work = kin::work_box(book, &row.key.family).and_then(|key| book.row(&key));
+    work.map(|work| work.text.clone()).unwrap_or_default()
 }
 
 /// Begins a gate's iteration.

@@ -154,6 +154,22 @@ fn gates_that_will_have_nothing_to_judge_are_told_from_the_words_of_the_spec() {
 }
 
 #[test]
+fn a_gate_over_work_that_was_done_before_ralph_ran_is_told() {
+    let project = Project::new("- [x] 1. One\n- [ ] 1.LINT\n- [ ] 2. Two\n- [ ] 2.LINT\n- [ ] END.LINT\n");
+    project.config("gates:\n  LINT: {run: [sh, -c, 'exit 0']}\n");
+    let told = |project: &Project| {
+        let all = project.ralph(&["check", "--json"]).code(0).json();
+        let old = all.into_iter().filter(|finding| finding["rule"] == "gate-of-old-work");
+        old.map(|finding| finding["line"].to_string()).collect::<Vec<_>>()
+    };
+    assert_eq!(told(&project), ["2"]);
+    project.ralph(&["run"]).code(3);
+    project.ralph(&["accept", "1.LINT", "--reason", "it was looked at"]).code(0);
+    assert_eq!(told(&project), [""; 0]);
+    project.ralph(&["run"]).code(0);
+}
+
+#[test]
 fn a_task_file_outside_of_any_workspace_is_checked() {
     let project = Project::empty();
     project.write("plan.md", "- [ ] 1. One\n- [ ] 3.PITEST\n- \\[ ] 2. Two\n");

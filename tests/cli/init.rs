@@ -117,11 +117,7 @@ fn packages_elsewhere_are_named_and_those_of_a_flag_are_taken() {
 fn placement_and_stages_are_written_where_they_are_named() {
     let project = many();
     let done = init(&project, &[], &["--placement", "groups", "--stages", "virtual"]).code(0);
-    assert!(
-        done.out.contains("\nnext: `ralph place groups` puts the gate into the task file; "),
-        "{}",
-        done.out
-    );
+    assert_eq!(project.read(".kiro/specs/login/tasks.md"), KIRO, "stages without lines: {}", done.out);
     let config = project.read(".ralph/config.yaml");
     assert!(
         config.contains("\nplacement: {PITEST: groups}\n") && config.contains("\nstages: virtual "),
@@ -132,6 +128,20 @@ fn placement_and_stages_are_written_where_they_are_named() {
     assert_eq!(project.read(".ralph/config.yaml"), config);
     let wrong = init(&project, &[], &["--placement", "all"]).code(2).err;
     assert!(wrong.contains("write each, groups, end, none or after:2,5,7"), "{wrong}");
+}
+
+#[test]
+fn a_gate_that_is_placed_stands_in_the_task_file() {
+    let project = many();
+    let done = init(&project, &[], &["--placement", "end"]).code(0);
+    let tasks = project.read(".kiro/specs/login/tasks.md");
+    assert!(tasks.contains("\n- [ ] END.PITEST"), "{tasks}");
+    assert!(done.out.contains(".kiro/specs/login/tasks.md"), "{}", done.out);
+    assert_eq!(project.ralph(&["place", "--check"]).code(0).err, "");
+    let project = Project::empty();
+    project.package("src/orders");
+    let done = init(&project, &[], &["--placement", "each"]).code(0);
+    assert!(done.out.contains("\nwhen there is a tasks.md: `ralph place each`\n"), "{}", done.out);
 }
 
 #[test]

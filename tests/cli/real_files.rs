@@ -1,4 +1,4 @@
-//! Real task files of Kiro, spec-kit and OpenSpec, run to their end: they differ from the start in ticks alone.
+//! Real task files of Kiro, spec-kit and `OpenSpec`, run to their end: they differ from the start in ticks alone.
 
 use super::project::Project;
 use crate::taskfiles::corpus;

@@ -1,6 +1,6 @@
 //! Gates that will have nothing to judge, as far as the words of the spec tell.
 //!
-//! Owns: the guess from the files that a task names.
+//! Owns: the guess from the files that a task names, and which gates come too late.
 //!
 //! Promises: a warning only where a task names files and none of them is Java; a task that names none, or
 //! a class, is not guessed about.
@@ -10,8 +10,11 @@
 use super::finding::{Finding, Level};
 use crate::cli::workspace::Workspace;
 use crate::config::GateEngine;
+use crate::machine::choice::is_required_open;
+use crate::machine::kin;
+use crate::machine::state::State;
 use crate::report::plain;
-use crate::task::{Detail, Row, TaskFile};
+use crate::task::{Detail, Row, TaskFile, TaskKey};
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 /// Files that are named in a message.
@@ -44,6 +47,37 @@ pub(super) fn findings(workspace: &Workspace, file: &TaskFile, rows: &[Row], sho
             let hint =
                 "Take the gate out (`ralph place` can do that), or name the classes that the task changes.";
             Some(Finding::new(Level::Warning, "gate-without-java", shown, what, hint).at(row.line.into()))
+        })
+        .collect()
+}
+
+/// Open gates over work that was done before ralph ran: what it changed is known to nobody.
+pub(super) fn of_old_work(state: &State, shown: &str) -> Vec<Finding> {
+    let book = state.book();
+    let is_old = |(family, work): &(String, TaskKey)| {
+        book.is_done(work) && book.family(family).is_none_or(|known| known.changes.is_empty())
+    };
+    let works = |gate: &Row| -> Vec<(String, TaskKey)> {
+        let families = kin::covered(book, &gate.key).into_iter();
+        families.filter_map(|family| Some((family.clone(), kin::work_box(book, &family)?))).collect()
+    };
+    let gates = book.rows.iter().filter(|row| row.key.stage.is_gate() && is_required_open(row));
+    let of_old = gates.filter(|row| {
+        let works = works(row);
+        !works.is_empty() && works.iter().all(is_old)
+    });
+    of_old
+        .map(|row| {
+            let gate = &row.key;
+            let what = format!(
+                "`{gate}` judges work that was done before ralph ran: what it changed is not known, and a run \
+                 stops there without a verdict."
+            );
+            let hint = format!(
+                "`ralph gate {gate} --since REV` judges it, REV being the commit before the work; \
+                 `ralph accept {gate} --reason …` ticks it."
+            );
+            Finding::new(Level::Warning, "gate-of-old-work", shown, what, hint).at(row.line.into())
         })
         .collect()
 }

@@ -116,6 +116,11 @@ pub(super) const ALL: &[(&str, &str, &str)] = &[
         "A gate covers no task that could change anything, so it would be skipped.",
     ),
     (
+        "gate-of-old-work",
+        "A gate judges work that was done before ralph ran",
+        "The task was ticked before ralph saw its changes, so its gate has nothing that it could judge.",
+    ),
+    (
         "gate-without-java",
         "A gate for Java stands on a task without Java",
         "The task names files of other kinds only, so the gate would be skipped.",

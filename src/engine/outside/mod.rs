@@ -273,6 +273,10 @@ impl World for Outside {
         self.ahead = None;
     }
 
+    fn abandon_agent(&mut self) {
+        self.running = None;
+    }
+
     fn wait(&mut self, seconds: u64, why: &str) {
         let _ = why;
         let jitter = u64::from(std::process::id()) % (seconds / 10 + 1);

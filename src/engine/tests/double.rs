@@ -367,6 +367,9 @@ impl World for Double {
     fn await_ahead(&mut self) -> Result<Awaited, Fault> {
         Ok(Awaited::Ended(Box::new(self.end_ahead().expect("a gate runs ahead"))))
     }
+    fn abandon_agent(&mut self) {
+        self.shared.borrow_mut().running = None;
+    }
     fn cancel_ahead(&mut self) {
         self.shared.borrow_mut().beside = false;
         self.ahead = None;

@@ -290,6 +290,15 @@ fn a_checkpoint_is_ticked_only_when_green_passes_everywhere() {
 }
 
 #[test]
+fn a_stage_without_words_is_asked_for_with_those_of_its_task() {
+    let mut sim = Sim::new("- [ ] 1.TEST-FIRST\n- [ ] 1. Count the words\n- [ ] 1.REQ-CHECK Every case?\n");
+    sim.agent(Act::commits(&[TEST])).agent(Act::commits(&[WORK])).agent(Act::pass());
+    assert_eq!(sim.run(), Stop::AllDone);
+    let texts: Vec<&str> = sim.orders.iter().map(|order| order.text.as_str()).collect();
+    assert_eq!(texts, ["Count the words", "Count the words", "Every case?"]);
+}
+
+#[test]
 fn test_first_may_have_nothing_to_do_when_a_gate_follows_and_the_gate_is_told() {
     let mut sim = Sim::new("- [ ] 1.TEST-FIRST t\n- [ ] 1. a\n- [ ] 1.PITEST g\n");
     sim.agent(Act::nothing_to_do()).agent(Act::commits(&[WORK])).gate(verdict(Verdict::Pass, &[]));

@@ -167,8 +167,8 @@ proptest! {
             let mark = if done { Mark::DONE } else { Mark::OPEN };
             (text, rows) = flipped(&text, &rows, &[(key, mark)]);
             for row in TaskFile::parse(text.as_str(), &Grammar::default()).rows() {
-                let all = rows.iter().filter(|other| other.key.family == row.key.family);
-                prop_assert_eq!(row.mark.is_done(), all.fold(true, |all, row| all && row.mark.is_done()));
+                let mut all = rows.iter().filter(|other| other.key.family == row.key.family);
+                prop_assert_eq!(row.mark.is_done(), all.all(|row| row.mark.is_done()));
             }
         }
     }

@@ -7,7 +7,8 @@
 //! Refuses to know: where the bytes come from.
 
 use ralph::task::{
-    Edit, Flip, Grammar, Mark, ReadAs, Row, Sections, TaskFile, dialect, reconcile, with_marks,
+    Edit, Flip, Grammar, Mark, Placement, ReadAs, Row, Sections, Staged, Stages, TaskFile, dialect,
+    reconcile, with_marks, written,
 };
 use std::sync::LazyLock;
 
@@ -133,4 +134,44 @@ fn agents(file: &TaskFile, choices: [u8; CHOICES]) -> Vec<u8> {
 fn is_subsequence(part: &[u8], whole: &[u8]) -> bool {
     let mut rest = whole.iter();
     part.iter().all(|byte| rest.any(|other| other == byte))
+}
+
+/// Gates and stages, in lines and without: put in twice and taken away again.
+pub(super) fn place(data: &[u8]) {
+    let (choices, text, grammar) = split(data);
+    let file = TaskFile::parse(text, grammar);
+    let rows = file.rows();
+    let named = rows.get(usize::from(choices[2]) % rows.len().max(1)).map(|row| row.key.family.clone());
+    let placement = match choices[1] % 5 {
+        0 => Placement::Each,
+        1 => Placement::After(named.into_iter().collect()),
+        2 => Placement::Groups,
+        3 => Placement::End,
+        _ => Placement::None,
+    };
+    let bare = |file: &TaskFile| file.placed("PITEST", &Placement::None).ok().map(|surgery| surgery.bytes);
+    if let Ok(there) = file.placed("PITEST", &placement) {
+        let read = TaskFile::parse(there.bytes.clone(), grammar);
+        let again = read.placed("PITEST", &placement).expect("what was placed is placed again");
+        assert_eq!(again.bytes, there.bytes, "placing twice changes nothing");
+        assert_eq!(bare(&read), bare(&file), "what was put in is taken away");
+        let moved = there.inserted.iter().chain(&there.removed).map(|(key, _)| key).collect::<Vec<_>>();
+        let others = |rows: Vec<Row>| {
+            let kept = rows.into_iter().filter(|row| !moved.contains(&&row.key));
+            kept.map(|row| (row.key, row.mark, row.parent, row.text)).collect::<Vec<_>>()
+        };
+        assert_eq!(others(read.rows()), others(rows.clone()), "every other box is what it was");
+    }
+    let gates = vec![("PITEST".to_owned(), placement)];
+    if let Ok(there) = file.staged(Staged::Plain, &gates) {
+        let read = TaskFile::parse(there.bytes.clone(), grammar);
+        let again = read.staged(Staged::Plain, &gates).expect("what was staged is staged again");
+        assert_eq!(again.bytes, there.bytes, "staging twice changes nothing");
+    }
+    let alone = TaskFile::parse(text, &grammar.clone().with_stages(Stages::Virtual { gates }));
+    if alone.problems().is_empty() {
+        let boxes = alone.boxes(&[]);
+        assert_eq!(alone.boxes(&boxes), boxes, "what was seen is seen again");
+        assert_eq!(written(&boxes), rows, "stages without a line change no box that has one");
+    }
 }

@@ -79,6 +79,11 @@ proptest! {
     fn anything_is_edited(data in prop_oneof![4 => text(), 1 => proptest::collection::vec(any::<u8>(), 0..200)]) {
         drive::edit(&data);
     }
+
+    #[test]
+    fn anything_is_placed_in(data in prop_oneof![4 => text(), 1 => proptest::collection::vec(any::<u8>(), 0..200)]) {
+        drive::place(&data);
+    }
 }
 
 #[test]
@@ -97,6 +102,7 @@ fn the_corpus_is_read_and_edited() {
         // Long files are edited in the test beside this one, box by box.
         if data.len() < LONG {
             drive::edit(&data);
+            drive::place(&data);
         }
     }
 }

@@ -1,0 +1,8 @@
+//! Gates and stages put into a task file and taken away.
+#![no_main]
+
+#[path = "../drive.rs"]
+#[expect(dead_code, reason = "the targets share one file")]
+mod drive;
+
+libfuzzer_sys::fuzz_target!(|data: &[u8]| drive::place(data));

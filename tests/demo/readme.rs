@@ -54,7 +54,9 @@ fn every_verb_is_named() {
     let help = ralph().arg("--help").output().unwrap();
     let help = String::from_utf8(help.stdout).unwrap();
     let list = help.split("Commands:\n").nth(1).unwrap().split("\n\n").next().unwrap();
-    let verbs: Vec<&str> = list.lines().filter_map(|line| line.split_whitespace().next()).collect();
+    // What a verb does may go on below it, farther in.
+    let own = list.lines().filter(|line| !line.starts_with("   "));
+    let verbs: Vec<&str> = own.filter_map(|line| line.split_whitespace().next()).collect();
     assert!(verbs.contains(&"run") && verbs.contains(&"demo"), "{verbs:?}");
     let readme = readme();
     let named: BTreeSet<String> = code(&readme)

@@ -7,11 +7,11 @@
 //!
 //! Refuses to know: where things are looked for, the text of the configuration.
 
-mod ask;
 mod placement;
 mod survey;
 mod text;
 
+use super::ask::{Asked, Unanswered, can_ask, one_of};
 use super::exit::Exit;
 use super::surroundings::unsound;
 use super::ui;
@@ -70,23 +70,22 @@ pub(super) fn init(place: &Place<'_>, args: &InitArgs) -> Result<Exit, Fault> {
             format!("{flag}: There is a .ralph/config.yaml already, and `ralph init` never overwrites it.");
         return Err(Fault::new(FaultKind::Setup, what, "change it by hand, or with `ralph place`"));
     }
-    let asks = is_new && !args.yes && !place.json && ask::is_terminal();
+    let asks = is_new && !args.yes && !place.json && can_ask();
     if !place.json {
         told(&found);
     }
-    let chosen = if is_new {
-        let spec = choose_spec(&root, &found, flags.spec.as_deref(), asks, &grammar)?;
-        let packages = choose_packages(&found, args);
-        let agent = choose_agent(&found, flags.agent.as_deref(), args.yes, asks)?;
-        let placement = match &args.placement {
-            Some(placement) => Some(placement.clone()),
-            None if asks && found.has_java() => placement::choose()?,
-            None => None,
-        };
-        let stages = choose_stages(&found, &spec, args.stages, asks)?;
-        Chosen { spec, packages, agent, placement, stages }
+    let asked = if is_new {
+        choose(&root, &found, args, &flags, asks, &grammar)
     } else {
-        Chosen { spec: ".".to_owned(), ..Chosen::default() }
+        Ok(Chosen { spec: ".".to_owned(), ..Chosen::default() })
+    };
+    let chosen = match asked {
+        Ok(chosen) => chosen,
+        Err(Unanswered::Failed(fault)) => return Err(fault),
+        Err(Unanswered::Left(exit)) => {
+            ui::note("Nothing was chosen; nothing was written.");
+            return Ok(exit);
+        }
     };
     let text = config_text(&chosen);
     config::parse(&text, &root).map_err(|errors| unsound(&errors))?;
@@ -122,6 +121,26 @@ fn placed(root: &Path, chosen: &Chosen) -> Result<Option<String>, Fault> {
     }
     let place = Place { root: Some(root), root_by: "--root", json: false, given: &[] };
     super::place::settle(&place, placement).map(Some)
+}
+
+/// What a new configuration says: what flags name, what a person answers, what is the only one.
+fn choose(
+    root: &Path,
+    found: &Found,
+    args: &InitArgs,
+    flags: &Flags,
+    asks: bool,
+    grammar: &Grammar,
+) -> Asked<Chosen> {
+    let spec = choose_spec(root, found, flags.spec.as_deref(), asks, grammar)?;
+    let packages = choose_packages(found, args);
+    let agent = choose_agent(found, flags.agent.as_deref(), args.yes, asks)?;
+    let placement = match &args.placement {
+        None if asks && found.has_java() => Some(super::place::ask::placement("PITEST", None)?),
+        named => named.clone(),
+    };
+    let stages = choose_stages(found, &spec, args.stages, asks)?;
+    Ok(Chosen { spec, packages, agent, placement, stages })
 }
 
 /// What flags said.
@@ -169,7 +188,7 @@ fn choose_spec(
     flag: Option<&str>,
     asks: bool,
     grammar: &Grammar,
-) -> Result<String, Fault> {
+) -> Asked<String> {
     if let Some(flag) = flag {
         let folder = flag.strip_suffix("tasks.md").unwrap_or(flag).trim_end_matches('/');
         let folder = folder.strip_prefix("./").unwrap_or(folder);
@@ -180,7 +199,8 @@ fn choose_spec(
                 FaultKind::Setup,
                 what,
                 "name the folder of a tasks.md, relative to the workspace",
-            ));
+            )
+            .into());
         }
         return Ok(folder.to_owned());
     }
@@ -188,7 +208,7 @@ fn choose_spec(
         [] => Ok(".".to_owned()),
         [only] => Ok(only.folder.clone()),
         several if asks => {
-            let at = ask::choose("Which task file?", &several.iter().map(shown).collect::<Vec<_>>())?;
+            let at = one_of("Which task file?", &several.iter().map(shown).collect::<Vec<_>>(), 0)?;
             Ok(several.get(at).map_or_else(|| ".".to_owned(), |spec| spec.folder.clone()))
         }
         several => {
@@ -198,7 +218,7 @@ fn choose_spec(
                 several.len(),
                 list.join("\n")
             );
-            Err(Fault::new(FaultKind::Setup, what, "name one with --spec"))
+            Err(Fault::new(FaultKind::Setup, what, "name one with --spec").into())
         }
     }
 }
@@ -235,7 +255,7 @@ fn escaped(folder: &str) -> String {
 }
 
 /// A preset: the named one, one that a person chooses, or with `--yes` the first that is installed.
-fn choose_agent(found: &Found, flag: Option<&str>, yes: bool, asks: bool) -> Result<Option<String>, Fault> {
+fn choose_agent(found: &Found, flag: Option<&str>, yes: bool, asks: bool) -> Asked<Option<String>> {
     let installed = found.presets();
     if let Some(flag) = flag {
         return Ok(Some(flag.to_owned()));
@@ -243,19 +263,14 @@ fn choose_agent(found: &Found, flag: Option<&str>, yes: bool, asks: bool) -> Res
     if asks && !installed.is_empty() {
         let mut choices: Vec<String> = installed.iter().map(|name| (*name).to_owned()).collect();
         choices.push("none: I name one in .ralph/config.yaml".to_owned());
-        let at = ask::choose("Which agent? It works without asking back, with your rights.", &choices)?;
+        let at = one_of("Which agent? It works without asking back, with your rights.", &choices, 0)?;
         return Ok(installed.get(at).map(|name| (*name).to_owned()));
     }
     Ok(installed.first().filter(|_| yes).map(|name| (*name).to_owned()))
 }
 
 /// Plain tasks may go through stages that stand nowhere in the file; asked for where the file has none.
-fn choose_stages(
-    found: &Found,
-    spec: &str,
-    flag: Option<Stages>,
-    asks: bool,
-) -> Result<Option<Stages>, Fault> {
+fn choose_stages(found: &Found, spec: &str, flag: Option<Stages>, asks: bool) -> Asked<Option<Stages>> {
     let plain = found.specs.iter().any(|known| known.folder == spec && !known.has_stages && known.boxes > 0);
     if flag.is_some() || !asks || !plain {
         return Ok(flag);
@@ -264,8 +279,7 @@ fn choose_stages(
         "virtual: the file is left alone, each task is tested, made, reviewed and judged all the same",
         "file: only what stands in the file is done (`ralph stage` can add lines)",
     ];
-    let at =
-        ask::choose("The tasks have no stages. Where shall they come from?", &choices.map(str::to_owned))?;
+    let at = one_of("The tasks have no stages. Where shall they come from?", &choices.map(str::to_owned), 0)?;
     Ok(Some(if at == 0 { Stages::Virtual } else { Stages::File }))
 }
 

@@ -7,6 +7,7 @@
 //! Refuses to know: rules, formats, git.
 
 mod args;
+mod ask;
 mod check;
 mod demo;
 mod doctor;

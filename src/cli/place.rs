@@ -7,9 +7,10 @@
 //!
 //! Refuses to know: where lines go.
 
-mod ask;
+pub(super) mod ask;
 mod snippets;
 
+use super::ask::{Unanswered, can_ask};
 use super::exit::Exit;
 use super::surgery::{How, Target, diff, facts, show_diff, told};
 use super::ui;
@@ -89,11 +90,12 @@ pub(super) fn place(place: &Place<'_>, args: &PlaceArgs) -> Result<Exit, Fault> 
     let choices = match typed {
         Some(choice) => vec![(gate.to_owned(), choice)],
         None if args.check => configured(&target, args.gate.as_deref())?,
-        None if !place.json && ask::can_ask() => {
+        None if !place.json && can_ask() => {
             let now = target.workspace.as_ref().and_then(|known| known.settings.placement.get(gate));
-            match ask::ask(gate, now)? {
+            match ask::placement(gate, now) {
                 Ok(choice) => vec![(gate.to_owned(), choice)],
-                Err(exit) => {
+                Err(Unanswered::Failed(fault)) => return Err(fault),
+                Err(Unanswered::Left(exit)) => {
                     ui::note("Nothing was chosen; nothing was changed.");
                     return Ok(exit);
                 }

@@ -24,13 +24,6 @@ pub(super) fn note(text: &str) {
     write(&mut std::io::stderr().lock(), text);
 }
 
-/// The beginning of a line on standard error, which a person ends with an answer.
-pub(super) fn prompt(text: &str) {
-    let mut to = std::io::stderr().lock();
-    let shown: String = text.chars().map(shown).collect();
-    let _ = write!(to, "{shown}").and_then(|()| to.flush());
-}
-
 /// One JSON object on a line of standard output.
 pub(super) fn json(value: &impl Serialize) {
     match serde_json::to_string(value) {

@@ -169,13 +169,14 @@ fn on_a_terminal_it_asks_and_elsewhere_never() {
     script.current_dir(project.path("")).env("PATH", project.path("../home/bin"));
     let mut assert = assert_cmd::Command::from_std(script);
     let output = assert
-        .write_stdin("3\n2\n1\n2\n\n1.1\n1\n")
+        // The second task file, the first agent, `after` with its tasks, the first source of stages.
+        .write_stdin("\u{1b}[B\r\r\u{1b}[B\r1.1\r\r")
         .timeout(std::time::Duration::from_secs(30))
         .output()
         .unwrap();
     let shown = String::from_utf8_lossy(&output.stdout).into_owned();
     assert!(output.status.success(), "{shown}");
-    assert!(shown.contains("Which task file?") && shown.contains("Type a number from 1 to 2."), "{shown}");
+    assert!(shown.contains("Which task file?") && shown.contains("Where PITEST stands"), "{shown}");
     let config = project.read(".ralph/config.yaml");
     assert!(config.contains("\nspec: .kiro/specs/login\n") && config.contains("{preset: codex}"), "{config}");
     assert!(config.contains("\nplacement: {PITEST: {after: [\"1.1\"]}}\n"), "{config}");

@@ -1,14 +1,12 @@
-//! Where the mutation gate stands, as it is typed or asked for when a workspace is made.
+//! Where the mutation gate stands, as it is typed when a workspace is made.
 //!
-//! Owns: the words of `--placement`, the question.
+//! Owns: the words of `--placement`.
 //!
 //! Promises: a word that is none is refused with the words that are.
 //!
 //! Refuses to know: which boxes a choice leads to, how they come into the task file.
 
-use super::ask;
 use crate::task::Placement;
-use std::io;
 
 /// `each`, `groups`, `end`, `none` or `after:2,5,7`.
 pub(super) fn typed(word: &str) -> Result<Placement, String> {
@@ -38,32 +36,6 @@ pub(super) fn words(placement: &Placement) -> String {
 fn ids(text: &str) -> Vec<String> {
     let tidy = text.split([',', ' ']).map(|id| id.trim().trim_end_matches('.'));
     tidy.filter(|id| !id.is_empty()).map(str::to_owned).collect()
-}
-
-/// Asks; `None` when nothing is to be said about it.
-pub(super) fn choose() -> io::Result<Option<Placement>> {
-    let choices = [
-        "each: after every task that has tests of its own (recommended)",
-        "after: after the tasks that I name",
-        "groups: at the end of each heading: G1.PITEST, G2.PITEST, …",
-        "end: once, after the last task: END.PITEST",
-        "none: nowhere",
-        "say nothing about it now: the file stays as it is",
-    ];
-    let at = ask::choose("Where shall the mutation gate PITEST stand?", &choices.map(str::to_owned))?;
-    Ok(match at {
-        0 => Some(Placement::Each),
-        1 => loop {
-            let ids = ids(&ask::line("After which tasks (as in 2,5,7): ")?);
-            if !ids.is_empty() {
-                break Some(Placement::After(ids));
-            }
-        },
-        2 => Some(Placement::Groups),
-        3 => Some(Placement::End),
-        4 => Some(Placement::None),
-        _ => None,
-    })
 }
 
 #[cfg(test)]

@@ -122,20 +122,26 @@ impl TaskFile {
         SurgeryError::Ids { unknown, doubled }
     }
 
-    /// The file without these boxes, as far as they are open, in ralph's form and alone on their lines.
+    /// The file without these boxes, as far as they are open, in ralph's form, and hold nothing but others
+    /// that go.
     fn without(&self, unwanted: impl Fn(&TaskKey) -> bool) -> Result<(Self, Boxes), SurgeryError> {
         let all: Vec<Line> = lines(&self.bytes, bom(&self.bytes)).collect();
         let mut gone: HashSet<u32> = HashSet::new();
         let mut removed = Vec::new();
-        for task in self.tasks.iter().filter(|task| unwanted(&task.key)) {
+        // From the end, so that what a box holds is known when its own turn comes.
+        for task in self.tasks.iter().rev().filter(|task| unwanted(&task.key)) {
             let (number, at) = (task.found.line, index(task.found.line));
             let form = all.get(at).and_then(|line| form(&self.bytes, *line));
             let is_own = form.is_some_and(|form| form.line(&task.key) == self.line(&all, at));
-            if is_own && body::end(self, &all, at) == at + 1 {
+            let goes = |(line, at): (u32, usize)| {
+                gone.contains(&line) || self.line(&all, at).trim_ascii().is_empty()
+            };
+            if is_own && (number + 1..).zip(at + 1..body::end(self, &all, at)).all(goes) {
                 gone.insert(number);
                 removed.push((task.key.clone(), number));
             }
         }
+        removed.reverse();
         if removed.is_empty() {
             return Ok((self.clone(), removed));
         }

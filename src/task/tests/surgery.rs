@@ -363,3 +363,16 @@ proptest! {
         prop_assert_eq!(without_lines(rest), without_lines(parse(bytes).rows()));
     }
 }
+
+#[test]
+fn a_gate_that_holds_only_gates_goes_with_them_at_once() {
+    let text = "- [x] 9. a\n- [ ] 1.PITEST\n\n - [ ] 2.PITEST\n- [ ] 3.PITEST\n  words\n";
+    let bare = placed(text, &Placement::None);
+    let lines: Vec<u32> = bare.removed.iter().map(|(_, line)| *line).collect();
+    assert_eq!(
+        (lines, self::text(&bare)),
+        (vec![2, 4], "- [x] 9. a\n\n- [ ] 3.PITEST\n  words\n".to_owned())
+    );
+    let again = placed(bare.bytes.clone(), &Placement::None);
+    assert_eq!(again.removed, [], "all went at once");
+}

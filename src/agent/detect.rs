@@ -1,13 +1,12 @@
 //! Which agent CLIs are installed.
 //!
-//! Owns: the names of known CLIs and the look along `PATH`.
+//! Owns: the names of known CLIs.
 //!
 //! Promises: starts nothing; names only programs that this user may start.
 //!
 //! Refuses to know: the environment (`PATH` is handed in), versions, logins.
 
-use nix::unistd::{AccessFlags, access};
-use std::path::Path;
+use crate::sys::programs::on_path;
 
 /// The programs that are looked for; those with a preset first.
 pub const KNOWN_AGENTS: &[&str] = &[
@@ -25,13 +24,9 @@ pub const KNOWN_AGENTS: &[&str] = &[
     "cursor-agent",
 ];
 
-/// The known agent CLIs in the folders of a `PATH` value, in the order of [`KNOWN_AGENTS`]. Relative
-/// folders are passed over: what they mean depends on the current one.
+/// The known agent CLIs in the folders of a `PATH` value, in the order of [`KNOWN_AGENTS`].
 pub fn detect(path: &str) -> Vec<&'static str> {
-    let folders: Vec<&Path> = path.split(':').map(Path::new).filter(|folder| folder.is_absolute()).collect();
-    let is_program = |file: &Path| file.is_file() && access(file, AccessFlags::X_OK).is_ok();
-    let found = |name: &&&str| folders.iter().any(|folder| is_program(&folder.join(name)));
-    KNOWN_AGENTS.iter().filter(found).copied().collect()
+    KNOWN_AGENTS.iter().filter(|name| on_path(path, name).next().is_some()).copied().collect()
 }
 
 #[cfg(test)]

@@ -82,11 +82,7 @@ pub(super) fn place(place: &Place<'_>, args: &PlaceArgs) -> Result<Exit, Fault> 
     let words = if gate == GATE { vec![gate.to_owned()] } else { vec![GATE.to_owned(), gate.to_owned()] };
     let target = Target::find(place, args.tasks.as_deref(), words)?;
     check_gate(&target, gate)?;
-    let how = match (args.check, args.dry_run) {
-        (true, _) => How::Check,
-        (_, true) => How::DryRun,
-        _ => How::Write,
-    };
+    let how = How::of(args.check, args.dry_run);
     let choices = match typed {
         Some(choice) => vec![(gate.to_owned(), choice)],
         None if args.check => configured(&target, args.gate.as_deref())?,
@@ -185,7 +181,7 @@ fn typed(args: &PlaceArgs) -> Result<Option<Placement>, Fault> {
 }
 
 /// An id as it is kept: without blanks around it and without a trailing dot.
-fn tidy(id: &str) -> Option<String> {
+pub(super) fn tidy(id: &str) -> Option<String> {
     let id = id.trim().trim_end_matches('.');
     (!id.is_empty()).then(|| id.to_owned())
 }

@@ -58,11 +58,7 @@ pub(super) fn stage(place: &Place<'_>, args: &StageArgs) -> Result<Exit, Fault> 
         Some(workspace) => workspace.settings.placed(),
         None => vec![("PITEST".to_owned(), Placement::Each)],
     };
-    let how = match (args.check, args.dry_run) {
-        (true, _) => How::Check,
-        (_, true) => How::DryRun,
-        _ => How::Write,
-    };
+    let how = How::of(args.check, args.dry_run);
     let _lock = target.hold(how)?;
     let staged = if args.all { Staged::Plain } else { Staged::Named(&args.ids) };
     let change = target.change(how, |file| file.staged(staged, &gates))?;

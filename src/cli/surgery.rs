@@ -35,6 +35,17 @@ pub(super) enum How {
     Check,
 }
 
+impl How {
+    /// As the flags `--check` and `--dry-run` say.
+    pub(super) fn of(check: bool, dry_run: bool) -> Self {
+        match (check, dry_run) {
+            (true, _) => Self::Check,
+            (_, true) => Self::DryRun,
+            _ => Self::Write,
+        }
+    }
+}
+
 /// The task file that is meant.
 pub(super) struct Target {
     path: PathBuf,

@@ -79,6 +79,22 @@ impl Repositories {
         patterns_given: bool,
         classifier: Classifier,
     ) -> Result<Self, GitError> {
+        let mut found = Self::find(workspace, patterns, patterns_given, classifier)?;
+        for name in found.names() {
+            let (_, open) = found.package(&name)?;
+            let head = open.head().map_err(|error| error.in_package(&name))?;
+            index::refresh(open, head.commit).map_err(|error| error.in_package(&name))?;
+        }
+        Ok(found)
+    }
+
+    /// The packages, where they are; none was looked at.
+    fn find(
+        workspace: &Path,
+        patterns: &[String],
+        patterns_given: bool,
+        classifier: Classifier,
+    ) -> Result<Self, GitError> {
         let patterns = patterns.iter().map(|text| Pattern::new(text)).collect::<Result<Vec<_>, _>>()?;
         let layout = Layout::find(workspace, &patterns, patterns_given, &classifier)?;
         let mut found = Self {
@@ -91,11 +107,6 @@ impl Repositories {
             others: BTreeMap::new(),
         };
         found.refresh()?;
-        for name in found.names() {
-            let (_, open) = found.package(&name)?;
-            let head = open.head().map_err(|error| error.in_package(&name))?;
-            index::refresh(open, head.commit).map_err(|error| error.in_package(&name))?;
-        }
         Ok(found)
     }
 

@@ -7,12 +7,9 @@
 //! Refuses to know: what follows from a package that cannot be read.
 
 use super::error::GitError;
-use super::find::Pattern;
-use super::places::Layout;
 use super::{Repositories, index, package_state};
 use crate::machine::facts::PackageState;
 use crate::source::Classifier;
-use std::collections::BTreeMap;
 use std::path::Path;
 
 /// A package and its state, or why it cannot be read.
@@ -27,18 +24,7 @@ impl Repositories {
         patterns_given: bool,
         classifier: Classifier,
     ) -> Result<(Self, Vec<Surveyed>), GitError> {
-        let patterns = patterns.iter().map(|text| Pattern::new(text)).collect::<Result<Vec<_>, _>>()?;
-        let layout = Layout::find(workspace, &patterns, patterns_given, &classifier)?;
-        let mut found = Self {
-            workspace: workspace.to_owned(),
-            patterns,
-            layout,
-            classifier,
-            places: BTreeMap::new(),
-            open: BTreeMap::new(),
-            others: BTreeMap::new(),
-        };
-        found.refresh()?;
+        let mut found = Self::find(workspace, patterns, patterns_given, classifier)?;
         let states = found.names().into_iter().map(|name| {
             let state = found.surveyed(&name).map_err(|error| error.in_package(&name));
             (name, state)

@@ -11,6 +11,7 @@ pub mod disk;
 pub mod lock;
 pub mod poison;
 pub mod process;
+pub mod programs;
 pub mod signals;
 
 use crate::machine::facts::ProcessEnd;

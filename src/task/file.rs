@@ -8,10 +8,11 @@
 //! Refuses to know: the file's name, what it looked like before.
 
 use super::edit::FlipError;
-use super::exclude::Excluded;
+use super::exclude::{Excluded, bom};
 use super::family::{Task, hex, tasks, text_digest};
 use super::grammar::Grammar;
 use super::outline::{Heading, Outline, outline};
+use super::scan::lines;
 use super::sections::LeftOut;
 use super::{Mark, Row, TaskKey};
 use std::collections::HashMap;
@@ -57,6 +58,11 @@ impl TaskFile {
     /// The bytes, as they were given.
     pub fn bytes(&self) -> &[u8] {
         &self.bytes
+    }
+
+    /// The lines, without their line ends and without a byte-order mark.
+    pub fn lines(&self) -> impl Iterator<Item = &[u8]> {
+        lines(&self.bytes, bom(&self.bytes)).filter_map(|line| self.bytes.get(line.start..line.end))
     }
 
     /// How many boxes there are.

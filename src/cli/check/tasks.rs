@@ -10,7 +10,7 @@ use super::Read;
 use super::finding::{Finding, Level};
 use crate::cli::workspace::{CONFIG, Opened};
 use crate::report::plain;
-use crate::task::{ProblemKind, RemarkKind, TaskFile};
+use crate::task::{ProblemKind, Remark, RemarkKind, TaskFile};
 use std::path::Path;
 
 /// Reads the workspace's task file, or says why that cannot be.
@@ -45,13 +45,19 @@ pub(super) fn read_at(path: &Path, shown: &str, opened: &Opened) -> Result<Read,
 /// What is wrong with the file.
 pub(super) fn findings(read: &Read) -> Vec<Finding> {
     let mut findings = Vec::new();
+    let (none, remarks): (Vec<Remark>, Vec<Remark>) =
+        read.file.remarks().into_iter().partition(|remark| remark.kind == RemarkKind::NoTasks);
+    // A file without boxes is an error here, and said once.
     if read.file.is_empty() {
-        let what = read.file.remarks().into_iter().find(|remark| remark.kind == RemarkKind::NoTasks);
+        let what = none.into_iter().next();
         let (what, hint) = what.map_or_else(Default::default, |remark| (remark.message, remark.hint));
         findings.push(Finding::new(Level::Error, "no-tasks", read.shown.clone(), what, hint));
     }
+    let lines: Vec<&[u8]> = read.file.lines().collect();
     let on_line = |level, rule, line: u32, what: String, hint: String| {
-        let source = plain::line(&line_text(&read.file, line), 400);
+        let at = (line as usize).saturating_sub(1);
+        let text = lines.get(at).copied().unwrap_or_default();
+        let source = plain::line(&String::from_utf8_lossy(text), 400);
         Finding { source, ..Finding::new(level, rule, read.shown.clone(), what, hint).at(line.into()) }
     };
     for problem in read.file.problems() {
@@ -63,21 +69,11 @@ pub(super) fn findings(read: &Read) -> Vec<Finding> {
         };
         findings.push(on_line(Level::Error, rule, problem.line, problem.message, problem.hint));
     }
-    // A file without boxes is an error here, and said once.
-    let remarks = read.file.remarks().into_iter().filter(|remark| remark.kind != RemarkKind::NoTasks);
     for remark in remarks {
         findings.push(on_line(Level::Warning, rule(remark.kind), remark.line, remark.message, remark.hint));
     }
     findings.sort_by_key(|finding| (finding.line, finding.level == Level::Warning));
     findings
-}
-
-fn line_text(file: &TaskFile, line: u32) -> String {
-    let text = String::from_utf8_lossy(file.bytes());
-    let unified = text.trim_start_matches('\u{feff}');
-    let mut lines = unified.split('\n');
-    let found = usize::try_from(line).ok().and_then(|line| lines.nth(line.checked_sub(1)?));
-    found.unwrap_or_default().to_owned()
 }
 
 /// Patterns of `tasks.sections` that no heading fits.

@@ -10,10 +10,10 @@ use super::finding::{Finding, Level};
 use super::packages::Package;
 use crate::cli::workspace::{CONFIG, Workspace};
 use crate::config::GateEngine;
+use crate::sys::programs::{is_program, on_path};
 use crate::task::Row;
-use nix::unistd::{AccessFlags, access};
 use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// What the engines of the gates of open boxes lack.
 pub(super) fn engines(workspace: &Workspace, packages: &[Package], rows: &[Row]) -> Vec<Finding> {
@@ -130,20 +130,12 @@ fn java(gate: &str, packages: &[Package]) -> Vec<Finding> {
     findings
 }
 
-/// The program of that name in an absolute folder of the PATH.
 fn find(program: &str) -> Option<PathBuf> {
-    let path = std::env::var_os("PATH")?;
-    let folders = std::env::split_paths(&path).filter(|folder| folder.is_absolute());
-    folders.map(|folder| folder.join(program)).find(|file| is_program(file))
+    on_path(&std::env::var_os("PATH")?, program).next()
 }
 
 fn in_cargo_home(program: &str) -> bool {
     let home = std::env::var_os("CARGO_HOME").map(PathBuf::from);
     let home = home.or_else(|| std::env::var_os("HOME").map(|home| PathBuf::from(home).join(".cargo")));
     home.is_some_and(|home| is_program(&home.join("bin").join(program)))
-}
-
-/// A file that this user may start.
-fn is_program(file: &Path) -> bool {
-    file.is_file() && access(file, AccessFlags::X_OK).is_ok()
 }

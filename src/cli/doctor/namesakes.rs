@@ -6,8 +6,9 @@
 //!
 //! Refuses to know: what they do.
 
-use super::probe::{is_program, short_file};
+use super::probe::short_file;
 use super::{Finding, State};
+use crate::sys::programs::on_path;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
@@ -33,9 +34,8 @@ struct Namesake {
 pub(super) fn namesakes(path: &str) -> Vec<Finding> {
     let own = fs_err::metadata("/proc/self/exe").ok().map(|meta| (meta.dev(), meta.ino()));
     let mut all: Vec<Namesake> = Vec::new();
-    for folder in path.split(':').filter(|folder| folder.starts_with('/')) {
-        let file = Path::new(folder).join("ralph");
-        if is_program(&file) && !all.iter().any(|other| other.file == file) {
+    for file in on_path(path, "ralph") {
+        if !all.iter().any(|other| other.file == file) {
             let identity = fs_err::metadata(&file).ok().map(|meta| (meta.dev(), meta.ino()));
             all.push(Namesake { file, own: identity.is_some() && identity == own });
         }

@@ -9,11 +9,11 @@
 
 use super::super::run::missing_agents;
 use super::super::workspace::Workspace;
-use super::probe::is_program;
 use super::{Finding, State};
 use crate::config::{GateEngine, Role, Settings, role_of};
 use crate::machine::choice::is_required_open;
 use crate::source::{Classifier, Kind};
+use crate::sys::programs::{is_program, on_path};
 use crate::task::Stage;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -137,9 +137,7 @@ fn is_there(program: &str, path: &str) -> bool {
     if program.contains('/') {
         return is_program(Path::new(program));
     }
-    path.split(':')
-        .filter(|folder| folder.starts_with('/'))
-        .any(|folder| is_program(&Path::new(folder).join(program)))
+    on_path(path, program).next().is_some()
 }
 
 /// Build files and start scripts, and whether there are tests; links are not followed.

@@ -11,9 +11,9 @@ use super::super::surroundings::environment;
 use crate::engine::{Fault, FaultKind};
 use crate::machine::facts::ProcessEnd;
 use crate::sys::process::Supervisor;
+use crate::sys::programs::on_path;
 use crate::sys::signals::Interrupts;
 use crate::sys::{Ended, Priority, ProcessSpec, Spawn as _};
-use nix::unistd::{AccessFlags, access};
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -28,7 +28,7 @@ const SHOWN: usize = 80;
 
 /// Starts programs to ask them.
 pub(super) struct Probe {
-    path: Vec<PathBuf>,
+    path: String,
     supervisor: Supervisor,
     env: Vec<(String, String)>,
     folder: TempDir,
@@ -53,7 +53,7 @@ impl Probe {
         env.push(("LC_ALL".to_owned(), "C.UTF-8".to_owned()));
         env.push(("DISABLE_AUTOUPDATER".to_owned(), "1".to_owned()));
         Ok(Self {
-            path: path.split(':').map(PathBuf::from).filter(|folder| folder.is_absolute()).collect(),
+            path: path.to_owned(),
             supervisor: Supervisor::new(PathBuf::from("/proc/self/exe"), Some(Interrupts::install()?)),
             env,
             folder: tempfile::Builder::new().prefix("ralph-doctor-").tempdir()?,
@@ -62,7 +62,7 @@ impl Probe {
 
     /// The first program of that name on `PATH`.
     pub(super) fn find(&self, program: &str) -> Option<PathBuf> {
-        self.path.iter().map(|folder| folder.join(program)).find(|file| is_program(file))
+        on_path(&self.path, program).next()
     }
 
     /// Asks a program; `argv[0]` is a path.
@@ -109,11 +109,6 @@ impl Probe {
         fs_err::File::open(&log)?.take(2 * CAP).read_to_end(&mut bytes)?;
         Ok((ended, String::from_utf8_lossy(&bytes).into_owned()))
     }
-}
-
-/// True for a file that this user may start.
-pub(super) fn is_program(file: &Path) -> bool {
-    file.is_file() && access(file, AccessFlags::X_OK).is_ok()
 }
 
 /// The text of a file, at most 64 KiB of it; `None` where there is none.

@@ -8,10 +8,11 @@
 //! Refuses to know: how a program is asked.
 
 use super::needs::Needs;
-use super::probe::{Answer, Probe, is_program, major, short_file};
+use super::probe::{Answer, Probe, major, short_file};
 use super::{Finding, State};
 use crate::agent::KNOWN_AGENTS;
 use crate::config::Preset;
+use crate::sys::programs::is_program;
 
 /// PIT 1.25 and its Maven plugin want this Java or a newer one.
 const OLDEST_JAVA: u32 = 11;

@@ -6,6 +6,7 @@
 //!
 //! Refuses to know: which boxes a choice leads to, how they come into the task file.
 
+use crate::cli::place::tidy;
 use crate::task::Placement;
 
 /// `each`, `groups`, `end`, `none` or `after:2,5,7`.
@@ -34,8 +35,7 @@ pub(super) fn words(placement: &Placement) -> String {
 }
 
 fn ids(text: &str) -> Vec<String> {
-    let tidy = text.split([',', ' ']).map(|id| id.trim().trim_end_matches('.'));
-    tidy.filter(|id| !id.is_empty()).map(str::to_owned).collect()
+    text.split([',', ' ']).filter_map(tidy).collect()
 }
 
 #[cfg(test)]

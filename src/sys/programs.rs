@@ -1,0 +1,22 @@
+//! Programs in the file system.
+//!
+//! Owns: what makes a file a program, and the look along a `PATH` value.
+//!
+//! Promises: starts nothing; relative folders are passed over: what they mean depends on the current one.
+//!
+//! Refuses to know: the environment (`PATH` is handed in), who needs a program, its version.
+
+use nix::unistd::{AccessFlags, access};
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+
+/// True for a file that this user may start.
+pub fn is_program(file: &Path) -> bool {
+    file.is_file() && access(file, AccessFlags::X_OK).is_ok()
+}
+
+/// The programs of that name in the absolute folders of a `PATH` value, the one that would be started first.
+pub fn on_path(path: &(impl AsRef<OsStr> + ?Sized), program: &str) -> impl Iterator<Item = PathBuf> {
+    let folders = std::env::split_paths(path).filter(|folder| folder.is_absolute());
+    folders.map(move |folder| folder.join(program)).filter(|file| is_program(file))
+}

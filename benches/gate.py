@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Counts and tables for gate.sh and history.sh. Each command prints; see the functions' first lines.
+"""Counts and tables for gate.sh, history.sh and tiers.sh. Each command prints; see the functions' first lines.
 
 Both gates are judged by one rule: killed = KILLED + TIMED_OUT, survived = SURVIVED + NO_COVERAGE, PASS when
 100 * killed >= 70 * (killed + survived); the other ends of a mutant count nowhere. Without such a mutant
@@ -7,6 +7,7 @@ there is no verdict (`NONE`).
 """
 import json
 import math
+import os
 import re
 import sys
 import xml.etree.ElementTree as ElementTree
@@ -211,6 +212,78 @@ def history(path, binary, wanted):
         print(f"  - {name}")
 
 
+TIERS = ("own", "near", "reachable", "all")
+
+
+def ends_of(report, name):
+    """The mutants of a class in one report of PIT's: what makes a mutant the same one, and how it ended."""
+    for mutation in ElementTree.parse(report).getroot().iter("mutation"):
+        mutated = mutation.findtext("mutatedClass", "")
+        if mutated == name or mutated.startswith(name + "$"):
+            indexes = [index.text for index in mutation.iter("index")]
+            parts = [mutation.findtext(part, "") for part in ("mutatedMethod", "methodDescription", "mutator")]
+            yield "|".join([mutated, *parts, *indexes]), mutation.findtext("lineNumber"), mutation.get("status")
+
+
+def mutants_judged(answer, name, seconds):
+    """How each mutant ended after all tiers of one `ralph gate --json`, as JSON; 1 where the counts are others."""
+    report = json.load(open(answer, encoding="utf-8"))["report"]
+    ends = {}
+    shown = [os.path.dirname(os.path.dirname(page)) for page in report.get("reports", [])]
+    for tier in [*TIERS, "alone"]:
+        for page in sorted({os.path.join(folder, tier, "mutations.xml") for folder in shown}):
+            if not os.path.isfile(page):
+                continue
+            for key, line, status in ends_of(page, name):
+                before = ends.get(key, {}).get("status")
+                if tier == "alone" or before not in KILLED:
+                    ends[key] = {"line": line, "status": status, "tier": tier}
+    tally = next((score["tally"] for score in report.get("classes", []) if score["class"] == name), None)
+    killed = sum(end["status"] in KILLED for end in ends.values())
+    if tally is None and report["verdict"] != "skip":
+        sys.exit(f"{answer}: verdict {report['verdict']}, no score of {name}")
+    if tally and tally["killed"] + tally["timed_out"] != killed:
+        sys.exit(f"{answer}: ralph counts {tally['killed'] + tally['timed_out']} killed, the reports {killed}")
+    json.dump({"ends": ends, "seconds": float(seconds), "verdict": report["verdict"]}, sys.stdout)
+
+
+def tiers(folder, *wanted):
+    """The table of tiers.sh: each class with both sets of killed mutants, and every mutant in only one of them."""
+    print("| class | mutants | killed by tiers | killed by all at once | at 70 % | tiers s | all s |")
+    print("|---|---|---|---|---|---|---|")
+    differ, verdicts, done, missing = [], [], 0, []
+    for name in wanted:
+        paths = [os.path.join(folder, f"{name}-{tests}.json") for tests in ("own-first", "all")]
+        if not all(map(os.path.isfile, paths)):
+            missing.append(name)
+            continue
+        done += 1
+        first, whole = (json.load(open(path, encoding="utf-8")) for path in paths)
+        killed = [{key for key, end in side["ends"].items() if end["status"] in KILLED} for side in (first, whole)]
+        total = [sum(end["status"] in KILLED | SURVIVED for end in side["ends"].values()) for side in (first, whole)]
+        at70 = [verdict(len(some), all_of) for some, all_of in zip(killed, total)]
+        short = name.split("-", 1)[0] + "/" + name.rsplit(".", 1)[-1]
+        print(
+            f"| {short} | {total[1]} | {len(killed[0])} | {len(killed[1])} | {at70[0]} {at70[1]} |"
+            f" {first['seconds']:.1f} | {whole['seconds']:.1f} |"
+        )
+        if at70[0] != at70[1]:
+            verdicts.append(f"{short}: tiers {at70[0]}, all at once {at70[1]}")
+        for key in sorted(killed[0] ^ killed[1]):
+            ends = [side["ends"].get(key, {}).get("status", "not there") for side in (first, whole)]
+            line = whole["ends"].get(key, first["ends"].get(key))["line"]
+            differ.append(f"{short}:{line} {key.split('|')[3].rsplit('.', 1)[-1]}: tiers {ends[0]}, all at once {ends[1]}")
+    print(f"\n- {done} classes judged by both")
+    for title, names in [
+        ("verdicts at 70 % that differ", verdicts),
+        ("mutants that only one of them killed", differ),
+        ("classes without two answers", missing),
+    ]:
+        print(f"- {title}: {len(names) or 'none'}")
+        for name in names:
+            print(f"  - {name}")
+
+
 COMMANDS = {
     "count-literal": count_literal,
     "count-ralph": count_ralph,
@@ -219,6 +292,8 @@ COMMANDS = {
     "edit": edit,
     "table": table,
     "history": history,
+    "mutants": mutants_judged,
+    "tiers": tiers,
 }
 
 if __name__ == "__main__":

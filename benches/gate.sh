@@ -67,27 +67,6 @@ if ((fresh)); then rm -f "$results"; fi
 touch "$results"
 binary=$(sha256sum "$ralph" | cut -c1-12)
 
-coordinates() {   # project
-    case $1 in
-    csv) echo org.apache.commons:commons-csv:1.14.1 ;;
-    text) echo org.apache.commons:commons-text:1.14.0 ;;
-    cli) echo commons-cli:commons-cli:1.10.0 ;;
-    esac
-}
-
-make_project() {   # project
-    local home=$into/$1 name=commons-$1
-    if [[ -f $home/made ]]; then return; fi
-    note "making $name"
-    rm -rf "$home"
-    mkdir -p "$home/literal" "$home/workspace/src/$name"
-    fill_tree "$home/literal" "$(coordinates "$1")"
-    cp -a "$home/literal/." "$home/workspace/src/$name/"
-    add_pit "$home/literal"
-    commit_tree "$home/workspace/src/$name" 'as published'
-    touch "$home/made"
-}
-
 # Downloads and the first compilation are nobody's time; tests that are red whatever is asked are found here.
 prepare() {   # project, its first class
     local home=$into/$1
@@ -196,23 +175,6 @@ judge_lines() {   # project, class, path
     done
 }
 
-chosen() {   # project; the paths of the classes to be judged
-    local all
-    all=$(classes_with_tests "$into/$1/literal")
-    if [[ -n $classes ]]; then
-        local path name
-        while IFS= read -r path; do
-            name=$(basename "$path" .java)
-            if [[ ,$classes, == *",$name,"* || ,$classes, == *",$(class_of "$path"),"* ]]; then echo "$path"; fi
-        done <<<"$all"
-    elif ((sample > 0)); then
-        awk -v n="$sample" '{ all[NR] = $0 } END { if (n > NR) n = NR
-            for (i = 0; i < n; i++) print all[int(i * NR / n) + 1] }' <<<"$all"
-    else
-        echo "$all"
-    fi
-}
-
 # A function, so that bash has read the whole script before a long run begins: it may be edited meanwhile.
 main() {
     begin_at=$(machine)
@@ -223,7 +185,7 @@ main() {
         if ((${#paths[@]} == 0)) || [[ -z ${paths[0]} ]]; then continue; fi
         for path in "${paths[@]}"; do wanted+=",$project/$(class_of "$path")"; done
         if ((only_table)); then continue; fi
-        write_config "$into/$project/workspace" "$scope"
+        write_config "$into/$project/workspace" "scope: $scope"
         # An edit of a run that was cut short is taken back.
         package=$into/$project/workspace/src/commons-$project
         git -C "$package" reset --quiet --hard "$(git -C "$package" rev-list --max-parents=0 HEAD)"

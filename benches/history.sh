@@ -71,7 +71,7 @@ make_history() {
         git -C "$package" tag "$release"
     done
     git clone --quiet "$package" "$home/literal"
-    write_config "$home/workspace" class
+    write_config "$home/workspace" "scope: class"
     touch "$home/made"
 }
 

@@ -1,4 +1,5 @@
-# Real projects out of Maven Central, and both gates on one class of them. Sourced by gate.sh and history.sh.
+# Real projects out of Maven Central, and both gates on one class of them. Sourced by gate.sh, tiers.sh
+# and history.sh.
 #
 # Needs: Java 17, Maven, git, unzip, python3. `$into` is where everything is made, `$ralph` the binary,
 # `$threads` the threads of the literal goal.
@@ -91,15 +92,40 @@ add_pit() {   # folder
     python3 "$bench_py" add-pit "$1/pom.xml" "$pit" "$pit_junit5"
 }
 
-write_config() {   # workspace, scope
-    mkdir -p "$1/.ralph"
+write_config() {   # workspace, settings of the gate, `key: value` each
+    local workspace=$1 sep=''
+    shift
+    mkdir -p "$workspace/.ralph"
     {
         echo 'packages: ["src/*"]'
-        printf 'gates:\n  PITEST:\n    scope: %s\n    maven_args: [' "$2"
-        local sep=''
+        printf 'gates:\n  PITEST:\n'
+        printf '    %s\n' "$@"
+        printf '    maven_args: ['
         for flag in "${skips[@]}"; do printf '%s"%s"' "$sep" "$flag"; sep=', '; done
         echo ']'
-    } >"$1/.ralph/config.yaml"
+    } >"$workspace/.ralph/config.yaml"
+}
+
+# The projects of gate.sh and tiers.sh, and where each is made.
+coordinates() {   # project
+    case $1 in
+    csv) echo org.apache.commons:commons-csv:1.14.1 ;;
+    text) echo org.apache.commons:commons-text:1.14.0 ;;
+    cli) echo commons-cli:commons-cli:1.10.0 ;;
+    esac
+}
+
+make_project() {   # project
+    local home=$into/$1 name=commons-$1
+    if [[ -f $home/made ]]; then return; fi
+    note "making $name"
+    rm -rf "$home"
+    mkdir -p "$home/literal" "$home/workspace/src/$name"
+    fill_tree "$home/literal" "$(coordinates "$1")"
+    cp -a "$home/literal/." "$home/workspace/src/$name/"
+    add_pit "$home/literal"
+    commit_tree "$home/workspace/src/$name" 'as published'
+    touch "$home/made"
 }
 
 # Classes that have a test class of their own: `path` of each, from the project's folder.
@@ -113,6 +139,24 @@ classes_with_tests() {   # project folder
                 echo "$path"
             fi
         done
+}
+
+# `$classes` names them, else `$sample` says how many.
+chosen() {   # project; the paths of the classes to be judged
+    local all
+    all=$(classes_with_tests "$into/$1/literal")
+    if [[ -n $classes ]]; then
+        local path name
+        while IFS= read -r path; do
+            name=$(basename "$path" .java)
+            if [[ ,$classes, == *",$name,"* || ,$classes, == *",$(class_of "$path"),"* ]]; then echo "$path"; fi
+        done <<<"$all"
+    elif ((sample > 0)); then
+        awk -v n="$sample" '{ all[NR] = $0 } END { if (n > NR) n = NR
+            for (i = 0; i < n; i++) print all[int(i * NR / n) + 1] }' <<<"$all"
+    else
+        echo "$all"
+    fi
 }
 
 class_of() {   # path

@@ -170,7 +170,7 @@ pub struct RunArgs {
 /// Flags of `accept` and `reopen`.
 #[derive(Debug, Args)]
 pub struct ByHand {
-    /// The box: `2.`, `2.PITEST`, `FINAL`
+    /// The box: `2.`, `2.PITEST`, `FINAL`; without an id by its line: `tasks.md:12`, `tasks.md:12.PITEST`
     pub id: String,
     /// Why; stands in the journal and in progress.txt
     #[arg(long, value_name = "TEXT")]

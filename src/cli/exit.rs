@@ -74,7 +74,7 @@ impl From<&Stop> for Exit {
     fn from(stop: &Stop) -> Self {
         match stop {
             Stop::AllDone => Self::Done,
-            Stop::Gaps { .. } | Stop::Blocked { .. } => Self::WorkLeft,
+            Stop::Gaps { .. } | Stop::Blocked { .. } | Stop::Stuck { .. } => Self::WorkLeft,
             Stop::Iterations { .. } | Stop::Wall => Self::Limit,
             Stop::NoProgress { .. } => Self::NoProgress,
             Stop::Interrupted { signal } => Self::Signal(u8::try_from(*signal).unwrap_or(0)),

@@ -10,8 +10,9 @@
 
 use super::args::{Format, GateArgs};
 use super::exit::Exit;
+use super::naming::key_of;
 use super::ui;
-use super::workspace::{Place, Workspace, key_of};
+use super::workspace::{Place, Workspace};
 use crate::engine::{Engine, Fault, FaultKind, World as _};
 use crate::machine::event::{Event, StopRequest};
 use crate::machine::facts::{FileChange, FileStatus, Oid};

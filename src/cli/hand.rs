@@ -8,8 +8,9 @@
 
 use super::args::ByHand;
 use super::exit::Exit;
+use super::naming::key_of;
 use super::ui;
-use super::workspace::{Place, key_of};
+use super::workspace::Place;
 use crate::engine::{Fault, FaultKind};
 use crate::machine::decide::count;
 use crate::machine::event::Event;

@@ -16,6 +16,7 @@ mod gate;
 mod hand;
 mod init;
 mod manual;
+mod naming;
 mod place;
 mod run;
 mod settings;

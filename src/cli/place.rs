@@ -113,7 +113,7 @@ pub(super) fn place(place: &Place<'_>, args: &PlaceArgs) -> Result<Exit, Fault> 
 pub(super) fn settle(place: &Place<'_>, choice: &Placement) -> Result<String, Fault> {
     let target = Target::find(place, None, vec![GATE.to_owned()])?;
     let _lock = target.hold(How::Write)?;
-    let change = target.change(How::Write, |file| file.placed(GATE, target.lines_of(choice)))?;
+    let change = target.change(How::Write, |file| target.placed(file, GATE, choice))?;
     Ok(told(&target.shown, &change.surgery))
 }
 
@@ -128,7 +128,7 @@ fn apply(
     // What cannot be remembered is not begun.
     let settled = target.workspace.as_ref().filter(|_| how != How::Check);
     let config = settled.map(|workspace| remembered(workspace, gate, choice)).transpose()?;
-    let change = target.change(how, |file| file.placed(gate, target.lines_of(choice)))?;
+    let change = target.change(how, |file| target.placed(file, gate, choice))?;
     let changed = !change.diff.is_empty();
     let mut config_diff = String::new();
     if let Some(config) = config.filter(|config| config.before.as_deref() != Some(config.after.as_str())) {

@@ -9,8 +9,9 @@
 
 use super::args::RunArgs;
 use super::exit::Exit;
+use super::naming::key_of;
 use super::ui;
-use super::workspace::{Place, Workspace, key_of, show_problems};
+use super::workspace::{Place, Workspace, show_problems};
 use crate::agent::detect;
 use crate::config::{Role, role_of};
 use crate::engine::{Engine, Fault, FaultKind};

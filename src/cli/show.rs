@@ -7,8 +7,9 @@
 //! Refuses to know: how the state came to be.
 
 use super::exit::Exit;
+use super::naming::key_of;
 use super::ui;
-use super::workspace::{Place, key_of};
+use super::workspace::Place;
 use crate::engine::Fault;
 use crate::machine::choice::{Choice, choose};
 use crate::machine::state::State;

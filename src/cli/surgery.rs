@@ -95,10 +95,19 @@ impl Target {
         self.workspace.as_ref().is_some_and(|workspace| workspace.settings.stages == StagesFrom::Virtual)
     }
 
-    /// Where lines go for a choice. Where stages have no lines, neither have gates: the configuration alone
-    /// says where they stand.
-    pub(super) fn lines_of<'c>(&self, choice: &'c Placement) -> &'c Placement {
-        if self.is_virtual() { &Placement::None } else { choice }
+    /// What a choice means for the lines of the file. Where stages have no lines, neither have gates: the
+    /// configuration alone says where they stand; the tasks that it names must be there all the same.
+    pub(super) fn placed(
+        &self,
+        file: &TaskFile,
+        gate: &str,
+        choice: &Placement,
+    ) -> Result<Surgery, SurgeryError> {
+        match file.placed(gate, choice) {
+            Err(error @ SurgeryError::Ids { .. }) => Err(error),
+            _ if self.is_virtual() => file.placed(gate, &Placement::None),
+            placed => placed,
+        }
     }
 
     /// Keeps runs away while something is written; finishes first what an earlier run still owes.

@@ -22,7 +22,7 @@ use crate::sys::disk::RealDisk;
 use crate::sys::lock::{self, Lock};
 use crate::sys::process::{Supervisor, close_to_others};
 use crate::sys::signals::Interrupts;
-use crate::task::{Grammar, Sections, Stages, TaskKey};
+use crate::task::{Grammar, Sections, Stages};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -342,21 +342,6 @@ pub(super) fn named(root: &Path, by: &str) -> Result<PathBuf, Fault> {
     fs_err::canonicalize(root).ok().filter(|folder| folder.is_dir()).ok_or_else(|| {
         let what = format!("{by}: There is no folder `{}`.", root.display());
         Fault::new(FaultKind::Setup, what, "name an existing folder")
-    })
-}
-
-/// The box that an id means: `2.`, `2`, `2.PITEST`, `FINAL`.
-pub(super) fn key_of(state: &State, id: &str) -> Result<TaskKey, Fault> {
-    let same = |row: &&crate::task::Row| {
-        let name = row.key.to_string();
-        row.key.has_id() && (name == id || name.strip_suffix('.') == Some(id))
-    };
-    state.book().rows.iter().find(same).map(|row| row.key.clone()).ok_or_else(|| {
-        Fault::new(
-            FaultKind::Setup,
-            format!("There is no box `{id}` in {}.", state.spec),
-            "`ralph status` lists the boxes",
-        )
     })
 }
 

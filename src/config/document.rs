@@ -41,7 +41,7 @@ pub(super) struct Unreadable {
 
 /// Reads the text. A text without a value (empty, comments only) is [`Node::Null`].
 pub(super) fn parse(text: &str) -> Result<Node, Unreadable> {
-    match serde_yaml::from_str::<Option<Node>>(text) {
+    match serde_yaml::from_str::<Option<Node>>(without_mark(text)) {
         Ok(node) => Ok(node.unwrap_or(Node::Null)),
         Err(error) => Err(unreadable(&error)),
     }
@@ -62,8 +62,13 @@ pub(super) enum Part {
 /// with an error at that very place.
 pub(super) fn line_of(text: &str, steps: &[usize], part: Part) -> Option<u64> {
     let walk = Walk { steps, part };
-    let error = walk.deserialize(serde_yaml::Deserializer::from_str(text)).err()?;
+    let error = walk.deserialize(serde_yaml::Deserializer::from_str(without_mark(text))).err()?;
     error.location().and_then(|place| u64::try_from(place.line()).ok())
+}
+
+/// The library takes a byte-order mark before a key for a document of its own; editors on Windows write one.
+fn without_mark(text: &str) -> &str {
+    text.strip_prefix('\u{feff}').unwrap_or(text)
 }
 
 fn unreadable(error: &serde_yaml::Error) -> Unreadable {

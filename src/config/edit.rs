@@ -147,6 +147,11 @@ mod tests {
     fn the_line_is_put_behind_its_comment_or_at_the_end() {
         assert_eq!(each(""), "placement: {PITEST: each}\n");
         assert_eq!(each("\u{feff}"), "\u{feff}placement: {PITEST: each}\n");
+        assert_eq!(each("\u{feff}spec: a\n"), "\u{feff}spec: a\nplacement: {PITEST: each}\n");
+        assert_eq!(
+            each("\u{feff}spec: a\nlimits: {attempts: 2}\n"),
+            "\u{feff}spec: a\nlimits: {attempts: 2}\nplacement: {PITEST: each}\n"
+        );
         assert_eq!(each("spec: a # b"), "spec: a # b\nplacement: {PITEST: each}\n");
         assert_eq!(each("spec: a\r\n"), "spec: a\r\nplacement: {PITEST: each}\r\n");
         assert_eq!(

@@ -17,12 +17,11 @@ use crate::task::{Row, Stage, TaskKey};
 pub fn is_commit_only(book: &Book, key: &TaskKey) -> bool {
     let is_work = matches!(key.stage, Stage::Implementation | Stage::Integ);
     let by_commit = book.stage(key).is_some_and(|stage| stage.ticked_by == Some(By::Ralph) && !stage.green);
-    is_work && by_commit && book.is_done(key) && !has_required_children(book, key) && !is_judged(book, key)
-}
-
-fn has_required_children(book: &Book, key: &TaskKey) -> bool {
-    let below = kin::descendants(book, &key.family);
-    book.rows.iter().any(|row| !row.optional && below.contains(&row.key.family))
+    is_work
+        && by_commit
+        && book.is_done(key)
+        && !kin::has_required_children(book, &key.family)
+        && !is_judged(book, key)
 }
 
 fn is_judged(book: &Book, key: &TaskKey) -> bool {

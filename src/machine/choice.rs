@@ -42,7 +42,8 @@ pub fn obstacle(book: &Book, row: &Row) -> Option<String> {
     if let Some(why) = book.family(&row.key.family).and_then(|family| family.blocked.as_ref()) {
         return Some(format!("{at} is blocked: {why}"));
     }
-    if let Some(open) = kin::earlier(book, row).find(|other| is_required_open(other)) {
+    let is_owed = |other: &&Row| !other.mark.is_done() && (row.optional || !other.optional);
+    if let Some(open) = kin::earlier(book, row).find(is_owed) {
         return Some(format!("{at} waits for {} (tasks.md:{}).", open.key, open.line));
     }
     let waits_for = match row.key.stage {

@@ -43,6 +43,12 @@ pub fn descendants(book: &Book, family: &str) -> BTreeSet<String> {
     found
 }
 
+/// True for a task that is ticked with its last required child, and not for work of its own.
+pub fn has_required_children(book: &Book, family: &str) -> bool {
+    let below = descendants(book, family);
+    book.rows.iter().any(|row| !row.optional && below.contains(&row.key.family))
+}
+
 /// True for a gate of wider reach: `G2.PITEST`, `END.PITEST`.
 pub fn is_wider(key: &TaskKey) -> bool {
     let group = key.family.strip_prefix('G').is_some_and(is_number);
@@ -73,6 +79,15 @@ pub fn covered(book: &Book, key: &TaskKey) -> BTreeSet<String> {
 /// The ticked or open gates of wider reach that stand over a family.
 pub fn wider_gates<'a>(book: &'a Book, family: &str) -> Vec<&'a Row> {
     book.rows.iter().filter(|row| is_wider(&row.key) && covered(book, &row.key).contains(family)).collect()
+}
+
+/// Where the work of a family stands, and why it is blocked; a whole sentence.
+pub fn blocked_by(book: &Book, family: &str, why: &str) -> String {
+    let row = work_box(book, family).and_then(|key| book.row(&key));
+    match row.or_else(|| book.family_rows(family).next()) {
+        Some(row) => format!("tasks.md:{}: {} is blocked: {why}", row.line, row.key),
+        None => format!("{family} is blocked: {why}"),
+    }
 }
 
 /// The box that rework opens: the implementation, or INTEG where a family has only that.

@@ -20,8 +20,13 @@ pub enum Stop {
         /// The rows that are not PASS.
         gaps: Vec<String>,
     },
-    /// A family is blocked, or nothing that is open can be taken.
+    /// A family is blocked, and the rules say that this stops a run, or nothing else can be taken.
     Blocked {
+        /// One sentence for each reason.
+        reasons: Vec<String>,
+    },
+    /// No family is blocked, and nothing that is open can be taken: it waits for boxes with marks of people's.
+    Stuck {
         /// One sentence for each reason.
         reasons: Vec<String>,
     },
@@ -74,6 +79,9 @@ impl Stop {
             Self::Blocked { .. } => {
                 "see progress.txt; then `ralph run --retry <ID>`, or `ralph accept <ID> --reason …`"
             }
+            Self::Stuck { .. } => {
+                "write `[ ]` in the boxes that ralph is to take up again, `[x]` in those that are done"
+            }
             Self::Iterations { .. } | Self::Wall | Self::Interrupted { .. } => {
                 "`ralph run` goes on where this run stopped"
             }
@@ -96,6 +104,9 @@ impl fmt::Display for Stop {
                 if gaps.len() == 1 { "gap" } else { "gaps" }
             ),
             Self::Blocked { reasons } => write!(f, "Work is left and blocked. {}", reasons.join(" ")),
+            Self::Stuck { reasons } => {
+                write!(f, "Work is left and none of it can be taken. {}", reasons.join(" "))
+            }
             Self::Iterations { count: 1 } => f.write_str("The limit of 1 iteration was reached."),
             Self::Iterations { count } => write!(f, "The limit of {count} iterations was reached."),
             Self::Wall => f.write_str("The wall limit of the run was reached."),

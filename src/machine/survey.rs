@@ -43,7 +43,10 @@ pub(super) fn surveyed(state: &mut State, tasks: &TasksSeen, snapshot: &Snapshot
             None => return begin_or_clear(state, &key, snapshot),
             Some(stop) => stop,
         },
-        Choice::Stuck(reasons) => Stop::Blocked { reasons },
+        Choice::Stuck(reasons) if state.book().families.values().any(|family| family.blocked.is_some()) => {
+            Stop::Blocked { reasons }
+        }
+        Choice::Stuck(reasons) => Stop::Stuck { reasons },
         Choice::AllDone if state.book().gaps.is_empty() => Stop::AllDone,
         Choice::AllDone => Stop::Gaps { gaps: state.book().gaps.clone() },
     };
@@ -54,7 +57,7 @@ pub(super) fn surveyed(state: &mut State, tasks: &TasksSeen, snapshot: &Snapshot
 pub(super) fn finish(state: &mut State, stop: Stop) -> Vec<Effect> {
     let event = match stop {
         Stop::AllDone | Stop::Gaps { .. } => "done",
-        Stop::Blocked { .. } => "blocked",
+        Stop::Blocked { .. } | Stop::Stuck { .. } => "blocked",
         Stop::Refused { .. } | Stop::Dirty { .. } => return ahead::leave(state, stop),
         _ => "stop",
     };
@@ -74,7 +77,7 @@ fn blocked(state: &State) -> Option<Vec<String>> {
         .iter()
         .filter_map(|(name, family)| Some((name, family.blocked.as_ref()?)))
         .filter(|(name, _)| open(name))
-        .map(|(name, why)| format!("{name}: {why}"))
+        .map(|(name, why)| kin::blocked_by(book, name, why))
         .collect();
     (!reasons.is_empty()).then_some(reasons)
 }

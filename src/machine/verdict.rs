@@ -134,7 +134,7 @@ pub(super) fn with_parents(state: &mut State, flips: Flips) -> Flips {
             if row.mark.is_done() && !all_done {
                 marks.insert(key.clone(), Mark::OPEN);
                 opened(book, &key);
-            } else if row.mark.is_open() && all_done {
+            } else if row.mark.is_open() && all_done && kin::has_required_children(book, &parent) {
                 marks.insert(key.clone(), Mark::DONE);
                 let stands_for = StandsFor { heads: heads.clone(), ..StandsFor::default() };
                 ticked(book, &key, By::Ralph, stands_for);
@@ -311,8 +311,8 @@ fn block(state: &mut State, key: &TaskKey, why: &str) -> Option<Next> {
     if state.policy.go_on_when_blocked {
         return None;
     }
-    let hint = format!("{key}: {why}");
-    Some(Next::Stop(Stop::Blocked { reasons: vec![hint] }))
+    let reasons = vec![kin::blocked_by(state.book(), &key.family, why)];
+    Some(Next::Stop(Stop::Blocked { reasons }))
 }
 
 /// A FAIL of a gate or reviewer: opens the work of these families and remembers why.
@@ -331,6 +331,7 @@ pub(super) fn rework(state: &mut State, by: &TaskKey, families: &[String], reaso
             with_work.iter().filter(|family| **family != own && is_leaf(family)).cloned().collect();
         if below.is_empty() { with_work } else { below }
     };
+    let mut blocked = Vec::new();
     for family in leaves {
         let Some(work) = kin::work_box(state.book(), &family) else { continue };
         let book = state.book_mut();
@@ -344,11 +345,17 @@ pub(super) fn rework(state: &mut State, by: &TaskKey, families: &[String], reaso
         outcome.flips.push((work.clone(), Mark::OPEN));
         if used_up {
             let why = format!("{by} failed after {}.", count(u64::from(limit), "rework"));
-            outcome.next = block(state, &work, &why);
-            if outcome.next.is_none() {
-                outcome.notify = Some("blocked");
+            match block(state, &work, &why) {
+                Some(Next::Stop(Stop::Blocked { reasons })) => blocked.extend(reasons),
+                next => {
+                    outcome.next = next;
+                    outcome.notify = Some("blocked");
+                }
             }
         }
+    }
+    if !blocked.is_empty() {
+        outcome.next = Some(Next::Stop(Stop::Blocked { reasons: blocked }));
     }
     outcome
 }

@@ -149,7 +149,7 @@ impl Shapes {
         for task in &file.tasks {
             shapes.all += 1;
             shapes.starred += u32::from(task.found.starred);
-            shapes.optional_id += u32::from(task.optional && !task.found.starred);
+            shapes.optional_id += u32::from(task.is_implementation() && task.optional && !task.found.starred);
             shapes.stages += u32::from(!matches!(task.key.stage, Stage::Implementation));
             let Some(id) = task.id().filter(|_| task.is_implementation()) else { continue };
             let is_t = id.strip_prefix('T').is_some_and(|n| n.starts_with(|c: char| c.is_ascii_digit()));

@@ -23,7 +23,7 @@ pub(super) struct Task {
     pub(super) doubled: Option<String>,
     /// Of the whole text, where the key needed it.
     pub(super) digest: Option<[u8; 8]>,
-    /// `[ ]*` or `1.2*`.
+    /// `[ ]*` or `1.2*`, or a stage of such a task.
     pub(super) optional: bool,
     /// Index of the parent's box.
     pub(super) parent: Option<u32>,
@@ -50,6 +50,20 @@ impl Task {
     }
 }
 
+/// The stages of an optional task are optional, too: nothing of it is owed, and nothing of it can be judged
+/// while its work is left undone.
+fn inherit_optional(tasks: &mut [Task]) {
+    let is_work = |task: &&Task| task.optional && task.is_implementation();
+    let families: HashSet<String> =
+        tasks.iter().filter(is_work).map(|task| task.key.family.clone()).collect();
+    if families.is_empty() {
+        return;
+    }
+    for task in tasks.iter_mut() {
+        task.optional |= families.contains(&task.key.family);
+    }
+}
+
 /// Names the boxes of an outline.
 pub(super) fn tasks(bytes: &[u8], boxes: Vec<Found>, headings: &[Heading], grammar: &Grammar) -> Vec<Task> {
     let mut tasks: Vec<Task> = boxes.into_iter().map(|found| named(bytes, found, grammar)).collect();
@@ -67,6 +81,7 @@ pub(super) fn tasks(bytes: &[u8], boxes: Vec<Found>, headings: &[Heading], gramm
             task.digest = Some(digest);
         }
     }
+    inherit_optional(&mut tasks);
     let headings: HashSet<String> = headings
         .iter()
         .filter_map(|heading| leading_id(bytes.get(heading.title.clone()).unwrap_or_default(), grammar))

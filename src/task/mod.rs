@@ -81,7 +81,7 @@ pub struct Row {
     pub line: u32,
     /// What stands between the brackets.
     pub mark: Mark,
-    /// `[ ]*` or `1.2*`: taken only with `--optional`.
+    /// `[ ]*` or `1.2*`, or a stage of such a task: taken only with `--optional`.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub optional: bool,
     /// The family of the parent task, if any (by id, then heading number, then indentation).

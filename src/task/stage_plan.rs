@@ -3,13 +3,14 @@
 //! Owns: which tasks get stages, which they lack, and in which order they stand.
 //!
 //! Promises: the answer depends on the rows alone; what stands in the file already is never wanted again;
-//! a checkpoint and a parent get no stages, an optional task only when it is named.
+//! a checkpoint and a parent get no stages, an optional task only when it is named; a gate stands wherever
+//! its author named the task, whatever kind of task that is.
 //!
 //! Refuses to know: bytes, lines, bullets; whether the stages reach a file.
 
 use super::place::{Families, NoSuchTasks, Placement, Side, Wanted};
 use super::{Row, Stage, TaskKey};
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 
 /// Which tasks are given stages.
 #[derive(Clone, Copy, Debug)]
@@ -24,7 +25,8 @@ pub enum Staged<'a> {
 }
 
 /// The stages that these tasks lack, with the gates at their places, and one FINAL. Of a parent or
-/// checkpoint that is named nothing is wanted.
+/// checkpoint that is to be staged nothing is wanted; a gate that is placed after it by name stands there
+/// whenever all tasks are staged.
 pub fn stages_wanted(
     rows: &[Row],
     staged: Staged<'_>,
@@ -32,15 +34,17 @@ pub fn stages_wanted(
 ) -> Result<Vec<Wanted>, NoSuchTasks> {
     let families = Families::new(rows);
     let tasks = tasks(&families, staged)?;
+    let chosen: HashSet<usize> = tasks.iter().copied().collect();
     let placed = placed(&families, gates)?;
     let mut wanted = Vec::new();
-    for task in &tasks {
-        let own = placed.iter().filter(|(_, at)| at.as_ref().is_none_or(|at| at.contains(task)));
-        let stages = [Stage::TestFirst, Stage::ReqCheck].into_iter();
-        let stages = stages.chain(own.map(|(gate, _)| gate.clone())).chain([Stage::PreCr]);
-        wanted.extend(stages.map(|stage| families.wanted(*task, &stage)));
+    for task in with_named(&tasks, staged, &placed) {
+        let is_chosen = chosen.contains(&task);
+        let own = placed.iter().filter(|(_, at)| at.as_ref().map_or(is_chosen, |at| at.contains(&task)));
+        let agents = |stages: &[Stage]| if is_chosen { stages.to_vec() } else { Vec::new() };
+        let stages = agents(&[Stage::TestFirst, Stage::ReqCheck]).into_iter();
+        let stages = stages.chain(own.map(|(gate, _)| gate.clone())).chain(agents(&[Stage::PreCr]));
+        wanted.extend(stages.map(|stage| families.wanted(task, &stage)));
     }
-    let chosen: HashSet<usize> = tasks.iter().copied().collect();
     for (gate, placement) in gates {
         let stage = Stage::Gate(gate.clone());
         match placement {
@@ -73,6 +77,13 @@ fn tasks(families: &Families<'_>, staged: Staged<'_>) -> Result<Vec<usize>, NoSu
     };
     let means = |row: &Row| is_plain(row) && (every || row.key.has_id() && !row.mark.is_done());
     Ok(families.implementations().filter(|(_, row)| means(row)).map(|(at, _)| at).collect())
+}
+
+/// The tasks that get stages, and those that get no more than the gates for which the author named them.
+fn with_named(tasks: &[usize], staged: Staged<'_>, placed: &Placed) -> BTreeSet<usize> {
+    let named = placed.iter().filter_map(|(_, at)| at.as_ref()).flatten();
+    let named = named.filter(|_| !matches!(staged, Staged::Named(_)));
+    tasks.iter().chain(named).copied().collect()
 }
 
 /// The gates that stand beside tasks, and beside which of them; `None` for all that get stages.

@@ -192,13 +192,18 @@ impl TaskFile {
             missing.iter().filter_map(|wanted| Some((&wanted.key, rows.get(wanted.beside)?))).collect();
         let (new, rest): (Vec<Row>, Vec<Row>) =
             file.rows().into_iter().partition(|row| expected.contains_key(&row.key));
+        let is_optional = |row: &&Row| row.optional && row.key.stage == Stage::Implementation;
+        let optional: HashSet<&str> =
+            rows.iter().filter(is_optional).map(|row| row.key.family.as_str()).collect();
         let is_sibling = |row: &Row| {
             let beside = expected.get(&row.key);
             let same_parent = |beside: &&Row| row.parent == beside.parent;
             let alone = row.key.stage == Stage::Final || super::grammar::is_wide(&row.key.family);
             let fits = if alone { row.parent.is_none() } else { beside.is_some_and(same_parent) };
             let same_group = beside.is_some_and(|beside| beside.group == row.group);
-            fits && same_group && row.mark.is_open() && !row.optional
+            fits && same_group
+                && row.mark.is_open()
+                && row.optional == optional.contains(row.key.family.as_str())
         };
         let sound = new.len() == missing.len()
             && new.iter().all(is_sibling)

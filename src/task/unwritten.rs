@@ -150,7 +150,13 @@ fn settle(rows: &mut [Row], known: &[Row]) {
             .is_some_and(|old| old.unwritten && old.all_done == shows.is_done());
         let known = before.get(&row.key).copied().filter(|_| as_left);
         if row.unwritten {
-            marks.push((at, known.unwrap_or(if shows.is_done() { Mark::DONE } else { Mark::OPEN })));
+            // What is neither open nor done (`[~]`) is so for every stage that is not done.
+            let said = match shows {
+                mark if mark.is_done() => Mark::DONE,
+                mark if mark.is_open() => Mark::OPEN,
+                other => *other,
+            };
+            marks.push((at, known.filter(|known| known.is_done()).unwrap_or(said)));
         } else if row.key.stage == Stage::Implementation {
             let hidden = known.filter(|known| known.is_done() && shows.is_open());
             marks.push((at, hidden.unwrap_or(*shows)));

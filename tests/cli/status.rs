@@ -29,7 +29,7 @@ fn verdicts_attempts_reasons_and_blocks_stand_in_one_table() {
       - The gate LINT fails in package app.
       - the line is long
     1. is blocked: 1.LINT failed after 0 reworks.
-    stopped: Work is left and blocked. 1.: 1.LINT failed after 0 reworks.
+    stopped: Work is left and blocked. tasks.md:1: 1. is blocked: 1.LINT failed after 0 reworks.
     next: 3. Three
     gate LINT: 1 FAIL, 1 open
     run: none is active

@@ -128,3 +128,54 @@ fn stages_may_be_switched_on_and_off_between_runs() {
     project.ralph(&["run"]).code(0);
     assert_eq!(project.read("tasks.md"), "- [x] 1. One\n- [x] 2. Two\n");
 }
+
+const NEVER: &str = "gates:\n  LINT: {run: [sh, -c, 'exit 1']}\nlimits: {attempts: 1, rework: 1}\n";
+
+#[test]
+fn a_gate_that_is_placed_after_a_parent_judges_and_nothing_is_ticked_past_it() {
+    let project = Project::new("- [ ] 1. One\n- [ ] 2. Parent\n  - [ ] 2.1 Child\n");
+    project
+        .config(&format!("stages: virtual\nplacement: {{LINT: {{after: [\"2\"]}}, PITEST: none}}\n{NEVER}"));
+    project.ralph(&["run"]).code(1);
+    assert!(
+        stories(&project).iter().any(|story| story.starts_with("2.LINT=LINT FAIL")),
+        "{:?}",
+        stories(&project)
+    );
+    assert!(project.read("tasks.md").contains("- [ ] 2. Parent"), "{}", project.read("tasks.md"));
+}
+
+#[test]
+fn a_mark_that_is_not_ralphs_holds_for_all_stages_and_the_hint_says_what_to_write() {
+    let project = project("- [~] 1. Deferred\n- [ ] 2. Two\n");
+    let run = project.ralph(&["run"]).code(1);
+    assert!(stories(&project).iter().all(|story| !story.starts_with("1.")), "{:?}", stories(&project));
+    assert!(run.err.contains("tasks.md:1: 1.TEST-FIRST holds `[~]`"), "{}", run.err);
+    assert!(run.err.contains("hint: write `[ ]` in the boxes"), "{}", run.err);
+    assert!(!run.err.contains("--retry"), "{}", run.err);
+}
+
+#[test]
+fn a_blocked_task_without_an_id_is_named_by_its_line() {
+    let project = Project::new("- [ ] plain one\n");
+    project.config(&format!("{VIRTUAL}{NEVER}"));
+    let run = project.ralph(&["run"]).code(1);
+    assert!(
+        run.err.contains("tasks.md:1: task. is blocked: task.LINT failed after 1 rework."),
+        "{}",
+        run.err
+    );
+    project.ralph(&["accept", "tasks.md:1.LINT", "--reason", "a false alarm"]).code(0);
+    project.ralph(&["run"]).code(0);
+    assert_eq!(project.read("tasks.md"), "- [x] plain one\n");
+}
+
+#[test]
+fn a_placement_after_a_task_that_is_not_there_is_refused_before_it_is_remembered() {
+    let project = Project::new("- [ ] 1. One\n");
+    project.config("stages: virtual\n");
+    let before = project.read(".ralph/config.yaml");
+    let place = project.ralph(&["place", "after", "99"]).code(2);
+    assert!(place.err.contains("`99`"), "{}", place.err);
+    assert_eq!(project.read(".ralph/config.yaml"), before);
+}

@@ -43,6 +43,21 @@ const CHOICES: &[(&str, &str)] = &[
     ("- [ ] plain words\n- [ ] plain words\n", "task."),
     ("- [ ] 2. parent\n- [ ] 2.PITEST g\n  - [x] 2.1 a\n", "2."),
     ("```\n- [ ] 9. in a fence\n```\n- [ ] 1. a\n", "1."),
+    ("- [ ] 1.TEST-FIRST t\n- [ ]* 1. a\n- [ ] 1.REQ-CHECK r\n- [ ] 2. b\n", "2."),
+    ("- [ ]* 1. a\n- [ ] 1.PITEST g\n- [ ] FINAL f\n", "FINAL"),
+    ("- [ ] 1. a\n- [ ]* 1.REQ-CHECK r\n- [ ] 1.PRE-CR q\n", "1."),
+    ("- [x] 1. a\n- [ ]* 1.REQ-CHECK r\n- [ ] 1.PRE-CR q\n", "1.PRE-CR"),
+    ("- [ ] 1. a\n  - [ ]* 1.1 b\n  - [ ] 1.1.PITEST g\n", "1."),
+];
+
+/// The same with `--optional`.
+const OPTIONAL: &[(&str, &str)] = &[
+    ("- [ ]* 1. a\n", "1."),
+    ("- [ ]* 1. a\n- [ ] 2. b\n", "1."),
+    ("- [ ] 1.REQ-CHECK r\n- [ ]* 1. a\n- [ ] 1.TEST-FIRST t\n", "1.TEST-FIRST"),
+    ("- [ ] 1.REQ-CHECK r\n- [ ]* 1. a\n", "1."),
+    ("- [x] 1. a\n- [ ]* 1.REQ-CHECK r\n- [ ] 1.PRE-CR q\n", "1.REQ-CHECK"),
+    ("- [x] 1. a\n- [-]* 1.REQ-CHECK r\n- [ ] 1.PRE-CR q\n", "1.PRE-CR"),
 ];
 
 fn state_of(text: &str) -> State {
@@ -53,8 +68,9 @@ fn state_of(text: &str) -> State {
 
 #[test]
 fn the_first_open_required_eligible_box_in_document_order_is_chosen() {
-    for (text, expected) in CHOICES {
-        let chosen = match choose(state_of(text).book(), false) {
+    let all = CHOICES.iter().map(|case| (false, case)).chain(OPTIONAL.iter().map(|case| (true, case)));
+    for (optional, (text, expected)) in all {
+        let chosen = match choose(state_of(text).book(), optional) {
             Choice::Take(key) => key.to_string(),
             Choice::AllDone => "done".to_owned(),
             Choice::Stuck(reasons) => {
@@ -64,7 +80,6 @@ fn the_first_open_required_eligible_box_in_document_order_is_chosen() {
         };
         assert_eq!(chosen, *expected, "{text}");
     }
-    assert!(matches!(choose(state_of("- [ ]* 1. a\n").book(), true), Choice::Take(_)));
 }
 
 #[test]

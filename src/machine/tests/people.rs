@@ -166,3 +166,16 @@ fn boxes_that_a_gate_wrote_are_put_back_before_its_verdict_is_applied() {
     assert_eq!(sim.run(), Stop::Iterations { count: 1 });
     assert_eq!(sim.boxes(), "1.x 1.PITESTx 2._");
 }
+
+#[test]
+fn a_task_with_optional_children_alone_is_work_of_its_own_and_is_not_ticked_with_them() {
+    let mut sim = Sim::new("- [ ] 1. a\n  - [ ]* 1.1 b\n");
+    let key = sim.key("1.1.");
+    let snapshot = sim.snapshot();
+    sim.verb(&Event::BoxAccepted { key, reason: "by hand".into(), snapshot });
+    assert_eq!(sim.boxes(), "1._ 1.1.x");
+    sim.start(Policy::default(), &[]);
+    sim.agent(Act::commits(&[WORK]));
+    assert_eq!(sim.run(), Stop::AllDone);
+    assert_eq!(sim.boxes(), "1.x 1.1.x");
+}

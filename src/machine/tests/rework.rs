@@ -128,7 +128,7 @@ fn rework_used_up_blocks_the_family() {
         sim.agent(Act::commits(&[("src/main/A", content)])).gate(fail(&["src/main/A"]));
     }
     let Stop::Blocked { reasons } = sim.run() else { panic!() };
-    assert_eq!(reasons, ["1.: 1.PITEST failed after 2 reworks."]);
+    assert_eq!(reasons, ["tasks.md:1: 1. is blocked: 1.PITEST failed after 2 reworks."]);
     assert_eq!(sim.boxes(), "1._ 1.PITEST_");
 }
 

@@ -13,6 +13,16 @@ fn shown(task: &str) -> String {
 }
 
 #[test]
+fn the_stages_of_an_optional_task_are_optional() {
+    let file = rows(
+        "- [ ] 1.TEST-FIRST\n- [ ]* 1. a\n- [ ] 1.PITEST\n- [ ] 2. b\n- [ ]* 2.REQ-CHECK\n- [ ] 2.PRE-CR\n",
+    );
+    let optional: Vec<String> =
+        file.iter().filter(|row| row.optional).map(|row| row.key.to_string()).collect();
+    assert_eq!(optional, ["1.TEST-FIRST", "1.", "1.PITEST", "2.REQ-CHECK"]);
+}
+
+#[test]
 fn ids_of_every_shape_are_read_and_wrappers_are_stripped() {
     for (task, expected) in [
         ("2. impl foo", "2.|impl foo"),

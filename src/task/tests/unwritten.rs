@@ -87,6 +87,33 @@ fn gates_of_wider_reach_stand_at_their_headings_and_at_the_end() {
 }
 
 #[test]
+fn a_gate_stands_wherever_its_author_named_a_task() {
+    let after = Placement::After(["1", "1.2", "2"].map(str::to_owned).to_vec());
+    let rows = TaskFile::parse(SPEC, &grammar(after.clone())).boxes(&[]);
+    let gates: Vec<String> = shown(&rows).into_iter().filter(|name| name.contains("PITEST")).collect();
+    assert_eq!(gates, ["1.PITEST~", "1.2.PITEST~", "2.PITEST~"], "parent, optional task, checkpoint");
+    let optional: Vec<String> =
+        rows.iter().filter(|row| row.optional).map(|row| row.key.to_string()).collect();
+    assert_eq!(optional, ["1.2.", "1.2.PITEST"]);
+    let all_done = SPEC.replace("[ ]", "[x]");
+    let rows = TaskFile::parse(all_done.as_bytes(), &grammar(after)).boxes(&[]);
+    assert!(rows.iter().all(|row| row.mark.is_done()), "{:?}", shown(&rows));
+}
+
+#[test]
+fn what_is_neither_open_nor_done_is_so_for_every_stage_that_is_left() {
+    let marks = |rows: &[Row]| rows.iter().map(|row| row.mark.0).collect::<String>();
+    let held = parse("- [~] 1. a\n").boxes(&[]);
+    assert_eq!(marks(&held), "~~~~~ ");
+    let open = parse("- [ ] 1. a\n").boxes(&held);
+    assert_eq!(marks(&open), "      ", "opened again");
+    let (_, begun) = flipped("- [ ] 1. a\n", &open, &[(open[0].key.clone(), Mark::DONE)]);
+    let held = parse("- [~] 1. a\n").boxes(&begun);
+    assert_eq!(marks(&held), "x~~~~ ");
+    assert_eq!(marks(&parse("- [ ] 1. a\n").boxes(&held)), "x     ");
+}
+
+#[test]
 fn a_placement_after_a_task_that_is_not_there_refuses_the_file() {
     let file = TaskFile::parse("- [ ] 1. a\n", &grammar(Placement::After(vec!["7".into()])));
     let problems = file.problems();

@@ -1,0 +1,94 @@
+//! The box that the words of a person mean.
+//!
+//! Owns: the names by which a box is asked for on the command line.
+//!
+//! Promises: every box has one, and no name means two; a name that means none is refused.
+//!
+//! Refuses to know: what is done with the box.
+
+use crate::engine::{Fault, FaultKind};
+use crate::machine::state::State;
+use crate::task::{Row, TaskKey};
+use std::path::Path;
+
+/// The box that an id means: `2.`, `2`, `2.PITEST`, `FINAL`. A box without an id, or with one that stands
+/// twice, is named by its line or by its family: `tasks.md:12`, `:12`, `:12.PITEST`, `~0123456789abcdef#1`.
+pub(super) fn key_of(state: &State, id: &str) -> Result<TaskKey, Fault> {
+    let rows = &state.book().rows;
+    let has_name = |row: &&Row| {
+        let name = row.key.to_string();
+        row.key.has_id() && (name == id || name.strip_suffix('.') == Some(id))
+    };
+    let stands_there = |row: &&Row| {
+        let Some((file, place)) = id.rsplit_once(':') else { return false };
+        let is_file = file.is_empty() || Path::new(&state.spec).ends_with(file);
+        is_file && is_stage_of(row, place, &row.line.to_string())
+    };
+    let is_of_family = |row: &&Row| !row.key.has_id() && is_stage_of(row, id, &row.key.family);
+    let found = rows.iter().find(has_name);
+    let found = found.or_else(|| rows.iter().find(stands_there)).or_else(|| rows.iter().find(is_of_family));
+    found.map(|row| row.key.clone()).ok_or_else(|| {
+        Fault::new(
+            FaultKind::Setup,
+            format!("There is no box `{id}` in {}.", state.spec),
+            "`ralph status` lists the boxes; one without an id is named by its line, as in `tasks.md:12`",
+        )
+    })
+}
+
+/// True when the words are this name alone and the row the box that stands there, or the name with a dot and
+/// the row's stage.
+fn is_stage_of(row: &Row, words: &str, name: &str) -> bool {
+    match words.strip_prefix(name) {
+        Some("" | ".") => !row.unwritten,
+        Some(stage) => stage.strip_prefix('.') == Some(row.key.stage.word()),
+        None => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::task::{Grammar, Placement, Stages, TaskFile};
+
+    fn state() -> State {
+        let gates = vec![("LINT".to_owned(), Placement::Each)];
+        let grammar = Grammar::default().with_stages(Stages::Virtual { gates });
+        let text = "- [ ] 1. a\n- [ ] words\n- [ ] 7. twice\n- [ ] 7. again\n";
+        let mut state = State::default();
+        state.take_rows(TaskFile::parse(text, &grammar).boxes(&[]));
+        state.spec = "specs/a/tasks.md".to_owned();
+        state
+    }
+
+    #[test]
+    fn every_box_has_a_name() {
+        let state = state();
+        let line_of = |id: &str| {
+            let key = key_of(&state, id).unwrap();
+            (state.book().row(&key).unwrap().line, key.stage.word().to_owned())
+        };
+        for id in ["1", "1.", ":1", "tasks.md:1", "a/tasks.md:1", "specs/a/tasks.md:1", ":1."] {
+            assert_eq!(line_of(id), (1, "IMPLEMENT".to_owned()), "{id}");
+        }
+        for id in ["1.LINT", ":1.LINT", "tasks.md:1.LINT"] {
+            assert_eq!(line_of(id), (1, "LINT".to_owned()), "{id}");
+        }
+        assert_eq!(line_of(":2"), (2, "IMPLEMENT".to_owned()));
+        assert_eq!(line_of("tasks.md:3.LINT"), (3, "LINT".to_owned()));
+        assert_eq!(line_of(":4"), (4, "IMPLEMENT".to_owned()));
+        let family = state.book().rows.iter().find(|row| row.line == 2).unwrap().key.family.clone();
+        assert_eq!(line_of(&family), (2, "IMPLEMENT".to_owned()));
+        assert_eq!(line_of(&format!("{family}.LINT")), (2, "LINT".to_owned()));
+        assert_eq!(line_of("FINAL").1, "FINAL");
+    }
+
+    #[test]
+    fn a_name_that_means_no_box_is_refused() {
+        for id in ["7", "7.", "task.", "2", ":9", ":12", "other.md:1", ":1.PITEST", ":", "", ":1LINT", "~0#1"]
+        {
+            let fault = key_of(&state(), id).unwrap_err();
+            assert!(fault.to_string().contains(&format!("`{id}`")), "{fault}");
+        }
+    }
+}

@@ -117,6 +117,20 @@ fn plain_tasks_get_all_stages_and_one_final() {
 }
 
 #[test]
+fn a_gate_comes_wherever_it_is_placed_by_name() {
+    let after = Placement::After(ids(&["1", "2", "2.2", "3"]));
+    let gates_of = |staged| {
+        let all = stages(PLAIN, staged, &after);
+        all.into_iter().filter(|line| line.contains("PITEST")).collect::<Vec<_>>()
+    };
+    let named = ["1.PITEST After 1.", "2.PITEST After 2.", "2.2.PITEST After 2.2.", "3.PITEST After 3."];
+    assert_eq!(gates_of(Staged::Plain), named, "as `place after` does");
+    assert_eq!(gates_of(Staged::Every), named);
+    let two = ids(&["2.1", "1"]);
+    assert_eq!(gates_of(Staged::Named(&two)), ["1.PITEST After 1."], "only what is to be staged");
+}
+
+#[test]
 fn tasks_with_stages_are_left_alone_unless_they_are_named() {
     assert_eq!(
         stages(STAGED, Staged::Plain, &Placement::Groups),

@@ -9,7 +9,7 @@
 //! Refuses to know: bytes, lines, bullets; whether a gate may go again (see `surgeon`).
 
 use super::grammar::is_wide;
-use super::{Row, Stage, TaskKey};
+use super::{Row, Stage, TaskKey, parents};
 use serde::{Deserialize, Serialize};
 use std::collections::{HashMap, HashSet};
 use std::fmt;
@@ -106,12 +106,10 @@ pub(super) struct Families<'a> {
 impl<'a> Families<'a> {
     pub(super) fn new(rows: &'a [Row]) -> Self {
         let mut at: HashMap<&str, Vec<usize>> = HashMap::with_capacity(rows.len());
-        let mut parents = HashSet::new();
         for (index, row) in rows.iter().enumerate() {
             at.entry(&row.key.family).or_default().push(index);
-            parents.extend(row.parent.as_deref().filter(|parent| *parent != row.key.family));
         }
-        Self { rows, at, parents }
+        Self { rows, at, parents: parents(rows) }
     }
 
     /// The implementation tasks, in document order.
@@ -129,7 +127,7 @@ impl<'a> Families<'a> {
         self.siblings(row).any(|(_, sibling)| sibling.key.stage == *stage)
     }
 
-    /// True for a task that no other task has as its parent.
+    /// True for a task that is work of its own: optional children alone make no parent.
     pub(super) fn is_leaf(&self, row: &Row) -> bool {
         !self.parents.contains(row.key.family.as_str())
     }

@@ -120,6 +120,17 @@ fn gates_beside_tasks_on_one_spec() {
 }
 
 #[test]
+fn a_gate_stands_behind_the_optional_children_of_its_task() {
+    insta::assert_snapshot!(there_and_back("- [ ] 1. Build parser\n  - [ ]* 1.1 property tests\n- [ ] 2. b\n", &Placement::Each), @r"
+    - [ ] 1. Build parser
+      - [ ]* 1.1 property tests
+    - [ ] 1.PITEST
+    - [ ] 2. b
+    - [ ] 2.PITEST
+    ");
+}
+
+#[test]
 fn gates_of_wider_reach_on_the_same_spec() {
     insta::assert_snapshot!(there_and_back(SPEC, &Placement::Groups), @r"
     # Implementation Plan

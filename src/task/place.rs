@@ -84,6 +84,26 @@ pub fn gates_wanted(rows: &[Row], gate: &str, placement: &Placement) -> Result<V
     })
 }
 
+/// The gates of wider reach that tasks of theirs follow: a task was added behind them. Where they may be
+/// moved, they go behind it.
+pub(super) fn overtaken(rows: &[Row], gate: &str) -> HashSet<TaskKey> {
+    let stage = Stage::Gate(gate.to_owned());
+    let mut found = HashSet::new();
+    let mut groups: HashSet<u32> = HashSet::new();
+    for row in rows.iter().rev().filter(|row| row.key.stage != Stage::Final) {
+        if !(row.key.stage.is_gate() && is_wide(&row.key.family)) {
+            groups.insert(row.group);
+            continue;
+        }
+        let covers_all = row.key.family == "END";
+        let followed = if covers_all { !groups.is_empty() } else { groups.contains(&row.group) };
+        if row.key.stage == stage && followed {
+            found.insert(row.key.clone());
+        }
+    }
+    found
+}
+
 /// The place of a stage in its family: TEST-FIRST, implementation, REQ-CHECK, gates, PRE-CR.
 fn rank(stage: &Stage) -> u8 {
     match stage {

@@ -19,6 +19,7 @@ mod file;
 mod grammar;
 mod outline;
 mod parents;
+mod passed_over;
 mod place;
 mod reconcile;
 mod remark;

@@ -55,9 +55,8 @@ mod tests {
         let gates = vec![("LINT".to_owned(), Placement::Each)];
         let grammar = Grammar::default().with_stages(Stages::Virtual { gates });
         let text = "- [ ] 1. a\n- [ ] words\n- [ ] 7. twice\n- [ ] 7. again\n";
-        let mut state = State::default();
+        let mut state = State { spec: "specs/a/tasks.md".to_owned(), ..State::default() };
         state.take_rows(TaskFile::parse(text, &grammar).boxes(&[]));
-        state.spec = "specs/a/tasks.md".to_owned();
         state
     }
 

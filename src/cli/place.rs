@@ -12,7 +12,7 @@ mod snippets;
 
 use super::ask::{Unanswered, can_ask};
 use super::exit::Exit;
-use super::surgery::{How, Target, diff, facts, show_diff, told};
+use super::surgery::{Change, How, Target, diff, facts, passed_over, show_diff, tell_passed_over, told};
 use super::ui;
 use super::workspace::{Place, Workspace};
 use crate::config::{self, NotEdited, Placement};
@@ -114,7 +114,19 @@ pub(super) fn settle(place: &Place<'_>, choice: &Placement) -> Result<String, Fa
     let target = Target::find(place, None, vec![GATE.to_owned()])?;
     let _lock = target.hold(How::Write)?;
     let change = target.change(How::Write, |file| target.placed(file, GATE, choice))?;
+    tell_without_gate(&without_id(&target, &change, choice));
     Ok(told(&target.shown, &change.surgery))
+}
+
+/// The lines of the tasks that a choice means and that cannot have the gate. What has no line needs no id.
+fn without_id(target: &Target, change: &Change, choice: &Placement) -> Vec<u32> {
+    if *choice == Placement::Each && !target.is_virtual() { change.now.without_gate() } else { Vec::new() }
+}
+
+fn tell_without_gate(lines: &[u32]) {
+    let hint =
+        "`ralph place groups` and `ralph place end` need no ids; or begin each with one, as in `- [ ] 1. …`";
+    tell_passed_over(lines, "get no gate", hint);
 }
 
 /// Brings the file (or its diff) to a choice; true when it differs, or differed, from it.
@@ -130,6 +142,7 @@ fn apply(
     let config = settled.map(|workspace| remembered(workspace, gate, choice)).transpose()?;
     let change = target.change(how, |file| target.placed(file, gate, choice))?;
     let changed = !change.diff.is_empty();
+    let without_id = without_id(target, &change, choice);
     let mut config_diff = String::new();
     if let Some(config) = config.filter(|config| config.before.as_deref() != Some(config.after.as_str())) {
         config_diff = diff(
@@ -146,7 +159,7 @@ fn apply(
             "file": target.shown, "gate": gate, "placement": choice, "changed": changed,
             "written": changed && how == How::Write, "configured": how == How::Write && !config_diff.is_empty(),
             "inserted": facts(&change.surgery.inserted), "removed": facts(&change.surgery.removed),
-            "diff": change.diff,
+            "diff": change.diff, "without_id": passed_over(&without_id),
         }));
         return Ok(changed);
     }
@@ -161,6 +174,7 @@ fn apply(
     } else {
         ui::line(&format!("{}: {gate} stands where it was chosen.", target.shown));
     }
+    tell_without_gate(&without_id);
     Ok(changed)
 }
 
@@ -251,10 +265,10 @@ fn remembered(workspace: &Workspace, gate: &str, choice: &Placement) -> Result<R
     let text = before.as_deref().unwrap_or_default();
     let after = config::with_placement(text, &placement, root).map_err(|error| {
         let hint = match error {
-            NotEdited::Unusual => {
+            NotEdited::Unreadable(_) => "`ralph check` names its mistakes".to_owned(),
+            NotEdited::Unusual | NotEdited::Braces { .. } | NotEdited::Ended { .. } => {
                 format!("write `{}` into it by hand", config::placement_line(&placement))
             }
-            NotEdited::Unreadable(_) => "`ralph check` names its mistakes".to_owned(),
         };
         Fault::new(FaultKind::Setup, format!(".ralph/config.yaml: {error}"), hint)
     })?;

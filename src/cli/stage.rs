@@ -8,10 +8,9 @@
 //! Refuses to know: where lines go, which tasks are plain.
 
 use super::exit::Exit;
-use super::surgery::{How, Target, facts, show_diff, told};
+use super::surgery::{How, Target, facts, passed_over, show_diff, tell_passed_over, told};
 use super::ui;
 use super::workspace::Place;
-use crate::config::Placement;
 use crate::engine::{Fault, FaultKind};
 use crate::task::Staged;
 use clap::Args;
@@ -54,23 +53,24 @@ pub(super) fn stage(place: &Place<'_>, args: &StageArgs) -> Result<Exit, Fault> 
             "write `stages: file` in .ralph/config.yaml for lines",
         ));
     }
-    let gates = match &target.workspace {
-        Some(workspace) => workspace.settings.placed(),
-        None => vec![("PITEST".to_owned(), Placement::Each)],
-    };
     let how = How::of(args.check, args.dry_run);
     let _lock = target.hold(how)?;
     let staged = if args.all { Staged::Plain } else { Staged::Named(&args.ids) };
-    let change = target.change(how, |file| file.staged(staged, &gates))?;
+    let change = target.change(how, |file| file.staged(staged, &target.gates))?;
     let changed = !change.diff.is_empty();
+    let without_id = if args.all { change.now.without_stages() } else { Vec::new() };
     if place.json {
         ui::json(&json!({
             "file": target.shown, "changed": changed, "written": changed && how == How::Write,
             "inserted": facts(&change.surgery.inserted), "diff": change.diff,
+            "without_id": passed_over(&without_id),
         }));
-    } else if !changed {
+        return Ok(if changed && how == How::Check { Exit::WorkLeft } else { Exit::Done });
+    }
+    if !changed {
+        let these = if without_id.is_empty() { "These" } else { "All other" };
         ui::line(&format!(
-            "{}: These tasks have their stages, or take none (parents, checkpoints).",
+            "{}: {these} tasks have their stages, or take none (parents, checkpoints).",
             target.shown
         ));
     } else if how == How::Write {
@@ -78,5 +78,7 @@ pub(super) fn stage(place: &Place<'_>, args: &StageArgs) -> Result<Exit, Fault> 
     } else {
         show_diff(&change.diff);
     }
+    let hint = "begin each with an id of its own, as in `- [ ] 1. …`; `stages: virtual` needs none";
+    tell_passed_over(&without_id, "get no stages", hint);
     Ok(if changed && how == How::Check { Exit::WorkLeft } else { Exit::Done })
 }

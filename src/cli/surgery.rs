@@ -17,7 +17,7 @@ use crate::sys::disk::RealDisk;
 use crate::sys::lock::Lock;
 use crate::sys::process::is_inside_agent;
 use crate::sys::{Disk, Swap};
-use crate::task::{Grammar, Placement, Surgery, SurgeryError, TaskFile, TaskKey};
+use crate::task::{Grammar, Placement, Stages, Surgery, SurgeryError, TaskFile, TaskKey};
 use similar::TextDiff;
 use std::path::{Path, PathBuf};
 
@@ -55,6 +55,8 @@ pub(super) struct Target {
     pub(super) grammar: Grammar,
     /// The workspace, when the file is that of one.
     pub(super) workspace: Option<Workspace>,
+    /// The gates that go with the stages of a task, and where they stand.
+    pub(super) gates: Vec<(String, Placement)>,
 }
 
 /// What became of the file.
@@ -63,31 +65,44 @@ pub(super) struct Change {
     pub(super) surgery: Surgery,
     /// The change as a unified diff; empty when there is none.
     pub(super) diff: String,
+    /// The file as it stands now: with the change when that was written.
+    pub(super) now: TaskFile,
 }
 
 impl Target {
-    /// The file that `--tasks` names, else that of the workspace. `gates` are the stage words of a file
-    /// outside any workspace.
+    /// The file that `--tasks` names, else that of the workspace. The gates and sections of the workspace
+    /// around a named file hold for it, else those of the workspace where the verb was called. `gates` are
+    /// the stage words of a file outside any workspace.
     pub(super) fn find(place: &Place<'_>, tasks: Option<&Path>, gates: Vec<String>) -> Result<Self, Fault> {
         let Some(named) = tasks else { return Ok(Self::of(place.open()?)) };
         let path = fs_err::canonicalize(named).map_err(|error| {
             let what = format!("--tasks: {} cannot be read: {}.", named.display(), error.kind());
             Fault::new(FaultKind::Setup, what, "name an existing task file")
         })?;
+        let around = match place.open_around(&path)? {
+            Some(workspace) => Some(workspace),
+            None => place.find().is_ok().then(|| place.open()).transpose()?,
+        };
+        let shown = named.display().to_string();
+        let Some(workspace) = around else {
+            let grammar = Grammar { gates, ..Grammar::default() };
+            let gates = vec![("PITEST".to_owned(), Placement::Each)];
+            return Ok(Self { path, shown, grammar, workspace: None, gates });
+        };
         // The task file of a workspace is guarded as such, however it is named.
-        if let Some(workspace) = place.open_around(&path)?
-            && fs_err::canonicalize(workspace.places.tasks()).is_ok_and(|own| own == path)
-        {
+        if fs_err::canonicalize(workspace.places.tasks()).is_ok_and(|own| own == path) {
             return Ok(Self::of(workspace));
         }
-        let grammar = Grammar { gates, ..Grammar::default() };
-        Ok(Self { path, shown: named.display().to_string(), grammar, workspace: None })
+        // Lines are asked for in this very file, whatever `stages:` says of the workspace's own.
+        let grammar = workspace.grammar.clone().with_stages(Stages::File);
+        Ok(Self { path, shown, grammar, workspace: None, gates: workspace.settings.placed() })
     }
 
     fn of(workspace: Workspace) -> Self {
         let path = workspace.places.tasks();
         let shown = workspace.places.shown(&path);
-        Self { path, shown, grammar: workspace.grammar.clone(), workspace: Some(workspace) }
+        let (grammar, gates) = (workspace.grammar.clone(), workspace.settings.placed());
+        Self { path, shown, grammar, workspace: Some(workspace), gates }
     }
 
     /// True when the stages of this file have no lines (`stages: virtual`).
@@ -141,7 +156,11 @@ impl Target {
                 || disk.swap(&self.path, &before, &surgery.bytes)? == Swap::Done;
             if is_done {
                 let diff = diff(&self.shown, &before, &surgery.bytes);
-                return Ok(Change { surgery, diff });
+                let now = match how {
+                    How::Write => TaskFile::parse(surgery.bytes.clone(), &self.grammar),
+                    How::DryRun | How::Check => file,
+                };
+                return Ok(Change { surgery, diff, now });
             }
         }
         let what = format!("{}: Somebody else keeps writing to it; nothing was changed.", self.shown);
@@ -201,6 +220,22 @@ pub(super) fn told(shown: &str, surgery: &Surgery) -> String {
         }
     };
     format!("{shown}: {}, {}.", part(&surgery.inserted, "put in"), part(&surgery.removed, "taken away"))
+}
+
+/// Says which tasks were passed over for want of an id of their own; nothing when there are none.
+pub(super) fn tell_passed_over(lines: &[u32], what: &str, hint: &str) {
+    let Some(first) = lines.first() else { return };
+    let (tasks, has, at) = match lines.len() {
+        1 => ("1 task".to_owned(), "has no id of its own", format!("line {first}")),
+        many => (format!("{many} tasks"), "have no id of their own", format!("the first on line {first}")),
+    };
+    ui::note(&format!("note: {tasks} ({at}) {has}, or one that stands twice, and so {what}."));
+    ui::note(&format!("hint: {hint}"));
+}
+
+/// The same for JSON.
+pub(super) fn passed_over(lines: &[u32]) -> serde_json::Value {
+    serde_json::json!({ "count": lines.len(), "first_line": lines.first() })
 }
 
 /// Boxes with their lines, for JSON.

@@ -20,6 +20,16 @@ const KEY: &str = "placement:";
 pub enum NotEdited {
     /// It cannot be read as it is.
     Unreadable(Vec<ConfigError>),
+    /// The key's value is in braces over several lines, which do not all stand indented below it.
+    Braces {
+        /// The line of the key, 1-based.
+        line: usize,
+    },
+    /// A line `...` ends the document, and nothing behind it would be read.
+    Ended {
+        /// That line, 1-based.
+        line: usize,
+    },
     /// The edit would change what else the text says: its form is not one that can be edited line by line.
     Unusual,
 }
@@ -30,6 +40,16 @@ impl fmt::Display for NotEdited {
             Self::Unreadable(errors) => {
                 let first = errors.first().map_or("", |error| error.message.as_str());
                 write!(f, "The configuration cannot be read: {first}")
+            }
+            Self::Braces { line } => write!(
+                f,
+                "`{KEY}` on line {line} has braces over several lines, of which one is not indented; only what stands on the line of the key or indented below it can be replaced."
+            ),
+            Self::Ended { line } => {
+                write!(
+                    f,
+                    "The configuration ends with `...` on line {line}, and a key behind that would not be read."
+                )
             }
             Self::Unusual => f.write_str("The configuration has a form in which no single key can be set."),
         }
@@ -68,15 +88,41 @@ pub fn with_placement(
     wanted.placement.clone_from(placement);
     match parse(&edited, workspace) {
         Ok(settings) if settings == wanted => Ok(edited),
-        _ => Err(NotEdited::Unusual),
+        _ => Err(why_not(text)),
     }
+}
+
+/// What stood in the way of an edit.
+fn why_not(text: &str) -> NotEdited {
+    let lines: Vec<&str> = text.lines().collect();
+    let Some(at) = lines.iter().position(|line| is_key(line)) else {
+        let ends = |line: &&str| *line == "..." || line.starts_with("... ") || line.starts_with("...\t");
+        let end = lines.iter().position(ends);
+        return end.map_or(NotEdited::Unusual, |at| NotEdited::Ended { line: at + 1 });
+    };
+    // The lines below the key up to that on which its last brace is closed.
+    let mut depth = 0_usize;
+    let inside = lines.iter().skip(at).take_while(|line| {
+        let before = depth;
+        let value = line.trim_end();
+        let value = value.strip_suffix(comment(value).as_str()).unwrap_or(value);
+        depth = (depth + value.matches('{').count()).saturating_sub(value.matches('}').count());
+        is_key(line) || before > 0
+    });
+    let is_outside = |line: &str| !line.trim().is_empty() && !line.starts_with([' ', '\t', '#']);
+    let reaches_out = inside.skip(1).any(|line| is_outside(line));
+    if reaches_out { NotEdited::Braces { line: at + 1 } } else { NotEdited::Unusual }
+}
+
+/// True for the line of the key, at the root of the document.
+fn is_key(line: &str) -> bool {
+    line.trim_start_matches('\u{feff}').starts_with(KEY)
 }
 
 fn edited(text: &str, line: &str) -> String {
     let mut lines: Vec<&str> = text.split_inclusive('\n').collect();
     let end = if lines.first().is_some_and(|line| line.ends_with("\r\n")) { "\r\n" } else { "\n" };
-    let is_key = |line: &&str| line.trim_start_matches('\u{feff}').starts_with(KEY);
-    if let Some(at) = lines.iter().position(is_key) {
+    if let Some(at) = lines.iter().position(|line| is_key(line)) {
         let below = below(lines.get(at + 1..).unwrap_or_default());
         let mark = if lines[at].starts_with('\u{feff}') { "\u{feff}" } else { "" };
         let mut new = vec![format!("{mark}{line}{}{end}", comment(lines[at]))];
@@ -184,6 +230,25 @@ mod tests {
             each("placement: {PITEST: each} # kept as it is"),
             "placement: {PITEST: each} # kept as it is"
         );
+    }
+
+    #[test]
+    fn what_stands_in_the_way_is_said() {
+        let end = [("PITEST", Placement::End)];
+        let braces = "spec: a\nplacement: { # why\n  PITEST: each\n}\n";
+        assert_eq!(set(braces, &end), Err(NotEdited::Braces { line: 2 }));
+        let ended = "spec: a\n...\n";
+        assert_eq!(set(ended, &end), Err(NotEdited::Ended { line: 2 }));
+        let indented = "placement: {\n  PITEST: each\n  }\nspec: a\n";
+        assert_eq!(set(indented, &end).unwrap(), "placement: {PITEST: end}\nspec: a\n");
+        assert_eq!(set(indented, &[("NONE", Placement::End)]), Err(NotEdited::Unusual), "no such gate");
+        let before_end = "placement: {PITEST: each}\n...\n";
+        assert_eq!(set(before_end, &end).unwrap(), "placement: {PITEST: end}\n...\n");
+        let said = [set(braces, &end), set(ended, &end)].map(|refused| refused.unwrap_err().to_string());
+        insta::assert_snapshot!(said.join("\n"), @r"
+        `placement:` on line 2 has braces over several lines, of which one is not indented; only what stands on the line of the key or indented below it can be replaced.
+        The configuration ends with `...` on line 2, and a key behind that would not be read.
+        ");
     }
 
     #[test]

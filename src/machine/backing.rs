@@ -9,7 +9,7 @@
 
 use super::kin;
 use super::state::{Book, By};
-use crate::task::{Row, Stage, TaskKey};
+use crate::task::{Row, Stage, TaskKey, parents};
 
 /// True for work that ralph ticked for its commits alone: `checks.green` was not asked, and the task file has
 /// no TEST-FIRST of its family and no gate or review over it, neither its own nor one of a family above, nor
@@ -17,11 +17,8 @@ use crate::task::{Row, Stage, TaskKey};
 pub fn is_commit_only(book: &Book, key: &TaskKey) -> bool {
     let is_work = matches!(key.stage, Stage::Implementation | Stage::Integ);
     let by_commit = book.stage(key).is_some_and(|stage| stage.ticked_by == Some(By::Ralph) && !stage.green);
-    is_work
-        && by_commit
-        && book.is_done(key)
-        && !kin::has_required_children(book, &key.family)
-        && !is_judged(book, key)
+    let is_parent = || parents(&book.rows).contains(key.family.as_str());
+    is_work && by_commit && book.is_done(key) && !is_parent() && !is_judged(book, key)
 }
 
 fn is_judged(book: &Book, key: &TaskKey) -> bool {
@@ -54,6 +51,7 @@ mod tests {
         let ralph = Some(By::Ralph);
         for (tasks, id, by, green, expected) in [
             ("- [x] 1. A\n", "1.", ralph, false, true),
+            ("- [x] 1. A\n  - [ ]* 1.1 B\n", "1.", ralph, false, true),
             ("- [x] Plain\n", "task.", ralph, false, true),
             ("- [x] 1. A\n- [x] 1.INTEG I\n", "1.", ralph, false, true),
             ("- [x] 1. A\n- [x] 1.INTEG I\n", "1.INTEG", ralph, false, true),

@@ -43,12 +43,6 @@ pub fn descendants(book: &Book, family: &str) -> BTreeSet<String> {
     found
 }
 
-/// True for a task that is ticked with its last required child, and not for work of its own.
-pub fn has_required_children(book: &Book, family: &str) -> bool {
-    let below = descendants(book, family);
-    book.rows.iter().any(|row| !row.optional && below.contains(&row.key.family))
-}
-
 /// True for a gate of wider reach: `G2.PITEST`, `END.PITEST`.
 pub fn is_wider(key: &TaskKey) -> bool {
     let group = key.family.strip_prefix('G').is_some_and(is_number);

@@ -10,7 +10,7 @@ use super::facts::{FileChange, Observation, full_path};
 use super::kin;
 use super::state::{Book, StandsFor, State};
 use crate::source::Kind;
-use crate::task::{Row, Stage, TaskKey};
+use crate::task::{Row, Stage, TaskKey, parents};
 use std::collections::BTreeSet;
 
 /// The ticked boxes that an accepted implementation of `family` outdates.
@@ -109,14 +109,20 @@ pub(super) fn responsible(book: &Book, key: &TaskKey, failing: &[String]) -> Vec
     families.into_iter().collect()
 }
 
-/// Of these families the leaf that was begun last; of those that were never begun, the last in the file.
+/// Of these families the one with work of its own that was begun last; of those that were never begun, the
+/// last required one in the file.
 fn begun_last(book: &Book, covered: &BTreeSet<String>) -> Option<String> {
     let begun = |name: &str| book.family(name).map_or(0, |family| family.first_iteration);
     let works = |row: &&Row| kin::work_box(book, &row.key.family).as_ref() == Some(&row.key);
-    let leaves = book.rows.iter().filter(works).filter(|row| {
-        covered.contains(&row.key.family) && kin::descendants(book, &row.key.family).is_empty()
-    });
-    leaves.max_by_key(|row| (begun(&row.key.family), row.line)).map(|row| row.key.family.clone())
+    let parents = parents(&book.rows);
+    let leaves = book
+        .rows
+        .iter()
+        .filter(works)
+        .filter(|row| covered.contains(&row.key.family) && !parents.contains(row.key.family.as_str()));
+    leaves
+        .max_by_key(|row| (begun(&row.key.family), !row.optional, row.line))
+        .map(|row| row.key.family.clone())
 }
 
 /// The ticked gates over a family (its own, those of the tasks above it, those of wider reach) that judged

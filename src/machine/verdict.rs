@@ -18,8 +18,8 @@ use super::state::{Attempt, By, Next, Phase, Seen, StandsFor, State};
 use super::stop::Stop;
 use super::survey::{opened, ticked};
 use crate::source::Kind;
-use crate::task::{Mark, Stage, TaskKey};
-use std::collections::BTreeMap;
+use crate::task::{Mark, Stage, TaskKey, parents};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Boxes to write, last word wins.
 pub(super) type Flips = Vec<(TaskKey, Mark)>;
@@ -108,7 +108,8 @@ pub(super) fn conclude(
     effects
 }
 
-/// Adds what flips mean for parents: opened with any of their children, ticked with the last.
+/// Adds what flips mean for parents: opened with any of their required children, ticked with the last. A
+/// task whose children are all optional has an attempt of its own and is left to it.
 pub(super) fn with_parents(state: &mut State, flips: Flips) -> Flips {
     let heads = state.last_after.as_ref().map(super::facts::Snapshot::heads).unwrap_or_default();
     let book = state.book_mut();
@@ -121,8 +122,9 @@ pub(super) fn with_parents(state: &mut State, flips: Flips) -> Flips {
         }
     }
     let families: Vec<String> = marks.keys().map(|key| key.family.clone()).collect();
+    let parents: BTreeSet<String> = parents(&book.rows).into_iter().map(str::to_owned).collect();
     for family in families {
-        for parent in kin::ancestors(book, &family) {
+        for parent in kin::ancestors(book, &family).into_iter().filter(|parent| parents.contains(parent)) {
             let key = TaskKey { family: parent.clone(), stage: Stage::Implementation };
             let Some(row) = book.row(&key) else { continue };
             let below = kin::descendants(book, &parent);
@@ -134,7 +136,7 @@ pub(super) fn with_parents(state: &mut State, flips: Flips) -> Flips {
             if row.mark.is_done() && !all_done {
                 marks.insert(key.clone(), Mark::OPEN);
                 opened(book, &key);
-            } else if row.mark.is_open() && all_done && kin::has_required_children(book, &parent) {
+            } else if row.mark.is_open() && all_done {
                 marks.insert(key.clone(), Mark::DONE);
                 let stands_for = StandsFor { heads: heads.clone(), ..StandsFor::default() };
                 ticked(book, &key, By::Ralph, stands_for);
@@ -322,13 +324,14 @@ pub(super) fn rework(state: &mut State, by: &TaskKey, families: &[String], reaso
     let own = by.family.clone();
     let leaves: Vec<String> = {
         let book = state.book();
-        let is_leaf = |family: &String| {
-            *family == own || !families.iter().any(|other| kin::ancestors(book, other).contains(family))
-        };
+        let parents = parents(&book.rows);
+        let is_parent = |family: &String| parents.contains(family.as_str());
+        let has_deeper =
+            |family: &String| families.iter().any(|other| kin::ancestors(book, other).contains(family));
+        let is_leaf = |family: &String| !is_parent(family) || *family != own && !has_deeper(family);
         let with_work: Vec<String> =
             families.iter().filter(|family| kin::work_box(book, family).is_some()).cloned().collect();
-        let below: Vec<String> =
-            with_work.iter().filter(|family| **family != own && is_leaf(family)).cloned().collect();
+        let below: Vec<String> = with_work.iter().filter(|family| is_leaf(family)).cloned().collect();
         if below.is_empty() { with_work } else { below }
     };
     let mut blocked = Vec::new();

@@ -50,6 +50,10 @@ const REQUIREMENTS: &[&str] = &[
     "المتطلبات",
 ];
 
+/// The words before a colon that may name requirements as well as commands: they do when the word for
+/// requirements follows, as in `**Verifies**: Requirement 3`.
+const VERIFIES: &[&str] = &["verifies", "验证"];
+
 /// What a task file says about one task beside box, id and text.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Detail {
@@ -57,7 +61,7 @@ pub struct Detail {
     /// once; words where a label has no number (`All backend requirements`).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub requirements: Vec<String>,
-    /// 0 to 4 for `P0` to `P4`, of the task or of the nearest heading above it.
+    /// 0 to 4 for `P0` to `P4`, of the task or of the nearest heading over it that names one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub priority: Option<u8>,
     /// `[P]` or `(P)`: may be done beside its neighbours. ralph does one task at a time anyway.
@@ -121,13 +125,13 @@ pub(super) fn details(file: &TaskFile) -> Details {
     let mut found = Details { of: vec![Detail::default(); file.tasks.len()], ..Details::default() };
     // The tasks whose list items are open, with the columns of their bullets.
     let mut open: Vec<(u32, usize)> = Vec::new();
-    let mut priority = None;
+    let mut above = Priorities::default();
     for walked in walk(file) {
         let (gap, column) = indent(walked.text, 0);
         match walked.stands {
-            Stands::Heading(_) => {
+            Stands::Heading(at) => {
                 open.clear();
-                priority = marks::priority(walked.text);
+                above.heading(file.headings.get(at).map_or(0, |heading| heading.level), walked.text);
             }
             Stands::Task(at) => {
                 let column = item(walked.text).map_or(column, |item| item.column);
@@ -137,7 +141,7 @@ pub(super) fn details(file: &TaskFile) -> Details {
                     let words = file.bytes.get(task.words..task.found.text.end).unwrap_or_default();
                     marks::read(words, detail);
                     files::read(words, &mut detail.files);
-                    detail.priority = detail.priority.or(priority);
+                    detail.priority = detail.priority.or_else(|| above.nearest());
                 }
             }
             // Its lines are no task's.
@@ -150,8 +154,12 @@ pub(super) fn details(file: &TaskFile) -> Details {
                 let Some((label, value)) = label(walked.text.get(gap..).unwrap_or_default()) else {
                     continue;
                 };
-                *found.labels.entry(label).or_default() += 1;
-                let Some((_, owner)) = open.last().filter(|_| label == Label::Requirements) else { continue };
+                let owner = open.last().map(|(_, owner)| owner).filter(|_| label == Label::Requirements);
+                // A paragraph that begins so belongs to no task and tells nothing.
+                if owner.is_some() || label != Label::Requirements {
+                    *found.labels.entry(label).or_default() += 1;
+                }
+                let Some(owner) = owner else { continue };
                 found.told.push((walked.number, *owner));
                 if let Some(detail) = found.of.get_mut(*owner) {
                     requirements(&value, &mut detail.requirements);
@@ -161,6 +169,27 @@ pub(super) fn details(file: &TaskFile) -> Details {
         }
     }
     found
+}
+
+/// The priorities of the headings above a line, while lines are read.
+#[derive(Default)]
+struct Priorities {
+    /// Level of each heading that is open, and what it says itself.
+    open: Vec<(u8, Option<u8>)>,
+}
+
+impl Priorities {
+    fn heading(&mut self, level: u8, text: &[u8]) {
+        while self.open.last().is_some_and(|(at, _)| *at >= level) {
+            self.open.pop();
+        }
+        self.open.push((level, marks::priority(text)));
+    }
+
+    /// That of the nearest heading that names one.
+    fn nearest(&self) -> Option<u8> {
+        self.open.iter().rev().find_map(|(_, priority)| *priority)
+    }
 }
 
 fn close(open: &mut Vec<(u32, usize)>, column: u32) {
@@ -190,6 +219,9 @@ fn label(text: &[u8]) -> Option<(Label, String)> {
     let word = std::str::from_utf8(near.get(..at)?).ok()?.trim_matches(emphasis).to_lowercase();
     let label = match word.as_str() {
         word if REQUIREMENTS.contains(&word) => Label::Requirements,
+        word if VERIFIES.contains(&word) && names_requirements(text.get(at + width..)?) => {
+            Label::Requirements
+        }
         _ if !is_marked => return None,
         "boundary" => Label::Boundary,
         "depends" => Label::Depends,
@@ -204,18 +236,30 @@ fn label(text: &[u8]) -> Option<(Label, String)> {
     Some((label, value.trim_matches(emphasis).to_owned()))
 }
 
+/// True for what begins with a word for requirements: `Requirement 1, 2`.
+fn names_requirements(value: &[u8]) -> bool {
+    let near = value.get(..value.len().min(MAX_LABEL)).unwrap_or_default();
+    let near = String::from_utf8_lossy(near).to_lowercase();
+    let near = near.trim_start_matches(|c: char| matches!(c, '_' | '*' | '\\') || c.is_whitespace());
+    REQUIREMENTS
+        .iter()
+        .filter_map(|word| near.strip_prefix(word))
+        .any(|rest| rest.chars().next().is_some_and(|next| !next.is_alphabetic() || !next.is_ascii()))
+}
+
 /// The references in what follows a label; the words themselves where there is none.
 fn requirements(value: &str, list: &mut Vec<String>) {
-    let before = list.len();
+    let mut found = false;
     let ends = |c: char| {
         c.is_whitespace() || matches!(c, ',' | ';' | '、' | '，' | '；' | '(' | ')' | '[' | ']' | '/')
     };
     for word in value.split(ends).map(|word| word.trim_matches(['.', '*', '_', '`'])) {
         if marks::is_reference(word) {
+            found = true;
             keep(list, word.to_owned());
         }
     }
-    if list.len() == before {
+    if !found {
         let end = (0..=value.len().min(MAX_WORDS)).rev().find(|at| value.is_char_boundary(*at));
         keep(list, value.get(..end.unwrap_or(0)).unwrap_or_default().trim_end().to_owned());
     }

@@ -209,7 +209,8 @@ fn of_labels(file: &TaskFile) -> Vec<Sign> {
             of.iter().filter(|_| there).map(|(dialect, points)| Sign(*dialect, *points, why.to_owned())),
         );
     };
-    add(has(Label::Requirements), &[(Kiro, 3), (CcSdd, 3)], "tasks name requirements: `_Requirements: 1.1_`");
+    // Many write so; it speaks for Kiro beside another sign.
+    add(has(Label::Requirements), &[(Kiro, 2), (CcSdd, 2)], "tasks name requirements: `_Requirements: 1.1_`");
     add(
         has(Label::Boundary) || has(Label::Depends),
         &[(CcSdd, 3)],

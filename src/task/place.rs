@@ -9,7 +9,7 @@
 //! Refuses to know: bytes, lines, bullets; whether a gate may go again (see `surgeon`).
 
 use super::grammar::is_wide;
-use super::{Row, Stage, TaskKey};
+use super::{Row, Stage, TaskKey, parents};
 use serde::{Deserialize, Serialize};
 use std::collections::{HashMap, HashSet};
 use std::fmt;
@@ -84,6 +84,26 @@ pub fn gates_wanted(rows: &[Row], gate: &str, placement: &Placement) -> Result<V
     })
 }
 
+/// The gates of wider reach that tasks of theirs follow: a task was added behind them. Where they may be
+/// moved, they go behind it.
+pub(super) fn overtaken(rows: &[Row], gate: &str) -> HashSet<TaskKey> {
+    let stage = Stage::Gate(gate.to_owned());
+    let mut found = HashSet::new();
+    let mut groups: HashSet<u32> = HashSet::new();
+    for row in rows.iter().rev().filter(|row| row.key.stage != Stage::Final) {
+        if !(row.key.stage.is_gate() && is_wide(&row.key.family)) {
+            groups.insert(row.group);
+            continue;
+        }
+        let covers_all = row.key.family == "END";
+        let followed = if covers_all { !groups.is_empty() } else { groups.contains(&row.group) };
+        if row.key.stage == stage && followed {
+            found.insert(row.key.clone());
+        }
+    }
+    found
+}
+
 /// The place of a stage in its family: TEST-FIRST, implementation, REQ-CHECK, gates, PRE-CR.
 fn rank(stage: &Stage) -> u8 {
     match stage {
@@ -106,12 +126,10 @@ pub(super) struct Families<'a> {
 impl<'a> Families<'a> {
     pub(super) fn new(rows: &'a [Row]) -> Self {
         let mut at: HashMap<&str, Vec<usize>> = HashMap::with_capacity(rows.len());
-        let mut parents = HashSet::new();
         for (index, row) in rows.iter().enumerate() {
             at.entry(&row.key.family).or_default().push(index);
-            parents.extend(row.parent.as_deref().filter(|parent| *parent != row.key.family));
         }
-        Self { rows, at, parents }
+        Self { rows, at, parents: parents(rows) }
     }
 
     /// The implementation tasks, in document order.
@@ -129,7 +147,7 @@ impl<'a> Families<'a> {
         self.siblings(row).any(|(_, sibling)| sibling.key.stage == *stage)
     }
 
-    /// True for a task that no other task has as its parent.
+    /// True for a task that is work of its own: optional children alone make no parent.
     pub(super) fn is_leaf(&self, row: &Row) -> bool {
         !self.parents.contains(row.key.family.as_str())
     }

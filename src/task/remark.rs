@@ -7,6 +7,7 @@
 //!
 //! Refuses to know: what makes a run refuse the file (see `diagnose`).
 
+mod below;
 mod lines;
 mod stages;
 
@@ -60,6 +61,8 @@ pub enum RemarkKind {
     StageOrder,
     /// A gate covers no task that could change anything.
     GateWithoutWork,
+    /// A parent stands below its children, under another heading.
+    ParentBelow,
 }
 
 /// Something odd in a task file.
@@ -91,6 +94,7 @@ impl TaskFile {
         remarks.extend(self.duplicate_ids());
         remarks.extend(self.ticked_parents());
         remarks.extend(stages::remarks(self));
+        remarks.extend(below::remarks(self));
         remarks.sort_by_key(|remark| (remark.line, remark.kind));
         remarks
     }

@@ -11,7 +11,7 @@
 mod body;
 
 use super::exclude::bom;
-use super::place::{NoSuchTasks, Placement, Side, Wanted, gates_wanted};
+use super::place::{NoSuchTasks, Placement, Side, Wanted, gates_wanted, overtaken};
 use super::scan::{Line, item, lines};
 use super::stage_plan::{Staged, stages_wanted};
 use super::{Row, Stage, TaskFile, TaskKey};
@@ -88,15 +88,18 @@ impl fmt::Display for SurgeryError {
 impl std::error::Error for SurgeryError {}
 
 impl TaskFile {
-    /// The file with the boxes of this gate where the placement wants them. Boxes that it does not want are
-    /// taken away when they are open and stand in the form in which they are put in; all others stay.
+    /// The file with the boxes of this gate where the placement wants them. Boxes that it does not want, and
+    /// those of wider reach that a task of theirs follows, are taken away when they are open and stand in the
+    /// form in which they are put in; all others stay.
     pub fn placed(&self, gate: &str, placement: &Placement) -> Result<Surgery, SurgeryError> {
         let plan = |file: &Self| {
             gates_wanted(&file.rows(), gate, placement).map_err(|missing| self.which_ids(missing))
         };
         let wanted: HashSet<TaskKey> = plan(self)?.into_iter().map(|wanted| wanted.key).collect();
         let stage = Stage::Gate(gate.to_owned());
-        let (cleared, removed) = self.without(|key| key.stage == stage && !wanted.contains(key))?;
+        let overtaken = overtaken(&self.rows(), gate);
+        let goes = |key: &TaskKey| !wanted.contains(key) || overtaken.contains(key);
+        let (cleared, removed) = self.without(|key| key.stage == stage && goes(key))?;
         let (bytes, inserted) = cleared.with(&plan(&cleared)?)?;
         let new: HashSet<&TaskKey> = inserted.iter().map(|(key, _)| key).collect();
         let back = Self::parse(bytes.clone(), &self.grammar).without(|key| new.contains(key));

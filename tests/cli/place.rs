@@ -180,6 +180,77 @@ fn a_file_outside_any_workspace_takes_gates_of_any_name() {
 }
 
 #[test]
+fn gates_of_wider_reach_follow_tasks_that_are_added_later() {
+    let project = Project::new("- [ ] 1. a\n");
+    project.ralph(&["place", "end"]).code(0);
+    let added = format!("{}- [ ] 2. new\n", project.read("tasks.md"));
+    project.write("tasks.md", &added);
+    let differs = project.ralph(&["place", "--check"]).code(1);
+    assert!(differs.out.contains("+- [ ] 2. new\n - [ ] END.PITEST\n-- [ ] 2. new\n"), "{}", differs.out);
+    project.ralph(&["place", "end"]).code(0);
+    assert_eq!(project.read("tasks.md"), "- [ ] 1. a\n- [ ] 2. new\n- [ ] END.PITEST\n");
+    project.ralph(&["place", "--check"]).code(0);
+    project.write("tasks.md", added.replace("[ ] END", "[x] END"));
+    project.ralph(&["place", "--check"]).code(0);
+}
+
+#[test]
+fn the_gates_and_sections_of_a_workspace_hold_for_other_task_files_in_it() {
+    let project = Project::new(PLAN);
+    let section = "tasks: {sections: {exclude: [Definition of Done]}}\n";
+    project.config(&format!("{section}stages: virtual\ngates: {{LINT: {{run: ['true']}}}}\n"));
+    let other = "## W\n- [ ] 1. a\n- [ ] 1.LINT\n## Definition of Done\n- [ ] ok\n";
+    project.write("specs/b/tasks.md", other);
+    let before = project.read(".ralph/config.yaml");
+    let place = |args: &[&str]| project.ralph(&[&["place"], args, &["--tasks", "specs/b/tasks.md"]].concat());
+    let refused = place(&["each", "--gate", "NOSUCH"]).code(2);
+    assert!(refused.err.contains("no gate `NOSUCH`"), "{}", refused.err);
+    let placed = other.replace("LINT\n", "LINT\n- [ ] G1.PITEST\n");
+    place(&["groups"]).code(0);
+    assert_eq!(project.read("specs/b/tasks.md"), placed);
+    let mut from_here = project.command(&["place", "groups", "--tasks"]);
+    let elsewhere = Project::empty();
+    elsewhere.write("tasks.md", other);
+    from_here.arg(elsewhere.path("tasks.md"));
+    Project::finish(from_here).code(0);
+    assert_eq!(elsewhere.read("tasks.md"), placed, "as `ralph check --tasks` reads it");
+    place(&["none"]).code(0);
+    project.ralph(&["stage", "--all", "--tasks", "specs/b/tasks.md"]).code(0);
+    let staged = "## W\n- [ ] 1.TEST-FIRST\n- [ ] 1. a\n- [ ] 1.REQ-CHECK\n- [ ] 1.LINT\n- [ ] 1.PITEST\n- [ ] 1.PRE-CR\n- [ ] FINAL\n";
+    assert_eq!(project.read("specs/b/tasks.md"), format!("{staged}## Definition of Done\n- [ ] ok\n"));
+    assert_eq!(project.read(".ralph/config.yaml"), before, "the choice of the workspace's own file stands");
+}
+
+#[test]
+fn tasks_that_get_no_line_for_want_of_an_id_are_named() {
+    let project = Project::new("- [ ] one\n- [ ] two\n");
+    for (args, out, note) in [
+        (
+            &["place", "each"][..],
+            "tasks.md: none put in, none taken away.\n",
+            "note: 2 tasks (the first on line 1) have no id of their own, or one that stands twice, and so get no gate.\n\
+             hint: `ralph place groups` and `ralph place end` need no ids; or begin each with one, as in `- [ ] 1. …`\n",
+        ),
+        (
+            &["stage", "--all"],
+            "tasks.md: All other tasks have their stages, or take none (parents, checkpoints).\n",
+            "note: 2 tasks (the first on line 1) have no id of their own, or one that stands twice, and so get no stages.\n\
+             hint: begin each with an id of its own, as in `- [ ] 1. …`; `stages: virtual` needs none\n",
+        ),
+    ] {
+        let done = project.ralph(args).code(0);
+        assert!(done.out.starts_with(out), "{}", done.out);
+        assert_eq!(done.err, note);
+    }
+    let fact = project.ralph(&["place", "each", "--json"]).code(0);
+    assert_eq!(fact.json()[0]["without_id"], serde_json::json!({"count": 2, "first_line": 1}));
+    project.write("tasks.md", "- [ ] 1. one\n- [ ] two\n");
+    let done = project.ralph(&["place", "each"]).code(0);
+    assert!(done.err.starts_with("note: 1 task (line 3) has no id of its own"), "{}", done.err);
+    assert_eq!(project.ralph(&["place", "groups"]).code(0).err, "");
+}
+
+#[test]
 fn what_cannot_be_placed_is_a_usage_error_and_nothing_is_written() {
     let project = Project::new(PLAN);
     project.write("flow/.ralph/config.yaml", "{spec: .}");

@@ -50,6 +50,25 @@ fn each_required_leaf_goes_through_all_stages_and_the_file_differs_in_ticks_alon
 }
 
 #[test]
+fn a_task_whose_children_are_all_optional_goes_through_all_stages_and_has_its_gate() {
+    let kiro = "- [ ] 1. Build the parser\n  - [ ]* 1.1 Property tests\n";
+    let project = project(kiro);
+    project.ralph(&["run"]).code(0);
+    assert_eq!(
+        stories(&project),
+        [
+            "1.TEST-FIRST=ACCEPTED",
+            "1.=ACCEPTED",
+            "1.REQ-CHECK=REQ-CHECK PASS",
+            "1.LINT=LINT PASS",
+            "1.PRE-CR=PRE-CR PASS",
+            "FINAL=COMPLETE",
+        ]
+    );
+    assert_eq!(project.read("tasks.md"), kiro.replace("- [ ] ", "- [x] "), "the optional one stays open");
+}
+
+#[test]
 fn the_box_is_ticked_with_the_last_stage_and_not_before() {
     let project = project("- [ ] 1. One\n");
     for done in 1..=4 {

@@ -91,6 +91,11 @@ pub(super) const ALL: &[(&str, &str, &str)] = &[
         "A parent is ticked while a required child is open; the loop opens it again with the child's turn.",
     ),
     (
+        "parent-below",
+        "A parent stands below its parts",
+        "By its id a task is the parent of tasks above it, under another heading, so it is ticked with them; often it belongs to another list.",
+    ),
+    (
         "unclosed-fence",
         "A code fence has no end",
         "Everything behind it counts as code, so boxes there are no tasks.",

@@ -118,5 +118,6 @@ fn rule(kind: RemarkKind) -> &'static str {
         RemarkKind::BoxInFence => "box-in-fence",
         RemarkKind::StageOrder => "stage-order",
         RemarkKind::GateWithoutWork => "gate-without-work",
+        RemarkKind::ParentBelow => "parent-below",
     }
 }

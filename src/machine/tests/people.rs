@@ -70,6 +70,20 @@ fn an_accepted_box_clears_a_block_and_a_reopened_one_opens_its_parents() {
 }
 
 #[test]
+fn a_task_whose_children_are_all_optional_is_ticked_by_its_own_attempt_alone() {
+    let mut sim = Sim::new("- [ ] 1. work\n  - [ ]* 1.1 more\n- [ ] 1.PITEST g\n");
+    let (key, snapshot) = (sim.key("1.1."), sim.snapshot());
+    sim.verb(&Event::BoxAccepted { key: key.clone(), reason: "by hand".into(), snapshot });
+    assert_eq!(sim.boxes(), "1._ 1.1.x 1.PITEST_", "nobody worked on 1.");
+    sim.verb(&Event::BoxReopened { key, reason: "no".into() });
+    sim.start(Policy::default(), &[]);
+    sim.agent(Act::commits(&[WORK])).gate(fail(&["src/main/B"]));
+    sim.agent(Act::commits(&[("src/main/A", "m2")])).gate(pass());
+    assert_eq!(sim.run(), Stop::AllDone);
+    assert_eq!(sim.boxes(), "1.x 1.1._ 1.PITESTx", "its gate opens it, not the optional task");
+}
+
+#[test]
 fn a_snapshot_pins_the_base_once_and_opens_gates_of_other_commits() {
     let mut sim = Sim::new("- [x] 1. a\n- [ ] 1.PITEST g\n");
     let pin = |sim: &mut Sim| {

@@ -29,11 +29,22 @@ fn requirements_are_read_in_every_form() {
         ("- _Requirements: All backend requirements_", "All backend requirements"),
         ("- _Requirements: FR-1, AC-1.2_", "FR-1 AC-1.2"),
         ("- _Requirements:_", ""),
+        ("- **验证**: Requirement 1, 2", "1 2"),
+        ("- **Verifies**: Requirements 3", "3"),
+        ("- **验证**: npm test 3", ""),
+        ("- Verifies: 4 of 5", ""),
         ("- _Design: 1.1_", ""),
         ("- Do: 1.1", ""),
     ] {
         assert_eq!(requirements(&format!("- [ ] 1. a\n  {line}\n")).join(" "), expected, "{line}");
     }
+}
+
+#[test]
+fn requirements_that_are_named_twice_are_kept_once() {
+    let text = "- [ ] 1. a\n  - **Validates: Requirements 1.2, 3.2**\n  - _Requirements: 1.2, 3.2_\n";
+    assert_eq!(requirements(text), ["1.2", "3.2"]);
+    assert_eq!(requirements("- [ ] 1. a\n  - _Requirements: all_\n  - _Requirements: all_\n"), ["all"]);
 }
 
 #[test]
@@ -75,6 +86,13 @@ fn a_heading_gives_its_tasks_their_priority() {
     let text = "## Phase 3: User Story 1 (Priority: P1)\n- [ ] T001 a\n- [ ] T002 [P0] b\n## Phase 4\n- [ ] T003 c\n";
     let found: Vec<_> = details(text).iter().map(|detail| detail.priority).collect();
     assert_eq!(found, [Some(1), Some(0), None]);
+}
+
+#[test]
+fn a_heading_without_a_priority_leaves_that_of_the_heading_above_it() {
+    let text = "## US 1 (Priority: P1)\n### Impl\n- [ ] T001 a\n### Odd (P3)\n#### Deep\n- [ ] T002 b\n### Tests\n- [ ] T003 c\n## US 2\n- [ ] T004 d\n### Impl\n- [ ] T005 e\n";
+    let found: Vec<_> = details(text).iter().map(|detail| detail.priority).collect();
+    assert_eq!(found, [Some(1), Some(3), Some(1), None, None]);
 }
 
 #[test]
@@ -121,6 +139,8 @@ fn each_dialect_is_known_by_its_signs() {
         ("- [ ] 2.TEST-FIRST a\n- [ ] 2. b\n- [ ] 2.PITEST\n", "", Dialect::Stages),
         ("- [ ] 1. a\n- [ ] 1.1 b\n  - _Requirements: 1.1_\n- [ ] 1.1.PITEST\n", "", Dialect::Kiro),
         ("- [ ] a\n- [ ] b\n", "", Dialect::Plain),
+        ("- [ ] a\n  - Requirements: see below\n- [ ] b\n", "", Dialect::Plain),
+        ("- [ ] 1. a\n- [ ] 2. b\n\n**Requirements:**\n\n- words\n", "", Dialect::Plain),
         ("- [ ] 1. a\n- [ ] 2. b\n", "", Dialect::Plain),
         ("# none\n", ".kiro/specs/x/tasks.md", Dialect::Plain),
     ] {

@@ -172,3 +172,15 @@ fn gates_that_cover_no_work_are_told() {
     assert_eq!(remarks("## A\n- [ ] 1. Checkpoint\n- [ ] G1.PITEST\n"), [(3, GateWithoutWork)]);
     assert_eq!(remarks("- [ ] 9.PITEST\n"), [], "a problem, not a remark");
 }
+
+#[test]
+fn a_parent_below_its_children_under_another_heading_is_told() {
+    use RemarkKind::ParentBelow;
+    let text =
+        "### 1. Build\n- [x] 1.1 a\n- [x] 1.2 b\n- [ ]* 1.3 c\n## Status\n- [x] 1. Done\n- [x] 2. Ready\n";
+    assert_eq!(remarks(text), [(6, ParentBelow)]);
+    insta::assert_snapshot!(parse(text).remarks()[0].message, @"By its id the task on line 6 is the parent of 2 tasks (the first on line 2), which stand above it, under another heading, and so it is ticked without an attempt.");
+    assert_eq!(remarks("## A\n- [ ] 1.1 a\n- [ ] 1. parent\n"), [], "under one heading");
+    assert_eq!(remarks("## A\n- [ ] 1. parent\n## B\n- [ ] 1.1 a\n"), [], "above them");
+    assert_eq!(remarks("## A\n- [ ]* 1.1 a\n## B\n- [ ] 1. no parent\n"), [], "it is work of its own");
+}

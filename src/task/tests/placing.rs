@@ -47,6 +47,20 @@ fn each_is_every_task_with_test_first_or_every_required_leaf_where_there_is_none
 }
 
 #[test]
+fn a_task_whose_children_are_all_optional_is_a_task_like_any_other() {
+    let text = "- [ ] 1. a\n  - [ ]* 1.1 tests\n- [ ] 2. b\n";
+    assert_eq!(gates(text, &Placement::Each), ["1.PITEST After 1.", "2.PITEST After 2."]);
+    let plain = stages(text, Staged::Plain, &Placement::Each);
+    assert_eq!(
+        plain[..4],
+        ["1.TEST-FIRST Before 1.", "1.REQ-CHECK After 1.", "1.PITEST After 1.", "1.PRE-CR After 1."]
+    );
+    assert_eq!(stages(text, Staged::Every, &Placement::Each), plain);
+    let deeper = "- [ ] 1. a\n  - [ ]* 1.1 b\n    - [ ] 1.1.1 c\n";
+    assert_eq!(gates(deeper, &Placement::Each), ["1.1.1.PITEST After 1.1.1."], "required work at any depth");
+}
+
+#[test]
 fn a_gate_stands_between_the_reviews_however_many_of_them_there_are() {
     for (stages, expected) in [
         ("", "2.PITEST After 2."),

@@ -120,6 +120,17 @@ fn gates_beside_tasks_on_one_spec() {
 }
 
 #[test]
+fn a_gate_stands_behind_the_optional_children_of_its_task() {
+    insta::assert_snapshot!(there_and_back("- [ ] 1. Build parser\n  - [ ]* 1.1 property tests\n- [ ] 2. b\n", &Placement::Each), @r"
+    - [ ] 1. Build parser
+      - [ ]* 1.1 property tests
+    - [ ] 1.PITEST
+    - [ ] 2. b
+    - [ ] 2.PITEST
+    ");
+}
+
+#[test]
 fn gates_of_wider_reach_on_the_same_spec() {
     insta::assert_snapshot!(there_and_back(SPEC, &Placement::Groups), @r"
     # Implementation Plan
@@ -294,6 +305,46 @@ fn another_placement_takes_the_place_of_the_one_before() {
     assert_eq!(end.removed, [(key("3.PITEST"), 25)]);
     assert_eq!(end.inserted, [(key("END.PITEST"), 25)]);
     assert!(text(&end).contains("- [x] 2.PITEST\n"), "what was judged stays");
+}
+
+#[test]
+fn open_gates_of_wider_reach_follow_the_tasks_that_are_added_behind_them() {
+    for (before, placement, after) in [
+        (
+            "- [ ] 1. a\n- [ ] END.PITEST\n- [ ] 2. b\n",
+            Placement::End,
+            "- [ ] 1. a\n- [ ] 2. b\n- [ ] END.PITEST\n",
+        ),
+        (
+            "## A\n- [ ] 1. a\n- [ ] G1.PITEST\n- [ ] 2. b\n  - [ ] 2.1 c\n\n## B\n- [ ] 3. d\n- [ ] G2.PITEST\n- [ ] FINAL\n",
+            Placement::Groups,
+            "## A\n- [ ] 1. a\n- [ ] 2. b\n  - [ ] 2.1 c\n- [ ] G1.PITEST\n\n## B\n- [ ] 3. d\n- [ ] G2.PITEST\n- [ ] FINAL\n",
+        ),
+        ("## A\n- [ ] G1.PITEST\n- [ ] 1. a\n", Placement::Groups, "## A\n- [ ] 1. a\n- [ ] G1.PITEST\n"),
+        (
+            "- [ ] 1. a\n- [ ] END.PITEST\n- [ ] FINAL\n- [ ] G1.PITEST\n",
+            Placement::End,
+            "- [ ] 1. a\n- [ ] END.PITEST\n- [ ] FINAL\n",
+        ),
+    ] {
+        let moved = placed(before, &placement);
+        assert_eq!(text(&moved), after);
+        assert_eq!(placed(after, &placement).bytes, moved.bytes, "twice is once");
+        let bare = |text: &str| placed(text, &Placement::None).bytes;
+        assert_eq!(bare(before), bare(after));
+    }
+    for stays in [
+        "- [x] END.PITEST",
+        "- [ ] END.PITEST by hand",
+        "- [ ] END.PITEST\n  - why",
+        "- [-] END.PITEST",
+        "- [ ] END.OTHER\n- [x] END.PITEST",
+    ] {
+        let before = format!("- [ ] 1. a\n{stays}\n- [ ] 2. b\n");
+        assert_eq!(text(&placed(before.clone(), &Placement::End)), before);
+    }
+    let between = "- [ ] 1. a\n\n- [ ] END.PITEST\n\n- [ ] FINAL\n";
+    assert_eq!(text(&placed(between, &Placement::End)), between, "FINAL may follow");
 }
 
 #[test]

@@ -188,6 +188,20 @@ fn a_parents_gate_opens_the_last_child_that_changed_the_failing_class() {
 }
 
 #[test]
+fn a_gate_opens_its_task_and_the_optional_child_when_each_changed_a_failing_class() {
+    let text = "- [ ] 1. work\n  - [ ]* 1.1 more\n- [ ] 1.PITEST g\n";
+    let mut sim = Sim::with(text, Policy { optional: true, ..Policy::default() });
+    sim.agent(Act::commits(&[WORK])).agent(Act::commits(&[("src/main/B", "b")]));
+    sim.gate(fail(&["src/main/A", "src/main/B"]));
+    sim.agent(Act::commits(&[("src/main/A", "m2")]))
+        .agent(Act::commits(&[("src/main/B", "b2")]))
+        .gate(pass());
+    assert_eq!(sim.run(), Stop::AllDone);
+    assert_eq!(sim.entries[2].boxes, ["opened 1.", "opened 1.1."]);
+    assert_eq!(sim.boxes(), "1.x 1.1.x 1.PITESTx");
+}
+
+#[test]
 fn a_gate_of_wider_reach_judges_its_families_and_opens_the_one_that_is_responsible() {
     let text = "# A\n- [ ] 1. a\n- [ ] 2. b\n- [ ] G1.PITEST g\n# B\n- [ ] 3. c\n- [ ] END.PITEST e\n";
     let mut sim = Sim::new(text);

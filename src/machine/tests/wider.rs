@@ -84,6 +84,11 @@ fn a_fail_that_nobodys_attempt_explains_opens_the_last_leaf() {
         "1.x 2._ 2.1._ G1.PITEST_ 3.x G2.PITESTx",
         "a parent is opened with its child, not alone"
     );
+    assert_eq!(
+        fails("- [ ] 1. a\n  - [ ]* 1.1 b\n", Placement::End),
+        "1._ 1.1.x END.PITEST_",
+        "required work before optional work"
+    );
 }
 
 #[test]

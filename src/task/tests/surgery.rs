@@ -398,6 +398,31 @@ proptest! {
     }
 
     #[test]
+    fn placing_after_later_edits_is_placing_anew(
+        bytes in plan(),
+        placement in placement(),
+        at in 0..20_usize,
+        new in proptest::sample::select(vec!["- [ ] 7. new\n", "  - [ ] 7. new\n", "## New\n", "- [ ] G1.PITEST\n", "- [ ] END.PITEST\n"]),
+    ) {
+        let Ok(there) = parse(bytes).placed("PITEST", &placement) else { return Ok(()) };
+        let text = text(&there);
+        let mut lines: Vec<&str> = text.split_inclusive('\n').collect();
+        lines.insert(at.min(lines.len()), new);
+        let edited = lines.concat();
+        let Ok(once) = parse(edited.clone()).placed("PITEST", &placement) else { return Ok(()) };
+        let read = parse(once.bytes.clone());
+        prop_assert_eq!(&read.placed("PITEST", &placement).unwrap().bytes, &once.bytes, "{}", edited);
+        let bare = |text: Vec<u8>| parse(text).placed("PITEST", &Placement::None).map(|bare| bare.bytes);
+        prop_assert_eq!(bare(once.bytes.clone()), bare(edited.clone().into_bytes()), "{}", edited);
+        let rows = read.rows();
+        for (key, line) in once.inserted.iter().filter(|(key, _)| key.family == "END") {
+            let mut after = rows.iter().filter(|row| row.line > *line);
+            let is_work = |row: &Row| row.key.stage.word() == "IMPLEMENT";
+            prop_assert!(!after.any(is_work), "{} is followed in {}", key, edited);
+        }
+    }
+
+    #[test]
     fn a_plain_list_of_tasks_takes_every_placement(bytes in plan(), placement in placement()) {
         let placed = parse(bytes).placed("PITEST", &placement);
         prop_assert!(!matches!(placed, Err(SurgeryError::DoesNotFit { .. })), "{:?}", placed);

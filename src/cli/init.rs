@@ -13,7 +13,7 @@ mod text;
 
 use super::ask::{Asked, Unanswered, can_ask, one_of};
 use super::exit::Exit;
-use super::surroundings::unsound;
+use super::surroundings::{read_config, unsound};
 use super::ui;
 use super::workspace::{Place, named};
 use crate::agent::builtin;
@@ -340,8 +340,8 @@ fn write(folder: &Path, config: &str) -> Result<Vec<(PathBuf, bool)>, Fault> {
 /// What is left to do; a configuration that was there already is looked at, and never changed.
 fn next(root: &Path, is_new_config: bool, found: &Found, agent: Option<&str>) -> String {
     let then = "`ralph check`, then `ralph run`";
-    let text = fs_err::read_to_string(root.join(".ralph/config.yaml")).unwrap_or_default();
-    let named = config::parse(&text, root).map(|settings| {
+    let named = read_config(root).map_err(|error| vec![error]).and_then(|text| config::parse(&text, root));
+    let named = named.map(|settings| {
         settings
             .agent_for(Role::Worker)
             .map(|(name, agent)| format!("`{name}` ({})", agent.command.join(" ")))

@@ -43,7 +43,7 @@ use std::path::Path;
 pub const TEMPLATE: &str = include_str!("../../templates/config.yaml");
 
 /// The longest text that is read, in bytes.
-const LONGEST_TEXT: usize = 1024 * 1024;
+pub const LONGEST_TEXT: usize = 1024 * 1024;
 
 /// Reads the text of `.ralph/config.yaml`; the empty text means the defaults. `workspace` is the absolute
 /// folder that holds `.ralph/`.
@@ -92,7 +92,12 @@ fn tree(text: &str, given: &[Given]) -> Result<(Node, Sources), Vec<ConfigError>
     }
     let mut tree = document::parse(text).map_err(|error| {
         let what = format!("The file cannot be read as YAML: {}.", error.why.trim_end_matches('.'));
-        vec![ConfigError::new(error.line, "", &what, "Mend the line; `ralph init` shows a sound file.")]
+        vec![ConfigError::new(
+            error.line,
+            "",
+            &what,
+            "Mend the line; `ralph schema` and README.md show what may stand there.",
+        )]
     })?;
     let sources = given::apply(&mut tree, given).map_err(|error| vec![error])?;
     Ok((tree, sources))

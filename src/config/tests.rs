@@ -358,22 +358,22 @@ fn wrong_choices_patterns_and_files_are_named() {
 #[test]
 fn a_text_that_is_no_yaml_or_no_map_is_one_error() {
     insta::assert_snapshot!(wrong("spec: .\n\tgates: x\n"), @r"
-    2||config.yaml:2: The file cannot be read as YAML: found a tab character that violates indentation. → Mend the line; `ralph init` shows a sound file.
+    2||config.yaml:2: The file cannot be read as YAML: found a tab character that violates indentation. → Mend the line; `ralph schema` and README.md show what may stand there.
     ");
     insta::assert_snapshot!(wrong("spec: [a\ngates: x\n"), @r"
-    2||config.yaml:2: The file cannot be read as YAML: did not find expected ',' or ']'. → Mend the line; `ralph init` shows a sound file.
+    2||config.yaml:2: The file cannot be read as YAML: did not find expected ',' or ']'. → Mend the line; `ralph schema` and README.md show what may stand there.
     ");
     insta::assert_snapshot!(wrong("\n- a\n"), @r"
     2||config.yaml:2: The file must hold keys with values. → Write lines such as `spec: docs`.
     ");
     insta::assert_snapshot!(wrong("a: 1\n---\nb: 2\n"), @r"
-    -||config.yaml: The file cannot be read as YAML: deserializing from YAML containing more than one document is not supported. → Mend the line; `ralph init` shows a sound file.
+    -||config.yaml: The file cannot be read as YAML: deserializing from YAML containing more than one document is not supported. → Mend the line; `ralph schema` and README.md show what may stand there.
     ");
     insta::assert_snapshot!(wrong("? [a, b]\n: c\n"), @r"
-    1||config.yaml:1: The file cannot be read as YAML: invalid type: sequence, expected a key that is plain text. → Mend the line; `ralph init` shows a sound file.
+    1||config.yaml:1: The file cannot be read as YAML: invalid type: sequence, expected a key that is plain text. → Mend the line; `ralph schema` and README.md show what may stand there.
     ");
     insta::assert_snapshot!(wrong("spec: !env HOME\n"), @r"
-    1||config.yaml:1: The file cannot be read as YAML: spec: invalid type: enum, expected text, a number, true, false, null, a list or keys with values. → Mend the line; `ralph init` shows a sound file.
+    1||config.yaml:1: The file cannot be read as YAML: spec: invalid type: enum, expected text, a number, true, false, null, a list or keys with values. → Mend the line; `ralph schema` and README.md show what may stand there.
     ");
 }
 

@@ -35,10 +35,7 @@ pub(super) fn surveyed(state: &mut State, tasks: &TasksSeen, snapshot: &Snapshot
     if !foreign.is_empty() {
         return finish(state, Stop::Dirty { files: foreign });
     }
-    if let Some(reasons) = blocked(state) {
-        return finish(state, Stop::Blocked { reasons });
-    }
-    let stop = match choose(state.book(), state.policy.optional) {
+    let stop = match next(state.book(), state.policy.optional, state.policy.go_on_when_blocked) {
         Choice::Take(key) => match reason_to_stop(state) {
             None => return begin_or_clear(state, &key, snapshot),
             Some(stop) => stop,
@@ -62,21 +59,35 @@ pub(super) fn finish(state: &mut State, stop: Stop) -> Vec<Effect> {
     [told].into_iter().chain(ahead::leave(state, stop)).collect()
 }
 
-/// What is blocked and still open, when the rules say that this stops a run.
-fn blocked(state: &State) -> Option<Vec<String>> {
-    if state.policy.go_on_when_blocked {
-        return None;
+/// The box that a run takes next: [`choose`], unless a block stops the run (`on_blocked: stop`). Whoever says
+/// what is next asks here.
+pub fn next(book: &Book, optional: bool, goes_on_when_blocked: bool) -> Choice {
+    match blocked(book) {
+        Some(reasons) if !goes_on_when_blocked => Choice::Stuck(reasons),
+        _ => choose(book, optional),
     }
-    let book = state.book();
+}
+
+/// What is blocked and still open.
+fn blocked(book: &Book) -> Option<Vec<String>> {
     let open = |family: &str| book.family_rows(family).any(is_required_open);
     let reasons: Vec<String> = book
         .families
         .iter()
         .filter_map(|(name, family)| Some((name, family.blocked.as_ref()?)))
         .filter(|(name, _)| open(name))
-        .map(|(name, why)| format!("{name}: {why}"))
+        .map(|(name, why)| format!("{}: {why}", name_of(book, name)))
         .collect();
     (!reasons.is_empty()).then_some(reasons)
+}
+
+/// A family as people know it: by its id, else by its words.
+fn name_of(book: &Book, family: &str) -> String {
+    let key = TaskKey { family: family.to_owned(), stage: Stage::Implementation };
+    match book.row(&key) {
+        Some(row) if !key.has_id() => row.text.clone(),
+        _ => key.to_string(),
+    }
 }
 
 fn reason_to_stop(state: &State) -> Option<Stop> {

@@ -30,7 +30,8 @@ fn verdicts_attempts_reasons_and_blocks_stand_in_one_table() {
       - the line is long
     1. is blocked: 1.LINT failed after 0 reworks.
     stopped: Work is left and blocked. 1.: 1.LINT failed after 0 reworks.
-    next: 3. Three
+    next: nothing can be taken
+      - 1.: 1.LINT failed after 0 reworks.
     gate LINT: 1 FAIL, 1 open
     run: none is active
     "#);
@@ -157,4 +158,29 @@ fn a_live_view_without_a_terminal_is_refused_with_a_hint() {
             done.err
         );
     }
+}
+
+#[test]
+fn what_is_next_is_what_a_run_would_take() {
+    let project = Project::new("- [ ] 1. One\n- [ ] 1.LINT L\n- [ ] 2. Two\n");
+    let lint = "gates:\n  LINT: {run: [sh, -c, 'exit 1']}\nlimits: {rework: 0}\n";
+    project.config(lint);
+    project.ralph(&["run"]).code(1);
+    let why = "1.: 1.LINT failed after 0 reworks.";
+    for asked in [&["next"][..], &["run", "--dry-run"]] {
+        let done = project.ralph(asked).code(1);
+        assert_eq!(done.out, format!("{why}\n"));
+        assert!(done.err.contains("hint: see progress.txt; then `ralph run --retry <ID>`"), "{}", done.err);
+    }
+    let json = project.ralph(&["status", "--json"]).code(0).json().remove(0);
+    assert_eq!(json["next"], serde_json::json!({"task": null, "done": false, "reasons": [why]}));
+    assert!(project.ralph(&["run"]).code(1).err.contains(why), "a run stops with the same words");
+
+    let retried = project.ralph(&["run", "--dry-run", "--retry", "1."]).code(0);
+    assert!(retried.out.starts_with("1.  One"), "{}", retried.out);
+    project.config(&format!("{lint}on_blocked: next\n"));
+    for asked in [&["next"][..], &["run", "--dry-run"]] {
+        assert!(project.ralph(asked).code(0).out.starts_with("2.  Two"));
+    }
+    assert!(status(&project).contains("\nnext: 2. Two\n"));
 }

@@ -15,8 +15,9 @@ use super::plain::line;
 use super::spent::{Now, SpecSpent, Spent};
 use super::width::steady;
 use crate::machine::backing::is_commit_only;
-use crate::machine::choice::{Choice, choose};
+use crate::machine::choice::Choice;
 use crate::machine::state::{Book, By, Phase, StageState, State};
+use crate::machine::survey;
 use crate::task::{Row, Stage, TaskKey};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -136,6 +137,9 @@ pub struct Beside {
     pub now: i64,
     /// What the agents say that they cost.
     pub cost: Cost,
+    /// The next run goes on with other families when one is blocked; the one that is active has a rule of its
+    /// own.
+    pub goes_on: bool,
 }
 
 impl Board {
@@ -148,6 +152,7 @@ impl Board {
         let spent = spent.on(&state.spec, holder.as_ref().map(|_| beside.now));
         let lines = Lines { book, spent: &spent, running: current.as_ref().map(|now| &now.key) };
         let families = lines.all();
+        let goes_on = if holder.is_some() { state.policy.go_on_when_blocked } else { beside.goes_on };
         Self {
             spec: state.spec.clone(),
             iteration: state.iteration,
@@ -157,7 +162,7 @@ impl Board {
             stages: stages(book),
             gates: gates(&families),
             families,
-            next: choose(book, state.policy.optional),
+            next: survey::next(book, state.policy.optional, goes_on),
             why: why(state, holder.is_some()),
             holder,
             current,

@@ -481,3 +481,21 @@ fn sections_of_the_task_file_are_patterns_for_headings() {
     2|commit|config.yaml:2: `commit` must be `agent` or `ralph`, not "x". → Write one of these words, or leave the key out for its default.
     "#);
 }
+
+#[test]
+fn a_flood_of_brackets_is_refused_with_its_line_before_it_is_read() {
+    let deep = format!("spec: .\nlimits: {}{}\n", "[".repeat(100_000), "]".repeat(100_000));
+    let errors = parse(&deep, Path::new("/w")).unwrap_err();
+    assert_eq!((errors.len(), errors[0].line), (1, Some(2)), "{errors:?}");
+    assert_eq!(errors[0].message, "config.yaml:2: The file opens more than 2000 brackets.");
+}
+
+#[test]
+fn a_flood_of_mistakes_is_counted_and_not_named_one_by_one() {
+    let lines: Vec<String> = (0..2_000).map(|at| format!("a{at}: 1")).collect();
+    let text = lines.join("\n");
+    let errors = parse(&text, Path::new("/w")).unwrap_err();
+    assert_eq!(errors.len(), 101);
+    assert_eq!((errors[99].line, errors[100].line), (Some(100), None));
+    assert_eq!(errors[100].message, "config.yaml: There are 1900 more mistakes.");
+}

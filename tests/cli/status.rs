@@ -145,6 +145,9 @@ fn beside_a_run_status_says_what_runs_and_after_a_kill_that_nothing_does() {
     run.wait().unwrap();
     let said = status(&project);
     assert!(said.ends_with("run: none is active") && !said.contains("running"), "{said}");
+    assert!(said.starts_with("tasks.md: 1 of 2 boxes ticked, 2 iterations, interrupted\n"), "{said}");
+    let json = project.ralph(&["status", "--json"]).code(0).json().remove(0);
+    assert_eq!((&json["phase"], &json["holder"]), (&"interrupted".into(), &serde_json::Value::Null));
 }
 
 #[test]
@@ -183,4 +186,20 @@ fn what_is_next_is_what_a_run_would_take() {
         assert!(project.ralph(asked).code(0).out.starts_with("2.  Two"));
     }
     assert!(status(&project).contains("\nnext: 2. Two\n"));
+}
+
+#[test]
+fn json_tells_the_same_in_all_its_places() {
+    let project = Project::new("- [ ] 1. One\n- [ ] 1.LINT L\n- [ ] Plain words\n");
+    project.config("gates:\n  LINT: {run: [sh, -c, 'exit 1']}\nlimits: {rework: 1}\n");
+    project.agent("1./1) true ;;");
+    project.ralph(&["run"]).code(1);
+    let now = project.ralph(&["status", "--json"]).code(0).json().remove(0);
+    let (one, cell) = (&now["boxes"][0], &now["families"][0]["stages"]["IMPLEMENT"]);
+    assert_eq!((&one["attempts"], &one["rejected"]), (&cell["attempts"], &cell["rejected"]));
+    assert!(one["attempts"].as_u64().unwrap() > 1, "{now}");
+    assert_eq!(now["families"][0]["reworks"], 1, "as its words say: {}", one["blocked"]);
+    assert_eq!(one["blocked"], "1.LINT failed after 1 rework.");
+    assert_eq!(now["boxes"][2]["task"], "Plain words");
+    assert_eq!(now["families"][1]["stages"]["IMPLEMENT"]["task"], "Plain words");
 }

@@ -150,13 +150,18 @@ impl Board {
         let current = holder.as_ref().and_then(|_| spent.now()).filter(|now| book.row(&now.key).is_some());
         let current = current.cloned();
         let spent = spent.on(&state.spec, holder.as_ref().map(|_| beside.now));
-        let lines = Lines { book, spent: &spent, running: current.as_ref().map(|now| &now.key) };
+        let lines = Lines {
+            book,
+            rework: state.policy.rework,
+            spent: &spent,
+            running: current.as_ref().map(|now| &now.key),
+        };
         let families = lines.all();
         let goes_on = if holder.is_some() { state.policy.go_on_when_blocked } else { beside.goes_on };
         Self {
             spec: state.spec.clone(),
             iteration: state.iteration,
-            phase: state.phase.name(),
+            phase: phase(&state.phase, holder.is_some()),
             done: book.rows.iter().filter(|row| row.mark.is_done()).count(),
             boxes: book.rows.len(),
             stages: stages(book),
@@ -182,6 +187,15 @@ impl Board {
     pub fn text_of(&self, key: &TaskKey) -> &str {
         let family = self.families.iter().find(|line| line.family == key.family);
         family.map(|line| line.text.as_str()).unwrap_or_default()
+    }
+}
+
+/// The phase in which a run is, or ended; what was begun and has nobody any more who does it is interrupted.
+fn phase(phase: &Phase, held: bool) -> &'static str {
+    match phase {
+        Phase::Idle | Phase::Stopped(_) => phase.name(),
+        _ if !held => "interrupted",
+        _ => phase.name(),
     }
 }
 
@@ -217,6 +231,8 @@ fn stages(book: &Book) -> Vec<Stage> {
 /// What a book's families look like.
 struct Lines<'a> {
     book: &'a Book,
+    /// Reworks that a family may have.
+    rework: u32,
     spent: &'a SpecSpent,
     running: Option<&'a TaskKey>,
 }
@@ -250,7 +266,11 @@ impl Lines<'_> {
             parent: row.parent.clone(),
             cells: BTreeMap::new(),
             blocked: known.and_then(|known| known.blocked.as_ref()).map(|why| line(why, REASON_CHARS)),
-            reworks: known.map_or(0, |known| known.reworks),
+            // The FAIL that blocks is counted, and answered with none.
+            reworks: known.map_or(0, |known| match &known.blocked {
+                Some(_) => known.reworks.min(self.rework),
+                None => known.reworks,
+            }),
         }
     }
 

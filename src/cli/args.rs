@@ -26,7 +26,7 @@ Settings: a flag wins over the environment (RALPH_ROOT, RALPH_SPEC, RALPH_AGENT,
 over .ralph/config.yaml; `ralph check --config` lists each with its origin, `ralph check --help` all variables."
 )]
 pub struct Cli {
-    /// The folder that holds `.ralph/` (found upward from the current one)
+    /// The folder that holds `.ralph/` (found upward from the current one; for `init` the current one)
     #[arg(long, global = true, value_name = "DIR")]
     pub root: Option<PathBuf>,
     /// Print facts as JSON, one object a line

@@ -10,10 +10,16 @@
 use super::exit::Exit;
 use crate::engine::{Fault, FaultKind};
 use crate::report::plain;
+use crate::report::width::cut;
 use crate::sys::signals::Interrupts;
 use dialoguer::console::Term;
 use dialoguer::{Error, Input, Select};
 use std::io::IsTerminal as _;
+
+/// Columns that are not a choice's own: the mark before it, one that stays free.
+const MARK: usize = 4;
+/// So many columns of a choice are shown in any case.
+const NARROWEST: usize = 20;
 
 /// Why there is no answer.
 pub(super) enum Unanswered {
@@ -39,8 +45,10 @@ pub(super) fn can_ask() -> bool {
 
 /// One of the choices by its index, `default` offered first.
 pub(super) fn one_of(question: &str, choices: &[String], default: usize) -> Asked<usize> {
-    let choices: Vec<String> = choices.iter().map(|choice| plain::line(choice, 200)).collect();
-    let select = Select::new().with_prompt(question).items(&choices).default(default);
+    // What wraps is not taken off the screen again when the next question comes.
+    let columns = usize::from(Term::stderr().size().1).saturating_sub(MARK).max(NARROWEST);
+    let choices: Vec<String> = choices.iter().map(|choice| cut(&plain::line(choice, 200), columns)).collect();
+    let select = Select::new().with_prompt(cut(question, columns)).items(&choices).default(default);
     answered(|| select.interact_opt())?.ok_or(Unanswered::Left(Exit::WorkLeft))
 }
 

@@ -94,7 +94,12 @@ pub(super) fn check(place: &Place<'_>, args: &CheckArgs) -> Result<Exit, Fault> 
 /// said about it but that.
 fn in_the_workspace(opened: &Opened, file: Option<&TaskFile>) -> Vec<Finding> {
     let mut findings = Vec::new();
-    let state = match opened.workspace.read_state() {
+    // What is wrong with the task file is said already, and does not keep the journal from being looked at.
+    let state = match file {
+        Some(_) => opened.workspace.read_state(),
+        None => opened.workspace.read_journal(),
+    };
+    let state = match state {
         Ok(state) => Some(state),
         Err(fault) => {
             findings.push(Finding::of_fault("journal", ".ralph/state/journal.jsonl", fault));

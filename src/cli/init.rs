@@ -10,23 +10,31 @@
 mod placement;
 mod survey;
 mod text;
+mod write;
 
 use super::ask::{Asked, Unanswered, can_ask, one_of};
 use super::exit::Exit;
 use super::surroundings::unsound;
 use super::ui;
 use super::workspace::{Place, named};
-use crate::agent::builtin;
-use crate::config::{self, PRESETS, Preset, Role, Source};
+use crate::config::{self, PRESETS, Preset, Settings, Source};
 use crate::engine::{Fault, FaultKind};
+use crate::git::Repositories;
+use crate::source::Classifier;
 use crate::task::{Grammar, Placement};
 use clap::{Args, ValueEnum};
 use serde_json::json;
 use std::collections::{BTreeMap, BTreeSet};
-use std::io::Write as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use survey::{Found, Spec};
 use text::{Chosen, config_text};
+use write::{next, write};
+
+/// The answers to where stages come from; each fits on a line of 80 columns.
+const STAGES: [&str; 2] = [
+    "virtual: the file is left alone, each task goes through all stages anyway",
+    "file: only what stands in the file is done (`ralph stage` can add lines)",
+];
 
 /// Flags of `init`; `--spec` and `--agent` are those of every verb.
 #[derive(Debug, Default, Args)]
@@ -57,6 +65,9 @@ pub enum Stages {
 /// Writes `.ralph/config.yaml` and `.ralph/prompts/`.
 pub(super) fn init(place: &Place<'_>, args: &InitArgs) -> Result<Exit, Fault> {
     let root = named(place.root.unwrap_or(Path::new(".")), place.root_by)?;
+    if place.root.is_none() {
+        stands_alone(place, &root)?;
+    }
     let path = std::env::var_os("PATH").unwrap_or_default();
     let grammar = Grammar::new(vec!["PITEST".to_owned()], None);
     let found = survey::survey(&root, &path.to_string_lossy(), &grammar);
@@ -88,16 +99,21 @@ pub(super) fn init(place: &Place<'_>, args: &InitArgs) -> Result<Exit, Fault> {
         }
     };
     let text = config_text(&chosen);
-    config::parse(&text, &root).map_err(|errors| unsound(&errors))?;
+    let settings = config::parse(&text, &root).map_err(|errors| unsound(&errors))?;
+    if is_new {
+        placement::can_be_placed(&root, &chosen, &grammar)?;
+    }
     let wrote = write(&folder, &text)?;
+    let unmatched = if is_new { unmatched(&root, &settings) } else { None };
     let next = next(&root, is_new, &found, flags.agent.as_deref());
-    let placed = placed(&root, &chosen)?;
+    let placed = placement::placed(&root, &chosen)?;
     if place.json {
         let names = |new: bool| -> Vec<String> {
             wrote.iter().filter(|(_, is_new)| *is_new == new).map(|(path, _)| below(&root, path)).collect()
         };
         ui::json(&json!({
             "found": found, "wrote": names(true), "kept": names(false), "placed": placed, "next": next,
+            "warning": unmatched,
             "chosen": is_new.then(|| json!({ "spec": chosen.spec, "packages": chosen.packages, "agent": chosen.agent, "placement": chosen.placement, "stages": chosen.stages.map(Stages::word) })),
         }));
         return Ok(Exit::Done);
@@ -108,19 +124,40 @@ pub(super) fn init(place: &Place<'_>, args: &InitArgs) -> Result<Exit, Fault> {
     if let Some(line) = &placed {
         ui::line(line);
     }
+    if let Some(warning) = &unmatched {
+        ui::note(&format!("warning: {warning}"));
+    }
     ui::line(&format!("next: {next}"));
     Ok(Exit::Done)
 }
 
-/// Puts the gate where it was chosen to stand, if there is a task file: what was done.
-fn placed(root: &Path, chosen: &Chosen) -> Result<Option<String>, Fault> {
-    let Some(placement) = &chosen.placement else { return Ok(None) };
-    if !root.join(&chosen.spec).join("tasks.md").exists() {
-        let later = format!("when there is a tasks.md: `ralph place {}`", placement::words(placement));
-        return Ok(Some(later));
+/// What is to be said of patterns that name no package.
+fn unmatched(root: &Path, settings: &Settings) -> Option<String> {
+    if !settings.packages_given {
+        return None;
     }
-    let place = Place { root: Some(root), root_by: "--root", json: false, given: &[] };
-    super::place::settle(&place, placement).map(Some)
+    let files = &settings.files;
+    let classifier = Classifier::new(&files.test, &files.production, &files.build).ok()?;
+    let found = Repositories::discover(root, &settings.packages, true, classifier);
+    let names = found.map(|found| found.names());
+    let patterns = settings.packages.join(", ");
+    match names {
+        Ok(names) if !names.is_empty() => None,
+        Ok(_) => Some(format!("No git repository fits `packages: {patterns}` now.")),
+        Err(error) => Some(format!("`packages: {patterns}`: {error}")),
+    }
+}
+
+/// Refuses a workspace inside of another one that nobody named.
+fn stands_alone(place: &Place<'_>, root: &Path) -> Result<(), Fault> {
+    match place.find() {
+        Ok(outer) if outer != root => {
+            let what = format!("This folder is inside of the workspace {}.", outer.display());
+            let hint = "call `ralph init` there; `ralph --root . init` makes a workspace of its own here";
+            Err(Fault::new(FaultKind::Setup, what, hint))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// What a new configuration says: what flags name, what a person answers, what is the only one.
@@ -275,11 +312,8 @@ fn choose_stages(found: &Found, spec: &str, flag: Option<Stages>, asks: bool) ->
     if flag.is_some() || !asks || !plain {
         return Ok(flag);
     }
-    let choices = [
-        "virtual: the file is left alone, each task is tested, made, reviewed and judged all the same",
-        "file: only what stands in the file is done (`ralph stage` can add lines)",
-    ];
-    let at = one_of("The tasks have no stages. Where shall they come from?", &choices.map(str::to_owned), 0)?;
+    let question = "The tasks have no stages. Where shall they come from?";
+    let at = one_of(question, &STAGES.map(str::to_owned), 0)?;
     Ok(Some(if at == 0 { Stages::Virtual } else { Stages::File }))
 }
 
@@ -325,67 +359,15 @@ fn below(root: &Path, path: &Path) -> String {
     path.strip_prefix(root).unwrap_or(path).display().to_string()
 }
 
-/// Writes what is not there yet; each file, and whether it is new.
-fn write(folder: &Path, config: &str) -> Result<Vec<(PathBuf, bool)>, Fault> {
-    fs_err::create_dir_all(folder.join("prompts"))?;
-    let mut wrote = vec![write_new(&folder.join("config.yaml"), config)?];
-    for role in Role::ALL {
-        let file = folder.join(format!("prompts/{}.md", role.word()));
-        wrote.push(write_new(&file, builtin(role))?);
-    }
-    wrote.push(write_new(&folder.join(".gitignore"), "state/\n")?);
-    Ok(wrote)
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::width::width;
 
-/// What is left to do; a configuration that was there already is looked at, and never changed.
-fn next(root: &Path, is_new_config: bool, found: &Found, agent: Option<&str>) -> String {
-    let then = "`ralph check`, then `ralph run`";
-    let text = fs_err::read_to_string(root.join(".ralph/config.yaml")).unwrap_or_default();
-    let named = config::parse(&text, root).map(|settings| {
-        settings
-            .agent_for(Role::Worker)
-            .map(|(name, agent)| format!("`{name}` ({})", agent.command.join(" ")))
-    });
-    match (named, agent.filter(|_| !is_new_config)) {
-        (Err(_), _) => {
-            "the .ralph/config.yaml that was there cannot be read: `ralph check` names its mistakes"
-                .to_owned()
+    #[test]
+    fn each_answer_fits_on_a_line_of_80_columns() {
+        for answer in STAGES {
+            assert!(width(answer) <= 76, "{answer}");
         }
-        (Ok(Some(named)), Some(asked)) => format!(
-            "the .ralph/config.yaml that was there was kept, and its worker is {named}; for {asked}, write \
-             `agents: {{default: {{preset: {asked}}}}}` there; then {then}"
-        ),
-        (Ok(None), Some(asked)) => format!(
-            "the .ralph/config.yaml that was there was kept and names no agent: write \
-             `agents: {{default: {{preset: {asked}}}}}` there, then {then}"
-        ),
-        (Ok(_), _) if found.packages.is_empty() => {
-            format!(
-                "make a git repository (`git init`), or name the packages in .ralph/config.yaml; then {then}"
-            )
-        }
-        (Ok(Some(_)), None) if found.specs.is_empty() => format!("write tasks.md; then {then}"),
-        (Ok(Some(_)), None) => then.to_owned(),
-        (Ok(None), None) => {
-            let on_path = if found.agents.is_empty() {
-                "none that ralph knows".to_owned()
-            } else {
-                found.agents.join(", ")
-            };
-            format!("name an agent in .ralph/config.yaml (on PATH: {on_path}), then `ralph check`")
-        }
-    }
-}
-
-/// Writes a file that is not there yet; says whether it did.
-fn write_new(path: &Path, text: &str) -> Result<(PathBuf, bool), Fault> {
-    let mut options = fs_err::OpenOptions::new();
-    match options.write(true).create_new(true).open(path) {
-        Ok(mut file) => {
-            file.write_all(text.as_bytes())?;
-            Ok((path.to_owned(), true))
-        }
-        Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => Ok((path.to_owned(), false)),
-        Err(error) => Err(error.into()),
     }
 }

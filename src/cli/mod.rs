@@ -41,16 +41,27 @@ pub fn run() -> u8 {
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => {
-            let _ = error.print();
-            return u8::try_from(error.exit_code()).unwrap_or(2);
+            ui::written(&error.print());
+            return u8::try_from(error.exit_code()).map_or(2, answered);
         }
     };
     match dispatch(&cli) {
-        Ok(exit) => exit.code(),
+        Ok(exit) => answered(exit.code()),
         Err(fault) => {
             ui::fault(&fault);
             Exit::from(fault.kind).code()
         }
+    }
+}
+
+/// The exit code of a verb that ended with this one: nothing is done whose answer was lost.
+fn answered(code: u8) -> u8 {
+    match ui::lost() {
+        Some(fault) if code == 0 => {
+            ui::fault(&fault);
+            Exit::from(fault.kind).code()
+        }
+        _ => code,
     }
 }
 

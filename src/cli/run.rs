@@ -17,7 +17,9 @@ use crate::config::{Role, role_of};
 use crate::engine::{Engine, Fault, FaultKind};
 use crate::machine::choice::is_required_open;
 use crate::machine::event::{Event, Mode};
+use crate::machine::policy::Policy;
 use crate::machine::state::{Phase, State};
+use crate::machine::step;
 use crate::machine::stop::Stop;
 use crate::sys::disk::RealDisk;
 use serde_json::json;
@@ -39,11 +41,7 @@ pub(super) fn run_in(workspace: &Workspace, args: &RunArgs) -> Result<Stop, Faul
     let _lock = workspace.lock()?;
     let known = workspace.read_state()?;
     needs_agents(workspace, &known)?;
-    let retry = args
-        .retry
-        .iter()
-        .map(|id| key_of(&known, id).map(|key| key.family))
-        .collect::<Result<Vec<String>, Fault>>()?;
+    let retry = families(&known, &args.retry)?;
     // The engine folds the journal anew: two states at a time would be the peak of a long run's memory.
     drop(known);
     let mut policy = workspace.policy();
@@ -68,6 +66,11 @@ pub(super) fn run_in(workspace: &Workspace, args: &RunArgs) -> Result<Stop, Faul
             )),
         },
     }
+}
+
+/// The families of these boxes.
+fn families(state: &State, ids: &[String]) -> Result<Vec<String>, Fault> {
+    ids.iter().map(|id| key_of(state, id).map(|key| key.family)).collect()
 }
 
 /// Shows why a run stopped; its exit code.
@@ -142,8 +145,10 @@ fn is_there(program: &str, path: &str, workspace: &Path) -> bool {
 fn dry_run(place: &Place<'_>, workspace: &Workspace, args: &RunArgs) -> Result<Exit, Fault> {
     let state = workspace.read_boxes()?;
     needs_agents(workspace, &state)?;
-    for id in &args.retry {
-        key_of(&state, id)?;
-    }
-    Ok(super::show::choice(place, &state, args.optional))
+    let retry = families(&state, &args.retry)?;
+    // What the start of that run makes of the state, blocks that it clears included.
+    let policy = workspace.policy();
+    let policy = Policy { optional: args.optional, ..policy };
+    let (state, _) = step(state, &workspace.started(Mode::Loop, policy, retry))?;
+    Ok(super::show::choice(place, &state, &state.policy))
 }

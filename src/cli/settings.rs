@@ -13,7 +13,7 @@
 
 use super::args::Cli;
 use super::exit::Exit;
-use super::surroundings::unsound;
+use super::surroundings::read_config;
 use super::ui;
 use super::workspace::Place;
 use crate::config::{self, Explained, Given, ROOT_VARIABLE, SETTINGS, Setting, Source};
@@ -120,11 +120,13 @@ pub(super) fn is_setting(name: &str) -> bool {
     name == ROOT_VARIABLE || SETTINGS.iter().any(|setting| setting.variable == name)
 }
 
-/// `ralph check --config`: every setting, its value, its origin.
+/// `ralph check --config`: every setting, its value, its origin, what is wrong with it; 1 when something is.
 pub(super) fn show(place: &Place<'_>) -> Result<Exit, Fault> {
-    let (root, text) = place.text()?;
+    let root = place.find()?;
     may_be_given(place.given)?;
-    let settings = config::explain(&text, &root, place.given).map_err(|errors| unsound(&errors))?;
+    let text = read_config(&root);
+    let text = text.as_ref().map(String::as_str).map_err(Clone::clone);
+    let settings = config::explain(text, &root, place.given);
     if place.json {
         ui::json(&json!({ "key": "workspace", "value": root, "from": workspace_from(place) }));
         for setting in &settings {
@@ -134,16 +136,27 @@ pub(super) fn show(place: &Place<'_>) -> Result<Exit, Fault> {
         let mut rows =
             vec![["workspace".to_owned(), origin(&workspace_from(place)), root.display().to_string()]];
         rows.extend(settings.iter().map(row));
+        // The workspace stands first, and nothing is wrong with it.
+        let mut problems = vec![None];
+        problems.extend(settings.iter().map(|setting| setting.problem.as_ref().zip(setting.hint.as_ref())));
         let wide = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
         let (first, second) = (wide(0), wide(1));
-        for [key, origin, value] in &rows {
-            ui::line(&format!("{key:<first$}  {origin:<second$}  {value}"));
+        for ([key, origin, value], problem) in rows.iter().zip(problems) {
+            // What is wrong with the file as a whole has no key.
+            if !key.is_empty() {
+                ui::line(format!("{key:<first$}  {origin:<second$}  {value}").trim_end());
+            }
+            if let Some((problem, hint)) = problem {
+                let indent = if key.is_empty() { "" } else { "  " };
+                ui::line(&format!("{indent}error: {problem} ({hint})"));
+            }
         }
     }
     for stray in strays() {
         ui::note(&stray);
     }
-    Ok(Exit::Done)
+    let is_wrong = settings.iter().any(|setting| setting.problem.is_some());
+    Ok(if is_wrong { Exit::WorkLeft } else { Exit::Done })
 }
 
 fn workspace_from(place: &Place<'_>) -> Source {

@@ -11,9 +11,10 @@ use super::naming::key_of;
 use super::ui;
 use super::workspace::Place;
 use crate::engine::Fault;
-use crate::machine::choice::{Choice, choose};
+use crate::machine::choice::Choice;
+use crate::machine::policy::Policy;
 use crate::machine::state::State;
-use crate::machine::survey::covered_changes;
+use crate::machine::survey::{self, covered_changes};
 use crate::task::TaskKey;
 use serde_json::json;
 
@@ -21,19 +22,22 @@ use serde_json::json;
 pub(super) fn next(place: &Place<'_>, optional: bool) -> Result<Exit, Fault> {
     let workspace = place.open()?;
     let state = workspace.read_boxes()?;
-    Ok(choice(place, &state, optional))
+    let policy = Policy { optional, ..workspace.policy() };
+    Ok(choice(place, &state, &policy))
 }
 
-/// Shows the choice.
-pub(super) fn choice(place: &Place<'_>, state: &State, optional: bool) -> Exit {
-    let choice = choose(state.book(), optional);
+/// Shows what a run under these rules takes next.
+pub(super) fn choice(place: &Place<'_>, state: &State, policy: &Policy) -> Exit {
+    let choice = survey::next(state.book(), policy.optional, policy.go_on_when_blocked);
     if place.json {
         ui::json(&match &choice {
             Choice::Take(key) => {
                 json!({ "next": key.to_string(), "stage": key.stage, "line": line_of(state, key) })
             }
             Choice::AllDone => json!({ "next": null, "done": true }),
-            Choice::Stuck(reasons) => json!({ "next": null, "done": false, "reasons": reasons }),
+            Choice::Stuck(reasons) => {
+                json!({ "next": null, "done": false, "reasons": reasons, "hint": hint(state, reasons) })
+            }
         });
     } else {
         match &choice {
@@ -42,10 +46,20 @@ pub(super) fn choice(place: &Place<'_>, state: &State, optional: bool) -> Exit {
                 ui::line(&format!("{key}  {text}  ({}:{})", state.spec, line_of(state, key)));
             }
             Choice::AllDone => ui::line("All required boxes are ticked."),
-            Choice::Stuck(reasons) => reasons.iter().for_each(|reason| ui::line(reason)),
+            Choice::Stuck(reasons) => {
+                for reason in reasons {
+                    ui::line(reason);
+                }
+                ui::note(&format!("hint: {}", hint(state, reasons)));
+            }
         }
     }
     if matches!(choice, Choice::Take(_)) { Exit::Done } else { Exit::WorkLeft }
+}
+
+/// What a run that stops for these reasons says to do.
+fn hint(state: &State, reasons: &[String]) -> String {
+    survey::stuck(state.book(), reasons.to_vec()).hint().to_owned()
 }
 
 fn line_of(state: &State, key: &TaskKey) -> u32 {

@@ -8,8 +8,9 @@
 
 use super::settings::is_setting;
 use super::workspace::CONFIG;
-use crate::config::ConfigError;
+use crate::config::{self, ConfigError};
 use crate::engine::{Fault, FaultKind};
+use crate::sys::disk;
 use std::path::{Path, PathBuf};
 
 /// Ralph's own environment without its settings: the base of what processes get.
@@ -20,16 +21,27 @@ pub(super) fn environment() -> Vec<(String, String)> {
         .collect()
 }
 
-/// The text of the configuration; empty where there is none.
-pub(super) fn read_config(root: &Path) -> Result<String, Fault> {
-    match fs_err::read_to_string(root.join(CONFIG)) {
-        Ok(text) => Ok(text),
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(String::new()),
-        Err(error) if error.kind() == std::io::ErrorKind::InvalidData => {
-            Err(Fault::new(FaultKind::Setup, ".ralph/config.yaml is not UTF-8 text.", "save it as UTF-8"))
+/// The text of the configuration; empty where there is none. Only a regular file is read, and of one that is too
+/// long no more than shows that.
+pub(super) fn read_config(root: &Path) -> Result<String, ConfigError> {
+    let bytes = match disk::read_beginning(&root.join(CONFIG), config::LONGEST_TEXT as u64 + 1) {
+        Ok(bytes) => bytes.unwrap_or_default(),
+        Err(error) => {
+            let what = format!("The file cannot be read: {}.", error.to_string().trim_end_matches('.'));
+            let hint = "See to its rights and what it is: ralph reads regular files only.";
+            return Err(ConfigError::of_file(None, &what, hint));
         }
-        Err(error) => Err(error.into()),
-    }
+    };
+    let is_long = bytes.len() > config::LONGEST_TEXT;
+    String::from_utf8(bytes).or_else(|error| {
+        if is_long {
+            // The end may cut a character; that the file is too long is said by its reader.
+            return Ok(String::from_utf8_lossy(error.as_bytes()).into_owned());
+        }
+        let sound = error.as_bytes().get(..error.utf8_error().valid_up_to()).unwrap_or_default();
+        let line = sound.split(|byte| *byte == b'\n').count() as u64;
+        Err(ConfigError::of_file(Some(line), "The file is not UTF-8 text.", "Save it as UTF-8."))
+    })
 }
 
 /// Everything that is wrong with the settings, as one fault.

@@ -2,26 +2,48 @@
 //!
 //! Owns: standard output and standard error, JSON lines, the status line on a terminal.
 //!
-//! Promises: no control character of foreign text reaches the terminal; a closed pipe ends no run; with
+//! Promises: no control character of foreign text reaches the terminal; a closed pipe ends no run, and
+//! an answer that is lost otherwise is known; with
 //! `--json` every line of standard output is one JSON object.
 //!
 //! Refuses to know: what is worth saying.
 
-use crate::engine::Fault;
+use crate::engine::{Fault, FaultKind};
 use serde::Serialize;
-use std::io::{IsTerminal, Write};
-use std::sync::{Arc, Condvar, Mutex};
+use std::io::{self, IsTerminal, Write};
+use std::sync::{Arc, Condvar, Mutex, OnceLock};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
+/// Why an answer did not reach standard output; the first time only.
+static LOST: OnceLock<String> = OnceLock::new();
+
 /// A line on standard output.
 pub(super) fn line(text: &str) {
-    write(&mut std::io::stdout().lock(), text);
+    written(&write(&mut io::stdout().lock(), text));
 }
 
 /// A line on standard error.
 pub(super) fn note(text: &str) {
-    write(&mut std::io::stderr().lock(), text);
+    // Nobody is left who could be told of a failure.
+    let _ = write(&mut io::stderr().lock(), text);
+}
+
+/// Notes whether an answer was written. Whoever reads may be gone: ralph's work goes on without a listener, and
+/// that is no fault. A full disk is one.
+pub(super) fn written(result: &io::Result<()>) {
+    if let Err(error) = result
+        && error.kind() != io::ErrorKind::BrokenPipe
+    {
+        LOST.get_or_init(|| error.to_string());
+    }
+}
+
+/// What was to be answered and could not be written, as a fault.
+pub(super) fn lost() -> Option<Fault> {
+    let why = LOST.get()?;
+    let what = format!("The answer could not be written to standard output: {why}.");
+    Some(Fault::new(FaultKind::Io, what, "see to where it goes (space, rights), and ask again"))
 }
 
 /// One JSON object on a line of standard output.
@@ -45,10 +67,9 @@ pub(super) fn fault(fault: &Fault) {
     error(&fault.what, &fault.hint);
 }
 
-/// Whoever reads may be gone; ralph's work goes on without a listener.
-fn write(to: &mut dyn Write, text: &str) {
+fn write(to: &mut dyn Write, text: &str) -> io::Result<()> {
     let shown: String = text.chars().map(shown).collect();
-    let _ = writeln!(to, "{shown}").and_then(|()| to.flush());
+    writeln!(to, "{shown}").and_then(|()| to.flush())
 }
 
 fn shown(c: char) -> char {
@@ -89,7 +110,7 @@ impl StatusLine {
     /// A status line; silent when `quiet`.
     pub(super) fn new(quiet: bool) -> Self {
         let shared: Arc<(Mutex<Shown>, Condvar)> = Arc::default();
-        let way = match std::io::stderr().is_terminal() {
+        let way = match io::stderr().is_terminal() {
             _ if quiet => Way::Silent,
             true => Way::Painted,
             false => Way::Lines,
@@ -121,7 +142,7 @@ impl Status {
         }
         match self.way {
             Way::Painted => {
-                let _ = write!(std::io::stderr(), "\r\x1b[K");
+                let _ = write!(io::stderr(), "\r\x1b[K");
             }
             Way::Lines if !text.is_empty() => note(text),
             Way::Lines | Way::Silent => {}
@@ -150,8 +171,8 @@ fn paint(shared: &(Mutex<Shown>, Condvar)) {
         if !shown.text.is_empty() {
             frame = (frame + 1) % FRAMES.len();
             let text: String = shown.text.chars().map(self::shown).take(100).collect();
-            let _ = write!(std::io::stderr(), "\r\x1b[K{} {text} {} s", FRAMES[frame], shown.seconds);
-            let _ = std::io::stderr().flush();
+            let _ = write!(io::stderr(), "\r\x1b[K{} {text} {} s", FRAMES[frame], shown.seconds);
+            let _ = io::stderr().flush();
         }
         match shared.1.wait_timeout(shown, Duration::from_secs(1)) {
             Ok((next, _)) => shown = next,

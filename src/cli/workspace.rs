@@ -87,19 +87,22 @@ impl Place<'_> {
     /// The workspace's folder and the text of its configuration, which is empty where there is none.
     pub(super) fn text(&self) -> Result<(PathBuf, String), Fault> {
         let root = self.find()?;
-        let text = read_config(&root)?;
+        let text = read_config(&root).map_err(|error| unsound(&[error]))?;
         Ok((root, text))
     }
 
-    fn open_at(&self, root: PathBuf) -> Result<Workspace, Fault> {
+    /// As [`Place::open`], in a folder that is known.
+    pub(super) fn open_at(&self, root: PathBuf) -> Result<Workspace, Fault> {
         let Opened { workspace, errors } = self.open_as_far(root)?;
         if errors.is_empty() { Ok(workspace) } else { Err(unsound(&errors)) }
     }
 
     fn open_as_far(&self, root: PathBuf) -> Result<Opened, Fault> {
-        let text = read_config(&root)?;
         settings::may_be_given(self.given)?;
-        let (settings, errors) = config::parse_what_can_be(&text, &root, self.given);
+        let (settings, errors) = match read_config(&root) {
+            Ok(text) => config::parse_what_can_be(&text, &root, self.given),
+            Err(error) => (Settings::defaults(&root), vec![error]),
+        };
         let places = Places { workspace: root, spec: settings.spec.clone() };
         let grammar = grammar_of(&settings);
         let workspace = Workspace { places, settings, grammar, json: self.json, tells: true };
@@ -278,6 +281,11 @@ impl Workspace {
             retry,
             version: env!("CARGO_PKG_VERSION").to_owned(),
         }
+    }
+
+    /// The state as the journal alone tells it.
+    pub(super) fn read_journal(&self) -> Result<State, Fault> {
+        crate::engine::read_journal(&RealDisk::new(), &self.places)
     }
 
     /// The state as the journal tells it, without changing anything; a torn tail is passed over.

@@ -32,6 +32,12 @@ impl ConfigError {
         Self { line, key: key.to_owned(), message: format!("{FILE}{place}: {what}"), hint: hint.into() }
     }
 
+    /// An error of the file as a whole, or of a line that no key is known of.
+    pub fn of_file(line: Option<u64>, what: &str, hint: &str) -> Self {
+        let what: String = what.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+        Self::new(line, "", &what, hint)
+    }
+
     /// An error in what a variable or flag of that name said.
     pub(super) fn given(name: &str, key: &str, what: &str, hint: impl Into<String>) -> Self {
         Self { line: None, key: key.to_owned(), message: format!("{name}: {what}"), hint: hint.into() }

@@ -25,20 +25,65 @@ pub struct Explained {
     pub value: Value,
     /// Where it came from.
     pub from: Source,
+    /// What is wrong with it, a whole sentence.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub problem: Option<String>,
+    /// What to do about that.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub hint: Option<String>,
 }
 
-/// Explains a configuration under what was given beside it.
-///
-/// # Errors
-/// Everything that is wrong, as [`super::parse_with`] says it.
-pub fn explain(text: &str, workspace: &Path, given: &[Given]) -> Result<Vec<Explained>, Vec<ConfigError>> {
-    super::parse_with(text, workspace, given)?;
-    let (tree, sources) = super::tree(text, given)?;
+/// Explains a configuration under what was given beside it: every setting, and behind them what is wrong and
+/// belongs to no setting that is known. Of a file that cannot be read only what was given is told, and why.
+/// `text` is the file's, or why there is none.
+pub fn explain(text: Result<&str, ConfigError>, workspace: &Path, given: &[Given]) -> Vec<Explained> {
+    let (text, unread) = match text.and_then(|text| super::file_tree(text).map(|_| text)) {
+        Ok(text) => (text, None),
+        Err(error) => ("", Some(error)),
+    };
+    let mut errors: Vec<ConfigError> = unread.iter().cloned().collect();
+    let mut known = given.to_vec();
+    let (tree, sources) = match super::tree(text, given) {
+        Ok(read) => read,
+        Err(stray) => {
+            // What was given and gets no place in the tree: an agent that nobody knows.
+            errors.extend(stray);
+            known.retain(|given| given.setting.key != "roles");
+            super::tree(text, &known).unwrap_or((Node::Null, Sources::default()))
+        }
+    };
+    errors.extend(super::parse_what_can_be(text, workspace, &known).1);
     let defaults = document::parse(super::TEMPLATE).unwrap_or(Node::Null);
     let mut walk = Walk { text, sources: &sources, told: Vec::new() };
     walk.map(ROOT, &At::root(&tree, &defaults));
     walk.fill_in(&Settings::defaults(workspace));
-    Ok(walk.told)
+    let mut told = walk.told;
+    if unread.is_some() {
+        told.retain(|told| told.from != Source::Default);
+    }
+    for error in errors {
+        note(&mut told, error, given);
+    }
+    told
+}
+
+/// Puts a mistake to its setting, or behind all where it has none.
+fn note(told: &mut Vec<Explained>, error: ConfigError, given: &[Given]) {
+    let is_of = |told: &&mut Explained| {
+        let rest = error.key.strip_prefix(&told.key);
+        told.problem.is_none() && rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
+    };
+    let (problem, hint) = (Some(error.shown()), Some(error.hint.clone()));
+    if let Some(told) = told.iter_mut().find(is_of) {
+        (told.problem, told.hint) = (problem, hint);
+        return;
+    }
+    let giver = given.iter().find(|given| error.message.starts_with(&format!("{}: ", given.name())));
+    let from = match giver {
+        Some(given) if !error.is_in_file() => given.source.clone(),
+        _ => Source::File { line: error.line },
+    };
+    told.push(Explained { key: error.key, value: Value::Null, from, problem, hint });
 }
 
 /// A place in the tree and in that of the defaults.
@@ -138,7 +183,7 @@ impl Walk<'_> {
             (None, Some(_)) => Source::File { line: line_of(self.text, &at.steps, Part::Key) },
             (None, None) => Source::Default,
         };
-        self.told.push(Explained { key: at.name.clone(), value, from });
+        self.told.push(Explained { key: at.name.clone(), value, from, problem: None, hint: None });
     }
 
     /// The defaults that the template shows as comments only.
@@ -165,7 +210,8 @@ mod tests {
     use crate::config::{SETTINGS, Setting};
 
     fn told(text: &str, given: &[Given]) -> String {
-        let lines = explain(text, Path::new("/w"), given).unwrap_or_else(|errors| panic!("{errors:#?}"));
+        let lines = explain(Ok(text), Path::new("/w"), given);
+        assert!(lines.iter().all(|line| line.problem.is_none()), "{lines:#?}");
         let from = |source: &Source| match source {
             Source::Default => "default".to_owned(),
             Source::File { line } => format!("line {}", line.expect("a line")),
@@ -204,14 +250,14 @@ mod tests {
     #[test]
     fn every_setting_that_can_be_given_is_listed_with_its_giver() {
         let plain: Vec<String> =
-            explain("", Path::new("/w"), &[]).expect("sound").into_iter().map(|line| line.key).collect();
+            explain(Ok(""), Path::new("/w"), &[]).into_iter().map(|line| line.key).collect();
         for setting in SETTINGS {
             let listed =
                 plain.iter().any(|key| key == setting.key || key.starts_with(&format!("{}.", setting.key)));
             assert!(listed, "{}", setting.key);
         }
         let agent = Given::variable(Setting::of("roles").expect("one"), "codex".to_owned());
-        let lines = explain("", Path::new("/w"), &[agent]).expect("sound");
+        let lines = explain(Ok(""), Path::new("/w"), &[agent]);
         let by_variable: Vec<&str> =
             lines.iter().filter(|line| line.from != Source::Default).map(|line| line.key.as_str()).collect();
         assert_eq!(by_variable.len(), 7, "{by_variable:?}");
@@ -220,7 +266,7 @@ mod tests {
 
     #[test]
     fn nothing_is_missing_without_a_default() {
-        let lines = explain("", Path::new("/w"), &[]).expect("sound");
+        let lines = explain(Ok(""), Path::new("/w"), &[]);
         let empty: Vec<&str> =
             lines.iter().filter(|line| line.value.is_null()).map(|line| line.key.as_str()).collect();
         assert_eq!(

@@ -43,7 +43,10 @@ use std::path::Path;
 pub const TEMPLATE: &str = include_str!("../../templates/config.yaml");
 
 /// The longest text that is read, in bytes.
-const LONGEST_TEXT: usize = 1024 * 1024;
+pub const LONGEST_TEXT: usize = 1024 * 1024;
+
+/// So many lists and maps in brackets are read. The library's time grows with the square of their nesting.
+const MOST_BRACKETS: usize = 2_000;
 
 /// Reads the text of `.ralph/config.yaml`; the empty text means the defaults. `workspace` is the absolute
 /// folder that holds `.ralph/`.
@@ -86,16 +89,28 @@ fn apply(text: &str, given: &[Given], settings: &mut Settings) -> Result<(), Vec
 
 /// The text as a tree, with what was given in it.
 fn tree(text: &str, given: &[Given]) -> Result<(Node, Sources), Vec<ConfigError>> {
-    if text.len() > LONGEST_TEXT {
-        let what = format!("The file is longer than {LONGEST_TEXT} bytes.");
-        return Err(vec![ConfigError::new(None, "", &what, "Start again from what `ralph init` writes.")]);
-    }
-    let mut tree = document::parse(text).map_err(|error| {
-        let what = format!("The file cannot be read as YAML: {}.", error.why.trim_end_matches('.'));
-        vec![ConfigError::new(error.line, "", &what, "Mend the line; `ralph init` shows a sound file.")]
-    })?;
+    let mut tree = file_tree(text).map_err(|error| vec![error])?;
     let sources = given::apply(&mut tree, given).map_err(|error| vec![error])?;
     Ok((tree, sources))
+}
+
+/// The text as a tree.
+fn file_tree(text: &str) -> Result<Node, ConfigError> {
+    let anew = "Start again from what `ralph init` writes.";
+    if text.len() > LONGEST_TEXT {
+        let what = format!("The file is longer than {LONGEST_TEXT} bytes.");
+        return Err(ConfigError::new(None, "", &what, anew));
+    }
+    if let Some((at, _)) = text.match_indices(['[', '{']).nth(MOST_BRACKETS) {
+        let line = text.get(..at).map(|before| before.split('\n').count() as u64);
+        let what = format!("The file opens more than {MOST_BRACKETS} brackets.");
+        return Err(ConfigError::new(line, "", &what, anew));
+    }
+    document::parse(text).map_err(|error| {
+        let what = format!("The file cannot be read as YAML: {}.", error.why.trim_end_matches('.'));
+        let hint = "Mend the line; `ralph schema` and README.md show what may stand there.";
+        ConfigError::new(error.line, "", &what, hint)
+    })
 }
 
 /// The role of the agent that does a stage (design §5); `None` for a gate, which has no agent.

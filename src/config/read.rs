@@ -18,6 +18,9 @@ use std::time::Duration;
 /// One year: longer limits are slips of the pen and would overflow clocks.
 const LONGEST: u64 = 366 * 24 * 3600;
 
+/// So many mistakes are named; each costs a reading of the text, for its line.
+const MOST_MISTAKES: usize = 100;
+
 /// A value of the tree with its name and its way from the root.
 #[derive(Clone, Debug)]
 pub(super) struct Field<'n> {
@@ -67,17 +70,23 @@ pub(super) struct Reader<'t> {
     text: &'t str,
     sources: &'t Sources,
     errors: Vec<ConfigError>,
+    /// Mistakes that are counted only.
+    more: usize,
 }
 
 impl<'t> Reader<'t> {
     /// A reader of that text, some of whose values were given elsewhere.
     pub(super) fn new(text: &'t str, sources: &'t Sources) -> Self {
-        Self { text, sources, errors: Vec::new() }
+        Self { text, sources, errors: Vec::new(), more: 0 }
     }
 
     /// What was found wrong, in the order of the lines.
     pub(super) fn into_errors(mut self) -> Vec<ConfigError> {
         self.errors.sort_by_key(|error| error.line);
+        if self.more > 0 {
+            let what = format!("There are {} more mistakes.", self.more);
+            self.errors.push(ConfigError::new(None, "", &what, "Mend those that are named first."));
+        }
         self.errors
     }
 
@@ -92,6 +101,10 @@ impl<'t> Reader<'t> {
     }
 
     fn wrong_at(&mut self, field: &Field, part: Part, what: &str, hint: String) {
+        if self.errors.len() == MOST_MISTAKES {
+            self.more += 1;
+            return;
+        }
         let sentence = if field.name.is_empty() {
             format!("The file {what}.")
         } else {

@@ -4,7 +4,7 @@
 //!
 //! Promises: made from the table of keys that the reader reads by, with the defaults of the template: there
 //! is nothing to keep in step. What the reader accepts, the schema allows; it is looser only where a schema
-//! cannot say it (lengths of time, regular expressions, names of agents that `roles:` uses).
+//! cannot say it (lengths of time in several units, regular expressions, names of agents that `roles:` uses).
 //!
 //! Refuses to know: how a value is read.
 
@@ -12,6 +12,11 @@ use super::document::{self, Node};
 use super::keys::{Key, Kind, Names, ROOT};
 use crate::task::Stage;
 use serde_json::{Map, Value, json};
+
+/// What a length of time is made of, as loosely as its reader takes it: digits, and units of less than a day.
+const TIME: &str = r"[0-9\s.,:+]|[Pp]?[Tt]|[HMS]|h(?:(?:ou)?rs?)?|m(?:in(?:ute)?s?)?|(?:milli|micro|nano)(?:s|seconds?)?|[munµμ]?s(?:ec(?:ond)?s?)?";
+/// A number without a unit, or more hours than a year has.
+const NO_TIME: &str = r"^[0-9\s.,+]*$|^\s*(?:[1-9][0-9]{4,}|88[0-9]{2}|89[0-9]{2}|9[0-9]{3})\s*[Hh]";
 
 /// Words of stages that are no names of gates.
 const STAGES: [Stage; 6] =
@@ -90,7 +95,10 @@ fn value(kind: &Kind, default: Option<&Node>) -> Value {
         Kind::Version => json!({ "type": "string", "pattern": "^[0-9][A-Za-z0-9._-]{0,39}$" }),
         Kind::Regex => json!({ "type": "string", "minLength": 1, "format": "regex" }),
         Kind::Time => {
-            json!({ "type": "string", "pattern": "[0-9]", "examples": ["90s", "60m", "1h 30m", "24h"] })
+            json!({
+                "type": "string", "pattern": format!("^(?:{TIME})*[1-9](?:{TIME})*$"), "not": { "pattern": NO_TIME },
+                "examples": ["90s", "60m", "1h 30m", "24h"],
+            })
         }
         Kind::Flag => json!({ "type": "boolean" }),
         Kind::Whole(from, to) if *to >= u64::from(u32::MAX) => json!({ "type": "integer", "minimum": from }),

@@ -358,22 +358,22 @@ fn wrong_choices_patterns_and_files_are_named() {
 #[test]
 fn a_text_that_is_no_yaml_or_no_map_is_one_error() {
     insta::assert_snapshot!(wrong("spec: .\n\tgates: x\n"), @r"
-    2||config.yaml:2: The file cannot be read as YAML: found a tab character that violates indentation. → Mend the line; `ralph init` shows a sound file.
+    2||config.yaml:2: The file cannot be read as YAML: found a tab character that violates indentation. → Mend the line; `ralph schema` and README.md show what may stand there.
     ");
     insta::assert_snapshot!(wrong("spec: [a\ngates: x\n"), @r"
-    2||config.yaml:2: The file cannot be read as YAML: did not find expected ',' or ']'. → Mend the line; `ralph init` shows a sound file.
+    2||config.yaml:2: The file cannot be read as YAML: did not find expected ',' or ']'. → Mend the line; `ralph schema` and README.md show what may stand there.
     ");
     insta::assert_snapshot!(wrong("\n- a\n"), @r"
     2||config.yaml:2: The file must hold keys with values. → Write lines such as `spec: docs`.
     ");
     insta::assert_snapshot!(wrong("a: 1\n---\nb: 2\n"), @r"
-    -||config.yaml: The file cannot be read as YAML: deserializing from YAML containing more than one document is not supported. → Mend the line; `ralph init` shows a sound file.
+    -||config.yaml: The file cannot be read as YAML: deserializing from YAML containing more than one document is not supported. → Mend the line; `ralph schema` and README.md show what may stand there.
     ");
     insta::assert_snapshot!(wrong("? [a, b]\n: c\n"), @r"
-    1||config.yaml:1: The file cannot be read as YAML: invalid type: sequence, expected a key that is plain text. → Mend the line; `ralph init` shows a sound file.
+    1||config.yaml:1: The file cannot be read as YAML: invalid type: sequence, expected a key that is plain text. → Mend the line; `ralph schema` and README.md show what may stand there.
     ");
     insta::assert_snapshot!(wrong("spec: !env HOME\n"), @r"
-    1||config.yaml:1: The file cannot be read as YAML: spec: invalid type: enum, expected text, a number, true, false, null, a list or keys with values. → Mend the line; `ralph init` shows a sound file.
+    1||config.yaml:1: The file cannot be read as YAML: spec: invalid type: enum, expected text, a number, true, false, null, a list or keys with values. → Mend the line; `ralph schema` and README.md show what may stand there.
     ");
 }
 
@@ -480,4 +480,22 @@ fn sections_of_the_task_file_are_patterns_for_headings() {
     1|tasks.sections.exclude[0]|config.yaml:1: `tasks.sections.exclude[0]` must not be empty. → Write a value, or leave the key out for its default.
     2|commit|config.yaml:2: `commit` must be `agent` or `ralph`, not "x". → Write one of these words, or leave the key out for its default.
     "#);
+}
+
+#[test]
+fn a_flood_of_brackets_is_refused_with_its_line_before_it_is_read() {
+    let deep = format!("spec: .\nlimits: {}{}\n", "[".repeat(100_000), "]".repeat(100_000));
+    let errors = parse(&deep, Path::new("/w")).unwrap_err();
+    assert_eq!((errors.len(), errors[0].line), (1, Some(2)), "{errors:?}");
+    assert_eq!(errors[0].message, "config.yaml:2: The file opens more than 2000 brackets.");
+}
+
+#[test]
+fn a_flood_of_mistakes_is_counted_and_not_named_one_by_one() {
+    let lines: Vec<String> = (0..2_000).map(|at| format!("a{at}: 1")).collect();
+    let text = lines.join("\n");
+    let errors = parse(&text, Path::new("/w")).unwrap_err();
+    assert_eq!(errors.len(), 101);
+    assert_eq!((errors[99].line, errors[100].line), (Some(100), None));
+    assert_eq!(errors[100].message, "config.yaml: There are 1900 more mistakes.");
 }

@@ -26,6 +26,9 @@ pub struct Follow {
     tasks: Option<TaskFile>,
     /// Why the journal cannot be folded, as long as it is this one.
     broken: Option<Fault>,
+    /// A journal was seen once, and is there now.
+    was_there: bool,
+    is_there: bool,
 }
 
 impl Follow {
@@ -33,7 +36,17 @@ impl Follow {
     pub fn new(places: Places, grammar: Grammar) -> Self {
         let follower = Follower::new(&places.journal());
         let (fold, spent) = (Fold::default(), Spent::default());
-        Self { places, grammar, follower, fold, spent, tasks: None, broken: None }
+        Self {
+            places,
+            grammar,
+            follower,
+            fold,
+            spent,
+            tasks: None,
+            broken: None,
+            was_there: false,
+            is_there: false,
+        }
     }
 
     /// Takes what the journal has gained and what stands in tasks.md; false when neither has changed. A journal
@@ -50,6 +63,8 @@ impl Follow {
     }
 
     fn read_journal(&mut self, disk: &dyn Disk) -> Result<bool, Fault> {
+        self.is_there = disk.len(&self.places.journal())?.is_some();
+        self.was_there |= self.is_there;
         let Self { follower, fold, spent, .. } = self;
         follower.read(disk, |told| {
             match told {
@@ -75,6 +90,11 @@ impl Follow {
     /// The kind of record of a newer ralph before which reading ended.
     pub fn newer(&self) -> Option<&str> {
         self.follower.newer()
+    }
+
+    /// True when a journal was read that is there no more.
+    pub fn is_lost(&self) -> bool {
+        self.was_there && !self.is_there
     }
 
     /// Time and attempts so far.

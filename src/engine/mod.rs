@@ -189,15 +189,21 @@ impl<'a> Engine<'a> {
 
 /// The state as the journal and tasks.md tell it, without changing anything: for questions beside a run.
 pub fn read_state(disk: &dyn Disk, places: &Places, grammar: &Grammar) -> Result<State, Fault> {
+    let mut state = read_journal(disk, places)?;
+    if let Some(bytes) = disk.read(&places.tasks())? {
+        let rows = TaskFile::parse(bytes, grammar).boxes(&state.book().rows);
+        state.take_rows(rows);
+    }
+    Ok(state)
+}
+
+/// The state as the journal alone tells it.
+pub fn read_journal(disk: &dyn Disk, places: &Places) -> Result<State, Fault> {
     let mut fold = Fold::default();
     let bytes = disk.read(&places.journal())?.unwrap_or_default();
     journal::replay(&bytes, |record| fold.take(&record).map(drop))?;
     let mut state = fold.state;
     state.spec = places.spec_name();
-    if let Some(bytes) = disk.read(&places.tasks())? {
-        let rows = TaskFile::parse(bytes, grammar).boxes(&state.book().rows);
-        state.take_rows(rows);
-    }
     Ok(state)
 }
 

@@ -35,18 +35,12 @@ pub(super) fn surveyed(state: &mut State, tasks: &TasksSeen, snapshot: &Snapshot
     if !foreign.is_empty() {
         return finish(state, Stop::Dirty { files: foreign });
     }
-    if let Some(reasons) = blocked(state) {
-        return finish(state, Stop::Blocked { reasons });
-    }
-    let stop = match choose(state.book(), state.policy.optional) {
+    let stop = match next(state.book(), state.policy.optional, state.policy.go_on_when_blocked) {
         Choice::Take(key) => match reason_to_stop(state) {
             None => return begin_or_clear(state, &key, snapshot),
             Some(stop) => stop,
         },
-        Choice::Stuck(reasons) if state.book().families.values().any(|family| family.blocked.is_some()) => {
-            Stop::Blocked { reasons }
-        }
-        Choice::Stuck(reasons) => Stop::Stuck { reasons },
+        Choice::Stuck(reasons) => stuck(state.book(), reasons),
         Choice::AllDone if state.book().gaps.is_empty() => Stop::AllDone,
         Choice::AllDone => Stop::Gaps { gaps: state.book().gaps.clone() },
     };
@@ -65,12 +59,22 @@ pub(super) fn finish(state: &mut State, stop: Stop) -> Vec<Effect> {
     [told].into_iter().chain(ahead::leave(state, stop)).collect()
 }
 
-/// What is blocked and still open, when the rules say that this stops a run.
-fn blocked(state: &State) -> Option<Vec<String>> {
-    if state.policy.go_on_when_blocked {
-        return None;
+/// The box that a run takes next: [`choose`], unless a block stops the run (`on_blocked: stop`). Whoever says
+/// what is next asks here.
+pub fn next(book: &Book, optional: bool, goes_on_when_blocked: bool) -> Choice {
+    match blocked(book) {
+        Some(reasons) if !goes_on_when_blocked => Choice::Stuck(reasons),
+        _ => choose(book, optional),
     }
-    let book = state.book();
+}
+
+/// Why nothing can be taken, as the end of a run.
+pub fn stuck(book: &Book, reasons: Vec<String>) -> Stop {
+    if blocked(book).is_some() { Stop::Blocked { reasons } } else { Stop::Stuck { reasons } }
+}
+
+/// What is blocked and still open.
+fn blocked(book: &Book) -> Option<Vec<String>> {
     let open = |family: &str| book.family_rows(family).any(is_required_open);
     let reasons: Vec<String> = book
         .families

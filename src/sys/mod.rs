@@ -1,4 +1,4 @@
-//! The operating system, one outside thing per file: disk, processes, locks, clock, signals.
+//! The operating system, one outside thing per file: disk, processes, locks, clock, signals, terminal.
 //!
 //! Owns: the ports ([`Disk`], [`Spawn`]) behind which crash tests put their doubles, and the real ones.
 //!
@@ -13,6 +13,7 @@ pub mod poison;
 pub mod process;
 pub mod programs;
 pub mod signals;
+pub mod terminal;
 
 use crate::machine::facts::ProcessEnd;
 use std::io;

@@ -83,8 +83,8 @@ fn a_configuration_with_mistakes() {
     assert!(refused(&project, &["run"]).contains("config.yaml:"));
     project.write(".ralph/config.yaml", b"\xff\xfe\x00");
     insta::assert_snapshot!(refused(&project, &["run"]), @r"
-    error: .ralph/config.yaml is not UTF-8 text.
-    hint: save it as UTF-8
+    error: .ralph/config.yaml:1: The file is not UTF-8 text. (Save it as UTF-8.)
+    hint: mend .ralph/config.yaml, then `ralph check`
     ");
 }
 
@@ -198,4 +198,60 @@ fn an_own_prompt_that_names_what_is_not_there() {
     );
     project.write(".ralph/prompts/worker.md", "Do {{ task_text }}\n");
     project.ralph(&["run"]).code(0);
+}
+
+#[test]
+fn a_part_that_cannot_be_read_is_said_for_what_it_is_and_stops_no_other() {
+    let project = Project::new("- [ ] 1. One\n- [ ] 1.PRE-CR a\n- [ ] 1.PRE-CR b\n");
+    let rules = |project: &Project| -> Vec<(String, String)> {
+        let word =
+            |found: &serde_json::Value, name: &str| found[name].as_str().unwrap_or_default().to_owned();
+        let found = project.ralph(&["check", "--json"]).code(1).json();
+        let mut found: Vec<_> = found.iter().map(|one| (word(one, "rule"), word(one, "file"))).collect();
+        found.retain(|(rule, _)| !rule.is_empty());
+        found
+    };
+    let pair = |rule: &str, file: &str| (rule.to_owned(), file.to_owned());
+    let config = project.path(".ralph/config.yaml");
+    let mistakes = |odd: &dyn Fn()| {
+        let kept = project.bytes(".ralph/config.yaml");
+        fs_err::remove_file(&config).unwrap();
+        odd();
+        let found = rules(&project);
+        assert_eq!(found, [pair("config-error", ".ralph/config.yaml"), pair("doubled-stage", "tasks.md")]);
+        let sarif = project.ralph(&["check", "--format", "sarif"]).code(1).out;
+        assert!(sarif.contains("config-error"), "{sarif}");
+        for asked in ["status", "run"] {
+            assert!(project.ralph(&[asked]).code(2).err.contains(".ralph/config.yaml"), "{asked}");
+        }
+        assert!(project.ralph(&["check", "--config"]).code(1).out.contains("error: .ralph/config.yaml"));
+        if config.is_dir() {
+            fs_err::remove_dir(&config).unwrap();
+        } else {
+            fs_err::remove_file(&config).unwrap();
+        }
+        fs_err::write(&config, kept).unwrap();
+    };
+    mistakes(&|| fs_err::create_dir(&config).unwrap());
+    mistakes(&|| fs_err::write(&config, b"# a\nspec: \xff\n").unwrap());
+    mistakes(&|| fs_err::os::unix::fs::symlink("config.yaml", &config).unwrap());
+    mistakes(&|| nix::unistd::mkfifo(&config, nix::sys::stat::Mode::S_IRWXU).unwrap());
+
+    let tasks = project.path("tasks.md");
+    let odd = |odd: &dyn Fn()| {
+        fs_err::remove_file(&tasks).unwrap();
+        odd();
+        let found = rules(&project);
+        assert_eq!(found, [pair("no-task-file", "tasks.md")]);
+        project.ralph(&["check", "--explain"]).code(1);
+        if tasks.is_dir() {
+            fs_err::remove_dir(&tasks).unwrap();
+        } else {
+            fs_err::remove_file(&tasks).unwrap();
+        }
+        fs_err::write(&tasks, "- [ ] 1. One\n").unwrap();
+    };
+    odd(&|| fs_err::create_dir(&tasks).unwrap());
+    odd(&|| fs_err::os::unix::fs::symlink("tasks.md", &tasks).unwrap());
+    odd(&|| nix::unistd::mkfifo(&tasks, nix::sys::stat::Mode::S_IRWXU).unwrap());
 }

@@ -182,3 +182,45 @@ fn on_a_terminal_it_asks_and_elsewhere_never() {
     assert!(config.contains("\nplacement: {PITEST: {after: [\"1.1\"]}}\n"), "{config}");
     assert!(config.contains("\nstages: virtual "), "{config}");
 }
+
+#[test]
+fn a_choice_that_cannot_be_leaves_nothing_behind() {
+    let project = many();
+    let refused = init(&project, &[], &["--yes", "--placement", "after:9"]).code(2);
+    insta::assert_snapshot!(refused.err, @r"
+    error: --placement: .kiro/specs/login/tasks.md: The task file has no task with the id `9`.
+    hint: name tasks by ids that stand once; nothing was written
+    ");
+    assert!(!project.has(".ralph"), "nothing was written");
+    init(&project, &[], &["--yes", "--placement", "each"]).code(0);
+    assert!(project.read(".ralph/config.yaml").contains("PITEST: each"));
+}
+
+#[test]
+fn patterns_that_name_no_package_are_said() {
+    let project = many();
+    let done = init(&project, &[], &["--yes", "--packages", "nope/*"]).code(0);
+    assert!(done.err.contains("warning: ") && done.err.contains("nope/*"), "{}", done.err);
+    let other = many();
+    assert!(!init(&other, &[], &["--yes", "--packages", "src/*"]).code(0).err.contains("warning"));
+}
+
+#[test]
+fn inside_of_a_workspace_none_is_made_by_the_way() {
+    let project = many();
+    init(&project, &[], &["--yes"]).code(0);
+    let inside = |args: &[&str]| {
+        let mut command = project.command(&[&["init", "--yes"], args].concat());
+        command.current_dir(project.path("src/orders"));
+        Project::finish(command)
+    };
+    let refused = inside(&[]).code(2);
+    assert!(
+        refused.err.contains("inside of the workspace") && refused.err.contains("hint: "),
+        "{}",
+        refused.err
+    );
+    assert!(!project.has("src/orders/.ralph"));
+    inside(&["--root", "."]).code(0);
+    assert!(project.has("src/orders/.ralph/config.yaml"));
+}

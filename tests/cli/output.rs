@@ -95,3 +95,27 @@ fn an_agent_that_floods_its_output_fills_no_disk() {
     let size = project.path(".ralph/state/iter-1/agent.out").metadata().unwrap().len();
     assert!(size <= (64 << 20) + 4096, "{size}");
 }
+
+#[test]
+fn an_answer_that_could_not_be_written_is_no_success() {
+    let project = Project::new("- [ ] 1. One\n");
+    let into = |file: &str, args: &[&str]| {
+        let full = fs_err::OpenOptions::new().write(true).open(file).unwrap();
+        let mut command = project.command(args);
+        let done = command.stdout(full.into_parts().0).output().unwrap();
+        (done.status.code().unwrap(), String::from_utf8(done.stderr).unwrap())
+    };
+    for args in
+        [&["schema"][..], &["completions", "bash"], &["man"], &["status", "--json"], &["next"], &["--help"]]
+    {
+        let (code, said) = into("/dev/full", args);
+        assert_eq!(code, 74, "{args:?}: {said}");
+        assert!(said.contains("error: The answer could not be written") && said.contains("hint: "), "{said}");
+        assert_eq!(into("/dev/null", args).0, 0, "{args:?}");
+    }
+    let mut closed = project.command(&["schema"]);
+    let (reader, writer) = std::io::pipe().unwrap();
+    drop(reader);
+    let done = closed.stdout(writer).output().unwrap();
+    assert_eq!((done.status.code(), done.stderr), (Some(0), Vec::new()), "nobody listens: no fault");
+}

@@ -30,7 +30,8 @@ fn verdicts_attempts_reasons_and_blocks_stand_in_one_table() {
       - the line is long
     1. is blocked: 1.LINT failed after 0 reworks.
     stopped: Work is left and blocked. tasks.md:1: 1. is blocked: 1.LINT failed after 0 reworks.
-    next: 3. Three
+    next: nothing can be taken
+      - tasks.md:1: 1. is blocked: 1.LINT failed after 0 reworks.
     gate LINT: 1 FAIL, 1 open
     run: none is active
     "#);
@@ -144,6 +145,9 @@ fn beside_a_run_status_says_what_runs_and_after_a_kill_that_nothing_does() {
     run.wait().unwrap();
     let said = status(&project);
     assert!(said.ends_with("run: none is active") && !said.contains("running"), "{said}");
+    assert!(said.starts_with("tasks.md: 1 of 2 boxes ticked, 2 iterations, interrupted\n"), "{said}");
+    let json = project.ralph(&["status", "--json"]).code(0).json().remove(0);
+    assert_eq!((&json["phase"], &json["holder"]), (&"interrupted".into(), &serde_json::Value::Null));
 }
 
 #[test]
@@ -157,4 +161,45 @@ fn a_live_view_without_a_terminal_is_refused_with_a_hint() {
             done.err
         );
     }
+}
+
+#[test]
+fn what_is_next_is_what_a_run_would_take() {
+    let project = Project::new("- [ ] 1. One\n- [ ] 1.LINT L\n- [ ] 2. Two\n");
+    let lint = "gates:\n  LINT: {run: [sh, -c, 'exit 1']}\nlimits: {rework: 0}\n";
+    project.config(lint);
+    project.ralph(&["run"]).code(1);
+    let why = "1.: 1.LINT failed after 0 reworks.";
+    for asked in [&["next"][..], &["run", "--dry-run"]] {
+        let done = project.ralph(asked).code(1);
+        assert_eq!(done.out, format!("{why}\n"));
+        assert!(done.err.contains("hint: see progress.txt; then `ralph run --retry <ID>`"), "{}", done.err);
+    }
+    let json = project.ralph(&["status", "--json"]).code(0).json().remove(0);
+    assert_eq!(json["next"], serde_json::json!({"task": null, "done": false, "reasons": [why]}));
+    assert!(project.ralph(&["run"]).code(1).err.contains(why), "a run stops with the same words");
+
+    let retried = project.ralph(&["run", "--dry-run", "--retry", "1."]).code(0);
+    assert!(retried.out.starts_with("1.  One"), "{}", retried.out);
+    project.config(&format!("{lint}on_blocked: next\n"));
+    for asked in [&["next"][..], &["run", "--dry-run"]] {
+        assert!(project.ralph(asked).code(0).out.starts_with("2.  Two"));
+    }
+    assert!(status(&project).contains("\nnext: 2. Two\n"));
+}
+
+#[test]
+fn json_tells_the_same_in_all_its_places() {
+    let project = Project::new("- [ ] 1. One\n- [ ] 1.LINT L\n- [ ] Plain words\n");
+    project.config("gates:\n  LINT: {run: [sh, -c, 'exit 1']}\nlimits: {rework: 1}\n");
+    project.agent("1./1) true ;;");
+    project.ralph(&["run"]).code(1);
+    let now = project.ralph(&["status", "--json"]).code(0).json().remove(0);
+    let (one, cell) = (&now["boxes"][0], &now["families"][0]["stages"]["IMPLEMENT"]);
+    assert_eq!((&one["attempts"], &one["rejected"]), (&cell["attempts"], &cell["rejected"]));
+    assert!(one["attempts"].as_u64().unwrap() > 1, "{now}");
+    assert_eq!(now["families"][0]["reworks"], 1, "as its words say: {}", one["blocked"]);
+    assert_eq!(one["blocked"], "1.LINT failed after 1 rework.");
+    assert_eq!(now["boxes"][2]["task"], "Plain words");
+    assert_eq!(now["families"][1]["stages"]["IMPLEMENT"]["task"], "Plain words");
 }

@@ -163,3 +163,41 @@ fn a_signal_ends_the_view_and_gives_the_terminal_back() {
     }
     assert!(!project.has(".ralph/state"), "a look writes nothing, takes no lock");
 }
+
+#[test]
+fn a_terminal_that_is_gone_ends_the_view() {
+    let project = Project::new("- [ ] 1. One\n");
+    let Some(terminal) = Terminal::open(&project) else { return };
+    // A shell that outlives its terminal notes the end. It ignores the signal, and so does the view.
+    let watch = format!("trap \"\" HUP; {} status --watch; echo $? > ended", env!("CARGO_BIN_EXE_ralph"));
+    terminal.types(&format!("exec sh -c '{watch}'"));
+    terminal.tmux(&["send-keys", "Enter"]);
+    terminal.waits_for("the view", |pane| pane.contains("q quit"));
+    drop(terminal);
+    wait_for("the end of the view", || project.has("ended") && project.read("ended") == "129\n");
+}
+
+#[test]
+fn what_is_gone_or_wrong_is_said_as_long_as_it_is_so() {
+    let project = Project::new("- [ ] 1. One\n- [ ] 2. Two\n");
+    project.ralph(&["run", "--once"]).code(5);
+    let Some(terminal) = Terminal::open(&project) else { return };
+    terminal.starts_watching("ended");
+    let calm = |pane: &str| pane.contains("1 of 2 boxes ticked") && !pane.contains("trouble: ");
+    terminal.waits_for("the board", calm);
+    let moved = |what: &str, said: &str| {
+        fs_err::rename(project.path(what), project.path("aside")).unwrap();
+        terminal.waits_for(said, |pane| pane.contains("trouble: ") && pane.contains(said));
+        fs_err::rename(project.path("aside"), project.path(what)).unwrap();
+        terminal.waits_for("the board again", calm);
+    };
+    moved("tasks.md", "tasks.md: There is no such file.");
+    moved(".ralph/state", "journal.jsonl is gone");
+    moved(".ralph", "There is no .ralph/ in");
+    let config = project.read(".ralph/config.yaml");
+    project.write(".ralph/config.yaml", format!("{config}nonsense: 1\n"));
+    terminal.waits_for("a wrong key", |pane| pane.contains("trouble: ") && pane.contains("nonsense"));
+    project.write(".ralph/config.yaml", format!("{config}on_blocked: next\n"));
+    terminal.waits_for("the board again", calm);
+    terminal.types("q");
+}

@@ -10,6 +10,8 @@ use super::Read;
 use super::finding::{Finding, Level};
 use crate::cli::workspace::{CONFIG, Opened};
 use crate::report::plain;
+use crate::sys::Disk as _;
+use crate::sys::disk::RealDisk;
 use crate::task::{ProblemKind, Remark, RemarkKind, TaskFile};
 use std::path::Path;
 
@@ -26,12 +28,12 @@ pub(super) fn read_at(path: &Path, shown: &str, opened: &Opened) -> Result<Read,
     let missing = |what: &str, hint: &str| {
         Box::new(Finding::new(Level::Error, "no-task-file", shown.clone(), what, hint))
     };
-    match fs_err::read(path) {
-        Ok(bytes) => {
+    match RealDisk::new().read(path) {
+        Ok(Some(bytes)) => {
             let file = TaskFile::parse(bytes, &opened.workspace.grammar);
             Ok(Read { shown, path: path.to_owned(), file })
         }
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+        Ok(None) => {
             let hint = "write one, or set `spec:` in .ralph/config.yaml to its folder";
             Err(missing("There is no such file.", hint))
         }

@@ -1,13 +1,21 @@
-//! Where the mutation gate stands, as it is typed when a workspace is made.
+//! Where the mutation gate stands when a workspace is made.
 //!
-//! Owns: the words of `--placement`.
+//! Owns: the words of `--placement`, and that the task file can have what they say.
 //!
-//! Promises: a word that is none is refused with the words that are.
+//! Promises: a word that is none is refused with the words that are; a choice that the task file cannot have is
+//! refused before anything is written.
 //!
 //! Refuses to know: which boxes a choice leads to, how they come into the task file.
 
+use super::below;
+use super::text::Chosen;
 use crate::cli::place::tidy;
-use crate::task::Placement;
+use crate::cli::workspace::Place;
+use crate::engine::{Fault, FaultKind};
+use crate::sys::Disk as _;
+use crate::sys::disk::RealDisk;
+use crate::task::{Grammar, Placement, TaskFile};
+use std::path::Path;
 
 /// `each`, `groups`, `end`, `none` or `after:2,5,7`.
 pub(super) fn typed(word: &str) -> Result<Placement, String> {
@@ -32,6 +40,30 @@ pub(super) fn words(placement: &Placement) -> String {
         Placement::None => "none".to_owned(),
         Placement::After(ids) => format!("after {}", ids.join(",")),
     }
+}
+
+/// Refuses a placement that the task file cannot have, before anything is written.
+pub(super) fn can_be_placed(root: &Path, chosen: &Chosen, grammar: &Grammar) -> Result<(), Fault> {
+    let Some(placement) = &chosen.placement else { return Ok(()) };
+    let path = root.join(&chosen.spec).join("tasks.md");
+    let Some(bytes) = RealDisk::new().read(&path)? else { return Ok(()) };
+    let file = TaskFile::parse(bytes, grammar);
+    // Where stages have no lines the choice is kept in the configuration, and names tasks all the same.
+    file.placed("PITEST", placement).map(drop).map_err(|error| {
+        let what = format!("--placement: {}: {error}", below(root, &path));
+        Fault::new(FaultKind::Setup, what, "name tasks by ids that stand once; nothing was written")
+    })
+}
+
+/// Puts the gate where it was chosen to stand, if there is a task file: what was done.
+pub(super) fn placed(root: &Path, chosen: &Chosen) -> Result<Option<String>, Fault> {
+    let Some(placement) = &chosen.placement else { return Ok(None) };
+    if !root.join(&chosen.spec).join("tasks.md").exists() {
+        let later = format!("when there is a tasks.md: `ralph place {}`", words(placement));
+        return Ok(Some(later));
+    }
+    let place = Place { root: Some(root), root_by: "--root", json: false, given: &[] };
+    crate::cli::place::settle(&place, placement).map(Some)
 }
 
 fn ids(text: &str) -> Vec<String> {

@@ -14,18 +14,18 @@ use serde_json::{Map, Value, json};
 
 /// The object.
 pub(super) fn facts(state: &State, board: &Board) -> Value {
-    let rows: Vec<Value> = state.book().rows.iter().map(|row| row_facts(state, row)).collect();
-    let families: Vec<Value> = board.families.iter().map(|line| family(board, line)).collect();
+    let rows: Vec<Value> = state.book().rows.iter().map(|row| row_facts(state, board, row)).collect();
+    let families: Vec<Value> = board.families.iter().map(|line| family(state, board, line)).collect();
     let gates: Map<String, Value> =
         board.gates.iter().map(|gate| (gate.name.clone(), gate.says.iter().copied().collect())).collect();
     json!({
         "spec": state.spec,
         "iteration": state.iteration,
-        "phase": state.phase.name(),
+        "phase": board.phase,
         "boxes": rows,
         "stages": board.stages,
         "families": families,
-        "current": current(board),
+        "current": current(state, board),
         "next": next(state, &board.next),
         "gates": gates,
         "time": {
@@ -39,11 +39,18 @@ pub(super) fn facts(state: &State, board: &Board) -> Value {
     })
 }
 
-fn row_facts(state: &State, row: &Row) -> Value {
+/// The box as people name it: by its id, or by its words where it has none (`family` tells two of those apart).
+fn name(state: &State, key: &TaskKey) -> String {
+    let words = || state.book().row(key).map(|row| row.text.clone());
+    let words = if key.has_id() { None } else { words() };
+    words.unwrap_or_else(|| key.to_string())
+}
+
+fn row_facts(state: &State, board: &Board, row: &Row) -> Value {
     let book = state.book();
     let stage = book.stage(&row.key);
     json!({
-        "task": row.key.to_string(),
+        "task": name(state, &row.key),
         "family": row.key.family,
         "stage": row.key.stage,
         "line": row.line,
@@ -51,7 +58,8 @@ fn row_facts(state: &State, row: &Row) -> Value {
         "optional": row.optional,
         "text": row.text,
         "verdict": stage.and_then(|stage| stage.verdict),
-        "attempts": stage.map_or(0, |stage| stage.attempts),
+        "rejected": stage.map_or(0, |stage| stage.attempts),
+        "attempts": board.spent.attempts.get(&row.key).copied().unwrap_or(0),
         "by": stage.and_then(|stage| stage.ticked_by).map(|by| match by { By::Ralph => "ralph", By::Person => "person" }),
         "reasons": stage.map(|stage| stage.reasons.clone()).unwrap_or_default(),
         "blocked": book.family(&row.key.family).and_then(|family| family.blocked.clone()),
@@ -59,9 +67,9 @@ fn row_facts(state: &State, row: &Row) -> Value {
 }
 
 /// A row of the table: `stages` holds a cell for each box of the family.
-fn family(board: &Board, line: &Line) -> Value {
+fn family(state: &State, board: &Board, line: &Line) -> Value {
     let cells: Map<String, Value> =
-        line.cells.values().map(|cell| (cell.key.stage.word().to_owned(), cell_facts(cell))).collect();
+        line.cells.values().map(|cell| (cell.key.stage.word().to_owned(), cell_facts(state, cell))).collect();
     let (agents, gates) = board.spent.families.get(&line.family).copied().unwrap_or_default();
     json!({
         "family": line.family,
@@ -76,9 +84,9 @@ fn family(board: &Board, line: &Line) -> Value {
     })
 }
 
-fn cell_facts(cell: &Cell) -> Value {
+fn cell_facts(state: &State, cell: &Cell) -> Value {
     json!({
-        "task": cell.key.to_string(),
+        "task": name(state, &cell.key),
         "standing": cell.standing.name(),
         "shown": cell.standing.words(),
         "done": cell.done,
@@ -88,11 +96,11 @@ fn cell_facts(cell: &Cell) -> Value {
     })
 }
 
-fn current(board: &Board) -> Value {
+fn current(state: &State, board: &Board) -> Value {
     board.current.as_ref().map_or(Value::Null, |now| {
         let since = jiff::Timestamp::from_second(now.since).map(|at| at.to_string()).ok();
         json!({
-            "task": now.key.to_string(),
+            "task": name(state, &now.key),
             "stage": now.key.stage,
             "doing": now.doing.word(),
             "iteration": now.iteration,
@@ -105,7 +113,7 @@ fn next(state: &State, next: &Choice) -> Value {
     let line = |key: &TaskKey| state.book().row(key).map(|row| row.line);
     match next {
         Choice::Take(key) => {
-            json!({ "task": key.to_string(), "stage": key.stage, "line": line(key), "done": false, "reasons": [] })
+            json!({ "task": name(state, key), "stage": key.stage, "line": line(key), "done": false, "reasons": [] })
         }
         Choice::AllDone => json!({ "task": null, "done": true, "reasons": [] }),
         Choice::Stuck(reasons) => json!({ "task": null, "done": false, "reasons": reasons }),

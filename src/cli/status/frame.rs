@@ -136,7 +136,10 @@ fn head(view: &View, columns: usize) -> Vec<Line<'static>> {
     let mut lines =
         vec![(headline(board), plain.add_modifier(Modifier::BOLD)), (running(view), view.style(runs))];
     let trouble = view.trouble.as_ref().map(|trouble| line(&format!("trouble: {trouble}"), 500));
-    lines.extend(trouble.map(|trouble| (trouble, view.style(Color::Red))));
+    // Above what runs: a small window shows two lines.
+    if let Some(trouble) = trouble {
+        lines.insert(1, (trouble, view.style(Color::Red)));
+    }
     let next = crate::report::table::next(board).into_iter().find(|line| line.starts_with("next: "));
     let gates: Vec<String> =
         board.gates.iter().map(|gate| format!("{}: {}", gate.name, says(gate))).collect();

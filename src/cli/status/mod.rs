@@ -36,23 +36,22 @@ pub struct StatusArgs {
 
 /// `ralph status`.
 pub(super) fn status(place: &Place<'_>, args: &StatusArgs) -> Result<Exit, Fault> {
-    let workspace = place.open()?;
     if args.watch {
         needs_terminal(place.json)?;
     }
-    let mut source = Source::open(&workspace)?;
+    let mut source = Source::open(place)?;
     if args.watch {
-        return watch::watch(&mut source);
+        return watch::watch(place, source);
     }
-    if place.json {
-        ui::json(&source.look(|state, board| facts::facts(state, &board))?);
-    } else {
-        let board = source.board()?;
-        for line in table::lines(&board, columns()) {
-            ui::line(&line);
-        }
+    let (board, facts) = source.look(|state, board| {
+        let facts = place.json.then(|| facts::facts(state, &board));
+        (board, facts)
+    })?;
+    match &facts {
+        Some(facts) => ui::json(facts),
+        None => table::lines(&board, columns()).iter().for_each(|line| ui::line(line)),
     }
-    if let Some(trouble) = source.trouble() {
+    if let Some(trouble) = source.trouble(&board) {
         ui::note(&format!("note: {trouble}"));
     }
     Ok(Exit::Done)

@@ -3,19 +3,39 @@
 //! Owns: raw mode, the alternate screen, the cursor.
 //!
 //! Promises: however the view ends (a key, a signal that asks for an end, a fault, a panic), the terminal is
-//! afterwards as it was.
+//! afterwards as it was; the end of the terminal itself is noticed, and nothing is asked of it any more.
 //!
 //! Refuses to know: what is drawn.
 
+use crate::sys::terminal::{Input, wait};
 use ratatui::DefaultTerminal;
 use ratatui::Frame;
 use ratatui::crossterm::event::{Event, poll, read};
+use ratatui::layout::{Rect, Size};
 use std::io;
 use std::time::Duration;
 
 /// A terminal that is drawn on. Dropped, it is restored; a panic restores it before it is told.
 pub(super) struct Screen {
-    terminal: DefaultTerminal,
+    /// There until it is dropped.
+    terminal: Option<DefaultTerminal>,
+    /// The size that was told last.
+    size: Size,
+    /// There may be events that were read and not told yet.
+    has_more: bool,
+    /// What is typed is no whole key yet.
+    is_partial: bool,
+}
+
+/// What the terminal says.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Heard {
+    /// A key, or the like.
+    Event(Event),
+    /// Nothing came in this time.
+    Nothing,
+    /// The terminal is gone.
+    Gone,
 }
 
 impl Screen {
@@ -26,28 +46,65 @@ impl Screen {
             // It may have failed half-way.
             let _ = ratatui::try_restore();
         }
-        Ok(Self { terminal: opened? })
+        let mut screen =
+            Self { terminal: Some(opened?), size: Size::ZERO, has_more: false, is_partial: false };
+        screen.size = screen.terminal()?.size()?;
+        Ok(screen)
+    }
+
+    fn terminal(&mut self) -> io::Result<&mut DefaultTerminal> {
+        self.terminal.as_mut().ok_or_else(|| io::Error::other("the terminal was given back"))
     }
 
     /// Draws a frame; only what differs from the last one is written.
     pub(super) fn draw(&mut self, draw: impl FnOnce(&mut Frame<'_>)) -> io::Result<()> {
-        self.terminal.draw(draw).map(drop)
+        self.terminal()?.draw(draw).map(drop)
     }
 
-    /// Forgets what is on the screen, so that the next frame is written as a whole.
+    /// Forgets what is on the screen, so that the next frame is written as a whole. (`Terminal::clear` would ask
+    /// the terminal where its cursor is, and wait for the answer.)
     pub(super) fn clear(&mut self) -> io::Result<()> {
-        self.terminal.clear()
+        let terminal = self.terminal()?;
+        let area = Rect::from(terminal.size()?);
+        terminal.resize(area)
     }
 
-    /// The next key, or the like; `None` when none comes in this time.
-    pub(super) fn event(patience: Duration) -> io::Result<Option<Event>> {
-        if poll(patience)? { read().map(Some) } else { Ok(None) }
+    /// The next key, or the like. The library reads for ever from a terminal that is gone, so it is asked only
+    /// where something is to be read, and never before the terminal itself was looked at.
+    pub(super) fn heard(&mut self, patience: Duration) -> io::Result<Heard> {
+        let patience = if self.has_more { Duration::ZERO } else { patience };
+        let input = wait(patience, !self.is_partial)?;
+        if input == Input::Gone {
+            return Ok(Heard::Gone);
+        }
+        let is_there = input == Input::Ready || self.has_more || self.is_partial;
+        if is_there && poll(Duration::ZERO)? {
+            (self.has_more, self.is_partial) = (true, false);
+            return read().map(Heard::Event);
+        }
+        (self.has_more, self.is_partial) = (false, input == Input::Ready);
+        let size = self.terminal()?.size()?;
+        if size == self.size {
+            return Ok(Heard::Nothing);
+        }
+        self.size = size;
+        Ok(Heard::Event(Event::Resize(size.width, size.height)))
+    }
+
+    /// True when nobody sees it any more.
+    pub(super) fn is_gone() -> bool {
+        matches!(wait(Duration::ZERO, false), Ok(Input::Gone))
     }
 }
 
 impl Drop for Screen {
     fn drop(&mut self) {
-        // The terminal may be gone: then there is nothing to restore.
-        let _ = ratatui::try_restore();
+        // The terminal may be gone: then there is nothing to restore. The library's own end would tell that on
+        // standard error, and panic when that is gone too.
+        if let Some(mut terminal) = self.terminal.take() {
+            let _ = terminal.show_cursor();
+            let _ = ratatui::try_restore();
+            std::mem::forget(terminal);
+        }
     }
 }

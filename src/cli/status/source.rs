@@ -1,12 +1,14 @@
-//! Where the board comes from: journal, task file, lock, transcripts.
+//! Where the board comes from: configuration, journal, task file, lock, transcripts.
 //!
 //! Owns: the order in which they are read.
 //!
-//! Promises: reads only what is new of the journal and of the transcripts; writes nothing, takes no lock.
+//! Promises: reads only what is new of the journal and of the transcripts; a part that is there no more is
+//! said; writes nothing, takes no lock.
 //!
 //! Refuses to know: what is shown.
 
-use super::super::workspace::Workspace;
+use super::super::surroundings::{read_config, unsound};
+use super::super::workspace::{Place, Workspace};
 use super::agent_log::{self, AgentLog};
 use crate::agent::reported_cost;
 use crate::engine::{Fault, FaultKind, Follow, Places};
@@ -23,6 +25,10 @@ const COST_TAIL: u64 = 256 << 10;
 /// A workspace that is looked at.
 pub(super) struct Source {
     places: Places,
+    /// The text of the configuration that it was opened with.
+    config: String,
+    /// A run of this configuration goes on with other families when one is blocked.
+    goes_on: bool,
     disk: RealDisk,
     follow: Follow,
     /// What each attempt said that it cost, once it was over.
@@ -30,19 +36,49 @@ pub(super) struct Source {
 }
 
 impl Source {
-    /// Reads the journal; a task file without boxes has no answer.
-    pub(super) fn open(workspace: &Workspace) -> Result<Self, Fault> {
+    /// Reads configuration and journal; a task file without boxes has no answer.
+    pub(super) fn open(place: &Place<'_>) -> Result<Self, Fault> {
+        let (root, config) = place.text()?;
+        let mut source = Self::of(&place.open_at(root)?, config);
+        let boxes = source.board()?.boxes;
+        match source.without_tasks(boxes) {
+            None => Ok(source),
+            Some(what) => {
+                Err(Fault::new(FaultKind::Setup, what, "`ralph check` lists everything that is wrong"))
+            }
+        }
+    }
+
+    fn of(workspace: &Workspace, config: String) -> Self {
         let places = workspace.places.clone();
         let follow = Follow::new(places.clone(), workspace.grammar.clone());
-        let mut source = Self { places, disk: RealDisk::new(), follow, costs: BTreeMap::new() };
-        source.follow.read(&source.disk)?;
-        let there = match source.places.tasks().exists() {
+        let goes_on = workspace.policy().go_on_when_blocked;
+        Self { places, config, goes_on, disk: RealDisk::new(), follow, costs: BTreeMap::new() }
+    }
+
+    /// Begins anew when the configuration is another one than before; one that cannot be read is an error, as
+    /// is a workspace that is there no more.
+    pub(super) fn renewed(&mut self, place: &Place<'_>) -> Result<(), Fault> {
+        let root = self.places.workspace.clone();
+        if !root.join(".ralph").is_dir() {
+            let what = format!("There is no .ralph/ in {} any more.", root.display());
+            return Err(Fault::new(FaultKind::Setup, what, "put it back, or leave the view"));
+        }
+        let config = read_config(&root).map_err(|error| unsound(&[error]))?;
+        if config != self.config {
+            *self = Self::of(&place.open_at(root)?, config);
+        }
+        Ok(())
+    }
+
+    /// What is wrong with a task file of so many boxes.
+    fn without_tasks(&self, boxes: usize) -> Option<String> {
+        let there = match self.places.tasks().exists() {
             false => "is no such file",
-            true if source.board()?.boxes == 0 => "are no boxes in it",
-            true => return Ok(source),
+            true if boxes == 0 => "are no boxes in it",
+            true => return None,
         };
-        let what = format!("{}: There {there}.", source.places.spec_name());
-        Err(Fault::new(FaultKind::Setup, what, "`ralph check` lists everything that is wrong"))
+        Some(format!("{}: There {there}.", self.places.spec_name()))
     }
 
     /// The board as things stand, after what is new was read.
@@ -67,10 +103,11 @@ impl Source {
 
     fn made<T>(&mut self, look: impl FnOnce(&State, Board) -> T) -> T {
         let (holder, now) = (lock::held_by(&self.places.lock()), clock::now().as_second());
-        let Self { places, disk, follow, costs } = self;
+        let Self { places, disk, follow, costs, goes_on, .. } = self;
+        let goes_on = *goes_on;
         follow.look(|state, spent| {
             let cost = cost(places, disk, costs, spent, &state.spec);
-            look(state, Board::new(state, spent, Beside { holder, now, cost }))
+            look(state, Board::new(state, spent, Beside { holder, now, cost, goes_on }))
         })
     }
 
@@ -79,12 +116,17 @@ impl Source {
         agent_log::newest(&self.places.iteration(iteration), &self.disk)
     }
 
-    /// What cannot be shown, and why.
-    pub(super) fn trouble(&self) -> Option<String> {
-        let newer = self.follow.newer()?;
-        Some(format!(
-            "The journal goes on with what a newer ralph wrote ({newer}); this is the state before it."
-        ))
+    /// What cannot be shown of a board, and why.
+    pub(super) fn trouble(&self, board: &Board) -> Option<String> {
+        if let Some(newer) = self.follow.newer() {
+            let what = "The journal goes on with what a newer ralph wrote";
+            return Some(format!("{what} ({newer}); this is the state before it."));
+        }
+        if self.follow.is_lost() {
+            let journal = self.places.shown(&self.places.journal());
+            return Some(format!("{journal} is gone: what ralph did is not known any more."));
+        }
+        self.without_tasks(board.boxes)
     }
 }
 

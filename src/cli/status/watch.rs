@@ -2,15 +2,16 @@
 //!
 //! Owns: when things are looked at again, and when a frame is drawn.
 //!
-//! Promises: looks at most four times a second and draws only what is new; ends by a key or a signal, never by
-//! itself; what cannot be read for a moment is said and tried again.
+//! Promises: looks at most four times a second and draws only what is new; ends by a key, by a signal or
+//! with its terminal, never by itself; what cannot be read is said as long as it is so, and tried again.
 //!
 //! Refuses to know: what a frame looks like.
 
 use super::super::exit::Exit;
+use super::super::workspace::Place;
 use super::frame::{View, draw};
 use super::keys::{Act, act};
-use super::screen::Screen;
+use super::screen::{Heard, Screen};
 use super::source::Source;
 use crate::engine::Fault;
 use crate::sys::clock::{self, Stopwatch};
@@ -20,25 +21,47 @@ use std::time::Duration;
 /// Between two looks.
 const PAUSE: Duration = Duration::from_millis(250);
 
+/// The number of SIGHUP.
+const HANGUP: u8 = 1;
+
 /// Shows the board until somebody ends it.
-pub(super) fn watch(source: &mut Source) -> Result<Exit, Fault> {
+pub(super) fn watch(place: &Place<'_>, source: Source) -> Result<Exit, Fault> {
     let interrupts = Interrupts::install()?;
     let color = std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
+    let mut source = source;
     let mut view = View::new(source.board()?, color);
-    look(&mut view, source);
+    look(&mut view, &mut source, place);
     let mut screen = Screen::open()?;
+    match shown(&mut screen, &mut view, &mut source, place, &interrupts) {
+        // Whatever failed: nobody sees it any more.
+        Err(_) if Screen::is_gone() => Ok(hung_up(&interrupts)),
+        ended => ended,
+    }
+}
+
+fn shown(
+    screen: &mut Screen,
+    view: &mut View,
+    source: &mut Source,
+    place: &Place<'_>,
+    interrupts: &Interrupts,
+) -> Result<Exit, Fault> {
     let mut drawn = None;
     let mut looked = Stopwatch::start();
     loop {
         if let Some(signal) = interrupts.first() {
             return Ok(Exit::Signal(u8::try_from(signal).unwrap_or(0)));
         }
-        if drawn.as_ref() != Some(&view) {
-            screen.draw(|frame| draw(&view, frame))?;
+        if drawn.as_ref() != Some(&*view) {
+            screen.draw(|frame| draw(view, frame))?;
             drawn = Some(view.clone());
         }
-        let event = Screen::event(PAUSE.saturating_sub(looked.elapsed()))?;
-        match event.as_ref().and_then(act) {
+        let asked = match screen.heard(PAUSE.saturating_sub(looked.elapsed()))? {
+            Heard::Gone => return Ok(hung_up(interrupts)),
+            Heard::Event(event) => act(&event),
+            Heard::Nothing => None,
+        };
+        match asked {
             Some(Act::Quit) => return Ok(Exit::Done),
             Some(Act::Redraw) => {
                 screen.clear()?;
@@ -48,18 +71,24 @@ pub(super) fn watch(source: &mut Source) -> Result<Exit, Fault> {
             None => {}
         }
         if looked.elapsed() >= PAUSE {
-            look(&mut view, source);
+            look(view, source, place);
             looked = Stopwatch::start();
         }
     }
 }
 
+/// The terminal is gone: the signal that says so may be on its way, or be ignored.
+fn hung_up(interrupts: &Interrupts) -> Exit {
+    Exit::Signal(interrupts.first().and_then(|signal| u8::try_from(signal).ok()).unwrap_or(HANGUP))
+}
+
 /// Takes what is new. What cannot be read leaves what was seen before, and is named.
-fn look(view: &mut View, source: &mut Source) {
-    match source.board_after(view.board.clone()) {
+fn look(view: &mut View, source: &mut Source, place: &Place<'_>) {
+    let seen = source.renewed(place).and_then(|()| source.board_after(view.board.clone()));
+    match seen {
         Ok(board) => {
+            view.trouble = source.trouble(&board);
             view.board = board;
-            view.trouble = source.trouble();
         }
         Err(fault) => view.trouble = Some(fault.what),
     }

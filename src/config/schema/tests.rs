@@ -283,11 +283,6 @@ fn the_schema_allows_what_the_reader_accepts_and_little_more() {
         .collect();
     insta::assert_snapshot!(told.join("\n"), @r"
     checkpoints: '('
-    gates.PITEST.limit: '1.2 3' · '1.25.9' · 0s
-    limits.attempt: '1.2 3' · '1.25.9' · 0s
-    limits.check: '1.2 3' · '1.25.9' · 0s
-    limits.idle: '1.2 3' · '1.25.9' · 0s
-    limits.wall: '1.2 3' · '1.25.9' · 0s
     ");
 }
 
@@ -342,4 +337,41 @@ fn the_schema_shows_words_ranges_defaults_and_meanings() {
     assert_eq!(mutation["per"]["enum"], json!(["class", "package", "task"]));
     assert_eq!(schema["properties"]["limits"]["properties"]["wall"]["default"], json!("24h"));
     assert_eq!(schema["additionalProperties"], json!(false));
+}
+
+#[test]
+fn a_length_of_time_is_one_for_both_or_for_neither() {
+    let schema = schema();
+    let fits = |text: &str| misfit(&schema, &json!({ "limits": { "wall": text } })).is_none();
+    let reads = |text: &str| parse(&format!("limits: {{wall: {text:?}}}\n"), Path::new("/w")).is_ok();
+    for text in [
+        "90s",
+        "60m",
+        "1h 30m",
+        "24h",
+        "8784h",
+        "1.5h",
+        "1 hour, 2 minutes",
+        "3hrs",
+        "4 mins 5 secs",
+        "500ms",
+        "10 milliseconds",
+        "7µs",
+        "01:30:00",
+        "PT1H30M",
+        "pt1h",
+        "+5m",
+        " 5m ",
+        "00001h",
+        "2 nanos 1s",
+    ] {
+        assert!(fits(text) || !reads(text), "`{text}` is read, and no value for the schema");
+    }
+    for text in ["2d", "0s", "9000h", "8800 h", "5parsecs", "soon", "", "1w", "0h 0m", "60", "1 year"] {
+        assert!(!reads(text), "{text}");
+        assert!(!fits(text), "`{text}` is not read, and a value for the schema");
+    }
+    for text in ["90s", "60m", "1h 30m", "24h", "8784h", "1.5h", "01:30:00", "PT1H30M"] {
+        assert!(fits(text) && reads(text), "{text}");
+    }
 }

@@ -15,8 +15,9 @@ use super::plain::line;
 use super::spent::{Now, SpecSpent, Spent};
 use super::width::steady;
 use crate::machine::backing::is_commit_only;
-use crate::machine::choice::{Choice, choose};
+use crate::machine::choice::Choice;
 use crate::machine::state::{Book, By, Phase, StageState, State};
+use crate::machine::survey;
 use crate::task::{Row, Stage, TaskKey};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -136,6 +137,9 @@ pub struct Beside {
     pub now: i64,
     /// What the agents say that they cost.
     pub cost: Cost,
+    /// The next run goes on with other families when one is blocked; the one that is active has a rule of its
+    /// own.
+    pub goes_on: bool,
 }
 
 impl Board {
@@ -146,18 +150,24 @@ impl Board {
         let current = holder.as_ref().and_then(|_| spent.now()).filter(|now| book.row(&now.key).is_some());
         let current = current.cloned();
         let spent = spent.on(&state.spec, holder.as_ref().map(|_| beside.now));
-        let lines = Lines { book, spent: &spent, running: current.as_ref().map(|now| &now.key) };
+        let lines = Lines {
+            book,
+            rework: state.policy.rework,
+            spent: &spent,
+            running: current.as_ref().map(|now| &now.key),
+        };
         let families = lines.all();
+        let goes_on = if holder.is_some() { state.policy.go_on_when_blocked } else { beside.goes_on };
         Self {
             spec: state.spec.clone(),
             iteration: state.iteration,
-            phase: state.phase.name(),
+            phase: phase(&state.phase, holder.is_some()),
             done: book.rows.iter().filter(|row| row.mark.is_done()).count(),
             boxes: book.rows.len(),
             stages: stages(book),
             gates: gates(&families),
             families,
-            next: choose(book, state.policy.optional),
+            next: survey::next(book, state.policy.optional, goes_on),
             why: why(state, holder.is_some()),
             holder,
             current,
@@ -177,6 +187,15 @@ impl Board {
     pub fn text_of(&self, key: &TaskKey) -> &str {
         let family = self.families.iter().find(|line| line.family == key.family);
         family.map(|line| line.text.as_str()).unwrap_or_default()
+    }
+}
+
+/// The phase in which a run is, or ended; what was begun and has nobody any more who does it is interrupted.
+fn phase(phase: &Phase, held: bool) -> &'static str {
+    match phase {
+        Phase::Idle | Phase::Stopped(_) => phase.name(),
+        _ if !held => "interrupted",
+        _ => phase.name(),
     }
 }
 
@@ -212,6 +231,8 @@ fn stages(book: &Book) -> Vec<Stage> {
 /// What a book's families look like.
 struct Lines<'a> {
     book: &'a Book,
+    /// Reworks that a family may have.
+    rework: u32,
     spent: &'a SpecSpent,
     running: Option<&'a TaskKey>,
 }
@@ -245,7 +266,11 @@ impl Lines<'_> {
             parent: row.parent.clone(),
             cells: BTreeMap::new(),
             blocked: known.and_then(|known| known.blocked.as_ref()).map(|why| line(why, REASON_CHARS)),
-            reworks: known.map_or(0, |known| known.reworks),
+            // The FAIL that blocks is counted, and answered with none.
+            reworks: known.map_or(0, |known| match &known.blocked {
+                Some(_) => known.reworks.min(self.rework),
+                None => known.reworks,
+            }),
         }
     }
 

@@ -96,7 +96,7 @@ pub(crate) const NOW: i64 = 1_795_342_807;
 
 pub(crate) fn board(state: &State, spent: &Spent, held: bool) -> Board {
     let holder = held.then(|| "process 7 (start time 8) since 2026-11-22T10:00:00Z".to_owned());
-    Board::new(state, spent, Beside { holder, now: NOW, cost: Cost::default() })
+    Board::new(state, spent, Beside { holder, now: NOW, ..Beside::default() })
 }
 
 #[test]

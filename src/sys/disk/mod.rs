@@ -253,6 +253,14 @@ pub(crate) fn open_regular(path: &Path) -> io::Result<Option<(File, u64)>> {
     Ok(Some((file, length)))
 }
 
+/// The first `cap` bytes of a regular file that a person wrote; `None` when it does not exist.
+pub fn read_beginning(path: &Path, cap: u64) -> io::Result<Option<Vec<u8>>> {
+    let Some((file, _)) = open_regular(path)? else { return Ok(None) };
+    let mut bytes = Vec::new();
+    file.take(cap).read_to_end(&mut bytes)?;
+    Ok(Some(bytes))
+}
+
 fn regular(file: &File, path: &Path) -> io::Result<std::fs::Metadata> {
     only_regular(file.metadata()?, path)
 }

@@ -154,6 +154,72 @@ fn gates_that_will_have_nothing_to_judge_are_told_from_the_words_of_the_spec() {
 }
 
 #[test]
+fn names_of_products_and_of_files_are_no_classes() {
+    let project = Project::empty();
+    let lines = |tasks: &str| {
+        project.write("tasks.md", tasks);
+        let all = rules(&project, &["--tasks", "tasks.md"], 0);
+        all.into_iter()
+            .filter_map(|rule| rule.strip_prefix("gate-without-java tasks.md:").map(str::to_owned))
+            .collect::<Vec<_>>()
+    };
+    let one = |text: &str| lines(&format!("- [ ] 1. {text}\n- [ ] 1.PITEST\n"));
+    for text in [
+        "Implement the TypeScript client in `web/client.ts`",
+        "Update the GitHub workflow in .github/workflows/ci.yml",
+        "Write docs/UserGuide.md",
+        "Draw the LoginForm with useState in web/login.tsx",
+        "Set the version in `build.gradle.kts` and pom.xml",
+    ] {
+        assert_eq!(one(text), ["2"], "{text}");
+    }
+    for text in [
+        "Describe OrderService in README.md",
+        "Port `Order.kt` and README.md",
+        "Change the class in web/client.ts and behind it",
+        "Mend OrderService",
+        "Mend the GitHub login",
+    ] {
+        assert_eq!(one(text), [""; 0], "{text}");
+    }
+}
+
+#[test]
+fn a_wider_gate_is_told_when_none_of_its_tasks_changes_java() {
+    let project = Project::empty();
+    let lines = |tasks: &str| {
+        project.write("tasks.md", tasks);
+        let all = project.ralph(&["check", "--tasks", "tasks.md", "--json"]).code(0).json();
+        let found = all.iter().filter(|finding| finding["rule"] == "gate-without-java");
+        found.map(|finding| finding["line"].as_u64().unwrap()).collect::<Vec<_>>()
+    };
+    let docs = "# Docs\n- [ ] 1. Write guide.md\n- [ ] 2. Pages\n  - [ ] 2.1 index.html\n- [ ] G1.PITEST\n";
+    assert_eq!(lines(docs), [5]);
+    assert_eq!(lines(&format!("{docs}- [ ] END.PITEST\n")), [5, 6]);
+    // One task that may be about Java, and nothing is said.
+    assert_eq!(lines(&format!("{docs}# Code\n- [ ] 3. Mend it\n- [ ] G2.PITEST\n- [ ] END.PITEST\n")), [5]);
+    assert_eq!(lines(&docs.replace("guide.md", "guide.md for OrderService")), [0; 0]);
+    assert_eq!(lines(&docs.replace("guide.md", "it")), [0; 0]);
+}
+
+#[test]
+fn stages_without_a_line_are_asked_too() {
+    let project = Project::new("- [ ] 1. Write guide.md\n- [ ] 2. Mend OrderService\n");
+    project.config("stages: virtual\n");
+    let check = |args: &[&str]| {
+        let found = project.ralph(&[&["check", "--json"], args].concat()).json();
+        let of_rule = found.into_iter().filter(|finding| finding["rule"] == "gate-without-java");
+        of_rule
+            .map(|f| (f["line"].as_u64().unwrap(), f["what"].as_str().unwrap().to_owned()))
+            .collect::<Vec<_>>()
+    };
+    for found in [check(&[]), check(&["--tasks", "tasks.md"])] {
+        assert_eq!(found.len(), 1, "{found:?}");
+        assert!(found[0].0 == 1 && found[0].1.starts_with("`1.PITEST` measures Java"), "{found:?}");
+    }
+}
+
+#[test]
 fn a_gate_over_work_that_was_done_before_ralph_ran_is_told() {
     let project = Project::new("- [x] 1. One\n- [ ] 1.LINT\n- [ ] 2. Two\n- [ ] 2.LINT\n- [ ] END.LINT\n");
     project.config("gates:\n  LINT: {run: [sh, -c, 'exit 0']}\n");
@@ -288,4 +354,87 @@ fn findings_are_sarif() {
         results.iter().map(|result| result["partialFingerprints"].clone()).collect::<Vec<_>>()
     };
     assert_eq!(prints(&log), prints(&moved));
+}
+
+/// The places of all results: `path:line`.
+fn sarif_places(project: &Project, folder: &str, args: &[&str]) -> Vec<String> {
+    let mut check = project.command(&[&["check", "--format", "sarif"], args].concat());
+    check.current_dir(project.path(folder));
+    let log: Value = serde_json::from_str(&Project::finish(check).out).unwrap();
+    let results = log["runs"][0]["results"].as_array().unwrap();
+    let place = |result: &Value| {
+        let place = &result["locations"][0]["physicalLocation"];
+        format!("{}:{}", place["artifactLocation"]["uri"].as_str().unwrap(), place["region"]["startLine"])
+    };
+    results.iter().map(place).collect()
+}
+
+#[test]
+fn odd_names_of_files_are_told_as_they_are() {
+    use std::os::unix::ffi::OsStrExt as _;
+    let project = Project::new("- [ ] 1. One\n");
+    let names: [&[u8]; 3] = ["Übung ä.java".as_bytes(), b"a\x1b[31m\"b", b"\xff.txt"];
+    for name in names {
+        fs_err::write(project.path("src/app").join(std::ffi::OsStr::from_bytes(name)), "x").unwrap();
+    }
+    project.git("src/app", &["add", "--all"]);
+    let mut places = sarif_places(&project, "", &[]);
+    places.sort();
+    assert_eq!(
+        places,
+        ["src/app/%C3%9Cbung%20%C3%A4.java:1", "src/app/%FF.txt:1", "src/app/a%1B%5B31m%22b:1"]
+    );
+    let mut told = rules(&project, &[], 1);
+    told.sort();
+    assert_eq!(
+        told,
+        [
+            r#"uncommitted-changes "app/\377.txt""#,
+            "uncommitted-changes app/a\u{1b}[31m\"b",
+            "uncommitted-changes app/Übung ä.java"
+        ]
+    );
+    let human = project.ralph(&["check"]).code(1).out;
+    assert!(human.contains("error: app/Übung ä.java: There are uncommitted"), "{human}");
+    assert!(human.contains(r#"error: "app/a\033[31m\"b": There are uncommitted"#), "{human}");
+}
+
+#[test]
+fn places_are_from_the_root_of_the_repository_however_a_file_is_named() {
+    let project = Project::empty();
+    let file = "proj/spec dir/tasks.md";
+    project.write(file, "- [ ] 3.PITEST\n");
+    project.write("proj/other/deep/x", "");
+    project.git("", &["init", "--quiet"]);
+    let wanted = ["proj/spec%20dir/tasks.md:1"];
+    let whole = project.path(file);
+    let whole = whole.to_str().unwrap();
+    for (folder, named) in [
+        ("proj/spec dir", "tasks.md"),
+        ("proj/spec dir", "./tasks.md"),
+        ("proj/spec dir", whole),
+        ("proj/other/deep", "../../spec dir/tasks.md"),
+        ("proj/other/deep", whole),
+        ("..", whole),
+    ] {
+        assert_eq!(sarif_places(&project, folder, &["--tasks", named]), wanted, "{folder} {named}");
+    }
+    std::os::unix::fs::symlink(project.path("proj/spec dir"), project.path("../link")).unwrap();
+    let linked = project.path("../link/tasks.md");
+    let linked = linked.to_str().unwrap();
+    assert_eq!(sarif_places(&project, "proj/other", &["--tasks", linked]), wanted);
+    // The configuration's own place is from the workspace.
+    project.write("proj/.ralph/config.yaml", "tasks: {sections: {exclude: [Later]}}\n");
+    let places = sarif_places(&project, "proj/spec dir", &["--tasks", "tasks.md"]);
+    assert_eq!(places, ["proj/spec%20dir/tasks.md:1", "proj/.ralph/config.yaml:1"]);
+}
+
+#[test]
+fn what_the_environment_says_wrong_leads_to_a_file_that_is_there() {
+    let project = Project::new("- [ ] 1. One\n");
+    let mut check = project.command(&["check", "--format", "sarif"]);
+    check.env("RALPH_THRESHOLD", "x");
+    let log: Value = serde_json::from_str(&Project::finish(check).code(1).out).unwrap();
+    let place = &log["runs"][0]["results"][0]["locations"][0]["physicalLocation"];
+    assert_eq!(place["artifactLocation"]["uri"], ".ralph/config.yaml");
 }

@@ -16,8 +16,12 @@ use std::collections::BTreeSet;
 
 /// The missing agents of required open boxes.
 pub(super) fn findings(workspace: &Workspace, state: &State) -> Vec<Finding> {
-    let open = state.book().rows.iter().filter(|row| is_required_open(row));
-    let roles: BTreeSet<Role> = open.filter_map(|row| role_of(&row.key.stage)).collect();
-    let faults = missing_agents(workspace, &roles).into_iter();
+    let faults = missing_agents(workspace, &roles(state)).into_iter();
     faults.map(|fault| Finding::new(Level::Error, "missing-agent", CONFIG, fault.what, fault.hint)).collect()
+}
+
+/// The roles of required open boxes.
+pub(super) fn roles(state: &State) -> BTreeSet<Role> {
+    let open = state.book().rows.iter().filter(|row| is_required_open(row));
+    open.filter_map(|row| role_of(&row.key.stage)).collect()
 }

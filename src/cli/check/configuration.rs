@@ -21,5 +21,6 @@ fn finding(error: &ConfigError) -> Finding {
     let place = if error.is_in_file() { CONFIG } else { place };
     let found = Finding::new(Level::Error, "config-error", place, what, error.hint.clone());
     let key = Some(error.key.clone()).filter(|key| !key.is_empty());
-    Finding { line: error.line, key, ..found }
+    // What a variable or flag said stands in no file; code scanning is led to the one that would be read.
+    Finding { line: error.line, key, path: Some(CONFIG.into()), ..found }
 }

@@ -15,7 +15,9 @@ use crate::machine::state::State;
 use crate::source::{Classifier, Kind, RepoPath};
 use crate::task::{Row, Stage};
 use std::collections::HashSet;
-use std::path::PathBuf;
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::{Path, PathBuf};
 
 /// A package that could be read.
 pub(super) struct Package {
@@ -72,7 +74,7 @@ fn unreadable(name: &str, folder: &str, error: &GitError) -> Finding {
         format!("This package cannot be read: {} No run begins with it.", error.what),
         error.hint.clone(),
     );
-    Finding { path: Some(folder.to_owned()), ..found }
+    Finding { path: Some(PathBuf::from(folder)), ..found }
 }
 
 /// Changes that no attempt left.
@@ -83,13 +85,21 @@ fn dirt(folder: &str, now: &PackageState, state: Option<&State>) -> Vec<Finding>
         let found = Finding::new(
             Level::Error,
             "uncommitted-changes",
-            full_path(&now.name, &dirt.path),
+            shown(&now.name, &dirt.path),
             "There are uncommitted changes that no attempt left.",
             "commit, stash or remove them",
         );
-        Finding { path: Some(format!("{folder}/{}", dirt.path.as_str())), ..found }
+        Finding { path: Some(Path::new(folder).join(OsStr::from_bytes(&dirt.path.to_bytes()))), ..found }
     })
     .collect()
+}
+
+/// `<package>/<path>` as the name is; as git quotes it where it is no UTF-8.
+fn shown(package: &str, path: &RepoPath) -> String {
+    match String::from_utf8(path.to_bytes()) {
+        Ok(path) => format!("{package}/{path}"),
+        Err(_) => full_path(package, path),
+    }
 }
 
 /// Packages with production files and not one test, when a gate stands on a task that writes none first.
@@ -115,7 +125,7 @@ pub(super) fn without_tests(workspace: &Workspace, packages: &[Package], rows: &
         );
         let hint = "Begin with tests: `ralph stage` gives tasks a TEST-FIRST stage.";
         let found = Finding::new(Level::Warning, "no-tests", package.name.clone(), what, hint);
-        Finding { path: Some(workspace.places.shown(&package.root)), ..found }
+        Finding { path: Some(package.root.clone()), ..found }
     })
     .collect()
 }

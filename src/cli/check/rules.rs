@@ -161,6 +161,11 @@ pub(super) const ALL: &[(&str, &str, &str)] = &[
         "An open box needs an agent that is not configured or not installed.",
     ),
     (
+        "prompt-template",
+        "A prompt template cannot be used",
+        "A file of .ralph/prompts/ asks for something that does not exist, is malformed or is no text file; no agent could be told its task by it.",
+    ),
+    (
         "missing-engine",
         "A gate's engine is missing",
         "An open gate needs a program that is not installed; it would end with ERROR.",

@@ -13,6 +13,7 @@ mod explain;
 mod finding;
 mod gates;
 mod packages;
+mod pom;
 mod prompts;
 mod rules;
 mod show;
@@ -88,6 +89,7 @@ pub(super) fn check(place: &Place<'_>, args: &CheckArgs) -> Result<Exit, Fault> 
     let mut all = configuration::findings(&opened);
     all.append(&mut findings);
     all.extend(in_the_workspace(&opened, read.as_ref().map(|read| &read.file)));
+    configuration::find_lines(&mut all, &place.text()?.1);
     Ok(show::all(&all, format, &opened.workspace.places.workspace))
 }
 
@@ -98,7 +100,7 @@ fn in_the_workspace(opened: &Opened, file: Option<&TaskFile>) -> Vec<Finding> {
     let state = match opened.workspace.read_state() {
         Ok(state) => Some(state),
         Err(fault) => {
-            findings.push(Finding::of_fault("journal", ".ralph/state/journal.jsonl", fault));
+            findings.push(Finding::of_journal(fault));
             None
         }
     };
@@ -124,6 +126,7 @@ fn in_the_workspace(opened: &Opened, file: Option<&TaskFile>) -> Vec<Finding> {
         if let Some(survey) = &survey {
             findings.extend(packages::without_tests(&opened.workspace, survey, boxes));
             findings.extend(tools::engines(&opened.workspace, survey, boxes));
+            findings.extend(pom::findings(&opened.workspace, survey, boxes));
         }
         findings.extend(state.iter().flat_map(|state| gates::of_old_work(state, &shown)));
     }
@@ -149,6 +152,9 @@ fn one_file(place: &Place<'_>, path: &Path, explain: bool, format: CheckFormat) 
         findings.extend(gates::findings(&opened.workspace, &read.file, &read.file.boxes(&[]), &read.shown));
     }
     // The file's name is from here, that of the configuration from the workspace.
+    if let Ok((_, text)) = place.text() {
+        configuration::find_lines(&mut findings, &text);
+    }
     let here = std::env::current_dir()?;
     let config = opened.workspace.places.workspace.join(CONFIG);
     for finding in &mut findings {

@@ -98,31 +98,47 @@ fn needs_agents(workspace: &Workspace, state: &State) -> Result<(), Fault> {
     let open = state.book().rows.iter().filter(|row| is_required_open(row));
     let roles: BTreeSet<Role> = open.filter_map(|row| role_of(&row.key.stage)).collect();
     if let Some(missing) = missing_agents(workspace, &roles).into_iter().next() {
-        return Err(missing);
+        return Err(missing.fault);
     }
     Ok(roles.into_iter().try_for_each(|role| templates::trouble(workspace, role))?)
 }
 
-/// The roles without an agent that could be started, one fault each.
-pub(super) fn missing_agents(workspace: &Workspace, roles: &BTreeSet<Role>) -> Vec<Fault> {
+/// An agent that could not be started.
+pub(super) struct Missing {
+    /// What is wrong.
+    pub(super) fault: Fault,
+    /// The key of the configuration that names it, or should.
+    pub(super) key: String,
+}
+
+/// The roles without an agent that could be started, each agent once.
+pub(super) fn missing_agents(workspace: &Workspace, roles: &BTreeSet<Role>) -> Vec<Missing> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let environment = environment();
     let mut said = BTreeSet::new();
     let mut faults = Vec::new();
     for role in roles {
-        let what = match workspace.settings.agent_for(*role) {
-            None => format!("No agent is configured for the role {}.", role.word()),
+        let (what, key) = match workspace.settings.agent_for(*role) {
+            None => {
+                let what = format!("No agent is configured for the role {}.", role.word());
+                (what, format!("roles.{}", role.word()))
+            }
             Some((name, agent)) => {
                 let call = call(workspace, agent, *role, &environment);
                 let program = call.argv.first().map(String::as_str).unwrap_or_default();
                 match lacks(program, &call.env, &workspace.places.workspace) {
                     None => continue,
-                    Some(why) => format!("The program `{}` of the agent `{name}` {why}.", line(program, 400)),
+                    Some(why) => {
+                        let what =
+                            format!("The program `{}` of the agent `{name}` {why}.", line(program, 400));
+                        let way = if agent.preset.is_some() { "preset" } else { "command" };
+                        (what, format!("agents.{name}.{way}"))
+                    }
                 }
             }
         };
         if said.insert(what.clone()) {
-            faults.push(missing(what, &path.to_string_lossy()));
+            faults.push(Missing { fault: missing(what, &path.to_string_lossy()), key });
         }
     }
     faults

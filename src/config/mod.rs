@@ -98,6 +98,11 @@ fn tree(text: &str, given: &[Given]) -> Result<(Node, Sources), Vec<ConfigError>
     Ok((tree, sources))
 }
 
+/// The line on which the file writes a key (`gates.PITEST.threshold`); `None` where it does not.
+pub fn key_line(text: &str, key: &str) -> Option<u64> {
+    if text.len() > LONGEST_TEXT || key.is_empty() { None } else { document::line_of_key(text, key) }
+}
+
 /// The role of the agent that does a stage (design §5); `None` for a gate, which has no agent.
 pub fn role_of(stage: &Stage) -> Option<Role> {
     match stage {

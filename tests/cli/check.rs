@@ -28,7 +28,7 @@ fn everything_is_found_at_once() {
       hint: Add a line `- [ ] 5. …` before it, or remove the stage.
     error: app/README.md: There are uncommitted changes that no attempt left. [uncommitted-changes]
       hint: commit, stash or remove them
-    error: .ralph/config.yaml: The program `no-such-agent` of the agent `default` was not found. [missing-agent]
+    error: .ralph/config.yaml:2: The program `no-such-agent` of the agent `default` was not found. [missing-agent]
       hint: name one under agents: in .ralph/config.yaml (no agent CLI that ralph knows is on PATH)
     4 errors, 0 warnings
     ");
@@ -260,7 +260,7 @@ fn a_task_file_outside_of_any_workspace_is_checked() {
         "gates: {LINT: {run: [sh]}}\ntasks: {sections: {exclude: [Later, Never]}}\n",
     );
     project.write("plan.md", "- [ ] 1. One\n- [ ] 1.LINT\n# Later\n- [ ] 9.PITEST\n");
-    assert_eq!(rules(&project, &["--tasks", "plan.md"], 0), ["unknown-section .ralph/config.yaml"]);
+    assert_eq!(rules(&project, &["--tasks", "plan.md"], 0), ["unknown-section .ralph/config.yaml:2"]);
 }
 
 #[test]
@@ -437,4 +437,40 @@ fn what_the_environment_says_wrong_leads_to_a_file_that_is_there() {
     let log: Value = serde_json::from_str(&Project::finish(check).code(1).out).unwrap();
     let place = &log["runs"][0]["results"][0]["locations"][0]["physicalLocation"];
     assert_eq!(place["artifactLocation"]["uri"], ".ralph/config.yaml");
+}
+
+#[test]
+fn findings_about_the_configuration_stand_on_the_line_of_their_key() {
+    let project = Project::new("- [ ] 1. One\n- [ ] 1.LINT\n- [ ] 1.PRE-CR\n");
+    project.write(
+        ".ralph/config.yaml",
+        "roles: {quality-reviewer: second.one}\nagents:\n  default:\n    command: [sh, agent.sh]\n  second.one:\n    env: {A: b}\n    command: [gone]\n\
+         gates:\n  LINT:\n    limit: 5m\n    run: [gone]\nchecks: {green: [gone]}\non:\n\n  done: [gone]\n",
+    );
+    assert_eq!(
+        rules(&project, &[], 1),
+        [
+            "missing-agent .ralph/config.yaml:7",
+            "missing-engine .ralph/config.yaml:11",
+            "missing-program .ralph/config.yaml:12",
+            "missing-program .ralph/config.yaml:15"
+        ]
+    );
+    // Stages without a line stand nowhere: what is wrong with their places is wrong in the configuration.
+    project.config("stages: virtual\nplacement:\n  PITEST: {after: ['9']}\n");
+    assert!(rules(&project, &[], 1).contains(&"placed-after-no-task .ralph/config.yaml:4".to_owned()));
+}
+
+#[test]
+fn a_changed_journal_is_told_with_its_line() {
+    let project = Project::new("- [ ] 1. One\n- [ ] 2. Two\n");
+    project.ralph(&["run", "--once"]).code(5);
+    let journal = ".ralph/state/journal.jsonl";
+    let text = project.read(journal).replacen("surveyed", "Surveyed", 1);
+    let line = text.lines().position(|line| line.contains("Surveyed")).unwrap() + 1;
+    project.write(journal, &text);
+    let found = project.ralph(&["check", "--json"]).code(1).json();
+    let found = found.iter().find(|finding| finding["rule"] == "journal").unwrap();
+    assert_eq!((found["file"].as_str(), found["line"].as_u64()), (Some(journal), Some(line as u64)));
+    assert!(found["what"].as_str().unwrap().starts_with("The journal was changed"), "{found}");
 }

@@ -87,6 +87,17 @@ impl Finding {
         Self::new(Level::Error, rule, file, fault.what, fault.hint)
     }
 
+    /// What is wrong with the journal; its message begins with the line where there is one.
+    pub(super) fn of_journal(fault: Fault) -> Self {
+        const JOURNAL: &str = ".ralph/state/journal.jsonl";
+        let placed = fault.what.strip_prefix("journal.jsonl:").and_then(|rest| rest.split_once(": "));
+        let placed = placed.and_then(|(line, what)| Some((line.parse().ok()?, what)));
+        let Some((line, what)) = placed else { return Self::of_fault("journal", JOURNAL, fault) };
+        let mut letters = what.chars();
+        let what: String = letters.next().into_iter().flat_map(char::to_uppercase).chain(letters).collect();
+        Self::new(Level::Error, "journal", JOURNAL, what, fault.hint).at(line)
+    }
+
     /// The same on a line.
     pub(super) fn at(self, line: u64) -> Self {
         Self { line: Some(line), ..self }

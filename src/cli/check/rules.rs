@@ -171,6 +171,11 @@ pub(super) const ALL: &[(&str, &str, &str)] = &[
         "An open gate needs a program that is not installed; it would end with ERROR.",
     ),
     (
+        "pit-in-pom",
+        "A POM's own entry of pitest-maven says otherwise",
+        "What a POM says about pitest-maven differs from what the gate does; the message names each setting and what holds instead.",
+    ),
+    (
         "missing-program",
         "A configured program is missing",
         "A check or hook names a program that cannot be started.",

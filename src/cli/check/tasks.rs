@@ -67,6 +67,12 @@ pub(super) fn findings(read: &Read) -> Vec<Finding> {
             ProblemKind::StageOfDoubledTask => "stage-of-doubled-task",
             ProblemKind::PlacedAfterNoTask => "placed-after-no-task",
         };
+        // The file is as it should be: the fault stands in the configuration.
+        if problem.kind == ProblemKind::PlacedAfterNoTask {
+            let found = Finding::new(Level::Error, rule, CONFIG, problem.message, problem.hint);
+            findings.push(Finding { key: Some("placement".to_owned()), ..found });
+            continue;
+        }
         findings.push(on_line(Level::Error, rule, problem.line, problem.message, problem.hint));
     }
     for remark in remarks {

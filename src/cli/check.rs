@@ -19,6 +19,7 @@ mod rules;
 mod show;
 mod tasks;
 mod tools;
+mod underway;
 
 use super::exit::Exit;
 use super::workspace::{CONFIG, Opened, Place};
@@ -124,7 +125,7 @@ fn in_the_workspace(opened: &Opened, file: Option<&TaskFile>) -> Vec<Finding> {
             findings.extend(gates::findings(&opened.workspace, file, boxes, &shown));
         }
         if let Some(survey) = &survey {
-            findings.extend(packages::without_tests(&opened.workspace, survey, boxes));
+            findings.extend(packages::with_nothing_to_judge(&opened.workspace, survey, boxes));
             findings.extend(tools::engines(&opened.workspace, survey, boxes));
             findings.extend(pom::findings(&opened.workspace, survey, boxes));
         }

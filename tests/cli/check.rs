@@ -474,3 +474,61 @@ fn a_changed_journal_is_told_with_its_line() {
     assert_eq!((found["file"].as_str(), found["line"].as_u64()), (Some(journal), Some(line as u64)));
     assert!(found["what"].as_str().unwrap().starts_with("The journal was changed"), "{found}");
 }
+
+/// The findings of a task file alone.
+fn in_tasks(project: &Project, text: impl AsRef<[u8]>, code: i32) -> Vec<String> {
+    project.write("t.md", text);
+    rules(project, &["--tasks", "t.md"], code)
+}
+
+#[test]
+fn boxes_in_tables_are_found_with_words_behind_them_and_below_a_list() {
+    let project = Project::empty();
+    for gap in ["", "\n"] {
+        let table = format!("- [ ] 1. x\n{gap}| a | b |\n|---|---|\n| [ ] 7. table | x |\n| y | [x] |\n");
+        let line = 4 + gap.len();
+        assert_eq!(in_tasks(&project, table, 0), [format!("box-in-table t.md:{line}")]);
+    }
+    assert_eq!(in_tasks(&project, "- [ ] 1. x\n\n| a[ ]b | [x](y) | `[ ]` |\n", 0), [""; 0]);
+}
+
+#[test]
+fn tasks_that_other_tools_read_as_code_or_text_are_told() {
+    let project = Project::empty();
+    for (text, line) in [
+        ("    - [ ] 1. x\n", Some(1)),
+        ("---\na: b\n---\n\t- [ ] 1. x\n", Some(4)),
+        ("\u{feff}words\n\n\t- [ ] 1. x\n\t- [ ] 2. x\n- [ ] 3. y\n", Some(3)),
+        ("words\n    - [ ] 1. x\n", Some(2)),
+        ("- [ ] 1. x\n      - [ ] 1.1 y\n", Some(2)),
+        ("<details>\n- [ ] 1. x\n</details>\n", Some(2)),
+        ("<details>\n\n- [ ] 1. x\n\n</details>\n", None),
+        ("- [ ] 1. x\n    - [ ] 1.1 y\n\t- [ ] 1.2 z\n", None),
+        ("- [ ] 1. x\n\t- [ ] 1.1 y\n\t\t- [ ] 1.1.1 z\n\t-\t[ ] 1.2 z\n", None),
+        ("- [ ] 1. x\n\n    - [ ] 1.1 y\n\n\t- [ ] 1.2 z\n", None),
+        ("1. a\n   - [ ] 1.1 y\n\n     words\n\n     - [ ] 1.1.1 z\n", None),
+        ("words\n- [ ] 1. x\n* [x] 2. y\n  1) [ ] 3. z\n", None),
+    ] {
+        let told = in_tasks(&project, text, 0);
+        let told: Vec<_> = told.into_iter().filter(|rule| rule.starts_with("unlisted")).collect();
+        assert_eq!(
+            told,
+            line.map(|line| format!("unlisted-box t.md:{line}")).into_iter().collect::<Vec<_>>(),
+            "{text}"
+        );
+    }
+}
+
+#[test]
+fn a_file_in_another_encoding_is_told_by_its_name() {
+    let project = Project::empty();
+    let text = "- [ ] 1. x\n";
+    let wide = |order: fn(u16) -> [u8; 2]| {
+        "\u{feff}".chars().chain(text.chars()).flat_map(|c| order(c as u16)).collect::<Vec<u8>>()
+    };
+    for bytes in [wide(u16::to_le_bytes), wide(u16::to_be_bytes)] {
+        assert_eq!(in_tasks(&project, bytes, 1), ["no-tasks t.md"]);
+        let told = project.ralph(&["check", "--tasks", "t.md"]).code(1).out;
+        assert!(told.contains("encoded as UTF-16") && told.contains("Save it as UTF-8"), "{told}");
+    }
+}

@@ -101,3 +101,67 @@ fn an_agent_is_looked_for_where_it_is_started() {
         project.ralph(&["run", "--once"]).code(0);
     }
 }
+
+#[test]
+fn what_is_under_way_in_a_repository_is_told() {
+    let project = Project::new("- [ ] 1. One\n");
+    project.package("src/lib");
+    let git = |args: &[&str]| project.git("src/app", args);
+    let rules = ["unfinished-operation", "detached-head", "locked-index"];
+    let all = || rules.iter().flat_map(|rule| told(&project, rule, 0)).collect::<Vec<_>>();
+    assert_eq!(all(), [""; 0]);
+    git(&["switch", "--quiet", "--detach"]);
+    assert_eq!(
+        all(),
+        ["warning app:null HEAD is detached here: an agent's commits would stand on no branch."]
+    );
+    git(&["switch", "--quiet", "main"]);
+    project.write("src/app/.git/index.lock", "");
+    let locked = all();
+    assert!(locked.len() == 1 && locked[0].starts_with("warning app:null The index is locked"), "{locked:?}");
+    fs_err::remove_file(project.path("src/app/.git/index.lock")).unwrap();
+    git(&["bisect", "start"]);
+    assert_eq!(
+        all(),
+        ["warning app:null A `git bisect` is not ended here: an agent's commits would become part of it."]
+    );
+    let shown = project.ralph(&["check"]).code(0).out;
+    assert!(shown.contains("hint: In src/app, `git bisect reset` ends it."), "{shown}");
+    git(&["bisect", "reset"]);
+    // A rebase that stands between two commits, with nothing changed.
+    git(&["commit", "--quiet", "--allow-empty", "--message", "two"]);
+    let mut rebase = project.program("git");
+    rebase
+        .args(["rebase", "--quiet", "--interactive", "--keep-empty", "HEAD~1"])
+        .env("GIT_SEQUENCE_EDITOR", "sed -i 1ibreak");
+    rebase.current_dir(project.path("src/app"));
+    Project::finish(rebase).code(0);
+    let found = all();
+    assert!(found.len() == 1 && found[0].contains("A `git rebase` is not ended here"), "{found:?}");
+}
+
+#[test]
+fn packages_without_java_are_not_asked_for_tests_of_classes() {
+    let project = Project::new("- [ ] 1. Mend the parser\n- [ ] 1.PITEST\n");
+    let add = |file: &str| {
+        project.write(&format!("src/app/{file}"), "x = 1\n");
+        project.git("src/app", &["add", "--all"]);
+        project.git("src/app", &["commit", "--quiet", "--message", file]);
+    };
+    let all = || {
+        let found = project.ralph(&["check", "--json"]).json();
+        let rules = found.iter().filter_map(|finding| finding["rule"].as_str());
+        rules.filter(|rule| matches!(*rule, "no-java" | "no-tests")).map(str::to_owned).collect::<Vec<_>>()
+    };
+    assert_eq!(all(), [""; 0], "nothing stands there yet");
+    add("src/parser.py");
+    assert_eq!(all(), ["no-java"]);
+    // A gate that is a command may judge anything.
+    project.config("gates: {PITEST: {run: [sh, -c, 'true']}}\n");
+    assert_eq!(all(), ["no-tests"]);
+    project.config("");
+    add("src/main/java/a/A.java");
+    assert_eq!(all(), ["no-tests"]);
+    add("src/test/java/a/ATest.java");
+    assert_eq!(all(), [""; 0]);
+}

@@ -21,7 +21,7 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 /// Files that are named in a message.
 const NAMED: usize = 4;
 /// Extensions of sources that are compiled to classes.
-const CLASSES: &[&str] = &["java", "kt", "scala", "groovy"];
+pub(super) const CLASSES: &[&str] = &["java", "kt", "scala", "groovy"];
 /// Words that are written like names of classes and are none.
 const PRODUCTS: &[&str] = &[
     "AsyncAPI",
@@ -205,7 +205,7 @@ impl<'a> Spec<'a> {
 }
 
 /// True for one of these extensions, whatever their case.
-fn has_extension(file: &str, extensions: &[&str]) -> bool {
+pub(super) fn has_extension(file: &str, extensions: &[&str]) -> bool {
     let extension = file.rsplit_once('.').map(|(_, extension)| extension);
     extension.is_some_and(|own| extensions.iter().any(|known| own.eq_ignore_ascii_case(known)))
 }

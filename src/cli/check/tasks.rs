@@ -114,6 +114,7 @@ fn rule(kind: RemarkKind) -> &'static str {
         RemarkKind::EscapedBox => "escaped-box",
         RemarkKind::MalformedBox => "malformed-box",
         RemarkKind::MissingBox => "missing-box",
+        RemarkKind::UnlistedBox => "unlisted-box",
         RemarkKind::BoxInTable => "box-in-table",
         RemarkKind::BoxInHeading => "box-in-heading",
         RemarkKind::BoxWithoutBullet => "box-without-bullet",

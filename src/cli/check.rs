@@ -13,13 +13,16 @@ mod explain;
 mod finding;
 mod gates;
 mod packages;
+mod pom;
+mod prompts;
 mod rules;
 mod show;
 mod tasks;
 mod tools;
+mod underway;
 
 use super::exit::Exit;
-use super::workspace::{Opened, Place};
+use super::workspace::{CONFIG, Opened, Place};
 use crate::engine::Fault;
 use crate::task::TaskFile;
 use clap::{Args, ValueEnum};
@@ -87,6 +90,7 @@ pub(super) fn check(place: &Place<'_>, args: &CheckArgs) -> Result<Exit, Fault> 
     let mut all = configuration::findings(&opened);
     all.append(&mut findings);
     all.extend(in_the_workspace(&opened, read.as_ref().map(|read| &read.file)));
+    configuration::find_lines(&mut all, &place.text()?.1);
     Ok(show::all(&all, format, &opened.workspace.places.workspace))
 }
 
@@ -102,7 +106,7 @@ fn in_the_workspace(opened: &Opened, file: Option<&TaskFile>) -> Vec<Finding> {
     let state = match state {
         Ok(state) => Some(state),
         Err(fault) => {
-            findings.push(Finding::of_fault("journal", ".ralph/state/journal.jsonl", fault));
+            findings.push(Finding::of_journal(fault));
             None
         }
     };
@@ -116,17 +120,19 @@ fn in_the_workspace(opened: &Opened, file: Option<&TaskFile>) -> Vec<Finding> {
     if let (Some(state), true) = (&state, opened.is_sound("agents") && opened.is_sound("roles")) {
         findings.extend(agents::findings(&opened.workspace, state));
     }
+    findings.extend(prompts::findings(&opened.workspace, state.as_ref()));
     if opened.is_sound("gates") {
-        let rows = file.map(TaskFile::rows).unwrap_or_default();
+        // What is known of stages that have no line is known to the state alone.
+        let rows = file.map(|file| file.boxes(&[])).unwrap_or_default();
+        let boxes = state.as_ref().map_or(&rows, |state| &state.book().rows);
         let shown = opened.workspace.places.shown(&opened.workspace.places.tasks());
         if let Some(file) = file {
-            findings.extend(gates::findings(&opened.workspace, file, &rows, &shown));
+            findings.extend(gates::findings(&opened.workspace, file, boxes, &shown));
         }
-        // Stages that have no line are boxes of the state alone.
-        let boxes = state.as_ref().map_or(&rows, |state| &state.book().rows);
         if let Some(survey) = &survey {
-            findings.extend(packages::without_tests(&opened.workspace, survey, boxes));
+            findings.extend(packages::with_nothing_to_judge(&opened.workspace, survey, boxes));
             findings.extend(tools::engines(&opened.workspace, survey, boxes));
+            findings.extend(pom::findings(&opened.workspace, survey, boxes));
         }
         findings.extend(state.iter().flat_map(|state| gates::of_old_work(state, &shown)));
     }
@@ -149,10 +155,19 @@ fn one_file(place: &Place<'_>, path: &Path, explain: bool, format: CheckFormat) 
     if let Some(read) = &read {
         findings.extend(tasks::findings(read));
         findings.extend(tasks::unused_sections(&read.file, &opened));
-        findings.extend(gates::findings(&opened.workspace, &read.file, &read.file.rows(), &read.shown));
+        findings.extend(gates::findings(&opened.workspace, &read.file, &read.file.boxes(&[]), &read.shown));
+    }
+    // The file's name is from here, that of the configuration from the workspace.
+    if let Ok((_, text)) = place.text() {
+        configuration::find_lines(&mut findings, &text);
     }
     let here = std::env::current_dir()?;
-    Ok(show::all(&findings, format, &here))
+    let config = opened.workspace.places.workspace.join(CONFIG);
+    for finding in &mut findings {
+        let is_config = finding.file == CONFIG;
+        finding.path = Some(if is_config { config.clone() } else { here.join(path) });
+    }
+    Ok(show::all(&findings, format, &show::base_of(path, &here)))
 }
 
 fn explained(place: &Place<'_>, read: Option<&Read>, findings: &[Finding]) -> Result<Exit, Fault> {

@@ -26,6 +26,7 @@ mod status;
 mod surgery;
 mod surroundings;
 mod teller;
+mod templates;
 mod ui;
 mod workspace;
 

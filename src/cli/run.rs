@@ -2,18 +2,20 @@
 //!
 //! Owns: what is checked before the first iteration, and how the end is told.
 //!
-//! Promises: a second run in the workspace ends at once with 75; a missing agent is said before anything
-//! begins.
+//! Promises: a second run in the workspace ends at once with 75; a missing agent and a template that cannot
+//! be filled are said before anything begins.
 //!
 //! Refuses to know: the loop.
 
 use super::args::RunArgs;
 use super::exit::Exit;
 use super::naming::key_of;
+use super::surroundings::environment;
+use super::templates;
 use super::ui;
 use super::workspace::{Place, Workspace, show_problems};
-use crate::agent::detect;
-use crate::config::{Role, role_of};
+use crate::agent::{AgentCall, CallFacts, agent_call, detect};
+use crate::config::{AgentSettings, Role, role_of};
 use crate::engine::{Engine, Fault, FaultKind};
 use crate::machine::choice::is_required_open;
 use crate::machine::event::{Event, Mode};
@@ -21,10 +23,12 @@ use crate::machine::policy::Policy;
 use crate::machine::state::{Phase, State};
 use crate::machine::step;
 use crate::machine::stop::Stop;
+use crate::report::plain::line;
 use crate::sys::disk::RealDisk;
+use crate::sys::programs::is_program;
 use serde_json::json;
 use std::collections::BTreeSet;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Runs the loop.
 pub(super) fn run(place: &Place<'_>, args: &RunArgs) -> Result<Exit, Fault> {
@@ -93,35 +97,75 @@ pub(super) fn told(place: &Place<'_>, stop: &Stop) -> Exit {
     exit
 }
 
-/// Each role that an open box needs has an agent, and its program is there.
+/// Each role that an open box needs has an agent, its program is there, and a prompt can be made for it.
 fn needs_agents(workspace: &Workspace, state: &State) -> Result<(), Fault> {
     let open = state.book().rows.iter().filter(|row| is_required_open(row));
     let roles: BTreeSet<Role> = open.filter_map(|row| role_of(&row.key.stage)).collect();
-    missing_agents(workspace, &roles).into_iter().next().map_or(Ok(()), Err)
+    if let Some(missing) = missing_agents(workspace, &roles).into_iter().next() {
+        return Err(missing.fault);
+    }
+    Ok(roles.into_iter().try_for_each(|role| templates::trouble(workspace, role))?)
 }
 
-/// The roles without an agent that could be started, one fault each.
-pub(super) fn missing_agents(workspace: &Workspace, roles: &BTreeSet<Role>) -> Vec<Fault> {
+/// An agent that could not be started.
+pub(super) struct Missing {
+    /// What is wrong.
+    pub(super) fault: Fault,
+    /// The key of the configuration that names it, or should.
+    pub(super) key: String,
+}
+
+/// The roles without an agent that could be started, each agent once.
+pub(super) fn missing_agents(workspace: &Workspace, roles: &BTreeSet<Role>) -> Vec<Missing> {
     let path = std::env::var_os("PATH").unwrap_or_default();
-    let path = path.to_string_lossy();
+    let environment = environment();
     let mut said = BTreeSet::new();
     let mut faults = Vec::new();
     for role in roles {
-        let what = match workspace.settings.agent_for(*role) {
-            None => format!("No agent is configured for the role {}.", role.word()),
+        let (what, key) = match workspace.settings.agent_for(*role) {
+            None => {
+                let what = format!("No agent is configured for the role {}.", role.word());
+                (what, format!("roles.{}", role.word()))
+            }
             Some((name, agent)) => {
-                let program = agent.command.first().map(String::as_str).unwrap_or_default();
-                if is_there(program, &path, &workspace.places.workspace) {
-                    continue;
+                let call = call(workspace, agent, *role, &environment);
+                let program = call.argv.first().map(String::as_str).unwrap_or_default();
+                match lacks(program, &call.env, &workspace.places.workspace) {
+                    None => continue,
+                    Some(why) => {
+                        let what =
+                            format!("The program `{}` of the agent `{name}` {why}.", line(program, 400));
+                        let way = if agent.preset.is_some() { "preset" } else { "command" };
+                        (what, format!("agents.{name}.{way}"))
+                    }
                 }
-                format!("The program `{program}` of the agent `{name}` was not found.")
             }
         };
         if said.insert(what.clone()) {
-            faults.push(missing(what, &path));
+            faults.push(Missing { fault: missing(what, &path.to_string_lossy()), key });
         }
     }
     faults
+}
+
+/// The call of an agent as far as it is known before an attempt.
+fn call(
+    workspace: &Workspace,
+    agent: &AgentSettings,
+    role: Role,
+    environment: &[(String, String)],
+) -> AgentCall {
+    let facts = CallFacts {
+        prompt_file: "",
+        task: "",
+        task_text: "",
+        stage: "",
+        role,
+        workspace: &workspace.places.workspace.to_string_lossy(),
+        iteration: 1,
+        attempt: 1,
+    };
+    agent_call(agent, &facts, environment)
 }
 
 fn missing(what: String, path: &str) -> Fault {
@@ -135,11 +179,24 @@ fn missing(what: String, path: &str) -> Fault {
     Fault::new(FaultKind::Setup, what, hint)
 }
 
-fn is_there(program: &str, path: &str, workspace: &Path) -> bool {
-    if program.contains('/') {
-        return workspace.join(program).is_file();
+/// Why a program cannot be started in the workspace with this environment; `None` when it can. What is
+/// relative, in its path or in `PATH`, is meant from there.
+fn lacks(program: &str, environment: &[(String, String)], workspace: &Path) -> Option<&'static str> {
+    let files: Vec<PathBuf> = if program.contains('/') {
+        vec![workspace.join(program)]
+    } else {
+        let path = environment.iter().find(|(name, _)| name == "PATH").map(|(_, path)| path.as_str());
+        let folders = std::env::split_paths(path.unwrap_or_default());
+        folders.map(|folder| workspace.join(folder).join(program)).collect()
+    };
+    if program.is_empty() {
+        return Some("is not named");
     }
-    !program.is_empty() && path.split(':').any(|folder| Path::new(folder).join(program).is_file())
+    if files.iter().any(|file| is_program(file)) {
+        return None;
+    }
+    let is_there = files.iter().any(|file| file.exists());
+    Some(if is_there { "is no file that may be executed" } else { "was not found" })
 }
 
 fn dry_run(place: &Place<'_>, workspace: &Workspace, args: &RunArgs) -> Result<Exit, Fault> {

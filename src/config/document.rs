@@ -43,7 +43,7 @@ pub(super) struct Unreadable {
 pub(super) fn parse(text: &str) -> Result<Node, Unreadable> {
     match serde_yaml::from_str::<Option<Node>>(without_mark(text)) {
         Ok(node) => Ok(node.unwrap_or(Node::Null)),
-        Err(error) => Err(unreadable(&error)),
+        Err(error) => Err(unreadable(&error, text)),
     }
 }
 
@@ -71,11 +71,54 @@ fn without_mark(text: &str) -> &str {
     text.strip_prefix('\u{feff}').unwrap_or(text)
 }
 
-fn unreadable(error: &serde_yaml::Error) -> Unreadable {
+fn unreadable(error: &serde_yaml::Error, text: &str) -> Unreadable {
     let line = error.location().and_then(|place| u64::try_from(place.line()).ok());
-    let text = error.to_string();
-    let why = text.split(" at line ").next().unwrap_or(&text).replace(char::is_control, " ");
+    let told = error.to_string();
+    let why = told.split(" at line ").next().unwrap_or(&told).replace(char::is_control, " ");
+    // For these two the library names no line, or the first one.
+    let line = if why.contains("more than one document") {
+        second_document(text)
+    } else if why.contains("control characters") {
+        unprintable(text).or(line)
+    } else {
+        line
+    };
     Unreadable { line, why }
+}
+
+/// The line of the mark `---` that begins a second document.
+fn second_document(text: &str) -> Option<u64> {
+    let is_mark = |line: &str| {
+        line.strip_prefix("---").is_some_and(|rest| rest.trim_start() != rest || rest.is_empty())
+    };
+    let is_empty = |line: &str| line.trim().is_empty() || line.starts_with(['#', '%']);
+    let mut lines = (1..).zip(text.lines()).skip_while(|(_, line)| is_empty(line));
+    // The first line with something on it begins the first document, whether it is a mark or not.
+    lines.next();
+    lines.find(|(_, line)| is_mark(line)).map(|(number, _)| number)
+}
+
+/// The line of the first character that YAML forbids (YAML 1.2, production `c-printable`).
+fn unprintable(text: &str) -> Option<u64> {
+    let forbidden =
+        |c: char| (c.is_control() && !matches!(c, '\t' | '\n' | '\r' | '\u{85}')) || c == '\u{fffe}';
+    let before = text.get(..text.find(forbidden)?)?;
+    u64::try_from(before.matches('\n').count() + 1).ok()
+}
+
+/// The line of a key, dotted from the root; `None` where it is not written. A name may hold dots itself.
+pub(super) fn line_of_key(text: &str, key: &str) -> Option<u64> {
+    let tree = parse(text).ok()?;
+    let (mut node, mut rest, mut steps) = (&tree, key, Vec::new());
+    while !rest.is_empty() {
+        let Node::Map(entries) = node else { return None };
+        let below =
+            |name: &str| rest.strip_prefix(name).filter(|rest| rest.is_empty() || rest.starts_with('.'));
+        let (at, (name, child)) = entries.iter().enumerate().find(|(_, (name, _))| below(name).is_some())?;
+        (node, rest) = (child, below(name)?.trim_start_matches('.'));
+        steps.push(at);
+    }
+    line_of(text, &steps, Part::Key)
 }
 
 impl<'de> Deserialize<'de> for Node {
@@ -257,5 +300,40 @@ impl<'de> Visitor<'de> for Walk<'_> {
         }
         map.next_key::<IgnoredAny>()?;
         map.next_value_seed(below)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{line_of_key, parse};
+
+    #[test]
+    fn what_the_library_tells_no_line_of_has_one() {
+        let line = |text: &str| parse(text).expect_err(text).line;
+        assert_eq!(line("---\na: 1\n---\nb: 1"), Some(3));
+        assert_eq!(line("# words\n\na: 1\n--- # more\nb: 1"), Some(4));
+        assert_eq!(line("a: ---x\n---\n"), Some(2));
+        assert_eq!(line("a: 1\nb: \u{1b}[31m\n"), Some(2));
+        assert_eq!(line("a: 1\n\nb: \"\u{7f}\"\n"), Some(3));
+        assert_eq!(line("\u{0}"), Some(1));
+        assert_eq!(line("a: 1\nb: [\n"), parse("a: 1\nb: [\n").expect_err("broken").line);
+    }
+
+    #[test]
+    fn a_key_is_found_whatever_its_name_holds() {
+        let text = "a.b:\n  c:\n    d: 1\n  c.d: 2\na: {b: 1,\n  x: 2}\n";
+        for (key, line) in [
+            ("a.b", Some(1)),
+            ("a.b.c", Some(2)),
+            ("a.b.c.d", Some(3)),
+            ("a", Some(5)),
+            ("a.x", Some(6)),
+            ("a.b.e", None),
+            ("", None),
+            ("a.b.c.d.e", None),
+        ] {
+            assert_eq!(if key.is_empty() { None } else { line_of_key(text, key) }, line, "{key}");
+        }
+        assert_eq!(line_of_key("a: [", "a"), None);
     }
 }

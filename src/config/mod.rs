@@ -94,6 +94,11 @@ fn tree(text: &str, given: &[Given]) -> Result<(Node, Sources), Vec<ConfigError>
     Ok((tree, sources))
 }
 
+/// Where the first bracket too many stands: the library takes quadratic time for nests.
+fn brackets_beyond(text: &str) -> Option<usize> {
+    text.match_indices(['[', '{']).nth(MOST_BRACKETS).map(|(at, _)| at)
+}
+
 /// The text as a tree.
 fn file_tree(text: &str) -> Result<Node, ConfigError> {
     let anew = "Start again from what `ralph init` writes.";
@@ -101,7 +106,7 @@ fn file_tree(text: &str) -> Result<Node, ConfigError> {
         let what = format!("The file is longer than {LONGEST_TEXT} bytes.");
         return Err(ConfigError::new(None, "", &what, anew));
     }
-    if let Some((at, _)) = text.match_indices(['[', '{']).nth(MOST_BRACKETS) {
+    if let Some(at) = brackets_beyond(text) {
         let line = text.get(..at).map(|before| before.split('\n').count() as u64);
         let what = format!("The file opens more than {MOST_BRACKETS} brackets.");
         return Err(ConfigError::new(line, "", &what, anew));
@@ -111,6 +116,12 @@ fn file_tree(text: &str) -> Result<Node, ConfigError> {
         let hint = "Mend the line; `ralph schema` and README.md show what may stand there.";
         ConfigError::new(error.line, "", &what, hint)
     })
+}
+
+/// The line on which the file writes a key (`gates.PITEST.threshold`); `None` where it does not.
+pub fn key_line(text: &str, key: &str) -> Option<u64> {
+    let is_bounded = text.len() <= LONGEST_TEXT && brackets_beyond(text).is_none();
+    if is_bounded && !key.is_empty() { document::line_of_key(text, key) } else { None }
 }
 
 /// The role of the agent that does a stage (design §5); `None` for a gate, which has no agent.

@@ -367,7 +367,7 @@ fn a_text_that_is_no_yaml_or_no_map_is_one_error() {
     2||config.yaml:2: The file must hold keys with values. → Write lines such as `spec: docs`.
     ");
     insta::assert_snapshot!(wrong("a: 1\n---\nb: 2\n"), @r"
-    -||config.yaml: The file cannot be read as YAML: deserializing from YAML containing more than one document is not supported. → Mend the line; `ralph schema` and README.md show what may stand there.
+    2||config.yaml:2: The file cannot be read as YAML: deserializing from YAML containing more than one document is not supported. → Mend the line; `ralph schema` and README.md show what may stand there.
     ");
     insta::assert_snapshot!(wrong("? [a, b]\n: c\n"), @r"
     1||config.yaml:1: The file cannot be read as YAML: invalid type: sequence, expected a key that is plain text. → Mend the line; `ralph schema` and README.md show what may stand there.

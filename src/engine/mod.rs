@@ -19,7 +19,7 @@ mod world;
 
 pub use fault::{Fault, FaultKind};
 pub use follow::Follow;
-pub use outside::{Outside, Parts, private_folder};
+pub use outside::{Outside, Parts, own_template, private_folder};
 pub use places::Places;
 pub use world::{AgentEnd, Awaited, Judged, JudgedAhead, Readings, Started, World};
 

@@ -33,6 +33,11 @@ impl Places {
         self.spec.join("validation-report.md")
     }
 
+    /// `.ralph/prompts/worker.md`, of the role with that word.
+    pub fn template(&self, role: &str) -> PathBuf {
+        self.workspace.join(format!(".ralph/prompts/{role}.md"))
+    }
+
     /// `.ralph/state`.
     pub fn state(&self) -> PathBuf {
         self.workspace.join(".ralph/state")

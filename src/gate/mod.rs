@@ -21,6 +21,7 @@ mod memory;
 mod module;
 mod outcome;
 mod pit;
+mod pom_entry;
 mod ratchet;
 mod reach;
 mod report;
@@ -36,6 +37,7 @@ mod words;
 mod xml;
 
 pub use maven::{PomLinks, pom_links};
+pub use pom_entry::{PitEntry, PitSetting, PomPit, pom_pit};
 pub use run::run;
 
 use crate::machine::facts::FileChange;

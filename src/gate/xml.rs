@@ -25,6 +25,8 @@ pub(crate) struct Node {
     pub(crate) text: String,
     /// Its elements.
     pub(crate) children: Vec<Node>,
+    /// The line on which its tag begins, 1-based.
+    pub(crate) line: u32,
 }
 
 impl Node {
@@ -61,7 +63,9 @@ pub(crate) fn read(text: &str) -> Option<Node> {
     let mut reader = Reader::from_str(text);
     let mut open: Vec<Node> = vec![Node::default()];
     let mut nodes = 0;
+    let mut at = Line { text, number: 1, counted: 0 };
     loop {
+        let line = at.of(reader.buffer_position());
         match reader.read_event().ok()? {
             Event::Start(tag) => {
                 nodes += 1;
@@ -69,12 +73,12 @@ pub(crate) fn read(text: &str) -> Option<Node> {
                     return None;
                 }
                 let name = tag.local_name().into_inner().to_owned();
-                open.push(Node { name, ..Node::default() });
+                open.push(Node { name, line, ..Node::default() });
             }
             Event::Empty(tag) => {
                 nodes += 1;
                 let name = tag.local_name().into_inner().to_owned();
-                open.last_mut()?.children.push(Node { name, ..Node::default() });
+                open.last_mut()?.children.push(Node { name, line, ..Node::default() });
             }
             Event::End(_) => {
                 let mut node = open.pop()?;
@@ -105,6 +109,23 @@ pub(crate) fn read(text: &str) -> Option<Node> {
     (roots.len() == 1).then(|| roots.pop()).flatten()
 }
 
+/// The line of a place, counted on from the last one.
+struct Line<'t> {
+    text: &'t str,
+    number: u32,
+    counted: usize,
+}
+
+impl Line<'_> {
+    fn of(&mut self, offset: u64) -> u32 {
+        let offset = usize::try_from(offset).unwrap_or(usize::MAX).min(self.text.len());
+        let lines = self.text.get(self.counted..offset).map_or(0, |passed| passed.matches('\n').count());
+        self.number = self.number.saturating_add(u32::try_from(lines).unwrap_or(u32::MAX));
+        self.counted = self.counted.max(offset);
+        self.number
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::read;
@@ -115,6 +136,11 @@ mod tests {
         let root = read(pom).unwrap();
         assert_eq!((root.name.as_str(), root.text_at(&["build", "a"])), ("project", Some("x <A")));
         assert_eq!(root.text_at(&["build", "b"]), None);
+        let lines = read("<!--\n--><a>\n<b\n/><c>\n\n</c> <d/></a>").unwrap();
+        assert_eq!(
+            (lines.line, lines.children.iter().map(|c| c.line).collect::<Vec<_>>()),
+            (2, vec![3, 4, 6])
+        );
         assert_eq!(root.all(&["build"]).len(), 2);
     }
 

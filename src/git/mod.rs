@@ -32,6 +32,7 @@ mod revision;
 mod stamp;
 mod survey;
 mod tree;
+mod underway;
 mod walk;
 
 pub use checkout::{Checkout, Inspected, Written, is_repository};
@@ -39,6 +40,7 @@ pub use error::{GitError, GitErrorKind};
 pub use first::first_commit;
 pub use restore::{Extent, PutBack};
 pub use survey::Surveyed;
+pub use underway::Underway;
 
 use crate::machine::facts::{Dirt, Oid, PackageState, Snapshot};
 use crate::source::{Classifier, Kind, RepoPath};

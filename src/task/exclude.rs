@@ -1,6 +1,6 @@
 //! Which parts of a task file hold no tasks: front matter, fenced code, HTML comments.
 //!
-//! Owns: the question put to pulldown-cmark and its answer as byte ranges.
+//! Owns: the questions put to pulldown-cmark and its answers as byte ranges and lines.
 //!
 //! Promises: ranges in ascending order, without overlap, in offsets of the whole file; the answer does
 //! not depend on what stands in a box, so a flip can never hide or reveal a task.
@@ -9,7 +9,11 @@
 
 use super::scan::{checkbox, is_blank, item, lines};
 use pulldown_cmark::{CodeBlockKind, Event, Options, Parser, Tag};
+use std::collections::HashSet;
 use std::ops::Range;
+
+/// Columns between two tab stops.
+const TAB: usize = 4;
 
 /// What is left out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,7 +46,7 @@ pub(super) fn excluded(bytes: &[u8]) -> Vec<Excluded> {
     let mut found: Vec<Excluded> = front.into_iter().collect();
     let body = bytes.get(base..).unwrap_or_default();
     if may_exclude(body) {
-        let sketch = Sketch::new(bytes, base);
+        let sketch = Sketch::new(bytes, base, true);
         for (event, range) in Parser::new_ext(&sketch.text, Options::ENABLE_TASKLISTS).into_offset_iter() {
             if let Some((kind, closed)) = judge(&event, &sketch.text, &range) {
                 let range = sketch.origin(range.start)..sketch.line_after(range.end);
@@ -51,6 +55,16 @@ pub(super) fn excluded(bytes: &[u8]) -> Vec<Excluded> {
         }
     }
     found
+}
+
+/// The starts of the lines on which `CommonMark` begins a list item.
+pub(super) fn list_items(bytes: &[u8]) -> HashSet<usize> {
+    let start = bom(bytes);
+    let base = front_matter(bytes, start).map_or(start, |front| front.range.end);
+    let sketch = Sketch::new(bytes, base, false);
+    let events = Parser::new_ext(&sketch.text, Options::ENABLE_TASKLISTS).into_offset_iter();
+    let items = events.filter(|(event, _)| matches!(event, Event::Start(Tag::Item)));
+    items.map(|(_, range)| sketch.line_at(range.start)).collect()
 }
 
 /// Front matter: line 1 is exactly `---`, and a later line is `---` or `...`.
@@ -121,7 +135,9 @@ struct Sketch {
 }
 
 impl Sketch {
-    fn new(bytes: &[u8], from: usize) -> Self {
+    /// `merges`: equal lines with boxes become one; else tabs become blanks, so that offsets in a line are
+    /// those of the sketch alone.
+    fn new(bytes: &[u8], from: usize, merges: bool) -> Self {
         let mut text = Vec::with_capacity(bytes.len() / 8);
         let mut starts = Vec::new();
         let mut last_box: &[u8] = b"";
@@ -135,17 +151,21 @@ impl Sketch {
                 None => (first_letter(whole), b"".as_slice(), None),
             };
             let kept = whole.get(..kept).unwrap_or_default();
-            if !letter.is_empty() && kept == last_box {
+            if merges && !letter.is_empty() && kept == last_box {
                 continue;
             }
             last_box = if letter.is_empty() { b"" } else { kept };
             starts.push((text.len(), line.start));
-            let shown = |(at, byte): (usize, &u8)| match byte {
-                _ if mark == Some(at) => b' ',
-                byte if byte.is_ascii() => *byte,
-                _ => b'%',
-            };
-            text.extend(kept.iter().enumerate().map(shown));
+            let begin = text.len();
+            for (at, byte) in kept.iter().enumerate() {
+                match byte {
+                    _ if mark == Some(at) => text.push(b' '),
+                    // The parser tells a wrong place of an item that begins inside of a tab.
+                    b'\t' if !merges => text.resize(begin + (text.len() - begin) / TAB * TAB + TAB, b' '),
+                    byte if byte.is_ascii() => text.push(*byte),
+                    _ => text.push(b'%'),
+                }
+            }
             text.extend_from_slice(letter);
             text.extend_from_slice(bytes.get(line.end..line.next).unwrap_or_default());
         }
@@ -157,6 +177,12 @@ impl Sketch {
     fn origin(&self, offset: usize) -> usize {
         let line = self.starts.partition_point(|(start, _)| *start <= offset).saturating_sub(1);
         self.starts.get(line).map_or(0, |(start, origin)| origin + (offset - start))
+    }
+
+    /// The offset in the file of the line in which an offset of the sketch lies.
+    fn line_at(&self, offset: usize) -> usize {
+        let line = self.starts.partition_point(|(start, _)| *start <= offset).saturating_sub(1);
+        self.starts.get(line).map_or(0, |(_, origin)| *origin)
     }
 
     /// The offset in the file of the first line that does not begin before an offset of the sketch.

@@ -10,6 +10,7 @@
 mod below;
 mod lines;
 mod stages;
+mod unlisted;
 
 use super::exclude::{Kind, bom};
 use super::grammar::{Head, head};
@@ -41,6 +42,8 @@ pub enum RemarkKind {
     MalformedBox,
     /// `- [P] T001 …`: a task without its box.
     MissingBox,
+    /// A task that `CommonMark` does not read as a list item: it is indented like code, or stands in HTML.
+    UnlistedBox,
     /// A box in a table cell is no task.
     BoxInTable,
     /// A box in a heading is no task.
@@ -84,6 +87,16 @@ impl Remark {
     }
 }
 
+/// The encoding that a byte-order mark names, when it is not UTF-8.
+fn wide(bytes: &[u8]) -> Option<&'static str> {
+    let starts = |mark: &[u8]| bytes.starts_with(mark);
+    match () {
+        () if starts(b"\xff\xfe\0\0") || starts(b"\0\0\xfe\xff") => Some("UTF-32"),
+        () if starts(b"\xff\xfe") || starts(b"\xfe\xff") => Some("UTF-16"),
+        () => None,
+    }
+}
+
 impl TaskFile {
     /// What is odd about this file, by line.
     pub fn remarks(&self) -> Vec<Remark> {
@@ -93,6 +106,7 @@ impl TaskFile {
         remarks.extend(self.tasks_alone());
         remarks.extend(self.duplicate_ids());
         remarks.extend(self.ticked_parents());
+        remarks.extend(unlisted::remarks(self));
         remarks.extend(stages::remarks(self));
         remarks.extend(below::remarks(self));
         remarks.sort_by_key(|remark| (remark.line, remark.kind));
@@ -101,7 +115,14 @@ impl TaskFile {
 
     fn whole_file(&self) -> Vec<Remark> {
         let mut remarks = Vec::new();
-        if self.is_empty() && self.left_out.is_empty() {
+        if let (true, Some(encoding)) = (self.is_empty(), wide(&self.bytes)) {
+            remarks.push(Remark::new(
+                1,
+                RemarkKind::NoTasks,
+                format!("The file is encoded as {encoding}, in which no box `- [ ] …` can be found."),
+                format!("Save it as UTF-8: `iconv -f {encoding} -t UTF-8`, or your editor's \"Save with encoding\"."),
+            ));
+        } else if self.is_empty() && self.left_out.is_empty() {
             remarks.push(Remark::new(
                 1,
                 RemarkKind::NoTasks,

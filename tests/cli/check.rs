@@ -28,7 +28,7 @@ fn everything_is_found_at_once() {
       hint: Add a line `- [ ] 5. …` before it, or remove the stage.
     error: app/README.md: There are uncommitted changes that no attempt left. [uncommitted-changes]
       hint: commit, stash or remove them
-    error: .ralph/config.yaml: The program `no-such-agent` of the agent `default` was not found. [missing-agent]
+    error: .ralph/config.yaml:2: The program `no-such-agent` of the agent `default` was not found. [missing-agent]
       hint: name one under agents: in .ralph/config.yaml (no agent CLI that ralph knows is on PATH)
     4 errors, 0 warnings
     ");
@@ -154,6 +154,72 @@ fn gates_that_will_have_nothing_to_judge_are_told_from_the_words_of_the_spec() {
 }
 
 #[test]
+fn names_of_products_and_of_files_are_no_classes() {
+    let project = Project::empty();
+    let lines = |tasks: &str| {
+        project.write("tasks.md", tasks);
+        let all = rules(&project, &["--tasks", "tasks.md"], 0);
+        all.into_iter()
+            .filter_map(|rule| rule.strip_prefix("gate-without-java tasks.md:").map(str::to_owned))
+            .collect::<Vec<_>>()
+    };
+    let one = |text: &str| lines(&format!("- [ ] 1. {text}\n- [ ] 1.PITEST\n"));
+    for text in [
+        "Implement the TypeScript client in `web/client.ts`",
+        "Update the GitHub workflow in .github/workflows/ci.yml",
+        "Write docs/UserGuide.md",
+        "Draw the LoginForm with useState in web/login.tsx",
+        "Set the version in `build.gradle.kts` and pom.xml",
+    ] {
+        assert_eq!(one(text), ["2"], "{text}");
+    }
+    for text in [
+        "Describe OrderService in README.md",
+        "Port `Order.kt` and README.md",
+        "Change the class in web/client.ts and behind it",
+        "Mend OrderService",
+        "Mend the GitHub login",
+    ] {
+        assert_eq!(one(text), [""; 0], "{text}");
+    }
+}
+
+#[test]
+fn a_wider_gate_is_told_when_none_of_its_tasks_changes_java() {
+    let project = Project::empty();
+    let lines = |tasks: &str| {
+        project.write("tasks.md", tasks);
+        let all = project.ralph(&["check", "--tasks", "tasks.md", "--json"]).code(0).json();
+        let found = all.iter().filter(|finding| finding["rule"] == "gate-without-java");
+        found.map(|finding| finding["line"].as_u64().unwrap()).collect::<Vec<_>>()
+    };
+    let docs = "# Docs\n- [ ] 1. Write guide.md\n- [ ] 2. Pages\n  - [ ] 2.1 index.html\n- [ ] G1.PITEST\n";
+    assert_eq!(lines(docs), [5]);
+    assert_eq!(lines(&format!("{docs}- [ ] END.PITEST\n")), [5, 6]);
+    // One task that may be about Java, and nothing is said.
+    assert_eq!(lines(&format!("{docs}# Code\n- [ ] 3. Mend it\n- [ ] G2.PITEST\n- [ ] END.PITEST\n")), [5]);
+    assert_eq!(lines(&docs.replace("guide.md", "guide.md for OrderService")), [0; 0]);
+    assert_eq!(lines(&docs.replace("guide.md", "it")), [0; 0]);
+}
+
+#[test]
+fn stages_without_a_line_are_asked_too() {
+    let project = Project::new("- [ ] 1. Write guide.md\n- [ ] 2. Mend OrderService\n");
+    project.config("stages: virtual\n");
+    let check = |args: &[&str]| {
+        let found = project.ralph(&[&["check", "--json"], args].concat()).json();
+        let of_rule = found.into_iter().filter(|finding| finding["rule"] == "gate-without-java");
+        of_rule
+            .map(|f| (f["line"].as_u64().unwrap(), f["what"].as_str().unwrap().to_owned()))
+            .collect::<Vec<_>>()
+    };
+    for found in [check(&[]), check(&["--tasks", "tasks.md"])] {
+        assert_eq!(found.len(), 1, "{found:?}");
+        assert!(found[0].0 == 1 && found[0].1.starts_with("`1.PITEST` measures Java"), "{found:?}");
+    }
+}
+
+#[test]
 fn a_gate_over_work_that_was_done_before_ralph_ran_is_told() {
     let project = Project::new("- [x] 1. One\n- [ ] 1.LINT\n- [ ] 2. Two\n- [ ] 2.LINT\n- [ ] END.LINT\n");
     project.config("gates:\n  LINT: {run: [sh, -c, 'exit 0']}\n");
@@ -194,7 +260,7 @@ fn a_task_file_outside_of_any_workspace_is_checked() {
         "gates: {LINT: {run: [sh]}}\ntasks: {sections: {exclude: [Later, Never]}}\n",
     );
     project.write("plan.md", "- [ ] 1. One\n- [ ] 1.LINT\n# Later\n- [ ] 9.PITEST\n");
-    assert_eq!(rules(&project, &["--tasks", "plan.md"], 0), ["unknown-section .ralph/config.yaml"]);
+    assert_eq!(rules(&project, &["--tasks", "plan.md"], 0), ["unknown-section .ralph/config.yaml:2"]);
 }
 
 #[test]
@@ -288,4 +354,181 @@ fn findings_are_sarif() {
         results.iter().map(|result| result["partialFingerprints"].clone()).collect::<Vec<_>>()
     };
     assert_eq!(prints(&log), prints(&moved));
+}
+
+/// The places of all results: `path:line`.
+fn sarif_places(project: &Project, folder: &str, args: &[&str]) -> Vec<String> {
+    let mut check = project.command(&[&["check", "--format", "sarif"], args].concat());
+    check.current_dir(project.path(folder));
+    let log: Value = serde_json::from_str(&Project::finish(check).out).unwrap();
+    let results = log["runs"][0]["results"].as_array().unwrap();
+    let place = |result: &Value| {
+        let place = &result["locations"][0]["physicalLocation"];
+        format!("{}:{}", place["artifactLocation"]["uri"].as_str().unwrap(), place["region"]["startLine"])
+    };
+    results.iter().map(place).collect()
+}
+
+#[test]
+fn odd_names_of_files_are_told_as_they_are() {
+    use std::os::unix::ffi::OsStrExt as _;
+    let project = Project::new("- [ ] 1. One\n");
+    let names: [&[u8]; 3] = ["Übung ä.java".as_bytes(), b"a\x1b[31m\"b", b"\xff.txt"];
+    for name in names {
+        fs_err::write(project.path("src/app").join(std::ffi::OsStr::from_bytes(name)), "x").unwrap();
+    }
+    project.git("src/app", &["add", "--all"]);
+    let mut places = sarif_places(&project, "", &[]);
+    places.sort();
+    assert_eq!(
+        places,
+        ["src/app/%C3%9Cbung%20%C3%A4.java:1", "src/app/%FF.txt:1", "src/app/a%1B%5B31m%22b:1"]
+    );
+    let mut told = rules(&project, &[], 1);
+    told.sort();
+    assert_eq!(
+        told,
+        [
+            r#"uncommitted-changes "app/\377.txt""#,
+            "uncommitted-changes app/a\u{1b}[31m\"b",
+            "uncommitted-changes app/Übung ä.java"
+        ]
+    );
+    let human = project.ralph(&["check"]).code(1).out;
+    assert!(human.contains("error: app/Übung ä.java: There are uncommitted"), "{human}");
+    assert!(human.contains(r#"error: "app/a\033[31m\"b": There are uncommitted"#), "{human}");
+}
+
+#[test]
+fn places_are_from_the_root_of_the_repository_however_a_file_is_named() {
+    let project = Project::empty();
+    let file = "proj/spec dir/tasks.md";
+    project.write(file, "- [ ] 3.PITEST\n");
+    project.write("proj/other/deep/x", "");
+    project.git("", &["init", "--quiet"]);
+    let wanted = ["proj/spec%20dir/tasks.md:1"];
+    let whole = project.path(file);
+    let whole = whole.to_str().unwrap();
+    for (folder, named) in [
+        ("proj/spec dir", "tasks.md"),
+        ("proj/spec dir", "./tasks.md"),
+        ("proj/spec dir", whole),
+        ("proj/other/deep", "../../spec dir/tasks.md"),
+        ("proj/other/deep", whole),
+        ("..", whole),
+    ] {
+        assert_eq!(sarif_places(&project, folder, &["--tasks", named]), wanted, "{folder} {named}");
+    }
+    std::os::unix::fs::symlink(project.path("proj/spec dir"), project.path("../link")).unwrap();
+    let linked = project.path("../link/tasks.md");
+    let linked = linked.to_str().unwrap();
+    assert_eq!(sarif_places(&project, "proj/other", &["--tasks", linked]), wanted);
+    // The configuration's own place is from the workspace.
+    project.write("proj/.ralph/config.yaml", "tasks: {sections: {exclude: [Later]}}\n");
+    let places = sarif_places(&project, "proj/spec dir", &["--tasks", "tasks.md"]);
+    assert_eq!(places, ["proj/spec%20dir/tasks.md:1", "proj/.ralph/config.yaml:1"]);
+}
+
+#[test]
+fn what_the_environment_says_wrong_leads_to_a_file_that_is_there() {
+    let project = Project::new("- [ ] 1. One\n");
+    let mut check = project.command(&["check", "--format", "sarif"]);
+    check.env("RALPH_THRESHOLD", "x");
+    let log: Value = serde_json::from_str(&Project::finish(check).code(1).out).unwrap();
+    let place = &log["runs"][0]["results"][0]["locations"][0]["physicalLocation"];
+    assert_eq!(place["artifactLocation"]["uri"], ".ralph/config.yaml");
+}
+
+#[test]
+fn findings_about_the_configuration_stand_on_the_line_of_their_key() {
+    let project = Project::new("- [ ] 1. One\n- [ ] 1.LINT\n- [ ] 1.PRE-CR\n");
+    project.write(
+        ".ralph/config.yaml",
+        "roles: {quality-reviewer: second.one}\nagents:\n  default:\n    command: [sh, agent.sh]\n  second.one:\n    env: {A: b}\n    command: [gone]\n\
+         gates:\n  LINT:\n    limit: 5m\n    run: [gone]\nchecks: {green: [gone]}\non:\n\n  done: [gone]\n",
+    );
+    assert_eq!(
+        rules(&project, &[], 1),
+        [
+            "missing-agent .ralph/config.yaml:7",
+            "missing-engine .ralph/config.yaml:11",
+            "missing-program .ralph/config.yaml:12",
+            "missing-program .ralph/config.yaml:15"
+        ]
+    );
+    // Stages without a line stand nowhere: what is wrong with their places is wrong in the configuration.
+    project.config("stages: virtual\nplacement:\n  PITEST: {after: ['9']}\n");
+    assert!(rules(&project, &[], 1).contains(&"placed-after-no-task .ralph/config.yaml:4".to_owned()));
+}
+
+#[test]
+fn a_changed_journal_is_told_with_its_line() {
+    let project = Project::new("- [ ] 1. One\n- [ ] 2. Two\n");
+    project.ralph(&["run", "--once"]).code(5);
+    let journal = ".ralph/state/journal.jsonl";
+    let text = project.read(journal).replacen("surveyed", "Surveyed", 1);
+    let line = text.lines().position(|line| line.contains("Surveyed")).unwrap() + 1;
+    project.write(journal, &text);
+    let found = project.ralph(&["check", "--json"]).code(1).json();
+    let found = found.iter().find(|finding| finding["rule"] == "journal").unwrap();
+    assert_eq!((found["file"].as_str(), found["line"].as_u64()), (Some(journal), Some(line as u64)));
+    assert!(found["what"].as_str().unwrap().starts_with("The journal was changed"), "{found}");
+}
+
+/// The findings of a task file alone.
+fn in_tasks(project: &Project, text: impl AsRef<[u8]>, code: i32) -> Vec<String> {
+    project.write("t.md", text);
+    rules(project, &["--tasks", "t.md"], code)
+}
+
+#[test]
+fn boxes_in_tables_are_found_with_words_behind_them_and_below_a_list() {
+    let project = Project::empty();
+    for gap in ["", "\n"] {
+        let table = format!("- [ ] 1. x\n{gap}| a | b |\n|---|---|\n| [ ] 7. table | x |\n| y | [x] |\n");
+        let line = 4 + gap.len();
+        assert_eq!(in_tasks(&project, table, 0), [format!("box-in-table t.md:{line}")]);
+    }
+    assert_eq!(in_tasks(&project, "- [ ] 1. x\n\n| a[ ]b | [x](y) | `[ ]` |\n", 0), [""; 0]);
+}
+
+#[test]
+fn tasks_that_other_tools_read_as_code_or_text_are_told() {
+    let project = Project::empty();
+    for (text, line) in [
+        ("    - [ ] 1. x\n", Some(1)),
+        ("---\na: b\n---\n\t- [ ] 1. x\n", Some(4)),
+        ("\u{feff}words\n\n\t- [ ] 1. x\n\t- [ ] 2. x\n- [ ] 3. y\n", Some(3)),
+        ("words\n    - [ ] 1. x\n", Some(2)),
+        ("- [ ] 1. x\n      - [ ] 1.1 y\n", Some(2)),
+        ("<details>\n- [ ] 1. x\n</details>\n", Some(2)),
+        ("<details>\n\n- [ ] 1. x\n\n</details>\n", None),
+        ("- [ ] 1. x\n    - [ ] 1.1 y\n\t- [ ] 1.2 z\n", None),
+        ("- [ ] 1. x\n\t- [ ] 1.1 y\n\t\t- [ ] 1.1.1 z\n\t-\t[ ] 1.2 z\n", None),
+        ("- [ ] 1. x\n\n    - [ ] 1.1 y\n\n\t- [ ] 1.2 z\n", None),
+        ("1. a\n   - [ ] 1.1 y\n\n     words\n\n     - [ ] 1.1.1 z\n", None),
+        ("words\n- [ ] 1. x\n* [x] 2. y\n  1) [ ] 3. z\n", None),
+    ] {
+        let told = in_tasks(&project, text, 0);
+        let told: Vec<_> = told.into_iter().filter(|rule| rule.starts_with("unlisted")).collect();
+        assert_eq!(
+            told,
+            line.map(|line| format!("unlisted-box t.md:{line}")).into_iter().collect::<Vec<_>>(),
+            "{text}"
+        );
+    }
+}
+
+#[test]
+fn a_file_in_another_encoding_is_told_by_its_name() {
+    let project = Project::empty();
+    let text = "- [ ] 1. x\n";
+    let wide = |order: fn(u16) -> [u8; 2]| {
+        "\u{feff}".chars().chain(text.chars()).flat_map(|c| order(c as u16)).collect::<Vec<u8>>()
+    };
+    for bytes in [wide(u16::to_le_bytes), wide(u16::to_be_bytes)] {
+        assert_eq!(in_tasks(&project, bytes, 1), ["no-tasks t.md"]);
+        let told = project.ralph(&["check", "--tasks", "t.md"]).code(1).out;
+        assert!(told.contains("encoded as UTF-16") && told.contains("Save it as UTF-8"), "{told}");
+    }
 }

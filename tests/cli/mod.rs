@@ -12,6 +12,8 @@ mod bad_input;
 mod busy;
 mod by_hand;
 mod check;
+mod check_pom;
+mod check_run;
 mod checks;
 mod doctor;
 mod gate;

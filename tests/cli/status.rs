@@ -169,7 +169,7 @@ fn what_is_next_is_what_a_run_would_take() {
     let lint = "gates:\n  LINT: {run: [sh, -c, 'exit 1']}\nlimits: {rework: 0}\n";
     project.config(lint);
     project.ralph(&["run"]).code(1);
-    let why = "1.: 1.LINT failed after 0 reworks.";
+    let why = "tasks.md:1: 1. is blocked: 1.LINT failed after 0 reworks.";
     for asked in [&["next"][..], &["run", "--dry-run"]] {
         let done = project.ralph(asked).code(1);
         assert_eq!(done.out, format!("{why}\n"));

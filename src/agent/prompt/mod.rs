@@ -8,6 +8,9 @@
 //! Refuses to know: files, where a fact came from.
 
 mod data;
+mod sample;
+
+pub use sample::try_out;
 
 use crate::config::Role;
 use crate::report::plain;
@@ -132,6 +135,20 @@ pub struct PromptError {
     pub hint: String,
 }
 
+impl PromptError {
+    /// An error; `what` is the sentence without the place.
+    pub fn new(file: String, line: Option<usize>, what: &str, hint: String) -> Self {
+        let place = line.map(|line| format!(":{line}")).unwrap_or_default();
+        let message = format!("{file}{place}: {what}");
+        Self { file, line, message, hint }
+    }
+
+    /// The message without its place.
+    pub fn what(&self) -> &str {
+        self.message.split_once(": ").map_or(&self.message, |(_, what)| what)
+    }
+}
+
 impl fmt::Display for PromptError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.message)
@@ -173,7 +190,6 @@ pub fn render(given: Option<&str>, role: Role, facts: &PromptFacts) -> Result<St
 
 fn prompt_error(file: &str, source: &str, error: &minijinja::Error) -> PromptError {
     let line = error.line();
-    let place = line.map(|line| format!(":{line}")).unwrap_or_default();
     let text = line.and_then(|line| source.lines().nth(line.saturating_sub(1))).unwrap_or_default();
     let text = plain::line(text, 120);
     let (what, hint) = if error.kind() == ErrorKind::UndefinedError {
@@ -184,8 +200,7 @@ fn prompt_error(file: &str, source: &str, error: &minijinja::Error) -> PromptErr
         let what = format!("The template cannot be filled ({})", plain::line(&detail, 200));
         (what, "Mend the line, or remove the file to use the template that comes with ralph.".to_owned())
     };
-    let message = format!("{file}{place}: {what}: `{text}`.");
-    PromptError { file: file.to_owned(), line, message, hint }
+    PromptError::new(file.to_owned(), line, &format!("{what}: `{text}`."), hint)
 }
 
 /// The facts as a template sees them.

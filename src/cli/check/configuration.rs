@@ -8,7 +8,7 @@
 
 use super::finding::{Finding, Level};
 use crate::cli::workspace::{CONFIG, Opened};
-use crate::config::ConfigError;
+use crate::config::{ConfigError, key_line};
 
 /// The mistakes.
 pub(super) fn findings(opened: &Opened) -> Vec<Finding> {
@@ -21,5 +21,13 @@ fn finding(error: &ConfigError) -> Finding {
     let place = if error.is_in_file() { CONFIG } else { place };
     let found = Finding::new(Level::Error, "config-error", place, what, error.hint.clone());
     let key = Some(error.key.clone()).filter(|key| !key.is_empty());
-    Finding { line: error.line, key, ..found }
+    // What a variable or flag said stands in no file; code scanning is led to the one that would be read.
+    Finding { line: error.line, key, path: Some(CONFIG.into()), ..found }
+}
+
+/// Gives findings about a key of the configuration the line on which the file writes it.
+pub(super) fn find_lines(findings: &mut [Finding], text: &str) {
+    for finding in findings.iter_mut().filter(|finding| finding.file == CONFIG && finding.line.is_none()) {
+        finding.line = finding.key.as_deref().and_then(|key| key_line(text, key));
+    }
 }

@@ -7,7 +7,11 @@
 //! Refuses to know: how it was found, how it is shown.
 
 use crate::engine::Fault;
+use crate::report::plain;
+use crate::source::RepoPath;
 use serde::Serialize;
+use std::borrow::Cow;
+use std::path::PathBuf;
 
 /// How grave it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -48,9 +52,9 @@ pub(super) struct Finding {
     pub(super) what: String,
     /// What to do.
     pub(super) hint: String,
-    /// The path on disk where `file` is not that, from the workspace.
+    /// The path on disk where `file` is not that, absolute or from the workspace.
     #[serde(skip)]
-    pub(super) path: Option<String>,
+    pub(super) path: Option<PathBuf>,
     /// The line itself, where it is known.
     #[serde(skip)]
     pub(super) source: String,
@@ -83,16 +87,45 @@ impl Finding {
         Self::new(Level::Error, rule, file, fault.what, fault.hint)
     }
 
+    /// What is wrong with the journal; its message begins with the line where there is one.
+    pub(super) fn of_journal(fault: Fault) -> Self {
+        const JOURNAL: &str = ".ralph/state/journal.jsonl";
+        let placed = fault.what.strip_prefix("journal.jsonl:").and_then(|rest| rest.split_once(": "));
+        let placed = placed.and_then(|(line, what)| Some((line.parse().ok()?, what)));
+        let Some((line, what)) = placed else { return Self::of_fault("journal", JOURNAL, fault) };
+        let mut letters = what.chars();
+        let what: String = letters.next().into_iter().flat_map(char::to_uppercase).chain(letters).collect();
+        Self::new(Level::Error, "journal", JOURNAL, what, fault.hint).at(line)
+    }
+
     /// The same on a line.
     pub(super) fn at(self, line: u64) -> Self {
         Self { line: Some(line), ..self }
     }
 
-    /// `tasks.md:12`.
+    /// `tasks.md:12`; a name that a terminal could not show as it is stands in quotes, as git shows it.
     pub(super) fn place(&self) -> String {
+        let is_plain = plain::line(&self.file, usize::MAX) == self.file;
+        let file = if is_plain { Cow::from(&self.file) } else { quoted(&self.file) };
         match self.line {
-            Some(line) => format!("{}:{line}", self.file),
-            None => self.file.clone(),
+            Some(line) => format!("{file}:{line}"),
+            None => file.into_owned(),
         }
+    }
+}
+
+fn quoted(name: &str) -> Cow<'_, str> {
+    RepoPath::from_bytes(name.as_bytes()).as_str().to_owned().into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Finding, Level};
+
+    #[test]
+    fn a_name_is_shown_as_it_is_where_a_terminal_may_have_it() {
+        let place = |file: &str| Finding::new(Level::Error, "x", file, "", "").at(2).place();
+        assert_eq!(place("app/Übung ä.java"), "app/Übung ä.java:2");
+        assert_eq!(place("app/a\u{1b}[31m\nb"), "\"app/a\\033[31m\\nb\":2");
     }
 }

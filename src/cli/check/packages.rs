@@ -1,13 +1,16 @@
 //! What is wrong with the packages.
 //!
-//! Owns: repositories that cannot be read, changes that nobody committed, packages without tests.
+//! Owns: repositories that cannot be read, changes that nobody committed, packages with nothing to judge.
 //!
 //! Promises: each repository that cannot be read is named, and stops no other.
 //!
 //! Refuses to know: git.
 
 use super::finding::{Finding, Level};
+use super::gates::{CLASSES, has_extension};
+use super::underway;
 use crate::cli::workspace::{CONFIG, Opened, Workspace};
+use crate::config::GateEngine;
 use crate::engine::Fault;
 use crate::git::{GitError, GitErrorKind, Repositories};
 use crate::machine::facts::{PackageState, full_path};
@@ -15,7 +18,12 @@ use crate::machine::state::State;
 use crate::source::{Classifier, Kind, RepoPath};
 use crate::task::{Row, Stage};
 use std::collections::HashSet;
-use std::path::PathBuf;
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::{Path, PathBuf};
+
+/// Files by which Java is built.
+const BUILDS: &[&str] = &["pom.xml", "build.gradle", "build.gradle.kts"];
 
 /// A package that could be read.
 pub(super) struct Package {
@@ -37,13 +45,20 @@ pub(super) fn survey(opened: &Opened, state: Option<&State>) -> (Option<Vec<Pack
     };
     let mut findings = Vec::new();
     let mut packages = Vec::new();
+    let mut seen = HashSet::new();
     for (name, surveyed) in states {
         let root = repositories.root(&name).unwrap_or(&workspace.places.workspace).to_owned();
         let folder = workspace.places.shown(&root);
-        let readable = surveyed.and_then(|state| Ok((repositories.paths_at(&name, &state.head)?, state)));
+        let readable = surveyed.and_then(|state| {
+            let files = repositories.paths_at(&name, &state.head)?;
+            Ok((files, state, repositories.underway(&name)?))
+        });
         match readable {
-            Ok((files, now)) => {
+            Ok((files, now, underway)) => {
                 findings.extend(dirt(&folder, &now, state));
+                if seen.insert(underway.repository.clone()) {
+                    findings.extend(underway::findings(&folder, &now, &underway));
+                }
                 packages.push(Package { name, root, files });
             }
             Err(error) => findings.push(unreadable(&name, &folder, &error)),
@@ -72,7 +87,7 @@ fn unreadable(name: &str, folder: &str, error: &GitError) -> Finding {
         format!("This package cannot be read: {} No run begins with it.", error.what),
         error.hint.clone(),
     );
-    Finding { path: Some(folder.to_owned()), ..found }
+    Finding { path: Some(PathBuf::from(folder)), ..found }
 }
 
 /// Changes that no attempt left.
@@ -83,30 +98,66 @@ fn dirt(folder: &str, now: &PackageState, state: Option<&State>) -> Vec<Finding>
         let found = Finding::new(
             Level::Error,
             "uncommitted-changes",
-            full_path(&now.name, &dirt.path),
+            shown(&now.name, &dirt.path),
             "There are uncommitted changes that no attempt left.",
             "commit, stash or remove them",
         );
-        Finding { path: Some(format!("{folder}/{}", dirt.path.as_str())), ..found }
+        Finding { path: Some(Path::new(folder).join(OsStr::from_bytes(&dirt.path.to_bytes()))), ..found }
     })
     .collect()
 }
 
-/// Packages with production files and not one test, when a gate stands on a task that writes none first.
-pub(super) fn without_tests(workspace: &Workspace, packages: &[Package], rows: &[Row]) -> Vec<Finding> {
+/// `<package>/<path>` as the name is; as git quotes it where it is no UTF-8.
+fn shown(package: &str, path: &RepoPath) -> String {
+    match String::from_utf8(path.to_bytes()) {
+        Ok(path) => format!("{package}/{path}"),
+        Err(_) => full_path(package, path),
+    }
+}
+
+/// Packages in which a gate will find nothing to judge: those with production files and not one test, when
+/// a gate stands on a task that writes none first; and all, when the gate measures Java and none has any.
+pub(super) fn with_nothing_to_judge(
+    workspace: &Workspace,
+    packages: &[Package],
+    rows: &[Row],
+) -> Vec<Finding> {
+    let Ok(classifier) = workspace.classifier() else { return Vec::new() };
+    let open = || rows.iter().filter(|row| row.key.stage.is_gate() && !row.mark.is_done());
+    let measures_java = |row: &Row| {
+        let gate = workspace.settings.gates.get(row.key.stage.word());
+        gate.is_some_and(|gate| !matches!(gate.engine, GateEngine::Command(_)))
+    };
+    let has = |package: &Package, kind: Kind| {
+        package.files.iter().any(|file| classifier.kind_of(&file.to_bytes()) == kind)
+    };
+    let productive: Vec<&Package> =
+        packages.iter().filter(|package| has(package, Kind::Production)).collect();
+    let finding = |package: &Package, rule: &'static str, what: String, hint: &str| {
+        let found = Finding::new(Level::Warning, rule, package.name.clone(), what, hint);
+        Finding { path: Some(package.root.clone()), ..found }
+    };
+    if let Some(gate) = open().find(|row| measures_java(row))
+        && !packages.iter().any(has_java)
+    {
+        let told = productive.iter().map(|package| {
+            let what = format!(
+                "Nothing in this package is Java, and `{}` measures nothing else: it will be skipped.",
+                gate.key
+            );
+            let hint = "Take the gate out (`ralph place none`), or judge with a command: `gates.<NAME>.run`.";
+            finding(package, "no-java", what, hint)
+        });
+        return told.collect();
+    }
     let tested: HashSet<&str> = rows
         .iter()
         .filter(|row| row.key.stage == Stage::TestFirst)
         .map(|row| row.key.family.as_str())
         .collect();
-    let open_gate = rows.iter().find(|row| {
-        row.key.stage.is_gate() && !row.mark.is_done() && !tested.contains(row.key.family.as_str())
-    });
-    let (Some(gate), Ok(classifier)) = (open_gate, workspace.classifier()) else { return Vec::new() };
-    let has = |package: &Package, kind: Kind| {
-        package.files.iter().any(|file| classifier.kind_of(&file.to_bytes()) == kind)
-    };
-    let bare = packages.iter().filter(|package| has(package, Kind::Production) && !has(package, Kind::Test));
+    let Some(gate) = open().find(|row| !tested.contains(row.key.family.as_str())) else { return Vec::new() };
+    let counts = |package: &&&Package| !measures_java(gate) || has_java(package);
+    let bare = productive.iter().filter(counts).filter(|package| !has(package, Kind::Test));
     bare.map(|package| {
         let what = format!(
             "This package has production files and no test: `{}` and gates like it leave classes without tests out, \
@@ -114,8 +165,15 @@ pub(super) fn without_tests(workspace: &Workspace, packages: &[Package], rows: &
             gate.key
         );
         let hint = "Begin with tests: `ralph stage` gives tasks a TEST-FIRST stage.";
-        let found = Finding::new(Level::Warning, "no-tests", package.name.clone(), what, hint);
-        Finding { path: Some(workspace.places.shown(&package.root)), ..found }
+        finding(package, "no-tests", what, hint)
     })
     .collect()
+}
+
+/// A source that is compiled to classes, or a build file that says that there will be one.
+fn has_java(package: &Package) -> bool {
+    package.files.iter().any(|file| {
+        let name = file.as_str().trim_end_matches('"').rsplit('/').next().unwrap_or_default();
+        BUILDS.contains(&name) || has_extension(name, CLASSES)
+    })
 }

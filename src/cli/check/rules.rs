@@ -80,6 +80,11 @@ pub(super) const ALL: &[(&str, &str, &str)] = &[
     ),
     ("missing-box", "A task has no box", "A line names a task but has no box, so it is no task."),
     ("box-in-fence", "A box stands in a code fence", "Boxes in code are examples and no tasks."),
+    (
+        "unlisted-box",
+        "A task is no list item for other tools",
+        "The box is indented like code or stands in HTML: ralph takes it as a task, other Markdown tools show code or text.",
+    ),
     ("box-in-table", "A box stands in a table", "Boxes in tables are no tasks."),
     ("box-in-heading", "A box stands in a heading", "Boxes in headings are no tasks."),
     ("box-in-front-matter", "A box stands in the front matter", "Boxes in front matter are no tasks."),
@@ -156,6 +161,26 @@ pub(super) const ALL: &[(&str, &str, &str)] = &[
         "A run refuses to begin on changes that no attempt left, because it could not tell them from an agent's.",
     ),
     (
+        "unfinished-operation",
+        "A git operation is not ended",
+        "A rebase, merge, bisect or the like is under way in a package; an agent's commits would become part of it.",
+    ),
+    (
+        "detached-head",
+        "HEAD is detached",
+        "A package has no branch checked out; an agent's commits would stand on none.",
+    ),
+    (
+        "locked-index",
+        "The index is locked",
+        "A package's repository has an index.lock: a git is at work there, or one died. No agent could commit.",
+    ),
+    (
+        "no-java",
+        "A package has no Java",
+        "An open gate measures Java and no package has any, so the gate would be skipped.",
+    ),
+    (
         "no-tests",
         "A package has no tests",
         "Gates leave classes without tests out, so they would judge nothing.",
@@ -166,9 +191,19 @@ pub(super) const ALL: &[(&str, &str, &str)] = &[
         "An open box needs an agent that is not configured or not installed.",
     ),
     (
+        "prompt-template",
+        "A prompt template cannot be used",
+        "A file of .ralph/prompts/ asks for something that does not exist, is malformed or is no text file; no agent could be told its task by it.",
+    ),
+    (
         "missing-engine",
         "A gate's engine is missing",
         "An open gate needs a program that is not installed; it would end with ERROR.",
+    ),
+    (
+        "pit-in-pom",
+        "A POM's own entry of pitest-maven says otherwise",
+        "What a POM says about pitest-maven differs from what the gate does; the message names each setting and what holds instead.",
     ),
     (
         "missing-program",

@@ -15,8 +15,8 @@ use crate::machine::decide::count;
 use crate::report::sarif::{Grade, SarifResult, SarifRule, log};
 use crate::source::RepoPath;
 use crate::task::digest;
-use std::os::unix::ffi::OsStrExt;
-use std::path::Path;
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::{Component, Path, PathBuf};
 
 /// Shows all findings; places are relative to `base`. 0 without errors, else 1.
 pub(super) fn all(findings: &[Finding], format: CheckFormat, base: &Path) -> Exit {
@@ -45,23 +45,14 @@ fn human(findings: &[Finding]) {
 }
 
 fn sarif(findings: &[Finding], base: &Path) -> String {
-    let checkout = base.ancestors().find(|folder| folder.join(".git").exists()).unwrap_or(base);
-    let inside = base.strip_prefix(checkout).unwrap_or(Path::new(""));
-    let results: Vec<SarifResult> = findings.iter().map(|finding| result(finding, inside)).collect();
+    let results: Vec<SarifResult> = findings.iter().map(|finding| result(finding, base)).collect();
     log("check", true, &[], &results)
 }
 
-fn result(finding: &Finding, inside: &Path) -> SarifResult {
+fn result(finding: &Finding, base: &Path) -> SarifResult {
     let (short, full) = rules::about(finding.rule);
-    let file = finding.path.as_deref().unwrap_or(&finding.file);
-    let file = if file.is_empty() { CONFIG } else { file };
-    let file = if Path::new(file).is_absolute() { file.trim_start_matches('/') } else { file };
-    let path = inside.join(file);
-    let parts: Vec<&[u8]> = path
-        .components()
-        .filter(|part| !matches!(part, std::path::Component::CurDir))
-        .map(|part| part.as_os_str().as_bytes())
-        .collect();
+    let file = finding.path.clone().unwrap_or_else(|| PathBuf::from(&finding.file));
+    let file = if file.as_os_str().is_empty() { Path::new(CONFIG) } else { &file };
     // What moves with the lines above it is no part of what a finding is.
     let core = if finding.source.is_empty() { &finding.what } else { &finding.source };
     SarifResult {
@@ -73,9 +64,46 @@ fn result(finding: &Finding, inside: &Path) -> SarifResult {
         },
         grade: if finding.level == Level::Error { Grade::Error } else { Grade::Warning },
         text: format!("{}\nhint: {}", finding.what, finding.hint),
-        file: RepoPath::from_bytes(&parts.join(&b'/')),
+        file: RepoPath::from_bytes(in_checkout(file, base).as_os_str().as_bytes()),
         line: finding.line.and_then(|line| u32::try_from(line).ok()).unwrap_or(1),
         source: finding.source.clone(),
         fingerprint: digest([finding.rule, "\n", &finding.file, "\n", core].concat().as_bytes()),
     }
+}
+
+/// A path from the root of what is checked out: the repository around `base`, else around the file itself;
+/// without any, from `base`.
+fn in_checkout(file: &Path, base: &Path) -> PathBuf {
+    let named = without_dots(&base.join(file));
+    // A name that leads through links is where they lead to, when it is not below the checkout as it stands.
+    let folder = named.parent().and_then(|folder| fs_err::canonicalize(folder).ok());
+    let real = folder.zip(named.file_name()).map(|(folder, name)| folder.join(name));
+    let ways = || [Some(&named), real.as_ref()].into_iter().flatten();
+    let checkout = checkout(base).unwrap_or(base);
+    let inside = ways().find_map(|way| way.strip_prefix(checkout).ok());
+    let own = || ways().find_map(|way| way.strip_prefix(self::checkout(way)?).ok());
+    let inside = inside.or_else(own).unwrap_or(&named);
+    inside.strip_prefix("/").unwrap_or(inside).to_owned()
+}
+
+/// Where places of a file's findings are from: its own folder when it is in a checkout, else `here`.
+pub(super) fn base_of(file: &Path, here: &Path) -> PathBuf {
+    let folder = here.join(file).parent().and_then(|folder| fs_err::canonicalize(folder).ok());
+    folder.filter(|folder| checkout(folder).is_some()).unwrap_or_else(|| here.to_owned())
+}
+
+fn checkout(path: &Path) -> Option<&Path> {
+    path.ancestors().find(|folder| folder.join(".git").exists())
+}
+
+/// The path with `.` and `..` resolved by name.
+fn without_dots(path: &Path) -> PathBuf {
+    path.components().fold(PathBuf::new(), |mut done, part| {
+        match part {
+            Component::CurDir => {}
+            Component::ParentDir => drop(done.pop()),
+            _ => done.push(part),
+        }
+        done
+    })
 }

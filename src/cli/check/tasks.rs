@@ -69,6 +69,12 @@ pub(super) fn findings(read: &Read) -> Vec<Finding> {
             ProblemKind::StageOfDoubledTask => "stage-of-doubled-task",
             ProblemKind::PlacedAfterNoTask => "placed-after-no-task",
         };
+        // The file is as it should be: the fault stands in the configuration.
+        if problem.kind == ProblemKind::PlacedAfterNoTask {
+            let found = Finding::new(Level::Error, rule, CONFIG, problem.message, problem.hint);
+            findings.push(Finding { key: Some("placement".to_owned()), ..found });
+            continue;
+        }
         findings.push(on_line(Level::Error, rule, problem.line, problem.message, problem.hint));
     }
     for remark in remarks {
@@ -110,6 +116,7 @@ fn rule(kind: RemarkKind) -> &'static str {
         RemarkKind::EscapedBox => "escaped-box",
         RemarkKind::MalformedBox => "malformed-box",
         RemarkKind::MissingBox => "missing-box",
+        RemarkKind::UnlistedBox => "unlisted-box",
         RemarkKind::BoxInTable => "box-in-table",
         RemarkKind::BoxInHeading => "box-in-heading",
         RemarkKind::BoxWithoutBullet => "box-without-bullet",

@@ -97,6 +97,7 @@ impl Needs {
     pub(super) fn programs(&self, workspace: &Workspace, path: &str) -> Vec<Finding> {
         let mut findings: Vec<Finding> = missing_agents(workspace, &self.roles)
             .into_iter()
+            .map(|missing| missing.fault)
             .map(|fault| Finding::new("program", "agent", State::Missing, fault.what).hint(fault.hint))
             .collect();
         for (key, program) in named(&workspace.settings) {

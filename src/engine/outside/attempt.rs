@@ -6,6 +6,7 @@
 //!
 //! Refuses to know: what an end or a claim is worth.
 
+use super::template::own_template;
 use super::{GRACE, LOG_CAP, Outside};
 use crate::agent::{CallFacts, PromptFacts, PromptPackage, agent_call, read_claim, render, usage_limit};
 use crate::config::{CommitBy, Role, role_of};
@@ -126,14 +127,8 @@ impl Outside {
             validation_report: self.places.validation().display().to_string(),
             threshold: self.settings.gates.get("PITEST").map_or(70, |gate| gate.threshold),
         };
-        let file = self.places.workspace.join(format!(".ralph/prompts/{}.md", role.word()));
-        let own = match fs_err::read_to_string(&file) {
-            Ok(text) => Some(text),
-            Err(error) if error.kind() == ErrorKind::NotFound => None,
-            Err(error) => return Err(error.into()),
-        };
-        render(own.as_deref(), role, &facts)
-            .map_err(|error| Fault::new(FaultKind::Setup, error.to_string(), error.hint))
+        let own = own_template(&self.places, role)?;
+        Ok(render(own.as_deref(), role, &facts)?)
     }
 
     fn packages(&self) -> Vec<PromptPackage> {

@@ -11,6 +11,9 @@ mod ahead;
 mod attempt;
 mod judge;
 mod site;
+mod template;
+
+pub use template::own_template;
 
 use super::{AgentEnd, Awaited, Fault, FaultKind, Judged, JudgedAhead, Places, Readings, Started, World};
 use crate::config::Settings;

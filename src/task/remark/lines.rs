@@ -91,7 +91,7 @@ fn odd(text: &[u8], file: &TaskFile) -> Option<RemarkKind> {
 }
 
 fn is_box_cell(cell: &[u8]) -> bool {
-    plain_box(cell.trim_ascii()).is_some_and(<[u8]>::is_empty)
+    plain_box(cell.trim_ascii()).is_some_and(ends_word)
 }
 
 fn odd_item(content: &[u8], file: &TaskFile) -> Option<RemarkKind> {

@@ -1,0 +1,99 @@
+//! A template tried out before there is anything to tell.
+//!
+//! Owns: the facts of two made-up attempts: a first one with nothing to tell, a later one with everything.
+//!
+//! Promises: the same filling as a real attempt's; no fact of the samples is one that no attempt could have.
+//!
+//! Refuses to know: where a template came from.
+
+use super::{PromptError, PromptFacts, PromptPackage, render};
+use crate::config::Role;
+
+/// Fills a template of the person's own with made-up facts, once with few and once with many of them, so
+/// that both sides of `{% if reasons %}` are read. What depends on one value alone (`{% if attempt == 3 %}`)
+/// may not be reached.
+///
+/// # Errors
+/// The template is malformed, or asks for what does not exist.
+pub fn try_out(given: &str, role: Role) -> Result<(), PromptError> {
+    for facts in [first_attempt(), later_attempt()] {
+        render(Some(given), role, &facts)?;
+    }
+    Ok(())
+}
+
+/// A task without an id, of which nothing is known yet.
+fn first_attempt() -> PromptFacts {
+    PromptFacts {
+        task: "do this".to_owned(),
+        task_text: "Do this".to_owned(),
+        stage: "IMPLEMENT".to_owned(),
+        iteration: 1,
+        attempt: 1,
+        workspace: "/workspace".to_owned(),
+        spec: "/workspace".to_owned(),
+        packages: packages(&["app"]),
+        validation_report: "/workspace/validation-report.md".to_owned(),
+        threshold: 70,
+        ..PromptFacts::default()
+    }
+}
+
+/// An attempt after a rejected one, with everything that can be told.
+fn later_attempt() -> PromptFacts {
+    let text = |text: &str| text.to_owned();
+    PromptFacts {
+        task: text("2.1."),
+        id: text("2.1"),
+        refers_to: vec![text("1.2")],
+        iteration: 7,
+        attempt: 2,
+        requirements: text("A requirement"),
+        design: text("A design"),
+        reasons: vec![text("A reason"), text("Another reason")],
+        progress: text("An entry"),
+        leftovers: vec![text("app/a.txt"), text("lib/b.txt")],
+        packages: packages(&["app", "lib"]),
+        commit_by_ralph: true,
+        diff_file: text("/workspace/.ralph/state/latest-task-diff.txt"),
+        changes: vec![text("app/a.txt"), text("lib/b.txt")],
+        verdict_wanted: true,
+        ..first_attempt()
+    }
+}
+
+fn packages(names: &[&str]) -> Vec<PromptPackage> {
+    let package = |name: &&str| PromptPackage { name: (*name).to_owned(), path: format!("src/{name}") };
+    names.iter().map(package).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::try_out;
+    use crate::agent::builtin;
+    use crate::config::Role;
+
+    #[test]
+    fn the_templates_that_come_with_ralph_can_be_filled() {
+        for role in Role::ALL {
+            assert_eq!(try_out(builtin(role), role), Ok(()), "{role:?}");
+        }
+    }
+
+    #[test]
+    fn both_sides_of_a_condition_are_read() {
+        for name in ["reasons", "leftovers", "verdict_wanted", "commit_by_ralph", "requirements", "id"] {
+            for template in [
+                format!("{{% if {name} %}}\n{{{{ nope }}}}\n{{% endif %}}"),
+                format!("{{% if not {name} %}}\n{{{{ nope }}}}\n{{% endif %}}"),
+            ] {
+                let error = try_out(&template, Role::Worker).expect_err(&template);
+                assert_eq!(
+                    (error.line, error.what().contains("does not exist")),
+                    (Some(2), true),
+                    "{template}"
+                );
+            }
+        }
+    }
+}

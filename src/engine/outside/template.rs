@@ -1,0 +1,60 @@
+//! Prompt templates of the person's own.
+//!
+//! Owns: the reading of `.ralph/prompts/<role>.md`.
+//!
+//! Promises: regular files only, bounded; a FIFO is never waited for.
+//!
+//! Refuses to know: what stands in a template.
+
+use crate::agent::PromptError;
+use crate::config::Role;
+use crate::engine::{Fault, FaultKind, Places};
+use crate::report::plain::line;
+use crate::sys::disk::open_regular;
+use std::io::{ErrorKind, Read as _};
+
+/// The longest template that is read, bytes.
+const LONGEST: u64 = 1 << 20;
+
+/// The text of the template that the workspace has for a role; `None` where it has none.
+///
+/// # Errors
+/// Something stands there that is no text file of at most 1 MiB.
+pub fn own_template(places: &Places, role: Role) -> Result<Option<String>, PromptError> {
+    let path = places.template(role.word());
+    let wrong =
+        |what: &str, hint: &str| Err(PromptError::new(places.shown(&path), None, what, hint.to_owned()));
+    let mut bytes = Vec::new();
+    let read = match open_regular(&path) {
+        Ok(None) => return Ok(None),
+        Ok(Some((file, _))) => file.take(LONGEST + 1).read_to_end(&mut bytes),
+        Err(error) => Err(error),
+    };
+    match read {
+        Ok(_) if bytes.len() as u64 > LONGEST => wrong(
+            "The template is longer than 1 MiB.",
+            "Shorten it, or name the long texts as files to read.",
+        ),
+        Ok(_) => match String::from_utf8(bytes) {
+            Ok(text) => Ok(Some(text)),
+            Err(_) => wrong("The template is not UTF-8 text.", "Save it as UTF-8."),
+        },
+        Err(error) if error.kind() == ErrorKind::InvalidInput => wrong(
+            "The template is not a regular file.",
+            "Put a text file there, or remove it to use the template that comes with ralph.",
+        ),
+        Err(error) => {
+            let why = line(&error.to_string(), 300);
+            wrong(
+                &format!("The template cannot be read: {}.", why.trim_end_matches('.')),
+                "See to its rights.",
+            )
+        }
+    }
+}
+
+impl From<PromptError> for Fault {
+    fn from(error: PromptError) -> Self {
+        Self::new(FaultKind::Setup, error.to_string(), error.hint)
+    }
+}

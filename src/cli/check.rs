@@ -90,7 +90,7 @@ pub(super) fn check(place: &Place<'_>, args: &CheckArgs) -> Result<Exit, Fault> 
     let mut all = configuration::findings(&opened);
     all.append(&mut findings);
     all.extend(in_the_workspace(&opened, read.as_ref().map(|read| &read.file)));
-    configuration::find_lines(&mut all, &place.text()?.1);
+    configuration::find_lines(&mut all, &opened.text);
     Ok(show::all(&all, format, &opened.workspace.places.workspace))
 }
 
@@ -158,9 +158,7 @@ fn one_file(place: &Place<'_>, path: &Path, explain: bool, format: CheckFormat) 
         findings.extend(gates::findings(&opened.workspace, &read.file, &read.file.boxes(&[]), &read.shown));
     }
     // The file's name is from here, that of the configuration from the workspace.
-    if let Ok((_, text)) = place.text() {
-        configuration::find_lines(&mut findings, &text);
-    }
+    configuration::find_lines(&mut findings, &opened.text);
     let here = std::env::current_dir()?;
     let config = opened.workspace.places.workspace.join(CONFIG);
     for finding in &mut findings {

@@ -66,6 +66,8 @@ pub(super) struct Opened {
     pub(super) workspace: Workspace,
     /// The mistakes.
     pub(super) errors: Vec<ConfigError>,
+    /// The text of the configuration; empty where there is none, and where it cannot be read.
+    pub(super) text: String,
 }
 
 impl Opened {
@@ -93,20 +95,24 @@ impl Place<'_> {
 
     /// As [`Place::open`], in a folder that is known.
     pub(super) fn open_at(&self, root: PathBuf) -> Result<Workspace, Fault> {
-        let Opened { workspace, errors } = self.open_as_far(root)?;
+        let Opened { workspace, errors, .. } = self.open_as_far(root)?;
         if errors.is_empty() { Ok(workspace) } else { Err(unsound(&errors)) }
     }
 
     fn open_as_far(&self, root: PathBuf) -> Result<Opened, Fault> {
         settings::may_be_given(self.given)?;
-        let (settings, errors) = match read_config(&root) {
-            Ok(text) => config::parse_what_can_be(&text, &root, self.given),
-            Err(error) => (Settings::defaults(&root), vec![error]),
+        let (text, unreadable) = match read_config(&root) {
+            Ok(text) => (text, None),
+            Err(error) => (String::new(), Some(error)),
+        };
+        let (settings, errors) = match unreadable {
+            None => config::parse_what_can_be(&text, &root, self.given),
+            Some(error) => (Settings::defaults(&root), vec![error]),
         };
         let places = Places { workspace: root, spec: settings.spec.clone() };
         let grammar = grammar_of(&settings);
         let workspace = Workspace { places, settings, grammar, json: self.json, tells: true };
-        Ok(Opened { workspace, errors })
+        Ok(Opened { workspace, errors, text })
     }
 
     /// As [`Place::open`], with what is sound of a wrong configuration.

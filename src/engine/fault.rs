@@ -46,7 +46,11 @@ impl Fault {
 
     /// A disk or I/O fault.
     pub fn io(error: &io::Error) -> Self {
-        let hint = "see to the disk (space, rights), then run ralph again: it goes on where it stopped";
+        // Without a number of the system's it is the disk adapter's own refusal.
+        let hint = match (error.kind(), error.raw_os_error()) {
+            (io::ErrorKind::InvalidInput, None) => "see to what stands there: ralph reads regular files only",
+            _ => "see to the disk (space, rights), then run ralph again: it goes on where it stopped",
+        };
         Self::new(
             FaultKind::Io,
             format!("A file could not be read or written: {}.", error.to_string().trim_end_matches('.')),

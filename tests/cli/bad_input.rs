@@ -253,5 +253,12 @@ fn a_part_that_cannot_be_read_is_said_for_what_it_is_and_stops_no_other() {
     };
     odd(&|| fs_err::create_dir(&tasks).unwrap());
     odd(&|| fs_err::os::unix::fs::symlink("tasks.md", &tasks).unwrap());
-    odd(&|| nix::unistd::mkfifo(&tasks, nix::sys::stat::Mode::S_IRWXU).unwrap());
+    let fifo = || nix::unistd::mkfifo(&tasks, nix::sys::stat::Mode::S_IRWXU).unwrap();
+    odd(&fifo);
+    fs_err::remove_file(&tasks).unwrap();
+    fifo();
+    for verb in ["status", "next", "run"] {
+        let done = project.ralph(&[verb]);
+        assert!(done.code != 0 && done.err.contains("regular files only"), "{verb}: {}", done.err);
+    }
 }

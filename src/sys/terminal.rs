@@ -1,15 +1,20 @@
 //! The terminal that is read from.
 //!
-//! Owns: the wait for what a person types.
+//! Owns: the wait for what a person types, and the word that the terminal got another size.
 //!
-//! Promises: a terminal that is gone is told apart from one where nothing is typed; nothing is read.
+//! Promises: a terminal that is gone is told apart from one where nothing is typed; nothing is read; a change of
+//! size that was taken back at once is told all the same, since what stood there may be lost by it.
 //!
 //! Refuses to know: what a key means, what is drawn.
 
 use nix::errno::Errno;
+use nix::libc::SIGWINCH;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+use signal_hook::SigId;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 /// What there is to be read.
@@ -46,10 +51,51 @@ fn wait_for(fd: BorrowedFd<'_>, patience: Duration, listen: bool) -> io::Result<
     })
 }
 
+/// Changes of the terminal's size, noticed until it is dropped.
+#[derive(Debug)]
+pub struct Resizes {
+    changed: Arc<AtomicBool>,
+    id: SigId,
+}
+
+impl Resizes {
+    /// Notices each from now on.
+    pub fn noticed() -> io::Result<Self> {
+        let changed = Arc::new(AtomicBool::new(false));
+        let id = signal_hook::flag::register(SIGWINCH, Arc::clone(&changed))?;
+        Ok(Self { changed, id })
+    }
+
+    /// True when there was one since the last call.
+    pub fn taken(&self) -> bool {
+        self.changed.swap(false, Ordering::Relaxed)
+    }
+}
+
+impl Drop for Resizes {
+    fn drop(&mut self) {
+        signal_hook::low_level::unregister(self.id);
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use nix::sys::signal::{Signal, raise};
     use std::io::Write as _;
+
+    #[test]
+    fn each_change_of_size_is_told_once_while_somebody_wants_to_know() {
+        let resizes = Resizes::noticed().unwrap();
+        assert!(!resizes.taken());
+        raise(Signal::SIGWINCH).unwrap();
+        raise(Signal::SIGWINCH).unwrap();
+        assert_eq!((resizes.taken(), resizes.taken()), (true, false));
+        let flag = Arc::clone(&resizes.changed);
+        drop(resizes);
+        raise(Signal::SIGWINCH).unwrap();
+        assert!(!flag.load(Ordering::Relaxed));
+    }
 
     #[test]
     fn what_is_typed_silence_and_the_end_are_three_things() {

@@ -7,7 +7,7 @@
 //!
 //! Refuses to know: what is drawn.
 
-use crate::sys::terminal::{Input, wait};
+use crate::sys::terminal::{Input, Resizes, wait};
 use ratatui::DefaultTerminal;
 use ratatui::Frame;
 use ratatui::crossterm::event::{Event, poll, read};
@@ -19,8 +19,9 @@ use std::time::Duration;
 pub(super) struct Screen {
     /// There until it is dropped.
     terminal: Option<DefaultTerminal>,
-    /// The size that was told last.
+    /// The size that was told last: without a terminal of its own a process hears of no change.
     size: Size,
+    resizes: Resizes,
     /// There may be events that were read and not told yet.
     has_more: bool,
     /// What is typed is no whole key yet.
@@ -41,13 +42,14 @@ pub(super) enum Heard {
 impl Screen {
     /// Takes the terminal over.
     pub(super) fn open() -> io::Result<Self> {
+        let resizes = Resizes::noticed()?;
         let opened = ratatui::try_init();
         if opened.is_err() {
             // It may have failed half-way.
             let _ = ratatui::try_restore();
         }
-        let mut screen =
-            Self { terminal: Some(opened?), size: Size::ZERO, has_more: false, is_partial: false };
+        let terminal = Some(opened?);
+        let mut screen = Self { terminal, size: Size::ZERO, resizes, has_more: false, is_partial: false };
         screen.size = screen.terminal()?.size()?;
         Ok(screen)
     }
@@ -84,7 +86,8 @@ impl Screen {
         }
         (self.has_more, self.is_partial) = (false, input == Input::Ready);
         let size = self.terminal()?.size()?;
-        if size == self.size {
+        // Made small and large again between two looks, a terminal has lost part of what it showed.
+        if !self.resizes.taken() && size == self.size {
             return Ok(Heard::Nothing);
         }
         self.size = size;

@@ -156,12 +156,15 @@ fn packages_without_java_are_not_asked_for_tests_of_classes() {
     assert_eq!(all(), [""; 0], "nothing stands there yet");
     add("src/parser.py");
     assert_eq!(all(), ["no-java"]);
-    // A gate that is a command may judge anything.
+    // A gate that is a command may judge anything, with tests or without.
     project.config("gates: {PITEST: {run: [sh, -c, 'true']}}\n");
-    assert_eq!(all(), ["no-tests"]);
+    assert_eq!(all(), [""; 0]);
     project.config("");
     add("src/main/java/a/A.java");
     assert_eq!(all(), ["no-tests"]);
+    project.config("gates: {PITEST: {run: [sh, -c, 'true']}}\n");
+    assert_eq!(all(), [""; 0], "classes without tests are nothing to a command");
+    project.config("");
     add("src/test/java/a/ATest.java");
     assert_eq!(all(), [""; 0]);
 }

@@ -115,8 +115,8 @@ fn shown(package: &str, path: &RepoPath) -> String {
     }
 }
 
-/// Packages in which a gate will find nothing to judge: those with production files and not one test, when
-/// a gate stands on a task that writes none first; and all, when the gate measures Java and none has any.
+/// Packages in which a gate that measures Java will find nothing to judge: those with production files and
+/// not one test, when the gate stands on a task that writes none first; and all, when none has any Java.
 pub(super) fn with_nothing_to_judge(
     workspace: &Workspace,
     packages: &[Package],
@@ -137,6 +137,7 @@ pub(super) fn with_nothing_to_judge(
         let found = Finding::new(Level::Warning, rule, package.name.clone(), what, hint);
         Finding { path: Some(package.root.clone()), ..found }
     };
+    // What a command makes of a package without Java or tests, it alone knows.
     if let Some(gate) = open().find(|row| measures_java(row))
         && !packages.iter().any(has_java)
     {
@@ -155,9 +156,10 @@ pub(super) fn with_nothing_to_judge(
         .filter(|row| row.key.stage == Stage::TestFirst)
         .map(|row| row.key.family.as_str())
         .collect();
-    let Some(gate) = open().find(|row| !tested.contains(row.key.family.as_str())) else { return Vec::new() };
-    let counts = |package: &&&Package| !measures_java(gate) || has_java(package);
-    let bare = productive.iter().filter(counts).filter(|package| !has(package, Kind::Test));
+    let untested = |row: &&Row| measures_java(row) && !tested.contains(row.key.family.as_str());
+    let Some(gate) = open().find(untested) else { return Vec::new() };
+    let bare =
+        productive.iter().filter(|package| has_java(package)).filter(|package| !has(package, Kind::Test));
     bare.map(|package| {
         let what = format!(
             "This package has production files and no test: `{}` and gates like it leave classes without tests out, \

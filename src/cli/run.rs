@@ -99,12 +99,17 @@ pub(super) fn told(place: &Place<'_>, stop: &Stop) -> Exit {
 
 /// Each role that an open box needs has an agent, its program is there, and a prompt can be made for it.
 fn needs_agents(workspace: &Workspace, state: &State) -> Result<(), Fault> {
-    let open = state.book().rows.iter().filter(|row| is_required_open(row));
-    let roles: BTreeSet<Role> = open.filter_map(|row| role_of(&row.key.stage)).collect();
+    let roles = needed_roles(state);
     if let Some(missing) = missing_agents(workspace, &roles).into_iter().next() {
         return Err(missing.fault);
     }
     Ok(roles.into_iter().try_for_each(|role| templates::trouble(workspace, role))?)
+}
+
+/// The roles of required open boxes.
+pub(super) fn needed_roles(state: &State) -> BTreeSet<Role> {
+    let open = state.book().rows.iter().filter(|row| is_required_open(row));
+    open.filter_map(|row| role_of(&row.key.stage)).collect()
 }
 
 /// An agent that could not be started.

@@ -86,17 +86,15 @@ impl Place<'_> {
         self.open_at(self.find()?)
     }
 
-    /// The workspace's folder and the text of its configuration, which is empty where there is none.
-    pub(super) fn text(&self) -> Result<(PathBuf, String), Fault> {
-        let root = self.find()?;
-        let text = read_config(&root).map_err(|error| unsound(&[error]))?;
-        Ok((root, text))
+    /// As [`Place::open`], in a folder that is known.
+    fn open_at(&self, root: PathBuf) -> Result<Workspace, Fault> {
+        self.open_with_text(root).map(|(workspace, _)| workspace)
     }
 
-    /// As [`Place::open`], in a folder that is known.
-    pub(super) fn open_at(&self, root: PathBuf) -> Result<Workspace, Fault> {
-        let Opened { workspace, errors, .. } = self.open_as_far(root)?;
-        if errors.is_empty() { Ok(workspace) } else { Err(unsound(&errors)) }
+    /// The same, with the text of the configuration, which is empty where there is none.
+    pub(super) fn open_with_text(&self, root: PathBuf) -> Result<(Workspace, String), Fault> {
+        let Opened { workspace, errors, text } = self.open_as_far(root)?;
+        if errors.is_empty() { Ok((workspace, text)) } else { Err(unsound(&errors)) }
     }
 
     fn open_as_far(&self, root: PathBuf) -> Result<Opened, Fault> {

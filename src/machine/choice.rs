@@ -35,7 +35,7 @@ pub fn choose(book: &Book, optional: bool) -> Choice {
 
 /// Why an open box cannot be taken now; `None` when it can. Whole sentences with the line.
 pub fn obstacle(book: &Book, row: &Row) -> Option<String> {
-    let at = format!("tasks.md:{}: {}", row.line, row.key);
+    let at = kin::named(row);
     if !row.mark.is_open() {
         return Some(format!("{at} holds `[{}]`, which is not ralph's to change.", row.mark.0));
     }

@@ -75,11 +75,16 @@ pub fn wider_gates<'a>(book: &'a Book, family: &str) -> Vec<&'a Row> {
     book.rows.iter().filter(|row| is_wider(&row.key) && covered(book, &row.key).contains(family)).collect()
 }
 
+/// A box with its place: `tasks.md:12: 2.PITEST`.
+pub fn named(row: &Row) -> String {
+    format!("tasks.md:{}: {}", row.line, row.key)
+}
+
 /// Where the work of a family stands, and why it is blocked; a whole sentence.
 pub fn blocked_by(book: &Book, family: &str, why: &str) -> String {
     let row = work_box(book, family).and_then(|key| book.row(&key));
     match row.or_else(|| book.family_rows(family).next()) {
-        Some(row) => format!("tasks.md:{}: {} is blocked: {why}", row.line, row.key),
+        Some(row) => format!("{} is blocked: {why}", named(row)),
         None => format!("{family} is blocked: {why}"),
     }
 }

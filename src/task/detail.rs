@@ -12,6 +12,7 @@ mod files;
 mod marks;
 
 use super::file::clean;
+use super::nesting::OpenHeadings;
 use super::scan::{indent, item};
 use super::walk::{Stands, walk};
 use super::{Stage, TaskFile, TaskKey};
@@ -125,13 +126,14 @@ pub(super) fn details(file: &TaskFile) -> Details {
     let mut found = Details { of: vec![Detail::default(); file.tasks.len()], ..Details::default() };
     // The tasks whose list items are open, with the columns of their bullets.
     let mut open: Vec<(u32, usize)> = Vec::new();
-    let mut above = Priorities::default();
+    let mut above: OpenHeadings<Option<u8>> = OpenHeadings::default();
     for walked in walk(file) {
         let (gap, column) = indent(walked.text, 0);
         match walked.stands {
             Stands::Heading(at) => {
                 open.clear();
-                above.heading(file.headings.get(at).map_or(0, |heading| heading.level), walked.text);
+                let level = file.headings.get(at).map_or(0, |heading| heading.level);
+                above.begin(level, marks::priority(walked.text));
             }
             Stands::Task(at) => {
                 let column = item(walked.text).map_or(column, |item| item.column);
@@ -141,7 +143,7 @@ pub(super) fn details(file: &TaskFile) -> Details {
                     let words = file.bytes.get(task.words..task.found.text.end).unwrap_or_default();
                     marks::read(words, detail);
                     files::read(words, &mut detail.files);
-                    detail.priority = detail.priority.or_else(|| above.nearest());
+                    detail.priority = detail.priority.or_else(|| above.iter().rev().find_map(|named| *named));
                 }
             }
             // Its lines are no task's.
@@ -169,27 +171,6 @@ pub(super) fn details(file: &TaskFile) -> Details {
         }
     }
     found
-}
-
-/// The priorities of the headings above a line, while lines are read.
-#[derive(Default)]
-struct Priorities {
-    /// Level of each heading that is open, and what it says itself.
-    open: Vec<(u8, Option<u8>)>,
-}
-
-impl Priorities {
-    fn heading(&mut self, level: u8, text: &[u8]) {
-        while self.open.last().is_some_and(|(at, _)| *at >= level) {
-            self.open.pop();
-        }
-        self.open.push((level, marks::priority(text)));
-    }
-
-    /// That of the nearest heading that names one.
-    fn nearest(&self) -> Option<u8> {
-        self.open.iter().rev().find_map(|(_, priority)| *priority)
-    }
 }
 
 fn close(open: &mut Vec<(u32, usize)>, column: u32) {

@@ -17,6 +17,7 @@ mod explain;
 mod family;
 mod file;
 mod grammar;
+mod nesting;
 mod outline;
 mod parents;
 mod passed_over;

@@ -10,6 +10,7 @@
 use super::TaskFile;
 use super::file::clean;
 use super::grammar::{Grammar, Head, head};
+use super::nesting::OpenHeadings;
 use super::outline::Heading;
 use globset::{Glob, GlobBuilder, GlobMatcher};
 use std::sync::Arc;
@@ -130,8 +131,8 @@ struct Said {
 /// The headings above a line, while lines are read.
 #[derive(Debug, Default)]
 pub(super) struct Above {
-    /// Level, and what is said about it.
-    open: Vec<(u8, Said)>,
+    /// What is said about each.
+    open: OpenHeadings<Said>,
 }
 
 impl Above {
@@ -140,18 +141,15 @@ impl Above {
         if grammar.sections.is_everything() {
             return;
         }
-        while self.open.last().is_some_and(|(at, _)| *at >= level) {
-            self.open.pop();
-        }
-        self.open.push((level, grammar.sections.said(&Title::new(title, grammar))));
+        self.open.begin(level, grammar.sections.said(&Title::new(title, grammar)));
     }
 
     /// Why boxes here are no tasks; `None` where they are.
     pub(super) fn left_out(&self, sections: &Sections) -> Option<LeftOut> {
-        if let Some(pattern) = self.open.iter().find_map(|(_, said)| sections.exclude.get(said.excluded?)) {
+        if let Some(pattern) = self.open.iter().find_map(|said| sections.exclude.get(said.excluded?)) {
             return Some(LeftOut::Excluded(pattern.given.clone()));
         }
-        let included = sections.include.is_empty() || self.open.iter().any(|(_, said)| said.included);
+        let included = sections.include.is_empty() || self.open.iter().any(|said| said.included);
         (!included).then_some(LeftOut::NotIncluded)
     }
 }

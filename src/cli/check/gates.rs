@@ -9,7 +9,7 @@
 
 use super::finding::{Finding, Level};
 use crate::cli::workspace::Workspace;
-use crate::config::GateEngine;
+use crate::config::{GateEngine, GateSettings};
 use crate::machine::choice::is_required_open;
 use crate::machine::kin;
 use crate::machine::state::{Book, State};
@@ -75,12 +75,7 @@ const PRODUCTS: &[&str] = &[
 /// Gates that judge Java, on tasks that seem to change none. `boxes` are those of the file and the stages
 /// that have no line in it.
 pub(super) fn findings(workspace: &Workspace, file: &TaskFile, boxes: &[Row], shown: &str) -> Vec<Finding> {
-    let judges_java = |row: &&Row| {
-        let gate = workspace.settings.gates.get(row.key.stage.word());
-        row.key.stage.is_gate()
-            && !row.mark.is_done()
-            && gate.is_some_and(|gate| !matches!(gate.engine, GateEngine::Command(_)))
-    };
+    let judges_java = |row: &&Row| open_java_gate(workspace, row).is_some();
     if !boxes.iter().any(|row| judges_java(&row)) {
         return Vec::new();
     }
@@ -98,6 +93,13 @@ pub(super) fn findings(workspace: &Workspace, file: &TaskFile, boxes: &[Row], sh
             Some(without_java(row, &files, shown))
         })
         .collect()
+}
+
+/// The settings of the gate of an open box, when it measures Java.
+pub(super) fn open_java_gate<'w>(workspace: &'w Workspace, row: &Row) -> Option<&'w GateSettings> {
+    let is_open = row.key.stage.is_gate() && !row.mark.is_done();
+    let gate = workspace.settings.gates.get(row.key.stage.word()).filter(|_| is_open)?;
+    (!matches!(gate.engine, GateEngine::Command(_))).then_some(gate)
 }
 
 fn without_java(row: &Row, files: &BTreeSet<&str>, shown: &str) -> Finding {

@@ -7,10 +7,9 @@
 //! Refuses to know: git.
 
 use super::finding::{Finding, Level};
-use super::gates::{CLASSES, has_extension};
+use super::gates::{CLASSES, has_extension, open_java_gate};
 use super::underway;
 use crate::cli::workspace::{CONFIG, Opened, Workspace};
-use crate::config::GateEngine;
 use crate::engine::Fault;
 use crate::git::{GitError, GitErrorKind, Repositories};
 use crate::machine::facts::{PackageState, full_path};
@@ -123,11 +122,7 @@ pub(super) fn with_nothing_to_judge(
     rows: &[Row],
 ) -> Vec<Finding> {
     let Ok(classifier) = workspace.classifier() else { return Vec::new() };
-    let open = || rows.iter().filter(|row| row.key.stage.is_gate() && !row.mark.is_done());
-    let measures_java = |row: &Row| {
-        let gate = workspace.settings.gates.get(row.key.stage.word());
-        gate.is_some_and(|gate| !matches!(gate.engine, GateEngine::Command(_)))
-    };
+    let mut gates = rows.iter().filter(|row| open_java_gate(workspace, row).is_some()).peekable();
     let has = |package: &Package, kind: Kind| {
         package.files.iter().any(|file| classifier.kind_of(&file.to_bytes()) == kind)
     };
@@ -138,7 +133,7 @@ pub(super) fn with_nothing_to_judge(
         Finding { path: Some(package.root.clone()), ..found }
     };
     // What a command makes of a package without Java or tests, it alone knows.
-    if let Some(gate) = open().find(|row| measures_java(row))
+    if let Some(gate) = gates.peek()
         && !packages.iter().any(has_java)
     {
         let told = productive.iter().map(|package| {
@@ -156,8 +151,7 @@ pub(super) fn with_nothing_to_judge(
         .filter(|row| row.key.stage == Stage::TestFirst)
         .map(|row| row.key.family.as_str())
         .collect();
-    let untested = |row: &&Row| measures_java(row) && !tested.contains(row.key.family.as_str());
-    let Some(gate) = open().find(untested) else { return Vec::new() };
+    let Some(gate) = gates.find(|row| !tested.contains(row.key.family.as_str())) else { return Vec::new() };
     let bare =
         productive.iter().filter(|package| has_java(package)).filter(|package| !has(package, Kind::Test));
     bare.map(|package| {

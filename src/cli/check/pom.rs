@@ -8,16 +8,16 @@
 //! Refuses to know: XML, Maven.
 
 use super::finding::{Finding, Level};
+use super::gates::open_java_gate;
 use super::packages::Package;
 use crate::cli::workspace::{CONFIG, Workspace};
 use crate::config::{GateEngine, GateSettings};
 use crate::gate::{PitEntry, PitSetting, PomPit, pom_pit};
 use crate::report::plain;
 use crate::source::RepoPath;
-use crate::sys::disk::open_regular;
+use crate::sys::disk::read_beginning;
 use crate::task::Row;
 use std::ffi::OsStr;
-use std::io::Read as _;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
@@ -39,12 +39,8 @@ struct Pom<'a> {
 /// What the POMs say otherwise than the open gates do, and the plugin where the gate needs it and it is
 /// declared nowhere.
 pub(super) fn findings(workspace: &Workspace, packages: &[Package], rows: &[Row]) -> Vec<Finding> {
-    let mut open = rows.iter().filter(|row| row.key.stage.is_gate() && !row.mark.is_done());
-    let engine = |row: &Row| {
-        let gate = workspace.settings.gates.get(row.key.stage.word())?;
-        (!matches!(gate.engine, GateEngine::Command(_))).then(|| (row.key.stage.word().to_owned(), gate))
-    };
-    let Some((name, gate)) = open.find_map(engine) else { return Vec::new() };
+    let judges = |row: &Row| Some((row.key.stage.word().to_owned(), open_java_gate(workspace, row)?));
+    let Some((name, gate)) = rows.iter().find_map(judges) else { return Vec::new() };
     let mut findings = Vec::new();
     for package in packages {
         let poms = poms(package);
@@ -73,10 +69,8 @@ fn file(package: &Package, path: &RepoPath) -> PathBuf {
 
 /// The text of a regular file; `None` for what is none or too long.
 fn text(path: &Path) -> Option<String> {
-    let (file, length) = open_regular(path).ok().flatten()?;
-    let mut bytes = Vec::new();
-    file.take(LONGEST).read_to_end(&mut bytes).ok()?;
-    (length <= LONGEST).then(|| String::from_utf8_lossy(&bytes).into_owned())
+    let bytes = read_beginning(path, LONGEST + 1).ok().flatten()?;
+    (bytes.len() as u64 <= LONGEST).then(|| String::from_utf8_lossy(&bytes).into_owned())
 }
 
 /// True when every POM was read, none names the plugin, and none has a parent that stands elsewhere.

@@ -6,8 +6,8 @@
 //!
 //! Refuses to know: what a template may hold (see `agent`).
 
-use super::agents::roles;
 use super::finding::{Finding, Level};
+use crate::cli::run::needed_roles;
 use crate::cli::templates::trouble;
 use crate::cli::workspace::Workspace;
 use crate::config::Role;
@@ -15,7 +15,7 @@ use crate::machine::state::State;
 
 /// The templates that cannot be used. Without a state every role may be needed.
 pub(super) fn findings(workspace: &Workspace, state: Option<&State>) -> Vec<Finding> {
-    let needed = state.map(roles);
+    let needed = state.map(needed_roles);
     let is_needed = |role: Role| needed.as_ref().is_none_or(|needed| needed.contains(&role));
     let finding = |role: Role| {
         let error = trouble(workspace, role).err()?;

@@ -38,8 +38,8 @@ pub(super) struct Source {
 impl Source {
     /// Reads configuration and journal; a task file without boxes has no answer.
     pub(super) fn open(place: &Place<'_>) -> Result<Self, Fault> {
-        let (root, config) = place.text()?;
-        let mut source = Self::of(&place.open_at(root)?, config);
+        let (workspace, config) = place.open_with_text(place.find()?)?;
+        let mut source = Self::of(&workspace, config);
         let boxes = source.board()?.boxes;
         match source.without_tasks(boxes) {
             None => Ok(source),
@@ -66,7 +66,8 @@ impl Source {
         }
         let config = read_config(&root).map_err(|error| unsound(&[error]))?;
         if config != self.config {
-            *self = Self::of(&place.open_at(root)?, config);
+            let (workspace, config) = place.open_with_text(root)?;
+            *self = Self::of(&workspace, config);
         }
         Ok(())
     }

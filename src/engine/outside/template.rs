@@ -10,8 +10,8 @@ use crate::agent::PromptError;
 use crate::config::Role;
 use crate::engine::{Fault, FaultKind, Places};
 use crate::report::plain::line;
-use crate::sys::disk::open_regular;
-use std::io::{ErrorKind, Read as _};
+use crate::sys::disk::read_beginning;
+use std::io::ErrorKind;
 
 /// The longest template that is read, bytes.
 const LONGEST: u64 = 1 << 20;
@@ -24,18 +24,13 @@ pub fn own_template(places: &Places, role: Role) -> Result<Option<String>, Promp
     let path = places.template(role.word());
     let wrong =
         |what: &str, hint: &str| Err(PromptError::new(places.shown(&path), None, what, hint.to_owned()));
-    let mut bytes = Vec::new();
-    let read = match open_regular(&path) {
-        Ok(None) => return Ok(None),
-        Ok(Some((file, _))) => file.take(LONGEST + 1).read_to_end(&mut bytes),
-        Err(error) => Err(error),
-    };
-    match read {
-        Ok(_) if bytes.len() as u64 > LONGEST => wrong(
+    match read_beginning(&path, LONGEST + 1) {
+        Ok(None) => Ok(None),
+        Ok(Some(bytes)) if bytes.len() as u64 > LONGEST => wrong(
             "The template is longer than 1 MiB.",
             "Shorten it, or name the long texts as files to read.",
         ),
-        Ok(_) => match String::from_utf8(bytes) {
+        Ok(Some(bytes)) => match String::from_utf8(bytes) {
             Ok(text) => Ok(Some(text)),
             Err(_) => wrong("The template is not UTF-8 text.", "Save it as UTF-8."),
         },

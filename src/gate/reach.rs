@@ -8,8 +8,7 @@
 //!
 //! Refuses to know: tests' frameworks, mutants, verdicts.
 
-mod class_file;
-
+use super::class_file;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Read as _;
 use std::path::Path;

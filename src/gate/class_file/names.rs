@@ -1,60 +1,36 @@
 //! The names in a class file's constant pool (Java Virtual Machine Specification §4.4).
 //!
-//! Owns: that part of the format.
+//! Owns: which texts of the pool may name a class.
 //!
 //! Promises: total over any bytes; every class that the file could refer to by name is among the answers,
 //! others may be.
 //!
 //! Refuses to know: code, attributes, what a reference is for.
 
+use super::{ClassFile, Constant, Pool};
 use std::collections::BTreeSet;
 
 /// Internal names (`a/b/Foo$Bar`) of the classes that the pool names: as class references, or within a
 /// descriptor or signature. Empty for what is no class file.
-pub(super) fn names(bytes: &[u8]) -> BTreeSet<String> {
-    read(bytes).unwrap_or_default()
+pub(crate) fn names(bytes: &[u8]) -> BTreeSet<String> {
+    ClassFile::open(bytes).map(|file| in_pool(&file.pool)).unwrap_or_default()
 }
 
-fn read(bytes: &[u8]) -> Option<BTreeSet<String>> {
-    let mut cursor = Cursor { bytes };
-    if cursor.u32()? != 0xCAFE_BABE {
-        return None;
-    }
-    cursor.skip(4)?;
-    let count = cursor.u16()?;
-    let mut texts: Vec<Option<String>> = vec![None; usize::from(count)];
-    let mut classes: Vec<u16> = Vec::new();
-    let mut index = 1;
-    while index < count {
-        match cursor.u8()? {
-            1 => {
-                let length = cursor.u16()?;
-                let text = cursor.take(usize::from(length))?;
-                // The JVM's own UTF-8 differs for characters that no class name in use holds.
-                texts[usize::from(index)] = Some(String::from_utf8_lossy(text).into_owned());
-            }
-            7 => classes.push(cursor.u16()?),
-            8 | 16 | 19 | 20 => cursor.skip(2)?,
-            15 => cursor.skip(3)?,
-            3 | 4 | 9 | 10 | 11 | 12 | 17 | 18 => cursor.skip(4)?,
-            5 | 6 => {
-                cursor.skip(8)?;
-                index += 1;
-            }
-            _ => return None,
-        }
-        index += 1;
-    }
+fn in_pool(pool: &Pool<'_>) -> BTreeSet<String> {
     let mut names = BTreeSet::new();
-    for class in classes {
-        if let Some(Some(text)) = texts.get(usize::from(class)) {
-            names.insert(text.trim_start_matches('[').to_owned());
+    for constant in &pool.constants {
+        match *constant {
+            Constant::Class(name) => {
+                if let Some(name) = pool.utf8(name) {
+                    names.insert(String::from_utf8_lossy(name).trim_start_matches('[').to_owned());
+                }
+            }
+            // The JVM's own UTF-8 differs for characters that no class name in use holds.
+            Constant::Utf8(text) => in_descriptors(&String::from_utf8_lossy(text), &mut names),
+            _ => {}
         }
     }
-    for text in texts.iter().flatten() {
-        in_descriptors(text, &mut names);
-    }
-    Some(names)
+    names
 }
 
 /// Every `Lname;` or `Lname<`, wherever it may begin.
@@ -64,34 +40,6 @@ fn in_descriptors(text: &str, names: &mut BTreeSet<String>) {
         if let Some(end) = rest.find([';', '<']).filter(|end| (1..500).contains(end)) {
             names.insert(rest[..end].to_owned());
         }
-    }
-}
-
-struct Cursor<'a> {
-    bytes: &'a [u8],
-}
-
-impl<'a> Cursor<'a> {
-    fn take(&mut self, count: usize) -> Option<&'a [u8]> {
-        let (taken, rest) = self.bytes.split_at_checked(count)?;
-        self.bytes = rest;
-        Some(taken)
-    }
-
-    fn skip(&mut self, count: usize) -> Option<()> {
-        self.take(count).map(drop)
-    }
-
-    fn u8(&mut self) -> Option<u8> {
-        self.take(1).map(|bytes| bytes[0])
-    }
-
-    fn u16(&mut self) -> Option<u16> {
-        self.take(2).map(|bytes| u16::from_be_bytes([bytes[0], bytes[1]]))
-    }
-
-    fn u32(&mut self) -> Option<u32> {
-        self.take(4).map(|bytes| u32::from_be_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]))
     }
 }
 
@@ -138,6 +86,14 @@ mod tests {
         }
         assert!(!found.contains("not a name"));
         assert!(names(&bytes[..bytes.len() - 1]).is_empty() && names(b"PK\x03\x04").is_empty());
+    }
+
+    #[test]
+    fn a_wide_number_at_the_last_index_of_the_largest_pool_is_no_overflow() {
+        let four: &[u8] = &[3, 0, 0, 0, 0];
+        let mut constants = vec![four; 65_533];
+        constants.push(&[5, 0, 0, 0, 0, 0, 0, 0, 9]);
+        assert!(names(&class(&constants, 0)).is_empty());
     }
 
     proptest! {

@@ -8,7 +8,7 @@
 
 use super::{
     Checks, CommitBy, FileGlobs, GateEngine, GateSettings, Limits, NoCoverage, OnBlocked, Per, Place,
-    ReworkReviews, Role, ScopeKind, Settings, StagesFrom, TaskSections, TestTiers,
+    Recompile, ReworkReviews, Role, ScopeKind, Settings, StagesFrom, TaskSections, TestTiers,
 };
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -69,6 +69,7 @@ pub(super) fn gate(engine: GateEngine) -> GateSettings {
         tests: TestTiers::OwnFirst,
         scope: ScopeKind::Class,
         place: Place::Clean,
+        recompile: Recompile::Auto,
         keep: Vec::new(),
         ahead: true,
         test_names: owned(TEST_NAMES),

@@ -124,6 +124,9 @@ fn words(read: &mut Reader, fields: &Fields, gate: &mut GateSettings) {
     if let Some(field) = fields.get("where") {
         gate.place = read.word(field, keys::WHERE).unwrap_or(gate.place);
     }
+    if let Some(field) = fields.get("recompile") {
+        gate.recompile = read.word(field, keys::RECOMPILE).unwrap_or(gate.recompile);
+    }
     if let Some(field) = fields.get("engine")
         && let Some(maven) = read.word(field, keys::ENGINE)
     {

@@ -9,8 +9,8 @@
 //! Refuses to know: how a value is read, where it came from.
 
 use super::{
-    CommitBy, NoCoverage, OnBlocked, PRESETS, Per, Place, ReworkReviews, Role, ScopeKind, StagesFrom,
-    TestTiers,
+    CommitBy, NoCoverage, OnBlocked, PRESETS, Per, Place, Recompile, ReworkReviews, Role, ScopeKind,
+    StagesFrom, TestTiers,
 };
 
 /// A key of a map.
@@ -111,6 +111,9 @@ pub(super) const SCOPE: &[(&str, ScopeKind)] =
     &[("class", ScopeKind::Class), ("lines", ScopeKind::Lines), ("auto", ScopeKind::Auto)];
 /// `where:`.
 pub(super) const WHERE: &[(&str, Place)] = &[("clean", Place::Clean), ("in-place", Place::InPlace)];
+/// `recompile:`.
+pub(super) const RECOMPILE: &[(&str, Recompile)] =
+    &[("auto", Recompile::Auto), ("javac", Recompile::Javac), ("maven", Recompile::Maven)];
 /// `engine:`; true for the POM's own.
 pub(super) const ENGINE: &[(&str, bool)] = &[("direct", false), ("maven", true)];
 /// `commit:`.
@@ -219,6 +222,7 @@ pub(super) const MUTATION: &[Key] = &[
         Kind::Word(|| words(WHERE)),
         "A private checkout of the commit, or the package's own folder.",
     ),
+    key("recompile", Kind::Word(|| words(RECOMPILE)), "Who compiles when only Java files changed."),
     key("keep", Kind::Globs(true), "Files that git ignores and a clean checkout needs."),
     key("ahead", Kind::Flag, "The gate begins while reviewers work."),
     key("jvm_args", Kind::Texts, "Arguments added to the JVMs that run tests."),

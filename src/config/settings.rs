@@ -138,6 +138,8 @@ pub struct GateSettings {
     pub scope: ScopeKind,
     /// Where the gate compiles and runs (key `where`).
     pub place: Place,
+    /// Who compiles when only Java files changed.
+    pub recompile: Recompile,
     /// Files that git ignores and a clean checkout needs all the same, as globs in the package.
     pub keep: Vec<String>,
     /// Starts as soon as the implementation is accepted, while reviewers work.
@@ -182,6 +184,18 @@ pub enum Place {
     Clean,
     /// In the package's own work tree.
     InPlace,
+}
+
+/// Who compiles when only Java files changed since a build that stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Recompile {
+    /// The JDK's compiler where Maven's build of the module does nothing but copy resources and compile.
+    Auto,
+    /// The JDK's compiler, whatever other goals there are: they do not run then.
+    Javac,
+    /// Maven.
+    Maven,
 }
 
 /// The kind of judge that a gate is.

@@ -192,7 +192,7 @@ fn what_the_file_says_is_what_is_set() {
         "spec: ./docs/spec\npackages: [./services/*/, .]\n\
          agents:\n  default: {command: [sh, agent.sh, '']}\n  boss: {preset: claude, args: [--model, opus], env: {IS_SANDBOX: 1}}\n\
          roles: {validator: boss}\n\
-         gates:\n  PITEST: {threshold: 80, per: task, no_coverage: ignore, engine: direct, jobs: 4, maven_args: [-o], limit: 1h 30m, pit_version: 1.20.0, tests: reachable, test_names: ['{}Spec'], scope: auto, where: in-place, keep: [lib/*.jar], ahead: false, jvm_args: [-Xmx1g]}\n  LINT: {run: [sh, lint.sh], limit: 90s}\n\
+         gates:\n  PITEST: {threshold: 80, per: task, no_coverage: ignore, engine: direct, jobs: 4, maven_args: [-o], limit: 1h 30m, pit_version: 1.20.0, tests: reachable, test_names: ['{}Spec'], scope: auto, where: in-place, recompile: javac, keep: [lib/*.jar], ahead: false, jvm_args: [-Xmx1g]}\n  LINT: {run: [sh, lint.sh], limit: 90s}\n\
          checks: {red: [mvn, test]}\n\
          limits: {iterations: 7, attempts: 1, rework: 0, wall: 2h, attempt: 5m, idle: 30s, check: 1m}\n\
          on: {done: [notify-send, done], stop: null}\n\
@@ -218,6 +218,7 @@ fn what_the_file_says_is_what_is_set() {
         (&["-o".to_owned()][..], &["-Xmx1g".to_owned()][..])
     );
     assert_eq!((gate.tests, gate.scope, gate.place), (TestTiers::Reachable, ScopeKind::Auto, Place::InPlace));
+    assert_eq!(gate.recompile, Recompile::Javac);
     assert_eq!((&gate.keep[..], gate.ahead), (&["lib/*.jar".to_owned()][..], false));
     let lint = &settings.gates["LINT"];
     assert_eq!(lint.engine, GateEngine::Command(vec!["sh".to_owned(), "lint.sh".to_owned()]));

@@ -48,7 +48,7 @@ pub(crate) fn base<'a>(bench: &Bench<'a>, dir: &str) -> Result<Base<'a>, Stop> {
     let label = format!("{}/{}", bench.package.name, shown(dir));
     (bench.hands.progress)(&format!("Compiling {label} as it was before the task"));
     let maven = bench.maven(&root)?;
-    match maven.build(bench.calls, dir, &|key| trees.is_built(key)) {
+    match maven.build(bench.calls, dir, trees) {
         Ok((built, _)) => Ok(Base::Built(Box::new(BuiltBase { root, maven, built }))),
         Err(Unbuilt::Stop(stop)) => Err(stop),
         Err(Unbuilt::Trouble(Trouble::Passing(what))) => Err(Stop::passing(

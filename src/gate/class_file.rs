@@ -26,7 +26,6 @@ use crate::task;
 /// `None` when it cannot be told, and the class is to be treated as changed: no class file, a truncated one,
 /// bytes after its end, an index that leads to the wrong kind of constant, an attribute that is not known (its
 /// indexes could not be followed; so module descriptors too), values nested too deep, a class that Kotlin made.
-#[cfg_attr(not(test), expect(dead_code, reason = "the reuse of compiled tests is to ask it"))]
 pub(crate) fn interface(bytes: &[u8]) -> Option<String> {
     interface::encoded(bytes).map(|encoded| task::digest(&encoded))
 }

@@ -22,9 +22,9 @@ const MAX_ENTRIES: usize = 500_000;
 
 impl Build {
     /// A build that has just come to its end well.
-    pub(crate) fn of(key: String, folders: Vec<PathBuf>) -> Result<Self, Stop> {
+    pub(crate) fn of(key: String, folders: Vec<PathBuf>, recompiled: bool) -> Result<Self, Stop> {
         let digest = files_digest(&folders, &counts)?;
-        Ok(Self { key, folders, digest })
+        Ok(Self { key, folders, digest, recompiled })
     }
 
     /// True while the class files are those of the build.
@@ -90,7 +90,7 @@ fn read(file: &Path) -> io::Result<Vec<u8>> {
 }
 
 /// Class files, services and manifests, and the settings of the JUnit platform.
-fn counts(inside: &Path) -> bool {
+pub(crate) fn counts(inside: &Path) -> bool {
     inside.extension().is_some_and(|extension| extension == "class")
         || inside.file_name().is_some_and(|name| name == "junit-platform.properties")
         || inside.starts_with("META-INF")
@@ -107,7 +107,8 @@ mod tests {
         let classes = folder.path().join("classes");
         fs_err::create_dir_all(classes.join("META-INF/services")).unwrap();
         fs_err::write(classes.join("A.class"), "a").unwrap();
-        let build = Build::of("k".to_owned(), vec![classes.clone(), folder.path().join("absent")]).unwrap();
+        let build =
+            Build::of("k".to_owned(), vec![classes.clone(), folder.path().join("absent")], false).unwrap();
         fs_err::write(classes.join("written-by-a-test.txt"), "x").unwrap();
         assert!(build.stands());
         for planted in ["B.class", "META-INF/services/x.Y", "junit-platform.properties"] {

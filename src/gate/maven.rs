@@ -1,30 +1,36 @@
 //! Maven: compiles a module and names its class path.
 //!
-//! Owns: every call of Maven, its arguments, and the cache of what depends only on the POMs.
+//! Owns: every call of Maven, its arguments, and the cache of what depends only on the POMs (what a build of a
+//! module consists of, `build` knows).
 //!
 //! Promises: no shell; the project's own switches for skipping are countered where Maven lets them be;
 //! a failed build is told apart from a missing tool and from a missing network.
 //!
 //! Refuses to know: mutants, which classes are targets.
 
+mod build;
 mod cache;
+mod javac;
 mod links;
 mod project;
 mod reactor;
+mod recipe;
 mod trouble;
 
+pub(crate) use build::{Built, How, Unbuilt};
 pub(crate) use cache::digest;
 pub use links::{PomLinks, pom_links};
 pub(crate) use project::Project;
 pub(crate) use trouble::{PASSING, Trouble};
 
 use super::calls::{Call, Calls, is_executable, make_folder};
-use super::{Stop, jvm, words, xml};
+use super::{Stop, jvm, words};
+use crate::config::{GateSettings, Recompile};
 use crate::machine::facts::ProcessEnd;
 use std::path::{Path, PathBuf};
 
+/// Names the class path of a module.
 const BUILD_CLASSPATH: &str = "org.apache.maven.plugins:maven-dependency-plugin:3.6.1:build-classpath";
-const EFFECTIVE_POM: &str = "org.apache.maven.plugins:maven-help-plugin:3.4.0:effective-pom";
 /// What Maven gets besides the options of [`jvm::quick`]: its words are read as UTF-8.
 const MAVEN_OPTS: &str = "-Dfile.encoding=UTF-8";
 /// What counters a project that skips its own tests.
@@ -36,20 +42,6 @@ const NO_SKIP: [&str; 5] = [
     "-Dmaven.test.failure.ignore=false",
 ];
 
-/// Why a module did not compile.
-pub(crate) enum Unbuilt {
-    /// Maven ended badly.
-    Trouble(Trouble),
-    /// There is no way on.
-    Stop(Stop),
-}
-
-impl From<Stop> for Unbuilt {
-    fn from(stop: Stop) -> Self {
-        Self::Stop(stop)
-    }
-}
-
 /// Maven as one package uses it.
 pub(crate) struct Maven<'a> {
     program: PathBuf,
@@ -58,52 +50,7 @@ pub(crate) struct Maven<'a> {
     root: PathBuf,
     cache: &'a Path,
     options: String,
-}
-
-/// A module that compiled.
-#[derive(Clone, Debug)]
-pub(crate) struct Built {
-    /// Its test class path without its own classes.
-    pub(crate) classpath: Vec<String>,
-    /// What its effective POM says.
-    pub(crate) project: Project,
-    /// Stands for all that its outputs depend on beside its sources.
-    pub(crate) key: String,
-}
-
-impl Built {
-    /// The folders of its classes, then those of other modules: the entries of the class path that are no
-    /// jars.
-    pub(crate) fn class_folders(&self) -> Vec<&Path> {
-        let own = [&self.project.classes, &self.project.test_classes].map(Path::new);
-        let others = self.classpath.iter().map(Path::new).filter(|entry| entry.is_dir());
-        own.into_iter().chain(others).collect()
-    }
-}
-
-/// How a module came to be compiled.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum How {
-    /// Its outputs stood there already: Maven was not called.
-    Kept,
-    /// Maven compiled it; its class path was known.
-    Compiled,
-    /// Maven compiled it and named its class path, without the network.
-    Resolved,
-    /// The same, with the network.
-    Online,
-}
-
-impl How {
-    /// The phase, and what is worth knowing of it.
-    pub(crate) fn told(self) -> (&'static str, &'static str) {
-        match self {
-            Self::Kept => ("compile", "nothing had changed: Maven was not called"),
-            Self::Compiled => ("compile", "the class path was known"),
-            Self::Resolved => ("resolve", "compiled and resolved offline"),
-            Self::Online => ("resolve", "compiled and resolved with the network"),
-        }
-    }
+    recompile: Recompile,
 }
 
 impl<'a> Maven<'a> {
@@ -112,7 +59,7 @@ impl<'a> Maven<'a> {
         calls: &Calls<'_>,
         package: &'a str,
         root: &Path,
-        args: &'a [String],
+        settings: &'a GateSettings,
         cache: &'a Path,
     ) -> Result<Self, Stop> {
         let wrapper = root.join("mvnw");
@@ -129,57 +76,9 @@ impl<'a> Maven<'a> {
         // Maven's start script adds the options of this file to those of the variable.
         let file = fs_err::read_to_string(root.join(".mvn/jvm.config")).unwrap_or_default();
         let quick = jvm::quick(own.split_whitespace().chain(file.split_whitespace()));
-        let options = [&[own][..], &quick, &[MAVEN_OPTS]].concat().join(" ");
-        Ok(Self { program, args, package, root: root.to_owned(), cache, options })
-    }
-
-    /// Compiles the module with its tests and what it needs of its reactor. `is_built` is asked whether the
-    /// outputs of a build are there.
-    pub(crate) fn build(
-        &self,
-        calls: &Calls<'_>,
-        dir: &str,
-        is_built: &dyn Fn(&str) -> bool,
-    ) -> Result<(Built, How), Unbuilt> {
-        let place = reactor::locate(&self.root, dir);
-        let key = cache::key(&self.root, dir, &self.program, self.args, calls.variable("HOME"));
-        let file = self.cache.join(format!("module-{key}.json"));
-        if let Some((classpath, project)) = cache::load(&file) {
-            let built = self.built(calls, &key, classpath, project);
-            if is_built(&built.key) {
-                return Ok((built, How::Kept));
-            }
-            let call = self.call(calls, "test-compile", &place, &["-o", "-q", "test-compile"])?;
-            match self.trouble(&call) {
-                None => return Ok((built, How::Compiled)),
-                Some(trouble @ Trouble::Compile(_)) => return Err(Unbuilt::Trouble(trouble)),
-                Some(_) => {}
-            }
-        }
-        let work = self.work("module-")?;
-        let classpath = work.path().join("classpath");
-        let effective = work.path().join("effective.xml");
-        let to_classpath = format!("-Dmdep.outputFile={}", classpath.display());
-        let to_effective = format!("-Doutput={}", effective.display());
-        let goals = ["-q", "test-compile", BUILD_CLASSPATH, EFFECTIVE_POM, &to_classpath, &to_effective];
-        let (call, online) = self.call_offline_first(calls, "resolve", &place, &goals)?;
-        if let Some(trouble) = self.trouble(&call) {
-            return Err(Unbuilt::Trouble(trouble));
-        }
-        let (classpath, project) = self.read(&classpath, &effective, dir)?;
-        let built = self.built(calls, &key, classpath, project);
-        cache::store(&file, &built)?;
-        Ok((built, if online { How::Online } else { How::Resolved }))
-    }
-
-    /// A module with the key of its outputs; `module` is the key of the module itself.
-    fn built(&self, calls: &Calls<'_>, module: &str, classpath: Vec<String>, project: Project) -> Built {
-        let jdk = match calls.variable("JAVA_HOME") {
-            Some(home) => PathBuf::from(home).join("bin/javac"),
-            None => calls.find("javac").unwrap_or_default(),
-        };
-        let key = cache::build_key(module, &jdk, &self.options, &classpath);
-        Built { classpath, project, key }
+        let options = [&[own][..], &quick, &[MAVEN_OPTS, recipe::LOGGERS]].concat().join(" ");
+        let (args, recompile) = (settings.maven_args.as_slice(), settings.recompile);
+        Ok(Self { program, args, package, root: root.to_owned(), cache, options, recompile })
     }
 
     /// Runs test classes (dotted names) of a module; the call's output is not quiet.
@@ -298,27 +197,6 @@ impl<'a> Maven<'a> {
             )),
             _ => Ok(call),
         }
-    }
-
-    /// The class path and the effective POM that Maven wrote.
-    fn read(&self, classpath: &Path, effective: &Path, dir: &str) -> Result<(Vec<String>, Project), Stop> {
-        let home = super::module::home(&self.root, dir);
-        let missing = |what: &str| {
-            Stop::setup(
-                format!(
-                    "Maven ended well but wrote no {what} for module {} of package {}.",
-                    shown(dir),
-                    self.package
-                ),
-                "Look in the POM for a configuration that skips maven-dependency-plugin or maven-help-plugin.",
-            )
-        };
-        if !classpath.is_file() {
-            return Err(missing("class path"));
-        }
-        let project = xml::read_file(effective).and_then(|root| project::read(&root, &home));
-        let project = project.ok_or_else(|| missing("effective POM"))?;
-        Ok((read_paths(classpath), project))
     }
 }
 

@@ -45,7 +45,8 @@ use crate::machine::facts::FileChange;
 use crate::source::{ChangedLines, RepoPath};
 use crate::sys::Spawn;
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::PathBuf;
+use std::io;
+use std::path::{Path, PathBuf};
 
 /// What a gate is asked to judge.
 #[derive(Clone, Debug)]
@@ -108,17 +109,45 @@ pub trait Trees: Sync {
     /// `None` where it did not exist, or where the gate works in place. An error is a whole sentence.
     fn base(&self, package: &str) -> Result<Option<PathBuf>, String>;
 
-    /// True when the outputs that stand in the checkout are those of the build of this key: then it need
-    /// not be done again.
-    fn is_built(&self, key: &str) -> bool {
+    /// What the checkout's outputs are to the build of this key.
+    fn standing(&self, key: &str) -> Standing {
         let _ = key;
-        false
+        Standing::Nothing
+    }
+
+    /// Removes the outputs below a package's folder that Maven would take for its own and that do not stand
+    /// for the sources; `key` is that of the build which is about to begin, where it is known already.
+    fn clear(&self, root: &Path, key: Option<&str>) -> io::Result<()> {
+        let _ = (root, key);
+        Ok(())
     }
 
     /// Is told of a build that came to its end well.
     fn built(&self, build: &Build) {
         let _ = build;
     }
+}
+
+/// What outputs are to the sources that stand beside them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Standing {
+    /// Made of them: nothing is to be built.
+    Whole,
+    /// Made of what differs from them in Java files of one module alone.
+    Java(Stale),
+    /// Of something else, or nobody knows.
+    Nothing,
+}
+
+/// Which Java files differ from those that outputs were made of; at least one side does.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Stale {
+    /// Files below `src/main/java`.
+    pub main: bool,
+    /// Files below `src/test/java`.
+    pub tests: bool,
+    /// Some are `package-info.java` or `module-info.java`.
+    pub infos: bool,
 }
 
 /// A module's build: what it was made of, and what came out.
@@ -130,6 +159,8 @@ pub struct Build {
     pub folders: Vec<PathBuf>,
     /// The digest of the class files in them.
     pub digest: String,
+    /// The JDK's compiler made them in Maven's place: what else Maven keeps beside them is of an earlier build.
+    pub recompiled: bool,
 }
 
 /// Whether a gate runs ahead of need, beside agents, or alone while the loop waits for it.

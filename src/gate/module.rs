@@ -11,7 +11,7 @@
 use super::base::{Base, base};
 use super::calls::Calls;
 use super::changed_tests;
-use super::maven::{Built, Maven, Trouble, Unbuilt, shown};
+use super::maven::{Built, How, Maven, Trouble, Unbuilt, shown};
 use super::outcome::Outcome;
 use super::pit::RedTest;
 use super::report::Owners;
@@ -50,8 +50,7 @@ pub(crate) struct Bench<'a> {
 impl<'a> Bench<'a> {
     /// Maven in the package's folder, here or in another checkout.
     pub(crate) fn maven(&self, root: &Path) -> Result<Maven<'a>, Stop> {
-        let (package, args) = (&self.package.name, &self.settings.maven_args);
-        Maven::find(self.calls, package, root, args, &self.request.cache)
+        Maven::find(self.calls, &self.package.name, root, self.settings, &self.request.cache)
     }
 }
 
@@ -98,7 +97,7 @@ fn compile(
 ) -> Result<(Built, Build), Stop> {
     let watch = Stopwatch::start();
     let trees = bench.hands.trees;
-    let built = maven.build(bench.calls, &module.dir, &|key| trees.is_built(key));
+    let built = maven.build(bench.calls, &module.dir, trees);
     let (name, note) = built.as_ref().map_or(("compile", ""), |(_, how)| how.told());
     outcome.trace.phases.push(TracePhase {
         module: format!("{}/{}", bench.package.name, shown(&module.dir)),
@@ -106,13 +105,13 @@ fn compile(
         millis: watch.millis(),
         note: note.to_owned(),
     });
-    let built = match built {
-        Ok((built, _)) => built,
+    let (built, how) = match built {
+        Ok(done) => done,
         Err(Unbuilt::Stop(stop)) => return Err(stop),
         Err(Unbuilt::Trouble(trouble)) => return Err(unbuilt(bench, module, trouble)),
     };
     let folders = built.class_folders().into_iter().map(Path::to_owned).collect();
-    let build = Build::of(built.key.clone(), folders)?;
+    let build = Build::of(built.key.clone(), folders, how == How::Recompiled)?;
     trees.built(&build);
     Ok((built, build))
 }

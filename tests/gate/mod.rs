@@ -2,7 +2,9 @@
 
 mod clean;
 mod project;
+mod recompile;
 mod tiers;
+mod workspace;
 
 use project::{JUnit, Pom, Project, error, has_maven, reasons};
 use ralph::config::GateEngine;

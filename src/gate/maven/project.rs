@@ -22,10 +22,23 @@ pub(crate) struct Project {
     pub(crate) sources: String,
     /// Test sources.
     pub(crate) test_sources: String,
+    /// Where resources of production code are copied from.
+    pub(crate) resources: Vec<Resource>,
+    /// The same of the tests.
+    pub(crate) test_resources: Vec<Resource>,
     /// How Surefire runs the tests.
     pub(crate) surefire: Surefire,
     /// The POM declares pitest-maven.
     pub(crate) declares_pitest: bool,
+}
+
+/// A folder of resources.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Resource {
+    /// Absolute.
+    pub(crate) folder: String,
+    /// Where they come to stand below the folder of classes; mostly empty.
+    pub(crate) target: String,
 }
 
 /// Finds the project whose folder is `home`.
@@ -47,11 +60,21 @@ pub(super) fn read(root: &Node, home: &Path) -> Option<Project> {
         test_classes: text("testOutputDirectory")?,
         sources: text("sourceDirectory")?,
         test_sources: text("testSourceDirectory")?,
+        resources: resources(project, "resources"),
+        test_resources: resources(project, "testResources"),
         surefire: surefire::read(project),
         declares_pitest: plugins
             .filter(|plugin| plugin.text_at(&["groupId"]) == Some("org.pitest"))
             .any(|plugin| plugin.text_at(&["artifactId"]) == Some("pitest-maven")),
     })
+}
+
+fn resources(project: &Node, name: &str) -> Vec<Resource> {
+    let read = |resource: &Node| {
+        let folder = resource.text_at(&["directory"])?.to_owned();
+        Some(Resource { folder, target: resource.text_at(&["targetPath"]).unwrap_or_default().to_owned() })
+    };
+    project.all(&["build", name]).iter().filter_map(read).collect()
 }
 
 #[cfg(test)]

@@ -12,11 +12,12 @@ use super::mirror::{Sources, Which};
 use super::room::Room;
 use super::{Site, keeping};
 use crate::engine::{Fault, FaultKind};
-use crate::gate::{Build, GateRequest, Trees};
+use crate::gate::{Build, GateRequest, Standing, Trees};
 use crate::mutation::{GateReport, TracePhase, Verdict};
 use crate::sys::clock::Stopwatch;
 use crate::sys::poison::whole;
-use std::path::PathBuf;
+use std::io;
+use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
 /// The checkouts of one gate.
@@ -113,9 +114,18 @@ impl Trees for Clean<'_> {
         Ok(Some(place).filter(|place| place.is_dir()))
     }
 
-    fn is_built(&self, key: &str) -> bool {
-        whole(self.head.lock()).is_built(key)
-            || whole(self.base.lock()).as_ref().is_some_and(|room| room.is_built(key))
+    fn standing(&self, key: &str) -> Standing {
+        match whole(self.head.lock()).standing(key) {
+            Standing::Nothing => {
+                whole(self.base.lock()).as_ref().map_or(Standing::Nothing, |room| room.standing(key))
+            }
+            standing => standing,
+        }
+    }
+
+    fn clear(&self, root: &Path, key: Option<&str>) -> io::Result<()> {
+        whole(self.head.lock()).clear(root, key)?;
+        whole(self.base.lock()).as_mut().map_or(Ok(()), |room| room.clear(root, key))
     }
 
     fn built(&self, build: &Build) {

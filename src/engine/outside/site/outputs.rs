@@ -2,12 +2,13 @@
 //!
 //! Owns: the manifest of a checkout's outputs, and the decision which of them still serve.
 //!
-//! Promises: outputs are used again only when every file in them is as the last gate left it; and of those
-//! only what the changes since then cannot have touched (Maven does not remove the classes of sources that
-//! went). The manifest is gone while a gate works, so that a killed one leaves nothing to be trusted.
+//! Promises: outputs are used again only when every file in them is as the last gate left it; which Java files
+//! differ from those that they were made of is told, anything else that differs makes them worthless (Maven
+//! does not remove the classes of sources that went). The manifest is gone while a gate works, so that a killed one leaves nothing to be trusted.
 //!
-//! Refuses to know: how outputs are made, beyond Maven's names for the folders of tests.
+//! Refuses to know: how outputs are made, beyond Maven's names for the folders of sources and tests.
 
+use crate::gate::Stale;
 use crate::source::RepoPath;
 use crate::sys::Disk as _;
 use crate::sys::disk::RealDisk;
@@ -20,7 +21,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
 /// Raised when a manifest changes its meaning.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 /// Files and bytes of outputs that are kept; more are built anew each time.
 const MAX_FILES: usize = 300_000;
 const MAX_BYTES: u64 = 4 << 30;
@@ -35,6 +36,8 @@ pub(super) struct Manifest {
     outputs: String,
     /// The keys of the builds that stand in them.
     pub(super) builds: BTreeSet<String>,
+    /// The last of them was not Maven's.
+    pub(super) recompiled: bool,
 }
 
 /// What of the outputs serves again.
@@ -42,10 +45,19 @@ pub(super) struct Manifest {
 pub(super) enum Serves {
     /// Everything: the sources are the same.
     All,
-    /// All but the tests' classes: only Java tests of a single module changed.
-    ButTests,
+    /// As far as they were not made of the Java files that differ, all of them of a single module.
+    ButJava(Stale),
     /// Nothing.
     Nothing,
+}
+
+/// What is removed of outputs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Wipe {
+    /// The tests' classes.
+    Tests,
+    /// All.
+    All,
 }
 
 impl Manifest {
@@ -53,8 +65,9 @@ impl Manifest {
         marks: BTreeMap<String, String>,
         outputs: &[PathBuf],
         builds: BTreeSet<String>,
+        recompiled: bool,
     ) -> Option<Self> {
-        Some(Self { version: VERSION, marks, outputs: digest(outputs)?, builds })
+        Some(Self { version: VERSION, marks, outputs: digest(outputs)?, builds, recompiled })
     }
 
     /// Reads the manifest and removes it: what comes now changes what it stands for.
@@ -72,40 +85,56 @@ impl Manifest {
         RealDisk::new().write(file, &serde_json::to_vec(self)?)
     }
 
-    /// What serves again for sources with these marks; `single`: they are one module, not a reactor.
+    /// What serves again for sources with these marks. `module` is the path of their only module (empty, or
+    /// with a slash at its end), nothing when they are several.
     pub(super) fn serves(
         &self,
         marks: &BTreeMap<String, String>,
         outputs: &[PathBuf],
-        single: bool,
+        module: Option<&str>,
     ) -> Serves {
         if digest(outputs).as_ref() != Some(&self.outputs) {
             return Serves::Nothing;
         }
         let differ = |path: &&String| self.marks.get(*path) != marks.get(*path);
-        let mut changed = self.marks.keys().chain(marks.keys()).filter(differ).peekable();
-        if changed.peek().is_none() {
+        let changed: Vec<&String> = self.marks.keys().chain(marks.keys()).filter(differ).collect();
+        if changed.is_empty() {
             return Serves::All;
         }
-        if single && changed.all(|path| is_java_test(path)) { Serves::ButTests } else { Serves::Nothing }
+        module.and_then(|module| stale(&changed, module)).map_or(Serves::Nothing, Serves::ButJava)
     }
 }
 
-fn is_java_test(path: &str) -> bool {
-    let path = RepoPath::parse(path).to_text();
-    let java = Path::new(&path).extension().is_some_and(|extension| extension == "java");
-    java && (path.starts_with("src/test/java/") || path.contains("/src/test/java/"))
+/// Which Java files of the module differ; nothing when other files do.
+fn stale(changed: &[&String], module: &str) -> Option<Stale> {
+    let mut stale = Stale::default();
+    for path in changed {
+        let path = RepoPath::parse(path).to_text();
+        let inside = path.strip_prefix(module)?;
+        let name = inside.rsplit('/').next()?;
+        if Path::new(name).extension().is_none_or(|extension| extension != "java") {
+            return None;
+        }
+        stale.infos |= matches!(name, "package-info.java" | "module-info.java");
+        if inside.starts_with("src/main/java/") {
+            stale.main = true;
+        } else if inside.starts_with("src/test/java/") {
+            stale.tests = true;
+        } else {
+            return None;
+        }
+    }
+    Some(stale)
 }
 
-/// Removes of the outputs what does not serve.
-pub(super) fn wipe(outputs: &[PathBuf], serves: Serves) -> io::Result<()> {
+/// Removes outputs.
+pub(super) fn wipe(outputs: &[PathBuf], wipe: Wipe) -> io::Result<()> {
     for output in outputs {
-        let gone = match serves {
-            Serves::All => continue,
-            Serves::ButTests => ["test-classes", "maven-status/maven-compiler-plugin/testCompile"]
+        let gone = match wipe {
+            Wipe::Tests => ["test-classes", "maven-status/maven-compiler-plugin/testCompile"]
                 .map(|name| output.join(name))
                 .to_vec(),
-            Serves::Nothing => vec![output.clone()],
+            Wipe::All => vec![output.clone()],
         };
         for folder in gone {
             match fs_err::remove_dir_all(folder) {

@@ -2,18 +2,20 @@
 //!
 //! Owns: its files, what is known of the builds in it, and its end.
 //!
-//! Promises: what stands there when the gate begins is the commits' files and outputs that were made of
-//! them; at the end it is looked at again, and only what stood the look is kept for the next gate.
+//! Promises: what stands there when the gate begins is the commits' files, and outputs of which is known what
+//! they were made of; Maven never finds any that were made of something else. At the end it is looked at
+//! again, and only what stood the look is kept for the next gate.
 //!
 //! Refuses to know: gates, verdicts.
 
 use super::mirror::{Sources, Which};
-use super::outputs::{Manifest, Serves, wipe};
+use super::outputs::{Manifest, Serves, Wipe, wipe};
 use crate::engine::Fault;
-use crate::gate::Build;
+use crate::gate::{Build, Stale, Standing};
 use crate::git::Checkout;
 use crate::source::RepoPath;
 use std::collections::BTreeSet;
+use std::io;
 use std::path::{Path, PathBuf};
 
 /// Differences that are named.
@@ -25,8 +27,14 @@ pub(super) struct Room {
     pub(super) folder: PathBuf,
     manifest: PathBuf,
     checkout: Checkout,
-    /// Builds that stood there before.
+    /// Folders of outputs that stood there before.
+    outputs: Vec<PathBuf>,
+    /// The builds that they are of.
     kept: BTreeSet<String>,
+    /// Java files that differ from those that they were made of.
+    stale: Option<Stale>,
+    /// They are not Maven's own.
+    recompiled: bool,
     /// Builds of this gate, and those of before that it used.
     builds: Vec<Build>,
     /// What became of the files and outputs, for people.
@@ -44,27 +52,55 @@ impl Room {
         let checkout = sources.checkout(which)?;
         let last = Manifest::take(&manifest)?;
         let written = checkout.write(&folder)?;
-        let single = sources.poms(&checkout)?.len() == 1;
         let marks = checkout.marks();
-        let serves =
-            last.as_ref().map_or(Serves::Nothing, |last| last.serves(&marks, &written.outputs, single));
-        wipe(&written.outputs, serves)?;
+        let module = module(&sources.poms(&checkout)?);
+        let serves = last
+            .as_ref()
+            .map_or(Serves::Nothing, |last| last.serves(&marks, &written.outputs, module.as_deref()));
         let changes = written.changed.len() + written.removed.len();
-        let note = format!(
-            "{} files, {changes} of them written or removed; {}",
-            marks.len(),
-            match serves {
-                Serves::All => "the outputs of the last gate serve",
-                Serves::ButTests => "the outputs of the last gate serve, but for the tests",
-                Serves::Nothing => "no outputs of an earlier gate",
-            }
-        );
-        let kept = last.filter(|_| serves == Serves::All).map(|last| last.builds).unwrap_or_default();
-        Ok(Self { folder, manifest, checkout, kept, builds: Vec::new(), note })
+        let (stale, told) = match serves {
+            Serves::All => (None, "the outputs of the last gate serve"),
+            Serves::ButJava(stale) => (Some(stale), "the outputs of the last gate serve, but for Java files"),
+            Serves::Nothing => (None, "no outputs of an earlier gate"),
+        };
+        let note = format!("{} files, {changes} of them written or removed; {told}", marks.len());
+        if serves == Serves::Nothing {
+            wipe(&written.outputs, Wipe::All)?;
+        }
+        let last = last.filter(|_| serves != Serves::Nothing);
+        let recompiled = last.as_ref().is_some_and(|last| last.recompiled);
+        let kept = last.map(|last| last.builds).unwrap_or_default();
+        let outputs = written.outputs;
+        Ok(Self { folder, manifest, checkout, outputs, kept, stale, recompiled, builds: Vec::new(), note })
     }
 
-    pub(super) fn is_built(&self, key: &str) -> bool {
-        self.kept.contains(key)
+    pub(super) fn standing(&self, key: &str) -> Standing {
+        match self.stale {
+            _ if !self.kept.contains(key) => Standing::Nothing,
+            None => Standing::Whole,
+            Some(stale) => Standing::Java(stale),
+        }
+    }
+
+    /// Maven is going to build below that folder.
+    pub(super) fn clear(&mut self, root: &Path, key: Option<&str>) -> io::Result<()> {
+        // A module of the same reactor that was just built stands there.
+        let begun =
+            self.builds.iter().flat_map(|build| &build.folders).any(|folder| folder.starts_with(root));
+        if begun {
+            return Ok(());
+        }
+        let known = key.is_some_and(|key| self.kept.contains(key)) && !self.recompiled;
+        let what = match self.stale {
+            Some(Stale { main: false, .. }) if known => Wipe::Tests,
+            None if known => return Ok(()),
+            _ => Wipe::All,
+        };
+        self.recompiled &= what != Wipe::All;
+        let (below, others): (Vec<_>, Vec<_>) =
+            std::mem::take(&mut self.outputs).into_iter().partition(|at| at.starts_with(root));
+        self.outputs = others;
+        wipe(&below, what)
     }
 
     pub(super) fn built(&mut self, build: &Build) {
@@ -104,11 +140,18 @@ impl Room {
             return Ok(None);
         }
         let builds = self.builds.iter().map(|build| build.key.clone()).collect();
-        let manifest = Manifest::new(self.checkout.marks(), &found.outputs, builds);
+        let recompiled = self.recompiled || self.builds.iter().any(|build| build.recompiled);
+        let manifest = Manifest::new(self.checkout.marks(), &found.outputs, builds, recompiled);
         // After the digest was taken: what was changed before is found here, what is changed later then.
         if let Some(manifest) = manifest.filter(|_| self.builds.iter().all(Build::stands)) {
             manifest.store(&self.manifest)?;
         }
         Ok(None)
     }
+}
+
+/// The path of the only module: empty, or with a slash at its end; nothing when there are several.
+fn module(poms: &[&[u8]]) -> Option<String> {
+    let [pom] = poms else { return None };
+    String::from_utf8(pom.strip_suffix(b"pom.xml")?.to_vec()).ok()
 }

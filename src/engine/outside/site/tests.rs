@@ -1,8 +1,9 @@
 //! Sites and mirrors over real folders and repositories.
 
 use super::mirror::{Sources, Unit, Which};
-use super::outputs::{Manifest, Serves, wipe};
+use super::outputs::{Manifest, Serves, Wipe, wipe};
 use super::{KEPT, Site};
+use crate::gate::Stale;
 use crate::machine::facts::Oid;
 use git2::{IndexAddOption, Repository, Signature};
 use std::collections::{BTreeMap, BTreeSet};
@@ -85,42 +86,50 @@ fn outputs_serve_as_far_as_the_changes_leave_them_right() {
         ("src/main/java/A.java", "1"),
         ("src/test/java/ATest.java", "1"),
         ("src/test/resources/r", "1"),
+        ("src/test/resources/src/main/java/R.java", "1"),
     ];
-    let manifest = Manifest::new(marks(&old), &outputs, BTreeSet::new()).unwrap();
+    let manifest = Manifest::new(marks(&old), &outputs, BTreeSet::new(), false).unwrap();
     let file = home.path().join("tree.json");
     manifest.store(&file).unwrap();
     assert_eq!(Manifest::take(&file).unwrap(), Some(manifest.clone()));
     assert_eq!(Manifest::take(&file).unwrap(), None, "while a gate works there is none");
 
-    let with = |change: &dyn Fn(&mut BTreeMap<String, String>)| {
+    let set = |paths: &[&str]| {
         let mut new = marks(&old);
-        change(&mut new);
+        new.extend(paths.iter().map(|path| ((*path).to_owned(), "2".to_owned())));
         new
     };
-    let set = |path: &'static str| {
-        move |new: &mut BTreeMap<String, String>| drop(new.insert(path.to_owned(), "2".to_owned()))
+    let without = |path: &str| {
+        let mut new = marks(&old);
+        new.remove(path);
+        new
     };
+    let java = |main, tests, infos| Serves::ButJava(Stale { main, tests, infos });
     let table = [
-        (with(&|_| {}), true, Serves::All),
-        (with(&|_| {}), false, Serves::All),
-        (with(&set("src/test/java/ATest.java")), true, Serves::ButTests),
-        (with(&set("src/test/java/New.java")), true, Serves::ButTests),
-        (with(&|new| drop(new.remove("src/test/java/ATest.java"))), true, Serves::ButTests),
-        (with(&set("src/test/java/ATest.java")), false, Serves::Nothing),
-        (with(&set("src/test/resources/r")), true, Serves::Nothing),
-        (with(&set("src/main/java/A.java")), true, Serves::Nothing),
-        (with(&set("pom.xml")), true, Serves::Nothing),
-        (with(&|new| drop(new.remove("src/main/java/A.java"))), true, Serves::Nothing),
+        (set(&[]), Some(""), Serves::All),
+        (set(&[]), None, Serves::All),
+        (set(&["src/test/java/ATest.java"]), Some(""), java(false, true, false)),
+        (set(&["src/test/java/New.java"]), Some(""), java(false, true, false)),
+        (without("src/test/java/ATest.java"), Some(""), java(false, true, false)),
+        (set(&["src/main/java/A.java"]), Some(""), java(true, false, false)),
+        (without("src/main/java/A.java"), Some(""), java(true, false, false)),
+        (set(&["src/main/java/A.java", "src/test/java/ATest.java"]), Some(""), java(true, true, false)),
+        (set(&["src/main/java/package-info.java"]), Some(""), java(true, false, true)),
+        (set(&["src/test/java/ATest.java"]), None, Serves::Nothing),
+        (set(&["src/main/java/A.java"]), Some("m/"), Serves::Nothing),
+        (set(&["src/main/java/A.kt"]), Some(""), Serves::Nothing),
+        (set(&["src/test/resources/r"]), Some(""), Serves::Nothing),
+        (set(&["src/test/resources/src/main/java/R.java"]), Some(""), Serves::Nothing),
+        (set(&["src/main/java/A.java", "pom.xml"]), Some(""), Serves::Nothing),
     ];
-    for (new, single, expected) in table {
-        assert_eq!(manifest.serves(&new, &outputs, single), expected, "{new:?} {single}");
+    for (new, module, expected) in table {
+        assert_eq!(manifest.serves(&new, &outputs, module), expected, "{new:?} {module:?}");
     }
     fs_err::write(target.join("classes/Planted.class"), "x").unwrap();
-    assert_eq!(manifest.serves(&marks(&old), &outputs, true), Serves::Nothing);
-
-    wipe(&outputs, Serves::ButTests).unwrap();
+    assert_eq!(manifest.serves(&marks(&old), &outputs, Some("")), Serves::Nothing);
+    wipe(&outputs, Wipe::Tests).unwrap();
     assert!(target.join("classes/A.class").exists() && !target.join("test-classes").exists());
-    wipe(&outputs, Serves::Nothing).unwrap();
+    wipe(&outputs, Wipe::All).unwrap();
     assert!(!target.exists());
 }
 

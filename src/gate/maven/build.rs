@@ -1,0 +1,253 @@
+//! A module's build: by Maven, by the JDK's compiler in its place, or none at all.
+//!
+//! Owns: the choice between these, and what is remembered of a module between builds.
+//!
+//! Promises: the compiler stands in for Maven only where a proof of these very outputs is at hand and only
+//! Java files changed since; whatever it cannot do, Maven does from nothing. A class path is asked for once.
+//!
+//! Refuses to know: how either is called, what outputs are for.
+
+use super::super::calls::Calls;
+use super::super::classes::{self, files_digest};
+use super::super::memory::Memory;
+use super::super::module::home;
+use super::super::{Stale, Standing, Stop, Trees, xml};
+use super::javac::Javac;
+use super::recipe::{self, Recipe};
+use super::trouble::Trouble;
+use super::{BUILD_CLASSPATH, Maven, Project, cache, project, reactor, read_paths, shown};
+use crate::config::Recompile;
+use serde::{Deserialize, Serialize};
+use std::path::{Path, PathBuf};
+
+/// Writes the effective POM of a module.
+const EFFECTIVE_POM: &str = "org.apache.maven.plugins:maven-help-plugin:3.4.0:effective-pom";
+
+/// Why a module did not compile.
+pub(crate) enum Unbuilt {
+    /// Maven ended badly.
+    Trouble(Trouble),
+    /// There is no way on.
+    Stop(Stop),
+}
+
+impl From<Stop> for Unbuilt {
+    fn from(stop: Stop) -> Self {
+        Self::Stop(stop)
+    }
+}
+
+/// A module that compiled.
+#[derive(Clone, Debug)]
+pub(crate) struct Built {
+    /// Its test class path without its own classes.
+    pub(crate) classpath: Vec<String>,
+    /// What its effective POM says.
+    pub(crate) project: Project,
+    /// Stands for all that its outputs depend on beside its sources.
+    pub(crate) key: String,
+}
+
+impl Built {
+    /// The folders of its classes, then those of other modules: the entries of the class path that are no
+    /// jars.
+    pub(crate) fn class_folders(&self) -> Vec<&Path> {
+        let own = [&self.project.classes, &self.project.test_classes].map(Path::new);
+        let others = self.classpath.iter().map(Path::new).filter(|entry| entry.is_dir());
+        own.into_iter().chain(others).collect()
+    }
+
+    /// The digest of its class files, as a build's is.
+    fn digest(&self) -> Result<String, Stop> {
+        files_digest(&self.class_folders(), &classes::counts)
+    }
+}
+
+/// How a module came to be compiled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum How {
+    /// Its outputs stood there already: Maven was not called.
+    Kept,
+    /// The JDK's compiler compiled what had changed: Maven was not called.
+    Recompiled,
+    /// Maven compiled it; its class path was known.
+    Compiled,
+    /// The same, and the JDK's compiler made the same classes: the next time Maven need not be called.
+    Proven,
+    /// Maven compiled it and named its class path, without the network.
+    Resolved,
+    /// The same, with the network.
+    Online,
+}
+
+impl How {
+    /// The phase, and what is worth knowing of it.
+    pub(crate) fn told(self) -> (&'static str, &'static str) {
+        match self {
+            Self::Kept => ("compile", "nothing had changed: Maven was not called"),
+            Self::Recompiled => ("compile", "javac compiled what had changed: Maven was not called"),
+            Self::Compiled => ("compile", "the class path was known"),
+            Self::Proven => ("compile", "the class path was known; javac was seen to make the same classes"),
+            Self::Resolved => ("resolve", "compiled and resolved offline"),
+            Self::Online => ("resolve", "compiled and resolved with the network"),
+        }
+    }
+}
+
+impl Maven<'_> {
+    /// Compiles the module with its tests and what it needs of its reactor.
+    pub(crate) fn build(
+        &self,
+        calls: &Calls<'_>,
+        dir: &str,
+        trees: &dyn Trees,
+    ) -> Result<(Built, How), Unbuilt> {
+        let place = reactor::locate(&self.root, dir);
+        let key = cache::key(&self.root, dir, &self.program, self.args, calls.variable("HOME"));
+        let file = self.cache.join(format!("module-{key}.json"));
+        if let Some((classpath, project)) = cache::load(&file) {
+            let built = self.built(calls, &key, classpath, project);
+            let standing = trees.standing(&built.key);
+            match standing {
+                Standing::Whole => return Ok((built, How::Kept)),
+                Standing::Java(stale) if self.remake(calls, dir, &built, stale)? => {
+                    return Ok((built, How::Recompiled));
+                }
+                Standing::Java(_) | Standing::Nothing => {}
+            }
+            self.clear(trees, Some(&built.key))?;
+            let call = self.call(calls, "test-compile", &place, &["-o", "-q", "test-compile"])?;
+            match self.trouble(&call) {
+                None => {
+                    let proven = matches!(standing, Standing::Java(_))
+                        && self.prove(calls, dir, &built, &call.output)?;
+                    return Ok((built, if proven { How::Proven } else { How::Compiled }));
+                }
+                Some(trouble @ Trouble::Compile(_)) => return Err(Unbuilt::Trouble(trouble)),
+                Some(_) => {}
+            }
+        }
+        self.clear(trees, None)?;
+        self.resolve_and_compile(calls, dir, &place, &key, &file)
+    }
+
+    /// The build that also names the class path and the effective POM.
+    fn resolve_and_compile(
+        &self,
+        calls: &Calls<'_>,
+        dir: &str,
+        place: &reactor::Place,
+        key: &str,
+        file: &Path,
+    ) -> Result<(Built, How), Unbuilt> {
+        let work = self.work("module-")?;
+        let classpath = work.path().join("classpath");
+        let effective = work.path().join("effective.xml");
+        let to_classpath = format!("-Dmdep.outputFile={}", classpath.display());
+        let to_effective = format!("-Doutput={}", effective.display());
+        let goals = ["-q", "test-compile", BUILD_CLASSPATH, EFFECTIVE_POM, &to_classpath, &to_effective];
+        let (call, online) = self.call_offline_first(calls, "resolve", place, &goals)?;
+        if let Some(trouble) = self.trouble(&call) {
+            return Err(Unbuilt::Trouble(trouble));
+        }
+        let (classpath, project) = self.read(&classpath, &effective, dir)?;
+        let built = self.built(calls, key, classpath, project);
+        cache::store(file, &built)?;
+        Ok((built, if online { How::Online } else { How::Resolved }))
+    }
+
+    /// A module with the key of its outputs; `module` is the key of the module itself.
+    fn built(&self, calls: &Calls<'_>, module: &str, classpath: Vec<String>, project: Project) -> Built {
+        let key = cache::build_key(module, &javac(calls), &self.options, &classpath);
+        Built { classpath, project, key }
+    }
+
+    /// Maven is going to build: it must not find what it would not have made.
+    fn clear(&self, trees: &dyn Trees, key: Option<&str>) -> Result<(), Stop> {
+        trees.clear(&self.root, key).map_err(|error| super::super::calls::disk(&error))
+    }
+
+    /// Compiles without Maven what changed; false where that is not proven to be the same.
+    fn remake(&self, calls: &Calls<'_>, dir: &str, built: &Built, stale: Stale) -> Result<bool, Stop> {
+        let Some(proof) = self.proofs().recall::<Proof>(&built.key) else { return Ok(false) };
+        let Some(recipe) = proof.recipe.filter(|recipe| self.may_replace_maven(recipe)) else {
+            return Ok(false);
+        };
+        if proof.digest != built.digest()? {
+            return Ok(false);
+        }
+        let (program, home) = (javac(calls), home(&self.root, dir));
+        let Some(javac) = Javac::new(calls, &program, &home, &built.project, &recipe) else {
+            return Ok(false);
+        };
+        if !javac.remake(stale)? {
+            return Ok(false);
+        }
+        let proof = Proof { recipe: Some(recipe), digest: built.digest()? };
+        self.proofs().keep(&built.key, &proof)?;
+        Ok(true)
+    }
+
+    /// Looks whether the JDK's compiler makes what Maven just made, for the changes to come.
+    fn prove(&self, calls: &Calls<'_>, dir: &str, built: &Built, log: &str) -> Result<bool, Stop> {
+        let recipe = recipe::read(log).filter(|recipe| self.may_replace_maven(recipe));
+        let refused = self.proofs().recall::<Proof>(&built.key).is_some_and(|proof| proof.recipe.is_none());
+        let Some(recipe) = recipe.filter(|_| !refused) else { return Ok(false) };
+        let digest = built.digest()?;
+        let (program, home) = (javac(calls), home(&self.root, dir));
+        let javac = Javac::new(calls, &program, &home, &built.project, &recipe);
+        let proven = javac.map_or(Ok(false), |javac| javac.proves())?;
+        self.proofs().keep(&built.key, &Proof { recipe: proven.then_some(recipe), digest })?;
+        Ok(proven)
+    }
+
+    fn may_replace_maven(&self, recipe: &Recipe) -> bool {
+        match self.recompile {
+            Recompile::Auto => recipe.is_plain(),
+            Recompile::Javac => true,
+            Recompile::Maven => false,
+        }
+    }
+
+    fn proofs(&self) -> Memory {
+        Memory::of(self.cache, "recompilable")
+    }
+
+    /// The class path and the effective POM that Maven wrote.
+    fn read(&self, classpath: &Path, effective: &Path, dir: &str) -> Result<(Vec<String>, Project), Stop> {
+        let home = home(&self.root, dir);
+        let missing = |what: &str| {
+            Stop::setup(
+                format!(
+                    "Maven ended well but wrote no {what} for module {} of package {}.",
+                    shown(dir),
+                    self.package
+                ),
+                "Look in the POM for a configuration that skips maven-dependency-plugin or maven-help-plugin.",
+            )
+        };
+        if !classpath.is_file() {
+            return Err(missing("class path"));
+        }
+        let project = xml::read_file(effective).and_then(|root| project::read(&root, &home));
+        let project = project.ok_or_else(|| missing("effective POM"))?;
+        Ok((read_paths(classpath), project))
+    }
+}
+
+/// What is remembered of a build that the JDK's compiler could have made.
+#[derive(Serialize, Deserialize)]
+struct Proof {
+    /// How; nothing when its classes were not Maven's.
+    recipe: Option<Recipe>,
+    /// The class files that this was seen of.
+    digest: String,
+}
+
+/// The JDK's compiler that Maven uses.
+fn javac(calls: &Calls<'_>) -> PathBuf {
+    match calls.variable("JAVA_HOME") {
+        Some(home) => PathBuf::from(home).join("bin/javac"),
+        None => calls.find("javac").unwrap_or_default(),
+    }
+}

@@ -1,0 +1,412 @@
+//! The JDK's compiler in Maven's place.
+//!
+//! Owns: its call with the very arguments that Maven gave to it, and the proof that it makes Maven's classes.
+//!
+//! Promises: a build is proven when every class file of both sides came out byte for byte as Maven left it,
+//! and nothing lies beside them but copies of resources and `package-info.class`, which Maven makes itself.
+//! Each side is compiled whole, into an empty folder. What is in doubt is `false`; outputs are then not to be
+//! used any more, unless they were only looked at for the proof.
+//!
+//! Refuses to know: why sources changed, when a proof is due, who builds instead.
+
+use super::super::calls::{Calls, disk};
+use super::super::{Stale, Stop, class_file};
+use super::project::{Project, Resource};
+use super::recipe::Recipe;
+use crate::gate::jvm;
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::{self, Read as _};
+use std::path::{Path, PathBuf};
+
+/// Files of one side that are looked at.
+const MAX_FILES: usize = 100_000;
+/// Bytes of one of them.
+const MAX_BYTES: u64 = 64 << 20;
+/// Services by which classes take part in compiling others.
+const COMPILER_SERVICES: [&str; 2] = [
+    "META-INF/services/javax.annotation.processing.Processor",
+    "META-INF/services/com.sun.source.util.Plugin",
+];
+
+/// The compiler for one module.
+pub(super) struct Javac<'a> {
+    calls: &'a Calls<'a>,
+    program: &'a Path,
+    home: PathBuf,
+    main: Side<'a>,
+    tests: Option<Side<'a>>,
+    test_classes: &'a Path,
+}
+
+/// Production code or tests.
+struct Side<'a> {
+    arguments: &'a [String],
+    sources: &'a Path,
+    classes: &'a Path,
+    resources: &'a [Resource],
+}
+
+impl<'a> Javac<'a> {
+    /// The compiler as the recipe calls it; nothing when that is not about the folders that every module has.
+    pub(super) fn new(
+        calls: &'a Calls<'a>,
+        program: &'a Path,
+        home: &Path,
+        project: &'a Project,
+        recipe: &'a Recipe,
+    ) -> Option<Self> {
+        let main = Side {
+            arguments: &recipe.main,
+            sources: Path::new(&project.sources),
+            classes: Path::new(&project.classes),
+            resources: &project.resources,
+        };
+        let tests = recipe.tests.as_ref().map(|arguments| Side {
+            arguments,
+            sources: Path::new(&project.test_sources),
+            classes: Path::new(&project.test_classes),
+            resources: &project.test_resources,
+        });
+        let usual = main.is_at(&home.join("src/main/java"))
+            && tests.as_ref().is_none_or(|tests| tests.is_at(&home.join("src/test/java")));
+        let test_classes = Path::new(&project.test_classes);
+        usual.then(|| Self { calls, program, home: home.to_owned(), main, tests, test_classes })
+    }
+
+    /// True when it makes the classes that stand there, which Maven made of the same sources. They stand there
+    /// again afterwards.
+    pub(super) fn proves(&self) -> Result<bool, Stop> {
+        for side in [Some(&self.main), self.tests.as_ref()].into_iter().flatten() {
+            let aside = Aside::take(side.classes).map_err(|error| disk(&error))?;
+            let same = self.call(side, &aside)? && aside.is_made_again(side).map_err(|error| disk(&error))?;
+            aside.restore(side.classes).map_err(|error| disk(&error))?;
+            if !same {
+                return Ok(false);
+            }
+        }
+        let untested = || files(self.test_classes).map(|files| files.iter().all(|file| !is_class(file)));
+        Ok(self.tests.is_some() || untested().map_err(|error| disk(&error))?)
+    }
+
+    /// Compiles the sides that changed, and the tests when what they can see of the production code changed.
+    pub(super) fn remake(&self, stale: Stale) -> Result<bool, Stop> {
+        if stale.infos {
+            return Ok(false);
+        }
+        let mut tests = stale.tests;
+        if stale.main {
+            let Some(aside) = self.remake_side(&self.main)? else { return Ok(false) };
+            tests |= !aside.looks_like(self.main.classes);
+        }
+        match &self.tests {
+            Some(side) if tests => Ok(self.remake_side(side)?.is_some()),
+            // Without tests there is nothing that could have to be compiled again.
+            None => Ok(!stale.tests),
+            Some(_) => Ok(true),
+        }
+    }
+
+    /// The classes of before, when those of now stand in their place with all that belongs beside them.
+    fn remake_side(&self, side: &Side<'_>) -> Result<Option<Aside>, Stop> {
+        let aside = Aside::take(side.classes).map_err(|error| disk(&error))?;
+        let made = self.call(side, &aside)? && aside.carry(side).map_err(|error| disk(&error))?;
+        Ok(made.then_some(aside))
+    }
+
+    /// Compiles a side into its folder, which is empty.
+    fn call(&self, side: &Side<'_>, aside: &Aside) -> Result<bool, Stop> {
+        let Some(sources) = side.files_to_compile() else { return Ok(false) };
+        if let Some(folder) = side.argument("-s") {
+            fs_err::create_dir_all(folder).map_err(|error| disk(&error))?;
+        }
+        let words = side.arguments.iter().chain(&sources).map(|word| quoted(word));
+        let file = aside.folder.path().join("arguments");
+        fs_err::write(&file, words.collect::<Vec<_>>().join("\n")).map_err(|error| disk(&error))?;
+        let mut argv = vec![self.program.display().to_string()];
+        argv.extend(jvm::quick([]).iter().map(|option| format!("-J{option}")));
+        argv.push(format!("@{}", file.display()));
+        // Options for every javac are nobody's business here: Maven's did not read them.
+        let extra = [("JDK_JAVAC_OPTIONS".to_owned(), String::new())];
+        Ok(self.calls.run("javac", argv, &self.home, &extra)?.end.is_success())
+    }
+}
+
+impl Side<'_> {
+    /// True when its sources stand in that folder and its arguments are about its classes.
+    fn is_at(&self, folder: &Path) -> bool {
+        let told = self
+            .arguments
+            .get(..2)
+            .is_some_and(|told| told[0] == "-d" && Path::new(&told[1]) == self.classes);
+        told && self.sources == folder
+    }
+
+    /// The value of an option.
+    fn argument(&self, option: &str) -> Option<&str> {
+        let at = self.arguments.iter().position(|word| word == option)?;
+        self.arguments.get(at + 1).map(String::as_str)
+    }
+
+    /// Every Java file below the folder of sources; nothing when there are others, or what this cannot tell.
+    fn files_to_compile(&self) -> Option<Vec<String>> {
+        let roots = self.argument("-sourcepath").unwrap_or_default().split(':').map(Path::new);
+        for root in roots.filter(|root| !root.as_os_str().is_empty() && *root != self.sources) {
+            if files(root).ok()?.iter().any(|file| is_java(file)) {
+                return None;
+            }
+        }
+        let java = files(self.sources).ok()?.into_iter().filter(|file| is_java(file));
+        let mut sources = Vec::new();
+        for file in java {
+            if file.file_name().is_some_and(|name| name == "module-info.java") {
+                return None;
+            }
+            sources.push(self.sources.join(file).to_str()?.to_owned());
+        }
+        Some(sources)
+    }
+
+    /// True for a file that Maven copied from where resources stand.
+    fn is_resource(&self, inside: &Path) -> bool {
+        let from = |resource: &Resource| {
+            let below = inside.strip_prefix(resource.target.trim_start_matches('/')).ok();
+            below.is_some_and(|below| Path::new(&resource.folder).join(below).is_file())
+        };
+        !is_java(inside) && !is_class(inside) && self.resources.iter().any(from)
+    }
+}
+
+/// Classes of before, on the same disk.
+struct Aside {
+    folder: tempfile::TempDir,
+}
+
+impl Aside {
+    /// Leaves an empty folder in the classes' place.
+    fn take(classes: &Path) -> io::Result<Self> {
+        let beside = classes.parent().ok_or_else(|| io::Error::other("classes have no folder"))?;
+        fs_err::create_dir_all(classes)?;
+        let folder = tempfile::Builder::new().prefix(".aside-").tempdir_in(beside)?;
+        let aside = Self { folder };
+        fs_err::rename(classes, aside.classes())?;
+        fs_err::create_dir(classes)?;
+        Ok(aside)
+    }
+
+    fn classes(&self) -> PathBuf {
+        self.folder.path().join("classes")
+    }
+
+    fn restore(&self, classes: &Path) -> io::Result<()> {
+        fs_err::remove_dir_all(classes)?;
+        fs_err::rename(self.classes(), classes)
+    }
+
+    /// True when every class stands there again, and what does not has nothing to do with the compiler.
+    fn is_made_again(&self, side: &Side<'_>) -> io::Result<bool> {
+        let made = files(side.classes)?;
+        for file in &made {
+            let before = self.classes().join(file);
+            if !before.is_file() || read(&before)? != read(&side.classes.join(file))? {
+                return Ok(false);
+            }
+        }
+        let mut others = files(&self.classes())?.into_iter().filter(|file| !made.contains(file));
+        Ok(others.all(|file| is_package_info(&file) || side.is_resource(&file)))
+    }
+
+    /// Brings what the compiler does not make to the new classes; false when something there is unknown.
+    fn carry(&self, side: &Side<'_>) -> io::Result<bool> {
+        let made = files(side.classes)?;
+        for file in files(&self.classes())?.into_iter().filter(|file| !made.contains(file)) {
+            if is_package_info(&file) || side.is_resource(&file) {
+                let to = side.classes.join(&file);
+                fs_err::create_dir_all(to.parent().unwrap_or(side.classes))?;
+                fs_err::copy(self.classes().join(&file), to)?;
+            } else if !is_class(&file) {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// True when a compiler sees the same in both.
+    fn looks_like(&self, classes: &Path) -> bool {
+        let before = interfaces(&self.classes());
+        let takes_part = COMPILER_SERVICES.iter().any(|service| classes.join(service).exists());
+        !takes_part && before.is_some() && before == interfaces(classes)
+    }
+}
+
+/// What a compiler sees of the classes in a folder; nothing where that cannot be told of each.
+fn interfaces(folder: &Path) -> Option<BTreeMap<PathBuf, String>> {
+    let seen = |file: PathBuf| {
+        let interface = class_file::interface(&read(&folder.join(&file)).ok()?)?;
+        Some((file, interface))
+    };
+    files(folder).ok()?.into_iter().filter(|file| is_class(file)).map(seen).collect()
+}
+
+fn is_java(file: &Path) -> bool {
+    file.extension().is_some_and(|extension| extension == "java")
+}
+
+fn is_class(file: &Path) -> bool {
+    file.extension().is_some_and(|extension| extension == "class")
+}
+
+fn is_package_info(file: &Path) -> bool {
+    file.file_name().is_some_and(|name| name == "package-info.class")
+}
+
+/// The files below a folder, by their path in it; one that is not there holds none. Links are errors: what
+/// they lead to may change unseen.
+fn files(folder: &Path) -> io::Result<BTreeSet<PathBuf>> {
+    let mut found = BTreeSet::new();
+    let mut open = vec![PathBuf::new()];
+    while let Some(at) = open.pop() {
+        let entries = match fs_err::read_dir(folder.join(&at)) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+            entries => entries?,
+        };
+        for entry in entries {
+            let entry = entry?;
+            let (inside, kind) = (at.join(entry.file_name()), entry.file_type()?);
+            if kind.is_dir() {
+                open.push(inside);
+            } else if kind.is_file() && found.len() < MAX_FILES {
+                found.insert(inside);
+            } else {
+                return Err(io::Error::other(format!("{} is no plain file", entry.path().display())));
+            }
+        }
+    }
+    Ok(found)
+}
+
+fn read(file: &Path) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    let read = fs_err::File::open(file)?.take(MAX_BYTES + 1).read_to_end(&mut bytes)?;
+    if read as u64 > MAX_BYTES {
+        return Err(io::Error::other(format!("{} is too large", file.display())));
+    }
+    Ok(bytes)
+}
+
+/// A word of a file of arguments (the documentation of javac, "Command-Line Argument Files").
+fn quoted(word: &str) -> String {
+    format!("\"{}\"", word.replace('\\', "\\\\").replace('"', "\\\""))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Aside, Resource, Side, files, quoted};
+    use std::path::{Path, PathBuf};
+
+    struct Folders {
+        home: tempfile::TempDir,
+        resources: Vec<Resource>,
+    }
+
+    impl Folders {
+        fn new() -> Self {
+            let home = tempfile::tempdir().unwrap();
+            let resource = |folder: &str, target: &str| Resource {
+                folder: home.path().join(folder).display().to_string(),
+                target: target.to_owned(),
+            };
+            let resources = vec![resource("resources", ""), resource("legal", "META-INF")];
+            Self { home, resources }
+        }
+
+        fn at(&self, path: &str) -> PathBuf {
+            self.home.path().join(path)
+        }
+
+        fn write(&self, path: &str, text: &str) {
+            fs_err::create_dir_all(self.at(path).parent().unwrap()).unwrap();
+            fs_err::write(self.at(path), text).unwrap();
+        }
+
+        fn side<'a>(&'a self, arguments: &'a [String], sources: &'a Path, classes: &'a Path) -> Side<'a> {
+            Side { arguments, sources, classes, resources: &self.resources }
+        }
+    }
+
+    #[test]
+    fn what_lies_beside_classes_is_carried_over_when_it_is_known() {
+        for (stray, known) in [
+            ("words.txt", true),
+            ("META-INF/LICENSE", true),
+            ("a/package-info.class", true),
+            ("a/Gone.class", true),
+            ("LICENSE", false),
+            ("generated.txt", false),
+            ("a/Copied.java", false),
+        ] {
+            let folders = Folders::new();
+            for file in ["resources/words.txt", "legal/LICENSE", "resources/a/Copied.java"] {
+                folders.write(file, "");
+            }
+            folders.write("target/classes/a/A.class", "old");
+            folders.write(&format!("target/classes/{stray}"), "kept");
+            let (sources, classes) = (folders.at("src"), folders.at("target/classes"));
+            let aside = Aside::take(&classes).unwrap();
+            assert!(files(&classes).unwrap().is_empty());
+            folders.write("target/classes/a/A.class", "new");
+            assert_eq!(aside.carry(&folders.side(&[], &sources, &classes)).unwrap(), known, "{stray}");
+            let stays = known && stray != "a/Gone.class";
+            assert_eq!(classes.join(stray).exists(), stays, "{stray}");
+            assert_eq!(fs_err::read_to_string(classes.join("a/A.class")).unwrap(), "new");
+        }
+    }
+
+    #[test]
+    fn classes_are_made_again_when_each_has_the_same_bytes_and_the_rest_is_not_the_compilers() {
+        for (stray, made, same) in [
+            ("words.txt", "old", true),
+            ("a/package-info.class", "old", true),
+            ("words.txt", "new", false),
+            ("a/Other.class", "old", false),
+            ("generated.txt", "old", false),
+        ] {
+            let folders = Folders::new();
+            folders.write("resources/words.txt", "");
+            folders.write("target/classes/a/A.class", "old");
+            folders.write(&format!("target/classes/{stray}"), "kept");
+            let (sources, classes) = (folders.at("src"), folders.at("target/classes"));
+            let aside = Aside::take(&classes).unwrap();
+            folders.write("target/classes/a/A.class", made);
+            let again = aside.is_made_again(&folders.side(&[], &sources, &classes)).unwrap();
+            assert_eq!(again, same, "{stray} {made}");
+            aside.restore(&classes).unwrap();
+            drop(aside);
+            assert_eq!(fs_err::read_to_string(classes.join("a/A.class")).unwrap(), "old");
+            assert_eq!(fs_err::read_dir(folders.at("target")).unwrap().count(), 1, "nothing is left beside");
+        }
+    }
+
+    #[test]
+    fn only_a_folder_of_plain_java_files_is_compiled() {
+        let folders = Folders::new();
+        let (sources, classes) = (folders.at("src"), folders.at("target/classes"));
+        folders.write("src/a/A.java", "");
+        folders.write("src/a/notes.txt", "");
+        let list = |arguments: &[String]| folders.side(arguments, &sources, &classes).files_to_compile();
+        assert_eq!(list(&[]).unwrap(), [folders.at("src/a/A.java").display().to_string()]);
+        folders.write("generated/B.java", "");
+        let roots = format!("{}:{}:", sources.display(), folders.at("generated").display());
+        assert_eq!(list(&["-sourcepath".to_owned(), roots]), None, "sources that somebody generated");
+        folders.write("src/module-info.java", "");
+        assert_eq!(list(&[]), None, "modules");
+        fs_err::remove_file(sources.join("module-info.java")).unwrap();
+        assert!(list(&[]).is_some());
+        fs_err::os::unix::fs::symlink("/nowhere", sources.join("Link.java")).unwrap();
+        assert_eq!(list(&[]), None, "links");
+    }
+
+    #[test]
+    fn words_of_an_argument_file_are_quoted() {
+        assert_eq!(quoted(r#"a b\c"d"#), r#""a b\\c\"d""#);
+    }
+}

@@ -1,0 +1,228 @@
+//! Who compiles when only Java files changed: real git, real Maven, real javac, real PIT.
+
+use super::project::{JUnit, Pom, has_maven};
+use super::workspace::{TESTS, Workspace, phases, strong, verdict};
+use super::{main_file, test_file};
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::path::Path;
+
+/// Bodies of `sub` with the same two mutants as `return a - b;`.
+const OTHER: &str = "int c = a - b; return c;";
+const THIRD: &str = "int c = b; return a - c;";
+const PROVEN: &str = "the class path was known; javac was seen to make the same classes";
+const BY_JAVAC: &str = "javac compiled what had changed: Maven was not called";
+
+fn how(report: &Value) -> String {
+    let all = phases(report);
+    let found = all.iter().find(|(name, _)| name == "compile" || name == "resolve");
+    let (name, note) = found.unwrap_or_else(|| panic!("{report}"));
+    format!("{name}: {note}")
+}
+
+/// Every file below a folder with its bytes.
+fn content(folder: &Path) -> BTreeMap<String, Vec<u8>> {
+    let mut found = BTreeMap::new();
+    let mut open = vec![folder.to_owned()];
+    while let Some(at) = open.pop() {
+        for entry in fs_err::read_dir(at).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                open.push(path);
+            } else {
+                let inside = path.strip_prefix(folder).unwrap().display().to_string();
+                found.insert(inside, fs_err::read(&path).unwrap());
+            }
+        }
+    }
+    found
+}
+
+impl Workspace {
+    /// `Calc` with a method `sub` of this body and with these members more.
+    fn calc(&self, sub: &str, more: &str) -> &Self {
+        self.class(
+            &main_file("Calc"),
+            &format!("public class Calc {{ public int add(int a, int b) {{ return a + b; }}\npublic int sub(int a, int b) {{ {sub} }}\n{more} }}"),
+        );
+        self
+    }
+
+    fn judged(&self) -> Value {
+        self.commit();
+        self.gate("HEAD~1")
+    }
+
+    fn classes(&self) -> BTreeMap<String, Vec<u8>> {
+        content(&self.site().join("tree/src/p/target/classes"))
+    }
+
+    fn test_classes(&self) -> BTreeMap<String, Vec<u8>> {
+        content(&self.site().join("tree/src/p/target/test-classes"))
+    }
+
+    /// Makes the gate ready to do without Maven: one build, and one after a change, which is the proof.
+    fn proven(&self) -> &Self {
+        self.class(&test_file("CalcTest"), &strong())
+            .write("ws/src/p/src/main/java/com/acme/package-info.java", "/** Sums. */\npackage com.acme;\n")
+            .write("ws/src/p/src/main/resources/words/hello.txt", "hello\n")
+            .write("ws/src/p/src/test/resources/data.csv", "1,2\n");
+        assert_eq!(how(&self.judged()), "resolve: compiled and resolved offline");
+        self.calc(OTHER, "");
+        let second = self.judged();
+        assert_eq!(how(&second), format!("compile: {PROVEN}"), "{second}");
+        self
+    }
+
+    /// The classes and tests of the kept checkout are those that a new one gets.
+    fn is_as_maven_builds(&self) {
+        let kept = (self.classes(), self.test_classes());
+        fs_err::remove_dir_all(self.path("cache/ralph/sites")).unwrap();
+        let cold = self.gate("HEAD~1");
+        assert!(how(&cold).contains("the class path") || how(&cold).contains("resolved"), "{cold}");
+        let names = |all: &BTreeMap<String, Vec<u8>>| all.keys().cloned().collect::<Vec<_>>();
+        let maven = (self.classes(), self.test_classes());
+        assert_eq!((names(&kept.0), names(&kept.1)), (names(&maven.0), names(&maven.1)));
+        assert!(kept == maven, "the same bytes");
+    }
+}
+
+#[test]
+fn changed_bodies_are_compiled_without_maven_and_the_tests_only_when_they_could_see_it() {
+    if !has_maven() {
+        return;
+    }
+    let workspace = Workspace::new();
+    workspace.proven();
+    let tests = workspace.site().join("tree/src/p/target/test-classes/com/acme/CalcTest.class");
+    let stamp = || fs_err::metadata(&tests).unwrap().modified().unwrap();
+    let before = stamp();
+
+    workspace.calc(THIRD, "");
+    let body = workspace.judged();
+    assert_eq!(
+        (how(&body), verdict(&body)),
+        (format!("compile: {BY_JAVAC}"), "pass 4/4".to_owned()),
+        "{body}"
+    );
+    assert!(workspace.logs().keys().all(|name| !name.contains("maven")), "{:?}", workspace.logs().keys());
+    assert_eq!(stamp(), before, "what the tests see did not change");
+
+    // A wrong body is red by the same tests.
+    workspace.calc("int c = a + b; return c;", "");
+    let wrong = workspace.judged();
+    assert_eq!(how(&wrong), format!("compile: {BY_JAVAC}"));
+    assert_eq!(wrong["verdict"], "fail", "{wrong}");
+    assert!(wrong["reasons"].to_string().contains("CalcTest"), "{wrong}");
+
+    workspace.calc("return a - b;", "public static final int LIMIT = 7;");
+    let seen = workspace.judged();
+    assert_eq!(
+        (how(&seen), verdict(&seen)),
+        (format!("compile: {BY_JAVAC}"), "pass 4/4".to_owned()),
+        "{seen}"
+    );
+    assert_ne!(stamp(), before, "what the tests see changed");
+
+    // The tests change with the class, one goes, and so does a class.
+    let uses =
+        strong().replace("{ @Test", "{ @Test public void limit() { assertEquals(8, Calc.LIMIT); } @Test");
+    workspace
+        .calc("return a - b;", "public static final int LIMIT = 8;")
+        .class(&test_file("CalcTest"), &uses);
+    workspace.git(&["rm", "--quiet", &main_file("Base")]);
+    let both = workspace.judged();
+    assert_eq!(
+        (how(&both), verdict(&both)),
+        (format!("compile: {BY_JAVAC}"), "pass 4/4".to_owned()),
+        "{both}"
+    );
+    assert!(!workspace.classes().contains_key("com/acme/Base.class"));
+    workspace.is_as_maven_builds();
+}
+
+#[test]
+fn what_maven_would_refuse_is_refused() {
+    if !has_maven() {
+        return;
+    }
+    let workspace = Workspace::new();
+    workspace.class(&main_file("Used"), "class Used { static int one() { return 1; } }");
+    workspace.proven();
+    let refused = |why: &str| {
+        let report = workspace.judged();
+        assert_eq!(report["verdict"], "fail", "{why}: {report}");
+        assert!(report["reasons"].to_string().contains("does not compile"), "{why}: {report}");
+        // Nothing of a build that failed is used again; the next one is Maven's, and proven again.
+        workspace.calc("return a - b;", "");
+        let mended = workspace.judged();
+        assert_eq!(verdict(&mended), "pass 4/4", "{why}: {mended}");
+        workspace.calc(OTHER, "");
+        assert_eq!(verdict(&workspace.judged()), "pass 4/4", "{why}");
+    };
+    workspace.calc("return a - c;", "");
+    refused("a name that nobody knows");
+    workspace.calc("org.junit.Assert.assertTrue(true); return a - b;", "");
+    refused("a test's dependency in production code");
+    workspace.calc("Used.one(); return a - b;", "");
+    assert_eq!(verdict(&workspace.judged()), "pass 4/4");
+    workspace.git(&["rm", "--quiet", &main_file("Used")]);
+    refused("a class that is gone and whose class file was there");
+}
+
+#[test]
+fn what_is_not_java_and_goals_that_nobody_knows_are_mavens() {
+    if !has_maven() {
+        return;
+    }
+    let workspace = Workspace::new();
+    workspace.proven();
+    workspace.write("ws/src/p/src/main/resources/words/hello.txt", "good day\n");
+    workspace.calc("return a - b;", "");
+    assert_eq!(how(&workspace.judged()), "compile: the class path was known");
+    assert_eq!(workspace.classes()["words/hello.txt"], b"good day\n");
+    // The proof was of these very classes, and holds for those that Maven makes of others no longer.
+    workspace.calc(OTHER, "");
+    assert_eq!(how(&workspace.judged()), format!("compile: {PROVEN}"));
+    workspace.calc("return a - b;", "");
+    let third = workspace.judged();
+    assert_eq!(how(&third), format!("compile: {BY_JAVAC}"), "{third}");
+
+    // Somebody else's goal, which might look at sources.
+    let mut pom = Pom::new("clean", JUnit::Four);
+    pom.plugins = "<plugin><artifactId>maven-resources-plugin</artifactId><version>3.3.1</version><executions><execution><id>more</id><phase>process-classes</phase>\
+        <goals><goal>copy-resources</goal></goals><configuration><outputDirectory>${project.build.directory}/more</outputDirectory>\
+        <resources><resource><directory>src/main/java</directory></resource></resources></configuration></execution></executions></plugin>";
+    workspace.write("ws/src/p/pom.xml", &pom.text());
+    let by_maven = |bodies: [&str; 3], told: &str| {
+        let mut last = String::new();
+        for body in bodies {
+            workspace.calc(body, "");
+            last = how(&workspace.judged());
+        }
+        assert_eq!(last, told);
+    };
+    let bodies = [OTHER, THIRD, "return a - b;"];
+    by_maven(bodies, "compile: the class path was known");
+    workspace.write("ws/.ralph/config.yaml", "gates:\n  PITEST: {recompile: javac}\n");
+    by_maven(bodies, &format!("compile: {BY_JAVAC}"));
+    workspace.write("ws/.ralph/config.yaml", "gates:\n  PITEST: {recompile: maven}\n");
+    by_maven(bodies, "compile: the class path was known");
+}
+
+#[test]
+fn a_class_that_javac_does_not_make_again_is_mavens() {
+    if !has_maven() {
+        return;
+    }
+    let workspace = Workspace::new();
+    // A class file among the resources: nobody compiles it.
+    workspace.write("ws/src/p/src/main/resources/odd/Odd.class", "no class file\n");
+    workspace.class(&test_file("CalcTest"), &format!("{TESTS} public class CalcTest {{ @Test public void all() {{ assertEquals(5, new Calc().add(2, 3)); assertEquals(1, new Calc().sub(3, 2)); }} }}"));
+    for body in ["return a - b;", OTHER, THIRD, "return a - b;"] {
+        workspace.calc(body, "");
+        let report = workspace.judged();
+        assert!(!how(&report).contains("javac"), "{report}");
+        assert_eq!(verdict(&report), "pass 4/4", "{report}");
+    }
+}

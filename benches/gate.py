@@ -130,7 +130,7 @@ def table(path, binary, mode, wanted=""):
             continue
         if row["side"] == "literal":
             literal[key] = row
-        elif row["side"] == "literal-lines" and row["mode"] == mode:
+        elif row["side"] == "literal-lines" and mode.startswith("lines"):
             by_lines[key] = row
         elif row["side"] == "ralph" and row["mode"] == mode:
             ralph[key].append(row)

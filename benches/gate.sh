@@ -12,6 +12,8 @@
 #                            hold mutants, in the middle of the class; fewer where there are fewer) and ralph
 #                            judges with `scope: lines`; the literal goal runs on the whole class of the same
 #                            commit, its mutants on those lines are counted
+#   --recompile auto|javac|maven   who compiles for ralph when only Java files changed (docs/gate.md; default javac
+#                            for lines, where Apache's builds run other goals too, auto for class)
 #   --repeat N               ralph's side N times (default 1): the middle time counts, scores that waver are named
 #   --threads N              threads of the literal goal (default 1, the goal's own default; ralph uses all)
 #   --ralph PATH             the binary (default target/release/ralph)
@@ -31,7 +33,8 @@
 # Flags that skip Apache's own checks (rat, enforcer …) are given to both sides.
 #
 # Both sides are timed whole, from the command line to its end, with compiled classes and caches warm: one run of
-# each on one class comes first and is not counted. Verdicts are by one rule, see benches/gate.py.
+# each on one class comes first and is not counted; with lines also one of ralph's on a changed class, in which
+# Maven builds and javac is seen to make the same classes. Verdicts are by one rule, see benches/gate.py.
 # The exit code is 0 when everything ran, whatever the figures are; 1 when a project could not be made, or when a
 # gate changed a file, the index or a commit of a project.
 set -euo pipefail
@@ -40,7 +43,7 @@ root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 ralph=$root/target/release/ralph
 into=$root/target/bench
 projects=(csv text cli)
-classes='' sample=0 scope=class repeat=1 threads=1 fresh=0 only_table=0 lines=5
+classes='' sample=0 scope=class recompile='' repeat=1 threads=1 fresh=0 only_table=0 lines=5
 
 usage() { sed -n '2,/^set -/{/^set -/d;s/^# \{0,1\}//p}' "${BASH_SOURCE[0]}"; }
 
@@ -54,11 +57,19 @@ while (($#)); do
     --sample) sample=${2:?}; shift ;;
     --quick) classes=Token,ExtendedBufferedReader,CaseUtils,CosineSimilarity ;;
     --scope) scope=${2:?}; shift; [[ $scope == class || $scope == lines ]] || { usage >&2; exit 2; } ;;
+    --recompile) case ${2:?} in auto | javac | maven) recompile=$2 ;; *) usage >&2; exit 2 ;; esac; shift ;;
     --repeat) repeat=${2:?}; shift ;;
     *) shared_option "$@"; shift $((taken - 1)) ;;
     esac
     shift
 done
+
+# Rows of another compiler than the usual one stand for themselves.
+usual=auto
+if [[ $scope == lines ]]; then usual=javac; fi
+recompile=${recompile:-$usual}
+mode=$scope
+if [[ $recompile != "$usual" ]]; then mode=$scope-$recompile; fi
 
 needs mvn java git unzip python3
 results=$into/gate.tsv
@@ -118,9 +129,9 @@ run_ralph() {   # project, class, path, run, ralph's arguments
     ralph_gate "$into/$project/workspace" "$json" "$@"
     [[ $before == "$(state "$package")" ]] || fail "the gate changed a file, the index or a commit of $package"
     if answer=$(python3 "$bench_py" count-ralph "$json" "$class" 2>/dev/null); then
-        row "$scope" "$project" "$class" ralph "$run" "$binary" "${answer% *}" "$run_ns" "exit $run_code, ${answer##* }"
+        row "$mode" "$project" "$class" ralph "$run" "$binary" "${answer% *}" "$run_ns" "exit $run_code, ${answer##* }"
     else
-        row "$scope" "$project" "$class" ralph "$run" "$binary" 'ERROR 0 0' "$run_ns" "exit $run_code, see $json.err"
+        row "$mode" "$project" "$class" ralph "$run" "$binary" 'ERROR 0 0' "$run_ns" "exit $run_code, see $json.err"
     fi
     note "  ralph   $(seconds "$run_ns") s: ${answer:-no answer}"
 }
@@ -133,12 +144,24 @@ warm_up() {   # project, path
     ralph_gate "$home/workspace" "$into/logs/$1-warm.json" --diff "$list"
     warm[$1]=1
 }
-declare -A warm=()
+declare -A warm=() warm_lines=()
+
+warm_up_lines() {   # project, path, class
+    local package=$into/$1/workspace/src/commons-$1
+    if [[ -n ${warm_lines[$1]:-} || -z $(python3 "$bench_py" edit "$package/$2" "$into/$1/$3.xml" "$3" 1) ]]; then
+        return
+    fi
+    note "warming up ralph on a changed class of commons-$1 (not counted)"
+    commit_tree "$package" "one line of $3"
+    ralph_gate "$into/$1/workspace" "$into/logs/$1-warm.json" --since HEAD~1
+    git -C "$package" reset --quiet --hard HEAD~1
+    warm_lines[$1]=1
+}
 
 judge_class() {   # project, class, path
     local list=$into/$1/list.txt run
     for ((run = 1; run <= repeat; run++)); do
-        if has_row class "$1" "$2" ralph "$run" "$binary"; then continue; fi
+        if has_row "$mode" "$1" "$2" ralph "$run" "$binary"; then continue; fi
         warm_up "$1" "$3"
         echo "commons-$1/$3" >"$list"
         run_ralph "$1" "$2" "$3" "$run" --diff "$list"
@@ -164,8 +187,9 @@ judge_lines() {   # project, class, path
     local package=$into/$1/workspace/src/commons-$1 report=$into/$1/$2.xml run changed counts
     if [[ ! -f $report ]]; then return; fi
     for ((run = 1; run <= repeat; run++)); do
-        if has_row lines "$1" "$2" ralph "$run" "$binary"; then continue; fi
+        if has_row "$mode" "$1" "$2" ralph "$run" "$binary"; then continue; fi
         warm_up "$1" "$3"
+        warm_up_lines "$1" "$3" "$2"
         changed=$(python3 "$bench_py" edit "$package/$3" "$report" "$2" "$lines")
         if [[ -z $changed ]]; then return; fi
         commit_tree "$package" "five lines of $2"
@@ -185,7 +209,7 @@ main() {
         if ((${#paths[@]} == 0)) || [[ -z ${paths[0]} ]]; then continue; fi
         for path in "${paths[@]}"; do wanted+=",$project/$(class_of "$path")"; done
         if ((only_table)); then continue; fi
-        write_config "$into/$project/workspace" "scope: $scope"
+        write_config "$into/$project/workspace" "scope: $scope" "recompile: $recompile"
         # An edit of a run that was cut short is taken back.
         package=$into/$project/workspace/src/commons-$project
         git -C "$package" reset --quiet --hard "$(git -C "$package" rev-list --max-parents=0 HEAD)"
@@ -203,7 +227,7 @@ main() {
 
     echo
     echo "$begin_at"
-    echo "scope: $scope; ralph's side $repeat time(s); every time is of a whole command, caches warm"
+    echo "scope: $scope, recompile: $recompile; ralph's side $repeat time(s); every time is of a whole command, caches warm"
     for project in "${projects[@]}"; do
         if [[ -f $into/$project/red ]]; then
             red=$(cat "$into/$project/red")
@@ -211,7 +235,7 @@ main() {
         fi
     done
     echo
-    python3 "$bench_py" table "$results" "$binary" "$scope" "${wanted#,}"
+    python3 "$bench_py" table "$results" "$binary" "$mode" "${wanted#,}"
 }
 
 main; exit

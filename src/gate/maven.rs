@@ -10,6 +10,7 @@
 
 mod build;
 mod cache;
+mod chosen;
 mod javac;
 mod links;
 mod project;

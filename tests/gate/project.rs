@@ -37,8 +37,8 @@ impl JUnit {
     }
 }
 
-const PLUGINS: &str = "<plugin><artifactId>maven-compiler-plugin</artifactId><version>3.13.0</version></plugin>\
-    <plugin><artifactId>maven-resources-plugin</artifactId><version>3.3.1</version></plugin>";
+const PLUGINS: &str =
+    "<plugin><artifactId>maven-resources-plugin</artifactId><version>3.3.1</version></plugin>";
 
 /// A POM with pinned plugins (Maven 3.8.7 binds old ones).
 pub(crate) struct Pom {
@@ -48,11 +48,13 @@ pub(crate) struct Pom {
     pub(crate) dependencies: &'static str,
     pub(crate) surefire: &'static str,
     pub(crate) plugins: &'static str,
+    /// What the compiler plugin has beside its version.
+    pub(crate) compiler: &'static str,
 }
 
 impl Pom {
     pub(crate) fn new(artifact: &'static str, junit: JUnit) -> Self {
-        Self { artifact, junit, head: "", dependencies: "", surefire: "", plugins: "" }
+        Self { artifact, junit, head: "", dependencies: "", surefire: "", plugins: "", compiler: "" }
     }
 
     pub(crate) fn text(&self) -> String {
@@ -62,12 +64,14 @@ impl Pom {
              <properties><maven.compiler.release>17</maven.compiler.release>\
              <project.build.sourceEncoding>UTF-8</project.build.sourceEncoding><late>-Dlate=yes</late></properties>{}\
              <dependencies>{}{}</dependencies><build><plugins>{PLUGINS}\
+             <plugin><artifactId>maven-compiler-plugin</artifactId><version>3.13.0</version>{}</plugin>\
              <plugin><artifactId>maven-surefire-plugin</artifactId><version>3.2.5</version>\
              <configuration>{}</configuration></plugin>{}</plugins></build></project>\n",
             self.artifact,
             self.head,
             self.junit.dependency(),
             self.dependencies,
+            self.compiler,
             self.surefire,
             self.plugins
         )

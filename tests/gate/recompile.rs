@@ -211,6 +211,36 @@ fn what_is_not_java_and_goals_that_nobody_knows_are_mavens() {
 }
 
 #[test]
+fn files_that_the_build_leaves_out_stay_out_and_new_ones_are_mavens_to_pick() {
+    if !has_maven() {
+        return;
+    }
+    let workspace = Workspace::new();
+    let mut pom = Pom::new("clean", JUnit::Four);
+    pom.compiler = "<configuration><testExcludes><testExclude>**/*Bench.java</testExclude></testExcludes></configuration>";
+    workspace
+        .write("ws/src/p/pom.xml", &pom.text())
+        .class(&test_file("CalcBench"), "public class CalcBench { no.such.Library library; }");
+    workspace.proven();
+    workspace.calc(THIRD, "");
+    let body = workspace.judged();
+    assert_eq!(
+        (how(&body), verdict(&body)),
+        (format!("compile: {BY_JAVAC}"), "pass 4/4".to_owned()),
+        "{body}"
+    );
+    // This one compiles, and would kill what the own test leaves: Maven does not pick it.
+    let alone = strong().replace("public class CalcTest", "public class CalcOtherBench");
+    workspace.calc("return a - b;", "").class(&test_file("CalcOtherBench"), &alone);
+    let more = workspace.judged();
+    assert_eq!(how(&more), format!("compile: {PROVEN}"), "{more}");
+    workspace.calc(OTHER, "");
+    assert_eq!(how(&workspace.judged()), format!("compile: {BY_JAVAC}"));
+    assert!(workspace.test_classes().keys().all(|name| !name.contains("Bench")));
+    workspace.is_as_maven_builds();
+}
+
+#[test]
 fn a_class_that_javac_does_not_make_again_is_mavens() {
     if !has_maven() {
         return;

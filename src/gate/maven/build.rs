@@ -12,6 +12,7 @@ use super::super::classes::{self, files_digest};
 use super::super::memory::Memory;
 use super::super::module::home;
 use super::super::{Stale, Standing, Stop, Trees, xml};
+use super::chosen::choose;
 use super::javac::Javac;
 use super::recipe::{self, Recipe};
 use super::trouble::Trouble;
@@ -192,7 +193,9 @@ impl Maven<'_> {
     fn prove(&self, calls: &Calls<'_>, dir: &str, built: &Built, log: &str) -> Result<bool, Stop> {
         let recipe = recipe::read(log).filter(|recipe| self.may_replace_maven(recipe));
         let refused = self.proofs().recall::<Proof>(&built.key).is_some_and(|proof| proof.recipe.is_none());
-        let Some(recipe) = recipe.filter(|_| !refused) else { return Ok(false) };
+        let picked =
+            |recipe| if built.project.picks_sources { choose(recipe, &built.project) } else { Some(recipe) };
+        let Some(recipe) = recipe.filter(|_| !refused).and_then(picked) else { return Ok(false) };
         let digest = built.digest()?;
         let (program, home) = (javac(calls), home(&self.root, dir));
         let javac = Javac::new(calls, &program, &home, &built.project, &recipe);

@@ -12,7 +12,7 @@
 use super::super::calls::{Calls, disk};
 use super::super::{Stale, Stop, class_file};
 use super::project::{Project, Resource};
-use super::recipe::Recipe;
+use super::recipe::{Call, Recipe};
 use crate::gate::jvm;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Read as _};
@@ -40,7 +40,7 @@ pub(super) struct Javac<'a> {
 
 /// Production code or tests.
 struct Side<'a> {
-    arguments: &'a [String],
+    call: &'a Call,
     sources: &'a Path,
     classes: &'a Path,
     resources: &'a [Resource],
@@ -56,13 +56,13 @@ impl<'a> Javac<'a> {
         recipe: &'a Recipe,
     ) -> Option<Self> {
         let main = Side {
-            arguments: &recipe.main,
+            call: &recipe.main,
             sources: Path::new(&project.sources),
             classes: Path::new(&project.classes),
             resources: &project.resources,
         };
-        let tests = recipe.tests.as_ref().map(|arguments| Side {
-            arguments,
+        let tests = recipe.tests.as_ref().map(|call| Side {
+            call,
             sources: Path::new(&project.test_sources),
             classes: Path::new(&project.test_classes),
             resources: &project.test_resources,
@@ -119,7 +119,7 @@ impl<'a> Javac<'a> {
         if let Some(folder) = side.argument("-s") {
             fs_err::create_dir_all(folder).map_err(|error| disk(&error))?;
         }
-        let words = side.arguments.iter().chain(&sources).map(|word| quoted(word));
+        let words = side.call.arguments.iter().chain(&sources).map(|word| quoted(word));
         let file = aside.folder.path().join("arguments");
         fs_err::write(&file, words.collect::<Vec<_>>().join("\n")).map_err(|error| disk(&error))?;
         let mut argv = vec![self.program.display().to_string()];
@@ -135,6 +135,7 @@ impl Side<'_> {
     /// True when its sources stand in that folder and its arguments are about its classes.
     fn is_at(&self, folder: &Path) -> bool {
         let told = self
+            .call
             .arguments
             .get(..2)
             .is_some_and(|told| told[0] == "-d" && Path::new(&told[1]) == self.classes);
@@ -143,19 +144,24 @@ impl Side<'_> {
 
     /// The value of an option.
     fn argument(&self, option: &str) -> Option<&str> {
-        let at = self.arguments.iter().position(|word| word == option)?;
-        self.arguments.get(at + 1).map(String::as_str)
+        let at = self.call.arguments.iter().position(|word| word == option)?;
+        self.call.arguments.get(at + 1).map(String::as_str)
     }
 
-    /// Every Java file below the folder of sources; nothing when there are others, or what this cannot tell.
+    /// The Java files below the folder of sources, or those that Maven picks of them; nothing when there are
+    /// others, or what this cannot tell.
     fn files_to_compile(&self) -> Option<Vec<String>> {
         let roots = self.argument("-sourcepath").unwrap_or_default().split(':').map(Path::new);
         for root in roots.filter(|root| !root.as_os_str().is_empty() && *root != self.sources) {
-            if files(root).ok()?.iter().any(|file| is_java(file)) {
+            if !java_files(root).ok()?.is_empty() {
                 return None;
             }
         }
-        let java = files(self.sources).ok()?.into_iter().filter(|file| is_java(file));
+        let there = java_files(self.sources).ok()?;
+        let java = match &self.call.chosen {
+            Some(chosen) => chosen.of(there)?,
+            None => there,
+        };
         let mut sources = Vec::new();
         for file in java {
             if file.file_name().is_some_and(|name| name == "module-info.java") {
@@ -247,6 +253,11 @@ fn interfaces(folder: &Path) -> Option<BTreeMap<PathBuf, String>> {
     files(folder).ok()?.into_iter().filter(|file| is_class(file)).map(seen).collect()
 }
 
+/// The Java files below a folder, by their path in it.
+pub(super) fn java_files(folder: &Path) -> io::Result<BTreeSet<PathBuf>> {
+    Ok(files(folder)?.into_iter().filter(|file| is_java(file)).collect())
+}
+
 fn is_java(file: &Path) -> bool {
     file.extension().is_some_and(|extension| extension == "java")
 }
@@ -300,7 +311,7 @@ fn quoted(word: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{Aside, Resource, Side, files, quoted};
+    use super::{Aside, Call, Resource, Side, files, quoted};
     use std::path::{Path, PathBuf};
 
     struct Folders {
@@ -328,9 +339,13 @@ mod tests {
             fs_err::write(self.at(path), text).unwrap();
         }
 
-        fn side<'a>(&'a self, arguments: &'a [String], sources: &'a Path, classes: &'a Path) -> Side<'a> {
-            Side { arguments, sources, classes, resources: &self.resources }
+        fn side<'a>(&'a self, call: &'a Call, sources: &'a Path, classes: &'a Path) -> Side<'a> {
+            Side { call, sources, classes, resources: &self.resources }
         }
+    }
+
+    fn call(arguments: &[String]) -> Call {
+        Call { arguments: arguments.to_vec(), chosen: None }
     }
 
     #[test]
@@ -354,7 +369,7 @@ mod tests {
             let aside = Aside::take(&classes).unwrap();
             assert!(files(&classes).unwrap().is_empty());
             folders.write("target/classes/a/A.class", "new");
-            assert_eq!(aside.carry(&folders.side(&[], &sources, &classes)).unwrap(), known, "{stray}");
+            assert_eq!(aside.carry(&folders.side(&call(&[]), &sources, &classes)).unwrap(), known, "{stray}");
             let stays = known && stray != "a/Gone.class";
             assert_eq!(classes.join(stray).exists(), stays, "{stray}");
             assert_eq!(fs_err::read_to_string(classes.join("a/A.class")).unwrap(), "new");
@@ -377,7 +392,7 @@ mod tests {
             let (sources, classes) = (folders.at("src"), folders.at("target/classes"));
             let aside = Aside::take(&classes).unwrap();
             folders.write("target/classes/a/A.class", made);
-            let again = aside.is_made_again(&folders.side(&[], &sources, &classes)).unwrap();
+            let again = aside.is_made_again(&folders.side(&call(&[]), &sources, &classes)).unwrap();
             assert_eq!(again, same, "{stray} {made}");
             aside.restore(&classes).unwrap();
             drop(aside);
@@ -392,7 +407,7 @@ mod tests {
         let (sources, classes) = (folders.at("src"), folders.at("target/classes"));
         folders.write("src/a/A.java", "");
         folders.write("src/a/notes.txt", "");
-        let list = |arguments: &[String]| folders.side(arguments, &sources, &classes).files_to_compile();
+        let list = |words: &[String]| folders.side(&call(words), &sources, &classes).files_to_compile();
         assert_eq!(list(&[]).unwrap(), [folders.at("src/a/A.java").display().to_string()]);
         folders.write("generated/B.java", "");
         let roots = format!("{}:{}:", sources.display(), folders.at("generated").display());

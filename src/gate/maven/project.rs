@@ -26,6 +26,8 @@ pub(crate) struct Project {
     pub(crate) resources: Vec<Resource>,
     /// The same of the tests.
     pub(crate) test_resources: Vec<Resource>,
+    /// The compiler plugin is told to compile some source files only.
+    pub(crate) picks_sources: bool,
     /// How Surefire runs the tests.
     pub(crate) surefire: Surefire,
     /// The POM declares pitest-maven.
@@ -62,11 +64,22 @@ pub(super) fn read(root: &Node, home: &Path) -> Option<Project> {
         test_sources: text("testSourceDirectory")?,
         resources: resources(project, "resources"),
         test_resources: resources(project, "testResources"),
+        picks_sources: project
+            .all(&["build", "plugins"])
+            .iter()
+            .filter(|plugin| plugin.text_at(&["artifactId"]) == Some("maven-compiler-plugin"))
+            .any(picks),
         surefire: surefire::read(project),
         declares_pitest: plugins
             .filter(|plugin| plugin.text_at(&["groupId"]) == Some("org.pitest"))
             .any(|plugin| plugin.text_at(&["artifactId"]) == Some("pitest-maven")),
     })
+}
+
+/// True when a setting of the plugin, or of one of its executions, names source files.
+fn picks(plugin: &Node) -> bool {
+    let named = ["includes", "excludes", "testIncludes", "testExcludes"].contains(&plugin.name.as_str());
+    named || plugin.children.iter().any(picks)
 }
 
 fn resources(project: &Node, name: &str) -> Vec<Resource> {

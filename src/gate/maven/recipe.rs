@@ -8,6 +8,7 @@
 //!
 //! Refuses to know: whether the same arguments make the same classes again (`javac` finds out).
 
+use super::chosen::Chosen;
 use serde::{Deserialize, Serialize};
 
 /// What makes Maven name its goals, and its compiler plugin the arguments, however quiet the rest is.
@@ -33,10 +34,19 @@ const PLAIN: [&str; 8] = [
 pub(super) struct Recipe {
     /// The goals that ran, `plugin:goal` each, in order.
     goals: Vec<String>,
-    /// Arguments for the production side, without the source files.
-    pub(super) main: Vec<String>,
-    /// Arguments for the tests; nothing where there were none.
-    pub(super) tests: Option<Vec<String>>,
+    /// The one for the production side.
+    pub(super) main: Call,
+    /// The one for the tests; nothing where there were none.
+    pub(super) tests: Option<Call>,
+}
+
+/// One call of the compiler.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Call {
+    /// Its arguments, without the source files.
+    pub(super) arguments: Vec<String>,
+    /// Which source files it is for, where that is not all that there are.
+    pub(super) chosen: Option<Chosen>,
 }
 
 impl Recipe {
@@ -59,8 +69,8 @@ pub(super) fn read(log: &str) -> Option<Recipe> {
                 TESTS => &mut tests,
                 _ => return None,
             };
-            let arguments = arguments.split(' ').filter(|word| !word.is_empty()).map(str::to_owned);
-            if side.replace(arguments.collect()).is_some() {
+            let arguments = arguments.split(' ').filter(|word| !word.is_empty()).map(str::to_owned).collect();
+            if side.replace(Call { arguments, chosen: None }).is_some() {
                 return None;
             }
         }
@@ -101,11 +111,8 @@ mod tests {
             recipe.goals,
             ["resources:resources", "compiler:compile", "jacoco:prepare-agent", "compiler:testCompile"]
         );
-        assert_eq!(recipe.main[..2], ["-d", "/w/target/classes"]);
-        assert_eq!(
-            recipe.tests.as_deref(),
-            Some(&["-d", "/w/target/test-classes", "-g"].map(str::to_owned)[..])
-        );
+        assert_eq!(recipe.main.arguments[..2], ["-d", "/w/target/classes"]);
+        assert_eq!(recipe.tests.as_ref().unwrap().arguments, ["-d", "/w/target/test-classes", "-g"]);
         assert!(recipe.is_plain());
     }
 

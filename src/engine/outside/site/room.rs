@@ -97,6 +97,8 @@ impl Room {
             _ => Wipe::All,
         };
         self.recompiled &= what != Wipe::All;
+        // Nobody knows any more which of the builds still stands whole.
+        self.kept.clear();
         let (below, others): (Vec<_>, Vec<_>) =
             std::mem::take(&mut self.outputs).into_iter().partition(|at| at.starts_with(root));
         self.outputs = others;

@@ -2,8 +2,9 @@
 
 use super::mirror::{Sources, Unit, Which};
 use super::outputs::{Manifest, Serves, Wipe, wipe};
+use super::room::Room;
 use super::{KEPT, Site};
-use crate::gate::Stale;
+use crate::gate::{Build, Stale, Standing};
 use crate::machine::facts::Oid;
 use git2::{IndexAddOption, Repository, Signature};
 use std::collections::{BTreeMap, BTreeSet};
@@ -160,6 +161,85 @@ fn sources(workspace: &Path, units: &[(&str, Oid)], judged: &str, keep: &[&str])
         judged: BTreeSet::from([judged.to_owned()]),
         keep: keep.iter().map(|glob| (*glob).to_owned()).collect(),
     }
+}
+
+/// A checkout of `src/p`, whose outputs of the last gate are those of the build `k`.
+struct Kept {
+    home: tempfile::TempDir,
+    recompiled: bool,
+}
+
+impl Kept {
+    fn new(recompiled: bool) -> Self {
+        let kept = Self { home: tempfile::tempdir().unwrap(), recompiled };
+        write(&kept.at("ws/src/p/pom.xml"), "<project/>");
+        write(&kept.at("ws/src/p/src/main/java/A.java"), "class A { }");
+        write(&kept.at("ws/src/p/src/test/java/ATest.java"), "class ATest { }");
+        let first = kept.room();
+        assert_eq!(first.standing("k"), Standing::Nothing);
+        for class in ["classes/A.class", "test-classes/ATest.class"] {
+            write(&kept.output(class), "x");
+        }
+        kept.leave(first);
+        kept
+    }
+
+    fn at(&self, path: &str) -> PathBuf {
+        fs_err::canonicalize(self.home.path()).unwrap().join(path)
+    }
+
+    fn output(&self, path: &str) -> PathBuf {
+        self.at("tree/src/p/target").join(path)
+    }
+
+    /// A gate on what stands in the workspace now.
+    fn room(&self) -> Room {
+        let workspace = self.at("ws");
+        let sources = sources(&workspace, &[("p", commit(&workspace.join("src/p")))], "p", &[]);
+        Room::make(&sources, Which::Head, self.at("tree"), self.at("tree.json")).unwrap()
+    }
+
+    fn leave(&self, mut room: Room) {
+        let folders = ["classes", "test-classes"].map(|name| self.output(name)).to_vec();
+        room.built(&Build::of("k".to_owned(), folders, self.recompiled).unwrap());
+        assert_eq!(room.close(true).unwrap(), None);
+    }
+
+    /// Which outputs are left when Maven is going to make the build of that key.
+    fn left(&self, room: &mut Room, key: &str) -> (bool, bool) {
+        room.clear(&self.at("tree/src/p"), Some(key)).unwrap();
+        (self.output("classes/A.class").exists(), self.output("test-classes/ATest.class").exists())
+    }
+}
+
+#[test]
+fn maven_finds_no_outputs_but_those_of_its_own_build_of_what_did_not_change() {
+    let java = |main, tests| Standing::Java(Stale { main, tests, infos: false });
+    for (changed, recompiled, key, standing, left) in [
+        ("", false, "k", Standing::Whole, (true, true)),
+        ("", false, "other", Standing::Nothing, (false, false)),
+        ("src/test/java/ATest.java", false, "k", java(false, true), (true, false)),
+        ("src/test/java/ATest.java", true, "k", java(false, true), (false, false)),
+        ("src/main/java/A.java", false, "k", java(true, false), (false, false)),
+        ("src/main/resources/a.txt", false, "k", Standing::Nothing, (false, false)),
+    ] {
+        let kept = Kept::new(recompiled);
+        if !changed.is_empty() {
+            write(&kept.at("ws/src/p").join(changed), "// changed");
+        }
+        let mut room = kept.room();
+        assert_eq!(room.standing(key), standing, "{changed} {key}");
+        assert_eq!(kept.left(&mut room, key), left, "{changed} {recompiled} {key}");
+        let stands = if left == (true, true) { Standing::Whole } else { Standing::Nothing };
+        assert_eq!(room.standing("k"), stands, "{changed} {key}");
+    }
+    // A build that was not Maven's stays one for as long as it is kept.
+    let kept = Kept::new(true);
+    let again = kept.room();
+    assert_eq!(again.standing("k"), Standing::Whole);
+    kept.leave(again);
+    write(&kept.at("ws/src/p/src/test/java/ATest.java"), "// changed");
+    assert_eq!(kept.left(&mut kept.room(), "k"), (false, false));
 }
 
 fn paths(sources: &Sources, which: Which) -> Vec<String> {

@@ -11,6 +11,7 @@
 mod build;
 mod cache;
 mod chosen;
+mod compiling;
 mod javac;
 mod links;
 mod project;

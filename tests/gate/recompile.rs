@@ -158,7 +158,7 @@ fn what_maven_would_refuse_is_refused() {
         let mended = workspace.judged();
         assert_eq!(verdict(&mended), "pass 4/4", "{why}: {mended}");
         workspace.calc(OTHER, "");
-        assert_eq!(verdict(&workspace.judged()), "pass 4/4", "{why}");
+        assert_eq!(how(&workspace.judged()), format!("compile: {PROVEN}"), "{why}");
     };
     workspace.calc("return a - c;", "");
     refused("a name that nobody knows");
@@ -207,6 +207,12 @@ fn what_is_not_java_and_goals_that_nobody_knows_are_mavens() {
     workspace.write("ws/.ralph/config.yaml", "gates:\n  PITEST: {recompile: javac}\n");
     by_maven(bodies, &format!("compile: {BY_JAVAC}"));
     workspace.write("ws/.ralph/config.yaml", "gates:\n  PITEST: {recompile: maven}\n");
+    let same = workspace.gate("HEAD~1");
+    assert_eq!(
+        how(&same),
+        "compile: the class path was known",
+        "the other goals have not seen this commit: {same}"
+    );
     by_maven(bodies, "compile: the class path was known");
 }
 
@@ -249,10 +255,13 @@ fn a_class_that_javac_does_not_make_again_is_mavens() {
     // A class file among the resources: nobody compiles it.
     workspace.write("ws/src/p/src/main/resources/odd/Odd.class", "no class file\n");
     workspace.class(&test_file("CalcTest"), &format!("{TESTS} public class CalcTest {{ @Test public void all() {{ assertEquals(5, new Calc().add(2, 3)); assertEquals(1, new Calc().sub(3, 2)); }} }}"));
-    for body in ["return a - b;", OTHER, THIRD, "return a - b;"] {
+    let mut tried = Vec::new();
+    for body in ["return a - b;", OTHER, THIRD, "return a - b;", OTHER] {
         workspace.calc(body, "");
         let report = workspace.judged();
         assert!(!how(&report).contains("javac"), "{report}");
         assert_eq!(verdict(&report), "pass 4/4", "{report}");
+        tried.push(workspace.logs().keys().any(|name| name.contains("javac")));
     }
+    assert_eq!(tried, [false, true, true, true, false], "three proofs that fail are enough");
 }

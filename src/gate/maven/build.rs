@@ -13,6 +13,7 @@ use super::super::memory::Memory;
 use super::super::module::home;
 use super::super::{Stale, Standing, Stop, Trees, xml};
 use super::chosen::choose;
+use super::compiling::is_foreign;
 use super::javac::Javac;
 use super::recipe::{self, Recipe};
 use super::trouble::Trouble;
@@ -21,6 +22,8 @@ use crate::config::Recompile;
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 
+/// Proofs that may fail in a row before none is tried any more: one may have been killed.
+const REFUSALS: u32 = 3;
 /// Writes the effective POM of a module.
 const EFFECTIVE_POM: &str = "org.apache.maven.plugins:maven-help-plugin:3.4.0:effective-pom";
 
@@ -159,7 +162,9 @@ impl Maven<'_> {
 
     /// A module with the key of its outputs; `module` is the key of the module itself.
     fn built(&self, calls: &Calls<'_>, module: &str, classpath: Vec<String>, project: Project) -> Built {
-        let key = cache::build_key(module, &javac(calls), &self.options, &classpath);
+        // What was made without the goals that others want to run does not stand for them.
+        let mode = if self.recompile == Recompile::Javac { "without other goals" } else { "" };
+        let key = cache::build_key(module, &javac(calls), &[&self.options, mode], &classpath);
         Built { classpath, project, key }
     }
 
@@ -184,7 +189,7 @@ impl Maven<'_> {
         if !javac.remake(stale)? {
             return Ok(false);
         }
-        let proof = Proof { recipe: Some(recipe), digest: built.digest()? };
+        let proof = Proof { recipe: Some(recipe), digest: built.digest()?, refusals: 0 };
         self.proofs().keep(&built.key, &proof)?;
         Ok(true)
     }
@@ -192,20 +197,23 @@ impl Maven<'_> {
     /// Looks whether the JDK's compiler makes what Maven just made, for the changes to come.
     fn prove(&self, calls: &Calls<'_>, dir: &str, built: &Built, log: &str) -> Result<bool, Stop> {
         let recipe = recipe::read(log).filter(|recipe| self.may_replace_maven(recipe));
-        let refused = self.proofs().recall::<Proof>(&built.key).is_some_and(|proof| proof.recipe.is_none());
-        let picked =
-            |recipe| if built.project.picks_sources { choose(recipe, &built.project) } else { Some(recipe) };
-        let Some(recipe) = recipe.filter(|_| !refused).and_then(picked) else { return Ok(false) };
+        let refusals = self.proofs().recall::<Proof>(&built.key).map_or(0, |proof| proof.refusals);
+        let picked = |recipe| {
+            if built.project.compiling.picks_sources { choose(recipe, &built.project) } else { Some(recipe) }
+        };
+        let Some(recipe) = recipe.filter(|_| refusals < REFUSALS).and_then(picked) else { return Ok(false) };
         let digest = built.digest()?;
         let (program, home) = (javac(calls), home(&self.root, dir));
         let javac = Javac::new(calls, &program, &home, &built.project, &recipe);
         let proven = javac.map_or(Ok(false), |javac| javac.proves())?;
-        self.proofs().keep(&built.key, &Proof { recipe: proven.then_some(recipe), digest })?;
+        let refusals = if proven { 0 } else { refusals + 1 };
+        self.proofs().keep(&built.key, &Proof { recipe: proven.then_some(recipe), digest, refusals })?;
         Ok(proven)
     }
 
     fn may_replace_maven(&self, recipe: &Recipe) -> bool {
         match self.recompile {
+            _ if self.args.iter().any(|argument| is_foreign(argument)) => false,
             Recompile::Auto => recipe.is_plain(),
             Recompile::Javac => true,
             Recompile::Maven => false,
@@ -243,11 +251,13 @@ impl Maven<'_> {
 struct Proof {
     /// How; nothing when its classes were not Maven's.
     recipe: Option<Recipe>,
+    /// How often in a row that was so.
+    refusals: u32,
     /// The class files that this was seen of.
     digest: String,
 }
 
-/// The JDK's compiler that Maven uses.
+/// The compiler of the JDK that Maven's start script takes.
 fn javac(calls: &Calls<'_>) -> PathBuf {
     match calls.variable("JAVA_HOME") {
         Some(home) => PathBuf::from(home).join("bin/javac"),

@@ -18,7 +18,7 @@ use std::path::{Path, PathBuf};
 /// POMs whose parents are followed.
 const MAX_POMS: usize = 10_000;
 /// Raised when what is kept changes its meaning.
-const VERSION: u32 = 2;
+const VERSION: u32 = 3;
 
 #[derive(Serialize, Deserialize)]
 struct Kept {
@@ -51,15 +51,16 @@ pub(super) fn key(root: &Path, dir: &str, program: &Path, args: &[String], home:
     digest(parts.iter().map(Vec::as_slice))
 }
 
-/// The key of a module's outputs: the module's own, the JDK, Maven's JVM options, and every jar as it is.
-pub(super) fn build_key(module: &str, jdk: &Path, options: &str, classpath: &[String]) -> String {
+/// The key of a module's outputs: the module's own, the JDK, options (of Maven's JVM, of the build), and every
+/// jar as it is.
+pub(super) fn build_key(module: &str, jdk: &Path, options: &[&str], classpath: &[String]) -> String {
     let javac = fs_err::canonicalize(jdk).unwrap_or_default();
     let release = javac.ancestors().nth(2).map(|home| home.join("release"));
     let mut parts: Vec<Vec<u8>> = vec![
         module.as_bytes().to_vec(),
         javac.display().to_string().into_bytes(),
         release.and_then(|file| fs_err::read(file).ok()).unwrap_or_default(),
-        options.as_bytes().to_vec(),
+        options.join("\0").into_bytes(),
     ];
     for entry in classpath {
         parts.push(entry.as_bytes().to_vec());
@@ -166,7 +167,7 @@ mod tests {
         let home = tempfile::tempdir().unwrap();
         let at = |name: &str| home.path().join(name).display().to_string();
         let classpath = [at("a.jar"), at("sibling/target/classes")];
-        let key = || build_key("m", Path::new("/absent"), "", &classpath);
+        let key = || build_key("m", Path::new("/absent"), &[], &classpath);
         fs_err::write(&classpath[0], "1").unwrap();
         let before = key();
         fs_err::create_dir_all(&classpath[1]).unwrap();

@@ -3,15 +3,16 @@
 //! Owns: its call with the very arguments that Maven gave to it, and the proof that it makes Maven's classes.
 //!
 //! Promises: a build is proven when every class file of both sides came out byte for byte as Maven left it,
-//! and nothing lies beside them but copies of resources and `package-info.class`, which Maven makes itself.
-//! Each side is compiled whole, into an empty folder. What is in doubt is `false`; outputs are then not to be
-//! used any more, unless they were only looked at for the proof.
+//! nothing else came out, and nothing lies beside them but copies of resources and `package-info.class`, which
+//! Maven makes itself. Each side is compiled whole, into an empty folder. What is in doubt is `false`; outputs are
+//! then not to be used any more, unless they were only looked at for the proof. What came to no end leaves none.
 //!
 //! Refuses to know: why sources changed, when a proof is due, who builds instead.
 
 use super::super::calls::{Calls, disk};
 use super::super::{Stale, Stop, class_file};
-use super::project::{Project, Resource};
+use super::Project;
+use super::compiling::Resource;
 use super::recipe::{Call, Recipe};
 use crate::gate::jvm;
 use std::collections::{BTreeMap, BTreeSet};
@@ -59,15 +60,16 @@ impl<'a> Javac<'a> {
             call: &recipe.main,
             sources: Path::new(&project.sources),
             classes: Path::new(&project.classes),
-            resources: &project.resources,
+            resources: &project.compiling.resources,
         };
         let tests = recipe.tests.as_ref().map(|call| Side {
             call,
             sources: Path::new(&project.test_sources),
             classes: Path::new(&project.test_classes),
-            resources: &project.test_resources,
+            resources: &project.compiling.test_resources,
         });
-        let usual = main.is_at(&home.join("src/main/java"))
+        let usual = project.compiling.is_usual
+            && main.is_at(&home.join("src/main/java"))
             && tests.as_ref().is_none_or(|tests| tests.is_at(&home.join("src/test/java")));
         let test_classes = Path::new(&project.test_classes);
         usual.then(|| Self { calls, program, home: home.to_owned(), main, tests, test_classes })
@@ -78,14 +80,14 @@ impl<'a> Javac<'a> {
     pub(super) fn proves(&self) -> Result<bool, Stop> {
         for side in [Some(&self.main), self.tests.as_ref()].into_iter().flatten() {
             let aside = Aside::take(side.classes).map_err(|error| disk(&error))?;
-            let same = self.call(side, &aside)? && aside.is_made_again(side).map_err(|error| disk(&error))?;
+            let same = self.call(side, &aside)? && aside.is_made_again(side).unwrap_or(false);
             aside.restore(side.classes).map_err(|error| disk(&error))?;
             if !same {
                 return Ok(false);
             }
         }
         let untested = || files(self.test_classes).map(|files| files.iter().all(|file| !is_class(file)));
-        Ok(self.tests.is_some() || untested().map_err(|error| disk(&error))?)
+        Ok(self.tests.is_some() || untested().unwrap_or(false))
     }
 
     /// Compiles the sides that changed, and the tests when what they can see of the production code changed.
@@ -96,7 +98,8 @@ impl<'a> Javac<'a> {
         let mut tests = stale.tests;
         if stale.main {
             let Some(aside) = self.remake_side(&self.main)? else { return Ok(false) };
-            tests |= !aside.looks_like(self.main.classes);
+            let helped = self.tests.as_ref().is_some_and(Side::is_helped);
+            tests |= helped || !aside.looks_like(self.main.classes);
         }
         match &self.tests {
             Some(side) if tests => Ok(self.remake_side(side)?.is_some()),
@@ -109,7 +112,7 @@ impl<'a> Javac<'a> {
     /// The classes of before, when those of now stand in their place with all that belongs beside them.
     fn remake_side(&self, side: &Side<'_>) -> Result<Option<Aside>, Stop> {
         let aside = Aside::take(side.classes).map_err(|error| disk(&error))?;
-        let made = self.call(side, &aside)? && aside.carry(side).map_err(|error| disk(&error))?;
+        let made = self.call(side, &aside)? && aside.carry(side).unwrap_or(false);
         Ok(made.then_some(aside))
     }
 
@@ -124,6 +127,7 @@ impl<'a> Javac<'a> {
         fs_err::write(&file, words.collect::<Vec<_>>().join("\n")).map_err(|error| disk(&error))?;
         let mut argv = vec![self.program.display().to_string()];
         argv.extend(jvm::quick([]).iter().map(|option| format!("-J{option}")));
+        argv.push("-J-Dfile.encoding=UTF-8".to_owned());
         argv.push(format!("@{}", file.display()));
         // Options for every javac are nobody's business here: Maven's did not read them.
         let extra = [("JDK_JAVAC_OPTIONS".to_owned(), String::new())];
@@ -140,6 +144,12 @@ impl Side<'_> {
             .get(..2)
             .is_some_and(|told| told[0] == "-d" && Path::new(&told[1]) == self.classes);
         told && self.sources == folder
+    }
+
+    /// True when its arguments name classes that take part in compiling: they may be the module's own.
+    fn is_helped(&self) -> bool {
+        let helps = ["-processor", "--processor", "-Xplugin"];
+        self.call.arguments.iter().any(|word| helps.iter().any(|start| word.starts_with(start)))
     }
 
     /// The value of an option.
@@ -164,12 +174,13 @@ impl Side<'_> {
         };
         let mut sources = Vec::new();
         for file in java {
-            if file.file_name().is_some_and(|name| name == "module-info.java") {
+            if !is_compiled_by_default(&file) {
                 return None;
             }
             sources.push(self.sources.join(file).to_str()?.to_owned());
         }
-        Some(sources)
+        let plain = |word: &String| !word.contains(char::is_control);
+        (sources.iter().all(plain) && self.call.arguments.iter().all(plain)).then_some(sources)
     }
 
     /// True for a file that Maven copied from where resources stand.
@@ -213,7 +224,8 @@ impl Aside {
         let made = files(side.classes)?;
         for file in &made {
             let before = self.classes().join(file);
-            if !before.is_file() || read(&before)? != read(&side.classes.join(file))? {
+            // A processor that writes other files might have read what Maven had put there before.
+            if !is_class(file) || !before.is_file() || read(&before)? != read(&side.classes.join(file))? {
                 return Ok(false);
             }
         }
@@ -224,6 +236,9 @@ impl Aside {
     /// Brings what the compiler does not make to the new classes; false when something there is unknown.
     fn carry(&self, side: &Side<'_>) -> io::Result<bool> {
         let made = files(side.classes)?;
+        if !made.iter().all(|file| is_class(file)) {
+            return Ok(false);
+        }
         for file in files(&self.classes())?.into_iter().filter(|file| !made.contains(file)) {
             if is_package_info(&file) || side.is_resource(&file) {
                 let to = side.classes.join(&file);
@@ -242,6 +257,22 @@ impl Aside {
         let takes_part = COMPILER_SERVICES.iter().any(|service| classes.join(service).exists());
         !takes_part && before.is_some() && before == interfaces(classes)
     }
+}
+
+/// True for a path of names that Java knows, none of which Maven leaves out by itself (plexus-utils'
+/// `AbstractScanner.DEFAULTEXCLUDES`: files of editors and of version control), and no module's.
+fn is_compiled_by_default(file: &Path) -> bool {
+    const LEFT_OUT: [&str; 5] = ["CVS", "RCS", "SCCS", "BitKeeper", "ChangeSet"];
+    let name = |part: &str| {
+        let starts = part.starts_with(|c: char| c.is_alphabetic() || matches!(c, '_' | '$'));
+        starts && part.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '$'))
+    };
+    let stem = file.file_stem().and_then(|stem| stem.to_str());
+    let folders = file.parent().into_iter().flat_map(Path::iter);
+    stem.is_some_and(|stem| stem == "package-info" || name(stem))
+        && folders
+            .map(|part| part.to_str())
+            .all(|part| part.is_some_and(|part| name(part) && !LEFT_OUT.contains(&part)))
 }
 
 /// What a compiler sees of the classes in a folder; nothing where that cannot be told of each.
@@ -322,9 +353,8 @@ mod tests {
     impl Folders {
         fn new() -> Self {
             let home = tempfile::tempdir().unwrap();
-            let resource = |folder: &str, target: &str| Resource {
-                folder: home.path().join(folder).display().to_string(),
-                target: target.to_owned(),
+            let resource = |folder: &str, target: &str| {
+                Resource::new(home.path().join(folder).display().to_string(), target)
             };
             let resources = vec![resource("resources", ""), resource("legal", "META-INF")];
             Self { home, resources }
@@ -412,10 +442,15 @@ mod tests {
         folders.write("generated/B.java", "");
         let roots = format!("{}:{}:", sources.display(), folders.at("generated").display());
         assert_eq!(list(&["-sourcepath".to_owned(), roots]), None, "sources that somebody generated");
-        folders.write("src/module-info.java", "");
-        assert_eq!(list(&[]), None, "modules");
-        fs_err::remove_file(sources.join("module-info.java")).unwrap();
-        assert!(list(&[]).is_some());
+        for odd in
+            ["module-info.java", "a/RCS/B.java", ".git/B.java", "a/.#B.java", "a/B-1.java", "a/B\n-x\nC.java"]
+        {
+            folders.write(&format!("src/{odd}"), "");
+            assert_eq!(list(&[]), None, "{odd}");
+            fs_err::remove_file(sources.join(odd)).unwrap();
+            assert!(list(&[]).is_some());
+        }
+        assert_eq!(list(&["-d\r".to_owned()]), None, "a word that ends within itself");
         fs_err::os::unix::fs::symlink("/nowhere", sources.join("Link.java")).unwrap();
         assert_eq!(list(&[]), None, "links");
     }

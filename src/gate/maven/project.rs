@@ -8,6 +8,7 @@
 
 use super::super::surefire::{self, Surefire};
 use super::super::xml::Node;
+use super::compiling::{self, Compiling};
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 
@@ -22,25 +23,12 @@ pub(crate) struct Project {
     pub(crate) sources: String,
     /// Test sources.
     pub(crate) test_sources: String,
-    /// Where resources of production code are copied from.
-    pub(crate) resources: Vec<Resource>,
-    /// The same of the tests.
-    pub(crate) test_resources: Vec<Resource>,
-    /// The compiler plugin is told to compile some source files only.
-    pub(crate) picks_sources: bool,
+    /// How it is compiled.
+    pub(crate) compiling: Compiling,
     /// How Surefire runs the tests.
     pub(crate) surefire: Surefire,
     /// The POM declares pitest-maven.
     pub(crate) declares_pitest: bool,
-}
-
-/// A folder of resources.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Resource {
-    /// Absolute.
-    pub(crate) folder: String,
-    /// Where they come to stand below the folder of classes; mostly empty.
-    pub(crate) target: String,
 }
 
 /// Finds the project whose folder is `home`.
@@ -57,37 +45,19 @@ pub(super) fn read(root: &Node, home: &Path) -> Option<Project> {
     let project = projects.iter().find(standard).or_else(|| (projects.len() == 1).then_some(&projects[0]))?;
     let text = |name: &str| project.text_at(&["build", name]).map(str::to_owned);
     let plugins = project.all(&["build", "plugins"]).iter();
+    let (sources, test_sources) = (text("sourceDirectory")?, text("testSourceDirectory")?);
+    let compiling = compiling::read(project, [&sources, &test_sources]);
     Some(Project {
         classes: text("outputDirectory")?,
         test_classes: text("testOutputDirectory")?,
-        sources: text("sourceDirectory")?,
-        test_sources: text("testSourceDirectory")?,
-        resources: resources(project, "resources"),
-        test_resources: resources(project, "testResources"),
-        picks_sources: project
-            .all(&["build", "plugins"])
-            .iter()
-            .filter(|plugin| plugin.text_at(&["artifactId"]) == Some("maven-compiler-plugin"))
-            .any(picks),
+        sources,
+        test_sources,
+        compiling,
         surefire: surefire::read(project),
         declares_pitest: plugins
             .filter(|plugin| plugin.text_at(&["groupId"]) == Some("org.pitest"))
             .any(|plugin| plugin.text_at(&["artifactId"]) == Some("pitest-maven")),
     })
-}
-
-/// True when a setting of the plugin, or of one of its executions, names source files.
-fn picks(plugin: &Node) -> bool {
-    let named = ["includes", "excludes", "testIncludes", "testExcludes"].contains(&plugin.name.as_str());
-    named || plugin.children.iter().any(picks)
-}
-
-fn resources(project: &Node, name: &str) -> Vec<Resource> {
-    let read = |resource: &Node| {
-        let folder = resource.text_at(&["directory"])?.to_owned();
-        Some(Resource { folder, target: resource.text_at(&["targetPath"]).unwrap_or_default().to_owned() })
-    };
-    project.all(&["build", name]).iter().filter_map(read).collect()
 }
 
 #[cfg(test)]

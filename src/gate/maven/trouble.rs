@@ -158,9 +158,14 @@ fn first_error(output: &str, root: &Path) -> String {
     });
     let told = errors.find(|text| text.len() > 3 && !text.starts_with("Some problems were encountered"));
     let text =
-        told.or_else(|| output.lines().map(|line| words::line(line, 500)).find(|line| !line.is_empty()));
+        told.or_else(|| output.lines().map(|line| words::line(line, 500)).find(|line| says_something(line)));
     let text = text.unwrap_or_else(|| "it printed nothing".to_owned());
     words::line(&relative(&text, root).replace("-> [Help 1]", ""), 400)
+}
+
+/// True for a line that is no part of what Maven tells of its goals.
+fn says_something(line: &str) -> bool {
+    !line.is_empty() && ["[INFO]", "[DEBUG]"].iter().all(|mark| !line.starts_with(mark))
 }
 
 /// The lines after `COMPILATION ERROR`, up to the end of their block.

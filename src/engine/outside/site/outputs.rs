@@ -26,6 +26,10 @@ const VERSION: u32 = 2;
 const MAX_FILES: usize = 300_000;
 const MAX_BYTES: u64 = 4 << 30;
 
+/// What Maven makes of tests.
+const TEST_OUTPUTS: [&str; 3] =
+    ["test-classes", "generated-test-sources", "maven-status/maven-compiler-plugin/testCompile"];
+
 /// What stood in a checkout when a gate left it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Manifest {
@@ -131,9 +135,7 @@ fn stale(changed: &[&String], module: &str) -> Option<Stale> {
 pub(super) fn wipe(outputs: &[PathBuf], wipe: Wipe) -> io::Result<()> {
     for output in outputs {
         let gone = match wipe {
-            Wipe::Tests => ["test-classes", "maven-status/maven-compiler-plugin/testCompile"]
-                .map(|name| output.join(name))
-                .to_vec(),
+            Wipe::Tests => TEST_OUTPUTS.map(|name| output.join(name)).to_vec(),
             Wipe::All => vec![output.clone()],
         };
         for folder in gone {

@@ -37,6 +37,8 @@ pub(super) struct Room {
     recompiled: bool,
     /// Builds of this gate, and those of before that it used.
     builds: Vec<Build>,
+    /// Folders below which Maven builds, or has built.
+    cleared: BTreeSet<PathBuf>,
     /// What became of the files and outputs, for people.
     pub(super) note: String,
 }
@@ -71,7 +73,18 @@ impl Room {
         let recompiled = last.as_ref().is_some_and(|last| last.recompiled);
         let kept = last.map(|last| last.builds).unwrap_or_default();
         let outputs = written.outputs;
-        Ok(Self { folder, manifest, checkout, outputs, kept, stale, recompiled, builds: Vec::new(), note })
+        Ok(Self {
+            folder,
+            manifest,
+            checkout,
+            outputs,
+            kept,
+            stale,
+            recompiled,
+            builds: Vec::new(),
+            cleared: BTreeSet::new(),
+            note,
+        })
     }
 
     pub(super) fn standing(&self, key: &str) -> Standing {
@@ -84,10 +97,8 @@ impl Room {
 
     /// Maven is going to build below that folder.
     pub(super) fn clear(&mut self, root: &Path, key: Option<&str>) -> io::Result<()> {
-        // A module of the same reactor that was just built stands there.
-        let begun =
-            self.builds.iter().flat_map(|build| &build.folders).any(|folder| folder.starts_with(root));
-        if begun {
+        // Of another checkout, or a reactor that Maven has begun to build: what stands there is of now.
+        if !root.starts_with(&self.folder) || !self.cleared.insert(root.to_owned()) {
             return Ok(());
         }
         let known = key.is_some_and(|key| self.kept.contains(key)) && !self.recompiled;
@@ -97,6 +108,7 @@ impl Room {
             _ => Wipe::All,
         };
         self.recompiled &= what != Wipe::All;
+        self.builds.retain(|build| !build.folders.iter().any(|folder| folder.starts_with(root)));
         // Nobody knows any more which of the builds still stands whole.
         self.kept.clear();
         let (below, others): (Vec<_>, Vec<_>) =

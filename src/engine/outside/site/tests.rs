@@ -233,6 +233,19 @@ fn maven_finds_no_outputs_but_those_of_its_own_build_of_what_did_not_change() {
         let stands = if left == (true, true) { Standing::Whole } else { Standing::Nothing };
         assert_eq!(room.standing("k"), stands, "{changed} {key}");
     }
+    // A module that was judged before Maven began anew in its reactor is not kept, nor are its outputs.
+    let kept = Kept::new(false);
+    let mut room = kept.room();
+    let folders = ["classes", "test-classes"].map(|name| kept.output(name)).to_vec();
+    room.built(&Build::of("k".to_owned(), folders, false).unwrap());
+    room.clear(&kept.at("base/src/p"), Some("other")).unwrap();
+    assert_eq!(room.standing("k"), Standing::Whole, "another checkout is none of its business");
+    assert_eq!(kept.left(&mut room, "other"), (false, false));
+    write(&kept.output("classes/B.class"), "by Maven");
+    room.clear(&kept.at("tree/src/p"), Some("third")).unwrap();
+    assert!(kept.output("classes/B.class").exists(), "what Maven makes in this gate stays");
+    assert_eq!(room.close(true).unwrap(), None);
+    assert!(!kept.at("tree.json").exists(), "no build stands that anybody knows");
     // A build that was not Maven's stays one for as long as it is kept.
     let kept = Kept::new(true);
     let again = kept.room();

@@ -1,0 +1,167 @@
+//! What an effective POM says of compiling.
+//!
+//! Owns: the settings of maven-compiler-plugin and of resources that decide whether its log tells all that its
+//! compiler does.
+//!
+//! Promises: a compiler that is not the one of Maven's own JVM, and resources that Java files could be, are
+//! told; settings in executions and profiles count like any other.
+//!
+//! Refuses to know: the compiler's arguments.
+
+use super::super::xml::Node;
+use serde::{Deserialize, Serialize};
+use std::path::Path;
+
+/// Settings by which the plugin starts another compiler than that of Maven's own JVM, and the ends of the
+/// names of their properties.
+const FOREIGN: [&str; 6] =
+    ["fork", "executable", "jdkToolchain", "compilerId", "forceJavacCompilerUse", "forceLegacyJavacApi"];
+/// Settings by which it picks source files.
+const PICKS: [&str; 4] = ["includes", "excludes", "testIncludes", "testExcludes"];
+
+/// A module's ways of compiling.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Compiling {
+    /// The compiler is that of Maven's JVM, and no Java file is a resource.
+    pub(crate) is_usual: bool,
+    /// Only some of the source files are compiled.
+    pub(crate) picks_sources: bool,
+    /// Where resources of production code are copied from.
+    pub(crate) resources: Vec<Resource>,
+    /// The same of the tests.
+    pub(crate) test_resources: Vec<Resource>,
+}
+
+/// A folder of resources.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Resource {
+    /// Absolute.
+    pub(crate) folder: String,
+    /// Where they come to stand below the folder of classes; mostly empty.
+    pub(crate) target: String,
+    may_be_java: bool,
+}
+
+impl Resource {
+    /// Resources that no pattern picks.
+    #[cfg(test)]
+    pub(super) fn new(folder: String, target: &str) -> Self {
+        Self { folder, target: target.to_owned(), may_be_java: true }
+    }
+
+    /// True when Java files below `sources` might be among them.
+    fn overlaps(&self, sources: &str) -> bool {
+        let (folder, sources) = (Path::new(&self.folder), Path::new(sources));
+        self.may_be_java && (folder.starts_with(sources) || sources.starts_with(folder))
+    }
+}
+
+/// True when an argument of Maven's sets a property of [`FOREIGN`].
+pub(super) fn is_foreign(argument: &str) -> bool {
+    FOREIGN.iter().any(|name| argument.contains(&format!("maven.compiler.{name}")))
+}
+
+/// Reads the project of a module; `sources` are its folders of Java files.
+pub(super) fn read(project: &Node, sources: [&str; 2]) -> Compiling {
+    let plugins = project.all(&["build", "plugins"]).iter();
+    let compiler: Vec<&Node> =
+        plugins.filter(|plugin| plugin.text_at(&["artifactId"]) == Some("maven-compiler-plugin")).collect();
+    let has = |names: &[&str]| compiler.iter().any(|plugin| names_any(plugin, names));
+    let set = project.all(&["properties"]).iter().any(|property| is_foreign(&property.name));
+    let resources = resources(project, "resources");
+    let test_resources = self::resources(project, "testResources");
+    let mut both = resources.iter().chain(&test_resources);
+    let overlap = both.any(|resource| sources.iter().any(|folder| resource.overlaps(folder)));
+    Compiling {
+        is_usual: !has(&FOREIGN) && !set && !overlap,
+        picks_sources: has(&PICKS),
+        resources,
+        test_resources,
+    }
+}
+
+/// True when an element of one of these names stands anywhere below.
+fn names_any(node: &Node, names: &[&str]) -> bool {
+    names.contains(&node.name.as_str()) || node.children.iter().any(|child| names_any(child, names))
+}
+
+fn resources(project: &Node, name: &str) -> Vec<Resource> {
+    let read = |resource: &Node| {
+        let folder = resource.text_at(&["directory"])?.to_owned();
+        let target = resource.text_at(&["targetPath"]).unwrap_or_default().to_owned();
+        Some(Resource { folder, target, may_be_java: may_be_java(resource) })
+    };
+    project.all(&["build", name]).iter().filter_map(read).collect()
+}
+
+/// True unless its patterns name files of other kinds alone.
+fn may_be_java(resource: &Node) -> bool {
+    let texts = |name: &str| resource.all(&[name]).iter().map(|pattern| pattern.text.as_str());
+    let other = |pattern: &str| {
+        Path::new(pattern)
+            .extension()
+            .is_some_and(|kind| kind != "java" && !kind.to_string_lossy().contains(['*', '?']))
+    };
+    let only_others = texts("includes").next().is_some() && texts("includes").all(other);
+    !only_others && !texts("excludes").any(|pattern| pattern == "**/*.java")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{is_foreign, read};
+    use crate::gate::xml;
+
+    fn usual(build: &str, more: &str) -> (bool, bool) {
+        let text = format!("<project><build>{build}</build>{more}</project>");
+        let compiling = read(&xml::read(&text).unwrap(), ["/p/src/main/java", "/p/src/test/java"]);
+        (compiling.is_usual, compiling.picks_sources)
+    }
+
+    fn compiler(settings: &str) -> String {
+        format!(
+            "<plugins><plugin><artifactId>maven-compiler-plugin</artifactId>{settings}</plugin></plugins>"
+        )
+    }
+
+    #[test]
+    fn another_compiler_and_a_choice_of_files_are_told_wherever_they_stand() {
+        let configured =
+            |settings: &str| usual(&compiler(&format!("<configuration>{settings}</configuration>")), "");
+        assert_eq!(configured("<release>17</release><parameters>true</parameters>"), (true, false));
+        assert_eq!(configured("<fork>true</fork>"), (false, false));
+        assert_eq!(configured("<jdkToolchain><version>11</version></jdkToolchain>"), (false, false));
+        assert_eq!(configured("<testExcludes><testExclude>x</testExclude></testExcludes>"), (true, true));
+        let execution = "<executions><execution><configuration><compilerId>eclipse</compilerId></configuration></execution></executions>";
+        assert_eq!(usual(&compiler(execution), ""), (false, false));
+        let property = "<properties><maven.compiler.executable>/x</maven.compiler.executable></properties>";
+        assert_eq!(usual("", property), (false, false));
+        assert!(is_foreign("-Dmaven.compiler.fork=true") && !is_foreign("-Dmaven.compiler.release=17"));
+    }
+
+    #[test]
+    fn resources_beside_java_files_must_be_of_another_kind() {
+        for (resource, is_usual) in [
+            ("<directory>/p/src/main/resources</directory>", true),
+            ("<directory>/p/src/main/java</directory>", false),
+            ("<directory>/p/src/main/java/com</directory>", false),
+            ("<directory>/p</directory>", false),
+            ("<directory>/p</directory><includes><include>NOTICE.txt</include></includes>", true),
+            ("<directory>/p/src/main/java</directory><includes><include>**/*.xml</include></includes>", true),
+            (
+                "<directory>/p/src/main/java</directory><includes><include>**/*Template.java</include></includes>",
+                false,
+            ),
+            ("<directory>/p/src/main/java</directory><includes><include>**/*.*</include></includes>", false),
+            ("<directory>/p/src/test/java</directory><includes><include>data</include></includes>", false),
+            (
+                "<directory>/p/src/main/java</directory><excludes><exclude>**/*.java</exclude></excludes>",
+                true,
+            ),
+        ] {
+            for list in ["resources", "testResources"] {
+                let build = format!("<{list}><resource>{resource}</resource></{list}>");
+                assert_eq!(usual(&build, "").0, is_usual, "{build}");
+            }
+        }
+    }
+}

@@ -131,7 +131,7 @@ impl<'a> Javac<'a> {
         argv.push(format!("@{}", file.display()));
         // Options for every javac are nobody's business here: Maven's did not read them.
         let extra = [("JDK_JAVAC_OPTIONS".to_owned(), String::new())];
-        Ok(self.calls.run("javac", argv, &self.home, &extra)?.end.is_success())
+        Ok(self.calls.run("recompile", argv, &self.home, &extra)?.end.is_success())
     }
 }
 

@@ -12,10 +12,14 @@ use super::super::xml::Node;
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 
-/// Settings by which the plugin starts another compiler than that of Maven's own JVM, and the ends of the
-/// names of their properties.
-const FOREIGN: [&str; 6] =
-    ["fork", "executable", "jdkToolchain", "compilerId", "forceJavacCompilerUse", "forceLegacyJavacApi"];
+/// Settings by which the plugin starts another compiler than that of Maven's own JVM, each with the value that
+/// leaves it at that, if there is one (`executable` has a say only with `fork`).
+const FOREIGN: [(&str, Option<&str>); 4] = [
+    ("fork", Some("false")),
+    ("jdkToolchain", None),
+    ("compilerId", Some("javac")),
+    ("forceJavacCompilerUse", Some("false")),
+];
 /// Settings by which it picks source files.
 const PICKS: [&str; 4] = ["includes", "excludes", "testIncludes", "testExcludes"];
 
@@ -56,9 +60,16 @@ impl Resource {
     }
 }
 
-/// True when an argument of Maven's sets a property of [`FOREIGN`].
+/// True when an argument of Maven's (`-Dname=value`) sets a property of [`FOREIGN`].
 pub(super) fn is_foreign(argument: &str) -> bool {
-    FOREIGN.iter().any(|name| argument.contains(&format!("maven.compiler.{name}")))
+    argument.split_once("maven.compiler.").is_some_and(|(_, set)| {
+        let (name, value) = set.split_once('=').unwrap_or((set, "true"));
+        sets_foreign(name, value)
+    })
+}
+
+fn sets_foreign(name: &str, value: &str) -> bool {
+    FOREIGN.iter().any(|(setting, usual)| name == *setting && Some(value) != *usual)
 }
 
 /// Reads the project of a module; `sources` are its folders of Java files.
@@ -66,23 +77,23 @@ pub(super) fn read(project: &Node, sources: [&str; 2]) -> Compiling {
     let plugins = project.all(&["build", "plugins"]).iter();
     let compiler: Vec<&Node> =
         plugins.filter(|plugin| plugin.text_at(&["artifactId"]) == Some("maven-compiler-plugin")).collect();
-    let has = |names: &[&str]| compiler.iter().any(|plugin| names_any(plugin, names));
-    let set = project.all(&["properties"]).iter().any(|property| is_foreign(&property.name));
+    let has = |holds: &dyn Fn(&Node) -> bool| compiler.iter().any(|plugin| any(plugin, holds));
+    let foreign = has(&|node| sets_foreign(&node.name, &node.text));
+    let picks_sources = has(&|node| PICKS.contains(&node.name.as_str()));
+    let set = project.all(&["properties"]).iter().any(|property| {
+        let name = property.name.strip_prefix("maven.compiler.");
+        name.is_some_and(|name| sets_foreign(name, &property.text))
+    });
     let resources = resources(project, "resources");
     let test_resources = self::resources(project, "testResources");
     let mut both = resources.iter().chain(&test_resources);
     let overlap = both.any(|resource| sources.iter().any(|folder| resource.overlaps(folder)));
-    Compiling {
-        is_usual: !has(&FOREIGN) && !set && !overlap,
-        picks_sources: has(&PICKS),
-        resources,
-        test_resources,
-    }
+    Compiling { is_usual: !foreign && !set && !overlap, picks_sources, resources, test_resources }
 }
 
-/// True when an element of one of these names stands anywhere below.
-fn names_any(node: &Node, names: &[&str]) -> bool {
-    names.contains(&node.name.as_str()) || node.children.iter().any(|child| names_any(child, names))
+/// True when this holds of an element anywhere below.
+fn any(node: &Node, holds: &dyn Fn(&Node) -> bool) -> bool {
+    holds(node) || node.children.iter().any(|child| any(child, holds))
 }
 
 fn resources(project: &Node, name: &str) -> Vec<Resource> {
@@ -98,9 +109,9 @@ fn resources(project: &Node, name: &str) -> Vec<Resource> {
 fn may_be_java(resource: &Node) -> bool {
     let texts = |name: &str| resource.all(&[name]).iter().map(|pattern| pattern.text.as_str());
     let other = |pattern: &str| {
-        Path::new(pattern)
-            .extension()
-            .is_some_and(|kind| kind != "java" && !kind.to_string_lossy().contains(['*', '?']))
+        let name = pattern.rsplit(['/', '\\']).next().unwrap_or_default();
+        let (stem, kind) = name.rsplit_once('.').unwrap_or(("", name));
+        !kind.is_empty() && !kind.contains(['*', '?']) && (kind != "java" || stem.is_empty())
     };
     let only_others = texts("includes").next().is_some() && texts("includes").all(other);
     !only_others && !texts("excludes").any(|pattern| pattern == "**/*.java")
@@ -129,13 +140,21 @@ mod tests {
             |settings: &str| usual(&compiler(&format!("<configuration>{settings}</configuration>")), "");
         assert_eq!(configured("<release>17</release><parameters>true</parameters>"), (true, false));
         assert_eq!(configured("<fork>true</fork>"), (false, false));
+        assert_eq!(configured("<fork>false</fork><executable>javac</executable>"), (true, false));
         assert_eq!(configured("<jdkToolchain><version>11</version></jdkToolchain>"), (false, false));
         assert_eq!(configured("<testExcludes><testExclude>x</testExclude></testExcludes>"), (true, true));
         let execution = "<executions><execution><configuration><compilerId>eclipse</compilerId></configuration></execution></executions>";
         assert_eq!(usual(&compiler(execution), ""), (false, false));
-        let property = "<properties><maven.compiler.executable>/x</maven.compiler.executable></properties>";
+        let property = "<properties><maven.compiler.fork>true</maven.compiler.fork></properties>";
         assert_eq!(usual("", property), (false, false));
-        assert!(is_foreign("-Dmaven.compiler.fork=true") && !is_foreign("-Dmaven.compiler.release=17"));
+        for (argument, foreign) in [
+            ("-Dmaven.compiler.fork=true", true),
+            ("-Dmaven.compiler.fork", true),
+            ("-Dmaven.compiler.fork=false", false),
+            ("-Dmaven.compiler.release=17", false),
+        ] {
+            assert_eq!(is_foreign(argument), foreign, "{argument}");
+        }
     }
 
     #[test]
@@ -152,7 +171,15 @@ mod tests {
                 false,
             ),
             ("<directory>/p/src/main/java</directory><includes><include>**/*.*</include></includes>", false),
-            ("<directory>/p/src/test/java</directory><includes><include>data</include></includes>", false),
+            ("<directory>/p/src/test/java</directory><includes><include>data/</include></includes>", false),
+            (
+                "<directory>/p</directory><includes><include>LICENSE</include><include>NOTICE.txt</include></includes>",
+                true,
+            ),
+            (
+                "<directory>/p</directory><includes><include>LICENSE</include><include>**</include></includes>",
+                false,
+            ),
             (
                 "<directory>/p/src/main/java</directory><excludes><exclude>**/*.java</exclude></excludes>",
                 true,

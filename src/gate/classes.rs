@@ -13,6 +13,7 @@ use super::calls::disk;
 use super::{Build, Stop};
 use crate::sys::disk::open_regular;
 use crate::task;
+use std::fs::FileType;
 use std::io::{self, Read as _};
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
@@ -42,7 +43,7 @@ pub(crate) fn files_digest<F: AsRef<Path>>(
     let mut all = Vec::new();
     for folder in folders {
         let folder = folder.as_ref();
-        let files = files(folder, counts).map_err(|error| disk(&error))?;
+        let files = files(folder, &|inside, _| Ok(counts(inside))).map_err(|error| disk(&error))?;
         all.extend(files.len().to_le_bytes());
         for inside in files {
             let bytes = read(&folder.join(&inside)).map_err(|error| disk(&error))?;
@@ -54,8 +55,12 @@ pub(crate) fn files_digest<F: AsRef<Path>>(
     Ok(task::digest(&all))
 }
 
-/// The paths of the files in a folder that count, in order; no link to a folder is followed.
-fn files(folder: &Path, counts: &dyn Fn(&Path) -> bool) -> io::Result<Vec<PathBuf>> {
+/// The paths of the files in a folder that count, in order; no link to a folder is followed, and a folder that
+/// is not there holds none. Of everything but folders is asked whether it counts.
+pub(crate) fn files(
+    folder: &Path,
+    counts: &dyn Fn(&Path, FileType) -> io::Result<bool>,
+) -> io::Result<Vec<PathBuf>> {
     let mut found = Vec::new();
     let mut open = vec![PathBuf::new()];
     while let Some(at) = open.pop() {
@@ -65,10 +70,10 @@ fn files(folder: &Path, counts: &dyn Fn(&Path) -> bool) -> io::Result<Vec<PathBu
         };
         for entry in entries {
             let entry = entry?;
-            let inside = at.join(entry.file_name());
-            if entry.file_type()?.is_dir() {
+            let (inside, kind) = (at.join(entry.file_name()), entry.file_type()?);
+            if kind.is_dir() {
                 open.push(inside);
-            } else if counts(&inside) {
+            } else if counts(&inside, kind)? {
                 found.push(inside);
             }
         }

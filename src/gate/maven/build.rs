@@ -7,7 +7,7 @@
 //!
 //! Refuses to know: how either is called, what outputs are for.
 
-use super::super::calls::Calls;
+use super::super::calls::{Calls, disk};
 use super::super::classes::{self, files_digest};
 use super::super::memory::Memory;
 use super::super::module::home;
@@ -170,7 +170,7 @@ impl Maven<'_> {
 
     /// Maven is going to build: it must not find what it would not have made.
     fn clear(&self, trees: &dyn Trees, key: Option<&str>) -> Result<(), Stop> {
-        trees.clear(&self.root, key).map_err(|error| super::super::calls::disk(&error))
+        trees.clear(&self.root, key).map_err(|error| disk(&error))
     }
 
     /// Compiles without Maven what changed; false where that is not proven to be the same.
@@ -182,11 +182,8 @@ impl Maven<'_> {
         if proof.digest != built.digest()? {
             return Ok(false);
         }
-        let (program, home) = (javac(calls), home(&self.root, dir));
-        let Some(javac) = Javac::new(calls, &program, &home, &built.project, &recipe) else {
-            return Ok(false);
-        };
-        if !javac.remake(stale)? {
+        let javac = self.javac(calls, dir, built, &recipe);
+        if !javac.map_or(Ok(false), |javac| javac.remake(stale))? {
             return Ok(false);
         }
         let proof = Proof { recipe: Some(recipe), digest: built.digest()?, refusals: 0 };
@@ -203,12 +200,21 @@ impl Maven<'_> {
         };
         let Some(recipe) = recipe.filter(|_| refusals < REFUSALS).and_then(picked) else { return Ok(false) };
         let digest = built.digest()?;
-        let (program, home) = (javac(calls), home(&self.root, dir));
-        let javac = Javac::new(calls, &program, &home, &built.project, &recipe);
+        let javac = self.javac(calls, dir, built, &recipe);
         let proven = javac.map_or(Ok(false), |javac| javac.proves())?;
         let refusals = if proven { 0 } else { refusals + 1 };
         self.proofs().keep(&built.key, &Proof { recipe: proven.then_some(recipe), digest, refusals })?;
         Ok(proven)
+    }
+
+    fn javac<'b>(
+        &self,
+        calls: &'b Calls<'_>,
+        dir: &str,
+        built: &'b Built,
+        recipe: &'b Recipe,
+    ) -> Option<Javac<'b>> {
+        Javac::new(calls, javac(calls), home(&self.root, dir), &built.project, recipe)
     }
 
     fn may_replace_maven(&self, recipe: &Recipe) -> bool {

@@ -60,7 +60,7 @@ impl Resource {
     }
 }
 
-/// True when an argument of Maven's (`-Dname=value`) sets a property of [`FOREIGN`].
+/// True when this (`name=value`, or an argument of Maven's with `-D`) sets a property of [`FOREIGN`].
 pub(super) fn is_foreign(argument: &str) -> bool {
     argument.split_once("maven.compiler.").is_some_and(|(_, set)| {
         let (name, value) = set.split_once('=').unwrap_or((set, "true"));
@@ -80,15 +80,12 @@ pub(super) fn read(project: &Node, sources: [&str; 2]) -> Compiling {
     let has = |holds: &dyn Fn(&Node) -> bool| compiler.iter().any(|plugin| any(plugin, holds));
     let foreign = has(&|node| sets_foreign(&node.name, &node.text));
     let picks_sources = has(&|node| PICKS.contains(&node.name.as_str()));
-    let set = project.all(&["properties"]).iter().any(|property| {
-        let name = property.name.strip_prefix("maven.compiler.");
-        name.is_some_and(|name| sets_foreign(name, &property.text))
-    });
-    let resources = resources(project, "resources");
-    let test_resources = self::resources(project, "testResources");
-    let mut both = resources.iter().chain(&test_resources);
-    let overlap = both.any(|resource| sources.iter().any(|folder| resource.overlaps(folder)));
-    Compiling { is_usual: !foreign && !set && !overlap, picks_sources, resources, test_resources }
+    let properties = project.all(&["properties"]).iter();
+    let set = properties.map(|one| format!("{}={}", one.name, one.text)).any(|one| is_foreign(&one));
+    let [main, tests] = ["resources", "testResources"].map(|list| resources(project, list));
+    let overlaps = |resource: &Resource| sources.iter().any(|folder| resource.overlaps(folder));
+    let is_usual = !foreign && !set && !main.iter().chain(&tests).any(overlaps);
+    Compiling { is_usual, picks_sources, resources: main, test_resources: tests }
 }
 
 /// True when this holds of an element anywhere below.

@@ -10,13 +10,15 @@
 //! Refuses to know: why sources changed, when a proof is due, who builds instead.
 
 use super::super::calls::{Calls, disk};
-use super::super::{Stale, Stop, class_file};
+use super::super::{Stale, Stop, class_file, classes};
 use super::Project;
 use super::compiling::Resource;
 use super::recipe::{Call, Recipe};
 use crate::gate::jvm;
+use crate::sys::disk::read_beginning;
 use std::collections::{BTreeMap, BTreeSet};
-use std::io::{self, Read as _};
+use std::fs::FileType;
+use std::io;
 use std::path::{Path, PathBuf};
 
 /// Files of one side that are looked at.
@@ -32,7 +34,7 @@ const COMPILER_SERVICES: [&str; 2] = [
 /// The compiler for one module.
 pub(super) struct Javac<'a> {
     calls: &'a Calls<'a>,
-    program: &'a Path,
+    program: PathBuf,
     home: PathBuf,
     main: Side<'a>,
     tests: Option<Side<'a>>,
@@ -51,8 +53,8 @@ impl<'a> Javac<'a> {
     /// The compiler as the recipe calls it; nothing when that is not about the folders that every module has.
     pub(super) fn new(
         calls: &'a Calls<'a>,
-        program: &'a Path,
-        home: &Path,
+        program: PathBuf,
+        home: PathBuf,
         project: &'a Project,
         recipe: &'a Recipe,
     ) -> Option<Self> {
@@ -72,7 +74,7 @@ impl<'a> Javac<'a> {
             && main.is_at(&home.join("src/main/java"))
             && tests.as_ref().is_none_or(|tests| tests.is_at(&home.join("src/test/java")));
         let test_classes = Path::new(&project.test_classes);
-        usual.then(|| Self { calls, program, home: home.to_owned(), main, tests, test_classes })
+        usual.then_some(Self { calls, program, home, main, tests, test_classes })
     }
 
     /// True when it makes the classes that stand there, which Maven made of the same sources. They stand there
@@ -304,35 +306,20 @@ fn is_package_info(file: &Path) -> bool {
 /// The files below a folder, by their path in it; one that is not there holds none. Links are errors: what
 /// they lead to may change unseen.
 fn files(folder: &Path) -> io::Result<BTreeSet<PathBuf>> {
-    let mut found = BTreeSet::new();
-    let mut open = vec![PathBuf::new()];
-    while let Some(at) = open.pop() {
-        let entries = match fs_err::read_dir(folder.join(&at)) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
-            entries => entries?,
-        };
-        for entry in entries {
-            let entry = entry?;
-            let (inside, kind) = (at.join(entry.file_name()), entry.file_type()?);
-            if kind.is_dir() {
-                open.push(inside);
-            } else if kind.is_file() && found.len() < MAX_FILES {
-                found.insert(inside);
-            } else {
-                return Err(io::Error::other(format!("{} is no plain file", entry.path().display())));
-            }
-        }
+    let plain = |inside: &Path, kind: FileType| {
+        let why = || io::Error::other(format!("{} is no plain file", folder.join(inside).display()));
+        if kind.is_file() { Ok(true) } else { Err(why()) }
+    };
+    let found = classes::files(folder, &plain)?;
+    if found.len() > MAX_FILES {
+        return Err(io::Error::other(format!("{} holds too many files", folder.display())));
     }
-    Ok(found)
+    Ok(found.into_iter().collect())
 }
 
 fn read(file: &Path) -> io::Result<Vec<u8>> {
-    let mut bytes = Vec::new();
-    let read = fs_err::File::open(file)?.take(MAX_BYTES + 1).read_to_end(&mut bytes)?;
-    if read as u64 > MAX_BYTES {
-        return Err(io::Error::other(format!("{} is too large", file.display())));
-    }
-    Ok(bytes)
+    let whole = read_beginning(file, MAX_BYTES + 1)?.filter(|bytes| bytes.len() as u64 <= MAX_BYTES);
+    whole.ok_or_else(|| io::Error::other(format!("{} is too large, or no file", file.display())))
 }
 
 /// A word of a file of arguments (the documentation of javac, "Command-Line Argument Files").

@@ -4,7 +4,8 @@
 //!
 //! Promises: outputs are used again only when every file in them is as the last gate left it; which Java files
 //! differ from those that they were made of is told, anything else that differs makes them worthless (Maven
-//! does not remove the classes of sources that went). The manifest is gone while a gate works, so that a killed one leaves nothing to be trusted.
+//! does not remove the classes of sources that went). The manifest is gone while a gate works, so that a killed
+//! one leaves nothing to be trusted.
 //!
 //! Refuses to know: how outputs are made, beyond Maven's names for the folders of sources and tests.
 

@@ -17,7 +17,8 @@ use super::scope::{Extent, Target, TestNames};
 use super::session::{FULL_TIMEOUT, Look, Session};
 use super::tiers::{self, Tier};
 use super::{Stop, ratchet, reach, words};
-use crate::mutation::{MutantStatus, Per, Rule, TraceTier};
+use crate::mutation::{MutantStatus, Per, Rule, TracePhase, TraceTier};
+use crate::sys::clock::Stopwatch;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Test classes that a trace names.
@@ -41,11 +42,42 @@ impl Place<'_> {
             if !last.is_empty() && self.open(&standing).is_empty() {
                 break;
             }
+            if tier.name == "all" && !last.is_empty() {
+                self.probe(&session, tier, &standing, outcome)?;
+            }
             self.climb(&session, tier, &mut standing, outcome)?;
             last = tier.name;
         }
         session.tell_report(last, outcome);
         Ok(standing.parsed)
+    }
+
+    /// Before all tests run, those are named that were red before and have not run yet. The family's own ran in
+    /// a tier before, in which a red one of theirs fails the gate.
+    fn probe(
+        &self,
+        session: &Session<'_>,
+        tier: &Tier,
+        standing: &Standing,
+        outcome: &mut Outcome,
+    ) -> Result<(), Stop> {
+        let new = |test: &String| tier.tests.contains(test) && !standing.tests.contains(test);
+        let red: BTreeSet<String> = session.known().red().into_iter().filter(new).collect();
+        if red.is_empty() {
+            return Ok(());
+        }
+        let watch = Stopwatch::start();
+        session.probe(&red, outcome)?;
+        outcome.trace.phases.push(TracePhase {
+            module: self.label(),
+            name: "red tests".to_owned(),
+            millis: watch.millis(),
+            note: format!(
+                "{} that had red tests before, without any mutant",
+                words::count(red.len() as u64, "test class")
+            ),
+        });
+        Ok(())
     }
 
     /// One tier, with the second looks at its time-outs.
@@ -63,7 +95,7 @@ impl Place<'_> {
         let look = Look { name: tier.name, tests: &tier.tests, keep: &keep, timeout, alone: false };
         let whole = session.run(&look, outcome)?;
         self.trace(outcome, tier, &whole, timeout, if first { "" } else { "what is left" });
-        session.remember(&tier.tests, whole.slowest_test)?;
+        session.known().keep(&tier.tests, &whole)?;
         let again = tier.tests.is_superset(&standing.tests);
         standing.tests.extend(tier.tests.iter().cloned());
         if first {

@@ -14,6 +14,7 @@ mod class_file;
 mod classes;
 mod command;
 mod jvm;
+mod known_tests;
 mod listing;
 mod maven;
 mod maven_engine;

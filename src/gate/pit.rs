@@ -56,6 +56,17 @@ pub(crate) struct Subject<'a> {
     pub(crate) progress: &'a (dyn Fn(u64, u64) + Sync),
 }
 
+/// What a run is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Aim {
+    /// Killing mutants.
+    Kill,
+    /// Counting the mutants with the annotation filters off; none is run.
+    Count,
+    /// Hearing which tests are red; no mutant is run.
+    NameRed,
+}
+
 /// What one run is to do.
 #[derive(Clone, Debug)]
 pub(crate) struct Run<'a> {
@@ -67,8 +78,8 @@ pub(crate) struct Run<'a> {
     pub(crate) skip_red: bool,
     /// One JVM per mutant.
     pub(crate) alone: bool,
-    /// Count the mutants with the annotation filters off, run none.
-    pub(crate) unfiltered: bool,
+    /// What it is for.
+    pub(crate) aim: Aim,
     /// The mutants to run.
     pub(crate) keep: &'a Keep,
     /// Mutants that share a JVM; all of a class when 0.
@@ -92,6 +103,8 @@ pub(crate) struct Whole {
     pub(crate) coverage_millis: u64,
     /// Wall time, milliseconds.
     pub(crate) millis: u64,
+    /// Test classes with a red test, where the run says so: one that leaves red tests out does not.
+    pub(crate) red: Option<BTreeSet<String>>,
 }
 
 /// How a run ended.
@@ -168,7 +181,7 @@ impl Subject<'_> {
                 "Look at PIT's log in the gate's folder.",
             ));
         }
-        let mode = if run.unfiltered { Mode::Dry } else { Mode::Full };
+        let mode = if run.aim == Aim::Kill { Mode::Full } else { Mode::Dry };
         match read_report(&report, self.owners, self.is_changed, mode) {
             Ok(parsed) => Outcome::Report(Box::new(Whole {
                 parsed,
@@ -176,6 +189,7 @@ impl Subject<'_> {
                 slowest_test: output::slowest_test(&call.output),
                 coverage_millis: output::coverage_millis(&call.output),
                 millis: call.millis,
+                red: (!run.skip_red).then(BTreeSet::new),
             })),
             Err(why) => Outcome::Stop(Stop::setup(
                 format!("PIT's report gives no verdict: {why}."),
@@ -226,8 +240,10 @@ impl Subject<'_> {
         option("skipFailingTests", if run.skip_red { "true" } else { "false" });
         option("timeoutConst", &run.timeout.to_string());
         option("mutationUnitSize", &if run.alone { 1 } else { run.unit }.to_string());
-        if run.unfiltered {
+        if run.aim != Aim::Kill {
             option("dryRun", "true");
+        }
+        if run.aim == Aim::Count {
             option("features", "-FANN");
         }
         let surefire = &project.surefire;

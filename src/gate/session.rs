@@ -8,12 +8,12 @@
 //!
 //! Refuses to know: tiers, thresholds beyond that question.
 
+use super::known_tests::KnownTests;
 use super::measure::{ChangedOf, lines};
-use super::memory::Memory;
 use super::module::Place;
 use super::module::blame;
 use super::outcome::Outcome;
-use super::pit::{self, Framework, Keep, Outcome as Ran, RedTest, Run, Subject, Tools, Whole};
+use super::pit::{self, Aim, Framework, Keep, Outcome as Ran, RedTest, Run, Subject, Tools, Whole};
 use super::report::{Owners, Parsed};
 use super::tiers;
 use super::{Stop, words};
@@ -58,6 +58,7 @@ pub(crate) struct Session<'a> {
     skip_red: Cell<bool>,
     /// The family answers for the tests that it changed; not at its base.
     answerable: BTreeSet<String>,
+    known: KnownTests<'a>,
 }
 
 impl<'a> Session<'a> {
@@ -76,7 +77,8 @@ impl<'a> Session<'a> {
         let plugin = pit::plugin(bench.calls, &tools, &bench.request.cache)?;
         let changed = place.changed_lines();
         let answerable = place.answerable();
-        Ok(Self { place, tools, plugin, owners, changed, skip_red: Cell::new(false), answerable })
+        let known = KnownTests { cache: &bench.request.cache, label: place.label(), home: &place.home };
+        Ok(Self { place, tools, plugin, owners, changed, skip_red: Cell::new(false), answerable, known })
     }
 
     /// The same at the family's base, where nobody answers for a red test.
@@ -97,31 +99,18 @@ impl<'a> Session<'a> {
             tests: look.tests,
             skip_red: self.skip_red.get(),
             alone: look.alone,
-            unfiltered: false,
+            aim: Aim::Kill,
             keep: look.keep,
             unit: self.unit(look),
             timeout: look.timeout,
             report: &report,
         };
-        let mut ran = self.start(&run);
-        if is_trouble(&ran) && self.place.bench.hands.pace.is_ahead() {
-            if !self.place.bench.hands.pace.await_turn() {
-                return Err(self.cancelled());
-            }
-            ran = self.start(&run);
-        }
         let near: BTreeSet<String>;
-        let whole = match ran {
+        let whole = match self.start_unhurried(&run)? {
             Ran::Red(red) => {
-                self.blame(&red)?;
-                outcome.remarks.push(format!(
-                    "Tests of {} that have nothing to do with the changed classes fail without any mutation and were left out: {}.",
-                    self.place.label(),
-                    words::names(red.iter().map(|test| test.name.as_str()), 5)
-                ));
-                self.skip_red.set(true);
+                let red = self.leave_out(&red, outcome)?;
                 run.skip_red = true;
-                self.whole(self.start(&run))?
+                Whole { red: Some(red), ..self.whole(self.start(&run))? }
             }
             Ran::Died(test) => {
                 self.blame_class(test.as_deref(), "kills its JVM")?;
@@ -130,7 +119,7 @@ impl<'a> Session<'a> {
                     return Err(self.unclear("a test kills its JVM without any mutation"));
                 }
                 run.tests = &near;
-                let whole = self.whole(self.start(&run))?;
+                let whole = Whole { red: None, ..self.whole(self.start(&run))? };
                 self.must_pass(&whole, test.as_deref())?;
                 outcome.remarks.push(format!(
                     "A test of {} kills its JVM without any mutation{}; the tests of the changed classes alone reach the threshold.",
@@ -142,6 +131,42 @@ impl<'a> Session<'a> {
             other => self.whole(other)?,
         };
         self.repeat_errors(&run, whole, outcome)
+    }
+
+    /// Runs tests that were red before without any mutant, so that PIT names those that still are; from then on
+    /// red tests stay out. PIT names them only by ending with them: in a run of all tests that would cost a
+    /// second one.
+    pub(crate) fn probe(&self, tests: &BTreeSet<String>, outcome: &mut Outcome) -> Result<(), Stop> {
+        let report = self.place.folder("report").join("probe");
+        let run = Run {
+            name: "probe",
+            tests,
+            skip_red: false,
+            alone: false,
+            aim: Aim::NameRed,
+            keep: &self.lines(),
+            unit: 0,
+            timeout: FULL_TIMEOUT,
+            report: &report,
+        };
+        match self.start_unhurried(&run)? {
+            Ran::Red(red) => self.known.keep_red(tests, &self.leave_out(&red, outcome)?),
+            Ran::Report(_) | Ran::NoMutants => self.known.keep_red(tests, &BTreeSet::new()),
+            // The run that follows has these tests too and says whose fault it is.
+            Ran::Died(_) | Ran::Hung(_) | Ran::Stop(_) => Ok(()),
+        }
+    }
+
+    /// Red tests stay out from now on, unless the family answers for one; their classes.
+    fn leave_out(&self, red: &[RedTest], outcome: &mut Outcome) -> Result<BTreeSet<String>, Stop> {
+        self.blame(red)?;
+        outcome.remarks.push(format!(
+            "Tests of {} that have nothing to do with the changed classes fail without any mutation and were left out: {}.",
+            self.place.label(),
+            words::names(red.iter().map(|test| test.name.as_str()), 5)
+        ));
+        self.skip_red.set(true);
+        Ok(red.iter().map(|test| test.class.clone()).collect())
     }
 
     /// Names the HTML report of the run of this name.
@@ -161,7 +186,7 @@ impl<'a> Session<'a> {
             tests: &none,
             skip_red: true,
             alone: false,
-            unfiltered: true,
+            aim: Aim::Count,
             keep: &keep,
             unit: 0,
             timeout: FULL_TIMEOUT,
@@ -172,6 +197,16 @@ impl<'a> Session<'a> {
             (class, counted.pending + counted.tally.mutants())
         };
         Ok(whole.parsed.classes.into_iter().map(count).collect())
+    }
+
+    /// A trouble that a machine under load may have caused is looked at again when the loop has arrived.
+    fn start_unhurried(&self, run: &Run<'_>) -> Result<Ran, Stop> {
+        let pace = self.place.bench.hands.pace;
+        let ran = self.start(run);
+        if !(is_trouble(&ran) && pace.is_ahead()) {
+            return Ok(ran);
+        }
+        if pace.await_turn() { Ok(self.start(run)) } else { Err(self.cancelled()) }
     }
 
     fn start(&self, run: &Run<'_>) -> Ran {
@@ -243,7 +278,7 @@ impl<'a> Session<'a> {
         if errors == 0 || run.alone {
             return Ok(whole);
         }
-        let again = self.whole(self.start(&Run { alone: true, ..run.clone() }))?;
+        let again = Whole { red: whole.red, ..self.whole(self.start(&Run { alone: true, ..run.clone() }))? };
         let left: u64 = count(&again);
         outcome.remarks.push(format!(
             "{} of {} ended in an error of the JVM; with one JVM for each mutant {left} did.",
@@ -291,24 +326,14 @@ impl<'a> Session<'a> {
     /// tests are known to be slow, less when they are quick or not known yet. Where it decides, a time-out
     /// is looked at again in any case.
     pub(crate) fn timeout(&self, tests: &BTreeSet<String>) -> u64 {
-        let slowest: Option<u64> = self.slowest().recall(&self.key(tests));
+        let slowest = self.known.slowest(tests);
         let fit = slowest.map_or(QUICK_TIMEOUT, |test| test.saturating_mul(2).saturating_add(500));
         fit.clamp(QUICK_TIMEOUT, FULL_TIMEOUT)
     }
 
-    /// Keeps how slow the slowest of these tests was.
-    pub(crate) fn remember(&self, tests: &BTreeSet<String>, slowest: Option<u64>) -> Result<(), Stop> {
-        slowest.map_or(Ok(()), |millis| self.slowest().keep(&self.key(tests), &millis))
-    }
-
-    fn slowest(&self) -> Memory {
-        Memory::of(&self.place.bench.request.cache, "slowest-tests")
-    }
-
-    fn key(&self, tests: &BTreeSet<String>) -> String {
-        let label = self.place.label();
-        let parts = std::iter::once(label.as_str()).chain(tests.iter().map(String::as_str));
-        super::maven::digest(parts.map(str::as_bytes))
+    /// What is known of the module's tests.
+    pub(crate) fn known(&self) -> &KnownTests<'a> {
+        &self.known
     }
 
     /// The loop ended, or what was to be judged is no longer what is there.

@@ -425,6 +425,95 @@ fn a_red_test_is_blamed_in_the_tier_in_which_it_runs() {
     assert!(good.remarks[0].contains("OtherTest.red"), "{:?}", good.remarks);
 }
 
+/// What PIT prints before it ends with the red tests of these classes.
+fn red(classes: &[&str]) -> Pit {
+    let line = |class: &&str| format!("Description [testClass={class}, name=red({class})]");
+    let told = classes.iter().map(line).collect::<Vec<_>>().join("\n");
+    let output = format!(
+        "1:00:00 AM PIT >> SEVERE : Tests failing without mutation: \n{told}\nException in thread \"main\" x"
+    );
+    pit(BAD, &output, None)
+}
+
+/// The test classes of each run of PIT, and what is special of it.
+fn asked(calls: &[Vec<String>]) -> String {
+    let told = |argv: &Vec<String>| {
+        let dry = if option(argv, "dryRun").is_some() { "dry " } else { "" };
+        let skip = if option(argv, "skipFailingTests") == Some("true") { " but red" } else { "" };
+        format!("{dry}{}{skip}", option(argv, "targetTests").unwrap())
+    };
+    calls.iter().map(told).collect::<Vec<_>>().join(" | ")
+}
+
+#[test]
+fn foreign_tests_that_were_red_are_named_before_all_tests_run_until_they_are_not() {
+    let bed = Bed::new();
+    let play = |script| bed.play_with(&own_first(), &Foreground, script);
+    let (survived, killed) =
+        (|| pit(OK, "", Some(&report(&["SURVIVED"]))), || pit(OK, "", Some(&report(&["KILLED"]))));
+    let (first, calls) = play(vec![survived(), red(&["OtherTest"]), killed()]);
+    assert_eq!(asked(&calls), "FooTest | FooTest,OtherTest | FooTest,OtherTest but red");
+
+    let (known, calls) = play(vec![survived(), red(&["OtherTest"]), killed()]);
+    assert_eq!(asked(&calls), "FooTest | dry OtherTest | FooTest,OtherTest but red");
+    assert_eq!((&known.verdict, &known.remarks), (&first.verdict, &first.remarks));
+    let told: Vec<_> =
+        known.trace.phases.iter().map(|phase| (phase.name.as_str(), phase.note.as_str())).collect();
+    assert!(
+        told.contains(&("red tests", "1 test class that had red tests before, without any mutant")),
+        "{told:?}"
+    );
+
+    let (lost, calls) = play(vec![survived(), red(&["OtherTest"]), survived()]);
+    assert_eq!(asked(&calls), "FooTest | dry OtherTest | FooTest,OtherTest but red");
+    assert!(is_fail(&lost.verdict, "is 0% (0/1)"), "{lost:?}");
+
+    let died = "Exception in thread \"main\" x: Coverage generation minion exited abnormally";
+    let (dead, calls) = play(vec![survived(), pit(BAD, died, None), killed()]);
+    assert_eq!(
+        asked(&calls),
+        "FooTest | dry OtherTest | FooTest,OtherTest",
+        "the run that follows says what it is"
+    );
+    assert_eq!((&dead.verdict, dead.remarks.len()), (&Verdict::Pass, 0));
+
+    play(vec![survived(), red(&["OtherTest"]), killed()]);
+    let none = || pit(OK, "", Some(&report(&["NOT_STARTED"])));
+    let (mended, calls) = play(vec![survived(), none(), killed()]);
+    assert_eq!(asked(&calls), "FooTest | dry OtherTest | FooTest,OtherTest");
+    assert_eq!((&mended.verdict, mended.remarks.len()), (&Verdict::Pass, 0));
+    assert_eq!(asked(&play(vec![survived(), killed()]).1), "FooTest | FooTest,OtherTest");
+}
+
+#[test]
+fn what_is_remembered_of_red_tests_has_no_part_where_own_ones_did_not_run_before() {
+    let bed = Bed::new();
+    let killed = || pit(OK, "", Some(&report(&["KILLED"])));
+    bed.play(vec![red(&["OtherTest"]), killed()]);
+    let (own, calls) = bed.play(vec![red(&["OtherTest", "FooTest"])]);
+    assert_eq!(
+        asked(&calls),
+        "FooTest,OtherTest",
+        "tests: all is one run, in which an own red test is named"
+    );
+    assert!(is_fail(&own.verdict, "FooTest.red") && !is_fail(&own.verdict, "OtherTest"), "{own:?}");
+    let (_, calls) = bed.play_with(&own_first(), &Foreground, vec![killed()]);
+    assert_eq!(asked(&calls), "FooTest", "nor where own tests suffice");
+}
+
+#[test]
+fn a_red_test_that_load_may_have_made_is_looked_at_again_before_it_stays_out() {
+    let bed = Bed::new();
+    let (survived, killed) =
+        (|| pit(OK, "", Some(&report(&["SURVIVED"]))), || pit(OK, "", Some(&report(&["KILLED"]))));
+    bed.play(vec![red(&["OtherTest"]), killed()]);
+    let none = || pit(OK, "", Some(&report(&["NOT_STARTED"])));
+    let script = vec![survived(), red(&["OtherTest"]), none(), killed()];
+    let (good, calls) = bed.play_with(&own_first(), &Ahead(true.into(), true), script);
+    assert_eq!(asked(&calls), "FooTest | dry OtherTest | dry OtherTest | FooTest,OtherTest");
+    assert_eq!((&good.verdict, good.remarks.len()), (&Verdict::Pass, 0));
+}
+
 /// Ahead of need until the loop arrives; whether it ever does.
 struct Ahead(std::sync::atomic::AtomicBool, bool);
 

@@ -84,6 +84,46 @@ fn each_tier_runs_only_when_the_one_before_does_not_suffice_and_all_kill_what_on
     assert!(reasons(&project.run()).contains("is 22% (2/9)"));
 }
 
+#[test]
+fn a_foreign_red_test_costs_one_run_of_all_tests_only_once_and_its_green_neighbours_still_kill() {
+    if !has_maven() {
+        return;
+    }
+    let mut project = sum();
+    let far = test_file("FarTest");
+    let green = fs_err::read_to_string(project.root().join(&far)).unwrap();
+    let red = green.replace("{ @Test void one", "{ @Test void red() { fail(); } @Test void one");
+    assert_ne!(red, green);
+    project.write(&far, &red);
+    project.settings.threshold = 60;
+    let first = project.run();
+    assert_eq!(first.verdict, Verdict::Pass, "{}", project.logs());
+    assert_eq!(tiers(&first), ["own 2/9", "near 2/7", "all 2/5"]);
+    assert!(first.remarks[0].contains("FarTest.red"), "{:?}", first.remarks);
+    let known = project.run();
+    assert_eq!(tiers(&known), tiers(&first));
+    let phases = |report: &GateReport| -> Vec<String> {
+        report
+            .trace
+            .phases
+            .iter()
+            .map(|phase| phase.name.clone())
+            .filter(|name| name == "red tests")
+            .collect()
+    };
+    assert_eq!((phases(&first).len(), phases(&known).len()), (0, 1));
+    assert_eq!(
+        (&known.verdict, &known.classes, &known.remarks),
+        (&first.verdict, &first.classes, &first.remarks)
+    );
+    let runs = |name: &str| project.logs().matches(name).count();
+    assert_eq!((runs("-probe.log"), runs("-all.log")), (1, 2 + 1), "{}", project.logs());
+    project.settings.threshold = 70;
+    let fail = project.run();
+    assert_eq!(tiers(&fail), ["own 2/9", "near 2/7", "all 2/5"]);
+    assert!(reasons(&fail).contains("is 66% (6/9)"), "{:?}", fail.verdict);
+}
+
 /// The family's base stands in another folder.
 struct Base(PathBuf);
 

@@ -111,10 +111,12 @@ Exit codes: 0 no errors · 1 errors · 2 usage\n\n{}", super::settings::help()))
     /// Look at what is here, and write `.ralph/` with a commented configuration and the prompts
     #[command(after_help = "Examples:\n  ralph init\n  ralph init --agent claude\n  \
 ralph init --yes --spec .kiro/specs/login --packages 'src/*' --placement each\n  ralph init --json --yes\n\n\
-It asks only on a terminal, and never overwrites a file. --spec and --agent are written into the configuration.")]
+It asks only on a terminal, and never overwrites a file. --spec and --agent (the name of a preset) are written into \
+the configuration; --set is for a workspace that has one.")]
     Init(InitArgs),
     /// Run the built-in example on real Maven and PIT with a scripted agent
-    #[command(after_help = "Examples:\n  ralph demo\n  ralph demo --into /tmp/ralph-demo")]
+    #[command(after_help = "Examples:\n  ralph demo\n  ralph demo --into /tmp/ralph-demo\n\n\
+It runs with the example's own agent and settings: --root, --spec, --agent and --set are refused.")]
     Demo {
         /// Keep the workspace in this folder, which must be empty or absent
         #[arg(long, value_name = "DIR")]

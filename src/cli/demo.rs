@@ -12,6 +12,7 @@ use super::exit::Exit;
 use super::run::{run_in, told};
 use super::ui;
 use super::workspace::Place;
+use crate::config::{Given, Source};
 use crate::engine::{Fault, FaultKind};
 use crate::git::first_commit;
 use std::path::{Path, PathBuf};
@@ -29,8 +30,19 @@ const FILES: &[(&str, &str)] = &[
     ("src/orders/pom.xml", include_str!("../../.ralph-example/src/orders/pom.xml")),
 ];
 
-/// Copies the example, makes its repositories, runs the loop there.
-pub(super) fn demo(json: bool, into: Option<&Path>) -> Result<Exit, Fault> {
+/// Copies the example, makes its repositories, runs the loop there. Flags that mean a workspace are refused: the
+/// demo would run without what they ask for.
+pub(super) fn demo(outside: &Place<'_>, into: Option<&Path>) -> Result<Exit, Fault> {
+    let flags = outside.given.iter().filter(|given| matches!(given.source, Source::Flag { .. }));
+    let root = outside.root.map(|_| outside.root_by).filter(|name| name.starts_with("--"));
+    if let Some(name) = flags.map(Given::name).chain(root).next() {
+        return Err(Fault::new(
+            FaultKind::Setup,
+            format!("{name}: The demo runs its own example with its own agent and settings."),
+            format!("leave {name} out; `--into DIR` says where the example goes"),
+        ));
+    }
+    let json = outside.json;
     let (folder, temporary) = if let Some(folder) = into {
         (make_empty(folder)?, None)
     } else {
@@ -50,7 +62,7 @@ pub(super) fn demo(json: bool, into: Option<&Path>) -> Result<Exit, Fault> {
     if !json {
         ui::line(&format!("The example is in {}: ralph run", folder.display()));
     }
-    // What is set for another workspace is nothing to the example.
+    // What the environment sets for another workspace is nothing to the example.
     let place = Place { root: Some(&folder), root_by: "--into", given: &[], json };
     let workspace = place.open()?;
     let stop = run_in(&workspace, &RunArgs::default())?;

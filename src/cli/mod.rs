@@ -92,6 +92,6 @@ fn dispatch(cli: &Cli) -> Result<Exit, Fault> {
         Verb::Schema => Ok(manual::schema(cli.json)),
         Verb::Completions { shell } => Ok(manual::completions(*shell)),
         Verb::Man { into } => manual::man(into.as_deref()),
-        Verb::Demo { into } => demo::demo(cli.json, into.as_deref()),
+        Verb::Demo { into } => demo::demo(&place, into.as_deref()),
     }
 }

@@ -91,6 +91,13 @@ fn what_is_wrong_names_its_variable_or_flag() {
     error: --agent: "nobody" is no agent of `agents:` and no preset. (Name `default`, `claude` or `codex`.)
     hint: mend or unset what is named; `ralph check --config` shows where each setting comes from
     "#);
+    for flag in [["--agent", "claude"], ["--spec", "."], ["--set", "limits.attempts=5"], ["--root", "."]] {
+        let refused = project.ralph(&[&["demo", "--into", "example"][..], &flag].concat()).code(2).err;
+        let what =
+            format!("error: {}: The demo runs its own example with its own agent and settings.\n", flag[0]);
+        assert!(refused.starts_with(&what), "{refused}");
+        assert!(!project.path("example").exists());
+    }
     assert!(wrong(&[], &["--set", "limits"]).contains("error: --set: `limits` is no KEY=VALUE.\n"));
     assert!(
         wrong(&[], &["--set", "gates.PITEST.engine=maven"])

@@ -184,7 +184,7 @@ pub struct ByHand {
 pub struct GateArgs {
     /// A gate's box (`2.PITEST`) or a gate's name (`PITEST`)
     pub gate: String,
-    /// Judge what changed since this revision
+    /// Judge what changed since HEAD left this revision (their merge base, as `git diff REV...HEAD`)
     #[arg(long, value_name = "REV", conflicts_with = "diff")]
     pub since: Option<String>,
     /// Judge the files listed here, `<package>/<path>` a line

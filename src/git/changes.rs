@@ -58,11 +58,11 @@ impl Repositories {
         Ok(all)
     }
 
-    /// What differs between a revision and HEAD in every package. The revision is resolved in each; a
-    /// package that does not know it is an error (`NotFound`).
+    /// What differs in every package between HEAD and where it left a revision; a package that does not know it
+    /// is an error (`NotFound`).
     pub fn changes_since(&mut self, rev: &str) -> Result<Vec<FileChange>, GitError> {
         let mut all = Vec::new();
-        for (name, base) in self.resolve(rev)? {
+        for (name, base) in self.left_at(rev)? {
             all.append(&mut self.since_base(&name, &base)?);
         }
         all.sort();

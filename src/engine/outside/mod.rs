@@ -106,9 +106,9 @@ impl Outside {
         }
     }
 
-    /// What changed in all packages since a revision, and the commits that it names.
+    /// What changed in all packages since HEAD left a revision, and the commits where it did.
     pub fn since(&mut self, revision: &str) -> Result<(Vec<FileChange>, BTreeMap<String, Oid>), Fault> {
-        let bases = self.repositories.resolve(revision)?;
+        let bases = self.repositories.left_at(revision)?;
         Ok((self.repositories.changes_since(revision)?, bases))
     }
 

@@ -17,8 +17,8 @@ use super::scope::{Extent, Target, TestNames};
 use super::session::{FULL_TIMEOUT, Look, Session};
 use super::tiers::{self, Tier};
 use super::{Stop, ratchet, reach, words};
-use crate::mutation::{MutantStatus, Per, Rule, TracePhase, TraceTier};
-use crate::sys::clock::Stopwatch;
+use crate::mutation::{MutantStatus, Per, Rule, TraceTier};
+use crate::source::ChangedLines;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Test classes that a trace names.
@@ -42,42 +42,11 @@ impl Place<'_> {
             if !last.is_empty() && self.open(&standing).is_empty() {
                 break;
             }
-            if tier.name == "all" && !last.is_empty() {
-                self.probe(&session, tier, &standing, outcome)?;
-            }
             self.climb(&session, tier, &mut standing, outcome)?;
             last = tier.name;
         }
         session.tell_report(last, outcome);
         Ok(standing.parsed)
-    }
-
-    /// Before all tests run, those are named that were red before and have not run yet. The family's own ran in
-    /// a tier before, in which a red one of theirs fails the gate.
-    fn probe(
-        &self,
-        session: &Session<'_>,
-        tier: &Tier,
-        standing: &Standing,
-        outcome: &mut Outcome,
-    ) -> Result<(), Stop> {
-        let new = |test: &String| tier.tests.contains(test) && !standing.tests.contains(test);
-        let red: BTreeSet<String> = session.known().red().into_iter().filter(new).collect();
-        if red.is_empty() {
-            return Ok(());
-        }
-        let watch = Stopwatch::start();
-        session.probe(&red, outcome)?;
-        outcome.trace.phases.push(TracePhase {
-            module: self.label(),
-            name: "red tests".to_owned(),
-            millis: watch.millis(),
-            note: format!(
-                "{} that had red tests before, without any mutant",
-                words::count(red.len() as u64, "test class")
-            ),
-        });
-        Ok(())
     }
 
     /// One tier, with the second looks at its time-outs.
@@ -95,7 +64,7 @@ impl Place<'_> {
         let look = Look { name: tier.name, tests: &tier.tests, keep: &keep, timeout, alone: false };
         let whole = session.run(&look, outcome)?;
         self.trace(outcome, tier, &whole, timeout, if first { "" } else { "what is left" });
-        session.known().keep(&tier.tests, &whole)?;
+        session.remember(&tier.tests, whole.slowest_test)?;
         let again = tier.tests.is_superset(&standing.tests);
         standing.tests.extend(tier.tests.iter().cloned());
         if first {
@@ -225,6 +194,20 @@ impl Place<'_> {
             )));
         }
         Ok(())
+    }
+
+    /// What the family changed in the targets' files, where it is known.
+    pub(crate) fn changed_lines(&self) -> ChangedOf {
+        let lines = |target: &Target| {
+            let ranges = match self.bench.package.lines.get(&target.path)? {
+                ChangedLines::Whole => vec![(1, u32::MAX)],
+                ChangedLines::Ranges(ranges) => ranges.clone(),
+            };
+            let path = target.path.to_text();
+            let file = path.rsplit('/').next().unwrap_or_default().to_owned();
+            Some((target.class.clone(), (file, ranges)))
+        };
+        self.module.targets.iter().filter_map(lines).collect()
     }
 
     /// Puts a run into the trace.

@@ -14,7 +14,6 @@ mod class_file;
 mod classes;
 mod command;
 mod jvm;
-mod known_tests;
 mod listing;
 mod maven;
 mod maven_engine;

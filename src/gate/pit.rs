@@ -56,17 +56,6 @@ pub(crate) struct Subject<'a> {
     pub(crate) progress: &'a (dyn Fn(u64, u64) + Sync),
 }
 
-/// What a run is for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Aim {
-    /// Killing mutants.
-    Kill,
-    /// Counting the mutants with the annotation filters off; none is run.
-    Count,
-    /// Hearing which tests are red; no mutant is run.
-    NameRed,
-}
-
 /// What one run is to do.
 #[derive(Clone, Debug)]
 pub(crate) struct Run<'a> {
@@ -74,12 +63,12 @@ pub(crate) struct Run<'a> {
     pub(crate) name: &'a str,
     /// Test classes to run.
     pub(crate) tests: &'a BTreeSet<String>,
-    /// Leave out tests that are red without any mutation.
+    /// Leave out tests that are red without any mutation; else they end the run.
     pub(crate) skip_red: bool,
     /// One JVM per mutant.
     pub(crate) alone: bool,
-    /// What it is for.
-    pub(crate) aim: Aim,
+    /// Count the mutants with the annotation filters off, run none.
+    pub(crate) unfiltered: bool,
     /// The mutants to run.
     pub(crate) keep: &'a Keep,
     /// Mutants that share a JVM; all of a class when 0.
@@ -103,8 +92,8 @@ pub(crate) struct Whole {
     pub(crate) coverage_millis: u64,
     /// Wall time, milliseconds.
     pub(crate) millis: u64,
-    /// Test classes with a red test, where the run says so: one that leaves red tests out does not.
-    pub(crate) red: Option<BTreeSet<String>>,
+    /// Tests that were left out, by the word of the JVM in which they ran: good for a remark, not for blame.
+    pub(crate) left_out: Vec<RedTest>,
 }
 
 /// How a run ended.
@@ -181,7 +170,7 @@ impl Subject<'_> {
                 "Look at PIT's log in the gate's folder.",
             ));
         }
-        let mode = if run.aim == Aim::Kill { Mode::Full } else { Mode::Dry };
+        let mode = if run.unfiltered { Mode::Dry } else { Mode::Full };
         match read_report(&report, self.owners, self.is_changed, mode) {
             Ok(parsed) => Outcome::Report(Box::new(Whole {
                 parsed,
@@ -189,7 +178,7 @@ impl Subject<'_> {
                 slowest_test: output::slowest_test(&call.output),
                 coverage_millis: output::coverage_millis(&call.output),
                 millis: call.millis,
-                red: (!run.skip_red).then(BTreeSet::new),
+                left_out: left_out(run, call),
             })),
             Err(why) => Outcome::Stop(Stop::setup(
                 format!("PIT's report gives no verdict: {why}."),
@@ -240,10 +229,8 @@ impl Subject<'_> {
         option("skipFailingTests", if run.skip_red { "true" } else { "false" });
         option("timeoutConst", &run.timeout.to_string());
         option("mutationUnitSize", &if run.alone { 1 } else { run.unit }.to_string());
-        if run.aim != Aim::Kill {
+        if run.unfiltered {
             option("dryRun", "true");
-        }
-        if run.aim == Aim::Count {
             option("features", "-FANN");
         }
         let surefire = &project.surefire;
@@ -299,6 +286,13 @@ impl Subject<'_> {
         fs_err::write(&file, text).map_err(|error| disk(&error))?;
         Ok(file)
     }
+}
+
+/// Of the tests that a run left out, those of classes that it was given.
+fn left_out(run: &Run<'_>, call: &Call) -> Vec<RedTest> {
+    let mut red = if run.skip_red { output::left_out(&call.output) } else { Vec::new() };
+    red.retain(|test| run.tests.contains(&test.class));
+    red
 }
 
 /// Reads a report file; an error is a phrase.

@@ -3,22 +3,22 @@
 //! Owns: what a run needs (jars, plugin, classes, lists) and whose fault a run is that did not end well:
 //! red tests, a JVM that died or hung, mutants without a verdict.
 //!
-//! Promises: a red or deadly test is the family's fault only when the family answers for it; with part of
-//! the tests only a pass is a verdict; what a machine under load makes of tests is asked again alone.
+//! Promises: a red or deadly test is the family's fault only when the family answers for it; tests that it answers
+//! for run first where a red one ends the run, by the word of PIT's own process; with part of the tests only a
+//! pass is a verdict; what a machine under load makes of tests is asked again alone.
 //!
 //! Refuses to know: tiers, thresholds beyond that question.
 
-use super::known_tests::KnownTests;
 use super::measure::{ChangedOf, lines};
+use super::memory::Memory;
 use super::module::Place;
 use super::module::blame;
 use super::outcome::Outcome;
-use super::pit::{self, Aim, Framework, Keep, Outcome as Ran, RedTest, Run, Subject, Tools, Whole};
+use super::pit::{self, Framework, Keep, Outcome as Ran, RedTest, Run, Subject, Tools, Whole};
 use super::report::{Owners, Parsed};
 use super::tiers;
 use super::{Stop, words};
-use crate::source::ChangedLines;
-use std::cell::Cell;
+use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -54,11 +54,12 @@ pub(crate) struct Session<'a> {
     /// Classes to mutate, with the target each belongs to.
     pub(crate) owners: Owners,
     changed: ChangedOf,
-    /// Foreign tests are red without any mutation and stay out from now on.
-    skip_red: Cell<bool>,
     /// The family answers for the tests that it changed; not at its base.
     answerable: BTreeSet<String>,
-    known: KnownTests<'a>,
+    /// Those of them that are not red: they ran where a red one ends the run.
+    passed: RefCell<BTreeSet<String>>,
+    /// Red tests of others that were told.
+    told: RefCell<BTreeSet<String>>,
 }
 
 impl<'a> Session<'a> {
@@ -77,8 +78,8 @@ impl<'a> Session<'a> {
         let plugin = pit::plugin(bench.calls, &tools, &bench.request.cache)?;
         let changed = place.changed_lines();
         let answerable = place.answerable();
-        let known = KnownTests { cache: &bench.request.cache, label: place.label(), home: &place.home };
-        Ok(Self { place, tools, plugin, owners, changed, skip_red: Cell::new(false), answerable, known })
+        let (passed, told) = (RefCell::default(), RefCell::default());
+        Ok(Self { place, tools, plugin, owners, changed, answerable, passed, told })
     }
 
     /// The same at the family's base, where nobody answers for a red test.
@@ -94,32 +95,40 @@ impl<'a> Session<'a> {
     /// Runs PIT, with the second runs that its ends ask for.
     pub(crate) fn run(&self, look: &Look<'_>, outcome: &mut Outcome) -> Result<Whole, Stop> {
         let report = self.place.folder("report").join(look.name);
+        let answerable: BTreeSet<String> = look.tests.intersection(&self.answerable).cloned().collect();
         let mut run = Run {
             name: look.name,
             tests: look.tests,
-            skip_red: self.skip_red.get(),
+            skip_red: answerable.is_subset(&self.passed.borrow()),
             alone: look.alone,
-            aim: Aim::Kill,
+            unfiltered: false,
             keep: look.keep,
             unit: self.unit(look),
             timeout: look.timeout,
             report: &report,
         };
-        let near: BTreeSet<String>;
-        let whole = match self.start_unhurried(&run)? {
+        let mut ran = self.start_unhurried(&run)?;
+        if let Ran::Report(whole) = &ran
+            && self.blame(&whole.left_out).is_err()
+        {
+            // Only PIT's own process is believed where a test is to be blamed.
+            run.skip_red = false;
+            ran = self.start_unhurried(&run)?;
+        }
+        let whole = match ran {
             Ran::Red(red) => {
-                let red = self.leave_out(&red, outcome)?;
+                self.blame(&red)?;
                 run.skip_red = true;
-                Whole { red: Some(red), ..self.whole(self.start(&run))? }
+                let whole = self.whole(self.start(&run))?;
+                Whole { left_out: red, ..whole }
             }
             Ran::Died(test) => {
                 self.blame_class(test.as_deref(), "kills its JVM")?;
-                near = look.tests.intersection(&self.answerable).cloned().collect();
-                if near.is_empty() {
+                if answerable.is_empty() {
                     return Err(self.unclear("a test kills its JVM without any mutation"));
                 }
-                run.tests = &near;
-                let whole = Whole { red: None, ..self.whole(self.start(&run))? };
+                run.tests = &answerable;
+                let whole = self.whole(self.start(&run))?;
                 self.must_pass(&whole, test.as_deref())?;
                 outcome.remarks.push(format!(
                     "A test of {} kills its JVM without any mutation{}; the tests of the changed classes alone reach the threshold.",
@@ -130,43 +139,36 @@ impl<'a> Session<'a> {
             }
             other => self.whole(other)?,
         };
+        self.tell_left_out(&whole.left_out, outcome);
+        self.passed.borrow_mut().extend(answerable.iter().cloned());
         self.repeat_errors(&run, whole, outcome)
     }
 
-    /// Runs tests that were red before without any mutant, so that PIT names those that still are; from then on
-    /// red tests stay out. PIT names them only by ending with them: in a run of all tests that would cost a
-    /// second one.
-    pub(crate) fn probe(&self, tests: &BTreeSet<String>, outcome: &mut Outcome) -> Result<(), Stop> {
-        let report = self.place.folder("report").join("probe");
-        let run = Run {
-            name: "probe",
-            tests,
-            skip_red: false,
-            alone: false,
-            aim: Aim::NameRed,
-            keep: &self.lines(),
-            unit: 0,
-            timeout: FULL_TIMEOUT,
-            report: &report,
-        };
-        match self.start_unhurried(&run)? {
-            Ran::Red(red) => self.known.keep_red(tests, &self.leave_out(&red, outcome)?),
-            Ran::Report(_) | Ran::NoMutants => self.known.keep_red(tests, &BTreeSet::new()),
-            // The run that follows has these tests too and says whose fault it is.
-            Ran::Died(_) | Ran::Hung(_) | Ran::Stop(_) => Ok(()),
+    /// A trouble that a machine under load may have caused is looked at again when the loop has arrived.
+    fn start_unhurried(&self, run: &Run<'_>) -> Result<Ran, Stop> {
+        let pace = self.place.bench.hands.pace;
+        let ran = self.start(run);
+        if !(is_trouble(&ran) && pace.is_ahead()) {
+            return Ok(ran);
         }
+        if pace.await_turn() { Ok(self.start(run)) } else { Err(self.cancelled()) }
     }
 
-    /// Red tests stay out from now on, unless the family answers for one; their classes.
-    fn leave_out(&self, red: &[RedTest], outcome: &mut Outcome) -> Result<BTreeSet<String>, Stop> {
-        self.blame(red)?;
-        outcome.remarks.push(format!(
-            "Tests of {} that have nothing to do with the changed classes fail without any mutation and were left out: {}.",
-            self.place.label(),
-            words::names(red.iter().map(|test| test.name.as_str()), 5)
-        ));
-        self.skip_red.set(true);
-        Ok(red.iter().map(|test| test.class.clone()).collect())
+    /// Names the red tests of others, each once.
+    fn tell_left_out(&self, red: &[RedTest], outcome: &mut Outcome) {
+        let mut told = self.told.borrow_mut();
+        let new: Vec<&str> = red
+            .iter()
+            .filter(|test| !self.answerable.contains(&test.class) && told.insert(test.name.clone()))
+            .map(|test| test.name.as_str())
+            .collect();
+        if !new.is_empty() {
+            outcome.remarks.push(format!(
+                "Tests of {} that have nothing to do with the changed classes fail without any mutation and were left out: {}.",
+                self.place.label(),
+                words::names(new, 5)
+            ));
+        }
     }
 
     /// Names the HTML report of the run of this name.
@@ -186,7 +188,7 @@ impl<'a> Session<'a> {
             tests: &none,
             skip_red: true,
             alone: false,
-            aim: Aim::Count,
+            unfiltered: true,
             keep: &keep,
             unit: 0,
             timeout: FULL_TIMEOUT,
@@ -197,16 +199,6 @@ impl<'a> Session<'a> {
             (class, counted.pending + counted.tally.mutants())
         };
         Ok(whole.parsed.classes.into_iter().map(count).collect())
-    }
-
-    /// A trouble that a machine under load may have caused is looked at again when the loop has arrived.
-    fn start_unhurried(&self, run: &Run<'_>) -> Result<Ran, Stop> {
-        let pace = self.place.bench.hands.pace;
-        let ran = self.start(run);
-        if !(is_trouble(&ran) && pace.is_ahead()) {
-            return Ok(ran);
-        }
-        if pace.await_turn() { Ok(self.start(run)) } else { Err(self.cancelled()) }
     }
 
     fn start(&self, run: &Run<'_>) -> Ran {
@@ -278,7 +270,7 @@ impl<'a> Session<'a> {
         if errors == 0 || run.alone {
             return Ok(whole);
         }
-        let again = Whole { red: whole.red, ..self.whole(self.start(&Run { alone: true, ..run.clone() }))? };
+        let again = self.whole(self.start(&Run { alone: true, ..run.clone() }))?;
         let left: u64 = count(&again);
         outcome.remarks.push(format!(
             "{} of {} ended in an error of the JVM; with one JVM for each mutant {left} did.",
@@ -326,14 +318,24 @@ impl<'a> Session<'a> {
     /// tests are known to be slow, less when they are quick or not known yet. Where it decides, a time-out
     /// is looked at again in any case.
     pub(crate) fn timeout(&self, tests: &BTreeSet<String>) -> u64 {
-        let slowest = self.known.slowest(tests);
+        let slowest: Option<u64> = self.slowest().recall(&self.key(tests));
         let fit = slowest.map_or(QUICK_TIMEOUT, |test| test.saturating_mul(2).saturating_add(500));
         fit.clamp(QUICK_TIMEOUT, FULL_TIMEOUT)
     }
 
-    /// What is known of the module's tests.
-    pub(crate) fn known(&self) -> &KnownTests<'a> {
-        &self.known
+    /// Keeps how slow the slowest of these tests was.
+    pub(crate) fn remember(&self, tests: &BTreeSet<String>, slowest: Option<u64>) -> Result<(), Stop> {
+        slowest.map_or(Ok(()), |millis| self.slowest().keep(&self.key(tests), &millis))
+    }
+
+    fn slowest(&self) -> Memory {
+        Memory::of(&self.place.bench.request.cache, "slowest-tests")
+    }
+
+    fn key(&self, tests: &BTreeSet<String>) -> String {
+        let label = self.place.label();
+        let parts = std::iter::once(label.as_str()).chain(tests.iter().map(String::as_str));
+        super::maven::digest(parts.map(str::as_bytes))
     }
 
     /// The loop ended, or what was to be judged is no longer what is there.
@@ -378,21 +380,9 @@ impl<'a> Session<'a> {
 
 /// An end that a machine under load may have caused.
 fn is_trouble(ran: &Ran) -> bool {
-    matches!(ran, Ran::Red(_) | Ran::Died(_) | Ran::Hung(_))
-}
-
-impl Place<'_> {
-    /// What the family changed in the targets' files, where it is known.
-    fn changed_lines(&self) -> ChangedOf {
-        let lines = |target: &super::scope::Target| {
-            let ranges = match self.bench.package.lines.get(&target.path)? {
-                ChangedLines::Whole => vec![(1, u32::MAX)],
-                ChangedLines::Ranges(ranges) => ranges.clone(),
-            };
-            let path = target.path.to_text();
-            let file = path.rsplit('/').next().unwrap_or_default().to_owned();
-            Some((target.class.clone(), (file, ranges)))
-        };
-        self.module.targets.iter().filter_map(lines).collect()
+    match ran {
+        Ran::Red(_) | Ran::Died(_) | Ran::Hung(_) => true,
+        Ran::Report(whole) => !whole.left_out.is_empty(),
+        Ran::NoMutants | Ran::Stop(_) => false,
     }
 }

@@ -410,21 +410,6 @@ fn what_own_tests_leave_goes_to_the_others_and_the_counts_add_up() {
     assert!(is_fail(&own.verdict, "is 33% (1/3)"), "{own:?}");
 }
 
-#[test]
-fn a_red_test_is_blamed_in_the_tier_in_which_it_runs() {
-    let bed = Bed::new();
-    let red = "1:00:00 AM PIT >> SEVERE : Tests failing without mutation: \nDescription [testClass=OtherTest, name=red(OtherTest)]\nException in thread \"main\" x";
-    let script = vec![
-        pit(OK, "", Some(&report(&["SURVIVED"]))),
-        pit(BAD, red, None),
-        pit(OK, "", Some(&report(&["KILLED"]))),
-    ];
-    let (good, calls) = bed.play_with(&own_first(), &Foreground, script);
-    assert_eq!(good.verdict, Verdict::Pass);
-    assert_eq!(option(&calls[2], "skipFailingTests"), Some("true"));
-    assert!(good.remarks[0].contains("OtherTest.red"), "{:?}", good.remarks);
-}
-
 /// What PIT prints before it ends with the red tests of these classes.
 fn red(classes: &[&str]) -> Pit {
     let line = |class: &&str| format!("Description [testClass={class}, name=red({class})]");
@@ -435,82 +420,80 @@ fn red(classes: &[&str]) -> Pit {
     pit(BAD, &output, None)
 }
 
+/// A run that left these tests out, as the JVM of the tests says.
+fn without(classes: &[&str], statuses: &[&str]) -> Pit {
+    let line = |class: &&str| {
+        format!(
+            "1:00:00 AM PIT >> INFO : MINION : 1:00:00 AM PIT >> SEVERE : Description [testClass={class}, name=red({class})]\n"
+        )
+    };
+    pit(OK, &classes.iter().map(line).collect::<Vec<_>>().concat(), Some(&report(statuses)))
+}
+
 /// The test classes of each run of PIT, and what is special of it.
 fn asked(calls: &[Vec<String>]) -> String {
     let told = |argv: &Vec<String>| {
-        let dry = if option(argv, "dryRun").is_some() { "dry " } else { "" };
         let skip = if option(argv, "skipFailingTests") == Some("true") { " but red" } else { "" };
-        format!("{dry}{}{skip}", option(argv, "targetTests").unwrap())
+        format!("{}{skip}", option(argv, "targetTests").unwrap())
     };
     calls.iter().map(told).collect::<Vec<_>>().join(" | ")
 }
 
 #[test]
-fn foreign_tests_that_were_red_are_named_before_all_tests_run_until_they_are_not() {
+fn red_tests_of_others_stay_out_of_every_run_in_which_own_ones_have_passed_and_are_told() {
     let bed = Bed::new();
-    let play = |script| bed.play_with(&own_first(), &Foreground, script);
-    let (survived, killed) =
-        (|| pit(OK, "", Some(&report(&["SURVIVED"]))), || pit(OK, "", Some(&report(&["KILLED"]))));
-    let (first, calls) = play(vec![survived(), red(&["OtherTest"]), killed()]);
-    assert_eq!(asked(&calls), "FooTest | FooTest,OtherTest | FooTest,OtherTest but red");
+    let script = vec![without(&[], &["SURVIVED"]), without(&["OtherTest", "NowhereTest"], &["KILLED"])];
+    let (good, calls) = bed.play_with(&own_first(), &Foreground, script);
+    assert_eq!(asked(&calls), "FooTest | FooTest,OtherTest but red", "all tests run once");
+    assert_eq!(good.verdict, Verdict::Pass);
+    let told = "Tests of p/. that have nothing to do with the changed classes fail without any mutation and were \
+        left out: OtherTest.red.";
+    assert_eq!(good.remarks, [told]);
 
-    let (known, calls) = play(vec![survived(), red(&["OtherTest"]), killed()]);
-    assert_eq!(asked(&calls), "FooTest | dry OtherTest | FooTest,OtherTest but red");
-    assert_eq!((&known.verdict, &known.remarks), (&first.verdict, &first.remarks));
-    let told: Vec<_> =
-        known.trace.phases.iter().map(|phase| (phase.name.as_str(), phase.note.as_str())).collect();
+    let script = vec![red(&["OtherTest"]), without(&["OtherTest"], &["KILLED"])];
+    let (good, calls) = bed.play(script);
+    assert_eq!(asked(&calls), "FooTest,OtherTest | FooTest,OtherTest but red", "own ones had not run before");
+    assert_eq!(
+        (&good.verdict, good.remarks.len()),
+        (&Verdict::Pass, 1),
+        "each is told once: {:?}",
+        good.remarks
+    );
+}
+
+#[test]
+fn an_own_test_that_is_red_in_company_fails_by_the_word_of_pits_own_process_alone() {
+    let bed = Bed::new();
+    let own = || vec![without(&[], &["SURVIVED"]), without(&["FooTest", "OtherTest"], &["SURVIVED"])];
+    let play = |end: Vec<Pit>| {
+        let script = own().into_iter().chain(end).collect();
+        bed.play_with(&own_first(), &Foreground, script)
+    };
+    let (bad, calls) = play(vec![red(&["FooTest", "OtherTest"])]);
+    assert_eq!(asked(&calls), "FooTest | FooTest,OtherTest but red | FooTest,OtherTest");
     assert!(
-        told.contains(&("red tests", "1 test class that had red tests before, without any mutant")),
-        "{told:?}"
+        is_fail(&bad.verdict, "The test FooTest.red fails") && !is_fail(&bad.verdict, "OtherTest"),
+        "{bad:?}"
     );
 
-    let (lost, calls) = play(vec![survived(), red(&["OtherTest"]), survived()]);
-    assert_eq!(asked(&calls), "FooTest | dry OtherTest | FooTest,OtherTest but red");
-    assert!(is_fail(&lost.verdict, "is 0% (0/1)"), "{lost:?}");
-
-    let died = "Exception in thread \"main\" x: Coverage generation minion exited abnormally";
-    let (dead, calls) = play(vec![survived(), pit(BAD, died, None), killed()]);
+    let (forged, _) = play(vec![without(&[], &["KILLED"])]);
     assert_eq!(
-        asked(&calls),
-        "FooTest | dry OtherTest | FooTest,OtherTest",
-        "the run that follows says what it is"
+        (&forged.verdict, forged.remarks.len()),
+        (&Verdict::Pass, 0),
+        "what a test prints blames nobody"
     );
-    assert_eq!((&dead.verdict, dead.remarks.len()), (&Verdict::Pass, 0));
 
-    play(vec![survived(), red(&["OtherTest"]), killed()]);
-    let none = || pit(OK, "", Some(&report(&["NOT_STARTED"])));
-    let (mended, calls) = play(vec![survived(), none(), killed()]);
-    assert_eq!(asked(&calls), "FooTest | dry OtherTest | FooTest,OtherTest");
-    assert_eq!((&mended.verdict, mended.remarks.len()), (&Verdict::Pass, 0));
-    assert_eq!(asked(&play(vec![survived(), killed()]).1), "FooTest | FooTest,OtherTest");
+    let (others, calls) = play(vec![red(&["OtherTest"]), without(&["OtherTest"], &["KILLED"])]);
+    let runs = "FooTest | FooTest,OtherTest but red | FooTest,OtherTest | FooTest,OtherTest but red";
+    assert_eq!((asked(&calls).as_str(), &others.verdict), (runs, &Verdict::Pass));
 }
 
 #[test]
-fn what_is_remembered_of_red_tests_has_no_part_where_own_ones_did_not_run_before() {
+fn a_test_that_load_may_have_made_red_is_run_again_before_it_stays_out() {
     let bed = Bed::new();
-    let killed = || pit(OK, "", Some(&report(&["KILLED"])));
-    bed.play(vec![red(&["OtherTest"]), killed()]);
-    let (own, calls) = bed.play(vec![red(&["OtherTest", "FooTest"])]);
-    assert_eq!(
-        asked(&calls),
-        "FooTest,OtherTest",
-        "tests: all is one run, in which an own red test is named"
-    );
-    assert!(is_fail(&own.verdict, "FooTest.red") && !is_fail(&own.verdict, "OtherTest"), "{own:?}");
-    let (_, calls) = bed.play_with(&own_first(), &Foreground, vec![killed()]);
-    assert_eq!(asked(&calls), "FooTest", "nor where own tests suffice");
-}
-
-#[test]
-fn a_red_test_that_load_may_have_made_is_looked_at_again_before_it_stays_out() {
-    let bed = Bed::new();
-    let (survived, killed) =
-        (|| pit(OK, "", Some(&report(&["SURVIVED"]))), || pit(OK, "", Some(&report(&["KILLED"]))));
-    bed.play(vec![red(&["OtherTest"]), killed()]);
-    let none = || pit(OK, "", Some(&report(&["NOT_STARTED"])));
-    let script = vec![survived(), red(&["OtherTest"]), none(), killed()];
-    let (good, calls) = bed.play_with(&own_first(), &Ahead(true.into(), true), script);
-    assert_eq!(asked(&calls), "FooTest | dry OtherTest | dry OtherTest | FooTest,OtherTest");
+    let script =
+        vec![without(&[], &["SURVIVED"]), without(&["OtherTest"], &["SURVIVED"]), without(&[], &["KILLED"])];
+    let (good, _) = bed.play_with(&own_first(), &Ahead(true.into(), true), script);
     assert_eq!((&good.verdict, good.remarks.len()), (&Verdict::Pass, 0));
 }
 

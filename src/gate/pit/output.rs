@@ -3,7 +3,8 @@
 //! Owns: the few lines of PIT's log that carry meaning (pitest 1.25, `DefaultCoverageGenerator`,
 //! `CoverageData`, `Verbosity`).
 //!
-//! Promises: only lines of PIT's own process name red tests: what tests print stands behind a prefix.
+//! Promises: only lines of PIT's own process name the red tests that end a run: what tests print stands behind a
+//! prefix. Lines that are relayed from the JVM of the tests name those that were left out; a test could forge them.
 //!
 //! Refuses to know: reports, exit codes.
 
@@ -19,6 +20,7 @@ pub(crate) struct RedTest {
 }
 
 const RED_HEAD: &str = "PIT >> SEVERE : Tests failing without mutation:";
+const RELAYED_RED: &str = "PIT >> SEVERE : Description [testClass=";
 const GATHERING: &str = "Gathering coverage for test Description [testClass=";
 
 /// The tests that PIT lists before it gives up.
@@ -28,6 +30,19 @@ pub(super) fn red_tests(output: &str) -> Vec<RedTest> {
         .skip(1)
         .take_while(|line| !line.starts_with("Exception in thread"))
         .filter_map(|line| description(line.strip_prefix("Description [testClass=")?))
+        .collect();
+    tests.sort();
+    tests.dedup();
+    tests
+}
+
+/// The tests that PIT left out since they are red without any mutation (`ErrorListener`, in the JVM of the tests).
+pub(super) fn left_out(output: &str) -> Vec<RedTest> {
+    let mut tests: Vec<RedTest> = output
+        .lines()
+        .take_while(|line| !is_end_of_coverage(line))
+        .filter_map(|line| line.split_once("MINION : ")?.1.split_once(RELAYED_RED))
+        .filter_map(|(_, rest)| description(rest))
         .collect();
     tests.sort();
     tests.dedup();
@@ -49,7 +64,11 @@ pub(super) fn minion_died(output: &str) -> bool {
 
 /// The tests have all run once without mutation.
 pub(super) fn coverage_done(output: &str) -> bool {
-    output.lines().any(|line| is_own(line) && line.contains("PIT >> INFO : Calculated coverage in"))
+    output.lines().any(is_end_of_coverage)
+}
+
+fn is_end_of_coverage(line: &str) -> bool {
+    is_own(line) && line.contains("PIT >> INFO : Calculated coverage in")
 }
 
 /// Milliseconds of the slowest test without mutation (`BasicStatListener`).
@@ -126,6 +145,19 @@ mod tests {
                 ("com.acme.OldTest", "com.acme.OldTest.red"),
             ]
         );
+    }
+
+    #[test]
+    fn tests_that_were_left_out_are_named_by_the_jvm_that_ran_them_until_mutants_run() {
+        let log = "6:39:20 PM PIT >> INFO : MINION : 6:39:20 PM PIT >> FINE : Gathering coverage for test Description [testClass=a.GoodTest, name=x]\n\
+            6:39:20 PM PIT >> INFO : MINION : 6:39:20 PM PIT >> SEVERE : Description [testClass=a.FooTest, name=[engine:junit-jupiter]/[class:a.FooTest]/[method:dns()]]\n\
+            6:39:20 PM PIT >> INFO : MINION : java.net.UnknownHostException: apache.org\n\
+            6:39:20 PM PIT >> INFO : MINION : 6:39:20 PM PIT >> SEVERE : Description [testClass=a.FooTest, name=[engine:junit-jupiter]/[class:a.FooTest]/[method:dns()]]\n\
+            6:39:20 PM PIT >> INFO : Calculated coverage in 1 seconds.\n\
+            6:39:21 PM PIT >> INFO : MINION : 6:39:21 PM PIT >> SEVERE : Description [testClass=a.LateTest, name=x]\n";
+        let told: Vec<String> = left_out(log).into_iter().map(|test| test.name).collect();
+        assert_eq!(told, ["a.FooTest.dns"]);
+        assert!(red_tests(log).is_empty() && left_out(&RED.replace("MINION", "OTHER")).is_empty());
     }
 
     #[test]

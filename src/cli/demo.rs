@@ -12,7 +12,7 @@ use super::exit::Exit;
 use super::run::{run_in, told};
 use super::ui;
 use super::workspace::Place;
-use crate::config::{Given, Source};
+use crate::config::Given;
 use crate::engine::{Fault, FaultKind};
 use crate::git::first_commit;
 use std::path::{Path, PathBuf};
@@ -33,7 +33,7 @@ const FILES: &[(&str, &str)] = &[
 /// Copies the example, makes its repositories, runs the loop there. Flags that mean a workspace are refused: the
 /// demo would run without what they ask for.
 pub(super) fn demo(outside: &Place<'_>, into: Option<&Path>) -> Result<Exit, Fault> {
-    let flags = outside.given.iter().filter(|given| matches!(given.source, Source::Flag { .. }));
+    let flags = outside.given.iter().filter(|given| given.is_flag());
     let root = outside.root.map(|_| outside.root_by).filter(|name| name.starts_with("--"));
     if let Some(name) = flags.map(Given::name).chain(root).next() {
         return Err(Fault::new(

@@ -17,7 +17,7 @@ use super::exit::Exit;
 use super::surroundings::unsound;
 use super::ui;
 use super::workspace::{Place, named};
-use crate::config::{self, PRESETS, Preset, Settings, Source};
+use crate::config::{self, PRESETS, Preset, Settings};
 use crate::engine::{Fault, FaultKind};
 use crate::git::Repositories;
 use crate::source::Classifier;
@@ -189,11 +189,7 @@ struct Flags {
 impl Flags {
     fn of(place: &Place<'_>, args: &InitArgs) -> Result<Self, Fault> {
         let flag = |key: &str| {
-            let said = place
-                .given
-                .iter()
-                .rev()
-                .find(|given| given.setting.key == key && matches!(given.source, Source::Flag { .. }));
+            let said = place.given.iter().rev().find(|given| given.setting.key == key && given.is_flag());
             said.map(|given| given.value.clone())
         };
         if let Some(set) = place.given.iter().find(|given| given.name() == "--set") {

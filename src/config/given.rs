@@ -106,6 +106,11 @@ impl Given {
         Self { setting, value, source: Source::Flag { name: setting.flag } }
     }
 
+    /// Typed for this very call.
+    pub fn is_flag(&self) -> bool {
+        matches!(self.source, Source::Flag { .. })
+    }
+
     /// The name of the variable or flag.
     pub fn name(&self) -> &'static str {
         match self.source {

@@ -13,6 +13,7 @@ use super::tree::{self, Delta, GITLINK};
 use super::{Repositories, history};
 use crate::machine::facts::{Accumulated, FileChange, FileStatus, Oid, Snapshot};
 use crate::source::{Classifier, Kind, RepoPath, is_state_file};
+use std::collections::BTreeMap;
 
 impl Repositories {
     /// The sum's paths that differ between its bases and HEAD now, sorted by package and path: those that
@@ -58,15 +59,16 @@ impl Repositories {
         Ok(all)
     }
 
-    /// What differs in every package between HEAD and where it left a revision; a package that does not know it
-    /// is an error (`NotFound`).
-    pub fn changes_since(&mut self, rev: &str) -> Result<Vec<FileChange>, GitError> {
+    /// What differs in every package between HEAD and where it left a revision, and the commits where it did; a
+    /// package that does not know the revision is an error (`NotFound`).
+    pub fn changes_since(&mut self, rev: &str) -> Result<(Vec<FileChange>, BTreeMap<String, Oid>), GitError> {
+        let bases = self.left_at(rev)?;
         let mut all = Vec::new();
-        for (name, base) in self.left_at(rev)? {
-            all.append(&mut self.since_base(&name, &base)?);
+        for (name, base) in &bases {
+            all.append(&mut self.since_base(name, base)?);
         }
         all.sort();
-        Ok(all)
+        Ok((all, bases))
     }
 
     /// What differs between a base (zeros: the empty tree, or what a clone began with) and HEAD.

@@ -15,7 +15,7 @@ use std::collections::BTreeMap;
 impl Repositories {
     /// The commit at which HEAD left a revision in each package: their merge base, as `git diff REV...HEAD` takes
     /// it. What others did on that branch since then is not HEAD's. A revision that HEAD came from is its own.
-    pub fn left_at(&mut self, rev: &str) -> Result<BTreeMap<String, Oid>, GitError> {
+    pub(super) fn left_at(&mut self, rev: &str) -> Result<BTreeMap<String, Oid>, GitError> {
         self.refresh()?;
         let mut commits = BTreeMap::new();
         for name in self.names() {

@@ -186,7 +186,7 @@ fn a_family_accumulates_over_its_attempts_and_forgets_what_was_taken_back() {
     }
     repo.write("z.txt", "z");
     repo.commit("later");
-    assert_eq!(lines(&repositories.changes_since("base").unwrap()), ["Added a/z.txt"]);
+    assert_eq!(lines(&repositories.changes_since("base").unwrap().0), ["Added a/z.txt"]);
 
     // What others did on their branch meanwhile is not HEAD's.
     repo.git(&["checkout", "-q", "-b", "others", "base"]);
@@ -194,7 +194,7 @@ fn a_family_accumulates_over_its_attempts_and_forgets_what_was_taken_back() {
     repo.commit("theirs");
     repo.git(&["checkout", "-q", "-"]);
     repo.git(&["tag", "-f", "base", "others"]);
-    assert_eq!(lines(&repositories.changes_since("base").unwrap()), ["Added a/z.txt"]);
+    assert_eq!(lines(&repositories.changes_since("base").unwrap().0), ["Added a/z.txt"]);
     repo.git(&["checkout", "-q", "--orphan", "stranger"]);
     repo.commit("nothing in common");
     let stranger = repositories.changes_since("base").unwrap_err();

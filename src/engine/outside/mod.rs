@@ -108,8 +108,7 @@ impl Outside {
 
     /// What changed in all packages since HEAD left a revision, and the commits where it did.
     pub fn since(&mut self, revision: &str) -> Result<(Vec<FileChange>, BTreeMap<String, Oid>), Fault> {
-        let bases = self.repositories.left_at(revision)?;
-        Ok((self.repositories.changes_since(revision)?, bases))
+        Ok(self.repositories.changes_since(revision)?)
     }
 
     /// The tag of everything that an iteration starts.

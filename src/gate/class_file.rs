@@ -9,6 +9,7 @@
 mod annotations;
 mod interface;
 mod names;
+mod origin;
 #[cfg(test)]
 mod tests;
 
@@ -28,6 +29,12 @@ use crate::task;
 /// indexes could not be followed; so module descriptors too), values nested too deep, a class that Kotlin made.
 pub(crate) fn interface(bytes: &[u8]) -> Option<String> {
     interface::encoded(bytes).map(|encoded| task::digest(&encoded))
+}
+
+/// The name of the source file that a compiler made this class of, without a folder; `None` where the class file
+/// does not tell, is none, or is not whole.
+pub(crate) fn source_file(bytes: &[u8]) -> Option<&str> {
+    origin::source_file(bytes)
 }
 
 /// A class file up to its constant pool.
@@ -153,5 +160,16 @@ impl<'a> Cursor<'a> {
 
     fn u32(&mut self) -> Option<u32> {
         self.array().map(u32::from_be_bytes)
+    }
+
+    /// Passes over a field or a method (§4.5, §4.6) after its flags.
+    fn skip_member(&mut self) -> Option<()> {
+        self.take(4)?;
+        for _ in 0..self.u16()? {
+            self.take(2)?;
+            let length = usize::try_from(self.u32()?).ok()?;
+            self.take(length)?;
+        }
+        Some(())
     }
 }

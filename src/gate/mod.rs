@@ -129,7 +129,7 @@ pub trait Trees: Sync {
 }
 
 /// What outputs are to the sources that stand beside them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Standing {
     /// Made of them: nothing is to be built.
     Whole,
@@ -140,12 +140,12 @@ pub enum Standing {
 }
 
 /// Which Java files differ from those that outputs were made of; at least one side does.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Stale {
-    /// Files below `src/main/java`.
-    pub main: bool,
-    /// Files below `src/test/java`.
-    pub tests: bool,
+    /// Those of `src/main/java`, by their path below it: changed, new, or gone.
+    pub main: BTreeSet<PathBuf>,
+    /// The same of `src/test/java`.
+    pub tests: BTreeSet<PathBuf>,
     /// Some are `package-info.java` or `module-info.java`.
     pub infos: bool,
 }

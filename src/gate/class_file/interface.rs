@@ -192,7 +192,7 @@ impl<'a> Encoder<'a> {
         for _ in 0..from.u16()? {
             let flags = from.u16()?;
             if place.is_hidden(flags) {
-                skip_member(from)?;
+                from.skip_member()?;
                 continue;
             }
             self.part(Tag::Member, &flags.to_be_bytes())?;
@@ -294,15 +294,4 @@ impl<'a> Encoder<'a> {
         }
         Some(())
     }
-}
-
-/// A member after its flags.
-fn skip_member(from: &mut Cursor<'_>) -> Option<()> {
-    from.take(4)?;
-    for _ in 0..from.u16()? {
-        from.take(2)?;
-        let length = usize::try_from(from.u32()?).ok()?;
-        from.take(length)?;
-    }
-    Some(())
 }

@@ -1,6 +1,6 @@
 //! What counts as a class's interface, told by the real javac's class files.
 
-use super::interface;
+use super::{interface, source_file};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -321,8 +321,19 @@ fn what_is_cut_off_or_goes_on_cannot_be_told() {
     for (path, bytes) in before {
         for end in 0..bytes.len() {
             assert_eq!(interface(&bytes[..end]), None, "{path} up to {end}");
+            assert_eq!(source_file(&bytes[..end]), None, "{path} up to {end}");
         }
-        assert_eq!(interface(&[bytes, &[0][..]].concat()), None, "{path} and more");
+        let more = [bytes, &[0][..]].concat();
+        assert_eq!((interface(&more), source_file(&more)), (None, None), "{path} and more");
+    }
+}
+
+#[test]
+fn every_class_tells_its_source() {
+    let Some((before, _)) = compiled() else { return };
+    for (path, bytes) in before {
+        assert_eq!(source_file(bytes), Some("Metadata.java"), "{path}");
+        assert_eq!(source_file(&with(bytes, "SourceFile", "SourceLost")), None, "{path}");
     }
 }
 
@@ -413,8 +424,9 @@ fn values_nest_a_few_levels_and_no_text_is_repeated_without_end() {
 proptest! {
     #[test]
     fn any_bytes_are_read_without_a_panic(bytes in proptest::collection::vec(any::<u8>(), 0..300)) {
-        interface(&bytes);
-        interface(&[&[0xCA, 0xFE, 0xBA, 0xBE, 0, 0, 0, 61], &bytes[..]].concat());
+        let _ = (interface(&bytes), source_file(&bytes));
+        let whole = [&[0xCA, 0xFE, 0xBA, 0xBE, 0, 0, 0, 61], &bytes[..]].concat();
+        let _ = (interface(&whole), source_file(&whole));
     }
 
     #[test]
@@ -429,7 +441,7 @@ proptest! {
                 let at = at.index(bytes.len());
                 bytes[at] = byte;
             }
-            interface(&bytes);
+            let _ = (interface(&bytes), source_file(&bytes));
         }
     }
 }

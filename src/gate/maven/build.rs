@@ -112,7 +112,7 @@ impl Maven<'_> {
         if let Some((classpath, project)) = cache::load(&file) {
             let built = self.built(calls, &key, classpath, project);
             let standing = trees.standing(&built.key);
-            match standing {
+            match &standing {
                 Standing::Whole => return Ok((built, How::Kept)),
                 Standing::Java(stale) if self.remake(calls, dir, &built, stale)? => {
                     return Ok((built, How::Recompiled));
@@ -174,7 +174,7 @@ impl Maven<'_> {
     }
 
     /// Compiles without Maven what changed; false where that is not proven to be the same.
-    fn remake(&self, calls: &Calls<'_>, dir: &str, built: &Built, stale: Stale) -> Result<bool, Stop> {
+    fn remake(&self, calls: &Calls<'_>, dir: &str, built: &Built, stale: &Stale) -> Result<bool, Stop> {
         let Some(proof) = self.proofs().recall::<Proof>(&built.key) else { return Ok(false) };
         let Some(recipe) = proof.recipe.filter(|recipe| self.may_replace_maven(recipe)) else {
             return Ok(false);
@@ -201,9 +201,11 @@ impl Maven<'_> {
         let Some(recipe) = recipe.filter(|_| refusals < REFUSALS).and_then(picked) else { return Ok(false) };
         let digest = built.digest()?;
         let javac = self.javac(calls, dir, built, &recipe);
-        let proven = javac.map_or(Ok(false), |javac| javac.proves())?;
-        let refusals = if proven { 0 } else { refusals + 1 };
-        self.proofs().keep(&built.key, &Proof { recipe: proven.then_some(recipe), digest, refusals })?;
+        let processed = javac.map_or(Ok(None), |javac| javac.proves())?;
+        let refusals = if processed.is_some() { 0 } else { refusals + 1 };
+        let recipe = processed.map(|processed| recipe.with_processed(processed));
+        let proven = recipe.is_some();
+        self.proofs().keep(&built.key, &Proof { recipe, refusals, digest })?;
         Ok(proven)
     }
 

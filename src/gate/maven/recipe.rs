@@ -40,6 +40,15 @@ pub(super) struct Recipe {
     pub(super) tests: Option<Call>,
 }
 
+/// Whether annotations were processed where a build was proven.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Processed {
+    /// In production code.
+    pub(super) main: bool,
+    /// In tests.
+    pub(super) tests: bool,
+}
+
 /// One call of the compiler.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Call {
@@ -47,9 +56,20 @@ pub(super) struct Call {
     pub(super) arguments: Vec<String>,
     /// Which source files it is for, where that is not all that there are.
     pub(super) chosen: Option<Chosen>,
+    /// Annotations are processed, or nobody has looked yet.
+    pub(super) processed: bool,
 }
 
 impl Recipe {
+    /// The same, with what was seen.
+    pub(super) fn with_processed(mut self, seen: Processed) -> Self {
+        self.main.processed = seen.main;
+        if let Some(call) = &mut self.tests {
+            call.processed = seen.tests;
+        }
+        self
+    }
+
     /// True when no other goals ran than those that are known to look at no source file beside the compiler.
     pub(super) fn is_plain(&self) -> bool {
         self.goals.iter().all(|goal| PLAIN.contains(&goal.as_str()))
@@ -70,7 +90,7 @@ pub(super) fn read(log: &str) -> Option<Recipe> {
                 _ => return None,
             };
             let arguments = arguments.split(' ').filter(|word| !word.is_empty()).map(str::to_owned).collect();
-            if side.replace(Call { arguments, chosen: None }).is_some() {
+            if side.replace(Call { arguments, chosen: None, processed: true }).is_some() {
                 return None;
             }
         }

@@ -46,7 +46,7 @@ pub(super) struct Manifest {
 }
 
 /// What of the outputs serves again.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Serves {
     /// Everything: the sources are the same.
     All,
@@ -121,12 +121,10 @@ fn stale(changed: &[&String], module: &str) -> Option<Stale> {
             return None;
         }
         stale.infos |= matches!(name, "package-info.java" | "module-info.java");
-        if inside.starts_with("src/main/java/") {
-            stale.main = true;
-        } else if inside.starts_with("src/test/java/") {
-            stale.tests = true;
+        if let Some(inside) = inside.strip_prefix("src/main/java/") {
+            stale.main.insert(inside.into());
         } else {
-            return None;
+            stale.tests.insert(inside.strip_prefix("src/test/java/")?.into());
         }
     }
     Some(stale)

@@ -60,9 +60,11 @@ impl Room {
             .as_ref()
             .map_or(Serves::Nothing, |last| last.serves(&marks, &written.outputs, module.as_deref()));
         let changes = written.changed.len() + written.removed.len();
-        let (stale, told) = match serves {
+        let (stale, told) = match &serves {
             Serves::All => (None, "the outputs of the last gate serve"),
-            Serves::ButJava(stale) => (Some(stale), "the outputs of the last gate serve, but for Java files"),
+            Serves::ButJava(stale) => {
+                (Some(stale.clone()), "the outputs of the last gate serve, but for Java files")
+            }
             Serves::Nothing => (None, "no outputs of an earlier gate"),
         };
         let note = format!("{} files, {changes} of them written or removed; {told}", marks.len());
@@ -88,10 +90,10 @@ impl Room {
     }
 
     pub(super) fn standing(&self, key: &str) -> Standing {
-        match self.stale {
+        match &self.stale {
             _ if !self.kept.contains(key) => Standing::Nothing,
             None => Standing::Whole,
-            Some(stale) => Standing::Java(stale),
+            Some(stale) => Standing::Java(stale.clone()),
         }
     }
 
@@ -102,8 +104,8 @@ impl Room {
             return Ok(());
         }
         let known = key.is_some_and(|key| self.kept.contains(key)) && !self.recompiled;
-        let what = match self.stale {
-            Some(Stale { main: false, .. }) if known => Wipe::Tests,
+        let what = match &self.stale {
+            Some(stale) if known && stale.main.is_empty() => Wipe::Tests,
             None if known => return Ok(()),
             _ => Wipe::All,
         };

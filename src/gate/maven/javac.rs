@@ -14,6 +14,7 @@ mod aside;
 mod mentions;
 mod origins;
 mod part;
+mod plugins;
 mod side;
 #[cfg(test)]
 mod tests;
@@ -32,10 +33,8 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 /// Services by which classes take part in compiling others.
-const COMPILER_SERVICES: [&str; 2] = [
-    "META-INF/services/javax.annotation.processing.Processor",
-    "META-INF/services/com.sun.source.util.Plugin",
-];
+const COMPILER_SERVICES: [&str; 2] =
+    ["META-INF/services/javax.annotation.processing.Processor", plugins::SERVICE];
 /// Makes javac tell of every round of annotation processing: there are none without processors.
 const TELL_ROUNDS: &str = "-XprintRounds";
 const ROUND: &str = "Round ";
@@ -78,7 +77,7 @@ impl<'a> Javac<'a> {
         usual.then_some(Self { calls, program, home, main, tests, test_classes })
     }
 
-    /// Whether annotations were processed, when it makes the classes that stand there, which Maven made of the
+    /// Whether others took part in compiling, when it makes the classes that stand there, which Maven made of the
     /// same sources; nothing when it does not. They stand there again afterwards.
     pub(super) fn proves(&self) -> Result<Option<Processed>, Stop> {
         let Some(main) = self.proves_side(&self.main)? else { return Ok(None) };
@@ -96,7 +95,8 @@ impl<'a> Javac<'a> {
         let compiled = self.compile_whole(side)?;
         let same = compiled.is_some() && aside.is_made_again(side).unwrap_or(false);
         aside.restore(side.classes).map_err(|error| disk(&error))?;
-        Ok(compiled.filter(|_| same).map(|compiled| compiled.rounds))
+        let plugins = || side.argument("-classpath").is_none_or(plugins::any);
+        Ok(compiled.filter(|_| same).map(|compiled| compiled.rounds || plugins()))
     }
 
     /// Compiles what changed of each side, and what sees the change.
@@ -111,8 +111,7 @@ impl<'a> Javac<'a> {
             };
             // Classes that take part in compiling the tests do so with their code.
             let helped = self.tests.as_ref().is_some_and(Side::is_helped);
-            let takes_part = COMPILER_SERVICES.iter().any(|service| self.main.classes.join(service).exists());
-            seen = if helped || takes_part { Seen::Anything } else { by_others };
+            seen = if helped || self.main.takes_part() { Seen::Anything } else { by_others };
         }
         match &self.tests {
             Some(_) if stale.tests.is_empty() && seen == Seen::nothing() => Ok(true),

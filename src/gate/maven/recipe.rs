@@ -40,7 +40,7 @@ pub(super) struct Recipe {
     pub(super) tests: Option<Call>,
 }
 
-/// Whether annotations were processed where a build was proven.
+/// Whether annotations were processed, or plugins of the compiler could be found, where a build was proven.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Processed {
     /// In production code.
@@ -56,7 +56,7 @@ pub(super) struct Call {
     pub(super) arguments: Vec<String>,
     /// Which source files it is for, where that is not all that there are.
     pub(super) chosen: Option<Chosen>,
-    /// Annotations are processed, or nobody has looked yet.
+    /// See [`Processed`]; also where nobody has looked yet.
     pub(super) processed: bool,
 }
 

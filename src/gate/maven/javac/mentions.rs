@@ -48,41 +48,46 @@ pub(super) fn spelled(text: &[u8], known: &BTreeSet<String>) -> BTreeSet<String>
         return known.clone();
     }
     let plain = unescaped(text);
-    let words = plain.split(|byte| !is_part(*byte)).filter_map(|word| std::str::from_utf8(word).ok());
-    words.filter_map(|word| known.get(word)).cloned().collect()
+    // javac drops characters that can be ignored in a name (§3.8), all of them control characters or not ASCII.
+    let dropped: Vec<u8> = plain.iter().copied().filter(|byte| !is_ignored(*byte)).collect();
+    let mut found = BTreeSet::new();
+    for text in [plain, dropped] {
+        let words = text.split(|byte| !is_part(*byte)).filter_map(|word| std::str::from_utf8(word).ok());
+        found.extend(words.filter_map(|word| known.get(word)).cloned());
+    }
+    found
 }
 
 fn is_part(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'$')
 }
 
-/// The text with the characters that its Unicode escapes stand for, where these can be part of a name, and a
-/// blank for any other. Backslashes stand in strings and comments alone, so it does not matter that an escaped
-/// one begins no escape.
+fn is_ignored(byte: u8) -> bool {
+    !byte.is_ascii() || byte.is_ascii_control() && !matches!(byte, b'\t' | b'\n' | b'\r' | b'\x0c')
+}
+
+/// The text with what its Unicode escapes stand for; one byte that is not ASCII for each character that is not.
+/// Backslashes stand in strings and comments alone, so it does not matter that an escaped one begins no escape.
 fn unescaped(text: &[u8]) -> Vec<u8> {
     let mut plain = Vec::with_capacity(text.len());
     let mut rest = text;
     while let Some((&byte, after)) = rest.split_first() {
-        rest = after;
         let escape = (byte == b'\\').then(|| escape(after)).flatten();
-        if let Some((character, end)) = escape {
-            plain.push(character.filter(|byte| is_part(*byte)).unwrap_or(b' '));
-            rest = end;
-        } else {
-            plain.push(byte);
-        }
+        let (character, end) = escape.unwrap_or((byte, after));
+        plain.push(character);
+        rest = end;
     }
     plain
 }
 
 /// What `u0041` (any number of `u`) behind a backslash stands for, and all that follows it.
-fn escape(text: &[u8]) -> Option<(Option<u8>, &[u8])> {
+fn escape(text: &[u8]) -> Option<(u8, &[u8])> {
     let marks = text.iter().take_while(|byte| **byte == b'u').count();
     let (digits, rest) = text[marks..].split_first_chunk::<4>().filter(|_| marks > 0)?;
-    let digits =
-        std::str::from_utf8(digits).ok().filter(|digits| digits.bytes().all(|b| b.is_ascii_hexdigit()))?;
+    let is_number = digits.iter().all(u8::is_ascii_hexdigit);
+    let digits = std::str::from_utf8(digits).ok().filter(|_| is_number)?;
     let value = u32::from_str_radix(digits, 16).ok()?;
-    Some((u8::try_from(value).ok(), rest))
+    Some((u8::try_from(value).ok().filter(u8::is_ascii).unwrap_or(0x80), rest))
 }
 
 #[cfg(test)]
@@ -111,6 +116,10 @@ mod tests {
             (r"x\u0020Foo", &["Foo"]),
             (r"x\u00e9Foo", &["Foo"]),
             (r"\u00zzFoo", &[]),
+            ("F\u{200b}oo", &["Foo"]),
+            ("F\u{ad}o\u{7f}o", &["Foo"]),
+            (r"F\u200bo\u0001o", &["Foo"]),
+            ("Foo\u{e9}Bar", &["Foo", "Bar"]),
             (r"'\u", &[]),
             ("é Foo", &["Foo"]),
         ] {

@@ -38,14 +38,30 @@ impl Origins {
         self.0.get(source).into_iter().flatten()
     }
 
+    /// The folders of its packages.
+    pub(super) fn packages(&self) -> BTreeSet<&Path> {
+        self.0.keys().filter_map(|source| source.parent()).collect()
+    }
+
+    /// The names of class files that hold a `$`: most are of nested classes.
+    pub(super) fn nested(&self) -> impl Iterator<Item = &str> {
+        let stems = self.0.values().flatten().filter_map(|class| class.file_stem()?.to_str());
+        stems.filter(|stem| stem.contains('$'))
+    }
+
     /// Every name that could be that of a top-level class of the source; nothing where one is not ASCII.
     pub(super) fn names(&self, source: &Path) -> Option<BTreeSet<String>> {
         let mut names = BTreeSet::new();
         for class in self.classes(source) {
             let stem = class.file_stem()?.to_str().filter(|stem| stem.is_ascii())?;
-            let ends = stem.match_indices('$').map(|(at, _)| at).filter(|at| *at > 0);
-            names.extend(ends.chain([stem.len()]).map(|end| stem[..end].to_owned()));
+            names.extend(beginnings(stem).map(str::to_owned));
         }
         Some(names)
     }
+}
+
+/// The beginnings of a class file's name that could be the name of its top-level class.
+pub(super) fn beginnings(stem: &str) -> impl Iterator<Item = &str> {
+    let ends = stem.match_indices('$').map(|(at, _)| at).filter(|at| *at > 0);
+    ends.chain([stem.len()]).map(|end| &stem[..end])
 }

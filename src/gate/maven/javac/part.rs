@@ -2,18 +2,30 @@
 //!
 //! Owns: which files these are, and when the classes that come out may stand beside the rest.
 //!
-//! Promises: what stands in the end is what compiling the whole side makes. Compiled are the files that changed
-//! and, where a compiler sees a difference in their classes, every file from which a chain of mentions leads to
-//! one of these: no other can come out otherwise. Nothing is compiled in part where a class does not tell its
-//! source, where other classes take part in compiling (they may look at all files at once), or where most files
-//! would be compiled anyway. Classes are put in place only when all of them are made; those of before are
+//! Promises: what stands in the end runs and looks to compilers as what compiling the whole side makes. It has
+//! the same bytes but for names in debugging tables: javac calls the parameters of an anonymous class's constructor
+//! as the superclass's source does, and class files do not tell. Compiled are the files that changed and, where a
+//! compiler sees a difference in their classes, every file from which a chain of mentions leads to one of these, by
+//! the words in sources and the names in class files. Nothing is compiled in part where most files would be
+//! compiled anyway, or where that would not be all:
+//!
+//! - a class does not tell its source, or a source stands elsewhere than its package says;
+//! - processors or plugins take part in compiling: they may look at all files at once;
+//! - a package is gone: files that import all of it no longer compile;
+//! - a source spells the name of a nested class's file, which would be found beside the other classes, or the
+//!   name of a source that the build leaves out, which javac would find for the whole.
+//!
+//! A chain that leads through a library that was built on the module's own classes is followed where class files
+//! name them, which constants do not. Classes are put in place only when all of them are made; those of before are
 //! gone then.
 //!
 //! Refuses to know: why files changed, how javac is called.
 
+use super::super::chosen::Chosen;
 use super::mentions::{Mentions, spelled};
-use super::origins::Origins;
+use super::origins::{Origins, beginnings};
 use super::side::{Side, files, interfaces, is_class, read};
+use crate::gate::class_file;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -46,13 +58,15 @@ impl<'a> Part<'a> {
     pub(super) fn of(side: &'a Side<'a>, changed: &BTreeSet<PathBuf>) -> Option<Self> {
         let is_plain =
             |name: &str| ENCODINGS.iter().any(|start| name.to_ascii_lowercase().starts_with(start));
-        if side.call.processed || side.is_helped() || !side.argument("-encoding").is_none_or(is_plain) {
+        let by_others = side.call.processed || side.is_helped() || side.takes_part();
+        if by_others || !side.argument("-encoding").is_none_or(is_plain) {
             return None;
         }
         let there = side.files_to_compile()?;
         let before = Origins::read(side.classes)?;
         // A class whose source is nowhere may be another file's that stands elsewhere than its package says.
-        if !before.sources().all(|source| there.contains(source) || changed.contains(source)) {
+        let gone = |source: &PathBuf| changed.contains(source) && !side.sources.join(source).exists();
+        if !before.sources().all(|source| there.contains(source) || gone(source)) {
             return None;
         }
         let beside = side.classes.parent()?;
@@ -78,10 +92,19 @@ impl<'a> Part<'a> {
         self.room.path().join("none")
     }
 
-    /// The files to compile; nothing where it is no use to compile them alone.
+    /// The files to compile; nothing where it is no use to compile them alone, or where that is not the same.
     pub(super) fn to_compile(&self) -> Option<BTreeSet<PathBuf>> {
         let files: BTreeSet<PathBuf> = self.taken.intersection(&self.there).cloned().collect();
-        (2 * files.len() <= self.there.len()).then_some(files)
+        if 2 * files.len() > self.there.len() {
+            return None;
+        }
+        let left_out = self.side.call.chosen.iter().flat_map(Chosen::left_out);
+        let left_out = left_out.filter_map(|file| file.file_stem()?.to_str());
+        let odd: BTreeSet<String> = self.before.nested().chain(left_out).map(str::to_owned).collect();
+        let is_plain = |file: &PathBuf| {
+            read(&self.side.sources.join(file)).is_ok_and(|text| spelled(&text, &odd).is_empty())
+        };
+        files.iter().all(is_plain).then_some(files)
     }
 
     /// Adds files: their classes are moved out of the others' sight, and nothing is made yet.
@@ -106,11 +129,13 @@ impl<'a> Part<'a> {
     pub(super) fn outcome(&self, seen: &BTreeSet<String>) -> Option<Outcome> {
         let made = Origins::read(&self.new_classes())?;
         let others = files(&self.new_classes()).ok()?.iter().any(|file| !is_class(file));
-        if others || !made.sources().all(|source| self.taken.contains(source)) {
+        if others || !made.sources().all(|source| self.taken.contains(source)) || self.lacks_package(&made) {
             return None;
         }
         let mut names = seen.clone();
-        for source in &self.taken {
+        for source in self.taken.iter().filter(|source| !source.ends_with("package-info.java")) {
+            // Its classes may be those that another source seems to have.
+            self.before.classes(source).chain(made.classes(source)).next()?;
             if !self.looks_as_before(source, &made) {
                 names.extend(self.before.names(source)?);
                 names.extend(made.names(source)?);
@@ -126,6 +151,14 @@ impl<'a> Part<'a> {
             return Some(Outcome::Whole(names));
         }
         Some(Outcome::Lacks(seeing))
+    }
+
+    /// True when a package has no class any more.
+    fn lacks_package(&self, made: &Origins) -> bool {
+        let kept = self.before.sources().filter(|source| !self.taken.contains(*source));
+        let mut now: BTreeSet<&Path> = kept.filter_map(|source| source.parent()).collect();
+        now.extend(made.packages());
+        !self.before.packages().is_subset(&now)
     }
 
     /// Puts the classes of before back: the side is compiled whole instead.
@@ -158,12 +191,35 @@ impl<'a> Part<'a> {
             declared.insert(source.clone(), all);
         }
         let known = declared.values().flatten().chain(names).cloned().collect();
-        let read = |source: &PathBuf| {
+        let of_source = |source: &PathBuf| {
             let text = read(&self.side.sources.join(source)).ok()?;
-            Some((source.clone(), spelled(&text, &known)))
+            let mut all = spelled(&text, &known);
+            all.extend(self.named_in_classes(source, made, &known)?);
+            Some((source.clone(), all))
         };
-        let spelled = self.there.iter().map(read).collect::<Option<_>>()?;
+        let spelled = self.there.iter().map(of_source).collect::<Option<_>>()?;
         Some(Mentions { declared, spelled })
+    }
+
+    /// Those of the names that the class files of a source name, whatever the source spells.
+    fn named_in_classes(
+        &self,
+        source: &Path,
+        made: Option<&Origins>,
+        known: &BTreeSet<String>,
+    ) -> Option<BTreeSet<String>> {
+        let (folder, origins) = match made {
+            Some(made) if self.taken.contains(source) => (self.new_classes(), made),
+            _ => (self.side.classes.to_owned(), &self.before),
+        };
+        let mut names = BTreeSet::new();
+        for class in origins.classes(source) {
+            for name in class_file::names(&read(&folder.join(class)).ok()?) {
+                let stem = name.rsplit('/').next().unwrap_or_default();
+                names.extend(beginnings(stem).filter_map(|name| known.get(name)).cloned());
+            }
+        }
+        Some(names)
     }
 }
 

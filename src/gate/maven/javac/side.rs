@@ -9,6 +9,7 @@
 
 use super::super::compiling::Resource;
 use super::super::recipe::Call;
+use super::COMPILER_SERVICES;
 use crate::gate::{class_file, classes};
 use crate::sys::disk::read_beginning;
 use std::collections::{BTreeMap, BTreeSet};
@@ -44,6 +45,11 @@ impl Side<'_> {
     pub(super) fn is_helped(&self) -> bool {
         let helps = ["-processor", "--processor", "-Xplugin"];
         self.call.arguments.iter().any(|word| helps.iter().any(|start| word.starts_with(start)))
+    }
+
+    /// True when its own classes are for taking part in compiling others.
+    pub(super) fn takes_part(&self) -> bool {
+        COMPILER_SERVICES.iter().any(|service| self.classes.join(service).exists())
     }
 
     /// The value of an option.
@@ -115,14 +121,17 @@ fn is_compiled_by_default(file: &Path) -> bool {
             .all(|part| part.is_some_and(|part| name(part) && !LEFT_OUT.contains(&part)))
 }
 
-/// What a compiler sees of some classes in a folder; nothing where that cannot be told of each.
+/// What a compiler sees of some classes in a folder, and the source that each names; nothing where the first
+/// cannot be told of each.
 pub(super) fn interfaces(
     folder: &Path,
     classes: impl IntoIterator<Item = PathBuf>,
-) -> Option<BTreeMap<PathBuf, String>> {
+) -> Option<BTreeMap<PathBuf, (String, Option<String>)>> {
     let seen = |file: PathBuf| {
-        let interface = class_file::interface(&read(&folder.join(&file)).ok()?)?;
-        Some((file, interface))
+        let bytes = read(&folder.join(&file)).ok()?;
+        // javac warns of a class that is used outside of the file that it stands in.
+        let source = class_file::source_file(&bytes).map(str::to_owned);
+        Some((file, (class_file::interface(&bytes)?, source)))
     };
     classes.into_iter().map(seen).collect()
 }

@@ -11,7 +11,7 @@ use crate::sys::{Ended, ProcessId, ProcessSpec, Running, Spawn};
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Mutex, OnceLock};
 use std::time::Duration;
 
@@ -40,7 +40,7 @@ const MODULE: &[(&str, &str)] = &[
     ("main/c/More.java", "package c; class More { }"),
     ("main/c/Most.java", "package c; class Most { }"),
     ("main/c/Last.java", "package c; class Last { String s = \"of Alone\"; }"),
-    ("test/a/BaseTest.java", "package a; public class BaseTest { int f() { return new Base().one(); } }"),
+    ("test/a/BaseTest.java", "package a; public class BaseTest { long f() { return new Base().one(); } }"),
     (
         "test/b/UserTest.java",
         "package b; public class UserTest { long f() { return new User().get().one(); } }",
@@ -129,6 +129,11 @@ const EDITS: &[Row] = &[
         &[&["Alone"], &["Alone", "Last"], &["AloneTest"]],
     ),
     (
+        "a test's class that hides one of production code, which another test uses unnamed",
+        &[("test/a/Base.java", Some("package a; public class Base { public long one() { return 1; } }"))],
+        &[&["Base"], &["Base", "BaseTest", "UserTest"]],
+    ),
+    (
         "what most files see is compiled whole",
         &[
             (
@@ -203,7 +208,10 @@ impl Module {
         };
         // The last folder is for those that want to bring something along.
         let main = call("out/classes", format!("{}:{}", at("out/classes"), at("library")));
-        let tests = call("out/test-classes", format!("{}:{}", at("out/test-classes"), at("out/classes")));
+        let tests = call(
+            "out/test-classes",
+            format!("{}:{}:{}", at("out/test-classes"), at("out/classes"), at("library")),
+        );
         let module = Self { arguments: [main, tests], home };
         for (file, text) in MODULE {
             module.edit(&[(file, Some(text))]);
@@ -286,16 +294,20 @@ impl Module {
         }
     }
 
-    /// Makes the edits, compiles what they call for, and compares with everything compiled; which classes
-    /// were compiled.
-    fn is_made_again(&self, edits: &[Edit]) -> Vec<BTreeSet<String>> {
-        self.has_classes();
+    /// Makes the edits and compiles what they call for; what came of it, and for which classes the compiler was
+    /// called, call by call.
+    fn remade(&self, edits: &[Edit]) -> (Option<bool>, Vec<BTreeSet<String>>) {
         self.edit(edits);
         let below = |side: &str| -> BTreeSet<PathBuf> {
             edits.iter().filter_map(|(file, _)| file.strip_prefix(side)).map(PathBuf::from).collect()
         };
         let stale = Stale { main: below("main/"), tests: below("test/"), infos: false };
-        let (made, calls) = self.with(|javac| javac.remake(&stale).ok());
+        self.with(|javac| javac.remake(&stale).ok())
+    }
+
+    /// Compares what [`Module::remade`] leaves with everything compiled; which classes were compiled.
+    fn is_made_again(&self, edits: &[Edit]) -> Vec<BTreeSet<String>> {
+        let (made, calls) = self.remade(edits);
         assert_eq!(made, Some(true), "{edits:?}");
         let part = self.classes();
         self.compile_whole();
@@ -304,6 +316,37 @@ impl Module {
         assert!(part == whole, "the same bytes: {edits:?}");
         calls
     }
+
+    /// The module with its classes, of these sources more.
+    fn with_more(more: &[Edit]) -> Self {
+        let module = Self::new();
+        module.edit(more);
+        module.compile_whole();
+        module
+    }
+
+    /// A library that the module is compiled with, made of these sources; some of its class files are taken
+    /// away again.
+    #[expect(clippy::disallowed_methods, reason = "the test makes a library with the real javac")]
+    fn library(&self, sources: &[(&str, &str)], not_in_it: &[&str]) {
+        let library = self.home.path().join("library");
+        let mut javac = std::process::Command::new("javac");
+        javac.args(["-proc:none", "-d"]).arg(&library);
+        for (file, text) in sources {
+            let path = self.home.path().join("library-sources").join(file);
+            fs_err::create_dir_all(path.parent().unwrap()).unwrap();
+            fs_err::write(&path, text).unwrap();
+            javac.arg(path);
+        }
+        assert!(javac.status().unwrap().success());
+        for file in not_in_it {
+            fs_err::remove_file(library.join(file)).unwrap();
+        }
+    }
+}
+
+fn sizes(calls: &[BTreeSet<String>]) -> Vec<usize> {
+    calls.iter().map(BTreeSet::len).collect()
 }
 
 #[expect(clippy::disallowed_methods, reason = "the test looks for the real javac")]
@@ -323,7 +366,9 @@ fn a_part_comes_out_as_of_the_whole_and_no_more_is_compiled_than_sees_the_change
         return;
     }
     for (what, edits, expected) in EDITS {
-        let calls = Module::new().is_made_again(edits);
+        let module = Module::new();
+        module.has_classes();
+        let calls = module.is_made_again(edits);
         if *what == "what most files see is compiled whole" {
             assert_eq!(calls.last().unwrap().len(), 10, "{what}: {calls:?}");
             continue;
@@ -339,29 +384,36 @@ const PROCESSOR: &str = "package p; import javax.annotation.processing.*; import
     @SupportedAnnotationTypes(\"*\") public class Looks extends AbstractProcessor {
     public boolean process(java.util.Set<? extends TypeElement> a, RoundEnvironment r) { return false; } }";
 
+/// A plugin that starts without being asked for.
+const PLUGIN: &str = "package p; public class Starts implements com.sun.source.util.Plugin {
+    public String getName() { return \"Starts\"; } public boolean autoStart() { return true; }
+    public void init(com.sun.source.util.JavacTask task, String... arguments) { } }";
+
 #[test]
-#[expect(clippy::disallowed_methods, reason = "the test makes a library with the real javac")]
-fn where_annotations_are_processed_the_side_is_compiled_whole() {
+fn where_others_take_part_in_compiling_the_side_is_compiled_whole() {
     if !has_javac() {
         return;
     }
     let mut module = Module::new();
-    let library = module.home.path().join("library");
-    fs_err::create_dir_all(library.join("META-INF/services")).unwrap();
-    let source = module.home.path().join("Looks.java");
-    fs_err::write(&source, PROCESSOR).unwrap();
-    let mut javac = std::process::Command::new("javac");
-    assert!(javac.args(["-proc:none", "-d"]).args([&library, &source]).status().unwrap().success());
-    let service = library.join("META-INF/services/javax.annotation.processing.Processor");
-    fs_err::write(service, "p.Looks\n").unwrap();
-    let calls = module.is_made_again(EDITS[0].1);
-    assert_eq!(calls.iter().map(BTreeSet::len).collect::<Vec<_>>(), [1, 13], "{calls:?}");
+    module.has_classes();
+    module.library(&[("p/Looks.java", PROCESSOR), ("p/Starts.java", PLUGIN)], &[]);
+    let services = module.home.path().join("library/META-INF/services");
+    fs_err::create_dir_all(&services).unwrap();
+    fs_err::write(services.join("javax.annotation.processing.Processor"), "p.Looks\n").unwrap();
+    assert_eq!(sizes(&module.is_made_again(EDITS[0].1)), [1, 13]);
     let (proven, _) = module.with(|javac| javac.proves().ok());
-    assert_eq!(proven, Some(Some(Processed { main: true, tests: false })));
+    assert_eq!(proven, Some(Some(Processed { main: true, tests: true })));
     // Where the proof saw it, no part is tried.
     module.arguments[0].processed = true;
-    let calls = module.is_made_again(&[MODULE[0]].map(|(file, text)| (file, Some(text))));
-    assert_eq!(calls.iter().map(BTreeSet::len).collect::<Vec<_>>(), [13], "{calls:?}");
+    let (file, text) = MODULE[0];
+    assert_eq!(sizes(&module.is_made_again(&[(file, Some(text))])), [13]);
+
+    fs_err::remove_file(services.join("javax.annotation.processing.Processor")).unwrap();
+    let (proven, _) = module.with(|javac| javac.proves().ok());
+    assert_eq!(proven, Some(Some(Processed::default())));
+    fs_err::write(services.join("com.sun.source.util.Plugin"), "p.Starts\n").unwrap();
+    let (proven, _) = module.with(|javac| javac.proves().ok());
+    assert_eq!(proven, Some(Some(Processed { main: true, tests: true })), "a plugin may start by itself");
 }
 
 #[test]
@@ -369,22 +421,143 @@ fn a_class_that_tells_no_source_or_comes_of_another_one_is_not_made_alone() {
     if !has_javac() {
         return;
     }
-    // `javac -g:none` names no source; a source may stand elsewhere than its package says.
+    // `javac -g:none` names no source.
     let mut module = Module::new();
     for call in &mut module.arguments {
         *call.arguments.last_mut().unwrap() = "-g:none".to_owned();
     }
     module.compile_whole();
-    module.edit(EDITS[0].1);
-    let stale = Stale { main: BTreeSet::from(["a/Base.java".into()]), ..Stale::default() };
-    let (made, calls) = module.with(|javac| javac.remake(&stale).ok());
-    assert_eq!((made, calls.iter().map(BTreeSet::len).collect()), (Some(true), vec![13]), "{calls:?}");
+    let (made, calls) = module.remade(EDITS[0].1);
+    assert_eq!((made, sizes(&calls)), (Some(true), vec![13]), "{calls:?}");
 
+    // A source may stand elsewhere than its package says.
+    let astray = ("main/b/Astray.java", Some("package c; class Astray { int x; }"));
     let module = Module::new();
-    let astray = [("main/b/Astray.java", Some("package c; class Astray { int x; }"))];
-    module.edit(&astray);
-    let calls = module.is_made_again(&astray);
-    assert_eq!(calls.iter().map(BTreeSet::len).collect::<Vec<_>>(), [1, 14, 10], "{calls:?}");
+    module.has_classes();
+    assert_eq!(sizes(&module.is_made_again(&[astray])), [1, 14, 10]);
+    // So that its classes seem to be those of another one.
+    let hidden = ("main/b/Rest.java", Some("package c; class Astray { int x; }"));
+    for gone in [None, Some("// nothing")] {
+        let module = Module::with_more(&[hidden]);
+        let calls = module.is_made_again(&[(hidden.0, gone)]);
+        assert_eq!(calls.last().unwrap().len(), 10, "{calls:?}");
+        assert!(!module.classes().contains_key(Path::new("classes/c/Astray.class")));
+    }
+}
+
+#[test]
+fn what_only_the_whole_side_shows_is_not_overlooked() {
+    if !has_javac() {
+        return;
+    }
+    for (what, more, edits) in [
+        (
+            "the last class of a package goes, which a file imports",
+            &[
+                ("main/d/Only.java", Some("package d; class Only { }")),
+                ("main/b/Imports.java", Some("package b; import d.*; class Imports { }")),
+            ][..],
+            &[("main/d/Only.java", None)][..],
+        ),
+        (
+            "the same in a test",
+            &[
+                ("main/d/Only.java", Some("package d; class Only { }")),
+                ("test/b/Imports.java", Some("package b; import d.*; class Imports { }")),
+            ],
+            &[("main/d/Only.java", None)],
+        ),
+        (
+            "a nested class by the name of its file",
+            &[("main/b/Out.java", Some("package b; class Out { static class In { } }"))],
+            &[(
+                "main/b/Alone.java",
+                Some("package b; class Alone { int f() { return new Out$In().hashCode(); } }"),
+            )],
+        ),
+        (
+            "a class for the second time",
+            &[],
+            &[(
+                "main/b/Twice.java",
+                Some("package b; class Twice { } class Alone { int f() { return 1; } }"),
+            )],
+        ),
+        (
+            "a class for the second time, its name with a character that counts for nothing",
+            &[("main/b/Odd.java", Some("package b; class Odd { } class Bes\u{200b}ides { }"))],
+            &[("main/b/Besides.java", Some("package b; class Besides { }"))],
+        ),
+    ] {
+        let module = Module::with_more(more);
+        assert_eq!(module.remade(edits).0, Some(false), "{what}");
+    }
+}
+
+#[test]
+fn chains_of_mentions_are_followed_through_libraries_and_odd_characters() {
+    if !has_javac() {
+        return;
+    }
+    let thing =
+        |kind: &str| format!("package m; public class Thing {{ public {kind} value() {{ return 1; }} }}");
+    let module = Module::new();
+    let maker = "package lib; public class Maker { public static m.Thing make() { return new m.Thing(); } }";
+    module.library(&[("m/Thing.java", &thing("int")), ("lib/Maker.java", maker)], &["m/Thing.class"]);
+    let (before, after) = (thing("int").leak(), thing("long").leak());
+    module.edit(&[
+        ("main/m/Thing.java", Some(before)),
+        (
+            "main/b/ByMaker.java",
+            Some("package b; class ByMaker { long f() { return lib.Maker.make().value(); } }"),
+        ),
+        (
+            "test/b/ByMakerTest.java",
+            Some("package b; class ByMakerTest { long f() { return lib.Maker.make().value(); } }"),
+        ),
+    ]);
+    module.compile_whole();
+    let calls = module.is_made_again(&[("main/m/Thing.java", Some(after))]);
+    assert_eq!(sizes(&calls), [1, 2, 1], "{calls:?}");
+
+    let odd = ("main/b/Odd.java", Some("package b; class Odd { int f() { return a.Li\u{200b}mit.MAX; } }"));
+    let module = Module::with_more(&[odd]);
+    let limit =
+        ("main/a/Limit.java", Some("package a; public class Limit { public static final int MAX = 4; }"));
+    let calls = module.is_made_again(&[limit]);
+    assert!(calls[1].contains("Odd"), "{calls:?}");
+}
+
+#[test]
+fn a_source_that_the_build_leaves_out_is_not_found_for_a_part() {
+    if !has_javac() {
+        return;
+    }
+    let mut module = Module::new();
+    module.has_classes();
+    let compiled: Vec<&str> = MODULE.iter().filter_map(|(file, _)| file.strip_prefix("main/")).collect();
+    let chosen = serde_json::json!({ "compiled": compiled, "left_out": ["c/LeftOut.java"] });
+    module.arguments[0].chosen = Some(serde_json::from_value(chosen).unwrap());
+    module.edit(&[("main/c/LeftOut.java", Some("not even Java"))]);
+    assert_eq!(sizes(&module.is_made_again(EDITS[0].1)), [1]);
+    let spells =
+        [("main/b/Alone.java", Some("package b; class Alone { int f() { return 8; } /* LeftOut */ }"))];
+    assert_eq!(sizes(&module.is_made_again(&spells)), [13]);
+}
+
+#[test]
+fn a_class_that_moves_to_another_file_is_seen() {
+    if !has_javac() {
+        return;
+    }
+    let mut module = Module::new();
+    module.has_classes();
+    module.arguments[0].processed = true;
+    let moved = [
+        ("main/b/Two.java", Some("package b; class Two { }")),
+        ("main/b/Beside.java", Some("package b; class Beside { class In { } }")),
+    ];
+    assert_eq!(sizes(&module.is_made_again(&moved)), [14, 10]);
 }
 
 proptest! {
@@ -398,7 +571,9 @@ proptest! {
                 edits.extend(EDITS[row].1.iter().copied());
             }
             let edits: Vec<Edit> = edits.into_iter().collect();
-            Module::new().is_made_again(&edits);
+            let module = Module::new();
+            module.has_classes();
+            module.is_made_again(&edits);
         }
     }
 }

@@ -17,6 +17,7 @@ pub use classify::{
     is_state_file,
 };
 pub use java::enabled_tests;
+pub(crate) use java::unescaped;
 pub use lines::{lost_lines, removed_lines};
 pub use path::RepoPath;
 

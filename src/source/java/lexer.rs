@@ -18,9 +18,9 @@ pub(super) enum Token<'a> {
     Mark(u8),
 }
 
-/// Decodes `\uXXXX`, which Java does before everything else (so `\u002f*` opens a comment). What is not
-/// ASCII becomes a letter.
-pub(super) fn unescaped(source: &[u8]) -> Cow<'_, [u8]> {
+/// Decodes `\uXXXX`, which Java does before everything else (so `\u002f*` opens a comment; Java Language
+/// Specification §3.3). What is not ASCII becomes the byte `foreign`.
+pub(crate) fn unescaped(source: &[u8], foreign: u8) -> Cow<'_, [u8]> {
     if !source.windows(2).any(|pair| pair == b"\\u") {
         return Cow::Borrowed(source);
     }
@@ -30,7 +30,7 @@ pub(super) fn unescaped(source: &[u8]) -> Cow<'_, [u8]> {
         rest = tail;
         if byte != b'\\' {
             out.push(byte);
-        } else if let Some((decoded, after)) = unicode_escape(tail) {
+        } else if let Some((decoded, after)) = unicode_escape(tail, foreign) {
             out.push(decoded);
             rest = after;
         } else {
@@ -46,14 +46,14 @@ pub(super) fn unescaped(source: &[u8]) -> Cow<'_, [u8]> {
 }
 
 /// `uXXXX`, with any number of `u`.
-fn unicode_escape(tail: &[u8]) -> Option<(u8, &[u8])> {
+fn unicode_escape(tail: &[u8], foreign: u8) -> Option<(u8, &[u8])> {
     let letters = tail.iter().take_while(|&&byte| byte == b'u').count();
     let digits = tail.get(letters..letters + 4)?;
     if letters == 0 || !digits.iter().all(u8::is_ascii_hexdigit) {
         return None;
     }
     let value = u32::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok()?;
-    let byte = u8::try_from(value).ok().filter(u8::is_ascii).unwrap_or(b'x');
+    let byte = u8::try_from(value).ok().filter(u8::is_ascii).unwrap_or(foreign);
     Some((byte, &tail[letters + 4..]))
 }
 

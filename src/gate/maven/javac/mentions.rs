@@ -10,6 +10,7 @@
 //!
 //! Refuses to know: class files, folders, compilers.
 
+use crate::source::unescaped;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
@@ -44,11 +45,12 @@ impl Mentions {
 /// Those of the `known` names (ASCII) that a Java source spells: words of letters, digits, `_` and `$`, Unicode
 /// escapes read (§3.3). ASCII letters have to be bytes of their own.
 pub(super) fn spelled(text: &[u8], known: &BTreeSet<String>) -> BTreeSet<String> {
-    let plain = unescaped(text);
+    // What an escape stands for is dropped with its like, where it is not ASCII.
+    let plain = unescaped(text, 0x80);
     // javac drops characters that can be ignored in a name (§3.8), all of them control characters or not ASCII.
     let dropped: Vec<u8> = plain.iter().copied().filter(|byte| !is_ignored(*byte)).collect();
     let mut found = BTreeSet::new();
-    for text in [plain, dropped] {
+    for text in [&*plain, &dropped] {
         let words = text.split(|byte| !is_part(*byte)).filter_map(|word| std::str::from_utf8(word).ok());
         found.extend(words.filter_map(|word| known.get(word)).cloned());
     }
@@ -61,30 +63,6 @@ fn is_part(byte: u8) -> bool {
 
 fn is_ignored(byte: u8) -> bool {
     !byte.is_ascii() || byte.is_ascii_control() && !matches!(byte, b'\t' | b'\n' | b'\r' | b'\x0c')
-}
-
-/// The text with what its Unicode escapes stand for; one byte that is not ASCII for each character that is not.
-/// Backslashes stand in strings and comments alone, so it does not matter that an escaped one begins no escape.
-fn unescaped(text: &[u8]) -> Vec<u8> {
-    let mut plain = Vec::with_capacity(text.len());
-    let mut rest = text;
-    while let Some((&byte, after)) = rest.split_first() {
-        let escape = (byte == b'\\').then(|| escape(after)).flatten();
-        let (character, end) = escape.unwrap_or((byte, after));
-        plain.push(character);
-        rest = end;
-    }
-    plain
-}
-
-/// What `u0041` (any number of `u`) behind a backslash stands for, and all that follows it.
-fn escape(text: &[u8]) -> Option<(u8, &[u8])> {
-    let marks = text.iter().take_while(|byte| **byte == b'u').count();
-    let (digits, rest) = text[marks..].split_first_chunk::<4>().filter(|_| marks > 0)?;
-    let is_number = digits.iter().all(u8::is_ascii_hexdigit);
-    let digits = std::str::from_utf8(digits).ok().filter(|_| is_number)?;
-    let value = u32::from_str_radix(digits, 16).ok()?;
-    Some((u8::try_from(value).ok().filter(u8::is_ascii).unwrap_or(0x80), rest))
 }
 
 #[cfg(test)]

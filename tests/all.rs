@@ -1,19 +1,19 @@
-//! The one test binary: what needs the real binary, real tools or real files; a module for each area.
+//! Tests of the real binary, of real git, processes and files; a module for each area.
 
 #[cfg(test)]
 mod cli;
-#[cfg(test)]
-mod demo;
 #[cfg(test)]
 mod example;
 #[cfg(test)]
 mod fuzz;
 #[cfg(test)]
-mod gate;
-#[cfg(test)]
 mod git;
 #[cfg(test)]
-mod support;
+mod readme;
+#[cfg(test)]
+mod support {
+    pub(crate) mod tools;
+}
 #[cfg(test)]
 mod sys;
 #[cfg(test)]

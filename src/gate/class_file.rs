@@ -10,8 +10,6 @@ mod annotations;
 mod interface;
 mod names;
 mod origin;
-#[cfg(test)]
-mod tests;
 
 pub(crate) use names::names;
 
@@ -27,13 +25,13 @@ use crate::task;
 /// `None` when it cannot be told, and the class is to be treated as changed: no class file, a truncated one,
 /// bytes after its end, an index that leads to the wrong kind of constant, an attribute that is not known (its
 /// indexes could not be followed; so module descriptors too), values nested too deep, a class that Kotlin made.
-pub(crate) fn interface(bytes: &[u8]) -> Option<String> {
+pub fn interface(bytes: &[u8]) -> Option<String> {
     interface::encoded(bytes).map(|encoded| task::digest(&encoded))
 }
 
 /// The name of the source file that a compiler made this class of, without a folder; `None` where the class file
 /// does not tell, is none, or is not whole.
-pub(crate) fn source_file(bytes: &[u8]) -> Option<&str> {
+pub fn source_file(bytes: &[u8]) -> Option<&str> {
     origin::source_file(bytes)
 }
 

@@ -10,7 +10,7 @@
 mod base;
 mod calls;
 mod changed_tests;
-mod class_file;
+pub mod class_file;
 mod classes;
 mod command;
 mod jvm;

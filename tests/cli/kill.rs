@@ -146,3 +146,25 @@ fn a_signal_during_a_gate_ends_the_gate() {
     project.ralph(&["run"]).code(0);
     assert_complete(&project);
 }
+
+/// A gate that kills the ralph that runs it, once.
+const LINT: &str = r#"
+cd "${0%/*}"
+echo run >> lint.log
+[ "$(wc -l < lint.log)" -gt 1 ] || kill -9 "$(sed 's/^process \([0-9]*\) .*/\1/' .ralph/state/lock)"
+"#;
+
+#[test]
+fn a_run_that_was_killed_in_a_gate_goes_on_and_claims_no_edit_of_tasks() {
+    let project = Project::new("- [ ] 1. Do it\n- [ ] 1.LINT Is it tidy?\n");
+    project.write("lint.sh", LINT);
+    let gate = project.path("lint.sh");
+    project.config(&format!("gates:\n  LINT: {{run: [sh, {}]}}\n", gate.display()));
+    project.ralph(&["run"]).code(-1);
+    let second = project.ralph(&["run"]).code(0);
+    assert!(!second.out.contains("put back"), "nobody changed tasks.md: {}", second.out);
+    assert_eq!(project.read("tasks.md"), "- [x] 1. Do it\n- [x] 1.LINT Is it tidy?\n");
+    assert_eq!(project.read("lint.log"), "run\nrun\n");
+    assert_eq!(project.story(), ["1.=ACCEPTED", "1.LINT=INTERRUPTED", "1.LINT=LINT PASS"]);
+    assert_chain(&project);
+}

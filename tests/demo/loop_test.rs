@@ -1,10 +1,21 @@
 //! What the demo's workspace shows of the loop.
 
-use super::text::journal;
 use super::{Demo, Entry, root};
+use crate::support::needs::tests;
+use ralph::journal::{Ending, JournalError, replay};
 use regex_lite::Regex;
 use serde_json::Value;
 use std::collections::BTreeSet;
+
+/// The tags of a journal's records, and where it ends.
+fn journal(bytes: &[u8]) -> Result<(Vec<String>, Ending), JournalError> {
+    let mut tags = Vec::new();
+    let ending = replay(bytes, |record| -> Result<(), JournalError> {
+        tags.push(record.tag().to_owned());
+        Ok(())
+    })?;
+    Ok((tags, ending))
+}
 
 /// All records of the journal, after its chain was checked.
 fn facts(demo: &Demo) -> Vec<Value> {
@@ -31,9 +42,8 @@ fn paths(changes: &Value) -> Vec<String> {
 const SHIPPING: &str = "orders/src/main/java/org/example/orders/Shipping.java";
 const SHIPPING_TEST: &str = "orders/src/test/java/org/example/orders/ShippingTest.java";
 
-#[test]
 fn it_ends_well_and_says_each_iteration() {
-    let Some(demo) = Demo::get() else { return };
+    let demo = Demo::get();
     assert_eq!(demo.code, Some(0), "{}\n{}", demo.stdout, demo.stderr);
     let bad =
         |line: &&str| ["error:", "hint:", "stopped:", "waiting"].iter().any(|word| line.starts_with(word));
@@ -41,9 +51,21 @@ fn it_ends_well_and_says_each_iteration() {
     assert!(demo.stdout.contains("\nAll required boxes are ticked.\n"), "{}", demo.stdout);
 }
 
-#[test]
+/// Where the README's session keeps its workspace.
+const SHOWN: &str = "/tmp/ralph-demo";
+
+fn its_output_is_the_session_in_the_readme() {
+    let demo = Demo::get();
+    let readme = fs_err::read_to_string(root().join("README.md")).unwrap();
+    let block =
+        readme.split("<!-- session -->\n").nth(1).unwrap().split("\n<!-- /session -->").next().unwrap();
+    let printed = demo.stdout.replace(demo.path().to_str().unwrap(), SHOWN);
+    let expected = format!("```console\n$ ralph demo --into {SHOWN}\n{printed}```");
+    assert_eq!(block, expected, "put the output of `ralph demo --into {SHOWN}` there");
+}
+
 fn it_ticks_every_required_box_and_changes_no_other_byte() {
-    let Some(demo) = Demo::get() else { return };
+    let demo = Demo::get();
     let template = fs_err::read_to_string(root().join(".ralph-example/tasks.md")).unwrap();
     let mut in_fence = false;
     let ticked = |line: &str| {
@@ -63,9 +85,8 @@ fn it_ticks_every_required_box_and_changes_no_other_byte() {
 
 /// The tale: a reviewer and a rework that changes only tests stand between the production change of task 2
 /// and the gate that passes it, and the gate still judges (design §3 "The family's changes").
-#[test]
 fn each_iteration_has_its_verdict() {
-    let Some(demo) = Demo::get() else { return };
+    let demo = Demo::get();
     let entries = demo.entries();
     let told: Vec<String> = entries
         .iter()
@@ -95,9 +116,8 @@ fn each_iteration_has_its_verdict() {
     assert_eq!(told, expected);
 }
 
-#[test]
 fn the_gate_fails_once_with_named_survivors_then_passes_and_skips_what_has_no_java() {
-    let Some(demo) = Demo::get() else { return };
+    let demo = Demo::get();
     let entries = demo.entries();
     let headlines: Vec<&str> = entries.iter().map(|entry| entry.headline.as_str()).collect();
     let gate: Vec<&str> = headlines.into_iter().filter(|line| line.starts_with("PITEST ")).collect();
@@ -128,9 +148,8 @@ fn the_gate_fails_once_with_named_survivors_then_passes_and_skips_what_has_no_ja
 }
 
 /// The gates of tasks 1 and 2 follow on a reviewer, with real Maven and PIT beside it.
-#[test]
 fn a_verdict_is_found_beside_the_reviewer_before_the_gate_and_counts_once() {
-    let Some(demo) = Demo::get() else { return };
+    let demo = Demo::get();
     let facts = facts(demo);
     let ahead = of_kind(&facts, "gate-judged-ahead");
     let gates = of_kind(&facts, "gate-ended");
@@ -148,9 +167,8 @@ fn a_verdict_is_found_beside_the_reviewer_before_the_gate_and_counts_once() {
     assert!(!told(13).contains("ahead of need"), "no reviewer stood before it");
 }
 
-#[test]
 fn a_review_and_a_rework_of_tests_alone_do_not_empty_what_the_gate_judges() {
-    let Some(demo) = Demo::get() else { return };
+    let demo = Demo::get();
     let facts = facts(demo);
     let observed = of_kind(&facts, "observed");
     // Attempts in order: iterations without a gate are 1 2 3 4 5 7 8 9 10 12 14 16.
@@ -169,9 +187,8 @@ fn a_review_and_a_rework_of_tests_alone_do_not_empty_what_the_gate_judges() {
     assert_eq!(gates[2]["report"]["coverage"]["killed"], 18);
 }
 
-#[test]
 fn a_tick_that_the_agent_forged_is_put_back_and_said() {
-    let Some(demo) = Demo::get() else { return };
+    let demo = Demo::get();
     let kept = demo.text(".ralph/state/iter-9/tasks-of-the-agent.md");
     assert!(kept.contains("- [x] 2.PITEST"), "what the agent wrote is kept");
     let said = "- The agent wrote `[x]` for 2.PITEST; it was put back.";
@@ -190,9 +207,8 @@ fn a_tick_that_the_agent_forged_is_put_back_and_said() {
     assert_eq!((&before["kind"], &before["report"]["verdict"]), (&"gate-ended".into(), &"pass".into()));
 }
 
-#[test]
 fn the_journal_holds_a_whole_chain_and_progress_points_into_it() {
-    let Some(demo) = Demo::get() else { return };
+    let demo = Demo::get();
     let bytes = fs_err::read(demo.path().join(".ralph/state/journal.jsonl")).unwrap();
     let (tags, ending) = journal(&bytes).unwrap();
     assert_eq!((ending.torn, ending.newer), (0, None));
@@ -207,9 +223,8 @@ fn the_journal_holds_a_whole_chain_and_progress_points_into_it() {
     assert!(journal(forged.as_bytes()).is_err(), "a changed verdict breaks the chain");
 }
 
-#[test]
 fn questions_about_the_finished_workspace_have_answers() {
-    let Some(demo) = Demo::get() else { return };
+    let demo = Demo::get();
     let ask = |args: &[&str]| {
         let output = super::ralph().args(args).current_dir(demo.path()).output().unwrap();
         (output.status.code(), String::from_utf8(output.stdout).unwrap())
@@ -221,4 +236,19 @@ fn questions_about_the_finished_workspace_have_answers() {
     assert_eq!(ask(&["diff", "2."]), (Some(0), format!("{SHIPPING}\n{SHIPPING_TEST}\n")));
     let (code, found) = ask(&["check"]);
     assert_eq!(code, Some(0), "{found}");
+}
+
+tests! {
+    maven: [
+        it_ends_well_and_says_each_iteration,
+        its_output_is_the_session_in_the_readme,
+        it_ticks_every_required_box_and_changes_no_other_byte,
+        each_iteration_has_its_verdict,
+        the_gate_fails_once_with_named_survivors_then_passes_and_skips_what_has_no_java,
+        a_verdict_is_found_beside_the_reviewer_before_the_gate_and_counts_once,
+        a_review_and_a_rework_of_tests_alone_do_not_empty_what_the_gate_judges,
+        a_tick_that_the_agent_forged_is_put_back_and_said,
+        the_journal_holds_a_whole_chain_and_progress_points_into_it,
+        questions_about_the_finished_workspace_have_answers,
+    ]
 }

@@ -6,13 +6,9 @@
 //!
 //! Refuses to know: how ralph came to its decisions; the files it left are all that is read.
 
-mod killed;
-mod loop_test;
-mod readme;
-mod shell_loop;
-mod text;
+pub(crate) mod loop_test;
+pub(crate) mod shell_loop;
 
-use crate::support::tools::has_maven;
 use assert_cmd::Command;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
@@ -27,10 +23,10 @@ struct Demo {
 }
 
 impl Demo {
-    /// The run that all tests share; none where Maven is missing, which is said.
-    fn get() -> Option<&'static Self> {
-        static DEMO: OnceLock<Option<Demo>> = OnceLock::new();
-        DEMO.get_or_init(|| has_maven().then(Self::run)).as_ref()
+    /// The run that all tests share.
+    fn get() -> &'static Self {
+        static DEMO: OnceLock<Demo> = OnceLock::new();
+        DEMO.get_or_init(Self::run)
     }
 
     fn run() -> Self {

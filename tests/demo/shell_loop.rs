@@ -1,7 +1,7 @@
 //! The gate in a loop that is not ralph's: `tests/shell-loop/loop.sh`.
 
 use super::{cache, entries, root};
-use crate::support::tools::has_maven;
+use crate::support::needs::tests;
 use assert_cmd::Command;
 use std::path::Path;
 use tempfile::TempDir;
@@ -30,11 +30,7 @@ fn workspace() -> TempDir {
     folder
 }
 
-#[test]
 fn a_shell_loop_gets_a_fail_that_opens_the_box_then_a_pass() {
-    if !has_maven() {
-        return;
-    }
     let folder = workspace();
     let scripts = root().join("tests/shell-loop");
     let binary = Path::new(env!("CARGO_BIN_EXE_ralph")).parent().unwrap();
@@ -67,4 +63,10 @@ fn a_shell_loop_gets_a_fail_that_opens_the_box_then_a_pass() {
         "{:?}",
         fail.lines
     );
+}
+
+tests! {
+    maven: [
+        a_shell_loop_gets_a_fail_that_opens_the_box_then_a_pass,
+    ]
 }

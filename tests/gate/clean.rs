@@ -1,17 +1,14 @@
 //! The gate in a clean checkout, through the program: real git, real Maven, real PIT.
 
-use super::project::{JUnit, Pom, has_maven};
+use super::project::{JUnit, Pom};
 use super::workspace::{TESTS, Workspace, phases, strong, verdict};
 use super::{main_file, test_file};
+use crate::support::needs::tests;
 use assert_cmd::Command;
 use serde_json::Value;
 use std::os::unix::fs::PermissionsExt as _;
 
-#[test]
 fn what_is_not_committed_cannot_count_and_nothing_shows_in_the_repository() {
-    if !has_maven() {
-        return;
-    }
     let workspace = Workspace::new();
     let first = workspace.gate("HEAD~1");
     assert_eq!(verdict(&first), "fail 2/4", "{first}\n{:?}", workspace.logs());
@@ -82,7 +79,6 @@ fn what_is_not_committed_cannot_count_and_nothing_shows_in_the_repository() {
     assert_eq!(verdict(&workspace.gate("HEAD~2")), "pass 4/4");
 }
 
-#[test]
 fn a_listed_file_that_is_not_committed_gives_no_verdict() {
     let workspace = Workspace::new();
     workspace.class(&main_file("Fresh"), "public class Fresh { }");
@@ -97,11 +93,7 @@ fn a_listed_file_that_is_not_committed_gives_no_verdict() {
     );
 }
 
-#[test]
 fn a_second_gate_on_a_commit_calls_no_maven_and_a_test_that_went_leaves_no_class() {
-    if !has_maven() {
-        return;
-    }
     let workspace = Workspace::new();
     workspace.class(&test_file("ExtraCalcTest"), &strong().replace("CalcTest", "ExtraCalcTest"));
     workspace.commit();
@@ -136,11 +128,7 @@ fn a_second_gate_on_a_commit_calls_no_maven_and_a_test_that_went_leaves_no_class
     assert!(class("classes/com/acme/Base.class").is_none() && class("classes/com/acme/Calc.class") != main);
 }
 
-#[test]
 fn no_committed_setting_that_skips_tests_or_mutants_changes_the_verdict() {
-    if !has_maven() {
-        return;
-    }
     let workspace = Workspace::new();
     let mut pom = Pom::new("clean", JUnit::Four);
     pom.surefire = "<skip>true</skip><skipTests>true</skipTests>";
@@ -154,11 +142,7 @@ fn no_committed_setting_that_skips_tests_or_mutants_changes_the_verdict() {
     assert_eq!(verdict(&report), "fail 2/4", "{report}\n{:?}", workspace.logs());
 }
 
-#[test]
 fn a_parent_pom_one_folder_up_and_kept_files_are_there() {
-    if !has_maven() {
-        return;
-    }
     let workspace = Workspace::new();
     let mut pom = Pom::new("clean", JUnit::Four);
     pom.head = "<parent><groupId>com.acme</groupId><artifactId>up</artifactId><version>7</version></parent>";
@@ -189,11 +173,7 @@ fn a_parent_pom_one_folder_up_and_kept_files_are_there() {
     assert_eq!(verdict(&report), "pass 4/4", "{report}\n{:?}", workspace.logs());
 }
 
-#[test]
 fn a_base_that_never_compiled_is_no_fail_and_in_place_judges_it() {
-    if !has_maven() {
-        return;
-    }
     let workspace = Workspace::new();
     workspace
         .write("ws/src/p/.gitignore", "target/\nGen.java\n")
@@ -220,11 +200,7 @@ fn a_base_that_never_compiled_is_no_fail_and_in_place_judges_it() {
     assert_eq!(verdict(&report), "pass 4/4", "{report}");
 }
 
-#[test]
 fn a_checkout_that_is_changed_while_the_gate_runs_gives_no_verdict() {
-    if !has_maven() {
-        return;
-    }
     for (file, word) in [
         (
             "src/main/java/com/acme/Calc.java",
@@ -249,4 +225,18 @@ fn a_checkout_that_is_changed_while_the_gate_runs_gives_no_verdict() {
             "nothing of it is kept: {again}"
         );
     }
+}
+
+tests! {
+    maven: [
+        what_is_not_committed_cannot_count_and_nothing_shows_in_the_repository,
+        a_second_gate_on_a_commit_calls_no_maven_and_a_test_that_went_leaves_no_class,
+        no_committed_setting_that_skips_tests_or_mutants_changes_the_verdict,
+        a_parent_pom_one_folder_up_and_kept_files_are_there,
+        a_base_that_never_compiled_is_no_fail_and_in_place_judges_it,
+        a_checkout_that_is_changed_while_the_gate_runs_gives_no_verdict,
+    ]
+    nothing: [
+        a_listed_file_that_is_not_committed_gives_no_verdict,
+    ]
 }

@@ -1,12 +1,15 @@
 //! The mutation gate with real Maven and real PIT on small projects.
 
-mod clean;
+pub(crate) mod class_file;
+pub(crate) mod clean;
+mod direct_spawn;
 mod project;
-mod recompile;
-mod tiers;
+pub(crate) mod recompile;
+pub(crate) mod tiers;
 mod workspace;
 
-use project::{JUnit, Pom, Project, error, has_maven, reasons};
+use crate::support::needs::tests;
+use project::{JUnit, Pom, Project, error, reasons};
 use ralph::config::GateEngine;
 use ralph::mutation::{GateReport, NoCoverage, Per, Verdict};
 
@@ -59,11 +62,7 @@ fn many() -> Project {
     project
 }
 
-#[test]
 fn classes_are_judged_one_by_one_and_a_red_test_elsewhere_is_a_remark() {
-    if !has_maven() {
-        return;
-    }
     let mut project = many();
     let import = "import static org.junit.jupiter.api.Assertions.*; import org.junit.jupiter.api.Test;";
     project.class(
@@ -119,11 +118,7 @@ fn classes_are_judged_one_by_one_and_a_red_test_elsewhere_is_a_remark() {
     assert_eq!((&report.verdict, report.coverage.to_string().as_str()), (&Verdict::Pass, "53% (8/15)"));
 }
 
-#[test]
 fn interfaces_records_and_constants_are_skipped_while_their_changed_tests_pass() {
-    if !has_maven() {
-        return;
-    }
     let mut project = many();
     let paths = [main_file("Shape"), main_file("Point"), main_file("Limits"), test_file("PointTest")];
     project.changed(&paths.each_ref().map(String::as_str));
@@ -144,11 +139,7 @@ fn interfaces_records_and_constants_are_skipped_while_their_changed_tests_pass()
     assert!(why.contains("Maven ran none of the changed test classes of p/.: com.acme.PointTest"), "{why}");
 }
 
-#[test]
 fn an_own_annotation_named_generated_hides_nothing_and_poms_that_skip_tests_are_countered() {
-    if !has_maven() {
-        return;
-    }
     let mut project = Project::new();
     let mut pom = Pom::new("four", JUnit::Four);
     pom.head = "<profiles><profile><id>skip</id><activation><activeByDefault>true</activeByDefault></activation>\
@@ -188,11 +179,7 @@ fn an_own_annotation_named_generated_hides_nothing_and_poms_that_skip_tests_are_
     );
 }
 
-#[test]
 fn a_module_of_a_reactor_is_built_with_its_siblings_and_judged_alone() {
-    if !has_maven() {
-        return;
-    }
     let mut project = Project::new();
     let parent = "<project xmlns=\"http://maven.apache.org/POM/4.0.0\"><modelVersion>4.0.0</modelVersion><groupId>com.acme</groupId>\
         <artifactId>all</artifactId><version>1</version><packaging>pom</packaging><modules><module>base</module><module>app</module></modules></project>";
@@ -230,11 +217,7 @@ fn a_module_of_a_reactor_is_built_with_its_siblings_and_judged_alone() {
     );
 }
 
-#[test]
 fn what_does_not_compile_fails_with_the_compilers_words_and_no_older_report_counts() {
-    if !has_maven() {
-        return;
-    }
     let mut project = Project::new();
     project.write("pom.xml", &Pom::new("broken", JUnit::Five).text());
     project
@@ -259,7 +242,6 @@ fn what_does_not_compile_fails_with_the_compilers_words_and_no_older_report_coun
     assert!(reasons(&project.run()).contains("does not build after a build file was changed"));
 }
 
-#[test]
 fn without_maven_or_with_dirty_targets_there_is_no_verdict() {
     let mut project = Project::new();
     project
@@ -278,7 +260,6 @@ fn without_maven_or_with_dirty_targets_there_is_no_verdict() {
     );
 }
 
-#[test]
 fn nothing_runs_when_no_java_was_changed() {
     let mut project = Project::new();
     project.write("pom.xml", "<project/>").write("README.md", "x");
@@ -289,11 +270,7 @@ fn nothing_runs_when_no_java_was_changed() {
     assert!(!project.request.folder.exists());
 }
 
-#[test]
 fn the_poms_own_plugin_must_be_declared_and_must_not_skip() {
-    if !has_maven() {
-        return;
-    }
     let plugin = |configuration: &str| {
         format!(
             "<plugin><groupId>org.pitest</groupId><artifactId>pitest-maven</artifactId><version>1.25.9</version>\
@@ -329,7 +306,6 @@ fn the_poms_own_plugin_must_be_declared_and_must_not_skip() {
     assert_eq!(project.run().failing, [format!("p/{}", main_file("Good"))]);
 }
 
-#[test]
 fn a_command_says_its_verdict_by_its_exit_code() {
     let mut project = Project::new();
     project.changed(&[&main_file("Foo")]);
@@ -352,4 +328,20 @@ fn a_command_says_its_verdict_by_its_exit_code() {
     assert!(matches!(project.run().verdict, Verdict::Error { transient: true, .. }));
     project.settings.engine = GateEngine::Command(vec!["/no/such/program".to_owned()]);
     assert!(matches!(project.run().verdict, Verdict::Error { transient: false, .. }));
+}
+
+tests! {
+    maven: [
+        classes_are_judged_one_by_one_and_a_red_test_elsewhere_is_a_remark,
+        interfaces_records_and_constants_are_skipped_while_their_changed_tests_pass,
+        an_own_annotation_named_generated_hides_nothing_and_poms_that_skip_tests_are_countered,
+        a_module_of_a_reactor_is_built_with_its_siblings_and_judged_alone,
+        what_does_not_compile_fails_with_the_compilers_words_and_no_older_report_counts,
+        the_poms_own_plugin_must_be_declared_and_must_not_skip,
+    ]
+    nothing: [
+        without_maven_or_with_dirty_targets_there_is_no_verdict,
+        nothing_runs_when_no_java_was_changed,
+        a_command_says_its_verdict_by_its_exit_code,
+    ]
 }

@@ -1,7 +1,6 @@
 //! Small Maven projects in temporary folders, and the gate over them.
 
-use crate::support::direct_spawn::DirectSpawn;
-pub(crate) use crate::support::tools::has_maven;
+use super::direct_spawn::DirectSpawn;
 use ralph::config::{GateSettings, Settings};
 use ralph::gate::{Foreground, GatePackage, GateRequest, Hands, NoTrees, run};
 use ralph::machine::facts::{FileChange, FileStatus, Oid};

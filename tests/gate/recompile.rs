@@ -1,8 +1,9 @@
 //! Who compiles when only Java files changed: real git, real Maven, real javac, real PIT.
 
-use super::project::{JUnit, Pom, has_maven};
+use super::project::{JUnit, Pom};
 use super::workspace::{TESTS, Workspace, phases, strong, verdict};
 use super::{main_file, test_file};
+use crate::support::needs::tests;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -87,11 +88,7 @@ impl Workspace {
     }
 }
 
-#[test]
 fn changed_bodies_are_compiled_without_maven_and_the_tests_only_when_they_could_see_it() {
-    if !has_maven() {
-        return;
-    }
     let workspace = Workspace::new();
     workspace.proven();
     let stamp = |class: &str| {
@@ -146,11 +143,7 @@ fn changed_bodies_are_compiled_without_maven_and_the_tests_only_when_they_could_
     workspace.is_as_maven_builds();
 }
 
-#[test]
 fn what_maven_would_refuse_is_refused() {
-    if !has_maven() {
-        return;
-    }
     let workspace = Workspace::new();
     workspace.class(&main_file("Used"), "class Used { static int one() { return 1; } }");
     workspace.proven();
@@ -175,11 +168,7 @@ fn what_maven_would_refuse_is_refused() {
     refused("a class that is gone and whose class file was there");
 }
 
-#[test]
 fn what_is_not_java_and_goals_that_nobody_knows_are_mavens() {
-    if !has_maven() {
-        return;
-    }
     let workspace = Workspace::new();
     workspace.proven();
     workspace.write("ws/src/p/src/main/resources/words/hello.txt", "good day\n");
@@ -221,11 +210,7 @@ fn what_is_not_java_and_goals_that_nobody_knows_are_mavens() {
     by_maven(bodies, "compile: the class path was known");
 }
 
-#[test]
 fn files_that_the_build_leaves_out_stay_out_and_new_ones_are_mavens_to_pick() {
-    if !has_maven() {
-        return;
-    }
     let workspace = Workspace::new();
     let mut pom = Pom::new("clean", JUnit::Four);
     pom.compiler = "<configuration><testExcludes><testExclude>**/*Bench.java</testExclude></testExcludes></configuration>";
@@ -251,11 +236,7 @@ fn files_that_the_build_leaves_out_stay_out_and_new_ones_are_mavens_to_pick() {
     workspace.is_as_maven_builds();
 }
 
-#[test]
 fn a_class_that_javac_does_not_make_again_is_mavens() {
-    if !has_maven() {
-        return;
-    }
     let workspace = Workspace::new();
     // A class file among the resources: nobody compiles it.
     workspace.write("ws/src/p/src/main/resources/odd/Odd.class", "no class file\n");
@@ -269,4 +250,14 @@ fn a_class_that_javac_does_not_make_again_is_mavens() {
         tried.push(workspace.logs().keys().any(|name| name.contains("recompile")));
     }
     assert_eq!(tried, [false, true, true, true, false], "three proofs that fail are enough");
+}
+
+tests! {
+    maven: [
+        changed_bodies_are_compiled_without_maven_and_the_tests_only_when_they_could_see_it,
+        what_maven_would_refuse_is_refused,
+        what_is_not_java_and_goals_that_nobody_knows_are_mavens,
+        files_that_the_build_leaves_out_stay_out_and_new_ones_are_mavens_to_pick,
+        a_class_that_javac_does_not_make_again_is_mavens,
+    ]
 }

@@ -1,8 +1,9 @@
 //! Which tests and which mutants decide, with real Maven and real PIT.
 
-use super::project::{JUnit, Pom, Project, error, has_maven, reasons};
+use super::direct_spawn::DirectSpawn;
+use super::project::{JUnit, Pom, Project, error, reasons};
 use super::{main_file, scores, test_file};
-use crate::support::direct_spawn::DirectSpawn;
+use crate::support::needs::tests;
 use ralph::config::{ScopeKind, TestTiers};
 use ralph::gate::{Foreground, Hands, Trees, run};
 use ralph::mutation::{Coverage, GateReport, NoCoverage, Verdict};
@@ -50,11 +51,7 @@ fn tiers(report: &GateReport) -> Vec<String> {
     report.trace.tiers.iter().map(|tier| format!("{} {}/{}", tier.name, tier.killed, tier.mutants)).collect()
 }
 
-#[test]
 fn each_tier_runs_only_when_the_one_before_does_not_suffice_and_all_kill_what_one_run_kills() {
-    if !has_maven() {
-        return;
-    }
     let mut project = sum();
     project.settings.threshold = 20;
     let own = project.run();
@@ -84,11 +81,7 @@ fn each_tier_runs_only_when_the_one_before_does_not_suffice_and_all_kill_what_on
     assert!(reasons(&project.run()).contains("is 22% (2/9)"));
 }
 
-#[test]
 fn a_red_test_of_others_stays_out_at_once_and_its_green_neighbours_still_kill() {
-    if !has_maven() {
-        return;
-    }
     let mut project = sum();
     let far = test_file("FarTest");
     let green = fs_err::read_to_string(project.root().join(&far)).unwrap();
@@ -144,11 +137,7 @@ fn since(base: &Project, project: &Project) -> GateReport {
     run(&project.request, &project.settings, &hands)
 }
 
-#[test]
 fn a_file_of_the_base_that_cannot_be_read_gives_no_verdict() {
-    if !has_maven() {
-        return;
-    }
     let (mut project, base) = (sum(), sum());
     let line = ChangedLines::Ranges(vec![(3, 3)]);
     project.request.packages[0].lines.insert(RepoPath::parse(&main_file("Sum")), line);
@@ -162,11 +151,7 @@ fn a_file_of_the_base_that_cannot_be_read_gives_no_verdict() {
     assert!(transient, "{why}");
 }
 
-#[test]
 fn lines_judge_what_changed_and_auto_keeps_the_score_that_the_class_had() {
-    if !has_maven() {
-        return;
-    }
     let mut project = sum();
     let line = ChangedLines::Ranges(vec![(3, 3)]);
     project.request.packages[0].lines.insert(RepoPath::parse(&main_file("Sum")), line);
@@ -213,4 +198,13 @@ fn lines_judge_what_changed_and_auto_keeps_the_score_that_the_class_had() {
         whole.remarks
     );
     assert!(reasons(&whole).contains("is 44% (4/9)"), "{:?}", whole.verdict);
+}
+
+tests! {
+    maven: [
+        each_tier_runs_only_when_the_one_before_does_not_suffice_and_all_kill_what_one_run_kills,
+        a_red_test_of_others_stays_out_at_once_and_its_green_neighbours_still_kill,
+        a_file_of_the_base_that_cannot_be_read_gives_no_verdict,
+        lines_judge_what_changed_and_auto_keeps_the_score_that_the_class_had,
+    ]
 }

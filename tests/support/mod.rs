@@ -1,4 +1,3 @@
-//! What integration tests share.
+//! What the tests share that need something.
 
-pub(crate) mod direct_spawn;
-pub(crate) mod tools;
+pub(crate) mod needs;

@@ -2,11 +2,6 @@
 
 use std::path::Path;
 
-/// True when Maven and Java are there; says why not, and fails where they must be (`CI=true`).
-pub(crate) fn has_maven() -> bool {
-    has(&["mvn", "java", "javac"])
-}
-
 /// True when these programs are there; says why not, and fails where they must be (`CI=true`).
 pub(crate) fn has(programs: &[&str]) -> bool {
     let path = std::env::vars().find(|(name, _)| name == "PATH").map(|(_, value)| value).unwrap_or_default();

@@ -1,26 +1,24 @@
 //! The README says nothing that the binary does not do.
 
-use super::text::{code, commands};
-use super::{Demo, ralph, root};
+mod code;
+
+use assert_cmd::Command;
+use code::{code, commands};
 use ralph::cli::Exit;
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+/// The folder of this repository.
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+fn ralph() -> Command {
+    Command::new(env!("CARGO_BIN_EXE_ralph"))
+}
 
 fn readme() -> String {
     fs_err::read_to_string(root().join("README.md")).unwrap()
-}
-
-/// Where the README's session keeps its workspace.
-const SHOWN: &str = "/tmp/ralph-demo";
-
-#[test]
-fn the_session_is_what_the_demo_prints() {
-    let Some(demo) = Demo::get() else { return };
-    let readme = readme();
-    let block =
-        readme.split("<!-- session -->\n").nth(1).unwrap().split("\n<!-- /session -->").next().unwrap();
-    let printed = demo.stdout.replace(demo.path().to_str().unwrap(), SHOWN);
-    let expected = format!("```console\n$ ralph demo --into {SHOWN}\n{printed}```");
-    assert_eq!(block, expected, "put the output of `ralph demo --into {SHOWN}` there");
 }
 
 /// What `ralph <verb> --help` prints, when there is such a verb.

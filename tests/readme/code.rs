@@ -1,16 +1,4 @@
-//! The code that the README shows: spans, blocks, commands of ralph in them; and the journal's tags.
-
-use ralph::journal::{Ending, JournalError, replay};
-
-/// The tags of a journal's records, and where it ends.
-pub(super) fn journal(bytes: &[u8]) -> Result<(Vec<String>, Ending), JournalError> {
-    let mut tags = Vec::new();
-    let ending = replay(bytes, |record| -> Result<(), JournalError> {
-        tags.push(record.tag().to_owned());
-        Ok(())
-    })?;
-    Ok((tags, ending))
-}
+//! The code that the README shows: spans, blocks, commands of ralph in them.
 
 /// Text between single backticks, and the lines of fenced blocks.
 pub(super) fn code(markdown: &str) -> Vec<String> {

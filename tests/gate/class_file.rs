@@ -1,7 +1,8 @@
 //! What counts as a class's interface, told by the real javac's class files.
 
-use super::{interface, source_file};
+use crate::support::needs::tests;
 use proptest::prelude::*;
+use ralph::gate::class_file::{interface, source_file};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::Path;
@@ -214,26 +215,24 @@ const SEEN: &[Row] = &[
 /// Class files by their paths.
 type Classes = BTreeMap<String, Vec<u8>>;
 
-/// The classes before and after, of all rows; `None` without javac.
-fn compiled() -> Option<&'static (Classes, Classes)> {
-    static COMPILED: OnceLock<Option<(Classes, Classes)>> = OnceLock::new();
-    COMPILED
-        .get_or_init(|| {
-            let sources = |pick: &dyn Fn(&Row) -> &'static str| -> Vec<(String, String)> {
-                let rows = UNSEEN.iter().chain(SEEN).enumerate();
-                rows.map(|(number, row)| (format!("p{number}"), pick(row).to_owned())).collect()
-            };
-            let mut before = sources(&|row| row.1);
-            before.push(("kotlin".to_owned(), "public @interface Metadata {}".to_owned()));
-            before.push(("k".to_owned(), "@kotlin.Metadata class K {}".to_owned()));
-            Some((javac(&before)?, javac(&sources(&|row| row.2))?))
-        })
-        .as_ref()
+/// The classes before and after, of all rows.
+fn compiled() -> &'static (Classes, Classes) {
+    static COMPILED: OnceLock<(Classes, Classes)> = OnceLock::new();
+    COMPILED.get_or_init(|| {
+        let sources = |pick: &dyn Fn(&Row) -> &'static str| -> Vec<(String, String)> {
+            let rows = UNSEEN.iter().chain(SEEN).enumerate();
+            rows.map(|(number, row)| (format!("p{number}"), pick(row).to_owned())).collect()
+        };
+        let mut before = sources(&|row| row.1);
+        before.push(("kotlin".to_owned(), "public @interface Metadata {}".to_owned()));
+        before.push(("k".to_owned(), "@kotlin.Metadata class K {}".to_owned()));
+        (javac(&before), javac(&sources(&|row| row.2)))
+    })
 }
 
-/// What javac makes of the sources of some packages. Without javac it says so, and fails in CI.
+/// What javac makes of the sources of some packages.
 #[expect(clippy::disallowed_methods, reason = "the test compares with the real javac")]
-fn javac(sources: &[(String, String)]) -> Option<Classes> {
+fn javac(sources: &[(String, String)]) -> Classes {
     let home = tempfile::tempdir().unwrap();
     let out = home.path().join("out");
     let mut command = std::process::Command::new("javac");
@@ -247,19 +246,11 @@ fn javac(sources: &[(String, String)]) -> Option<Classes> {
         fs_err::write(&file, format!("package {package}; {text}\n")).unwrap();
         command.arg(file);
     }
-    let done = match command.output() {
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-            let in_ci = std::env::var_os("CI").is_some_and(|value| value == "true");
-            assert!(!in_ci, "skipped: javac not on the PATH");
-            eprintln!("skipped: javac not on the PATH");
-            return None;
-        }
-        done => done.unwrap(),
-    };
+    let done = command.output().unwrap();
     assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
     let mut classes = Classes::new();
     collect(&out, &out, &mut classes);
-    Some(classes)
+    classes
 }
 
 fn collect(root: &Path, folder: &Path, classes: &mut Classes) {
@@ -289,9 +280,8 @@ fn interfaces(classes: &Classes) -> BTreeMap<&str, String> {
         .collect()
 }
 
-#[test]
 fn what_javac_makes_of_a_change_is_another_interface_where_other_classes_can_see_it() {
-    let Some((before, after)) = compiled() else { return };
+    let (before, after) = compiled();
     let mut wrong = String::new();
     for (number, (what, ..)) in UNSEEN.iter().chain(SEEN).enumerate() {
         let package = format!("p{number}");
@@ -305,9 +295,8 @@ fn what_javac_makes_of_a_change_is_another_interface_where_other_classes_can_see
     assert!(wrong.is_empty(), "{wrong}");
 }
 
-#[test]
 fn every_class_has_an_interface_of_its_own() {
-    let Some((before, _)) = compiled() else { return };
+    let (before, _) = compiled();
     let mut before = before.clone();
     before.retain(|path, _| !path.starts_with("k/"));
     let all = interfaces(&before);
@@ -315,9 +304,8 @@ fn every_class_has_an_interface_of_its_own() {
     assert_eq!(digests.len(), all.len());
 }
 
-#[test]
 fn what_is_cut_off_or_goes_on_cannot_be_told() {
-    let Some((before, _)) = compiled() else { return };
+    let (before, _) = compiled();
     for (path, bytes) in before {
         for end in 0..bytes.len() {
             assert_eq!(interface(&bytes[..end]), None, "{path} up to {end}");
@@ -328,9 +316,8 @@ fn what_is_cut_off_or_goes_on_cannot_be_told() {
     }
 }
 
-#[test]
 fn every_class_tells_its_source() {
-    let Some((before, _)) = compiled() else { return };
+    let (before, _) = compiled();
     for (path, bytes) in before {
         assert_eq!(source_file(bytes), Some("Metadata.java"), "{path}");
         assert_eq!(source_file(&with(bytes, "SourceFile", "SourceLost")), None, "{path}");
@@ -350,9 +337,8 @@ fn with(bytes: &[u8], text: &str, other: &str) -> Vec<u8> {
     bytes
 }
 
-#[test]
 fn an_attribute_that_is_not_known_and_a_class_that_kotlin_made_cannot_be_told() {
-    let Some((before, _)) = compiled() else { return };
+    let (before, _) = compiled();
     let place = |what: &str| UNSEEN.iter().chain(SEEN).position(|row| row.0 == what).unwrap();
     let bytes = &before[&format!("p{}/A.class", place("the body of a record's constructor"))];
     assert!(interface(bytes).is_some());
@@ -376,7 +362,6 @@ fn bare(constants: &[&[u8]], this: u8, name: u8, content: &[u8]) -> Vec<u8> {
     bytes
 }
 
-#[test]
 fn the_order_of_the_constant_pool_changes_nothing_and_wrong_indexes_cannot_be_told() {
     let name: &[u8] = b"\x01\0\x01A";
     let signature: &[u8] = b"\x01\0\x09Signature";
@@ -402,7 +387,6 @@ fn the_order_of_the_constant_pool_changes_nothing_and_wrong_indexes_cannot_be_to
     assert_eq!(attribute(b"\x01\0\x04Code"), None, "a class has no code");
 }
 
-#[test]
 fn values_nest_a_few_levels_and_no_text_is_repeated_without_end() {
     let nested = |depth: usize| {
         let content = [b"[\0\x01".repeat(depth), b"s\0\x01".to_vec()].concat();
@@ -422,26 +406,40 @@ fn values_nest_a_few_levels_and_no_text_is_repeated_without_end() {
 }
 
 proptest! {
-    #[test]
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
     fn any_bytes_are_read_without_a_panic(bytes in proptest::collection::vec(any::<u8>(), 0..300)) {
         let _ = (interface(&bytes), source_file(&bytes));
         let whole = [&[0xCA, 0xFE, 0xBA, 0xBE, 0, 0, 0, 61], &bytes[..]].concat();
         let _ = (interface(&whole), source_file(&whole));
     }
 
-    #[test]
     fn a_class_file_with_other_bytes_is_read_without_a_panic(
         which in any::<prop::sample::Index>(),
         flips in proptest::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..8),
     ) {
-        if let Some((before, _)) = compiled() {
-            let classes: Vec<&Vec<u8>> = before.values().collect();
-            let mut bytes = (*which.get(&classes)).clone();
-            for (at, byte) in flips {
-                let at = at.index(bytes.len());
-                bytes[at] = byte;
-            }
-            let _ = (interface(&bytes), source_file(&bytes));
+        let classes: Vec<&Vec<u8>> = compiled().0.values().collect();
+        let mut bytes = (*which.get(&classes)).clone();
+        for (at, byte) in flips {
+            let at = at.index(bytes.len());
+            bytes[at] = byte;
         }
+        let _ = (interface(&bytes), source_file(&bytes));
     }
+}
+
+tests! {
+    maven: [
+        what_javac_makes_of_a_change_is_another_interface_where_other_classes_can_see_it,
+        every_class_has_an_interface_of_its_own,
+        what_is_cut_off_or_goes_on_cannot_be_told,
+        every_class_tells_its_source,
+        an_attribute_that_is_not_known_and_a_class_that_kotlin_made_cannot_be_told,
+        a_class_file_with_other_bytes_is_read_without_a_panic,
+    ]
+    nothing: [
+        the_order_of_the_constant_pool_changes_nothing_and_wrong_indexes_cannot_be_told,
+        values_nest_a_few_levels_and_no_text_is_repeated_without_end,
+        any_bytes_are_read_without_a_panic,
+    ]
 }

@@ -9,6 +9,7 @@
 //! Refuses to know: what is worth saying.
 
 use crate::engine::{Fault, FaultKind};
+use crate::source::text::is_hidden;
 use serde::Serialize;
 use std::io::{self, IsTerminal, Write};
 use std::sync::{Arc, Condvar, Mutex, OnceLock};
@@ -73,8 +74,7 @@ fn write(to: &mut dyn Write, text: &str) -> io::Result<()> {
 }
 
 fn shown(c: char) -> char {
-    let hidden = c.is_control() && !matches!(c, '\n' | '\t');
-    if hidden || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}') { '\u{fffd}' } else { c }
+    if is_hidden(c) && !matches!(c, '\n' | '\t') { '\u{fffd}' } else { c }
 }
 
 /// The line that says what runs now: drawn over and over on a terminal, a plain line elsewhere.

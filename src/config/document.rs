@@ -74,7 +74,7 @@ fn without_mark(text: &str) -> &str {
 fn unreadable(error: &serde_yaml::Error, text: &str) -> Unreadable {
     let line = error.location().and_then(|place| u64::try_from(place.line()).ok());
     let told = error.to_string();
-    let why = told.split(" at line ").next().unwrap_or(&told).replace(char::is_control, " ");
+    let why = crate::source::text::line(told.split(" at line ").next().unwrap_or(&told), 1_000);
     // For these two the library names no line, or the first one.
     let line = if why.contains("more than one document") {
         second_document(text)

@@ -34,8 +34,7 @@ impl ConfigError {
 
     /// An error of the file as a whole, or of a line that no key is known of.
     pub fn of_file(line: Option<u64>, what: &str, hint: &str) -> Self {
-        let what: String = what.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
-        Self::new(line, "", &what, hint)
+        Self::new(line, "", &crate::source::text::line(what, 1_000), hint)
     }
 
     /// An error in what a variable or flag of that name said.

@@ -91,7 +91,7 @@ fn checkpoints(read: &mut Reader, field: &Field) -> Option<String> {
     let pattern = read.text(field)?;
     match regex_lite::Regex::new(pattern) {
         Err(error) => {
-            let why = error.to_string().replace(char::is_control, " ");
+            let why = crate::source::text::line(&error.to_string(), 1_000);
             let what = format!("is no regular expression: {}", why.trim_end_matches('.'));
             read.wrong(field, &what, "Mend the pattern, or leave the key out for its default.");
             None

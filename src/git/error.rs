@@ -85,9 +85,9 @@ impl fmt::Display for GitError {
 
 impl std::error::Error for GitError {}
 
-/// Text for a message: control characters become spaces, at most 600 characters.
+/// Text for a message.
 pub(super) fn clean(text: &str) -> String {
-    text.chars().map(|c| if c.is_control() { ' ' } else { c }).take(600).collect()
+    crate::source::text::line(text, 600)
 }
 
 #[cfg(test)]
@@ -97,7 +97,7 @@ mod tests {
     #[test]
     fn a_message_names_the_package_and_has_no_control_characters() {
         let error = GitError::refused("The file a\n\x1b[31mb is odd.", "Rename it.").in_package("core");
-        assert_eq!(error.to_string(), "Package core: The file a  [31mb is odd.");
+        assert_eq!(error.to_string(), "Package core: The file a b is odd.");
         assert_eq!(error.clone().in_package("other").package.as_deref(), Some("core"));
     }
 }

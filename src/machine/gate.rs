@@ -15,6 +15,7 @@ use super::stop::Stop;
 use super::survey::ticked;
 use super::verdict::{Outcome, conclude, rework, set_verdict};
 use crate::mutation::{GateReport, MutantStatus, Survivor, Verdict};
+use crate::source::text::line;
 use crate::task::Mark;
 use std::collections::BTreeMap;
 
@@ -97,8 +98,7 @@ fn lines_for_the_worker(reasons: &[String], report: &GateReport) -> Vec<String> 
 /// What is known of a survivor besides the mutation, to be put behind it: its source line and the tests
 /// that reach it; empty when nothing is. One line without control characters, bounded.
 pub fn what_is_known(survivor: &Survivor) -> String {
-    let plain =
-        |text: &str| -> String { text.chars().filter(|c| !c.is_control()).take(SOURCE_CHARS).collect() };
+    let plain = |text: &str| line(text, SOURCE_CHARS);
     let mut known = Vec::new();
     if !survivor.source.is_empty() {
         known.push(format!(" | source: `{}`", plain(&survivor.source)));
@@ -150,7 +150,7 @@ mod tests {
             lines_for_the_worker(&["Too few.".to_owned()], &report),
             [
                 "Too few.",
-                "survivor Foo.java:12 Math changed | source: `if (a > b)[31m` | reached by: FooTest, BarTest, BazTest and 2 more",
+                "survivor Foo.java:12 Math changed | source: `if (a > b)` | reached by: FooTest, BarTest, BazTest and 2 more",
                 "survivor Foo.java:12 Math changed",
                 "survivor Foo.java:12 Math changed | no test reaches it",
                 "… and 7 more survivors",

@@ -178,5 +178,5 @@ impl Rule {
 }
 
 fn mutants(count: u64) -> String {
-    if count == 1 { "1 mutant".to_owned() } else { format!("{count} mutants") }
+    crate::source::text::count(count, "mutant")
 }

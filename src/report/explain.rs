@@ -6,7 +6,7 @@
 //!
 //! Refuses to know: why the gate did what it did.
 
-use super::plain::line;
+use super::plain::{count, line};
 use crate::mutation::{GateReport, TracePhase, TraceTier};
 
 /// The lines, for people.
@@ -20,8 +20,8 @@ pub fn explain(name: &str, report: &GateReport) -> Vec<String> {
 
 /// Targets and what was left out.
 fn scope(report: &GateReport) -> Vec<String> {
-    let judged = count(report.classes.len() as u64, "class", "classes");
-    let left = count(report.left_out.len() as u64, "changed file", "changed files");
+    let judged = count(report.classes.len() as u64, "class");
+    let left = count(report.left_out.len() as u64, "changed file");
     let mut lines = vec![format!("  scope: {judged} judged, {left} left out")];
     lines.extend(report.classes.iter().map(|class| {
         let tally = &class.tally;
@@ -55,7 +55,7 @@ fn tier_line(tier: &TraceTier) -> String {
         "    {} {}: {} tried, {} killed{timed_out}, {}{note}",
         tier.module,
         tier.name,
-        count(tier.mutants, "mutant", "mutants"),
+        count(tier.mutants, "mutant"),
         tier.killed,
         seconds(tier.millis)
     ))
@@ -77,10 +77,7 @@ fn tests_line(tier: &TraceTier) -> String {
         0 => String::new(),
         millis => format!(", time-out constant {}", seconds(millis)),
     };
-    plain(&format!(
-        "      asked {}{named}{coverage}{timeout}",
-        count(tier.tests_total, "test class", "test classes")
-    ))
+    plain(&format!("      asked {}{named}{coverage}{timeout}", count(tier.tests_total, "test class")))
 }
 
 /// Where the time went, and what was kept from before.
@@ -98,10 +95,6 @@ fn phase_line(phase: &TracePhase) -> String {
     let module = if phase.module.is_empty() { String::new() } else { format!("{} ", phase.module) };
     let note = if phase.note.is_empty() { String::new() } else { format!(": {}", phase.note) };
     plain(&format!("    {module}{} {}{note}", phase.name, seconds(phase.millis)))
-}
-
-fn count(number: u64, one: &str, many: &str) -> String {
-    format!("{number} {}", if number == 1 { one } else { many })
 }
 
 fn seconds(millis: u64) -> String {
@@ -186,7 +179,7 @@ mod tests {
           runs: 2 of the mutation engine
             app/core own: 20 mutants tried, 10 killed, 2 of them timed out, 4.3 s: 50% (10/20), not enough
               asked 1 test class (a.FooTest), 0.7 s without mutation, time-out constant 1.5 s
-            app/core all[31m: 1 mutant tried, 10 killed, 4.3 s
+            app/core all: 1 mutant tried, 10 killed, 4.3 s
               asked 31 test classes (a.FooTest and 30 more)
           time: 9.9 s in all
             checkout 0.0 s: nothing had changed

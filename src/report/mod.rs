@@ -13,7 +13,6 @@ pub mod annotations;
 pub mod board;
 mod explain;
 pub mod human;
-pub mod plain;
 pub mod progress;
 pub mod sarif;
 pub mod spent;
@@ -21,5 +20,6 @@ pub mod table;
 mod validation;
 pub mod width;
 
+pub use crate::source::text as plain;
 pub use explain::explain;
 pub use validation::{MAX_GAPS, ValidationReport, read_validation};

@@ -158,7 +158,7 @@ mod tests {
         ## t iteration 7 · 2.PITEST · h
         PITEST FAIL — Foo has 50%, the threshold is 70%.
         - report: .ralph/state/iter-7/report/orders/index.html
-        - survivor Foo.java:12 ConditionalsBoundary — changed conditional[31m boundary ## fake
+        - survivor Foo.java:12 ConditionalsBoundary — changed conditional boundary ## fake
         - … and 2 more
         - boxes: opened 2.
         ");
@@ -180,8 +180,8 @@ mod tests {
         };
         report.survivors.push(unreached);
         insta::assert_snapshot!(gate_lines("PITEST", &report)[2..].join("\n"), @"
-        - survivor Foo.java:12 ConditionalsBoundary — changed conditional[31m boundary ## fake | source: `if (a > b)## fake` | reached by: FooTest, BarTest, BazTest and 3 more
-        - survivor Foo.java:20 ConditionalsBoundary — changed conditional[31m boundary ## fake | no test reaches it
+        - survivor Foo.java:12 ConditionalsBoundary — changed conditional boundary ## fake | source: `if (a > b) ## fake` | reached by: FooTest, BarTest, BazTest and 3 more
+        - survivor Foo.java:20 ConditionalsBoundary — changed conditional boundary ## fake | no test reaches it
         - … and 1 more
         ");
     }

@@ -90,10 +90,10 @@ fn is_import(line: &[u8]) -> bool {
     behind.is_empty() || behind.starts_with(b"//")
 }
 
-/// A line for a message: control characters removed, at most 120 characters.
+/// A line for a message.
 fn shown(line: &[u8]) -> String {
     let bound = &line[..line.len().min(480)];
-    String::from_utf8_lossy(bound).chars().filter(|c| !c.is_control()).take(120).collect()
+    super::text::line(&String::from_utf8_lossy(bound), 120)
 }
 
 #[cfg(test)]

@@ -11,6 +11,7 @@ mod classify;
 mod java;
 mod lines;
 mod path;
+pub mod text;
 
 pub use classify::{
     Classifier, default_build_globs, default_production_globs, default_test_globs, is_output, is_source,

@@ -15,10 +15,11 @@ use super::outline::{Heading, Outline, outline};
 use super::scan::lines;
 use super::sections::LeftOut;
 use super::{Mark, Row, TaskKey};
+use crate::source::text::line;
 use std::collections::HashMap;
 use std::sync::OnceLock;
 
-/// Longest text of a row, bytes.
+/// Longest text of a row, characters.
 const MAX_TEXT: usize = 500;
 
 /// The content of a `tasks.md`, read once.
@@ -138,32 +139,9 @@ impl TaskFile {
     }
 }
 
-/// Text for rows and messages: valid, without control characters (nor those that turn the direction of
-/// writing), white space folded, at most [`MAX_TEXT`] bytes.
+/// Text for rows and messages.
 pub(super) fn clean(prefix: &str, bytes: &[u8]) -> String {
-    let mut text = String::from(prefix);
-    let cut = bytes.get(..bytes.len().min(MAX_TEXT * 2)).unwrap_or_default().trim_ascii();
-    let is_plain = cut.len() + prefix.len() <= MAX_TEXT && cut.iter().all(|b| matches!(b, b' '..=b'~'));
-    if let Some(plain) = std::str::from_utf8(cut).ok().filter(|plain| is_plain && !plain.contains("  ")) {
-        text.push_str(plain);
-        return text;
-    }
-    for c in String::from_utf8_lossy(cut).chars() {
-        let blank = c.is_whitespace();
-        if blank && (text.is_empty() || text.ends_with(' ')) || !blank && is_hidden(c) {
-            continue;
-        }
-        let c = if blank { ' ' } else { c };
-        if text.len() + c.len_utf8() > MAX_TEXT {
-            break;
-        }
-        text.push(c);
-    }
-    text.truncate(text.trim_end().len());
-    text
-}
-
-fn is_hidden(c: char) -> bool {
-    c.is_control()
-        || matches!(c, '\u{200b}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}')
+    let bound = bytes.get(..bytes.len().min(MAX_TEXT * 4)).unwrap_or_default();
+    let text = String::from_utf8_lossy(bound);
+    if prefix.is_empty() { line(&text, MAX_TEXT) } else { line(&format!("{prefix}{text}"), MAX_TEXT) }
 }

@@ -12,7 +12,7 @@ use std::path::PathBuf;
 /// What each module may name with `crate::`, besides itself. Adapters never name each other.
 const MAY_USE: &[(&str, &[&str])] = &[
     ("source", &[]),
-    ("task", &[]),
+    ("task", &["source"]),
     ("mutation", &["source"]),
     ("machine", &["task", "mutation", "source"]),
     ("config", &["machine", "mutation", "task", "source"]),

@@ -125,17 +125,7 @@ fn telling(text: &str) -> Option<String> {
     let mut lines = text.lines().map(str::trim).filter(|line| line.chars().any(char::is_alphanumeric));
     let line =
         lines.clone().find(|line| line.contains(|c: char| c.is_ascii_digit())).or_else(|| lines.next())?;
-    let mut plain = String::new();
-    let mut in_sequence = false;
-    for c in line.chars() {
-        match c {
-            '\u{1b}' => in_sequence = true,
-            c if in_sequence => in_sequence = !c.is_ascii_alphabetic(),
-            c if c.is_control() => {}
-            c => plain.push(c),
-        }
-    }
-    Some(plain.chars().take(SHOWN).collect())
+    Some(crate::source::text::line(line, SHOWN))
 }
 
 /// The first number of a version: 17 of `openjdk version "17.0.12"`.
@@ -164,7 +154,7 @@ mod tests {
         assert_eq!(telling("------\nGradle 8.10\n------\n").as_deref(), Some("Gradle 8.10"));
         assert_eq!(telling("no version\n").as_deref(), Some("no version"));
         assert_eq!(telling(" \n--\n"), None);
-        assert_eq!(telling(&"9".repeat(500)).map(|line| line.len()), Some(SHOWN));
+        assert_eq!(telling(&"9".repeat(500)).map(|line| line.chars().count()), Some(SHOWN));
     }
 
     #[test]

@@ -10,6 +10,7 @@
 use super::event::{Check, CheckResult, Validation};
 use super::facts::{Claim, FileStatus, LostLines, Observation, ProcessEnd, full_path};
 use crate::source::Kind;
+pub use crate::source::text::count;
 use crate::task::{BoxClaim, Stage, TaskKey};
 
 /// Everything that a decision may depend on.
@@ -327,11 +328,6 @@ fn touched(evidence: &Evidence<'_>, rule: &str) -> Option<String> {
 fn lost_words(lost: &LostLines, what: &str) -> String {
     let place = full_path(&lost.package, &lost.path);
     format!("{place}: {what} ({}; the first: `{}`).", count(lost.count, "line"), lost.first)
-}
-
-/// `1 line`, `2 lines`.
-pub fn count(number: u64, noun: &str) -> String {
-    if number == 1 { format!("1 {noun}") } else { format!("{number} {noun}s") }
 }
 
 /// At most ten names, then how many more.

@@ -138,8 +138,7 @@ fn survivors(shown: &Shown<'_>, class: &ClassScore) -> String {
 
 /// Text without what XML 1.0 does not know (section 2.2, `Char`).
 fn xml(text: &str) -> String {
-    let known = |c: &char| !c.is_control() || matches!(c, '\n' | '\t');
-    text.chars().filter(known).filter(|c| !matches!(c, '\u{fffe}' | '\u{ffff}')).collect()
+    super::super::plain::block(text)
 }
 
 #[cfg(test)]

@@ -17,7 +17,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("machine", &["task", "mutation", "source"]),
     ("config", &["machine", "mutation", "task", "source"]),
     ("report", &["machine", "mutation", "task", "source"]),
-    ("sys", &["machine"]),
+    ("sys", &["machine", "source"]),
     ("git", &["sys", "machine", "mutation", "task", "source", "config", "report"]),
     ("agent", &["sys", "machine", "mutation", "task", "source", "config", "report"]),
     ("gate", &["sys", "machine", "mutation", "task", "source", "config", "report"]),

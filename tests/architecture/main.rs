@@ -67,20 +67,20 @@ fn without_comments(code: &str) -> String {
 /// Production lines that a module may have: no comments, no blank lines, no tests.
 const BUDGET: &[(&str, usize)] = &[
     ("agent", 686),
-    ("cli", 5_839),
+    ("cli", 5_829),
     ("config", 2_228),
     ("engine", 2_712),
-    ("gate", 6_237),
+    ("gate", 6_188),
     ("git", 3_287),
     ("journal", 350),
     ("lib", 20),
     ("machine", 2_962),
     ("main", 20),
     ("mutation", 450),
-    ("report", 1_591),
-    ("source", 600),
+    ("report", 1_555),
+    ("source", 690),
     ("sys", 1_916),
-    ("task", 3_907),
+    ("task", 3_887),
 ];
 
 #[test]

@@ -9,7 +9,6 @@
 mod annotations;
 mod interface;
 mod names;
-mod origin;
 
 pub(crate) use names::names;
 
@@ -27,12 +26,6 @@ use crate::task;
 /// indexes could not be followed; so module descriptors too), values nested too deep, a class that Kotlin made.
 pub fn interface(bytes: &[u8]) -> Option<String> {
     interface::encoded(bytes).map(|encoded| task::digest(&encoded))
-}
-
-/// The name of the source file that a compiler made this class of, without a folder; `None` where the class file
-/// does not tell, is none, or is not whole.
-pub fn source_file(bytes: &[u8]) -> Option<&str> {
-    origin::source_file(bytes)
 }
 
 /// A class file up to its constant pool.

@@ -139,13 +139,13 @@ pub enum Standing {
     Nothing,
 }
 
-/// Which Java files differ from those that outputs were made of; at least one side does.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+/// Which Java files differ from those that outputs were made of.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Stale {
-    /// Those of `src/main/java`, by their path below it: changed, new, or gone.
-    pub main: BTreeSet<PathBuf>,
-    /// The same of `src/test/java`.
-    pub tests: BTreeSet<PathBuf>,
+    /// Some of `src/main/java`.
+    pub main: bool,
+    /// Some of `src/test/java`.
+    pub tests: bool,
     /// Some are `package-info.java` or `module-info.java`.
     pub infos: bool,
 }

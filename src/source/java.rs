@@ -9,8 +9,7 @@
 
 mod lexer;
 
-pub(crate) use lexer::unescaped;
-use lexer::{Lexer, Token};
+use lexer::{Lexer, Token, unescaped};
 
 /// Annotations that make a method a test: those of `JUnit` 4 and 5 and of `TestNG`.
 const TESTS: [&str; 5] = ["Test", "ParameterizedTest", "RepeatedTest", "TestFactory", "TestTemplate"];
@@ -22,8 +21,7 @@ const OFF: [&str; 2] = ["Disabled", "Ignore"];
 /// `TestCase`; without `@Disabled` or `@Ignore` on the method or a class around it, and without `TestNG`'s
 /// `enabled = false`.
 pub fn enabled_tests(source: &[u8]) -> u64 {
-    // A letter: it may be part of a name.
-    let bytes = unescaped(source, b'x');
+    let bytes = unescaped(source);
     let mut reader =
         Reader { tokens: Lexer::new(&bytes), scopes: Vec::new(), member: Member::default(), found: 0 };
     while let Some(token) = reader.tokens.next() {

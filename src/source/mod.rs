@@ -18,7 +18,6 @@ pub use classify::{
     is_state_file,
 };
 pub use java::enabled_tests;
-pub(crate) use java::unescaped;
 pub use lines::{lost_lines, removed_lines};
 pub use path::RepoPath;
 

@@ -2,7 +2,7 @@
 
 use crate::support::needs::tests;
 use proptest::prelude::*;
-use ralph::gate::class_file::{interface, source_file};
+use ralph::gate::class_file::interface;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::Path;
@@ -309,18 +309,16 @@ fn what_is_cut_off_or_goes_on_cannot_be_told() {
     for (path, bytes) in before {
         for end in 0..bytes.len() {
             assert_eq!(interface(&bytes[..end]), None, "{path} up to {end}");
-            assert_eq!(source_file(&bytes[..end]), None, "{path} up to {end}");
         }
         let more = [bytes, &[0][..]].concat();
-        assert_eq!((interface(&more), source_file(&more)), (None, None), "{path} and more");
+        assert_eq!(interface(&more), None, "{path} and more");
     }
 }
 
-fn every_class_tells_its_source() {
+fn the_name_of_the_source_counts() {
     let (before, _) = compiled();
-    for (path, bytes) in before {
-        assert_eq!(source_file(bytes), Some("Metadata.java"), "{path}");
-        assert_eq!(source_file(&with(bytes, "SourceFile", "SourceLost")), None, "{path}");
+    for (path, bytes) in before.iter().filter(|(path, _)| !path.starts_with("k/")) {
+        assert_ne!(interface(&with(bytes, "Metadata.java", "Elsewhere.jav")), interface(bytes), "{path}");
     }
 }
 
@@ -383,7 +381,7 @@ fn the_order_of_the_constant_pool_changes_nothing_and_wrong_indexes_cannot_be_to
         assert_eq!(interface(&wrong), None, "{wrong:?}");
     }
     let attribute = |text: &[u8]| interface(&bare(&[name, text, &[7, 0, 1]], 3, 2, &[]));
-    assert!(attribute(b"\x01\0\x0aSourceFile").is_some(), "nothing of it is read");
+    assert!(attribute(b"\x01\0\x14SourceDebugExtension").is_some(), "nothing of it is read");
     assert_eq!(attribute(b"\x01\0\x04Code"), None, "a class has no code");
 }
 
@@ -409,9 +407,9 @@ proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
     fn any_bytes_are_read_without_a_panic(bytes in proptest::collection::vec(any::<u8>(), 0..300)) {
-        let _ = (interface(&bytes), source_file(&bytes));
+        let _ = interface(&bytes);
         let whole = [&[0xCA, 0xFE, 0xBA, 0xBE, 0, 0, 0, 61], &bytes[..]].concat();
-        let _ = (interface(&whole), source_file(&whole));
+        let _ = interface(&whole);
     }
 
     fn a_class_file_with_other_bytes_is_read_without_a_panic(
@@ -424,7 +422,7 @@ proptest! {
             let at = at.index(bytes.len());
             bytes[at] = byte;
         }
-        let _ = (interface(&bytes), source_file(&bytes));
+        let _ = interface(&bytes);
     }
 }
 
@@ -433,7 +431,7 @@ tests! {
         what_javac_makes_of_a_change_is_another_interface_where_other_classes_can_see_it,
         every_class_has_an_interface_of_its_own,
         what_is_cut_off_or_goes_on_cannot_be_told,
-        every_class_tells_its_source,
+        the_name_of_the_source_counts,
         an_attribute_that_is_not_known_and_a_class_that_kotlin_made_cannot_be_told,
         a_class_file_with_other_bytes_is_read_without_a_panic,
     ]

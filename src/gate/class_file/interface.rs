@@ -18,7 +18,8 @@
 //! - the code of methods (§4.7.3) with all in it. Names of parameters count where `MethodParameters` holds
 //!   them; those in the debugging tables of code, which javac shows to annotation processors under
 //!   `-parameters` alone, do not.
-//! - `BootstrapMethods`, which only code needs, and `SourceFile` and `SourceDebugExtension`, which name sources.
+//! - `BootstrapMethods`, which only code needs, and `SourceDebugExtension`. `SourceFile` counts: javac warns of a
+//!   class that is used outside of the file that it is declared in.
 //! - synthetic fields and methods other than bridges: javac enters no others. It does enter `lambda$…` methods,
 //!   to find the place of classes within them, which no other class can name; these are left out too.
 //! - of `InnerClasses` (§4.7.6), the entries of classes that are neither this one nor its members, and the
@@ -72,9 +73,7 @@ impl Place {
     /// True for the attributes that a compiler has no use for.
     fn leaves_out(self, attribute: &[u8]) -> bool {
         match self {
-            Self::Class => {
-                matches!(attribute, b"BootstrapMethods" | b"SourceFile" | b"SourceDebugExtension")
-            }
+            Self::Class => matches!(attribute, b"BootstrapMethods" | b"SourceDebugExtension"),
             Self::Method => attribute == b"Code",
             Self::Field | Self::Component => false,
         }
@@ -231,7 +230,7 @@ impl<'a> Encoder<'a> {
         match name {
             b"Deprecated" | b"Synthetic" => Some(()),
             b"ConstantValue" => self.constant(from),
-            b"Signature" => self.utf8(from).map(drop),
+            b"Signature" | b"SourceFile" => self.utf8(from).map(drop),
             b"NestHost" => self.class(from).map(drop),
             b"Exceptions" | b"NestMembers" | b"PermittedSubclasses" => self.classes(from),
             b"EnclosingMethod" => self.enclosing_method(from),

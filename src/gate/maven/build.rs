@@ -114,7 +114,7 @@ impl Maven<'_> {
             let standing = trees.standing(&built.key);
             match &standing {
                 Standing::Whole => return Ok((built, How::Kept)),
-                Standing::Java(stale) if self.remake(calls, dir, &built, stale)? => {
+                Standing::Java(stale) if self.recompile(calls, dir, &built, *stale)? => {
                     return Ok((built, How::Recompiled));
                 }
                 Standing::Java(_) | Standing::Nothing => {}
@@ -174,7 +174,7 @@ impl Maven<'_> {
     }
 
     /// Compiles without Maven what changed; false where that is not proven to be the same.
-    fn remake(&self, calls: &Calls<'_>, dir: &str, built: &Built, stale: &Stale) -> Result<bool, Stop> {
+    fn recompile(&self, calls: &Calls<'_>, dir: &str, built: &Built, stale: Stale) -> Result<bool, Stop> {
         let Some(proof) = self.proofs().recall::<Proof>(&built.key) else { return Ok(false) };
         let Some(recipe) = proof.recipe.filter(|recipe| self.may_replace_maven(recipe)) else {
             return Ok(false);
@@ -183,7 +183,7 @@ impl Maven<'_> {
             return Ok(false);
         }
         let javac = self.javac(calls, dir, built, &recipe);
-        if !javac.map_or(Ok(false), |javac| javac.remake(stale))? {
+        if !javac.map_or(Ok(false), |javac| javac.recompile(stale))? {
             return Ok(false);
         }
         let proof = Proof { recipe: Some(recipe), digest: built.digest()?, refusals: 0 };
@@ -201,10 +201,9 @@ impl Maven<'_> {
         let Some(recipe) = recipe.filter(|_| refusals < REFUSALS).and_then(picked) else { return Ok(false) };
         let digest = built.digest()?;
         let javac = self.javac(calls, dir, built, &recipe);
-        let processed = javac.map_or(Ok(None), |javac| javac.proves())?;
-        let refusals = if processed.is_some() { 0 } else { refusals + 1 };
-        let recipe = processed.map(|processed| recipe.with_processed(processed));
-        let proven = recipe.is_some();
+        let proven = javac.map_or(Ok(false), |javac| javac.proves())?;
+        let refusals = if proven { 0 } else { refusals + 1 };
+        let recipe = Some(recipe).filter(|_| proven);
         self.proofs().keep(&built.key, &Proof { recipe, refusals, digest })?;
         Ok(proven)
     }

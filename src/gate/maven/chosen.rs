@@ -49,11 +49,6 @@ impl Chosen {
         compiled.is_subset(there).then_some(Self { compiled, left_out })
     }
 
-    /// The files that are not compiled.
-    pub(super) fn left_out(&self) -> &BTreeSet<PathBuf> {
-        &self.left_out
-    }
-
     /// Those of the files that are to be compiled; nothing when one is new.
     pub(super) fn of(&self, there: BTreeSet<PathBuf>) -> Option<BTreeSet<PathBuf>> {
         let known = there.iter().all(|file| self.compiled.contains(file) || self.left_out.contains(file));

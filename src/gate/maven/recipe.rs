@@ -35,41 +35,21 @@ pub(super) struct Recipe {
     /// The goals that ran, `plugin:goal` each, in order.
     goals: Vec<String>,
     /// The one for the production side.
-    pub(super) main: Call,
+    pub(super) main: CompilerCall,
     /// The one for the tests; nothing where there were none.
-    pub(super) tests: Option<Call>,
-}
-
-/// Whether annotations were processed, or plugins of the compiler could be found, where a build was proven.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Processed {
-    /// In production code.
-    pub(super) main: bool,
-    /// In tests.
-    pub(super) tests: bool,
+    pub(super) tests: Option<CompilerCall>,
 }
 
 /// One call of the compiler.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Call {
+pub(super) struct CompilerCall {
     /// Its arguments, without the source files.
     pub(super) arguments: Vec<String>,
     /// Which source files it is for, where that is not all that there are.
     pub(super) chosen: Option<Chosen>,
-    /// See [`Processed`]; also where nobody has looked yet.
-    pub(super) processed: bool,
 }
 
 impl Recipe {
-    /// The same, with what was seen.
-    pub(super) fn with_processed(mut self, seen: Processed) -> Self {
-        self.main.processed = seen.main;
-        if let Some(call) = &mut self.tests {
-            call.processed = seen.tests;
-        }
-        self
-    }
-
     /// True when no other goals ran than those that are known to look at no source file beside the compiler.
     pub(super) fn is_plain(&self) -> bool {
         self.goals.iter().all(|goal| PLAIN.contains(&goal.as_str()))
@@ -90,7 +70,7 @@ pub(super) fn read(log: &str) -> Option<Recipe> {
                 _ => return None,
             };
             let arguments = arguments.split(' ').filter(|word| !word.is_empty()).map(str::to_owned).collect();
-            if side.replace(Call { arguments, chosen: None, processed: true }).is_some() {
+            if side.replace(CompilerCall { arguments, chosen: None }).is_some() {
                 return None;
             }
         }

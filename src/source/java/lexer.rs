@@ -19,8 +19,9 @@ pub(super) enum Token<'a> {
 }
 
 /// Decodes `\uXXXX`, which Java does before everything else (so `\u002f*` opens a comment; Java Language
-/// Specification §3.3). What is not ASCII becomes the byte `foreign`.
-pub(crate) fn unescaped(source: &[u8], foreign: u8) -> Cow<'_, [u8]> {
+/// Specification §3.3). What is not ASCII becomes an `x`: it
+/// may be part of a name.
+pub(super) fn unescaped(source: &[u8]) -> Cow<'_, [u8]> {
     if !source.windows(2).any(|pair| pair == b"\\u") {
         return Cow::Borrowed(source);
     }
@@ -30,7 +31,7 @@ pub(crate) fn unescaped(source: &[u8], foreign: u8) -> Cow<'_, [u8]> {
         rest = tail;
         if byte != b'\\' {
             out.push(byte);
-        } else if let Some((decoded, after)) = unicode_escape(tail, foreign) {
+        } else if let Some((decoded, after)) = unicode_escape(tail) {
             out.push(decoded);
             rest = after;
         } else {
@@ -46,14 +47,14 @@ pub(crate) fn unescaped(source: &[u8], foreign: u8) -> Cow<'_, [u8]> {
 }
 
 /// `uXXXX`, with any number of `u`.
-fn unicode_escape(tail: &[u8], foreign: u8) -> Option<(u8, &[u8])> {
+fn unicode_escape(tail: &[u8]) -> Option<(u8, &[u8])> {
     let letters = tail.iter().take_while(|&&byte| byte == b'u').count();
     let digits = tail.get(letters..letters + 4)?;
     if letters == 0 || !digits.iter().all(u8::is_ascii_hexdigit) {
         return None;
     }
     let value = u32::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok()?;
-    let byte = u8::try_from(value).ok().filter(u8::is_ascii).unwrap_or(foreign);
+    let byte = u8::try_from(value).ok().filter(u8::is_ascii).unwrap_or(b'x');
     Some((byte, &tail[letters + 4..]))
 }
 

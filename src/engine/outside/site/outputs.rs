@@ -116,16 +116,14 @@ fn stale(changed: &[&String], module: &str) -> Option<Stale> {
     for path in changed {
         let path = RepoPath::parse(path).to_text();
         let inside = path.strip_prefix(module)?;
+        let (main, tests) = (inside.starts_with("src/main/java/"), inside.starts_with("src/test/java/"));
         let name = inside.rsplit('/').next()?;
-        if Path::new(name).extension().is_none_or(|extension| extension != "java") {
+        if !(main || tests) || Path::new(name).extension().is_none_or(|extension| extension != "java") {
             return None;
         }
+        stale.main |= main;
+        stale.tests |= tests;
         stale.infos |= matches!(name, "package-info.java" | "module-info.java");
-        if let Some(inside) = inside.strip_prefix("src/main/java/") {
-            stale.main.insert(inside.into());
-        } else {
-            stale.tests.insert(inside.strip_prefix("src/test/java/")?.into());
-        }
     }
     Some(stale)
 }

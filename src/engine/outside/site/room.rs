@@ -63,7 +63,7 @@ impl Room {
         let (stale, told) = match &serves {
             Serves::All => (None, "the outputs of the last gate serve"),
             Serves::ButJava(stale) => {
-                (Some(stale.clone()), "the outputs of the last gate serve, but for Java files")
+                (Some(*stale), "the outputs of the last gate serve, but for Java files")
             }
             Serves::Nothing => (None, "no outputs of an earlier gate"),
         };
@@ -93,7 +93,7 @@ impl Room {
         match &self.stale {
             _ if !self.kept.contains(key) => Standing::Nothing,
             None => Standing::Whole,
-            Some(stale) => Standing::Java(stale.clone()),
+            Some(stale) => Standing::Java(*stale),
         }
     }
 
@@ -105,7 +105,7 @@ impl Room {
         }
         let known = key.is_some_and(|key| self.kept.contains(key)) && !self.recompiled;
         let what = match &self.stale {
-            Some(stale) if known && stale.main.is_empty() => Wipe::Tests,
+            Some(stale) if known && !stale.main => Wipe::Tests,
             None if known => return Ok(()),
             _ => Wipe::All,
         };

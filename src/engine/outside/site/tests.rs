@@ -69,11 +69,6 @@ fn sites_of_workspaces_that_are_gone_and_the_oldest_go() {
     assert_eq!(folders(), KEPT);
 }
 
-fn stale(main: &[&str], tests: &[&str], infos: bool) -> Stale {
-    let [main, tests] = [main, tests].map(|files| files.iter().map(PathBuf::from).collect());
-    Stale { main, tests, infos }
-}
-
 #[test]
 fn outputs_serve_as_far_as_the_changes_leave_them_right() {
     let home = tempfile::tempdir().unwrap();
@@ -110,21 +105,17 @@ fn outputs_serve_as_far_as_the_changes_leave_them_right() {
         new.remove(path);
         new
     };
-    let java = |main: &[&str], tests: &[&str], infos| Serves::ButJava(stale(main, tests, infos));
+    let java = |main, tests, infos| Serves::ButJava(Stale { main, tests, infos });
     let table = [
         (set(&[]), Some(""), Serves::All),
         (set(&[]), None, Serves::All),
-        (set(&["src/test/java/ATest.java"]), Some(""), java(&[], &["ATest.java"], false)),
-        (set(&["src/test/java/New.java"]), Some(""), java(&[], &["New.java"], false)),
-        (without("src/test/java/ATest.java"), Some(""), java(&[], &["ATest.java"], false)),
-        (set(&["src/main/java/A.java"]), Some(""), java(&["A.java"], &[], false)),
-        (without("src/main/java/A.java"), Some(""), java(&["A.java"], &[], false)),
-        (
-            set(&["src/main/java/A.java", "src/test/java/ATest.java"]),
-            Some(""),
-            java(&["A.java"], &["ATest.java"], false),
-        ),
-        (set(&["src/main/java/package-info.java"]), Some(""), java(&["package-info.java"], &[], true)),
+        (set(&["src/test/java/ATest.java"]), Some(""), java(false, true, false)),
+        (set(&["src/test/java/New.java"]), Some(""), java(false, true, false)),
+        (without("src/test/java/ATest.java"), Some(""), java(false, true, false)),
+        (set(&["src/main/java/A.java"]), Some(""), java(true, false, false)),
+        (without("src/main/java/A.java"), Some(""), java(true, false, false)),
+        (set(&["src/main/java/A.java", "src/test/java/ATest.java"]), Some(""), java(true, true, false)),
+        (set(&["src/main/java/package-info.java"]), Some(""), java(true, false, true)),
         (set(&["src/test/java/ATest.java"]), None, Serves::Nothing),
         (set(&["src/main/java/A.java"]), Some("m/"), Serves::Nothing),
         (set(&["src/main/java/A.kt"]), Some(""), Serves::Nothing),
@@ -223,13 +214,13 @@ impl Kept {
 
 #[test]
 fn maven_finds_no_outputs_but_those_of_its_own_build_of_what_did_not_change() {
-    let java = |main: &[&str], tests: &[&str]| Standing::Java(stale(main, tests, false));
+    let java = |main, tests| Standing::Java(Stale { main, tests, infos: false });
     for (changed, recompiled, key, standing, left) in [
         ("", false, "k", Standing::Whole, (true, true)),
         ("", false, "other", Standing::Nothing, (false, false)),
-        ("src/test/java/ATest.java", false, "k", java(&[], &["ATest.java"]), (true, false)),
-        ("src/test/java/ATest.java", true, "k", java(&[], &["ATest.java"]), (false, false)),
-        ("src/main/java/A.java", false, "k", java(&["A.java"], &[]), (false, false)),
+        ("src/test/java/ATest.java", false, "k", java(false, true), (true, false)),
+        ("src/test/java/ATest.java", true, "k", java(false, true), (false, false)),
+        ("src/main/java/A.java", false, "k", java(true, false), (false, false)),
         ("src/main/resources/a.txt", false, "k", Standing::Nothing, (false, false)),
     ] {
         let kept = Kept::new(recompiled);

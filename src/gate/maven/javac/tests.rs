@@ -1,12 +1,10 @@
-//! What lies beside classes, and which files are compiled. `part` is about compiling some of them.
-
-mod part;
+//! What lies beside classes, and which files are compiled.
 
 use super::super::compiling::Resource;
-use super::super::recipe::Call;
-use super::aside::Aside;
+use super::super::recipe::CompilerCall;
+use super::previous::PreviousClasses;
 use super::quoted;
-use super::side::{Side, files};
+use super::source_set::{SourceSet, files};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
@@ -34,13 +32,13 @@ impl Folders {
         fs_err::write(self.at(path), text).unwrap();
     }
 
-    fn side<'a>(&'a self, call: &'a Call, sources: &'a Path, classes: &'a Path) -> Side<'a> {
-        Side { call, sources, classes, resources: &self.resources }
+    fn side<'a>(&'a self, call: &'a CompilerCall, sources: &'a Path, classes: &'a Path) -> SourceSet<'a> {
+        SourceSet { call, sources, classes, resources: &self.resources }
     }
 }
 
-fn call(arguments: &[String]) -> Call {
-    Call { arguments: arguments.to_vec(), chosen: None, processed: false }
+fn call(arguments: &[String]) -> CompilerCall {
+    CompilerCall { arguments: arguments.to_vec(), chosen: None }
 }
 
 #[test]
@@ -61,10 +59,14 @@ fn what_lies_beside_classes_is_carried_over_when_it_is_known() {
         folders.write("target/classes/a/A.class", "old");
         folders.write(&format!("target/classes/{stray}"), "kept");
         let (sources, classes) = (folders.at("src"), folders.at("target/classes"));
-        let aside = Aside::take(&classes).unwrap();
+        let previous = PreviousClasses::move_away(&classes).unwrap();
         assert!(files(&classes).unwrap().is_empty());
         folders.write("target/classes/a/A.class", "new");
-        assert_eq!(aside.carry(&folders.side(&call(&[]), &sources, &classes)).unwrap(), known, "{stray}");
+        assert_eq!(
+            previous.carry_over(&folders.side(&call(&[]), &sources, &classes)).unwrap(),
+            known,
+            "{stray}"
+        );
         let stays = known && stray != "a/Gone.class";
         assert_eq!(classes.join(stray).exists(), stays, "{stray}");
         assert_eq!(fs_err::read_to_string(classes.join("a/A.class")).unwrap(), "new");
@@ -85,12 +87,12 @@ fn classes_are_made_again_when_each_has_the_same_bytes_and_the_rest_is_not_the_c
         folders.write("target/classes/a/A.class", "old");
         folders.write(&format!("target/classes/{stray}"), "kept");
         let (sources, classes) = (folders.at("src"), folders.at("target/classes"));
-        let aside = Aside::take(&classes).unwrap();
+        let previous = PreviousClasses::move_away(&classes).unwrap();
         folders.write("target/classes/a/A.class", made);
-        let again = aside.is_made_again(&folders.side(&call(&[]), &sources, &classes)).unwrap();
+        let again = previous.equal_those_in(&folders.side(&call(&[]), &sources, &classes)).unwrap();
         assert_eq!(again, same, "{stray} {made}");
-        aside.restore(&classes).unwrap();
-        drop(aside);
+        previous.put_back(&classes).unwrap();
+        drop(previous);
         assert_eq!(fs_err::read_to_string(classes.join("a/A.class")).unwrap(), "old");
         assert_eq!(fs_err::read_dir(folders.at("target")).unwrap().count(), 1, "nothing is left beside");
     }

@@ -1,54 +1,48 @@
-//! One side of a module: production code or tests.
-//!
-//! Owns: its folders, the arguments that Maven compiles it with, and what the files in them are.
-//!
-//! Promises: source files are told only where ralph knows that Maven compiles just these; links, and folders
-//! that are too large, are errors and not nothing.
-//!
-//! Refuses to know: when it is compiled, what of it changed.
+//! One source set of a module, production code or tests: its folders, the arguments that Maven compiles it with,
+//! and which files are compiled.
 
 use super::super::compiling::Resource;
-use super::super::recipe::Call;
-use super::COMPILER_SERVICES;
-use crate::gate::{class_file, classes};
+use super::super::recipe::CompilerCall;
+use crate::gate::classes;
 use crate::sys::disk::read_beginning;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::fs::FileType;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Files of one side that are looked at.
+/// Files of one source set.
 const MAX_FILES: usize = 100_000;
 /// Bytes of one of them.
 const MAX_BYTES: u64 = 64 << 20;
+/// Services by which classes take part in compiling others.
+const COMPILER_SERVICES: [&str; 2] = [
+    "META-INF/services/javax.annotation.processing.Processor",
+    "META-INF/services/com.sun.source.util.Plugin",
+];
 
 /// Production code or tests.
-pub(super) struct Side<'a> {
-    pub(super) call: &'a Call,
+pub(super) struct SourceSet<'a> {
+    pub(super) call: &'a CompilerCall,
     pub(super) sources: &'a Path,
     pub(super) classes: &'a Path,
     pub(super) resources: &'a [Resource],
 }
 
-impl Side<'_> {
-    /// True when its sources stand in that folder and its arguments are about its classes.
+impl SourceSet<'_> {
+    /// True if its sources lie in that folder and its arguments name its folder of classes.
     pub(super) fn is_at(&self, folder: &Path) -> bool {
-        let told = self
-            .call
-            .arguments
-            .get(..2)
-            .is_some_and(|told| told[0] == "-d" && Path::new(&told[1]) == self.classes);
-        told && self.sources == folder
+        let [option, classes, ..] = &self.call.arguments[..] else { return false };
+        option == "-d" && Path::new(classes) == self.classes && self.sources == folder
     }
 
-    /// True when its arguments name classes that take part in compiling: they may be the module's own.
-    pub(super) fn is_helped(&self) -> bool {
-        let helps = ["-processor", "--processor", "-Xplugin"];
-        self.call.arguments.iter().any(|word| helps.iter().any(|start| word.starts_with(start)))
+    /// True if its arguments name annotation processors or plugins of the compiler: they may be the module's own.
+    pub(super) fn names_processors(&self) -> bool {
+        let options = ["-processor", "--processor", "-Xplugin"];
+        self.call.arguments.iter().any(|word| options.iter().any(|start| word.starts_with(start)))
     }
 
-    /// True when its own classes are for taking part in compiling others.
-    pub(super) fn takes_part(&self) -> bool {
+    /// True if its own classes are annotation processors or plugins of the compiler.
+    pub(super) fn offers_processors(&self) -> bool {
         COMPILER_SERVICES.iter().any(|service| self.classes.join(service).exists())
     }
 
@@ -58,28 +52,8 @@ impl Side<'_> {
         self.call.arguments.get(at + 1).map(String::as_str)
     }
 
-    /// The arguments for some files: classes go to a folder of their own, and sources that are not
-    /// named are not looked for. Nothing where sources could be found in another way.
-    pub(super) fn arguments_for_part(&self, classes: &Path, no_sources: &Path) -> Option<Vec<String>> {
-        let (classes, no_sources) = (classes.to_str()?, no_sources.to_str()?);
-        let mut words = self.call.arguments.clone();
-        let others = ["--source-path", "--module-source-path"];
-        if words.iter().any(|word| others.iter().any(|start| word.starts_with(start))) {
-            return None;
-        }
-        classes.clone_into(words.get_mut(1)?);
-        let told: Vec<usize> = (0..words.len()).filter(|at| words[*at] == "-sourcepath").collect();
-        for at in &told {
-            no_sources.clone_into(words.get_mut(at + 1)?);
-        }
-        if told.is_empty() {
-            words.extend(["-sourcepath", no_sources].map(str::to_owned));
-        }
-        Some(words)
-    }
-
     /// The Java files that are compiled, by their path below the folder of sources: all, or those that Maven
-    /// picks of them; nothing when there are others, or what this cannot tell.
+    /// picks of them; `None` if there may be others.
     pub(super) fn files_to_compile(&self) -> Option<BTreeSet<PathBuf>> {
         let roots = self.argument("-sourcepath").unwrap_or_default().split(':').map(Path::new);
         for root in roots.filter(|root| !root.as_os_str().is_empty() && *root != self.sources) {
@@ -95,7 +69,7 @@ impl Side<'_> {
         java.iter().all(|file| is_compiled_by_default(file)).then_some(java)
     }
 
-    /// True for a file that Maven copied from where resources stand.
+    /// True for a file that Maven copied from a folder of resources.
     pub(super) fn is_resource(&self, inside: &Path) -> bool {
         let from = |resource: &Resource| {
             let below = inside.strip_prefix(resource.target.trim_start_matches('/')).ok();
@@ -105,8 +79,8 @@ impl Side<'_> {
     }
 }
 
-/// True for a path of names that Java knows, none of which Maven leaves out by itself (plexus-utils'
-/// `AbstractScanner.DEFAULTEXCLUDES`: files of editors and of version control), and no module's.
+/// True for a path of Java identifiers (or `package-info.java`), none of which Maven leaves out by default
+/// (plexus-utils' `AbstractScanner.DEFAULTEXCLUDES`: files of editors and of version control).
 fn is_compiled_by_default(file: &Path) -> bool {
     const LEFT_OUT: [&str; 5] = ["CVS", "RCS", "SCCS", "BitKeeper", "ChangeSet"];
     let name = |part: &str| {
@@ -119,21 +93,6 @@ fn is_compiled_by_default(file: &Path) -> bool {
         && folders
             .map(|part| part.to_str())
             .all(|part| part.is_some_and(|part| name(part) && !LEFT_OUT.contains(&part)))
-}
-
-/// What a compiler sees of some classes in a folder, and the source that each names; nothing where the first
-/// cannot be told of each.
-pub(super) fn interfaces(
-    folder: &Path,
-    classes: impl IntoIterator<Item = PathBuf>,
-) -> Option<BTreeMap<PathBuf, (String, Option<String>)>> {
-    let seen = |file: PathBuf| {
-        let bytes = read(&folder.join(&file)).ok()?;
-        // javac warns of a class that is used outside of the file that it stands in.
-        let source = class_file::source_file(&bytes).map(str::to_owned);
-        Some((file, (class_file::interface(&bytes)?, source)))
-    };
-    classes.into_iter().map(seen).collect()
 }
 
 /// The Java files below a folder, by their path in it.
@@ -153,11 +112,11 @@ pub(super) fn is_package_info(file: &Path) -> bool {
     file.file_name().is_some_and(|name| name == "package-info.class")
 }
 
-/// The files below a folder, by their path in it; one that is not there holds none. Links are errors: what
-/// they lead to may change unseen.
+/// The files below a folder, by their path in it; none if there is no such folder. Links are errors: their
+/// targets may change unseen.
 pub(super) fn files(folder: &Path) -> io::Result<BTreeSet<PathBuf>> {
     let plain = |inside: &Path, kind: FileType| {
-        let why = || io::Error::other(format!("{} is no plain file", folder.join(inside).display()));
+        let why = || io::Error::other(format!("{} is not a regular file", folder.join(inside).display()));
         if kind.is_file() { Ok(true) } else { Err(why()) }
     };
     let found = classes::files(folder, &plain)?;
@@ -169,5 +128,5 @@ pub(super) fn files(folder: &Path) -> io::Result<BTreeSet<PathBuf>> {
 
 pub(super) fn read(file: &Path) -> io::Result<Vec<u8>> {
     let whole = read_beginning(file, MAX_BYTES + 1)?.filter(|bytes| bytes.len() as u64 <= MAX_BYTES);
-    whole.ok_or_else(|| io::Error::other(format!("{} is too large, or no file", file.display())))
+    whole.ok_or_else(|| io::Error::other(format!("{} is too large, or not a regular file", file.display())))
 }

@@ -12,8 +12,7 @@ use crate::machine::effect::{Body, Entry};
 use crate::machine::event::Event;
 use crate::machine::facts::full_path;
 use crate::machine::state::{Phase, State};
-use crate::mutation::GateReport;
-use crate::report::progress::{gate_headline, gate_lines};
+use crate::report::progress::gate_lines;
 use crate::task::TaskKey;
 use serde_json::json;
 
@@ -43,9 +42,6 @@ impl Teller {
             ui::json(&json!({ "iteration": state.iteration, "event": event }));
             return;
         }
-        if let Event::GateJudgedAhead { basis, report, .. } = event {
-            return self.foreseen(state, &basis.key, report);
-        }
         match &state.phase {
             Phase::Attempting { key, process: None, .. } => self.begin(state, key),
             Phase::Judging { order } => self.begin(state, &order.key),
@@ -61,24 +57,7 @@ impl Teller {
 
     fn begin(&mut self, state: &State, key: &TaskKey) {
         let who = role_of(&key.stage).map_or("gate", crate::config::Role::word);
-        let beside = match &state.ahead {
-            Some(ahead) if ahead.verdict.is_some() => String::new(),
-            Some(ahead) if ahead.basis.key == *key => {
-                ": waiting for the rest of what began ahead of need".to_owned()
-            }
-            Some(ahead) => format!(" ({} runs ahead of need)", ahead.basis.key),
-            None => String::new(),
-        };
-        self.status.set(&format!("[{}] {key} {who}{beside}", state.iteration));
-    }
-
-    /// The end of a gate ahead of need; where its turn has come, the outcome follows at once.
-    fn foreseen(&mut self, state: &State, key: &TaskKey, report: &GateReport) {
-        if !matches!(state.phase, Phase::Judging { .. }) {
-            self.status.set("");
-            let headline = gate_headline(key.stage.word(), report);
-            ui::note(&format!("{key} ahead of need: {headline}"));
-        }
+        self.status.set(&format!("[{}] {key} {who}", state.iteration));
     }
 
     /// The outcome of an iteration, once.

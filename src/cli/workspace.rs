@@ -10,11 +10,11 @@ use super::settings;
 use super::surroundings::{cache_folder, environment, read_config, unsound};
 use super::teller::Teller;
 use super::ui;
-use crate::config::{self, ConfigError, GateEngine, GateSettings, Given, Settings};
+use crate::config::{self, ConfigError, Given, Settings};
 use crate::engine::{Engine, Fault, FaultKind, Outside, Parts, Places};
 use crate::git::Repositories;
 use crate::machine::event::{Event, Mode};
-use crate::machine::policy::{Judge, Policy};
+use crate::machine::policy::Policy;
 use crate::machine::state::{Phase, State};
 use crate::machine::stop::Stop;
 use crate::source::Classifier;
@@ -23,7 +23,6 @@ use crate::sys::lock::{self, Lock};
 use crate::sys::process::{Supervisor, close_to_others};
 use crate::sys::signals::Interrupts;
 use crate::task::{Grammar, Sections, Stages};
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -184,29 +183,8 @@ impl Workspace {
             ralph_commits: settings.commit == config::CommitBy::Ralph,
             red: settings.checks.red.is_some(),
             green: settings.checks.green.is_some(),
-            ahead: self.ahead(),
             ..Policy::default()
         }
-    }
-
-    /// The gates that may run ahead of need: those that judge a checkout of their own. What chooses the JDK
-    /// and Maven counts as a setting.
-    fn ahead(&self) -> BTreeMap<String, Judge> {
-        let chosen = ["PATH", "JAVA_HOME"].map(std::env::var_os);
-        let may = |gate: &GateSettings| gate.ahead && gate.place == config::Place::Clean;
-        let gates = self.settings.gates.iter().filter(|(_, gate)| may(gate));
-        let judges = gates.filter_map(|(name, gate)| {
-            let engine = match gate.engine {
-                GateEngine::Command(_) => return None,
-                GateEngine::Direct => format!("pitest {}", gate.pit_version),
-                GateEngine::Maven => "pitest-maven".to_owned(),
-            };
-            let settings = format!("{gate:?} {:?} {chosen:?}", self.settings.files);
-            let settings = crate::task::digest(settings.as_bytes());
-            let engine = format!("{engine}, ralph {}", env!("CARGO_PKG_VERSION"));
-            Some((name.clone(), Judge { settings, engine }))
-        });
-        judges.collect()
     }
 
     /// What tells test, production and build files apart.

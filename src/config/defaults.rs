@@ -71,7 +71,6 @@ pub(super) fn gate(engine: GateEngine) -> GateSettings {
         place: Place::Clean,
         recompile: Recompile::Auto,
         keep: Vec::new(),
-        ahead: true,
         test_names: owned(TEST_NAMES),
         jvm_args: Vec::new(),
     }

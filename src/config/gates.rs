@@ -91,9 +91,6 @@ fn mutation_gate(read: &mut Reader, field: &Field) -> GateSettings {
     if let Some(value) = fields.get("keep").and_then(|field| read.globs(field, true)) {
         gate.keep = value;
     }
-    if let Some(value) = fields.get("ahead").and_then(|field| read.flag(field)) {
-        gate.ahead = value;
-    }
     if let Some(value) = fields.get("test_names").and_then(|field| test_names(read, field)) {
         gate.test_names = value;
     }

@@ -37,8 +37,6 @@ pub(super) enum Kind {
     Regex,
     /// A length of time.
     Time,
-    /// `true` or `false`.
-    Flag,
     /// A whole number in a range.
     Whole(u64, u64),
     /// One of a few words.
@@ -224,7 +222,6 @@ pub(super) const MUTATION: &[Key] = &[
     ),
     key("recompile", Kind::Word(|| words(RECOMPILE)), "Who compiles when only Java files changed."),
     key("keep", Kind::Globs(true), "Files that git ignores and a clean checkout needs."),
-    key("ahead", Kind::Flag, "The gate begins while reviewers work."),
     key("jvm_args", Kind::Texts, "Arguments added to the JVMs that run tests."),
 ];
 

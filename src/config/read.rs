@@ -168,6 +168,10 @@ impl<'t> Reader<'t> {
                 continue;
             }
             let hint = match nearest(key, known) {
+                _ if key == "ahead" => {
+                    "Remove it: a gate begins when its turn has come, no longer while reviewers work."
+                        .to_owned()
+                }
                 Some(near) => format!("Did you mean `{near}`?"),
                 None => format!("Known here: {}.", either(known).replace(" or ", ", ")),
             };
@@ -238,15 +242,6 @@ impl<'t> Reader<'t> {
             None => "Write one of these words, or leave the key out for its default.".to_owned(),
         };
         self.wrong_type(field, &either(&names), hint);
-        None
-    }
-
-    /// `true` or `false`.
-    pub(super) fn flag(&mut self, field: &Field) -> Option<bool> {
-        if let Node::Bool(value) = field.node {
-            return Some(*value);
-        }
-        self.wrong_type(field, &either(&["true", "false"]), "Write it without quotes.");
         None
     }
 

@@ -100,7 +100,6 @@ fn value(kind: &Kind, default: Option<&Node>) -> Value {
                 "examples": ["90s", "60m", "1h 30m", "24h"],
             })
         }
-        Kind::Flag => json!({ "type": "boolean" }),
         Kind::Whole(from, to) if *to >= u64::from(u32::MAX) => json!({ "type": "integer", "minimum": from }),
         Kind::Whole(from, to) => json!({ "type": "integer", "minimum": from, "maximum": to }),
         Kind::Word(words) => json!({ "enum": words() }),

@@ -142,8 +142,6 @@ pub struct GateSettings {
     pub recompile: Recompile,
     /// Files that git ignores and a clean checkout needs all the same, as globs in the package.
     pub keep: Vec<String>,
-    /// Starts as soon as the implementation is accepted, while reviewers work.
-    pub ahead: bool,
     /// Names of the test classes of `Foo`, with `{}` for `Foo` (Surefire's default names).
     pub test_names: Vec<String>,
     /// Arguments for the JVMs in which tests run, beside the project's own.

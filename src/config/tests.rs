@@ -192,7 +192,7 @@ fn what_the_file_says_is_what_is_set() {
         "spec: ./docs/spec\npackages: [./services/*/, .]\n\
          agents:\n  default: {command: [sh, agent.sh, '']}\n  boss: {preset: claude, args: [--model, opus], env: {IS_SANDBOX: 1}}\n\
          roles: {validator: boss}\n\
-         gates:\n  PITEST: {threshold: 80, per: task, no_coverage: ignore, engine: direct, jobs: 4, maven_args: [-o], limit: 1h 30m, pit_version: 1.20.0, tests: reachable, test_names: ['{}Spec'], scope: auto, where: in-place, recompile: javac, keep: [lib/*.jar], ahead: false, jvm_args: [-Xmx1g]}\n  LINT: {run: [sh, lint.sh], limit: 90s}\n\
+         gates:\n  PITEST: {threshold: 80, per: task, no_coverage: ignore, engine: direct, jobs: 4, maven_args: [-o], limit: 1h 30m, pit_version: 1.20.0, tests: reachable, test_names: ['{}Spec'], scope: auto, where: in-place, recompile: javac, keep: [lib/*.jar], jvm_args: [-Xmx1g]}\n  LINT: {run: [sh, lint.sh], limit: 90s}\n\
          checks: {red: [mvn, test]}\n\
          limits: {iterations: 7, attempts: 1, rework: 0, wall: 2h, attempt: 5m, idle: 30s, check: 1m}\n\
          on: {done: [notify-send, done], stop: null}\n\
@@ -219,7 +219,7 @@ fn what_the_file_says_is_what_is_set() {
     );
     assert_eq!((gate.tests, gate.scope, gate.place), (TestTiers::Reachable, ScopeKind::Auto, Place::InPlace));
     assert_eq!(gate.recompile, Recompile::Javac);
-    assert_eq!((&gate.keep[..], gate.ahead), (&["lib/*.jar".to_owned()][..], false));
+    assert_eq!(&gate.keep[..], ["lib/*.jar".to_owned()]);
     let lint = &settings.gates["LINT"];
     assert_eq!(lint.engine, GateEngine::Command(vec!["sh".to_owned(), "lint.sh".to_owned()]));
     assert_eq!(lint.limit, Duration::from_secs(90));
@@ -293,7 +293,7 @@ fn wrong_values_are_named_with_their_line_and_what_would_be_right() {
     13|gates.PITEST.test_names|config.yaml:13: `gates.PITEST.test_names` holds "FooTest", which is no name of a test class. → Write names such as `"{}Test"`, where `{}` stands for the name of the class under test.
     14|gates.PITEST.tests|config.yaml:14: `gates.PITEST.tests` must be one word, not a list. → Names of test classes stand under `test_names`.
     15|gates.PITEST.where|config.yaml:15: `gates.PITEST.where` must be `clean` or `in-place`, not "tmp". → Write one of these words, or leave the key out for its default.
-    16|gates.PITEST.ahead|config.yaml:16: `gates.PITEST.ahead` must be `true` or `false`, not 1. → Write it without quotes.
+    16|gates.PITEST.ahead|config.yaml:16: `gates.PITEST.ahead` is not a known key. → Remove it: a gate begins when its turn has come, no longer while reviewers work.
     17|gates.PITEST.jvm_args[0]|config.yaml:17: `gates.PITEST.jvm_args[0]` must be text, not 1. → Put the value in quotes.
     19|limits.iterations|config.yaml:19: `limits.iterations` must be a whole number, 1 or more, not 0. → Write such a number, or leave the key out for its default.
     20|limits.attempts|config.yaml:20: `limits.attempts` must be a whole number from 1 to 1000, not 2.5. → Write such a number, or leave the key out for its default.

@@ -21,7 +21,7 @@ pub use fault::{Fault, FaultKind};
 pub use follow::Follow;
 pub use outside::{Outside, Parts, own_template, private_folder};
 pub use places::Places;
-pub use world::{AgentEnd, Awaited, Judged, JudgedAhead, Readings, Started, World};
+pub use world::{AgentEnd, Judged, Readings, Started, World};
 
 use crate::journal::{self, Journal, JournalError, Record};
 use crate::machine::effect::Effect;
@@ -124,7 +124,6 @@ impl<'a> Engine<'a> {
             let mut queue = VecDeque::from(self.record(&fact)?);
             while let Some(effect) = queue.pop_front() {
                 self.listen(&effect)?;
-                self.look_ahead(&effect)?;
                 if self.must_sync && !effect.is_read_only() {
                     self.journal.sync(self.disk)?;
                     self.must_sync = false;
@@ -142,12 +141,10 @@ impl<'a> Engine<'a> {
         let record = match self.journal.append(self.disk, &at, event) {
             Ok(record) => record,
             Err(error) => {
-                let state = &self.fold.state;
-                let others_ran = state.suspect || !matches!(state.phase, Phase::Idle | Phase::Stopped(_));
+                let others_ran = !matches!(self.fold.state.phase, Phase::Idle | Phase::Stopped(_));
                 if others_ran && matches!(error, JournalError::Changed) {
                     // What still runs would write on after the boxes were put back.
                     self.world.abandon_agent();
-                    self.world.cancel_ahead();
                     self.rescue_tasks();
                 }
                 return Err(error.into());
@@ -161,17 +158,6 @@ impl<'a> Engine<'a> {
         self.decided_here |= self.fold.decided.1 == record.tag();
         self.world.tell(&record.event, &self.fold.state);
         Ok(effects)
-    }
-
-    /// After an agent, between iterations and at the end: has the gate that runs ahead ended?
-    fn look_ahead(&mut self, effect: &Effect) -> Result<(), Fault> {
-        if matches!(effect, Effect::Survey | Effect::Observe { .. } | Effect::Finish(_))
-            && let Some(judged) = self.world.ended_ahead()
-        {
-            // No gate's turn has come in any of these: nothing follows on it yet.
-            self.record(&perform::judged_ahead(judged))?;
-        }
-        Ok(())
     }
 
     /// Between iterations: has somebody asked for an end?

@@ -7,7 +7,7 @@
 //!
 //! Refuses to know: why an effect was asked for.
 
-use super::{AgentEnd, Awaited, Engine, Fault, JudgedAhead, Readings, Started};
+use super::{AgentEnd, Engine, Fault, Readings, Started};
 use crate::machine::effect::Effect;
 use crate::machine::event::Event;
 use crate::machine::facts::ProcessEnd;
@@ -32,19 +32,13 @@ impl Engine<'_> {
                 self.world.notify(event, &task, &why);
                 Ok(None)
             }
-            Effect::Finish(stop) => {
-                self.world.cancel_ahead();
-                Ok(Some(Event::RunStopped { stop }))
-            }
+            Effect::Finish(stop) => Ok(Some(Event::RunStopped { stop })),
             Effect::StartAgent(order) => {
                 let readings = self.readings(&order.key)?;
                 Ok(Some(match self.world.start_agent(&order, &readings)? {
                     Started::Running(pid, started) => Event::AgentSpawned { pid, started },
                     Started::Ended(end) => ended(end),
                 }))
-            }
-            Effect::StartAhead(_) | Effect::AwaitAhead | Effect::CancelAhead | Effect::TakeVerdict { .. } => {
-                self.gate_ahead(effect)
             }
             Effect::KeepLeftovers { .. }
             | Effect::ReapAgent { .. }
@@ -114,28 +108,6 @@ impl Engine<'_> {
         })
     }
 
-    /// Effects on a gate ahead of need.
-    fn gate_ahead(&mut self, effect: Effect) -> Result<Option<Event>, Fault> {
-        Ok(match effect {
-            Effect::StartAhead(order) => {
-                self.world.start_ahead(&order);
-                None
-            }
-            Effect::AwaitAhead => match self.world.await_ahead()? {
-                Awaited::Ended(judged) => Some(judged_ahead(*judged)),
-                Awaited::CutShort => self.cut_short()?,
-            },
-            Effect::TakeVerdict { report, heads, changes } => {
-                let tasks_changed = self.agents_edits()?.1;
-                Some(Event::GateEnded { report, heads, changes, tasks_changed })
-            }
-            _ => {
-                self.world.cancel_ahead();
-                None
-            }
-        })
-    }
-
     /// A check or gate was cut short by a signal: the run ends here, the phase stays, and the next run
     /// does it again.
     fn cut_short(&mut self) -> Result<Option<Event>, Fault> {
@@ -154,14 +126,6 @@ impl Engine<'_> {
             progress_before,
             refers_to: self.refers_to(key)?,
         })
-    }
-}
-
-pub(super) fn judged_ahead(judged: JudgedAhead) -> Event {
-    Event::GateJudgedAhead {
-        basis: Box::new(judged.basis),
-        report: Box::new(judged.report),
-        changes: judged.changes,
     }
 }
 

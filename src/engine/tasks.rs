@@ -138,7 +138,7 @@ impl Engine<'_> {
                 }
             };
             if done {
-                // What was written, not what stands there now: a gate that runs ahead may write on.
+                // What was written, not what stands there now: somebody may have saved the file since.
                 let tasks = self.seen(wanted)?;
                 // It may also have been kept by an earlier try that was cut short.
                 let is_kept = self.disk.is_odd(&kept)? || self.disk.len(&kept)?.is_some();

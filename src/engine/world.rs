@@ -7,10 +7,10 @@
 //! Refuses to know: the machine's phases, the journal.
 
 use super::fault::Fault;
-use crate::machine::effect::{AgentOrder, AheadOrder, GateOrder};
+use crate::machine::effect::{AgentOrder, GateOrder};
 use crate::machine::event::{Check, CheckResult, Event, Kept, StopRequest};
 use crate::machine::facts::{
-    Basis, Claim, Dirt, FileChange, Observation, ObserveRequest, Oid, ProcessEnd, Snapshot,
+    Claim, Dirt, FileChange, Observation, ObserveRequest, Oid, ProcessEnd, Snapshot,
 };
 use crate::machine::state::State;
 use crate::mutation::GateReport;
@@ -47,26 +47,6 @@ pub struct Judged {
     pub heads: BTreeMap<String, Oid>,
     /// The changes.
     pub changes: Vec<FileChange>,
-}
-
-/// The end of a gate that ran ahead of need.
-#[derive(Clone, Debug, PartialEq)]
-pub struct JudgedAhead {
-    /// What it judged, and with what.
-    pub basis: Basis,
-    /// Its report.
-    pub report: GateReport,
-    /// The changes.
-    pub changes: Vec<FileChange>,
-}
-
-/// What waiting for a gate that runs ahead came to.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Awaited {
-    /// It ended.
-    Ended(Box<JudgedAhead>),
-    /// Ralph's end cut it short.
-    CutShort,
 }
 
 /// The texts that a prompt carries beside the order, as read by the engine.
@@ -128,14 +108,6 @@ pub trait World {
     ) -> Result<Option<Vec<CheckResult>>, Fault>;
     /// Runs a gate.
     fn run_gate(&mut self, order: &GateOrder) -> Result<Option<Judged>, Fault>;
-    /// Starts a gate ahead of need, beside the agent. That it cannot be started is its end, without verdict.
-    fn start_ahead(&mut self, order: &AheadOrder);
-    /// The gate that ran ahead, when it has ended since it was asked last.
-    fn ended_ahead(&mut self) -> Option<JudgedAhead>;
-    /// Waits for the gate that [`World::start_ahead`] started; from now on it is alone.
-    fn await_ahead(&mut self) -> Result<Awaited, Fault>;
-    /// Ends the gate that runs ahead, if one does; nothing of it is left when this returns.
-    fn cancel_ahead(&mut self);
     /// Waits; ends early when a stop is requested.
     fn wait(&mut self, seconds: u64, why: &str);
     /// Tells people through the `on:` commands.

@@ -2,14 +2,14 @@
 //!
 //! Owns: their environment, their logs, and the share of the gate's time that is left for them.
 //!
-//! Promises: no shell; each call has a log of its own; a gate ahead of need takes what others leave; together they stay within the gate's limit; options
+//! Promises: no shell; each call has a log of its own; together they stay within the gate's limit; options
 //! that the caller's environment slips into every JVM are dropped.
 //!
 //! Refuses to know: what is called, what its output means.
 
 use super::{Hands, Stop, words};
 use crate::machine::facts::ProcessEnd;
-use crate::sys::{Priority, ProcessSpec};
+use crate::sys::ProcessSpec;
 use std::cell::Cell;
 use std::io::Read;
 use std::os::unix::fs::PermissionsExt;
@@ -121,7 +121,6 @@ impl<'a> Calls<'a> {
             wall: Some(left),
             idle: None,
             grace: Duration::from_secs(5),
-            priority: if self.hands.pace.is_ahead() { Priority::Low } else { Priority::Normal },
             tag: self.tag.clone(),
         };
         let ended = self.hands.spawn.run(&spec).map_err(|error| {

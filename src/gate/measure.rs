@@ -100,9 +100,6 @@ impl Place<'_> {
         if mutants.is_empty() {
             return Ok(());
         }
-        if !self.bench.hands.pace.await_turn() {
-            return Err(session.cancelled());
-        }
         let keep = Keep { mutants: Some(mutants), ..session.lines() };
         let again = Tier { name: "alone", tests: standing.tests.clone() };
         let look =

@@ -99,8 +99,6 @@ pub struct Hands<'a> {
     pub progress: &'a (dyn Fn(&str) + Sync),
     /// Leads to other commits of the packages.
     pub trees: &'a dyn Trees,
-    /// Says whether somebody waits.
-    pub pace: &'a dyn Pace,
 }
 
 /// Other commits of the packages that a gate judges.
@@ -161,28 +159,6 @@ pub struct Build {
     pub digest: String,
     /// The JDK's compiler made them in Maven's place: what else Maven keeps beside them is of an earlier build.
     pub recompiled: bool,
-}
-
-/// Whether a gate runs ahead of need, beside agents, or alone while the loop waits for it.
-pub trait Pace: Sync {
-    /// True while it runs ahead: processes get a low priority, and a time-out proves nothing.
-    fn is_ahead(&self) -> bool;
-    /// Waits until the loop has arrived at this gate; false when the gate was cancelled instead.
-    fn await_turn(&self) -> bool;
-}
-
-/// The pace of a gate that the loop waits for.
-#[derive(Clone, Copy, Debug)]
-pub struct Foreground;
-
-impl Pace for Foreground {
-    fn is_ahead(&self) -> bool {
-        false
-    }
-
-    fn await_turn(&self) -> bool {
-        true
-    }
 }
 
 /// No other commits are at hand.

@@ -107,13 +107,13 @@ impl<'a> Session<'a> {
             timeout: look.timeout,
             report: &report,
         };
-        let mut ran = self.start_unhurried(&run)?;
+        let mut ran = self.start(&run);
         if let Ran::Report(whole) = &ran
             && self.blame(&whole.left_out).is_err()
         {
             // Only PIT's own process is believed where a test is to be blamed.
             run.skip_red = false;
-            ran = self.start_unhurried(&run)?;
+            ran = self.start(&run);
         }
         let whole = match ran {
             Ran::Red(red) => {
@@ -142,16 +142,6 @@ impl<'a> Session<'a> {
         self.tell_left_out(&whole.left_out, outcome);
         self.passed.borrow_mut().extend(answerable.iter().cloned());
         self.repeat_errors(&run, whole, outcome)
-    }
-
-    /// A trouble that a machine under load may have caused is looked at again when the loop has arrived.
-    fn start_unhurried(&self, run: &Run<'_>) -> Result<Ran, Stop> {
-        let pace = self.place.bench.hands.pace;
-        let ran = self.start(run);
-        if !(is_trouble(&ran) && pace.is_ahead()) {
-            return Ok(ran);
-        }
-        if pace.await_turn() { Ok(self.start(run)) } else { Err(self.cancelled()) }
     }
 
     /// Names the red tests of others, each once.
@@ -338,11 +328,6 @@ impl<'a> Session<'a> {
         super::maven::digest(parts.map(str::as_bytes))
     }
 
-    /// The loop ended, or what was to be judged is no longer what is there.
-    pub(crate) fn cancelled(&self) -> Stop {
-        Stop::passing(format!("The gate over {} was cancelled.", self.place.label()), "Run the gate again.")
-    }
-
     /// No verdict, and a person must look.
     pub(crate) fn unclear(&self, what: &str) -> Stop {
         Stop::setup(
@@ -375,14 +360,5 @@ impl<'a> Session<'a> {
         Err(self.unclear(&format!(
             "a test that has nothing to do with the changed classes kills its JVM{named}, and the others do not suffice"
         )))
-    }
-}
-
-/// An end that a machine under load may have caused.
-fn is_trouble(ran: &Ran) -> bool {
-    match ran {
-        Ran::Red(_) | Ran::Died(_) | Ran::Hung(_) => true,
-        Ran::Report(whole) => !whole.left_out.is_empty(),
-        Ran::NoMutants | Ran::Stop(_) => false,
     }
 }

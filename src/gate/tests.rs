@@ -1,6 +1,6 @@
 //! The gate over a scripted Maven and PIT: the ends that real ones seldom come to.
 
-use super::{Foreground, GatePackage, GateRequest, Hands, NoTrees, Pace, run};
+use super::{GatePackage, GateRequest, Hands, NoTrees, run};
 use crate::config::{GateSettings, ScopeKind, Settings, TestTiers};
 use crate::machine::facts::{FileChange, FileStatus, Oid, ProcessEnd};
 use crate::mutation::{GateReport, Verdict};
@@ -179,21 +179,16 @@ impl Bed {
 
     /// Plays the script; the gate's report and the command lines of PIT.
     fn play(&self, script: Vec<Pit>) -> (GateReport, Vec<Vec<String>>) {
-        self.play_with(&settings(), &Foreground, script)
+        self.play_with(&settings(), script)
     }
 
-    fn play_with(
-        &self,
-        settings: &GateSettings,
-        pace: &dyn Pace,
-        script: Vec<Pit>,
-    ) -> (GateReport, Vec<Vec<String>>) {
+    fn play_with(&self, settings: &GateSettings, script: Vec<Pit>) -> (GateReport, Vec<Vec<String>>) {
         let spawn = Script {
             root: self.folder.path().join("p"),
             pit: Mutex::new(script.into()),
             calls: Mutex::default(),
         };
-        let hands = Hands { spawn: &spawn, progress: &|_| {}, trees: &NoTrees, pace };
+        let hands = Hands { spawn: &spawn, progress: &|_| {}, trees: &NoTrees };
         let report = run(&self.request(), settings, &hands);
         assert!(spawn.pit.lock().unwrap().is_empty(), "runs of PIT that were expected did not come");
         let calls = spawn.calls.into_inner().unwrap();
@@ -367,7 +362,7 @@ fn own_first() -> GateSettings {
 fn own_tests_that_suffice_are_the_only_ones_that_run() {
     let bed = Bed::new();
     let script = vec![pit(OK, "", Some(&report(&["KILLED", "KILLED", "KILLED", "NO_COVERAGE"])))];
-    let (good, calls) = bed.play_with(&own_first(), &Foreground, script);
+    let (good, calls) = bed.play_with(&own_first(), script);
     assert_eq!((&good.verdict, good.coverage.to_string().as_str()), (&Verdict::Pass, "75% (3/4)"));
     assert_eq!(option(&calls[0], "targetTests"), Some("FooTest"));
     assert_eq!(option(&calls[0], "kept"), None);
@@ -384,7 +379,7 @@ fn what_own_tests_leave_goes_to_the_others_and_the_counts_add_up() {
     };
     let kept = "M\tFoo\ta\t()V\tx.MathMutator\t1\nM\tFoo\ta\t()V\tx.MathMutator\t2\n";
     let script = vec![pit(OK, "", Some(&first)), pit(OK, "", Some(&others(&["KILLED", "SURVIVED"])))];
-    let (weak, calls) = bed.play_with(&own_first(), &Foreground, script);
+    let (weak, calls) = bed.play_with(&own_first(), script);
     assert!(is_fail(&weak.verdict, "is 66% (2/3)"), "{weak:?}");
     assert_eq!(
         option(&calls[1], "targetTests"),
@@ -394,13 +389,13 @@ fn what_own_tests_leave_goes_to_the_others_and_the_counts_add_up() {
     assert_eq!(option(&calls[1], "kept"), Some(kept));
     assert_eq!((weak.survivors_total, weak.survivors[0].mutant.line), (1, 2));
     let script = vec![pit(OK, "", Some(&first)), pit(OK, "", Some(&others(&["KILLED", "KILLED"])))];
-    let (good, _) = bed.play_with(&own_first(), &Foreground, script);
+    let (good, _) = bed.play_with(&own_first(), script);
     assert_eq!((&good.verdict, good.coverage.to_string().as_str()), (&Verdict::Pass, "100% (3/3)"));
     let script = vec![pit(OK, "", Some(&first)), pit(OK, "", Some(&others(&["KILLED"])))];
-    let (lost, _) = bed.play_with(&own_first(), &Foreground, script);
+    let (lost, _) = bed.play_with(&own_first(), script);
     assert!(is_error(&lost.verdict, "1 of 2 mutants were not found again", false), "{lost:?}");
     let own = GateSettings { tests: TestTiers::Own, ..settings() };
-    let (own, _) = bed.play_with(&own, &Foreground, vec![pit(OK, "", Some(&first))]);
+    let (own, _) = bed.play_with(&own, vec![pit(OK, "", Some(&first))]);
     assert!(is_fail(&own.verdict, "is 33% (1/3)"), "{own:?}");
 }
 
@@ -437,7 +432,7 @@ fn asked(calls: &[Vec<String>]) -> String {
 fn red_tests_of_others_stay_out_of_every_run_in_which_own_ones_have_passed_and_are_told() {
     let bed = Bed::new();
     let script = vec![without(&[], &["SURVIVED"]), without(&["OtherTest", "NowhereTest"], &["KILLED"])];
-    let (good, calls) = bed.play_with(&own_first(), &Foreground, script);
+    let (good, calls) = bed.play_with(&own_first(), script);
     assert_eq!(asked(&calls), "FooTest | FooTest,OtherTest but red", "all tests run once");
     assert_eq!(good.verdict, Verdict::Pass);
     let told = "Tests of p/. that have nothing to do with the changed classes fail without any mutation and were \
@@ -461,7 +456,7 @@ fn an_own_test_that_is_red_in_company_fails_by_the_word_of_pits_own_process_alon
     let own = || vec![without(&[], &["SURVIVED"]), without(&["FooTest", "OtherTest"], &["SURVIVED"])];
     let play = |end: Vec<Pit>| {
         let script = own().into_iter().chain(end).collect();
-        bed.play_with(&own_first(), &Foreground, script)
+        bed.play_with(&own_first(), script)
     };
     let (bad, calls) = play(vec![red(&["FooTest", "OtherTest"])]);
     assert_eq!(asked(&calls), "FooTest | FooTest,OtherTest but red | FooTest,OtherTest");
@@ -483,29 +478,6 @@ fn an_own_test_that_is_red_in_company_fails_by_the_word_of_pits_own_process_alon
 }
 
 #[test]
-fn a_test_that_load_may_have_made_red_is_run_again_before_it_stays_out() {
-    let bed = Bed::new();
-    let script =
-        vec![without(&[], &["SURVIVED"]), without(&["OtherTest"], &["SURVIVED"]), without(&[], &["KILLED"])];
-    let (good, _) = bed.play_with(&own_first(), &Ahead(true.into(), true), script);
-    assert_eq!((&good.verdict, good.remarks.len()), (&Verdict::Pass, 0));
-}
-
-/// Ahead of need until the loop arrives; whether it ever does.
-struct Ahead(std::sync::atomic::AtomicBool, bool);
-
-impl Pace for Ahead {
-    fn is_ahead(&self) -> bool {
-        self.0.load(std::sync::atomic::Ordering::SeqCst)
-    }
-
-    fn await_turn(&self) -> bool {
-        self.0.store(false, std::sync::atomic::Ordering::SeqCst);
-        self.1
-    }
-}
-
-#[test]
 fn time_outs_that_decide_are_run_again_alone_when_nothing_else_runs() {
     let bed = Bed::new();
     let first = || pit(OK, "", Some(&report(&["KILLED", "TIMED_OUT", "TIMED_OUT"])));
@@ -524,10 +496,6 @@ fn time_outs_that_decide_are_run_again_alone_when_nothing_else_runs() {
     assert!(is_fail(&weak.verdict, "is 66% (2/3)"), "{weak:?}");
     let sure = vec![pit(OK, "", Some(&report(&["KILLED", "KILLED", "KILLED", "TIMED_OUT"])))];
     assert_eq!(bed.verdict(sure), Verdict::Pass, "a time-out that does not decide is not run again");
-
-    let cancelled = Ahead(true.into(), false);
-    let (none, _) = bed.play_with(&settings(), &cancelled, vec![first()]);
-    assert!(is_error(&none.verdict, "was cancelled", true), "{none:?}");
 }
 
 #[test]
@@ -548,26 +516,16 @@ fn tests_that_were_slow_once_get_more_patience_the_next_time() {
 }
 
 #[test]
-fn what_load_may_have_made_red_is_asked_again_when_the_loop_has_arrived() {
-    let bed = Bed::new();
-    let script = vec![red(&["FooTest"]), pit(OK, "", Some(&report(&["KILLED"])))];
-    let (good, _) = bed.play_with(&settings(), &Ahead(true.into(), true), script);
-    assert_eq!(good.verdict, Verdict::Pass);
-    let (bad, _) = bed.play_with(&settings(), &Foreground, vec![red(&["FooTest"])]);
-    assert!(is_fail(&bad.verdict, "FooTest.red"), "{bad:?}");
-}
-
-#[test]
 fn a_scope_of_lines_keeps_the_mutants_on_changed_lines_and_nothing_on_none() {
     let bed = Bed::new();
     let lines = GateSettings { scope: ScopeKind::Lines, ..settings() };
     let script = vec![pit(OK, "", Some(&report(&["KILLED"])))];
-    let (good, calls) = bed.play_with(&lines, &Foreground, script);
+    let (good, calls) = bed.play_with(&lines, script);
     assert_eq!(good.verdict, Verdict::Pass);
     assert_eq!(option(&calls[0], "kept"), Some("L\t\t0\t0\nL\tFoo.java\t3\t4\nL\tFoo.java\t9\t9\n"));
     let none = || pit(BAD, "Exception in thread \"main\" x: No mutations found. This", None);
     let empty = || pit(OK, "", Some(&report(&[])));
-    let (skip, calls) = bed.play_with(&lines, &Foreground, vec![empty(), none()]);
+    let (skip, calls) = bed.play_with(&lines, vec![empty(), none()]);
     let why = "There is nothing to mutate in the changed lines of Foo.".to_owned();
     assert_eq!(skip.verdict, Verdict::Skip { why });
     assert!(

@@ -8,7 +8,7 @@
 //! Refuses to know: how an effect is performed.
 
 use super::event::Check;
-use super::facts::{Accumulated, Basis, Dirt, FileChange, Observation, ObserveRequest, Oid, Snapshot};
+use super::facts::{Accumulated, Dirt, FileChange, Observation, ObserveRequest, Oid, Snapshot};
 use super::stop::Stop;
 use crate::mutation::GateReport;
 use crate::task::{Mark, TaskKey};
@@ -99,21 +99,6 @@ pub enum Effect {
     },
     /// Run a gate → `GateEnded`.
     RunGate(Box<GateOrder>),
-    /// Start a gate ahead of need, beside an agent; its end is told by `GateJudgedAhead`.
-    StartAhead(Box<AheadOrder>),
-    /// The turn of the gate that runs ahead has come: wait for the rest → `GateJudgedAhead`.
-    AwaitAhead,
-    /// End the gate that runs ahead, with every process of it.
-    CancelAhead,
-    /// The verdict is known from a gate that ran ahead → `GateEnded`.
-    TakeVerdict {
-        /// The report.
-        report: Box<GateReport>,
-        /// The commits that it judged.
-        heads: BTreeMap<String, Oid>,
-        /// The changes that it judged.
-        changes: Vec<FileChange>,
-    },
     /// Write boxes into tasks.md → `BoxesFlipped`.
     FlipBoxes {
         /// Each box and what to write.
@@ -148,15 +133,7 @@ impl Effect {
     /// True when performing it changes nothing outside that outlives ralph: it may come before its event is
     /// on the disk.
     pub fn is_read_only(&self) -> bool {
-        matches!(
-            self,
-            Self::Survey
-                | Self::AwaitAgent
-                | Self::Observe { .. }
-                | Self::AwaitAhead
-                | Self::CancelAhead
-                | Self::TakeVerdict { .. }
-        )
+        matches!(self, Self::Survey | Self::AwaitAgent | Self::Observe { .. })
     }
 }
 
@@ -181,24 +158,11 @@ pub struct AgentOrder {
     pub changes: Vec<String>,
 }
 
-/// What to run a gate on ahead of need.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct AheadOrder {
-    /// What the gate's own iteration would ask for if it began now. Its `iteration` is that of the agent
-    /// beside which it runs: each starts one gate at most, so the name is never used twice.
-    pub order: GateOrder,
-    /// What the verdict will stand for.
-    pub basis: Basis,
-}
-
 /// What to run a gate on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GateOrder {
     /// The iteration.
     pub iteration: u64,
-    /// It runs ahead of need: its folder and its processes have names of their own beside those of the
-    /// iteration's agent.
-    pub ahead: bool,
     /// The box.
     pub key: TaskKey,
     /// The gate's name.

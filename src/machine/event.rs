@@ -6,7 +6,7 @@
 //!
 //! Refuses to know: hashes, bytes on disk, who performs what.
 
-use super::facts::{Basis, Claim, FileChange, Observation, Oid, ProcessEnd, Snapshot};
+use super::facts::{Claim, FileChange, Observation, Oid, ProcessEnd, Snapshot};
 use super::policy::Policy;
 use super::stop::Stop;
 use crate::mutation::GateReport;
@@ -124,17 +124,9 @@ pub enum Event {
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         tasks_changed: bool,
     },
-    /// A gate that ran ahead of need came to its end; it may be recorded at any time, and what it leads to
-    /// is decided when the gate's turn has come.
-    GateJudgedAhead {
-        /// What it judged, and with what.
-        #[serde(flatten)]
-        basis: Box<Basis>,
-        /// Its report.
-        report: Box<GateReport>,
-        /// The family's changes that it judged.
-        changes: Vec<FileChange>,
-    },
+    /// Only ralph 0.1.0 recorded this: a gate ended that had been started before its turn. It changes nothing:
+    /// where its verdict was used, `GateEnded` repeats it.
+    GateJudgedAhead,
     /// Ralph wrote boxes into tasks.md.
     BoxesFlipped {
         /// Each box and what stands in it now; a box whose line is gone is not listed.
@@ -303,7 +295,7 @@ impl Event {
             Self::WorkPutBack { .. } => "WorkPutBack",
             Self::Checked { .. } => "Checked",
             Self::GateEnded { .. } => "GateEnded",
-            Self::GateJudgedAhead { .. } => "GateJudgedAhead",
+            Self::GateJudgedAhead => "GateJudgedAhead",
             Self::BoxesFlipped { .. } => "BoxesFlipped",
             Self::ProgressAppended => "ProgressAppended",
             Self::Waited => "Waited",
@@ -321,11 +313,7 @@ impl Event {
     pub fn is_lazy(&self) -> bool {
         matches!(
             self,
-            Self::AgentSpawned { .. }
-                | Self::GateJudgedAhead { .. }
-                | Self::BoxesFlipped { .. }
-                | Self::ProgressAppended
-                | Self::Waited
+            Self::AgentSpawned { .. } | Self::BoxesFlipped { .. } | Self::ProgressAppended | Self::Waited
         )
     }
 }

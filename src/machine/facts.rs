@@ -7,7 +7,6 @@
 //! Refuses to know: how a fact was found out.
 
 use crate::source::{Kind, RepoPath};
-use crate::task::TaskKey;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -283,23 +282,6 @@ pub struct Observation {
     pub lost_reviewed: Vec<LostLines>,
     /// Enabled test methods in the test files among the stage's own changes (Java).
     pub stage_tests: u64,
-}
-
-/// Everything that a verdict depends on. One that was found ahead of need is used for its own gate only,
-/// and only where all of this is the same when the gate's turn has come.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Basis {
-    /// The gate's box.
-    pub key: TaskKey,
-    /// The commits.
-    pub heads: BTreeMap<String, Oid>,
-    /// SHA-256 of what was asked of the gate beside the commits: whose changes since which base, former
-    /// targets, files changed since a FAIL.
-    pub scope: String,
-    /// SHA-256 of the gate's settings.
-    pub settings: String,
-    /// The engine with its version, and ralph's own.
-    pub engine: String,
 }
 
 /// How a process came to its end.

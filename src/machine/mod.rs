@@ -15,11 +15,7 @@
 //!   │                             └─► Judging ─► GateEnded ─► Applying
 //!   └──────────── BoxesFlipped ─► ProgressAppended ◄─────────────┘  (then Waiting, or Stopped)
 //! ```
-//!
-//! Beside the attempts of reviewers a gate may run ahead of its turn (`ahead`): `GateJudgedAhead` comes in
-//! any phase and changes none, but when the gate's turn has come and Judging waits for it.
 
-mod ahead;
 mod attempt;
 pub mod backing;
 pub mod choice;
@@ -30,6 +26,7 @@ pub mod event;
 pub mod facts;
 mod gate;
 pub mod kin;
+mod legacy;
 mod people;
 pub mod policy;
 mod stale;
@@ -59,6 +56,7 @@ impl std::error::Error for Impossible {}
 
 /// Takes one fact: the state after it, and what is to be done now.
 pub fn step(mut state: State, event: &Event) -> Result<(State, Vec<Effect>), Impossible> {
+    legacy::undo_survey(&mut state, event)?;
     let effects = match event {
         Event::RunStarted { .. }
         | Event::Resumed
@@ -70,14 +68,10 @@ pub fn step(mut state: State, event: &Event) -> Result<(State, Vec<Effect>), Imp
             let Phase::Judging { order } = std::mem::take(&mut state.phase) else {
                 return Err(Impossible("The event GateEnded can only follow on a gate.".to_owned()));
             };
-            ahead::served(&mut state, &order.key);
-            state.suspect = ahead::is_running(&state);
             let effects = gate::ended(&mut state, &order, report, heads, changes);
             if *tasks_changed { tidy(&mut state, effects) } else { effects }
         }
-        Event::GateJudgedAhead { basis, report, changes } => {
-            ahead::judged(&mut state, basis, report, changes)
-        }
+        Event::GateJudgedAhead => Vec::new(),
         Event::FamilyPinned { family, snapshot } => people::pinned(&mut state, family, snapshot),
         Event::GateRequested { key, snapshot, changes } => {
             people::gate_requested(&mut state, key, snapshot, changes.clone())
@@ -107,7 +101,6 @@ fn run(state: &mut State, event: &Event) -> Vec<Effect> {
             state.mode = *mode;
             state.run = state::RunCounters::default();
             state.stopping = None;
-            ahead::forget_running(state);
             match &mut state.phase {
                 Phase::Stopped(_) => state.phase = Phase::Idle,
                 Phase::Tidying { then } if matches!(**then, Phase::Stopped(_)) => **then = Phase::Idle,
@@ -137,7 +130,6 @@ fn run(state: &mut State, event: &Event) -> Vec<Effect> {
 
 /// The state was folded from the journal: closes what ralph's own end cut short, and owes the rest.
 fn resumed(state: &mut State) -> Vec<Effect> {
-    ahead::forget_running(state);
     if let Phase::Judging { order } = &state.phase {
         let order = order.clone();
         let lines = vec!["The gate was interrupted by the end of ralph; it runs again.".to_owned()];
@@ -193,7 +185,6 @@ fn attempted(state: &mut State, event: &Event) -> Result<Vec<Effect>, Impossible
         }
         (Event::Observed { observation, claims, tasks_changed, validation }, Phase::Observing(attempt)) => {
             let validation = validation.clone();
-            state.suspect = ahead::is_running(state);
             Ok(attempt::observed(state, attempt, observation, claims, *tasks_changed, validation))
         }
         (Event::TasksRestored { tasks, .. }, phase @ Phase::Restoring { tasks: true, .. }) => {
@@ -202,9 +193,12 @@ fn attempted(state: &mut State, event: &Event) -> Result<Vec<Effect>, Impossible
             survey::take_tasks(state, tasks, By::Ralph, &heads);
             Ok(attempt::restored(state, None))
         }
-        (Event::TasksRestored { tasks, .. }, Phase::Tidying { then }) => {
-            state.phase = *then;
-            state.suspect = ahead::is_running(state);
+        // Of the last two only ralph 0.1.0 knew (see `legacy`).
+        (
+            Event::TasksRestored { tasks, .. },
+            phase @ (Phase::Tidying { .. } | Phase::Idle | Phase::Stopped(_)),
+        ) => {
+            state.phase = if let Phase::Tidying { then } = phase { *then } else { phase };
             let heads = state.last_after.as_ref().map(facts::Snapshot::heads).unwrap_or_default();
             survey::take_tasks(state, tasks, By::Ralph, &heads);
             Ok(owed(state))
@@ -236,7 +230,7 @@ fn applied(state: &mut State, event: &Event) -> Result<Vec<Effect>, Impossible> 
             state.phase = after_applying(then);
             if let Phase::Stopped(stop) = &state.phase {
                 let stop = stop.clone();
-                return Ok(survey::finish(state, stop));
+                return Ok(survey::finish(stop));
             }
             Ok(owed(state))
         }
@@ -283,7 +277,7 @@ pub fn owed(state: &State) -> Vec<Effect> {
         Phase::Checking { check, packages, .. } => {
             vec![Effect::RunCheck { iteration, check: *check, packages: packages.clone() }]
         }
-        Phase::Judging { order } => vec![ahead::asked(state, order)],
+        Phase::Judging { order } => vec![Effect::RunGate(order.clone())],
         Phase::Applying { flips, .. } if !flips.is_empty() => {
             vec![Effect::FlipBoxes { flips: flips.clone() }]
         }

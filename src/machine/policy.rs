@@ -7,7 +7,6 @@
 //! Refuses to know: YAML, commands, paths.
 
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
 
 /// The rules (handbook `design.md` §5 for the defaults).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -34,19 +33,6 @@ pub struct Policy {
     pub green: bool,
     /// Optional boxes are taken too (`--optional`).
     pub optional: bool,
-    /// The gates that may run ahead of need, by name; a gate that is not here only runs when its turn has
-    /// come.
-    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
-    pub ahead: BTreeMap<String, Judge>,
-}
-
-/// What a gate judges with. Two verdicts on the same content are the same only when it is the same.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Judge {
-    /// SHA-256 of the settings of the gate.
-    pub settings: String,
-    /// The engine with its version, and ralph's own.
-    pub engine: String,
 }
 
 impl Default for Policy {
@@ -62,7 +48,6 @@ impl Default for Policy {
             red: false,
             green: false,
             optional: false,
-            ahead: BTreeMap::new(),
         }
     }
 }

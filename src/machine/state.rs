@@ -8,12 +8,9 @@
 
 use super::effect::{Entry, GateOrder};
 use super::event::{Check, CheckResult, Mode, StopRequest, Validation};
-use super::facts::{
-    Accumulated, Basis, Claim, Dirt, FileChange, KeptFile, Observation, Oid, ProcessEnd, Snapshot,
-};
+use super::facts::{Accumulated, Claim, Dirt, FileChange, KeptFile, Observation, Oid, ProcessEnd, Snapshot};
 use super::policy::Policy;
 use super::stop::Stop;
-use crate::mutation::GateReport;
 use crate::task::{BoxClaim, Mark, Row, Stage, TaskFile, TaskKey};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -42,11 +39,9 @@ pub struct State {
     pub run: RunCounters,
     /// Somebody wants the run to end.
     pub stopping: Option<StopRequest>,
-    /// The gate that was started ahead of need.
-    pub ahead: Option<Ahead>,
-    /// A gate has run ahead since tasks.md was last known to be as it must be: what is found changed there
-    /// is nobody's word.
-    pub suspect: bool,
+    /// The state before a survey that found edits in tasks.md, until it is known that they count (see
+    /// [`super::legacy`]).
+    pub before_edits: Option<Box<State>>,
 }
 
 /// Counters of one run.
@@ -58,26 +53,6 @@ pub struct RunCounters {
     pub idle: u32,
     /// Waits in a row for the same trouble (a usage limit, a gate without verdict).
     pub waits: u32,
-}
-
-/// A gate that was started ahead of need.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Ahead {
-    /// What it judges, and with what.
-    pub basis: Basis,
-    /// The iteration beside which it was started.
-    pub iteration: u64,
-    /// What it came to; `None` while it runs.
-    pub verdict: Option<Box<Foreseen>>,
-}
-
-/// A verdict that waits for its turn.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Foreseen {
-    /// The report.
-    pub report: GateReport,
-    /// The changes that it judged.
-    pub changes: Vec<FileChange>,
 }
 
 /// Uncommitted work of an attempt.

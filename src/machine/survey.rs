@@ -7,7 +7,6 @@
 //!
 //! Refuses to know: how an attempt is judged.
 
-use super::ahead;
 use super::choice::{Choice, choose, is_required_open};
 use super::effect::{AgentOrder, Effect, GateOrder};
 use super::event::{Mode, StopRequest, TasksSeen};
@@ -20,12 +19,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// tasks.md and the packages were read.
 pub(super) fn surveyed(state: &mut State, tasks: &TasksSeen, snapshot: &Snapshot) -> Vec<Effect> {
-    if state.suspect && tasks.differs_from(&state.book().skeleton) {
-        return ahead::distrust(state);
-    }
-    state.suspect = ahead::is_running(state);
     if !tasks.problems.is_empty() {
-        return finish(state, Stop::Refused { problems: tasks.problems.clone() });
+        return finish(Stop::Refused { problems: tasks.problems.clone() });
     }
     take_tasks(state, tasks, By::Person, &snapshot.heads());
     if state.mode == Mode::Verb {
@@ -33,7 +28,7 @@ pub(super) fn surveyed(state: &mut State, tasks: &TasksSeen, snapshot: &Snapshot
     }
     let foreign = foreign_dirt(state, snapshot);
     if !foreign.is_empty() {
-        return finish(state, Stop::Dirty { files: foreign });
+        return finish(Stop::Dirty { files: foreign });
     }
     let stop = match next(state.book(), state.policy.optional, state.policy.go_on_when_blocked) {
         Choice::Take(key) => match reason_to_stop(state) {
@@ -44,19 +39,18 @@ pub(super) fn surveyed(state: &mut State, tasks: &TasksSeen, snapshot: &Snapshot
         Choice::AllDone if state.book().gaps.is_empty() => Stop::AllDone,
         Choice::AllDone => Stop::Gaps { gaps: state.book().gaps.clone() },
     };
-    finish(state, stop)
+    finish(stop)
 }
 
 /// The end of a run, told to people first; what cannot begin is told to the one who started it only.
-pub(super) fn finish(state: &mut State, stop: Stop) -> Vec<Effect> {
+pub(super) fn finish(stop: Stop) -> Vec<Effect> {
     let event = match stop {
         Stop::AllDone | Stop::Gaps { .. } => "done",
         Stop::Blocked { .. } | Stop::Stuck { .. } => "blocked",
-        Stop::Refused { .. } | Stop::Dirty { .. } => return ahead::leave(state, stop),
+        Stop::Refused { .. } | Stop::Dirty { .. } => return vec![Effect::Finish(stop)],
         _ => "stop",
     };
-    let told = Effect::Notify { event, task: String::new(), why: stop.to_string() };
-    [told].into_iter().chain(ahead::leave(state, stop)).collect()
+    vec![Effect::Notify { event, task: String::new(), why: stop.to_string() }, Effect::Finish(stop)]
 }
 
 /// The box that a run takes next: [`choose`], unless a block stops the run (`on_blocked: stop`). Whoever says
@@ -238,8 +232,7 @@ fn begin(state: &mut State, key: &TaskKey, snapshot: &Snapshot, leftovers: Vec<S
     }
     state.iteration += 1;
     let iteration = state.iteration;
-    let (mut effects, beside) = ahead::beside(state, key, snapshot);
-    effects.push(Effect::WriteBefore { iteration, snapshot: snapshot.clone() });
+    let mut effects = vec![Effect::WriteBefore { iteration, snapshot: snapshot.clone() }];
     if key.stage == Stage::Final {
         effects.push(Effect::SetReportAside { iteration });
     }
@@ -262,7 +255,6 @@ fn begin(state: &mut State, key: &TaskKey, snapshot: &Snapshot, leftovers: Vec<S
     };
     state.phase = Phase::Attempting { key: key.clone(), before: snapshot.clone(), process: None };
     effects.push(Effect::StartAgent(Box::new(order)));
-    effects.extend(beside);
     effects
 }
 
@@ -285,15 +277,16 @@ pub(super) fn begin_gate(
 ) -> Vec<Effect> {
     state.iteration += 1;
     let order = Box::new(gate_order(state, key, snapshot, changes));
-    let (mut effects, asked) = ahead::arrive(state, &order);
-    effects.push(Effect::WriteBefore { iteration: order.iteration, snapshot: snapshot.clone() });
-    effects.push(asked);
+    let effects = vec![
+        Effect::WriteBefore { iteration: order.iteration, snapshot: snapshot.clone() },
+        Effect::RunGate(order.clone()),
+    ];
     state.phase = Phase::Judging { order };
     effects
 }
 
 /// What a gate is asked to judge now.
-pub(super) fn gate_order(
+fn gate_order(
     state: &State,
     key: &TaskKey,
     snapshot: &Snapshot,
@@ -304,7 +297,6 @@ pub(super) fn gate_order(
     let covered = kin::covered(book, key);
     GateOrder {
         iteration: state.iteration,
-        ahead: false,
         key: key.clone(),
         name: key.stage.word().to_owned(),
         snapshot: snapshot.clone(),

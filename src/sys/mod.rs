@@ -93,21 +93,8 @@ pub struct ProcessSpec {
     pub idle: Option<Duration>,
     /// Time between TERM and KILL.
     pub grace: Duration,
-    /// How much of the machine it gets while others want it too.
-    pub priority: Priority,
     /// Marks the whole process tree: put into its environment as `RALPH_TAG`, found again by it.
     pub tag: String,
-}
-
-/// How much of the machine a process gets while others want it too.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Priority {
-    /// As much as any.
-    #[default]
-    Normal,
-    /// What others leave.
-    Low,
 }
 
 /// How a supervised process came to its end.

@@ -11,13 +11,13 @@
 
 use super::clock;
 use super::poison::whole;
-use nix::libc::{SIGHUP, SIGINT, SIGKILL, SIGTERM, SIGXFSZ};
+use nix::libc::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
 use signal_hook::iterator::Signals;
 use std::collections::BTreeMap;
 use std::io::{self, PipeReader, PipeWriter, Read as _, Write as _};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::sync::atomic::AtomicBool;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, Weak};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 use std::time::Instant;
 
 /// The signals that have come; clones share them.
@@ -38,8 +38,6 @@ struct Seen {
     /// Pipes that get a byte for each signal, for those who wait on file descriptors.
     told: BTreeMap<u64, PipeWriter>,
     last_id: u64,
-    /// Those who get each signal too.
-    branches: Vec<Weak<Shared>>,
 }
 
 impl Interrupts {
@@ -59,25 +57,6 @@ impl Interrupts {
             }
         })?;
         Ok(interrupts)
-    }
-
-    /// Interrupts of a part of the work: they get every signal that these get, those that have come included,
-    /// and [`Interrupts::cancel`] reaches that part alone.
-    #[must_use]
-    pub fn branch(&self) -> Self {
-        let branch = Self { shared: Arc::default() };
-        let mut seen = self.shared.lock();
-        branch.shared.lock().signals.clone_from(&seen.signals);
-        seen.branches.retain(|branch| branch.strong_count() > 0);
-        seen.branches.push(Arc::downgrade(&branch.shared));
-        branch
-    }
-
-    /// Ends the work that listens to this branch: what runs is killed, and nothing more is started.
-    pub fn cancel(&self) {
-        for signal in [SIGTERM, SIGKILL] {
-            self.shared.tell(signal);
-        }
     }
 
     /// The number of the first signal; `None` while none has come.
@@ -151,22 +130,14 @@ impl Shared {
         whole(self.seen.lock())
     }
 
-    /// Notes a signal, here and in each branch; how many there are now.
-    fn tell(&self, signal: i32) -> usize {
+    fn note(&self, signal: i32) {
         let mut seen = self.lock();
         seen.signals.push(signal);
         seen.told.retain(|_, pipe| pipe.write_all(b"!").is_ok());
-        for branch in seen.branches.iter().filter_map(Weak::upgrade) {
-            branch.tell(signal);
-        }
         let count = seen.signals.len();
         drop(seen);
         self.changed.notify_all();
-        count
-    }
-
-    fn note(&self, signal: i32) {
-        if self.tell(signal) > 2 {
+        if count > 2 {
             // A failure leaves the process as it is: the person can still send KILL.
             let _ = signal_hook::low_level::emulate_default_handler(signal);
         }

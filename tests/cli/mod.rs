@@ -7,7 +7,6 @@
 //! Refuses to know: how ralph does it.
 
 mod agents;
-mod ahead;
 mod bad_input;
 mod busy;
 mod by_hand;
@@ -22,6 +21,7 @@ mod journal;
 mod kill;
 mod limits;
 mod manual;
+mod old_journals;
 mod output;
 mod place;
 mod project;

@@ -147,26 +147,6 @@ fn the_gate_fails_once_with_named_survivors_then_passes_and_skips_what_has_no_ja
     assert!(prompt.contains("Shipping.java:13"), "the next attempt is told which mutants lived");
 }
 
-/// The gates of tasks 1 and 2 follow on a reviewer, with real Maven and PIT beside it.
-fn a_verdict_is_found_beside_the_reviewer_before_the_gate_and_counts_once() {
-    let demo = Demo::get();
-    let facts = facts(demo);
-    let ahead = of_kind(&facts, "gate-judged-ahead");
-    let gates = of_kind(&facts, "gate-ended");
-    assert_eq!((ahead.len(), gates.len()), (2, 4), "the one beside the reviewer that failed was cancelled");
-    for (found, used) in ahead.iter().zip(&gates) {
-        assert_eq!(found["heads"], used["heads"]);
-        assert_eq!(found["report"]["classes"], used["report"]["classes"]);
-        assert_eq!(found["report"]["verdict"], used["report"]["verdict"]);
-    }
-    let told = |iteration| entry(&demo.entries(), iteration).lines.join("\n");
-    for (iteration, beside) in [(6, 5), (11, 10)] {
-        let remark = format!("- remark: The verdict was found ahead of need, beside iteration {beside}.");
-        assert!(told(iteration).contains(&remark), "{}", told(iteration));
-    }
-    assert!(!told(13).contains("ahead of need"), "no reviewer stood before it");
-}
-
 fn a_review_and_a_rework_of_tests_alone_do_not_empty_what_the_gate_judges() {
     let demo = Demo::get();
     let facts = facts(demo);
@@ -245,7 +225,6 @@ tests! {
         it_ticks_every_required_box_and_changes_no_other_byte,
         each_iteration_has_its_verdict,
         the_gate_fails_once_with_named_survivors_then_passes_and_skips_what_has_no_java,
-        a_verdict_is_found_beside_the_reviewer_before_the_gate_and_counts_once,
         a_review_and_a_rework_of_tests_alone_do_not_empty_what_the_gate_judges,
         a_tick_that_the_agent_forged_is_put_back_and_said,
         the_journal_holds_a_whole_chain_and_progress_points_into_it,

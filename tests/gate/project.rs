@@ -2,7 +2,7 @@
 
 use super::direct_spawn::DirectSpawn;
 use ralph::config::{GateSettings, Settings};
-use ralph::gate::{Foreground, GatePackage, GateRequest, Hands, NoTrees, run};
+use ralph::gate::{GatePackage, GateRequest, Hands, NoTrees, run};
 use ralph::machine::facts::{FileChange, FileStatus, Oid};
 use ralph::mutation::{GateReport, Verdict};
 use ralph::source::{Kind, RepoPath};
@@ -146,7 +146,7 @@ impl Project {
     }
 
     pub(crate) fn run(&self) -> GateReport {
-        let hands = Hands { spawn: &DirectSpawn, progress: &|_| {}, trees: &NoTrees, pace: &Foreground };
+        let hands = Hands { spawn: &DirectSpawn, progress: &|_| {}, trees: &NoTrees };
         let mut report = run(&self.request, &self.settings, &hands);
         for path in &mut report.reports {
             // The gate names absolute paths; the loop relates them.

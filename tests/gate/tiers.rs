@@ -5,7 +5,7 @@ use super::project::{JUnit, Pom, Project, error, reasons};
 use super::{main_file, scores, test_file};
 use crate::support::needs::tests;
 use ralph::config::{ScopeKind, TestTiers};
-use ralph::gate::{Foreground, Hands, Trees, run};
+use ralph::gate::{Hands, Trees, run};
 use ralph::mutation::{Coverage, GateReport, NoCoverage, Verdict};
 use ralph::source::{ChangedLines, RepoPath};
 use std::path::PathBuf;
@@ -133,7 +133,7 @@ impl Trees for Base {
 /// The report on a project whose base is another one.
 fn since(base: &Project, project: &Project) -> GateReport {
     let trees = Base(base.root());
-    let hands = Hands { spawn: &DirectSpawn, progress: &|_| {}, trees: &trees, pace: &Foreground };
+    let hands = Hands { spawn: &DirectSpawn, progress: &|_| {}, trees: &trees };
     run(&project.request, &project.settings, &hands)
 }
 

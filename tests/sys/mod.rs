@@ -5,7 +5,6 @@ mod disk;
 mod ends;
 mod gone;
 mod output;
-mod priority;
 mod reap;
 
 use ralph::machine::facts::ProcessEnd;
@@ -56,7 +55,6 @@ impl Bench {
             wall: Some(Duration::from_secs(60)),
             idle: None,
             grace: Duration::from_secs(10),
-            priority: ralph::sys::Priority::Normal,
             tag: self.tag.clone(),
         }
     }

@@ -13,7 +13,7 @@ use crate::machine::facts::ProcessEnd;
 use crate::sys::process::Supervisor;
 use crate::sys::programs::on_path;
 use crate::sys::signals::Interrupts;
-use crate::sys::{Ended, Priority, ProcessSpec, Spawn as _};
+use crate::sys::{Ended, ProcessSpec, Spawn as _};
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -98,7 +98,6 @@ impl Probe {
             wall: Some(LIMIT),
             idle: None,
             grace: Duration::from_secs(1),
-            priority: Priority::Normal,
             tag: format!("doctor-{}", std::process::id()),
         };
         let ended = self.supervisor.run(&spec)?;

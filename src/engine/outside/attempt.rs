@@ -16,7 +16,7 @@ use crate::machine::event::{Check, CheckResult};
 use crate::machine::facts::ProcessEnd;
 use crate::report::plain::line;
 use crate::sys::clock;
-use crate::sys::{Ended, Priority, ProcessSpec, Running, Spawn as _};
+use crate::sys::{Ended, ProcessSpec, Running, Spawn as _};
 use std::io::{ErrorKind, Read as _, Seek as _, SeekFrom};
 use std::path::{Path, PathBuf};
 
@@ -62,7 +62,6 @@ impl Outside {
             wall: Some(self.settings.limits.attempt.min(left)),
             idle: self.settings.limits.idle,
             grace: GRACE,
-            priority: Priority::Normal,
             tag: self.tag(order.iteration),
         };
         let running = self.supervisor.start_by(supervisor, &spec)?;
@@ -175,7 +174,6 @@ impl Outside {
                 wall: Some(self.settings.limits.check),
                 idle: None,
                 grace: GRACE,
-                priority: Priority::Normal,
                 tag: self.tag(iteration),
             };
             let ended = self.supervisor.run(&spec)?;

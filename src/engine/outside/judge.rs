@@ -11,7 +11,7 @@ use super::site::{Site, Sources, Unit, keeping};
 use super::{Outside, private_folder};
 use crate::config::{self, GateEngine, GateSettings};
 use crate::engine::{Fault, FaultKind, Judged};
-use crate::gate::{self, Foreground, GatePackage, GateRequest, Hands, NoTrees, Pace};
+use crate::gate::{self, GatePackage, GateRequest, Hands, NoTrees};
 use crate::machine::effect::GateOrder;
 use crate::machine::facts::{Accumulated, FileChange, Oid, Snapshot};
 use crate::mutation::{GateReport, Verdict};
@@ -23,27 +23,22 @@ use std::path::{Path, PathBuf};
 /// Uncommitted files that a remark names.
 const NAMED: usize = 5;
 
-/// A gate with everything that it needs: it may run on another thread than the loop.
-pub(super) struct Prepared {
+/// A gate with everything that it needs.
+struct Prepared {
     request: GateRequest,
     settings: GateSettings,
     /// What a clean checkout is made from.
     sources: Sources,
     /// The commits that it judges.
-    pub(super) heads: BTreeMap<String, Oid>,
+    heads: BTreeMap<String, Oid>,
     /// The changes that it judges.
-    pub(super) changes: Vec<FileChange>,
+    changes: Vec<FileChange>,
 }
 
 impl Prepared {
     /// Runs the gate to its report.
-    pub(super) fn run(
-        &self,
-        spawn: &dyn Spawn,
-        progress: &(dyn Fn(&str) + Sync),
-        pace: &dyn Pace,
-    ) -> GateReport {
-        let hands = Hands { spawn, progress, trees: &NoTrees, pace };
+    fn run(&self, spawn: &dyn Spawn, progress: &(dyn Fn(&str) + Sync)) -> GateReport {
+        let hands = Hands { spawn, progress, trees: &NoTrees };
         match &self.settings.engine {
             GateEngine::Command(_) => gate::run(&self.request, &self.settings, &hands),
             GateEngine::Direct | GateEngine::Maven => {
@@ -94,7 +89,7 @@ impl Prepared {
 }
 
 /// What preparing a gate came to.
-pub(super) enum Preparation {
+enum Preparation {
     /// It can run.
     Ready(Box<Prepared>),
     /// Its verdict is known without running it.
@@ -107,7 +102,7 @@ impl Outside {
             Preparation::Ready(prepared) => prepared,
             Preparation::Known(judged) => return Ok(Some(*judged)),
         };
-        let mut report = prepared.run(&self.supervisor, &*self.progress, &Foreground);
+        let mut report = prepared.run(&self.supervisor, &*self.progress);
         if self.interrupts.first().is_some() {
             return Ok(None);
         }
@@ -117,11 +112,7 @@ impl Outside {
     }
 
     /// Takes the verdict from a report on commits that are no longer there.
-    pub(super) fn unless_moved(
-        &mut self,
-        heads: &BTreeMap<String, Oid>,
-        report: &mut GateReport,
-    ) -> Result<(), Fault> {
+    fn unless_moved(&mut self, heads: &BTreeMap<String, Oid>, report: &mut GateReport) -> Result<(), Fault> {
         if self.repositories.snapshot()?.heads() != *heads {
             report.verdict = Verdict::Error {
                 why: "HEAD moved while the gate ran.".to_owned(),
@@ -133,7 +124,7 @@ impl Outside {
     }
 
     /// Makes ready what a gate's order asks for.
-    pub(super) fn prepare(&mut self, order: &GateOrder) -> Result<Preparation, Fault> {
+    fn prepare(&mut self, order: &GateOrder) -> Result<Preparation, Fault> {
         let heads = order.snapshot.heads();
         let known = |heads, changes| {
             let report = no_changes_known(&order.key.to_string());
@@ -150,9 +141,7 @@ impl Outside {
         if changes.is_empty() && (given || order.accumulated.everything) {
             return Ok(known(heads, changes));
         }
-        // Beside an agent, a gate has a folder and a tag of its own.
-        let folder = if order.ahead { "gate-ahead" } else { "gate" };
-        let folder = self.iteration_folder(order.iteration)?.join(folder);
+        let folder = self.iteration_folder(order.iteration)?.join("gate");
         private_folder(&folder)?;
         let bases = &order.accumulated.bases;
         let mut request = self.request(&order.name, &changes, bases, &order.snapshot, folder)?;
@@ -160,7 +149,7 @@ impl Outside {
         request.former_targets.clone_from(&order.former_targets);
         request.changed_since_fail.clone_from(&order.changed_since_fail);
         request.no_tests_written = order.no_tests_written;
-        request.tag = self.gate_tag(order);
+        request.tag = self.tag(order.iteration);
         Ok(Preparation::Ready(Box::new(self.prepared(request, heads, changes, bases)?)))
     }
 
@@ -176,7 +165,7 @@ impl Outside {
         let mut request = self.request(name, changes, bases, &snapshot, folder)?;
         request.tag = format!("{}-alone", self.tag);
         let prepared = self.prepared(request, snapshot.heads(), changes.to_vec(), bases)?;
-        Ok(prepared.run(&self.supervisor, &*self.progress, &Foreground))
+        Ok(prepared.run(&self.supervisor, &*self.progress))
     }
 
     fn prepared(

@@ -7,7 +7,6 @@
 //!
 //! Refuses to know: the machine's rules.
 
-mod ahead;
 mod attempt;
 mod judge;
 mod site;
@@ -15,22 +14,20 @@ mod template;
 
 pub use template::own_template;
 
-use super::{AgentEnd, Awaited, Fault, FaultKind, Judged, JudgedAhead, Places, Readings, Started, World};
+use super::{AgentEnd, Fault, FaultKind, Judged, Places, Readings, Started, World};
 use crate::config::Settings;
 use crate::git::{Extent, GitError, GitErrorKind, Repositories};
-use crate::machine::effect::{AgentOrder, AheadOrder, GateOrder};
+use crate::machine::effect::{AgentOrder, GateOrder};
 use crate::machine::event::{Check, CheckResult, Event, Kept, StopRequest};
 use crate::machine::facts::{Dirt, FileChange, Observation, ObserveRequest, Oid, Snapshot};
 use crate::machine::state::State;
 use crate::sys::clock::{self, Stopwatch};
 use crate::sys::process::{Supervisor, reap};
 use crate::sys::signals::Interrupts;
-use crate::sys::{Priority, ProcessId, ProcessSpec, Spawn as _};
-use ahead::RunningAhead;
+use crate::sys::{ProcessId, ProcessSpec, Spawn as _};
 use attempt::RunningAgent;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::time::Duration;
 
 /// How long a supervisor of an earlier run may take to end what it started.
@@ -43,7 +40,7 @@ const LOG_CAP: u64 = 64 << 20;
 /// Who is shown each fact.
 type Listener = Box<dyn FnMut(&Event, &State)>;
 /// Who is told what a gate is doing.
-type Progress = Arc<dyn Fn(&str) + Send + Sync>;
+type Progress = Box<dyn Fn(&str) + Send + Sync>;
 
 /// The real world.
 pub struct Outside {
@@ -55,8 +52,6 @@ pub struct Outside {
     environment: Vec<(String, String)>,
     since: Stopwatch,
     running: Option<RunningAgent>,
-    /// Dropped, it is ended.
-    ahead: Option<RunningAhead>,
     listener: Listener,
     progress: Progress,
     tag: String,
@@ -98,7 +93,6 @@ impl Outside {
             environment: parts.environment,
             since: Stopwatch::start(),
             running: None,
-            ahead: None,
             listener: parts.listener,
             progress: parts.progress,
             tag,
@@ -259,22 +253,6 @@ impl World for Outside {
         self.judge(order)
     }
 
-    fn start_ahead(&mut self, order: &AheadOrder) {
-        self.begin_ahead(order);
-    }
-
-    fn ended_ahead(&mut self) -> Option<JudgedAhead> {
-        self.poll_ahead()
-    }
-
-    fn await_ahead(&mut self) -> Result<Awaited, Fault> {
-        self.join_ahead()
-    }
-
-    fn cancel_ahead(&mut self) {
-        self.ahead = None;
-    }
-
     fn abandon_agent(&mut self) {
         self.running = None;
     }
@@ -305,7 +283,6 @@ impl World for Outside {
             wall: Some(Duration::from_secs(30)),
             idle: None,
             grace: Duration::from_secs(1),
-            priority: Priority::Normal,
             tag: format!("{}-on", self.tag),
         };
         // Nothing depends on it: its log says how it went.

@@ -1,7 +1,7 @@
 //! A disk that stops at the n-th write, and a world whose git and agent live in memory.
 
-use crate::engine::{AgentEnd, Awaited, Fault, Judged, JudgedAhead, Readings, Started, World};
-use crate::machine::effect::{AgentOrder, AheadOrder, GateOrder};
+use crate::engine::{AgentEnd, Fault, Judged, Readings, Started, World};
+use crate::machine::effect::{AgentOrder, GateOrder};
 use crate::machine::event::{Check, CheckResult, Event, Kept, StopRequest};
 use crate::machine::facts::*;
 use crate::machine::state::State;
@@ -29,12 +29,6 @@ pub(super) struct Shared {
     /// The iterations that an agent was started in, in order.
     pub(super) started: Vec<u64>,
     running: Option<AgentOrder>,
-    /// The iterations beside which a gate was started ahead, in order.
-    pub(super) aheads: Vec<u64>,
-    /// So many times a gate that runs ahead ticks every box again right after ralph put them back.
-    pub(super) meddles: u32,
-    /// A gate runs ahead.
-    beside: bool,
 }
 
 /// When the disk dies.
@@ -147,12 +141,6 @@ impl Disk for CrashDisk {
             return Ok(Swap::Changed);
         }
         self.replace(path, new)?;
-        let mut shared = self.shared.borrow_mut();
-        if shared.meddles > 0 && shared.beside {
-            shared.meddles -= 1;
-            let ticked = String::from_utf8(new.to_vec()).unwrap().replace("[ ]", "[x]");
-            shared.files.insert(path.to_owned(), ticked.into_bytes());
-        }
         Ok(Swap::Done)
     }
     fn rename(&mut self, from: &Path, to: &Path) -> io::Result<()> {
@@ -178,8 +166,6 @@ pub(super) struct Double {
     pub(super) pace: Pace,
     pub(super) tasks: PathBuf,
     pub(super) progress: PathBuf,
-    /// The gate that runs ahead; it goes with the process.
-    pub(super) ahead: Option<AheadOrder>,
 }
 
 impl Double {
@@ -207,11 +193,11 @@ impl Double {
         Judged { report, heads: self.snapshot_now().heads(), changes }
     }
 
-    fn end_ahead(&mut self) -> Option<JudgedAhead> {
-        self.shared.borrow_mut().beside = false;
-        let AheadOrder { order, basis } = self.ahead.take()?;
-        let Judged { report, changes, .. } = self.judge(&order);
-        Some(JudgedAhead { basis, report, changes })
+    /// Somebody hostile ticks every box.
+    fn tick_all(&self) {
+        let mut shared = self.shared.borrow_mut();
+        let text = String::from_utf8(shared.files[&self.tasks].clone()).unwrap().replace("[ ]", "[x]");
+        shared.files.insert(self.tasks.clone(), text.into_bytes());
     }
 
     fn work(&mut self, order: &AgentOrder) {
@@ -227,9 +213,10 @@ impl Double {
             }
             _ => {}
         }
-        // A hostile agent: ticks everything, adds a task, writes into progress.txt.
-        let text = String::from_utf8(shared.files[&self.tasks].clone()).unwrap().replace("[ ]", "[x]");
-        shared.files.insert(self.tasks.clone(), text.into_bytes());
+        drop(shared);
+        // A hostile agent: ticks everything, writes into progress.txt.
+        self.tick_all();
+        let mut shared = self.shared.borrow_mut();
         let progress = shared.files.entry(self.progress.clone()).or_default();
         progress.extend_from_slice(b"the agent's own note\n");
         let len = progress.len();
@@ -346,33 +333,14 @@ impl World for Double {
         Ok(Some(vec![]))
     }
     fn run_gate(&mut self, order: &GateOrder) -> Result<Option<Judged>, Fault> {
-        assert_eq!(self.ahead, None, "two gates run");
-        Ok(Some(self.judge(order)))
-    }
-    fn start_ahead(&mut self, order: &AheadOrder) {
-        assert_eq!(self.ahead, None, "two gates run");
-        self.shared.borrow_mut().aheads.push(order.order.iteration);
-        self.ahead = Some(order.clone());
-        self.shared.borrow_mut().beside = true;
-        if self.pace == Pace::Fast || self.shared.borrow().meddles > 0 {
-            // A hostile test: what it runs ticks boxes while no agent runs.
-            let mut shared = self.shared.borrow_mut();
-            let text = String::from_utf8(shared.files[&self.tasks].clone()).unwrap().replace("[ ]", "[x]");
-            shared.files.insert(self.tasks.clone(), text.into_bytes());
+        if self.pace == Pace::Fast {
+            // A hostile test that the gate runs.
+            self.tick_all();
         }
-    }
-    fn ended_ahead(&mut self) -> Option<JudgedAhead> {
-        if self.pace == Pace::Fast { self.end_ahead() } else { None }
-    }
-    fn await_ahead(&mut self) -> Result<Awaited, Fault> {
-        Ok(Awaited::Ended(Box::new(self.end_ahead().expect("a gate runs ahead"))))
+        Ok(Some(self.judge(order)))
     }
     fn abandon_agent(&mut self) {
         self.shared.borrow_mut().running = None;
-    }
-    fn cancel_ahead(&mut self) {
-        self.shared.borrow_mut().beside = false;
-        self.ahead = None;
     }
     fn wait(&mut self, _: u64, _: &str) {}
     fn notify(&mut self, _: &str, _: &str, _: &str) {}

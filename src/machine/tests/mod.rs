@@ -1,6 +1,5 @@
 //! The machine, driven by a simulated world: each rule of design §3 is a case here.
 
-mod ahead;
 mod backing;
 mod loops;
 mod people;

@@ -3,7 +3,7 @@
 use super::sim::*;
 use crate::machine::event::Validation;
 use crate::machine::facts::{Claim, ProcessEnd};
-use crate::machine::policy::{Judge, Policy};
+use crate::machine::policy::Policy;
 use crate::machine::stop::Stop;
 use crate::mutation::Verdict;
 use crate::task::Mark;
@@ -69,15 +69,11 @@ proptest! {
         acts in proptest::collection::vec(act(), 0..40),
         verdicts in proptest::collection::vec(gate_says(), 0..20),
         go_on_when_blocked: bool,
-        ahead: bool,
-        ahead_is_quick: bool,
         second in proptest::option::of(0u64..4),
     ) {
-        let judges = ahead.then(|| ("PITEST".to_owned(), Judge::default()));
-        let mut policy = Policy { go_on_when_blocked, ahead: judges.into_iter().collect(), ..Policy::default() };
+        let mut policy = Policy { go_on_when_blocked, ..Policy::default() };
         policy.iterations = second.map(|first| first + 3);
         let mut sim = Sim::with(FILE, policy.clone());
-        sim.ahead_is_quick = ahead_is_quick;
         sim.endless = Some(fail(&["src/main/A"]));
         for act in acts {
             sim.agent(act);
@@ -87,12 +83,10 @@ proptest! {
         }
         let mut stop = sim.run();
         if second.is_some() {
-            // A verdict may wait for the second run.
             sim.start(Policy { iterations: None, ..policy }, &[]);
             stop = sim.run();
         }
         sim.replay();
-        prop_assert!(ahead || sim.aheads.is_empty());
 
         // Every iteration has one entry, in order.
         let iterations: Vec<u64> = sim.entries.iter().map(|entry| entry.iteration).collect();

@@ -1,6 +1,6 @@
 //! A world in memory that answers the machine's effects: a task file, packages whose files are lines.
 
-use crate::machine::effect::{AgentOrder, AheadOrder, Body, Effect, Entry, GateOrder};
+use crate::machine::effect::{AgentOrder, Body, Effect, Entry, GateOrder};
 use crate::machine::event::{Check, CheckResult, Event, Kept, Mode, StopRequest, TasksSeen, Validation};
 use crate::machine::facts::*;
 use crate::machine::policy::Policy;
@@ -97,24 +97,8 @@ pub(super) struct Sim {
     pub(super) gates: Vec<GateOrder>,
     pub(super) notified: Vec<&'static str>,
     pub(super) waits: Vec<u64>,
-    /// Orders of gates that were started ahead.
-    pub(super) aheads: Vec<AheadOrder>,
-    /// A gate ahead has ended when somebody looks for the first time; else only when it is waited for.
-    pub(super) ahead_is_quick: bool,
-    /// A box that the gate ahead ticks in tasks.md between two iterations.
-    pub(super) ahead_ticks: Option<&'static str>,
-    /// What is told of a gate ahead when it has ended stands for something else in this.
-    pub(super) change_basis: Option<fn(&mut Basis)>,
-    /// A person commits once, after this box's entry; a signal comes; ralph is killed after this log line.
-    pub(super) person_commits_after: Option<&'static str>,
-    pub(super) stop_after: Option<&'static str>,
-    pub(super) die_after: Option<&'static str>,
-    /// Verdicts found ahead that were not used yet.
-    foreseen: Vec<Basis>,
     /// Every fact so far.
     facts: Vec<Event>,
-    running_ahead: Option<AheadOrder>,
-    meddled: Option<&'static str>,
     /// What gates say, and agents do nothing, when the script is at its end.
     pub(super) endless: Option<GateReport>,
     agents: Vec<Act>,
@@ -142,17 +126,7 @@ impl Sim {
             gates: Vec::new(),
             notified: Vec::new(),
             waits: Vec::new(),
-            aheads: Vec::new(),
-            ahead_is_quick: true,
-            ahead_ticks: None,
-            change_basis: None,
-            person_commits_after: None,
-            stop_after: None,
-            die_after: None,
-            foreseen: Vec::new(),
             facts: Vec::new(),
-            running_ahead: None,
-            meddled: None,
             endless: None,
             agents: Vec::new(),
             verdicts: Vec::new(),
@@ -207,8 +181,6 @@ impl Sim {
     /// Runs until the run stops; why.
     pub(super) fn run(&mut self) -> Stop {
         self.play(&Event::Resumed);
-        assert_eq!(self.running_ahead, None, "a gate outlives the run");
-        assert!(!self.state.suspect, "after a stop in order tasks.md is a person's");
         match &self.state.phase {
             Phase::Stopped(stop) => stop.clone(),
             phase => panic!("the run did not stop: {phase:?}"),
@@ -224,30 +196,12 @@ impl Sim {
         assert_eq!(state, self.state, "a replay decides otherwise");
     }
 
-    /// Runs until the process is killed: a gate ahead goes with it.
-    pub(super) fn run_to_death(&mut self) {
-        self.play(&Event::Resumed);
-        assert_eq!(self.die_after.take(), None, "nobody killed it");
-        self.running_ahead = None;
-    }
-
     fn play(&mut self, first: &Event) {
         let mut queue = std::collections::VecDeque::from(self.feed(first));
         let mut turns = 0;
         while let Some(effect) = queue.pop_front() {
             turns += 1;
             assert!(turns < 2000, "the loop does not end");
-            let is_over = self.die_after.is_some_and(|line| self.log.iter().any(|told| told == line));
-            if is_over && matches!(effect, Effect::AwaitAgent) {
-                self.die_after = None;
-                return;
-            }
-            let looks = matches!(effect, Effect::Survey | Effect::Observe { .. } | Effect::Finish(_));
-            let meddles = self.ahead_ticks.is_some();
-            if looks && self.ahead_is_quick && !meddles && self.running_ahead.is_some() {
-                let ended = self.end_ahead();
-                assert_eq!(self.feed(&ended), [], "nothing follows on a verdict before its turn");
-            }
             if let Some(event) = self.answer(effect) {
                 queue.extend(self.feed(&event));
             }
@@ -279,8 +233,6 @@ impl Sim {
                     }
                 };
                 self.before_files = self.files.clone();
-                let worker = !self.orders.last().is_some_and(|order| order.key.stage.is_review());
-                assert!(!worker || self.running_ahead.is_none(), "a gate runs beside a worker");
                 Event::AgentSpawned { pid: 1, started: 1 }
             }
             Effect::AwaitAgent => self.finish_agent(),
@@ -292,10 +244,6 @@ impl Sim {
             },
             Effect::Observe { request, validation } => self.observe(&request, validation),
             Effect::RestoreTasks { .. } => {
-                if let Some(name) = self.meddled.take() {
-                    self.log.push("put tasks.md back".into());
-                    self.write_box(name, Mark::OPEN);
-                }
                 for (name, mark) in std::mem::take(&mut self.act.ticks) {
                     let back = if mark.is_done() { Mark::OPEN } else { Mark::DONE };
                     self.write_box(name, back);
@@ -327,35 +275,10 @@ impl Sim {
             Effect::RunCheck { check, packages, .. } => self.answer_check(check, &packages),
             Effect::RunGate(order) => {
                 self.log.push(format!("gate {}", order.key));
-                assert_eq!(self.running_ahead, None, "two gates run");
                 self.gates.push(*order);
                 let report = Box::new(self.next_report());
                 let heads = self.snapshot().heads();
                 Event::GateEnded { report, heads, changes: vec![], tasks_changed: false }
-            }
-            Effect::StartAhead(order) => {
-                self.log.push(format!("ahead {}", order.order.key));
-                assert_eq!(self.running_ahead, None, "two gates run");
-                self.aheads.push((*order).clone());
-                self.running_ahead = Some(*order);
-                return None;
-            }
-            Effect::AwaitAhead => {
-                self.log.push("await".into());
-                self.end_ahead()
-            }
-            Effect::CancelAhead => {
-                self.log.push("cancel".into());
-                self.running_ahead.take().expect("a gate runs ahead");
-                return None;
-            }
-            Effect::TakeVerdict { report, heads, changes } => {
-                self.log.push("take".into());
-                assert_eq!(self.running_ahead, None);
-                assert_eq!(heads, self.snapshot().heads(), "it is about these commits");
-                let at = self.foreseen.iter().position(|basis| basis.heads == heads);
-                self.foreseen.remove(at.expect("it was found ahead and not used yet"));
-                Event::GateEnded { report, heads, changes, tasks_changed: false }
             }
             Effect::FlipBoxes { flips } => {
                 for (key, mark) in &flips {
@@ -367,20 +290,7 @@ impl Sim {
                 if let Body::Text { headline, .. } = &entry.body {
                     self.log.push(format!("{} {headline}", entry.task));
                 }
-                if self.person_commits_after == Some(entry.task.as_str()) {
-                    self.person_commits_after = None;
-                    self.head += 1;
-                }
-                if self.stop_after == Some(entry.task.as_str()) {
-                    self.request_stop(2);
-                }
                 self.entries.push(entry);
-                if self.running_ahead.is_some()
-                    && let Some(name) = self.ahead_ticks.take()
-                {
-                    self.meddled = Some(name);
-                    self.write_box(name, Mark::DONE);
-                }
                 Event::ProgressAppended
             }
             Effect::Wait { seconds, .. } => {
@@ -406,18 +316,6 @@ impl Sim {
                 self.verdicts.remove(0)
             }
         }
-    }
-
-    fn end_ahead(&mut self) -> Event {
-        let order = self.running_ahead.take().expect("a gate runs ahead");
-        let report = Box::new(self.next_report());
-        let mut basis = Box::new(order.basis);
-        self.foreseen.push((*basis).clone());
-        if let (Some(change), Some(known)) = (self.change_basis, self.state.ahead.as_mut()) {
-            change(&mut basis);
-            known.basis = (*basis).clone();
-        }
-        Event::GateJudgedAhead { basis, report, changes: vec![] }
     }
 
     fn answer_check(&mut self, check: Check, packages: &[String]) -> Event {

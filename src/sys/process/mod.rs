@@ -16,14 +16,12 @@
 //! Refuses to know: tasks, gates, what the process is for.
 
 mod capture;
-mod priority;
 mod reap;
 mod supervise;
 mod tree;
 mod watch;
 mod wire;
 
-pub use priority::raise;
 pub use reap::{is_inside_agent, reap};
 pub use supervise::supervise_main;
 
@@ -101,12 +99,6 @@ impl Supervisor {
     /// of the interrupts stops what runs, the second kills it; after the first nothing is started.
     pub fn new(program: PathBuf, interrupts: Option<Interrupts>) -> Self {
         Self { program, interrupts }
-    }
-
-    /// The same, under other interrupts: a part of the work that can be ended by itself.
-    #[must_use]
-    pub fn under(&self, interrupts: Interrupts) -> Self {
-        Self { program: self.program.clone(), interrupts: Some(interrupts) }
     }
 
     /// Executes the supervisor with the signals of a terminal blocked, so that none can end it before it

@@ -80,11 +80,6 @@ fn left_behind(id: Option<&ProcessId>, tag: &str) -> io::Result<Vec<Process>> {
     Ok(found)
 }
 
-/// The living processes that carry the tag, and their descendants; never this one.
-pub(super) fn carrying(tag: &str) -> io::Result<Vec<Process>> {
-    left_behind(None, tag)
-}
-
 fn supervisors(rows: &[Process], tag: &str) -> BTreeSet<i32> {
     let living = rows.iter().filter(|row| !row.zombie).map(|row| row.id.pid);
     living.filter(|pid| is_supervisor(*pid, Some(tag))).collect()

@@ -11,11 +11,11 @@
 use super::capture::{Log, Stream};
 use super::watch::Watch;
 use super::wire::{Order, Report};
-use super::{TAG, command, priority};
+use super::{TAG, command};
 use crate::machine::facts::ProcessEnd;
 use crate::sys::disk::open_regular;
 use crate::sys::signals::{catch_and_forget, is_ignored, survive_file_limits};
-use crate::sys::{Ended, Priority, ProcessSpec, clock};
+use crate::sys::{Ended, ProcessSpec, clock};
 use nix::libc::{SIGCHLD, SIGHUP, SIGINT, SIGTERM};
 use nix::sys::prctl;
 use nix::sys::signal::SigSet;
@@ -135,19 +135,11 @@ fn launch(spec: &ProcessSpec, streams: &mut Vec<Stream>) -> io::Result<Result<i3
         .stdout(stdout)
         .stderr(stderr)
         .process_group(0);
-    if spec.priority == Priority::Low {
-        priority::lower_own();
-    }
     let started = command.spawn();
     // The command holds the writing ends of the pipes: with them open, the output would have no end.
     drop(command);
     Ok(match started {
-        Ok(child) => {
-            if spec.priority == Priority::Low {
-                priority::lower_session_of(child.id());
-            }
-            Ok(i32::try_from(child.id()).map_err(io::Error::other)?)
-        }
+        Ok(child) => Ok(i32::try_from(child.id()).map_err(io::Error::other)?),
         Err(error) => Err(format!("{program}: {error}")),
     })
 }

@@ -7,7 +7,7 @@
 //! Refuses to know: pipes.
 
 use crate::machine::facts::ProcessEnd;
-use crate::sys::{Ended, Priority, ProcessId, ProcessSpec};
+use crate::sys::{Ended, ProcessId, ProcessSpec};
 use serde::{Deserialize, Serialize};
 use std::ffi::OsString;
 use std::io;
@@ -32,7 +32,6 @@ pub(super) struct Order {
     wall: Option<Duration>,
     idle: Option<Duration>,
     grace: Duration,
-    priority: Priority,
     tag: String,
 }
 
@@ -49,7 +48,6 @@ impl From<&ProcessSpec> for Order {
             wall: spec.wall,
             idle: spec.idle,
             grace: spec.grace,
-            priority: spec.priority,
             tag: spec.tag.clone(),
         }
     }
@@ -68,7 +66,6 @@ impl From<Order> for ProcessSpec {
             wall: order.wall,
             idle: order.idle,
             grace: order.grace,
-            priority: order.priority,
             tag: order.tag,
         }
     }
@@ -137,7 +134,7 @@ pub(super) fn failure(why: String, errno: Option<i32>) -> io::Error {
 
 #[cfg(test)]
 mod tests {
-    use super::{Order, Priority, ProcessSpec};
+    use super::{Order, ProcessSpec};
     use std::ffi::OsStr;
     use std::os::unix::ffi::OsStrExt as _;
     use std::path::PathBuf;
@@ -157,7 +154,6 @@ mod tests {
             wall: Some(Duration::from_millis(1)),
             idle: None,
             grace: Duration::ZERO,
-            priority: Priority::Low,
             tag: "t".to_owned(),
         };
         let line = serde_json::to_vec(&Order::from(&spec)).unwrap();

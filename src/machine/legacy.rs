@@ -1,0 +1,34 @@
+//! What only journals of ralph 0.1.0 hold, so that they are folded to what their run did.
+//!
+//! There a gate could run while reviewers worked. Edits of tasks.md that a survey found meanwhile could be its
+//! work; they were put back: `TasksRestored` follows on `Surveyed`, or comes at the end of the run.
+
+use super::event::Event;
+use super::state::{Phase, State};
+use super::{Impossible, step};
+
+/// Before an event is taken: undoes the survey before it when the edits that it found were put back.
+pub(super) fn undo_survey(state: &mut State, event: &Event) -> Result<(), Impossible> {
+    let before_edits = state.before_edits.take();
+    match event {
+        Event::Surveyed { tasks, .. } if tasks.differs_from(&state.book().skeleton) => {
+            state.before_edits = Some(Box::new(state.clone()));
+        }
+        // The run may have been killed before the edits were put back.
+        Event::RunStarted { .. } | Event::Resumed | Event::StopRequested { .. } | Event::GateJudgedAhead => {
+            state.before_edits =
+                before_edits.map(|known| step(*known, event)).transpose()?.map(|known| Box::new(known.0));
+        }
+        Event::TasksRestored { kept, .. } => {
+            // A gate that was cut short asks for the same, in the iteration after the survey.
+            let is_asked = matches!(state.phase, Phase::Tidying { .. } | Phase::Restoring { .. });
+            if let Some(known) = before_edits
+                && (!is_asked || kept.contains(&format!("/iter-{}/", known.iteration)))
+            {
+                *state = *known;
+            }
+        }
+        _ => {}
+    }
+    Ok(())
+}

@@ -8,7 +8,7 @@
 //! Refuses to know: who may claim what, and whether a claim holds.
 
 use crate::machine::facts::Claim;
-use crate::report::plain;
+use crate::source::text;
 use std::io::{self, BufRead, BufReader, Read};
 
 /// The most characters of an agent's reason.
@@ -56,7 +56,7 @@ fn claim_of(line: &[u8], too_long: bool) -> Option<Claim> {
         return None;
     }
     let word = rest.split(|&byte| byte == b' ').next()?;
-    let why = || plain::line(&String::from_utf8_lossy(&rest[word.len()..]), MAX_WHY);
+    let why = || text::line(&String::from_utf8_lossy(&rest[word.len()..]), MAX_WHY);
     match word {
         b"PASS" => Some(Claim::Pass),
         b"FAIL" => Some(Claim::Fail { why: why() }),

@@ -8,7 +8,7 @@
 
 use super::reset::seconds_until;
 use crate::machine::facts::ProcessEnd;
-use crate::report::plain;
+use crate::source::text;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use regex_lite::Regex;
@@ -83,7 +83,7 @@ pub fn usage_limit(
         let last: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).rev().take(lines).collect();
         said.extend(last.into_iter().filter_map(|line| Said::of(line, &at_start)));
     }
-    let why = plain::line(&said.first()?.text, 300);
+    let why = text::line(&said.first()?.text, 300);
     let reset = said.iter().find_map(|said| seconds_until(&said.raw, now, zone));
     Some(ProcessEnd::Limited { why, reset })
 }

@@ -7,7 +7,7 @@
 //! Refuses to know: exit codes ([`crate::cli`] maps the kinds).
 
 use crate::journal::JournalError;
-use std::fmt;
+use crate::source::Problem;
 use std::io;
 
 /// The kind of a fault.
@@ -28,22 +28,9 @@ pub enum FaultKind {
 }
 
 /// A fault: what happened, and what to do.
-#[derive(Debug)]
-pub struct Fault {
-    /// Its kind.
-    pub kind: FaultKind,
-    /// A whole sentence.
-    pub what: String,
-    /// The next action; may be empty.
-    pub hint: String,
-}
+pub type Fault = Problem<FaultKind>;
 
 impl Fault {
-    /// A fault of that kind.
-    pub fn new(kind: FaultKind, what: impl Into<String>, hint: impl Into<String>) -> Self {
-        Self { kind, what: what.into(), hint: hint.into() }
-    }
-
     /// A disk or I/O fault.
     pub fn io(error: &io::Error) -> Self {
         // Without a number of the system's it is the disk adapter's own refusal.
@@ -58,14 +45,6 @@ impl Fault {
         )
     }
 }
-
-impl fmt::Display for Fault {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.what)
-    }
-}
-
-impl std::error::Error for Fault {}
 
 impl From<io::Error> for Fault {
     fn from(error: io::Error) -> Self {

@@ -15,7 +15,6 @@ use git2::{ObjectType, Oid, Repository};
 use sha2::{Digest, Sha256};
 use std::collections::HashMap;
 use std::ffi::OsStr;
-use std::fmt::Write as _;
 use std::fs::Metadata;
 use std::io::Read;
 use std::os::unix::ffi::OsStrExt;
@@ -185,11 +184,7 @@ fn is_lfs_object(repo: &Repository, file: &Path, blob: Oid) -> Result<bool, GitE
             count => hash.update(&buffer[..count]),
         }
     }
-    let mut hex = String::with_capacity(64);
-    for byte in hash.finalize() {
-        let _ = write!(hex, "{byte:02x}");
-    }
-    Ok(hex == expected.trim())
+    Ok(crate::source::hex(&hash.finalize()) == expected.trim())
 }
 
 #[cfg(test)]

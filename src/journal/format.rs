@@ -8,10 +8,11 @@
 //! Refuses to know: files.
 
 use crate::machine::event::Event;
+use crate::source::hex;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use sha2::{Digest, Sha256};
-use std::fmt::{self, Write as _};
+use std::fmt;
 use std::io;
 
 /// The version of the format that this ralph writes.
@@ -150,12 +151,5 @@ fn parts(line: &[u8]) -> Option<(&[u8], &[u8], &[u8])> {
 }
 
 pub(super) fn hash(previous: &[u8], body: &[u8]) -> String {
-    let mut hasher = Sha256::new();
-    hasher.update(previous);
-    hasher.update(body);
-    let mut text = String::with_capacity(64);
-    for byte in hasher.finalize() {
-        let _ = write!(text, "{byte:02x}");
-    }
-    text
+    hex(&Sha256::new().chain_update(previous).chain_update(body).finalize())
 }

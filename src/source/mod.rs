@@ -8,18 +8,22 @@
 //! Refuses to know: git, the file system, which stage asks.
 
 mod classify;
+mod digest;
 mod java;
 mod lines;
 mod path;
+mod problem;
 pub mod text;
 
 pub use classify::{
     Classifier, default_build_globs, default_production_globs, default_test_globs, is_output, is_source,
     is_state_file,
 };
+pub use digest::{digest, digest_parts, hex};
 pub use java::enabled_tests;
 pub use lines::{lost_lines, removed_lines};
 pub use path::RepoPath;
+pub use problem::Problem;
 
 use serde::{Deserialize, Serialize};
 

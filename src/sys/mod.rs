@@ -6,6 +6,7 @@
 //!
 //! Refuses to know: tasks, gates, git, what a file means.
 
+pub mod cache_file;
 pub mod clock;
 pub mod disk;
 pub mod lock;
@@ -14,6 +15,7 @@ pub mod process;
 pub mod programs;
 pub mod signals;
 pub mod terminal;
+pub mod walk;
 
 use crate::machine::facts::ProcessEnd;
 use std::io;

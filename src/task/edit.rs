@@ -7,12 +7,12 @@
 //!
 //! Refuses to know: why a box is flipped, how bytes reach the disk.
 
-use super::family::{hex, text_digest};
+use super::family::text_digest;
 use super::outline::{Found, outline};
 use super::scan::checkbox;
 use super::{Grammar, Mark, Row, TaskFile, TaskKey};
+use crate::source::hex;
 use serde::{Deserialize, Serialize};
-use sha2::{Digest, Sha256};
 use std::fmt;
 
 /// What it takes to bring a box into a state.
@@ -203,12 +203,6 @@ impl TaskFile {
         }
         bytes
     }
-}
-
-/// SHA-256 of the bytes, 64 lower-case hex digits.
-pub fn digest(bytes: &[u8]) -> String {
-    let hash: [u8; 32] = Sha256::digest(bytes).into();
-    hex(&hash)
 }
 
 /// The exact bytes of the file whose [`TaskFile::skeleton`] and [`TaskFile::rows`] these are, also when the

@@ -9,6 +9,7 @@
 use super::grammar::{Grammar, Head, ancestors, head, is_wide, leading_id};
 use super::outline::{Found, Heading};
 use super::{Stage, TaskKey};
+use crate::source::hex;
 use sha2::{Digest, Sha256};
 use std::collections::{HashMap, HashSet};
 
@@ -142,15 +143,6 @@ pub(super) fn text_digest(text: &[u8]) -> [u8; 8] {
 fn folded(text: &[u8]) -> Vec<u8> {
     let words: Vec<&[u8]> = text.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty()).collect();
     words.join(&b' ')
-}
-
-/// Lower-case hex.
-pub(super) fn hex(bytes: &[u8]) -> String {
-    let mut text = String::with_capacity(bytes.len() * 2);
-    for nibble in bytes.iter().flat_map(|byte| [byte >> 4, byte & 15]) {
-        text.push(char::from(if nibble < 10 { b'0' + nibble } else { b'a' + (nibble - 10) }));
-    }
-    text
 }
 
 /// The implementations that show one id.

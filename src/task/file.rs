@@ -9,13 +9,13 @@
 
 use super::edit::FlipError;
 use super::exclude::{Excluded, bom};
-use super::family::{Task, hex, tasks, text_digest};
+use super::family::{Task, tasks, text_digest};
 use super::grammar::Grammar;
 use super::outline::{Heading, Outline, outline};
 use super::scan::lines;
 use super::sections::LeftOut;
 use super::{Mark, Row, TaskKey};
-use crate::source::text::line;
+use crate::source::{hex, text::line};
 use std::collections::HashMap;
 use std::sync::OnceLock;
 

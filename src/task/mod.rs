@@ -35,10 +35,11 @@ mod walk;
 #[cfg(test)]
 mod tests;
 
+pub use crate::source::digest;
 pub use detail::Detail;
 pub use diagnose::{Problem, ProblemKind};
 pub use dialect::{Dialect, DialectFound, dialect};
-pub use edit::{Edit, EditConflict, Flip, FlipError, digest, with_marks};
+pub use edit::{Edit, EditConflict, Flip, FlipError, with_marks};
 pub use explain::{Explained, ExplainedTask, ReadAs};
 pub use file::TaskFile;
 pub use grammar::Grammar;

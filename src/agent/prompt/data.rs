@@ -8,9 +8,7 @@
 //!
 //! Refuses to know: what the text is about.
 
-use crate::report::plain;
-use sha2::{Digest, Sha256};
-use std::fmt::Write as _;
+use crate::source::{digest_parts, text};
 
 /// What the line starts with that ends a reviewer's work (design §3).
 const VERDICT: &str = "RALPH-VERDICT:";
@@ -35,13 +33,8 @@ pub(super) fn marked(name: &str, text: &str) -> String {
 fn mark(name: &str, text: &str) -> String {
     let mut turn = 0u64;
     loop {
-        let digest =
-            Sha256::new().chain_update(name).chain_update(turn.to_le_bytes()).chain_update(text).finalize();
-        let mut mark = String::with_capacity(12);
-        for byte in &digest[..6] {
-            // Writing to a String cannot fail.
-            let _ = write!(mark, "{byte:02x}");
-        }
+        let mut mark = digest_parts([name, &turn.to_string(), text]);
+        mark.truncate(12);
         if !text.contains(&mark) {
             return mark;
         }
@@ -51,7 +44,7 @@ fn mark(name: &str, text: &str) -> String {
 
 /// The cleaned text; of a longer one the first `cap` bytes, whole lines, and what was left out.
 pub(super) fn head(text: &str, cap: usize, whole: &str) -> String {
-    let text = plain::block(text);
+    let text = text::block(text);
     if text.len() <= cap {
         return text;
     }
@@ -64,7 +57,7 @@ pub(super) fn head(text: &str, cap: usize, whole: &str) -> String {
 /// The cleaned text; of a longer one the last `cap` bytes, whole lines, and what was left out, `before`
 /// bytes that nobody read included.
 pub(super) fn tail(text: &str, cap: usize, before: u64, whole: &str) -> String {
-    let text = plain::block(text);
+    let text = text::block(text);
     let at = if text.len() <= cap {
         0
     } else {
@@ -85,7 +78,7 @@ fn boundary(mut places: impl Iterator<Item = usize>, text: &str) -> usize {
 /// One line per item, each at most `chars` long; of more than `most` the first and how many more.
 pub(super) fn lines(items: &[String], most: usize, chars: usize, bullet: &str) -> String {
     let mut lines: Vec<String> =
-        items.iter().take(most).map(|item| format!("{bullet}{}", plain::line(item, chars))).collect();
+        items.iter().take(most).map(|item| format!("{bullet}{}", text::line(item, chars))).collect();
     if items.len() > most {
         lines.push(format!("[and {} more]", items.len() - most));
     }
@@ -96,7 +89,7 @@ pub(super) fn lines(items: &[String], most: usize, chars: usize, bullet: &str) -
 /// bar in front, so that an echo of the prompt is no claim.
 pub(super) fn disarmed(prompt: &str) -> String {
     let mut out = String::with_capacity(prompt.len() + 1);
-    for line in plain::block(prompt).split_inclusive('\n') {
+    for line in text::block(prompt).split_inclusive('\n') {
         if line.starts_with(VERDICT) {
             out.push_str("| ");
         }

@@ -13,12 +13,12 @@ mod sample;
 pub use sample::try_out;
 
 use crate::config::Role;
-use crate::report::plain;
+use crate::source::Problem;
+use crate::source::text;
 use minijinja::syntax::SyntaxConfig;
 use minijinja::value::Serde;
 use minijinja::{Environment, ErrorKind, UndefinedBehavior};
 use serde::Serialize;
-use std::fmt;
 
 /// Cap of `requirements` and of `design`, bytes each.
 const SPEC_CAP: usize = 64 * 1024;
@@ -122,40 +122,8 @@ pub const VARIABLES: &[&str] = &[
     "threshold",
 ];
 
-/// A template that cannot be filled.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct PromptError {
-    /// The template, as a path from the workspace (`.ralph/prompts/worker.md`).
-    pub file: String,
-    /// 1-based line in it.
-    pub line: Option<usize>,
-    /// What is wrong, a whole sentence that starts with the place.
-    pub message: String,
-    /// What to do about it, a whole sentence.
-    pub hint: String,
-}
-
-impl PromptError {
-    /// An error; `what` is the sentence without the place.
-    pub fn new(file: String, line: Option<usize>, what: &str, hint: String) -> Self {
-        let place = line.map(|line| format!(":{line}")).unwrap_or_default();
-        let message = format!("{file}{place}: {what}");
-        Self { file, line, message, hint }
-    }
-
-    /// The message without its place.
-    pub fn what(&self) -> &str {
-        self.message.split_once(": ").map_or(&self.message, |(_, what)| what)
-    }
-}
-
-impl fmt::Display for PromptError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.message)
-    }
-}
-
-impl std::error::Error for PromptError {}
+/// A template that cannot be filled; the place is its path from the workspace (`.ralph/prompts/worker.md`).
+pub type PromptError = Problem<()>;
 
 /// The template that comes with ralph for a role.
 pub fn builtin(role: Role) -> &'static str {
@@ -190,17 +158,17 @@ pub fn render(given: Option<&str>, role: Role, facts: &PromptFacts) -> Result<St
 
 fn prompt_error(file: &str, source: &str, error: &minijinja::Error) -> PromptError {
     let line = error.line();
-    let text = line.and_then(|line| source.lines().nth(line.saturating_sub(1))).unwrap_or_default();
-    let text = plain::line(text, 120);
+    let written = line.and_then(|line| source.lines().nth(line.saturating_sub(1))).unwrap_or_default();
+    let written = text::line(written, 120);
     let (what, hint) = if error.kind() == ErrorKind::UndefinedError {
         let hint = format!("Templates may use: {}.", VARIABLES.join(", "));
         ("The template asks for something that does not exist".to_owned(), hint)
     } else {
         let detail = error.detail().map_or_else(|| error.kind().to_string(), str::to_owned);
-        let what = format!("The template cannot be filled ({})", plain::line(&detail, 200));
-        (what, "Mend the line, or remove the file to use the template that comes with ralph.".to_owned())
+        let what = format!("The template cannot be filled ({})", text::line(&detail, 200));
+        (what, "Fix the line, or remove the file to use the template that comes with ralph.".to_owned())
     };
-    PromptError::new(file.to_owned(), line, &format!("{what}: `{text}`."), hint)
+    Problem::new((), format!("{what}: `{written}`."), hint).at(file, line)
 }
 
 /// The facts as a template sees them.
@@ -231,7 +199,7 @@ struct Shown {
 
 impl Shown {
     fn of(role: Role, facts: &PromptFacts) -> Self {
-        let name = |text: &str| plain::line(text, NAME_CHARS);
+        let name = |text: &str| text::line(text, NAME_CHARS);
         let in_spec = "the whole file is in the spec folder";
         let package =
             |package: &PromptPackage| PromptPackage { name: name(&package.name), path: name(&package.path) };
@@ -273,7 +241,7 @@ fn task(facts: &PromptFacts) -> String {
     if facts.refers_to.is_empty() {
         return text;
     }
-    let named = plain::line(&facts.refers_to.join(", "), REFERENCES_CHARS);
+    let named = text::line(&facts.refers_to.join(", "), REFERENCES_CHARS);
     format!("{}\nRequirements: {named}", text.trim_end_matches('\n'))
 }
 

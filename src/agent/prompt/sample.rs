@@ -89,7 +89,7 @@ mod tests {
             ] {
                 let error = try_out(&template, Role::Worker).expect_err(&template);
                 assert_eq!(
-                    (error.line, error.what().contains("does not exist")),
+                    (error.line, error.what.contains("does not exist")),
                     (Some(2), true),
                     "{template}"
                 );

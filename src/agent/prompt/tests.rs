@@ -29,23 +29,23 @@ fn every_variable_may_be_used_and_no_other() {
 fn what_is_wrong_with_a_template_is_named_with_file_and_line() {
     let told = |template: &str| {
         let error = render(Some(template), Role::ReqReviewer, &facts()).expect_err(template);
-        assert_eq!(error.file, ".ralph/prompts/req-reviewer.md");
-        format!("{:?}|{}|{}", error.line, error.message, error.hint)
+        assert_eq!(error.place, ".ralph/prompts/req-reviewer.md");
+        format!("{:?}|{error}|{}", error.line, error.hint)
     };
     insta::assert_snapshot!(told("Hello\n\nYour task: {{ taks }}\n"), @r"
     Some(3)|.ralph/prompts/req-reviewer.md:3: The template asks for something that does not exist: `Your task: {{ taks }}`.|Templates may use: role, task, id, task_text, stage, iteration, attempt, workspace, spec, requirements, design, reasons, progress, leftovers, packages, commit_by_ralph, diff_file, changes, verdict_wanted, validation_report, threshold.
     ");
     insta::assert_snapshot!(told("a\n{% if reasons %}\nb\n"), @r"
-    Some(3)|.ralph/prompts/req-reviewer.md:3: The template cannot be filled (unexpected end of input, expected end of block): `b`.|Mend the line, or remove the file to use the template that comes with ralph.
+    Some(3)|.ralph/prompts/req-reviewer.md:3: The template cannot be filled (unexpected end of input, expected end of block): `b`.|Fix the line, or remove the file to use the template that comes with ralph.
     ");
     insta::assert_snapshot!(told("{{ task.text.more }}"), @r"
     Some(1)|.ralph/prompts/req-reviewer.md:1: The template asks for something that does not exist: `{{ task.text.more }}`.|Templates may use: role, task, id, task_text, stage, iteration, attempt, workspace, spec, requirements, design, reasons, progress, leftovers, packages, commit_by_ralph, diff_file, changes, verdict_wanted, validation_report, threshold.
     ");
     insta::assert_snapshot!(told("x\n{{ task | shell }}\u{1b}[31m"), @r"
-    Some(2)|.ralph/prompts/req-reviewer.md:2: The template cannot be filled (filter shell is unknown): `{{ task | shell }}`.|Mend the line, or remove the file to use the template that comes with ralph.
+    Some(2)|.ralph/prompts/req-reviewer.md:2: The template cannot be filled (filter shell is unknown): `{{ task | shell }}`.|Fix the line, or remove the file to use the template that comes with ralph.
     ");
     insta::assert_snapshot!(told("{% for p in packages %}{{ p.nam }}{% endfor %}{% include 'x' %}"), @r"
-    Some(1)|.ralph/prompts/req-reviewer.md:1: The template cannot be filled (unknown statement include): `{% for p in packages %}{{ p.nam }}{% endfor %}{% include 'x' %}`.|Mend the line, or remove the file to use the template that comes with ralph.
+    Some(1)|.ralph/prompts/req-reviewer.md:1: The template cannot be filled (unknown statement include): `{% for p in packages %}{{ p.nam }}{% endfor %}{% include 'x' %}`.|Fix the line, or remove the file to use the template that comes with ralph.
     ");
 }
 

@@ -20,7 +20,7 @@ pub(super) fn findings(workspace: &Workspace, state: Option<&State>) -> Vec<Find
     let finding = |role: Role| {
         let error = trouble(workspace, role).err()?;
         let level = if is_needed(role) { Level::Error } else { Level::Warning };
-        let found = Finding::new(level, "prompt-template", &error.file, error.what(), &error.hint);
+        let found = Finding::new(level, "prompt-template", &error.place, &error.what, &error.hint);
         Some(Finding { line: error.line.map(|line| line as u64), ..found })
     };
     Role::ALL.into_iter().filter_map(finding).collect()

@@ -22,8 +22,7 @@ const LONGEST: u64 = 1 << 20;
 /// Something stands there that is no text file of at most 1 MiB.
 pub fn own_template(places: &Places, role: Role) -> Result<Option<String>, PromptError> {
     let path = places.template(role.word());
-    let wrong =
-        |what: &str, hint: &str| Err(PromptError::new(places.shown(&path), None, what, hint.to_owned()));
+    let wrong = |what: &str, hint: &str| Err(PromptError::new((), what, hint).at(places.shown(&path), None));
     match read_beginning(&path, LONGEST + 1) {
         Ok(None) => Ok(None),
         Ok(Some(bytes)) if bytes.len() as u64 > LONGEST => wrong(

@@ -74,12 +74,7 @@ pub(super) fn build_key(module: &str, jdk: &Path, options: &[&str], classpath: &
 
 /// A digest of some byte strings: 32 hex digits.
 pub(crate) fn digest<'a>(parts: impl Iterator<Item = &'a [u8]>) -> String {
-    let mut bytes = Vec::new();
-    for part in parts {
-        bytes.extend(part.len().to_le_bytes());
-        bytes.extend_from_slice(part);
-    }
-    let mut digest = crate::task::digest(&bytes);
+    let mut digest = crate::source::digest_parts(parts);
     digest.truncate(32);
     digest
 }

@@ -1,0 +1,38 @@
+//! SHA-256, written as 64 lower-case hex digits.
+
+use sha2::{Digest, Sha256};
+
+/// The digest of these bytes.
+pub fn digest(bytes: &[u8]) -> String {
+    hex(&Sha256::digest(bytes))
+}
+
+/// The digest of a list of byte strings. Each counts with its length, so no two lists share one by accident.
+pub fn digest_parts<T: AsRef<[u8]>>(parts: impl IntoIterator<Item = T>) -> String {
+    let mut hash = Sha256::new();
+    for part in parts {
+        hash.update((part.as_ref().len() as u64).to_le_bytes());
+        hash.update(part.as_ref());
+    }
+    hex(&hash.finalize())
+}
+
+/// Lower-case hex.
+pub fn hex(bytes: &[u8]) -> String {
+    let digit = |nibble| char::from_digit(u32::from(nibble), 16).unwrap_or_default();
+    bytes.iter().flat_map(|byte| [byte >> 4, byte & 15]).map(digit).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{digest, digest_parts, hex};
+
+    #[test]
+    fn digests_are_those_of_fips_180_and_parts_do_not_run_together() {
+        assert_eq!(hex(&[0, 0x9f, 255]), "009fff");
+        assert_eq!(digest(b"abc"), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+        assert_ne!(digest_parts(["ab", "c"]), digest_parts(["a", "bc"]));
+        assert_ne!(digest_parts(["a", ""]), digest_parts(["a"]));
+        assert_eq!(digest_parts([b"a".to_vec(), b"b".to_vec()]), digest_parts(["a", "b"]));
+    }
+}

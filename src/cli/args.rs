@@ -1,16 +1,14 @@
-//! What can be typed.
-//!
-//! Owns: verbs, flags and their help.
-//!
-//! Promises: no logic; every verb has an example.
-//!
-//! Refuses to know: what a verb does.
+//! The verbs and flags that can be typed, and their help.
 
 use super::check::CheckArgs;
+use super::gate::GateArgs;
 use super::init::InitArgs;
+use super::manual_verbs::ByHand;
 use super::place::PlaceArgs;
+use super::run::RunArgs;
 use super::stage::StageArgs;
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use super::status::StatusArgs;
+use clap::{Parser, Subcommand};
 use std::path::PathBuf;
 
 /// Run coding agents in a loop that believes only git and deterministic gates
@@ -63,7 +61,7 @@ pub enum Verb {
     },
     /// Show families, stages, verdicts and what is blocked
     #[command(after_help = "Examples:\n  ralph status\n  ralph status --watch\n  ralph status --json")]
-    Status(super::status::StatusArgs),
+    Status(StatusArgs),
     /// Tick a box by hand, with a reason, for the commits of this moment
     #[command(after_help = "Example:\n  ralph accept 2.PITEST --reason 'the last mutant is equivalent'")]
     Accept(ByHand),
@@ -147,73 +145,4 @@ ralph completions zsh > ~/.zfunc/_ralph\n  ralph completions fish > ~/.config/fi
         #[arg(long, value_name = "DIR")]
         into: Option<PathBuf>,
     },
-}
-
-/// Flags of `run`.
-#[derive(Debug, Default, Args)]
-pub struct RunArgs {
-    /// One iteration, then stop
-    #[arg(long)]
-    pub once: bool,
-    /// Stop after so many iterations
-    #[arg(long, value_name = "N")]
-    pub max_iterations: Option<u64>,
-    /// Show what would be done first, change nothing
-    #[arg(long)]
-    pub dry_run: bool,
-    /// Take optional boxes (`[ ]*`) too
-    #[arg(long)]
-    pub optional: bool,
-    /// Clear the block and the counters of a task
-    #[arg(long, value_name = "ID")]
-    pub retry: Vec<String>,
-}
-
-/// Flags of `accept` and `reopen`.
-#[derive(Debug, Args)]
-pub struct ByHand {
-    /// The box: `2.`, `2.PITEST`, `FINAL`; without an id by its line: `tasks.md:12`, `tasks.md:12.PITEST`
-    pub id: String,
-    /// Why; stands in the journal and in progress.txt
-    #[arg(long, value_name = "TEXT")]
-    pub reason: String,
-}
-
-/// Flags of `gate`.
-#[derive(Debug, Args)]
-pub struct GateArgs {
-    /// A gate's box (`2.PITEST`) or a gate's name (`PITEST`)
-    pub gate: String,
-    /// Judge what changed since HEAD left this revision (their merge base, as `git diff REV...HEAD`)
-    #[arg(long, value_name = "REV", conflicts_with = "diff")]
-    pub since: Option<String>,
-    /// Judge the files listed here, `<package>/<path>` a line
-    #[arg(long, value_name = "FILE")]
-    pub diff: Option<PathBuf>,
-    /// Say how the verdict came to be: scope, tests asked, mutants, time per phase, what was kept
-    #[arg(long)]
-    pub explain: bool,
-    /// How to show the verdict; `--json` is the same as `--format json`
-    #[arg(long, value_enum, value_name = "FORMAT")]
-    pub format: Option<Format>,
-    /// End with 1 when there was nothing to judge
-    #[arg(long)]
-    pub fail_on_skip: bool,
-}
-
-/// How a verdict is shown.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Format {
-    /// Lines for people
-    Human,
-    /// JSON, one object a line
-    Json,
-    /// Workflow commands of GitHub Actions: annotations on the lines of survivors
-    Github,
-    /// A Code Quality report for GitLab
-    Gitlab,
-    /// JUnit XML
-    Junit,
-    /// SARIF 2.1.0, for code scanning
-    Sarif,
 }

@@ -7,9 +7,8 @@
 //!
 //! Refuses to know: the loop; it runs like any other.
 
-use super::args::RunArgs;
 use super::exit::Exit;
-use super::run::{run_in, told};
+use super::run::{RunArgs, run_in, show_stop};
 use super::ui;
 use super::workspace::Place;
 use crate::config::Given;
@@ -66,7 +65,7 @@ pub(super) fn demo(outside: &Place<'_>, into: Option<&Path>) -> Result<Exit, Fau
     let place = Place { root: Some(&folder), root_by: "--into", given: &[], json };
     let workspace = place.open()?;
     let stop = run_in(&workspace, &RunArgs::default())?;
-    let exit = told(&place, &stop);
+    let exit = show_stop(&place, &stop);
     if !json {
         after(&folder, temporary, exit);
     }

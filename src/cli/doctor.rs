@@ -1,137 +1,122 @@
-//! `ralph doctor`: whether the machine holds what this workspace needs.
-//!
-//! Owns: the parts that are looked at, and how a finding is shown.
-//!
-//! Promises: changes nothing in the workspace; every program is asked for its version alone, with a limit, in
-//! an empty folder; nothing that the repositories hold is started. 1 only when something that this workspace
-//! needs is missing or does not work.
-//!
-//! Refuses to know: what is wrong with tasks and repositories (`ralph check` does).
+//! `ralph doctor`: what the machine has, and what of it this workspace needs and lacks. Changes nothing in the
+//! workspace; starts nothing that a repository holds.
 
 mod machine;
-mod namesakes;
-mod needs;
+mod path_conflicts;
 mod probe;
-mod skips;
 mod tools;
 
 use super::exit::Exit;
+use super::inspect::{Finding, Inspection, Level, Rule};
 use super::ui;
-use super::workspace::{Place, Workspace};
+use super::workspace::{Opened, Place};
 use crate::engine::Fault;
-use needs::Needs;
+use machine::MACHINE;
 use probe::Probe;
-use serde::Serialize;
 use serde_json::json;
 
-/// How a thing is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-enum State {
-    /// There, and it answers.
-    Ok,
-    /// Not there, and nothing here needs it.
-    Absent,
-    /// Worth a look; nothing is missing.
-    Warning,
-    /// Would be passed over.
-    Skipped,
-    /// Needed, and not there or not working.
-    Missing,
-}
+const SKIP: Rule = Rule::warning("skip", "Something will be skipped");
 
-impl State {
-    fn word(self) -> &'static str {
-        match self {
-            Self::Ok => "ok",
-            Self::Absent => "absent",
-            Self::Warning => "warning",
-            Self::Skipped => "skipped",
-            Self::Missing => "missing",
-        }
-    }
-}
+/// A part of the machine or the workspace, and a finding about it.
+type Line = (&'static str, Finding);
 
-/// One thing that was looked at.
-#[derive(Clone, Debug, Serialize)]
-struct Finding {
-    /// `machine`, `ralph`, `tool`, `agent`, `program` or `skip`.
-    part: &'static str,
-    /// Its name.
-    name: String,
-    /// How it is.
-    state: State,
-    /// Version, place, reason.
-    what: String,
-    /// The next action; empty when there is none.
-    #[serde(skip_serializing_if = "String::is_empty")]
-    hint: String,
-}
-
-impl Finding {
-    fn new(part: &'static str, name: impl Into<String>, state: State, what: impl Into<String>) -> Self {
-        Self { part, name: name.into(), state, what: what.into(), hint: String::new() }
-    }
-
-    fn hint(mut self, hint: impl Into<String>) -> Self {
-        self.hint = hint.into();
-        self
-    }
-}
-
-/// `ralph doctor`.
+/// `ralph doctor`: 1 only if something that this workspace needs is missing or does not work.
 pub(super) fn doctor(place: &Place<'_>) -> Result<Exit, Fault> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let path = path.to_string_lossy();
-    let (workspace, mut findings) = workspace(place)?;
-    let needs = workspace.as_ref().map(Needs::of).unwrap_or_default();
+    let (opened, workspace) = workspace(place)?;
+    let inspection = opened.as_ref().map(Inspection::of);
     let probe = Probe::new(&path)?;
-    findings.extend(machine::machine(&probe));
-    findings.extend(namesakes::namesakes(&path));
-    findings.extend(tools::tools(&probe, &needs));
-    if let Some(workspace) = &workspace {
-        findings.extend(needs.programs(workspace, &path));
-        findings.extend(skips::skips(workspace, &needs));
+    let mut lines = vec![("machine", workspace)];
+    let mut add = |part, found: Vec<Finding>| lines.extend(found.into_iter().map(|found| (part, found)));
+    add("machine", machine::machine(&probe));
+    add("ralph", path_conflicts::ralphs(&path));
+    add("tool", tools::tools(&probe, inspection.as_ref()));
+    add("agent", tools::agents(&probe, inspection.as_ref()));
+    if let Some(inspection) = &inspection {
+        add("program", inspection.agents());
+        add("program", inspection.programs());
+        add("skip", inspection.skipped_gates());
+        add("skip", skipped(inspection));
     }
-    let missing = findings.iter().filter(|finding| finding.state == State::Missing).count();
-    show(place.json, &findings, missing);
-    Ok(if missing == 0 { Exit::Done } else { Exit::WorkLeft })
+    Ok(show(place.json, &lines))
 }
 
-/// The workspace, where there is one that can be read; one that was named and is not there is an error.
-fn workspace(place: &Place<'_>) -> Result<(Option<Workspace>, Vec<Finding>), Fault> {
-    let finding = |state, what: String| Finding::new("machine", "workspace", state, what);
+/// The workspace if there is one that can be used. A missing one that was named is an error.
+fn workspace(place: &Place<'_>) -> Result<(Option<Opened>, Finding), Fault> {
+    let line = |level, what: &str, hint: &str| MACHINE.found("workspace", what, hint).level(level);
     match (place.find(), place.root) {
         (Err(fault), Some(_)) => Err(fault),
-        (Err(_), None) => {
-            let none = finding(State::Absent, "there is none here, so nothing is needed".to_owned());
-            Ok((None, vec![none.hint("`ralph init` makes one")]))
-        }
-        (Ok(root), _) => Ok(match place.open() {
-            Ok(workspace) => (Some(workspace), vec![finding(State::Ok, root.display().to_string())]),
-            Err(fault) => (None, vec![finding(State::Missing, fault.what).hint(fault.hint)]),
-        }),
+        (Err(_), None) => Ok((
+            None,
+            line(Level::Absent, "there is none here, so nothing is needed", "`ralph init` makes one"),
+        )),
+        (Ok(root), _) => match place.open() {
+            Ok(_) => {
+                let opened = place.open_as_far_as_it_goes()?;
+                Ok((Some(opened), line(Level::Ok, &root.display().to_string(), "")))
+            }
+            Err(fault) => Ok((None, line(Level::Error, &fault.what, &fault.hint))),
+        },
     }
 }
 
-fn show(json: bool, findings: &[Finding], missing: usize) {
+/// What a run leaves out because of the configuration.
+fn skipped(inspection: &Inspection<'_>) -> Vec<Finding> {
+    let checks = &inspection.opened.workspace.settings.checks;
+    let mut findings = Vec::new();
+    let mut skip = |name: &str, what: &str, hint: &str| findings.push(SKIP.found(name, what, hint));
+    if checks.red.is_none() {
+        let hint = "set checks.red to a command that fails if a test fails";
+        skip("checks.red", "whether the tests of TEST-FIRST fail at first is not checked", hint);
+    }
+    if checks.green.is_none() {
+        let hint = "set checks.green to the command that runs the tests";
+        skip("checks.green", "a checkpoint with nothing to commit waits for `ralph accept`", hint);
+    }
+    let optional = inspection.rows.iter().filter(|row| row.optional && row.mark.is_open()).count();
+    if optional > 0 {
+        let boxes = if optional == 1 { "box is" } else { "boxes are" };
+        let what = format!("{optional} optional {boxes} left open");
+        skip("optional", &what, "`ralph run --optional` takes them too");
+    }
+    findings
+}
+
+fn show(json: bool, lines: &[Line]) -> Exit {
+    let missing = lines.iter().filter(|(_, found)| found.level == Level::Error).count();
+    let name = |found: &Finding| found.key.clone().unwrap_or_else(|| found.file.clone());
+    let width = lines.iter().map(|(_, found)| name(found).chars().count()).max().unwrap_or(0);
+    for (part, found) in lines {
+        let state = match found.level {
+            Level::Ok => "ok",
+            Level::Absent => "absent",
+            Level::Warning if *part == "skip" => "skipped",
+            Level::Warning => "warning",
+            Level::Error => "missing",
+        };
+        let (name, what, hint) = (name(found), &found.what, &found.hint);
+        if json {
+            let mut line = json!({ "part": part, "name": name, "state": state, "what": what });
+            if !hint.is_empty() {
+                line["hint"] = json!(hint);
+            }
+            ui::json(&line);
+            continue;
+        }
+        ui::line(&format!("{state:<8} {name:<width$}  {what}"));
+        if !hint.is_empty() {
+            ui::line(&format!("{:<8} {:<width$}  hint: {hint}", "", ""));
+        }
+    }
     if json {
-        for finding in findings {
-            ui::json(finding);
-        }
         ui::json(&json!({ "healthy": missing == 0, "missing": missing }));
-        return;
+    } else {
+        ui::line(&match missing {
+            0 => "healthy: nothing that is needed here is missing".to_owned(),
+            1 => "1 thing that is needed here is missing".to_owned(),
+            more => format!("{more} things that are needed here are missing"),
+        });
     }
-    let width = findings.iter().map(|finding| finding.name.chars().count()).max().unwrap_or(0);
-    for finding in findings {
-        ui::line(&format!("{:<8} {:<width$}  {}", finding.state.word(), finding.name, finding.what));
-        if !finding.hint.is_empty() {
-            ui::line(&format!("{:<8} {:<width$}  hint: {}", "", "", finding.hint));
-        }
-    }
-    ui::line(&match missing {
-        0 => "healthy: nothing that is needed here is missing".to_owned(),
-        1 => "1 thing that is needed here is missing".to_owned(),
-        more => format!("{more} things that are needed here are missing"),
-    });
+    if missing == 0 { Exit::Done } else { Exit::WorkLeft }
 }

@@ -1,16 +1,7 @@
-//! `ralph gate`: a gate's box with all its consequences, or a gate alone.
-//!
-//! Owns: where the changes come from when the family's own are not known, and in which form the verdict is
-//! shown.
-//!
-//! Promises: `ralph gate PITEST` changes nothing; `ralph gate 2.PITEST` keeps the whole contract of the
-//! loop: boxes, progress.txt, exit code.
-//!
-//! Refuses to know: scope, engines, thresholds.
+//! `ralph gate`: a gate's box with all its consequences, or a gate alone, which changes nothing.
 
-use super::args::{Format, GateArgs};
 use super::exit::Exit;
-use super::naming::key_of;
+use super::task_ids::key_of;
 use super::ui;
 use super::workspace::{Place, Workspace};
 use crate::engine::{Engine, Fault, FaultKind, World as _};
@@ -22,10 +13,50 @@ use crate::report::annotations::{Folders, Shown, github, gitlab, junit, sarif};
 use crate::report::{explain, human};
 use crate::source::{Classifier, RepoPath};
 use crate::task::Stage;
+use clap::{Args, ValueEnum};
 use serde_json::json;
 use std::collections::BTreeMap;
 use std::os::unix::ffi::OsStrExt as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+
+/// Flags of `gate`.
+#[derive(Debug, Args)]
+pub struct GateArgs {
+    /// A gate's box (`2.PITEST`) or a gate's name (`PITEST`)
+    pub gate: String,
+    /// Judge what changed since HEAD left this revision (their merge base, as `git diff REV...HEAD`)
+    #[arg(long, value_name = "REV", conflicts_with = "diff")]
+    pub since: Option<String>,
+    /// Judge the files listed here, `<package>/<path>` a line
+    #[arg(long, value_name = "FILE")]
+    pub diff: Option<PathBuf>,
+    /// Say how the verdict came to be: scope, tests asked, mutants, time per phase, what was kept
+    #[arg(long)]
+    pub explain: bool,
+    /// How to show the verdict; `--json` is the same as `--format json`
+    #[arg(long, value_enum, value_name = "FORMAT")]
+    pub format: Option<Format>,
+    /// End with 1 when there was nothing to judge
+    #[arg(long)]
+    pub fail_on_skip: bool,
+}
+
+/// How a verdict is shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Format {
+    /// Lines for people
+    Human,
+    /// JSON, one object a line
+    Json,
+    /// Workflow commands of GitHub Actions: annotations on the lines of survivors
+    Github,
+    /// A Code Quality report for GitLab
+    Gitlab,
+    /// JUnit XML
+    Junit,
+    /// SARIF 2.1.0, for code scanning
+    Sarif,
+}
 
 /// `ralph gate`.
 pub(super) fn gate(place: &Place<'_>, args: &GateArgs) -> Result<Exit, Fault> {

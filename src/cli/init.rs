@@ -1,32 +1,26 @@
-//! `ralph init`: looks at what is there, asks what it cannot know, writes `.ralph/`.
-//!
-//! Owns: what is chosen where several things were found, and which files a new workspace gets.
-//!
-//! Promises: never overwrites a file; asks only on a terminal and before anything is written; what it cannot
-//! choose it leaves out and says so, or refuses with the flag that decides.
-//!
-//! Refuses to know: where things are looked for, the text of the configuration.
+//! `ralph init`: looks at what is there, asks what it cannot know, writes `.ralph/`. It never overwrites a file, and
+//! asks only on a terminal and before anything is written.
 
 mod placement;
-mod survey;
 mod text;
 mod write;
 
 use super::ask::{Asked, Unanswered, can_ask, one_of};
+use super::environment::unsound;
 use super::exit::Exit;
-use super::surroundings::unsound;
+use super::inspect::{Look, Package, Spec, spec};
 use super::ui;
 use super::workspace::{Place, named};
+use crate::agent::detect;
 use crate::config::{self, PRESETS, Preset, Settings};
 use crate::engine::{Fault, FaultKind};
 use crate::git::Repositories;
 use crate::source::Classifier;
 use crate::task::{Grammar, Placement};
 use clap::{Args, ValueEnum};
-use serde_json::json;
+use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
-use survey::{Found, Spec};
 use text::{Chosen, config_text};
 use write::{next, write};
 
@@ -62,35 +56,73 @@ pub enum Stages {
     Virtual,
 }
 
+/// What is in a folder: task files, packages, agent CLIs on PATH.
+struct Found {
+    specs: Vec<Spec>,
+    packages: Vec<Package>,
+    agents: Vec<&'static str>,
+    /// There are more folders than were read.
+    is_cut: bool,
+}
+
+impl Found {
+    fn look(root: &Path, grammar: &Grammar) -> Self {
+        let mut look = Look::new(root);
+        let (specs, packages) = (look.specs(grammar), look.packages());
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        let is_cut = look.is_cut() || packages.iter().any(|package| package.is_cut);
+        Self { specs, packages, agents: detect(&path.to_string_lossy()), is_cut }
+    }
+
+    fn facts(&self) -> Value {
+        let package = |package: &Package| {
+            let (languages, tools) = (package.languages(), package.tools());
+            json!({ "folder": package.name, "languages": languages, "tools": tools })
+        };
+        let packages: Vec<Value> = self.packages.iter().map(package).collect();
+        json!({ "specs": self.specs, "packages": packages, "agents": self.agents, "cut": self.is_cut })
+    }
+
+    fn show(&self) {
+        let list = |title: &str, lines: Vec<String>| {
+            let lines = if lines.is_empty() { vec!["none".to_owned()] } else { lines };
+            for (at, line) in lines.iter().enumerate() {
+                ui::line(&format!("{:<11}{line}", if at == 0 { title } else { "" }));
+            }
+        };
+        list("specs", self.specs.iter().map(shown).collect());
+        let words = |set: BTreeSet<&str>| set.into_iter().collect::<Vec<_>>().join(", ");
+        let package = |package: &Package| match words(package.languages()) {
+            none if none.is_empty() => format!("{} (no build file)", package.name),
+            languages => format!("{} ({languages}; {})", package.name, words(package.tools())),
+        };
+        list("packages", self.packages.iter().map(package).collect());
+        list("agents", self.agents.iter().map(|name| (*name).to_owned()).collect());
+        if self.is_cut {
+            ui::line("There are more folders than were looked at.");
+        }
+    }
+}
+
 /// Writes `.ralph/config.yaml` and `.ralph/prompts/`.
 pub(super) fn init(place: &Place<'_>, args: &InitArgs) -> Result<Exit, Fault> {
     let root = named(place.root.unwrap_or(Path::new(".")), place.root_by)?;
-    if place.root.is_none() {
-        stands_alone(place, &root)?;
-    }
-    let path = std::env::var_os("PATH").unwrap_or_default();
+    is_no_part_of_another(place, &root)?;
     let grammar = Grammar::new(vec!["PITEST".to_owned()], None);
-    let found = survey::survey(&root, &path.to_string_lossy(), &grammar);
+    let found = Found::look(&root, &grammar);
     let folder = root.join(".ralph");
-    let flags = Flags::of(place, args)?;
     let is_new = fs_err::symlink_metadata(folder.join("config.yaml")).is_err();
-    if let (false, Some(flag)) =
-        (is_new, args.placement.as_ref().map(|_| "--placement").or(args.stages.map(|_| "--stages")))
-    {
-        let what =
-            format!("{flag}: There is a .ralph/config.yaml already, and `ralph init` never overwrites it.");
-        return Err(Fault::new(FaultKind::Setup, what, "change it by hand, or with `ralph place`"));
-    }
-    let asks = is_new && !args.yes && !place.json && can_ask();
+    let flags = Flags::of(place, args, is_new)?;
     if !place.json {
-        told(&found);
+        found.show();
     }
-    let asked = if is_new {
-        choose(&root, &found, args, &flags, asks, &grammar)
+    let chosen = if is_new {
+        let asks = !args.yes && !place.json && can_ask();
+        Choice { root: &root, found: &found, args, asks }.choose(&flags, &grammar)
     } else {
         Ok(Chosen { spec: ".".to_owned(), ..Chosen::default() })
     };
-    let chosen = match asked {
+    let chosen = match chosen {
         Ok(chosen) => chosen,
         Err(Unanswered::Failed(fault)) => return Err(fault),
         Err(Unanswered::Left(exit)) => {
@@ -104,17 +136,18 @@ pub(super) fn init(place: &Place<'_>, args: &InitArgs) -> Result<Exit, Fault> {
         placement::can_be_placed(&root, &chosen, &grammar)?;
     }
     let wrote = write(&folder, &text)?;
-    let unmatched = if is_new { unmatched(&root, &settings) } else { None };
+    let warning = if is_new { unmatched(&root, &settings) } else { None };
     let next = next(&root, is_new, &found, flags.agent.as_deref());
     let placed = placement::placed(&root, &chosen)?;
     if place.json {
         let names = |new: bool| -> Vec<String> {
             wrote.iter().filter(|(_, is_new)| *is_new == new).map(|(path, _)| below(&root, path)).collect()
         };
+        let stages = chosen.stages.map(Stages::word);
         ui::json(&json!({
-            "found": found, "wrote": names(true), "kept": names(false), "placed": placed, "next": next,
-            "warning": unmatched,
-            "chosen": is_new.then(|| json!({ "spec": chosen.spec, "packages": chosen.packages, "agent": chosen.agent, "placement": chosen.placement, "stages": chosen.stages.map(Stages::word) })),
+            "found": found.facts(), "wrote": names(true), "kept": names(false), "placed": placed, "next": next,
+            "warning": warning,
+            "chosen": is_new.then(|| json!({ "spec": chosen.spec, "packages": chosen.packages, "agent": chosen.agent, "placement": chosen.placement, "stages": stages })),
         }));
         return Ok(Exit::Done);
     }
@@ -124,60 +157,35 @@ pub(super) fn init(place: &Place<'_>, args: &InitArgs) -> Result<Exit, Fault> {
     if let Some(line) = &placed {
         ui::line(line);
     }
-    if let Some(warning) = &unmatched {
+    if let Some(warning) = &warning {
         ui::note(&format!("warning: {warning}"));
     }
     ui::line(&format!("next: {next}"));
     Ok(Exit::Done)
 }
 
-/// What is to be said of patterns that name no package.
+/// A warning if `packages:` was chosen and matches nothing.
 fn unmatched(root: &Path, settings: &Settings) -> Option<String> {
-    if !settings.packages_given {
-        return None;
-    }
     let files = &settings.files;
     let classifier = Classifier::new(&files.test, &files.production, &files.build).ok()?;
-    let found = Repositories::discover(root, &settings.packages, true, classifier);
-    let names = found.map(|found| found.names());
-    let patterns = settings.packages.join(", ");
-    match names {
-        Ok(names) if !names.is_empty() => None,
-        Ok(_) => Some(format!("No git repository fits `packages: {patterns}` now.")),
+    let patterns = Some(settings.packages.join(", ")).filter(|_| settings.packages_given)?;
+    match Repositories::discover(root, &settings.packages, true, classifier) {
+        Ok(found) if !found.names().is_empty() => None,
+        Ok(_) => Some(format!("No git repository matches `packages: {patterns}` now.")),
         Err(error) => Some(format!("`packages: {patterns}`: {error}")),
     }
 }
 
-/// Refuses a workspace inside of another one that nobody named.
-fn stands_alone(place: &Place<'_>, root: &Path) -> Result<(), Fault> {
+/// Refuses a workspace inside another one unless `--root` names it.
+fn is_no_part_of_another(place: &Place<'_>, root: &Path) -> Result<(), Fault> {
     match place.find() {
-        Ok(outer) if outer != root => {
-            let what = format!("This folder is inside of the workspace {}.", outer.display());
+        Ok(outer) if place.root.is_none() && outer != root => {
+            let what = format!("This folder is inside the workspace {}.", outer.display());
             let hint = "call `ralph init` there; `ralph --root . init` makes a workspace of its own here";
             Err(Fault::new(FaultKind::Setup, what, hint))
         }
         _ => Ok(()),
     }
-}
-
-/// What a new configuration says: what flags name, what a person answers, what is the only one.
-fn choose(
-    root: &Path,
-    found: &Found,
-    args: &InitArgs,
-    flags: &Flags,
-    asks: bool,
-    grammar: &Grammar,
-) -> Asked<Chosen> {
-    let spec = choose_spec(root, found, flags.spec.as_deref(), asks, grammar)?;
-    let packages = choose_packages(found, args);
-    let agent = choose_agent(found, flags.agent.as_deref(), args.yes, asks)?;
-    let placement = match &args.placement {
-        None if asks && found.has_java() => Some(super::place::ask::placement("PITEST", None)?),
-        named => named.clone(),
-    };
-    let stages = choose_stages(found, &spec, args.stages, asks)?;
-    Ok(Chosen { spec, packages, agent, placement, stages })
 }
 
 /// What flags said.
@@ -187,130 +195,154 @@ struct Flags {
 }
 
 impl Flags {
-    fn of(place: &Place<'_>, args: &InitArgs) -> Result<Self, Fault> {
+    fn of(place: &Place<'_>, args: &InitArgs, is_new: bool) -> Result<Self, Fault> {
         let flag = |key: &str| {
-            let said = place.given.iter().rev().find(|given| given.setting.key == key && given.is_flag());
-            said.map(|given| given.value.clone())
+            let flags = place.given.iter().rev().filter(|given| given.is_flag());
+            flags.into_iter().find(|given| given.setting.key == key).map(|given| given.value.clone())
         };
-        if let Some(set) = place.given.iter().find(|given| given.name() == "--set") {
+        let set = place.given.iter().find(|given| given.name() == "--set");
+        let (spec, agent) = (flag("spec"), flag("roles"));
+        let unknown = agent.as_deref().filter(|name| Preset::named(name).is_none());
+        let only_new = args
+            .placement
+            .as_ref()
+            .map(|_| "--placement")
+            .or(args.stages.map(|_| "--stages"))
+            .filter(|_| !is_new);
+        let refused = |what: String, hint: &str| Err(Fault::new(FaultKind::Setup, what, hint));
+        if let Some(set) = set {
             let what =
-                format!("--set: `{}` is not written into a configuration by `ralph init`.", set.setting.key);
-            return Err(Fault::new(FaultKind::Setup, what, "write it into .ralph/config.yaml afterwards"));
+                format!("--set: `ralph init` does not write `{}` into a configuration.", set.setting.key);
+            return refused(what, "write it into .ralph/config.yaml afterwards");
         }
-        let agent = flag("roles");
-        if let Some(name) = agent.as_deref().filter(|name| Preset::named(name).is_none()) {
+        if let Some(name) = unknown {
             let known: Vec<&str> = PRESETS.iter().map(|preset| preset.name).collect();
-            let what = format!("There is no preset `{name}`.");
-            return Err(Fault::new(FaultKind::Setup, what, format!("presets are: {}", known.join(", "))));
+            return refused(
+                format!("There is no preset `{name}`."),
+                &format!("presets are: {}", known.join(", ")),
+            );
         }
         if args.packages.iter().any(|glob| glob.trim().is_empty()) {
-            return Err(Fault::new(
-                FaultKind::Setup,
-                "--packages: A pattern is empty.",
+            return refused(
+                "--packages: A pattern is empty.".to_owned(),
                 "write folders: --packages 'src/*'",
-            ));
-        }
-        Ok(Self { spec: flag("spec"), agent })
-    }
-}
-
-/// The folder of the task file: the named one, the only one, or one of several that a person chooses.
-fn choose_spec(
-    root: &Path,
-    found: &Found,
-    flag: Option<&str>,
-    asks: bool,
-    grammar: &Grammar,
-) -> Asked<String> {
-    if let Some(flag) = flag {
-        let folder = flag.strip_suffix("tasks.md").unwrap_or(flag).trim_end_matches('/');
-        let folder = folder.strip_prefix("./").unwrap_or(folder);
-        let folder = if folder.is_empty() { "." } else { folder };
-        if survey::spec(root, folder, grammar).is_none() {
-            let what = format!("--spec: There is no tasks.md in `{folder}`.");
-            return Err(Fault::new(
-                FaultKind::Setup,
-                what,
-                "name the folder of a tasks.md, relative to the workspace",
-            )
-            .into());
-        }
-        return Ok(folder.to_owned());
-    }
-    match found.specs.as_slice() {
-        [] => Ok(".".to_owned()),
-        [only] => Ok(only.folder.clone()),
-        several if asks => {
-            let at = one_of("Which task file?", &several.iter().map(shown).collect::<Vec<_>>(), 0)?;
-            Ok(several.get(at).map_or_else(|| ".".to_owned(), |spec| spec.folder.clone()))
-        }
-        several => {
-            let list: Vec<String> = several.iter().map(|spec| format!("  --spec {}", spec.folder)).collect();
-            let what = format!(
-                "There are {} task files, and nothing says which:\n{}",
-                several.len(),
-                list.join("\n")
             );
-            Err(Fault::new(FaultKind::Setup, what, "name one with --spec").into())
+        }
+        if let Some(flag) = only_new {
+            let what = format!(
+                "{flag}: There is a .ralph/config.yaml already, and `ralph init` never overwrites it."
+            );
+            return refused(what, "change it by hand, or with `ralph place`");
+        }
+        Ok(Self { spec, agent })
+    }
+}
+
+/// How the settings of a new configuration are chosen: what flags name, what a person answers, what is the only one.
+struct Choice<'a> {
+    root: &'a Path,
+    found: &'a Found,
+    args: &'a InitArgs,
+    asks: bool,
+}
+
+impl Choice<'_> {
+    fn choose(&self, flags: &Flags, grammar: &Grammar) -> Asked<Chosen> {
+        let spec = self.spec(flags.spec.as_deref(), grammar)?;
+        let packages = self.packages();
+        let agent = self.agent(flags.agent.as_deref())?;
+        let has_java = self.found.packages.iter().any(|package| package.languages().contains("Java"));
+        let placement = match &self.args.placement {
+            None if self.asks && has_java => Some(super::place::ask::placement("PITEST", None)?),
+            named => named.clone(),
+        };
+        let stages = self.stages(&spec)?;
+        Ok(Chosen { spec, packages, agent, placement, stages })
+    }
+
+    /// The folder of the task file: the named one, the only one, or one of several that a person chooses.
+    fn spec(&self, flag: Option<&str>, grammar: &Grammar) -> Asked<String> {
+        if let Some(flag) = flag {
+            let folder = flag.strip_suffix("tasks.md").unwrap_or(flag).trim_end_matches('/');
+            let folder =
+                Some(folder.strip_prefix("./").unwrap_or(folder)).filter(|folder| !folder.is_empty());
+            let folder = folder.unwrap_or(".");
+            if spec(self.root, folder, grammar).is_some() {
+                return Ok(folder.to_owned());
+            }
+            let what = format!("--spec: There is no tasks.md in `{folder}`.");
+            let hint = "name the folder of a tasks.md, relative to the workspace";
+            return Err(Fault::new(FaultKind::Setup, what, hint).into());
+        }
+        match self.found.specs.as_slice() {
+            [] => Ok(".".to_owned()),
+            [only] => Ok(only.folder.clone()),
+            several if self.asks => {
+                let at = one_of("Which task file?", &several.iter().map(shown).collect::<Vec<_>>(), 0)?;
+                Ok(several.get(at).map_or_else(|| ".".to_owned(), |spec| spec.folder.clone()))
+            }
+            several => {
+                let list: Vec<String> =
+                    several.iter().map(|spec| format!("  --spec {}", spec.folder)).collect();
+                let list = list.join("\n");
+                let what = format!("There are {} task files. Which task file?\n{list}", several.len());
+                Err(Fault::new(FaultKind::Setup, what, "name one with --spec").into())
+            }
         }
     }
+
+    /// Patterns, unless the default (`src/*`, or the workspace itself) does.
+    fn packages(&self) -> Option<Vec<String>> {
+        if !self.args.packages.is_empty() {
+            return Some(self.args.packages.clone());
+        }
+        let mut parents: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+        for Package { name, .. } in &self.found.packages {
+            let (parent, _) = name.rsplit_once('/').unwrap_or(("", name));
+            parents.entry(parent).or_default().push(name);
+        }
+        if parents.is_empty() || parents.contains_key("src") || parents.get("") == Some(&vec!["."]) {
+            return None;
+        }
+        let glob = |(parent, folders): (&str, Vec<&str>)| match folders.as_slice() {
+            [_, _, ..] if !parent.is_empty() => vec![format!("{parent}/*")],
+            several => several.iter().map(|folder| escaped(folder)).collect(),
+        };
+        Some(parents.into_iter().flat_map(glob).collect())
+    }
+
+    /// A preset: the named one, one that a person chooses, or with `--yes` the first that is installed.
+    fn agent(&self, flag: Option<&str>) -> Asked<Option<String>> {
+        if flag.is_some() {
+            return Ok(flag.map(str::to_owned));
+        }
+        let known = self.found.agents.iter().filter(|name| Preset::named(name).is_some());
+        let installed: Vec<String> = known.map(|name| (*name).to_owned()).collect();
+        if !self.asks || installed.is_empty() {
+            return Ok(installed.into_iter().next().filter(|_| self.args.yes));
+        }
+        let none = "none: I name one in .ralph/config.yaml".to_owned();
+        let choices: Vec<String> = installed.iter().cloned().chain([none]).collect();
+        let at = one_of("Which agent? It works without asking, with your permissions.", &choices, 0)?;
+        Ok(installed.get(at).cloned())
+    }
+
+    /// Where stages come from; asked for if the task file has none.
+    fn stages(&self, spec: &str) -> Asked<Option<Stages>> {
+        let is_plain = |known: &Spec| known.folder == spec && !known.has_stages && known.boxes > 0;
+        if self.args.stages.is_some() || !self.asks || !self.found.specs.iter().any(is_plain) {
+            return Ok(self.args.stages);
+        }
+        let question = "The tasks have no stages. Where should they come from?";
+        let at = one_of(question, &STAGES.map(str::to_owned), 0)?;
+        Ok(Some(if at == 0 { Stages::Virtual } else { Stages::File }))
+    }
 }
 
-/// Patterns, where `src/*` and the workspace itself are not it.
-fn choose_packages(found: &Found, args: &InitArgs) -> Option<Vec<String>> {
-    if !args.packages.is_empty() {
-        return Some(args.packages.clone());
-    }
-    let by_default = |folder: &str| folder == "." || is_in_src(folder);
-    if found.packages.is_empty() || found.packages.iter().any(|package| by_default(&package.folder)) {
-        return None;
-    }
-    let mut parents: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
-    for package in &found.packages {
-        let (parent, _) = package.folder.rsplit_once('/').unwrap_or(("", &package.folder));
-        parents.entry(parent).or_default().push(&package.folder);
-    }
-    let glob = |(parent, folders): (&str, Vec<&str>)| match folders.as_slice() {
-        several if several.len() > 1 && !parent.is_empty() => vec![format!("{parent}/*")],
-        several => several.iter().map(|folder| escaped(folder)).collect(),
-    };
-    Some(parents.into_iter().flat_map(glob).collect())
-}
-
-fn is_in_src(folder: &str) -> bool {
-    folder.strip_prefix("src/").is_some_and(|rest| !rest.contains('/'))
-}
-
-/// The folder as a pattern that matches it alone.
+/// The folder as a pattern that matches only it.
 fn escaped(folder: &str) -> String {
     let special = |c: char| matches!(c, '*' | '?' | '[' | ']' | '{' | '}' | '!');
     folder.chars().map(|c| if special(c) { format!("[{c}]") } else { c.to_string() }).collect()
-}
-
-/// A preset: the named one, one that a person chooses, or with `--yes` the first that is installed.
-fn choose_agent(found: &Found, flag: Option<&str>, yes: bool, asks: bool) -> Asked<Option<String>> {
-    let installed = found.presets();
-    if let Some(flag) = flag {
-        return Ok(Some(flag.to_owned()));
-    }
-    if asks && !installed.is_empty() {
-        let mut choices: Vec<String> = installed.iter().map(|name| (*name).to_owned()).collect();
-        choices.push("none: I name one in .ralph/config.yaml".to_owned());
-        let at = one_of("Which agent? It works without asking back, with your rights.", &choices, 0)?;
-        return Ok(installed.get(at).map(|name| (*name).to_owned()));
-    }
-    Ok(installed.first().filter(|_| yes).map(|name| (*name).to_owned()))
-}
-
-/// Plain tasks may go through stages that stand nowhere in the file; asked for where the file has none.
-fn choose_stages(found: &Found, spec: &str, flag: Option<Stages>, asks: bool) -> Asked<Option<Stages>> {
-    let plain = found.specs.iter().any(|known| known.folder == spec && !known.has_stages && known.boxes > 0);
-    if flag.is_some() || !asks || !plain {
-        return Ok(flag);
-    }
-    let question = "The tasks have no stages. Where shall they come from?";
-    let at = one_of(question, &STAGES.map(str::to_owned), 0)?;
-    Ok(Some(if at == 0 { Stages::Virtual } else { Stages::File }))
 }
 
 impl Stages {
@@ -320,28 +352,6 @@ impl Stages {
             Self::File => "file",
             Self::Virtual => "virtual",
         }
-    }
-}
-
-/// Shows what was found.
-fn told(found: &Found) {
-    let list = |title: &str, lines: Vec<String>| {
-        let lines = if lines.is_empty() { vec!["none".to_owned()] } else { lines };
-        for (at, line) in lines.iter().enumerate() {
-            ui::line(&format!("{:<11}{line}", if at == 0 { title } else { "" }));
-        }
-    };
-    list("specs", found.specs.iter().map(shown).collect());
-    let package = |package: &survey::Package| {
-        let words = |set: &BTreeSet<&str>| set.iter().copied().collect::<Vec<_>>().join(", ");
-        let made = [words(&package.languages), words(&package.tools)].join("; ");
-        let made = if package.languages.is_empty() { "no build file".to_owned() } else { made };
-        format!("{} ({made})", package.folder)
-    };
-    list("packages", found.packages.iter().map(package).collect());
-    list("agents", found.agents.iter().map(|name| (*name).to_owned()).collect());
-    if found.cut {
-        ui::line("There are more folders than were looked at.");
     }
 }
 

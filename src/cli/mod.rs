@@ -11,22 +11,22 @@ mod ask;
 mod check;
 mod demo;
 mod doctor;
+mod environment;
 mod exit;
 mod gate;
-mod hand;
 mod init;
+mod inspect;
 mod manual;
-mod naming;
+mod manual_verbs;
 mod place;
 mod run;
+mod run_output;
 mod settings;
 mod show;
 mod stage;
 mod status;
 mod surgery;
-mod surroundings;
-mod teller;
-mod templates;
+mod task_ids;
 mod ui;
 mod workspace;
 
@@ -79,9 +79,9 @@ fn dispatch(cli: &Cli) -> Result<Exit, Fault> {
         Verb::Next { optional } => show::next(&place, *optional),
         Verb::Status(args) => status::status(&place, args),
         Verb::Diff { id } => show::diff(&place, id.as_deref()),
-        Verb::Accept(by_hand) => hand::accept(&place, by_hand),
-        Verb::Reopen(by_hand) => hand::reopen(&place, by_hand),
-        Verb::Snapshot { id } => hand::snapshot(&place, id),
+        Verb::Accept(by_hand) => manual_verbs::accept(&place, by_hand),
+        Verb::Reopen(by_hand) => manual_verbs::reopen(&place, by_hand),
+        Verb::Snapshot { id } => manual_verbs::snapshot(&place, id),
         Verb::Gate(args) => gate::gate(&place, args),
         Verb::Check(args) if args.config => settings::show(&place),
         Verb::Place(args) => place::place(&place, args),

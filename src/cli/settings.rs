@@ -12,8 +12,8 @@
 //! Refuses to know: which values are sound (the reader of the file says so, with the variable's name).
 
 use super::args::Cli;
+use super::environment::read_config;
 use super::exit::Exit;
-use super::surroundings::read_config;
 use super::ui;
 use super::workspace::Place;
 use crate::config::{self, Explained, Given, ROOT_VARIABLE, SETTINGS, Setting, Source};

@@ -7,7 +7,7 @@
 //! Refuses to know: how the state came to be.
 
 use super::exit::Exit;
-use super::naming::key_of;
+use super::task_ids::key_of;
 use super::ui;
 use super::workspace::Place;
 use crate::engine::Fault;

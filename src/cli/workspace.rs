@@ -6,9 +6,9 @@
 //!
 //! Refuses to know: what a verb does with the workspace.
 
+use super::environment::{cache_folder, environment, read_config, unsound};
+use super::run_output::RunOutput;
 use super::settings;
-use super::surroundings::{cache_folder, environment, read_config, unsound};
-use super::teller::Teller;
 use super::ui;
 use crate::config::{self, ConfigError, Given, Settings};
 use crate::engine::{Engine, Fault, FaultKind, Outside, Parts, Places};
@@ -234,8 +234,8 @@ impl Workspace {
         // What ralph was given in its environment stays out of reach of what it starts.
         close_to_others()?;
         let interrupts = Interrupts::install()?;
-        let mut teller = Teller::new(self.json);
-        let progress = teller.progress();
+        let mut output = RunOutput::new(self.json);
+        let progress = output.progress();
         let tells = self.tells;
         Ok(Outside::new(Parts {
             places: self.places.clone(),
@@ -246,7 +246,7 @@ impl Workspace {
             environment: environment(),
             listener: Box::new(move |event, state| {
                 if tells {
-                    teller.tell(event, state);
+                    output.tell(event, state);
                 }
             }),
             progress: progress.into(),

@@ -136,86 +136,77 @@ fn missing_engines_and_programs_are_named() {
     insta::assert_snapshot!(shown.join("\n"), @r"
     warning no-tests: This package has production files and no test: `1.PITEST` and gates like it leave classes without tests out, so they would judge nothing.
     error missing-engine: `gates.LINT.run` starts `no-such-linter`, which is not on the PATH.
-    error missing-engine: `gates.MUTANTS.run` starts `./mutants.sh`, which is no program in app.
-    error missing-engine: Gate PITEST needs Java, and neither JAVA_HOME nor the PATH leads to it.
+    error missing-engine: `gates.MUTANTS.run` starts `./mutants.sh`, which is not a program in app.
+    error missing-engine: Gate PITEST needs a JDK, and neither JAVA_HOME nor the PATH leads to Java.
     error missing-engine: Gate PITEST needs Maven: package app has no executable mvnw, and mvn is not on the PATH.
     error missing-program: `checks.green` starts `no-such-check`, which is not on the PATH.
     warning missing-program: `on.done` starts `no-such-bell`, which is not on the PATH.
     ");
 }
 
-#[test]
-fn gates_that_will_have_nothing_to_judge_are_told_from_the_words_of_the_spec() {
-    let tasks = "- [ ] 1. Write `docs/guide.md`\n- [ ] 1.PITEST\n- [ ] 2. Add Foo\n  - in `src/main/java/a/Foo.java` and README.md\n- [ ] 2.PITEST\n- [ ] 3. Describe OrderService in README.md\n- [ ] 3.PITEST\n- [ ] 4. Mend it\n- [ ] 4.PITEST\n- [ ] 5. Pages\n  - [ ] 5.1 index.html, style.css\n- [ ] 5.PITEST\n- [ ] 6. Write notes.md\n- [x] 6.PITEST\n- [ ] 7. Write notes.md\n- [ ] 7.LINT\n";
-    let project = Project::new(tasks);
-    project.config("gates: {LINT: {run: [sh, -c, 'true']}}\n");
-    let all = rules(&project, &["--tasks", "tasks.md"], 0);
-    assert_eq!(all, ["gate-without-java tasks.md:2", "gate-without-java tasks.md:12"]);
+/// The line of the finding about gates without Java, and the gates and files that it names.
+fn without_java(project: &Project, args: &[&str]) -> Option<(u64, String)> {
+    let all = project.ralph(&[&["check", "--json"], args].concat()).json();
+    let mut found = all.into_iter().filter(|finding| finding["rule"] == "gate-without-java");
+    let first = found.next()?;
+    assert!(found.next().is_none(), "said once for a file");
+    let (gates, files) = first["what"].as_str().unwrap().split_once(", over").unwrap();
+    let names = |text: &str| text.split('`').skip(1).step_by(2).collect::<Vec<_>>().join(" ");
+    Some((first["line"].as_u64().unwrap(), format!("{}: {}", names(gates), names(files))))
 }
 
 #[test]
-fn names_of_products_and_of_files_are_no_classes() {
+fn gates_that_will_have_nothing_to_judge_are_guessed_from_files_that_tasks_name() {
+    let tasks = "- [ ] 1. Write `docs/guide.md`\n- [ ] 1.PITEST\n- [ ] 2. Add Foo\n  - in `src/main/java/a/Foo.java` and README.md\n- [ ] 2.PITEST\n- [ ] 3. Describe OrderService in README.md\n- [ ] 3.PITEST\n- [ ] 4. Mend it\n- [ ] 4.PITEST\n- [ ] 5. Pages\n  - [ ] 5.1 index.html, style.css\n- [ ] 5.PITEST\n- [ ] 6. Write notes.md\n- [x] 6.PITEST\n- [ ] 7. Write notes.md\n- [ ] 7.LINT\n";
+    let project = Project::new(tasks);
+    project.config("gates: {LINT: {run: [sh, -c, 'true']}}\n");
+    let (line, names) = without_java(&project, &["--tasks", "tasks.md"]).unwrap();
+    assert_eq!(line, 2);
+    assert_eq!(names, "1.PITEST 3.PITEST 5.PITEST: README.md docs/guide.md index.html style.css");
+}
+
+#[test]
+fn only_names_of_files_count_for_the_guess() {
     let project = Project::empty();
-    let lines = |tasks: &str| {
-        project.write("tasks.md", tasks);
-        let all = rules(&project, &["--tasks", "tasks.md"], 0);
-        all.into_iter()
-            .filter_map(|rule| rule.strip_prefix("gate-without-java tasks.md:").map(str::to_owned))
-            .collect::<Vec<_>>()
-    };
-    let one = |text: &str| lines(&format!("- [ ] 1. {text}\n- [ ] 1.PITEST\n"));
-    for text in [
-        "Implement the TypeScript client in `web/client.ts`",
-        "Update the GitHub workflow in .github/workflows/ci.yml",
-        "Write docs/UserGuide.md",
-        "Draw the LoginForm with useState in web/login.tsx",
-        "Set the version in `build.gradle.kts` and pom.xml",
+    for (text, is_told) in [
+        ("Implement the TypeScript client in `web/client.ts`", true),
+        ("Update the GitHub workflow in .github/workflows/ci.yml", true),
+        ("Describe OrderService in README.md", true),
+        ("Set the version in `build.gradle.kts` and pom.xml", true),
+        ("Port `Order.kt` and README.md", false),
+        ("Mend OrderService", false),
+        ("Mend the GitHub login as in https://example.com/a/b.md", false),
     ] {
-        assert_eq!(one(text), ["2"], "{text}");
-    }
-    for text in [
-        "Describe OrderService in README.md",
-        "Port `Order.kt` and README.md",
-        "Change the class in web/client.ts and behind it",
-        "Mend OrderService",
-        "Mend the GitHub login",
-    ] {
-        assert_eq!(one(text), [""; 0], "{text}");
+        project.write("tasks.md", format!("- [ ] 1. {text}\n- [ ] 1.PITEST\n"));
+        let found = without_java(&project, &["--tasks", "tasks.md"]);
+        assert_eq!(found.map(|(line, _)| line), is_told.then_some(2), "{text}");
     }
 }
 
 #[test]
 fn a_wider_gate_is_told_when_none_of_its_tasks_changes_java() {
     let project = Project::empty();
-    let lines = |tasks: &str| {
+    let gates = |tasks: &str| {
         project.write("tasks.md", tasks);
-        let all = project.ralph(&["check", "--tasks", "tasks.md", "--json"]).code(0).json();
-        let found = all.iter().filter(|finding| finding["rule"] == "gate-without-java");
-        found.map(|finding| finding["line"].as_u64().unwrap()).collect::<Vec<_>>()
+        without_java(&project, &["--tasks", "tasks.md"]).map(|(_, names)| names)
     };
     let docs = "# Docs\n- [ ] 1. Write guide.md\n- [ ] 2. Pages\n  - [ ] 2.1 index.html\n- [ ] G1.PITEST\n";
-    assert_eq!(lines(docs), [5]);
-    assert_eq!(lines(&format!("{docs}- [ ] END.PITEST\n")), [5, 6]);
+    let told = |gates: &str| Some(format!("{gates}: guide.md index.html"));
+    assert_eq!(gates(docs), told("G1.PITEST"));
+    assert_eq!(gates(&format!("{docs}- [ ] END.PITEST\n")), told("G1.PITEST END.PITEST"));
     // One task that may be about Java, and nothing is said.
-    assert_eq!(lines(&format!("{docs}# Code\n- [ ] 3. Mend it\n- [ ] G2.PITEST\n- [ ] END.PITEST\n")), [5]);
-    assert_eq!(lines(&docs.replace("guide.md", "guide.md for OrderService")), [0; 0]);
-    assert_eq!(lines(&docs.replace("guide.md", "it")), [0; 0]);
+    let code = "# Code\n- [ ] 3. Mend it\n- [ ] G2.PITEST\n- [ ] END.PITEST\n";
+    assert_eq!(gates(&format!("{docs}{code}")), told("G1.PITEST"));
+    assert_eq!(gates(&docs.replace("guide.md", "it")), None);
 }
 
 #[test]
 fn stages_without_a_line_are_asked_too() {
     let project = Project::new("- [ ] 1. Write guide.md\n- [ ] 2. Mend OrderService\n");
     project.config("stages: virtual\n");
-    let check = |args: &[&str]| {
-        let found = project.ralph(&[&["check", "--json"], args].concat()).json();
-        let of_rule = found.into_iter().filter(|finding| finding["rule"] == "gate-without-java");
-        of_rule
-            .map(|f| (f["line"].as_u64().unwrap(), f["what"].as_str().unwrap().to_owned()))
-            .collect::<Vec<_>>()
-    };
-    for found in [check(&[]), check(&["--tasks", "tasks.md"])] {
-        assert_eq!(found.len(), 1, "{found:?}");
-        assert!(found[0].0 == 1 && found[0].1.starts_with("`1.PITEST` measures Java"), "{found:?}");
+    for found in [without_java(&project, &[]), without_java(&project, &["--tasks", "tasks.md"])] {
+        let (line, names) = found.unwrap();
+        assert!(line == 1 && names == "1.PITEST: guide.md", "{names}");
     }
 }
 

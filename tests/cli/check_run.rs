@@ -71,9 +71,9 @@ fn an_agent_that_is_no_program_is_missing() {
         project.write(".ralph/config.yaml", format!("agents: {{default: {{command: [{program}]}}}}\n"));
         let found = told(&project, "missing-agent", 1);
         assert_eq!(found.len(), 1, "{found:?}");
-        assert!(found[0].ends_with("is no file that may be executed."), "{found:?}");
+        assert!(found[0].ends_with("is not a file that may be executed."), "{found:?}");
         let done = project.ralph(&["run", "--once"]).code(2);
-        assert!(done.err.contains("is no file that may be executed"), "{}", done.err);
+        assert!(done.err.contains("is not a file that may be executed"), "{}", done.err);
     }
     assert!(!project.has(".ralph/state/iter-1"), "no iteration began");
     project.write(".ralph/config.yaml", "agents: {default: {command: [./gone.sh]}}\n");
@@ -111,10 +111,7 @@ fn what_is_under_way_in_a_repository_is_told() {
     let all = || rules.iter().flat_map(|rule| told(&project, rule, 0)).collect::<Vec<_>>();
     assert_eq!(all(), [""; 0]);
     git(&["switch", "--quiet", "--detach"]);
-    assert_eq!(
-        all(),
-        ["warning app:null HEAD is detached here: an agent's commits would stand on no branch."]
-    );
+    assert_eq!(all(), ["warning app:null HEAD is detached here: an agent's commits would be on no branch."]);
     git(&["switch", "--quiet", "main"]);
     project.write("src/app/.git/index.lock", "");
     let locked = all();
@@ -123,7 +120,7 @@ fn what_is_under_way_in_a_repository_is_told() {
     git(&["bisect", "start"]);
     assert_eq!(
         all(),
-        ["warning app:null A `git bisect` is not ended here: an agent's commits would become part of it."]
+        ["warning app:null A `git bisect` is unfinished here: an agent's commits would become part of it."]
     );
     let shown = project.ralph(&["check"]).code(0).out;
     assert!(shown.contains("hint: In src/app, `git bisect reset` ends it."), "{shown}");
@@ -137,7 +134,7 @@ fn what_is_under_way_in_a_repository_is_told() {
     rebase.current_dir(project.path("src/app"));
     Project::finish(rebase).code(0);
     let found = all();
-    assert!(found.len() == 1 && found[0].contains("A `git rebase` is not ended here"), "{found:?}");
+    assert!(found.len() == 1 && found[0].contains("A `git rebase` is unfinished here"), "{found:?}");
 }
 
 #[test]

@@ -46,7 +46,7 @@ fn about(project: &Project, done: &Done, names: &[&str]) -> String {
 fn a_machine_with_everything_is_healthy() {
     let project = project();
     let done = doctor(&project, &[]).code(0);
-    insta::assert_snapshot!(about(&project, &done, &["workspace", "processes", "cache", "git", "java", "javac", "mvn", "gradle", "claude", "optional"]), @r#"
+    insta::assert_snapshot!(about(&project, &done, &["workspace", "processes", "cache", "git", "java", "javac", "mvn", "claude", "optional"]), @r#"
     ok workspace <ws>
     ok processes what a program leaves behind is ended with it
     ok cache <dir>/home/.cache/ralph can be written
@@ -54,10 +54,9 @@ fn a_machine_with_everything_is_healthy() {
     ok java openjdk version "17.0.12" 2024-07-16 <ws>/../home/bin/java
     ok javac javac 17.0.12 <ws>/../home/bin/javac
     ok mvn Apache Maven 3.9.9 (8e85) <ws>/../home/bin/mvn
-    absent gradle not on PATH, not needed here
     ok claude 2.1.330 (Claude Code) <ws>/../home/bin/claude
     skipped optional 1 optional box is left open
-    hint: `ralph run --optional` takes them, too
+    hint: `ralph run --optional` takes them too
     "#);
     assert!(done.out.ends_with("\nhealthy: nothing that is needed here is missing\n"), "{}", done.out);
     let asked = project.read("asked");
@@ -77,20 +76,21 @@ fn what_is_needed_and_missing_or_ill_is_said_with_the_reason() {
     fs_err::remove_file(bin.join("mvn")).unwrap();
     project.tool("java", "echo 'java version \"1.8.0_292\"' >&2");
     project.tool("claude", "echo no licence; exit 3");
-    project.tool("node", "exit 1");
+    project.tool("codex", "exit 1");
     let done = doctor(&project, &[]).code(1);
-    insta::assert_snapshot!(about(&project, &done, &["java", "mvn", "node", "claude"]), @r#"
-    missing java <ws>/../home/bin/java: java version "1.8.0_292" is older than 11; the mutation gate of the open tasks compiles and tests with it
+    insta::assert_snapshot!(about(&project, &done, &["java", "mvn", "codex", "claude", "gates.PITEST", "checks.red", "checks.green"]), @r#"
+    missing java <ws>/../home/bin/java: java version "1.8.0_292" is older than 11; the mutation gate of the open tasks needs it
     hint: install a JDK, 11 or newer (17 is well tried)
-    missing mvn not on PATH; a package has a pom.xml and no mvnw
-    hint: install Maven, or add the Maven wrapper to the package
-    warning node <ws>/../home/bin/node: it ends with 1; not needed here
-    missing claude <ws>/../home/bin/claude: it ends with 3: no licence; open tasks need it
+    absent mvn not on PATH
+    missing claude <ws>/../home/bin/claude: it ended with 3: no licence; open tasks need it
     hint: look at what `claude --version` says
-    missing mvn The program `mvn` of `checks.red` was not found.
-    hint: install it, or change checks.red in .ralph/config.yaml
-    missing mvn The program `mvn` of `checks.green` was not found.
-    hint: install it, or change checks.green in .ralph/config.yaml
+    warning codex <ws>/../home/bin/codex: it ended with 1
+    missing gates.PITEST Gate PITEST needs Maven: package app has no executable mvnw, and mvn is not on the PATH.
+    hint: Install Maven, or add the Maven wrapper to the package and make mvnw executable.
+    missing checks.red `checks.red` starts `mvn`, which is not on the PATH.
+    hint: Install it, or name it with its path.
+    missing checks.green `checks.green` starts `mvn`, which is not on the PATH.
+    hint: Install it, or name it with its path.
     "#);
     assert!(done.out.ends_with("\n5 things that are needed here are missing\n"), "{}", done.out);
 
@@ -98,13 +98,13 @@ fn what_is_needed_and_missing_or_ill_is_said_with_the_reason() {
     project.write("src/app/mvnw", "#!/bin/sh\ntouch started\n");
     fs_err::set_permissions(project.path("src/app/mvnw"), std::fs::Permissions::from_mode(0o755)).unwrap();
     let done = doctor(&project, &[]).code(1);
-    insta::assert_snapshot!(about(&project, &done, &["mvn", "app/mvnw"]), @r#"
-    absent mvn not on PATH, not needed here
-    ok app/mvnw stands there; it is not started by this verb
-    missing mvn The program `mvn` of `checks.red` was not found.
-    hint: install it, or change checks.red in .ralph/config.yaml
-    missing mvn The program `mvn` of `checks.green` was not found.
-    hint: install it, or change checks.green in .ralph/config.yaml
+    insta::assert_snapshot!(about(&project, &done, &["mvn", "app/mvnw", "gates.PITEST", "checks.red", "checks.green"]), @r#"
+    absent mvn not on PATH
+    ok app/mvnw it is there; doctor does not start it
+    missing checks.red `checks.red` starts `mvn`, which is not on the PATH.
+    hint: Install it, or name it with its path.
+    missing checks.green `checks.green` starts `mvn`, which is not on the PATH.
+    hint: Install it, or name it with its path.
     "#);
     assert!(!project.has("src/app/started"));
 }
@@ -118,16 +118,16 @@ fn without_an_open_gate_no_build_tool_is_needed() {
         fs_err::remove_file(project.path("../home/bin").join(tool)).unwrap();
     }
     let done = doctor(&project, &[]).code(0);
-    assert_eq!(about(&project, &done, &["java"]), "absent java not on PATH, not needed here");
+    assert_eq!(about(&project, &done, &["java"]), "absent java not on PATH");
 }
 
 #[test]
 fn an_answer_reaches_the_terminal_bounded_and_without_control_characters() {
     let project = project();
-    project.tool("node", "printf '\\033]0;evil\\007v20.1.0 \\033[31mred'; i=0; while [ $i -lt 3000 ]; do echo 0123456789012345678901234567890123456789; i=$((i+1)); done");
+    project.tool("codex", "printf '\\033]0;evil\\007v20.1.0 \\033[31mred'; i=0; while [ $i -lt 3000 ]; do echo 0123456789012345678901234567890123456789; i=$((i+1)); done");
     let done = doctor(&project, &[]).code(0);
     assert!(!done.out.contains('\u{1b}') && !done.out.contains('\u{7}'), "{:?}", done.out);
-    assert!(about(&project, &done, &["node"]).starts_with("ok node"), "{}", done.out);
+    assert!(about(&project, &done, &["codex"]).starts_with("ok codex"), "{}", done.out);
     assert!(done.out.lines().all(|line| line.chars().count() < 400), "{}", done.out);
 }
 
@@ -137,7 +137,7 @@ fn another_ralph_before_this_one_is_named_and_never_started() {
     project.tool("ralph", "touch \"$ws/begun\"; exec ./ralph_loop.sh \"$@\"");
     let first = doctor(&project, &[]).code(0);
     insta::assert_snapshot!(about(&project, &first, &["ralph"]).replace(env!("CARGO_PKG_VERSION"), "<version>"), @r#"
-    warning ralph <version>; but first on PATH is <ws>/../home/bin/ralph, a shell script, frankbria/ralph-claude-code by its looks
+    warning ralph <version>; but first on PATH is <ws>/../home/bin/ralph, and this one is not it
     hint: put this one's folder first on PATH, or call it by its path
     "#);
     assert!(!project.has("begun"));
@@ -152,19 +152,20 @@ fn programs_that_the_configuration_names_are_looked_for() {
     let project = project();
     let more = "gates: {LINT: {run: [no-such-linter]}}\non: {done: [/no/such/hook]}\n";
     project.write(".ralph/config.yaml", format!("agents:\n  default: {{command: [no-such-agent]}}\n{more}"));
+    project.write("tasks.md", "- [ ] 1. One\n- [ ] 1.LINT L\n");
     let done = doctor(&project, &["--json"]).code(1);
     let missing: Vec<String> = done
         .json()
         .iter()
-        .filter(|fact| fact["state"] == "missing" && fact["part"] == "program")
+        .filter(|fact| fact["part"] == "program")
         .map(|fact| fact["what"].as_str().unwrap().to_owned())
         .collect();
     assert_eq!(
         missing,
         [
             "The program `no-such-agent` of the agent `default` was not found.",
-            "The program `no-such-linter` of `gates.LINT.run` was not found.",
-            "The program `/no/such/hook` of `on.done` was not found."
+            "`gates.LINT.run` starts `no-such-linter`, which is not on the PATH.",
+            "`on.done` starts `/no/such/hook`, which is not a program in the workspace."
         ]
     );
 }
@@ -174,6 +175,7 @@ fn what_would_be_skipped_is_said_with_its_reason() {
     let project = project();
     project.write(".ralph/config.yaml", "agents:\n  default: {preset: claude}\n");
     fs_err::remove_dir_all(project.path("src/app/src")).unwrap();
+    project.write("src/app/src/main/java/a/Foo.java", "class Foo {}");
     fs_err::remove_file(project.path("../home/bin/git")).unwrap();
     for (package, file) in [("src/old", "build.gradle"), ("src/web", "package.json")] {
         project.package(package);
@@ -181,18 +183,17 @@ fn what_would_be_skipped_is_said_with_its_reason() {
     }
     project.tool("git", "echo git version 2.47.1");
     let done = doctor(&project, &[]).code(0);
-    insta::assert_snapshot!(about(&project, &done, &["PITEST", "checks.red", "checks.green", "optional"]), @r#"
-    skipped PITEST app has no test class of Java yet
-    hint: classes without a test class are left out until TEST-FIRST writes one
-    skipped PITEST old is built by Gradle, which the mutation gate cannot measure: it gives no verdict there
-    hint: `gates.<NAME>.run` makes any command a gate
-    skipped PITEST web has no pom.xml: changes there are not mutated
-    hint: `gates.<NAME>.run` makes any command a gate
-    skipped checks.red tests of TEST-FIRST are not asked to fail first
+    insta::assert_snapshot!(about(&project, &done, &["app", "web", "gates.PITEST", "checks.red", "checks.green", "optional"]), @r#"
+    warning gates.PITEST Package old is built by Gradle, which gate PITEST cannot measure.
+    hint: Give the package a pom.xml, or judge it with a command: `gates.<NAME>.run`.
+    skipped app This package has production files and no test: `1.PITEST` and gates like it leave classes without tests out, so they would judge nothing.
+    hint: Begin with tests: `ralph stage` gives tasks a TEST-FIRST stage.
+    skipped checks.red whether the tests of TEST-FIRST fail at first is not checked
+    hint: set checks.red to a command that fails if a test fails
     skipped checks.green a checkpoint with nothing to commit waits for `ralph accept`
     hint: set checks.green to the command that runs the tests
     skipped optional 1 optional box is left open
-    hint: `ralph run --optional` takes them, too
+    hint: `ralph run --optional` takes them too
     "#);
 }
 
@@ -204,7 +205,7 @@ fn without_a_workspace_nothing_is_needed_and_a_broken_one_is_said() {
     let done = Project::finish(elsewhere).code(0);
     assert_eq!(
         about(&project, &done, &["workspace", "git"]),
-        "absent workspace there is none here, so nothing is needed\nhint: `ralph init` makes one\nabsent git not on PATH, not needed here"
+        "absent workspace there is none here, so nothing is needed\nhint: `ralph init` makes one\nabsent git not on PATH"
     );
     project.write(".ralph/config.yaml", "nonsense: 1\n");
     let done = doctor(&project, &[]).code(1);

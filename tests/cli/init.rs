@@ -77,7 +77,7 @@ fn of_several_task_files_one_must_be_named_where_nobody_can_be_asked() {
     );
     let done = init(&project, &[], &["--yes"]).code(2);
     insta::assert_snapshot!(done.err, @r"
-    error: There are 2 task files, and nothing says which:
+    error: There are 2 task files. Which task file?
       --spec .kiro/specs/login
       --spec specs/001-shop
     hint: name one with --spec
@@ -189,7 +189,7 @@ fn a_choice_that_cannot_be_leaves_nothing_behind() {
     let refused = init(&project, &[], &["--yes", "--placement", "after:9"]).code(2);
     insta::assert_snapshot!(refused.err, @r"
     error: --placement: .kiro/specs/login/tasks.md: The task file has no task with the id `9`.
-    hint: name tasks by ids that stand once; nothing was written
+    hint: name tasks by ids that are unique; nothing was written
     ");
     assert!(!project.has(".ralph"), "nothing was written");
     init(&project, &[], &["--yes", "--placement", "each"]).code(0);
@@ -216,7 +216,7 @@ fn inside_of_a_workspace_none_is_made_by_the_way() {
     };
     let refused = inside(&[]).code(2);
     assert!(
-        refused.err.contains("inside of the workspace") && refused.err.contains("hint: "),
+        refused.err.contains("inside the workspace") && refused.err.contains("hint: "),
         "{}",
         refused.err
     );

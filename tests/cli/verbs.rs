@@ -141,13 +141,13 @@ fn init_writes_a_workspace_that_works_and_never_overwrites() {
     let done = project.ralph(&["init", "--agent", "claude"]).code(0);
     assert!(!done.out.contains("wrote"), "{}", done.out);
     assert!(project.files() == before);
-    insta::assert_snapshot!(done.out.lines().last().unwrap(), @"next: the .ralph/config.yaml that was there was kept, and its worker is `default` (sh agent.sh); for claude, write `agents: {default: {preset: claude}}` there; then `ralph check`, then `ralph run`");
+    insta::assert_snapshot!(done.out.lines().last().unwrap(), @"next: the existing .ralph/config.yaml was kept and its worker is `default` (sh agent.sh); for claude, write `agents: {default: {preset: claude}}` there; then `ralph check`, then `ralph run`");
     project.write(".ralph/config.yaml", &first);
     let done = project.ralph(&["init", "--agent", "claude"]).code(0);
-    insta::assert_snapshot!(done.out.lines().last().unwrap(), @"next: the .ralph/config.yaml that was there was kept and names no agent: write `agents: {default: {preset: claude}}` there, then `ralph check`, then `ralph run`");
+    insta::assert_snapshot!(done.out.lines().last().unwrap(), @"next: the existing .ralph/config.yaml was kept and names no agent; for claude, write `agents: {default: {preset: claude}}` there; then `ralph check`, then `ralph run`");
     project.write(".ralph/config.yaml", "nonsense: 1\n");
     let done = project.ralph(&["init", "--agent", "claude"]).code(0);
-    insta::assert_snapshot!(done.out.lines().last().unwrap(), @"next: the .ralph/config.yaml that was there cannot be read: `ralph check` names its mistakes");
+    insta::assert_snapshot!(done.out.lines().last().unwrap(), @"next: the existing .ralph/config.yaml cannot be read: `ralph check` names its mistakes");
 
     fs_err::remove_file(project.path(".ralph/config.yaml")).unwrap();
     project.ralph(&["init", "--agent", "claude"]).code(0);

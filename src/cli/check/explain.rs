@@ -57,7 +57,7 @@ fn rules(read: &Read) -> BTreeMap<u32, Vec<&'static str>> {
     let mut rules: BTreeMap<u32, Vec<&'static str>> = BTreeMap::new();
     for finding in super::tasks::findings(read) {
         if let Some(line) = finding.line.and_then(|line| u32::try_from(line).ok()) {
-            rules.entry(line).or_default().push(finding.rule);
+            rules.entry(line).or_default().push(finding.rule.id);
         }
     }
     rules

@@ -1,14 +1,8 @@
-//! Findings for people, for programs and for code scanning.
-//!
-//! Owns: the three forms, and the exit code that follows.
-//!
-//! Promises: what is shown is the same in all of them.
-//!
-//! Refuses to know: how something was found.
+//! Findings for people, for programs and for code scanning: the same in each form.
 
-use super::finding::{Finding, Level};
-use super::{CheckFormat, is_error, rules};
+use super::CheckFormat;
 use crate::cli::exit::Exit;
+use crate::cli::inspect::{Finding, Level};
 use crate::cli::ui;
 use crate::cli::workspace::CONFIG;
 use crate::machine::decide::count;
@@ -20,54 +14,47 @@ use std::path::{Component, Path, PathBuf};
 
 /// Shows all findings; places are relative to `base`. 0 without errors, else 1.
 pub(super) fn all(findings: &[Finding], format: CheckFormat, base: &Path) -> Exit {
+    let errors = findings.iter().filter(|finding| finding.level == Level::Error).count();
     match format {
-        CheckFormat::Human => human(findings),
+        CheckFormat::Human => human(findings, errors),
         CheckFormat::Json => findings.iter().for_each(ui::json),
-        CheckFormat::Sarif => ui::line(&sarif(findings, base)),
+        CheckFormat::Sarif => {
+            let results: Vec<SarifResult> = findings.iter().map(|finding| result(finding, base)).collect();
+            ui::line(&log("check", true, &[], &results));
+        }
     }
-    if findings.iter().any(is_error) { Exit::WorkLeft } else { Exit::Done }
+    if errors > 0 { Exit::WorkLeft } else { Exit::Done }
 }
 
-fn human(findings: &[Finding]) {
+fn human(findings: &[Finding], errors: usize) {
     for finding in findings {
-        ui::line(&format!(
-            "{}: {}: {} [{}]",
-            finding.level.word(),
-            finding.place(),
-            finding.what,
-            finding.rule
-        ));
+        let level = if finding.level == Level::Error { "error" } else { "warning" };
+        ui::line(&format!("{level}: {}: {} [{}]", finding.place(), finding.what, finding.rule.id));
         ui::line(&format!("  hint: {}", finding.hint));
     }
-    let errors = findings.iter().filter(|finding| is_error(finding)).count();
     let warnings = findings.len() - errors;
     ui::line(&format!("{}, {}", count(errors as u64, "error"), count(warnings as u64, "warning")));
 }
 
-fn sarif(findings: &[Finding], base: &Path) -> String {
-    let results: Vec<SarifResult> = findings.iter().map(|finding| result(finding, base)).collect();
-    log("check", true, &[], &results)
-}
-
 fn result(finding: &Finding, base: &Path) -> SarifResult {
-    let (short, full) = rules::about(finding.rule);
+    let (id, title) = (finding.rule.id, finding.rule.title);
     let file = finding.path.clone().unwrap_or_else(|| PathBuf::from(&finding.file));
     let file = if file.as_os_str().is_empty() { Path::new(CONFIG) } else { &file };
-    // What moves with the lines above it is no part of what a finding is.
+    // A finding stays the same if the lines above it change.
     let core = if finding.source.is_empty() { &finding.what } else { &finding.source };
     SarifResult {
         rule: SarifRule {
-            id: finding.rule.to_owned(),
-            name: finding.rule.to_owned(),
-            short: short.to_owned(),
-            full: full.to_owned(),
+            id: id.to_owned(),
+            name: id.to_owned(),
+            short: title.to_owned(),
+            full: format!("{title}."),
         },
         grade: if finding.level == Level::Error { Grade::Error } else { Grade::Warning },
         text: format!("{}\nhint: {}", finding.what, finding.hint),
         file: RepoPath::from_bytes(in_checkout(file, base).as_os_str().as_bytes()),
         line: finding.line.and_then(|line| u32::try_from(line).ok()).unwrap_or(1),
         source: finding.source.clone(),
-        fingerprint: digest([finding.rule, "\n", &finding.file, "\n", core].concat().as_bytes()),
+        fingerprint: digest([id, "\n", &finding.file, "\n", core].concat().as_bytes()),
     }
 }
 

@@ -1,72 +1,66 @@
-//! The machine: what ralph itself stands on.
-//!
-//! Owns: the features that its promises need: a process tree that can be ended as a whole, /proc, a folder
-//! for what gates keep.
-//!
-//! Promises: each is tried, not guessed from a version.
-//!
-//! Refuses to know: tools and agents.
+//! What ralph itself needs of the machine: processes that can be ended with all they started, /proc, a cache. Each
+//! is tried, not guessed from a version.
 
-use super::probe::{Probe, short_file};
-use super::{Finding, State};
-use crate::cli::surroundings::cache_folder;
+use super::probe::Probe;
+use crate::cli::environment::cache_folder;
+use crate::cli::inspect::{Finding, Level, Rule};
 use crate::sys::ProcessId;
 use crate::sys::lock::Lock;
-use std::path::Path;
 
-/// A process that leaves another behind, which needs no program to go on, and ends by itself after some
-/// seconds of work if nobody ends it.
+pub(super) const MACHINE: Rule = Rule::error("machine", "The machine lacks something");
+
+/// A process that leaves another one behind, which needs no program and ends by itself after some seconds.
 const LEAVES_ONE: &str = "(ulimit -t 5; while :; do :; done) & exit 0";
 
-/// Kernel, /proc, supervision, cache.
+/// Kernel, supervision, cache.
 pub(super) fn machine(probe: &Probe) -> Vec<Finding> {
-    let release = short_file(Path::new("/proc/sys/kernel/osrelease")).unwrap_or_default();
-    let release = release.trim().chars().take(60).collect::<String>();
-    let mut findings = vec![match ProcessId::own() {
-        Ok(_) => Finding::new("machine", "kernel", State::Ok, format!("Linux {release}, /proc is readable")),
-        Err(error) => Finding::new("machine", "kernel", State::Missing, error.to_string())
-            .hint("mount /proc so that this user sees its own processes"),
-    }];
-    findings.push(supervision(probe));
-    findings.push(cache());
-    findings
+    vec![kernel(), supervision(probe), cache()]
 }
 
-/// A process that leaves another behind: both must be gone when its supervisor is.
-fn supervision(probe: &Probe) -> Finding {
-    let hint = "ralph needs Linux with PR_SET_CHILD_SUBREAPER and signals between own processes (no seccomp filter against prctl or kill)";
-    match probe.run(&["/bin/sh", "-c", LEAVES_ONE]) {
-        Ok((ended, _)) if ended.leftover_processes > 0 => {
-            Finding::new("machine", "processes", State::Ok, "what a program leaves behind is ended with it")
+fn kernel() -> Finding {
+    let release = fs_err::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
+    let release: String = release.trim().chars().take(60).collect();
+    match ProcessId::own() {
+        Ok(_) => ok("kernel", format!("Linux {release}, /proc is readable")),
+        Err(error) => {
+            let hint = "mount /proc so that this user sees its own processes";
+            MACHINE.found("kernel", error.to_string(), hint)
         }
-        Ok((ended, _)) => {
-            let what = format!("a process that was left behind was not seen ({:?})", ended.end);
-            Finding::new("machine", "processes", State::Missing, what).hint(hint)
-        }
-        Err(fault) => Finding::new("machine", "processes", State::Missing, fault.what).hint(hint),
     }
 }
 
-/// The folder for what gates keep: a file is written there, and locked.
+/// Starts a process that leaves another one behind: both must be gone afterwards.
+fn supervision(probe: &Probe) -> Finding {
+    let what = match probe.run(&["/bin/sh", "-c", LEAVES_ONE]) {
+        Ok((ended, _)) if ended.leftover_processes > 0 => {
+            return ok("processes", "what a program leaves behind is ended with it");
+        }
+        Ok((ended, _)) => format!("a process that was left behind was not seen ({:?})", ended.end),
+        Err(fault) => fault.what,
+    };
+    let hint = "ralph needs Linux with PR_SET_CHILD_SUBREAPER and signals between own processes (no seccomp filter against prctl or kill)";
+    MACHINE.found("processes", what, hint)
+}
+
+/// Writes and locks a file in the cache folder.
 fn cache() -> Finding {
     let tried = cache_folder().and_then(|folder| {
         fs_err::create_dir_all(&folder)?;
         let file = tempfile::Builder::new().prefix(".doctor-").tempfile_in(&folder)?;
-        let locked = Lock::try_take(file.path())?.is_some();
-        Ok((folder, locked))
+        let is_locked = Lock::try_take(file.path())?.is_some();
+        Ok((folder, is_locked))
     });
-    match tried {
-        Ok((folder, true)) => {
-            Finding::new("machine", "cache", State::Ok, format!("{} can be written", folder.display()))
-        }
-        Ok((folder, false)) => Finding::new(
-            "machine",
-            "cache",
-            State::Missing,
+    let (what, hint) = match tried {
+        Ok((folder, true)) => return ok("cache", format!("{} can be written", folder.display())),
+        Ok((folder, false)) => (
             format!("{}: files cannot be locked", folder.display()),
-        )
-        .hint("name a folder on a local disk with XDG_CACHE_HOME"),
-        Err(fault) => Finding::new("machine", "cache", State::Missing, fault.what)
-            .hint("name a folder that can be written with XDG_CACHE_HOME"),
-    }
+            "name a folder on a local disk with XDG_CACHE_HOME",
+        ),
+        Err(fault) => (fault.what, "name a folder that can be written with XDG_CACHE_HOME"),
+    };
+    MACHINE.found("cache", what, hint)
+}
+
+fn ok(name: &str, what: impl Into<String>) -> Finding {
+    MACHINE.found(name, what, "").level(Level::Ok)
 }

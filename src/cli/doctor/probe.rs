@@ -1,25 +1,20 @@
-//! Asking programs for their versions.
-//!
-//! Owns: how a program is found and started for that, and which line of its answer counts.
-//!
-//! Promises: under the supervisor, with a limit of time and of output, without input, in an empty folder; an
-//! answer is one line of bounded length without control characters.
-//!
-//! Refuses to know: which programs are needed.
+//! Asks programs for their versions: under the supervisor, with limits on time and output, without input, in an
+//! empty folder.
 
-use super::super::surroundings::environment;
+use crate::cli::environment::environment;
 use crate::engine::{Fault, FaultKind};
 use crate::machine::facts::ProcessEnd;
+use crate::source::text::line;
 use crate::sys::process::Supervisor;
 use crate::sys::programs::on_path;
 use crate::sys::signals::Interrupts;
 use crate::sys::{Ended, ProcessSpec, Spawn as _};
 use std::io::Read as _;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
 use tempfile::TempDir;
 
-/// A program that does not tell its version in this time does not work.
+/// Timeout for `--version`.
 const LIMIT: Duration = Duration::from_secs(20);
 /// Bytes of an answer that are kept.
 const CAP: u64 = 64 << 10;
@@ -32,15 +27,6 @@ pub(super) struct Probe {
     supervisor: Supervisor,
     env: Vec<(String, String)>,
     folder: TempDir,
-}
-
-/// What a program answered.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Answer {
-    /// Its version, in its own words.
-    Version(String),
-    /// It did not come to a good end: why.
-    Ill(String),
 }
 
 impl Probe {
@@ -65,21 +51,16 @@ impl Probe {
         on_path(&self.path, program).next()
     }
 
-    /// Asks a program; `argv[0]` is a path.
-    pub(super) fn ask(&self, argv: &[&str]) -> Answer {
-        match self.run(argv) {
-            Err(fault) => Answer::Ill(fault.what),
-            Ok((ended, text)) => match ended.end {
-                ProcessEnd::Exited { code: 0 } => match telling(&text) {
-                    Some(line) => Answer::Version(line),
-                    None => Answer::Ill("it says nothing".to_owned()),
-                },
-                ProcessEnd::Exited { code } => {
-                    let why = telling(&text).map(|line| format!(": {line}")).unwrap_or_default();
-                    Answer::Ill(format!("it ends with {code}{why}"))
-                }
-                end => Answer::Ill(format!("it {end}")),
-            },
+    /// The version in the program's own words, or why it does not work; `argv[0]` is a path.
+    pub(super) fn ask(&self, argv: &[&str]) -> Result<String, String> {
+        let (ended, text) = self.run(argv).map_err(|fault| fault.what)?;
+        match ended.end {
+            ProcessEnd::Exited { code: 0 } => telling(&text).ok_or_else(|| "it printed nothing".to_owned()),
+            ProcessEnd::Exited { code } => {
+                let why = telling(&text).map(|line| format!(": {line}")).unwrap_or_default();
+                Err(format!("it ended with {code}{why}"))
+            }
+            end => Err(format!("it {end}")),
         }
     }
 
@@ -110,21 +91,12 @@ impl Probe {
     }
 }
 
-/// The text of a file, at most 64 KiB of it; `None` where there is none.
-pub(super) fn short_file(file: &Path) -> Option<String> {
-    let mut bytes = Vec::new();
-    // A pipe in its place would wait for a writer.
-    fs_err::metadata(file).ok().filter(std::fs::Metadata::is_file)?;
-    fs_err::File::open(file).ok()?.take(CAP).read_to_end(&mut bytes).ok()?;
-    Some(String::from_utf8_lossy(&bytes).into_owned())
-}
-
-/// The first line that holds a digit, else the first that holds anything: fit to be shown.
+/// The first line with a digit, else the first that says anything: fit to be shown.
 fn telling(text: &str) -> Option<String> {
-    let mut lines = text.lines().map(str::trim).filter(|line| line.chars().any(char::is_alphanumeric));
-    let line =
-        lines.clone().find(|line| line.contains(|c: char| c.is_ascii_digit())).or_else(|| lines.next())?;
-    Some(crate::source::text::line(line, SHOWN))
+    let plain = |row: &str| line(row, SHOWN);
+    let mut lines = text.lines().map(plain).filter(|line| line.contains(char::is_alphanumeric));
+    let first = lines.clone().next();
+    lines.find(|line| line.contains(|c: char| c.is_ascii_digit())).or(first)
 }
 
 /// The first number of a version: 17 of `openjdk version "17.0.12"`.

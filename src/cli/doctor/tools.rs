@@ -1,167 +1,108 @@
-//! The tools: which are asked for, and when one is needed.
-//!
-//! Owns: the table of tools with the arguments that make them tell their version.
-//!
-//! Promises: all are asked at once; a start script of a repository (mvnw, gradlew) is looked at and not
-//! started.
-//!
-//! Refuses to know: how a program is asked.
+//! The versions of the tools and agents on PATH. A package's own `mvnw` may load Maven from the network, so it is
+//! only looked at.
 
-use super::needs::Needs;
-use super::probe::{Answer, Probe, major, short_file};
-use super::{Finding, State};
+use super::probe::{Probe, major};
 use crate::agent::KNOWN_AGENTS;
+use crate::cli::inspect::{Finding, Inspection, Level, Rule, needed_roles, needs_maven};
 use crate::config::Preset;
 use crate::sys::programs::is_program;
+use std::collections::BTreeSet;
 
-/// PIT 1.25 and its Maven plugin want this Java or a newer one.
+/// The oldest Java that PIT 1.25 and its Maven plugin run on.
 const OLDEST_JAVA: u32 = 11;
 
-/// A program and how it tells its version.
-struct Tool {
-    name: &'static str,
-    args: &'static [&'static str],
-    /// Why it is needed here; `None` when it is not.
-    need: Option<String>,
-    hint: &'static str,
-}
+const TOOL: Rule = Rule::error("tool", "A tool is missing");
+const AGENT: Rule = Rule::error("agent", "An agent does not work");
 
-/// All tools, then all agents that are installed.
-pub(super) fn tools(probe: &Probe, needs: &Needs) -> Vec<Finding> {
-    let tools = table(needs);
-    std::thread::scope(|scope| {
-        let asked: Vec<_> = tools.iter().map(|tool| scope.spawn(|| of_tool(probe, tool))).collect();
-        let agents: Vec<_> =
-            KNOWN_AGENTS.iter().map(|name| scope.spawn(|| of_agent(probe, name, needs))).collect();
-        let mut findings: Vec<Finding> = asked.into_iter().map(answered).collect();
-        findings.extend(scripts(needs));
-        findings.extend(strykers(needs));
-        findings.extend(agents.into_iter().filter_map(answered));
-        findings
-    })
-}
-
-/// What a thread came to; its panic is ralph's own.
-fn answered<T>(asked: std::thread::ScopedJoinHandle<'_, T>) -> T {
-    asked.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
-}
-
-fn table(needs: &Needs) -> Vec<Tool> {
-    let need = |yes: bool, why: &str| yes.then(|| why.to_owned());
-    let maven = needs.pit && needs.builds_with(&["pom.xml"]);
-    let bare = needs
-        .packages
-        .values()
-        .any(|package| package.has(&["pom.xml"]) && !is_program(&package.root.join("mvnw")));
-    let pit = "the mutation gate of the open tasks compiles and tests with it";
-    let tool = |name, args, need, hint| Tool { name, args, need, hint };
-    vec![
-        tool("git", &["--version"], need(needs.git, "agents commit with it"), "install git"),
-        tool("java", &["-version"], need(maven, pit), "install a JDK, 11 or newer (17 is well tried)"),
-        tool("javac", &["-version"], need(maven, pit), "install a JDK: a JRE does not compile"),
-        tool(
-            "mvn",
-            &["-v"],
-            need(maven && bare, "a package has a pom.xml and no mvnw"),
-            "install Maven, or add the Maven wrapper to the package",
-        ),
-        tool("gradle", &["--version"], None, ""),
-        tool("python3", &["--version"], None, ""),
-        tool("mutmut", &["--version"], None, ""),
-        tool("node", &["--version"], None, ""),
-        tool("cargo", &["--version"], None, ""),
-        tool("cargo-mutants", &["mutants", "--version"], None, ""),
-    ]
-}
-
-fn of_tool(probe: &Probe, tool: &Tool) -> Finding {
-    let Some(file) = probe.find(tool.name) else {
-        return match &tool.need {
-            Some(why) => {
-                Finding::new("tool", tool.name, State::Missing, format!("not on PATH; {why}")).hint(tool.hint)
-            }
-            None => Finding::new("tool", tool.name, State::Absent, "not on PATH, not needed here"),
-        };
-    };
-    let shown = file.display().to_string();
-    let argv: Vec<&str> = std::iter::once(shown.as_str()).chain(tool.args.iter().copied()).collect();
-    let ill = |why: &str| match &tool.need {
-        Some(need) => {
-            Finding::new("tool", tool.name, State::Missing, format!("{shown}: {why}; {need}")).hint(tool.hint)
-        }
-        None => Finding::new("tool", tool.name, State::Warning, format!("{shown}: {why}; not needed here")),
-    };
-    match probe.ask(&argv) {
-        Answer::Ill(why) => ill(&why),
-        Answer::Version(version) => {
-            let old =
-                tool.name.starts_with("java") && major(&version).is_some_and(|major| major < OLDEST_JAVA);
-            if old {
-                ill(&format!("{version} is older than {OLDEST_JAVA}"))
-            } else {
-                Finding::new("tool", tool.name, State::Ok, format!("{version}  {shown}"))
-            }
-        }
-    }
-}
-
-/// Start scripts of the packages: they may load their tool from the network, so they are only looked at.
-fn scripts(needs: &Needs) -> Vec<Finding> {
-    let mut findings = Vec::new();
-    for (name, package) in &needs.packages {
-        for script in ["mvnw", "gradlew"] {
-            let file = package.root.join(script);
-            if is_program(&file) {
-                let what = "stands there; it is not started by this verb";
-                findings.push(Finding::new("tool", format!("{name}/{script}"), State::Ok, what));
-            } else if file.is_file() {
-                let what = "may not be executed, so it is passed by";
-                let hint = format!("chmod +x {}", file.display());
-                findings
-                    .push(Finding::new("tool", format!("{name}/{script}"), State::Warning, what).hint(hint));
-            }
+/// The tools that ralph or its gates start, and the packages' own Maven.
+pub(super) fn tools(probe: &Probe, inspection: Option<&Inspection<'_>>) -> Vec<Finding> {
+    let packages = inspection.and_then(|inspection| inspection.packages.as_deref()).unwrap_or_default();
+    let (java, maven) = inspection.map_or((false, false), |inspection| {
+        needs_maven(&inspection.opened.workspace, &inspection.rows, packages)
+    });
+    let agents = "agents commit with it";
+    let gate = "the mutation gate of the open tasks needs it";
+    let tools = [
+        ("git", "--version", inspection.is_some().then_some(agents), "install git"),
+        ("java", "-version", java.then_some(gate), "install a JDK, 11 or newer (17 is well tried)"),
+        ("javac", "-version", java.then_some(gate), "install a JDK: a JRE does not compile"),
+        ("mvn", "-v", maven.then_some(gate), "install Maven, or add the Maven wrapper to the package"),
+    ];
+    let ask = |(name, arg, need, hint)| of_tool(probe, name, arg, need, hint);
+    let mut findings = at_once(tools, ask);
+    for package in packages {
+        let file = package.root.join("mvnw");
+        let name = format!("{}/mvnw", package.name);
+        if is_program(&file) {
+            findings.push(TOOL.found(name, "it is there; doctor does not start it", "").level(Level::Ok));
+        } else if file.is_file() {
+            let hint = format!("chmod +x {}", file.display());
+            let found = TOOL.found(name, "it may not be executed, so it is ignored", hint);
+            findings.push(found.level(Level::Warning));
         }
     }
     findings
 }
 
-/// Stryker is a dependency of a package; its version stands in a file.
-fn strykers(needs: &Needs) -> Vec<Finding> {
-    let packages = needs.packages.iter().filter(|(_, package)| package.has(&["package.json"]));
-    packages
-        .map(|(name, package)| {
-            let file = package.root.join("node_modules/@stryker-mutator/core/package.json");
-            let version = short_file(&file)
-                .and_then(|text| serde_json::from_str::<serde_json::Value>(&text).ok())
-                .and_then(|json| {
-                    json["version"].as_str().map(|version| version.chars().take(40).collect::<String>())
-                });
-            match version {
-                Some(version) => Finding::new("tool", format!("{name}/stryker"), State::Ok, version),
-                None => Finding::new(
-                    "tool",
-                    format!("{name}/stryker"),
-                    State::Absent,
-                    "not among the package's node_modules, not needed here",
-                ),
-            }
+/// The known agent CLIs that are installed; those without a preset are started by `command:`.
+pub(super) fn agents(probe: &Probe, inspection: Option<&Inspection<'_>>) -> Vec<Finding> {
+    let needed: BTreeSet<&String> = (inspection.iter())
+        .filter_map(|inspection| {
+            Some((&inspection.opened.workspace.settings, inspection.state.as_ref().ok()?))
         })
-        .collect()
+        .flat_map(|(settings, state)| needed_roles(state).into_iter().map(|role| settings.agent_for(role)))
+        .filter_map(|agent| agent?.1.command.first())
+        .collect();
+    let ask = |name: &&'static str| {
+        let file = probe.find(name)?.display().to_string();
+        let preset = if Preset::named(name).is_some() { "" } else { "  (no preset: write `command:`)" };
+        Some(match probe.ask(&[&file, "--version"]) {
+            Ok(version) => AGENT.found(*name, format!("{version}  {file}{preset}"), "").level(Level::Ok),
+            Err(why) if needed.iter().any(|needed| needed == name) => AGENT.found(
+                *name,
+                format!("{file}: {why}; open tasks need it"),
+                format!("look at what `{name} --version` says"),
+            ),
+            Err(why) => AGENT.found(*name, format!("{file}: {why}"), "").level(Level::Warning),
+        })
+    };
+    at_once(KNOWN_AGENTS, ask).into_iter().flatten().collect()
 }
 
-/// An agent CLI that is installed; those without a preset are started by `command:`.
-fn of_agent(probe: &Probe, name: &str, needs: &Needs) -> Option<Finding> {
-    let file = probe.find(name)?;
-    let shown = file.display().to_string();
-    let preset = if Preset::named(name).is_some() { "" } else { "  (no preset: write `command:`)" };
-    Some(match probe.ask(&[&shown, "--version"]) {
-        Answer::Version(version) => {
-            Finding::new("agent", name, State::Ok, format!("{version}  {shown}{preset}"))
-        }
-        Answer::Ill(why) if needs.agents.contains(name) => {
-            Finding::new("agent", name, State::Missing, format!("{shown}: {why}; open tasks need it"))
-                .hint(format!("look at what `{name} --version` says"))
-        }
-        Answer::Ill(why) => Finding::new("agent", name, State::Warning, format!("{shown}: {why}")),
+/// Does the same for all items, each in a thread of its own.
+fn at_once<I: IntoIterator, T: Send>(items: I, act: impl Fn(I::Item) -> T + Sync) -> Vec<T>
+where
+    I::Item: Send,
+{
+    std::thread::scope(|scope| {
+        let act = &act;
+        let threads: Vec<_> = items.into_iter().map(|item| scope.spawn(move || act(item))).collect();
+        let join = |thread: std::thread::ScopedJoinHandle<'_, T>| {
+            thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+        };
+        threads.into_iter().map(join).collect()
     })
+}
+
+/// What a gate lacks that is not on PATH is a finding of the inspection.
+fn of_tool(probe: &Probe, name: &str, arg: &str, need: Option<&str>, hint: &str) -> Finding {
+    let lack = |what: String| match need {
+        Some(need) => TOOL.found(name, format!("{what}; {need}"), hint),
+        None => TOOL.found(name, format!("{what}; not needed here"), "").level(Level::Warning),
+    };
+    let Some(file) = probe.find(name) else {
+        let is_missed = name == "git" && need.is_some();
+        let absent = TOOL.found(name, "not on PATH", "").level(Level::Absent);
+        return if is_missed { lack("not on PATH".to_owned()) } else { absent };
+    };
+    let file = file.display().to_string();
+    match probe.ask(&[&file, arg]) {
+        Err(why) => lack(format!("{file}: {why}")),
+        Ok(version)
+            if name.starts_with("java") && major(&version).is_some_and(|major| major < OLDEST_JAVA) =>
+        {
+            lack(format!("{file}: {version} is older than {OLDEST_JAVA}"))
+        }
+        Ok(version) => TOOL.found(name, format!("{version}  {file}"), "").level(Level::Ok),
+    }
 }

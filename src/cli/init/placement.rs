@@ -1,14 +1,7 @@
-//! Where the mutation gate stands when a workspace is made.
-//!
-//! Owns: the words of `--placement`, and that the task file can have what they say.
-//!
-//! Promises: a word that is none is refused with the words that are; a choice that the task file cannot have is
-//! refused before anything is written.
-//!
-//! Refuses to know: which boxes a choice leads to, how they come into the task file.
+//! Where the mutation gate is placed when a workspace is made.
 
 use super::below;
-use super::text::Chosen;
+use super::text::{Chosen, words};
 use crate::cli::place::tidy;
 use crate::cli::workspace::Place;
 use crate::engine::{Fault, FaultKind};
@@ -19,27 +12,11 @@ use std::path::Path;
 
 /// `each`, `groups`, `end`, `none` or `after:2,5,7`.
 pub(super) fn typed(word: &str) -> Result<Placement, String> {
-    match word {
-        "each" => Ok(Placement::Each),
-        "groups" => Ok(Placement::Groups),
-        "end" => Ok(Placement::End),
-        "none" => Ok(Placement::None),
-        _ => {
-            let ids = word.strip_prefix("after:").map(ids).filter(|ids| !ids.is_empty());
-            ids.map(Placement::After).ok_or_else(|| "write each, groups, end, none or after:2,5,7".to_owned())
-        }
-    }
-}
-
-/// The choice as the arguments of `ralph place`.
-pub(super) fn words(placement: &Placement) -> String {
-    match placement {
-        Placement::Each => "each".to_owned(),
-        Placement::Groups => "groups".to_owned(),
-        Placement::End => "end".to_owned(),
-        Placement::None => "none".to_owned(),
-        Placement::After(ids) => format!("after {}", ids.join(",")),
-    }
+    let mut plain = [Placement::Each, Placement::Groups, Placement::End, Placement::None].into_iter();
+    let ids = |text: &str| text.split([',', ' ']).filter_map(tidy).collect::<Vec<_>>();
+    let after = || word.strip_prefix("after:").map(ids).filter(|ids| !ids.is_empty()).map(Placement::After);
+    let known = plain.find(|placement| words(placement) == word).or_else(after);
+    known.ok_or_else(|| "write each, groups, end, none or after:2,5,7".to_owned())
 }
 
 /// Refuses a placement that the task file cannot have, before anything is written.
@@ -48,14 +25,14 @@ pub(super) fn can_be_placed(root: &Path, chosen: &Chosen, grammar: &Grammar) -> 
     let path = root.join(&chosen.spec).join("tasks.md");
     let Some(bytes) = RealDisk::new().read(&path)? else { return Ok(()) };
     let file = TaskFile::parse(bytes, grammar);
-    // Where stages have no lines the choice is kept in the configuration, and names tasks all the same.
+    // Without lines for stages the choice is only in the configuration, but names tasks all the same.
     file.placed("PITEST", placement).map(drop).map_err(|error| {
         let what = format!("--placement: {}: {error}", below(root, &path));
-        Fault::new(FaultKind::Setup, what, "name tasks by ids that stand once; nothing was written")
+        Fault::new(FaultKind::Setup, what, "name tasks by ids that are unique; nothing was written")
     })
 }
 
-/// Puts the gate where it was chosen to stand, if there is a task file: what was done.
+/// Places the gate if there is a task file; says what was done.
 pub(super) fn placed(root: &Path, chosen: &Chosen) -> Result<Option<String>, Fault> {
     let Some(placement) = &chosen.placement else { return Ok(None) };
     if !root.join(&chosen.spec).join("tasks.md").exists() {
@@ -64,10 +41,6 @@ pub(super) fn placed(root: &Path, chosen: &Chosen) -> Result<Option<String>, Fau
     }
     let place = Place { root: Some(root), root_by: "--root", json: false, given: &[] };
     crate::cli::place::settle(&place, placement).map(Some)
-}
-
-fn ids(text: &str) -> Vec<String> {
-    text.split([',', ' ']).filter_map(tidy).collect()
 }
 
 #[cfg(test)]

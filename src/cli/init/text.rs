@@ -1,27 +1,18 @@
 //! The text of a new `.ralph/config.yaml`: the commented template with what was chosen in it.
-//!
-//! Owns: which lines of the template change.
-//!
-//! Promises: every comment of the template stays; the text reads as what was chosen.
-//!
-//! Refuses to know: how it was chosen.
 
 use super::Stages;
 use crate::config::TEMPLATE;
 use crate::task::Placement;
 
-/// What was chosen.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Chosen {
     /// The folder of the task file, `.` for the workspace.
     pub(super) spec: String,
-    /// Patterns, where the default would not do.
+    /// Patterns, if the default does not do.
     pub(super) packages: Option<Vec<String>>,
-    /// An agent's preset.
+    /// A preset.
     pub(super) agent: Option<String>,
-    /// Where PITEST stands.
     pub(super) placement: Option<Placement>,
-    /// Where stages come from.
     pub(super) stages: Option<Stages>,
 }
 
@@ -41,7 +32,7 @@ pub(super) fn config_text(chosen: &Chosen) -> String {
         before.extend(["agents:\n  default: {preset: ", agent, "}\n\n"]);
     }
     if let Some(stages) = chosen.stages {
-        // The comment behind the value stays where it is.
+        // The comment after the value keeps its column.
         let line = format!("\nstages: {:<28}#", stages.word());
         text = text.replacen(&format!("\nstages: {:<28}#", "file"), &line, 1);
     }
@@ -53,22 +44,30 @@ pub(super) fn config_text(chosen: &Chosen) -> String {
     before + &text
 }
 
-/// `placement: {PITEST: each}`.
-fn placement_line(placement: &Placement) -> String {
-    let choice = match placement {
+/// The choice as the arguments of `ralph place`.
+pub(super) fn words(placement: &Placement) -> String {
+    match placement {
         Placement::Each => "each".to_owned(),
         Placement::Groups => "groups".to_owned(),
         Placement::End => "end".to_owned(),
         Placement::None => "none".to_owned(),
+        Placement::After(ids) => format!("after {}", ids.join(",")),
+    }
+}
+
+/// `placement: {PITEST: each}`.
+fn placement_line(placement: &Placement) -> String {
+    let choice = match placement {
         Placement::After(ids) => {
             let ids: Vec<String> = ids.iter().map(|id| quoted(id)).collect();
             format!("{{after: [{}]}}", ids.join(", "))
         }
+        other => words(other),
     };
     format!("placement: {{PITEST: {choice}}}")
 }
 
-/// A path as YAML: in quotes where it could be read as something else.
+/// A path as YAML: in quotes if it could be read as something else.
 fn scalar(text: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '/' | '_' | '.' | '-');
     let begins = text.starts_with(|c: char| c.is_ascii_alphabetic()) || text.starts_with(".kiro/");

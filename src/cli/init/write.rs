@@ -1,14 +1,8 @@
-//! The files of a new workspace, and what is left to do after them.
-//!
-//! Owns: which files there are, the sentence behind `next:`.
-//!
-//! Promises: a file that is there is never written.
-//!
-//! Refuses to know: what was found or chosen, the text of the configuration.
+//! The files of a new workspace, none of which overwrites another, and what is left to do after them.
 
-use super::survey::Found;
+use super::Found;
 use crate::agent::builtin;
-use crate::cli::surroundings::read_config;
+use crate::cli::environment::read_config;
 use crate::config::{self, Role};
 use crate::engine::Fault;
 use std::io::Write as _;
@@ -26,42 +20,34 @@ pub(super) fn write(folder: &Path, config: &str) -> Result<Vec<(PathBuf, bool)>,
     Ok(wrote)
 }
 
-/// What is left to do; a configuration that was there already is looked at, and never changed.
+/// What is left to do. A configuration that was there already is read, and never changed.
 pub(super) fn next(root: &Path, is_new_config: bool, found: &Found, agent: Option<&str>) -> String {
-    let then = "`ralph check`, then `ralph run`";
-    let named = read_config(root).map_err(|error| vec![error]).and_then(|text| config::parse(&text, root));
-    let named = named.map(|settings| {
-        settings
-            .agent_for(Role::Worker)
-            .map(|(name, agent)| format!("`{name}` ({})", agent.command.join(" ")))
-    });
-    match (named, agent.filter(|_| !is_new_config)) {
-        (Err(_), _) => {
-            "the .ralph/config.yaml that was there cannot be read: `ralph check` names its mistakes"
-                .to_owned()
-        }
-        (Ok(Some(named)), Some(asked)) => format!(
-            "the .ralph/config.yaml that was there was kept, and its worker is {named}; for {asked}, write \
-             `agents: {{default: {{preset: {asked}}}}}` there; then {then}"
-        ),
-        (Ok(None), Some(asked)) => format!(
-            "the .ralph/config.yaml that was there was kept and names no agent: write \
-             `agents: {{default: {{preset: {asked}}}}}` there, then {then}"
-        ),
-        (Ok(_), _) if found.packages.is_empty() => {
-            format!(
-                "make a git repository (`git init`), or name the packages in .ralph/config.yaml; then {then}"
-            )
-        }
-        (Ok(Some(_)), None) if found.specs.is_empty() => format!("write tasks.md; then {then}"),
-        (Ok(Some(_)), None) => then.to_owned(),
-        (Ok(None), None) => {
-            let on_path = if found.agents.is_empty() {
-                "none that ralph knows".to_owned()
-            } else {
-                found.agents.join(", ")
-            };
-            format!("name an agent in .ralph/config.yaml (on PATH: {on_path}), then `ralph check`")
+    const THEN: &str = "`ralph check`, then `ralph run`";
+    let settings = read_config(root).map_err(|error| vec![error]).and_then(|text| config::parse(&text, root));
+    let Ok(settings) = settings else {
+        return "the existing .ralph/config.yaml cannot be read: `ralph check` names its mistakes".to_owned();
+    };
+    let worker = settings.agent_for(Role::Worker);
+    let worker = worker.map(|(name, agent)| format!("`{name}` ({})", agent.command.join(" ")));
+    if let Some(asked) = agent.filter(|_| !is_new_config) {
+        let kept = worker.map_or("names no agent".to_owned(), |worker| format!("its worker is {worker}"));
+        return format!(
+            "the existing .ralph/config.yaml was kept and {kept}; for {asked}, write \
+             `agents: {{default: {{preset: {asked}}}}}` there; then {THEN}"
+        );
+    }
+    if found.packages.is_empty() {
+        return format!(
+            "make a git repository (`git init`), or name the packages in .ralph/config.yaml; then {THEN}"
+        );
+    }
+    match worker {
+        Some(_) if found.specs.is_empty() => format!("write tasks.md; then {THEN}"),
+        Some(_) => THEN.to_owned(),
+        None => {
+            let none = || "none that ralph knows".to_owned();
+            let agents = if found.agents.is_empty() { none() } else { found.agents.join(", ") };
+            format!("name an agent in .ralph/config.yaml (on PATH: {agents}), then `ralph check`")
         }
     }
 }

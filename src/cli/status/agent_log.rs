@@ -7,8 +7,8 @@
 //!
 //! Refuses to know: what the text means.
 
-use crate::report::plain::line;
 use crate::report::width::steady;
+use crate::source::text::line;
 use crate::sys::Disk;
 use anstream::adapter::strip_str;
 use std::path::{Path, PathBuf};

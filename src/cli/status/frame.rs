@@ -10,10 +10,10 @@
 use super::agent_log::AgentLog;
 use super::keys::Act;
 use crate::report::board::{Board, Line as Family, Standing};
-use crate::report::plain::line;
 use crate::report::spent::duration;
 use crate::report::table::{GAP, Grid, GridCell, headline, now, open_reasons, says, time_and_cost};
 use crate::report::width::{cut, pad};
+use crate::source::text::line;
 use ratatui::Frame;
 use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::style::{Color, Modifier, Style};

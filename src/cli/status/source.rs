@@ -7,7 +7,7 @@
 //!
 //! Refuses to know: what is shown.
 
-use super::super::surroundings::{read_config, unsound};
+use super::super::environment::{read_config, unsound};
 use super::super::workspace::{Place, Workspace};
 use super::agent_log::{self, AgentLog};
 use crate::agent::reported_cost;

@@ -18,13 +18,13 @@ use serde_json::json;
 
 /// Shows a run.
 #[derive(Debug)]
-pub(super) struct Teller {
+pub(super) struct RunOutput {
     json: bool,
     status: StatusLine,
     told: u64,
 }
 
-impl Teller {
+impl RunOutput {
     /// Lines for people, or JSON lines.
     pub(super) fn new(json: bool) -> Self {
         Self { json, status: StatusLine::new(json), told: 0 }

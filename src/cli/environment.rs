@@ -1,4 +1,4 @@
-//! What ralph reads of its surroundings: environment, cache folder, the text of the configuration.
+//! What ralph reads of its environment: environment, cache folder, the text of the configuration.
 //!
 //! Owns: where each is, and the fault when it is not as it must be.
 //!

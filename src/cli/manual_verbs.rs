@@ -1,14 +1,8 @@
-//! `ralph accept`, `reopen` and `snapshot`: what people and other loops do by hand.
-//!
-//! Owns: who may do it, and the facts that it becomes.
-//!
-//! Promises: nothing inside an agent's process tree can tick a box through ralph.
-//!
-//! Refuses to know: what follows from it.
+//! `ralph accept`, `reopen` and `snapshot`: what people and other loops do by hand. Nothing in an agent's process
+//! tree can tick a box through them.
 
-use super::args::ByHand;
 use super::exit::Exit;
-use super::naming::key_of;
+use super::task_ids::key_of;
 use super::ui;
 use super::workspace::Place;
 use crate::engine::{Fault, FaultKind};
@@ -16,7 +10,18 @@ use crate::machine::decide::count;
 use crate::machine::event::Event;
 use crate::sys::process::is_inside_agent;
 use crate::task::Mark;
+use clap::Args;
 use serde_json::json;
+
+/// Flags of `accept` and `reopen`.
+#[derive(Debug, Args)]
+pub struct ByHand {
+    /// The box: `2.`, `2.PITEST`, `FINAL`; without an id by its line: `tasks.md:12`, `tasks.md:12.PITEST`
+    pub id: String,
+    /// Why; stands in the journal and in progress.txt
+    #[arg(long, value_name = "TEXT")]
+    pub reason: String,
+}
 
 /// `ralph accept`.
 pub(super) fn accept(place: &Place<'_>, by_hand: &ByHand) -> Result<Exit, Fault> {

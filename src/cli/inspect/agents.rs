@@ -1,0 +1,106 @@
+//! The agents that open boxes need: the preflight of a run.
+
+use super::finding::{Finding, Level, Rule};
+use crate::agent::{CallFacts, PromptError, agent_call, detect, try_out};
+use crate::cli::environment::environment;
+use crate::cli::workspace::{CONFIG, Workspace};
+use crate::config::{Role, role_of};
+use crate::engine::own_template;
+use crate::machine::choice::is_required_open;
+use crate::machine::state::State;
+use crate::source::text::line;
+use crate::sys::programs::is_program;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+pub(super) const MISSING: Rule = Rule::error("missing-agent", "An agent is missing");
+const TEMPLATE: Rule = Rule::error("prompt-template", "A prompt template cannot be used");
+
+/// The roles of required open boxes.
+pub(crate) fn needed_roles(state: &State) -> BTreeSet<Role> {
+    let open = state.book().rows.iter().filter(|row| is_required_open(row));
+    open.filter_map(|row| role_of(&row.key.stage)).collect()
+}
+
+/// The roles without an agent that could be started, each agent once.
+pub(super) fn missing(workspace: &Workspace, roles: &BTreeSet<Role>) -> Vec<Finding> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let on_path = match detect(&path.to_string_lossy()).join(", ") {
+        none if none.is_empty() => "no agent CLI that ralph knows is on PATH".to_owned(),
+        names => format!("on PATH are: {names}"),
+    };
+    let hint = format!("name one under agents: in .ralph/config.yaml ({on_path})");
+    let environment = environment();
+    let mut findings: Vec<Finding> = Vec::new();
+    for role in roles {
+        if let Some((what, key)) = lack(workspace, *role, &environment)
+            && !findings.iter().any(|found| found.what == what)
+        {
+            findings.push(MISSING.found(CONFIG, what, hint.clone()).key(key));
+        }
+    }
+    findings
+}
+
+/// Why the agent of a role cannot be started, and the key of the configuration that names it, or should.
+fn lack(workspace: &Workspace, role: Role, environment: &[(String, String)]) -> Option<(String, String)> {
+    let Some((name, agent)) = workspace.settings.agent_for(role) else {
+        let what = format!("No agent is configured for the role {}.", role.word());
+        return Some((what, format!("roles.{}", role.word())));
+    };
+    let folder = &workspace.places.workspace;
+    // What is known of its call before an attempt.
+    let facts = CallFacts {
+        prompt_file: "",
+        task: "",
+        task_text: "",
+        stage: "",
+        role,
+        workspace: &folder.to_string_lossy(),
+        iteration: 1,
+        attempt: 1,
+    };
+    let call = agent_call(agent, &facts, environment);
+    let program = call.argv.first().map(String::as_str).unwrap_or_default();
+    let why = not_startable(program, &call.env, folder)?;
+    let what = format!("The program `{}` of the agent `{name}` {why}.", line(program, 400));
+    let key = if agent.preset.is_some() { "preset" } else { "command" };
+    Some((what, format!("agents.{name}.{key}")))
+}
+
+/// Why a program cannot be started in the workspace with this environment; `None` if it can. Relative paths,
+/// also those in `PATH`, are relative to the workspace.
+fn not_startable(program: &str, environment: &[(String, String)], workspace: &Path) -> Option<&'static str> {
+    let files: Vec<PathBuf> = if program.contains('/') {
+        vec![workspace.join(program)]
+    } else {
+        let path = environment.iter().find(|(name, _)| name == "PATH").map(|(_, path)| path.as_str());
+        let folders = std::env::split_paths(path.unwrap_or_default());
+        folders.map(|folder| workspace.join(folder).join(program)).collect()
+    };
+    if program.is_empty() {
+        return Some("is not named");
+    }
+    if files.iter().any(|file| is_program(file)) {
+        return None;
+    }
+    let is_there = files.iter().any(|file| file.exists());
+    Some(if is_there { "is not a file that may be executed" } else { "was not found" })
+}
+
+/// Templates of the workspace's own that cannot be used: an error if an open box needs the role. Every role may
+/// be needed if the open boxes are not known.
+pub(super) fn templates(workspace: &Workspace, needed: Option<&BTreeSet<Role>>) -> Vec<Finding> {
+    let finding = |role: Role| {
+        let error = try_template(workspace, role).err()?;
+        let is_needed = needed.is_none_or(|needed| needed.contains(&role));
+        let found = TEMPLATE.found(&error.place, &error.what, &error.hint);
+        let level = if is_needed { Level::Error } else { Level::Warning };
+        Some(Finding { line: error.line.map(|line| line as u64), ..found.level(level) })
+    };
+    Role::ALL.into_iter().filter_map(finding).collect()
+}
+
+fn try_template(workspace: &Workspace, role: Role) -> Result<(), PromptError> {
+    own_template(&workspace.places, role)?.map_or(Ok(()), |text| try_out(&text, role))
+}

@@ -1,0 +1,139 @@
+//! One thing that was found in a workspace or on the machine, and the rule it belongs to.
+
+use crate::engine::{Fault, FaultKind};
+use crate::source::RepoPath;
+use crate::source::text;
+use serde::{Serialize, Serializer};
+use std::borrow::Cow;
+use std::path::PathBuf;
+
+/// How serious a finding is. `check` lists warnings and errors, `doctor` also what is in order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Level {
+    Ok,
+    /// Not there, and not needed.
+    Absent,
+    Warning,
+    /// Stops a run, or the part of it that it concerns.
+    Error,
+}
+
+/// What a finding is an instance of. An id keeps its meaning forever: code scanning stores alerts by it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Rule {
+    pub(crate) id: &'static str,
+    /// What is wrong, in one line.
+    pub(crate) title: &'static str,
+    level: Level,
+}
+
+impl Rule {
+    pub(crate) const fn error(id: &'static str, title: &'static str) -> Self {
+        Self { id, title, level: Level::Error }
+    }
+
+    pub(crate) const fn warning(id: &'static str, title: &'static str) -> Self {
+        Self { id, title, level: Level::Warning }
+    }
+
+    /// A finding of this rule about a file, a package or a program.
+    pub(crate) fn found(
+        self,
+        file: impl Into<String>,
+        what: impl Into<String>,
+        hint: impl Into<String>,
+    ) -> Finding {
+        Finding {
+            level: self.level,
+            rule: self,
+            file: file.into(),
+            line: None,
+            key: None,
+            what: what.into(),
+            hint: hint.into(),
+            path: None,
+            source: String::new(),
+        }
+    }
+}
+
+impl Serialize for Rule {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.id)
+    }
+}
+
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct Finding {
+    pub(crate) level: Level,
+    pub(crate) rule: Rule,
+    /// The file, relative to the workspace; or the name of a package or program.
+    pub(crate) file: String,
+    /// 1-based.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) line: Option<u64>,
+    /// The key of the configuration, dotted from the root.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) key: Option<String>,
+    /// What is wrong and what it means, in whole sentences.
+    pub(crate) what: String,
+    /// What to do.
+    pub(crate) hint: String,
+    /// The path on disk if `file` is not that, absolute or relative to the workspace.
+    #[serde(skip)]
+    pub(crate) path: Option<PathBuf>,
+    /// The text of the line, if known.
+    #[serde(skip)]
+    pub(crate) source: String,
+}
+
+impl Finding {
+    pub(crate) fn at(self, line: u64) -> Self {
+        Self { line: Some(line), ..self }
+    }
+
+    pub(crate) fn key(self, key: impl Into<String>) -> Self {
+        Self { key: Some(key.into()), ..self }
+    }
+
+    pub(crate) fn path(self, path: impl Into<PathBuf>) -> Self {
+        Self { path: Some(path.into()), ..self }
+    }
+
+    pub(crate) fn level(self, level: Level) -> Self {
+        Self { level, ..self }
+    }
+
+    /// `tasks.md:12`; a name with characters that a terminal must not get is quoted as git quotes it.
+    pub(crate) fn place(&self) -> String {
+        let is_plain = text::line(&self.file, usize::MAX) == self.file;
+        let file = if is_plain {
+            Cow::from(&self.file)
+        } else {
+            RepoPath::from_bytes(self.file.as_bytes()).as_str().to_owned().into()
+        };
+        match self.line {
+            Some(line) => format!("{file}:{line}"),
+            None => file.into_owned(),
+        }
+    }
+
+    /// The same as what keeps a run from starting.
+    pub(crate) fn into_fault(self) -> Fault {
+        let what = if self.key.is_some() { self.what } else { format!("{}: {}", self.place(), self.what) };
+        Fault::new(FaultKind::Setup, what, self.hint)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Rule;
+
+    #[test]
+    fn a_name_is_quoted_only_if_a_terminal_must_not_get_it() {
+        let place = |file: &str| Rule::error("x", "X").found(file, "", "").at(2).place();
+        assert_eq!(place("app/Übung ä.java"), "app/Übung ä.java:2");
+        assert_eq!(place("app/a\u{1b}[31m\nb"), "\"app/a\\033[31m\\nb\":2");
+    }
+}

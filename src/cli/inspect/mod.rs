@@ -1,0 +1,157 @@
+//! One look at a workspace: its configuration, task file, journal, packages, agents and programs. `check`,
+//! `doctor`, `init` and the start of a run show parts of it.
+
+mod agents;
+mod configuration;
+mod finding;
+mod gates;
+mod packages;
+mod pom;
+mod programs;
+mod repositories;
+mod specs;
+pub(crate) mod tasks;
+
+pub(crate) use agents::needed_roles;
+pub(crate) use configuration::find_lines;
+pub(crate) use finding::{Finding, Level, Rule};
+pub(crate) use packages::Package;
+pub(crate) use programs::needs_maven;
+pub(crate) use specs::{Look, Spec, spec};
+
+use super::workspace::{Opened, Workspace};
+use crate::config::Role;
+use crate::engine::Fault;
+use crate::machine::state::State;
+use crate::task::Row;
+use std::collections::BTreeSet;
+use tasks::Read;
+
+const JOURNAL: Rule = Rule::error("journal", "The journal cannot be read");
+
+/// What is in a workspace. A part that cannot be read stops no other; it says why.
+pub(crate) struct Inspection<'a> {
+    pub(crate) opened: &'a Opened,
+    pub(crate) file: Result<Read, Box<Finding>>,
+    pub(crate) state: Result<State, Box<Finding>>,
+    /// The boxes of the task file, and the stages that have no line in it.
+    pub(crate) rows: Vec<Row>,
+    /// `None` if the configuration does not say which there are.
+    pub(crate) packages: Option<Vec<Package>>,
+    repositories: Vec<Finding>,
+}
+
+impl<'a> Inspection<'a> {
+    pub(crate) fn of(opened: &'a Opened) -> Self {
+        let workspace = &opened.workspace;
+        let file = tasks::read(opened);
+        // What is wrong with the task file is said already, and does not hide the journal.
+        let state = if file.is_ok() { workspace.read_state() } else { workspace.read_journal() };
+        let state = state.map_err(|fault| Box::new(of_journal(fault)));
+        let rows = match (&state, &file) {
+            (Ok(state), _) => state.book().rows.clone(),
+            (Err(_), Ok(read)) => read.file.boxes(&[]),
+            (Err(_), Err(_)) => Vec::new(),
+        };
+        let mut repositories = Vec::new();
+        let packages = if opened.is_sound("packages") && opened.is_sound("files") {
+            repositories::inspect(workspace, state.as_ref().ok(), &mut repositories)
+        } else {
+            None
+        };
+        Self { opened, file, state, rows, packages, repositories }
+    }
+
+    /// Everything that is wrong. About a part whose configuration has a mistake only that is said.
+    pub(crate) fn findings(&self) -> Vec<Finding> {
+        let mut all = configuration::findings(self.opened);
+        match &self.file {
+            Ok(read) => all.extend(task_findings(read, self.opened)),
+            Err(missing) => all.push((**missing).clone()),
+        }
+        all.extend(self.state.as_ref().err().map(|fault| (**fault).clone()));
+        all.extend(self.repositories.iter().cloned());
+        let state = self.state.as_ref().ok();
+        all.extend(self.agents());
+        all.extend(agents::templates(&self.opened.workspace, state.map(needed_roles).as_ref()));
+        all.extend(self.skipped_gates());
+        all.extend(self.programs());
+        if let (Some(state), true) = (state, self.opened.is_sound("gates")) {
+            let places = &self.opened.workspace.places;
+            all.extend(gates::of_old_work(state, &places.shown(&places.tasks())));
+        }
+        find_lines(&mut all, &self.opened.text);
+        all
+    }
+
+    /// Agents that open boxes need and that could not be started.
+    pub(crate) fn agents(&self) -> Vec<Finding> {
+        match &self.state {
+            Ok(state) if self.opened.is_sound("agents") && self.opened.is_sound("roles") => {
+                agents::missing(&self.opened.workspace, &needed_roles(state))
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    /// Gates that will have nothing to judge.
+    pub(crate) fn skipped_gates(&self) -> Vec<Finding> {
+        if !self.opened.is_sound("gates") {
+            return Vec::new();
+        }
+        let of_file = self.file.as_ref().ok().and_then(|read| {
+            gates::without_java(&self.opened.workspace, &read.file, &self.rows, &read.shown)
+        });
+        let packages = self.packages.as_deref().unwrap_or_default();
+        of_file.into_iter().chain(gates::with_nothing_to_judge(self, packages)).collect()
+    }
+
+    /// Programs that gates, checks and hooks need and that are missing.
+    pub(crate) fn programs(&self) -> Vec<Finding> {
+        let Some(packages) = &self.packages else { return Vec::new() };
+        let mut findings = Vec::new();
+        if self.opened.is_sound("gates") {
+            findings.extend(programs::engines(self, packages));
+            findings.extend(pom::findings(self, packages));
+        }
+        if self.opened.is_sound("checks") && self.opened.is_sound("on") {
+            findings.extend(programs::commands(&self.opened.workspace, packages));
+        }
+        findings
+    }
+}
+
+/// What is wrong with a task file, alone or in its workspace.
+fn task_findings(read: &Read, opened: &Opened) -> Vec<Finding> {
+    let mut findings = tasks::findings(read);
+    findings.extend(tasks::unused_sections(&read.file, opened));
+    findings
+}
+
+/// What is wrong with a task file and its gates, without a look at the rest of the workspace.
+pub(crate) fn of_task_file(read: &Read, opened: &Opened) -> Vec<Finding> {
+    let mut findings = task_findings(read, opened);
+    let rows = read.file.boxes(&[]);
+    findings.extend(gates::without_java(&opened.workspace, &read.file, &rows, &read.shown));
+    find_lines(&mut findings, &opened.text);
+    findings
+}
+
+/// The first reason why no attempt for these roles could begin.
+pub(crate) fn can_start(workspace: &Workspace, roles: &BTreeSet<Role>) -> Result<(), Fault> {
+    let templates = agents::templates(workspace, Some(roles)).into_iter();
+    let errors = templates.filter(|found| found.level == Level::Error);
+    let first = agents::missing(workspace, roles).into_iter().chain(errors).next();
+    first.map_or(Ok(()), |finding| Err(finding.into_fault()))
+}
+
+/// What is wrong with the journal; its message begins with the line if there is one.
+fn of_journal(fault: Fault) -> Finding {
+    const FILE: &str = ".ralph/state/journal.jsonl";
+    let placed = fault.what.strip_prefix("journal.jsonl:").and_then(|rest| rest.split_once(": "));
+    let placed = placed.and_then(|(line, what)| Some((line.parse().ok()?, what)));
+    let Some((line, what)) = placed else { return JOURNAL.found(FILE, fault.what, fault.hint) };
+    let mut letters = what.chars();
+    let what: String = letters.next().into_iter().flat_map(char::to_uppercase).chain(letters).collect();
+    JOURNAL.found(FILE, what, fault.hint).at(line)
+}

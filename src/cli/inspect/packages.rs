@@ -1,0 +1,158 @@
+//! What a package is built from: its files, languages and build tools.
+
+use crate::git::is_repository;
+use crate::source::{Classifier, Kind};
+use crate::sys::programs::is_program;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+/// Build files, the language each one means, and the tool that reads it.
+const BUILD_FILES: [(&str, &str, &str); 10] = [
+    ("pom.xml", "Java", "mvn"),
+    ("build.gradle", "Java", "gradle"),
+    ("build.gradle.kts", "Java", "gradle"),
+    ("pyproject.toml", "Python", "python3"),
+    ("setup.py", "Python", "python3"),
+    ("requirements.txt", "Python", "python3"),
+    ("package.json", "JavaScript", "npm"),
+    ("tsconfig.json", "TypeScript", "npm"),
+    ("Cargo.toml", "Rust", "cargo"),
+    ("go.mod", "Go", "go"),
+];
+/// Build files further down belong to examples and test data.
+const BUILD_DEPTH: usize = 4;
+/// Folders that hold nothing of the project's own.
+const OUTPUTS: [&str; 6] = ["node_modules", "target", "build", "dist", "venv", "__pycache__"];
+/// Maximum number of folders read in one package.
+const MAX_FOLDERS: usize = 5_000;
+/// Extensions of sources that are compiled to classes.
+pub(crate) const CLASSES: &[&str] = &["java", "kt", "scala", "groovy"];
+
+/// A git repository of the workspace, or a folder of one.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Package {
+    pub(crate) name: String,
+    pub(crate) root: PathBuf,
+    /// Its files, relative to `root`, without outputs and hidden folders.
+    pub(crate) files: Vec<String>,
+    /// There are more folders than were read.
+    pub(crate) is_cut: bool,
+}
+
+impl Package {
+    /// Reads a folder. Links are not followed; repositories inside are packages of their own.
+    pub(crate) fn read(name: String, root: PathBuf) -> Self {
+        let mut package = Self { name, root, ..Self::default() };
+        let mut open = vec![String::new()];
+        let mut left = MAX_FOLDERS;
+        while let Some(folder) = open.pop() {
+            let Some(rest) = left.checked_sub(1) else {
+                package.is_cut = true;
+                break;
+            };
+            left = rest;
+            let Ok(entries) = fs_err::read_dir(package.root.join(&folder)) else { continue };
+            for entry in entries.flatten() {
+                let (Ok(kind), Ok(name)) = (entry.file_type(), entry.file_name().into_string()) else {
+                    continue;
+                };
+                let path = format!("{folder}{name}");
+                if kind.is_file() {
+                    package.files.push(path);
+                } else if kind.is_dir() && is_own(&name) && !is_repository(&entry.path()) {
+                    open.push(path + "/");
+                }
+            }
+        }
+        package
+    }
+
+    fn build_files(&self) -> impl Iterator<Item = (&str, &(&'static str, &'static str, &'static str))> {
+        let near = self.files.iter().filter(|path| path.matches('/').count() < BUILD_DEPTH);
+        near.filter_map(|path| {
+            let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
+            Some((folder, BUILD_FILES.iter().find(|(file, ..)| *file == name)?))
+        })
+    }
+
+    pub(crate) fn languages(&self) -> BTreeSet<&'static str> {
+        self.build_files().map(|(_, (_, language, _))| *language).collect()
+    }
+
+    /// The build tools; the project's own start script if it has one.
+    pub(crate) fn tools(&self) -> BTreeSet<&'static str> {
+        let tool = |(folder, (_, _, tool)): (&str, &(&str, &str, &'static str))| {
+            let script = match *tool {
+                "mvn" => "mvnw",
+                "gradle" => "gradlew",
+                other => return other,
+            };
+            if is_program(&self.root.join(folder).join(script)) { script } else { *tool }
+        };
+        self.build_files().map(tool).collect()
+    }
+
+    pub(crate) fn builds_with(&self, tool: &str) -> bool {
+        self.build_files().any(|(_, (_, _, own))| *own == tool)
+    }
+
+    /// The package's own Maven can be started.
+    pub(crate) fn has_mvnw(&self) -> bool {
+        is_program(&self.root.join("mvnw"))
+    }
+
+    /// It has a source that is compiled to classes, or a build file that promises one.
+    pub(crate) fn has_java(&self) -> bool {
+        self.languages().contains("Java") || self.files.iter().any(|file| has_extension(file, CLASSES))
+    }
+
+    pub(crate) fn has(&self, classifier: &Classifier, kind: Kind) -> bool {
+        self.files.iter().any(|file| classifier.kind_of(file.as_bytes()) == kind)
+    }
+}
+
+/// True for the name of a folder that may hold sources.
+pub(crate) fn is_own(name: &str) -> bool {
+    !name.starts_with('.') && !OUTPUTS.contains(&name)
+}
+
+/// True for one of these extensions in any case.
+pub(crate) fn has_extension(file: &str, extensions: &[&str]) -> bool {
+    let extension = Path::new(file).extension().and_then(|extension| extension.to_str());
+    extension.is_some_and(|own| extensions.iter().any(|known| own.eq_ignore_ascii_case(known)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_package_is_its_own_sources_without_outputs_links_and_other_repositories() {
+        let folder = tempfile::tempdir().unwrap();
+        let write = |name: &str| {
+            let path = folder.path().join(name);
+            fs_err::create_dir_all(path.parent().unwrap()).unwrap();
+            fs_err::write(path, "").unwrap();
+        };
+        for name in ["core/pom.xml", "web/tsconfig.json", "node_modules/x/Cargo.toml", "src/lib/.git/HEAD"] {
+            write(name);
+        }
+        write("src/lib/go.mod");
+        write("a/b/c/d/e/setup.py");
+        std::os::unix::fs::symlink("/etc", folder.path().join("link")).unwrap();
+        let read = || Package::read("app".to_owned(), folder.path().to_owned());
+        let mut files = read().files;
+        files.sort();
+        assert_eq!(files, ["a/b/c/d/e/setup.py", "core/pom.xml", "web/tsconfig.json"]);
+        assert_eq!(read().languages(), BTreeSet::from(["Java", "TypeScript"]));
+        assert_eq!(read().tools(), BTreeSet::from(["mvn", "npm"]));
+        write("core/mvnw");
+        let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+        fs_err::set_permissions(folder.path().join("core/mvnw"), mode).unwrap();
+        assert_eq!(read().tools(), BTreeSet::from(["mvnw", "npm"]));
+        for number in 0..=MAX_FOLDERS {
+            fs_err::create_dir(folder.path().join(format!("d{number}"))).unwrap();
+        }
+        assert!(read().is_cut);
+    }
+}

@@ -1,0 +1,119 @@
+//! Programs that the configured gates, checks and hooks need. Starts nothing.
+
+use super::Inspection;
+use super::finding::{Finding, Level, Rule};
+use super::gates::open_java_gate;
+use super::packages::Package;
+use crate::cli::workspace::{CONFIG, Workspace};
+use crate::config::GateEngine;
+use crate::sys::programs::{is_program, on_path};
+use crate::task::Row;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+pub(super) const MISSING_ENGINE: Rule = Rule::error("missing-engine", "A gate's engine is missing");
+pub(super) const MISSING_PROGRAM: Rule = Rule::error("missing-program", "A configured program is missing");
+
+/// What the engines of the gates of open boxes lack.
+pub(super) fn engines(inspection: &Inspection<'_>, packages: &[Package]) -> Vec<Finding> {
+    let workspace = &inspection.opened.workspace;
+    let open = inspection.rows.iter().filter(|row| row.key.stage.is_gate() && !row.mark.is_done());
+    let names: BTreeSet<&str> = open.map(|row| row.key.stage.word()).collect();
+    let roots = roots(packages);
+    let mut findings = Vec::new();
+    for name in names {
+        match workspace.settings.gates.get(name).map(|gate| &gate.engine) {
+            Some(GateEngine::Command(argv)) => {
+                findings.extend(command(MISSING_ENGINE, &format!("gates.{name}.run"), argv, &roots));
+            }
+            Some(GateEngine::Direct | GateEngine::Maven) => java(name, packages, &mut findings),
+            None => {}
+        }
+    }
+    findings
+}
+
+/// What the checks and hooks lack.
+pub(super) fn commands(workspace: &Workspace, packages: &[Package]) -> Vec<Finding> {
+    let checks = &workspace.settings.checks;
+    let roots = roots(packages);
+    let mut findings = Vec::new();
+    for (key, argv) in [("checks.red", &checks.red), ("checks.green", &checks.green)] {
+        findings.extend(argv.iter().filter_map(|argv| command(MISSING_PROGRAM, key, argv, &roots)));
+    }
+    let own = [("the workspace", workspace.places.workspace.as_path())];
+    for (event, argv) in &workspace.settings.on {
+        let missing = command(MISSING_PROGRAM, &format!("on.{event}"), argv, &own);
+        findings.extend(missing.map(|found| found.level(Level::Warning)));
+    }
+    findings
+}
+
+/// Whether a package is to be built by Maven for an open gate, and whether by the `mvn` on the PATH.
+pub(crate) fn needs_maven(workspace: &Workspace, rows: &[Row], packages: &[Package]) -> (bool, bool) {
+    let is_measured = rows.iter().any(|row| open_java_gate(workspace, row).is_some());
+    let mut built = packages.iter().filter(|package| is_measured && package.builds_with("mvn")).peekable();
+    (built.peek().is_some(), built.any(|package| !package.has_mvnw()))
+}
+
+fn roots(packages: &[Package]) -> Vec<(&str, &Path)> {
+    packages.iter().map(|package| (package.name.as_str(), package.root.as_path())).collect()
+}
+
+/// A command that is started in each of these folders, whose program is missing.
+fn command(rule: Rule, key: &str, argv: &[String], folders: &[(&str, &Path)]) -> Option<Finding> {
+    let program = argv.first()?;
+    let (what, hint) = if program.contains('/') {
+        let lacks = folders.iter().filter(|(_, root)| !is_program(&root.join(program)));
+        let names: Vec<&str> = lacks.map(|(name, _)| *name).collect();
+        if names.is_empty() {
+            return None;
+        }
+        let what = format!("`{key}` starts `{program}`, which is not a program in {}.", names.join(", "));
+        (what, "Make it executable there (`chmod +x`), or name another program.")
+    } else if find(program).is_none() {
+        let what = format!("`{key}` starts `{program}`, which is not on the PATH.");
+        (what, "Install it, or name it with its path.")
+    } else {
+        return None;
+    };
+    Some(rule.found(CONFIG, what, hint).key(key))
+}
+
+/// What a gate that measures Java lacks.
+fn java(gate: &str, packages: &[Package], findings: &mut Vec<Finding>) {
+    let mut lacks = |level: Level, what: String, hint: &str| {
+        let found = MISSING_ENGINE.found(CONFIG, what, hint).key(format!("gates.{gate}"));
+        findings.push(found.level(level));
+    };
+    let home = std::env::var_os("JAVA_HOME").map(PathBuf::from).filter(|home| home.is_absolute());
+    let has = |program: &str| {
+        home.as_ref().is_some_and(|home| is_program(&home.join("bin").join(program)))
+            || find(program).is_some()
+    };
+    if !has("java") || !has("javac") {
+        let lack = if has("java") { "javac: a JRE does not compile" } else { "Java" };
+        let what = format!("Gate {gate} needs a JDK, and neither JAVA_HOME nor the PATH leads to {lack}.");
+        lacks(Level::Error, what, "Install a JDK and set JAVA_HOME.");
+    }
+    for package in packages {
+        let name = &package.name;
+        if package.builds_with("mvn") {
+            if !package.has_mvnw() && find("mvn").is_none() {
+                let what = format!(
+                    "Gate {gate} needs Maven: package {name} has no executable mvnw, and mvn is not on the PATH."
+                );
+                let hint = "Install Maven, or add the Maven wrapper to the package and make mvnw executable.";
+                lacks(Level::Error, what, hint);
+            }
+        } else if package.builds_with("gradle") {
+            let what = format!("Package {name} is built by Gradle, which gate {gate} cannot measure.");
+            let hint = "Give the package a pom.xml, or judge it with a command: `gates.<NAME>.run`.";
+            lacks(Level::Warning, what, hint);
+        }
+    }
+}
+
+fn find(program: &str) -> Option<PathBuf> {
+    on_path(&std::env::var_os("PATH")?, program).next()
+}

@@ -1,0 +1,113 @@
+//! The state of the packages' repositories: what a run could not begin with, or should not.
+
+use super::finding::{Finding, Rule};
+use super::packages::Package;
+use crate::cli::workspace::{CONFIG, Workspace};
+use crate::engine::Fault;
+use crate::git::{GitError, GitErrorKind, Repositories, Underway};
+use crate::machine::facts::{Oid, PackageState, full_path};
+use crate::machine::state::State;
+use crate::source::RepoPath;
+use std::collections::HashSet;
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::Path;
+
+const NO_PACKAGES: Rule = Rule::error("no-packages", "There is no package");
+const UNREADABLE: Rule = Rule::error("unreadable-repository", "A repository cannot be read");
+const REFUSED: Rule =
+    Rule::error("refused-repository", "A repository is set up in a way that cannot be trusted");
+const UNCOMMITTED: Rule = Rule::error("uncommitted-changes", "There are uncommitted changes");
+const UNFINISHED: Rule = Rule::warning("unfinished-operation", "A git operation is unfinished");
+const DETACHED: Rule = Rule::warning("detached-head", "HEAD is detached");
+const LOCKED: Rule = Rule::warning("locked-index", "The index is locked");
+
+/// Looks at all packages; adds the readable ones. `None` if not even their names are known.
+pub(super) fn inspect(
+    workspace: &Workspace,
+    state: Option<&State>,
+    findings: &mut Vec<Finding>,
+) -> Option<Vec<Package>> {
+    let settings = &workspace.settings;
+    let survey = |classifier| -> Result<_, Fault> {
+        let root = &workspace.places.workspace;
+        Ok(Repositories::survey(root, &settings.packages, settings.packages_given, classifier)?)
+    };
+    let (mut repositories, states) = match workspace.classifier().and_then(survey) {
+        Ok(found) => found,
+        Err(fault) => {
+            findings.push(NO_PACKAGES.found(CONFIG, fault.what, fault.hint));
+            return None;
+        }
+    };
+    let mut packages = Vec::new();
+    let mut seen = HashSet::new();
+    for (name, surveyed) in states {
+        let root = repositories.root(&name).unwrap_or(&workspace.places.workspace).to_owned();
+        let folder = workspace.places.shown(&root);
+        match surveyed.and_then(|now| Ok((now, repositories.underway(&name)?))) {
+            Ok((now, underway)) => {
+                findings.extend(uncommitted(&folder, &now, state));
+                if seen.insert(underway.repository.clone()) {
+                    findings.extend(in_progress(&folder, &now, &underway));
+                }
+                packages.push(Package::read(name, root));
+            }
+            Err(error) => findings.push(unreadable(&name, &folder, &error)),
+        }
+    }
+    Some(packages)
+}
+
+fn unreadable(name: &str, folder: &str, error: &GitError) -> Finding {
+    let rule = if error.kind == GitErrorKind::Refused { REFUSED } else { UNREADABLE };
+    let what = format!("This package cannot be read: {} No run begins with it.", error.what);
+    rule.found(name, what, error.hint.clone()).path(folder)
+}
+
+/// Changes that no attempt left.
+fn uncommitted(folder: &str, now: &PackageState, state: Option<&State>) -> Vec<Finding> {
+    let known = state.and_then(|state| state.last_after.as_ref()).and_then(|after| after.package(&now.name));
+    let new = now.dirt.iter().filter(|dirt| known.is_none_or(|known| !known.dirt.contains(dirt)));
+    new.map(|dirt| {
+        let what = "There are uncommitted changes that no attempt left.";
+        let path = Path::new(folder).join(OsStr::from_bytes(&dirt.path.to_bytes()));
+        UNCOMMITTED.found(shown(&now.name, &dirt.path), what, "commit, stash or remove them").path(path)
+    })
+    .collect()
+}
+
+/// `<package>/<path>`; quoted as git quotes it if the path is not UTF-8.
+fn shown(package: &str, path: &RepoPath) -> String {
+    match String::from_utf8(path.to_bytes()) {
+        Ok(path) => format!("{package}/{path}"),
+        Err(_) => full_path(package, path),
+    }
+}
+
+/// Operations that somebody began in the repository of a package and has not ended.
+fn in_progress(folder: &str, now: &PackageState, underway: &Underway) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    let mut add = |rule: Rule, what: String, hint: String| {
+        findings.push(rule.found(&now.name, what, hint).path(folder));
+    };
+    if let Some(operation) = underway.operation {
+        let end = match operation {
+            "bisect" => "`git bisect reset` ends it".to_owned(),
+            _ => format!("`git {operation} --continue` or `git {operation} --abort` ends it"),
+        };
+        let what =
+            format!("A `git {operation}` is unfinished here: an agent's commits would become part of it.");
+        add(UNFINISHED, what, format!("In {folder}, {end}."));
+    } else if now.branch.is_none() && now.head != Oid::zero() {
+        let what = "HEAD is detached here: an agent's commits would be on no branch.".to_owned();
+        let hint = "`git switch BRANCH` checks one out, `git switch --create BRANCH` makes one here.";
+        add(DETACHED, what, format!("In {folder}, {hint}"));
+    }
+    if underway.is_locked {
+        let what = "The index is locked (index.lock): git is running here, or died; no agent could commit.";
+        let hint = format!("Wait for git to end; if none is running, remove index.lock in {folder}/.git.");
+        add(LOCKED, what.to_owned(), hint);
+    }
+    findings
+}

@@ -11,10 +11,6 @@ mod git;
 #[cfg(test)]
 mod readme;
 #[cfg(test)]
-mod support {
-    pub(crate) mod tools;
-}
-#[cfg(test)]
 mod sys;
 #[cfg(test)]
 mod taskfiles;

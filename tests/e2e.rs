@@ -1,16 +1,39 @@
-//! The second test binary: what needs programs that may be missing, such as Maven. What cannot run here is
-//! counted as ignored and says why; in CI it fails.
+//! The second test binary: what needs something that may be missing, such as Maven. A test that cannot run here is
+//! counted as ignored and says why; in CI it fails where a program is missing that can be installed.
 
 #[cfg(test)]
+mod cli {
+    pub(crate) mod foreign_owner;
+    #[expect(dead_code, reason = "the other test binary uses all of it")]
+    mod project;
+    pub(crate) mod real_files;
+    pub(crate) mod watch;
+}
+#[cfg(test)]
 mod demo;
+#[cfg(test)]
+mod fuzz {
+    mod drive;
+    pub(crate) mod files;
+}
 #[cfg(test)]
 mod gate;
 #[cfg(test)]
 mod support;
+#[cfg(test)]
+mod taskfiles {
+    pub(crate) mod corpus;
+    mod dialects;
+    mod files;
+    mod flips;
+    mod placements;
+}
 
 #[cfg(test)]
 fn tests() -> Vec<libtest_mimic::Trial> {
     [
+        cli::foreign_owner::tests(),
+        cli::watch::tests(),
         demo::loop_test::tests(),
         demo::shell_loop::tests(),
         gate::tests(),
@@ -18,6 +41,7 @@ fn tests() -> Vec<libtest_mimic::Trial> {
         gate::clean::tests(),
         gate::recompile::tests(),
         gate::tiers::tests(),
+        taskfiles::corpus::tests(),
     ]
     .into_iter()
     .flatten()

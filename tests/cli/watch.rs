@@ -1,17 +1,15 @@
 //! `ralph status --watch` in a real terminal, driven by tmux.
 
 use super::project::{Done, Project, signal, wait_for};
-use crate::support::tools::has;
+use crate::support::needs::tests;
+use std::time::Duration;
 
 /// A terminal with a shell in it, in the workspace.
 struct Terminal<'a>(&'a Project);
 
 impl<'a> Terminal<'a> {
-    /// 100 columns, 30 rows; `None` where there is no tmux.
-    fn open(project: &'a Project) -> Option<Self> {
-        if !has(&["tmux"]) {
-            return None;
-        }
+    /// 100 columns, 30 rows.
+    fn open(project: &'a Project) -> Self {
         let terminal = Self(project);
         terminal.tmux(&[
             "-f",
@@ -27,7 +25,7 @@ impl<'a> Terminal<'a> {
             "sh",
         ]);
         terminal.waits_for("the prompt", |pane| pane.contains("prompt>"));
-        Some(terminal)
+        terminal
     }
 
     fn tmux(&self, args: &[&str]) -> Done {
@@ -70,16 +68,14 @@ impl<'a> Terminal<'a> {
     }
 
     fn waits_for(&self, what: &str, is_so: impl Fn(&str) -> bool) -> String {
-        let mut pane = String::new();
-        wait_for(&format!("{what} (the test prints the pane when it fails)"), || {
-            let now = self.pane();
-            if now != pane {
-                println!("--- pane\n{now}");
-                pane = now;
+        let watch = ralph::sys::clock::Stopwatch::start();
+        loop {
+            let pane = self.pane();
+            if is_so(&pane) {
+                return pane;
             }
-            is_so(&pane)
-        });
-        pane
+            assert!(watch.elapsed() < Duration::from_secs(45), "waited in vain: {what}\n{pane}");
+        }
     }
 
     fn starts_watching(&self, word: &str) {
@@ -122,12 +118,11 @@ fn lets_go(project: &Project, task: u32) {
     project.write(&format!("go-{task}"), "on\n");
 }
 
-#[test]
 fn a_running_loop_is_seen_live_and_the_terminal_is_given_back() {
     let project = Project::new("- [ ] 1. One\n- [ ] 1.LINT Judge\n- [ ] 2. Two\n");
     project.config("gates:\n  LINT: {run: [sh, -c, 'exit 0']}\n");
     project.agent(WAITS);
-    let Some(terminal) = Terminal::open(&project) else { return };
+    let terminal = Terminal::open(&project);
     let settings = terminal.settings("before");
     let mut run = project.start(&["run"]);
     // The shell is to leave a view alone that is stopped below.
@@ -170,10 +165,9 @@ fn a_running_loop_is_seen_live_and_the_terminal_is_given_back() {
     terminal.is_as_it_was("ended 0", &settings);
 }
 
-#[test]
 fn a_signal_ends_the_view_and_gives_the_terminal_back() {
     let project = Project::new("- [ ] 1. One\n");
-    let Some(terminal) = Terminal::open(&project) else { return };
+    let terminal = Terminal::open(&project);
     let settings = terminal.settings("before");
     for (name, code) in [("TERM", 143), ("INT", 130), ("HUP", 129)] {
         terminal.starts_watching(name);
@@ -193,10 +187,9 @@ fn a_signal_ends_the_view_and_gives_the_terminal_back() {
     assert!(!project.has(".ralph/state"), "a look writes nothing, takes no lock");
 }
 
-#[test]
 fn a_terminal_that_is_gone_ends_the_view() {
     let project = Project::new("- [ ] 1. One\n");
-    let Some(terminal) = Terminal::open(&project) else { return };
+    let terminal = Terminal::open(&project);
     // A shell that outlives its terminal notes the end. It ignores the signal, and so does the view.
     let watch = format!("trap \"\" HUP; {} status --watch; echo $? > ended", env!("CARGO_BIN_EXE_ralph"));
     terminal.types(&format!("exec sh -c '{watch}'"));
@@ -206,11 +199,10 @@ fn a_terminal_that_is_gone_ends_the_view() {
     wait_for("the end of the view", || project.has("ended") && project.read("ended") == "129\n");
 }
 
-#[test]
 fn what_is_gone_or_wrong_is_said_as_long_as_it_is_so() {
     let project = Project::new("- [ ] 1. One\n- [ ] 2. Two\n");
     project.ralph(&["run", "--once"]).code(5);
-    let Some(terminal) = Terminal::open(&project) else { return };
+    let terminal = Terminal::open(&project);
     terminal.starts_watching("ended");
     let calm = |pane: &str| pane.contains("1 of 2 boxes ticked") && !pane.contains("trouble: ");
     terminal.waits_for("the board", calm);
@@ -229,4 +221,13 @@ fn what_is_gone_or_wrong_is_said_as_long_as_it_is_so() {
     project.write(".ralph/config.yaml", format!("{config}on_blocked: next\n"));
     terminal.waits_for("the board again", calm);
     terminal.types("q");
+}
+
+tests! {
+    tmux: [
+        a_running_loop_is_seen_live_and_the_terminal_is_given_back,
+        a_signal_ends_the_view_and_gives_the_terminal_back,
+        a_terminal_that_is_gone_ends_the_view,
+        what_is_gone_or_wrong_is_said_as_long_as_it_is_so,
+    ]
 }

@@ -45,7 +45,7 @@ pub(super) fn parse(data: &[u8]) {
     assert_eq!(file.details().len(), file.len());
     let clear = |text: &str| !text.chars().any(char::is_control);
     for row in &rows {
-        assert!((1..=lines).contains(&row.line) && clear(&row.text) && row.text.len() <= 500);
+        assert!((1..=lines).contains(&row.line) && clear(&row.text) && row.text.chars().count() <= 500);
     }
     for remark in file.remarks() {
         assert!((1..=lines).contains(&remark.line) && clear(&remark.message) && clear(&remark.hint));

@@ -1,12 +1,9 @@
-//! A short run of what the fuzz targets drive: random bytes, pieces of task files, and the corpus.
+//! A short run of what the fuzz targets drive: random bytes and pieces of task files.
 
 mod drive;
+pub(crate) mod files;
 
-use crate::taskfiles::corpus;
 use proptest::prelude::*;
-
-/// Bytes from which on a file takes an unoptimised build too long.
-const LONG: usize = 10_000;
 
 /// Pieces of which task files and their accidents are made.
 const PIECES: &[&str] = &[
@@ -83,26 +80,5 @@ proptest! {
     #[test]
     fn anything_is_placed_in(data in prop_oneof![4 => text(), 1 => proptest::collection::vec(any::<u8>(), 0..200)]) {
         drive::place(&data);
-    }
-}
-
-#[test]
-fn the_corpus_is_read_and_edited() {
-    let folder = match corpus() {
-        Ok(folder) => folder,
-        Err(why) => return eprintln!("skipped: {why}"),
-    };
-    let mut paths: Vec<_> = fs_err::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path()).collect();
-    paths.retain(|path| path.is_file());
-    paths.sort();
-    for (number, path) in (0..=u8::MAX).cycle().zip(&paths) {
-        let choices = [number, number.wrapping_mul(7), number.wrapping_mul(31), number.wrapping_mul(113)];
-        let data = [&choices[..], &fs_err::read(path).unwrap()].concat();
-        drive::parse(&data);
-        // Long files are edited in the test beside this one, box by box.
-        if data.len() < LONG {
-            drive::edit(&data);
-            drive::place(&data);
-        }
     }
 }

@@ -1,39 +1,80 @@
 //! Tests that can run only where something is there, and the list of them that the second test binary runs.
 
 use libtest_mimic::{Completion, Failed, Trial};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Why a test cannot run here; `None` where it can.
-pub(crate) type Need = fn() -> Option<String>;
+pub(crate) type Need = fn() -> Option<Missing>;
+
+/// What is missing.
+pub(crate) enum Missing {
+    /// Programs that can be installed, so that CI has them.
+    Programs(String),
+    /// What no installation gives.
+    Other(&'static str),
+}
 
 /// Maven, Java and its compiler.
-pub(crate) fn maven() -> Option<String> {
+pub(crate) fn maven() -> Option<Missing> {
     programs(&["mvn", "java", "javac"])
 }
 
+/// A terminal that can be scripted.
+pub(crate) fn tmux() -> Option<Missing> {
+    programs(&["tmux"])
+}
+
+/// The right to give a file away.
+pub(crate) fn root() -> Option<Missing> {
+    (!nix::unistd::geteuid().is_root()).then_some(Missing::Other("only root can give a folder away"))
+}
+
+/// Real task files; see `tests/taskfiles/corpus.rs`.
+pub(crate) fn corpus() -> Option<Missing> {
+    let is_there = corpus_folder().is_dir();
+    assert!(is_there || std::env::var_os(CORPUS).is_none(), "RALPH_CORPUS names no folder");
+    (!is_there).then_some(Missing::Other("RALPH_CORPUS names no folder of real task files"))
+}
+
+/// The same with the index that says where each came from.
+pub(crate) fn corpus_index() -> Option<Missing> {
+    let is_there = corpus_folder().join("../index.tsv").is_file();
+    corpus().or((!is_there).then_some(Missing::Other("the folder of real task files has no index beside it")))
+}
+
+const CORPUS: &str = "RALPH_CORPUS";
+
+/// The folder that `RALPH_CORPUS` names, else the one beside this repository.
+pub(crate) fn corpus_folder() -> PathBuf {
+    let beside = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/corpus/taskfiles");
+    std::env::var_os(CORPUS).map_or_else(beside, PathBuf::from)
+}
+
 /// No more than every test needs.
-pub(crate) fn nothing() -> Option<String> {
+pub(crate) fn nothing() -> Option<Missing> {
     None
 }
 
-fn programs(names: &[&str]) -> Option<String> {
+fn programs(names: &[&str]) -> Option<Missing> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let is_there =
         |name: &str| std::env::split_paths(&path).any(|folder| Path::new(&folder).join(name).is_file());
     let missing: Vec<&str> = names.iter().copied().filter(|name| !is_there(name)).collect();
-    (!missing.is_empty()).then(|| format!("not on the PATH: {}", missing.join(", ")))
+    (!missing.is_empty()).then(|| Missing::Programs(format!("not on the PATH: {}", missing.join(", "))))
 }
 
-/// The test; where it cannot run it counts as ignored, and in CI as failed.
+/// The test; where it cannot run it counts as ignored, or fails in CI when what is missing can be installed.
 pub(crate) fn trial(need: Need, module: &str, name: &str, test: fn()) -> Trial {
     let (_, module) = module.split_once("::").unwrap();
+    let in_ci = std::env::var_os("CI").is_some_and(|value| value == "true");
     Trial::ignorable_test(format!("{module}::{name}"), move || match need() {
         None => {
             test();
             Ok(Completion::Completed)
         }
-        Some(why) if std::env::var_os("CI").is_some_and(|value| value == "true") => Err(Failed::from(why)),
-        Some(why) => Ok(Completion::ignored_with(why)),
+        Some(Missing::Programs(why)) if in_ci => Err(Failed::from(why)),
+        Some(Missing::Programs(why)) => Ok(Completion::ignored_with(why)),
+        Some(Missing::Other(why)) => Ok(Completion::ignored_with(why)),
     })
 }
 

@@ -7,7 +7,7 @@ use super::workspace::{Place, Workspace};
 use crate::engine::{Engine, Fault, FaultKind, World as _};
 use crate::machine::event::{Event, StopRequest};
 use crate::machine::facts::{FileChange, FileStatus, Oid};
-use crate::machine::kin;
+use crate::machine::hierarchy;
 use crate::mutation::Verdict;
 use crate::report::annotations::{Folders, Shown, github, gitlab, junit, sarif};
 use crate::report::{explain, human};
@@ -223,8 +223,8 @@ fn cut_short(engine: &Engine<'_>) -> Exit {
 }
 
 fn knows_changes(engine: &Engine<'_>, key: &crate::task::TaskKey) -> bool {
-    let book = engine.state().book();
-    kin::covered(book, key)
+    let book = engine.state().spec_state();
+    hierarchy::covered(book, key)
         .iter()
         .filter_map(|family| book.family(family))
         .any(|family| !family.changes.is_empty())

@@ -48,8 +48,8 @@ fn flip(place: &Place<'_>, by_hand: &ByHand, tick: bool) -> Result<Exit, Fault> 
     workspace.as_a_verb(|engine| {
         let key = key_of(engine.state(), &by_hand.id)?;
         let reason = by_hand.reason.clone();
-        let is_done = engine.state().book().is_done(&key);
-        let mark = engine.state().book().row(&key).map_or(Mark::OPEN, |row| row.mark);
+        let is_done = engine.state().spec_state().is_done(&key);
+        let mark = engine.state().spec_state().row(&key).map_or(Mark::OPEN, |row| row.mark);
         if !mark.is_open() && !mark.is_done() {
             let what = format!("{key} holds `[{}]`, which is not ralph's to change.", mark.0);
             return Err(Fault::new(FaultKind::Setup, what, "write `[ ]` there first"));
@@ -82,7 +82,7 @@ pub(super) fn snapshot(place: &Place<'_>, id: &str) -> Result<Exit, Fault> {
         let heads = snapshot.heads();
         let family = key.family.clone();
         engine.drive(vec![Event::FamilyPinned { family: family.clone(), snapshot }])?;
-        let bases = engine.state().book().family(&family).map(|known| known.changes.bases.clone());
+        let bases = engine.state().spec_state().family(&family).map(|known| known.changes.bases.clone());
         if place.json {
             ui::json(&json!({ "task": family, "iteration": engine.state().iteration, "heads": heads, "bases": bases }));
         } else {

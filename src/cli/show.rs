@@ -11,10 +11,11 @@ use super::task_ids::key_of;
 use super::ui;
 use super::workspace::Place;
 use crate::engine::Fault;
+use crate::machine::choice;
 use crate::machine::choice::Choice;
+use crate::machine::hierarchy::covered_changes;
 use crate::machine::policy::Policy;
 use crate::machine::state::State;
-use crate::machine::survey::{self, covered_changes};
 use crate::task::TaskKey;
 use serde_json::json;
 
@@ -28,7 +29,7 @@ pub(super) fn next(place: &Place<'_>, optional: bool) -> Result<Exit, Fault> {
 
 /// Shows what a run under these rules takes next.
 pub(super) fn choice(place: &Place<'_>, state: &State, policy: &Policy) -> Exit {
-    let choice = survey::next(state.book(), policy.optional, policy.go_on_when_blocked);
+    let choice = choice::next(state.spec_state(), policy.optional, policy.go_on_when_blocked);
     if place.json {
         ui::json(&match &choice {
             Choice::Take(key) => {
@@ -42,7 +43,7 @@ pub(super) fn choice(place: &Place<'_>, state: &State, policy: &Policy) -> Exit 
     } else {
         match &choice {
             Choice::Take(key) => {
-                let text = state.book().row(key).map(|row| row.text.clone()).unwrap_or_default();
+                let text = state.spec_state().row(key).map(|row| row.text.clone()).unwrap_or_default();
                 ui::line(&format!("{key}  {text}  ({}:{})", state.spec, line_of(state, key)));
             }
             Choice::AllDone => ui::line("All required boxes are ticked."),
@@ -59,11 +60,11 @@ pub(super) fn choice(place: &Place<'_>, state: &State, policy: &Policy) -> Exit 
 
 /// What a run that stops for these reasons says to do.
 fn hint(state: &State, reasons: &[String]) -> String {
-    survey::stuck(state.book(), reasons.to_vec()).hint().to_owned()
+    choice::stuck(state.spec_state(), reasons.to_vec()).hint().to_owned()
 }
 
 fn line_of(state: &State, key: &TaskKey) -> u32 {
-    state.book().row(key).map_or(0, |row| row.line)
+    state.spec_state().row(key).map_or(0, |row| row.line)
 }
 
 /// `ralph diff`.
@@ -74,7 +75,7 @@ pub(super) fn diff(place: &Place<'_>, id: Option<&str>) -> Result<Exit, Fault> {
         None => state.diff.clone(),
         Some(id) => {
             let key = key_of(&state, id)?;
-            workspace.outside()?.changes(&covered_changes(state.book(), &key))?
+            workspace.outside()?.changes(&covered_changes(state.spec_state(), &key))?
         }
     };
     for change in &changes {

@@ -14,7 +14,7 @@ use std::path::Path;
 /// The box that an id means: `2.`, `2`, `2.PITEST`, `FINAL`. A box without an id, or with one that stands
 /// twice, is named by its line or by its family: `tasks.md:12`, `:12`, `:12.PITEST`, `~0123456789abcdef#1`.
 pub(super) fn key_of(state: &State, id: &str) -> Result<TaskKey, Fault> {
-    let rows = &state.book().rows;
+    let rows = &state.spec_state().rows;
     let has_name = |row: &&Row| {
         let name = row.key.to_string();
         row.key.has_id() && (name == id || name.strip_suffix('.') == Some(id))
@@ -65,7 +65,7 @@ mod tests {
         let state = state();
         let line_of = |id: &str| {
             let key = key_of(&state, id).unwrap();
-            (state.book().row(&key).unwrap().line, key.stage.word().to_owned())
+            (state.spec_state().row(&key).unwrap().line, key.stage.word().to_owned())
         };
         for id in ["1", "1.", ":1", "tasks.md:1", "a/tasks.md:1", "specs/a/tasks.md:1", ":1."] {
             assert_eq!(line_of(id), (1, "IMPLEMENT".to_owned()), "{id}");
@@ -76,7 +76,7 @@ mod tests {
         assert_eq!(line_of(":2"), (2, "IMPLEMENT".to_owned()));
         assert_eq!(line_of("tasks.md:3.LINT"), (3, "LINT".to_owned()));
         assert_eq!(line_of(":4"), (4, "IMPLEMENT".to_owned()));
-        let family = state.book().rows.iter().find(|row| row.line == 2).unwrap().key.family.clone();
+        let family = state.spec_state().rows.iter().find(|row| row.line == 2).unwrap().key.family.clone();
         assert_eq!(line_of(&family), (2, "IMPLEMENT".to_owned()));
         assert_eq!(line_of(&format!("{family}.LINT")), (2, "LINT".to_owned()));
         assert_eq!(line_of("FINAL").1, "FINAL");

@@ -279,7 +279,7 @@ impl Workspace {
     /// The same, for questions about boxes: a file without any has no answer.
     pub(super) fn read_boxes(&self) -> Result<State, Fault> {
         let state = self.read_state()?;
-        if !state.book().rows.is_empty() && self.places.tasks().exists() {
+        if !state.spec_state().rows.is_empty() && self.places.tasks().exists() {
             return Ok(state);
         }
         let there = if self.places.tasks().exists() { "are no boxes in it" } else { "is no such file" };

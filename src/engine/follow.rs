@@ -146,9 +146,9 @@ mod tests {
         append(&mut disk, &places, &started());
         assert!(follow.read(&disk).unwrap());
         assert!(!follow.read(&disk).unwrap());
-        let boxes = |follow: &mut Follow| follow.look(|state, _| state.book().rows.len());
+        let boxes = |follow: &mut Follow| follow.look(|state, _| state.spec_state().rows.len());
         assert_eq!(boxes(&mut follow), 1);
-        let (own, spec) = (follow.fold.state.book().rows.len(), follow.fold.state.spec.clone());
+        let (own, spec) = (follow.fold.state.spec_state().rows.len(), follow.fold.state.spec.clone());
         assert_eq!((own, spec.as_str()), (0, "tasks.md"), "a look changes nothing: {spec}");
 
         // An event that cannot follow.

@@ -177,7 +177,7 @@ impl<'a> Engine<'a> {
 pub fn read_state(disk: &dyn Disk, places: &Places, grammar: &Grammar) -> Result<State, Fault> {
     let mut state = read_journal(disk, places)?;
     if let Some(bytes) = disk.read(&places.tasks())? {
-        let rows = TaskFile::parse(bytes, grammar).boxes(&state.book().rows);
+        let rows = TaskFile::parse(bytes, grammar).boxes(&state.spec_state().rows);
         state.take_rows(rows);
     }
     Ok(state)

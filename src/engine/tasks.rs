@@ -41,7 +41,7 @@ impl Engine<'_> {
         let shown = self.places.shown(&self.places.tasks());
         let refused = |why: String| TasksSeen { problems: vec![why], ..TasksSeen::default() };
         let file = TaskFile::parse(bytes.clone(), &self.grammar);
-        let rows = file.boxes(&self.fold.state.book().rows);
+        let rows = file.boxes(&self.fold.state.spec_state().rows);
         if rows.is_empty() {
             return Ok(refused(format!("{shown}: There are no boxes (`- [ ] 1. …`) in it.")));
         }
@@ -53,7 +53,7 @@ impl Engine<'_> {
             .map(|problem| format!("{shown}:{}: {}", problem.line, problem.message))
             .collect();
         self.tasks_read = Some(bytes);
-        let book = self.fold.state.book();
+        let book = self.fold.state.spec_state();
         // The same bytes are other rows when the configuration says so: gates, sections, checkpoints.
         let same = rows.len() == book.rows.len()
             && rows.iter().zip(&book.rows).all(|(now, known)| now.is_same_box(known));
@@ -81,7 +81,7 @@ impl Engine<'_> {
 
     /// tasks.md as it was before the attempt: skeleton and marks.
     fn expected(&self) -> Result<Vec<u8>, Fault> {
-        let book = self.fold.state.book();
+        let book = self.fold.state.spec_state();
         let path = self.places.skeleton(&book.skeleton);
         let lost = || {
             Fault::new(
@@ -192,7 +192,7 @@ impl Engine<'_> {
             })?;
             let mut bytes = now.clone();
             let mut found = Vec::new();
-            for (key, mark) in &on_file(&self.fold.state.book().rows, flips) {
+            for (key, mark) in &on_file(&self.fold.state.spec_state().rows, flips) {
                 let file = TaskFile::parse(bytes.clone(), &self.grammar);
                 match file.flip(key, *mark) {
                     Ok(flip) => {
@@ -231,7 +231,7 @@ impl Engine<'_> {
         found: Vec<(TaskKey, Mark)>,
         now: &[Row],
     ) -> Vec<(TaskKey, Mark)> {
-        let book = self.fold.state.book();
+        let book = self.fold.state.spec_state();
         let in_file = |key: &TaskKey| now.iter().find(|row| row.key == *key).map(|row| row.mark);
         let is_hidden =
             |key: &TaskKey| book.family_rows(&key.family).any(|row| row.unwritten) && book.row(key).is_some();

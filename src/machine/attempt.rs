@@ -1,20 +1,15 @@
 //! From the end of an agent to a decision: observe, put back, check, decide.
 //!
-//! Owns: the order of the steps after an attempt, and what of it is added to the family's memory.
-//!
-//! Promises: nothing is judged before tasks.md and the work tree are as they must be; what is put back
-//! counts for nobody.
-//!
-//! Refuses to know: what a decision leads to ([`super::verdict`]).
+//! Nothing is judged before tasks.md and the work tree are as they must be; work that is put back counts for nobody.
 
+use super::between_iterations::still_left;
+use super::consequences;
 use super::decide::{Context, Decision, Evidence, decide, must_not_change};
 use super::effect::Effect;
 use super::event::{Check, CheckResult, Kept, Validation};
 use super::facts::{Dirt, FileChange, KeptFile, Observation, ObserveRequest, Snapshot, full_path};
-use super::kin;
-use super::state::{Attempt, Leftovers, Phase, Seen, State};
-use super::survey::{covered_changes, still_left};
-use super::verdict;
+use super::hierarchy::{self, covered_changes};
+use super::state::{Attempt, Findings, Leftovers, Phase, State};
 use crate::task::{BoxClaim, Stage, TaskKey};
 use std::collections::BTreeMap;
 
@@ -31,24 +26,24 @@ pub(super) fn ended(state: &mut State, attempt: Attempt) -> Vec<Effect> {
 
 /// The message under which ralph commits for an agent.
 pub(super) fn commit_message(state: &State, key: &TaskKey) -> String {
-    let text = state.book().row(key).map(|row| row.text.as_str()).unwrap_or_default();
+    let text = state.spec_state().row(key).map(|row| row.text.as_str()).unwrap_or_default();
     format!("{key} {text}").trim_end().to_owned()
 }
 
 /// What the git adapter is asked after an attempt.
 pub(super) fn observe_request(state: &State, attempt: &Attempt) -> ObserveRequest {
-    let book = state.book();
+    let spec = state.spec_state();
     let key = &attempt.key;
     let is_work = matches!(key.stage, Stage::Implementation | Stage::Integ);
-    let frozen = match book.family(&key.family) {
+    let frozen = match spec.family(&key.family) {
         Some(family) if is_work => family.frozen.clone(),
         _ => Vec::new(),
     };
     ObserveRequest {
         iteration: state.iteration,
         before: attempt.before.clone(),
-        family: covered_changes(book, key),
-        stage: book.stage(key).map(|stage| stage.own.clone()).unwrap_or_default(),
+        family: covered_changes(spec, key),
+        stage: spec.stage(key).map(|stage| stage.own.clone()).unwrap_or_default(),
         frozen,
         reviewed: if is_work { reviewed(state, &key.family) } else { Vec::new() },
     }
@@ -56,12 +51,12 @@ pub(super) fn observe_request(state: &State, attempt: &Attempt) -> ObserveReques
 
 /// The test files behind the ticked reviews that an implementation may outdate.
 fn reviewed(state: &State, family: &str) -> Vec<KeptFile> {
-    let book = state.book();
-    let mut families = kin::ancestors(book, family);
+    let spec = state.spec_state();
+    let mut families = hierarchy::ancestors(spec, family);
     families.push(family.to_owned());
     let mut files: Vec<KeptFile> = families
         .iter()
-        .filter_map(|family| book.family(family))
+        .filter_map(|family| spec.family(family))
         .flat_map(|family| family.stages.values())
         .filter_map(|stage| stage.stands_for.as_ref())
         .flat_map(|stands_for| stands_for.tests.iter().cloned())
@@ -84,14 +79,18 @@ pub(super) fn observed(
     let work =
         observation.packages.iter().any(|package| package.is_breach() || (strict && !package.is_untouched()));
     remember(state, &attempt, observation, strict);
-    let seen =
-        Seen { observation: observation.clone(), claims: claims.to_vec(), validation, ..Seen::default() };
+    let seen = Findings {
+        observation: observation.clone(),
+        claims: claims.to_vec(),
+        validation,
+        ..Findings::default()
+    };
     let mut effects = Vec::new();
     if !work {
         state.diff.clone_from(&observation.family);
         effects.push(Effect::WriteDiff {
             changes: observation.family.clone(),
-            bases: covered_changes(state.book(), &attempt.key).bases,
+            bases: covered_changes(state.spec_state(), &attempt.key).bases,
             heads: observation.after.heads(),
         });
     }
@@ -99,7 +98,7 @@ pub(super) fn observed(
         state.phase = Phase::Restoring { attempt, seen, tasks: tasks_changed, work };
         effects.extend(super::owed(state));
     } else {
-        effects.extend(settle(state, attempt, seen));
+        effects.extend(evaluate(state, attempt, seen));
     }
     effects
 }
@@ -108,8 +107,8 @@ pub(super) fn observed(
 fn remember(state: &mut State, attempt: &Attempt, observation: &Observation, strict: bool) {
     let iteration = state.iteration;
     note_after(state, attempt, &observation.after);
-    let book = state.book_mut();
-    let family = book.family_mut(&attempt.key.family);
+    let spec = state.spec_state_mut();
+    let family = spec.family_mut(&attempt.key.family);
     if family.first_iteration == 0 {
         family.first_iteration = iteration;
     }
@@ -122,7 +121,7 @@ fn remember(state: &mut State, attempt: &Attempt, observation: &Observation, str
         .collect();
     family.changes.add(&attempt.before, standing.iter().copied());
     family.last_touch.extend(standing.iter().map(|change| (change.full_path(), iteration)));
-    let stage = book.stage_mut(&attempt.key);
+    let stage = spec.stage_mut(&attempt.key);
     stage.own.add(&attempt.before, standing);
     for package in observation.packages.iter().filter(|package| !package.is_breach()) {
         *stage.tests_delta.entry(package.name.clone()).or_default() += package.tests_delta;
@@ -169,7 +168,7 @@ pub(super) fn restored(state: &mut State, put_back: Option<(&[Kept], &Snapshot)>
         state.phase = Phase::Restoring { attempt, seen, tasks, work };
         return super::owed(state);
     }
-    settle(state, attempt, seen)
+    evaluate(state, attempt, seen)
 }
 
 /// A check ran.
@@ -187,11 +186,11 @@ pub(super) fn checked(
         state.phase = Phase::Restoring { attempt, seen, tasks: true, work: false };
         return super::owed(state);
     }
-    settle(state, attempt, seen)
+    evaluate(state, attempt, seen)
 }
 
 /// Decides, or asks for the check that is still missing.
-fn settle(state: &mut State, attempt: Attempt, seen: Seen) -> Vec<Effect> {
+fn evaluate(state: &mut State, attempt: Attempt, seen: Findings) -> Vec<Effect> {
     let left = left_names(state);
     let context = context(state, &attempt.key);
     let decision = decide(&Evidence {
@@ -216,7 +215,7 @@ fn settle(state: &mut State, attempt: Attempt, seen: Seen) -> Vec<Effect> {
         state.phase = Phase::Checking { attempt, seen, check, packages };
         return super::owed(state);
     }
-    verdict::follow(state, &attempt, &seen, decision)
+    consequences::follow(state, &attempt, &seen, decision)
 }
 
 fn left_names(state: &State) -> Vec<String> {
@@ -230,16 +229,16 @@ fn left_names(state: &State) -> Vec<String> {
 
 /// What the rules and the family's past add to the evidence of a box.
 pub(super) fn context(state: &State, key: &TaskKey) -> Context {
-    let book = state.book();
-    let family = book.family(&key.family);
-    let stage = book.stage(key);
-    let row = book.row(key);
+    let spec = state.spec_state();
+    let family = spec.family(&key.family);
+    let stage = spec.stage(key);
+    let row = spec.row(key);
     let failed_once = family.is_some_and(|family| family.failed_once);
     let on_rework = family.is_some_and(|family| family.reworks > 0);
     let debts = stage.into_iter().flat_map(|stage| stage.tests_delta.values());
     Context {
         checkpoint: row.is_some_and(|row| row.checkpoint) && !on_rework,
-        gate_follows: book.family_rows(&key.family).any(|other| other.key.stage.is_gate()),
+        gate_follows: spec.family_rows(&key.family).any(|other| other.key.stage.is_gate()),
         frozen: !failed_once,
         ask_red: state.policy.red && !family.is_some_and(|family| family.implementation_tried),
         ask_green: state.policy.green,

@@ -1,13 +1,8 @@
-//! The choice: which box is next (design §3, "Choice").
-//!
-//! Owns: eligibility.
-//!
-//! Promises: the first open, required, eligible box in document order, or every reason why there is none.
-//!
-//! Refuses to know: git, agents, what an attempt will bring.
+//! The choice: which box is next, or every reason why there is none.
 
-use super::kin;
-use super::state::Book;
+use super::hierarchy;
+use super::state::SpecState;
+use super::stop::Stop;
 use crate::task::{Row, Stage, TaskKey};
 
 /// What to do next.
@@ -22,10 +17,10 @@ pub enum Choice {
 }
 
 /// The next box. `optional` takes optional boxes too.
-pub fn choose(book: &Book, optional: bool) -> Choice {
+pub fn choose(spec: &SpecState, optional: bool) -> Choice {
     let mut reasons = Vec::new();
-    for row in book.rows.iter().filter(|row| !row.mark.is_done() && (optional || !row.optional)) {
-        match obstacle(book, row) {
+    for row in spec.rows.iter().filter(|row| !row.mark.is_done() && (optional || !row.optional)) {
+        match obstacle(spec, row) {
             None => return Choice::Take(row.key.clone()),
             Some(reason) => reasons.push(reason),
         }
@@ -34,27 +29,27 @@ pub fn choose(book: &Book, optional: bool) -> Choice {
 }
 
 /// Why an open box cannot be taken now; `None` when it can. Whole sentences with the line.
-pub fn obstacle(book: &Book, row: &Row) -> Option<String> {
-    let at = kin::named(row);
+pub fn obstacle(spec: &SpecState, row: &Row) -> Option<String> {
+    let at = hierarchy::named(row);
     if !row.mark.is_open() {
         return Some(format!("{at} holds `[{}]`, which is not ralph's to change.", row.mark.0));
     }
-    if let Some(why) = book.family(&row.key.family).and_then(|family| family.blocked.as_ref()) {
+    if let Some(why) = spec.family(&row.key.family).and_then(|family| family.blocked.as_ref()) {
         return Some(format!("{at} is blocked: {why}"));
     }
     let is_owed = |other: &&Row| !other.mark.is_done() && (row.optional || !other.optional);
-    if let Some(open) = kin::earlier(book, row).find(is_owed) {
+    if let Some(open) = hierarchy::earlier(spec, row).find(is_owed) {
         return Some(format!("{at} waits for {} (tasks.md:{}).", open.key, open.line));
     }
     let waits_for = match row.key.stage {
         Stage::Implementation => {
-            let below = kin::descendants(book, &row.key.family);
-            first_open(book, |other| below.contains(&other.key.family))
+            let below = hierarchy::descendants(spec, &row.key.family);
+            first_open(spec, |other| below.contains(&other.key.family))
         }
-        Stage::Final => first_open(book, |other| other.key != row.key),
-        Stage::Gate(_) if kin::is_wider(&row.key) => {
-            let covered = kin::covered(book, &row.key);
-            first_open(book, |other| covered.contains(&other.key.family) && other.key != row.key)
+        Stage::Final => first_open(spec, |other| other.key != row.key),
+        Stage::Gate(_) if hierarchy::is_wider(&row.key) => {
+            let covered = hierarchy::covered(spec, &row.key);
+            first_open(spec, |other| covered.contains(&other.key.family) && other.key != row.key)
         }
         _ => None,
     };
@@ -66,6 +61,33 @@ pub fn is_required_open(row: &Row) -> bool {
     !row.optional && !row.mark.is_done()
 }
 
-fn first_open(book: &Book, wanted: impl Fn(&Row) -> bool) -> Option<&Row> {
-    book.rows.iter().find(|row| is_required_open(row) && wanted(row))
+fn first_open(spec: &SpecState, wanted: impl Fn(&Row) -> bool) -> Option<&Row> {
+    spec.rows.iter().find(|row| is_required_open(row) && wanted(row))
+}
+
+/// The box that a run takes next: [`choose`], unless a block stops the run (`on_blocked: stop`). Whoever says
+/// what is next asks here.
+pub fn next(spec: &SpecState, optional: bool, goes_on_when_blocked: bool) -> Choice {
+    match blocked(spec) {
+        Some(reasons) if !goes_on_when_blocked => Choice::Stuck(reasons),
+        _ => choose(spec, optional),
+    }
+}
+
+/// Why nothing can be taken, as the end of a run.
+pub fn stuck(spec: &SpecState, reasons: Vec<String>) -> Stop {
+    if blocked(spec).is_some() { Stop::Blocked { reasons } } else { Stop::Stuck { reasons } }
+}
+
+/// What is blocked and still open.
+fn blocked(spec: &SpecState) -> Option<Vec<String>> {
+    let open = |family: &str| spec.family_rows(family).any(is_required_open);
+    let reasons: Vec<String> = spec
+        .families
+        .iter()
+        .filter_map(|(name, family)| Some((name, family.blocked.as_ref()?)))
+        .filter(|(name, _)| open(name))
+        .map(|(name, why)| hierarchy::blocked_by(spec, name, why))
+        .collect();
+    (!reasons.is_empty()).then_some(reasons)
 }

@@ -252,6 +252,16 @@ pub enum Check {
     Green,
 }
 
+impl Check {
+    /// Its key under `checks:`.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Red => "red",
+            Self::Green => "green",
+        }
+    }
+}
+
 /// What a check said of one package.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CheckResult {

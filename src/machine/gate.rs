@@ -1,25 +1,16 @@
-//! The end of a gate: what its verdict does to boxes, counters and the run (design §4, outcomes).
-//!
-//! Owns: PASS and SKIP tick, FAIL opens the work, ERROR changes nothing and is tried again only when it
-//! may pass by itself.
-//!
-//! Promises: an ERROR never ticks or opens a box.
-//!
-//! Refuses to know: mutants, thresholds, engines.
+//! The end of a gate: PASS and SKIP tick its box, FAIL opens work, ERROR changes no box.
 
+use super::conclusion::{Outcome, conclude, set_verdict};
 use super::effect::{Body, Effect, GateOrder};
-use super::facts::{FileChange, Oid};
-use super::stale;
-use super::state::{By, Next, StandsFor, State};
+use super::facts::{FileChange, Oid, full_path};
+use super::rework::{responsible, rework};
+use super::state::{By, JudgedContent, Next, State};
 use super::stop::Stop;
-use super::survey::ticked;
-use super::verdict::{Outcome, conclude, rework, set_verdict};
 use crate::mutation::{GateReport, MutantStatus, Survivor, Verdict};
 use crate::source::text::line;
-use crate::task::Mark;
 use std::collections::BTreeMap;
 
-/// Seconds to wait before a gate without verdict is tried again (design §3 "Stops").
+/// Seconds to wait before a gate that gave no verdict is tried again.
 const RETRY_WAITS: [u64; 3] = [60, 300, 1800];
 
 /// Characters of a source line, and test classes, that a worker is told of a survivor.
@@ -40,30 +31,27 @@ pub(super) fn ended(
     let mut effects = vec![Effect::WriteDiff { changes: changes.to_vec(), bases, heads: heads.clone() }];
     if !matches!(report.verdict, Verdict::Error { .. }) {
         state.run.waits = 0;
-        let targets = report.classes.iter().map(stale::class_path);
-        state.book_mut().stage_mut(key).targets.extend(targets);
+        let judged = report.classes.iter().map(|class| full_path(&class.package, &class.path));
+        state.spec_state_mut().stage_mut(key).targets.extend(judged);
     }
     let changed = set_verdict(state, key, report.verdict.word());
-    let iteration = order.iteration;
-    let outcome = match &report.verdict {
+    let mut outcome = Outcome::default();
+    match &report.verdict {
         Verdict::Pass | Verdict::Skip { .. } => {
-            let stands_for = StandsFor { heads: heads.clone(), ..StandsFor::default() };
-            ticked(state.book_mut(), key, By::Ralph, stands_for);
-            state.book_mut().stage_mut(key).failed_at = None;
-            Outcome { flips: vec![(key.clone(), Mark::DONE)], ..Outcome::default() }
+            let spec = state.spec_state_mut();
+            outcome.flips.tick(spec, key, By::Ralph, JudgedContent::commits(heads.clone()));
+            spec.stage_mut(key).failed_at = None;
         }
         Verdict::Fail { reasons } => {
-            state.book_mut().stage_mut(key).failed_at = Some(iteration);
-            let families = stale::responsible(state.book(), key, &report.failing);
-            let mut outcome = rework(state, key, &families, &lines_for_the_worker(reasons, report));
-            outcome.flips.push((key.clone(), Mark::OPEN));
-            outcome
+            state.spec_state_mut().stage_mut(key).failed_at = Some(order.iteration);
+            let families = responsible(state.spec_state(), key, &report.failing);
+            outcome = rework(state, key, &families, &lines_for_the_worker(reasons, report));
+            outcome.flips.open(state.spec_state_mut(), key);
         }
         Verdict::Error { why, hint, transient } => {
-            let next = after_error(state, key.to_string(), why, hint, *transient);
-            Outcome { next: Some(next), ..Outcome::default() }
+            outcome.next = Some(after_error(state, key.to_string(), why, hint, *transient));
         }
-    };
+    }
     let body = Body::Gate { name: order.name.clone(), report: Box::new(report.clone()) };
     effects.extend(conclude(state, key, outcome, body, changed));
     effects
@@ -80,12 +68,12 @@ fn after_error(state: &mut State, gate: String, why: &str, hint: &str, transient
     }
 }
 
-/// What the worker is sent: the reasons, then the survivors.
+/// What the worker reads: the reasons, then the survivors.
 fn lines_for_the_worker(reasons: &[String], report: &GateReport) -> Vec<String> {
     let mut lines = reasons.to_vec();
     lines.extend(report.survivors.iter().map(|survivor| {
         let mutant = &survivor.mutant;
-        let known = what_is_known(survivor);
+        let known = survivor_details(survivor);
         format!("survivor {}:{} {} {}{known}", mutant.file, mutant.line, mutant.mutator, mutant.description)
     }));
     let more = report.survivors_hidden();
@@ -95,9 +83,9 @@ fn lines_for_the_worker(reasons: &[String], report: &GateReport) -> Vec<String> 
     lines
 }
 
-/// What is known of a survivor besides the mutation, to be put behind it: its source line and the tests
-/// that reach it; empty when nothing is. One line without control characters, bounded.
-pub fn what_is_known(survivor: &Survivor) -> String {
+/// What follows a survivor's mutation in a line: its source line and the tests that reach it, as far as they are
+/// known. Bounded, without control characters.
+pub fn survivor_details(survivor: &Survivor) -> String {
     let plain = |text: &str| line(text, SOURCE_CHARS);
     let mut known = Vec::new();
     if !survivor.source.is_empty() {
@@ -162,6 +150,6 @@ mod tests {
     fn a_long_line_is_cut() {
         let mut long = survivor();
         long.source = "x".repeat(9_999);
-        assert!(what_is_known(&long).len() < SOURCE_CHARS + 20);
+        assert!(survivor_details(&long).len() < SOURCE_CHARS + 20);
     }
 }

@@ -11,7 +11,7 @@ use super::{Impossible, step};
 pub(super) fn undo_survey(state: &mut State, event: &Event) -> Result<(), Impossible> {
     let before_edits = state.before_edits.take();
     match event {
-        Event::Surveyed { tasks, .. } if tasks.differs_from(&state.book().skeleton) => {
+        Event::Surveyed { tasks, .. } if tasks.differs_from(&state.spec_state().skeleton) => {
             state.before_edits = Some(Box::new(state.clone()));
         }
         // The run may have been killed before the edits were put back.
@@ -21,7 +21,7 @@ pub(super) fn undo_survey(state: &mut State, event: &Event) -> Result<(), Imposs
         }
         Event::TasksRestored { kept, .. } => {
             // A gate that was cut short asks for the same, in the iteration after the survey.
-            let is_asked = matches!(state.phase, Phase::Tidying { .. } | Phase::Restoring { .. });
+            let is_asked = matches!(state.phase, Phase::RestoringTasks { .. } | Phase::Restoring { .. });
             if let Some(known) = before_edits
                 && (!is_asked || kept.contains(&format!("/iter-{}/", known.iteration)))
             {

@@ -1,41 +1,56 @@
 //! The machine: `step(State, Event) -> (State, Vec<Effect>)` decides everything and touches nothing.
 //!
-//! Owns: the loop's rules (handbook `design.md` §3): choice, evidence, rework, stale boxes, leftovers,
-//! interruptions, people's edits, the final gate.
+//! The same events give the same state and effects on any machine. What is owed after a restart is a function of
+//! the phase ([`owed`]); there is no separate recovery.
 //!
-//! Promises: the same events give the same state and effects on any machine; a box is asked to be ticked
-//! in `verdict`, `ending`, `gate` and `people` only, after evidence or by a person; what is owed after a restart
-//! is a function of the phase ([`owed`]), there is no separate recovery.
-//!
-//! Refuses to know: files, processes, git, clocks, the terminal.
+//! The phases, and the events that lead from one to the next (in parentheses: only when needed):
 //!
 //! ```text
-//! Idle ─Survey─► Surveyed ─choice─┬─► Attempting ─► AgentEnded ─► (Committing) ─► Observing ─► Observed
-//!   ▲                             │      ─► (Restoring) ─► (Checking) ─decide─► Applying
-//!   │                             └─► Judging ─► GateEnded ─► Applying
-//!   └──────────── BoxesFlipped ─► ProgressAppended ◄─────────────┘  (then Waiting, or Stopped)
+//! idle ─ Surveyed ─┬─► (clearing) ─ LeftoversKept ─► idle
+//!                  ├─► attempting ─ AgentEnded ─► (committing) ─ LeftCommitted ─► observing ─ Observed ─►
+//!                  │       (restoring) ─ TasksRestored, WorkPutBack ─► (checking) ─ Checked ─► applying
+//!                  └─► judging ─ GateEnded ─► (restoring-tasks) ─ TasksRestored ─► applying
+//! applying ─ BoxesFlipped, ProgressAppended ─┬─► idle
+//!                                            ├─► waiting ─ Waited ─► idle
+//!                                            └─► stopped
 //! ```
+//!
+//! Who may tick a box? Whoever calls `Flips::tick` (in [`boxes`], private), which also opens them:
+//!
+//! | who | on what evidence |
+//! |---|---|
+//! | `accept::accept` | [`decide::decide`] accepted the attempt: commits, checks, a reviewer's verdict |
+//! | `accept::final_gate` | the validation report was written and no other required box is open |
+//! | `gate::ended` | the gate's verdict is PASS or SKIP |
+//! | `boxes::flip_parents` | the last required child of a parent was ticked |
+//! | `people::accepted` | a person said so: `ralph accept` |
+//!
+//! A box that was ticked in tasks.md itself between two attempts is a person's: `boxes::take_over` remembers it.
 
+mod accept;
 mod attempt;
-pub mod backing;
+mod begin;
+mod between_iterations;
+mod boxes;
 pub mod choice;
+pub mod commit_only;
+mod conclusion;
+mod consequences;
 pub mod decide;
 pub mod effect;
-mod ending;
 pub mod event;
 pub mod facts;
 mod gate;
-pub mod kin;
+pub mod hierarchy;
+mod invalidation;
 mod legacy;
 mod people;
 pub mod policy;
-mod stale;
+mod rework;
 pub mod state;
 pub mod stop;
-pub mod survey;
-mod verdict;
 
-pub use gate::what_is_known;
+pub use gate::survivor_details;
 
 use effect::Effect;
 use event::Event;
@@ -69,7 +84,7 @@ pub fn step(mut state: State, event: &Event) -> Result<(State, Vec<Effect>), Imp
                 return Err(Impossible("The event GateEnded can only follow on a gate.".to_owned()));
             };
             let effects = gate::ended(&mut state, &order, report, heads, changes);
-            if *tasks_changed { tidy(&mut state, effects) } else { effects }
+            if *tasks_changed { restore_tasks_first(&mut state, effects) } else { effects }
         }
         Event::GateJudgedAhead => Vec::new(),
         Event::FamilyPinned { family, snapshot } => people::pinned(&mut state, family, snapshot),
@@ -103,11 +118,11 @@ fn run(state: &mut State, event: &Event) -> Vec<Effect> {
             state.stopping = None;
             match &mut state.phase {
                 Phase::Stopped(_) => state.phase = Phase::Idle,
-                Phase::Tidying { then } if matches!(**then, Phase::Stopped(_)) => **then = Phase::Idle,
+                Phase::RestoringTasks { then } if matches!(**then, Phase::Stopped(_)) => **then = Phase::Idle,
                 _ => {}
             }
             for family in retry {
-                let known = state.book_mut().family_mut(family);
+                let known = state.spec_state_mut().family_mut(family);
                 known.blocked = None;
                 known.reworks = 0;
                 for stage in known.stages.values_mut() {
@@ -133,9 +148,9 @@ fn resumed(state: &mut State) -> Vec<Effect> {
     if let Phase::Judging { order } = &state.phase {
         let order = order.clone();
         let lines = vec!["The gate was interrupted by the end of ralph; it runs again.".to_owned()];
-        let body = verdict::text("INTERRUPTED", lines);
-        let effects = verdict::conclude(state, &order.key, verdict::Outcome::default(), body, true);
-        return tidy(state, effects);
+        let body = conclusion::text("INTERRUPTED", lines);
+        let effects = conclusion::conclude(state, &order.key, conclusion::Outcome::default(), body, true);
+        return restore_tasks_first(state, effects);
     }
     if matches!(state.phase, Phase::Waiting { .. }) {
         state.phase = Phase::Idle;
@@ -143,18 +158,20 @@ fn resumed(state: &mut State) -> Vec<Effect> {
     owed(state)
 }
 
-/// Puts tasks.md back before anything is written into it; effects of the phase come after it again.
-fn tidy(state: &mut State, mut effects: Vec<Effect>) -> Vec<Effect> {
+/// Has tasks.md put back before the effects of the phase, which are owed again then.
+fn restore_tasks_first(state: &mut State, mut effects: Vec<Effect>) -> Vec<Effect> {
     let later = owed(state);
     effects.retain(|effect| !later.contains(effect));
-    state.phase = Phase::Tidying { then: Box::new(std::mem::take(&mut state.phase)) };
+    state.phase = Phase::RestoringTasks { then: Box::new(std::mem::take(&mut state.phase)) };
     effects.extend(owed(state));
     effects
 }
 
 fn between(state: &mut State, event: &Event) -> Result<Vec<Effect>, Impossible> {
     match (event, &state.phase) {
-        (Event::Surveyed { tasks, snapshot }, Phase::Idle) => Ok(survey::surveyed(state, tasks, snapshot)),
+        (Event::Surveyed { tasks, snapshot }, Phase::Idle) => {
+            Ok(between_iterations::surveyed(state, tasks, snapshot))
+        }
         (Event::LeftoversKept { snapshot, .. }, Phase::Clearing { .. }) => {
             state.leftovers = None;
             state.last_after = Some(snapshot.clone());
@@ -189,18 +206,18 @@ fn attempted(state: &mut State, event: &Event) -> Result<Vec<Effect>, Impossible
         }
         (Event::TasksRestored { tasks, .. }, phase @ Phase::Restoring { tasks: true, .. }) => {
             state.phase = phase;
-            let heads = state.last_after.as_ref().map(facts::Snapshot::heads).unwrap_or_default();
-            survey::take_tasks(state, tasks, By::Ralph, &heads);
+            let heads = state.last_heads();
+            boxes::take_over(state, tasks, By::Ralph, &heads);
             Ok(attempt::restored(state, None))
         }
         // Of the last two only ralph 0.1.0 knew (see `legacy`).
         (
             Event::TasksRestored { tasks, .. },
-            phase @ (Phase::Tidying { .. } | Phase::Idle | Phase::Stopped(_)),
+            phase @ (Phase::RestoringTasks { .. } | Phase::Idle | Phase::Stopped(_)),
         ) => {
-            state.phase = if let Phase::Tidying { then } = phase { *then } else { phase };
-            let heads = state.last_after.as_ref().map(facts::Snapshot::heads).unwrap_or_default();
-            survey::take_tasks(state, tasks, By::Ralph, &heads);
+            state.phase = if let Phase::RestoringTasks { then } = phase { *then } else { phase };
+            let heads = state.last_heads();
+            boxes::take_over(state, tasks, By::Ralph, &heads);
             Ok(owed(state))
         }
         (Event::WorkPutBack { kept, snapshot }, phase @ Phase::Restoring { work: true, .. }) => {
@@ -218,7 +235,7 @@ fn attempted(state: &mut State, event: &Event) -> Result<Vec<Effect>, Impossible
 fn applied(state: &mut State, event: &Event) -> Result<Vec<Effect>, Impossible> {
     match (event, std::mem::take(&mut state.phase)) {
         (Event::BoxesFlipped { flips }, Phase::Applying { entry, then, .. }) => {
-            survey::set_marks(state.book_mut(), flips);
+            boxes::set_marks(state.spec_state_mut(), flips);
             state.phase = if entry.is_some() {
                 Phase::Applying { flips: Vec::new(), entry, then }
             } else {
@@ -230,7 +247,7 @@ fn applied(state: &mut State, event: &Event) -> Result<Vec<Effect>, Impossible> 
             state.phase = after_applying(then);
             if let Phase::Stopped(stop) = &state.phase {
                 let stop = stop.clone();
-                return Ok(survey::finish(stop));
+                return Ok(between_iterations::finish(stop));
             }
             Ok(owed(state))
         }
@@ -265,7 +282,7 @@ pub fn owed(state: &State) -> Vec<Effect> {
             request: Box::new(attempt::observe_request(state, attempt)),
             validation: attempt.key.stage == crate::task::Stage::Final,
         }],
-        Phase::Restoring { tasks: true, .. } | Phase::Tidying { .. } => {
+        Phase::Restoring { tasks: true, .. } | Phase::RestoringTasks { .. } => {
             vec![Effect::RestoreTasks { iteration }]
         }
         Phase::Restoring { attempt, seen, .. } => vec![Effect::PutBack {
@@ -300,7 +317,7 @@ impl Phase {
             Self::Restoring { .. } => "restoring",
             Self::Checking { .. } => "checking",
             Self::Judging { .. } => "judging",
-            Self::Tidying { .. } => "tidying",
+            Self::RestoringTasks { .. } => "restoring-tasks",
             Self::Applying { .. } => "applying",
             Self::Waiting { .. } => "waiting",
             Self::Stopped(_) => "stopped",

@@ -1,36 +1,31 @@
-//! What people and other loops ask for: accept, reopen, pin, gate.
+//! What people and other loops ask for: `ralph accept`, `reopen`, `snapshot`, `gate <ID>`.
 //!
-//! Owns: the meaning of `ralph accept`, `reopen`, `snapshot` and `gate <ID>` (design §3 "People", §4 "In
-//! anybody's loop").
-//!
-//! Promises: the same bookkeeping as for ralph's own flips, marked as a person's.
-//!
-//! Refuses to know: flags, terminals, who the person is.
+//! Boxes change as in a run, only that the journal names a person.
 
+use super::begin::begin_gate;
+use super::boxes::Flips;
+use super::conclusion::{Outcome, conclude, text};
 use super::effect::Effect;
 use super::facts::{FileChange, Snapshot};
-use super::kin;
-use super::stale;
-use super::state::{By, Next, Phase, StandsFor, State};
-use super::survey::{begin_gate, opened, ticked};
-use super::verdict::{Outcome, conclude, text, with_parents};
-use crate::task::{Mark, TaskKey};
+use super::hierarchy;
+use super::invalidation;
+use super::state::{By, JudgedContent, Next, Phase, State};
+use crate::task::TaskKey;
 
 /// `ralph accept`.
 pub(super) fn accepted(state: &mut State, key: &TaskKey, reason: &str, snapshot: &Snapshot) -> Vec<Effect> {
     state.iteration += 1;
-    let stands_for = StandsFor { heads: snapshot.heads(), ..StandsFor::default() };
-    let book = state.book_mut();
-    book.family_mut(&key.family).blocked = None;
-    ticked(book, key, By::Person, stands_for.clone());
-    let mut flips = vec![(key.clone(), Mark::DONE)];
-    for family in kin::covered(book, key) {
-        let was_opened = book.family(&family).is_some_and(|known| known.opened_by.as_ref() == Some(key));
-        let Some(work) = kin::work_box(book, &family).filter(|_| was_opened) else { continue };
-        book.family_mut(&family).opened_by = None;
-        book.family_mut(&family).blocked = None;
-        ticked(book, &work, By::Person, stands_for.clone());
-        flips.push((work, Mark::DONE));
+    let content = JudgedContent::commits(snapshot.heads());
+    let spec = state.spec_state_mut();
+    let mut flips = Flips::default();
+    spec.family_mut(&key.family).blocked = None;
+    flips.tick(spec, key, By::Person, content.clone());
+    for family in hierarchy::covered(spec, key) {
+        let was_opened = spec.family(&family).is_some_and(|known| known.opened_by.as_ref() == Some(key));
+        let Some(work) = hierarchy::work_box(spec, &family).filter(|_| was_opened) else { continue };
+        spec.family_mut(&family).opened_by = None;
+        spec.family_mut(&family).blocked = None;
+        flips.tick(spec, &work, By::Person, content.clone());
     }
     by_person(state, key, "ACCEPTED BY A PERSON", reason, flips)
 }
@@ -38,20 +33,15 @@ pub(super) fn accepted(state: &mut State, key: &TaskKey, reason: &str, snapshot:
 /// `ralph reopen`.
 pub(super) fn reopened(state: &mut State, key: &TaskKey, reason: &str) -> Vec<Effect> {
     state.iteration += 1;
-    let book = state.book_mut();
-    book.family_mut(&key.family).blocked = None;
-    opened(book, key);
-    book.stage_mut(key).reasons = vec![reason.to_owned()];
-    by_person(state, key, "REOPENED BY A PERSON", reason, vec![(key.clone(), Mark::OPEN)])
+    let spec = state.spec_state_mut();
+    spec.family_mut(&key.family).blocked = None;
+    let mut flips = Flips::default();
+    flips.open(spec, key);
+    spec.stage_mut(key).reasons = vec![reason.to_owned()];
+    by_person(state, key, "REOPENED BY A PERSON", reason, flips)
 }
 
-fn by_person(
-    state: &mut State,
-    key: &TaskKey,
-    headline: &str,
-    reason: &str,
-    flips: Vec<(TaskKey, Mark)>,
-) -> Vec<Effect> {
+fn by_person(state: &mut State, key: &TaskKey, headline: &str, reason: &str, flips: Flips) -> Vec<Effect> {
     let outcome = Outcome { flips, ..Outcome::default() };
     conclude(state, key, outcome, text(headline, vec![reason.to_owned()]), true)
 }
@@ -61,8 +51,8 @@ pub(super) fn pinned(state: &mut State, family: &str, snapshot: &Snapshot) -> Ve
     state.iteration += 1;
     let iteration = state.iteration;
     let heads = snapshot.heads();
-    let book = state.book_mut();
-    let known = book.family_mut(family);
+    let spec = state.spec_state_mut();
+    let known = spec.family_mut(family);
     known.changes.everything = true;
     if known.first_iteration == 0 {
         known.first_iteration = iteration;
@@ -70,11 +60,12 @@ pub(super) fn pinned(state: &mut State, family: &str, snapshot: &Snapshot) -> Ve
     for (package, head) in &heads {
         known.changes.bases.entry(package.clone()).or_insert_with(|| head.clone());
     }
-    let stale = stale::gates_of_other_commits(book, family, &heads);
-    for key in &stale {
-        opened(book, key);
+    let mut flips = Flips::default();
+    for gate in invalidation::gates_of_other_commits(spec, family, &heads) {
+        flips.open(spec, &gate);
     }
-    let flips = with_parents(state, stale.into_iter().map(|key| (key, Mark::OPEN)).collect());
+    let heads_after = state.last_heads();
+    let flips = flips.with_parents(state.spec_state_mut(), &heads_after);
     let mut effects = vec![Effect::WriteBefore { iteration, snapshot: snapshot.clone() }];
     if !flips.is_empty() {
         state.phase = Phase::Applying { flips, entry: None, then: Next::GoOn };

@@ -1,10 +1,4 @@
-//! The state: what the fold of the journal knows.
-//!
-//! Owns: the shape of the memory of a workspace, one [`Book`] per tasks.md.
-//!
-//! Promises: everything in it came from an event; two folds of the same events are equal.
-//!
-//! Refuses to know: files, time, why a rule is as it is.
+//! The state: what the fold of the journal knows of a workspace.
 
 use super::effect::{Entry, GateOrder};
 use super::event::{Check, CheckResult, Mode, StopRequest, Validation};
@@ -23,8 +17,8 @@ pub struct State {
     pub mode: Mode,
     /// The task file of the current run, relative to the workspace.
     pub spec: String,
-    /// One book per task file.
-    pub books: BTreeMap<String, Book>,
+    /// What is known of each task file.
+    pub specs: BTreeMap<String, SpecState>,
     /// The last iteration that began; numbers never repeat.
     pub iteration: u64,
     /// Where the loop is.
@@ -68,7 +62,7 @@ pub struct Leftovers {
 
 /// What is known of one task file.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Book {
+pub struct SpecState {
     /// SHA-256 of the file with every box emptied; empty before the first reading.
     pub skeleton: String,
     /// The boxes, in document order.
@@ -124,7 +118,7 @@ pub struct StageState {
     /// Why the last attempt was rejected, or what a gate or reviewer found.
     pub reasons: Vec<String>,
     /// What the ticked box stands for.
-    pub stands_for: Option<StandsFor>,
+    pub stands_for: Option<JudgedContent>,
     /// Who ticked the box.
     pub ticked_by: Option<By>,
     /// `checks.green` passed before the box was ticked.
@@ -148,7 +142,7 @@ pub enum By {
 
 /// The content that a ticked box stands for.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct StandsFor {
+pub struct JudgedContent {
     /// HEAD of each package.
     pub heads: BTreeMap<String, Oid>,
     /// Production files among the changes reviewed; `None` when the box stands for commits only.
@@ -186,7 +180,7 @@ pub enum Phase {
         /// The attempt.
         attempt: Attempt,
         /// What was seen.
-        seen: Seen,
+        seen: Findings,
         /// tasks.md is owed.
         tasks: bool,
         /// The work tree is owed.
@@ -197,7 +191,7 @@ pub enum Phase {
         /// The attempt.
         attempt: Attempt,
         /// What was seen.
-        seen: Seen,
+        seen: Findings,
         /// Which check.
         check: Check,
         /// The packages to run it in; all of them when empty.
@@ -209,7 +203,7 @@ pub enum Phase {
         order: Box<GateOrder>,
     },
     /// tasks.md is to be put back after a gate, or after a gate that was cut short.
-    Tidying {
+    RestoringTasks {
         /// What comes after.
         then: Box<Phase>,
     },
@@ -248,7 +242,7 @@ pub struct Attempt {
 
 /// What was seen after an attempt.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Seen {
+pub struct Findings {
     /// In git.
     pub observation: Observation,
     /// In tasks.md.
@@ -278,39 +272,51 @@ pub enum Next {
 }
 
 impl State {
-    /// The book of the current task file.
-    pub fn book(&self) -> &Book {
-        static EMPTY: std::sync::LazyLock<Book> = std::sync::LazyLock::new(Book::default);
-        self.books.get(&self.spec).unwrap_or(&EMPTY)
+    /// What is known of the current task file.
+    pub fn spec_state(&self) -> &SpecState {
+        static EMPTY: std::sync::LazyLock<SpecState> = std::sync::LazyLock::new(SpecState::default);
+        self.specs.get(&self.spec).unwrap_or(&EMPTY)
+    }
+
+    /// HEAD of each package after the last attempt.
+    pub(super) fn last_heads(&self) -> BTreeMap<String, Oid> {
+        self.last_after.as_ref().map(Snapshot::heads).unwrap_or_default()
     }
 
     /// The boxes as they stand in the file now, for questions; a run takes them by an event.
     pub fn take_rows(&mut self, rows: Vec<Row>) {
-        self.book_mut().rows = rows;
+        self.spec_state_mut().rows = rows;
     }
 
     /// Looks at a task file with its boxes as they stand there now; the state is afterwards as it was.
     pub fn with_boxes<T>(&mut self, spec: &str, file: Option<&TaskFile>, look: impl FnOnce(&Self) -> T) -> T {
         let own_spec = std::mem::replace(&mut self.spec, spec.to_owned());
         let own_rows = file.map(|file| {
-            let rows = file.boxes(&self.book().rows);
-            std::mem::replace(&mut self.book_mut().rows, rows)
+            let rows = file.boxes(&self.spec_state().rows);
+            std::mem::replace(&mut self.spec_state_mut().rows, rows)
         });
         let seen = look(self);
         if let Some(rows) = own_rows {
-            self.book_mut().rows = rows;
+            self.spec_state_mut().rows = rows;
         }
         self.spec = own_spec;
         seen
     }
 
-    /// The book of the current task file, to be changed.
-    pub(super) fn book_mut(&mut self) -> &mut Book {
-        self.books.entry(self.spec.clone()).or_default()
+    /// The same, to be changed.
+    pub(super) fn spec_state_mut(&mut self) -> &mut SpecState {
+        self.specs.entry(self.spec.clone()).or_default()
     }
 }
 
-impl Book {
+impl JudgedContent {
+    /// Commits alone.
+    pub fn commits(heads: BTreeMap<String, Oid>) -> Self {
+        Self { heads, ..Self::default() }
+    }
+}
+
+impl SpecState {
     /// The row of a box.
     pub fn row(&self, key: &TaskKey) -> Option<&Row> {
         self.rows.iter().find(|row| row.key == *key)

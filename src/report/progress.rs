@@ -8,7 +8,7 @@
 //! Refuses to know: the file, who else writes there.
 
 use crate::machine::effect::{Body, Entry};
-use crate::machine::what_is_known;
+use crate::machine::survivor_details;
 use crate::mutation::{GateReport, Survivor, Verdict};
 use crate::report::plain::line;
 use std::fmt::Write as _;
@@ -97,7 +97,7 @@ pub(super) fn around(report: &GateReport) -> impl Iterator<Item = String> {
 fn survivor_line(survivor: &Survivor) -> String {
     let mutant = &survivor.mutant;
     let place = format!("{}:{}", mutant.file, mutant.line);
-    let known = what_is_known(survivor);
+    let known = survivor_details(survivor);
     plain(&format!("- survivor {place} {} — {}{known}", mutant.mutator, mutant.description))
 }
 

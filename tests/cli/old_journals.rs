@@ -56,7 +56,7 @@ fn a_journal_with_gates_before_their_turn_is_folded_to_the_boxes_of_its_run() {
         assert_eq!(std::mem::discriminant(end), std::mem::discriminant(&stop), "{name}: {end}");
         let tasks = fs_err::read(fixture(name).join("tasks.md")).unwrap();
         let written = TaskFile::parse(tasks, &Grammar::default()).rows();
-        let book = state.books.values().next().unwrap();
+        let book = state.specs.values().next().unwrap();
         for row in written {
             assert_eq!(book.is_done(&row.key), row.mark.is_done(), "{name}: {}", row.key);
         }

@@ -18,7 +18,7 @@ const TEMPLATE: Rule = Rule::error("prompt-template", "A prompt template cannot 
 
 /// The roles of required open boxes.
 pub(crate) fn needed_roles(state: &State) -> BTreeSet<Role> {
-    let open = state.book().rows.iter().filter(|row| is_required_open(row));
+    let open = state.spec_state().rows.iter().filter(|row| is_required_open(row));
     open.filter_map(|row| role_of(&row.key.stage)).collect()
 }
 

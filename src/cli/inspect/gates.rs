@@ -6,8 +6,8 @@ use super::packages::{CLASSES, Package, has_extension};
 use crate::cli::workspace::Workspace;
 use crate::config::{GateEngine, GateSettings};
 use crate::machine::choice::is_required_open;
-use crate::machine::kin;
-use crate::machine::state::{Book, State};
+use crate::machine::hierarchy;
+use crate::machine::state::{SpecState, State};
 use crate::source::text;
 use crate::source::{Kind, is_source};
 use crate::task::{Row, Stage, TaskFile, TaskKey};
@@ -58,12 +58,12 @@ pub(super) fn without_java(
     rows: &[Row],
     shown: &str,
 ) -> Option<Finding> {
-    let book = Book { rows: rows.to_vec(), ..Book::default() };
+    let book = SpecState { rows: rows.to_vec(), ..SpecState::default() };
     let named = files_by_family(file);
     let mut all = BTreeSet::new();
     let mut gates: Vec<&Row> = Vec::new();
     for row in rows.iter().filter(|row| open_java_gate(workspace, row).is_some()) {
-        if let Some(files) = files_without_java(&book, &named, &kin::covered(&book, &row.key)) {
+        if let Some(files) = files_without_java(&book, &named, &hierarchy::covered(&book, &row.key)) {
             all.extend(files);
             gates.push(row);
         }
@@ -85,7 +85,7 @@ pub(super) fn without_java(
 /// The files that covered families name: `None` unless each family names some, itself or in its parts, and
 /// none of them is compiled to classes.
 fn files_without_java<'a>(
-    book: &Book,
+    book: &SpecState,
     named: &HashMap<String, BTreeSet<&'a str>>,
     covered: &BTreeSet<String>,
 ) -> Option<BTreeSet<&'a str>> {
@@ -141,14 +141,15 @@ fn files_in(words: &str) -> impl Iterator<Item = &str> {
 
 /// Open gates over work that was done before ralph ran: nobody knows what it changed.
 pub(super) fn of_old_work(state: &State, shown: &str) -> Vec<Finding> {
-    let book = state.book();
+    let book = state.spec_state();
     let is_old = |(family, work): &(String, TaskKey)| {
         book.is_done(work) && book.family(family).is_none_or(|known| known.changes.is_empty())
     };
     let has_only_old = |row: &&Row| {
-        let families = kin::covered(book, &row.key).into_iter();
-        let mut works =
-            families.filter_map(|family| Some((family.clone(), kin::work_box(book, &family)?))).peekable();
+        let families = hierarchy::covered(book, &row.key).into_iter();
+        let mut works = families
+            .filter_map(|family| Some((family.clone(), hierarchy::work_box(book, &family)?)))
+            .peekable();
         works.peek().is_some() && works.all(|work| is_old(&work))
     };
     let gates = book.rows.iter().filter(|row| row.key.stage.is_gate() && is_required_open(row));

@@ -49,7 +49,7 @@ impl<'a> Inspection<'a> {
         let state = if file.is_ok() { workspace.read_state() } else { workspace.read_journal() };
         let state = state.map_err(|fault| Box::new(of_journal(fault)));
         let rows = match (&state, &file) {
-            (Ok(state), _) => state.book().rows.clone(),
+            (Ok(state), _) => state.spec_state().rows.clone(),
             (Err(_), Ok(read)) => read.file.boxes(&[]),
             (Err(_), Err(_)) => Vec::new(),
         };

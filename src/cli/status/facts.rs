@@ -14,7 +14,7 @@ use serde_json::{Map, Value, json};
 
 /// The object.
 pub(super) fn facts(state: &State, board: &Board) -> Value {
-    let rows: Vec<Value> = state.book().rows.iter().map(|row| row_facts(state, board, row)).collect();
+    let rows: Vec<Value> = state.spec_state().rows.iter().map(|row| row_facts(state, board, row)).collect();
     let families: Vec<Value> = board.families.iter().map(|line| family(state, board, line)).collect();
     let gates: Map<String, Value> =
         board.gates.iter().map(|gate| (gate.name.clone(), gate.says.iter().copied().collect())).collect();
@@ -41,13 +41,13 @@ pub(super) fn facts(state: &State, board: &Board) -> Value {
 
 /// The box as people name it: by its id, or by its words where it has none (`family` tells two of those apart).
 fn name(state: &State, key: &TaskKey) -> String {
-    let words = || state.book().row(key).map(|row| row.text.clone());
+    let words = || state.spec_state().row(key).map(|row| row.text.clone());
     let words = if key.has_id() { None } else { words() };
     words.unwrap_or_else(|| key.to_string())
 }
 
 fn row_facts(state: &State, board: &Board, row: &Row) -> Value {
-    let book = state.book();
+    let book = state.spec_state();
     let stage = book.stage(&row.key);
     json!({
         "task": name(state, &row.key),
@@ -110,7 +110,7 @@ fn current(state: &State, board: &Board) -> Value {
 }
 
 fn next(state: &State, next: &Choice) -> Value {
-    let line = |key: &TaskKey| state.book().row(key).map(|row| row.line);
+    let line = |key: &TaskKey| state.spec_state().row(key).map(|row| row.line);
     match next {
         Choice::Take(key) => {
             json!({ "task": name(state, key), "stage": key.stage, "line": line(key), "done": false, "reasons": [] })

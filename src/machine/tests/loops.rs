@@ -70,7 +70,7 @@ fn state_of(text: &str) -> State {
 fn the_first_open_required_eligible_box_in_document_order_is_chosen() {
     let all = CHOICES.iter().map(|case| (false, case)).chain(OPTIONAL.iter().map(|case| (true, case)));
     for (optional, (text, expected)) in all {
-        let chosen = match choose(state_of(text).book(), optional) {
+        let chosen = match choose(state_of(text).spec_state(), optional) {
             Choice::Take(key) => key.to_string(),
             Choice::AllDone => "done".to_owned(),
             Choice::Stuck(reasons) => {

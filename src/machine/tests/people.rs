@@ -20,7 +20,7 @@ fn what_a_person_ticked_before_the_first_run_stands_and_is_a_persons() {
     let mut sim = Sim::new("- [x] 1. a\n- [ ] 2. b\n");
     sim.agent(Act::commits(&[WORK]));
     assert_eq!(sim.run(), Stop::AllDone);
-    let by = |sim: &Sim, name: &str| sim.state.book().stage(&sim.key(name)).unwrap().ticked_by;
+    let by = |sim: &Sim, name: &str| sim.state.spec_state().stage(&sim.key(name)).unwrap().ticked_by;
     assert_eq!(by(&sim, "1."), Some(By::Person));
     assert_eq!(by(&sim, "2."), Some(By::Ralph));
 }
@@ -51,7 +51,7 @@ fn an_accepted_gate_ticks_the_work_that_its_fail_opened() {
     sim.verb(&Event::BoxAccepted { key, reason: "equivalent".into(), snapshot });
     assert_eq!(sim.boxes(), "1.x 1.PITESTx");
     assert_eq!(sim.log.last().unwrap(), "1.PITEST ACCEPTED BY A PERSON");
-    let by = sim.state.book().stage(&sim.key("1.")).unwrap().ticked_by;
+    let by = sim.state.spec_state().stage(&sim.key("1.")).unwrap().ticked_by;
     assert_eq!(by, Some(By::Person));
 }
 

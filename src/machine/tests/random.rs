@@ -99,7 +99,7 @@ proptest! {
             let ticked = what == "ticked";
             prop_assert_ne!(told.insert(name.to_owned(), ticked), Some(ticked), "{} twice", words);
         }
-        for row in &sim.state.book().rows {
+        for row in &sim.state.spec_state().rows {
             let name = row.key.to_string();
             prop_assert_eq!(row.mark.is_done(), told.get(&name) == Some(&true), "{}", name);
         }

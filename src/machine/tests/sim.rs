@@ -330,7 +330,7 @@ impl Sim {
     }
 
     fn finish_agent(&mut self) -> Event {
-        let stands = |sim: &Self, name: &str| sim.state.book().is_done(&sim.key(name));
+        let stands = |sim: &Self, name: &str| sim.state.spec_state().is_done(&sim.key(name));
         let mut ticks = std::mem::take(&mut self.act.ticks);
         ticks.retain(|(name, mark)| stands(self, name) != mark.is_done());
         self.act.ticks = ticks;
@@ -445,13 +445,13 @@ impl Sim {
     pub(super) fn tasks(&self) -> TasksSeen {
         let file = TaskFile::parse(self.text.clone(), &Grammar::default());
         let skeleton = digest(&file.skeleton());
-        let book = self.state.book();
+        let spec = self.state.spec_state();
         let rows = file.rows();
         let problems = file.problems().into_iter().map(|problem| problem.message).collect();
-        if book.skeleton == skeleton {
+        if spec.skeleton == skeleton {
             let marks = rows
                 .iter()
-                .zip(&book.rows)
+                .zip(&spec.rows)
                 .filter(|(now, known)| now.mark != known.mark)
                 .map(|(now, _)| (now.key.clone(), now.mark))
                 .collect();

@@ -118,7 +118,7 @@ fn a_pinned_family_opens_the_gates_over_it_that_judged_other_commits() {
     let (key, snapshot) = (sim.key("END.PITEST"), sim.snapshot());
     sim.gate(fail(&["src/main/A"]));
     sim.verb(&Event::GateRequested { key, snapshot, changes: None });
-    assert_eq!(sim.state.book().row(&sim.key("2.")).unwrap().mark, Mark::OPEN);
+    assert_eq!(sim.state.spec_state().row(&sim.key("2.")).unwrap().mark, Mark::OPEN);
 }
 
 #[test]

@@ -14,10 +14,9 @@ pub use standing::Standing;
 use super::plain::line;
 use super::spent::{Now, SpecSpent, Spent};
 use super::width::steady;
-use crate::machine::backing::is_commit_only;
-use crate::machine::choice::Choice;
-use crate::machine::state::{Book, By, Phase, StageState, State};
-use crate::machine::survey;
+use crate::machine::choice::{self, Choice};
+use crate::machine::commit_only::is_commit_only;
+use crate::machine::state::{By, Phase, SpecState, StageState, State};
 use crate::task::{Row, Stage, TaskKey};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -145,7 +144,7 @@ pub struct Beside {
 impl Board {
     /// The board of the state's current task file.
     pub fn new(state: &State, spent: &Spent, beside: Beside) -> Self {
-        let book = state.book();
+        let book = state.spec_state();
         let holder = beside.holder.map(|holder| line(&holder, 200));
         let current = holder.as_ref().and_then(|_| spent.now()).filter(|now| book.row(&now.key).is_some());
         let current = current.cloned();
@@ -167,7 +166,7 @@ impl Board {
             stages: stages(book),
             gates: gates(&families),
             families,
-            next: survey::next(book, state.policy.optional, goes_on),
+            next: choice::next(book, state.policy.optional, goes_on),
             why: why(state, holder.is_some()),
             holder,
             current,
@@ -211,7 +210,7 @@ fn why(state: &State, held: bool) -> Option<String> {
 }
 
 /// The stages that occur. Where the file names gates in an order of its own, that order is kept.
-fn stages(book: &Book) -> Vec<Stage> {
+fn stages(book: &SpecState) -> Vec<Stage> {
     let rank = |stage: &Stage| match stage {
         Stage::TestFirst => 0,
         Stage::Implementation => 1,
@@ -230,7 +229,7 @@ fn stages(book: &Book) -> Vec<Stage> {
 
 /// What a book's families look like.
 struct Lines<'a> {
-    book: &'a Book,
+    book: &'a SpecState,
     /// Reworks that a family may have.
     rework: u32,
     spent: &'a SpecSpent,

@@ -33,8 +33,8 @@ pub(crate) fn state(tasks: &str) -> State {
     let grammar = Grammar::new(vec!["PITEST".into(), "LINT".into()], None);
     let rows = TaskFile::parse(tasks, &grammar).rows();
     let spec = "tasks.md".to_owned();
-    let books = BTreeMap::from([(spec.clone(), Book { rows, ..Book::default() })]);
-    State { spec, books, ..State::default() }
+    let specs = BTreeMap::from([(spec.clone(), SpecState { rows, ..SpecState::default() })]);
+    State { spec, specs, ..State::default() }
 }
 
 pub(crate) fn key(family: &str, stage: &str) -> TaskKey {
@@ -42,7 +42,7 @@ pub(crate) fn key(family: &str, stage: &str) -> TaskKey {
 }
 
 fn change(state: &mut State, family: &str, act: impl FnOnce(&mut crate::machine::state::Family)) {
-    let book = state.books.get_mut("tasks.md").unwrap();
+    let book = state.specs.get_mut("tasks.md").unwrap();
     act(book.families.entry(family.into()).or_default());
 }
 

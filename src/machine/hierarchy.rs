@@ -1,39 +1,36 @@
-//! Who belongs to whom: parents, children, and the families that a stage covers.
+//! Relations between families: parents, children, and the families that a gate or review covers.
 //!
-//! Owns: the relations between families that follow from the rows (design §1 "family", §4 "wider reach").
-//!
-//! Promises: no cycle in a hostile file can hang it; the answers depend on the rows alone.
-//!
-//! Refuses to know: what was tried, what is ticked, why somebody asks.
+//! No circle in a hostile file can hang it; the answers depend on the rows alone, those on changes on the families'.
 
-use super::state::Book;
+use super::facts::Accumulated;
+use super::state::{Family, SpecState};
 use crate::task::{Row, Stage, TaskKey};
 use std::collections::BTreeSet;
 
 /// The families above, nearest first.
-pub fn ancestors(book: &Book, family: &str) -> Vec<String> {
+pub fn ancestors(spec: &SpecState, family: &str) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
-    let mut at = parent_of(book, family);
+    let mut at = parent_of(spec, family);
     while let Some(parent) = at {
         if parent == family || found.contains(&parent) {
             break;
         }
-        at = parent_of(book, &parent);
+        at = parent_of(spec, &parent);
         found.push(parent);
     }
     found
 }
 
-fn parent_of(book: &Book, family: &str) -> Option<String> {
-    book.family_rows(family).find_map(|row| row.parent.clone())
+fn parent_of(spec: &SpecState, family: &str) -> Option<String> {
+    spec.family_rows(family).find_map(|row| row.parent.clone())
 }
 
 /// The families below, at any depth.
-pub fn descendants(book: &Book, family: &str) -> BTreeSet<String> {
+pub fn descendants(spec: &SpecState, family: &str) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     let mut open = vec![family];
     while let Some(parent) = open.pop() {
-        for row in &book.rows {
+        for row in &spec.rows {
             let is_child = row.parent.as_deref() == Some(parent) && row.key.family != family;
             if is_child && found.insert(row.key.family.clone()) {
                 open.push(&row.key.family);
@@ -55,14 +52,14 @@ fn is_number(text: &str) -> bool {
 
 /// The families whose changes a stage stands for: its own and those below it; for a gate of wider reach
 /// those of its heading, or all.
-pub fn covered(book: &Book, key: &TaskKey) -> BTreeSet<String> {
+pub fn covered(spec: &SpecState, key: &TaskKey) -> BTreeSet<String> {
     if !is_wider(key) {
-        let mut families = descendants(book, &key.family);
+        let mut families = descendants(spec, &key.family);
         families.insert(key.family.clone());
         return families;
     }
-    let group = if key.family == "END" { None } else { book.row(key).map(|row| row.group) };
-    book.rows
+    let group = if key.family == "END" { None } else { spec.row(key).map(|row| row.group) };
+    spec.rows
         .iter()
         .filter(|row| !is_wider(&row.key) && row.key.stage != Stage::Final)
         .filter(|row| group.is_none_or(|group| row.group == group))
@@ -71,8 +68,8 @@ pub fn covered(book: &Book, key: &TaskKey) -> BTreeSet<String> {
 }
 
 /// The ticked or open gates of wider reach that stand over a family.
-pub fn wider_gates<'a>(book: &'a Book, family: &str) -> Vec<&'a Row> {
-    book.rows.iter().filter(|row| is_wider(&row.key) && covered(book, &row.key).contains(family)).collect()
+pub fn wider_gates<'a>(spec: &'a SpecState, family: &str) -> Vec<&'a Row> {
+    spec.rows.iter().filter(|row| is_wider(&row.key) && covered(spec, &row.key).contains(family)).collect()
 }
 
 /// A box with its place: `tasks.md:12: 2.PITEST`.
@@ -81,32 +78,44 @@ pub fn named(row: &Row) -> String {
 }
 
 /// Where the work of a family stands, and why it is blocked; a whole sentence.
-pub fn blocked_by(book: &Book, family: &str, why: &str) -> String {
-    let row = work_box(book, family).and_then(|key| book.row(&key));
-    match row.or_else(|| book.family_rows(family).next()) {
+pub fn blocked_by(spec: &SpecState, family: &str, why: &str) -> String {
+    let row = work_box(spec, family).and_then(|key| spec.row(&key));
+    match row.or_else(|| spec.family_rows(family).next()) {
         Some(row) => format!("{} is blocked: {why}", named(row)),
         None => format!("{family} is blocked: {why}"),
     }
 }
 
 /// The box that rework opens: the implementation, or INTEG where a family has only that.
-pub fn work_box(book: &Book, family: &str) -> Option<TaskKey> {
+pub fn work_box(spec: &SpecState, family: &str) -> Option<TaskKey> {
     [Stage::Implementation, Stage::Integ]
         .into_iter()
         .map(|stage| TaskKey { family: family.to_owned(), stage })
-        .find(|key| book.row(key).is_some())
+        .find(|key| spec.row(key).is_some())
 }
 
 /// The stages of a family that come before one of them: TEST-FIRST, implementation, then as the file has
 /// them.
-pub fn earlier<'a>(book: &'a Book, row: &'a Row) -> impl Iterator<Item = &'a Row> {
+pub fn earlier<'a>(spec: &'a SpecState, row: &'a Row) -> impl Iterator<Item = &'a Row> {
     let rank = |stage: &Stage| match stage {
         Stage::TestFirst => 0,
         Stage::Implementation => 1,
         _ => 2,
     };
-    let family = || book.family_rows(&row.key.family).enumerate();
+    let family = || spec.family_rows(&row.key.family).enumerate();
     let at = family().find(|(_, other)| other.key == row.key).map_or(usize::MAX, |(at, _)| at);
     let own = (rank(&row.key.stage), at);
     family().filter(move |(at, other)| (rank(&other.key.stage), *at) < own).map(|(_, other)| other)
+}
+
+/// The sum of the changes of all families that a stage covers, the earliest first.
+pub fn covered_changes(spec: &SpecState, key: &TaskKey) -> Accumulated {
+    let mut families: Vec<&Family> =
+        covered(spec, key).iter().filter_map(|family| spec.family(family)).collect();
+    families.sort_by_key(|family| family.first_iteration);
+    let mut sum = Accumulated::default();
+    for family in families {
+        sum.join(&family.changes);
+    }
+    sum
 }

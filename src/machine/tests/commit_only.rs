@@ -1,13 +1,13 @@
 //! What stands behind a tick, remembered from the tick to its end.
 
 use super::sim::{Act, Sim};
-use crate::machine::backing::is_commit_only;
+use crate::machine::commit_only::is_commit_only;
 use crate::machine::event::Event;
 use crate::machine::policy::Policy;
 use crate::task::{Stage, TaskKey};
 
 fn is_commit_only_of(sim: &Sim, family: &str) -> bool {
-    is_commit_only(sim.state.book(), &TaskKey { family: family.into(), stage: Stage::Implementation })
+    is_commit_only(sim.state.spec_state(), &TaskKey { family: family.into(), stage: Stage::Implementation })
 }
 
 fn work() -> Act {
@@ -31,7 +31,7 @@ fn a_tick_after_green_is_forgotten_with_the_box_and_a_persons_tick_has_none() {
     let mut sim = Sim::with("- [ ] 1. A\n", Policy { green: true, ..Policy::default() });
     sim.agent(work()).check(true).run();
     sim.verb(&Event::BoxReopened { key: key.clone(), reason: "wrong".into() });
-    assert!(!sim.state.book().stage(&key).is_some_and(|stage| stage.green));
+    assert!(!sim.state.spec_state().stage(&key).is_some_and(|stage| stage.green));
     sim.start(Policy::default(), &[]);
     sim.agent(Act::commits(&[("src/main/A.java", "b\n")])).run();
     assert_eq!(sim.text, "- [x] 1. A\n");

@@ -1,33 +1,26 @@
-//! What stands behind a tick.
-//!
-//! Owns: which ticked box nothing but a commit stands behind.
-//!
-//! Promises: a function of the book alone; a box of which nothing is known, or that a person ticked, is never
-//! said to have a commit behind it.
-//!
-//! Refuses to know: how people are told.
+//! Which ticked boxes have no evidence but a commit.
 
-use super::kin;
-use super::state::{Book, By};
+use super::hierarchy;
+use super::state::{By, SpecState};
 use crate::task::{Row, Stage, TaskKey, parents};
 
-/// True for work that ralph ticked for its commits alone: `checks.green` was not asked, and the task file has
-/// no TEST-FIRST of its family and no gate or review over it, neither its own nor one of a family above, nor
-/// one of wider reach. A parent that was ticked with its last child stands for its children, not for a commit.
-pub fn is_commit_only(book: &Book, key: &TaskKey) -> bool {
+/// True for work that ralph ticked for its commits alone: `checks.green` did not run, and the task file has no
+/// TEST-FIRST in its family and no gate or review over it (its own, of a family above, of wider reach). A parent is
+/// ticked for its children.
+pub fn is_commit_only(spec: &SpecState, key: &TaskKey) -> bool {
     let is_work = matches!(key.stage, Stage::Implementation | Stage::Integ);
-    let by_commit = book.stage(key).is_some_and(|stage| stage.ticked_by == Some(By::Ralph) && !stage.green);
-    let is_parent = || parents(&book.rows).contains(key.family.as_str());
-    is_work && by_commit && book.is_done(key) && !is_parent() && !is_judged(book, key)
+    let by_commit = spec.stage(key).is_some_and(|stage| stage.ticked_by == Some(By::Ralph) && !stage.green);
+    let is_parent = || parents(&spec.rows).contains(key.family.as_str());
+    is_work && by_commit && spec.is_done(key) && !is_parent() && !is_judged(spec, key)
 }
 
-fn is_judged(book: &Book, key: &TaskKey) -> bool {
+fn is_judged(spec: &SpecState, key: &TaskKey) -> bool {
     let judges = |row: &Row| row.key.stage.is_gate() || row.key.stage.is_review();
-    let mut families = kin::ancestors(book, &key.family);
+    let mut families = hierarchy::ancestors(spec, &key.family);
     families.push(key.family.clone());
-    book.family_rows(&key.family).any(|row| row.key.stage == Stage::TestFirst)
-        || book.rows.iter().any(|row| judges(row) && families.contains(&row.key.family))
-        || !kin::wider_gates(book, &key.family).is_empty()
+    spec.family_rows(&key.family).any(|row| row.key.stage == Stage::TestFirst)
+        || spec.rows.iter().any(|row| judges(row) && families.contains(&row.key.family))
+        || !hierarchy::wider_gates(spec, &key.family).is_empty()
 }
 
 #[cfg(test)]
@@ -35,19 +28,19 @@ mod tests {
     use super::*;
     use crate::task::{Grammar, TaskFile};
 
-    fn book(tasks: &str, id: &str, by: Option<By>, green: bool) -> (Book, TaskKey) {
+    fn spec(tasks: &str, id: &str, by: Option<By>, green: bool) -> (SpecState, TaskKey) {
         let grammar = Grammar::new(vec!["PITEST".into()], None);
         let rows = TaskFile::parse(tasks, &grammar).rows();
-        let mut book = Book { rows, ..Book::default() };
-        let key = book.rows.iter().find(|row| row.key.to_string() == id).unwrap().key.clone();
-        let stage = book.stage_mut(&key);
+        let mut spec = SpecState { rows, ..SpecState::default() };
+        let key = spec.rows.iter().find(|row| row.key.to_string() == id).unwrap().key.clone();
+        let stage = spec.stage_mut(&key);
         stage.ticked_by = by;
         stage.green = green;
-        (book, key)
+        (spec, key)
     }
 
     #[test]
-    fn commit_only_is_said_of_work_that_nothing_else_stands_behind() {
+    fn commit_only_is_work_without_any_other_evidence() {
         let ralph = Some(By::Ralph);
         for (tasks, id, by, green, expected) in [
             ("- [x] 1. A\n", "1.", ralph, false, true),
@@ -79,8 +72,8 @@ mod tests {
             ("- [x] 1. A\n- [x] 1.PITEST G\n", "1.PITEST", ralph, false, false),
             ("- [x] FINAL F\n", "FINAL", ralph, false, false),
         ] {
-            let (book, key) = book(tasks, id, by, green);
-            assert_eq!(is_commit_only(&book, &key), expected, "{tasks}{id} {by:?} {green}");
+            let (spec, key) = spec(tasks, id, by, green);
+            assert_eq!(is_commit_only(&spec, &key), expected, "{tasks}{id} {by:?} {green}");
         }
     }
 }

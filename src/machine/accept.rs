@@ -1,0 +1,129 @@
+//! What an accepted attempt leads to: its box is ticked, boxes that stand for older content are opened.
+
+use super::boxes::Flips;
+use super::conclusion::{Outcome, conclude, set_verdict, text};
+use super::consequences::notes;
+use super::decide::count;
+use super::effect::Effect;
+use super::event::{Check, Validation};
+use super::facts::{FileStatus, KeptFile, Observation};
+use super::invalidation;
+use super::state::{By, Findings, JudgedContent, State};
+use crate::source::Kind;
+use crate::task::{Stage, TaskKey};
+
+/// The evidence of an attempt sufficed, or a reviewer passed the work.
+pub(super) fn accept(state: &mut State, key: &TaskKey, seen: &Findings, moved: bool) -> Vec<Effect> {
+    let observation = &seen.observation;
+    let verdict = key.stage.is_review() && set_verdict(state, key, "PASS");
+    let content = judged_content(&key.stage, observation);
+    let mut flips = Flips::default();
+    flips.tick(state.spec_state_mut(), key, By::Ralph, content);
+    state.spec_state_mut().stage_mut(key).green = matches!(seen.check, Some((Check::Green, _)));
+    match key.stage {
+        Stage::TestFirst => freeze(state, key, observation),
+        Stage::Implementation => {
+            for outdated in invalidation::outdated(state, &key.family, observation) {
+                flips.open(state.spec_state_mut(), &outdated);
+            }
+        }
+        _ => {}
+    }
+    let headline = match key.stage {
+        Stage::ReqCheck | Stage::PreCr => format!("{} PASS", key.stage.word()),
+        _ => "ACCEPTED".to_owned(),
+    };
+    let mut lines = Vec::new();
+    if !key.stage.is_review() {
+        lines.push(evidence_line(seen));
+    }
+    lines.extend(notes(seen));
+    let outcome = Outcome { flips, ..Outcome::default() };
+    conclude(state, key, outcome, text(headline, lines), moved || verdict)
+}
+
+fn evidence_line(seen: &Findings) -> String {
+    let files = count(seen.observation.stage.len() as u64, "changed file");
+    match &seen.check {
+        Some((check, _)) => format!("Evidence: {files}; checks.{} agreed.", check.word()),
+        None => format!("Evidence: {files}; no check beyond the commit."),
+    }
+}
+
+/// The final gate: no model, only the report's cells and the boxes.
+pub(super) fn final_gate(
+    state: &mut State,
+    key: &TaskKey,
+    validation: &Validation,
+    moved: bool,
+) -> Vec<Effect> {
+    let open: Vec<String> = state
+        .spec_state()
+        .rows
+        .iter()
+        .filter(|row| row.key != *key && super::choice::is_required_open(row))
+        .map(|row| row.key.to_string())
+        .collect();
+    let cells = format!("{} PASS, {} FAIL, {} UNKNOWN", validation.pass, validation.fail, validation.unknown);
+    if !open.is_empty() {
+        let lines = vec![format!("The report has {cells}; still open: {}.", open.join(", "))];
+        return conclude(state, key, Outcome::default(), text("FINAL WAITS", lines), moved);
+    }
+    let complete = validation.fail == 0 && validation.unknown == 0;
+    let content = JudgedContent::commits(state.last_heads());
+    let mut flips = Flips::default();
+    flips.tick(state.spec_state_mut(), key, By::Ralph, content);
+    let mut lines = vec![format!("The report has {cells}.")];
+    if !complete {
+        let mut gaps = validation.gaps.clone();
+        if gaps.is_empty() {
+            gaps.push("the report has no cell that says PASS, FAIL or UNKNOWN".to_owned());
+        }
+        lines.extend(gaps.iter().map(|gap| format!("- {gap}")));
+        state.spec_state_mut().gaps = gaps;
+    }
+    let headline = if complete { "COMPLETE" } else { "COMPLETE-WITH-GAPS" };
+    conclude(state, key, Outcome { flips, ..Outcome::default() }, text(headline, lines), moved)
+}
+
+/// The content that a box stands for once it is ticked: a reviewer's the files that it saw, others' the commits.
+fn judged_content(stage: &Stage, observation: &Observation) -> JudgedContent {
+    let commits = JudgedContent::commits(observation.after.heads());
+    if !stage.is_review() {
+        return commits;
+    }
+    let of_kind = |kind: Kind| observation.family.iter().filter(move |change| change.kind == kind);
+    let production =
+        of_kind(Kind::Production).map(|change| (change.full_path(), change.new.clone())).collect();
+    let tests = of_kind(Kind::Test)
+        .filter_map(|change| {
+            Some(KeptFile {
+                package: change.package.clone(),
+                path: change.path.clone(),
+                base: None,
+                blob: change.new.clone()?,
+            })
+        })
+        .collect();
+    JudgedContent { production: Some(production), tests, ..commits }
+}
+
+/// The lines that TEST-FIRST wrote stay until a gate or reviewer has failed.
+fn freeze(state: &mut State, key: &TaskKey, observation: &Observation) {
+    let family = state.spec_state_mut().family_mut(&key.family);
+    family.tests_written = Some(observation.stage_tests);
+    for change in &observation.stage {
+        if change.kind != Kind::Test || change.status == FileStatus::Deleted {
+            continue;
+        }
+        let Some(blob) = change.new.clone() else { continue };
+        let before = family
+            .frozen
+            .iter()
+            .position(|kept| kept.package == change.package && kept.path == change.path)
+            .map(|at| family.frozen.remove(at));
+        let base = before.map_or_else(|| change.old.clone(), |kept| kept.base);
+        let (package, path) = (change.package.clone(), change.path.clone());
+        family.frozen.push(KeptFile { package, path, base, blob });
+    }
+}

@@ -1,0 +1,109 @@
+//! The beginning of an iteration: what an agent is started for, what a gate is asked to judge.
+
+use super::effect::{AgentOrder, Effect, GateOrder};
+use super::facts::{FileChange, Snapshot, full_path};
+use super::hierarchy::{self, covered_changes};
+use super::state::{Phase, SpecState, State};
+use crate::task::{Row, Stage, TaskKey};
+use std::collections::BTreeSet;
+
+/// Begins an iteration on a box.
+pub(super) fn begin(
+    state: &mut State,
+    key: &TaskKey,
+    snapshot: &Snapshot,
+    leftovers: Vec<String>,
+) -> Vec<Effect> {
+    if key.stage.is_gate() {
+        return begin_gate(state, key, snapshot, None);
+    }
+    state.iteration += 1;
+    let iteration = state.iteration;
+    let mut effects = vec![Effect::WriteBefore { iteration, snapshot: snapshot.clone() }];
+    if key.stage == Stage::Final {
+        effects.push(Effect::SetReportAside { iteration });
+    }
+    let spec = state.spec_state();
+    let row = spec.row(key);
+    let stage = spec.stage(key);
+    let order = AgentOrder {
+        iteration,
+        key: key.clone(),
+        text: row.map(|row| words(spec, row)).unwrap_or_default(),
+        line: row.map_or(0, |row| row.line),
+        attempt: stage.map_or(0, |stage| stage.attempts) + 1,
+        reasons: stage.map(|stage| stage.reasons.clone()).unwrap_or_default(),
+        leftovers,
+        changes: covered_changes(spec, key)
+            .touched
+            .iter()
+            .flat_map(|(package, paths)| paths.iter().map(|path| full_path(package, path)))
+            .collect(),
+    };
+    state.phase = Phase::Attempting { key: key.clone(), before: snapshot.clone(), process: None };
+    effects.push(Effect::StartAgent(Box::new(order)));
+    effects
+}
+
+/// What a box asks for: the text of its line, or of its task's line if it has none, as stages that ralph wrote.
+fn words(spec: &SpecState, row: &Row) -> String {
+    if !row.text.is_empty() {
+        return row.text.clone();
+    }
+    let work = hierarchy::work_box(spec, &row.key.family).and_then(|key| spec.row(&key));
+    work.map(|work| work.text.clone()).unwrap_or_default()
+}
+
+/// Begins a gate's iteration.
+pub(super) fn begin_gate(
+    state: &mut State,
+    key: &TaskKey,
+    snapshot: &Snapshot,
+    changes: Option<Vec<FileChange>>,
+) -> Vec<Effect> {
+    state.iteration += 1;
+    let order = Box::new(gate_order(state, key, snapshot, changes));
+    let effects = vec![
+        Effect::WriteBefore { iteration: order.iteration, snapshot: snapshot.clone() },
+        Effect::RunGate(order.clone()),
+    ];
+    state.phase = Phase::Judging { order };
+    effects
+}
+
+/// What a gate is asked to judge now.
+fn gate_order(
+    state: &State,
+    key: &TaskKey,
+    snapshot: &Snapshot,
+    changes: Option<Vec<FileChange>>,
+) -> GateOrder {
+    let spec = state.spec_state();
+    let stage = spec.stage(key);
+    let covered = hierarchy::covered(spec, key);
+    GateOrder {
+        iteration: state.iteration,
+        key: key.clone(),
+        name: key.stage.word().to_owned(),
+        snapshot: snapshot.clone(),
+        accumulated: covered_changes(spec, key),
+        changes,
+        former_targets: stage.map(|stage| stage.targets.clone()).unwrap_or_default(),
+        changed_since_fail: changed_since(spec, &covered, stage.and_then(|stage| stage.failed_at)),
+        no_tests_written: covered.iter().any(|family| {
+            spec.family(family).is_some_and(|family| family.tests_written == Some(0))
+                && spec.is_done(&TaskKey { family: family.clone(), stage: Stage::TestFirst })
+        }),
+    }
+}
+
+fn changed_since(spec: &SpecState, families: &BTreeSet<String>, failed_at: Option<u64>) -> BTreeSet<String> {
+    let Some(failed_at) = failed_at else { return BTreeSet::new() };
+    families
+        .iter()
+        .filter_map(|family| spec.family(family))
+        .flat_map(|family| &family.last_touch)
+        .filter(|(_, iteration)| **iteration > failed_at)
+        .map(|(path, _)| path.clone())
+        .collect()
+}

@@ -1,0 +1,111 @@
+//! Between iterations: people's edits and leftovers, then the next iteration or the end of the run.
+//!
+//! A person's edit is obeyed and recorded; nothing begins on a work tree that a person left dirty.
+
+use super::begin::begin;
+use super::boxes::take_over;
+use super::choice::{Choice, next, stuck};
+use super::effect::Effect;
+use super::event::{Mode, StopRequest, TasksSeen};
+use super::facts::{Dirt, PackageState, Snapshot, full_path};
+use super::state::{By, Leftovers, Phase, State};
+use super::stop::Stop;
+use crate::task::TaskKey;
+use std::collections::BTreeMap;
+
+/// tasks.md and the packages were read.
+pub(super) fn surveyed(state: &mut State, tasks: &TasksSeen, snapshot: &Snapshot) -> Vec<Effect> {
+    if !tasks.problems.is_empty() {
+        return finish(Stop::Refused { problems: tasks.problems.clone() });
+    }
+    take_over(state, tasks, By::Person, &snapshot.heads());
+    if state.mode == Mode::Verb {
+        return Vec::new();
+    }
+    let foreign = foreign_dirt(state, snapshot);
+    if !foreign.is_empty() {
+        return finish(Stop::Dirty { files: foreign });
+    }
+    let stop = match next(state.spec_state(), state.policy.optional, state.policy.go_on_when_blocked) {
+        Choice::Take(key) => match reason_to_stop(state) {
+            None => return begin_or_clear(state, &key, snapshot),
+            Some(stop) => stop,
+        },
+        Choice::Stuck(reasons) => stuck(state.spec_state(), reasons),
+        Choice::AllDone if state.spec_state().gaps.is_empty() => Stop::AllDone,
+        Choice::AllDone => Stop::Gaps { gaps: state.spec_state().gaps.clone() },
+    };
+    finish(stop)
+}
+
+/// The end of a run. Hooks are called first, but not for a run that could not begin: whoever started it sees why.
+pub(super) fn finish(stop: Stop) -> Vec<Effect> {
+    let event = match stop {
+        Stop::AllDone | Stop::Gaps { .. } => "done",
+        Stop::Blocked { .. } | Stop::Stuck { .. } => "blocked",
+        Stop::Refused { .. } | Stop::Dirty { .. } => return vec![Effect::Finish(stop)],
+        _ => "stop",
+    };
+    vec![Effect::Notify { event, task: String::new(), why: stop.to_string() }, Effect::Finish(stop)]
+}
+
+fn reason_to_stop(state: &State) -> Option<Stop> {
+    let run = &state.run;
+    match state.stopping {
+        Some(StopRequest::Signal { signal }) => return Some(Stop::Interrupted { signal }),
+        Some(StopRequest::Wall) => return Some(Stop::Wall),
+        None => {}
+    }
+    if state.policy.iterations.is_some_and(|limit| run.iterations >= limit) {
+        return Some(Stop::Iterations { count: run.iterations });
+    }
+    (run.idle >= state.policy.idle_iterations).then_some(Stop::NoProgress { iterations: run.idle })
+}
+
+/// Tracked changes that were not there after the last attempt: a person's.
+fn foreign_dirt(state: &State, snapshot: &Snapshot) -> Vec<String> {
+    let known = |package: &PackageState| {
+        state.last_after.as_ref().and_then(|after| after.package(&package.name)).map(|seen| &seen.dirt)
+    };
+    snapshot
+        .packages
+        .iter()
+        .flat_map(|package| {
+            package
+                .dirt
+                .iter()
+                .filter(move |dirt| known(package).is_none_or(|seen| !seen.contains(dirt)))
+                .map(|dirt| full_path(&package.name, &dirt.path))
+        })
+        .collect()
+}
+
+fn begin_or_clear(state: &mut State, key: &TaskKey, snapshot: &Snapshot) -> Vec<Effect> {
+    let left = still_left(state.leftovers.as_ref(), snapshot);
+    if left.is_empty() {
+        state.leftovers = None;
+    } else if state.leftovers.as_ref().is_some_and(|leftovers| leftovers.key != *key) {
+        state.phase = Phase::Clearing { leftovers: left };
+        return super::owed(state);
+    }
+    let left = left
+        .iter()
+        .flat_map(|(package, dirt)| dirt.iter().map(move |dirt| full_path(package, &dirt.path)))
+        .collect();
+    begin(state, key, snapshot, left)
+}
+
+/// The leftovers that are still in the work tree, by package, as they are there now.
+pub(super) fn still_left(leftovers: Option<&Leftovers>, snapshot: &Snapshot) -> BTreeMap<String, Vec<Dirt>> {
+    let mut found = BTreeMap::new();
+    for (name, known) in leftovers.iter().flat_map(|leftovers| &leftovers.dirt) {
+        let Some(package) = snapshot.package(name) else { continue };
+        let now = package.dirt.iter().chain(&package.untracked);
+        let left: Vec<Dirt> =
+            now.filter(|dirt| known.iter().any(|old| old.path == dirt.path)).cloned().collect();
+        if !left.is_empty() {
+            found.insert(name.clone(), left);
+        }
+    }
+    found
+}

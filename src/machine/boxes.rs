@@ -1,0 +1,153 @@
+//! The boxes of tasks.md: the only file of the machine in which one is ticked or opened.
+//!
+//! A tick or an opening changes what is remembered of the box and what is written into the file, both at once:
+//! there is no way to ask for one without the other. `grep -rn '\.tick('` shows everybody who may tick.
+
+use super::event::TasksSeen;
+use super::facts::{Accumulated, Oid};
+use super::hierarchy;
+use super::state::{By, Family, JudgedContent, SpecState, State};
+use crate::task::{Mark, Stage, TaskKey, parents};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// The boxes that an iteration changes.
+#[derive(Default)]
+pub(super) struct Flips(Vec<(TaskKey, Mark)>);
+
+impl Flips {
+    /// Ticks a box, which stands for this content from now on.
+    pub(super) fn tick(&mut self, spec: &mut SpecState, key: &TaskKey, by: By, content: JudgedContent) {
+        remember_tick(spec, key, by, content);
+        self.0.push((key.clone(), Mark::DONE));
+    }
+
+    /// Opens a box: its own evidence begins anew.
+    pub(super) fn open(&mut self, spec: &mut SpecState, key: &TaskKey) {
+        remember_opening(spec, key);
+        self.0.push((key.clone(), Mark::OPEN));
+    }
+
+    /// The boxes to write: those that change, and the parents above them.
+    pub(super) fn with_parents(
+        self,
+        spec: &mut SpecState,
+        heads: &BTreeMap<String, Oid>,
+    ) -> Vec<(TaskKey, Mark)> {
+        let mut changes: BTreeMap<TaskKey, Mark> = BTreeMap::new();
+        for (key, mark) in self.0 {
+            if spec.row(&key).is_some_and(|row| row.mark.is_done() != mark.is_done()) {
+                changes.insert(key, mark);
+            } else {
+                changes.remove(&key);
+            }
+        }
+        flip_parents(spec, &mut changes, heads);
+        changes.into_iter().collect()
+    }
+}
+
+/// A parent is ticked with the last of its required children and opened with any of them. A task whose children
+/// are all optional is no parent: it has attempts of its own.
+fn flip_parents(spec: &mut SpecState, changes: &mut BTreeMap<TaskKey, Mark>, heads: &BTreeMap<String, Oid>) {
+    let families: Vec<String> = changes.keys().map(|key| key.family.clone()).collect();
+    let parents: BTreeSet<String> = parents(&spec.rows).into_iter().map(str::to_owned).collect();
+    for family in families {
+        for parent in
+            hierarchy::ancestors(spec, &family).into_iter().filter(|parent| parents.contains(parent))
+        {
+            let key = TaskKey { family: parent.clone(), stage: Stage::Implementation };
+            let Some(mark) = spec.row(&key).map(|row| row.mark) else { continue };
+            let below = hierarchy::descendants(spec, &parent);
+            let all_done = spec
+                .rows
+                .iter()
+                .filter(|row| below.contains(&row.key.family) && !row.optional)
+                .all(|row| changes.get(&row.key).copied().unwrap_or(row.mark).is_done());
+            let mut flips = Flips::default();
+            if mark.is_done() && !all_done {
+                flips.open(spec, &key);
+            } else if mark.is_open() && all_done {
+                flips.tick(spec, &key, By::Ralph, JudgedContent::commits(heads.clone()));
+            }
+            changes.extend(flips.0);
+        }
+    }
+}
+
+fn remember_tick(spec: &mut SpecState, key: &TaskKey, by: By, content: JudgedContent) {
+    let stage = spec.stage_mut(key);
+    stage.attempts = 0;
+    stage.reasons.clear();
+    stage.ticked_by = Some(by);
+    stage.green = false;
+    stage.stands_for = Some(content);
+}
+
+fn remember_opening(spec: &mut SpecState, key: &TaskKey) {
+    let stage = spec.stage_mut(key);
+    stage.own = Accumulated::default();
+    stage.tests_delta.clear();
+    stage.attempts = 0;
+    stage.frozen_only = false;
+    stage.ticked_by = None;
+    stage.green = false;
+    stage.stands_for = None;
+    if key.stage == Stage::Final {
+        spec.gaps.clear();
+    }
+}
+
+/// Takes over tasks.md as it was read: boxes that differ were ticked and opened in the file itself.
+pub(super) fn take_over(state: &mut State, seen: &TasksSeen, by: By, heads: &BTreeMap<String, Oid>) {
+    let spec = state.spec_state_mut();
+    let mut edited: Vec<(TaskKey, Mark)> = Vec::new();
+    if let Some(rows) = &seen.rows {
+        let before: BTreeMap<&TaskKey, Mark> = spec.rows.iter().map(|row| (&row.key, row.mark)).collect();
+        for row in rows {
+            let was_done = before.get(&row.key).is_some_and(|mark| mark.is_done());
+            if row.mark.is_done() != was_done {
+                edited.push((row.key.clone(), row.mark));
+            }
+        }
+        spec.rows.clone_from(rows);
+        forget_reworded(spec);
+    }
+    spec.skeleton.clone_from(&seen.skeleton);
+    set_marks(spec, &seen.marks);
+    edited.extend(seen.marks.iter().cloned());
+    for (key, mark) in edited {
+        spec.family_mut(&key.family).blocked = None;
+        if mark.is_done() {
+            remember_tick(spec, &key, by, JudgedContent::commits(heads.clone()));
+        } else {
+            remember_opening(spec, &key);
+        }
+    }
+}
+
+/// Notes what the file holds now.
+pub(super) fn set_marks(spec: &mut SpecState, marks: &[(TaskKey, Mark)]) {
+    for (key, mark) in marks {
+        if let Some(row) = spec.rows.iter_mut().find(|row| row.key == *key) {
+            row.mark = *mark;
+        }
+    }
+}
+
+/// An implementation line whose text changed starts its family anew.
+fn forget_reworded(spec: &mut SpecState) {
+    let digests: Vec<(String, String)> = spec
+        .rows
+        .iter()
+        .filter(|row| matches!(row.key.stage, Stage::Implementation | Stage::Integ))
+        .map(|row| (row.key.family.clone(), row.digest.clone()))
+        .collect();
+    for (family, digest) in digests {
+        let known = spec.family_mut(&family);
+        if known.digest.is_empty() {
+            known.digest = digest;
+        } else if known.digest != digest {
+            *known = Family { digest, ..Family::default() };
+        }
+    }
+}

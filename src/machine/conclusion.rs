@@ -1,0 +1,70 @@
+//! The end of an iteration: boxes with their parents, the entry in progress.txt, the counters, what comes next.
+
+use super::boxes::Flips;
+use super::effect::{Body, Effect, Entry};
+use super::event::Mode;
+use super::hierarchy;
+use super::state::{Next, Phase, State};
+use crate::task::TaskKey;
+
+/// What an iteration leads to beside its entry.
+#[derive(Default)]
+pub(super) struct Outcome {
+    /// Boxes that it changes.
+    pub(super) flips: Flips,
+    /// What comes next; the next iteration if `None`.
+    pub(super) next: Option<Next>,
+    /// The hook to call.
+    pub(super) notify: Option<&'static str>,
+}
+
+/// An entry's body without a gate's report.
+pub(super) fn text(headline: impl Into<String>, lines: Vec<String>) -> Body {
+    Body::Text { headline: headline.into(), lines }
+}
+
+/// Ends an iteration. `moved`: a HEAD or a verdict changed, which is progress even when no box did.
+pub(super) fn conclude(
+    state: &mut State,
+    key: &TaskKey,
+    outcome: Outcome,
+    body: Body,
+    moved: bool,
+) -> Vec<Effect> {
+    let heads = state.last_heads();
+    let flips = outcome.flips.with_parents(state.spec_state_mut(), &heads);
+    state.run.iterations += 1;
+    state.run.idle = if moved || !flips.is_empty() { 0 } else { state.run.idle + 1 };
+    let boxes =
+        flips.iter().map(|(key, mark)| format!("{} {key}", if mark.is_done() { "ticked" } else { "opened" }));
+    let entry = Entry { iteration: state.iteration, task: key.to_string(), boxes: boxes.collect(), body };
+    let then = match outcome.next {
+        Some(next) if state.mode != Mode::Verb => next,
+        _ => Next::GoOn,
+    };
+    let why = match &entry.body {
+        Body::Text { headline, lines } => format!("{headline} {}", lines.join(" ")),
+        Body::Gate { name, .. } => format!("{name} failed."),
+    };
+    state.phase = Phase::Applying { flips, entry: Some(entry), then };
+    let mut effects = super::owed(state);
+    if let Some(event) = outcome.notify {
+        effects.push(Effect::Notify { event, task: key.to_string(), why });
+    }
+    effects
+}
+
+/// Blocks the family of a box. The sentence with which the run stops; `None` if it goes on with other families.
+pub(super) fn block(state: &mut State, key: &TaskKey, why: &str) -> Option<String> {
+    state.spec_state_mut().family_mut(&key.family).blocked = Some(why.to_owned());
+    if state.policy.go_on_when_blocked {
+        return None;
+    }
+    Some(hierarchy::blocked_by(state.spec_state(), &key.family, why))
+}
+
+/// Remembers the verdict of a gate or reviewer; true if it is another than before.
+pub(super) fn set_verdict(state: &mut State, key: &TaskKey, verdict: &'static str) -> bool {
+    let stage = state.spec_state_mut().stage_mut(key);
+    stage.verdict.replace(verdict) != Some(verdict)
+}

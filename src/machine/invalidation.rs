@@ -1,0 +1,94 @@
+//! Ticked boxes that stand for older content: a gate that judged another commit, a review of other files.
+//!
+//! A gate's box never outlives the commit that it judged; tests that are added leave a review ticked.
+
+use super::facts::{FileChange, Observation, Oid};
+use super::hierarchy;
+use super::state::{JudgedContent, SpecState, State};
+use crate::source::Kind;
+use crate::task::{Row, Stage, TaskKey};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// The ticked boxes that an accepted implementation of `family` outdates.
+pub(super) fn outdated(state: &State, family: &str, observation: &Observation) -> Vec<TaskKey> {
+    let spec = state.spec_state();
+    candidates(spec, family)
+        .into_iter()
+        .filter(|row| row.mark.is_done())
+        .filter(|row| !(state.policy.keep_reviews && row.key.stage.is_review()))
+        .filter(|row| {
+            let stands_for = spec.stage(&row.key).and_then(|stage| stage.stands_for.as_ref());
+            stands_for.is_none_or(|stands_for| is_outdated(&row.key, stands_for, spec, family, observation))
+        })
+        .map(|row| row.key.clone())
+        .collect()
+}
+
+/// The later stages of the family and of the families above, the wider gates over it, and FINAL.
+fn candidates<'a>(spec: &'a SpecState, family: &str) -> Vec<&'a Row> {
+    let mut families = hierarchy::ancestors(spec, family);
+    families.push(family.to_owned());
+    let mut rows: Vec<&Row> = spec
+        .rows
+        .iter()
+        .filter(|row| families.contains(&row.key.family))
+        .filter(|row| row.key.stage.is_review() || row.key.stage.is_gate())
+        .collect();
+    rows.extend(hierarchy::wider_gates(spec, family));
+    rows.extend(spec.rows.iter().filter(|row| row.key.stage == Stage::Final));
+    rows
+}
+
+fn is_outdated(
+    key: &TaskKey,
+    stands_for: &JudgedContent,
+    spec: &SpecState,
+    family: &str,
+    observation: &Observation,
+) -> bool {
+    match &stands_for.production {
+        Some(production) if key.stage.is_review() => {
+            let reviewed = |path: &String| production.get(path);
+            let changed_since = observation
+                .family
+                .iter()
+                .filter(|change| change.kind == Kind::Production)
+                .any(|change| reviewed(&change.full_path()) != Some(&change.new));
+            let now: BTreeSet<String> = observation.family.iter().map(FileChange::full_path).collect();
+            let undone = spec.family(family).is_some_and(|known| {
+                known.last_touch.keys().any(|path| reviewed(path).is_some() && !now.contains(path))
+            });
+            let tests_removed = observation.lost_reviewed.iter().any(|lost| {
+                stands_for.tests.iter().any(|kept| kept.package == lost.package && kept.path == lost.path)
+            });
+            changed_since || undone || tests_removed
+        }
+        _ => {
+            let touched: BTreeSet<&String> =
+                observation.family.iter().map(|change| &change.package).collect();
+            let after = observation.after.heads();
+            after
+                .iter()
+                .filter(|(package, _)| key.stage == Stage::Final || touched.contains(package))
+                .any(|(package, head)| stands_for.heads.get(package) != Some(head))
+        }
+    }
+}
+
+/// The ticked gates over a family (its own, those of the tasks above it, those of wider reach) that judged
+/// other commits than these.
+pub(super) fn gates_of_other_commits(
+    spec: &SpecState,
+    family: &str,
+    heads: &BTreeMap<String, Oid>,
+) -> Vec<TaskKey> {
+    candidates(spec, family)
+        .into_iter()
+        .filter(|row| row.key.stage.is_gate() && row.mark.is_done())
+        .filter(|row| {
+            let stands_for = spec.stage(&row.key).and_then(|stage| stage.stands_for.as_ref());
+            stands_for.is_none_or(|stands_for| stands_for.heads != *heads)
+        })
+        .map(|row| row.key.clone())
+        .collect()
+}

@@ -1,0 +1,99 @@
+//! Rework: a gate or reviewer failed, and work is opened again with the reasons.
+
+use super::boxes::Flips;
+use super::conclusion::{Outcome, block};
+use super::decide::count;
+use super::hierarchy;
+use super::state::{Next, SpecState, State};
+use super::stop::Stop;
+use crate::task::{Row, TaskKey, parents};
+use std::collections::BTreeSet;
+
+/// Opens the work of these families after a FAIL of `by`, and blocks those whose reworks are used up.
+pub(super) fn rework(
+    state: &mut State,
+    by: &TaskKey,
+    families: &BTreeSet<String>,
+    reasons: &[String],
+) -> Outcome {
+    let limit = state.policy.rework;
+    let mut flips = Flips::default();
+    let mut notify = by.stage.is_gate().then_some("gate-fail");
+    let mut stopping = Vec::new();
+    for work in work_to_open(state.spec_state(), &by.family, families) {
+        let spec = state.spec_state_mut();
+        flips.open(spec, &work);
+        spec.stage_mut(&work).reasons = reasons.to_vec();
+        let family = spec.family_mut(&work.family);
+        family.failed_once = true;
+        family.opened_by = Some(by.clone());
+        family.reworks += 1;
+        if family.reworks > limit {
+            let why = format!("{by} failed after {}.", count(u64::from(limit), "rework"));
+            match block(state, &work, &why) {
+                Some(reason) => stopping.push(reason),
+                None => notify = Some("blocked"),
+            }
+        }
+    }
+    let next = (!stopping.is_empty()).then_some(Next::Stop(Stop::Blocked { reasons: stopping }));
+    Outcome { flips, next, notify }
+}
+
+/// The boxes of the work of these families. A parent's box opens with those of its children: by itself only where
+/// none of them is among the families.
+fn work_to_open(spec: &SpecState, own: &str, families: &BTreeSet<String>) -> Vec<TaskKey> {
+    let parents = parents(&spec.rows);
+    let is_above_another =
+        |family: &String| families.iter().any(|other| hierarchy::ancestors(spec, other).contains(family));
+    let opens_with_children = |work: &TaskKey| {
+        parents.contains(work.family.as_str()) && (work.family == own || is_above_another(&work.family))
+    };
+    let all: Vec<TaskKey> = families.iter().filter_map(|family| hierarchy::work_box(spec, family)).collect();
+    let by_itself: Vec<TaskKey> = all.iter().filter(|work| !opens_with_children(work)).cloned().collect();
+    if by_itself.is_empty() { all } else { by_itself }
+}
+
+/// The families that work again when a gate failed on these classes (`<package>/<path>`). A gate of one family:
+/// that. Of a parent, or of wider reach: for each class the last family that changed it; if no family did, the last
+/// that changed anything; if none did that either (another loop or a person worked), the one begun last, or the
+/// last in the file.
+pub(super) fn responsible(spec: &SpecState, key: &TaskKey, failing: &[String]) -> BTreeSet<String> {
+    let covered = hierarchy::covered(spec, key);
+    if covered.len() == 1 {
+        return covered;
+    }
+    let last = |path: Option<&String>| {
+        covered
+            .iter()
+            .filter_map(|name| {
+                let family = spec.family(name)?;
+                let touched = match path {
+                    Some(path) => family.last_touch.get(path).copied(),
+                    None => family.last_touch.values().max().copied(),
+                };
+                Some((touched?, name))
+            })
+            .max()
+            .map(|(_, name)| name.clone())
+    };
+    let mut families: BTreeSet<String> = failing.iter().filter_map(|path| last(Some(path))).collect();
+    if families.is_empty() {
+        families.extend(last(None).or_else(|| begun_last(spec, &covered)));
+    }
+    families
+}
+
+/// Of these families the one with work of its own that was begun last; if none was begun, the last required one in
+/// the file.
+fn begun_last(spec: &SpecState, covered: &BTreeSet<String>) -> Option<String> {
+    let begun = |name: &str| spec.family(name).map_or(0, |family| family.first_iteration);
+    let works = |row: &&Row| hierarchy::work_box(spec, &row.key.family).as_ref() == Some(&row.key);
+    let parents = parents(&spec.rows);
+    spec.rows
+        .iter()
+        .filter(works)
+        .filter(|row| covered.contains(&row.key.family) && !parents.contains(row.key.family.as_str()))
+        .max_by_key(|row| (begun(&row.key.family), !row.optional, row.line))
+        .map(|row| row.key.family.clone())
+}

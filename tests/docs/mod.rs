@@ -1,0 +1,101 @@
+//! Every reference to a page of this repository leads somewhere, and code refers to no other page.
+
+use fs_err as fs;
+use regex_lite::Regex;
+use std::path::{Path, PathBuf};
+
+const FOLDERS: &[&str] = &["src", "tests", "benches", "templates", "docs", "README.md"];
+
+/// Texts of other people, which tests read as they are.
+const FOREIGN: &[&str] = &["tests/fixtures", "tests/taskfiles/files"];
+
+/// Specifications of others that a comment may cite by section.
+const OUTSIDE: &[&str] = &["JVMS", "JLS", "RFC", "ECMA", "XML 1.0", "SARIF", "POSIX"];
+
+fn root() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR"))
+}
+
+/// The texts in which references are looked for, with their paths from the root.
+fn texts() -> Vec<(String, String)> {
+    let mut open: Vec<PathBuf> = FOLDERS.iter().map(|folder| root().join(folder)).collect();
+    let mut texts = Vec::new();
+    while let Some(path) = open.pop() {
+        let name = path.strip_prefix(root()).unwrap().display().to_string();
+        if FOREIGN.contains(&name.as_str()) {
+            continue;
+        }
+        if path.is_dir() {
+            open.extend(fs::read_dir(&path).unwrap().map(|entry| entry.unwrap().path()));
+        } else if let Ok(text) = fs::read_to_string(&path) {
+            texts.push((name, text));
+        }
+    }
+    texts.sort();
+    assert!(texts.len() > 300, "only {} files were found", texts.len());
+    texts
+}
+
+fn headings(page: &Path) -> Vec<String> {
+    let text = fs::read_to_string(page).unwrap_or_default();
+    let heading = Regex::new(r"(?m)^#{1,4} (.+)$").unwrap();
+    heading.captures_iter(&text).map(|found| found[1].trim().to_owned()).collect()
+}
+
+/// The anchor that GitHub gives a heading.
+fn anchor(heading: &str) -> String {
+    let kept = heading.chars().filter(|c| c.is_alphanumeric() || matches!(c, ' ' | '-' | '_'));
+    kept.collect::<String>().to_lowercase().replace(' ', "-")
+}
+
+#[test]
+fn a_reference_by_heading_leads_to_that_heading() {
+    let reference = Regex::new(r#"docs/([a-z-]+\.md) "([^"\n]*)""#).unwrap();
+    let mut wrong = Vec::new();
+    let mut count = 0;
+    for (name, text) in texts() {
+        for found in reference.captures_iter(&text) {
+            count += 1;
+            if !headings(&root().join("docs").join(&found[1])).contains(&found[2].to_owned()) {
+                wrong.push(format!("{name}: {}", &found[0]));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+    assert!(count > 20, "only {count} references were found");
+}
+
+#[test]
+fn a_link_in_a_page_leads_to_a_file_and_a_heading() {
+    let link = Regex::new(r"\]\(([^)\s:]*)\)").unwrap();
+    let mut wrong = Vec::new();
+    for (name, text) in texts().into_iter().filter(|(name, _)| name == "README.md" || name.starts_with("docs/")) {
+        for found in link.captures_iter(&text) {
+            let (file, part) = found[1].split_once('#').unwrap_or((&found[1], ""));
+            let folder = root().join(&name).parent().unwrap().to_owned();
+            let target = if file.is_empty() { root().join(&name) } else { folder.join(file) };
+            let leads = target.exists()
+                && (part.is_empty() || headings(&target).iter().any(|heading| anchor(heading) == part));
+            if !leads {
+                wrong.push(format!("{name}: {}", &found[1]));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+#[test]
+fn code_refers_to_no_page_that_is_not_here() {
+    let section = Regex::new(r"§ ?\d").unwrap();
+    let page = Regex::new(r"\b(?:handbook|design|reliability|taskfiles|gates|style|agents)(?:\.md)?`?,? §|\bhandbook\b|\b(?:reliability|taskfiles|gates|style|review)\.md\b").unwrap();
+    let mut wrong = Vec::new();
+    for (name, text) in texts().into_iter().filter(|(name, _)| name != "tests/docs/mod.rs") {
+        for (number, line) in text.lines().enumerate() {
+            let cites_others = OUTSIDE.iter().any(|outside| line.contains(outside));
+            if page.is_match(line) || section.is_match(line) && !cites_others {
+                wrong.push(format!("{name}:{}: {}", number + 1, line.trim()));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{} lines: {wrong:#?}", wrong.len());
+}

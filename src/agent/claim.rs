@@ -1,27 +1,20 @@
-//! The verdict line: the only thing that an agent's output can say.
-//!
-//! Owns: the reading of `RALPH-VERDICT: …` (design §3, table of evidence).
-//!
-//! Promises: total over any bytes, bounded memory; the last line that matches counts, and nothing but a
-//! whole line matches.
-//!
-//! Refuses to know: who may claim what, and whether a claim holds.
+//! The verdict line `RALPH-VERDICT: …`, the only thing that an agent's output can say (docs/design.md "Evidence").
 
 use crate::machine::facts::Claim;
 use crate::source::text;
 use std::io::{self, BufRead, BufReader, Read};
 
-/// The most characters of an agent's reason.
+/// Longest reason of an agent that is kept, characters.
 pub const MAX_WHY: usize = 2_000;
 
-/// A longer line is no verdict, bytes.
+/// A longer line is not a verdict, bytes.
 const LONGEST_LINE: usize = 64 * 1024;
 
 /// The last line of a standard output that matches `^RALPH-VERDICT: (PASS|FAIL|NOTHING-TO-DO)( .*)?$`;
 /// a carriage return at its end is ignored.
 ///
 /// # Errors
-/// The output cannot be read: then nothing is known about a claim.
+/// The output cannot be read.
 pub fn read_claim(output: impl Read) -> io::Result<Option<Claim>> {
     let mut output = BufReader::with_capacity(LONGEST_LINE, output);
     let mut claim = None;

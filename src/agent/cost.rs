@@ -1,17 +1,11 @@
-//! What an agent says that it cost.
-//!
-//! Owns: the lines of transcripts that name an amount: the `result` line of Claude Code's JSON formats
-//! (`--output-format json` and `stream-json`), whose `total_cost_usd` is that of the whole process.
-//!
-//! Promises: a claim and never a guess: no amount where none is named; total over any bytes.
-//!
-//! Refuses to know: prices, tokens, whether the amount is true.
+//! The cost that an agent reports: the `result` line of Claude Code's JSON formats (`--output-format json`,
+//! `stream-json`), whose `total_cost_usd` is that of the whole process.
 
 use serde::Deserialize;
 
-/// Lines at the end that are looked at.
+/// Lines at the end that are searched.
 const LINES: usize = 40;
-/// No single attempt costs more, in dollars: a larger amount is no amount.
+/// The highest amount that is believed, in dollars.
 const MOST: f64 = 1_000_000.0;
 
 #[derive(Deserialize)]
@@ -20,7 +14,7 @@ struct Line {
     total_cost_usd: f64,
 }
 
-/// Millionths of a US dollar, as the last line that names an amount has it, in the end of a transcript.
+/// The amount in the last line that names one, in millionths of a US dollar; `end` is the end of a transcript.
 pub fn reported_cost(end: &[u8]) -> Option<u64> {
     let lines = end.rsplit(|byte| *byte == b'\n').filter(|line| !line.trim_ascii().is_empty());
     lines.take(LINES).find_map(|line| {
@@ -30,7 +24,7 @@ pub fn reported_cost(end: &[u8]) -> Option<u64> {
     })
 }
 
-/// Rounded to whole millionths, by way of the decimal text: no cast can surprise.
+/// Rounded to whole millionths, through decimal text, since a cast could truncate.
 fn micros(dollars: f64) -> Option<u64> {
     format!("{:.0}", dollars * 1_000_000.0).parse().ok()
 }

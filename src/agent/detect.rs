@@ -1,14 +1,8 @@
-//! Which agent CLIs are installed.
-//!
-//! Owns: the names of known CLIs.
-//!
-//! Promises: starts nothing; names only programs that this user may start.
-//!
-//! Refuses to know: the environment (`PATH` is handed in), versions, logins.
+//! Which known agent CLIs are installed; nothing is started.
 
 use crate::sys::programs::on_path;
 
-/// The programs that are looked for; those with a preset first.
+/// The programs to look for; those with a preset first.
 pub const KNOWN_AGENTS: &[&str] = &[
     "claude",
     "codex",

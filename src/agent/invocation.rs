@@ -1,16 +1,12 @@
-//! The call of an agent: arguments and environment of one attempt.
+//! The call of an agent: arguments and environment of one attempt (docs/design.md "The agent's environment").
 //!
-//! Owns: the placeholders of argv and the `RALPH_…` variables (design §5).
-//!
-//! Promises: what is filled in is never read again for placeholders, never split, never a shell's;
-//! nobody's `GIT_…` reaches the agent unasked.
-//!
-//! Refuses to know: how a process is started, where the base environment came from.
+//! Promises: a value that is filled in is never searched for placeholders, never split, never passed to a shell;
+//! no `GIT_…` variable is inherited.
 
 use crate::config::{AgentSettings, Role};
 use std::collections::BTreeMap;
 
-/// What an agent is told about its attempt, beside the prompt.
+/// What an agent learns about its attempt, besides the prompt.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CallFacts<'a> {
     /// The file that holds the prompt, absolute.
@@ -57,7 +53,7 @@ pub fn agent_call(agent: &AgentSettings, facts: &CallFacts<'_>, base: &[(String,
         ("RALPH_ATTEMPT", facts.attempt.to_string()),
         ("RALPH_PROMPT_FILE", facts.prompt_file.to_owned()),
     ];
-    // A NUL cannot stand in an environment; the task's text is foreign.
+    // An environment cannot hold a NUL, and the task's text may.
     env.extend(own.map(|(name, value)| (name.to_owned(), value.replace('\0', ""))));
     AgentCall { argv, env: env.into_iter().collect() }
 }

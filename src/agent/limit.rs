@@ -1,10 +1,6 @@
-//! Usage limits and refused logins: ends of an attempt that are nobody's failure.
+//! Usage limits and refused logins, recognised by the texts that known agent CLIs print, plain and in their JSON lines.
 //!
-//! Owns: the texts by which known agent CLIs tell them, plain and in their JSON lines.
-//!
-//! Promises: an agent that exited with 0 is never limited; prose about status codes is no limit.
-//!
-//! Refuses to know: how long to wait when no time was printed.
+//! Promises: an agent that exited with 0 is never limited; prose about status codes is not a limit.
 
 use super::reset::seconds_until;
 use crate::machine::facts::ProcessEnd;
@@ -13,8 +9,9 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use regex_lite::Regex;
 use serde_json::Value;
+use std::sync::LazyLock;
 
-/// Lines at the end of a stream that are looked at; after a time-out only [`LAST_LINES`].
+/// Lines at the end of a stream that are searched; after a time-out only [`LAST_LINES`].
 const LINES: usize = 40;
 
 /// The same for an agent that was killed: what it said long before is not why it hung.
@@ -54,8 +51,10 @@ const ANYWHERE: &[&str] = &[
     "authentication failed with provider",
 ];
 
-/// Texts that mean it at the start of a line only: elsewhere it is prose about somebody's server.
-const AT_START: &str = r"^\W*(?:(?:api )?error[: ]+)*(?:api call failed after \d+ retries: )?(?:(?:http|error|unexpected status|exceeded retry limit, last status:|status:|code:)[ :]*(?:429|401)\b(?:,|:|\W*$| unauthorized| too many requests)|(?:429|401) (?:unauthorized|too many requests|incorrect api key|the usage limit))";
+/// Texts that mean it only at the start of a line: elsewhere they are prose about some server.
+static AT_START: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    Regex::new(r"^\W*(?:(?:api )?error[: ]+)*(?:api call failed after \d+ retries: )?(?:(?:http|error|unexpected status|exceeded retry limit, last status:|status:|code:)[ :]*(?:429|401)\b(?:,|:|\W*$| unauthorized| too many requests)|(?:429|401) (?:unauthorized|too many requests|incorrect api key|the usage limit))").ok()
+});
 
 /// [`ProcessEnd::Limited`] when the agent did not exit with 0 and one of its last lines holds a known
 /// text. `now` is the time of its end; `zone` as in the machine's clock, if known: CLIs print times of
@@ -76,19 +75,18 @@ pub fn usage_limit(
         | ProcessEnd::Interrupted
         | ProcessEnd::Limited { .. } => return None,
     };
-    let at_start = Regex::new(AT_START).ok()?;
     let mut said: Vec<Said> = Vec::new();
     for tail in [stdout_tail, stderr_tail] {
         let text = String::from_utf8_lossy(tail);
         let last: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).rev().take(lines).collect();
-        said.extend(last.into_iter().filter_map(|line| Said::of(line, &at_start)));
+        said.extend(last.into_iter().filter_map(Said::of));
     }
     let why = text::line(&said.first()?.text, 300);
     let reset = said.iter().find_map(|said| seconds_until(&said.raw, now, zone));
     Some(ProcessEnd::Limited { why, reset })
 }
 
-/// A line that tells a limit.
+/// A line that reports a limit.
 struct Said {
     /// The message in it.
     text: String,
@@ -97,22 +95,23 @@ struct Said {
 }
 
 impl Said {
-    fn of(line: &str, at_start: &Regex) -> Option<Self> {
+    fn of(line: &str) -> Option<Self> {
         let line = line.trim();
         if line.starts_with('{') {
             let value: Value = serde_json::from_str(line).ok()?;
             let error = json_error(&value)?;
-            let known = is_known(&error.text, at_start) || matches!(error.status, Some(401 | 429));
+            let known = is_known(&error.text) || matches!(error.status, Some(401 | 429));
             return known.then(|| Self { text: error.text, raw: line.to_owned() });
         }
-        let known = line.len() <= LONGEST_LINE && is_known(line, at_start);
+        let known = line.len() <= LONGEST_LINE && is_known(line);
         known.then(|| Self { text: line.to_owned(), raw: line.to_owned() })
     }
 }
 
-fn is_known(text: &str, at_start: &Regex) -> bool {
+fn is_known(text: &str) -> bool {
     let text = text.to_lowercase().replace(['\u{2018}', '\u{2019}'], "'");
-    ANYWHERE.iter().any(|known| text.contains(known)) || at_start.is_match(&text)
+    ANYWHERE.iter().any(|known| text.contains(known))
+        || AT_START.as_ref().is_some_and(|at_start| at_start.is_match(&text))
 }
 
 /// An error that a JSON line reports.
@@ -122,8 +121,7 @@ struct JsonError {
     status: Option<u64>,
 }
 
-/// What a line of a known event stream says went wrong; lines that hold prompts, prose and tools' output
-/// say nothing.
+/// The error that a line of a known event stream reports; lines with prompts, prose and tools' output report none.
 fn json_error(line: &Value) -> Option<JsonError> {
     let status = |path: &str| line.pointer(path).and_then(Value::as_u64);
     let text = |paths: &[&str]| {
@@ -149,7 +147,7 @@ fn json_error(line: &Value) -> Option<JsonError> {
         "auto_retry_end" => (text(&["/finalError"])?, None),
         _ => return None,
     };
-    // Codex tells every reconnect as an error; the last one is told once more without the count.
+    // Codex reports every reconnect as an error, and the last one once more without the count.
     (!text.starts_with("Reconnecting")).then_some(JsonError { text, status })
 }
 

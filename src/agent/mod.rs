@@ -1,11 +1,4 @@
-//! Agents: what they are told, how they are started, what they say in the end.
-//!
-//! Owns: prompts, the argument vector and environment of one attempt, the reading of an agent's output.
-//!
-//! Promises: what an agent printed is a claim of a closed set or nothing; foreign text reaches a prompt
-//! only bounded and marked as data.
-//!
-//! Refuses to know: processes, git, boxes, what follows from a claim.
+//! Agents: what they are told, how they are started, and what their output claims.
 
 mod claim;
 mod cost;

@@ -1,53 +1,66 @@
-//! When a usage limit ends, as far as a CLI said so.
-//!
-//! Owns: the forms in which known CLIs print a reset time.
-//!
-//! Promises: a time in the past, further off than eight days, or in an unknown time zone is no time.
-//!
-//! Refuses to know: which text means a limit, the clock, the system's time zone.
+//! When a usage limit ends, in the forms in which known CLIs print it. A time in the past, more than eight days away, or
+//! in an unknown time zone is ignored.
 
 use jiff::civil::{Date, Time};
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, ToSpan, Zoned};
-use regex_lite::{Captures, Regex};
+use regex_lite::Regex;
+use std::sync::LazyLock;
 
 /// No known limit lasts longer than a week.
 const LONGEST: i64 = 8 * 24 * 3600;
 
-/// A time of day that has only just gone by means now, not tomorrow.
+/// A time of day that has only just passed means now, not tomorrow.
 const JUST_NOW: i64 = 600;
 
 /// Seconds from `now` until the reset time that `text` names. `zone` is the time zone of the machine's
-/// clock, in which CLIs print a time of day without naming a zone; without it such a time says nothing.
+/// clock, in which CLIs print a time of day without naming a zone; without it such a time is ignored.
 pub(super) fn seconds_until(text: &str, now: Timestamp, zone: Option<&TimeZone>) -> Option<u64> {
     let text = text.to_lowercase();
     let seconds = epoch(&text, now).or_else(|| length(&text)).or_else(|| time_of_day(&text, now, zone))?;
     (1..=LONGEST).contains(&seconds).then_some(seconds.unsigned_abs())
 }
 
-fn find<'t>(pattern: &str, text: &'t str) -> Option<Captures<'t>> {
-    Regex::new(pattern).ok()?.captures(text)
-}
+/// A pattern that is compiled when it is first needed.
+type Pattern = LazyLock<Option<Regex>>;
 
 /// `"resetsAt":1795301742` (Claude Code), `resets_at\": 1795301790` (opencode), `reached|1788965700`.
+static EPOCH: Pattern = LazyLock::new(|| {
+    Regex::new(r#"(?:resets?_?at|limit reached)[\\": |]{1,6}(\d{10})(?:\d{3})?(?:\D|$)"#).ok()
+});
+
+/// `retry-after: 20`, `x-codex-primary-reset-after-seconds":"3600"`.
+static SECONDS: Pattern = LazyLock::new(|| {
+    Regex::new(r#"(?:retry[-_ ]after(?:-seconds)?|reset-after-seconds)[\\": ]{1,6}(\d{1,9})(?:\D|$)"#).ok()
+});
+
+/// `try again in 2 days 17 hours` (Codex), `retry in 33.5s` and `retryDelay: "33s"` (Gemini).
+static LENGTH: Pattern = LazyLock::new(|| {
+    let unit = r"\d{1,6}(?:\.\d+)? ?(?:days?|d|hours?|hrs?|h|minutes?|mins?|m|seconds?|secs?|s)\b";
+    let lead = r#"(?:try again in|retry in|retry after|resets? (?:in|after)|retrydelay[\\": ]{1,6})"#;
+    Regex::new(&format!(r"{lead} ?((?:{unit}[, ]*(?:and )?|\d{{1,6}}[dhm])+(?:{unit})?)")).ok()
+});
+
+/// A number with its unit in what [`LENGTH`] found.
+static PART: Pattern = LazyLock::new(|| Regex::new(r"(\d{1,6})(?:\.\d+)? ?([dhms])").ok());
+
+/// `try again at 10:46 PM.`, `try again at Nov 25th, 2026 10:46 PM` (Codex), `resets 3pm`,
+/// `resets 10:55pm (UTC)`, `resets Nov 25, 3pm (Europe/Berlin)` (Claude Code).
+static TIME: Pattern = LazyLock::new(|| {
+    Regex::new(r"(?:try again at|resets?(?: at| on)?:?) (?:([a-z]{3})[a-z]* (\d{1,2})(?:st|nd|rd|th)?,?(?: (\d{4}),?)?(?: at)? )?(\d{1,2})(?::(\d{2}))? ?([ap]m)?\b(?: ?\(([a-z0-9_/+-]+)\))?").ok()
+});
+
 fn epoch(text: &str, now: Timestamp) -> Option<i64> {
-    let found = find(r#"(?:resets?_?at|limit reached)[\\": |]{1,6}(\d{10})(?:\d{3})?(?:\D|$)"#, text)?;
+    let found = EPOCH.as_ref()?.captures(text)?;
     found[1].parse::<i64>().ok().map(|second| second - now.as_second())
 }
 
-/// `try again in 2 days 17 hours` (Codex), `retry in 33.5s` and `retryDelay: "33s"` (Gemini),
-/// `retry-after: 20`, `x-codex-primary-reset-after-seconds":"3600"`.
 fn length(text: &str) -> Option<i64> {
-    if let Some(found) =
-        find(r#"(?:retry[-_ ]after(?:-seconds)?|reset-after-seconds)[\\": ]{1,6}(\d{1,9})(?:\D|$)"#, text)
-    {
+    if let Some(found) = SECONDS.as_ref()?.captures(text) {
         return found[1].parse().ok();
     }
-    let unit = r"\d{1,6}(?:\.\d+)? ?(?:days?|d|hours?|hrs?|h|minutes?|mins?|m|seconds?|secs?|s)\b";
-    let lead = r#"(?:try again in|retry in|retry after|resets? (?:in|after)|retrydelay[\\": ]{1,6})"#;
-    let found = find(&format!(r"{lead} ?((?:{unit}[, ]*(?:and )?|\d{{1,6}}[dhm])+(?:{unit})?)"), text)?;
-    let parts = Regex::new(r"(\d{1,6})(?:\.\d+)? ?([dhms])").ok()?;
-    let seconds = parts.captures_iter(&found[1]).map(|part| {
+    let found = LENGTH.as_ref()?.captures(text)?;
+    let seconds = PART.as_ref()?.captures_iter(&found[1]).map(|part| {
         let amount: i64 = part[1].parse().unwrap_or(i64::from(u32::MAX));
         amount
             * match &part[2] {
@@ -57,17 +70,12 @@ fn length(text: &str) -> Option<i64> {
                 _ => 1,
             }
     });
-    // A fraction of a second is not waited for too short.
+    // A fraction of a second counts as a whole one, so that the wait is never too short.
     Some(seconds.sum::<i64>() + i64::from(found[1].contains('.')))
 }
 
-/// `try again at 10:46 PM.`, `try again at Nov 25th, 2026 10:46 PM` (Codex), `resets 3pm`,
-/// `resets 10:55pm (UTC)`, `resets Nov 25, 3pm (Europe/Berlin)` (Claude Code).
 fn time_of_day(text: &str, now: Timestamp, zone: Option<&TimeZone>) -> Option<i64> {
-    let found = find(
-        r"(?:try again at|resets?(?: at| on)?:?) (?:([a-z]{3})[a-z]* (\d{1,2})(?:st|nd|rd|th)?,?(?: (\d{4}),?)?(?: at)? )?(\d{1,2})(?::(\d{2}))? ?([ap]m)?\b(?: ?\(([a-z0-9_/+-]+)\))?",
-        text,
-    )?;
+    let found = TIME.as_ref()?.captures(text)?;
     let zone = match found.get(7).map(|name| name.as_str()) {
         None => zone?.clone(),
         Some("utc" | "gmt") => TimeZone::UTC,
@@ -96,7 +104,7 @@ fn undated(time: Time, now: &Zoned) -> Option<Zoned> {
     now.date().tomorrow().ok()?.to_datetime(time).to_zoned(now.time_zone().clone()).ok()
 }
 
-/// That day of this year, or of the next one when it has long gone by.
+/// That day of this year, or of the next one if it passed long ago.
 fn dated(month: &str, day: &str, year: Option<&str>, time: Time, now: &Zoned) -> Option<Zoned> {
     const MONTHS: &str = "janfebmaraprmayjunjulaugsepoctnovdec";
     let at = MONTHS.find(month).filter(|at| at % 3 == 0)?;

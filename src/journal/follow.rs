@@ -1,21 +1,14 @@
-//! A journal that grows, read from beside the process that writes it.
-//!
-//! Owns: how far it was read.
-//!
-//! Promises: nothing is written and no lock is taken; each record is told once, in order, as soon as its line
-//! is whole; a torn tail waits for its rest; a journal that shrank or is another one than before is told from
-//! its start, announced by [`Told::Anew`].
-//!
-//! Refuses to know: what the records mean.
+//! Follows a journal that another process writes, without a lock: each record once, in order, as soon as its line is
+//! complete. A journal that shrank or was replaced is read from its start.
 
 use super::{Ending, JournalError, Record, replay, replay_on};
 use crate::sys::Disk;
 use std::path::{Path, PathBuf};
 
-/// What is told of a journal.
+/// A change of a journal that is followed.
 #[derive(Debug)]
 pub enum Told {
-    /// The records come from the first one on: what was told before counts no more.
+    /// The journal is read again from its first record: forget the earlier ones.
     Anew,
     /// The next record.
     Record(Box<Record>),
@@ -31,18 +24,18 @@ pub struct Follower {
 }
 
 impl Follower {
-    /// Nothing was read yet.
+    /// A follower that has read nothing yet.
     pub fn new(path: &Path) -> Self {
         Self { path: path.to_owned(), ending: Ending::of_nothing(), failed: None }
     }
 
-    /// What stands behind the last record that was told: the kind or version of a newer ralph.
+    /// The kind or version of a newer ralph that follows the last record read, if any.
     pub fn newer(&self) -> Option<&str> {
         self.ending.newer.as_ref().map(|(_, what)| what.as_str())
     }
 
-    /// Tells what is new; false when nothing is. After an error the journal is read from its start, once it
-    /// has another length.
+    /// Reads what is new; false if nothing is. After an error the journal is read from its start, once its
+    /// length has changed.
     pub fn read<E: From<JournalError>>(
         &mut self,
         disk: &dyn Disk,
@@ -77,7 +70,7 @@ impl Follower {
             return Ok(false);
         };
         if before != from {
-            // It grew or shrank between the two looks: the next one sees it.
+            // It grew or shrank between the two calls: the next read sees it.
             return Ok(false);
         }
         let known = usize::try_from(self.ending.valid_len - from).unwrap_or(usize::MAX);
@@ -101,7 +94,7 @@ impl Follower {
         Ok(true)
     }
 
-    /// Do these bytes begin with the record that was told last?
+    /// True if these bytes begin with the last record read.
     fn is_last(&self, bytes: &[u8]) -> bool {
         let start = format!("{{\"h\":\"{}\"", self.ending.head);
         self.ending.records == 0 || bytes.starts_with(start.as_bytes())

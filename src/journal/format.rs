@@ -1,11 +1,5 @@
-//! One record, one line: `{"h":"<64 hex>","p":"<64 hex>","r":{…}}`.
-//!
-//! Owns: the bytes of a record and what `h` is: SHA-256 of `p` and the exact bytes of `r`.
-//!
-//! Promises: any tool can read a record (JSON) and any tool can check it (fixed offsets, no canonical
-//! form needed).
-//!
-//! Refuses to know: files.
+//! One record, one line: `{"h":"<64 hex>","p":"<64 hex>","r":{…}}`, with `h` the SHA-256 of `p` and the exact bytes
+//! of `r`, so that any tool can read it and check it.
 
 use crate::machine::event::Event;
 use crate::source::hex;
@@ -20,7 +14,7 @@ const VERSION: u32 = 1;
 /// `{"h":"` + 64 + `","p":"` + 64 + `","r":`
 const BODY_AT: usize = 6 + 64 + 7 + 64 + 6;
 
-/// A fact with its place in the chain.
+/// An event with its place in the chain.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Record {
     /// 1, 2, 3 …
@@ -95,7 +89,7 @@ struct Kind {
     kind: String,
 }
 
-/// What the first record names as its predecessor.
+/// The hash that the first record names as its predecessor's.
 pub(super) fn genesis() -> String {
     "0".repeat(64)
 }

@@ -1,12 +1,7 @@
-//! The journal: the write-ahead log of facts, `.ralph/state/journal.jsonl`.
+//! The journal: the write-ahead log of events, `.ralph/state/journal.jsonl` (docs/design.md "The journal").
 //!
-//! Owns: the file's format (design §5 "Record"), its hash chain, the repair of a torn tail.
-//!
-//! Promises: what [`Journal::sync`] has returned for is there after any crash; any prefix of the bytes
-//! opens; a record that was changed, cut out or reordered is found; a file that a newer ralph wrote is
-//! read and never written.
-//!
-//! Refuses to know: what an event means.
+//! Promises: what [`Journal::sync`] has returned for survives any crash; any prefix of the bytes opens; a record that was
+//! changed, removed or reordered is found; a file that a newer ralph wrote is read and never written.
 
 mod follow;
 mod format;
@@ -48,7 +43,7 @@ impl fmt::Display for JournalError {
         match self {
             Self::Io(error) => write!(f, "The journal cannot be written or read: {error}."),
             Self::Corrupt { line, what } => {
-                write!(f, "journal.jsonl:{line}: the journal was changed by another hand: {what}.")
+                write!(f, "journal.jsonl:{line}: the journal was changed by another program: {what}.")
             }
             Self::Changed => f.write_str("journal.jsonl was changed while ralph ran."),
             Self::Newer { line, what } => {
@@ -159,7 +154,7 @@ pub fn replay<E: From<JournalError>>(
     replay_on(bytes, Ending::of_nothing(), each)
 }
 
-/// The same for what stands behind the whole records that were read before; `bytes` begin where they end.
+/// The same for the bytes after the records that `ending` describes.
 fn replay_on<E: From<JournalError>>(
     bytes: &[u8],
     mut ending: Ending,
@@ -198,7 +193,7 @@ fn replay_on<E: From<JournalError>>(
     Ok(ending)
 }
 
-/// True when some later line is a record by its own hash: then a bad line before it is no torn tail.
+/// True if some later line is a valid record: then a bad line before it is not a torn tail.
 fn has_record(rest: &[u8]) -> bool {
     rest.split(|b| *b == b'\n').any(format::is_self_consistent)
 }

@@ -1,11 +1,4 @@
-//! What a path is and what a source text holds: the words in which evidence about files is put.
-//!
-//! Owns: the kinds of files (test, production, build, other), paths as git writes them, and the pure
-//! readings of source text that evidence needs: which lines went away, how many enabled tests there are.
-//!
-//! Promises: total functions over any bytes; the same answer on every machine.
-//!
-//! Refuses to know: git, the file system, which stage asks.
+//! What a path is and what a source text holds: pure functions over any bytes, in which evidence about files is put.
 
 mod classify;
 mod digest;

@@ -1,11 +1,4 @@
-//! The clocks.
-//!
-//! Owns: the only calls of the wall clock and of the monotonic clock.
-//!
-//! Promises: limits and durations are measured on the monotonic clock, so a clock that is set anew (or a
-//! suspended machine) neither ends nor prolongs anything; wall time is for people.
-//!
-//! Refuses to know: what is being timed.
+//! The only calls of the wall clock, which is for people, and of the monotonic clock, on which limits are measured.
 
 use std::time::{Duration, Instant};
 

@@ -1,12 +1,7 @@
-//! The lock that keeps a second run out.
+//! The lock that keeps a second run out of a workspace: an `flock` on a file that is never unlinked.
 //!
-//! Owns: one `flock` on a file that is made once and never unlinked.
-//!
-//! Promises: of any number of takers exactly one holds it; the kernel frees it when the holder dies, however
-//! it dies; a lock on a file that was replaced meanwhile is not taken for held (device and inode are
-//! compared after locking, reliability §3.10).
-//!
-//! Refuses to know: whether the holder is alive in any other sense; the text in the file is for messages.
+//! Promises: of any number of takers exactly one holds it; the kernel releases it when the holder dies; a lock on a file
+//! that was replaced meanwhile does not count as held (docs/design.md "Processes").
 
 use super::ProcessId;
 use super::clock;
@@ -31,8 +26,8 @@ pub struct Lock {
 }
 
 impl Lock {
-    /// Takes the lock; `None` when somebody else holds it. Makes the file (mode 0600) and its folder (0700)
-    /// when absent. A symbolic link in place of the file is refused; so is a file system without locks.
+    /// Takes the lock; `None` if another process holds it. Makes the file (mode 0600) and its folder (0700)
+    /// if absent. A symbolic link in place of the file, and a file system without locks, are errors.
     pub fn try_take(path: &Path) -> io::Result<Option<Self>> {
         super::disk::make_parents(path)?;
         for _ in 0..ROUNDS {
@@ -60,7 +55,7 @@ impl Lock {
 }
 
 /// Who holds, or last held, the lock: one line for a message, at most 200 bytes, control characters
-/// removed; `None` when the file says nothing.
+/// removed; `None` if the file is empty.
 pub fn holder(path: &Path) -> Option<String> {
     let flags = (OFlag::O_NOFOLLOW | OFlag::O_NONBLOCK).bits();
     let file = fs::OpenOptions::new().read(true).custom_flags(flags).open(path).ok()?;
@@ -75,7 +70,7 @@ pub fn holder(path: &Path) -> Option<String> {
 }
 
 /// Who holds the lock now, as a line for a message, found out without taking it: the process that signed the
-/// file is there. `None` when nobody does, or when the holder cannot be seen from here.
+/// file is there. `None` if there is none, or if it cannot be seen from here.
 pub fn held_by(path: &Path) -> Option<String> {
     let line = holder(path)?;
     let (pid, rest) = line.strip_prefix("process ")?.split_once(" (start time ")?;
@@ -84,7 +79,7 @@ pub fn held_by(path: &Path) -> Option<String> {
     id.is_alive().then_some(line)
 }
 
-/// True while the locked file is the one that the path names: a lock on an unlinked file keeps nobody out.
+/// True while the locked file is the one that the path names: a lock on an unlinked file protects nothing.
 fn is_still_at(file: &File, path: &Path) -> io::Result<bool> {
     let held = file.metadata()?;
     match fs::symlink_metadata(path) {

@@ -1,10 +1,5 @@
-//! The operating system, one outside thing per file: disk, processes, locks, clock, signals, terminal.
-//!
-//! Owns: the ports ([`Disk`], [`Spawn`]) behind which crash tests put their doubles, and the real ones.
-//!
-//! Promises: what it reports as written is on the disk; what it started is gone when it says so.
-//!
-//! Refuses to know: tasks, gates, git, what a file means.
+//! The operating system behind ports ([`Disk`], [`Spawn`]) that crash tests replace: disk, processes, lock, clock,
+//! signals, terminal.
 
 pub mod cache_file;
 pub mod clock;
@@ -18,11 +13,12 @@ pub mod terminal;
 pub mod walk;
 
 use crate::machine::facts::ProcessEnd;
+use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// What became of a compare-and-swap of a whole file.
+/// The outcome of a compare-and-swap of a whole file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Swap {
     /// The file held the expected bytes and now holds the new ones.
@@ -33,24 +29,24 @@ pub enum Swap {
 
 /// The disk as ralph's own state needs it. Paths are absolute.
 pub trait Disk {
-    /// The whole file; `None` when it does not exist. Refuses anything but a regular file.
+    /// The whole file; `None` if it does not exist. Refuses anything but a regular file.
     fn read(&self, path: &Path) -> io::Result<Option<Vec<u8>>>;
-    /// True when something stands there that is no regular file: a link, a folder, a pipe.
+    /// True if the path exists and is not a regular file: a link, a folder, a pipe.
     fn is_odd(&self, path: &Path) -> io::Result<bool>;
-    /// The last `cap` bytes of the file and how many stand before them; `None` when it does not exist.
+    /// The last `cap` bytes of the file and how many come before them; `None` if it does not exist.
     fn tail(&self, path: &Path, cap: u64) -> io::Result<Option<(Vec<u8>, u64)>> {
         let Some(mut bytes) = self.read(path)? else { return Ok(None) };
         let before = (bytes.len() as u64).saturating_sub(cap);
         bytes.drain(..usize::try_from(before).unwrap_or(bytes.len()));
         Ok(Some((bytes, before)))
     }
-    /// The file's length in bytes; `None` when it does not exist.
+    /// The file's length in bytes; `None` if it does not exist.
     fn len(&self, path: &Path) -> io::Result<Option<u64>>;
     /// Adds bytes at the end with one write; makes the file (mode 0600) when absent. Durable only after
     /// [`Disk::sync`].
     fn append(&mut self, path: &Path, bytes: &[u8]) -> io::Result<()>;
-    /// Makes an empty file where there is none, with the mode that any program gives it (0666 less the
-    /// umask), durably: for files that people share. A disk without modes has nothing to do.
+    /// Makes an empty file if there is none, with the mode that any program gives it (0666 less the
+    /// umask), durably: for files that people share.
     fn create_shared(&mut self, path: &Path) -> io::Result<()> {
         let _ = path;
         Ok(())
@@ -73,21 +69,24 @@ pub trait Disk {
 }
 
 /// A process to be started under supervision.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub struct ProcessSpec {
     /// Program and arguments; no shell.
     pub argv: Vec<String>,
     /// The whole environment of the process.
     pub env: Vec<(String, String)>,
     /// Its working directory.
+    #[serde(with = "process::os_path")]
     pub cwd: PathBuf,
-    /// A file that is its standard input; nothing when `None`.
-    pub stdin: Option<PathBuf>,
+    /// A file that is its standard input; empty input if `None`.
+    pub stdin: Option<OsString>,
     /// Where its standard output goes (mode 0600, created anew).
+    #[serde(with = "process::os_path")]
     pub stdout: PathBuf,
     /// Where its standard error goes; may be the same path as `stdout`, then in order of arrival.
+    #[serde(with = "process::os_path")]
     pub stderr: PathBuf,
-    /// Bytes kept of each log: the first and the last parts; the number left out stands between them.
+    /// Bytes kept of each log: the first and the last half, with the number of bytes left out between them.
     pub log_cap: u64,
     /// Wall limit.
     pub wall: Option<Duration>,
@@ -99,7 +98,7 @@ pub struct ProcessSpec {
     pub tag: String,
 }
 
-/// How a supervised process came to its end.
+/// How a supervised process ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ended {
     /// The end of the process itself.
@@ -115,7 +114,7 @@ pub struct Ended {
 pub struct ProcessId {
     /// The process id.
     pub pid: i32,
-    /// Start time in clock ticks since boot (field 22 of `/proc/<pid>/stat`): pids are used again.
+    /// Start time in clock ticks since boot (field 22 of `/proc/<pid>/stat`), because pids are reused.
     pub started: u64,
 }
 

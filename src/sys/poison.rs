@@ -1,15 +1,8 @@
-//! Mutexes that a panic left behind.
-//!
-//! Owns: the answer to a poisoned lock.
-//!
-//! Promises: what a mutex holds is given out although a holder of it panicked: to be used only where a
-//! panic leaves no half value.
-//!
-//! Refuses to know: what the mutex guards.
+//! Lock results of which poisoning is ignored.
 
 use std::sync::{LockResult, PoisonError};
 
-/// The value, poisoned or not.
-pub fn whole<T>(locked: LockResult<T>) -> T {
+/// The value, poisoned or not: for values that a panic cannot leave half changed.
+pub fn ignore_poison<T>(locked: LockResult<T>) -> T {
     locked.unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,10 +1,4 @@
-//! Programs in the file system.
-//!
-//! Owns: what makes a file a program, and the look along a `PATH` value.
-//!
-//! Promises: starts nothing; relative folders are passed over: what they mean depends on the current one.
-//!
-//! Refuses to know: the environment (`PATH` is handed in), who needs a program, its version.
+//! Programs along a `PATH` value; relative folders in it are skipped, since they depend on the current folder.
 
 use nix::unistd::{AccessFlags, access};
 use std::ffi::OsStr;

@@ -1,16 +1,11 @@
-//! Signals that ask ralph to end.
+//! The signals that ask ralph to end: the first asks for an orderly end, the second for a quick one, the third has the
+//! system's default effect.
 //!
-//! Owns: INT, TERM and HUP of this process, and what a full disk or a closed pipe may do to it.
-//!
-//! Promises: the first signal asks for an orderly end, the second for a quick one, the third has the
-//! system's default effect; a HUP that was ignored at the start (`nohup`) stays ignored; writing past a file
-//! size limit or into a closed pipe is an error and no death. Children start with the defaults: what is
-//! caught here is reset when they are executed, and the standard library gives them SIGPIPE back.
-//!
-//! Refuses to know: what has to be ended.
+//! Promises: a HUP that was ignored at the start (`nohup`) stays ignored; writing past a file size limit or into a closed
+//! pipe is an error and does not kill the process. Children start with the default handlers.
 
 use super::clock;
-use super::poison::whole;
+use super::poison::ignore_poison;
 use nix::libc::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
 use signal_hook::iterator::Signals;
 use std::collections::BTreeMap;
@@ -20,7 +15,7 @@ use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 use std::time::Instant;
 
-/// The signals that have come; clones share them.
+/// The signals that were received; clones share them.
 #[derive(Clone, Debug)]
 pub struct Interrupts {
     shared: Arc<Shared>,
@@ -41,7 +36,7 @@ struct Seen {
 }
 
 impl Interrupts {
-    /// Catches INT, TERM and HUP from now on. To be called once, early, by the program.
+    /// Catches INT, TERM and HUP from now on. The program calls it once, early.
     pub fn install() -> io::Result<Self> {
         survive_file_limits()?;
         let mut wanted = vec![SIGINT, SIGTERM];
@@ -59,7 +54,7 @@ impl Interrupts {
         Ok(interrupts)
     }
 
-    /// The number of the first signal; `None` while none has come.
+    /// The number of the first signal; `None` if none has come.
     pub fn first(&self) -> Option<i32> {
         self.shared.lock().signals.first().copied()
     }
@@ -81,7 +76,7 @@ impl Interrupts {
                 return false;
             }
             let waited = self.shared.changed.wait_timeout(seen, left);
-            seen = whole(waited).0;
+            seen = ignore_poison(waited).0;
         }
     }
 
@@ -127,7 +122,7 @@ impl Drop for Subscription {
 
 impl Shared {
     fn lock(&self) -> MutexGuard<'_, Seen> {
-        whole(self.seen.lock())
+        ignore_poison(self.seen.lock())
     }
 
     fn note(&self, signal: i32) {
@@ -138,13 +133,13 @@ impl Shared {
         drop(seen);
         self.changed.notify_all();
         if count > 2 {
-            // A failure leaves the process as it is: the person can still send KILL.
+            // If it fails the process goes on; KILL still works.
             let _ = signal_hook::low_level::emulate_default_handler(signal);
         }
     }
 }
 
-/// Makes a write past the file size limit an error (EFBIG) instead of the death of the process.
+/// Makes a write past the file size limit an error (EFBIG) instead of killing the process.
 pub(crate) fn survive_file_limits() -> io::Result<()> {
     catch_and_forget(SIGXFSZ)
 }

@@ -1,11 +1,4 @@
-//! The terminal that is read from.
-//!
-//! Owns: the wait for what a person types, and the word that the terminal got another size.
-//!
-//! Promises: a terminal that is gone is told apart from one where nothing is typed; nothing is read; a change of
-//! size that was taken back at once is told all the same, since what stood there may be lost by it.
-//!
-//! Refuses to know: what a key means, what is drawn.
+//! Waits for what a person types, and notices changes of the terminal's size.
 
 use nix::errno::Errno;
 use nix::libc::SIGWINCH;
@@ -17,19 +10,19 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-/// What there is to be read.
+/// What can be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Input {
     /// Something was typed.
     Ready,
     /// Nothing came in this time, or a signal did.
     Quiet,
-    /// Nobody will type any more: the window was closed, the connection ended.
+    /// The window was closed or the connection ended.
     Gone,
 }
 
-/// Waits for standard input. `listen` is false where something is there that cannot be read yet: then only the
-/// end of the terminal cuts the wait short.
+/// Waits for standard input. `listen` is false if something is there that cannot be read yet: then only the
+/// end of the terminal ends the wait early.
 pub fn wait(patience: Duration, listen: bool) -> io::Result<Input> {
     wait_for(io::stdin().as_fd(), patience, listen)
 }
@@ -51,7 +44,7 @@ fn wait_for(fd: BorrowedFd<'_>, patience: Duration, listen: bool) -> io::Result<
     })
 }
 
-/// Changes of the terminal's size, noticed until it is dropped.
+/// Watches for changes of the terminal's size until it is dropped.
 #[derive(Debug)]
 pub struct Resizes {
     changed: Arc<AtomicBool>,
@@ -59,14 +52,14 @@ pub struct Resizes {
 }
 
 impl Resizes {
-    /// Notices each from now on.
+    /// Watches from now on.
     pub fn noticed() -> io::Result<Self> {
         let changed = Arc::new(AtomicBool::new(false));
         let id = signal_hook::flag::register(SIGWINCH, Arc::clone(&changed))?;
         Ok(Self { changed, id })
     }
 
-    /// True when there was one since the last call.
+    /// True if there was one since the last call.
     pub fn taken(&self) -> bool {
         self.changed.swap(false, Ordering::Relaxed)
     }

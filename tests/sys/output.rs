@@ -62,7 +62,7 @@ fn a_chatty_process_ends_at_its_wall_limit_with_a_bounded_log() {
 fn a_large_input_does_not_wait_for_a_process_that_writes_first() {
     let bench = Bench::new();
     let mut spec = bench.script("head -c 1000000 /dev/zero; wc -c");
-    spec.stdin = Some(bench.path("in"));
+    spec.stdin = Some(bench.path("in").into());
     spec.log_cap = 2_000_000;
     fs_err::write(bench.path("in"), vec![b'p'; 1_000_000]).unwrap();
     assert_eq!(supervisor().run(&spec).unwrap().end, exited(0));

@@ -1,19 +1,11 @@
-//! Foreign text in a prompt: bounded, cleaned, marked as data.
-//!
-//! Owns: the marks between which data stands, the caps, and the rule that no line of a prompt reads like
-//! a verdict.
-//!
-//! Promises: a mark does not occur in the data that it closes; equal data gives equal bytes, so that
-//! model caches hold.
-//!
-//! Refuses to know: what the text is about.
+//! Text from outside in a prompt: bounded, cleaned, and between marks that it cannot contain.
 
 use crate::source::{digest_parts, text};
 
-/// What the line starts with that ends a reviewer's work (design §3).
+/// The start of a reviewer's verdict line.
 const VERDICT: &str = "RALPH-VERDICT:";
 
-/// The text between marks; nothing for nothing.
+/// The text between marks; empty if the text is.
 ///
 /// ```text
 /// === DATA 3f2a9c01d4e5: requirements.md ===
@@ -29,7 +21,7 @@ pub(super) fn marked(name: &str, text: &str) -> String {
     format!("=== DATA {mark}: {name} ===\n{text}\n=== END {mark} ===")
 }
 
-/// Twelve hex digits that do not occur in the text: a digest of it, so nobody can write them into it.
+/// Twelve hex digits that do not occur in the text. They are a digest of it, so its author cannot guess them.
 fn mark(name: &str, text: &str) -> String {
     let mut turn = 0u64;
     loop {
@@ -42,7 +34,7 @@ fn mark(name: &str, text: &str) -> String {
     }
 }
 
-/// The cleaned text; of a longer one the first `cap` bytes, whole lines, and what was left out.
+/// The cleaned text; if it is longer, its first lines up to `cap` bytes, and how much was left out.
 pub(super) fn head(text: &str, cap: usize, whole: &str) -> String {
     let text = text::block(text);
     if text.len() <= cap {
@@ -54,8 +46,8 @@ pub(super) fn head(text: &str, cap: usize, whole: &str) -> String {
     format!("{}\n[ralph left out {left_out} bytes here; {whole}]", text[..at].trim_end_matches('\n'))
 }
 
-/// The cleaned text; of a longer one the last `cap` bytes, whole lines, and what was left out, `before`
-/// bytes that nobody read included.
+/// The cleaned text; if it is longer, its last lines up to `cap` bytes, and how much was left out, including
+/// `before` bytes that were not read.
 pub(super) fn tail(text: &str, cap: usize, before: u64, whole: &str) -> String {
     let text = text::block(text);
     let at = if text.len() <= cap {
@@ -75,7 +67,7 @@ fn boundary(mut places: impl Iterator<Item = usize>, text: &str) -> usize {
     places.find(|&place| text.is_char_boundary(place)).unwrap_or(0)
 }
 
-/// One line per item, each at most `chars` long; of more than `most` the first and how many more.
+/// One line per item, each at most `chars` long; at most `most` of them, then how many more.
 pub(super) fn lines(items: &[String], most: usize, chars: usize, bullet: &str) -> String {
     let mut lines: Vec<String> =
         items.iter().take(most).map(|item| format!("{bullet}{}", text::line(item, chars))).collect();
@@ -86,7 +78,7 @@ pub(super) fn lines(items: &[String], most: usize, chars: usize, bullet: &str) -
 }
 
 /// The prompt without unsafe characters and without a line that reads like a verdict: such a line gets a
-/// bar in front, so that an echo of the prompt is no claim.
+/// bar in front, so that an echo of the prompt is not a claim.
 pub(super) fn disarmed(prompt: &str) -> String {
     let mut out = String::with_capacity(prompt.len() + 1);
     for line in text::block(prompt).split_inclusive('\n') {

@@ -1,11 +1,7 @@
 //! Prompts: templates filled with facts.
 //!
-//! Owns: the variables that a template may use, their bounds, and the templates that come with ralph.
-//!
-//! Promises: strict (a variable that does not exist is an error with file and line); foreign text stands
-//! between marks; no line of a prompt matches `^RALPH-VERDICT:`; the same facts give the same bytes.
-//!
-//! Refuses to know: files, where a fact came from.
+//! Promises: a variable that does not exist is an error with file and line; text from outside is between marks; no line
+//! of a prompt matches `^RALPH-VERDICT:`; the same facts give the same bytes.
 
 mod data;
 mod sample;
@@ -37,16 +33,16 @@ const LEFTOVERS: usize = 50;
 /// Cap of a name or path, characters.
 const NAME_CHARS: usize = 400;
 
-/// What a prompt is made of, as found: bounding and cleaning is this module's work.
+/// What a prompt is made of, as found; this module bounds and cleans it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct PromptFacts {
     /// The box as `tasks.md` names it (`2.`, `2.TEST-FIRST`, `FINAL`); empty without an id.
     pub task: String,
     /// The family's id (`2`); empty without one.
     pub id: String,
-    /// The text of the task, foreign.
+    /// The text of the task, as found.
     pub task_text: String,
-    /// The requirements that the task refers to, foreign; shown below its text.
+    /// The requirements that the task refers to; shown below its text.
     pub refers_to: Vec<String>,
     /// The word of the stage, `IMPLEMENT` for the implementation.
     pub stage: String,
@@ -58,13 +54,13 @@ pub struct PromptFacts {
     pub workspace: String,
     /// The spec folder, absolute.
     pub spec: String,
-    /// `requirements.md`, foreign; empty when there is none.
+    /// `requirements.md`, as found; empty if there is none.
     pub requirements: String,
-    /// `design.md`, foreign; empty when there is none.
+    /// `design.md`, as found; empty if there is none.
     pub design: String,
-    /// Why the last attempt was rejected, or a gate or reviewer said FAIL; foreign in parts.
+    /// Why the last attempt was rejected, or a gate or reviewer said FAIL.
     pub reasons: Vec<String>,
-    /// `progress.txt` or its end, foreign.
+    /// `progress.txt` or its end.
     pub progress: String,
     /// Bytes of `progress.txt` before that end.
     pub progress_before: u64,
@@ -74,7 +70,7 @@ pub struct PromptFacts {
     pub packages: Vec<PromptPackage>,
     /// True when ralph commits what the attempt leaves.
     pub commit_by_ralph: bool,
-    /// The file that lists the family's changes, absolute; empty when there is none.
+    /// The file that lists the family's changes, absolute; empty if there is none.
     pub diff_file: String,
     /// The family's changed files (`<package>/<path>`).
     pub changes: Vec<String>,
@@ -82,7 +78,7 @@ pub struct PromptFacts {
     pub verdict_wanted: bool,
     /// The report that the validator writes, absolute; empty for all others.
     pub validation_report: String,
-    /// Per cent of mutants that the mutation gate wants killed.
+    /// Percentage of mutants that must be killed.
     pub threshold: u32,
 }
 
@@ -140,7 +136,7 @@ pub fn builtin(role: Role) -> &'static str {
 /// Fills the template of a role: `given` (the text of `.ralph/prompts/<role>.md`) or [`builtin`].
 ///
 /// # Errors
-/// The template is malformed, or asks for what does not exist.
+/// The template is malformed, or uses a variable that does not exist.
 pub fn render(given: Option<&str>, role: Role, facts: &PromptFacts) -> Result<String, PromptError> {
     let folder = if given.is_some() { ".ralph/prompts" } else { "templates/prompts" };
     let file = format!("{folder}/{}.md", role.word());

@@ -1,20 +1,13 @@
-//! A template tried out before there is anything to tell.
-//!
-//! Owns: the facts of two made-up attempts: a first one with nothing to tell, a later one with everything.
-//!
-//! Promises: the same filling as a real attempt's; no fact of the samples is one that no attempt could have.
-//!
-//! Refuses to know: where a template came from.
+//! Tries a template with the facts of two made-up attempts, a first one and a later one.
 
 use super::{PromptError, PromptFacts, PromptPackage, render};
 use crate::config::Role;
 
-/// Fills a template of the person's own with made-up facts, once with few and once with many of them, so
-/// that both sides of `{% if reasons %}` are read. What depends on one value alone (`{% if attempt == 3 %}`)
-/// may not be reached.
+/// Fills a user's template with made-up facts, once with few and once with many of them, so that both sides of
+/// `{% if reasons %}` are tried. What depends on one value alone (`{% if attempt == 3 %}`) may not be reached.
 ///
 /// # Errors
-/// The template is malformed, or asks for what does not exist.
+/// The template is malformed, or uses a variable that does not exist.
 pub fn try_out(given: &str, role: Role) -> Result<(), PromptError> {
     for facts in [first_attempt(), later_attempt()] {
         render(Some(given), role, &facts)?;
@@ -22,7 +15,7 @@ pub fn try_out(given: &str, role: Role) -> Result<(), PromptError> {
     Ok(())
 }
 
-/// A task without an id, of which nothing is known yet.
+/// The first attempt at a task without an id.
 fn first_attempt() -> PromptFacts {
     PromptFacts {
         task: "do this".to_owned(),
@@ -39,7 +32,7 @@ fn first_attempt() -> PromptFacts {
     }
 }
 
-/// An attempt after a rejected one, with everything that can be told.
+/// An attempt after a rejected one, with every fact set.
 fn later_attempt() -> PromptFacts {
     let text = |text: &str| text.to_owned();
     PromptFacts {

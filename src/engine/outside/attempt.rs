@@ -55,7 +55,7 @@ impl Outside {
             argv: call.argv,
             env: call.env,
             cwd: self.places.workspace.clone(),
-            stdin: Some(prompt),
+            stdin: Some(prompt.into()),
             stdout: folder.join("agent.out"),
             stderr: folder.join("agent.err"),
             log_cap: LOG_CAP,

@@ -276,7 +276,7 @@ impl World for Outside {
             argv,
             env: self.environment.clone(),
             cwd: self.places.workspace.clone(),
-            stdin: Some(input),
+            stdin: Some(input.into()),
             stdout: folder.join(format!("{event}.log")),
             stderr: folder.join(format!("{event}.log")),
             log_cap: 1 << 20,

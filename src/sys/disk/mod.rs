@@ -1,13 +1,8 @@
-//! The real disk.
+//! The real disk: the order of write, fsync and rename that keeps ralph's files whole after kill -9, a power failure or
+//! a full disk (docs/design.md "Crash rule").
 //!
-//! Owns: the order of write, fsync and rename that keeps ralph's files whole over kill -9, power loss and a
-//! full disk (reliability §3.3, F3–F6).
-//!
-//! Promises: readers see the old bytes or the new ones; what is reported as durable is; after one failed
-//! fsync a file is not written again (the kernel may have dropped the pages, so a retry proves nothing);
-//! a FIFO, a device or a folder in place of a file is an error and not a wait.
-//!
-//! Refuses to know: what a file means.
+//! Promises: readers see the old bytes or the new ones; after a failed fsync a file is not written again; a FIFO,
+//! a device or a folder in place of a file is an error, and ralph does not block on it.
 
 mod swap;
 
@@ -33,7 +28,7 @@ const SHARED: u32 = 0o666;
 pub struct RealDisk {
     /// Handles of files that were appended to: the journal is opened once, not once a record.
     open: BTreeMap<PathBuf, Appended>,
-    /// Files whose fsync failed: they are finished for this process.
+    /// Files whose fsync failed: this process does not write them again.
     broken: BTreeSet<PathBuf>,
 }
 
@@ -60,7 +55,7 @@ impl RealDisk {
         Ok(())
     }
 
-    /// The handle for appending, opened anew when the path names another file than before.
+    /// The handle for appending, reopened if the path names another file than before.
     fn handle(&mut self, path: &Path) -> io::Result<&mut Appended> {
         let identity = match fs::symlink_metadata(path) {
             Ok(found) => Some((found.dev(), found.ino())),
@@ -241,7 +236,7 @@ fn existing_mode(path: &Path) -> io::Result<u32> {
     }
 }
 
-/// Opens a regular file for reading without waiting for a FIFO's other end; `None` when it does not exist.
+/// Opens a regular file for reading without blocking on a FIFO; `None` if it does not exist.
 pub(crate) fn open_regular(path: &Path) -> io::Result<Option<(File, u64)>> {
     let flags = (OFlag::O_NONBLOCK | OFlag::O_NOCTTY).bits();
     let file = match fs::OpenOptions::new().read(true).custom_flags(flags).open(path) {
@@ -253,7 +248,7 @@ pub(crate) fn open_regular(path: &Path) -> io::Result<Option<(File, u64)>> {
     Ok(Some((file, length)))
 }
 
-/// The first `cap` bytes of a regular file that a person wrote; `None` when it does not exist.
+/// The first `cap` bytes of a regular file that a person wrote; `None` if it does not exist.
 pub fn read_beginning(path: &Path, cap: u64) -> io::Result<Option<Vec<u8>>> {
     let Some((file, _)) = open_regular(path)? else { return Ok(None) };
     let mut bytes = Vec::new();

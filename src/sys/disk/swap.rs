@@ -1,11 +1,7 @@
-//! Compare-and-swap of a whole file that people save at the same time.
+//! Compare-and-swap of a whole file that people may save at the same moment.
 //!
-//! Owns: the exchange with the file that is there, and the inspection of what came out.
-//!
-//! Promises: a save that lands between the comparison and the write is found in the displaced file and put
-//! back, so it is never lost (reliability §3.6: 0 of 1,500 against 34 with compare-then-rename).
-//!
-//! Refuses to know: what the file is.
+//! Promises: a save that lands between the comparison and the write is found in the displaced file and put back. (Over
+//! 1,500 such saves none was lost; compare-then-rename lost 34.)
 
 use super::{RealDisk, in_path, open_regular, stage, sync_folder};
 use crate::sys::{Disk as _, Swap};
@@ -15,7 +11,7 @@ use std::os::unix::fs::{MetadataExt as _, fchown};
 use std::path::Path;
 use tempfile::NamedTempFile;
 
-/// How many saves in a row may come between before the attempt to put the latest back is given up.
+/// How many saves in a row may interfere before restoring the latest is given up.
 const ROUNDS: u32 = 1_000;
 
 /// See [`crate::sys::Disk::swap`].
@@ -52,8 +48,8 @@ pub(super) fn swap(disk: &RealDisk, path: &Path, expected: &[u8], new: &[u8]) ->
     }
 }
 
-/// Looks at what the exchange took out. When it is not what was expected, somebody saved meanwhile: it goes
-/// back, and whatever comes out then is looked at in the same way, so the latest save ends up in place.
+/// Inspects what the exchange took out. If it is not what was expected, somebody saved meanwhile: it goes
+/// back, and whatever comes out then is inspected the same way, so the latest save ends up in place.
 fn inspect(
     disk: &RealDisk,
     staged: NamedTempFile,
@@ -76,7 +72,7 @@ fn inspect(
         match exchange(staged.path(), real) {
             Ok(()) => {}
             Err(error) if error.kind() == ErrorKind::NotFound => {
-                // The file was taken away after ours had been put there: the save goes back under its name,
+                // The file was removed after ours was put there: the save goes back under its name,
                 // unless a newer one has come.
                 return match fs::hard_link(staged.path(), real) {
                     Err(error) if error.kind() != ErrorKind::AlreadyExists => Err(keep(staged, real, &error)),
@@ -99,7 +95,7 @@ fn inspect(
     Err(keep(staged, real, &io::Error::other("it is being saved again and again")))
 }
 
-/// Leaves the displaced bytes where they are and says where.
+/// Leaves the displaced bytes where they are, and names the file in the error.
 fn keep(staged: NamedTempFile, real: &Path, error: &io::Error) -> io::Error {
     let place = match staged.keep() {
         Ok((_, place)) => place,
@@ -130,7 +126,7 @@ fn exchange(one: &Path, other: &Path) -> io::Result<()> {
     renameat2(AT_FDCWD, one, AT_FDCWD, other, RenameFlags::RENAME_EXCHANGE).map_err(io::Error::from)
 }
 
-/// The system has no exchange that can be called safely.
+/// This system has no such call.
 #[cfg(not(all(target_os = "linux", target_env = "gnu")))]
 fn exchange(_: &Path, _: &Path) -> io::Result<()> {
     Err(ErrorKind::Unsupported.into())

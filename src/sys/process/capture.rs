@@ -1,12 +1,5 @@
-//! Output of any length in a log of bounded length.
-//!
-//! Owns: one stream from its pipe into its log file: the first part, and the last part as a ring in the same
-//! file.
-//!
-//! Promises: bytes are kept as they came (no encoding, no lines); memory does not grow; the first half and
-//! the last half of the cap are kept, and the number of bytes between them that were left out is exact.
-//!
-//! Refuses to know: who writes into the pipe.
+//! Output of any length in a log of bounded length: the first and the last half of the cap, and the number of bytes
+//! between them that were left out. Memory does not grow.
 
 use crate::sys::disk::{in_path, make_parents};
 use fs_err as fs;
@@ -39,7 +32,7 @@ impl Stream {
         self.pipe.as_ref()
     }
 
-    /// Stops to listen; the process gets an error when it writes on.
+    /// Closes the pipe; the process gets an error if it writes on.
     pub(super) fn close(&mut self) {
         self.pipe = None;
     }
@@ -49,7 +42,7 @@ impl Stream {
         self.log.finish()
     }
 
-    /// Moves what is there into the log; true when there was something.
+    /// Moves available output into the log; true if there was any.
     pub(super) fn pump(&mut self, buffer: &mut [u8]) -> io::Result<bool> {
         let Some(pipe) = &mut self.pipe else { return Ok(false) };
         match pipe.read(buffer) {
@@ -76,7 +69,7 @@ pub(super) struct Log {
 }
 
 impl Log {
-    /// Makes the file anew, mode 0600; what stood there (a planted link, say) is unlinked, not followed.
+    /// Makes the file anew, mode 0600; whatever is there (a planted link, say) is unlinked, not followed.
     pub(super) fn create(path: &Path, cap: u64) -> io::Result<Self> {
         make_parents(path)?;
         match fs::remove_file(path) {
@@ -125,7 +118,7 @@ impl Log {
         Ok(())
     }
 
-    /// Where the next byte goes: onward, and round and round behind the head once the cap is reached.
+    /// Where the next byte goes: a ring behind the head once the cap is reached.
     fn offset(&self) -> u64 {
         match self.total.checked_sub(self.head) {
             Some(behind) if self.total >= self.cap => self.head + behind % (self.cap - self.head),

@@ -1,19 +1,16 @@
-//! Processes under supervision: how every program is started, and how it is gone afterwards.
+//! How every program is started, and how it is gone afterwards (docs/design.md "Processes").
 //!
-//! Owns: the client of the supervisor. For each process ralph executes itself again under a hidden verb
-//! (`supervise`), holds a pipe to it (the lifeline) and listens to its reports:
+//! For each process ralph executes itself again under a hidden verb, holds a pipe to it (the lifeline) and listens to its
+//! reports:
 //!
 //! ```text
 //! ralph ──lifeline, order, "stop", "kill"──► supervisor (own session, subreaper) ──► process (own group)
 //!       ◄──started, ended─────────────────                                       ◄── output → capped logs
 //! ```
 //!
-//! Promises: when ralph is gone, however it went, so is every process it started, whatever session, group or
-//! environment that one has given itself (reliability §4.1: 0 of 5 left, where process groups leave 5 of 5).
-//! When the supervisor itself is killed, what carries the tag, and the process's descendants, are killed;
-//! a process that has left both its parent and its environment is then out of reach.
-//!
-//! Refuses to know: tasks, gates, what the process is for.
+//! Promises: when ralph is gone, however it ended, so is every process it started, whatever session, group or
+//! environment that process gave itself. If the supervisor itself is killed, the process, its descendants and everything
+//! with the tag are killed; only a process that left both its parent and its environment stays out of reach.
 
 mod capture;
 mod reap;
@@ -40,7 +37,8 @@ use std::path::PathBuf;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::time::{Duration, Instant};
 use watch::{UNKILLABLE, wait_for};
-use wire::{Order, Report};
+use wire::Report;
+pub(in crate::sys) use wire::os_path;
 
 /// The hidden verb under which ralph is its own supervisor; the tag follows it.
 pub const VERB: &str = "__supervise";
@@ -48,13 +46,13 @@ pub const VERB: &str = "__supervise";
 /// The variable that marks a process tree.
 pub const TAG: &str = "RALPH_TAG";
 
-/// What a supervisor may need beyond its limits before it is held to be stuck or stopped itself.
+/// What a supervisor may need beyond its limits before it counts as stuck.
 const SLACK: Duration = Duration::from_secs(15);
 
 /// How long a supervisor may take to start the process.
 const START: Duration = Duration::from_secs(60);
 
-/// How long what a dead supervisor left may take to be killed.
+/// How long it may take to kill what a dead supervisor left.
 const REAP: Duration = Duration::from_secs(5);
 
 impl ProcessId {
@@ -74,13 +72,13 @@ impl ProcessId {
         matches!(tree::find(self.pid), Ok(Some(row)) if row.id == *self && !row.zombie)
     }
 
-    /// The name of what was not started.
+    /// The id of a process that was not started.
     fn none() -> Self {
         Self { pid: 0, started: 0 }
     }
 }
 
-/// A command: the one place where one is made.
+/// The one place where a `Command` is made.
 #[expect(clippy::disallowed_methods, reason = "this is the owner of processes")]
 fn command(program: impl AsRef<OsStr>) -> Command {
     Command::new(program)
@@ -123,8 +121,8 @@ impl Supervisor {
         self.interrupts.as_ref().is_some_and(|interrupts| interrupts.first().is_some())
     }
 
-    /// Executes a supervisor for a process with this tag that is still to be described: it comes up
-    /// while the caller writes what the process will read. It starts nothing by itself.
+    /// Executes a supervisor for a process with this tag before the process is described, so that it comes up
+    /// while the caller writes the process's input. It starts nothing by itself.
     pub fn ready(&self, tag: &str) -> io::Result<Ready> {
         let mut child = self.execute(tag)?;
         let lifeline = child.stdin.take();
@@ -134,10 +132,10 @@ impl Supervisor {
     /// As [`Spawn::start`], by a supervisor that is ready; its tag must be the specification's.
     pub fn start_by(&self, mut ready: Ready, spec: &ProcessSpec) -> io::Result<Box<dyn Running>> {
         if self.is_stopped() {
-            return Ok(NotRun::interrupted());
+            return Ok(NotRunning::interrupted());
         }
         let interrupts = self.interrupts.as_ref().map(Interrupts::subscribe).transpose()?;
-        let mut order = serde_json::to_vec(&Order::from(spec))?;
+        let mut order = serde_json::to_vec(spec)?;
         order.push(b'\n');
         if ready.tag != spec.tag {
             return Err(io::Error::other("The supervisor carries another tag than its process."));
@@ -148,7 +146,7 @@ impl Supervisor {
         else {
             return Err(io::Error::other("The supervisor has no pipes."));
         };
-        // A supervisor that dies at once is seen by its missing report.
+        // If the supervisor dies at once, its report is missing.
         let _ = lifeline.write_all(&order);
         let mut supervised = Supervised {
             child,
@@ -164,7 +162,7 @@ impl Supervisor {
         match supervised.next_report(limit)? {
             Some(Report::Started(id)) => supervised.id = id,
             Some(Report::Ended { end, leftover_processes, millis }) => {
-                return Ok(Box::new(NotRun(Ended { end, leftover_processes, millis })));
+                return Ok(Box::new(NotRunning(Ok(Ended { end, leftover_processes, millis }))));
             }
             Some(Report::Failed { why, errno }) => return Err(wire::failure(why, errno)),
             None => {
@@ -173,7 +171,7 @@ impl Supervisor {
                 let gone = limit.is_none_or(|limit| monotonic() < limit);
                 let killed = gone && supervised.child.wait()?.signal().is_some();
                 let why = supervised.lost();
-                return if killed { Ok(Box::new(Killed(why))) } else { Err(why) };
+                return if killed { Ok(Box::new(NotRunning(Err(why)))) } else { Err(why) };
             }
         }
         Ok(Box::new(supervised))
@@ -183,13 +181,13 @@ impl Supervisor {
 impl Spawn for Supervisor {
     fn start(&self, spec: &ProcessSpec) -> io::Result<Box<dyn Running>> {
         if self.is_stopped() {
-            return Ok(NotRun::interrupted());
+            return Ok(NotRunning::interrupted());
         }
         self.start_by(self.ready(&spec.tag)?, spec)
     }
 }
 
-/// A supervisor without an order. Dropped, it ends by itself: its lifeline does.
+/// A supervisor without an order. When dropped, its lifeline ends and so does it.
 #[derive(Debug)]
 pub struct Ready {
     child: Option<Child>,
@@ -206,42 +204,29 @@ impl Drop for Ready {
     }
 }
 
-/// What was not started, with the reason.
-struct NotRun(Ended);
+/// What never ran under supervision, with its end.
+struct NotRunning(io::Result<Ended>);
 
-impl NotRun {
+impl NotRunning {
     fn interrupted() -> Box<dyn Running> {
-        Box::new(Self(Ended { end: ProcessEnd::Interrupted, leftover_processes: 0, millis: 0 }))
+        Box::new(Self(Ok(Ended { end: ProcessEnd::Interrupted, leftover_processes: 0, millis: 0 })))
     }
 }
 
-impl Running for NotRun {
+impl Running for NotRunning {
     fn id(&self) -> ProcessId {
         ProcessId::none()
     }
 
     fn wait(self: Box<Self>) -> io::Result<Ended> {
-        Ok(self.0)
-    }
-}
-
-/// What killed its supervisor at once.
-struct Killed(io::Error);
-
-impl Running for Killed {
-    fn id(&self) -> ProcessId {
-        ProcessId::none()
-    }
-
-    fn wait(self: Box<Self>) -> io::Result<Ended> {
-        Err(self.0)
+        self.0
     }
 }
 
 /// A process under supervision. Dropped without a wait, it is killed.
 struct Supervised {
     child: Child,
-    /// `None` once it is let go.
+    /// `None` once it was dropped.
     lifeline: Option<ChildStdin>,
     reports: ChildStdout,
     unread: Vec<u8>,
@@ -317,7 +302,7 @@ impl Supervised {
         Ok((ready(0), ready(1)))
     }
 
-    /// Says a word to the supervisor; one that has gone is noticed by its missing report.
+    /// Sends an order to the supervisor; if it is gone, its report will be missing.
     fn say(&mut self, word: &[u8]) {
         if let Some(lifeline) = &mut self.lifeline {
             let _ = lifeline.write_all(&[word, b"\n"].concat());
@@ -329,7 +314,7 @@ impl Supervised {
         self.spec.grace.saturating_add(UNKILLABLE).saturating_add(SLACK)
     }
 
-    /// The supervisor is gone without a report, or stuck: what it had started is killed from here.
+    /// The supervisor is gone without a report, or stuck: kills what it had started.
     fn lost(&mut self) -> io::Error {
         // Both fail only when it has been waited for.
         let _ = self.child.kill();

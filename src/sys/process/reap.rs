@@ -1,11 +1,5 @@
-//! What an earlier run, or a supervisor that was killed, left behind.
-//!
-//! Owns: finding processes by the tag in their environment or by a recorded id, and ending them.
-//!
-//! Promises: when it returns a number, nothing that can be found is alive; what cannot be killed in time is
-//! an error that names it. A process id is believed only together with its start time.
-//!
-//! Refuses to know: journals; whether the earlier run's work is to be judged.
+//! Ends what an earlier run, or a supervisor that was killed, left behind: found by the tag in the environment or by
+//! a recorded process id together with its start time.
 
 use super::tree::{self, Process};
 use super::{TAG, VERB};

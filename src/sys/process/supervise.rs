@@ -1,16 +1,11 @@
 //! The supervisor: `ralph` executed again under a hidden verb, one for each process.
 //!
-//! Owns: the start of the process, in a session without a terminal and in a group of its own.
-//!
-//! Promises: it is a subreaper, so nothing that the process starts can get out of its tree; its own
-//! environment holds nothing that the process could read there; when its lifeline ends, however ralph went,
-//! it kills the tree and ends.
-//!
-//! Refuses to know: what the process is for.
+//! Promises: it is a subreaper, so nothing that the process starts can leave its tree; its own environment is empty;
+//! when its lifeline ends, it kills the tree and ends.
 
 use super::capture::{Log, Stream};
 use super::watch::Watch;
-use super::wire::{Order, Report};
+use super::wire::{Control, Report};
 use super::{TAG, command};
 use crate::machine::facts::ProcessEnd;
 use crate::sys::disk::open_regular;
@@ -21,10 +16,11 @@ use nix::sys::prctl;
 use nix::sys::signal::SigSet;
 use nix::unistd::{getppid, setsid};
 use std::fs::File;
-use std::io::{self, PipeReader, PipeWriter, Read as _, Write as _};
-use std::os::fd::{AsFd as _, BorrowedFd};
+use std::io::{self, PipeReader, PipeWriter, Write as _};
+use std::os::fd::AsFd as _;
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt as _;
+use std::path::Path;
 use std::process::Stdio;
 
 /// The exit code of a supervisor that failed itself.
@@ -44,13 +40,13 @@ pub fn supervise_main() -> i32 {
         Ok(None) => return 0,
         Err(error) => (Report::failed(&error), FAULT),
     };
-    // Nobody may be left to hear it.
+    // There may be no reader left.
     let _ = report.line().and_then(|line| status.write_all(&line));
     code
 }
 
 /// Closes every file but the standard three: what ralph was started with (a lock, a log, a socket of the
-/// caller) is nothing to the process. To be called before anything is opened.
+/// caller) must not reach the process. Call it before anything is opened.
 fn close_inherited() -> io::Result<()> {
     let names = fs_err::read_dir("/proc/self/fd")?.map(|entry| entry.map(|entry| entry.file_name()));
     for name in names.collect::<io::Result<Vec<_>>>()? {
@@ -62,13 +58,13 @@ fn close_inherited() -> io::Result<()> {
     Ok(())
 }
 
-/// Everything; `None` when no order came.
+/// Supervises one process; `None` if no order came.
 fn supervise(status: &mut File) -> io::Result<Option<Ended>> {
     let parent = getppid();
     let children = become_supervisor()?;
     let mut control = Control::new(io::stdin().as_fd())?;
     let Some(line) = control.first_line()? else { return Ok(None) };
-    let spec = ProcessSpec::from(serde_json::from_slice::<Order>(&line)?);
+    let spec: ProcessSpec = serde_json::from_slice(&line)?;
     let began = clock::monotonic();
     let mut streams = Vec::new();
     let leader = match launch(&spec, &mut streams)? {
@@ -80,14 +76,14 @@ fn supervise(status: &mut File) -> io::Result<Option<Ended>> {
     };
     Watch::new(spec, leader, parent, control, children, streams, began)
         .run(|id| {
-            // When ralph has gone meanwhile, the lifeline says so next.
+            // If ralph has died meanwhile, the lifeline shows it next.
             let _ = status.write_all(&Report::Started(id).line()?);
             Ok(())
         })
         .map(Some)
 }
 
-/// Own session, subreaper, deaf to the signals of a terminal; returns a socket that is readable after each
+/// Makes this process a subreaper in its own session that ignores a terminal's signals; returns a socket that is readable after each
 /// child's end.
 fn become_supervisor() -> io::Result<UnixStream> {
     survive_file_limits()?;
@@ -111,7 +107,7 @@ fn become_supervisor() -> io::Result<UnixStream> {
 /// Starts the process. The outer error is the supervisor's, the inner one says why the program cannot run.
 fn launch(spec: &ProcessSpec, streams: &mut Vec<Stream>) -> io::Result<Result<i32, String>> {
     let stdin = match &spec.stdin {
-        Some(path) => match open_regular(path)? {
+        Some(path) => match open_regular(Path::new(path))? {
             Some((file, _)) => Stdio::from(file),
             None => return Ok(Err(format!("its standard input {} is not there", path.display()))),
         },
@@ -147,7 +143,7 @@ fn launch(spec: &ProcessSpec, streams: &mut Vec<Stream>) -> io::Result<Result<i3
 /// The writing ends for the process; the reading ends go to `streams` with their logs. One pipe when both
 /// go to the same log.
 fn outputs(spec: &ProcessSpec, streams: &mut Vec<Stream>) -> io::Result<(PipeWriter, PipeWriter)> {
-    let mut open = |path: &std::path::Path| -> io::Result<PipeWriter> {
+    let mut open = |path: &Path| -> io::Result<PipeWriter> {
         let (reader, writer): (PipeReader, PipeWriter) = io::pipe()?;
         streams.push(Stream::new(reader, Log::create(path, spec.log_cap)?)?);
         Ok(writer)
@@ -155,55 +151,4 @@ fn outputs(spec: &ProcessSpec, streams: &mut Vec<Stream>) -> io::Result<(PipeWri
     let stdout = open(&spec.stdout)?;
     let stderr = if spec.stderr == spec.stdout { stdout.try_clone()? } else { open(&spec.stderr)? };
     Ok((stdout, stderr))
-}
-
-/// Ralph's end of the conversation, and the lifeline.
-#[derive(Debug)]
-pub(super) struct Control {
-    pipe: File,
-    unread: Vec<u8>,
-}
-
-impl Control {
-    fn new(stdin: BorrowedFd<'_>) -> io::Result<Self> {
-        Ok(Self { pipe: File::from(stdin.try_clone_to_owned()?), unread: Vec::new() })
-    }
-
-    /// Waits for the first line; `None` when there is none.
-    fn first_line(&mut self) -> io::Result<Option<Vec<u8>>> {
-        let mut buffer = vec![0; 64 * 1024];
-        loop {
-            if let Some(line) = self.line() {
-                return Ok(Some(line));
-            }
-            match self.pipe.read(&mut buffer)? {
-                0 => return Ok(None),
-                count => self.unread.extend_from_slice(&buffer[..count]),
-            }
-        }
-    }
-
-    /// Reads what is there, to be called when the pipe is readable; `None` at its end.
-    pub(super) fn words(&mut self) -> io::Result<Option<Vec<Vec<u8>>>> {
-        let mut buffer = [0; 256];
-        let count = self.pipe.read(&mut buffer)?;
-        self.unread.extend_from_slice(&buffer[..count]);
-        let words = std::iter::from_fn(|| self.line()).collect();
-        Ok((count > 0).then_some(words))
-    }
-
-    /// Takes a whole line, without its end, from what was read.
-    fn line(&mut self) -> Option<Vec<u8>> {
-        let end = self.unread.iter().position(|byte| *byte == b'\n')?;
-        let rest = self.unread.split_off(end + 1);
-        let mut line = std::mem::replace(&mut self.unread, rest);
-        line.pop();
-        Some(line)
-    }
-}
-
-impl std::os::fd::AsFd for Control {
-    fn as_fd(&self) -> BorrowedFd<'_> {
-        self.pipe.as_fd()
-    }
 }

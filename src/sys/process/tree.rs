@@ -1,12 +1,7 @@
-//! The process table, as `/proc` shows it.
+//! The process table as `/proc` shows it, and how a set of processes is killed that may fork faster than one can look.
 //!
-//! Owns: who is whose parent, when a process started, and the way to kill a set of processes that may fork
-//! faster than one can look.
-//!
-//! Promises: a process is only ever hit under the start time under which it was found; STOP goes to all
-//! before KILL goes to any, so what is killed cannot be replaced meanwhile (reliability §4.2).
-//!
-//! Refuses to know: why a process is in a set.
+//! Promises: a process is only ever signalled under the start time under which it was found; STOP goes to all before
+//! KILL goes to any, so what is killed cannot be replaced meanwhile.
 
 use super::ProcessId;
 use nix::libc::ESRCH;
@@ -16,7 +11,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::io::{self, Read as _};
 
-/// How often a set is looked up again for members that were born meanwhile, before it is killed anyhow.
+/// How often a set is looked up again for new members before it is killed anyway.
 const PASSES: u32 = 20;
 
 /// One row of the process table.
@@ -26,7 +21,7 @@ pub(super) struct Process {
     pub(super) id: ProcessId,
     /// The parent's process id.
     pub(super) parent: i32,
-    /// Dead but not waited for: holds no file, runs nothing, cannot be killed.
+    /// Dead but not yet reaped.
     pub(super) zombie: bool,
 }
 
@@ -34,7 +29,7 @@ pub(super) struct Process {
 pub(super) fn find(pid: i32) -> io::Result<Option<Process>> {
     match read(pid, "stat") {
         Ok(bytes) => Ok(parse(pid, &bytes)),
-        // ESRCH: it went between the opening and the reading.
+        // ESRCH: it ended between opening and reading.
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
         Err(error) if error.raw_os_error() == Some(ESRCH) => Ok(None),
         Err(error) => Err(error),
@@ -74,7 +69,7 @@ pub(super) fn descendants(rows: &[Process], roots: &BTreeSet<i32>) -> Vec<Proces
 }
 
 /// The environment with which the process was started, `NAME=value` separated by NUL bytes; `None` when it
-/// is gone or not ours to look at.
+/// is gone or not readable.
 pub(super) fn environment(pid: i32) -> Option<Vec<u8>> {
     read(pid, "environ").ok()
 }

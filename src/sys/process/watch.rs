@@ -1,17 +1,11 @@
-//! The supervisor's one loop: output, limits, orders, and the end of the whole tree.
+//! The supervisor's one loop: output, limits, orders, and the end of the whole tree (docs/design.md "Processes").
 //!
-//! Owns: the stages of a supervised life and the killing sequence (reliability §4.2).
-//!
-//! Promises: no process of the tree is left when it returns; what proves it is the kernel's word that this
-//! subreaper has no child (ECHILD), so a clean end needs no look at `/proc`; a process that survives KILL
-//! for [`UNKILLABLE`] is an error; nothing that the process does with its output can make the loop wait.
-//!
-//! Refuses to know: who reads the logs, what an exit code means.
+//! Promises: no process of the tree is left when it returns, which the kernel confirms (ECHILD); a process that survives
+//! KILL for [`UNKILLABLE`] is an error; nothing that the process does with its output can block the loop.
 
 use super::capture::Stream;
-use super::supervise::Control;
 use super::tree;
-use super::wire::{KILL, STOP};
+use super::wire::{Control, KILL, STOP};
 use crate::machine::facts::ProcessEnd;
 use crate::sys::clock::monotonic;
 use crate::sys::{Ended, ProcessId, ProcessSpec};
@@ -36,7 +30,7 @@ const GRACE_ABANDONED: Duration = Duration::from_millis(300);
 const DRAIN: Duration = Duration::from_secs(2);
 /// How long killed processes may take to vanish.
 pub(super) const UNKILLABLE: Duration = Duration::from_secs(30);
-/// How often ralph's death is looked for beside the lifeline, which a hostile process may hold open.
+/// How often ralph's death is checked for besides the lifeline, which a hostile process may hold open.
 const LOOK_AT_PARENT: Duration = Duration::from_secs(1);
 
 #[derive(Clone, Copy, Debug)]
@@ -51,7 +45,7 @@ enum Stage {
     Draining(Instant),
 }
 
-/// A supervised life.
+/// A process tree under supervision.
 #[derive(Debug)]
 pub(super) struct Watch {
     spec: ProcessSpec,
@@ -68,7 +62,7 @@ pub(super) struct Watch {
     cause: Option<ProcessEnd>,
     /// How the process ended.
     end: Option<(ProcessEnd, Instant)>,
-    /// No child is left.
+    /// True once no child is left.
     alone: bool,
     /// The first failure of the supervision; the tree is ended because of it.
     fault: Option<io::Error>,
@@ -103,7 +97,7 @@ impl Watch {
         }
     }
 
-    /// Stays until the tree is empty and its output is in the logs; tells first who was started.
+    /// Runs until the tree is empty and its output is in the logs; first reports which process was started.
     pub(super) fn run(mut self, started: impl FnOnce(ProcessId) -> io::Result<()>) -> io::Result<Ended> {
         // Not waited for yet, so it is in the table even when it has ended.
         let lived = ProcessId::of(self.leader)
@@ -186,7 +180,7 @@ impl Watch {
         }
     }
 
-    /// Goes from stage to stage.
+    /// Moves to the next stage if its time has come.
     fn advance(&mut self) -> io::Result<()> {
         let now = monotonic();
         match self.stage {
@@ -233,12 +227,12 @@ impl Watch {
         self.hurry(grace);
     }
 
-    /// Shortens what is left of the time to end.
+    /// Shortens the time that is left to end.
     fn hurry(&mut self, grace: Duration) {
         let latest = monotonic().checked_add(grace);
         match (self.stage, latest) {
             (Stage::Running, Some(latest)) => self.stage = Stage::Terminating(latest),
-            // A grace beyond the end of time: a year does as well.
+            // The grace overflows the clock: a year will do.
             (Stage::Running, None) => {
                 self.stage = Stage::Terminating(monotonic() + Duration::from_secs(31_536_000));
             }
@@ -248,7 +242,7 @@ impl Watch {
         }
     }
 
-    /// Hears ralph's words, and its death.
+    /// Reads ralph's orders, and notices its death.
     fn listen(&mut self) {
         if getppid() != self.parent {
             self.control = None;
@@ -298,7 +292,7 @@ impl Watch {
         let leader = self.leader;
         self.leftovers.retain(|id| id.pid != leader);
         let ended = self.end.as_ref().map_or_else(monotonic, |(_, at)| *at);
-        // What is in the pipes now is still read, even when all of the time has gone.
+        // What is in the pipes now is still read, even if the time is up.
         self.stage = Stage::Draining((ended + DRAIN).max(monotonic() + SETTLE));
         Ok(())
     }
@@ -348,7 +342,7 @@ impl Watch {
         Ok(())
     }
 
-    /// Empties the socket that tells of children: the children themselves are counted by `waitpid`.
+    /// Empties the socket that announces ended children; `waitpid` counts them.
     fn silence(&self) {
         let mut bell = &self.children;
         while matches!(bell.read(&mut [0; 256]), Ok(count) if count > 0) {}
@@ -367,7 +361,7 @@ pub(super) fn wait_for(fds: &mut [PollFd<'_>], left: Option<Duration>) -> io::Re
     }
 }
 
-/// True when reading would not wait.
+/// True if reading would not block.
 fn is_readable(control: &Control) -> bool {
     let mut fds = [PollFd::new(control.as_fd(), PollFlags::POLLIN)];
     poll(&mut fds, PollTimeout::ZERO).is_ok_and(|ready| ready > 0)

@@ -1,73 +1,29 @@
-//! What ralph and its supervisor say to each other: one JSON object a line.
-//!
-//! Owns: the forms of order and report.
-//!
-//! Promises: paths of any bytes come through unchanged.
-//!
-//! Refuses to know: pipes.
+//! What ralph and its supervisor tell each other, one JSON object a line; paths of any bytes come through unchanged.
 
 use crate::machine::facts::ProcessEnd;
-use crate::sys::{Ended, ProcessId, ProcessSpec};
+use crate::sys::{Ended, ProcessId};
 use serde::{Deserialize, Serialize};
-use std::ffi::OsString;
-use std::io;
-use std::path::PathBuf;
-use std::time::Duration;
+use std::fs::File;
+use std::io::{self, Read as _};
+use std::os::fd::{AsFd, BorrowedFd};
 
 /// The word that asks the supervisor to end the process in order: TERM, grace, KILL.
 pub(super) const STOP: &[u8] = b"stop";
 /// The word that asks the supervisor to kill the process now.
 pub(super) const KILL: &[u8] = b"kill";
 
-/// A [`ProcessSpec`] that can be written as JSON whatever its paths are.
-#[derive(Debug, Serialize, Deserialize)]
-pub(super) struct Order {
-    argv: Vec<String>,
-    env: Vec<(String, String)>,
-    cwd: OsString,
-    stdin: Option<OsString>,
-    stdout: OsString,
-    stderr: OsString,
-    log_cap: u64,
-    wall: Option<Duration>,
-    idle: Option<Duration>,
-    grace: Duration,
-    tag: String,
-}
+/// Paths in JSON, whatever their bytes are.
+pub(in crate::sys) mod os_path {
+    use serde::{Deserialize as _, Deserializer, Serialize as _, Serializer};
+    use std::ffi::OsString;
+    use std::path::{Path, PathBuf};
 
-impl From<&ProcessSpec> for Order {
-    fn from(spec: &ProcessSpec) -> Self {
-        Self {
-            argv: spec.argv.clone(),
-            env: spec.env.clone(),
-            cwd: spec.cwd.clone().into(),
-            stdin: spec.stdin.clone().map(Into::into),
-            stdout: spec.stdout.clone().into(),
-            stderr: spec.stderr.clone().into(),
-            log_cap: spec.log_cap,
-            wall: spec.wall,
-            idle: spec.idle,
-            grace: spec.grace,
-            tag: spec.tag.clone(),
-        }
+    pub(in crate::sys) fn serialize<S: Serializer>(path: &Path, to: S) -> Result<S::Ok, S::Error> {
+        path.as_os_str().serialize(to)
     }
-}
 
-impl From<Order> for ProcessSpec {
-    fn from(order: Order) -> Self {
-        Self {
-            argv: order.argv,
-            env: order.env,
-            cwd: order.cwd.into(),
-            stdin: order.stdin.map(PathBuf::from),
-            stdout: order.stdout.into(),
-            stderr: order.stderr.into(),
-            log_cap: order.log_cap,
-            wall: order.wall,
-            idle: order.idle,
-            grace: order.grace,
-            tag: order.tag,
-        }
+    pub(in crate::sys) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<PathBuf, D::Error> {
+        OsString::deserialize(from).map(PathBuf::from)
     }
 }
 
@@ -124,7 +80,7 @@ impl From<Ended> for Report {
     }
 }
 
-/// The error that a [`Report::Failed`] stands for.
+/// The error that a [`Report::Failed`] describes.
 pub(super) fn failure(why: String, errno: Option<i32>) -> io::Error {
     match errno {
         Some(number) => io::Error::new(io::Error::from_raw_os_error(number).kind(), why),
@@ -132,9 +88,60 @@ pub(super) fn failure(why: String, errno: Option<i32>) -> io::Error {
     }
 }
 
+/// Ralph's end of the conversation, and the lifeline.
+#[derive(Debug)]
+pub(super) struct Control {
+    pipe: File,
+    unread: Vec<u8>,
+}
+
+impl Control {
+    pub(super) fn new(stdin: BorrowedFd<'_>) -> io::Result<Self> {
+        Ok(Self { pipe: File::from(stdin.try_clone_to_owned()?), unread: Vec::new() })
+    }
+
+    /// Waits for the first line; `None` when there is none.
+    pub(super) fn first_line(&mut self) -> io::Result<Option<Vec<u8>>> {
+        let mut buffer = vec![0; 64 * 1024];
+        loop {
+            if let Some(line) = self.line() {
+                return Ok(Some(line));
+            }
+            match self.pipe.read(&mut buffer)? {
+                0 => return Ok(None),
+                count => self.unread.extend_from_slice(&buffer[..count]),
+            }
+        }
+    }
+
+    /// Reads what is there, to be called when the pipe is readable; `None` at its end.
+    pub(super) fn words(&mut self) -> io::Result<Option<Vec<Vec<u8>>>> {
+        let mut buffer = [0; 256];
+        let count = self.pipe.read(&mut buffer)?;
+        self.unread.extend_from_slice(&buffer[..count]);
+        let words = std::iter::from_fn(|| self.line()).collect();
+        Ok((count > 0).then_some(words))
+    }
+
+    /// Takes a whole line, without its end, from what was read.
+    fn line(&mut self) -> Option<Vec<u8>> {
+        let end = self.unread.iter().position(|byte| *byte == b'\n')?;
+        let rest = self.unread.split_off(end + 1);
+        let mut line = std::mem::replace(&mut self.unread, rest);
+        line.pop();
+        Some(line)
+    }
+}
+
+impl AsFd for Control {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.pipe.as_fd()
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use super::{Order, ProcessSpec};
+    use crate::sys::ProcessSpec;
     use std::ffi::OsStr;
     use std::os::unix::ffi::OsStrExt as _;
     use std::path::PathBuf;
@@ -147,7 +154,7 @@ mod tests {
             argv: vec!["a b\n".to_owned()],
             env: vec![("K".to_owned(), "v\u{0}".to_owned())],
             cwd: odd.clone(),
-            stdin: Some(odd.clone()),
+            stdin: Some(odd.clone().into()),
             stdout: odd.clone(),
             stderr: odd,
             log_cap: 7,
@@ -156,9 +163,9 @@ mod tests {
             grace: Duration::ZERO,
             tag: "t".to_owned(),
         };
-        let line = serde_json::to_vec(&Order::from(&spec)).unwrap();
+        let line = serde_json::to_vec(&spec).unwrap();
         assert!(!line.contains(&b'\n'));
-        let back = ProcessSpec::from(serde_json::from_slice::<Order>(&line).unwrap());
+        let back: ProcessSpec = serde_json::from_slice(&line).unwrap();
         assert_eq!(format!("{back:?}"), format!("{spec:?}"));
     }
 }

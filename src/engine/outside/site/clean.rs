@@ -15,7 +15,7 @@ use crate::engine::{Fault, FaultKind};
 use crate::gate::{Build, GateRequest, Standing, Trees};
 use crate::mutation::{GateReport, TracePhase, Verdict};
 use crate::sys::clock::Stopwatch;
-use crate::sys::poison::whole;
+use crate::sys::poison::ignore_poison as whole;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;

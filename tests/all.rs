@@ -3,6 +3,8 @@
 #[cfg(test)]
 mod cli;
 #[cfg(test)]
+mod docs;
+#[cfg(test)]
 mod example;
 #[cfg(test)]
 mod fuzz;

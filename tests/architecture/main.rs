@@ -66,7 +66,7 @@ fn without_comments(code: &str) -> String {
 
 /// Production lines that a module may have: no comments, no blank lines, no tests.
 const BUDGET: &[(&str, usize)] = &[
-    ("agent", 660),
+    ("agent", 670),
     ("cli", 5_829),
     ("config", 2_228),
     ("engine", 2_697),
@@ -79,7 +79,7 @@ const BUDGET: &[(&str, usize)] = &[
     ("mutation", 450),
     ("report", 1_555),
     ("source", 737),
-    ("sys", 1_955),
+    ("sys", 1_830),
     ("task", 3_878),
 ];
 

@@ -5,7 +5,7 @@
 mod rust_source;
 
 use fs_err as fs;
-use rust_source::{Source, circles, sources};
+use rust_source::{Source, circles, files, sources};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
@@ -232,5 +232,24 @@ fn no_test_file_is_forgotten() {
             continue;
         }
         assert!(all.contains(&format!("mod {name};")), "tests/{name} is in no test binary");
+    }
+}
+
+/// The second binary runs what is listed in `tests!`; there `#[test]` would take a function out of the program.
+#[test]
+fn each_test_is_run_by_its_binary() {
+    let tests = root().join("tests");
+    let mut paths = Vec::new();
+    files(&tests, &mut paths);
+    for path in paths.iter().filter(|path| !path.starts_with(tests.join("architecture"))) {
+        let text = fs::read_to_string(path).unwrap();
+        let is_listed = text.contains("\ntests! {")
+            || ["demo", "gate"].iter().any(|folder| path.starts_with(tests.join(folder)));
+        assert!(!(is_listed && text.contains("#[test]")), "{}: #[test] beside tests!", path.display());
+        assert!(
+            !text.contains("#[ignore"),
+            "{}: a test that cannot run here is listed in tests!",
+            path.display()
+        );
     }
 }

@@ -231,7 +231,7 @@ fn is_test_attribute(group: &Group, before: Option<&TokenTree>) -> bool {
         && group.to_string().replace(' ', "") == "[cfg(test)]"
 }
 
-fn files(folder: &Path, found: &mut Vec<PathBuf>) {
+pub(crate) fn files(folder: &Path, found: &mut Vec<PathBuf>) {
     for entry in fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
         let name = path.file_name().unwrap();

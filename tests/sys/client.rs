@@ -6,6 +6,7 @@ use ralph::sys::Spawn as _;
 use ralph::sys::process::Supervisor;
 use ralph::sys::signals::Interrupts;
 use std::io::Read as _;
+use std::path::Path;
 use std::process::{Child, Stdio};
 
 /// Starts a client that runs the script of the bench and prints its end.
@@ -18,7 +19,12 @@ pub(super) fn run_under(wrapper: &[&str], bench: &Bench, script: &str) -> Child 
     let me = std::env::current_exe().unwrap();
     let mut words: Vec<&str> = wrapper.to_vec();
     words.push(me.to_str().unwrap());
-    words.extend(["--exact", "sys::client::a_client", "--ignored", "--nocapture", "--test-threads=1"]);
+    words.extend([
+        "--exact",
+        "sys::client::a_client_prints_how_its_process_ended",
+        "--nocapture",
+        "--test-threads=1",
+    ]);
     let spec = bench.script(script);
     command(words[0])
         .args(&words[1..])
@@ -42,15 +48,21 @@ pub(super) fn result(mut client: Child) -> String {
 }
 
 #[test]
-#[ignore = "no test: the body of the client process"]
-fn a_client() {
+fn a_client_prints_how_its_process_ended() {
+    if let Some(folder) = std::env::var_os("CLIENT_FOLDER") {
+        return be_a_client(Path::new(&folder));
+    }
+    let bench = Bench::new();
+    assert_eq!(result(run(&bench, "exit 3")), "Exited { code: 3 } signal 0 of 0");
+}
+
+fn be_a_client(folder: &Path) {
     let word = |name| std::env::var_os(name).unwrap().into_string().unwrap();
-    let folder = std::path::PathBuf::from(word("CLIENT_FOLDER"));
     let interrupts = Interrupts::install().unwrap();
     let mut bench = Bench::new();
     bench.tag = word("CLIENT_TAG");
     let mut spec = bench.program(&["sh", "-c", &word("CLIENT_SCRIPT")]);
-    spec.cwd.clone_from(&folder);
+    folder.clone_into(&mut spec.cwd);
     spec.stdout = folder.join("out");
     spec.stderr = folder.join("err");
     let program = env!("CARGO_BIN_EXE_ralph").into();

@@ -47,8 +47,8 @@ fn a_silent_process_is_ended_and_a_talking_one_is_not() {
     spec.idle = Some(Duration::from_secs(1));
     assert_eq!(supervisor().run(&spec).unwrap().end, ProcessEnd::Idle { seconds: 1 });
 
-    let mut spec = bench.script("for i in 1 2 3 4 5 6; do echo $i >&2; sleep 0.3; done");
-    spec.idle = Some(Duration::from_secs(1));
+    let mut spec = bench.script("for i in 1 2 3 4 5 6 7 8 9; do echo $i >&2; sleep 0.3; done");
+    spec.idle = Some(Duration::from_secs(2));
     assert_eq!(supervisor().run(&spec).unwrap().end, exited(0), "bytes on either pipe count");
 }
 
@@ -68,8 +68,8 @@ fn a_process_that_ignores_term_is_killed_after_the_grace() {
 fn a_stopped_process_gets_its_term_too() {
     let bench = Bench::new();
     let mut spec = bench.script("trap 'echo asked; exit' TERM; kill -STOP $$; NAP");
-    spec.wall = Some(Duration::from_millis(300));
-    assert_eq!(supervisor().run(&spec).unwrap().end, ProcessEnd::TimedOut { seconds: 0 });
+    spec.wall = Some(Duration::from_millis(1500));
+    assert_eq!(supervisor().run(&spec).unwrap().end, ProcessEnd::TimedOut { seconds: 1 });
     assert_eq!(bench.out(), b"asked\n");
 }
 

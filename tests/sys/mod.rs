@@ -24,6 +24,11 @@ struct Bench {
     nap: String,
 }
 
+/// What a process gets to end by itself. Longer than any test waits for an event: what had to wait for it fails.
+const GRACE: Duration = Duration::from_secs(60);
+/// How long a test waits for an event, on a busy machine too.
+const PATIENCE: Duration = Duration::from_secs(40);
+
 impl Bench {
     fn new() -> Self {
         static COUNT: AtomicU32 = AtomicU32::new(0);
@@ -52,9 +57,9 @@ impl Bench {
             stdout: self.path("out"),
             stderr: self.path("err"),
             log_cap: 1 << 20,
-            wall: Some(Duration::from_secs(60)),
+            wall: Some(GRACE * 2),
             idle: None,
-            grace: Duration::from_secs(10),
+            grace: GRACE,
             tag: self.tag.clone(),
         }
     }
@@ -99,7 +104,7 @@ fn exited(code: i32) -> ProcessEnd {
 fn wait_for(what: &str, mut is_so: impl FnMut() -> bool) {
     let watch = ralph::sys::clock::Stopwatch::start();
     while !is_so() {
-        assert!(watch.elapsed() < Duration::from_secs(20), "waited in vain: {what}");
+        assert!(watch.elapsed() < PATIENCE, "waited in vain: {what}");
         std::thread::park_timeout(Duration::from_millis(5));
     }
 }

@@ -1,6 +1,6 @@
 //! Output and input of any size.
 
-use super::{Bench, exited, processes_with_argument, supervisor, wait_for};
+use super::{Bench, PATIENCE, exited, processes_with_argument, supervisor, wait_for};
 use ralph::machine::facts::ProcessEnd;
 use ralph::sys::Spawn as _;
 use ralph::sys::clock::Stopwatch;
@@ -86,7 +86,7 @@ fn output_that_somebody_outside_the_tree_holds_open_is_not_waited_for() {
     fs_err::write(bench.path("go"), "\n").unwrap();
     let watch = Stopwatch::start();
     assert_eq!(running.wait().unwrap().end, exited(0));
-    assert!(watch.elapsed() < Duration::from_secs(5), "{:?}", watch.elapsed());
+    assert!(watch.elapsed() < PATIENCE, "{:?}", watch.elapsed());
     assert_eq!(bench.out(), b"up\ndown\n");
     drop(held);
 }

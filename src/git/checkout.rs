@@ -1,79 +1,63 @@
-//! The files of commits, laid out in a folder: what should stand there.
+//! The files of commits in a folder of ralph's own, with repositories that answer a build's questions to git.
 //!
-//! Owns: the list of files with the object that each one holds, gathered from commits of one or more
-//! repositories and from single files; the refusal of names and links that lead elsewhere.
-//!
-//! Promises: objects are read where they are; nothing is written into a repository, no index, hook, filter,
-//! attribute or local setting has a part in it. Every path stays inside the folder, and so does what a link
-//! leads to; zeros for a commit are no files. Bounded.
-//!
-//! Refuses to know: packages, builds, where the folder is.
+//! Promises: every file has the bytes of its blob, no filter, attribute, hook or setting takes part. Nothing is
+//! written into a package's repository. A symbolic link leads to somewhere in the folder.
 
 mod folder;
-mod names;
+mod repository;
 #[cfg(test)]
 mod tests;
 
-pub use folder::{Inspected, Written};
+pub use folder::Differences;
 
 use super::content::{self, EXECUTABLE, LINK, REGULAR};
 use super::error::GitError;
 use super::open::OpenRepo;
-use super::tree::{self, GITLINK};
-use super::{Repositories, find};
+use super::tree::{self, GITLINK, Leaf};
+use super::{Repositories, find, keep};
 use crate::machine::facts;
 use crate::source::RepoPath;
-use git2::{ObjectType, Oid};
-use std::collections::BTreeMap;
-use std::collections::btree_map::Entry;
+use git2::{Index, ObjectType, Oid, Repository, Tree};
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 /// Files that one checkout holds at most.
 const MAX_FILES: usize = 300_000;
-/// Bytes of one file.
+/// Bytes of one file, of where a link leads.
 const MAX_BLOB: u64 = 1 << 30;
-/// What to do about a tree that cannot be laid out.
+const MAX_TARGET: u64 = 4_000;
+/// What to do about a tree that cannot be checked out.
 const HINT: &str =
     "Take it out of the commit, or judge in the package's own folder: gates.<NAME>.where: in-place.";
 
-/// What should stand in a folder. Paths are relative to it, `/`-separated bytes.
+/// What belongs into a folder. Paths are relative to it, `/`-separated bytes.
 #[derive(Clone, Debug, Default)]
 pub struct Checkout {
     leaves: BTreeMap<Vec<u8>, Leaf>,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq)]
-struct Leaf {
-    id: Oid,
-    mode: u32,
-    origin: Origin,
-}
-
-/// Where a file's bytes come from.
-#[derive(Clone, Debug, PartialEq, Eq)]
-enum Origin {
-    /// The objects of the repository whose `.git` stands in this folder.
-    Repository(PathBuf),
-    /// A file beside the commits, as it is.
-    File(PathBuf),
+    /// Files from beside the commits, as they are on the disk.
+    files: BTreeMap<Vec<u8>, PathBuf>,
+    /// Whole commits by the path at which they are, with the folder of their repository.
+    commits: BTreeMap<Vec<u8>, (PathBuf, Oid)>,
+    /// The folders of all repositories that something comes from.
+    sources: BTreeSet<PathBuf>,
 }
 
 impl Repositories {
-    /// The folder whose `.git` holds the package's commits; `None` when there is no such package.
+    /// The folder whose `.git` holds the package's commits; `None` if there is no such package.
     pub fn repository(&self, package: &str) -> Option<&Path> {
         self.places.get(package).map(|place| place.repo.as_path())
     }
 }
 
-/// True when the folder holds a repository of its own.
+/// True if the folder holds a repository of its own.
 pub fn is_repository(folder: &Path) -> bool {
     find::is_repository(folder)
 }
 
 impl Checkout {
-    /// Adds all files of a commit below `at` (empty, or a folder without a `/` at its end). Zeros add
-    /// nothing; a path that is there already stays as it is. Returns the paths of submodules, which are
-    /// not laid out.
+    /// Adds all files of a commit below `at` (empty, or a folder without a `/` at its end), which becomes a
+    /// repository with the commit as its HEAD. Zeros add nothing; a path that is there already stays as it is.
+    /// Returns the paths of submodules, which are not checked out.
     pub fn add_commit(
         &mut self,
         repository: &Path,
@@ -83,83 +67,109 @@ impl Checkout {
         let Some(commit) = tree::oid_of(commit)? else { return Ok(Vec::new()) };
         let open = OpenRepo::open(repository)?;
         let tree = tree::tree_of(&open.repo, Some(commit), b"")?;
-        let mut submodules = Vec::new();
-        for delta in tree::diff(&open.repo, None, tree.as_ref())? {
-            let Some((id, mode)) = delta.new else { continue };
-            let path = names::join(at, &delta.path);
-            if mode == GITLINK {
-                names::check(&path)?;
-                submodules.push(path);
-            } else {
-                let origin = Origin::Repository(repository.to_owned());
-                self.add(path, Leaf { id, mode, origin })?;
-            }
-        }
+        let (_, submodules) = self.add_tree(&open, tree.as_ref(), at)?;
+        self.commits.insert(at.to_owned(), (repository.to_owned(), commit));
         Ok(submodules)
     }
 
-    /// Adds the file or folder `inside` of a repository's HEAD at `at`; false when HEAD does not hold it.
+    /// Adds the file or folder `inside` of a repository's HEAD at `at`; false if HEAD does not hold it.
     pub fn add_from_head(&mut self, repository: &Path, inside: &[u8], at: &[u8]) -> Result<bool, GitError> {
         let open = OpenRepo::open(repository)?;
         let head = open.head()?.commit;
-        let tree = tree::tree_of(&open.repo, head, b"")?;
-        let origin = || Origin::Repository(repository.to_owned());
-        if let Some((id, mode)) = tree::leaf_at(&open.repo, tree.as_ref(), inside)? {
-            self.add(at.to_owned(), Leaf { id, mode, origin: origin() })?;
+        let whole = tree::tree_of(&open.repo, head, b"")?;
+        if let Some(leaf) = tree::leaf_at(&open.repo, whole.as_ref(), inside)? {
+            self.add_blob(&open.repo, at.to_owned(), leaf)?;
+            self.sources.insert(repository.to_owned());
             return Ok(true);
         }
         let folder = tree::tree_of(&open.repo, head, inside)?.filter(|_| !inside.is_empty());
-        let all = tree::diff(&open.repo, None, folder.as_ref())?;
-        for delta in &all {
-            if let Some((id, mode)) = delta.new.filter(|(_, mode)| *mode != GITLINK) {
-                self.add(names::join(at, &delta.path), Leaf { id, mode, origin: origin() })?;
+        Ok(self.add_tree(&open, folder.as_ref(), at)?.0 > 0)
+    }
+
+    /// Adds a tree's files below `at`: how many they are, and the paths of submodules.
+    fn add_tree(
+        &mut self,
+        open: &OpenRepo,
+        tree: Option<&Tree<'_>>,
+        at: &[u8],
+    ) -> Result<(usize, Vec<Vec<u8>>), GitError> {
+        let all = tree::diff(&open.repo, None, tree)?;
+        let mut submodules = Vec::new();
+        for (path, leaf) in all.iter().filter_map(|delta| Some((join(at, &delta.path), delta.new?))) {
+            if leaf.1 == GITLINK {
+                submodules.push(path);
+            } else {
+                self.add_blob(&open.repo, path, leaf)?;
             }
         }
-        Ok(!all.is_empty())
+        self.sources.insert(open.root.clone());
+        Ok((all.len() - submodules.len(), submodules))
     }
 
-    /// Adds a file as it is on the disk; false when it is no regular file or a path is there already.
-    pub fn add_file(&mut self, from: &Path, at: &[u8]) -> Result<bool, GitError> {
-        let Ok(data) = fs_err::symlink_metadata(from) else { return Ok(false) };
-        let Some(mode) = content::mode_of(&data).filter(|mode| *mode != LINK) else { return Ok(false) };
-        if data.len() > MAX_BLOB || self.leaves.contains_key(at) {
-            return Ok(false);
-        }
-        let id = Oid::hash_file(ObjectType::Blob, from)
-            .map_err(|error| GitError::unreadable("hash a file that is kept", &error))?;
-        self.add(at.to_owned(), Leaf { id, mode, origin: Origin::File(from.to_owned()) })?;
-        Ok(true)
-    }
-
-    fn add(&mut self, path: Vec<u8>, mut leaf: Leaf) -> Result<(), GitError> {
-        names::check(&path)?;
-        leaf.mode = match leaf.mode {
-            EXECUTABLE => EXECUTABLE,
-            LINK => LINK,
+    fn add_blob(&mut self, repo: &Repository, path: Vec<u8>, (id, mode): Leaf) -> Result<(), GitError> {
+        let mode = match mode {
+            EXECUTABLE | LINK => mode,
             mode if mode & 0o170_000 == REGULAR & 0o170_000 => REGULAR,
             mode => {
                 let what = format!("The file {} has the odd mode {mode:o}.", RepoPath::from_bytes(&path));
                 return Err(GitError::refused(what, HINT));
             }
         };
-        if let Entry::Vacant(slot) = self.leaves.entry(path) {
-            slot.insert(leaf);
+        if mode == LINK {
+            check_link(&path, &tree::blob(repo, id, MAX_TARGET)?.unwrap_or_default())?;
         }
-        if self.leaves.len() > MAX_FILES {
-            let what = format!("More than {MAX_FILES} files stand in the commits to be checked out.");
-            return Err(GitError::refused(what, HINT));
-        }
-        Ok(())
+        self.add(path, (id, mode)).map(|_| ())
     }
 
-    /// True when a file of that path belongs there.
+    /// Adds a file as it is on the disk; false if it is no regular file or a path is there already.
+    pub fn add_file(&mut self, from: &Path, at: &[u8]) -> Result<bool, GitError> {
+        let Ok(data) = fs_err::symlink_metadata(from) else { return Ok(false) };
+        let Some(mode) = content::mode_of(&data).filter(|mode| *mode != LINK) else { return Ok(false) };
+        if data.len() > MAX_BLOB {
+            return Ok(false);
+        }
+        let id = Oid::hash_file(ObjectType::Blob, from)
+            .map_err(|error| GitError::unreadable("hash a file that is kept", &error))?;
+        let is_new = self.add(at.to_owned(), (id, mode))?;
+        if is_new {
+            self.files.insert(at.to_owned(), from.to_owned());
+        }
+        Ok(is_new)
+    }
+
+    /// Adds a path; false if it is there already.
+    fn add(&mut self, path: Vec<u8>, leaf: Leaf) -> Result<bool, GitError> {
+        if self.holds(&path) {
+            return Ok(false);
+        }
+        // The library refuses names that lead out of the folder or into a `.git`.
+        let checked = Index::new().and_then(|mut index| index.add(&keep::bare_entry(&path, leaf)));
+        checked.map_err(|error| unwritable(&error))?;
+        if path.split(|&byte| byte == b'/').any(<[u8]>::is_empty) {
+            let what =
+                format!("The commit holds a path without a name in it: {}.", RepoPath::from_bytes(&path));
+            return Err(GitError::refused(what, HINT));
+        }
+        if self.holds_folder(&path) || folders_above(&path).any(|folder| self.holds(folder)) {
+            let what = format!("{} is a file and a folder.", RepoPath::from_bytes(&path));
+            return Err(GitError::refused(what, HINT));
+        }
+        self.leaves.insert(path, leaf);
+        if self.leaves.len() > MAX_FILES {
+            let what = format!("The commits to be checked out hold more than {MAX_FILES} files.");
+            return Err(GitError::refused(what, HINT));
+        }
+        Ok(true)
+    }
+
+    /// True if it has a file of that path.
     pub fn holds(&self, path: &[u8]) -> bool {
         self.leaves.contains_key(path)
     }
 
-    /// True when files belong below that folder.
+    /// True if it has files below that folder.
     pub fn holds_folder(&self, folder: &[u8]) -> bool {
-        let below = names::join(folder, b"");
+        let below = join(folder, b"");
         folder.is_empty()
             || self.leaves.range(below.clone()..).next().is_some_and(|(path, _)| path.starts_with(&below))
     }
@@ -169,44 +179,68 @@ impl Checkout {
         self.leaves.keys().map(Vec::as_slice)
     }
 
+    /// The bytes of a file; `None` if there is no such file, it is a link, or larger than `cap`.
+    pub fn read(&self, path: &[u8], cap: u64) -> Result<Option<Vec<u8>>, GitError> {
+        if let Some(file) = self.files.get(path) {
+            let bytes =
+                fs_err::read(file).map_err(|error| GitError::io("read a file that is kept", &error))?;
+            return Ok((bytes.len() as u64 <= cap).then_some(bytes));
+        }
+        let mut found = Ok(None);
+        let Some((id, _)) = self.leaves.get(path).filter(|(_, mode)| *mode != LINK) else { return found };
+        for source in &self.sources {
+            found = tree::blob(&OpenRepo::open(source)?.repo, *id, cap);
+            if found.is_ok() {
+                break;
+            }
+        }
+        found
+    }
+
     /// Each file's path with its mode and object, in text: what differs between two of these differs on
     /// the disk.
     pub fn marks(&self) -> BTreeMap<String, String> {
-        let mark = |(path, leaf): (&Vec<u8>, &Leaf)| {
-            (RepoPath::from_bytes(path).as_str().to_owned(), format!("{:o} {}", leaf.mode, leaf.id))
+        let mark = |(path, (id, mode)): (&Vec<u8>, &Leaf)| {
+            (RepoPath::from_bytes(path).as_str().to_owned(), format!("{mode:o} {id}"))
         };
         self.leaves.iter().map(mark).collect()
     }
-
-    /// The bytes of a file; `None` when there is no such file, it is a link, or larger than `cap`.
-    pub fn read(&self, path: &[u8], cap: u64) -> Result<Option<Vec<u8>>, GitError> {
-        match self.leaves.get(path) {
-            Some(leaf) if leaf.mode != LINK => leaf.bytes(&mut Repos::default(), cap),
-            _ => Ok(None),
-        }
-    }
 }
 
-/// Repositories, opened when they are needed.
-#[derive(Default)]
-struct Repos(BTreeMap<PathBuf, OpenRepo>);
+/// A path below a folder; an empty folder is the top.
+fn join(folder: &[u8], path: &[u8]) -> Vec<u8> {
+    if folder.is_empty() { path.to_vec() } else { [folder, b"/", path].concat() }
+}
 
-impl Leaf {
-    /// The file's bytes (of a link: where it leads); `None` when there are more than `cap`.
-    fn bytes(&self, repos: &mut Repos, cap: u64) -> Result<Option<Vec<u8>>, GitError> {
-        match &self.origin {
-            Origin::File(from) => {
-                let bytes =
-                    fs_err::read(from).map_err(|error| GitError::io("read a file that is kept", &error))?;
-                Ok((bytes.len() as u64 <= cap).then_some(bytes))
-            }
-            Origin::Repository(root) => {
-                let open = match repos.0.entry(root.clone()) {
-                    Entry::Occupied(slot) => slot.into_mut(),
-                    Entry::Vacant(slot) => slot.insert(OpenRepo::open(root)?),
-                };
-                tree::blob(&open.repo, self.id, cap)
-            }
-        }
+/// The folders that a path is in, the top left out.
+fn folders_above(path: &[u8]) -> impl Iterator<Item = &[u8]> {
+    path.iter().enumerate().filter(|(_, byte)| **byte == b'/').map(|(at, _)| &path[..at])
+}
+
+fn unwritable(error: &git2::Error) -> GitError {
+    let what = format!("The commit cannot be written to a folder: {}.", error.message());
+    GitError::refused(what, HINT)
+}
+
+/// Refuses a link that leads out of the folder, or might: it may climb only at its start.
+fn check_link(path: &[u8], target: &[u8]) -> Result<(), GitError> {
+    let depth = folders_above(path).count();
+    let parts: Vec<&[u8]> =
+        target.split(|&byte| byte == b'/').filter(|part| !part.is_empty() && *part != b".").collect();
+    let climbs = parts.iter().take_while(|part| **part == b"..").count();
+    let turns = parts.iter().skip(climbs).any(|part| *part == b".." || part.eq_ignore_ascii_case(b".git"));
+    if !target.is_empty()
+        && target.first() != Some(&b'/')
+        && !turns
+        && climbs <= depth
+        && !target.contains(&0)
+    {
+        return Ok(());
     }
+    let (path, target) =
+        (RepoPath::from_bytes(path), RepoPath::from_bytes(target.get(..200).unwrap_or(target)));
+    Err(GitError::refused(
+        format!("The link {path} of the commit leads out of its checkout, to {target}."),
+        HINT,
+    ))
 }

@@ -16,7 +16,7 @@ use sha2::{Digest, Sha256};
 use std::collections::HashMap;
 use std::ffi::OsStr;
 use std::fs::Metadata;
-use std::io::Read;
+use std::io::{self, ErrorKind, Read};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -43,6 +43,35 @@ struct Seen {
 /// The path on disk of a path in a repository.
 pub(super) fn on_disk(root: &Path, path: &[u8]) -> PathBuf {
     root.join(OsStr::from_bytes(path))
+}
+
+/// What is at the path, if all that leads to it are real folders.
+pub(super) fn lstat(root: &Path, path: &[u8]) -> Option<Metadata> {
+    let mut at = root.to_owned();
+    let mut parts = path.split(|&byte| byte == b'/').peekable();
+    while let Some(part) = parts.next() {
+        at.push(OsStr::from_bytes(part));
+        let meta = std::fs::symlink_metadata(&at).ok()?;
+        match parts.peek() {
+            None => return Some(meta),
+            Some(_) if meta.is_dir() => {}
+            Some(_) => return None,
+        }
+    }
+    None
+}
+
+/// Removes a file, a link or a whole folder; what is not there is no error.
+pub(super) fn remove(path: &Path) -> io::Result<()> {
+    let removed = match fs_err::symlink_metadata(path) {
+        Ok(data) if data.is_dir() => fs_err::remove_dir_all(path),
+        Ok(_) => fs_err::remove_file(path),
+        Err(error) => Err(error),
+    };
+    match removed {
+        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => Ok(()),
+        other => other,
+    }
 }
 
 /// The path relative to the repository's folder, as the library takes it.

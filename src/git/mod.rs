@@ -20,7 +20,6 @@ mod history;
 mod index;
 mod keep;
 mod lines;
-mod listing;
 mod locks;
 mod observe;
 mod open;
@@ -35,7 +34,7 @@ mod tree;
 mod underway;
 mod walk;
 
-pub use checkout::{Checkout, Inspected, Written, is_repository};
+pub use checkout::{Checkout, Differences, is_repository};
 pub use error::{GitError, GitErrorKind};
 pub use first::first_commit;
 pub use restore::{Extent, PutBack};

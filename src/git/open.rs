@@ -11,7 +11,6 @@
 use super::content::Content;
 use super::error::{GitError, GitErrorKind};
 use super::index::IndexView;
-use super::listing::Listings;
 use super::stamp::Stamp;
 use git2::{Config, ErrorCode, Oid, Repository};
 use std::path::{Path, PathBuf};
@@ -26,7 +25,6 @@ pub(super) struct OpenRepo {
     identity: Identity,
     pub(super) index: IndexView,
     pub(super) content: Content,
-    pub(super) listings: Listings,
 }
 
 /// What must stay the same for an open repository to stay open.
@@ -80,7 +78,6 @@ impl OpenRepo {
             identity,
             index: IndexView::default(),
             content: Content::default(),
-            listings: Listings::default(),
         })
     }
 

@@ -179,14 +179,19 @@ pub(super) fn leaf_at(
     Ok(None)
 }
 
-/// The bytes of a blob of at most `cap` bytes; `None` when it is larger.
-pub(super) fn blob(repo: &Repository, id: Oid, cap: u64) -> Result<Option<Vec<u8>>, GitError> {
+/// How many bytes a blob has.
+pub(super) fn size(repo: &Repository, id: Oid) -> Result<u64, GitError> {
     let odb = repo.odb().map_err(|error| GitError::unreadable("open the object store", &error))?;
     let (size, kind) = odb.read_header(id).map_err(|error| missing(id, &error))?;
     if kind != ObjectType::Blob {
         return Err(GitError::not_found(format!("The object {id} is no file."), "Name a file's blob."));
     }
-    if size as u64 > cap {
+    Ok(size as u64)
+}
+
+/// The bytes of a blob of at most `cap` bytes; `None` if it is larger.
+pub(super) fn blob(repo: &Repository, id: Oid, cap: u64) -> Result<Option<Vec<u8>>, GitError> {
+    if size(repo, id)? > cap {
         return Ok(None);
     }
     let blob = repo.find_blob(id).map_err(|error| missing(id, &error))?;

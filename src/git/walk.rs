@@ -12,15 +12,15 @@
 use super::content;
 use super::error::GitError;
 use super::index::{self, Tracked};
-use super::listing::Sort;
 use super::open::{self, Head, OpenRepo};
 use super::tree::{GITLINK, Leaf};
 use crate::source::{is_output, is_state_file};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
-use std::fs::Metadata;
+use std::fs::{FileType, Metadata};
+use std::io;
 use std::ops::Range;
-use std::os::unix::ffi::OsStrExt;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::Path;
 
 /// Dirty and untracked paths that are listed at most.
@@ -85,20 +85,9 @@ impl OpenRepo {
         }
     }
 
-    /// What is at the path, when all that leads to it are real folders.
+    /// What is at the path, if all that leads to it are real folders.
     pub(super) fn lstat(&self, path: &[u8]) -> Option<Metadata> {
-        let mut at = self.root.clone();
-        let mut parts = path.split(|&byte| byte == b'/').peekable();
-        while let Some(part) = parts.next() {
-            at.push(OsStr::from_bytes(part));
-            let meta = std::fs::symlink_metadata(&at).ok()?;
-            match parts.peek() {
-                None => return Some(meta),
-                Some(_) if meta.is_dir() => {}
-                Some(_) => return None,
-            }
-        }
-        None
+        content::lstat(&self.root, path)
     }
 
     fn is_ignored(&self, path: &[u8]) -> Result<bool, GitError> {
@@ -119,7 +108,7 @@ struct Walk<'a> {
 impl Walk<'_> {
     fn run(&mut self) -> Result<(), GitError> {
         while let Some((folder, range)) = self.todo.pop() {
-            self.folder(folder, &range)?;
+            self.folder(&folder, &range)?;
             self.status.check_size()?;
         }
         for (entry, seen) in self.tracked.iter().zip(&self.seen) {
@@ -130,30 +119,32 @@ impl Walk<'_> {
         Ok(())
     }
 
-    fn folder(&mut self, folder: Vec<u8>, range: &Range<usize>) -> Result<(), GitError> {
-        let listing = self.open.listings.take(&self.open.root, &folder)?;
-        for (name, sort) in &listing.1 {
-            if *sort != Sort::Folder && matches!(name.as_slice(), b".gitignore" | b".gitattributes") {
-                let file = [folder.as_slice(), name].concat();
-                open::refuse_special(&content::on_disk(&self.open.root, &file))?;
+    fn folder(&mut self, folder: &[u8], range: &Range<usize>) -> Result<(), GitError> {
+        let failed = |error: io::Error| GitError::io("list a folder of the work tree", &error);
+        for entry in fs_err::read_dir(content::on_disk(&self.open.root, folder)).map_err(failed)? {
+            let entry = entry.map_err(failed)?;
+            let (name, kind) = (entry.file_name().into_vec(), entry.file_type().map_err(failed)?);
+            let path = [folder, &name].concat();
+            if !kind.is_dir() && matches!(name.as_slice(), b".gitignore" | b".gitattributes") {
+                open::refuse_special(&content::on_disk(&self.open.root, &path))?;
             }
             if name != b".git" {
-                self.entry([folder.as_slice(), name].concat(), *sort, range)?;
+                self.entry(path, kind, range)?;
             }
         }
-        self.open.listings.keep(folder, listing);
         Ok(())
     }
 
-    fn entry(&mut self, path: Vec<u8>, sort: Sort, range: &Range<usize>) -> Result<(), GitError> {
-        if sort == Sort::Folder {
+    fn entry(&mut self, path: Vec<u8>, kind: FileType, range: &Range<usize>) -> Result<(), GitError> {
+        if kind.is_dir() {
             return self.subfolder(path, range);
         }
         if let Some(at) = self.find(&path, range) {
             let meta = fs_err::symlink_metadata(content::on_disk(&self.open.root, &path));
             return self.tracked_file(at, &meta.map_err(|error| GitError::io("look at a file", &error))?);
         }
-        if sort == Sort::File && !is_state_file(&path) && !self.open.is_ignored(&path)? {
+        // Git does not see pipes, sockets and devices.
+        if (kind.is_file() || kind.is_symlink()) && !is_state_file(&path) && !self.open.is_ignored(&path)? {
             self.status.untracked.insert(path);
         }
         Ok(())

@@ -1,5 +1,6 @@
 //! The git adapter against real git, in temporary folders, without the user's configuration.
 
+mod checkout;
 mod commit;
 mod layout;
 mod observe;

@@ -6,9 +6,8 @@
 //!
 //! Refuses to know: scope rules, engines, thresholds.
 
-use super::site::clean::{Clean, no_verdict};
-use super::site::{Site, Sources, Unit, keeping};
-use super::{Outside, private_folder};
+use super::private_checkout::{CacheFolder, PrivateCheckout, SourcePackage, Sources, no_verdict};
+use super::{Outside, artifacts, private_folder};
 use crate::config::{self, GateEngine, GateSettings};
 use crate::engine::{Fault, FaultKind, Judged};
 use crate::gate::{self, GatePackage, GateRequest, Hands, NoTrees};
@@ -51,11 +50,12 @@ impl Prepared {
     fn measure(&self, hands: &Hands<'_>) -> Result<GateReport, Fault> {
         let (cache, workspace) = (&self.request.cache, &self.sources.workspace);
         let clean = self.settings.place == config::Place::Clean;
-        let site = if clean { Site::take(cache, workspace)? } else { Site::temporary(cache)? };
-        let run = site.run()?;
+        let folder =
+            if clean { CacheFolder::take(cache, workspace)? } else { CacheFolder::temporary(cache)? };
+        let run = folder.run()?;
         let mut report = if clean {
             (hands.progress)("Checking out the commits");
-            let checkout = Clean::enter(&site, &self.sources)?;
+            let checkout = PrivateCheckout::enter(&folder, &self.sources)?;
             let mut request = checkout.request(&self.request)?;
             run.path().clone_into(&mut request.folder);
             let mut report = gate::run(&request, &self.settings, &Hands { trees: &checkout, ..*hands });
@@ -66,7 +66,12 @@ impl Prepared {
             let request = GateRequest { folder: run.path().to_owned(), ..self.request.clone() };
             gate::run(&request, &self.settings, hands)
         };
-        keeping::bring(&mut report, run.path(), &self.request.folder, &self.shown(&self.request.folder))?;
+        artifacts::copy_out(
+            &mut report,
+            run.path(),
+            &self.request.folder,
+            &self.shown(&self.request.folder),
+        )?;
         Ok(report)
     }
 
@@ -180,16 +185,16 @@ impl Outside {
             Fault::new(FaultKind::Setup, what, "name it under gates: in .ralph/config.yaml")
         })?;
         let settings = settings.clone();
-        let unit = |name: String| {
+        let package = |name: String| {
             let root = self.repositories.root(&name)?.to_owned();
             let repository = self.repositories.repository(&name)?.to_owned();
             let head = heads.get(&name).cloned().unwrap_or_else(Oid::zero);
             let base = bases.get(&name).cloned();
-            Some((name, Unit { root, repository, head, base }))
+            Some((name, SourcePackage { root, repository, head, base }))
         };
         let sources = Sources {
             workspace: self.places.workspace.clone(),
-            units: self.repositories.names().into_iter().filter_map(unit).collect(),
+            packages: self.repositories.names().into_iter().filter_map(package).collect(),
             judged: request.packages.iter().map(|package| package.name.clone()).collect(),
             keep: settings.keep.clone(),
         };
@@ -198,7 +203,7 @@ impl Outside {
 
     /// A new folder for what [`Outside::judge_alone`] leaves; the last few of them are kept.
     pub fn folder_alone(&self) -> Result<PathBuf, Fault> {
-        Ok(keeping::alone(&self.cache)?)
+        Ok(artifacts::alone(&self.cache)?)
     }
 
     fn request(

@@ -7,9 +7,10 @@
 //!
 //! Refuses to know: the machine's rules.
 
+mod artifacts;
 mod attempt;
 mod judge;
-mod site;
+mod private_checkout;
 mod template;
 
 pub use template::own_template;
@@ -29,6 +30,7 @@ use attempt::RunningAgent;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
+use tempfile::TempDir;
 
 /// How long a supervisor of an earlier run may take to end what it started.
 const REAP_PATIENCE: Duration = Duration::from_secs(15);
@@ -124,6 +126,13 @@ pub fn private_folder(folder: &Path) -> std::io::Result<()> {
     let mut builder = std::fs::DirBuilder::new();
     builder.recursive(true).mode(0o700);
     builder.create(folder)
+}
+
+/// A new folder with a random name that only its owner can read.
+fn new_folder(parent: &Path, prefix: &str) -> std::io::Result<TempDir> {
+    use std::os::unix::fs::PermissionsExt as _;
+    let private = std::fs::Permissions::from_mode(0o700);
+    tempfile::Builder::new().prefix(prefix).rand_bytes(20).permissions(private).tempdir_in(parent)
 }
 
 fn workspace_tag(workspace: &Path) -> String {

@@ -1,6 +1,6 @@
 //! Checkouts over real repositories: exactly the commit, nothing left in the repository.
 
-use super::{Checkout, Written};
+use super::{Checkout, Differences, check_link};
 use crate::machine::facts;
 use git2::{Oid, Repository, Signature};
 use proptest::prelude::*;
@@ -58,7 +58,7 @@ fn checkout(repo: &Path, commit: &facts::Oid) -> Checkout {
     checkout
 }
 
-/// Everything in a folder but folders.
+/// Everything in a folder but folders and repositories.
 fn found(folder: &Path) -> Files {
     let mut all = Files::new();
     let mut todo = vec![PathBuf::new()];
@@ -69,7 +69,7 @@ fn found(folder: &Path) -> Files {
             let data = fs_err::symlink_metadata(entry.path()).unwrap();
             let text = path.to_str().unwrap().to_owned();
             if data.is_dir() {
-                todo.push(path);
+                todo.extend((entry.file_name() != ".git").then_some(path));
             } else if data.is_symlink() {
                 let target = fs_err::read_link(entry.path()).unwrap();
                 all.insert(text, (LINK, target.into_os_string().into_encoded_bytes()));
@@ -140,10 +140,10 @@ proptest! {
         prop_assert_eq!(&found(&root), &second);
         for (path, id) in same {
             prop_assert_eq!(inode(&path), id, "{} was written without need", path);
-            prop_assert!(!written.changed.contains(&path.into_bytes()));
+            prop_assert!(!written.wrong.contains(&path.into_bytes()));
         }
-        prop_assert_eq!(plan.inspect(&root, 9).unwrap().differences, Vec::new());
-        prop_assert_eq!(plan.write(&root).unwrap(), Written::default());
+        prop_assert_eq!(plan.inspect(&root).unwrap(), Differences::default());
+        prop_assert_eq!(plan.write(&root).unwrap(), Differences::default());
         prop_assert_eq!(trace(home.path()), before, "the repository was touched");
 
         if !second.is_empty() {
@@ -156,7 +156,7 @@ proptest! {
             } else {
                 fs_err::set_permissions(&file, std::fs::Permissions::from_mode(0o644)).unwrap();
             }
-            prop_assert_eq!(plan.inspect(&root, 9).unwrap().differences.len(), 1);
+            prop_assert_eq!(plan.inspect(&root).unwrap().read_by_builds().count(), 1);
         }
     }
 }
@@ -187,7 +187,7 @@ fn outputs_beside_a_pom_stay_and_others_go() {
         fs_err::write(file, "").unwrap();
     }
     let seen: Vec<String> =
-        plan.inspect(folder.path(), 99).unwrap().differences.iter().map(ToString::to_string).collect();
+        plan.inspect(folder.path()).unwrap().read_by_builds().map(|path| path.to_string()).collect();
     assert!(seen.contains(&"src".to_owned()) && !seen.contains(&"log.txt".to_owned()), "{seen:?}");
     let written = plan.write(folder.path()).unwrap();
     assert_eq!(written.outputs, [folder.path().join("m/target"), folder.path().join("target")]);
@@ -224,13 +224,12 @@ fn links_stay_inside_and_are_not_followed() {
     assert_eq!(fs_err::read_to_string(outside.join("b")).unwrap(), "kept");
 
     for (path, target) in [("a/l", "../../x"), ("l", "/etc/passwd"), ("a/l", "x/../../../y")] {
-        let plan = checkout(home.path(), &commit(&repo, &files(&[(path, LINK, target)])));
-        let error = plan.write(&folder.path().join("new")).unwrap_err();
+        let id = commit(&repo, &files(&[(path, LINK, target)]));
+        let error = Checkout::default().add_commit(home.path(), &id, b"").unwrap_err();
         assert!(
             error.what.contains("leads out of its checkout") && error.hint.contains("in-place"),
             "{error}"
         );
-        assert!(!folder.path().join("new").exists(), "nothing of it is written");
     }
 }
 
@@ -251,7 +250,8 @@ fn hostile_trees_are_refused_and_zeros_are_nothing() {
     for (name, mode) in
         [("..", "40000"), (".git", "40000"), (".GIT", "100644"), ("a/../b", "100644"), ("/etc", "100644")]
     {
-        let error = Checkout::default().add_commit(home.path(), &raw(name, mode), b"p").unwrap_err();
+        let added = Checkout::default().add_commit(home.path(), &raw(name, mode), b"p");
+        let Err(error) = added else { panic!("{name}") };
         assert!(!error.hint.is_empty(), "{name}: {error}");
     }
     let mut none = Checkout::default();
@@ -301,4 +301,17 @@ fn files_beside_the_commits_join_them_but_never_replace_one() {
     assert_eq!(found(&root), files(&[("local/.env", FILE, "kept"), ("pom.xml", FILE, "committed")]));
     assert_eq!(plan.read(b"pom.xml", 99).unwrap().unwrap(), b"committed");
     assert_eq!(plan.read(b"pom.xml", 3).unwrap(), None);
+}
+
+#[test]
+fn the_way_of_a_link_is_known_without_asking_the_disk() {
+    for (path, target) in [("a", "b"), ("a/b", "../c"), ("a/b/c", "../../d/e"), ("a", "./b"), ("a/b", "..")] {
+        assert!(check_link(path.as_bytes(), target.as_bytes()).is_ok(), "{path} {target}");
+    }
+    // The last one may climb further than it seems, through a link in the middle.
+    let out =
+        [("a", "/etc"), ("a", "../b"), ("a/b", "../../c"), ("a", ""), ("a", ".git/hooks"), ("a/b", "c/../d")];
+    for (path, target) in out {
+        assert!(check_link(path.as_bytes(), target.as_bytes()).is_err(), "{path} {target}");
+    }
 }

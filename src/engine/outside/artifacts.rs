@@ -1,14 +1,11 @@
-//! What a gate's run leaves, brought to where people find it.
+//! Copies what a gate's run left to where people find it.
 //!
-//! Owns: the copy of logs and reports, the folders of gates that were asked alone, and paths in messages.
-//!
-//! Promises: regular files only, bounded, private; what the bounds leave behind is told; of
-//! gates asked alone only the last few are kept.
-//!
-//! Refuses to know: what the files are.
+//! Promises: regular files only, bounded, private; a remark says what the bounds left behind. Of gates that were asked
+//! alone only the last few are kept.
 
-use super::super::private_folder;
+use super::{new_folder, private_folder};
 use crate::mutation::{GateReport, Verdict};
+use crate::sys::walk::walk;
 use std::fs::Permissions;
 use std::io;
 use std::os::unix::fs::PermissionsExt as _;
@@ -21,25 +18,20 @@ const MAX_DEPTH: usize = 12;
 /// Folders kept of gates that were asked alone.
 const KEPT: usize = 8;
 
-/// Brings what a run left to the folder where people find it, which messages name as `shown`.
-pub(in super::super) fn bring(
-    report: &mut GateReport,
-    from: &Path,
-    to: &Path,
-    shown: &str,
-) -> io::Result<()> {
+/// Copies what a run left to the folder where people find it, which messages name as `shown`.
+pub(super) fn copy_out(report: &mut GateReport, from: &Path, to: &Path, shown: &str) -> io::Result<()> {
     if !copy(from, to)? {
         report.remarks.push(format!(
             "Not all logs and reports of the gate were kept in {shown}: they are more than {MAX_FILES} files, more than {} MiB, or more than {MAX_DEPTH} folders deep.",
             MAX_BYTES >> 20
         ));
     }
-    relate(report, from, shown);
+    replace_path(report, from, shown);
     Ok(())
 }
 
-/// Copies what a run left to a new folder of mode 0700; what stood there goes. False when the bounds left
-/// files behind.
+/// Copies what a run left to a new folder of mode 0700 in place of what was there. False if the bounds left files
+/// behind.
 fn copy(from: &Path, to: &Path) -> io::Result<bool> {
     match fs_err::symlink_metadata(to) {
         Ok(data) if data.is_dir() => fs_err::remove_dir_all(to)?,
@@ -47,34 +39,29 @@ fn copy(from: &Path, to: &Path) -> io::Result<bool> {
         Err(_) => {}
     }
     private_folder(to)?;
-    let (mut files, mut bytes, mut whole) = (0, 0, true);
-    let mut todo = vec![(from.to_owned(), to.to_owned(), 0)];
-    while let Some((from, to, depth)) = todo.pop() {
-        for entry in fs_err::read_dir(&from)? {
-            let entry = entry?;
-            let data = fs_err::symlink_metadata(entry.path())?;
-            let target = to.join(entry.file_name());
-            files += 1;
-            bytes += data.len();
-            if files > MAX_FILES || bytes > MAX_BYTES {
-                return Ok(false);
-            }
-            if data.is_dir() && depth >= MAX_DEPTH {
-                whole = false;
-            } else if data.is_dir() {
-                private_folder(&target)?;
-                todo.push((entry.path(), target, depth + 1));
-            } else if data.is_file() {
-                fs_err::copy(entry.path(), &target)?;
-                fs_err::set_permissions(&target, Permissions::from_mode(0o600))?;
-            }
+    let (mut bytes, mut is_whole) = (0, true);
+    for (number, entry) in walk(from, MAX_DEPTH + 1, MAX_FILES + 1, |_| true).enumerate() {
+        let entry = entry?;
+        let (data, target) =
+            (entry.metadata()?, to.join(entry.path().strip_prefix(from).map_err(io::Error::other)?));
+        bytes += data.len();
+        if number >= MAX_FILES || bytes > MAX_BYTES {
+            return Ok(false);
+        }
+        if data.is_dir() && entry.depth() > MAX_DEPTH {
+            is_whole = false;
+        } else if data.is_dir() {
+            private_folder(&target)?;
+        } else if data.is_file() {
+            fs_err::copy(entry.path(), &target)?;
+            fs_err::set_permissions(&target, Permissions::from_mode(0o600))?;
         }
     }
-    Ok(whole)
+    Ok(is_whole)
 }
 
 /// A new folder for what a gate that was asked alone leaves; the oldest beyond the last few go.
-pub(in super::super) fn alone(cache: &Path) -> io::Result<PathBuf> {
+pub(super) fn alone(cache: &Path) -> io::Result<PathBuf> {
     let reports = cache.join("reports");
     private_folder(&reports)?;
     let mut there: Vec<_> = fs_err::read_dir(&reports)?
@@ -86,30 +73,30 @@ pub(in super::super) fn alone(cache: &Path) -> io::Result<PathBuf> {
         // Somebody else may sweep at the same time.
         let _ = fs_err::remove_dir_all(folder);
     }
-    Ok(super::fresh(&reports, "gate-")?.keep())
+    Ok(new_folder(&reports, "gate-")?.keep())
 }
 
 /// Puts `new` where messages and paths of a report name `folder`.
-pub(in super::super) fn relate(report: &mut GateReport, folder: &Path, new: &str) {
+pub(super) fn replace_path(report: &mut GateReport, folder: &Path, new: &str) {
     let whole = folder.display().to_string();
     let below = format!("{whole}/");
     let to = if new.is_empty() { String::new() } else { format!("{new}/") };
-    let mend = |text: &mut String| {
+    let replace = |text: &mut String| {
         if text.contains(&whole) {
             *text = text.replace(&below, &to).replace(&whole, if new.is_empty() { "." } else { new });
         }
     };
     match &mut report.verdict {
         Verdict::Pass => {}
-        Verdict::Fail { reasons } => reasons.iter_mut().for_each(mend),
-        Verdict::Skip { why } => mend(why),
+        Verdict::Fail { reasons } => reasons.iter_mut().for_each(replace),
+        Verdict::Skip { why } => replace(why),
         Verdict::Error { why, hint, .. } => {
-            mend(why);
-            mend(hint);
+            replace(why);
+            replace(hint);
         }
     }
-    report.remarks.iter_mut().for_each(mend);
-    report.reports.iter_mut().for_each(mend);
+    report.remarks.iter_mut().for_each(replace);
+    report.reports.iter_mut().for_each(replace);
 }
 
 #[cfg(test)]
@@ -134,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_too_large_or_too_deep_to_be_kept_is_told() {
+    fn a_remark_says_what_is_too_large_or_too_deep_to_be_kept() {
         let home = tempfile::tempdir().unwrap();
         let (from, to) = (home.path().join("from"), home.path().join("to"));
         let deep = from.join("d/".repeat(MAX_DEPTH + 1));
@@ -142,7 +129,7 @@ mod tests {
         fs_err::write(from.join("log"), "").unwrap();
         let remarks = || {
             let mut report = GateReport::from(Verdict::Pass);
-            bring(&mut report, &from, &to, ".ralph/state/iter-1/gate").unwrap();
+            copy_out(&mut report, &from, &to, ".ralph/state/iter-1/gate").unwrap();
             assert_eq!(report.verdict, Verdict::Pass);
             report.remarks
         };
@@ -172,8 +159,8 @@ mod tests {
         let mut report =
             GateReport::from(Verdict::Error { why, hint: "See /c/s/tree.".to_owned(), transient: false });
         report.reports = vec!["/c/s/run-1/report/p".to_owned()];
-        relate(&mut report, Path::new("/c/s/tree"), "");
-        relate(&mut report, Path::new("/c/s/run-1"), ".ralph/state/iter-1/gate");
+        replace_path(&mut report, Path::new("/c/s/tree"), "");
+        replace_path(&mut report, Path::new("/c/s/run-1"), ".ralph/state/iter-1/gate");
         let expected = Verdict::Error {
             why: "Module p lacks src/pom.xml.".to_owned(),
             hint: "See ..".to_owned(),

@@ -1,13 +1,13 @@
-//! Sites and mirrors over real folders and repositories.
+//! Cache folders and private checkouts over real folders and repositories.
 
-use super::mirror::{Sources, Unit, Which};
-use super::outputs::{Manifest, Serves, Wipe, wipe};
-use super::room::Room;
-use super::{KEPT, Site};
+use super::cache_folder::KEPT;
+use super::contents::Which;
+use super::outputs::{Marks, Outputs};
+use super::{CacheFolder, SourcePackage, Sources, State, Tree};
 use crate::gate::{Build, Stale, Standing};
 use crate::machine::facts::Oid;
 use git2::{IndexAddOption, Repository, Signature};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
@@ -17,33 +17,50 @@ fn write(path: &Path, text: &str) {
 }
 
 #[test]
-fn a_workspace_finds_its_site_again_and_who_comes_second_gets_one_of_his_own() {
+fn a_workspace_finds_its_folder_again_and_a_second_gate_gets_one_of_its_own() {
     let home = tempfile::tempdir().unwrap();
     let (cache, workspace) = (home.path().join("cache"), home.path().join("ws"));
     fs_err::create_dir(&workspace).unwrap();
-    let first = Site::take(&cache, &workspace).unwrap();
-    let second = Site::take(&cache, &workspace).unwrap();
+    let first = CacheFolder::take(&cache, &workspace).unwrap();
+    let second = CacheFolder::take(&cache, &workspace).unwrap();
     assert!(!first.is_temporary() && second.is_temporary());
     assert_ne!(first.at(""), second.at(""));
-    let (one, two) = (first.at(""), second.at(""));
+    let [one, two] = [&first, &second].map(|folder| folder.at("x").parent().unwrap().to_owned());
     let run = first.run().unwrap().keep();
     drop((first, second));
     assert!(one.is_dir() && !two.exists());
     // A process that another test is just starting may hold the lock for a moment.
-    let again = (0..1_000).map(|_| Site::take(&cache, &workspace).unwrap()).find(|site| !site.is_temporary());
+    let again =
+        (0..1_000).map(|_| CacheFolder::take(&cache, &workspace).unwrap()).find(|site| !site.is_temporary());
     let again = again.unwrap();
     assert_eq!(again.at(""), one);
     again.run().unwrap();
     assert!(!run.exists(), "what a killed run left goes");
 
-    // A site that others may enter is not trusted.
+    // What others may enter, or a link, is not trusted.
     drop(again);
+    let planted = one.join("tree/planted");
+    write(&planted, "");
     fs_err::set_permissions(&one, std::fs::Permissions::from_mode(0o755)).unwrap();
-    assert_ne!(Site::take(&cache, &workspace).unwrap().at(""), one);
+    let is_new = |folder: &Path| {
+        let mode = fs_err::symlink_metadata(folder).unwrap().permissions().mode();
+        mode & 0o777 == 0o700
+            && fs_err::symlink_metadata(folder).unwrap().is_dir()
+            && !folder.join("tree").exists()
+    };
+    let is_gone = |_| is_new(&CacheFolder::take(&cache, &workspace).unwrap().at("")) && !planted.exists();
+    assert!((0..1_000).any(is_gone));
+    let elsewhere = home.path().join("elsewhere");
+    write(&elsewhere.join("tree/kept"), "");
+    if fs_err::remove_dir_all(&one).is_ok() {
+        fs_err::os::unix::fs::symlink(&elsewhere, &one).unwrap();
+        assert!(is_new(&CacheFolder::take(&cache, &workspace).unwrap().at("")));
+        assert!(elsewhere.join("tree/kept").exists());
+    }
 }
 
 #[test]
-fn sites_of_workspaces_that_are_gone_and_the_oldest_go() {
+fn folders_of_workspaces_that_are_gone_and_the_oldest_are_removed() {
     let home = tempfile::tempdir().unwrap();
     let cache = home.path().join("cache");
     let folders = || {
@@ -52,34 +69,30 @@ fn sites_of_workspaces_that_are_gone_and_the_oldest_go() {
     };
     let gone = home.path().join("gone");
     fs_err::create_dir(&gone).unwrap();
-    drop(Site::take(&cache, &gone).unwrap());
+    drop(CacheFolder::take(&cache, &gone).unwrap());
     fs_err::remove_dir(&gone).unwrap();
     for number in 0..KEPT + 3 {
         let workspace = home.path().join(number.to_string());
         fs_err::create_dir(&workspace).unwrap();
-        drop(Site::take(&cache, &workspace).unwrap());
+        drop(CacheFolder::take(&cache, &workspace).unwrap());
     }
     // A process that another test is just starting may hold a lock for a moment: the next sweep is due then.
     let last = home.path().join((KEPT + 2).to_string());
     for _ in 0..100 {
         if folders() > KEPT {
-            drop(Site::take(&cache, &last).unwrap());
+            drop(CacheFolder::take(&cache, &last).unwrap());
         }
     }
     assert_eq!(folders(), KEPT);
 }
 
 #[test]
-fn outputs_serve_as_far_as_the_changes_leave_them_right() {
+fn outputs_are_used_as_far_as_the_changes_leave_them_right() {
     let home = tempfile::tempdir().unwrap();
-    let target = home.path().join("target");
+    let (target, file) = (home.path().join("target"), home.path().join("tree.json"));
     let outputs = vec![target.clone()];
-    for file in
-        ["classes/A.class", "test-classes/ATest.class", "maven-status/maven-compiler-plugin/testCompile/x"]
-    {
-        write(&target.join(file), "x");
-    }
-    let marks = |list: &[(&str, &str)]| -> BTreeMap<String, String> {
+    let classes = ["classes", "test-classes"].map(|name| target.join(name));
+    let marks = |list: &[(&str, &str)]| -> Marks {
         list.iter().map(|(path, mark)| ((*path).to_owned(), (*mark).to_owned())).collect()
     };
     let old = [
@@ -89,11 +102,22 @@ fn outputs_serve_as_far_as_the_changes_leave_them_right() {
         ("src/test/resources/r", "1"),
         ("src/test/resources/src/main/java/R.java", "1"),
     ];
-    let manifest = Manifest::new(marks(&old), &outputs, BTreeSet::new(), false).unwrap();
-    let file = home.path().join("tree.json");
-    manifest.store(&file).unwrap();
-    assert_eq!(Manifest::take(&file).unwrap(), Some(manifest.clone()));
-    assert_eq!(Manifest::take(&file).unwrap(), None, "while a gate works there is none");
+    let take = |new: &Marks, module| Outputs::take(file.clone(), outputs.clone(), new, module).unwrap();
+    let keep = || {
+        let mut left = take(&marks(&old), Some(""));
+        for class in ["classes/A.class", "test-classes/ATest.class"] {
+            write(&target.join(class), "x");
+        }
+        left.built(&Build::of("k".to_owned(), classes.to_vec(), false).unwrap());
+        left.keep(&outputs, marks(&old)).unwrap();
+    };
+    keep();
+    assert_eq!(take(&marks(&old), Some("")).standing("k"), Standing::Whole);
+    assert_eq!(
+        take(&marks(&old), Some("")).standing("k"),
+        Standing::Nothing,
+        "while a gate works there is none"
+    );
 
     let set = |paths: &[&str]| {
         let mut new = marks(&old);
@@ -105,10 +129,10 @@ fn outputs_serve_as_far_as_the_changes_leave_them_right() {
         new.remove(path);
         new
     };
-    let java = |main, tests, infos| Serves::ButJava(Stale { main, tests, infos });
+    let java = |main, tests, infos| Standing::Java(Stale { main, tests, infos });
     let table = [
-        (set(&[]), Some(""), Serves::All),
-        (set(&[]), None, Serves::All),
+        (set(&[]), Some(""), Standing::Whole),
+        (set(&[]), None, Standing::Whole),
         (set(&["src/test/java/ATest.java"]), Some(""), java(false, true, false)),
         (set(&["src/test/java/New.java"]), Some(""), java(false, true, false)),
         (without("src/test/java/ATest.java"), Some(""), java(false, true, false)),
@@ -116,21 +140,21 @@ fn outputs_serve_as_far_as_the_changes_leave_them_right() {
         (without("src/main/java/A.java"), Some(""), java(true, false, false)),
         (set(&["src/main/java/A.java", "src/test/java/ATest.java"]), Some(""), java(true, true, false)),
         (set(&["src/main/java/package-info.java"]), Some(""), java(true, false, true)),
-        (set(&["src/test/java/ATest.java"]), None, Serves::Nothing),
-        (set(&["src/main/java/A.java"]), Some("m/"), Serves::Nothing),
-        (set(&["src/main/java/A.kt"]), Some(""), Serves::Nothing),
-        (set(&["src/test/resources/r"]), Some(""), Serves::Nothing),
-        (set(&["src/test/resources/src/main/java/R.java"]), Some(""), Serves::Nothing),
-        (set(&["src/main/java/A.java", "pom.xml"]), Some(""), Serves::Nothing),
+        (set(&["src/test/java/ATest.java"]), None, Standing::Nothing),
+        (set(&["src/main/java/A.java"]), Some("m/"), Standing::Nothing),
+        (set(&["src/main/java/A.kt"]), Some(""), Standing::Nothing),
+        (set(&["src/test/resources/r"]), Some(""), Standing::Nothing),
+        (set(&["src/test/resources/src/main/java/R.java"]), Some(""), Standing::Nothing),
+        (set(&["src/main/java/A.java", "pom.xml"]), Some(""), Standing::Nothing),
     ];
     for (new, module, expected) in table {
-        assert_eq!(manifest.serves(&new, &outputs, module), expected, "{new:?} {module:?}");
+        keep();
+        assert_eq!(take(&new, module).standing("k"), expected, "{new:?} {module:?}");
+        assert_eq!(target.exists(), expected != Standing::Nothing, "{new:?} {module:?}");
     }
+    keep();
     fs_err::write(target.join("classes/Planted.class"), "x").unwrap();
-    assert_eq!(manifest.serves(&marks(&old), &outputs, Some("")), Serves::Nothing);
-    wipe(&outputs, Wipe::Tests).unwrap();
-    assert!(target.join("classes/A.class").exists() && !target.join("test-classes").exists());
-    wipe(&outputs, Wipe::All).unwrap();
+    assert_eq!(take(&marks(&old), Some("")).standing("k"), Standing::Nothing);
     assert!(!target.exists());
 }
 
@@ -152,12 +176,12 @@ fn sources(workspace: &Path, units: &[(&str, Oid)], judged: &str, keep: &[&str])
         let root = workspace.join("src").join(name);
         (
             (*name).to_owned(),
-            Unit { repository: root.clone(), root, head: head.clone(), base: Some(Oid::zero()) },
+            SourcePackage { repository: root.clone(), root, head: head.clone(), base: Some(Oid::zero()) },
         )
     };
     Sources {
         workspace: workspace.to_owned(),
-        units: units.iter().map(unit).collect(),
+        packages: units.iter().map(unit).collect(),
         judged: BTreeSet::from([judged.to_owned()]),
         keep: keep.iter().map(|glob| (*glob).to_owned()).collect(),
     }
@@ -166,17 +190,20 @@ fn sources(workspace: &Path, units: &[(&str, Oid)], judged: &str, keep: &[&str])
 /// A checkout of `src/p`, whose outputs of the last gate are those of the build `k`.
 struct Kept {
     home: tempfile::TempDir,
+    cache: CacheFolder,
     recompiled: bool,
 }
 
 impl Kept {
     fn new(recompiled: bool) -> Self {
-        let kept = Self { home: tempfile::tempdir().unwrap(), recompiled };
+        let home = tempfile::tempdir().unwrap();
+        let cache = CacheFolder::take(&home.path().join("cache"), home.path()).unwrap();
+        let kept = Self { home, cache, recompiled };
         write(&kept.at("ws/src/p/pom.xml"), "<project/>");
         write(&kept.at("ws/src/p/src/main/java/A.java"), "class A { }");
         write(&kept.at("ws/src/p/src/test/java/ATest.java"), "class ATest { }");
-        let first = kept.room();
-        assert_eq!(first.standing("k"), Standing::Nothing);
+        let first = kept.tree();
+        assert_eq!(first.outputs.standing("k"), Standing::Nothing);
         for class in ["classes/A.class", "test-classes/ATest.class"] {
             write(&kept.output(class), "x");
         }
@@ -189,25 +216,29 @@ impl Kept {
     }
 
     fn output(&self, path: &str) -> PathBuf {
-        self.at("tree/src/p/target").join(path)
+        self.cache.at("tree/src/p/target").join(path)
     }
 
-    /// A gate on what stands in the workspace now.
-    fn room(&self) -> Room {
+    fn build(&self) -> Build {
+        let folders = ["classes", "test-classes"].map(|name| self.output(name)).to_vec();
+        Build::of("k".to_owned(), folders, self.recompiled).unwrap()
+    }
+
+    /// A gate on what is in the workspace now.
+    fn tree(&self) -> Tree {
         let workspace = self.at("ws");
         let sources = sources(&workspace, &[("p", commit(&workspace.join("src/p")))], "p", &[]);
-        Room::make(&sources, Which::Head, self.at("tree"), self.at("tree.json")).unwrap()
+        Tree::make(&sources, Which::Head, &self.cache).unwrap().0
     }
 
-    fn leave(&self, mut room: Room) {
-        let folders = ["classes", "test-classes"].map(|name| self.output(name)).to_vec();
-        room.built(&Build::of("k".to_owned(), folders, self.recompiled).unwrap());
-        assert_eq!(room.close(true).unwrap(), None);
+    fn leave(&self, mut tree: Tree) {
+        tree.outputs.built(&self.build());
+        tree.close(true).unwrap();
     }
 
     /// Which outputs are left when Maven is going to make the build of that key.
-    fn left(&self, room: &mut Room, key: &str) -> (bool, bool) {
-        room.clear(&self.at("tree/src/p"), Some(key)).unwrap();
+    fn left(&self, tree: &mut Tree, key: &str) -> (bool, bool) {
+        tree.outputs.clear(&self.cache.at("tree/src/p"), Some(key)).unwrap();
         (self.output("classes/A.class").exists(), self.output("test-classes/ATest.class").exists())
     }
 }
@@ -227,32 +258,35 @@ fn maven_finds_no_outputs_but_those_of_its_own_build_of_what_did_not_change() {
         if !changed.is_empty() {
             write(&kept.at("ws/src/p").join(changed), "// changed");
         }
-        let mut room = kept.room();
-        assert_eq!(room.standing(key), standing, "{changed} {key}");
-        assert_eq!(kept.left(&mut room, key), left, "{changed} {recompiled} {key}");
+        let mut tree = kept.tree();
+        assert_eq!(tree.outputs.standing(key), standing, "{changed} {key}");
+        assert_eq!(kept.left(&mut tree, key), left, "{changed} {recompiled} {key}");
         let stands = if left == (true, true) { Standing::Whole } else { Standing::Nothing };
-        assert_eq!(room.standing("k"), stands, "{changed} {key}");
+        assert_eq!(tree.outputs.standing("k"), stands, "{changed} {key}");
     }
     // A module that was judged before Maven began anew in its reactor is not kept, nor are its outputs.
     let kept = Kept::new(false);
-    let mut room = kept.room();
-    let folders = ["classes", "test-classes"].map(|name| kept.output(name)).to_vec();
-    room.built(&Build::of("k".to_owned(), folders, false).unwrap());
-    room.clear(&kept.at("base/src/p"), Some("other")).unwrap();
-    assert_eq!(room.standing("k"), Standing::Whole, "another checkout is none of its business");
-    assert_eq!(kept.left(&mut room, "other"), (false, false));
+    let mut state = State { head: kept.tree(), base: None, phases: Vec::new() };
+    state.head.outputs.built(&kept.build());
+    assert!(
+        state.tree_of(&kept.cache.at("base/src/p")).is_none(),
+        "another checkout's outputs are left alone"
+    );
+    let tree = state.tree_of(&kept.cache.at("tree/src/p")).unwrap();
+    assert_eq!(tree.outputs.standing("k"), Standing::Whole);
+    assert_eq!(kept.left(tree, "other"), (false, false));
     write(&kept.output("classes/B.class"), "by Maven");
-    room.clear(&kept.at("tree/src/p"), Some("third")).unwrap();
+    tree.outputs.clear(&kept.cache.at("tree/src/p"), Some("third")).unwrap();
     assert!(kept.output("classes/B.class").exists(), "what Maven makes in this gate stays");
-    assert_eq!(room.close(true).unwrap(), None);
-    assert!(!kept.at("tree.json").exists(), "no build stands that anybody knows");
+    state.head.close(true).unwrap();
+    assert!(!kept.cache.at("tree.json").exists(), "no known build is whole");
     // A build that was not Maven's stays one for as long as it is kept.
     let kept = Kept::new(true);
-    let again = kept.room();
-    assert_eq!(again.standing("k"), Standing::Whole);
+    let again = kept.tree();
+    assert_eq!(again.outputs.standing("k"), Standing::Whole);
     kept.leave(again);
     write(&kept.at("ws/src/p/src/test/java/ATest.java"), "// changed");
-    assert_eq!(kept.left(&mut kept.room(), "k"), (false, false));
+    assert_eq!(kept.left(&mut kept.tree(), "k"), (false, false));
 }
 
 fn paths(sources: &Sources, which: Which) -> Vec<String> {
@@ -348,6 +382,8 @@ fn a_submodule_is_refused_unless_it_is_a_package() {
     let fault = sources.checkout(Which::Head).map(|_| ()).unwrap_err();
     assert!(fault.what.contains("src/p/sub is a submodule") && fault.hint.contains("in-place"), "{fault}");
     let root = workspace.join("src/p/sub");
-    sources.units.insert("sub".to_owned(), Unit { repository: root.clone(), root, head: inner, base: None });
+    sources
+        .packages
+        .insert("sub".to_owned(), SourcePackage { repository: root.clone(), root, head: inner, base: None });
     assert_eq!(paths(&sources, Which::Head), ["src/p/pom.xml", "src/p/sub/a"]);
 }

@@ -1,0 +1,217 @@
+//! The private checkouts of one gate: of the judged commits, and of those before the family's work.
+//!
+//! Promises: what is not committed cannot count; a checkout that was changed while the gate ran gives no verdict; no
+//! message names the private folder.
+
+mod cache_folder;
+mod contents;
+mod outputs;
+#[cfg(test)]
+mod tests;
+
+pub(super) use cache_folder::CacheFolder;
+pub(super) use contents::{SourcePackage, Sources};
+
+use super::artifacts;
+use crate::engine::{Fault, FaultKind};
+use crate::gate::{Build, GateRequest, Standing, Trees};
+use crate::git::Checkout;
+use crate::machine::facts::Oid;
+use crate::mutation::{GateReport, TracePhase, Verdict};
+use crate::sys::clock::Stopwatch;
+use crate::sys::poison::ignore_poison;
+use contents::Which;
+use outputs::Outputs;
+use std::ffi::OsStr;
+use std::io;
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard};
+
+/// Differences that are named.
+const NAMED: usize = 5;
+
+/// The private checkouts of one gate.
+pub(super) struct PrivateCheckout<'a> {
+    sources: &'a Sources,
+    cache: &'a CacheFolder,
+    state: Mutex<State>,
+}
+
+struct State {
+    head: Tree,
+    /// Made when it is asked for.
+    base: Option<Tree>,
+    phases: Vec<TracePhase>,
+}
+
+/// One checkout, with what builds left in it.
+struct Tree {
+    /// The folder that stands for the workspace.
+    folder: PathBuf,
+    checkout: Checkout,
+    outputs: Outputs,
+}
+
+impl Tree {
+    /// Checks the commits out; also says what happened, for people.
+    fn make(sources: &Sources, which: Which, cache: &CacheFolder) -> Result<(Self, TracePhase), Fault> {
+        let watch = Stopwatch::start();
+        let (name, before) = match which {
+            Which::Head => ("tree", ""),
+            Which::Base => ("base", "before the task: "),
+        };
+        let (folder, manifest) = (cache.at(name), cache.at(&format!("{name}.json")));
+        let checkout = sources.checkout(which)?;
+        let written = checkout.write(&folder)?;
+        let module = match sources.poms(&checkout)?.as_slice() {
+            [pom] => {
+                pom.strip_suffix(b"pom.xml").and_then(|at| std::str::from_utf8(at).ok()).map(str::to_owned)
+            }
+            _ => None,
+        };
+        let marks = checkout.marks();
+        let changes = written.wrong.len() + written.extra.len();
+        let outputs = Outputs::take(manifest, written.outputs, &marks, module.as_deref())?;
+        let note = format!(
+            "{before}{} files, {changes} of them written or removed; {}",
+            marks.len(),
+            outputs.note()
+        );
+        Ok((Self { folder, checkout, outputs }, phase("checkout", &watch, &note)))
+    }
+
+    /// Where a package is in it.
+    fn place(&self, sources: &Sources, root: &Path) -> Result<PathBuf, Fault> {
+        let inside = sources.inside(root)?;
+        let root = if inside.is_empty() { None } else { Some(self.folder.join(OsStr::from_bytes(&inside))) };
+        Ok(root.unwrap_or_else(|| self.folder.clone()))
+    }
+
+    /// Looks at it again. Outputs are kept for the next gate if `keep` and nothing differs from the commits.
+    fn close(self, keep: bool) -> Result<(), Fault> {
+        let found = self.checkout.inspect(&self.folder)?;
+        let differences: Vec<String> =
+            found.read_by_builds().take(NAMED).map(|path| path.to_string()).collect();
+        if !differences.is_empty() {
+            let names = differences.join(", ");
+            return Err(Fault::new(
+                FaultKind::Io,
+                format!("Files of the gate's checkout were changed while it ran: {names}."),
+                "see what writes there; for a build that writes into its own sources, set gates.<NAME>.where: in-place",
+            ));
+        }
+        if keep {
+            self.outputs.keep(&found.outputs, self.checkout.marks())?;
+        }
+        Ok(())
+    }
+}
+
+impl<'a> PrivateCheckout<'a> {
+    /// Checks the commits out.
+    pub(super) fn enter(cache: &'a CacheFolder, sources: &'a Sources) -> Result<Self, Fault> {
+        let (head, phase) = Tree::make(sources, Which::Head, cache)?;
+        Ok(Self { sources, cache, state: Mutex::new(State { head, base: None, phases: vec![phase] }) })
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        ignore_poison(self.state.lock())
+    }
+
+    /// The request with each package where it is checked out; a changed file that no commit holds is a
+    /// fault.
+    pub(super) fn request(&self, request: &GateRequest) -> Result<GateRequest, Fault> {
+        let mut request = request.clone();
+        let State { head, .. } = &*self.state();
+        for package in &mut request.packages {
+            let place = head.place(self.sources, &package.root)?;
+            for change in package.changes.iter().filter(|change| change.new.is_some()) {
+                let file = place.join(OsStr::from_bytes(&change.path.to_bytes()));
+                let inside = file.strip_prefix(&head.folder).unwrap_or(&file).as_os_str().as_bytes();
+                if !head.checkout.holds(inside) && !head.checkout.holds_folder(inside) {
+                    let what = format!("{} is to be judged, and is not committed.", change.full_path());
+                    return Err(Fault::new(FaultKind::Setup, what, "commit it, then run the gate again"));
+                }
+            }
+            package.root = place;
+            package.dirt = Vec::new();
+        }
+        Ok(request)
+    }
+
+    /// Looks at the checkouts again, and completes the report.
+    pub(super) fn leave(self, report: &mut GateReport) {
+        let watch = Stopwatch::start();
+        let keep = !self.cache.is_temporary() && !matches!(report.verdict, Verdict::Error { .. });
+        let State { head, base, mut phases } = ignore_poison(self.state.into_inner());
+        for tree in [&head].into_iter().chain(&base) {
+            artifacts::replace_path(report, &tree.folder, "");
+        }
+        for tree in [head].into_iter().chain(base) {
+            if let Err(fault) = tree.close(keep) {
+                report.verdict = no_verdict(fault);
+            }
+        }
+        phases.append(&mut report.trace.phases);
+        phases.push(phase("verify", &watch, "the checkout was looked at again"));
+        report.trace.phases = phases;
+    }
+}
+
+impl State {
+    /// The checkout that a folder is in.
+    fn tree_of(&mut self, folder: &Path) -> Option<&mut Tree> {
+        [&mut self.head].into_iter().chain(&mut self.base).find(|tree| folder.starts_with(&tree.folder))
+    }
+}
+
+impl Trees for PrivateCheckout<'_> {
+    fn base(&self, package: &str) -> Result<Option<PathBuf>, String> {
+        let Some(package) = self.sources.packages.get(package) else { return Ok(None) };
+        if package.base.as_ref().is_none_or(Oid::is_zero) {
+            return Ok(None);
+        }
+        let mut state = self.state();
+        let place = || -> Result<PathBuf, Fault> {
+            if state.base.is_none() {
+                let (base, phase) = Tree::make(self.sources, Which::Base, self.cache)?;
+                state.base = Some(base);
+                state.phases.push(phase);
+            }
+            state.base.as_ref().unwrap_or(&state.head).place(self.sources, &package.root)
+        };
+        let mut place = place;
+        let place = place().map_err(|fault| fault.to_string())?;
+        Ok(Some(place).filter(|place| place.is_dir()))
+    }
+
+    fn standing(&self, key: &str) -> Standing {
+        let State { head, base, .. } = &*self.state();
+        let trees = [head].into_iter().chain(base);
+        let mut standings = trees.map(|tree| tree.outputs.standing(key));
+        standings.find(|standing| *standing != Standing::Nothing).unwrap_or(Standing::Nothing)
+    }
+
+    fn clear(&self, root: &Path, key: Option<&str>) -> io::Result<()> {
+        self.state().tree_of(root).map_or(Ok(()), |tree| tree.outputs.clear(root, key))
+    }
+
+    fn built(&self, build: &Build) {
+        let mut state = self.state();
+        if let Some(tree) = build.folders.first().and_then(|folder| state.tree_of(folder))
+            && build.folders.iter().all(|folder| folder.starts_with(&tree.folder))
+        {
+            tree.outputs.built(build);
+        }
+    }
+}
+
+/// The verdict of a gate that could not do its work.
+pub(super) fn no_verdict(fault: Fault) -> Verdict {
+    Verdict::Error { why: fault.what, hint: fault.hint, transient: fault.kind == FaultKind::Io }
+}
+
+fn phase(name: &str, watch: &Stopwatch, note: &str) -> TracePhase {
+    TracePhase { module: String::new(), name: name.to_owned(), millis: watch.millis(), note: note.to_owned() }
+}

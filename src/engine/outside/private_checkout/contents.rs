@@ -1,0 +1,254 @@
+//! Which files a private checkout holds: the workspace's layout, as far as builds look.
+//!
+//! Promises: a package is at the path that it has in the workspace, at one commit. Parent POMs, modules and `.mvn`
+//! folders come from the commits of the repository that tracks them, or from the disk if none does. Nothing outside
+//! of the workspace is looked at.
+
+use crate::engine::{Fault, FaultKind};
+use crate::gate::pom_links;
+use crate::git::{Checkout, is_repository};
+use crate::machine::facts::Oid;
+use crate::sys::walk::walk;
+use globset::{GlobBuilder, GlobSet};
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::{Component, Path, PathBuf};
+
+/// POMs that are followed, and bytes of one.
+const MAX_POMS: usize = 2_000;
+const MAX_POM: u64 = 4 << 20;
+/// Entries that the search for kept files looks at, and bytes that it brings along.
+const MAX_ENTRIES: usize = 500_000;
+const MAX_KEPT: u64 = 2 << 30;
+
+/// A package, as far as a checkout asks.
+#[derive(Clone, Debug)]
+pub(in super::super) struct SourcePackage {
+    /// Its folder, absolute.
+    pub(in super::super) root: PathBuf,
+    /// The folder of its repository, absolute.
+    pub(in super::super) repository: PathBuf,
+    /// The commit that is judged.
+    pub(in super::super) head: Oid,
+    /// The commit before the family's first attempt.
+    pub(in super::super) base: Option<Oid>,
+}
+
+/// All that a checkout is made from.
+#[derive(Clone, Debug)]
+pub(in super::super) struct Sources {
+    /// The workspace's folder.
+    pub(in super::super) workspace: PathBuf,
+    /// All packages by name.
+    pub(in super::super) packages: BTreeMap<String, SourcePackage>,
+    /// The names of those that are judged.
+    pub(in super::super) judged: BTreeSet<String>,
+    /// Files that git ignores and the build needs, as globs in each package.
+    pub(in super::super) keep: Vec<String>,
+}
+
+/// Which commits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Which {
+    Head,
+    Base,
+}
+
+impl Sources {
+    /// A path's place in the workspace.
+    pub(super) fn inside(&self, path: &Path) -> Result<Vec<u8>, Fault> {
+        let inside = path.strip_prefix(&self.workspace).map_err(|_| {
+            let what = format!("The folder {} lies outside of the workspace.", path.display());
+            Fault::new(FaultKind::Setup, what, "set gates.<NAME>.where: in-place")
+        })?;
+        Ok(inside.as_os_str().as_bytes().to_vec())
+    }
+
+    fn judged(&self) -> impl Iterator<Item = &SourcePackage> {
+        self.judged.iter().filter_map(|name| self.packages.get(name))
+    }
+
+    /// The POMs of the judged packages, package by package.
+    pub(super) fn poms(&self, checkout: &Checkout) -> Result<Vec<Vec<u8>>, Fault> {
+        let mut poms = Vec::new();
+        for package in self.judged() {
+            let below = self.inside(&package.root)?;
+            let is_pom = |path: &&[u8]| {
+                let mut names =
+                    path.strip_prefix(below.as_slice()).unwrap_or_default().split(|&byte| byte == b'/');
+                names.next_back() == Some(b"pom.xml") && (below.is_empty() || names.next() == Some(b""))
+            };
+            poms.extend(checkout.paths().filter(is_pom).map(<[u8]>::to_vec));
+        }
+        Ok(poms)
+    }
+
+    /// The files of these commits and what their builds look at.
+    pub(super) fn checkout(&self, which: Which) -> Result<Checkout, Fault> {
+        let mut contents =
+            Contents { sources: self, which, checkout: Checkout::default(), done: BTreeSet::new() };
+        for package in self.judged() {
+            contents.add_package(package)?;
+        }
+        contents.follow_poms()?;
+        for package in self.judged() {
+            contents.add_dot_mvn(package)?;
+            contents.add_kept(package)?;
+        }
+        Ok(contents.checkout)
+    }
+}
+
+struct Contents<'a> {
+    sources: &'a Sources,
+    which: Which,
+    checkout: Checkout,
+    /// Repositories that are in it.
+    done: BTreeSet<PathBuf>,
+}
+
+impl Contents<'_> {
+    /// The whole repository of a package, and packages that are its submodules.
+    fn add_package(&mut self, package: &SourcePackage) -> Result<(), Fault> {
+        if !self.done.insert(package.repository.clone()) {
+            return Ok(());
+        }
+        let at = self.sources.inside(&package.repository)?;
+        let base = package.base.as_ref().filter(|_| self.which == Which::Base);
+        for path in self.checkout.add_commit(&package.repository, base.unwrap_or(&package.head), &at)? {
+            let folder = self.sources.workspace.join(OsStr::from_bytes(&path));
+            let Some(other) = self.sources.packages.values().find(|package| package.root == folder) else {
+                return Err(Fault::new(
+                    FaultKind::Setup,
+                    format!("{} is a submodule, which a clean checkout does not hold.", folder.display()),
+                    "set gates.<NAME>.where: in-place, or make the submodule a package (packages:)",
+                ));
+            };
+            self.add_package(other)?;
+        }
+        Ok(())
+    }
+
+    /// Follows parents upward and modules sideways, from every POM of the judged packages.
+    fn follow_poms(&mut self) -> Result<(), Fault> {
+        let mut todo = self.sources.poms(&self.checkout)?;
+        let mut seen = BTreeSet::new();
+        while let Some(pom) = todo.pop() {
+            if seen.len() >= MAX_POMS || !seen.insert(pom.clone()) {
+                continue;
+            }
+            let Some(text) = self.checkout.read(&pom, MAX_POM)? else { continue };
+            let links = pom_links(&text);
+            let named = links.parent.into_iter().chain(links.modules);
+            for path in named.filter_map(|link| resolve(&pom, &link)) {
+                for file in [path.clone(), join(&path, b"pom.xml")] {
+                    if !file.is_empty() && self.bring(&file)? {
+                        todo.push(file);
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Brings a POM; false if there is none.
+    fn bring(&mut self, path: &[u8]) -> Result<bool, Fault> {
+        let file = self.sources.workspace.join(OsStr::from_bytes(path));
+        let holders = self.sources.packages.values().filter(|package| file.starts_with(&package.root));
+        if let Some(package) = holders.max_by_key(|package| package.root.as_os_str().len()) {
+            self.add_package(package)?;
+        } else if !self.checkout.holds(path) && !self.tracked(&file, path)? {
+            return Ok(self.checkout.add_file(&file, path)?);
+        }
+        Ok(self.checkout.holds(path))
+    }
+
+    /// Adds what the enclosing repository tracks at that path; false if it has to come from the disk.
+    fn tracked(&mut self, file: &Path, at: &[u8]) -> Result<bool, Fault> {
+        let mut above =
+            file.ancestors().skip(1).take_while(|folder| folder.starts_with(&self.sources.workspace));
+        let Some(repository) = above.find(|folder| is_repository(folder)) else { return Ok(false) };
+        let Ok(inside) = file.strip_prefix(repository) else { return Ok(false) };
+        // A repository that is here as a whole does not track what is not here.
+        Ok(self.done.contains(repository)
+            || self.checkout.add_from_head(repository, inside.as_os_str().as_bytes(), at)?)
+    }
+
+    /// The `.mvn` folders above a package.
+    fn add_dot_mvn(&mut self, package: &SourcePackage) -> Result<(), Fault> {
+        let workspace = &self.sources.workspace;
+        for above in package.root.ancestors().skip(1).take_while(|folder| folder.starts_with(workspace)) {
+            let (folder, at) = (above.join(".mvn"), join(&self.sources.inside(above)?, b".mvn"));
+            let is_folder = fs_err::symlink_metadata(&folder).is_ok_and(|data| data.is_dir());
+            if !is_folder || self.checkout.holds_folder(&at) || self.tracked(&folder, &at)? {
+                continue;
+            }
+            for (file, inside) in files(&folder) {
+                self.checkout.add_file(&file, &join(&at, &inside))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Brings along what `keep:` names and no commit holds.
+    fn add_kept(&mut self, package: &SourcePackage) -> Result<(), Fault> {
+        let globs = globs(&self.sources.keep)?;
+        if globs.is_empty() {
+            return Ok(());
+        }
+        let at = self.sources.inside(&package.root)?;
+        let mut bytes = 0;
+        for (file, inside) in
+            files(&package.root).filter(|(_, inside)| globs.is_match(OsStr::from_bytes(inside)))
+        {
+            bytes += fs_err::symlink_metadata(&file).map_or(0, |data| data.len());
+            if bytes > MAX_KEPT {
+                let what = format!("keep: names more than 2 GiB of files in {}.", package.root.display());
+                let hint = "name fewer files, or set gates.<NAME>.where: in-place";
+                return Err(Fault::new(FaultKind::Setup, what, hint));
+            }
+            self.checkout.add_file(&file, &join(&at, &inside))?;
+        }
+        Ok(())
+    }
+}
+
+fn globs(keep: &[String]) -> Result<GlobSet, Fault> {
+    let glob = |text: &String| GlobBuilder::new(text).literal_separator(true).build();
+    let globs = keep.iter().map(glob).collect::<Result<Vec<_>, _>>().and_then(GlobSet::new);
+    globs.map_err(|error| {
+        Fault::new(FaultKind::Setup, format!("keep: {error}."), "fix it in .ralph/config.yaml")
+    })
+}
+
+/// The regular files below a folder with their paths in it; repositories' own files are left out.
+fn files(folder: &Path) -> impl Iterator<Item = (PathBuf, Vec<u8>)> {
+    let all = walk(folder, usize::MAX, MAX_ENTRIES, |entry| entry.file_name() != ".git");
+    let files = all.filter_map(Result::ok).filter(|entry| entry.file_type().is_file());
+    files.filter_map(move |entry| {
+        let inside = entry.path().strip_prefix(folder).ok()?.as_os_str().as_bytes().to_vec();
+        Some((entry.into_path(), inside))
+    })
+}
+
+fn join(folder: &[u8], path: &[u8]) -> Vec<u8> {
+    if folder.is_empty() || path.is_empty() { [folder, path].concat() } else { [folder, b"/", path].concat() }
+}
+
+/// Where a link of a POM leads, in the workspace; `None` if it leaves that.
+fn resolve(pom: &[u8], link: &str) -> Option<Vec<u8>> {
+    let mut parts: Vec<&OsStr> = Path::new(OsStr::from_bytes(pom)).iter().collect();
+    parts.pop();
+    for component in Path::new(link.trim()).components() {
+        match component {
+            Component::Normal(name) => parts.push(name),
+            Component::CurDir => {}
+            Component::ParentDir => {
+                parts.pop()?;
+            }
+            _ => return None,
+        }
+    }
+    Some(parts.iter().collect::<PathBuf>().as_os_str().as_bytes().to_vec())
+}

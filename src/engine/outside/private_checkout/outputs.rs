@@ -1,0 +1,204 @@
+//! What builds left in a checkout, used again by the next gate.
+//!
+//! Promises: outputs are used again only if every file in them is as the last gate left it, and only for sources
+//! that differ from theirs in nothing or in Java files (Maven does not remove the classes of removed sources). The
+//! manifest is removed while a gate works, so a killed gate leaves nothing that is trusted.
+
+use crate::gate::{Build, Stale, Standing};
+use crate::source::{RepoPath, digest_parts};
+use crate::sys::cache_file;
+use crate::sys::walk::walk;
+use serde::{Deserialize, Serialize};
+use sha2::{Digest as _, Sha256};
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::{self, ErrorKind};
+use std::os::unix::ffi::OsStrExt as _;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+
+/// Raised when a manifest changes its meaning.
+const VERSION: u32 = 3;
+/// Files and bytes of outputs that are kept; more are built anew each time.
+const MAX_FILES: usize = 300_000;
+const MAX_BYTES: u64 = 4 << 30;
+/// What Maven makes of tests.
+const TEST_OUTPUTS: [&str; 3] =
+    ["test-classes", "generated-test-sources", "maven-status/maven-compiler-plugin/testCompile"];
+
+/// The files of a checkout with their modes and objects.
+pub(super) type Marks = BTreeMap<String, String>;
+
+/// What a gate left in a checkout.
+#[derive(Serialize, Deserialize)]
+struct Manifest {
+    sources: Marks,
+    /// The digest of all outputs.
+    digest: String,
+    /// The keys of the builds that made them.
+    builds: BTreeSet<String>,
+    /// The last of these builds was not Maven's.
+    recompiled: bool,
+}
+
+/// The outputs in a checkout while a gate works there.
+pub(super) struct Outputs {
+    manifest: PathBuf,
+    /// Folders that were there before.
+    folders: Vec<PathBuf>,
+    /// The builds that made them; none if they are not to be used.
+    known: BTreeSet<String>,
+    /// Java files that differ from those that they were made of.
+    stale: Option<Stale>,
+    recompiled: bool,
+    /// Builds of this gate, and earlier ones that it used.
+    builds: Vec<Build>,
+    /// Folders below which Maven builds, or has built.
+    cleared: BTreeSet<PathBuf>,
+}
+
+impl Outputs {
+    /// Takes over the folders that the last gate left, as described by its manifest, for these sources. `module` is
+    /// the path of their only module (empty, or with a slash at its end), `None` if there are several.
+    pub(super) fn take(
+        manifest: PathBuf,
+        folders: Vec<PathBuf>,
+        sources: &Marks,
+        module: Option<&str>,
+    ) -> io::Result<Self> {
+        let last = take_manifest(&manifest)?.filter(|last| digest(&folders).as_ref() == Some(&last.digest));
+        let last = last.and_then(|last| Some((stale(&last.sources, sources, module)?, last)));
+        let mut outputs = Self {
+            manifest,
+            folders,
+            known: BTreeSet::new(),
+            stale: None,
+            recompiled: false,
+            builds: Vec::new(),
+            cleared: BTreeSet::new(),
+        };
+        match last {
+            Some((stale, last)) => {
+                (outputs.known, outputs.recompiled) = (last.builds, last.recompiled);
+                outputs.stale = Some(stale).filter(|stale| *stale != Stale::default());
+            }
+            None => std::mem::take(&mut outputs.folders).iter().try_for_each(|folder| remove(folder))?,
+        }
+        Ok(outputs)
+    }
+
+    /// How far they can be used, for people.
+    pub(super) fn note(&self) -> &'static str {
+        match self.stale {
+            _ if self.known.is_empty() => "no outputs of an earlier gate",
+            None => "the outputs of the last gate are used",
+            Some(_) => "the outputs of the last gate are used, but for Java files",
+        }
+    }
+
+    /// What they are to the build of this key.
+    pub(super) fn standing(&self, key: &str) -> Standing {
+        match self.stale {
+            _ if !self.known.contains(key) => Standing::Nothing,
+            None => Standing::Whole,
+            Some(stale) => Standing::Java(stale),
+        }
+    }
+
+    /// Removes what Maven must not find when it builds below `root`; `key` is that of the build, if known.
+    pub(super) fn clear(&mut self, root: &Path, key: Option<&str>) -> io::Result<()> {
+        // A reactor that Maven has begun to build: its outputs are of now.
+        if !self.cleared.insert(root.to_owned()) {
+            return Ok(());
+        }
+        let is_known = !self.recompiled && key.is_some_and(|key| self.known.contains(key));
+        if is_known && self.stale.is_none() {
+            return Ok(());
+        }
+        let only_tests = is_known && self.stale.is_some_and(|stale| !stale.main);
+        self.recompiled &= only_tests;
+        self.builds.retain(|build| !build.folders.iter().any(|folder| folder.starts_with(root)));
+        // Which of the other builds is still whole is not known.
+        self.known.clear();
+        for folder in self.folders.extract_if(.., |folder| folder.starts_with(root)) {
+            if only_tests {
+                TEST_OUTPUTS.iter().try_for_each(|name| remove(&folder.join(name)))?;
+            } else {
+                remove(&folder)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// A build came to its end well.
+    pub(super) fn built(&mut self, build: &Build) {
+        self.builds.push(build.clone());
+    }
+
+    /// Keeps the outputs in these folders for the next gate. Anything that changes after the digest is taken is
+    /// found by the next gate, anything that changed before by the builds' own digests.
+    pub(super) fn keep(self, folders: &[PathBuf], sources: Marks) -> io::Result<()> {
+        let Some(digest) = digest(folders).filter(|_| !self.builds.is_empty()) else { return Ok(()) };
+        if !self.builds.iter().all(Build::stands) {
+            return Ok(());
+        }
+        let recompiled = self.recompiled || self.builds.iter().any(|build| build.recompiled);
+        let builds = self.builds.into_iter().map(|build| build.key).collect();
+        cache_file::store(&self.manifest, VERSION, Manifest { sources, digest, builds, recompiled })
+    }
+}
+
+/// Reads the manifest and removes it: from now on the outputs change.
+fn take_manifest(file: &Path) -> io::Result<Option<Manifest>> {
+    let manifest = cache_file::load(file, VERSION);
+    match fs_err::remove_file(file) {
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+        removed => removed.map(|()| manifest),
+    }
+}
+
+/// Which Java files of the module differ; `None` if other files do.
+fn stale(old: &Marks, new: &Marks, module: Option<&str>) -> Option<Stale> {
+    let mut stale = Stale::default();
+    let differ = |path: &&String| old.get(*path) != new.get(*path);
+    for path in old.keys().chain(new.keys()).filter(differ) {
+        let path = RepoPath::parse(path).to_text();
+        let inside = Path::new(path.strip_prefix(module?)?);
+        let (main, tests) = (inside.starts_with("src/main/java"), inside.starts_with("src/test/java"));
+        if !(main || tests) || inside.extension().is_none_or(|extension| extension != "java") {
+            return None;
+        }
+        stale.main |= main;
+        stale.tests |= tests;
+        stale.infos |= inside.ends_with("package-info.java") || inside.ends_with("module-info.java");
+    }
+    Some(stale)
+}
+
+fn remove(folder: &Path) -> io::Result<()> {
+    match fs_err::remove_dir_all(folder) {
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
+        done => done,
+    }
+}
+
+/// The digest of everything in these folders: path, mode, bytes. `None` if there is too much, or anything that
+/// is neither file, folder nor link.
+fn digest(folders: &[PathBuf]) -> Option<String> {
+    let (mut all, mut bytes) = (Vec::new(), 0);
+    for entry in folders.iter().flat_map(|folder| walk(folder, usize::MAX, MAX_FILES, |_| true)) {
+        let entry = entry.ok()?;
+        let (path, data) = (entry.path(), entry.metadata().ok()?);
+        bytes += data.len();
+        let mut hash = Sha256::new();
+        if data.is_symlink() {
+            hash.update(fs_err::read_link(path).ok()?.as_os_str().as_bytes());
+        } else if data.is_file() && bytes <= MAX_BYTES {
+            io::copy(&mut fs_err::File::open(path).ok()?, &mut hash).ok()?;
+        } else if !data.is_dir() {
+            return None;
+        }
+        let mode = data.permissions().mode().to_le_bytes();
+        all.extend([path.as_os_str().as_bytes().to_vec(), mode.to_vec(), hash.finalize().to_vec()]);
+    }
+    Some(digest_parts(all))
+}

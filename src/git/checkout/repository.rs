@@ -1,0 +1,99 @@
+//! Repositories of ralph's own: they have no objects, they read those of the packages' repositories.
+
+use crate::git::content::{self, on_disk};
+use crate::git::error::GitError;
+use crate::git::open::OpenRepo;
+use git2::{Index, IndexTime, Oid, Repository};
+use std::fmt::Write as _;
+use std::io::{self, ErrorKind};
+use std::os::unix::fs::MetadataExt as _;
+use std::path::Path;
+
+/// Every file has the bytes of its blob: nothing is converted when files are written or compared.
+const ATTRIBUTES: &str = "* -text -crlf -eol -ident -filter -working-tree-encoding\n";
+/// Tags that are copied at most.
+const MAX_TAGS: usize = 10_000;
+
+fn failed(error: &io::Error) -> GitError {
+    GitError::io("make a private repository", error)
+}
+
+fn refused(error: &git2::Error) -> GitError {
+    GitError::unreadable("make a private repository", error)
+}
+
+/// Makes the bare repository `<folder>.git` anew, with `folder` as its work tree; builds do not find it.
+pub(super) fn beside(folder: &Path, sources: &[OpenRepo]) -> Result<Repository, GitError> {
+    let git_dir = folder.with_extension("git");
+    init(&git_dir, Oid::ZERO_SHA1, true, sources)?;
+    let repo = Repository::open_bare(git_dir).map_err(|error| refused(&error))?;
+    repo.set_workdir(folder, false).map_err(|error| refused(&error))?;
+    Ok(repo)
+}
+
+/// Makes the `.git` that a build finds in its folder: HEAD is the commit, the index is its tree, the tags are
+/// those of `source`; there are no branches, remotes, hooks or settings.
+pub(super) fn visible(folder: &Path, source: &OpenRepo, commit: Oid) -> Result<(), GitError> {
+    let git_dir = folder.join(".git");
+    init(&git_dir, commit, false, std::slice::from_ref(source))?;
+    let mut tags = String::new();
+    let found = source.repo.references_glob("refs/tags/*").map_err(|error| refused(&error))?;
+    for tag in found.take(MAX_TAGS).filter_map(Result::ok) {
+        if let (Ok(name), Some(target)) = (tag.name(), tag.target()) {
+            let _ = writeln!(tags, "{target} {name}");
+        }
+    }
+    let write = || {
+        fs_err::write(git_dir.join("packed-refs"), tags)?;
+        match fs_err::read(source.repo.commondir().join("shallow")) {
+            Ok(bytes) => fs_err::write(git_dir.join("shallow"), bytes)?,
+            Err(error) if error.kind() == ErrorKind::NotFound => {}
+            Err(error) => return Err(error),
+        }
+        Ok(())
+    };
+    write().map_err(|error| failed(&error))?;
+    write_index(folder, &git_dir.join("index"), source, commit).map_err(|error| refused(&error))
+}
+
+/// Makes a repository with a detached HEAD. Git's own way of making one takes templates and settings of the user.
+fn init(git_dir: &Path, head: Oid, is_bare: bool, sources: &[OpenRepo]) -> Result<(), GitError> {
+    // A path in this file must be quoted in ways that git and its libraries do not agree on; links need none.
+    let alternates: Vec<String> = (0..sources.len()).map(|number| format!("../shared-{number}\n")).collect();
+    let config = format!("[core]\n\trepositoryformatversion = 0\n\tfilemode = true\n\tbare = {is_bare}\n");
+    let write = || {
+        content::remove(git_dir)?;
+        for folder in ["objects/info", "refs", "info"] {
+            fs_err::create_dir_all(git_dir.join(folder))?;
+        }
+        for (number, source) in sources.iter().enumerate() {
+            let link = git_dir.join(format!("shared-{number}"));
+            fs_err::os::unix::fs::symlink(source.repo.commondir().join("objects"), link)?;
+        }
+        fs_err::write(git_dir.join("objects/info/alternates"), alternates.concat())?;
+        fs_err::write(git_dir.join("info/attributes"), ATTRIBUTES)?;
+        fs_err::write(git_dir.join("config"), config)?;
+        fs_err::write(git_dir.join("HEAD"), format!("{head}\n"))
+    };
+    write().map_err(|error| failed(&error))
+}
+
+/// Writes an index of the commit's tree that knows the files on the disk: `git status` need not read them.
+fn write_index(folder: &Path, file: &Path, source: &OpenRepo, commit: Oid) -> Result<(), git2::Error> {
+    let low = |number: u64| u32::try_from(number & u64::from(u32::MAX)).unwrap_or_default();
+    let time = |seconds: i64, nanos: i64| {
+        IndexTime::new(i32::try_from(seconds).unwrap_or_default(), u32::try_from(nanos).unwrap_or_default())
+    };
+    let mut index = Index::open(file)?;
+    index.read_tree(&source.repo.find_commit(commit)?.tree()?)?;
+    for mut entry in index.iter().collect::<Vec<_>>() {
+        let Ok(meta) = fs_err::symlink_metadata(on_disk(folder, &entry.path)) else { continue };
+        entry.ctime = time(meta.ctime(), meta.ctime_nsec());
+        entry.mtime = time(meta.mtime(), meta.mtime_nsec());
+        (entry.dev, entry.ino) = (low(meta.dev()), low(meta.ino()));
+        (entry.uid, entry.gid) = (meta.uid(), meta.gid());
+        entry.file_size = low(meta.size());
+        index.add(&entry)?;
+    }
+    index.write()
+}

@@ -82,3 +82,31 @@ fn a_link_in_a_page_leads_to_a_file_and_a_heading() {
     }
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
+
+/// The file of a path such as `machine::accept` (`src/machine/accept.rs`), or of a type in it.
+fn file_of(modules: &[&str]) -> Option<PathBuf> {
+    let path = root().join("src").join(modules.join("/"));
+    [path.with_extension("rs"), path.join("mod.rs")].into_iter().find(|file| file.is_file())
+}
+
+#[test]
+fn the_functions_that_the_architecture_names_are_in_the_code() {
+    let page = fs::read_to_string(root().join("docs/architecture.md")).unwrap();
+    assert!(page.lines().count() <= 120, "the page has {} lines", page.lines().count());
+    let name = Regex::new(r"`([a-z_]+(?:::[A-Za-z_]+)+)`").unwrap();
+    let mut wrong = Vec::new();
+    let mut count = 0;
+    for found in name.captures_iter(&page) {
+        let mut parts: Vec<&str> = found[1].split("::").collect();
+        let function = parts.pop().unwrap();
+        parts.retain(|part| part.starts_with(|c: char| c.is_ascii_lowercase()));
+        count += 1;
+        let text = file_of(&parts).map(|file| fs::read_to_string(file).unwrap()).unwrap_or_default();
+        let signature = Regex::new(&format!(r"\bfn {function}\b")).unwrap();
+        if !signature.is_match(&text) {
+            wrong.push(found[1].to_owned());
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+    assert!(count > 30, "only {count} functions are named");
+}

@@ -1,4 +1,4 @@
-//! Exit codes: one documented enum (design §6).
+//! Exit codes: one documented enum (docs/design.md "Exit codes").
 //!
 //! Owns: the number that each end of a verb has.
 //!

@@ -1,6 +1,6 @@
 //! What holds where the file says nothing.
 //!
-//! Owns: every default of the configuration (design §5), the file patterns of design §1.
+//! Owns: every default of the configuration, and the file patterns.
 //!
 //! Promises: an absent or empty file means exactly this.
 //!
@@ -88,7 +88,7 @@ fn limits() -> Limits {
     }
 }
 
-/// The patterns of design §1: Maven's and Gradle's layout and the usual ones of Python, JavaScript and
+/// The file patterns: Maven's and Gradle's layout and the usual ones of Python, JavaScript and
 /// TypeScript, Rust and Go.
 pub(super) fn file_globs() -> FileGlobs {
     FileGlobs { test: owned(TEST_GLOBS), production: owned(PRODUCTION_GLOBS), build: owned(BUILD_GLOBS) }

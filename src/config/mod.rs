@@ -1,6 +1,6 @@
 //! The configuration: text in, settings out.
 //!
-//! Owns: the schema of `.ralph/config.yaml` (design §5), its defaults and what is said when it is wrong.
+//! Owns: the schema of `.ralph/config.yaml` (docs/design.md "Configuration"), its defaults and what is said when it is wrong.
 //!
 //! Promises: every mistake is found in one reading and named with its line and key; nothing unknown is
 //! passed over; an absent file means the defaults.
@@ -124,7 +124,7 @@ pub fn key_line(text: &str, key: &str) -> Option<u64> {
     if is_bounded && !key.is_empty() { document::line_of_key(text, key) } else { None }
 }
 
-/// The role of the agent that does a stage (design §5); `None` for a gate, which has no agent.
+/// The role of the agent that does a stage (docs/design.md "Configuration"); `None` for a gate, which has no agent.
 pub fn role_of(stage: &Stage) -> Option<Role> {
     match stage {
         Stage::TestFirst => Some(Role::TestWriter),

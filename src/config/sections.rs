@@ -1,6 +1,6 @@
 //! What each key of `.ralph/config.yaml` sets.
 //!
-//! Owns: the reading of the root and of the small sections (design §5).
+//! Owns: the reading of the root and of the small sections.
 //!
 //! Promises: an unknown key, a doubled key and a wrong value are errors, each with its line.
 //!

@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// Everything that `.ralph/config.yaml` can say, resolved (handbook `design.md` §5).
+/// Everything that `.ralph/config.yaml` can say, resolved (docs/design.md "Configuration").
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Settings {
     /// The folder that holds `.ralph/`, absolute.
@@ -148,7 +148,7 @@ pub struct GateSettings {
     pub jvm_args: Vec<String>,
 }
 
-/// Which tests a gate asks (design §4; handbook `gates.md` §11 "Own tests first is sound").
+/// Which tests a gate asks (docs/design.md "Mutation engines").
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum TestTiers {

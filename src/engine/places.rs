@@ -1,4 +1,4 @@
-//! Where things stand in a workspace (design §5 "Files").
+//! Where things stand in a workspace (docs/design.md "Files").
 //!
 //! Owns: every path that the engine reads or writes.
 //!

@@ -1,6 +1,6 @@
 //! The views under `.ralph/state`: rebuilt at any time, never read back by a run.
 //!
-//! Owns: `iter-N-before.txt`, `latest-task-diff.txt` and `.json` (design §3, §5), and where an old
+//! Owns: `iter-N-before.txt`, `latest-task-diff.txt` and `.json` (docs/design.md "Snapshots and changes"), and where an old
 //! validation report goes.
 //!
 //! Promises: their text is a function of the facts.

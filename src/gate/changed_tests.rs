@@ -1,4 +1,4 @@
-//! The tests that the family changed, where there is nothing to mutate (design §4, SKIP).
+//! The tests that the family changed, where there is nothing to mutate (docs/design.md "Verdict").
 //!
 //! Owns: the proof that they pass.
 //!

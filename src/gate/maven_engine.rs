@@ -1,5 +1,5 @@
 //! `engine: maven`: the POM's own pitest-maven plugin, with every check that its traps ask for
-//! (handbook `gates.md` §0, §1 and §10).
+//! (docs/design.md "Mutation engines").
 //!
 //! Owns: the arguments of that goal and the reading of how it ended.
 //!

@@ -1,6 +1,6 @@
 //! The deterministic judges: PIT run directly, the POM's own PIT, any command.
 //!
-//! Owns: design §4: scope, build, run, report, verdict.
+//! Scope, build, run, report, verdict (docs/design.md "The mutation gate").
 //!
 //! Promises: [`run`] never panics and never returns an error: every trouble is a verdict; what was not
 //! seen is never a pass; no process outlives the call; no message holds control characters.

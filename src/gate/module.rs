@@ -1,6 +1,6 @@
 //! One module, judged: build, run, second looks.
 //!
-//! Owns: the order of the steps for a module and whose fault each trouble is (design §4, table).
+//! Owns: the order of the steps for a module and whose fault each trouble is (docs/design.md "Verdict").
 //!
 //! Promises: a module whose tests did not compile, whose targets made no class files or whose report is
 //! not whole has no score; a red or deadly test is the family's fault only when it is a target's own or the

@@ -1,4 +1,4 @@
-//! PIT, run directly: ralph's own arguments, the project's class path (handbook `gates.md` §11).
+//! PIT, run directly: ralph's own arguments, the project's class path (docs/design.md "Run").
 //!
 //! Owns: the command line of PIT and the reading of how a run ended.
 //!

@@ -53,7 +53,7 @@ pub struct PitSetting {
     /// Its text, or its items with commas between them; properties of the same POM are filled in.
     pub value: String,
     /// It is written as a list of elements: Maven prefers `-D` to such a one, and a text to `-D`
-    /// (handbook `gates.md` §0).
+    /// (docs/design.md "Mutation engines").
     pub is_list: bool,
 }
 

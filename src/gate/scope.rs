@@ -1,4 +1,4 @@
-//! Which classes are judged, and why the others are not (design §4 "Scope").
+//! Which classes are judged, and why the others are not (docs/design.md "Scope").
 //!
 //! Owns: the way from changed files to target classes, by package and module.
 //!
@@ -232,7 +232,7 @@ impl Sorter<'_> {
         }
     }
 
-    /// The four rules that let a class count without an existing test (design §4 "Scope").
+    /// The four rules that let a class count without an existing test (docs/design.md "Scope").
     fn counts_without_test(&self, change: &FileChange, java: &JavaPath) -> bool {
         let full = change.full_path();
         self.request.no_tests_written

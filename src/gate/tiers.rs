@@ -1,4 +1,4 @@
-//! Which tests are asked in which order (handbook `gates.md` §11 "Own tests first is sound").
+//! Which tests are asked in which order (docs/design.md "Mutation engines").
 //!
 //! Owns: the plan of a module's runs, and the question which classes still need one.
 //!

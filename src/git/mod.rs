@@ -68,7 +68,7 @@ pub struct Repositories {
 type Others = BTreeMap<String, BTreeSet<Vec<u8>>>;
 
 impl Repositories {
-    /// Finds the packages (design §1): repositories among the folders that match `patterns`; where there
+    /// Finds the packages (docs/design.md "Words"): repositories among the folders that match `patterns`; where there
     /// is none, the workspace's own repository as package `.`, or, when `patterns_given`, those matching
     /// folders of it that hold a build file. Every repository is opened and checked.
     ///

@@ -132,7 +132,7 @@ pub fn full_path(package: &str, path: &RepoPath) -> String {
 /// Where a sum of changes starts and which paths it covers: a family's, or a stage's own.
 ///
 /// A path counts when one of the attempts changed it and it now differs from what it was before the
-/// first of them (handbook `design.md` §3, "the family's changes").
+/// first of them (docs/design.md "Snapshots and changes").
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Accumulated {

@@ -8,7 +8,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// The rules (handbook `design.md` §5 for the defaults).
+/// The rules.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 #[expect(clippy::struct_excessive_bools, reason = "independent switches of the configuration")]

@@ -1,6 +1,6 @@
 //! Mutants, scores and verdicts, whatever engine made them.
 //!
-//! Owns: the words of mutation testing, the score (handbook `design.md` §4 "Coverage") and the rule that
+//! Owns: the words of mutation testing, the score (docs/design.md "Score") and the rule that
 //! turns scores into a verdict.
 //!
 //! Promises: nothing seen is never a pass; more survivors never raise a score; scores are compared as
@@ -114,7 +114,7 @@ pub struct Floor {
     pub base: Coverage,
 }
 
-/// What a gate says in the end (handbook `design.md` §4, table of outcomes).
+/// What a gate says in the end (docs/design.md "Verdict").
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "verdict", rename_all = "kebab-case")]
 pub enum Verdict {

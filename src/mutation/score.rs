@@ -1,6 +1,6 @@
 //! Counting mutants and comparing scores.
 //!
-//! Owns: the arithmetic of the score (design §4 "Coverage").
+//! Owns: the arithmetic of the score (docs/design.md "Score").
 //!
 //! Promises: integers only; nothing measured never reaches a threshold, not even zero; a survivor more
 //! never raises a score, a killed mutant more never lowers it.

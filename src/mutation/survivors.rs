@@ -11,7 +11,7 @@ use super::Mutant;
 use crate::source::RepoPath;
 use serde::{Deserialize, Serialize};
 
-/// Survivors that a report tells (design §4, "at most 20").
+/// Survivors that a report tells.
 pub const SURVIVORS_SHOWN: usize = 20;
 
 /// A survivor as it is told: with its place, its source line and the tests that reach it.
@@ -56,7 +56,7 @@ impl From<Mutant> for Survivor {
 }
 
 /// What the worker is shown: at most one survivor of each line, those on changed lines first, at most
-/// [`SURVIVORS_SHOWN`]; the others are a count (handbook `gates.md` §9: the mutants of a line share one fate).
+/// [`SURVIVORS_SHOWN`]; the others are a count (the mutants of a line mostly share one fate).
 pub fn rank(survivors: impl IntoIterator<Item = Survivor>) -> Vec<Survivor> {
     let mut sorted: Vec<Survivor> = survivors.into_iter().collect();
     sorted.sort_by(|a, b| {

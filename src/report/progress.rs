@@ -1,4 +1,4 @@
-//! The entry of an iteration in progress.txt (design §5 "progress.txt is shared", §4 outcomes).
+//! The entry of an iteration in progress.txt (docs/design.md "progress.txt").
 //!
 //! Owns: its text.
 //!

@@ -1,6 +1,6 @@
 //! `validation-report.md`: what the validator found, counted.
 //!
-//! Owns: the reading of the report's tables (design §3, "Final gate").
+//! Owns: the reading of the report's tables (docs/design.md "Final gate").
 //!
 //! Promises: nothing but a cell that says PASS is a pass; a report that says nothing counts as UNKNOWN.
 //!

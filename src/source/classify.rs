@@ -71,7 +71,7 @@ fn compile(patterns: &[String]) -> Result<GlobSet, globset::Error> {
 }
 
 /// `tasks.md`, `progress.txt`, `validation-report.md` and everything in a `.ralph/`, in any folder: never
-/// dirt, change or evidence (design §1).
+/// dirt, change or evidence (docs/design.md "Words").
 pub fn is_state_file(path: &[u8]) -> bool {
     let mut parts = path.rsplit(|&byte| byte == b'/');
     let name = parts.next().unwrap_or_default();

@@ -29,7 +29,7 @@ pub enum ChangedLines {
     Ranges(Vec<(u32, u32)>),
 }
 
-/// What a file is to the loop (handbook `design.md` §1, "test file, production file").
+/// What a file is to the loop (docs/design.md "Words").
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Kind {

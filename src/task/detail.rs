@@ -1,7 +1,7 @@
 //! What stands about a task beside its box and its id: requirements, priority, marks.
 //!
 //! Owns: the reading of sub-bullets such as `_Requirements: 1.1_` and of marks such as `[P]`, `[US1]`,
-//! `(WP01)`, `P1` (`taskfiles.md` §3.5).
+//! `(WP01)`, `P1`.
 //!
 //! Promises: a pure reading, linear in the bytes and bounded; none of it decides what is a task or whose
 //! turn it is.

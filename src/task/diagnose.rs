@@ -1,6 +1,6 @@
 //! What makes a task file unusable.
 //!
-//! Owns: the two refusals of design §3 "Choice": a doubled `N.STAGE`, a stage without its `N.`.
+//! Owns: the two refusals of docs/design.md "Choice": a doubled `N.STAGE`, a stage without its `N.`.
 //!
 //! Promises: a file without problems has one box for each key.
 //!

@@ -1,7 +1,7 @@
 //! Which tool's habits a task file follows.
 //!
 //! Owns: the signs of Kiro, cc-sdd, spec-kit, spec-kitty, `OpenSpec`, smart-ralph and ralph's own files
-//! (`taskfiles.md` §1, §3).
+//! (docs/design.md "Task files").
 //!
 //! Promises: the answer is told with its reasons; it changes nothing about how a file is read.
 //!

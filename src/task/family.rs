@@ -1,6 +1,6 @@
 //! Families: which boxes belong together, and under which.
 //!
-//! Owns: the key and the parent of each box (design §3 "Choice", `taskfiles.md` §9 step 7).
+//! Owns: the key and the parent of each box (docs/design.md "Choice").
 //!
 //! Promises: linear time; no task is its own ancestor; marks decide nothing.
 //!

@@ -1,6 +1,6 @@
 //! The words of a task's text: its id, its stage, whether it is optional.
 //!
-//! Owns: the id grammar and the closed set of stage words (`taskfiles.md` §9 step 6, design §1).
+//! Owns: the id grammar and the closed set of stage words (docs/design.md "Task files").
 //!
 //! Promises: total over any bytes; a text that is not understood has no id, it is never guessed at.
 //!

@@ -1,6 +1,6 @@
 //! The task file: tasks, ids, stages, families, and the one-byte edit.
 //!
-//! Owns: the grammar of `tasks.md` (handbook `taskfiles.md` §9, `design.md` §1 and §3) and every change
+//! Owns: the grammar of `tasks.md` (docs/design.md "Task files") and every change
 //! that ralph makes to its bytes.
 //!
 //! Promises: parsing is total over any bytes; a flip changes exactly one byte; what is placed or taken away

@@ -1,6 +1,6 @@
 //! Which tasks are work of their own, and which are ticked with others.
 //!
-//! Owns: the one meaning of "parent" where something follows from it (design §3 "Choice").
+//! Owns: the one meaning of "parent" where something follows from it (docs/design.md "Choice").
 //!
 //! Promises: linear in the number of rows; no circle in rows of any origin can hang it.
 //!

@@ -1,6 +1,6 @@
 //! What an agent did to the task file while it ran.
 //!
-//! Owns: the rule of design §3 "People": boxes are put back, added lines are kept (open) when their id is
+//! Owns: the rule of docs/design.md "People": boxes are put back, added lines are kept (open) when their id is
 //! new and they are nobody's child, other edits are restored.
 //!
 //! Promises: every byte of the file before is in the result, in order; what is added to it are whole

@@ -1,6 +1,6 @@
 //! What is odd about a task file, though a run takes it.
 //!
-//! Owns: the diagnostics of `taskfiles.md` §9: everything that a person might take for a task and ralph
+//! Owns: everything that a person might take for a task and ralph
 //! does not, or the other way round.
 //!
 //! Promises: a pure reading, linear in the bytes; a remark never changes what is a task.

@@ -1,6 +1,6 @@
 //! Lines, list items and boxes, byte by byte.
 //!
-//! Owns: the line grammar of `taskfiles.md` §9 step 4.
+//! Owns: the line grammar (docs/design.md "Task files").
 //!
 //! Promises: total over any bytes, linear in their number; offsets are those of the given slice.
 //!

@@ -84,7 +84,7 @@ fn it_ticks_every_required_box_and_changes_no_other_byte() {
 }
 
 /// The tale: a reviewer and a rework that changes only tests stand between the production change of task 2
-/// and the gate that passes it, and the gate still judges (design §3 "The family's changes").
+/// and the gate that passes it, and the gate still judges (docs/design.md "Snapshots and changes").
 fn each_iteration_has_its_verdict() {
     let demo = Demo::get();
     let entries = demo.entries();

@@ -1,7 +1,7 @@
 //! The example project that `ralph demo` copies.
 //!
 //! Owns: what its files promise before any of them runs under ralph: valid keys, the shapes of tasks that
-//! the demo is there to show, and an agent that keeps the rules of each stage (design §3, evidence).
+//! the demo is there to show, and an agent that keeps the rules of each stage (docs/design.md "Evidence").
 //!
 //! Promises: needs `sh` and `git`, no Java, no network.
 //!

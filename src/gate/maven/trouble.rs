@@ -111,7 +111,7 @@ impl Trouble {
         format!("{}.", text.trim_end_matches('.'))
     }
 
-    /// What it means for a module (design §4: the table of outcomes).
+    /// What it means for a module (docs/design.md "Verdict").
     pub(crate) fn stop(self, package: &str, dir: &str, build_changed: bool) -> Stop {
         let module = format!("Module {} of package {package}", super::shown(dir));
         let text = self.sentence();

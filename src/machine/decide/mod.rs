@@ -1,4 +1,4 @@
-//! Decisions: what the evidence of one attempt is worth (design §3, table "Evidence").
+//! Decisions: what the evidence of one attempt is worth (docs/design.md "Evidence").
 //!
 //! Owns: the one function that can accept an attempt, [`decide`], and the sentences of a rejection.
 //!

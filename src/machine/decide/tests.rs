@@ -52,7 +52,7 @@ impl Case {
 
 type Rule = (&'static str, fn(&Case) -> bool, &'static str);
 
-/// First match wins. Read against design §3, "Evidence" and "Nothing to commit".
+/// First match wins. Read against docs/design.md "Evidence" and docs/design.md "Nothing to commit".
 const RULES: &[Rule] = &[
     ("ralph's own end is not counted", |c| c.end == 3, "interrupted"),
     ("a usage limit is neither progress nor failure", |c| c.end == 4, "limited"),

@@ -1,4 +1,4 @@
-//! The machine, driven by a simulated world: each rule of design §3 is a case here.
+//! The machine, driven by a simulated world: each rule of docs/design.md "The loop" is a case here.
 
 mod commit_only;
 mod header;

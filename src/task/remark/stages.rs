@@ -23,7 +23,7 @@ pub(super) fn remarks(file: &TaskFile) -> Vec<Remark> {
     remarks
 }
 
-/// TEST-FIRST is done before its task and all else after it, wherever the lines stand (design §3).
+/// TEST-FIRST is done before its task and all else after it, wherever the lines stand.
 fn order(file: &TaskFile) -> Vec<Remark> {
     let tasks: HashMap<&str, u32> = file
         .tasks

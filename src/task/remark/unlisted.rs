@@ -1,6 +1,6 @@
 //! Tasks that other Markdown tools do not see.
 //!
-//! Owns: the comparison of the tasks with the list items of `CommonMark` (`taskfiles.md` §9, step 5).
+//! Owns: the comparison of the tasks with the list items of `CommonMark`.
 //!
 //! Promises: one remark for tasks that follow each other; nothing is taken from them.
 //!

@@ -71,7 +71,7 @@ fn a_task_in_progress_can_be_ticked() {
     assert_eq!(flip.apply(text.as_bytes()).unwrap(), b"- [x] 1. a\n");
 }
 
-/// Shapes of other tools' patterns that missed up to four of five tasks (handbook, `taskfiles.md` §6).
+/// Shapes of other tools' patterns that missed up to four of five tasks.
 #[test]
 fn ids_of_every_dialect_are_read() {
     let text = "- [ ] T001 a\n- [X] T002 [P] [US1] b\n- [ ] **T003** c\n- [ ] T004a d\n- [ ] T040: e\n- [ ] 1. f\n- [ ]* 1.1 g\n- [x]\\* 1.2 h\n- [ ] 7.9* (P) i\n- [ ] 10.2: j\n- [ ] **3.2** k\n- [ ] **11.5 L**: l\n- [ ] ~~7.3 [PBT] m~~ [removed]\n- [ ] Task 12: n\n- [ ] **CORE-3: o**\n- [ ] FR-018 (p)\n- [ ] 1\\.4 q\n- [ ] [8.1] r\n- [ ] WP03 s\n";

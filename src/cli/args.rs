@@ -6,6 +6,7 @@ use super::init::InitArgs;
 use super::manual_verbs::ByHand;
 use super::place::PlaceArgs;
 use super::run::RunArgs;
+use super::settings::GlobalFlags;
 use super::stage::StageArgs;
 use super::status::StatusArgs;
 use clap::{Parser, Subcommand};
@@ -24,21 +25,9 @@ Settings: a flag wins over the environment (RALPH_ROOT, RALPH_SPEC, RALPH_AGENT,
 over .ralph/config.yaml; `ralph check --config` lists each with its origin, `ralph check --help` all variables."
 )]
 pub struct Cli {
-    /// The folder that holds `.ralph/` (found upward from the current one; for `init` the current one)
-    #[arg(long, global = true, value_name = "DIR")]
-    pub root: Option<PathBuf>,
-    /// Print facts as JSON, one object a line
-    #[arg(long, global = true)]
-    pub json: bool,
-    /// The folder of tasks.md, relative to the workspace (instead of `spec:`)
-    #[arg(long, global = true, value_name = "DIR", help_heading = "Settings")]
-    pub spec: Option<String>,
-    /// One agent for all roles: one of `agents:`, or a preset
-    #[arg(long, global = true, value_name = "NAME", help_heading = "Settings")]
-    pub agent: Option<String>,
-    /// Another value for a key that may be given here: `--set limits.attempts=5`
-    #[arg(long, global = true, value_name = "KEY=VALUE", help_heading = "Settings")]
-    pub set: Vec<String>,
+    /// The flags of every verb
+    #[command(flatten)]
+    pub flags: GlobalFlags,
     /// What to do
     #[command(subcommand)]
     pub verb: Verb,
@@ -89,7 +78,7 @@ Only the verdict in the chosen format goes to standard output, everything else t
         /// The task: `2.`; the last one that was tried when left out
         id: Option<String>,
     },
-    /// Say where the boxes of a gate stand in the task file, at spec creation or at any time after
+    /// Choose where the boxes of a gate are in the task file, at spec creation or at any time after
     #[command(after_help = "Examples:\n  ralph place each\n  ralph place after 2,5,7 --dry-run\n  \
 ralph place groups --gate LINT\n  ralph place end --tasks .kiro/specs/login/tasks.md\n  ralph place --check\n  \
 ralph place --snippet kiro > .kiro/steering/ralph-gates.md\n\n\

@@ -1,12 +1,14 @@
 //! `ralph check`: everything that is wrong before a run, all at once; it changes nothing.
 
 mod explain;
+mod settings;
 mod show;
 
+use super::environment::CONFIG;
 use super::exit::Exit;
 use super::inspect::tasks::{self, Read};
 use super::inspect::{Finding, Inspection, of_task_file};
-use super::workspace::{CONFIG, Place};
+use super::workspace::Place;
 use crate::engine::Fault;
 use clap::{Args, ValueEnum};
 use std::path::{Path, PathBuf};
@@ -41,6 +43,9 @@ pub enum CheckFormat {
 
 /// `ralph check`: 0 if nothing is wrong, 1 if there are errors.
 pub(super) fn check(place: &Place<'_>, args: &CheckArgs) -> Result<Exit, Fault> {
+    if args.config {
+        return settings::show(place);
+    }
     let format = match args.format {
         Some(format) => format,
         None if place.json => CheckFormat::Json,
@@ -49,7 +54,7 @@ pub(super) fn check(place: &Place<'_>, args: &CheckArgs) -> Result<Exit, Fault> 
     if let Some(path) = &args.tasks {
         return one_file(place, path, args.explain, format);
     }
-    let opened = place.open_as_far_as_it_goes()?;
+    let opened = place.read(place.find()?)?;
     if args.explain {
         return explained(place, tasks::read(&opened));
     }
@@ -59,7 +64,7 @@ pub(super) fn check(place: &Place<'_>, args: &CheckArgs) -> Result<Exit, Fault> 
 
 /// `--tasks FILE`: with the words and sections of the workspace if there is one, else the defaults.
 fn one_file(place: &Place<'_>, path: &Path, explain: bool, format: CheckFormat) -> Result<Exit, Fault> {
-    let opened = place.open_anywhere_as_far_as_it_goes()?;
+    let opened = place.read(place.find_anywhere()?)?;
     let read = tasks::read_at(path, &path.display().to_string(), &opened);
     if explain {
         return explained(place, read);

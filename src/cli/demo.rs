@@ -1,18 +1,12 @@
-//! `ralph demo`: the main job on the built-in example.
-//!
-//! Owns: the example's files inside the binary, and the workspace made of them.
-//!
-//! Promises: real git, real Maven, real PIT; no key, no model; nothing outside the demo's folder and
-//! ralph's and Maven's caches is written.
-//!
-//! Refuses to know: the loop; it runs like any other.
+//! `ralph demo`: the built-in example on real git, Maven and PIT. Needs no key and no model; writes nothing outside its
+//! folder and the caches of ralph and Maven.
 
 use super::exit::Exit;
 use super::run::{RunArgs, run_in, show_stop};
 use super::ui;
 use super::workspace::Place;
 use crate::config::Given;
-use crate::engine::{Fault, FaultKind};
+use crate::engine::Fault;
 use crate::git::first_commit;
 use std::path::{Path, PathBuf};
 
@@ -35,8 +29,7 @@ pub(super) fn demo(outside: &Place<'_>, into: Option<&Path>) -> Result<Exit, Fau
     let flags = outside.given.iter().filter(|given| given.is_flag());
     let root = outside.root.map(|_| outside.root_by).filter(|name| name.starts_with("--"));
     if let Some(name) = flags.map(Given::name).chain(root).next() {
-        return Err(Fault::new(
-            FaultKind::Setup,
+        return Err(Fault::setup(
             format!("{name}: The demo runs its own example with its own agent and settings."),
             format!("leave {name} out; `--into DIR` says where the example goes"),
         ));
@@ -90,7 +83,7 @@ fn make_empty(folder: &Path) -> Result<PathBuf, Fault> {
     fs_err::create_dir_all(folder)?;
     if fs_err::read_dir(folder)?.next().is_some() {
         let what = format!("{} is not empty.", folder.display());
-        return Err(Fault::new(FaultKind::Setup, what, "name a folder that is empty or does not exist"));
+        return Err(Fault::setup(what, "name a folder that is empty or does not exist"));
     }
     Ok(fs_err::canonicalize(folder)?)
 }
@@ -101,7 +94,7 @@ mod tests {
     use std::collections::BTreeMap;
     use std::path::Path;
 
-    /// The paths below a folder and what stands there; what a build leaves is left out.
+    /// The files of a folder and their text, without build outputs.
     fn files_below(folder: &Path) -> BTreeMap<String, String> {
         let mut open = vec![folder.to_path_buf()];
         let mut found = BTreeMap::new();
@@ -124,7 +117,7 @@ mod tests {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join(".ralph-example");
         let held: BTreeMap<String, String> =
             FILES.iter().map(|(name, text)| ((*name).to_owned(), (*text).to_owned())).collect();
-        assert_eq!(held.len(), FILES.len(), "a file stands twice in the list");
+        assert_eq!(held.len(), FILES.len(), "a file is in the list twice");
         assert_eq!(held, files_below(&folder));
     }
 }

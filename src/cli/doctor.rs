@@ -6,6 +6,7 @@ mod path_conflicts;
 mod probe;
 mod tools;
 
+use super::environment::unsound;
 use super::exit::Exit;
 use super::inspect::{Finding, Inspection, Level, Rule};
 use super::ui;
@@ -51,13 +52,15 @@ fn workspace(place: &Place<'_>) -> Result<(Option<Opened>, Finding), Fault> {
             None,
             line(Level::Absent, "there is none here, so nothing is needed", "`ralph init` makes one"),
         )),
-        (Ok(root), _) => match place.open() {
-            Ok(_) => {
-                let opened = place.open_as_far_as_it_goes()?;
-                Ok((Some(opened), line(Level::Ok, &root.display().to_string(), "")))
+        (Ok(root), _) => {
+            let opened = place.read(root)?;
+            if opened.errors.is_empty() {
+                let root = opened.workspace.places.workspace.display().to_string();
+                return Ok((Some(opened), line(Level::Ok, &root, "")));
             }
-            Err(fault) => Ok((None, line(Level::Error, &fault.what, &fault.hint))),
-        },
+            let fault = unsound(&opened.errors);
+            Ok((None, line(Level::Error, &fault.what, &fault.hint)))
+        }
     }
 }
 

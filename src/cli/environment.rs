@@ -1,17 +1,14 @@
-//! What ralph reads of its environment: environment, cache folder, the text of the configuration.
-//!
-//! Owns: where each is, and the fault when it is not as it must be.
-//!
-//! Promises: what ralph was given as a setting is not in the environment that it hands on.
-//!
-//! Refuses to know: what a setting means.
+//! What ralph reads of its environment: variables, the cache folder, the text of the configuration. Ralph's own settings
+//! are not handed on to what it starts.
 
 use super::settings::is_setting;
-use super::workspace::CONFIG;
 use crate::config::{self, ConfigError};
-use crate::engine::{Fault, FaultKind};
+use crate::engine::Fault;
 use crate::sys::disk;
 use std::path::{Path, PathBuf};
+
+/// The configuration, relative to the workspace.
+pub(super) const CONFIG: &str = ".ralph/config.yaml";
 
 /// Ralph's own environment without its settings: the base of what processes get.
 pub(super) fn environment() -> Vec<(String, String)> {
@@ -21,21 +18,21 @@ pub(super) fn environment() -> Vec<(String, String)> {
         .collect()
 }
 
-/// The text of the configuration; empty where there is none. Only a regular file is read, and of one that is too
-/// long no more than shows that.
+/// The text of the configuration; empty if there is none. Only a regular file is read, and of one that is too long
+/// only enough to show that.
 pub(super) fn read_config(root: &Path) -> Result<String, ConfigError> {
     let bytes = match disk::read_beginning(&root.join(CONFIG), config::LONGEST_TEXT as u64 + 1) {
         Ok(bytes) => bytes.unwrap_or_default(),
         Err(error) => {
             let what = format!("The file cannot be read: {}.", error.to_string().trim_end_matches('.'));
-            let hint = "See to its rights and what it is: ralph reads regular files only.";
+            let hint = "Check its type and permissions: ralph reads regular files only.";
             return Err(ConfigError::of_file(None, &what, hint));
         }
     };
     let is_long = bytes.len() > config::LONGEST_TEXT;
     String::from_utf8(bytes).or_else(|error| {
         if is_long {
-            // The end may cut a character; that the file is too long is said by its reader.
+            // The cut may be inside a character; its reader says that the file is too long.
             return Ok(String::from_utf8_lossy(error.as_bytes()).into_owned());
         }
         let sound = error.as_bytes().get(..error.utf8_error().valid_up_to()).unwrap_or_default();
@@ -49,11 +46,11 @@ pub(super) fn unsound(errors: &[ConfigError]) -> Fault {
     let lines: Vec<String> =
         errors.iter().map(|error| format!("{} ({})", error.shown(), error.hint)).collect();
     let hint = if errors.iter().all(ConfigError::is_in_file) {
-        "mend .ralph/config.yaml, then `ralph check`"
+        "fix .ralph/config.yaml, then `ralph check`"
     } else {
-        "mend or unset what is named; `ralph check --config` shows where each setting comes from"
+        "fix or unset what is named; `ralph check --config` shows where each setting comes from"
     };
-    Fault::new(FaultKind::Setup, lines.join("\nerror: "), hint)
+    Fault::setup(lines.join("\nerror: "), hint)
 }
 
 /// `$XDG_CACHE_HOME/ralph`, else `~/.cache/ralph`.
@@ -62,5 +59,5 @@ pub(super) fn cache_folder() -> Result<PathBuf, Fault> {
     named("XDG_CACHE_HOME")
         .or_else(|| named("HOME").map(|home| home.join(".cache")))
         .map(|cache| cache.join("ralph"))
-        .ok_or_else(|| Fault::new(FaultKind::Setup, "HOME is not set.", "set HOME or XDG_CACHE_HOME"))
+        .ok_or_else(|| Fault::setup("HOME is not set.", "set HOME or XDG_CACHE_HOME"))
 }

@@ -1,10 +1,4 @@
-//! Exit codes: one documented enum (docs/design.md "Exit codes").
-//!
-//! Owns: the number that each end of a verb has.
-//!
-//! Promises: the same end always has the same number; numbers never change their meaning.
-//!
-//! Refuses to know: what led there.
+//! The exit codes (docs/design.md "Exit codes"). A number never changes its meaning.
 
 use crate::engine::FaultKind;
 use crate::machine::stop::Stop;
@@ -77,7 +71,7 @@ impl From<&Stop> for Exit {
             Stop::Gaps { .. } | Stop::Blocked { .. } | Stop::Stuck { .. } => Self::WorkLeft,
             Stop::Iterations { .. } | Stop::Wall => Self::Limit,
             Stop::NoProgress { .. } => Self::NoProgress,
-            Stop::Interrupted { signal } => Self::Signal(u8::try_from(*signal).unwrap_or(0)),
+            Stop::Interrupted { signal } => Self::of_signal(*signal),
             Stop::GateError { .. } => Self::NoVerdict,
             Stop::Refused { .. } | Stop::Dirty { .. } => Self::Usage,
         }
@@ -85,6 +79,10 @@ impl From<&Stop> for Exit {
 }
 
 impl Exit {
+    pub(super) fn of_signal(signal: i32) -> Self {
+        Self::Signal(u8::try_from(signal).unwrap_or(0))
+    }
+
     /// The end of a gate that was asked to fail when it judges nothing.
     pub(super) fn strict(verdict: &Verdict) -> Self {
         if matches!(verdict, Verdict::Skip { .. }) { Self::WorkLeft } else { Self::from(verdict) }

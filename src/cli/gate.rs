@@ -11,7 +11,7 @@ use crate::machine::hierarchy;
 use crate::mutation::Verdict;
 use crate::report::annotations::{Folders, Shown, github, gitlab, junit, sarif};
 use crate::report::{explain, human};
-use crate::source::{Classifier, RepoPath};
+use crate::source::RepoPath;
 use crate::task::Stage;
 use clap::{Args, ValueEnum};
 use serde_json::json;
@@ -66,7 +66,7 @@ pub(super) fn gate(place: &Place<'_>, args: &GateArgs) -> Result<Exit, Fault> {
         (Some(format), false) => format,
         (Some(_), true) => {
             let what = "--json and another --format were asked for at once.";
-            return Err(Fault::new(FaultKind::Setup, what, "leave one of them out"));
+            return Err(Fault::setup(what, "leave one of them out"));
         }
     };
     let place = &Place { json: format == Format::Json, ..*place };
@@ -83,25 +83,22 @@ fn alone(workspace: &Workspace, args: &GateArgs, format: Format) -> Result<Exit,
     let mut outside = workspace.outside()?;
     let (changes, bases) = match (&args.since, &args.diff) {
         (Some(revision), _) => outside.since(revision)?,
-        (None, Some(file)) => match from_list(workspace, file)? {
-            changes if changes.is_empty() => {
-                let what = format!("{} names no file, so {} can judge nothing.", file.display(), args.gate);
-                return Err(Fault::new(FaultKind::Unknown, what, "see how the list was made"));
-            }
-            changes => (changes, BTreeMap::new()),
-        },
+        (None, Some(file)) => (from_list(workspace, file)?, BTreeMap::new()),
         (None, None) => {
-            return Err(Fault::new(
-                FaultKind::Setup,
+            return Err(Fault::setup(
                 format!("What should {} judge?", args.gate),
                 "name a base: `--since HEAD~1`, or a list of files: `--diff FILE`",
             ));
         }
     };
+    if let (Some(file), true) = (&args.diff, changes.is_empty()) {
+        let what = format!("{} names no file, so {} can judge nothing.", file.display(), args.gate);
+        return Err(Fault::new(FaultKind::Unknown, what, "check how the list was made"));
+    }
     let folder = outside.folder_alone()?;
     let report = outside.judge_alone(&args.gate, &changes, &bases, folder.clone())?;
     if let Some(StopRequest::Signal { signal }) = outside.stop_request() {
-        return Ok(Exit::Signal(u8::try_from(signal).unwrap_or(0)));
+        return Ok(Exit::of_signal(signal));
     }
     if format == Format::Human {
         ui::note(&format!("logs and reports: {}", folder.display()));
@@ -109,23 +106,18 @@ fn alone(workspace: &Workspace, args: &GateArgs, format: Format) -> Result<Exit,
     let folders = folders(workspace)?;
     let shown =
         Shown { gate: &args.gate, report: &report, folders: &folders, fail_on_skip: args.fail_on_skip };
-    match format {
-        Format::Human => {
-            for line in human::lines(&shown) {
-                ui::line(&line);
-            }
-            let seconds = std::time::Duration::from_millis(report.millis).as_secs_f64();
-            ui::note(&format!("{} took {seconds:.1} s", args.gate));
-        }
-        format => show(format, &shown)?,
+    show(format, &shown)?;
+    if format == Format::Human {
+        let seconds = std::time::Duration::from_millis(report.millis).as_secs_f64();
+        ui::note(&format!("{} took {seconds:.1} s", args.gate));
     }
     Ok(ended(&shown, args, format))
 }
 
-/// Shows a report in a form that is not for people.
+/// Shows a report.
 fn show(format: Format, shown: &Shown<'_>) -> Result<(), Fault> {
     match format {
-        Format::Human => {}
+        Format::Human => human::lines(shown).iter().for_each(|line| ui::line(line)),
         Format::Json => ui::json(&json!({ "gate": shown.gate, "report": shown.report })),
         Format::Github => ui::line(&github::render(shown)),
         Format::Gitlab => ui::line(&gitlab::render(shown)),
@@ -174,30 +166,29 @@ fn of_a_task(
     args: &GateArgs,
     format: Format,
 ) -> Result<Exit, Fault> {
-    let since = match &args.since {
-        Some(revision) => Some(workspace.outside()?.since(revision)?.0),
-        None => match &args.diff {
-            Some(file) => Some(from_list(workspace, file)?),
-            None => None,
-        },
+    let since = match (&args.since, &args.diff) {
+        (Some(revision), _) => Some(workspace.outside()?.since(revision)?.0),
+        (None, Some(file)) => Some(from_list(workspace, file)?),
+        (None, None) => None,
     };
     workspace.as_a_verb(|engine| {
         let key = key_of(engine.state(), &args.gate)?;
         let Stage::Gate(gate) = key.stage.clone() else {
-            return Err(Fault::new(
-                FaultKind::Setup,
-                format!("{key} is no gate."),
+            return Err(Fault::setup(
+                format!("{key} is not a gate."),
                 "name a gate's box such as `2.PITEST`, or a gate such as `PITEST`",
             ));
         };
+        let list = workspace.places.diff();
         let changes = match since {
             Some(changes) => Some(changes),
             None if knows_changes(engine, &key) => None,
-            None => Some(from_list_if_any(workspace)?),
+            None if list.is_file() => Some(from_list(workspace, &list)?),
+            None => Some(Vec::new()),
         };
         let snapshot = engine.world().snapshot()?;
         engine.drive(vec![Event::GateRequested { key: key.clone(), snapshot, changes }])?;
-        // What stands in the book may be the verdict of an earlier call: only this call's counts.
+        // The book may hold the verdict of an earlier call: only this call's counts.
         let Some(report) = engine.last_report() else { return Ok(cut_short(engine)) };
         if !place.json
             && let Verdict::Error { hint, .. } = &report.verdict
@@ -206,8 +197,8 @@ fn of_a_task(
         }
         let folders = folders(workspace)?;
         let shown = Shown { gate: &gate, report, folders: &folders, fail_on_skip: args.fail_on_skip };
-        // People, and readers of JSON lines, were told while it happened.
-        if format != Format::Json {
+        // As text and as JSON lines it was shown while it happened.
+        if !matches!(format, Format::Human | Format::Json) {
             show(format, &shown)?;
         }
         Ok(ended(&shown, args, format))
@@ -217,7 +208,7 @@ fn of_a_task(
 /// The exit of a gate that ralph's own end cut short.
 fn cut_short(engine: &Engine<'_>) -> Exit {
     match engine.state().stopping {
-        Some(StopRequest::Signal { signal }) => Exit::Signal(u8::try_from(signal).unwrap_or(0)),
+        Some(StopRequest::Signal { signal }) => Exit::of_signal(signal),
         _ => Exit::NoVerdict,
     }
 }
@@ -230,27 +221,15 @@ fn knows_changes(engine: &Engine<'_>, key: &crate::task::TaskKey) -> bool {
         .any(|family| !family.changes.is_empty())
 }
 
-fn from_list_if_any(workspace: &Workspace) -> Result<Vec<FileChange>, Fault> {
-    let path = workspace.places.diff();
-    if path.is_file() { from_list(workspace, &path) } else { Ok(Vec::new()) }
-}
-
 /// The changes that a list of `<package>/<path>` lines names.
 fn from_list(workspace: &Workspace, file: &Path) -> Result<Vec<FileChange>, Fault> {
+    let unknown = |what: String, hint: &str| Fault::new(FaultKind::Unknown, what, hint);
     let text = fs_err::read(file).map_err(|error| {
-        Fault::new(
-            FaultKind::Unknown,
-            format!("The list of changed files cannot be read: {error}."),
-            "name another file",
-        )
+        unknown(format!("The list of changed files cannot be read: {error}."), "name another file")
     })?;
-    let text = String::from_utf8(text).map_err(|_| {
-        Fault::new(FaultKind::Unknown, format!("{} is not UTF-8.", file.display()), "write one path a line")
-    })?;
-    let files = &workspace.settings.files;
-    let classifier = Classifier::new(&files.test, &files.production, &files.build).map_err(|error| {
-        Fault::new(FaultKind::Setup, error.to_string(), "mend files: in .ralph/config.yaml")
-    })?;
+    let text = String::from_utf8(text)
+        .map_err(|_| unknown(format!("{} is not UTF-8.", file.display()), "write one path a line"))?;
+    let classifier = workspace.classifier()?;
     let repositories = workspace.repositories()?;
     let mut changes = Vec::new();
     for (number, line) in text.lines().enumerate() {
@@ -260,7 +239,7 @@ fn from_list(workspace: &Workspace, file: &Path) -> Result<Vec<FileChange>, Faul
         }
         let bad = |why: &str| {
             let what = format!("{}:{}: {why}.", file.display(), number + 1);
-            Fault::new(FaultKind::Unknown, what, "a line is `<package>/<path in package>`, as git quotes it")
+            unknown(what, "a line is `<package>/<path in package>`, as git quotes it")
         };
         let whole = RepoPath::parse(line).to_bytes();
         let names = repositories.names();

@@ -8,12 +8,12 @@ mod write;
 use super::ask::{Asked, Unanswered, can_ask, one_of};
 use super::environment::unsound;
 use super::exit::Exit;
-use super::inspect::{Look, Package, Spec, spec};
+use super::inspect::{Package, Spec, packages, spec, specs};
 use super::ui;
 use super::workspace::{Place, named};
 use crate::agent::detect;
 use crate::config::{self, PRESETS, Preset, Settings};
-use crate::engine::{Fault, FaultKind};
+use crate::engine::Fault;
 use crate::git::Repositories;
 use crate::source::Classifier;
 use crate::task::{Grammar, Placement};
@@ -27,7 +27,7 @@ use write::{next, write};
 /// The answers to where stages come from; each fits on a line of 80 columns.
 const STAGES: [&str; 2] = [
     "virtual: the file is left alone, each task goes through all stages anyway",
-    "file: only what stands in the file is done (`ralph stage` can add lines)",
+    "file: only what is in the file is done (`ralph stage` can add lines)",
 ];
 
 /// Flags of `init`; `--spec` and `--agent` are those of every verb.
@@ -39,7 +39,7 @@ pub struct InitArgs {
     /// Folders of the packages: `src/*`; may be given more than once
     #[arg(long, value_name = "GLOB", value_delimiter = ',')]
     pub packages: Vec<String>,
-    /// Where PITEST stands: each, groups, end, none, or after:2,5,7
+    /// Where PITEST is placed: each, groups, end, none, or after:2,5,7
     #[arg(long, value_name = "WHERE", value_parser = placement::typed)]
     pub placement: Option<Placement>,
     /// Where the stages of a task come from: lines of the file, or nowhere in it
@@ -61,17 +61,16 @@ struct Found {
     specs: Vec<Spec>,
     packages: Vec<Package>,
     agents: Vec<&'static str>,
-    /// There are more folders than were read.
+    /// There are files that were not read.
     is_cut: bool,
 }
 
 impl Found {
     fn look(root: &Path, grammar: &Grammar) -> Self {
-        let mut look = Look::new(root);
-        let (specs, packages) = (look.specs(grammar), look.packages());
+        let (packages, is_cut) = packages(root);
         let path = std::env::var_os("PATH").unwrap_or_default();
-        let is_cut = look.is_cut() || packages.iter().any(|package| package.is_cut);
-        Self { specs, packages, agents: detect(&path.to_string_lossy()), is_cut }
+        let is_cut = is_cut || packages.iter().any(|package| package.is_cut);
+        Self { specs: specs(root, grammar), packages, agents: detect(&path.to_string_lossy()), is_cut }
     }
 
     fn facts(&self) -> Value {
@@ -99,7 +98,7 @@ impl Found {
         list("packages", self.packages.iter().map(package).collect());
         list("agents", self.agents.iter().map(|name| (*name).to_owned()).collect());
         if self.is_cut {
-            ui::line("There are more folders than were looked at.");
+            ui::line("There are more files than were looked at.");
         }
     }
 }
@@ -182,7 +181,7 @@ fn is_no_part_of_another(place: &Place<'_>, root: &Path) -> Result<(), Fault> {
         Ok(outer) if place.root.is_none() && outer != root => {
             let what = format!("This folder is inside the workspace {}.", outer.display());
             let hint = "call `ralph init` there; `ralph --root . init` makes a workspace of its own here";
-            Err(Fault::new(FaultKind::Setup, what, hint))
+            Err(Fault::setup(what, hint))
         }
         _ => Ok(()),
     }
@@ -209,7 +208,7 @@ impl Flags {
             .map(|_| "--placement")
             .or(args.stages.map(|_| "--stages"))
             .filter(|_| !is_new);
-        let refused = |what: String, hint: &str| Err(Fault::new(FaultKind::Setup, what, hint));
+        let refused = |what: String, hint: &str| Err(Fault::setup(what, hint));
         if let Some(set) = set {
             let what =
                 format!("--set: `ralph init` does not write `{}` into a configuration.", set.setting.key);
@@ -272,7 +271,7 @@ impl Choice<'_> {
             }
             let what = format!("--spec: There is no tasks.md in `{folder}`.");
             let hint = "name the folder of a tasks.md, relative to the workspace";
-            return Err(Fault::new(FaultKind::Setup, what, hint).into());
+            return Err(Fault::setup(what, hint).into());
         }
         match self.found.specs.as_slice() {
             [] => Ok(".".to_owned()),
@@ -286,7 +285,7 @@ impl Choice<'_> {
                     several.iter().map(|spec| format!("  --spec {}", spec.folder)).collect();
                 let list = list.join("\n");
                 let what = format!("There are {} task files. Which task file?\n{list}", several.len());
-                Err(Fault::new(FaultKind::Setup, what, "name one with --spec").into())
+                Err(Fault::setup(what, "name one with --spec").into())
             }
         }
     }

@@ -1,10 +1,4 @@
-//! `ralph schema`, `completions` and `man`: what other programs are told about ralph.
-//!
-//! Owns: how the schema, the completions and the manual pages are printed.
-//!
-//! Promises: all three are made from what the program itself reads by; no workspace is needed.
-//!
-//! Refuses to know: what a verb does, what a key means.
+//! `ralph schema`, `completions` and `man`: made from what the program itself reads by.
 
 use super::args::Cli;
 use super::exit::Exit;

@@ -5,7 +5,7 @@ use super::exit::Exit;
 use super::task_ids::key_of;
 use super::ui;
 use super::workspace::Place;
-use crate::engine::{Fault, FaultKind};
+use crate::engine::Fault;
 use crate::machine::decide::count;
 use crate::machine::event::Event;
 use crate::sys::process::is_inside_agent;
@@ -18,7 +18,7 @@ use serde_json::json;
 pub struct ByHand {
     /// The box: `2.`, `2.PITEST`, `FINAL`; without an id by its line: `tasks.md:12`, `tasks.md:12.PITEST`
     pub id: String,
-    /// Why; stands in the journal and in progress.txt
+    /// Why; written to the journal and to progress.txt
     #[arg(long, value_name = "TEXT")]
     pub reason: String,
 }
@@ -35,14 +35,13 @@ pub(super) fn reopen(place: &Place<'_>, by_hand: &ByHand) -> Result<Exit, Fault>
 
 fn flip(place: &Place<'_>, by_hand: &ByHand, tick: bool) -> Result<Exit, Fault> {
     if is_inside_agent()? {
-        return Err(Fault::new(
-            FaultKind::Setup,
+        return Err(Fault::setup(
             "An agent asked for a box to be changed by hand; only a person may.",
             "an agent gives a verdict or commits; ralph ticks the boxes",
         ));
     }
     if by_hand.reason.trim().is_empty() {
-        return Err(Fault::new(FaultKind::Setup, "The reason is empty.", "say why: --reason 'text'"));
+        return Err(Fault::setup("The reason is empty.", "say why: --reason 'text'"));
     }
     let workspace = place.open()?;
     workspace.as_a_verb(|engine| {
@@ -52,7 +51,7 @@ fn flip(place: &Place<'_>, by_hand: &ByHand, tick: bool) -> Result<Exit, Fault> 
         let mark = engine.state().spec_state().row(&key).map_or(Mark::OPEN, |row| row.mark);
         if !mark.is_open() && !mark.is_done() {
             let what = format!("{key} holds `[{}]`, which is not ralph's to change.", mark.0);
-            return Err(Fault::new(FaultKind::Setup, what, "write `[ ]` there first"));
+            return Err(Fault::setup(what, "write `[ ]` there first"));
         }
         if is_done == tick {
             let word = if tick { "ticked" } else { "open" };

@@ -1,10 +1,4 @@
 //! The command line: one verb, one function, one exit code.
-//!
-//! Owns: which verb is asked for, and that every fault is shown with its hint.
-//!
-//! Promises: no logic of the loop stands here.
-//!
-//! Refuses to know: rules, formats, git.
 
 mod args;
 mod ask;
@@ -67,12 +61,12 @@ fn answered(code: u8) -> u8 {
 }
 
 fn dispatch(cli: &Cli) -> Result<Exit, Fault> {
-    let typed = settings::Typed::read(cli)?;
+    let typed = settings::Typed::read(&cli.flags)?;
     let place = workspace::Place {
         root: typed.root.as_deref(),
         root_by: typed.root_by,
         given: &typed.given,
-        json: cli.json,
+        json: cli.flags.json,
     };
     match &cli.verb {
         Verb::Run(args) => run::run(&place, args),
@@ -83,13 +77,12 @@ fn dispatch(cli: &Cli) -> Result<Exit, Fault> {
         Verb::Reopen(by_hand) => manual_verbs::reopen(&place, by_hand),
         Verb::Snapshot { id } => manual_verbs::snapshot(&place, id),
         Verb::Gate(args) => gate::gate(&place, args),
-        Verb::Check(args) if args.config => settings::show(&place),
         Verb::Place(args) => place::place(&place, args),
         Verb::Stage(args) => stage::stage(&place, args),
         Verb::Check(args) => check::check(&place, args),
         Verb::Init(args) => init::init(&place, args),
         Verb::Doctor => doctor::doctor(&place),
-        Verb::Schema => Ok(manual::schema(cli.json)),
+        Verb::Schema => Ok(manual::schema(cli.flags.json)),
         Verb::Completions { shell } => Ok(manual::completions(*shell)),
         Verb::Man { into } => manual::man(into.as_deref()),
         Verb::Demo { into } => demo::demo(&place, into.as_deref()),

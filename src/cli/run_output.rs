@@ -1,10 +1,4 @@
-//! A run, told as it happens.
-//!
-//! Owns: which facts of a run people are shown, and as what.
-//!
-//! Promises: one line when something begins, its outcome when it ends; the same facts as JSON lines.
-//!
-//! Refuses to know: how a line reaches a person ([`super::ui`]).
+//! A run, shown as it happens: a line when something begins, its outcome when it ends; or the events as JSON lines.
 
 use super::ui::{self, StatusLine};
 use crate::config::role_of;
@@ -20,19 +14,19 @@ use serde_json::json;
 #[derive(Debug)]
 pub(super) struct RunOutput {
     json: bool,
-    status: StatusLine,
-    told: u64,
+    line: StatusLine,
+    last_shown: u64,
 }
 
 impl RunOutput {
     /// Lines for people, or JSON lines.
     pub(super) fn new(json: bool) -> Self {
-        Self { json, status: StatusLine::new(json), told: 0 }
+        Self { json, line: StatusLine::new(json), last_shown: 0 }
     }
 
     /// Shows what a gate is doing.
     pub(super) fn progress(&self) -> Box<dyn Fn(&str) + Send + Sync> {
-        let status = self.status.status();
+        let status = self.line.status.clone();
         Box::new(move |text| status.set(text))
     }
 
@@ -46,10 +40,10 @@ impl RunOutput {
             Phase::Attempting { key, process: None, .. } => self.begin(state, key),
             Phase::Judging { order } => self.begin(state, &order.key),
             Phase::Checking { check, .. } => {
-                self.status.set(&format!("[{}] checks.{check:?}", state.iteration).to_lowercase());
+                self.line.status.set(&format!("[{}] checks.{check:?}", state.iteration).to_lowercase());
             }
             Phase::Applying { entry: Some(entry), .. } => self.end(entry),
-            Phase::Waiting { seconds, why } => self.status.set(&format!("waiting {seconds} s: {why}")),
+            Phase::Waiting { seconds, why } => self.line.status.set(&format!("waiting {seconds} s: {why}")),
             _ => {}
         }
         aside(event);
@@ -57,16 +51,16 @@ impl RunOutput {
 
     fn begin(&mut self, state: &State, key: &TaskKey) {
         let who = role_of(&key.stage).map_or("gate", crate::config::Role::word);
-        self.status.set(&format!("[{}] {key} {who}", state.iteration));
+        self.line.status.set(&format!("[{}] {key} {who}", state.iteration));
     }
 
     /// The outcome of an iteration, once.
     fn end(&mut self, entry: &Entry) {
-        if self.told == entry.iteration {
+        if self.last_shown == entry.iteration {
             return;
         }
-        self.told = entry.iteration;
-        self.status.set("");
+        self.last_shown = entry.iteration;
+        self.line.status.set("");
         let lines = match &entry.body {
             Body::Text { headline, lines } => {
                 let mut all = vec![headline.clone()];

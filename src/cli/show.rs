@@ -1,10 +1,4 @@
-//! `ralph next` and `diff`: questions that change nothing and take no lock.
-//!
-//! Owns: their lines and their JSON.
-//!
-//! Promises: safe beside a run.
-//!
-//! Refuses to know: how the state came to be.
+//! `ralph next` and `ralph diff`: questions that change nothing and take no lock.
 
 use super::exit::Exit;
 use super::task_ids::key_of;

@@ -1,18 +1,12 @@
-//! The box that the words of a person mean.
-//!
-//! Owns: the names by which a box is asked for on the command line.
-//!
-//! Promises: every box has one, and no name means two; a name that means none is refused.
-//!
-//! Refuses to know: what is done with the box.
+//! The names by which a box is asked for on the command line. Every box has one, and no name means two.
 
-use crate::engine::{Fault, FaultKind};
+use crate::engine::Fault;
 use crate::machine::state::State;
 use crate::task::{Row, TaskKey};
 use std::path::Path;
 
-/// The box that an id means: `2.`, `2`, `2.PITEST`, `FINAL`. A box without an id, or with one that stands
-/// twice, is named by its line or by its family: `tasks.md:12`, `:12`, `:12.PITEST`, `~0123456789abcdef#1`.
+/// The box that an id means: `2.`, `2`, `2.PITEST`, `FINAL`. A box without a
+/// unique id is named by its line or by its family: `tasks.md:12`, `:12`, `:12.PITEST`, `~0123456789abcdef#1`.
 pub(super) fn key_of(state: &State, id: &str) -> Result<TaskKey, Fault> {
     let rows = &state.spec_state().rows;
     let has_name = |row: &&Row| {
@@ -28,16 +22,15 @@ pub(super) fn key_of(state: &State, id: &str) -> Result<TaskKey, Fault> {
     let found = rows.iter().find(has_name);
     let found = found.or_else(|| rows.iter().find(stands_there)).or_else(|| rows.iter().find(is_of_family));
     found.map(|row| row.key.clone()).ok_or_else(|| {
-        Fault::new(
-            FaultKind::Setup,
+        Fault::setup(
             format!("There is no box `{id}` in {}.", state.spec),
             "`ralph status` lists the boxes; one without an id is named by its line, as in `tasks.md:12`",
         )
     })
 }
 
-/// True when the words are this name alone and the row the box that stands there, or the name with a dot and
-/// the row's stage.
+/// True if the words are this name alone and the row has a line of its own, or the name with a dot and the row's
+/// stage.
 fn is_stage_of(row: &Row, words: &str, name: &str) -> bool {
     match words.strip_prefix(name) {
         Some("" | ".") => !row.unwritten,

@@ -1,12 +1,5 @@
-//! What people see: the only file that prints.
-//!
-//! Owns: standard output and standard error, JSON lines, the status line on a terminal.
-//!
-//! Promises: no control character of foreign text reaches the terminal; a closed pipe ends no run, and
-//! an answer that is lost otherwise is known; with
-//! `--json` every line of standard output is one JSON object.
-//!
-//! Refuses to know: what is worth saying.
+//! The only file that prints: standard output, standard error, JSON lines, the status line on a terminal. Foreign text
+//! loses its control characters; a closed pipe ends no run.
 
 use crate::engine::{Fault, FaultKind};
 use crate::source::text::is_hidden;
@@ -26,12 +19,12 @@ pub(super) fn line(text: &str) {
 
 /// A line on standard error.
 pub(super) fn note(text: &str) {
-    // Nobody is left who could be told of a failure.
+    // A failure could not be shown anywhere.
     let _ = write(&mut io::stderr().lock(), text);
 }
 
-/// Notes whether an answer was written. Whoever reads may be gone: ralph's work goes on without a listener, and
-/// that is no fault. A full disk is one.
+/// Remembers an answer that was not written. A closed pipe is not a fault: the work goes on without a reader. A full
+/// disk is one.
 pub(super) fn written(result: &io::Result<()>) {
     if let Err(error) = result
         && error.kind() != io::ErrorKind::BrokenPipe
@@ -44,7 +37,7 @@ pub(super) fn written(result: &io::Result<()>) {
 pub(super) fn lost() -> Option<Fault> {
     let why = LOST.get()?;
     let what = format!("The answer could not be written to standard output: {why}.");
-    Some(Fault::new(FaultKind::Io, what, "see to where it goes (space, rights), and ask again"))
+    Some(Fault::new(FaultKind::Io, what, "check where it goes (space, permissions), and ask again"))
 }
 
 /// One JSON object on a line of standard output.
@@ -77,26 +70,19 @@ fn shown(c: char) -> char {
     if is_hidden(c) && !matches!(c, '\n' | '\t') { '\u{fffd}' } else { c }
 }
 
-/// The line that says what runs now: drawn over and over on a terminal, a plain line elsewhere.
+/// The line that says what runs now: painted over and over on a terminal, a plain line elsewhere.
 #[derive(Debug)]
 pub(super) struct StatusLine {
-    says: Status,
+    pub(super) status: Status,
     painter: Option<JoinHandle<()>>,
 }
 
-/// A handle to the status line that can be given away.
+/// What the status line shows; it can be given away.
 #[derive(Clone, Debug)]
 pub(super) struct Status {
     shared: Arc<(Mutex<Shown>, Condvar)>,
-    way: Way,
-}
-
-/// How a status reaches a person.
-#[derive(Clone, Copy, Debug, PartialEq)]
-enum Way {
-    Painted,
-    Lines,
-    Silent,
+    is_painted: bool,
+    is_quiet: bool,
 }
 
 #[derive(Debug, Default)]
@@ -107,56 +93,39 @@ struct Shown {
 }
 
 impl StatusLine {
-    /// A status line; silent when `quiet`.
-    pub(super) fn new(quiet: bool) -> Self {
+    pub(super) fn new(is_quiet: bool) -> Self {
         let shared: Arc<(Mutex<Shown>, Condvar)> = Arc::default();
-        let way = match io::stderr().is_terminal() {
-            _ if quiet => Way::Silent,
-            true => Way::Painted,
-            false => Way::Lines,
-        };
-        let painter = (way == Way::Painted).then(|| {
+        let is_painted = !is_quiet && io::stderr().is_terminal();
+        let painter = is_painted.then(|| {
             let shared = Arc::clone(&shared);
             std::thread::spawn(move || paint(&shared))
         });
-        Self { says: Status { shared, way }, painter }
-    }
-
-    /// A handle to it.
-    pub(super) fn status(&self) -> Status {
-        self.says.clone()
-    }
-
-    /// Shows this text from now on.
-    pub(super) fn set(&self, text: &str) {
-        self.says.set(text);
+        Self { status: Status { shared, is_painted, is_quiet }, painter }
     }
 }
 
 impl Status {
-    /// Shows this text from now on, with the seconds since; nothing when it is empty.
+    /// Shows this text from now on, with the seconds since; nothing if it is empty.
     pub(super) fn set(&self, text: &str) {
         if let Ok(mut shown) = self.shared.0.lock() {
             text.clone_into(&mut shown.text);
             shown.seconds = 0;
         }
-        match self.way {
-            Way::Painted => {
-                let _ = write!(io::stderr(), "\r\x1b[K");
-            }
-            Way::Lines if !text.is_empty() => note(text),
-            Way::Lines | Way::Silent => {}
+        if self.is_painted {
+            let _ = write!(io::stderr(), "\r\x1b[K");
+        } else if !self.is_quiet && !text.is_empty() {
+            note(text);
         }
     }
 }
 
 impl Drop for StatusLine {
     fn drop(&mut self) {
-        self.set("");
-        if let Ok(mut shown) = self.says.shared.0.lock() {
+        self.status.set("");
+        if let Ok(mut shown) = self.status.shared.0.lock() {
             shown.over = true;
         }
-        self.says.shared.1.notify_all();
+        self.status.shared.1.notify_all();
         if let Some(painter) = self.painter.take() {
             let _ = painter.join();
         }

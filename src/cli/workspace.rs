@@ -1,10 +1,4 @@
-//! From what was typed to an open workspace.
-//!
-//! Owns: the search for `.ralph/`, the reading of the configuration and of the environment, the lock.
-//!
-//! Promises: everything that is wrong with the configuration is said at once, each with its line.
-//!
-//! Refuses to know: what a verb does with the workspace.
+//! From what was typed to an open workspace: the search for `.ralph/`, its configuration, its lock.
 
 use super::environment::{cache_folder, environment, read_config, unsound};
 use super::run_output::RunOutput;
@@ -31,9 +25,6 @@ use std::time::Duration;
 const BLINKS: u32 = 10;
 const BLINK: Duration = Duration::from_millis(20);
 
-/// The configuration, from the workspace.
-pub(super) const CONFIG: &str = ".ralph/config.yaml";
-
 /// Where the verb was called.
 pub(super) struct Place<'a> {
     /// The workspace, where it was named.
@@ -55,7 +46,7 @@ pub(super) struct Workspace {
     /// The words of its task file.
     pub(super) grammar: Grammar,
     json: bool,
-    /// Facts are told as they happen.
+    /// Events are shown as they happen.
     tells: bool,
 }
 
@@ -65,11 +56,16 @@ pub(super) struct Opened {
     pub(super) workspace: Workspace,
     /// The mistakes.
     pub(super) errors: Vec<ConfigError>,
-    /// The text of the configuration; empty where there is none, and where it cannot be read.
+    /// The text of the configuration; empty if there is none or it cannot be read.
     pub(super) text: String,
 }
 
 impl Opened {
+    /// The workspace, unless its configuration has a mistake.
+    pub(super) fn sound(self) -> Result<Workspace, Fault> {
+        if self.errors.is_empty() { Ok(self.workspace) } else { Err(unsound(&self.errors)) }
+    }
+
     /// True when nothing is wrong at or below a key of the root, nor with the file as a whole.
     pub(super) fn is_sound(&self, key: &str) -> bool {
         self.errors.iter().all(|error| {
@@ -82,21 +78,16 @@ impl Opened {
 impl Place<'_> {
     /// Finds the workspace and reads its configuration.
     pub(super) fn open(&self) -> Result<Workspace, Fault> {
-        self.open_at(self.find()?)
+        self.read(self.find()?)?.sound()
     }
 
-    /// As [`Place::open`], in a folder that is known.
-    fn open_at(&self, root: PathBuf) -> Result<Workspace, Fault> {
-        self.open_with_text(root).map(|(workspace, _)| workspace)
+    /// The workspace, or the folder with the default settings if there is none.
+    pub(super) fn open_anywhere(&self) -> Result<Workspace, Fault> {
+        self.read(self.find_anywhere()?)?.sound()
     }
 
-    /// The same, with the text of the configuration, which is empty where there is none.
-    pub(super) fn open_with_text(&self, root: PathBuf) -> Result<(Workspace, String), Fault> {
-        let Opened { workspace, errors, text } = self.open_as_far(root)?;
-        if errors.is_empty() { Ok((workspace, text)) } else { Err(unsound(&errors)) }
-    }
-
-    fn open_as_far(&self, root: PathBuf) -> Result<Opened, Fault> {
+    /// Reads the configuration of a folder; what is wrong with it is in the result.
+    pub(super) fn read(&self, root: PathBuf) -> Result<Opened, Fault> {
         settings::may_be_given(self.given)?;
         let (text, unreadable) = match read_config(&root) {
             Ok(text) => (text, None),
@@ -112,31 +103,15 @@ impl Place<'_> {
         Ok(Opened { workspace, errors, text })
     }
 
-    /// As [`Place::open`], with what is sound of a wrong configuration.
-    pub(super) fn open_as_far_as_it_goes(&self) -> Result<Opened, Fault> {
-        self.open_as_far(self.find()?)
-    }
-
-    /// As [`Place::open_anywhere`], with what is sound of a wrong configuration.
-    pub(super) fn open_anywhere_as_far_as_it_goes(&self) -> Result<Opened, Fault> {
-        match self.find() {
-            Ok(root) => self.open_as_far(root),
-            Err(_) => self.open_as_far(named(self.root.unwrap_or(Path::new(".")), self.root_by)?),
-        }
-    }
-
-    /// The workspace, or where there is none the folder with the default settings.
-    pub(super) fn open_anywhere(&self) -> Result<Workspace, Fault> {
-        match self.find() {
-            Ok(root) => self.open_at(root),
-            Err(_) => self.open_at(named(self.root.unwrap_or(Path::new(".")), self.root_by)?),
-        }
+    /// The workspace's folder; if there is none, the named or the current folder.
+    pub(super) fn find_anywhere(&self) -> Result<PathBuf, Fault> {
+        self.find().or_else(|_| named(self.root.unwrap_or(Path::new(".")), self.root_by))
     }
 
     /// The workspace whose folder holds this absolute path, if there is one.
     pub(super) fn open_around(&self, path: &Path) -> Result<Option<Workspace>, Fault> {
         let root = path.ancestors().skip(1).find(|folder| is_workspace(folder));
-        root.map(|root| self.open_at(root.to_owned())).transpose()
+        root.map(|root| self.read(root.to_owned())?.sound()).transpose()
     }
 
     /// The workspace's folder; its configuration may be unsound.
@@ -147,14 +122,13 @@ impl Place<'_> {
                 return Ok(folder);
             }
             let what = format!("{}: There is no .ralph/ in {}.", self.root_by, folder.display());
-            return Err(Fault::new(FaultKind::Setup, what, "`ralph --root DIR init` makes one"));
+            return Err(Fault::setup(what, "`ralph --root DIR init` makes one"));
         }
         let here = std::env::current_dir()?;
         let own = here.join(".ralph").is_dir();
         let found = here.ancestors().find(|folder| (own && **folder == here) || is_workspace(folder));
         found.map(Path::to_owned).ok_or_else(|| {
-            Fault::new(
-                FaultKind::Setup,
+            Fault::setup(
                 format!(
                     "There is no .ralph/ in {}, and none with a config.yaml or a state/ above it.",
                     here.display()
@@ -166,7 +140,7 @@ impl Place<'_> {
 }
 
 impl Workspace {
-    /// The same, with facts told as they happen or not; what goes on is told on standard error anyway.
+    /// The same, with events shown as they happen or not; progress is shown on standard error anyway.
     pub(super) fn telling(self, tells: bool) -> Self {
         Self { tells, ..self }
     }
@@ -191,7 +165,7 @@ impl Workspace {
     pub(super) fn classifier(&self) -> Result<Classifier, Fault> {
         let files = &self.settings.files;
         Classifier::new(&files.test, &files.production, &files.build).map_err(|error| {
-            Fault::new(FaultKind::Setup, format!("files: {error}."), "mend the pattern in .ralph/config.yaml")
+            Fault::setup(format!("files: {error}."), "fix the pattern in .ralph/config.yaml")
         })
     }
 
@@ -270,7 +244,7 @@ impl Workspace {
         crate::engine::read_journal(&RealDisk::new(), &self.places)
     }
 
-    /// The state as the journal tells it, without changing anything; a torn tail is passed over.
+    /// The state according to the journal and the task file, read only; a torn last line is ignored.
     pub(super) fn read_state(&self) -> Result<State, Fault> {
         let disk = RealDisk::new();
         crate::engine::read_state(&disk, &self.places, &self.grammar)
@@ -279,12 +253,8 @@ impl Workspace {
     /// The same, for questions about boxes: a file without any has no answer.
     pub(super) fn read_boxes(&self) -> Result<State, Fault> {
         let state = self.read_state()?;
-        if !state.spec_state().rows.is_empty() && self.places.tasks().exists() {
-            return Ok(state);
-        }
-        let there = if self.places.tasks().exists() { "are no boxes in it" } else { "is no such file" };
-        let what = format!("{}: There {there}.", state.spec);
-        Err(Fault::new(FaultKind::Setup, what, "`ralph check` lists everything that is wrong"))
+        let Some(what) = without_boxes(&self.places, state.spec_state().rows.len()) else { return Ok(state) };
+        Err(Fault::setup(what, "`ralph check` lists everything that is wrong"))
     }
 
     /// Opens the engine, and does what one verb asks for: what an earlier run still owes first, then a
@@ -300,15 +270,25 @@ impl Workspace {
         engine.drive(vec![self.started(Mode::Verb, self.policy(), Vec::new()), Event::Resumed])?;
         engine.look()?;
         if let Phase::Stopped(stop @ Stop::Refused { .. }) = &engine.state().phase {
-            return Err(Fault::new(FaultKind::Setup, stop.to_string(), stop.hint()));
+            return Err(Fault::setup(stop.to_string(), stop.hint()));
         }
         act(&mut engine)
     }
 }
 
+/// What is wrong with a task file of so many boxes.
+pub(super) fn without_boxes(places: &Places, boxes: usize) -> Option<String> {
+    let there = match places.tasks().exists() {
+        false => "is no such file",
+        true if boxes == 0 => "are no boxes in it",
+        true => return None,
+    };
+    Some(format!("{}: There {there}.", places.spec_name()))
+}
+
 /// A `.ralph/` above the current folder makes a workspace when it holds a configuration or what a run left
-/// (in the current folder it always does). Any other folder of that name on the way up is passed by: packages
-/// are repositories below their workspace, so that the end of a repository cannot end the search.
+/// (in the current folder it always does). Any other folder of that name on the way up is ignored. The search
+/// does not end at the root of a repository: packages are repositories below their workspace.
 fn is_workspace(folder: &Path) -> bool {
     let ralph = folder.join(".ralph");
     ralph.join("config.yaml").is_file() || ralph.join("state").is_dir()
@@ -331,7 +311,7 @@ fn grammar_of(settings: &Settings) -> Grammar {
 pub(super) fn named(root: &Path, by: &str) -> Result<PathBuf, Fault> {
     fs_err::canonicalize(root).ok().filter(|folder| folder.is_dir()).ok_or_else(|| {
         let what = format!("{by}: There is no folder `{}`.", root.display());
-        Fault::new(FaultKind::Setup, what, "name an existing folder")
+        Fault::setup(what, "name an existing folder")
     })
 }
 

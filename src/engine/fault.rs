@@ -31,6 +31,11 @@ pub enum FaultKind {
 pub type Fault = Problem<FaultKind>;
 
 impl Fault {
+    /// Wrong usage or configuration.
+    pub fn setup(what: impl Into<String>, hint: impl Into<String>) -> Self {
+        Self::new(FaultKind::Setup, what, hint)
+    }
+
     /// A disk or I/O fault.
     pub fn io(error: &io::Error) -> Self {
         // Without a number of the system's it is the disk adapter's own refusal.

@@ -77,14 +77,14 @@ fn a_configuration_with_mistakes() {
     error: .ralph/config.yaml:2: `limits.attempts` must be a whole number from 1 to 1000, not "many". (Write the number without quotes and without a unit.)
     error: .ralph/config.yaml:3: `commit` must be `agent` or `ralph`, not a list. (Write one of these words, or leave the key out for its default.)
     error: .ralph/config.yaml:5: `gates.PITEST.treshold` is not a known key. (Did you mean `threshold`?)
-    hint: mend .ralph/config.yaml, then `ralph check`
+    hint: fix .ralph/config.yaml, then `ralph check`
     "#);
     project.write(".ralph/config.yaml", "agents: [\n");
     assert!(refused(&project, &["run"]).contains("config.yaml:"));
     project.write(".ralph/config.yaml", b"\xff\xfe\x00");
     insta::assert_snapshot!(refused(&project, &["run"]), @r"
     error: .ralph/config.yaml:1: The file is not UTF-8 text. (Save it as UTF-8.)
-    hint: mend .ralph/config.yaml, then `ralph check`
+    hint: fix .ralph/config.yaml, then `ralph check`
     ");
 }
 
@@ -166,7 +166,7 @@ fn ids_and_reasons_that_mean_nothing() {
         assert!(err.starts_with("error: There is no box `9."), "{verb:?}: {err}");
     }
     assert!(refused(&project, &["gate", "NOPE"]).contains("`NOPE`"));
-    assert!(refused(&project, &["gate", "1."]).starts_with("error: 1. is no gate."));
+    assert!(refused(&project, &["gate", "1."]).starts_with("error: 1. is not a gate."));
     assert!(refused(&project, &["gate", "PITEST"]).contains("--since"));
     for reason in ["", " \t"] {
         assert!(

@@ -85,11 +85,11 @@ fn what_is_wrong_names_its_variable_or_flag() {
     insta::assert_snapshot!(wrong(&[("RALPH_THRESHOLD", "70%"), ("RALPH_AGENT", "default")], &["--set", "limits.wall=soon"]), @r#"
     error: RALPH_THRESHOLD: `gates.PITEST.threshold` must be a whole number from 0 to 100, not "70%". (Leave the per cent sign out.)
     error: --set: `limits.wall` must be a length of time, not "soon". (Write a number with a unit: `90s`, `60m`, `1h 30m` or `24h`.)
-    hint: mend or unset what is named; `ralph check --config` shows where each setting comes from
+    hint: fix or unset what is named; `ralph check --config` shows where each setting comes from
     "#);
     insta::assert_snapshot!(wrong(&[], &["--agent", "nobody"]), @r#"
     error: --agent: "nobody" is no agent of `agents:` and no preset. (Name `default`, `claude` or `codex`.)
-    hint: mend or unset what is named; `ralph check --config` shows where each setting comes from
+    hint: fix or unset what is named; `ralph check --config` shows where each setting comes from
     "#);
     for flag in [["--agent", "claude"], ["--spec", "."], ["--set", "limits.attempts=5"], ["--root", "."]] {
         let refused = project.ralph(&[&["demo", "--into", "example"][..], &flag].concat()).code(2).err;
@@ -98,10 +98,10 @@ fn what_is_wrong_names_its_variable_or_flag() {
         assert!(refused.starts_with(&what), "{refused}");
         assert!(!project.path("example").exists());
     }
-    assert!(wrong(&[], &["--set", "limits"]).contains("error: --set: `limits` is no KEY=VALUE.\n"));
+    assert!(wrong(&[], &["--set", "limits"]).contains("error: --set: `limits` is not KEY=VALUE.\n"));
     assert!(
         wrong(&[], &["--set", "gates.PITEST.engine=maven"])
-            .contains("is no key that can be given here.\nhint: what can be set so: ")
+            .contains("is not a key that can be given here.\nhint: what can be set so: ")
     );
 }
 
@@ -117,7 +117,7 @@ fn what_ralph_tells_agents_is_no_setting_and_strays_are_named() {
     ];
     let done = with(&project, &facts, &["check", "--config"]).code(0);
     assert!(!done.out.contains("RALPH_"), "{}", done.out);
-    assert_eq!(done.err, "note: RALPH_TRESHOLD is set, and is no setting of this ralph.\n");
+    assert_eq!(done.err, "note: RALPH_TRESHOLD is set, but is not a setting of this ralph.\n");
 }
 
 #[test]

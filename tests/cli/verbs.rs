@@ -38,7 +38,7 @@ fn the_verbs_are_these() {
     gate: Run a gate: `2.PITEST` with all its consequences, or `PITEST` alone to judge and
     snapshot: Pin the base of a task before an agent works on it (for loops that are not ralph's)
     diff: Show what a task has changed: `<package>/<path>`, one line each
-    place: Say where the boxes of a gate stand in the task file, at spec creation or at any time
+    place: Choose where the boxes of a gate are in the task file, at spec creation or at any
     stage: Give plain tasks their stages: TEST-FIRST, REQ-CHECK, gates, PRE-CR, one FINAL
     check: Find everything that is wrong with the spec, the configuration and the repositories
     init: Look at what is here, and write `.ralph/` with a commented configuration and the

@@ -1,10 +1,10 @@
 //! Findings for people, for programs and for code scanning: the same in each form.
 
 use super::CheckFormat;
+use crate::cli::environment::CONFIG;
 use crate::cli::exit::Exit;
 use crate::cli::inspect::{Finding, Level};
 use crate::cli::ui;
-use crate::cli::workspace::CONFIG;
 use crate::machine::decide::count;
 use crate::report::sarif::{Grade, SarifResult, SarifRule, log};
 use crate::source::RepoPath;
@@ -62,7 +62,7 @@ fn result(finding: &Finding, base: &Path) -> SarifResult {
 /// without any, from `base`.
 fn in_checkout(file: &Path, base: &Path) -> PathBuf {
     let named = without_dots(&base.join(file));
-    // A name that leads through links is where they lead to, when it is not below the checkout as it stands.
+    // A path through links that is not below the checkout counts as the place the links lead to.
     let folder = named.parent().and_then(|folder| fs_err::canonicalize(folder).ok());
     let real = folder.zip(named.file_name()).map(|(folder, name)| folder.join(name));
     let ways = || [Some(&named), real.as_ref()].into_iter().flatten();

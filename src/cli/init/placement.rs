@@ -4,7 +4,7 @@ use super::below;
 use super::text::{Chosen, words};
 use crate::cli::place::tidy;
 use crate::cli::workspace::Place;
-use crate::engine::{Fault, FaultKind};
+use crate::engine::Fault;
 use crate::sys::Disk as _;
 use crate::sys::disk::RealDisk;
 use crate::task::{Grammar, Placement, TaskFile};
@@ -28,7 +28,7 @@ pub(super) fn can_be_placed(root: &Path, chosen: &Chosen, grammar: &Grammar) -> 
     // Without lines for stages the choice is only in the configuration, but names tasks all the same.
     file.placed("PITEST", placement).map(drop).map_err(|error| {
         let what = format!("--placement: {}: {error}", below(root, &path));
-        Fault::new(FaultKind::Setup, what, "name tasks by ids that are unique; nothing was written")
+        Fault::setup(what, "name tasks by ids that are unique; nothing was written")
     })
 }
 

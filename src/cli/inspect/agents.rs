@@ -2,8 +2,9 @@
 
 use super::finding::{Finding, Level, Rule};
 use crate::agent::{CallFacts, PromptError, agent_call, detect, try_out};
+use crate::cli::environment::CONFIG;
 use crate::cli::environment::environment;
-use crate::cli::workspace::{CONFIG, Workspace};
+use crate::cli::workspace::Workspace;
 use crate::config::{Role, role_of};
 use crate::engine::own_template;
 use crate::machine::choice::is_required_open;

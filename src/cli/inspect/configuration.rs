@@ -1,7 +1,8 @@
 //! Mistakes in `.ralph/config.yaml`, in flags and in variables.
 
 use super::finding::{Finding, Rule};
-use crate::cli::workspace::{CONFIG, Opened};
+use crate::cli::environment::CONFIG;
+use crate::cli::workspace::Opened;
 use crate::config::{ConfigError, key_line};
 
 const CONFIG_ERROR: Rule = Rule::error("config-error", "The configuration has a mistake");

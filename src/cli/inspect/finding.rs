@@ -1,6 +1,6 @@
 //! One thing that was found in a workspace or on the machine, and the rule it belongs to.
 
-use crate::engine::{Fault, FaultKind};
+use crate::engine::Fault;
 use crate::source::RepoPath;
 use crate::source::text;
 use serde::{Serialize, Serializer};
@@ -122,7 +122,7 @@ impl Finding {
     /// The same as what keeps a run from starting.
     pub(crate) fn into_fault(self) -> Fault {
         let what = if self.key.is_some() { self.what } else { format!("{}: {}", self.place(), self.what) };
-        Fault::new(FaultKind::Setup, what, self.hint)
+        Fault::setup(what, self.hint)
     }
 }
 

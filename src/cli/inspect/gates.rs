@@ -15,7 +15,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 /// Files and gates that are named in a message.
 const NAMED: usize = 4;
-/// Extensions of files that are no sources, and that a task may name without a folder.
+/// Extensions, besides those of sources, by which a word without a folder is a file.
 const DOCUMENTS: &[&str] = &[
     "adoc",
     "css",

@@ -17,7 +17,7 @@ pub(crate) use configuration::find_lines;
 pub(crate) use finding::{Finding, Level, Rule};
 pub(crate) use packages::Package;
 pub(crate) use programs::needs_maven;
-pub(crate) use specs::{Look, Spec, spec};
+pub(crate) use specs::{Spec, packages, spec, specs};
 
 use super::workspace::{Opened, Workspace};
 use crate::config::Role;

@@ -3,6 +3,7 @@
 use crate::git::is_repository;
 use crate::source::{Classifier, Kind};
 use crate::sys::programs::is_program;
+use crate::sys::walk::{DirEntry, walk};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
@@ -23,8 +24,9 @@ const BUILD_FILES: [(&str, &str, &str); 10] = [
 const BUILD_DEPTH: usize = 4;
 /// Folders that hold nothing of the project's own.
 const OUTPUTS: [&str; 6] = ["node_modules", "target", "build", "dist", "venv", "__pycache__"];
-/// Maximum number of folders read in one package.
-const MAX_FOLDERS: usize = 5_000;
+/// Maximum depth and number of files and folders that are read in one package.
+const DEPTH: usize = 60;
+const MAX_ENTRIES: usize = 100_000;
 /// Extensions of sources that are compiled to classes.
 pub(crate) const CLASSES: &[&str] = &["java", "kt", "scala", "groovy"];
 
@@ -35,36 +37,24 @@ pub(crate) struct Package {
     pub(crate) root: PathBuf,
     /// Its files, relative to `root`, without outputs and hidden folders.
     pub(crate) files: Vec<String>,
-    /// There are more folders than were read.
+    /// There are files that were not read.
     pub(crate) is_cut: bool,
 }
 
 impl Package {
     /// Reads a folder. Links are not followed; repositories inside are packages of their own.
     pub(crate) fn read(name: String, root: PathBuf) -> Self {
-        let mut package = Self { name, root, ..Self::default() };
-        let mut open = vec![String::new()];
-        let mut left = MAX_FOLDERS;
-        while let Some(folder) = open.pop() {
-            let Some(rest) = left.checked_sub(1) else {
-                package.is_cut = true;
-                break;
+        let (mut files, mut is_cut) = (Vec::new(), false);
+        for entry in walk(&root, DEPTH, MAX_ENTRIES, |folder| is_own(folder) && !is_repository(folder.path()))
+        {
+            let Ok(entry) = entry else {
+                is_cut = true;
+                continue;
             };
-            left = rest;
-            let Ok(entries) = fs_err::read_dir(package.root.join(&folder)) else { continue };
-            for entry in entries.flatten() {
-                let (Ok(kind), Ok(name)) = (entry.file_type(), entry.file_name().into_string()) else {
-                    continue;
-                };
-                let path = format!("{folder}{name}");
-                if kind.is_file() {
-                    package.files.push(path);
-                } else if kind.is_dir() && is_own(&name) && !is_repository(&entry.path()) {
-                    open.push(path + "/");
-                }
-            }
+            let path = entry.path().strip_prefix(&root).ok().and_then(Path::to_str);
+            files.extend(path.filter(|_| entry.file_type().is_file()).map(str::to_owned));
         }
-        package
+        Self { name, root, files, is_cut }
     }
 
     fn build_files(&self) -> impl Iterator<Item = (&str, &(&'static str, &'static str, &'static str))> {
@@ -111,9 +101,10 @@ impl Package {
     }
 }
 
-/// True for the name of a folder that may hold sources.
-pub(crate) fn is_own(name: &str) -> bool {
-    !name.starts_with('.') && !OUTPUTS.contains(&name)
+/// True for a folder that may hold sources.
+pub(crate) fn is_own(folder: &DirEntry) -> bool {
+    let name = folder.file_name().to_str().filter(|name| !name.contains(char::is_control));
+    name.is_some_and(|name| !name.starts_with('.') && !OUTPUTS.contains(&name))
 }
 
 /// True for one of these extensions in any case.
@@ -141,18 +132,13 @@ mod tests {
         write("a/b/c/d/e/setup.py");
         std::os::unix::fs::symlink("/etc", folder.path().join("link")).unwrap();
         let read = || Package::read("app".to_owned(), folder.path().to_owned());
-        let mut files = read().files;
-        files.sort();
-        assert_eq!(files, ["a/b/c/d/e/setup.py", "core/pom.xml", "web/tsconfig.json"]);
+        assert_eq!(read().files, ["a/b/c/d/e/setup.py", "core/pom.xml", "web/tsconfig.json"]);
         assert_eq!(read().languages(), BTreeSet::from(["Java", "TypeScript"]));
         assert_eq!(read().tools(), BTreeSet::from(["mvn", "npm"]));
         write("core/mvnw");
         let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
         fs_err::set_permissions(folder.path().join("core/mvnw"), mode).unwrap();
         assert_eq!(read().tools(), BTreeSet::from(["mvnw", "npm"]));
-        for number in 0..=MAX_FOLDERS {
-            fs_err::create_dir(folder.path().join(format!("d{number}"))).unwrap();
-        }
-        assert!(read().is_cut);
+        assert!(!read().is_cut);
     }
 }

@@ -5,7 +5,7 @@ use super::finding::{Finding, Rule};
 use super::gates::open_java_gate;
 use super::packages::Package;
 use super::programs::MISSING_ENGINE;
-use crate::cli::workspace::CONFIG;
+use crate::cli::environment::CONFIG;
 use crate::config::GateEngine;
 use crate::gate::{PitEntry, PomPit, pom_pit};
 use crate::sys::disk::read_beginning;

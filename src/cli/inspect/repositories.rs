@@ -2,7 +2,8 @@
 
 use super::finding::{Finding, Rule};
 use super::packages::Package;
-use crate::cli::workspace::{CONFIG, Workspace};
+use crate::cli::environment::CONFIG;
+use crate::cli::workspace::Workspace;
 use crate::engine::Fault;
 use crate::git::{GitError, GitErrorKind, Repositories, Underway};
 use crate::machine::facts::{Oid, PackageState, full_path};

@@ -2,6 +2,7 @@
 
 use super::packages::{Package, is_own};
 use crate::git::is_repository;
+use crate::sys::walk::{DirEntry, walk};
 use crate::task::{Dialect, Grammar, Stage, TaskFile, dialect};
 use serde::Serialize;
 use std::io::Read as _;
@@ -12,8 +13,8 @@ const SPECS: [&str; 8] =
     [".", "spec", "docs", ".ralph", ".kiro/specs/*", "specs/*", "openspec/changes/*", "kitty-specs/*"];
 /// Larger files are ignored.
 const MAX_BYTES: u64 = 4 << 20;
-/// Maximum number of folders read, and depth of the search for repositories.
-const MAX_FOLDERS: usize = 2_000;
+/// Maximum number of files and folders read, and depth of the search for repositories.
+const MAX_ENTRIES: usize = 20_000;
 const DEPTH: usize = 3;
 
 /// A task file.
@@ -51,75 +52,75 @@ pub(crate) fn spec(root: &Path, folder: &str, grammar: &Grammar) -> Option<Spec>
     })
 }
 
-/// Looks into a folder.
-pub(crate) struct Look<'a> {
-    root: &'a Path,
-    /// Folders that may still be read.
-    left: usize,
+/// The task files of a folder.
+pub(crate) fn specs(root: &Path, grammar: &Grammar) -> Vec<Spec> {
+    let mut folders = Vec::new();
+    for pattern in SPECS {
+        let Some(parent) = pattern.strip_suffix("/*") else {
+            folders.push(pattern.to_owned());
+            continue;
+        };
+        let parent_folder = root.join(parent);
+        let inside = walk(&parent_folder, 1, MAX_ENTRIES, |_| true).flatten();
+        let names = inside.filter_map(|entry| entry.file_name().to_str().map(str::to_owned));
+        folders.extend(
+            names.filter(|name| !name.contains(char::is_control)).map(|name| format!("{parent}/{name}")),
+        );
+    }
+    folders.iter().filter_map(|folder| spec(root, folder, grammar)).collect()
 }
 
-impl<'a> Look<'a> {
-    pub(crate) fn new(root: &'a Path) -> Self {
-        Self { root, left: MAX_FOLDERS }
+/// The git repositories of a folder, and whether there may be more: as `packages: ["src/*"]` is read, a workspace
+/// that is a repository without any in `src` is the only package.
+pub(crate) fn packages(root: &Path) -> (Vec<Package>, bool) {
+    let mut folders: Vec<String> = Vec::new();
+    let enter = |folder: &DirEntry| {
+        let is_package = is_own(folder) && is_repository(folder.path());
+        let inside = folder.path().strip_prefix(root).ok().and_then(Path::to_str);
+        folders.extend(inside.filter(|_| is_package).map(str::to_owned));
+        is_own(folder) && !is_package
+    };
+    let is_cut = walk(root, DEPTH, MAX_ENTRIES, enter).filter(Result::is_err).count() > 0;
+    let is_in_src = |folder: &String| folder.strip_prefix("src/").is_some_and(|rest| !rest.contains('/'));
+    if is_repository(root) && !folders.iter().any(is_in_src) {
+        return (vec![Package::read(".".to_owned(), root.to_owned())], is_cut);
     }
+    let read = |folder: String| Package::read(folder.clone(), root.join(folder));
+    (folders.into_iter().map(read).collect(), is_cut)
+}
 
-    /// There are more folders than were read.
-    pub(crate) fn is_cut(&self) -> bool {
-        self.left == 0
-    }
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fs_err as fs;
 
-    /// The task files.
-    pub(crate) fn specs(&mut self, grammar: &Grammar) -> Vec<Spec> {
-        let mut folders = Vec::new();
-        for pattern in SPECS {
-            match pattern.strip_suffix("/*") {
-                None => folders.push(pattern.to_owned()),
-                Some(parent) => {
-                    folders.extend(self.folders(parent).into_iter().map(|name| format!("{parent}/{name}")));
-                }
-            }
+    #[test]
+    fn task_files_and_packages_are_found_where_tools_put_them() {
+        let home = tempfile::tempdir().unwrap();
+        let root = home.path();
+        for (file, text) in [
+            (".kiro/specs/login/tasks.md", "- [x] 1. One\n- [ ]* 1.1 Two\n"),
+            ("openspec/changes/add-x/tasks.md", "## 1. Work\n- [ ] 1.1 One\n"),
+            ("openspec/changes/archive/old/tasks.md", "- [x] 1.1 One\n"),
+            ("tasks.md", "- [ ] 1. A\n- [ ] 1.PITEST B\n"),
+            ("services/web/.git/HEAD", ""),
+            ("services/web/inner/.git/HEAD", ""),
+            (".hidden/.git/HEAD", ""),
+        ] {
+            let path = root.join(file);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
         }
-        folders.iter().filter_map(|folder| spec(self.root, folder, grammar)).collect()
-    }
-
-    /// The git repositories: as `packages: ["src/*"]` is read, a workspace that is a repository without any in
-    /// `src` is the only package.
-    pub(crate) fn packages(&mut self) -> Vec<Package> {
-        let mut folders = Vec::new();
-        self.repositories("", 0, &mut folders);
-        let is_in_src = |folder: &String| folder.strip_prefix("src/").is_some_and(|rest| !rest.contains('/'));
-        if is_repository(self.root) && !folders.iter().any(is_in_src) {
-            folders = vec![".".to_owned()];
-        }
-        let root =
-            |folder: &String| if folder == "." { self.root.to_owned() } else { self.root.join(folder) };
-        folders.into_iter().map(|folder| Package::read(folder.clone(), root(&folder))).collect()
-    }
-
-    fn repositories(&mut self, folder: &str, depth: usize, found: &mut Vec<String>) {
-        for name in self.folders(folder).into_iter().filter(|name| is_own(name)) {
-            let inner = if folder.is_empty() { name } else { format!("{folder}/{name}") };
-            if is_repository(&self.root.join(&inner)) {
-                found.push(inner);
-            } else if depth + 1 < DEPTH {
-                self.repositories(&inner, depth + 1, found);
-            }
-        }
-    }
-
-    /// The names of the folders in a folder, sorted; none if too many were read already.
-    fn folders(&mut self, folder: &str) -> Vec<String> {
-        if self.left == 0 {
-            return Vec::new();
-        }
-        self.left -= 1;
-        let Ok(entries) = fs_err::read_dir(self.root.join(folder)) else { return Vec::new() };
-        let is_folder = |entry: &fs_err::DirEntry| entry.file_type().is_ok_and(|kind| kind.is_dir());
-        let names =
-            entries.flatten().filter(is_folder).filter_map(|entry| entry.file_name().into_string().ok());
-        let mut names: Vec<String> =
-            names.filter(|name| !name.contains(char::is_control)).take(MAX_FOLDERS).collect();
-        names.sort();
-        names
+        fs::os::unix::fs::symlink(root.join("services/web"), root.join("link")).unwrap();
+        let found = specs(root, &Grammar::default());
+        let found: Vec<_> =
+            found.iter().map(|spec| (spec.folder.as_str(), spec.done, spec.boxes, spec.has_stages)).collect();
+        let login = (".kiro/specs/login", 1, 2, false);
+        assert_eq!(found, [(".", 0, 2, true), login, ("openspec/changes/add-x", 0, 1, false)]);
+        let names = || packages(root).0.into_iter().map(|package| package.name).collect::<Vec<_>>();
+        assert_eq!(names(), ["services/web"]);
+        fs::create_dir(root.join(".git")).unwrap();
+        fs::write(root.join(".git/HEAD"), "").unwrap();
+        assert_eq!(names(), ["."]);
     }
 }

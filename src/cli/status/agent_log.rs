@@ -1,18 +1,11 @@
-//! The end of what an agent, a check or a gate printed.
-//!
-//! Owns: which log of an iteration is shown, and what is taken out of it.
-//!
-//! Promises: bounded bytes, files and lines; no escape sequence and no control character is left; what cannot
-//! be read is shown as nothing.
-//!
-//! Refuses to know: what the text means.
+//! The end of what an agent, a check or a gate printed: bounded, without escape sequences and control characters.
 
 use crate::report::width::steady;
 use crate::source::text::line;
 use crate::sys::Disk;
+use crate::sys::walk::walk;
 use anstream::adapter::strip_str;
-use std::path::{Path, PathBuf};
-use std::time::SystemTime;
+use std::path::Path;
 
 /// Bytes that are read of a log.
 const BYTES: u64 = 64 << 10;
@@ -34,31 +27,14 @@ pub(super) struct AgentLog {
 
 /// The log in an iteration's folder that was written to last.
 pub(super) fn newest(folder: &Path, disk: &dyn Disk) -> AgentLog {
-    let mut left = ENTRIES;
-    let mut found = Vec::new();
-    logs(folder, DEPTH, &mut left, &mut found);
-    let Some((_, path)) = found.into_iter().max() else { return AgentLog::default() };
+    let logs = walk(folder, DEPTH, ENTRIES, |_| true).flatten().filter_map(|entry| {
+        let metadata = entry.metadata().ok().filter(|metadata| metadata.is_file() && metadata.len() > 0)?;
+        Some((metadata.modified().ok()?, entry.into_path())).filter(|(_, path)| is_log(path))
+    });
+    let Some((_, path)) = logs.max() else { return AgentLog::default() };
     let Ok(Some((bytes, before))) = disk.tail(&path, BYTES) else { return AgentLog::default() };
     let name = path.strip_prefix(folder).unwrap_or(&path).display().to_string();
     AgentLog { name: line(&name, 100), lines: lines(&bytes, before > 0) }
-}
-
-/// Adds the logs that hold something. Links are not followed.
-fn logs(folder: &Path, depth: usize, left: &mut usize, found: &mut Vec<(SystemTime, PathBuf)>) {
-    let Ok(entries) = fs_err::read_dir(folder) else { return };
-    for entry in entries.flatten() {
-        if *left == 0 {
-            return;
-        }
-        *left -= 1;
-        let path = entry.path();
-        let Ok(metadata) = entry.metadata() else { continue };
-        if metadata.is_dir() && depth > 1 {
-            logs(&path, depth - 1, left, found);
-        } else if metadata.is_file() && metadata.len() > 0 && is_log(&path) {
-            found.extend(metadata.modified().map(|at| (at, path)));
-        }
-    }
 }
 
 fn is_log(path: &Path) -> bool {
@@ -75,7 +51,7 @@ fn lines(bytes: &[u8], is_cut: bool) -> Vec<String> {
 }
 
 /// One line of a log. Escape sequences end with their line at the latest, so that none can hide what follows;
-/// a carriage return paints over what stands before it, as progress bars do.
+/// a carriage return overwrites what is before it, as progress bars do.
 fn shown(row: &str) -> String {
     let painted = row.trim_end_matches('\r').rsplit('\r').next().unwrap_or_default();
     steady(&line(&strip_str(painted).to_string(), CHARS))
@@ -86,6 +62,7 @@ mod tests {
     use super::*;
     use crate::sys::disk::RealDisk;
     use proptest::prelude::*;
+    use std::time::SystemTime;
 
     #[test]
     fn escape_sequences_and_control_characters_go_and_progress_bars_keep_their_last_word() {

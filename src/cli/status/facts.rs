@@ -1,10 +1,4 @@
-//! The answer of `ralph status --json`.
-//!
-//! Owns: its fields. A field, once released, keeps its name and meaning.
-//!
-//! Promises: one object; what is not known is null, not zero.
-//!
-//! Refuses to know: how it is printed.
+//! The answer of `ralph status --json`. A field, once released, keeps its name and meaning; what is unknown is null.
 
 use crate::machine::choice::Choice;
 use crate::machine::state::{By, State};

@@ -1,11 +1,4 @@
-//! One frame of the live view.
-//!
-//! Owns: what stands where, in any size of the terminal.
-//!
-//! Promises: a function of the view alone; no size makes it panic; where there is little room, the table and
-//! what runs are what is left.
-//!
-//! Refuses to know: terminals, keys, time.
+//! One frame of the live view, for any size of the terminal.
 
 use super::agent_log::AgentLog;
 use super::keys::Act;
@@ -81,51 +74,31 @@ impl View {
 pub(super) fn draw(view: &View, frame: &mut Frame<'_>) {
     let columns = usize::from(frame.area().width);
     let (head, reasons) = (head(view, columns), reasons(view));
-    let rooms = Rooms::of(view, frame.area(), head.len(), reasons.len());
-    let lengths = rooms.all().map(|rows| Constraint::Length(u16::try_from(rows).unwrap_or(u16::MAX)));
-    let areas = Layout::vertical(lengths).areas(frame.area());
-    let [of_head, of_table, of_reasons, of_log, of_keys] = areas;
+    let rows = rows(view, frame.area(), head.len(), reasons.len());
+    let lengths = rows.map(|rows| Constraint::Length(u16::try_from(rows).unwrap_or(u16::MAX)));
+    let [of_head, of_table, of_reasons, of_log, of_keys] = Layout::vertical(lengths).areas(frame.area());
     frame.render_widget(Paragraph::new(head), of_head);
     table(view, frame, of_table);
     let name = view.board.families.get(view.row()).map(title_of).unwrap_or_default();
-    titled(
-        frame,
-        of_reasons,
-        &format!("why {name}"),
-        reasons.iter().map(|reason| Line::raw(cut(reason, columns))).collect(),
-    );
+    let reasons = reasons.iter().map(|reason| Line::raw(cut(reason, columns))).collect();
+    titled(frame, of_reasons, &format!("why {name}"), reasons);
     log(view, frame, of_log);
     let keys = "q quit · j/k or arrows scroll · g/G first/last · f follow what runs";
     frame.render_widget(Paragraph::new(keys).style(Style::new().add_modifier(Modifier::DIM)), of_keys);
 }
 
-/// The rows of each part.
-struct Rooms {
-    head: usize,
-    table: usize,
-    reasons: usize,
-    log: usize,
-    keys: usize,
-}
-
-impl Rooms {
-    /// The table gets what it needs while three tenths are left for the log; the log gets the rest.
-    fn of(view: &View, area: Rect, head: usize, reasons: usize) -> Self {
-        let height = usize::from(area.height);
-        let [roomy, large] = [12, 20].map(|least| height >= least);
-        let keys = usize::from(roomy);
-        let head = if roomy { head } else { 2.min(height.saturating_sub(2)) };
-        let reasons = if large && reasons > 0 { reasons.min(5) + 1 } else { 0 };
-        let left = height.saturating_sub(head + reasons + keys);
-        let least = if roomy { height * 3 / 10 } else { 0 };
-        let wanted = view.board.families.len() + 2;
-        let table = if roomy { left.saturating_sub(least).min(wanted) } else { left };
-        Self { head, table, reasons, log: left - table, keys }
+/// The heights of head, table, reasons, log and keys. The table gets what it needs while three tenths are left for
+/// the log; the log gets the rest.
+fn rows(view: &View, area: Rect, head: usize, reasons: usize) -> [usize; 5] {
+    let height = usize::from(area.height);
+    if height < 12 {
+        let head = 2.min(height.saturating_sub(2));
+        return [head, height.saturating_sub(head), 0, 0, 0];
     }
-
-    fn all(&self) -> [usize; 5] {
-        [self.head, self.table, self.reasons, self.log, self.keys]
-    }
+    let reasons = if height >= 20 && reasons > 0 { reasons.min(5) + 1 } else { 0 };
+    let left = height.saturating_sub(head + reasons + 1);
+    let table = left.saturating_sub(height * 3 / 10).min(view.board.families.len() + 2);
+    [head, table, reasons, left - table, 1]
 }
 
 /// What runs, what is next, gates, time.
@@ -192,7 +165,9 @@ fn table(view: &View, frame: &mut Frame<'_>, area: Rect) {
     let first = view.row().saturating_sub(rows / 2).min(grid.rows.len().saturating_sub(rows));
     let last = (first + rows).min(grid.rows.len());
     let bold = Style::new().add_modifier(Modifier::BOLD);
-    let mut lines = vec![Line::styled(spread(&grid, grid.head.iter().map(String::as_str)), bold)];
+    let titles: Vec<String> =
+        grid.head.iter().zip(&grid.widths).map(|(title, width)| pad(title, *width)).collect();
+    let mut lines = vec![Line::styled(titles.join(&" ".repeat(GAP)), bold)];
     for (at, cells) in grid.rows.iter().enumerate().take(last).skip(first) {
         let style =
             if at == view.row() { Style::new().add_modifier(Modifier::REVERSED) } else { Style::new() };
@@ -205,19 +180,12 @@ fn table(view: &View, frame: &mut Frame<'_>, area: Rect) {
     }
 }
 
-fn spread<'a>(grid: &Grid, cells: impl Iterator<Item = &'a str>) -> String {
-    let cells: Vec<String> = cells.zip(&grid.widths).map(|(text, width)| pad(text, *width)).collect();
-    cells.join(&" ".repeat(GAP))
-}
-
 fn spans(view: &View, grid: &Grid, cells: &[GridCell]) -> Vec<Span<'static>> {
-    let mut spans = Vec::new();
-    for (cell, width) in cells.iter().zip(&grid.widths) {
+    let spans = cells.iter().zip(&grid.widths).flat_map(|(cell, width)| {
         let style = cell.standing.map_or(Style::new(), |standing| tone(view, standing));
-        spans.push(Span::styled(pad(&cell.text, *width), style));
-        spans.push(Span::raw(" ".repeat(GAP)));
-    }
-    spans
+        [Span::styled(pad(&cell.text, *width), style), Span::raw(" ".repeat(GAP))]
+    });
+    spans.collect()
 }
 
 fn tone(view: &View, standing: Standing) -> Style {
@@ -241,12 +209,8 @@ fn log(view: &View, frame: &mut Frame<'_>, area: Rect) {
         "" => format!("log of iteration {}: nothing yet", view.log_iteration()),
         name => format!("log of iteration {}: {name}", view.log_iteration()),
     };
-    titled(
-        frame,
-        area,
-        &title,
-        shown.iter().map(|line| Line::raw(cut(line, usize::from(area.width)))).collect(),
-    );
+    let lines = shown.iter().map(|line| Line::raw(cut(line, usize::from(area.width)))).collect();
+    titled(frame, area, &title, lines);
 }
 
 #[cfg(test)]

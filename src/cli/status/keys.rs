@@ -1,10 +1,4 @@
 //! The keys of the live view.
-//!
-//! Owns: which key does what.
-//!
-//! Promises: Ctrl-C always ends it; an unknown key does nothing.
-//!
-//! Refuses to know: what is on the screen.
 
 use ratatui::crossterm::event::{Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 

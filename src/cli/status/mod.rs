@@ -1,10 +1,4 @@
-//! `ralph status`: what is ticked and why, what runs, what is next; once, as JSON, or live.
-//!
-//! Owns: which of the three ways a question is answered in.
-//!
-//! Promises: takes no lock and writes nothing, so it is safe beside a run.
-//!
-//! Refuses to know: how the state came to be.
+//! `ralph status`: what is ticked and why, what runs, what is next; once, as JSON, or live. Takes no lock.
 
 mod agent_log;
 mod facts;
@@ -17,13 +11,13 @@ mod watch;
 use super::exit::Exit;
 use super::ui;
 use super::workspace::Place;
-use crate::engine::{Fault, FaultKind};
+use crate::engine::Fault;
 use crate::report::table;
 use clap::Args;
 use source::Source;
 use std::io::IsTerminal as _;
 
-/// Columns where standard output is no terminal.
+/// Columns if standard output is not a terminal.
 const COLUMNS: usize = 100;
 
 /// Flags of `status`.
@@ -62,15 +56,11 @@ fn needs_terminal(json: bool) -> Result<(), Fault> {
     let what = if json {
         "--watch draws on a terminal and prints no JSON."
     } else if !std::io::stdout().is_terminal() || !std::io::stdin().is_terminal() {
-        "--watch needs a terminal, and standard input or output is none."
+        "--watch needs a terminal, and standard input or output is not one."
     } else {
         return Ok(());
     };
-    Err(Fault::new(
-        FaultKind::Setup,
-        what,
-        "`ralph status` says the same once, `ralph status --json` as JSON",
-    ))
+    Err(Fault::setup(what, "`ralph status` says the same once, `ralph status --json` as JSON"))
 }
 
 /// Columns of the terminal that is written to.

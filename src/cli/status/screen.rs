@@ -1,11 +1,5 @@
-//! The terminal while the live view is on it.
-//!
-//! Owns: raw mode, the alternate screen, the cursor.
-//!
-//! Promises: however the view ends (a key, a signal that asks for an end, a fault, a panic), the terminal is
-//! afterwards as it was; the end of the terminal itself is noticed, and nothing is asked of it any more.
-//!
-//! Refuses to know: what is drawn.
+//! The terminal while the live view is on it. However the view ends (a key, a signal, a fault, a panic), the terminal
+//! is restored; that the terminal itself is gone is noticed.
 
 use crate::sys::terminal::{Input, Resizes, wait};
 use ratatui::DefaultTerminal;
@@ -15,16 +9,16 @@ use ratatui::layout::{Rect, Size};
 use std::io;
 use std::time::Duration;
 
-/// A terminal that is drawn on. Dropped, it is restored; a panic restores it before it is told.
+/// A terminal that is drawn on. It is restored when dropped, and before a panic is shown.
 pub(super) struct Screen {
     /// There until it is dropped.
     terminal: Option<DefaultTerminal>,
-    /// The size that was told last: without a terminal of its own a process hears of no change.
+    /// The last known size: a process without a terminal of its own is not notified of changes.
     size: Size,
     resizes: Resizes,
-    /// There may be events that were read and not told yet.
+    /// There may be events that were read and not returned yet.
     has_more: bool,
-    /// What is typed is no whole key yet.
+    /// Only part of a key was read.
     is_partial: bool,
 }
 
@@ -94,7 +88,7 @@ impl Screen {
         Ok(Heard::Event(Event::Resize(size.width, size.height)))
     }
 
-    /// True when nobody sees it any more.
+    /// True if the terminal is gone.
     pub(super) fn is_gone() -> bool {
         matches!(wait(Duration::ZERO, false), Ok(Input::Gone))
     }

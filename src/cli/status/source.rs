@@ -1,17 +1,11 @@
-//! Where the board comes from: configuration, journal, task file, lock, transcripts.
-//!
-//! Owns: the order in which they are read.
-//!
-//! Promises: reads only what is new of the journal and of the transcripts; a part that is there no more is
-//! said; writes nothing, takes no lock.
-//!
-//! Refuses to know: what is shown.
+//! What the board is made from: configuration, journal, task file, lock, transcripts. Only what is new of the journal and
+//! the transcripts is read; nothing is written, no lock is taken.
 
 use super::super::environment::{read_config, unsound};
-use super::super::workspace::{Place, Workspace};
+use super::super::workspace::{Opened, Place, without_boxes};
 use super::agent_log::{self, AgentLog};
 use crate::agent::reported_cost;
-use crate::engine::{Fault, FaultKind, Follow, Places};
+use crate::engine::{Fault, Follow, Places};
 use crate::machine::state::State;
 use crate::report::board::{Beside, Board, Cost};
 use crate::report::spent::Spent;
@@ -38,51 +32,39 @@ pub(super) struct Source {
 impl Source {
     /// Reads configuration and journal; a task file without boxes has no answer.
     pub(super) fn open(place: &Place<'_>) -> Result<Self, Fault> {
-        let (workspace, config) = place.open_with_text(place.find()?)?;
-        let mut source = Self::of(&workspace, config);
+        let mut source = Self::of(place.read(place.find()?)?)?;
         let boxes = source.board()?.boxes;
-        match source.without_tasks(boxes) {
+        match without_boxes(&source.places, boxes) {
             None => Ok(source),
-            Some(what) => {
-                Err(Fault::new(FaultKind::Setup, what, "`ralph check` lists everything that is wrong"))
-            }
+            Some(what) => Err(Fault::setup(what, "`ralph check` lists everything that is wrong")),
         }
     }
 
-    fn of(workspace: &Workspace, config: String) -> Self {
+    fn of(opened: Opened) -> Result<Self, Fault> {
+        let config = opened.text.clone();
+        let workspace = opened.sound()?;
         let places = workspace.places.clone();
         let follow = Follow::new(places.clone(), workspace.grammar.clone());
         let goes_on = workspace.policy().go_on_when_blocked;
-        Self { places, config, goes_on, disk: RealDisk::new(), follow, costs: BTreeMap::new() }
+        Ok(Self { places, config, goes_on, disk: RealDisk::new(), follow, costs: BTreeMap::new() })
     }
 
-    /// Begins anew when the configuration is another one than before; one that cannot be read is an error, as
-    /// is a workspace that is there no more.
+    /// Starts over if the configuration has changed. A configuration that cannot be read is an error, and so is a
+    /// workspace that is gone.
     pub(super) fn renewed(&mut self, place: &Place<'_>) -> Result<(), Fault> {
         let root = self.places.workspace.clone();
         if !root.join(".ralph").is_dir() {
             let what = format!("There is no .ralph/ in {} any more.", root.display());
-            return Err(Fault::new(FaultKind::Setup, what, "put it back, or leave the view"));
+            return Err(Fault::setup(what, "put it back, or leave the view"));
         }
         let config = read_config(&root).map_err(|error| unsound(&[error]))?;
         if config != self.config {
-            let (workspace, config) = place.open_with_text(root)?;
-            *self = Self::of(&workspace, config);
+            *self = Self::of(place.read(root)?)?;
         }
         Ok(())
     }
 
-    /// What is wrong with a task file of so many boxes.
-    fn without_tasks(&self, boxes: usize) -> Option<String> {
-        let there = match self.places.tasks().exists() {
-            false => "is no such file",
-            true if boxes == 0 => "are no boxes in it",
-            true => return None,
-        };
-        Some(format!("{}: There {there}.", self.places.spec_name()))
-    }
-
-    /// The board as things stand, after what is new was read.
+    /// The board, after what is new was read.
     pub(super) fn board(&mut self) -> Result<Board, Fault> {
         self.look(|_, board| board)
     }
@@ -127,7 +109,7 @@ impl Source {
             let journal = self.places.shown(&self.places.journal());
             return Some(format!("{journal} is gone: what ralph did is not known any more."));
         }
-        self.without_tasks(board.boxes)
+        without_boxes(&self.places, board.boxes)
     }
 }
 

@@ -1,11 +1,5 @@
-//! `ralph status --watch`: the board, live.
-//!
-//! Owns: when things are looked at again, and when a frame is drawn.
-//!
-//! Promises: looks at most four times a second and draws only what is new; ends by a key, by a signal or
-//! with its terminal, never by itself; what cannot be read is said as long as it is so, and tried again.
-//!
-//! Refuses to know: what a frame looks like.
+//! `ralph status --watch`: the board, live. Looks at most four times a second; ends by a key, by a signal or with its
+//! terminal. What cannot be read is named and tried again.
 
 use super::super::exit::Exit;
 use super::super::workspace::Place;
@@ -22,7 +16,7 @@ use std::time::Duration;
 const PAUSE: Duration = Duration::from_millis(250);
 
 /// The number of SIGHUP.
-const HANGUP: u8 = 1;
+const HANGUP: i32 = 1;
 
 /// Shows the board until somebody ends it.
 pub(super) fn watch(place: &Place<'_>, source: Source) -> Result<Exit, Fault> {
@@ -33,7 +27,7 @@ pub(super) fn watch(place: &Place<'_>, source: Source) -> Result<Exit, Fault> {
     look(&mut view, &mut source, place);
     let mut screen = Screen::open()?;
     match shown(&mut screen, &mut view, &mut source, place, &interrupts) {
-        // Whatever failed: nobody sees it any more.
+        // Whatever failed, it can no longer be shown.
         Err(_) if Screen::is_gone() => Ok(hung_up(&interrupts)),
         ended => ended,
     }
@@ -50,7 +44,7 @@ fn shown(
     let mut looked = Stopwatch::start();
     loop {
         if let Some(signal) = interrupts.first() {
-            return Ok(Exit::Signal(u8::try_from(signal).unwrap_or(0)));
+            return Ok(Exit::of_signal(signal));
         }
         if drawn.as_ref() != Some(&*view) {
             screen.draw(|frame| draw(view, frame))?;
@@ -79,7 +73,7 @@ fn shown(
 
 /// The terminal is gone: the signal that says so may be on its way, or be ignored.
 fn hung_up(interrupts: &Interrupts) -> Exit {
-    Exit::Signal(interrupts.first().and_then(|signal| u8::try_from(signal).ok()).unwrap_or(HANGUP))
+    Exit::of_signal(interrupts.first().unwrap_or(HANGUP))
 }
 
 /// Takes what is new. What cannot be read leaves what was seen before, and is named.

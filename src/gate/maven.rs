@@ -12,6 +12,7 @@ mod build;
 mod cache;
 mod chosen;
 mod compiling;
+mod goals;
 mod javac;
 mod links;
 mod project;

@@ -7,8 +7,9 @@
 //!
 //! Refuses to know: what the elements mean.
 
-use quick_xml::Reader;
-use quick_xml::events::Event;
+use quick_xml::events::attributes::Attribute;
+use quick_xml::events::{BytesStart, Event};
+use quick_xml::{Reader, XmlVersion};
 use std::io::Read;
 use std::path::Path;
 
@@ -21,6 +22,8 @@ const MAX_NODES: usize = 500_000;
 pub(crate) struct Node {
     /// Its name without a prefix.
     pub(crate) name: String,
+    /// Its attributes, names without a prefix.
+    pub(crate) attributes: Vec<(String, String)>,
     /// Its own text, trimmed.
     pub(crate) text: String,
     /// Its elements.
@@ -43,6 +46,11 @@ impl Node {
     /// The text at the end of a way of names, when there is any.
     pub(crate) fn text_at(&self, way: &[&str]) -> Option<&str> {
         self.at(way).map(|node| node.text.as_str()).filter(|text| !text.is_empty())
+    }
+
+    /// True if this holds of the element or of one anywhere below.
+    pub(crate) fn any(&self, holds: &dyn Fn(&Self) -> bool) -> bool {
+        holds(self) || self.children.iter().any(|child| child.any(holds))
     }
 
     /// The children of the element at the end of a way of names.
@@ -72,13 +80,11 @@ pub(crate) fn read(text: &str) -> Option<Node> {
                 if open.len() > MAX_DEPTH || nodes > MAX_NODES {
                     return None;
                 }
-                let name = tag.local_name().into_inner().to_owned();
-                open.push(Node { name, line, ..Node::default() });
+                open.push(node(&tag, line)?);
             }
             Event::Empty(tag) => {
                 nodes += 1;
-                let name = tag.local_name().into_inner().to_owned();
-                open.last_mut()?.children.push(Node { name, line, ..Node::default() });
+                open.last_mut()?.children.push(node(&tag, line)?);
             }
             Event::End(_) => {
                 let mut node = open.pop()?;
@@ -107,6 +113,17 @@ pub(crate) fn read(text: &str) -> Option<Node> {
     }
     let mut roots = (open.len() == 1).then(|| open.pop()).flatten()?.children;
     (roots.len() == 1).then(|| roots.pop()).flatten()
+}
+
+/// An element with nothing in it; `None` if its attributes cannot be read.
+fn node(tag: &BytesStart<'_>, line: u32) -> Option<Node> {
+    let name = tag.local_name().into_inner().to_owned();
+    let read = |attribute: Attribute<'_>| {
+        let value = attribute.normalized_value(XmlVersion::Implicit1_0).unwrap_or_default().into_owned();
+        Some((attribute.key.local_name().into_inner().to_owned(), value))
+    };
+    let attributes = tag.attributes().map(|attribute| read(attribute.ok()?)).collect::<Option<_>>()?;
+    Some(Node { name, attributes, line, ..Node::default() })
 }
 
 /// The line of a place, counted on from the last one.

@@ -14,6 +14,7 @@ use super::super::module::home;
 use super::super::{Stale, Standing, Stop, Trees, xml};
 use super::chosen::choose;
 use super::compiling::is_foreign;
+use super::goals::reads_no_java;
 use super::javac::Javac;
 use super::recipe::{self, Recipe};
 use super::trouble::Trouble;
@@ -176,7 +177,7 @@ impl Maven<'_> {
     /// Compiles without Maven what changed; false where that is not proven to be the same.
     fn recompile(&self, calls: &Calls<'_>, dir: &str, built: &Built, stale: Stale) -> Result<bool, Stop> {
         let Some(proof) = self.proofs().recall::<Proof>(&built.key) else { return Ok(false) };
-        let Some(recipe) = proof.recipe.filter(|recipe| self.may_replace_maven(recipe)) else {
+        let Some(recipe) = proof.recipe.filter(|recipe| self.may_replace_maven(recipe, built)) else {
             return Ok(false);
         };
         if proof.digest != built.digest()? {
@@ -193,7 +194,7 @@ impl Maven<'_> {
 
     /// Looks whether the JDK's compiler makes what Maven just made, for the changes to come.
     fn prove(&self, calls: &Calls<'_>, dir: &str, built: &Built, log: &str) -> Result<bool, Stop> {
-        let recipe = recipe::read(log).filter(|recipe| self.may_replace_maven(recipe));
+        let recipe = recipe::read(log).filter(|recipe| self.may_replace_maven(recipe, built));
         let refusals = self.proofs().recall::<Proof>(&built.key).map_or(0, |proof| proof.refusals);
         let picked = |recipe| {
             if built.project.compiling.picks_sources { choose(recipe, &built.project) } else { Some(recipe) }
@@ -218,10 +219,11 @@ impl Maven<'_> {
         Javac::new(calls, javac(calls), home(&self.root, dir), &built.project, recipe)
     }
 
-    fn may_replace_maven(&self, recipe: &Recipe) -> bool {
+    fn may_replace_maven(&self, recipe: &Recipe, built: &Built) -> bool {
+        let otherwise = &built.project.compiling.configured_otherwise;
         match self.recompile {
             _ if self.args.iter().any(|argument| is_foreign(argument)) => false,
-            Recompile::Auto => recipe.is_plain(),
+            Recompile::Auto => recipe.goals.iter().all(|goal| reads_no_java(goal, self.args, otherwise)),
             Recompile::Javac => true,
             Recompile::Maven => false,
         }

@@ -9,7 +9,9 @@
 //! Refuses to know: the compiler's arguments.
 
 use super::super::xml::Node;
+use super::goals::{configured_otherwise, is_not_java};
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
 use std::path::Path;
 
 /// Settings by which the plugin starts another compiler than that of Maven's own JVM, each with the value that
@@ -30,6 +32,8 @@ pub(crate) struct Compiling {
     pub(crate) is_usual: bool,
     /// Only some of the source files are compiled.
     pub(crate) picks_sources: bool,
+    /// Plugins that are configured to do more than their goals usually do.
+    pub(crate) configured_otherwise: BTreeSet<String>,
     /// Where resources of production code are copied from.
     pub(crate) resources: Vec<Resource>,
     /// The same of the tests.
@@ -77,7 +81,7 @@ pub(super) fn read(project: &Node, sources: [&str; 2]) -> Compiling {
     let plugins = project.all(&["build", "plugins"]).iter();
     let compiler: Vec<&Node> =
         plugins.filter(|plugin| plugin.text_at(&["artifactId"]) == Some("maven-compiler-plugin")).collect();
-    let has = |holds: &dyn Fn(&Node) -> bool| compiler.iter().any(|plugin| any(plugin, holds));
+    let has = |holds: &dyn Fn(&Node) -> bool| compiler.iter().any(|plugin| plugin.any(holds));
     let foreign = has(&|node| sets_foreign(&node.name, &node.text));
     let picks_sources = has(&|node| PICKS.contains(&node.name.as_str()));
     let properties = project.all(&["properties"]).iter();
@@ -85,12 +89,8 @@ pub(super) fn read(project: &Node, sources: [&str; 2]) -> Compiling {
     let [main, tests] = ["resources", "testResources"].map(|list| resources(project, list));
     let overlaps = |resource: &Resource| sources.iter().any(|folder| resource.overlaps(folder));
     let is_usual = !foreign && !set && !main.iter().chain(&tests).any(overlaps);
-    Compiling { is_usual, picks_sources, resources: main, test_resources: tests }
-}
-
-/// True when this holds of an element anywhere below.
-fn any(node: &Node, holds: &dyn Fn(&Node) -> bool) -> bool {
-    holds(node) || node.children.iter().any(|child| any(child, holds))
+    let configured_otherwise = configured_otherwise(project);
+    Compiling { is_usual, picks_sources, configured_otherwise, resources: main, test_resources: tests }
 }
 
 fn resources(project: &Node, name: &str) -> Vec<Resource> {
@@ -105,12 +105,7 @@ fn resources(project: &Node, name: &str) -> Vec<Resource> {
 /// True unless its patterns name files of other kinds alone.
 fn may_be_java(resource: &Node) -> bool {
     let texts = |name: &str| resource.all(&[name]).iter().map(|pattern| pattern.text.as_str());
-    let other = |pattern: &str| {
-        let name = pattern.rsplit(['/', '\\']).next().unwrap_or_default();
-        let (stem, kind) = name.rsplit_once('.').unwrap_or(("", name));
-        !kind.is_empty() && !kind.contains(['*', '?']) && (kind != "java" || stem.is_empty())
-    };
-    let only_others = texts("includes").next().is_some() && texts("includes").all(other);
+    let only_others = texts("includes").next().is_some() && texts("includes").all(is_not_java);
     !only_others && !texts("excludes").any(|pattern| pattern == "**/*.java")
 }
 

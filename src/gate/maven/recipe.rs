@@ -9,6 +9,7 @@
 //! Refuses to know: whether the same arguments make the same classes again (`javac` finds out).
 
 use super::chosen::Chosen;
+use super::goals::short_name;
 use serde::{Deserialize, Serialize};
 
 /// What makes Maven name its goals, and its compiler plugin the arguments, however quiet the rest is.
@@ -17,23 +18,11 @@ pub(super) const LOGGERS: &str = "-Dorg.slf4j.simpleLogger.log.org.apache.maven.
 
 const MAIN: &str = "compiler:compile";
 const TESTS: &str = "compiler:testCompile";
-/// Goals that copy resources, compile, or set properties; and the two that ralph asks for itself.
-const PLAIN: [&str; 8] = [
-    "resources:resources",
-    MAIN,
-    "resources:testResources",
-    TESTS,
-    "jacoco:prepare-agent",
-    "dependency:properties",
-    "dependency:build-classpath",
-    "help:effective-pom",
-];
-
 /// The calls of the compiler in one build of a module.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Recipe {
     /// The goals that ran, `plugin:goal` each, in order.
-    goals: Vec<String>,
+    pub(super) goals: Vec<String>,
     /// The one for the production side.
     pub(super) main: CompilerCall,
     /// The one for the tests; nothing where there were none.
@@ -47,13 +36,6 @@ pub(super) struct CompilerCall {
     pub(super) arguments: Vec<String>,
     /// Which source files it is for, where that is not all that there are.
     pub(super) chosen: Option<Chosen>,
-}
-
-impl Recipe {
-    /// True when no other goals ran than those that are known to look at no source file beside the compiler.
-    pub(super) fn is_plain(&self) -> bool {
-        self.goals.iter().all(|goal| PLAIN.contains(&goal.as_str()))
-    }
 }
 
 /// Reads the log of a call that ended well.
@@ -85,9 +67,7 @@ fn goal(line: &str) -> Option<String> {
     let told = line.strip_prefix("[INFO] --- ")?.split(' ').next()?;
     let mut parts = told.split(':');
     let (plugin, _version, goal) = (parts.next()?, parts.next()?, parts.next()?);
-    let plugin = plugin.strip_prefix("maven-").unwrap_or(plugin);
-    let plugin = plugin.strip_suffix("-plugin").unwrap_or(plugin);
-    let plugin = plugin.strip_suffix("-maven").unwrap_or(plugin);
+    let plugin = short_name(plugin);
     Some(format!("{plugin}:{goal}"))
 }
 
@@ -113,13 +93,10 @@ mod tests {
         );
         assert_eq!(recipe.main.arguments[..2], ["-d", "/w/target/classes"]);
         assert_eq!(recipe.tests.as_ref().unwrap().arguments, ["-d", "/w/target/test-classes", "-g"]);
-        assert!(recipe.is_plain());
     }
 
     #[test]
-    fn other_goals_are_known_by_name_and_what_is_not_said_once_is_nothing() {
-        let other = format!("[INFO] --- maven-antrun-plugin:3.1.0:run (x) @ p ---\n{PLAIN}");
-        assert!(!read(&other).unwrap().is_plain());
+    fn what_is_not_said_once_is_nothing() {
         let untested = PLAIN.replace("[DEBUG] -d /w/target/test-classes -g", "[INFO] No sources to compile");
         assert_eq!(read(&untested).unwrap().tests, None);
         for broken in [

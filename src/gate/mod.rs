@@ -1,44 +1,20 @@
 //! The deterministic judges: PIT run directly, the POM's own PIT, any command.
 //!
-//! Scope, build, run, report, verdict (docs/design.md "The mutation gate").
-//!
-//! Promises: [`run`] never panics and never returns an error: every trouble is a verdict; what was not
-//! seen is never a pass; no process outlives the call; no message holds control characters.
-//!
-//! Refuses to know: git, tasks, boxes, the journal, who asked.
+//! [`run`] never panics and never returns an error: every problem becomes a verdict, and what was not measured is
+//! never a pass. No process outlives the call.
 
-mod base;
-mod calls;
-mod changed_tests;
-pub mod class_file;
-mod classes;
-mod command;
-mod jvm;
-mod listing;
-mod maven;
-mod maven_engine;
-mod measure;
-mod memory;
-mod module;
-mod outcome;
-mod pit;
-mod pom_entry;
-mod ratchet;
-mod reach;
-mod report;
+mod command_gate;
+mod commands;
+mod disk_cache;
+mod java;
 mod run;
 mod scope;
-mod session;
-mod surefire;
-mod test_classes;
 #[cfg(test)]
 mod tests;
-mod tiers;
-mod words;
-mod xml;
+mod verdict;
 
-pub use maven::{PomLinks, pom_links};
-pub use pom_entry::{PitEntry, PitSetting, PomPit, pom_pit};
+pub use java::class_file;
+pub use java::{PitEntry, PitSetting, PomLinks, PomPit, pom_links, pom_pit};
 pub use run::run;
 
 use crate::machine::facts::FileChange;
@@ -92,25 +68,25 @@ pub struct GatePackage {
 }
 
 /// What a gate may use of the outside.
-pub struct Hands<'a> {
+pub struct GatePorts<'a> {
     /// Starts its processes.
     pub spawn: &'a dyn Spawn,
     /// Is told what goes on, one phrase at a time, from any thread.
     pub progress: &'a (dyn Fn(&str) + Sync),
     /// Leads to other commits of the packages.
-    pub trees: &'a dyn Trees,
+    pub checkouts: &'a dyn Checkouts,
 }
 
 /// Other commits of the packages that a gate judges.
-pub trait Trees: Sync {
+pub trait Checkouts: Sync {
     /// The folder of a package as it was before the family's first attempt, checked out for this gate;
     /// `None` where it did not exist, or where the gate works in place. An error is a whole sentence.
     fn base(&self, package: &str) -> Result<Option<PathBuf>, String>;
 
     /// What the checkout's outputs are to the build of this key.
-    fn standing(&self, key: &str) -> Standing {
+    fn standing(&self, key: &str) -> OutputState {
         let _ = key;
-        Standing::Nothing
+        OutputState::Nothing
     }
 
     /// Removes the outputs below a package's folder that Maven would take for its own and that do not stand
@@ -126,20 +102,20 @@ pub trait Trees: Sync {
     }
 }
 
-/// What outputs are to the sources that stand beside them.
+/// Whether outputs were made of the sources beside them.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Standing {
-    /// Made of them: nothing is to be built.
-    Whole,
+pub enum OutputState {
+    /// Made of these sources: nothing is to be built.
+    Current,
     /// Made of what differs from them in Java files of one module alone.
-    Java(Stale),
-    /// Of something else, or nobody knows.
+    Java(ChangedJava),
+    /// Of something else, or unknown.
     Nothing,
 }
 
 /// Which Java files differ from those that outputs were made of.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Stale {
+pub struct ChangedJava {
     /// Some of `src/main/java`.
     pub main: bool,
     /// Some of `src/test/java`.
@@ -163,9 +139,9 @@ pub struct Build {
 
 /// No other commits are at hand.
 #[derive(Clone, Copy, Debug)]
-pub struct NoTrees;
+pub struct NoCheckouts;
 
-impl Trees for NoTrees {
+impl Checkouts for NoCheckouts {
     fn base(&self, _package: &str) -> Result<Option<PathBuf>, String> {
         Ok(None)
     }
@@ -173,7 +149,7 @@ impl Trees for NoTrees {
 
 /// Why a module, package or gate cannot go on.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Stop {
+pub(crate) enum GateAbort {
     /// The family's fault.
     Fail {
         /// Whole sentences.
@@ -190,7 +166,7 @@ pub(crate) enum Stop {
     },
 }
 
-impl Stop {
+impl GateAbort {
     pub(crate) fn fail(reason: String) -> Self {
         Self::Fail { reasons: vec![reason] }
     }

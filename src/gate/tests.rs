@@ -1,7 +1,11 @@
 //! The gate over a scripted Maven and PIT: the ends that real ones seldom come to.
 
-use super::{GatePackage, GateRequest, Hands, NoTrees, run};
 use crate::config::{GateSettings, ScopeKind, Settings, TestTiers};
+use crate::gate::GatePackage;
+use crate::gate::GatePorts;
+use crate::gate::GateRequest;
+use crate::gate::NoCheckouts;
+use crate::gate::run;
 use crate::machine::facts::{FileChange, FileStatus, Oid, ProcessEnd};
 use crate::mutation::{GateReport, Verdict};
 use crate::source::{ChangedLines, Kind, RepoPath};
@@ -58,7 +62,7 @@ fn report_of(statuses: &[&str]) -> String {
 struct Script {
     root: PathBuf,
     pit: Mutex<VecDeque<Pit>>,
-    calls: Mutex<Vec<Vec<String>>>,
+    commands: Mutex<Vec<Vec<String>>>,
 }
 
 struct Played(ProcessEnd);
@@ -80,7 +84,7 @@ impl Spawn for Script {
             let kept = fs_err::read_to_string(file)?;
             argv.extend(["--kept".to_owned(), kept]);
         }
-        self.calls.lock().unwrap().push(argv);
+        self.commands.lock().unwrap().push(argv);
         let after = |name: &str| spec.argv.iter().find_map(|arg| arg.strip_prefix(name));
         if let Some(file) = after("-Dmdep.outputFile=") {
             fs_err::write(file, self.root.join("junit-4.13.2.jar").display().to_string())?;
@@ -186,13 +190,13 @@ impl Bed {
         let spawn = Script {
             root: self.folder.path().join("p"),
             pit: Mutex::new(script.into()),
-            calls: Mutex::default(),
+            commands: Mutex::default(),
         };
-        let hands = Hands { spawn: &spawn, progress: &|_| {}, trees: &NoTrees };
-        let report = run(&self.request(), settings, &hands);
+        let ports = GatePorts { spawn: &spawn, progress: &|_| {}, checkouts: &NoCheckouts };
+        let report = run(&self.request(), settings, &ports);
         assert!(spawn.pit.lock().unwrap().is_empty(), "runs of PIT that were expected did not come");
-        let calls = spawn.calls.into_inner().unwrap();
-        (report, calls.into_iter().filter(|argv| argv.iter().any(|arg| arg == "--reportDir")).collect())
+        let commands = spawn.commands.into_inner().unwrap();
+        (report, commands.into_iter().filter(|argv| argv.iter().any(|arg| arg == "--reportDir")).collect())
     }
 
     fn verdict(&self, script: Vec<Pit>) -> Verdict {
@@ -215,16 +219,16 @@ fn is_fail(verdict: &Verdict, words: &str) -> bool {
 
 #[test]
 fn a_whole_report_passes_and_pit_gets_only_tests_that_have_a_source() {
-    let (report, calls) = Bed::new().play(vec![pit(
+    let (report, commands) = Bed::new().play(vec![pit(
         OK,
         "",
         Some(&report(&["KILLED", "KILLED", "KILLED", "TIMED_OUT", "EQUIVALENT"])),
     )]);
     assert_eq!((&report.verdict, report.coverage.to_string().as_str()), (&Verdict::Pass, "100% (4/4)"));
-    assert_eq!(option(&calls[0], "targetTests"), Some("FooTest,OtherTest"));
-    assert_eq!(option(&calls[0], "targetClasses"), Some("Foo,Foo$*"));
-    assert_eq!(option(&calls[0], "includeLaunchClasspath"), Some("false"));
-    assert_eq!(option(&calls[0], "skipFailingTests"), Some("false"));
+    assert_eq!(option(&commands[0], "targetTests"), Some("FooTest,OtherTest"));
+    assert_eq!(option(&commands[0], "targetClasses"), Some("Foo,Foo$*"));
+    assert_eq!(option(&commands[0], "includeLaunchClasspath"), Some("false"));
+    assert_eq!(option(&commands[0], "skipFailingTests"), Some("false"));
 }
 
 #[test]
@@ -282,11 +286,11 @@ fn a_hanging_or_deadly_test_fails_the_gate_when_it_is_the_targets_own() {
     ));
     assert!(is_fail(&bed.verdict(vec![pit(BAD, &died("FooTest"), None)]), "FooTest kills its JVM"));
 
-    let (good, calls) =
+    let (good, commands) =
         bed.play(vec![pit(BAD, &died("OtherTest"), None), pit(OK, "", Some(&report(&["KILLED"])))]);
     assert_eq!(good.verdict, Verdict::Pass);
     assert!(good.remarks[0].contains("(OtherTest)"), "{:?}", good.remarks);
-    assert_eq!(option(&calls[1], "targetTests"), Some("FooTest"));
+    assert_eq!(option(&commands[1], "targetTests"), Some("FooTest"));
     let weak = vec![pit(BAD, &died("OtherTest"), None), pit(OK, "", Some(&report(&["SURVIVED"])))];
     assert!(is_error(&bed.verdict(weak), "the others do not suffice", false));
 }
@@ -296,24 +300,24 @@ fn red_tests_elsewhere_are_left_out_and_told_and_own_ones_fail() {
     let bed = Bed::new();
     let own = vec![red(&["FooTest"])];
     assert!(is_fail(&bed.verdict(own), "The test FooTest.red fails without any mutation."));
-    let (report, calls) = bed.play(vec![red(&["OtherTest"]), pit(OK, "", Some(&report(&["KILLED"])))]);
+    let (report, commands) = bed.play(vec![red(&["OtherTest"]), pit(OK, "", Some(&report(&["KILLED"])))]);
     assert_eq!(report.verdict, Verdict::Pass);
     assert!(report.remarks[0].contains("OtherTest.red"), "{:?}", report.remarks);
-    assert_eq!(option(&calls[1], "skipFailingTests"), Some("true"));
+    assert_eq!(option(&commands[1], "skipFailingTests"), Some("true"));
 }
 
 #[test]
 fn mutants_without_a_verdict_get_one_run_alone_and_then_stay_outside_the_score() {
     let bed = Bed::new();
     let first = report(&["KILLED", "RUN_ERROR", "MEMORY_ERROR"]);
-    let (better, calls) = bed.play(vec![
+    let (better, commands) = bed.play(vec![
         pit(OK, "", Some(&first)),
         pit(OK, "", Some(&report(&["KILLED", "SURVIVED", "MEMORY_ERROR"]))),
     ]);
     assert!(is_fail(&better.verdict, "is 50% (1/2)"), "{better:?}");
     assert!(better.remarks.iter().any(|remark| remark.contains("2 mutants")), "{:?}", better.remarks);
     assert_eq!(
-        (option(&calls[0], "mutationUnitSize"), option(&calls[1], "mutationUnitSize")),
+        (option(&commands[0], "mutationUnitSize"), option(&commands[1], "mutationUnitSize")),
         (Some("32"), Some("1"))
     );
     let only_errors = || pit(OK, "", Some(&report(&["RUN_ERROR"])));
@@ -328,11 +332,14 @@ fn a_target_without_mutants_is_looked_at_without_the_annotation_filter() {
     assert!(matches!(bare, Verdict::Skip { .. }), "before any filter there was nothing: {bare:?}");
     let empty = || pit(OK, "", Some(&report(&[])));
     assert!(matches!(bed.verdict(vec![empty(), none()]), Verdict::Skip { .. }));
-    let (hidden, calls) =
+    let (hidden, commands) =
         bed.play(vec![pit(OK, "", Some(&report(&[]))), pit(OK, "", Some(&report(&["NOT_STARTED"])))]);
     assert!(is_fail(&hidden.verdict, "hides 1 mutant from PIT"), "{hidden:?}");
     assert_eq!(hidden.failing, ["p/src/main/java/Foo.java"]);
-    assert_eq!((option(&calls[1], "features"), option(&calls[1], "dryRun")), (Some("-FANN"), Some("true")));
+    assert_eq!(
+        (option(&commands[1], "features"), option(&commands[1], "dryRun")),
+        (Some("-FANN"), Some("true"))
+    );
 }
 
 #[test]
@@ -362,10 +369,10 @@ fn own_first() -> GateSettings {
 fn own_tests_that_suffice_are_the_only_ones_that_run() {
     let bed = Bed::new();
     let script = vec![pit(OK, "", Some(&report(&["KILLED", "KILLED", "KILLED", "NO_COVERAGE"])))];
-    let (good, calls) = bed.play_with(&own_first(), script);
+    let (good, commands) = bed.play_with(&own_first(), script);
     assert_eq!((&good.verdict, good.coverage.to_string().as_str()), (&Verdict::Pass, "75% (3/4)"));
-    assert_eq!(option(&calls[0], "targetTests"), Some("FooTest"));
-    assert_eq!(option(&calls[0], "kept"), None);
+    assert_eq!(option(&commands[0], "targetTests"), Some("FooTest"));
+    assert_eq!(option(&commands[0], "kept"), None);
     assert_eq!((good.trace.tiers.len(), good.trace.tiers[0].name.as_str()), (1, "own"));
 }
 
@@ -379,14 +386,14 @@ fn what_own_tests_leave_goes_to_the_others_and_the_counts_add_up() {
     };
     let kept = "M\tFoo\ta\t()V\tx.MathMutator\t1\nM\tFoo\ta\t()V\tx.MathMutator\t2\n";
     let script = vec![pit(OK, "", Some(&first)), pit(OK, "", Some(&others(&["KILLED", "SURVIVED"])))];
-    let (weak, calls) = bed.play_with(&own_first(), script);
+    let (weak, commands) = bed.play_with(&own_first(), script);
     assert!(is_fail(&weak.verdict, "is 66% (2/3)"), "{weak:?}");
     assert_eq!(
-        option(&calls[1], "targetTests"),
+        option(&commands[1], "targetTests"),
         Some("FooTest,OtherTest"),
         "the last word is all tests' in one run"
     );
-    assert_eq!(option(&calls[1], "kept"), Some(kept));
+    assert_eq!(option(&commands[1], "kept"), Some(kept));
     assert_eq!((weak.survivors_total, weak.survivors[0].mutant.line), (1, 2));
     let script = vec![pit(OK, "", Some(&first)), pit(OK, "", Some(&others(&["KILLED", "KILLED"])))];
     let (good, _) = bed.play_with(&own_first(), script);
@@ -420,28 +427,32 @@ fn without(classes: &[&str], statuses: &[&str]) -> Pit {
 }
 
 /// The test classes of each run of PIT, and what is special of it.
-fn asked(calls: &[Vec<String>]) -> String {
+fn asked(commands: &[Vec<String>]) -> String {
     let told = |argv: &Vec<String>| {
         let skip = if option(argv, "skipFailingTests") == Some("true") { " but red" } else { "" };
         format!("{}{skip}", option(argv, "targetTests").unwrap())
     };
-    calls.iter().map(told).collect::<Vec<_>>().join(" | ")
+    commands.iter().map(told).collect::<Vec<_>>().join(" | ")
 }
 
 #[test]
 fn red_tests_of_others_stay_out_of_every_run_in_which_own_ones_have_passed_and_are_told() {
     let bed = Bed::new();
     let script = vec![without(&[], &["SURVIVED"]), without(&["OtherTest", "NowhereTest"], &["KILLED"])];
-    let (good, calls) = bed.play_with(&own_first(), script);
-    assert_eq!(asked(&calls), "FooTest | FooTest,OtherTest but red", "all tests run once");
+    let (good, commands) = bed.play_with(&own_first(), script);
+    assert_eq!(asked(&commands), "FooTest | FooTest,OtherTest but red", "all tests run once");
     assert_eq!(good.verdict, Verdict::Pass);
     let told = "Tests of p/. that have nothing to do with the changed classes fail without any mutation and were \
         left out: OtherTest.red.";
     assert_eq!(good.remarks, [told]);
 
     let script = vec![red(&["OtherTest"]), without(&["OtherTest"], &["KILLED"])];
-    let (good, calls) = bed.play(script);
-    assert_eq!(asked(&calls), "FooTest,OtherTest | FooTest,OtherTest but red", "own ones had not run before");
+    let (good, commands) = bed.play(script);
+    assert_eq!(
+        asked(&commands),
+        "FooTest,OtherTest | FooTest,OtherTest but red",
+        "own ones had not run before"
+    );
     assert_eq!(
         (&good.verdict, good.remarks.len()),
         (&Verdict::Pass, 1),
@@ -458,8 +469,8 @@ fn an_own_test_that_is_red_in_company_fails_by_the_word_of_pits_own_process_alon
         let script = own().into_iter().chain(end).collect();
         bed.play_with(&own_first(), script)
     };
-    let (bad, calls) = play(vec![red(&["FooTest", "OtherTest"])]);
-    assert_eq!(asked(&calls), "FooTest | FooTest,OtherTest but red | FooTest,OtherTest");
+    let (bad, commands) = play(vec![red(&["FooTest", "OtherTest"])]);
+    assert_eq!(asked(&commands), "FooTest | FooTest,OtherTest but red | FooTest,OtherTest");
     assert!(
         is_fail(&bad.verdict, "The test FooTest.red fails") && !is_fail(&bad.verdict, "OtherTest"),
         "{bad:?}"
@@ -472,9 +483,9 @@ fn an_own_test_that_is_red_in_company_fails_by_the_word_of_pits_own_process_alon
         "what a test prints blames nobody"
     );
 
-    let (others, calls) = play(vec![red(&["OtherTest"]), without(&["OtherTest"], &["KILLED"])]);
+    let (others, commands) = play(vec![red(&["OtherTest"]), without(&["OtherTest"], &["KILLED"])]);
     let runs = "FooTest | FooTest,OtherTest but red | FooTest,OtherTest | FooTest,OtherTest but red";
-    assert_eq!((asked(&calls).as_str(), &others.verdict), (runs, &Verdict::Pass));
+    assert_eq!((asked(&commands).as_str(), &others.verdict), (runs, &Verdict::Pass));
 }
 
 #[test]
@@ -482,14 +493,14 @@ fn time_outs_that_decide_are_run_again_alone_when_nothing_else_runs() {
     let bed = Bed::new();
     let first = || pit(OK, "", Some(&report(&["KILLED", "TIMED_OUT", "TIMED_OUT"])));
     let alone = |statuses: &[&str]| pit(OK, "", Some(&report_of(&[&["SKIP"], statuses].concat())));
-    let (good, calls) = bed.play(vec![first(), alone(&["TIMED_OUT", "KILLED"])]);
+    let (good, commands) = bed.play(vec![first(), alone(&["TIMED_OUT", "KILLED"])]);
     assert_eq!((&good.verdict, good.coverage.to_string().as_str()), (&Verdict::Pass, "100% (3/3)"));
     let told = |argv: &[String]| {
         ["timeoutConst", "mutationUnitSize", "threads"]
             .map(|name| option(argv, name).unwrap_or("").to_owned())
     };
     assert_eq!(
-        (told(&calls[0]), told(&calls[1])),
+        (told(&commands[0]), told(&commands[1])),
         (["1000", "32", "2"].map(String::from), ["4000", "1", "1"].map(String::from))
     );
     let (weak, _) = bed.play(vec![first(), alone(&["SURVIVED", "TIMED_OUT"])]);
@@ -503,14 +514,14 @@ fn tests_that_were_slow_once_get_more_patience_the_next_time() {
     let bed = Bed::new();
     let slow = "> Slowest test ([class:FooTest]/[method:a()]) took 1200 ms\n";
     let whole = || pit(OK, slow, Some(&report(&["KILLED"])));
-    let (first, calls) = bed.play(vec![whole()]);
+    let (first, commands) = bed.play(vec![whole()]);
     assert_eq!(
-        (option(&calls[0], "timeoutConst"), first.trace.tiers[0].timeout_millis),
+        (option(&commands[0], "timeoutConst"), first.trace.tiers[0].timeout_millis),
         (Some("1000"), 1_000)
     );
-    let (next, calls) = bed.play(vec![whole()]);
+    let (next, commands) = bed.play(vec![whole()]);
     assert_eq!(
-        (option(&calls[0], "timeoutConst"), next.trace.tiers[0].timeout_millis),
+        (option(&commands[0], "timeoutConst"), next.trace.tiers[0].timeout_millis),
         (Some("2900"), 2_900)
     );
 }
@@ -520,16 +531,16 @@ fn a_scope_of_lines_keeps_the_mutants_on_changed_lines_and_nothing_on_none() {
     let bed = Bed::new();
     let lines = GateSettings { scope: ScopeKind::Lines, ..settings() };
     let script = vec![pit(OK, "", Some(&report(&["KILLED"])))];
-    let (good, calls) = bed.play_with(&lines, script);
+    let (good, commands) = bed.play_with(&lines, script);
     assert_eq!(good.verdict, Verdict::Pass);
-    assert_eq!(option(&calls[0], "kept"), Some("L\t\t0\t0\nL\tFoo.java\t3\t4\nL\tFoo.java\t9\t9\n"));
+    assert_eq!(option(&commands[0], "kept"), Some("L\t\t0\t0\nL\tFoo.java\t3\t4\nL\tFoo.java\t9\t9\n"));
     let none = || pit(BAD, "Exception in thread \"main\" x: No mutations found. This", None);
     let empty = || pit(OK, "", Some(&report(&[])));
-    let (skip, calls) = bed.play_with(&lines, vec![empty(), none()]);
+    let (skip, commands) = bed.play_with(&lines, vec![empty(), none()]);
     let why = "There is nothing to mutate in the changed lines of Foo.".to_owned();
     assert_eq!(skip.verdict, Verdict::Skip { why });
     assert!(
-        option(&calls[1], "kept").is_some_and(|kept| kept.contains("Foo.java\t9")),
+        option(&commands[1], "kept").is_some_and(|kept| kept.contains("Foo.java\t9")),
         "the dry run is as narrow"
     );
 }

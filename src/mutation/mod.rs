@@ -1,12 +1,7 @@
 //! Mutants, scores and verdicts, whatever engine made them.
 //!
-//! Owns: the words of mutation testing, the score (docs/design.md "Score") and the rule that
-//! turns scores into a verdict.
-//!
-//! Promises: nothing seen is never a pass; more survivors never raise a score; scores are compared as
+//! Nothing seen is never a pass; more survivors never raise a score; scores are compared as
 //! integers and printed rounded down.
-//!
-//! Refuses to know: report formats, files, processes, task files.
 
 mod rule;
 mod score;

@@ -1,11 +1,7 @@
 //! The rule that turns scores into a verdict.
 //!
-//! Owns: threshold, unit and treatment of unreached mutants, and the sentences about a score.
-//!
-//! Promises: a unit passes only when something was measured and enough of it was killed; mutants without
+//! A unit passes only when something was measured and enough of it was killed; mutants without
 //! a verdict (errors) never make a pass; a unit that no test reaches fails.
-//!
-//! Refuses to know: why a class has no mutants, builds, tests, reports.
 
 use super::{ClassScore, Coverage, Tally};
 use serde::{Deserialize, Serialize};

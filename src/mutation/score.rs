@@ -1,11 +1,7 @@
 //! Counting mutants and comparing scores.
 //!
-//! Owns: the arithmetic of the score (docs/design.md "Score").
-//!
-//! Promises: integers only; nothing measured never reaches a threshold, not even zero; a survivor more
+//! Integers only; nothing measured never reaches a threshold, not even zero; a survivor more
 //! never raises a score, a killed mutant more never lowers it.
-//!
-//! Refuses to know: classes, thresholds of a configuration, verdicts.
 
 use super::{Coverage, MutantStatus, NoCoverage, Tally};
 use std::fmt;

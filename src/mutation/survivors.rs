@@ -1,11 +1,7 @@
 //! Which survivors are shown.
 //!
-//! Owns: what is told of a survivor, and the order and number in which survivors are told.
-//!
-//! Promises: the same survivors in the same order whatever the order of the report (PIT's is not stable); one mutant of a line is told, since most mutants of a line
+//! The same survivors in the same order whatever the order of the report (PIT's is not stable); one mutant of a line is told, since most mutants of a line
 //! share one fate, and those on lines that the family changed come first.
-//!
-//! Refuses to know: thresholds, where survivors are printed.
 
 use super::Mutant;
 use crate::source::RepoPath;
@@ -56,7 +52,7 @@ impl From<Mutant> for Survivor {
 }
 
 /// What the worker is shown: at most one survivor of each line, those on changed lines first, at most
-/// [`SURVIVORS_SHOWN`]; the others are a count (the mutants of a line mostly share one fate).
+/// [`SURVIVORS_SHOWN`]; the others are a count.
 pub fn rank(survivors: impl IntoIterator<Item = Survivor>) -> Vec<Survivor> {
     let mut sorted: Vec<Survivor> = survivors.into_iter().collect();
     sorted.sort_by(|a, b| {

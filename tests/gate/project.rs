@@ -2,7 +2,7 @@
 
 use super::direct_spawn::DirectSpawn;
 use ralph::config::{GateSettings, Settings};
-use ralph::gate::{GatePackage, GateRequest, Hands, NoTrees, run};
+use ralph::gate::{GatePackage, GatePorts, GateRequest, NoCheckouts, run};
 use ralph::machine::facts::{FileChange, FileStatus, Oid};
 use ralph::mutation::{GateReport, Verdict};
 use ralph::source::{Kind, RepoPath};
@@ -146,8 +146,8 @@ impl Project {
     }
 
     pub(crate) fn run(&self) -> GateReport {
-        let hands = Hands { spawn: &DirectSpawn, progress: &|_| {}, trees: &NoTrees };
-        let mut report = run(&self.request, &self.settings, &hands);
+        let ports = GatePorts { spawn: &DirectSpawn, progress: &|_| {}, checkouts: &NoCheckouts };
+        let mut report = run(&self.request, &self.settings, &ports);
         for path in &mut report.reports {
             // The gate names absolute paths; the loop relates them.
             let inside = Path::new(path).strip_prefix(self.workspace()).unwrap();

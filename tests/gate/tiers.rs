@@ -5,7 +5,7 @@ use super::project::{JUnit, Pom, Project, error, reasons};
 use super::{main_file, scores, test_file};
 use crate::support::needs::tests;
 use ralph::config::{ScopeKind, TestTiers};
-use ralph::gate::{Hands, Trees, run};
+use ralph::gate::{Checkouts, GatePorts, run};
 use ralph::mutation::{Coverage, GateReport, NoCoverage, Verdict};
 use ralph::source::{ChangedLines, RepoPath};
 use std::path::PathBuf;
@@ -124,7 +124,7 @@ fn a_red_test_of_others_stays_out_at_once_and_its_green_neighbours_still_kill() 
 /// The family's base stands in another folder.
 struct Base(PathBuf);
 
-impl Trees for Base {
+impl Checkouts for Base {
     fn base(&self, _package: &str) -> Result<Option<PathBuf>, String> {
         Ok(Some(self.0.clone()))
     }
@@ -132,9 +132,9 @@ impl Trees for Base {
 
 /// The report on a project whose base is another one.
 fn since(base: &Project, project: &Project) -> GateReport {
-    let trees = Base(base.root());
-    let hands = Hands { spawn: &DirectSpawn, progress: &|_| {}, trees: &trees };
-    run(&project.request, &project.settings, &hands)
+    let checkouts = Base(base.root());
+    let ports = GatePorts { spawn: &DirectSpawn, progress: &|_| {}, checkouts: &checkouts };
+    run(&project.request, &project.settings, &ports)
 }
 
 fn a_file_of_the_base_that_cannot_be_read_gives_no_verdict() {

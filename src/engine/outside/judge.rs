@@ -10,7 +10,7 @@ use super::private_checkout::{CacheFolder, PrivateCheckout, SourcePackage, Sourc
 use super::{Outside, artifacts, private_folder};
 use crate::config::{self, GateEngine, GateSettings};
 use crate::engine::{Fault, FaultKind, Judged};
-use crate::gate::{self, GatePackage, GateRequest, Hands, NoTrees};
+use crate::gate::{self, GatePackage, GatePorts, GateRequest, NoCheckouts};
 use crate::machine::effect::GateOrder;
 use crate::machine::facts::{Accumulated, FileChange, Oid, Snapshot};
 use crate::mutation::{GateReport, Verdict};
@@ -37,34 +37,35 @@ struct Prepared {
 impl Prepared {
     /// Runs the gate to its report.
     fn run(&self, spawn: &dyn Spawn, progress: &(dyn Fn(&str) + Sync)) -> GateReport {
-        let hands = Hands { spawn, progress, trees: &NoTrees };
+        let ports = GatePorts { spawn, progress, checkouts: &NoCheckouts };
         match &self.settings.engine {
-            GateEngine::Command(_) => gate::run(&self.request, &self.settings, &hands),
+            GateEngine::Command(_) => gate::run(&self.request, &self.settings, &ports),
             GateEngine::Direct | GateEngine::Maven => {
-                self.measure(&hands).unwrap_or_else(|fault| GateReport::from(no_verdict(fault)))
+                self.measure(&ports).unwrap_or_else(|fault| GateReport::from(no_verdict(fault)))
             }
         }
     }
 
     /// Runs a mutation gate in its own folder, and brings home what it leaves.
-    fn measure(&self, hands: &Hands<'_>) -> Result<GateReport, Fault> {
+    fn measure(&self, ports: &GatePorts<'_>) -> Result<GateReport, Fault> {
         let (cache, workspace) = (&self.request.cache, &self.sources.workspace);
         let clean = self.settings.place == config::Place::Clean;
         let folder =
             if clean { CacheFolder::take(cache, workspace)? } else { CacheFolder::temporary(cache)? };
         let run = folder.run()?;
         let mut report = if clean {
-            (hands.progress)("Checking out the commits");
+            (ports.progress)("Checking out the commits");
             let checkout = PrivateCheckout::enter(&folder, &self.sources)?;
             let mut request = checkout.request(&self.request)?;
             run.path().clone_into(&mut request.folder);
-            let mut report = gate::run(&request, &self.settings, &Hands { trees: &checkout, ..*hands });
+            let mut report =
+                gate::run(&request, &self.settings, &GatePorts { checkouts: &checkout, ..*ports });
             checkout.leave(&mut report);
             report.remarks.extend(self.not_counted());
             report
         } else {
             let request = GateRequest { folder: run.path().to_owned(), ..self.request.clone() };
-            gate::run(&request, &self.settings, hands)
+            gate::run(&request, &self.settings, ports)
         };
         artifacts::copy_out(
             &mut report,

@@ -14,7 +14,7 @@ pub(super) use contents::{SourcePackage, Sources};
 
 use super::artifacts;
 use crate::engine::{Fault, FaultKind};
-use crate::gate::{Build, GateRequest, Standing, Trees};
+use crate::gate::{Build, Checkouts, GateRequest, OutputState};
 use crate::git::Checkout;
 use crate::machine::facts::Oid;
 use crate::mutation::{GateReport, TracePhase, Verdict};
@@ -166,7 +166,7 @@ impl State {
     }
 }
 
-impl Trees for PrivateCheckout<'_> {
+impl Checkouts for PrivateCheckout<'_> {
     fn base(&self, package: &str) -> Result<Option<PathBuf>, String> {
         let Some(package) = self.sources.packages.get(package) else { return Ok(None) };
         if package.base.as_ref().is_none_or(Oid::is_zero) {
@@ -186,11 +186,11 @@ impl Trees for PrivateCheckout<'_> {
         Ok(Some(place).filter(|place| place.is_dir()))
     }
 
-    fn standing(&self, key: &str) -> Standing {
+    fn standing(&self, key: &str) -> OutputState {
         let State { head, base, .. } = &*self.state();
-        let trees = [head].into_iter().chain(base);
-        let mut standings = trees.map(|tree| tree.outputs.standing(key));
-        standings.find(|standing| *standing != Standing::Nothing).unwrap_or(Standing::Nothing)
+        let checkouts = [head].into_iter().chain(base);
+        let mut standings = checkouts.map(|tree| tree.outputs.standing(key));
+        standings.find(|standing| *standing != OutputState::Nothing).unwrap_or(OutputState::Nothing)
     }
 
     fn clear(&self, root: &Path, key: Option<&str>) -> io::Result<()> {

@@ -24,7 +24,7 @@ pub(super) struct Shared {
     /// What the package holds: path → content.
     pub(super) tree: BTreeMap<&'static str, u32>,
     pub(super) head: u32,
-    /// Trees of earlier commits, by number.
+    /// Checkouts of earlier commits, by number.
     commits: BTreeMap<u32, BTreeMap<&'static str, u32>>,
     /// The iterations that an agent was started in, in order.
     pub(super) started: Vec<u64>,

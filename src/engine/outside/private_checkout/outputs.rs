@@ -4,7 +4,7 @@
 //! that differ from theirs in nothing or in Java files (Maven does not remove the classes of removed sources). The
 //! manifest is removed while a gate works, so a killed gate leaves nothing that is trusted.
 
-use crate::gate::{Build, Stale, Standing};
+use crate::gate::{Build, ChangedJava, OutputState};
 use crate::source::{RepoPath, digest_parts};
 use crate::sys::cache_file;
 use crate::sys::walk::walk;
@@ -48,7 +48,7 @@ pub(super) struct Outputs {
     /// The builds that made them; none if they are not to be used.
     known: BTreeSet<String>,
     /// Java files that differ from those that they were made of.
-    stale: Option<Stale>,
+    stale: Option<ChangedJava>,
     recompiled: bool,
     /// Builds of this gate, and earlier ones that it used.
     builds: Vec<Build>,
@@ -79,7 +79,7 @@ impl Outputs {
         match last {
             Some((stale, last)) => {
                 (outputs.known, outputs.recompiled) = (last.builds, last.recompiled);
-                outputs.stale = Some(stale).filter(|stale| *stale != Stale::default());
+                outputs.stale = Some(stale).filter(|stale| *stale != ChangedJava::default());
             }
             None => std::mem::take(&mut outputs.folders).iter().try_for_each(|folder| remove(folder))?,
         }
@@ -96,11 +96,11 @@ impl Outputs {
     }
 
     /// What they are to the build of this key.
-    pub(super) fn standing(&self, key: &str) -> Standing {
+    pub(super) fn standing(&self, key: &str) -> OutputState {
         match self.stale {
-            _ if !self.known.contains(key) => Standing::Nothing,
-            None => Standing::Whole,
-            Some(stale) => Standing::Java(stale),
+            _ if !self.known.contains(key) => OutputState::Nothing,
+            None => OutputState::Current,
+            Some(stale) => OutputState::Java(stale),
         }
     }
 
@@ -157,8 +157,8 @@ fn take_manifest(file: &Path) -> io::Result<Option<Manifest>> {
 }
 
 /// Which Java files of the module differ; `None` if other files do.
-fn stale(old: &Marks, new: &Marks, module: Option<&str>) -> Option<Stale> {
-    let mut stale = Stale::default();
+fn stale(old: &Marks, new: &Marks, module: Option<&str>) -> Option<ChangedJava> {
+    let mut stale = ChangedJava::default();
     let differ = |path: &&String| old.get(*path) != new.get(*path);
     for path in old.keys().chain(new.keys()).filter(differ) {
         let path = RepoPath::parse(path).to_text();

@@ -4,7 +4,7 @@ use super::cache_folder::KEPT;
 use super::contents::Which;
 use super::outputs::{Marks, Outputs};
 use super::{CacheFolder, SourcePackage, Sources, State, Tree};
-use crate::gate::{Build, Stale, Standing};
+use crate::gate::{Build, ChangedJava, OutputState};
 use crate::machine::facts::Oid;
 use git2::{IndexAddOption, Repository, Signature};
 use std::collections::BTreeSet;
@@ -112,10 +112,10 @@ fn outputs_are_used_as_far_as_the_changes_leave_them_right() {
         left.keep(&outputs, marks(&old)).unwrap();
     };
     keep();
-    assert_eq!(take(&marks(&old), Some("")).standing("k"), Standing::Whole);
+    assert_eq!(take(&marks(&old), Some("")).standing("k"), OutputState::Current);
     assert_eq!(
         take(&marks(&old), Some("")).standing("k"),
-        Standing::Nothing,
+        OutputState::Nothing,
         "while a gate works there is none"
     );
 
@@ -129,10 +129,10 @@ fn outputs_are_used_as_far_as_the_changes_leave_them_right() {
         new.remove(path);
         new
     };
-    let java = |main, tests, infos| Standing::Java(Stale { main, tests, infos });
+    let java = |main, tests, infos| OutputState::Java(ChangedJava { main, tests, infos });
     let table = [
-        (set(&[]), Some(""), Standing::Whole),
-        (set(&[]), None, Standing::Whole),
+        (set(&[]), Some(""), OutputState::Current),
+        (set(&[]), None, OutputState::Current),
         (set(&["src/test/java/ATest.java"]), Some(""), java(false, true, false)),
         (set(&["src/test/java/New.java"]), Some(""), java(false, true, false)),
         (without("src/test/java/ATest.java"), Some(""), java(false, true, false)),
@@ -140,21 +140,21 @@ fn outputs_are_used_as_far_as_the_changes_leave_them_right() {
         (without("src/main/java/A.java"), Some(""), java(true, false, false)),
         (set(&["src/main/java/A.java", "src/test/java/ATest.java"]), Some(""), java(true, true, false)),
         (set(&["src/main/java/package-info.java"]), Some(""), java(true, false, true)),
-        (set(&["src/test/java/ATest.java"]), None, Standing::Nothing),
-        (set(&["src/main/java/A.java"]), Some("m/"), Standing::Nothing),
-        (set(&["src/main/java/A.kt"]), Some(""), Standing::Nothing),
-        (set(&["src/test/resources/r"]), Some(""), Standing::Nothing),
-        (set(&["src/test/resources/src/main/java/R.java"]), Some(""), Standing::Nothing),
-        (set(&["src/main/java/A.java", "pom.xml"]), Some(""), Standing::Nothing),
+        (set(&["src/test/java/ATest.java"]), None, OutputState::Nothing),
+        (set(&["src/main/java/A.java"]), Some("m/"), OutputState::Nothing),
+        (set(&["src/main/java/A.kt"]), Some(""), OutputState::Nothing),
+        (set(&["src/test/resources/r"]), Some(""), OutputState::Nothing),
+        (set(&["src/test/resources/src/main/java/R.java"]), Some(""), OutputState::Nothing),
+        (set(&["src/main/java/A.java", "pom.xml"]), Some(""), OutputState::Nothing),
     ];
     for (new, module, expected) in table {
         keep();
         assert_eq!(take(&new, module).standing("k"), expected, "{new:?} {module:?}");
-        assert_eq!(target.exists(), expected != Standing::Nothing, "{new:?} {module:?}");
+        assert_eq!(target.exists(), expected != OutputState::Nothing, "{new:?} {module:?}");
     }
     keep();
     fs_err::write(target.join("classes/Planted.class"), "x").unwrap();
-    assert_eq!(take(&marks(&old), Some("")).standing("k"), Standing::Nothing);
+    assert_eq!(take(&marks(&old), Some("")).standing("k"), OutputState::Nothing);
     assert!(!target.exists());
 }
 
@@ -203,7 +203,7 @@ impl Kept {
         write(&kept.at("ws/src/p/src/main/java/A.java"), "class A { }");
         write(&kept.at("ws/src/p/src/test/java/ATest.java"), "class ATest { }");
         let first = kept.tree();
-        assert_eq!(first.outputs.standing("k"), Standing::Nothing);
+        assert_eq!(first.outputs.standing("k"), OutputState::Nothing);
         for class in ["classes/A.class", "test-classes/ATest.class"] {
             write(&kept.output(class), "x");
         }
@@ -245,14 +245,14 @@ impl Kept {
 
 #[test]
 fn maven_finds_no_outputs_but_those_of_its_own_build_of_what_did_not_change() {
-    let java = |main, tests| Standing::Java(Stale { main, tests, infos: false });
+    let java = |main, tests| OutputState::Java(ChangedJava { main, tests, infos: false });
     for (changed, recompiled, key, standing, left) in [
-        ("", false, "k", Standing::Whole, (true, true)),
-        ("", false, "other", Standing::Nothing, (false, false)),
+        ("", false, "k", OutputState::Current, (true, true)),
+        ("", false, "other", OutputState::Nothing, (false, false)),
         ("src/test/java/ATest.java", false, "k", java(false, true), (true, false)),
         ("src/test/java/ATest.java", true, "k", java(false, true), (false, false)),
         ("src/main/java/A.java", false, "k", java(true, false), (false, false)),
-        ("src/main/resources/a.txt", false, "k", Standing::Nothing, (false, false)),
+        ("src/main/resources/a.txt", false, "k", OutputState::Nothing, (false, false)),
     ] {
         let kept = Kept::new(recompiled);
         if !changed.is_empty() {
@@ -261,7 +261,7 @@ fn maven_finds_no_outputs_but_those_of_its_own_build_of_what_did_not_change() {
         let mut tree = kept.tree();
         assert_eq!(tree.outputs.standing(key), standing, "{changed} {key}");
         assert_eq!(kept.left(&mut tree, key), left, "{changed} {recompiled} {key}");
-        let stands = if left == (true, true) { Standing::Whole } else { Standing::Nothing };
+        let stands = if left == (true, true) { OutputState::Current } else { OutputState::Nothing };
         assert_eq!(tree.outputs.standing("k"), stands, "{changed} {key}");
     }
     // A module that was judged before Maven began anew in its reactor is not kept, nor are its outputs.
@@ -273,7 +273,7 @@ fn maven_finds_no_outputs_but_those_of_its_own_build_of_what_did_not_change() {
         "another checkout's outputs are left alone"
     );
     let tree = state.tree_of(&kept.cache.at("tree/src/p")).unwrap();
-    assert_eq!(tree.outputs.standing("k"), Standing::Whole);
+    assert_eq!(tree.outputs.standing("k"), OutputState::Current);
     assert_eq!(kept.left(tree, "other"), (false, false));
     write(&kept.output("classes/B.class"), "by Maven");
     tree.outputs.clear(&kept.cache.at("tree/src/p"), Some("third")).unwrap();
@@ -283,7 +283,7 @@ fn maven_finds_no_outputs_but_those_of_its_own_build_of_what_did_not_change() {
     // A build that was not Maven's stays one for as long as it is kept.
     let kept = Kept::new(true);
     let again = kept.tree();
-    assert_eq!(again.outputs.standing("k"), Standing::Whole);
+    assert_eq!(again.outputs.standing("k"), OutputState::Current);
     kept.leave(again);
     write(&kept.at("ws/src/p/src/test/java/ATest.java"), "// changed");
     assert_eq!(kept.left(&mut kept.tree(), "k"), (false, false));

@@ -1,0 +1,199 @@
+//! The child processes of a gate.
+//!
+//! No shell; each call has a log of its own; together they stay within the gate's limit; options
+//! that the caller's environment slips into every JVM are dropped.
+
+use crate::gate::GateAbort;
+use crate::gate::GatePorts;
+use crate::machine::facts::ProcessEnd;
+use crate::source::text;
+use crate::sys::ProcessSpec;
+use std::cell::Cell;
+use std::io::Read;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// Bytes kept of each log.
+const LOG_CAP: u64 = 16 << 20;
+/// Variables that change every JVM or Maven and are nobody's business here.
+const DROPPED: [&str; 7] = [
+    "JAVA_TOOL_OPTIONS",
+    "JDK_JAVA_OPTIONS",
+    "_JAVA_OPTIONS",
+    "CLASSPATH",
+    "MAVEN_BASEDIR",
+    "MAVEN_PROJECTBASEDIR",
+    "LC_ALL",
+];
+
+/// The commands of one package, one after the other.
+pub(crate) struct Commands<'a> {
+    ports: &'a GatePorts<'a>,
+    env: Vec<(String, String)>,
+    logs: PathBuf,
+    tag: String,
+    limit: Duration,
+    used: Cell<Duration>,
+    number: Cell<u32>,
+}
+
+/// One call that came to its end.
+pub(crate) struct Call {
+    /// How it ended.
+    pub(crate) end: ProcessEnd,
+    /// What it printed, both streams; bounded.
+    pub(crate) output: String,
+    /// Wall time, milliseconds.
+    pub(crate) millis: u64,
+}
+
+impl<'a> Commands<'a> {
+    /// Commands that may take `limit` together and keep their logs in `logs`.
+    pub(crate) fn new(
+        ports: &'a GatePorts<'a>,
+        env: &[(String, String)],
+        logs: PathBuf,
+        tag: &str,
+        limit: Duration,
+    ) -> Self {
+        let mut env: Vec<(String, String)> =
+            env.iter().filter(|(name, _)| !DROPPED.contains(&name.as_str())).cloned().collect();
+        env.push(("LC_ALL".to_owned(), "C.UTF-8".to_owned()));
+        Self {
+            ports,
+            env,
+            logs,
+            tag: tag.to_owned(),
+            limit,
+            used: Cell::new(Duration::ZERO),
+            number: Cell::new(0),
+        }
+    }
+
+    /// The value of a variable of the children's environment.
+    pub(crate) fn variable(&self, name: &str) -> Option<&str> {
+        self.env.iter().rev().find(|(key, _)| key == name).map(|(_, value)| value.as_str())
+    }
+
+    /// Time used so far.
+    pub(crate) fn used(&self) -> Duration {
+        self.used.get()
+    }
+
+    /// Runs a program to its end. `extra` variables replace those of the environment.
+    pub(crate) fn run(
+        &self,
+        name: &str,
+        argv: Vec<String>,
+        cwd: &Path,
+        extra: &[(String, String)],
+    ) -> Result<Call, GateAbort> {
+        self.run_into(&self.next_log(name)?, name, argv, cwd, extra)
+    }
+
+    /// As [`Commands::run`], into a log from [`Commands::next_log`].
+    pub(crate) fn run_into(
+        &self,
+        log: &Path,
+        name: &str,
+        argv: Vec<String>,
+        cwd: &Path,
+        extra: &[(String, String)],
+    ) -> Result<Call, GateAbort> {
+        let left = self.limit.saturating_sub(self.used.get());
+        if left.is_zero() {
+            return Err(self.over_limit());
+        }
+        let mut env: Vec<(String, String)> =
+            self.env.iter().filter(|(key, _)| extra.iter().all(|(other, _)| other != key)).cloned().collect();
+        env.extend_from_slice(extra);
+        let spec = ProcessSpec {
+            argv,
+            env,
+            cwd: cwd.to_owned(),
+            stdin: None,
+            stdout: log.to_owned(),
+            stderr: log.to_owned(),
+            log_cap: LOG_CAP,
+            wall: Some(left),
+            idle: None,
+            grace: Duration::from_secs(5),
+            tag: self.tag.clone(),
+        };
+        let ended = self.ports.spawn.run(&spec).map_err(|error| {
+            let why = text::line(&error.to_string(), 300);
+            GateAbort::passing(
+                format!("The program {name} could not be supervised: {why}."),
+                "Run the gate again.",
+            )
+        })?;
+        self.used.set(self.used.get() + Duration::from_millis(ended.millis));
+        if ended.end == ProcessEnd::Interrupted {
+            return Err(GateAbort::passing("The gate was interrupted.".to_owned(), "Run the gate again."));
+        }
+        Ok(Call { end: ended.end, output: read_log(log), millis: ended.millis })
+    }
+
+    /// The abort for a gate that ran over its limit.
+    pub(crate) fn over_limit(&self) -> GateAbort {
+        GateAbort::passing(
+            format!("The gate ran over its limit of {} s.", self.limit.as_secs()),
+            "Raise gates.<NAME>.limit, or look for a test that hangs.",
+        )
+    }
+
+    /// The program of that name on the children's PATH.
+    pub(crate) fn find(&self, program: &str) -> Option<PathBuf> {
+        let path = self.variable("PATH")?;
+        path.split(':')
+            .filter(|folder| folder.starts_with('/'))
+            .map(|folder| Path::new(folder).join(program))
+            .find(|file| is_executable(file))
+    }
+
+    /// Where the log of the next call will stand.
+    pub(crate) fn next_log(&self, name: &str) -> Result<PathBuf, GateAbort> {
+        let number = self.number.get() + 1;
+        self.number.set(number);
+        make_folder(&self.logs)?;
+        Ok(self.logs.join(format!("{number:02}-{name}.log")))
+    }
+}
+
+/// Makes a folder and its parents.
+pub(crate) fn make_folder(folder: &Path) -> Result<(), GateAbort> {
+    fs_err::create_dir_all(folder).map_err(|error| disk(&error))
+}
+
+/// Makes a folder that is empty, whatever stood there before.
+pub(crate) fn fresh_folder(folder: &Path) -> Result<(), GateAbort> {
+    match fs_err::symlink_metadata(folder) {
+        Ok(data) if data.is_dir() => fs_err::remove_dir_all(folder).map_err(|error| disk(&error))?,
+        Ok(_) => fs_err::remove_file(folder).map_err(|error| disk(&error))?,
+        Err(_) => {}
+    }
+    make_folder(folder)
+}
+
+/// The abort for a disk that does not obey.
+pub(crate) fn disk(error: &std::io::Error) -> GateAbort {
+    GateAbort::passing(
+        format!("The disk refused: {}.", text::line(&error.to_string(), 300)),
+        "Look for a full disk or missing rights, then run the gate again.",
+    )
+}
+
+/// True for a regular file that somebody may execute.
+pub(crate) fn is_executable(file: &Path) -> bool {
+    fs_err::metadata(file).is_ok_and(|data| data.is_file() && data.permissions().mode() & 0o111 != 0)
+}
+
+fn read_log(log: &Path) -> String {
+    let mut bytes = Vec::new();
+    if let Ok(file) = fs_err::File::open(log) {
+        // A log that cannot be read to its end tells less; no verdict rests on what it lacks.
+        let _ = file.take(2 * LOG_CAP).read_to_end(&mut bytes);
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
+}

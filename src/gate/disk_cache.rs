@@ -1,0 +1,85 @@
+//! Small facts that gates remember between runs, in ralph's cache folder.
+//!
+//! A fact is remembered under a key that stands for everything it depends on; what cannot be read
+//! is not remembered; readers see a whole file; the number of facts is bounded.
+
+use crate::gate::GateAbort;
+use crate::gate::commands::disk;
+use crate::sys::Disk as _;
+use crate::sys::disk::RealDisk;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+/// Facts of one kind.
+const MOST: usize = 500;
+
+/// The facts of one kind.
+pub(crate) struct DiskCache {
+    file: PathBuf,
+}
+
+impl DiskCache {
+    /// Those of this kind; `cache` is ralph's cache folder.
+    pub(crate) fn of(cache: &Path, kind: &str) -> Self {
+        Self { file: cache.join(format!("{kind}.json")) }
+    }
+
+    /// What is remembered under a key.
+    pub(crate) fn recall<T: DeserializeOwned>(&self, key: &str) -> Option<T> {
+        self.all().remove(key).and_then(|value| serde_json::from_value(value).ok())
+    }
+
+    /// Remembers something; forgets all the rest when there is too much. Of two gates that remember at the
+    /// same time one may be forgotten: that costs time, nothing else.
+    pub(crate) fn keep<T: Serialize>(&self, key: &str, fact: &T) -> Result<(), GateAbort> {
+        let mut all = self.all();
+        if all.len() >= MOST {
+            all.clear();
+        }
+        all.insert(key.to_owned(), serde_json::to_value(fact).map_err(|error| unwritable(&error))?);
+        store(&self.file, &all)
+    }
+
+    fn all(&self) -> BTreeMap<String, Value> {
+        let bytes = fs_err::read(&self.file).unwrap_or_default();
+        serde_json::from_slice(&bytes).unwrap_or_default()
+    }
+}
+
+/// Writes a small file of ralph's cache: old or new, never half.
+pub(crate) fn store<T: Serialize>(file: &Path, value: &T) -> Result<(), GateAbort> {
+    let bytes = serde_json::to_vec(value).map_err(|error| unwritable(&error))?;
+    RealDisk::new().write(file, &bytes).map_err(|error| disk(&error))
+}
+
+fn unwritable(error: &serde_json::Error) -> GateAbort {
+    GateAbort::setup(format!("A fact cannot be remembered: {error}."), "Please report this.")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{DiskCache, MOST};
+
+    #[test]
+    fn facts_are_kept_by_kind_and_key_and_bounded_and_garbage_is_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        let (slow, base) = (DiskCache::of(folder.path(), "slow"), DiskCache::of(folder.path(), "base"));
+        assert_eq!(slow.recall::<u64>("a"), None);
+        slow.keep("a", &7_u64).unwrap();
+        slow.keep("b", &8_u64).unwrap();
+        assert_eq!(
+            (slow.recall("a"), slow.recall("b"), base.recall("a")),
+            (Some(7_u64), Some(8_u64), None::<u64>)
+        );
+        assert_eq!(slow.recall::<String>("a"), None, "another type is not what was kept");
+        fs_err::write(folder.path().join("slow.json"), "[").unwrap();
+        assert_eq!(slow.recall::<u64>("a"), None);
+        for number in 0..=MOST {
+            slow.keep(&number.to_string(), &number).unwrap();
+        }
+        assert_eq!((slow.recall::<usize>("0"), slow.recall(&MOST.to_string())), (None, Some(MOST)));
+    }
+}

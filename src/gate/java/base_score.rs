@@ -1,0 +1,103 @@
+//! The score that a class had at the family's base (config `scope: auto`).
+//!
+//! A class that cannot be measured at its base is judged whole, and that is told; what is
+//! remembered belongs to exactly these class files, tests and settings; where one of these files cannot be
+//! read there is no verdict.
+
+use super::base::{Base, base};
+use super::classes::files_digest;
+use super::context::{ModuleContext, PackageContext, home};
+use super::maven::digest;
+use super::pit_session::{FULL_TIMEOUT, PitRunOrder, PitSession};
+use super::report::Parsed;
+use super::tiers::Tier;
+use crate::gate::GateAbort;
+use crate::gate::GatePackage;
+use crate::gate::disk_cache::DiskCache;
+use crate::gate::scope::{Extent, Module, Target};
+use crate::gate::verdict::ModuleResult;
+use crate::mutation::Coverage;
+use std::collections::BTreeMap;
+
+/// Raised when what is remembered changes its meaning.
+const VERSION: &str = "1";
+
+/// Gives every class that is judged by its change the score it must keep.
+pub(crate) fn set_base_scores(
+    place: &ModuleContext<'_>,
+    parsed: &mut Parsed,
+    result: &mut ModuleResult,
+) -> Result<(), GateAbort> {
+    let changed = |target: &&Target| matches!(target.extent, Extent::Change(_));
+    let targets: Vec<Target> = place.module.targets.iter().filter(changed).cloned().collect();
+    match at_base(place, targets.clone(), result)? {
+        Ok(floors) => {
+            for target in &targets {
+                if let Some(counted) = parsed.classes.get_mut(&target.class) {
+                    // A class without a mutant at its base had no score to lose.
+                    counted.floor = Some(floors.get(&target.class).copied().unwrap_or_default());
+                }
+            }
+        }
+        Err(why) => result.remarks.push(format!(
+            "The base of {} cannot be measured, so its classes are judged whole: {why}",
+            place.label()
+        )),
+    }
+    Ok(())
+}
+
+/// The coverage of each target at the base; the inner error is a sentence why it is not known.
+fn at_base(
+    place: &ModuleContext<'_>,
+    targets: Vec<Target>,
+    result: &mut ModuleResult,
+) -> Result<Result<BTreeMap<String, Coverage>, String>, GateAbort> {
+    let context = place.context;
+    let base = match base(context, &place.module.dir)? {
+        Base::Built(base) => base,
+        Base::Absent => return Ok(Err("it is not at hand.".to_owned())),
+        Base::Unreachable(why) => return Ok(Err(why)),
+        Base::Broken => return Ok(Err("it does not compile.".to_owned())),
+    };
+    let package = GatePackage { root: base.root.clone(), ..context.package.clone() };
+    let module = Module { targets, ..place.module.clone() };
+    let home = home(&package.root, &module.dir);
+    let context = PackageContext { package: &package, ..*context };
+    let place =
+        ModuleContext { context: &context, module: &module, maven: &base.maven, built: &base.built, home };
+    let (disk_cache, key) = (DiskCache::of(&context.request.cache, "base-scores"), key(&place)?);
+    if let Some(known) = disk_cache.recall(&key) {
+        return Ok(Ok(known));
+    }
+    let tests = place.test_classes()?;
+    let session = PitSession::at_base(&place, place.owners())?;
+    let keep = super::pit::Keep::default();
+    let look = PitRunOrder { name: "base", tests: &tests, keep: &keep, timeout: FULL_TIMEOUT, alone: false };
+    let whole = session.run(&look, result)?;
+    session.trace(result, &Tier { name: "base", tests }, &whole, FULL_TIMEOUT, "the family's base");
+    let floors: BTreeMap<String, Coverage> = whole
+        .parsed
+        .classes
+        .iter()
+        .map(|(class, counted)| (class.clone(), counted.tally.coverage(context.settings.no_coverage)))
+        .collect();
+    disk_cache.keep(&key, &floors)?;
+    Ok(Ok(floors))
+}
+
+/// Stands for these class files, what lies beside them, and all else that the scores depend on.
+fn key(place: &ModuleContext<'_>) -> Result<String, GateAbort> {
+    let settings = place.context.settings;
+    let mut parts: Vec<Vec<u8>> = vec![
+        VERSION.into(),
+        settings.pit_version.clone().into_bytes(),
+        format!("{:?}", settings.no_coverage).into_bytes(),
+    ];
+    let texts = settings.jvm_args.iter().chain(&place.built.classpath);
+    parts.extend(texts.map(|text| text.clone().into_bytes()));
+    parts.extend(place.module.targets.iter().map(|target| target.class.clone().into_bytes()));
+    let folders = [&place.built.project.classes, &place.built.project.test_classes];
+    parts.push(files_digest(&folders, &|_| true)?.into_bytes());
+    Ok(digest(parts.iter().map(Vec::as_slice)))
+}

@@ -1,0 +1,119 @@
+//! The tests that the family changed, where there is nothing to mutate.
+//!
+//! An exit code of zero without a test run is no proof when a changed class holds tests.
+
+use super::context::PackageContext;
+use super::maven::{Maven, Trouble, display_dir};
+use super::scope::JavaPath;
+use crate::gate::GateAbort;
+use crate::gate::commands::Call;
+use crate::gate::scope::Module;
+use crate::source::text;
+
+/// Marks of a source that holds tests (`JUnit` 3 to 6, `TestNG`, jqwik).
+const MARKS: [&str; 7] = [
+    "@Test",
+    "@ParameterizedTest",
+    "@RepeatedTest",
+    "@TestFactory",
+    "@TestTemplate",
+    "@Property",
+    "extends TestCase",
+];
+
+/// Maven's words when tests failed or their JVM died.
+const SUREFIRE: &str = "Failed to execute goal org.apache.maven.plugins:maven-surefire-plugin";
+
+/// Runs the changed test classes of a module with its own Maven.
+pub(crate) fn pass(
+    context: &PackageContext<'_>,
+    module: &Module,
+    maven: &Maven<'_>,
+) -> Result<(), GateAbort> {
+    let classes: Vec<String> = module
+        .changed_tests
+        .iter()
+        .filter(|path| holds_tests(context, path))
+        .filter_map(|path| JavaPath::read(path)?.class())
+        .collect();
+    if classes.is_empty() {
+        return Ok(());
+    }
+    let call = maven.test(context.commands, &module.dir, &classes)?;
+    let name = format!("{}/{}", context.package.name, display_dir(&module.dir));
+    let summary = summary(&call);
+    if call.end.is_success() {
+        return match summary {
+            Some((run, 0)) if run > 0 => Ok(()),
+            Some((run, red)) if run > 0 => {
+                Err(GateAbort::fail(format!("{red} of the changed tests of {name} fail.")))
+            }
+            _ => Err(GateAbort::setup(
+                format!(
+                    "Maven ran none of the changed test classes of {name}: {}.",
+                    text::names(classes.iter().map(String::as_str), 5)
+                ),
+                "Look in the POM for a Surefire configuration that skips or excludes them.",
+            )),
+        };
+    }
+    match maven.trouble(&call) {
+        Some(Trouble::Other(_))
+            if call.output.contains(SUREFIRE) || summary.is_some_and(|(_, red)| red > 0) =>
+        {
+            let mut reasons = vec![format!("Changed tests of {name} fail.")];
+            reasons.extend(failures(&call));
+            Err(GateAbort::Fail { reasons })
+        }
+        Some(trouble) => Err(trouble.abort(&context.package.name, &module.dir, module.build_changed)),
+        None => Ok(()),
+    }
+}
+
+fn holds_tests(context: &PackageContext<'_>, path: &str) -> bool {
+    let source = fs_err::read(context.package.root.join(path)).unwrap_or_default();
+    let source = String::from_utf8_lossy(&source);
+    MARKS.iter().any(|mark| source.contains(mark)) && !source.contains("abstract class")
+}
+
+/// Tests run, and failures and errors together, of Surefire's last summary.
+fn summary(call: &Call) -> Option<(u64, u64)> {
+    call.output.lines().rev().find_map(|line| {
+        let line = text::line(line, 400);
+        let at = line.find("Tests run: ")?;
+        let number = |name: &str| -> Option<u64> {
+            let rest = line[at..].split_once(name)?.1;
+            rest.split(|c: char| !c.is_ascii_digit()).next()?.parse().ok()
+        };
+        Some((number("Tests run: ")?, number("Failures: ")? + number("Errors: ")?))
+    })
+}
+
+/// Surefire's lines about failed tests, at most five.
+fn failures(call: &Call) -> Vec<String> {
+    let lines = call.output.lines().map(|line| text::line(line, 300));
+    let block = lines.skip_while(|line| !(line.ends_with("Failures:") || line.ends_with("Errors:")));
+    block
+        .filter_map(|line| line.strip_prefix("[ERROR] ").map(|text| text.trim().to_owned()))
+        .filter(|text| !text.is_empty() && !text.ends_with(':') && !text.starts_with("Tests run"))
+        .take_while(|text| !text.starts_with("Failed to execute goal"))
+        .take(5)
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{failures, summary};
+    use crate::gate::commands::Call;
+    use crate::machine::facts::ProcessEnd;
+
+    #[test]
+    fn the_last_summary_and_the_failed_tests_are_read() {
+        let output = "[INFO] Tests run: 1, Failures: 0, Errors: 0, Skipped: 0\n[ERROR] Failures: \n\
+            [ERROR]   FooTest.red:6 no\n[ERROR] Errors: \n[ERROR]   FooTest.boom:7 NullPointer\n\
+            [ERROR] Tests run: 3, Failures: 1, Errors: 1, Skipped: 0\n[ERROR] Failed to execute goal x\n[ERROR] y";
+        let call = Call { end: ProcessEnd::Exited { code: 1 }, output: output.to_owned(), millis: 0 };
+        assert_eq!(summary(&call), Some((3, 2)));
+        assert_eq!(failures(&call), ["FooTest.red:6 no", "FooTest.boom:7 NullPointer"]);
+    }
+}

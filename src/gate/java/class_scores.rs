@@ -1,0 +1,64 @@
+//! From the mutants that PIT counted to the scores of the target classes.
+
+use super::report::{Counted, Parsed};
+use crate::gate::scope::{Extent, Target};
+use crate::gate::verdict::{Judged, ModuleResult};
+use crate::mutation::{ClassScore, Floor, MutantStatus, Survivor};
+use crate::source::text;
+
+/// Test classes that are named for a survivor.
+const TESTS_NAMED: usize = 5;
+
+/// The score of a target: of its changed lines where the score at its base binds the class as a whole.
+pub(crate) fn score(target: &Target, counted: &Counted) -> ClassScore {
+    let floor = counted.floor.filter(|_| matches!(target.extent, Extent::Change(_)));
+    ClassScore {
+        package: target.package.clone(),
+        path: target.path.clone(),
+        class: target.class.clone(),
+        tally: if floor.is_some() { counted.changed } else { counted.tally },
+        floor: floor.map(|base| Floor { whole: counted.tally, base }),
+    }
+}
+
+impl Judged {
+    fn new(target: &Target, counted: &Counted) -> Self {
+        let survived = counted.with(&[MutantStatus::Survived, MutantStatus::NoCoverage]);
+        let survivors = survived.map(|(_, left)| Survivor {
+            package: target.package.clone(),
+            path: Some(target.path.clone()),
+            changed: left.changed,
+            tests: left.tests.iter().take(TESTS_NAMED).cloned().collect(),
+            tests_total: left.tests_total,
+            ..Survivor::from(left.mutant.clone())
+        });
+        let survivors_total = counted.tally.survived + counted.tally.no_coverage;
+        Self { score: score(target, counted), survivors: survivors.collect(), survivors_total }
+    }
+}
+
+impl ModuleResult {
+    /// Takes the counts of the targets over; returns those without any mutant.
+    pub(crate) fn take<'t>(&mut self, targets: &'t [Target], parsed: &Parsed) -> Vec<&'t Target> {
+        let mut empty = Vec::new();
+        for target in targets {
+            let Some(counted) = parsed.classes.get(&target.class) else {
+                empty.push(target);
+                continue;
+            };
+            let errors: Vec<String> = counted
+                .with(&[MutantStatus::RunError, MutantStatus::MemoryError])
+                .map(|(_, left)| format!("{}:{}", left.mutant.file, left.mutant.line))
+                .collect();
+            if !errors.is_empty() {
+                self.remarks.push(format!(
+                    "Mutants of {} that ended in an error of the JVM stay outside the score: {}.",
+                    target.class,
+                    text::names(errors.iter().map(String::as_str), 5)
+                ));
+            }
+            self.judged.push(Judged::new(target, counted));
+        }
+        empty
+    }
+}

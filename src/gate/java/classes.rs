@@ -1,0 +1,154 @@
+//! What a module's tests run on: the class files, and the files that change what a JVM or a test engine does
+//! with them.
+//!
+//! A class file that comes, goes or changes changes a build's digest; a resource that a test writes
+//! beside them does not. Where the folders lie changes nothing. What cannot be read is an error, and nothing
+//! is waited for.
+
+use crate::gate::Build;
+use crate::gate::GateAbort;
+use crate::gate::commands::disk;
+use crate::sys::disk::open_regular;
+use crate::task;
+use std::fs::FileType;
+use std::io::{self, Read as _};
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::{Path, PathBuf};
+
+/// Entries that the folders may hold.
+const MAX_ENTRIES: usize = 500_000;
+
+impl Build {
+    /// A build that has just come to its end well.
+    pub(crate) fn of(key: String, folders: Vec<PathBuf>, recompiled: bool) -> Result<Self, GateAbort> {
+        let digest = files_digest(&folders, &counts)?;
+        Ok(Self { key, folders, digest, recompiled })
+    }
+
+    /// True while the class files are those of the build.
+    pub fn stands(&self) -> bool {
+        files_digest(&self.folders, &counts).is_ok_and(|now| now == self.digest)
+    }
+}
+
+/// The digest of the files below some folders that count by their path in the folder; a folder that is not
+/// there holds none.
+pub(crate) fn files_digest<F: AsRef<Path>>(
+    folders: &[F],
+    counts: &dyn Fn(&Path) -> bool,
+) -> Result<String, GateAbort> {
+    let mut all = Vec::new();
+    for folder in folders {
+        let folder = folder.as_ref();
+        let files = files(folder, &|inside, _| Ok(counts(inside))).map_err(|error| disk(&error))?;
+        all.extend(files.len().to_le_bytes());
+        for inside in files {
+            let bytes = read(&folder.join(&inside)).map_err(|error| disk(&error))?;
+            all.extend(inside.as_os_str().as_bytes());
+            all.push(0);
+            all.extend(task::digest(&bytes).into_bytes());
+        }
+    }
+    Ok(task::digest(&all))
+}
+
+/// The paths of the files in a folder that count, in order; no link to a folder is followed, and a folder that
+/// is not there holds none. Of everything but folders is asked whether it counts.
+pub(crate) fn files(
+    folder: &Path,
+    counts: &dyn Fn(&Path, FileType) -> io::Result<bool>,
+) -> io::Result<Vec<PathBuf>> {
+    let mut found = Vec::new();
+    let mut open = vec![PathBuf::new()];
+    while let Some(at) = open.pop() {
+        let entries = match fs_err::read_dir(folder.join(&at)) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+            entries => entries?,
+        };
+        for entry in entries {
+            let entry = entry?;
+            let (inside, kind) = (at.join(entry.file_name()), entry.file_type()?);
+            if kind.is_dir() {
+                open.push(inside);
+            } else if counts(&inside, kind)? {
+                found.push(inside);
+            }
+        }
+        if found.len() + open.len() > MAX_ENTRIES {
+            return Err(io::Error::other("the build makes too many files"));
+        }
+    }
+    found.sort();
+    Ok(found)
+}
+
+fn read(file: &Path) -> io::Result<Vec<u8>> {
+    let Some((mut open, _)) = open_regular(file)? else {
+        return Err(io::Error::other(format!("{} leads nowhere", file.display())));
+    };
+    let mut bytes = Vec::new();
+    open.read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+/// Class files, services and manifests, and the settings of the JUnit platform.
+pub(crate) fn counts(inside: &Path) -> bool {
+    inside.extension().is_some_and(|extension| extension == "class")
+        || inside.file_name().is_some_and(|name| name == "junit-platform.properties")
+        || inside.starts_with("META-INF")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Build, files_digest};
+    use crate::gate::GateAbort;
+
+    #[test]
+    fn class_files_and_services_count_and_other_resources_do_not() {
+        let folder = tempfile::tempdir().unwrap();
+        let classes = folder.path().join("classes");
+        fs_err::create_dir_all(classes.join("META-INF/services")).unwrap();
+        fs_err::write(classes.join("A.class"), "a").unwrap();
+        let build =
+            Build::of("k".to_owned(), vec![classes.clone(), folder.path().join("absent")], false).unwrap();
+        fs_err::write(classes.join("written-by-a-test.txt"), "x").unwrap();
+        assert!(build.stands());
+        for planted in ["B.class", "META-INF/services/x.Y", "junit-platform.properties"] {
+            fs_err::write(classes.join(planted), "x").unwrap();
+            assert!(!build.stands(), "{planted}");
+            fs_err::remove_file(classes.join(planted)).unwrap();
+        }
+        assert!(build.stands());
+        fs_err::write(classes.join("A.class"), "b").unwrap();
+        assert!(!build.stands());
+    }
+
+    #[test]
+    fn the_same_files_elsewhere_have_the_same_digest_and_every_file_counts_where_it_is_asked_for() {
+        let home = tempfile::tempdir().unwrap();
+        let folder = |name: &str| {
+            let folder = home.path().join(name);
+            fs_err::create_dir_all(folder.join("deep")).unwrap();
+            fs_err::write(folder.join("deep/A.class"), "a").unwrap();
+            folder
+        };
+        let (one, other) = (folder("one"), folder("other"));
+        let digest = |folder| files_digest(&[folder], &|_| true).unwrap();
+        assert_eq!(digest(&one), digest(&other));
+        fs_err::write(other.join("messages.txt"), "").unwrap();
+        assert_ne!(digest(&one), digest(&other));
+    }
+
+    #[test]
+    fn what_cannot_be_read_is_a_stop_and_not_nothing() {
+        let home = tempfile::tempdir().unwrap();
+        let digest = || files_digest(&[home.path()], &|_| true);
+        let odd = home.path().join("odd");
+        nix::unistd::mkfifo(&odd, nix::sys::stat::Mode::S_IRWXU).unwrap();
+        assert!(matches!(digest(), Err(GateAbort::Error { transient: true, .. })));
+        fs_err::remove_file(&odd).unwrap();
+        assert!(digest().is_ok());
+        fs_err::os::unix::fs::symlink("/nowhere", &odd).unwrap();
+        assert!(matches!(digest(), Err(GateAbort::Error { transient: true, .. })));
+    }
+}

@@ -1,0 +1,292 @@
+//! A module's build: by Maven, by the JDK's compiler in its place, or none at all.
+//!
+//! The compiler stands in for Maven only where a proof of these very outputs is at hand and only
+//! Java files changed since; whatever it cannot do, Maven does from nothing. A class path is asked for once.
+
+use super::super::classes::{self, files_digest};
+use super::super::context::home;
+use super::super::xml;
+use super::chosen::choose;
+use super::compiling::is_foreign;
+use super::goals::reads_no_java;
+use super::javac::Javac;
+use super::recipe::{self, Recipe};
+use super::trouble::Trouble;
+use super::{BUILD_CLASSPATH, Maven, Project, cache, display_dir, project, reactor, read_paths};
+use crate::config::Recompile;
+use crate::gate::ChangedJava;
+use crate::gate::Checkouts;
+use crate::gate::GateAbort;
+use crate::gate::OutputState;
+use crate::gate::commands::{Commands, disk};
+use crate::gate::disk_cache::DiskCache;
+use serde::{Deserialize, Serialize};
+use std::path::{Path, PathBuf};
+
+/// Proofs that may fail in a row before none is tried any more: one may have been killed.
+const REFUSALS: u32 = 3;
+/// Writes the effective POM of a module.
+const EFFECTIVE_POM: &str = "org.apache.maven.plugins:maven-help-plugin:3.4.0:effective-pom";
+
+/// Why a module did not compile.
+pub(crate) enum BuildError {
+    /// Maven ended badly.
+    Trouble(Trouble),
+    /// There is no way on.
+    Abort(GateAbort),
+}
+
+impl From<GateAbort> for BuildError {
+    fn from(abort: GateAbort) -> Self {
+        Self::Abort(abort)
+    }
+}
+
+/// A module that compiled.
+#[derive(Clone, Debug)]
+pub(crate) struct Built {
+    /// Its test class path without its own classes.
+    pub(crate) classpath: Vec<String>,
+    /// What its effective POM says.
+    pub(crate) project: Project,
+    /// Stands for all that its outputs depend on beside its sources.
+    pub(crate) key: String,
+}
+
+impl Built {
+    /// The folders of its classes, then those of other modules: the entries of the class path that are no
+    /// jars.
+    pub(crate) fn class_folders(&self) -> Vec<&Path> {
+        let own = [&self.project.classes, &self.project.test_classes].map(Path::new);
+        let others = self.classpath.iter().map(Path::new).filter(|entry| entry.is_dir());
+        own.into_iter().chain(others).collect()
+    }
+
+    /// The digest of its class files, as a build's is.
+    fn digest(&self) -> Result<String, GateAbort> {
+        files_digest(&self.class_folders(), &classes::counts)
+    }
+}
+
+/// How a module came to be compiled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum BuildKind {
+    /// Its outputs stood there already: Maven was not called.
+    Kept,
+    /// The JDK's compiler compiled what had changed: Maven was not called.
+    Recompiled,
+    /// Maven compiled it; its class path was known.
+    Compiled,
+    /// The same, and the JDK's compiler made the same classes: the next time Maven need not be called.
+    Proven,
+    /// Maven compiled it and named its class path, without the network.
+    Resolved,
+    /// The same, with the network.
+    Online,
+}
+
+impl BuildKind {
+    /// The phase, and what is worth knowing of it.
+    pub(crate) fn told(self) -> (&'static str, &'static str) {
+        match self {
+            Self::Kept => ("compile", "nothing had changed: Maven was not called"),
+            Self::Recompiled => ("compile", "javac compiled what had changed: Maven was not called"),
+            Self::Compiled => ("compile", "the class path was known"),
+            Self::Proven => ("compile", "the class path was known; javac was seen to make the same classes"),
+            Self::Resolved => ("resolve", "compiled and resolved offline"),
+            Self::Online => ("resolve", "compiled and resolved with the network"),
+        }
+    }
+}
+
+impl Maven<'_> {
+    /// Compiles the module with its tests and what it needs of its reactor.
+    pub(crate) fn build(
+        &self,
+        commands: &Commands<'_>,
+        dir: &str,
+        checkouts: &dyn Checkouts,
+    ) -> Result<(Built, BuildKind), BuildError> {
+        let place = reactor::locate(&self.root, dir);
+        let key = cache::key(&self.root, dir, &self.program, self.args, commands.variable("HOME"));
+        let file = self.cache.join(format!("module-{key}.json"));
+        if let Some((classpath, project)) = cache::load(&file) {
+            let built = self.built(commands, &key, classpath, project);
+            let standing = checkouts.standing(&built.key);
+            match &standing {
+                OutputState::Current => return Ok((built, BuildKind::Kept)),
+                OutputState::Java(stale) if self.recompile(commands, dir, &built, *stale)? => {
+                    return Ok((built, BuildKind::Recompiled));
+                }
+                OutputState::Java(_) | OutputState::Nothing => {}
+            }
+            self.clear(checkouts, Some(&built.key))?;
+            let call = self.call(commands, "test-compile", &place, &["-o", "-q", "test-compile"])?;
+            match self.trouble(&call) {
+                None => {
+                    let proven = matches!(standing, OutputState::Java(_))
+                        && self.prove(commands, dir, &built, &call.output)?;
+                    return Ok((built, if proven { BuildKind::Proven } else { BuildKind::Compiled }));
+                }
+                Some(trouble @ Trouble::Compile(_)) => return Err(BuildError::Trouble(trouble)),
+                Some(_) => {}
+            }
+        }
+        self.clear(checkouts, None)?;
+        self.resolve_and_compile(commands, dir, &place, &key, &file)
+    }
+
+    /// The build that also names the class path and the effective POM.
+    fn resolve_and_compile(
+        &self,
+        commands: &Commands<'_>,
+        dir: &str,
+        place: &reactor::BuildFolder,
+        key: &str,
+        file: &Path,
+    ) -> Result<(Built, BuildKind), BuildError> {
+        let work = self.work("module-")?;
+        let classpath = work.path().join("classpath");
+        let effective = work.path().join("effective.xml");
+        let to_classpath = format!("-Dmdep.outputFile={}", classpath.display());
+        let to_effective = format!("-Doutput={}", effective.display());
+        let goals = ["-q", "test-compile", BUILD_CLASSPATH, EFFECTIVE_POM, &to_classpath, &to_effective];
+        let (call, online) = self.call_offline_first(commands, "resolve", place, &goals)?;
+        if let Some(trouble) = self.trouble(&call) {
+            return Err(BuildError::Trouble(trouble));
+        }
+        let (classpath, project) = self.read(&classpath, &effective, dir)?;
+        let built = self.built(commands, key, classpath, project);
+        cache::store(file, &built)?;
+        Ok((built, if online { BuildKind::Online } else { BuildKind::Resolved }))
+    }
+
+    /// A module with the key of its outputs; `module` is the key of the module itself.
+    fn built(
+        &self,
+        commands: &Commands<'_>,
+        module: &str,
+        classpath: Vec<String>,
+        project: Project,
+    ) -> Built {
+        // What was made without the goals that others want to run does not stand for them.
+        let mode = if self.recompile == Recompile::Javac { "without other goals" } else { "" };
+        let key = cache::build_key(module, &javac(commands), &[&self.options, mode], &classpath);
+        Built { classpath, project, key }
+    }
+
+    /// Maven is going to build: it must not find what it would not have made.
+    fn clear(&self, checkouts: &dyn Checkouts, key: Option<&str>) -> Result<(), GateAbort> {
+        checkouts.clear(&self.root, key).map_err(|error| disk(&error))
+    }
+
+    /// Compiles without Maven what changed; false where that is not proven to be the same.
+    fn recompile(
+        &self,
+        commands: &Commands<'_>,
+        dir: &str,
+        built: &Built,
+        stale: ChangedJava,
+    ) -> Result<bool, GateAbort> {
+        let Some(proof) = self.proofs().recall::<Proof>(&built.key) else { return Ok(false) };
+        let Some(recipe) = proof.recipe.filter(|recipe| self.may_replace_maven(recipe, built)) else {
+            return Ok(false);
+        };
+        if proof.digest != built.digest()? {
+            return Ok(false);
+        }
+        let javac = self.javac(commands, dir, built, &recipe);
+        if !javac.map_or(Ok(false), |javac| javac.recompile(stale))? {
+            return Ok(false);
+        }
+        let proof = Proof { recipe: Some(recipe), digest: built.digest()?, refusals: 0 };
+        self.proofs().keep(&built.key, &proof)?;
+        Ok(true)
+    }
+
+    /// Looks whether the JDK's compiler makes what Maven just made, for the changes to come.
+    fn prove(&self, commands: &Commands<'_>, dir: &str, built: &Built, log: &str) -> Result<bool, GateAbort> {
+        let recipe = recipe::read(log).filter(|recipe| self.may_replace_maven(recipe, built));
+        let refusals = self.proofs().recall::<Proof>(&built.key).map_or(0, |proof| proof.refusals);
+        let picked = |recipe| {
+            if built.project.compiling.picks_sources { choose(recipe, &built.project) } else { Some(recipe) }
+        };
+        let Some(recipe) = recipe.filter(|_| refusals < REFUSALS).and_then(picked) else { return Ok(false) };
+        let digest = built.digest()?;
+        let javac = self.javac(commands, dir, built, &recipe);
+        let proven = javac.map_or(Ok(false), |javac| javac.proves())?;
+        let refusals = if proven { 0 } else { refusals + 1 };
+        let recipe = Some(recipe).filter(|_| proven);
+        self.proofs().keep(&built.key, &Proof { recipe, refusals, digest })?;
+        Ok(proven)
+    }
+
+    fn javac<'b>(
+        &self,
+        commands: &'b Commands<'_>,
+        dir: &str,
+        built: &'b Built,
+        recipe: &'b Recipe,
+    ) -> Option<Javac<'b>> {
+        Javac::new(commands, javac(commands), home(&self.root, dir), &built.project, recipe)
+    }
+
+    fn may_replace_maven(&self, recipe: &Recipe, built: &Built) -> bool {
+        let otherwise = &built.project.compiling.configured_otherwise;
+        match self.recompile {
+            _ if self.args.iter().any(|argument| is_foreign(argument)) => false,
+            Recompile::Auto => recipe.goals.iter().all(|goal| reads_no_java(goal, self.args, otherwise)),
+            Recompile::Javac => true,
+            Recompile::Maven => false,
+        }
+    }
+
+    fn proofs(&self) -> DiskCache {
+        DiskCache::of(self.cache, "recompilable")
+    }
+
+    /// The class path and the effective POM that Maven wrote.
+    fn read(
+        &self,
+        classpath: &Path,
+        effective: &Path,
+        dir: &str,
+    ) -> Result<(Vec<String>, Project), GateAbort> {
+        let home = home(&self.root, dir);
+        let missing = |what: &str| {
+            GateAbort::setup(
+                format!(
+                    "Maven ended well but wrote no {what} for module {} of package {}.",
+                    display_dir(dir),
+                    self.package
+                ),
+                "Look in the POM for a configuration that skips maven-dependency-plugin or maven-help-plugin.",
+            )
+        };
+        if !classpath.is_file() {
+            return Err(missing("class path"));
+        }
+        let project = xml::read_file(effective).and_then(|root| project::read(&root, &home));
+        let project = project.ok_or_else(|| missing("effective POM"))?;
+        Ok((read_paths(classpath), project))
+    }
+}
+
+/// What is remembered of a build that the JDK's compiler could have made.
+#[derive(Serialize, Deserialize)]
+struct Proof {
+    /// How; nothing when its classes were not Maven's.
+    recipe: Option<Recipe>,
+    /// How often in a row that was so.
+    refusals: u32,
+    /// The class files that this was seen of.
+    digest: String,
+}
+
+/// The compiler of the JDK that Maven's start script takes.
+fn javac(commands: &Commands<'_>) -> PathBuf {
+    match commands.variable("JAVA_HOME") {
+        Some(home) => PathBuf::from(home).join("bin/javac"),
+        None => commands.find("javac").unwrap_or_default(),
+    }
+}

@@ -1,0 +1,204 @@
+//! Which goals of Maven read no Java source: javac may compile a change of Java files without them.
+
+use super::super::xml::Node;
+use std::collections::BTreeSet;
+
+/// Goals that read no Java source and neither make nor change a class, each with the reason.
+const READ_NO_JAVA: [(&str, &str); 31] = [
+    ("resources:resources", "copies resources"),
+    ("resources:testResources", "copies resources"),
+    ("remote-resources:process", "copies resources out of jars"),
+    ("compiler:compile", "the compiler itself: javac is called as it was"),
+    ("compiler:testCompile", "the compiler itself: javac is called as it was"),
+    ("antrun:run", "copies files that are not Java: checked for each project"),
+    ("artifact:check-buildplan", "checks the versions of plugins"),
+    ("build-helper:add-resource", "adds a folder of resources"),
+    ("build-helper:add-source", "adds a folder: javac is not used if there are Java files in it"),
+    ("build-helper:add-test-resource", "adds a folder of resources"),
+    ("build-helper:add-test-source", "adds a folder: javac is not used if there are Java files in it"),
+    ("build-helper:maven-version", "sets a property"),
+    ("build-helper:parse-version", "sets properties from the version"),
+    ("build-helper:regex-properties", "sets properties"),
+    ("build-helper:regex-property", "sets a property"),
+    ("build-helper:reserve-network-port", "sets properties"),
+    ("build-helper:rootlocation", "sets a property"),
+    ("build-helper:timestamp-property", "sets a property"),
+    ("buildnumber:create", "sets properties from the version control"),
+    ("buildnumber:create-timestamp", "sets a property"),
+    ("bundle:manifest", "writes a manifest for the jar; one among the classes is refused by the proof"),
+    ("dependency:build-classpath", "ralph's own call"),
+    ("dependency:copy", "copies jars"),
+    ("dependency:copy-dependencies", "copies jars"),
+    ("dependency:properties", "sets properties"),
+    ("enforcer:enforce", "checks the JDK, Maven, dependencies and the POM"),
+    ("flatten:flatten", "writes a POM"),
+    ("git-commit-id:revision", "sets properties from git"),
+    ("help:effective-pom", "ralph's own call"),
+    ("jacoco:prepare-agent", "sets a property"),
+    ("properties:read-project-properties", "sets properties"),
+];
+/// Checks of sources and classes, which may fail the build, each with the property that switches it off.
+const CHECKS: [(&str, &str); 7] = [
+    ("animal-sniffer:check", "animal.sniffer.skip"),
+    ("apache-rat:check", "rat.skip"),
+    ("checkstyle:check", "checkstyle.skip"),
+    ("license:check", "license.skip"),
+    ("pmd:check", "pmd.skip"),
+    ("pmd:cpd-check", "cpd.skip"),
+    ("spotless:check", "spotless.check.skip"),
+];
+/// Phases that come after `test-compile`, or belong to another lifecycle.
+const LATER: [&str; 17] = [
+    "process-test-classes",
+    "test",
+    "prepare-package",
+    "package",
+    "pre-integration-test",
+    "integration-test",
+    "post-integration-test",
+    "verify",
+    "install",
+    "deploy",
+    "pre-site",
+    "site",
+    "post-site",
+    "site-deploy",
+    "pre-clean",
+    "clean",
+    "post-clean",
+];
+/// Elements of antrun's configuration that do nothing but copy.
+const COPYING: [&str; 7] = ["target", "tasks", "copy", "fileset", "include", "exclude", "mkdir"];
+
+/// True for a goal (`plugin:goal`) that reads no Java source in a build with these arguments; `plugins` are those
+/// of [`configured_otherwise`].
+pub(super) fn reads_no_java(goal: &str, arguments: &[String], plugins: &BTreeSet<String>) -> bool {
+    let plugin = goal.split(':').next().unwrap_or_default();
+    let known = |(name, _): &(&str, &str)| *name == goal;
+    let skipped = |(name, property): &(&str, &str)| *name == goal && is_set(property, arguments);
+    !plugins.contains(plugin) && (READ_NO_JAVA.iter().any(known) || CHECKS.iter().any(skipped))
+}
+
+/// True if the arguments set the property to true, and nothing else.
+fn is_set(property: &str, arguments: &[String]) -> bool {
+    let value = |argument: &&String| {
+        let (name, value) = argument.strip_prefix("-D")?.split_once('=').unwrap_or((&argument[2..], "true"));
+        (name == property).then(|| value.to_owned())
+    };
+    let values: Vec<String> = arguments.iter().filter_map(|argument| value(&argument)).collect();
+    !values.is_empty() && values.iter().all(|value| value == "true")
+}
+
+/// The plugins (short names) of an effective POM whose configuration belies the tables above: antrun that does more
+/// than copying files that are not Java, and a check that no argument can skip.
+pub(super) fn configured_otherwise(project: &Node) -> BTreeSet<String> {
+    let plugins = project.all(&["build", "plugins"]).iter();
+    let named = plugins.filter_map(|plugin| Some((short_name(plugin.text_at(&["artifactId"])?), plugin)));
+    let otherwise = named.filter(|(name, plugin)| {
+        let runs_more = |node: &Node| matches!(&node.name[..], "target" | "tasks") && !only_copies(node);
+        let never_skipped = |node: &Node| node.name.starts_with("skip") && node.text == "false";
+        let is_later = |node: &Node| node.text_at(&["phase"]).is_some_and(|phase| LATER.contains(&phase));
+        let executions = plugin.all(&["executions"]).iter().filter(|execution| !is_later(execution));
+        let mut parts = executions.chain(plugin.child("configuration"));
+        *name == "antrun" && parts.any(|part| part.any(&runs_more)) || plugin.any(&never_skipped)
+    });
+    otherwise.map(|(name, _)| name.to_owned()).collect()
+}
+
+/// True if an Ant target copies nothing but files that are named and are not Java.
+fn only_copies(target: &Node) -> bool {
+    let includes = |node: &Node| node.children.iter().any(|child| child.name == "include");
+    let forbidden = |node: &Node| {
+        let attribute = |(name, value): &(String, String)| match (&node.name[..], &name[..]) {
+            ("include", "name") | ("copy", "file") => is_not_java(value),
+            ("fileset" | "mkdir", "dir") | ("copy", "todir" | "tofile") | ("exclude", "name") => true,
+            (_, name) => name == "xmlns" || name == "combine.self",
+        };
+        !COPYING.contains(&&node.name[..])
+            || node.name == "fileset" && !includes(node)
+            || !node.attributes.iter().all(attribute)
+    };
+    !target.any(&forbidden)
+}
+
+/// `compiler` of `maven-compiler-plugin`, `jacoco` of `jacoco-maven-plugin`.
+pub(super) fn short_name(plugin: &str) -> &str {
+    let plugin = plugin.strip_prefix("maven-").unwrap_or(plugin);
+    let plugin = plugin.strip_suffix("-plugin").unwrap_or(plugin);
+    plugin.strip_suffix("-maven").unwrap_or(plugin)
+}
+
+/// True for a pattern of Maven's or Ant's that no Java file matches.
+pub(super) fn is_not_java(pattern: &str) -> bool {
+    let name = pattern.rsplit(['/', '\\']).next().unwrap_or_default();
+    let (stem, kind) = name.rsplit_once('.').unwrap_or(("", name));
+    !kind.is_empty() && !kind.contains(['*', '?']) && (kind != "java" || stem.is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{configured_otherwise, reads_no_java};
+    use crate::gate::java::xml;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn a_check_of_sources_counts_as_left_out_only_when_an_argument_skips_it() {
+        let none = BTreeSet::new();
+        let reads_none = |goal: &str, arguments: &[&str]| {
+            let arguments: Vec<String> = arguments.iter().map(|word| (*word).to_owned()).collect();
+            reads_no_java(goal, &arguments, &none)
+        };
+        for (goal, arguments, expected) in [
+            ("buildnumber:create", &[][..], true),
+            ("exec:java", &[], false),
+            ("aspectj:compile", &[], false),
+            ("resources:copy-resources", &[], false),
+            ("apache-rat:check", &[], false),
+            ("apache-rat:check", &["-Drat.skip"], true),
+            ("apache-rat:check", &["-Drat.skip=true", "-Dcheckstyle.skip"], true),
+            ("apache-rat:check", &["-Drat.skip", "-Drat.skip=false"], false),
+            ("apache-rat:check", &["-Drat.skipped", "-o"], false),
+            ("checkstyle:check", &["-Drat.skip"], false),
+        ] {
+            assert_eq!(reads_none(goal, arguments), expected, "{goal} {arguments:?}");
+        }
+        assert!(!reads_no_java("antrun:run", &[], &BTreeSet::from(["antrun".to_owned()])));
+    }
+
+    #[test]
+    fn ant_must_do_nothing_but_copy_files_that_are_named_and_a_check_must_be_one_that_can_be_skipped() {
+        let plugin = |name: &str, inside: &str| {
+            let text = format!(
+                "<project><build><plugins><plugin><artifactId>{name}</artifactId>{inside}</plugin></plugins></build></project>"
+            );
+            configured_otherwise(&xml::read(&text).unwrap()).into_iter().collect::<Vec<_>>().join(" ")
+        };
+        let ant = |tasks: &str| {
+            let target = format!("<configuration><target>{tasks}</target></configuration>");
+            plugin(
+                "maven-antrun-plugin",
+                &format!("<executions><execution>{target}</execution></executions>"),
+            )
+        };
+        let copied =
+            |include: &str| format!("<copy todir='/w/target/x'><fileset dir='/w'>{include}</fileset></copy>");
+        for (tasks, harmless) in [
+            (String::new(), true),
+            (copied("<include name='LICENSE.txt'/><include name='NOTICE.txt'/>"), true),
+            (copied("<include name='**/*.java'/>"), false),
+            (copied("<include name='**'/>"), false),
+            (copied(""), false),
+            ("<copy todir='/w' file='/w/A.java'/>".to_owned(), false),
+            ("<fileset dir='/w' includes='**/*.java'><include name='a.txt'/></fileset>".to_owned(), false),
+            ("<exec executable='sh'/>".to_owned(), false),
+            ("<copy todir='/w'><filterset refid='x'/></copy>".to_owned(), false),
+        ] {
+            assert_eq!(ant(&tasks), if harmless { "" } else { "antrun" }, "{tasks}");
+        }
+        assert_eq!(
+            plugin("apache-rat-plugin", "<configuration><skip>false</skip></configuration>"),
+            "apache-rat"
+        );
+        assert_eq!(plugin("apache-rat-plugin", "<configuration><skip>true</skip></configuration>"), "");
+    }
+}

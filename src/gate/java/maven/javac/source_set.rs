@@ -1,0 +1,132 @@
+//! One source set of a module, production code or tests: its folders, the arguments that Maven compiles it with,
+//! and which files are compiled.
+
+use super::super::compiling::Resource;
+use super::super::recipe::CompilerCall;
+use crate::gate::java::classes;
+use crate::sys::disk::read_beginning;
+use std::collections::BTreeSet;
+use std::fs::FileType;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// Files of one source set.
+const MAX_FILES: usize = 100_000;
+/// Bytes of one of them.
+const MAX_BYTES: u64 = 64 << 20;
+/// Services by which classes take part in compiling others.
+const COMPILER_SERVICES: [&str; 2] = [
+    "META-INF/services/javax.annotation.processing.Processor",
+    "META-INF/services/com.sun.source.util.Plugin",
+];
+
+/// Production code or tests.
+pub(super) struct SourceSet<'a> {
+    pub(super) call: &'a CompilerCall,
+    pub(super) sources: &'a Path,
+    pub(super) classes: &'a Path,
+    pub(super) resources: &'a [Resource],
+}
+
+impl SourceSet<'_> {
+    /// True if its sources lie in that folder and its arguments name its folder of classes.
+    pub(super) fn is_at(&self, folder: &Path) -> bool {
+        let [option, classes, ..] = &self.call.arguments[..] else { return false };
+        option == "-d" && Path::new(classes) == self.classes && self.sources == folder
+    }
+
+    /// True if its arguments name annotation processors or plugins of the compiler: they may be the module's own.
+    pub(super) fn names_processors(&self) -> bool {
+        let options = ["-processor", "--processor", "-Xplugin"];
+        self.call.arguments.iter().any(|word| options.iter().any(|start| word.starts_with(start)))
+    }
+
+    /// True if its own classes are annotation processors or plugins of the compiler.
+    pub(super) fn offers_processors(&self) -> bool {
+        COMPILER_SERVICES.iter().any(|service| self.classes.join(service).exists())
+    }
+
+    /// The value of an option.
+    pub(super) fn argument(&self, option: &str) -> Option<&str> {
+        let at = self.call.arguments.iter().position(|word| word == option)?;
+        self.call.arguments.get(at + 1).map(String::as_str)
+    }
+
+    /// The Java files that are compiled, by their path below the folder of sources: all, or those that Maven
+    /// picks of them; `None` if there may be others.
+    pub(super) fn files_to_compile(&self) -> Option<BTreeSet<PathBuf>> {
+        let roots = self.argument("-sourcepath").unwrap_or_default().split(':').map(Path::new);
+        for root in roots.filter(|root| !root.as_os_str().is_empty() && *root != self.sources) {
+            if !java_files(root).ok()?.is_empty() {
+                return None;
+            }
+        }
+        let there = java_files(self.sources).ok()?;
+        let java = match &self.call.chosen {
+            Some(chosen) => chosen.of(there)?,
+            None => there,
+        };
+        java.iter().all(|file| is_compiled_by_default(file)).then_some(java)
+    }
+
+    /// True for a file that Maven copied from a folder of resources.
+    pub(super) fn is_resource(&self, inside: &Path) -> bool {
+        let from = |resource: &Resource| {
+            let below = inside.strip_prefix(resource.target.trim_start_matches('/')).ok();
+            below.is_some_and(|below| Path::new(&resource.folder).join(below).is_file())
+        };
+        !is_java(inside) && !is_class(inside) && self.resources.iter().any(from)
+    }
+}
+
+/// True for a path of Java identifiers (or `package-info.java`), none of which Maven leaves out by default
+/// (plexus-utils' `AbstractScanner.DEFAULTEXCLUDES`: files of editors and of version control).
+fn is_compiled_by_default(file: &Path) -> bool {
+    const LEFT_OUT: [&str; 5] = ["CVS", "RCS", "SCCS", "BitKeeper", "ChangeSet"];
+    let name = |part: &str| {
+        let starts = part.starts_with(|c: char| c.is_alphabetic() || matches!(c, '_' | '$'));
+        starts && part.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '$'))
+    };
+    let stem = file.file_stem().and_then(|stem| stem.to_str());
+    let folders = file.parent().into_iter().flat_map(Path::iter);
+    stem.is_some_and(|stem| stem == "package-info" || name(stem))
+        && folders
+            .map(|part| part.to_str())
+            .all(|part| part.is_some_and(|part| name(part) && !LEFT_OUT.contains(&part)))
+}
+
+/// The Java files below a folder, by their path in it.
+pub(in super::super) fn java_files(folder: &Path) -> io::Result<BTreeSet<PathBuf>> {
+    Ok(files(folder)?.into_iter().filter(|file| is_java(file)).collect())
+}
+
+fn is_java(file: &Path) -> bool {
+    file.extension().is_some_and(|extension| extension == "java")
+}
+
+pub(super) fn is_class(file: &Path) -> bool {
+    file.extension().is_some_and(|extension| extension == "class")
+}
+
+pub(super) fn is_package_info(file: &Path) -> bool {
+    file.file_name().is_some_and(|name| name == "package-info.class")
+}
+
+/// The files below a folder, by their path in it; none if there is no such folder. Links are errors: their
+/// targets may change unseen.
+pub(super) fn files(folder: &Path) -> io::Result<BTreeSet<PathBuf>> {
+    let plain = |inside: &Path, kind: FileType| {
+        let why = || io::Error::other(format!("{} is not a regular file", folder.join(inside).display()));
+        if kind.is_file() { Ok(true) } else { Err(why()) }
+    };
+    let found = classes::files(folder, &plain)?;
+    if found.len() > MAX_FILES {
+        return Err(io::Error::other(format!("{} holds too many files", folder.display())));
+    }
+    Ok(found.into_iter().collect())
+}
+
+pub(super) fn read(file: &Path) -> io::Result<Vec<u8>> {
+    let whole = read_beginning(file, MAX_BYTES + 1)?.filter(|bytes| bytes.len() as u64 <= MAX_BYTES);
+    whole.ok_or_else(|| io::Error::other(format!("{} is too large, or not a regular file", file.display())))
+}

@@ -1,0 +1,108 @@
+//! How Maven called its compiler: what the log of a build says of it.
+//!
+//! An answer only where each side was compiled at most once, the production side exactly once; what
+//! the log does not say is not guessed.
+
+use super::chosen::Chosen;
+use super::goals::short_name;
+use serde::{Deserialize, Serialize};
+
+/// What makes Maven name its goals, and its compiler plugin the arguments, however quiet the rest is.
+pub(super) const LOGGERS: &str = "-Dorg.slf4j.simpleLogger.log.org.apache.maven.plugin.compiler=debug \
+    -Dorg.slf4j.simpleLogger.log.org.apache.maven.cli.event.ExecutionEventLogger=info";
+
+const MAIN: &str = "compiler:compile";
+const TESTS: &str = "compiler:testCompile";
+/// The calls of the compiler in one build of a module.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Recipe {
+    /// The goals that ran, `plugin:goal` each, in order.
+    pub(super) goals: Vec<String>,
+    /// The one for the production side.
+    pub(super) main: CompilerCall,
+    /// The one for the tests; nothing where there were none.
+    pub(super) tests: Option<CompilerCall>,
+}
+
+/// One call of the compiler.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct CompilerCall {
+    /// Its arguments, without the source files.
+    pub(super) arguments: Vec<String>,
+    /// Which source files it is for, where that is not all that there are.
+    pub(super) chosen: Option<Chosen>,
+}
+
+/// Reads the log of a call that ended well.
+pub(super) fn read(log: &str) -> Option<Recipe> {
+    let mut goals: Vec<String> = Vec::new();
+    let (mut main, mut tests) = (None, None);
+    for line in log.lines() {
+        if let Some(goal) = goal(line) {
+            goals.push(goal);
+        } else if let Some(arguments) = line.strip_prefix("[DEBUG] ").filter(|rest| rest.starts_with("-d ")) {
+            let side = match goals.last()?.as_str() {
+                MAIN => &mut main,
+                TESTS => &mut tests,
+                _ => return None,
+            };
+            let arguments = arguments.split(' ').filter(|word| !word.is_empty()).map(str::to_owned).collect();
+            if side.replace(CompilerCall { arguments, chosen: None }).is_some() {
+                return None;
+            }
+        }
+    }
+    let times = |name: &str| goals.iter().filter(|goal| *goal == name).count();
+    let once = times(MAIN) == 1 && times(TESTS) == 1;
+    main.filter(|_| once).map(|main| Recipe { goals, main, tests })
+}
+
+/// `[INFO] --- maven-compiler-plugin:3.14.0:compile (default-compile) @ x ---`; Maven 3.9 writes `compiler`.
+fn goal(line: &str) -> Option<String> {
+    let told = line.strip_prefix("[INFO] --- ")?.split(' ').next()?;
+    let mut parts = told.split(':');
+    let (plugin, _version, goal) = (parts.next()?, parts.next()?, parts.next()?);
+    let plugin = short_name(plugin);
+    Some(format!("{plugin}:{goal}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::read;
+
+    const PLAIN: &str = "\
+[INFO] --- maven-resources-plugin:3.3.1:resources (default-resources) @ p ---
+[INFO] --- compiler:3.14.0:compile (default-compile) @ p ---
+[DEBUG] Command line options:
+[DEBUG] -d /w/target/classes -classpath /w/target/classes:/m/a.jar: -g --release 8
+[INFO] --- jacoco-maven-plugin:0.8.12:prepare-agent (default) @ p ---
+[INFO] --- maven-compiler-plugin:3.14.0:testCompile (default-testCompile) @ p ---
+[DEBUG] -d /w/target/test-classes -g";
+
+    #[test]
+    fn each_side_is_read_from_the_line_of_its_goal() {
+        let recipe = read(PLAIN).unwrap();
+        assert_eq!(
+            recipe.goals,
+            ["resources:resources", "compiler:compile", "jacoco:prepare-agent", "compiler:testCompile"]
+        );
+        assert_eq!(recipe.main.arguments[..2], ["-d", "/w/target/classes"]);
+        assert_eq!(recipe.tests.as_ref().unwrap().arguments, ["-d", "/w/target/test-classes", "-g"]);
+    }
+
+    #[test]
+    fn what_is_not_said_once_is_nothing() {
+        let untested = PLAIN.replace("[DEBUG] -d /w/target/test-classes -g", "[INFO] No sources to compile");
+        assert_eq!(read(&untested).unwrap().tests, None);
+        for broken in [
+            String::new(),
+            format!("{PLAIN}\n{PLAIN}"),
+            PLAIN.replace("[DEBUG] -d /w/target/classes", "[DEBUG] "),
+            PLAIN.replace("compile (default-compile)", "other (default-compile)"),
+            format!("{PLAIN}\n[DEBUG] -d /w/target/test-classes -g"),
+            format!("[DEBUG] -d /elsewhere\n{PLAIN}"),
+        ] {
+            assert_eq!(read(&broken), None, "{broken}");
+        }
+    }
+}

@@ -1,0 +1,277 @@
+//! Why a call of Maven failed, read from what it printed.
+//!
+//! What is not known is an error, never a pass and never the family's fault.
+
+use crate::gate::GateAbort;
+use crate::source::text;
+use std::path::Path;
+
+/// The compiler's messages that become reasons.
+const MESSAGES: usize = 5;
+
+/// What went wrong.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Trouble {
+    /// The module does not compile; the compiler's first messages, paths relative to the package.
+    Compile(Vec<String>),
+    /// Something could not be had from a repository.
+    Unresolved(String),
+    /// The network or the disk gave up: whoever changed what, it may pass by itself.
+    Passing(String),
+    /// The POM cannot be read or makes no sense.
+    Pom(String),
+    /// Wrong arguments, no JDK, a JDK that is too old.
+    Tool(String),
+    /// Anything else.
+    Other(String),
+}
+
+/// Words of Maven for what a repository did not give (Maven 3.6 to 3.9).
+const UNRESOLVED: [&str; 9] = [
+    "Could not resolve dependencies",
+    "DependencyResolutionException",
+    "PluginResolutionException",
+    "Non-resolvable parent POM",
+    "Non-resolvable import POM",
+    "Could not transfer artifact",
+    "Could not find artifact",
+    "PluginVersionResolutionException",
+    "Failed to collect dependencies",
+];
+/// Words of the JVM and of Maven for a network or a disk that gave up.
+pub(crate) const PASSING: [&str; 8] = [
+    "No space left on device",
+    "Unknown host",
+    "UnknownHostException",
+    "Temporary failure in name resolution",
+    "Connection refused",
+    "Connection reset",
+    "Network is unreachable",
+    "connect timed out",
+];
+const POM: [&str; 5] = [
+    "Non-readable POM",
+    "Malformed POM",
+    "The build could not read",
+    "ProjectBuildingException",
+    "DuplicateProjectException",
+];
+const TOOL: [&str; 8] = [
+    "No compiler is provided in this environment",
+    "Unable to parse command line options",
+    "Unrecognized option",
+    "JAVA_HOME",
+    "error: release version",
+    "invalid target release",
+    "invalid source release",
+    "Unable to parse maven.config",
+];
+
+/// True when a call without the network failed for want of it (Maven 3.6 to 3.9), before any test or mutant
+/// ran: those are not given a second chance.
+pub(super) fn lacks_network(output: &str) -> bool {
+    let has = |word: &&str| output.contains(word);
+    let began = ["COMPILATION ERROR", "Tests run:", " PIT >> "].iter().any(has);
+    !began && (output.contains(" in offline mode") || UNRESOLVED.iter().any(has))
+}
+
+/// Reads the output of a call that failed.
+pub(super) fn read(output: &str, root: &Path) -> Trouble {
+    let has = |all: &[&str]| all.iter().any(|word| output.contains(word));
+    let first = || first_error(output, root);
+    if has(&TOOL) && !output.contains("COMPILATION ERROR") || output.contains(TOOL[0]) {
+        Trouble::Tool(first())
+    } else if output.contains("COMPILATION ERROR") {
+        Trouble::Compile(compiler_messages(output, root))
+    } else if has(&PASSING) {
+        Trouble::Passing(first())
+    } else if has(&UNRESOLVED) {
+        Trouble::Unresolved(first())
+    } else if has(&POM) {
+        Trouble::Pom(first())
+    } else {
+        Trouble::Other(first())
+    }
+}
+
+impl Trouble {
+    /// The words of Maven, as one sentence.
+    pub(crate) fn sentence(&self) -> String {
+        let text = match self {
+            Self::Compile(messages) => messages.first().map_or("it does not compile", String::as_str),
+            Self::Unresolved(text)
+            | Self::Passing(text)
+            | Self::Pom(text)
+            | Self::Tool(text)
+            | Self::Other(text) => text,
+        };
+        format!("{}.", text.trim_end_matches('.'))
+    }
+
+    /// What it means for a module.
+    pub(crate) fn abort(self, package: &str, dir: &str, build_changed: bool) -> GateAbort {
+        let module = format!("Module {} of package {package}", super::display_dir(dir));
+        let text = self.sentence();
+        match self {
+            Self::Compile(messages) => {
+                let mut reasons = vec![format!("{module} does not compile.")];
+                reasons.extend(messages);
+                GateAbort::Fail { reasons }
+            }
+            Self::Unresolved(_) | Self::Pom(_) | Self::Other(_) if build_changed => {
+                GateAbort::fail(format!("{module} does not build after a build file was changed: {text}"))
+            }
+            Self::Unresolved(_) => GateAbort::passing(
+                format!("{module} lacks dependencies or plugins: {text}"),
+                "Check the network and the repositories in Maven's settings.",
+            ),
+            Self::Passing(_) => GateAbort::passing(
+                format!("{module} could not be built: {text}"),
+                "Check the network and the space on the disk.",
+            ),
+            Self::Pom(_) => GateAbort::setup(
+                format!("{module} has a POM that Maven cannot use: {text}"),
+                "Correct the POM; run mvn test-compile by hand to see all messages.",
+            ),
+            Self::Tool(_) => GateAbort::setup(
+                format!("Maven cannot build module {} of package {package}: {text}", super::display_dir(dir)),
+                "Install a JDK that fits the project and set JAVA_HOME; check gates.<NAME>.maven_args.",
+            ),
+            Self::Other(_) => GateAbort::setup(
+                format!("{module} does not build: {text}"),
+                "Run mvn test-compile by hand; flags that the build needs belong into gates.<NAME>.maven_args.",
+            ),
+        }
+    }
+}
+
+/// The first `[ERROR]` line that says something.
+fn first_error(output: &str, root: &Path) -> String {
+    let mut errors = output.lines().filter_map(|line| {
+        let line = text::line(line, 2_000);
+        let at =
+            ["[ERROR] ", "[FATAL] "].iter().find_map(|mark| line.strip_prefix(mark).map(str::to_owned))?;
+        Some(at.trim_start_matches("[ERROR] ").to_owned())
+    });
+    let told = errors.find(|text| text.len() > 3 && !text.starts_with("Some problems were encountered"));
+    let text =
+        told.or_else(|| output.lines().map(|line| text::line(line, 500)).find(|line| says_something(line)));
+    let text = text.unwrap_or_else(|| "it printed nothing".to_owned());
+    text::line(&relative(&text, root).replace("-> [Help 1]", ""), 400)
+}
+
+/// True for a line that is no part of what Maven tells of its goals.
+fn says_something(line: &str) -> bool {
+    !line.is_empty() && ["[INFO]", "[DEBUG]"].iter().all(|mark| !line.starts_with(mark))
+}
+
+/// The lines after `COMPILATION ERROR`, up to the end of their block.
+fn compiler_messages(output: &str, root: &Path) -> Vec<String> {
+    let mut messages: Vec<String> = Vec::new();
+    let block = output.lines().skip_while(|line| !line.contains("COMPILATION ERROR")).skip(1);
+    for line in block {
+        let line = text::line(line, 1_000);
+        if let Some(text) = line.strip_prefix("[ERROR] ") {
+            if text.starts_with("Failed to execute goal") {
+                break;
+            }
+            let text = text::line(&relative(text, root), 400);
+            if !messages.contains(&text) {
+                messages.push(text);
+            }
+        }
+        if messages.len() == MESSAGES {
+            break;
+        }
+    }
+    if messages.is_empty() {
+        messages.push("The compiler gave no message.".to_owned());
+    }
+    messages
+}
+
+fn relative(text: &str, root: &Path) -> String {
+    text.replace(&format!("{}/", root.display()), "")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Trouble, lacks_network, read};
+    use crate::gate::GateAbort;
+    use std::path::Path;
+
+    fn trouble(output: &str) -> Trouble {
+        read(output, Path::new("/w/p"))
+    }
+
+    #[test]
+    fn the_compilers_first_messages_are_told_with_relative_paths() {
+        let output = "[ERROR] COMPILATION ERROR : \n[ERROR] /w/p/src/main/java/Foo.java:[4,1] illegal start\u{1b}[0m of type\n\
+            [INFO] 1 error\n[ERROR] Failed to execute goal x: Compilation failure\n[ERROR] /w/p/src/main/java/Foo.java:[4,1] again";
+        let expected = vec!["src/main/java/Foo.java:[4,1] illegal start of type".to_owned()];
+        assert_eq!(trouble(output), Trouble::Compile(expected));
+    }
+
+    #[test]
+    fn the_network_is_asked_for_only_before_anything_ran() {
+        let lacking = "[ERROR] Plugin x or one of its dependencies could not be resolved: Cannot access central \
+            (https://repo.maven.apache.org/maven2) in offline mode and the artifact x has not been downloaded";
+        assert!(lacks_network(lacking));
+        assert!(!lacks_network("[ERROR] COMPILATION ERROR :"));
+        assert!(
+            !lacks_network(&format!("Tests run: 1, Failures: 1\n{lacking}")),
+            "a red test has no second chance"
+        );
+    }
+
+    #[test]
+    fn each_text_of_maven_has_its_outcome() {
+        let table = [
+            (
+                "[ERROR] Failed to execute goal on project p5: Could not resolve dependencies for project x: Could not find artifact y -> [Help 1]",
+                "transient",
+                "fail",
+            ),
+            (
+                "[ERROR] Plugin org.x:y or one of its dependencies could not be resolved: [Help 1] http://x/PluginResolutionException",
+                "transient",
+                "fail",
+            ),
+            (
+                "[ERROR] [ERROR] Some problems were encountered while processing the POMs:\n[FATAL] Non-readable POM /w/p/pom.xml: no more data",
+                "setup",
+                "fail",
+            ),
+            ("Unable to parse command line options: Unrecognized option: --bogus", "setup", "setup"),
+            (
+                "[ERROR] COMPILATION ERROR :\n[ERROR] No compiler is provided in this environment. Perhaps you are running on a JRE rather than a JDK?",
+                "setup",
+                "setup",
+            ),
+            (
+                "[ERROR] Failed to execute goal c: Fatal error compiling: error: release version 99 not supported -> [Help 1]",
+                "setup",
+                "setup",
+            ),
+            ("[ERROR] Failed to execute goal checkstyle: You have 1 violation -> [Help 1]", "setup", "fail"),
+            (
+                "[ERROR] Could not resolve dependencies: Could not transfer artifact x: repo.maven.apache.org: Unknown host -> [Help 1]",
+                "transient",
+                "transient",
+            ),
+            ("[ERROR] Failed to execute goal x: No space left on device", "transient", "transient"),
+            ("", "setup", "fail"),
+        ];
+        for (output, plain, changed) in table {
+            for (expected, build_changed) in [(plain, false), (changed, true)] {
+                let abort = trouble(output).abort("p", "", build_changed);
+                let kind = match &abort {
+                    GateAbort::Fail { .. } => "fail",
+                    GateAbort::Error { transient: true, .. } => "transient",
+                    GateAbort::Error { .. } => "setup",
+                };
+                assert_eq!(kind, expected, "{abort:?}");
+            }
+        }
+    }
+}

@@ -1,0 +1,199 @@
+//! `engine: maven`: the POM's own pitest-maven plugin, with every check that its traps ask for
+//! .
+//!
+//! No report of an earlier run can count: all are removed first, and exactly one must be there
+//! afterwards; a build that succeeds without a report is no verdict.
+
+use super::context::{ModuleContext, blame};
+use super::pit::{RedTest, read_report};
+use super::report::{Mode, Owners, Parsed};
+use crate::gate::GateAbort;
+use crate::gate::commands::{Call, disk, fresh_folder};
+use crate::gate::verdict::ModuleResult;
+use crate::source::text;
+use std::path::{Path, PathBuf};
+
+const GOAL: &str = "org.pitest:pitest-maven:mutationCoverage";
+const SNIPPET: &str = "Add to build/plugins of the POM: <plugin><groupId>org.pitest</groupId><artifactId>pitest-maven</artifactId><version>1.25.9</version><dependencies><dependency><groupId>org.pitest</groupId><artifactId>pitest-junit5-plugin</artifactId><version>1.2.3</version></dependency></dependencies></plugin>, or use engine: direct.";
+
+/// Runs the goal and reads its report.
+pub(crate) fn measure(place: &ModuleContext<'_>, result: &mut ModuleResult) -> Result<Parsed, GateAbort> {
+    let label = place.label();
+    if !place.built.project.declares_pitest {
+        return Err(GateAbort::setup(format!("The POM of {label} does not declare pitest-maven."), SNIPPET));
+    }
+    place.test_classes()?;
+    let owners = place.owners();
+    let parsed = run(place, &owners, result, false)?;
+    let errors: u64 = parsed.classes.values().map(|counted| counted.tally.errors).sum();
+    if errors == 0 {
+        return Ok(parsed);
+    }
+    result.remarks.push(format!(
+        "Some mutants of {label} ended in an error of the JVM; the run was repeated with one JVM each."
+    ));
+    run(place, &owners, result, true)
+}
+
+fn run(
+    place: &ModuleContext<'_>,
+    owners: &Owners,
+    result: &mut ModuleResult,
+    alone: bool,
+) -> Result<Parsed, GateAbort> {
+    let label = place.label();
+    for stale in reports(&place.home) {
+        fs_err::remove_file(&stale).map_err(|error| disk(&error))?;
+    }
+    (place.context.ports.progress)(&format!("Running pitest-maven in {label}"));
+    let name = if alone { "pitest-alone" } else { "pitest" };
+    let arguments = arguments(owners, place.context.threads, alone);
+    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let call = place.maven.goals(place.context.commands, name, &place.module.dir, &arguments)?;
+    if call.output.contains("Skipping project because") {
+        return Err(GateAbort::setup(
+            format!("pitest-maven skipped module {label}."),
+            "Remove <skip> and skipPitest from the POM, or use engine: direct.",
+        ));
+    }
+    if call.output.contains("No mutations found.") || call.output.contains("as no mutations found") {
+        return Ok(Parsed::default());
+    }
+    if !call.end.is_success() && !is_threshold(&call) {
+        return Err(red_or_trouble(place, &call));
+    }
+    let found = reports(&place.home);
+    let [report] = found.as_slice() else {
+        return Err(GateAbort::setup(
+            format!("pitest-maven left {} reports in {label} where one was due.", found.len()),
+            "Remove <reportsDirectory>, <timestampedReports> and a textual <outputFormats> from the POM, or use engine: direct.",
+        ));
+    };
+    let parsed = read_report(report, owners, &|_, _, _| false, Mode::Full).map_err(|why| {
+        GateAbort::setup(
+            format!("The report of pitest-maven in {label} gives no verdict: {why}."),
+            "Look at the log in the gate's folder.",
+        )
+    })?;
+    if let Some(folder) = report.parent().filter(|folder| folder.join("index.html").is_file()) {
+        let kept = place.folder("report");
+        fresh_folder(&kept)?;
+        copy(folder, &kept, 0).map_err(|error| disk(&error))?;
+        result.reports = vec![kept.join("index.html").display().to_string()];
+    }
+    Ok(parsed)
+}
+
+/// The goal's own thresholds failed the build, after its report was written (a POM's wins over `-D`).
+fn is_threshold(call: &Call) -> bool {
+    let told =
+        call.output.lines().filter(|line| line.contains("Failed to execute goal org.pitest:pitest-maven"));
+    told.into_iter()
+        .any(|line| line.contains(" below threshold of ") || line.contains(" surviving mutants, but only "))
+}
+
+/// Copies the regular files of a report.
+fn copy(from: &Path, to: &Path, depth: usize) -> std::io::Result<()> {
+    for entry in fs_err::read_dir(from)? {
+        let entry = entry?;
+        let kind = entry.file_type()?;
+        let target = to.join(entry.file_name());
+        if kind.is_dir() && depth < 4 {
+            fs_err::create_dir_all(&target)?;
+            copy(&entry.path(), &target, depth + 1)?;
+        } else if kind.is_file() {
+            fs_err::copy(entry.path(), target)?;
+        }
+    }
+    Ok(())
+}
+
+fn arguments(owners: &Owners, threads: usize, alone: bool) -> Vec<String> {
+    let classes: Vec<String> =
+        owners.keys().flat_map(|class| [class.clone(), format!("{class}$*")]).collect();
+    let mut arguments = vec![
+        "-Dverbosity=NO_SPINNER".to_owned(),
+        "test-compile".to_owned(),
+        GOAL.to_owned(),
+        format!("-DtargetClasses={}", classes.join(",")),
+        "-DoutputFormats=XML,HTML".to_owned(),
+        "-DtimestampedReports=false".to_owned(),
+        "-DfailWhenNoMutations=false".to_owned(),
+        "-DskipPitest=false".to_owned(),
+        "-DmutationThreshold=0".to_owned(),
+        "-DcoverageThreshold=0".to_owned(),
+        "-DtestStrengthThreshold=0".to_owned(),
+        "-DtimeoutConstant=4000".to_owned(),
+        "-Dmutators=DEFAULTS".to_owned(),
+        "-DexcludedClasses=ralph.no.such.Class".to_owned(),
+        "-DextraFeatures=-CLASSLIMIT".to_owned(),
+        format!("-Dthreads={}", threads.max(1)),
+    ];
+    if alone {
+        arguments.push("-DmutationUnitSize=1".to_owned());
+    }
+    arguments
+}
+
+/// A red test without mutation is the family's fault, or forbids a verdict: the goal cannot leave it out.
+fn red_or_trouble(place: &ModuleContext<'_>, call: &Call) -> GateAbort {
+    let red: Vec<RedTest> = call
+        .output
+        .lines()
+        .filter_map(|line| {
+            let (_, rest) = line.split_once("Description [testClass=")?;
+            let (class, name) = rest.split_once(", name=")?;
+            let outer = class.split('$').next().unwrap_or(class);
+            Some(RedTest {
+                class: text::line(outer, 300),
+                name: text::line(&format!("{class} {}", name.trim_end_matches(']')), 300),
+            })
+        })
+        .collect();
+    if call.output.contains("did not pass without mutation") {
+        if let Err(abort) = blame(&place.answerable(), &red) {
+            return abort;
+        }
+        return GateAbort::setup(
+            format!(
+                "Tests of {} that have nothing to do with the changed classes fail, and pitest-maven does not run beside them: {}.",
+                place.label(),
+                text::names(red.iter().map(|test| test.name.as_str()), 5)
+            ),
+            "Fix these tests, or use engine: direct, which leaves them out.",
+        );
+    }
+    match place.maven.trouble(call) {
+        Some(trouble) => {
+            trouble.abort(&place.context.package.name, &place.module.dir, place.module.build_changed)
+        }
+        None => GateAbort::setup(
+            format!("pitest-maven failed in {}.", place.label()),
+            "Look at the log in the gate's folder.",
+        ),
+    }
+}
+
+/// Every `mutations.xml` below a module.
+fn reports(home: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    let mut open = vec![(home.to_owned(), 0)];
+    while let Some((folder, depth)) = open.pop() {
+        let Ok(entries) = fs_err::read_dir(&folder) else {
+            continue;
+        };
+        for entry in entries.flatten() {
+            let Ok(kind) = entry.file_type() else {
+                continue;
+            };
+            if kind.is_dir() && depth < 12 && entry.file_name() != ".git" {
+                open.push((entry.path(), depth + 1));
+            } else if !kind.is_dir() && entry.file_name() == "mutations.xml" {
+                found.push(entry.path());
+            }
+        }
+    }
+    let is_source = |file: &PathBuf| file.strip_prefix(home).is_ok_and(|inside| inside.starts_with("src"));
+    found.retain(|file| !is_source(file));
+    found
+}

@@ -1,0 +1,30 @@
+//! Java modules: built by Maven (or javac in its place), measured by PIT.
+
+mod base;
+mod base_score;
+mod changed_tests;
+pub mod class_file;
+mod class_scores;
+mod classes;
+mod context;
+mod jvm;
+mod listing;
+mod maven;
+mod maven_engine;
+mod measure;
+mod module;
+mod pit;
+mod pit_session;
+mod pom_entry;
+mod reach;
+mod report;
+mod run;
+mod scope;
+mod surefire;
+mod test_classes;
+mod tiers;
+mod xml;
+
+pub use maven::{PomLinks, pom_links};
+pub use pom_entry::{PitEntry, PitSetting, PomPit, pom_pit};
+pub(super) use run::run_mutation;

@@ -1,0 +1,220 @@
+//! One module, judged: build, run, second looks.
+//!
+//! A module whose tests did not compile, whose targets made no class files or whose report is
+//! not whole has no score; a red or deadly test is the family's fault only when it is a target's own or the
+//! family changed it.
+
+use super::base::{Base, base};
+use super::changed_tests;
+use super::context::{ModuleContext, PackageContext, home};
+use super::maven::{BuildError, BuildKind, Built, Maven, Trouble, display_dir};
+use super::maven_engine;
+use crate::config::{self, GateEngine};
+use crate::gate::Build;
+use crate::gate::GateAbort;
+use crate::gate::scope::{BuildTool, Module, Target};
+use crate::gate::verdict::ModuleResult;
+use crate::mutation::TracePhase;
+use crate::source::text;
+use crate::sys::clock::Stopwatch;
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
+
+/// Bytes that are read of a source file.
+const MAX_SOURCE: u64 = 4 << 20;
+
+/// Judges a module.
+pub(crate) fn judge(context: &PackageContext<'_>, module: &Module) -> ModuleResult {
+    let mut result = ModuleResult::default();
+    if let Err(abort) = steps(context, module, &mut result) {
+        if matches!(abort, GateAbort::Fail { .. }) {
+            result.failing.extend(module.targets.iter().map(Target::full_path));
+        }
+        result.aborts.push(abort);
+    }
+    result
+}
+
+fn steps(context: &PackageContext<'_>, module: &Module, result: &mut ModuleResult) -> Result<(), GateAbort> {
+    let name = format!("{}/{}", context.package.name, display_dir(&module.dir));
+    if module.tool == BuildTool::Gradle {
+        return Err(GateAbort::setup(
+            format!("Module {name} is built by Gradle, which this gate cannot measure."),
+            "Configure gates.<NAME>.run with the command that judges it.",
+        ));
+    }
+    clean(context, module)?;
+    let maven = context.maven(&context.package.root)?;
+    (context.ports.progress)(&format!("Compiling {name}"));
+    let (built, build) = compile(context, module, &maven, result)?;
+    let judged = score(context, module, &maven, &built, result);
+    if !build.stands() {
+        return Err(GateAbort::passing(
+            format!("Class files of {name} were changed while they were judged."),
+            "See that nothing else builds or writes in this package meanwhile, then run the gate again.",
+        ));
+    }
+    judged
+}
+
+/// Compiles the module, unless its outputs stand there already.
+fn compile(
+    context: &PackageContext<'_>,
+    module: &Module,
+    maven: &Maven<'_>,
+    result: &mut ModuleResult,
+) -> Result<(Built, Build), GateAbort> {
+    let watch = Stopwatch::start();
+    let checkouts = context.ports.checkouts;
+    let built = maven.build(context.commands, &module.dir, checkouts);
+    let (name, note) = built.as_ref().map_or(("compile", ""), |(_, how)| how.told());
+    result.trace.phases.push(TracePhase {
+        module: format!("{}/{}", context.package.name, display_dir(&module.dir)),
+        name: name.to_owned(),
+        millis: watch.millis(),
+        note: note.to_owned(),
+    });
+    let (built, how) = match built {
+        Ok(done) => done,
+        Err(BuildError::Abort(abort)) => return Err(abort),
+        Err(BuildError::Trouble(trouble)) => return Err(unbuilt(context, module, trouble)),
+    };
+    let folders = built.class_folders().into_iter().map(Path::to_owned).collect();
+    let build = Build::of(built.key.clone(), folders, how == BuildKind::Recompiled)?;
+    checkouts.built(&build);
+    Ok((built, build))
+}
+
+/// Whose fault it is that a module does not compile: in a clean checkout also that of files which git does
+/// not hold, and then what was there before the family's work does not compile there either.
+fn unbuilt(context: &PackageContext<'_>, module: &Module, trouble: Trouble) -> GateAbort {
+    let clean = context.settings.place == config::Place::Clean;
+    let abort = trouble.abort(&context.package.name, &module.dir, module.build_changed);
+    let in_place = format!(
+        "If the build needs files that git does not hold, name them under gates.{0}.keep, or set gates.{0}.where: in-place.",
+        context.request.name
+    );
+    match abort {
+        GateAbort::Error { why, hint, transient: false } if clean => {
+            GateAbort::Error { why, hint: format!("{hint} {in_place}"), transient: false }
+        }
+        GateAbort::Fail { reasons } if clean => match base_builds(context, module) {
+            Ok(true) => GateAbort::Fail { reasons },
+            Ok(false) => GateAbort::setup(
+                format!(
+                    "{} In a clean checkout the commit before the task's first attempt does not build either.",
+                    text::line(&reasons.join(" "), 1_500)
+                ),
+                in_place,
+            ),
+            Err(abort) => abort,
+        },
+        abort => abort,
+    }
+}
+
+/// True when the module compiled before the family's first attempt, or was not there.
+fn base_builds(context: &PackageContext<'_>, module: &Module) -> Result<bool, GateAbort> {
+    match base(context, &module.dir)? {
+        Base::Absent | Base::Built(_) => Ok(true),
+        Base::Broken => Ok(false),
+        Base::Unreachable(why) => Err(GateAbort::setup(
+            format!(
+                "The state before the task could not be checked out, so nobody knows whether it compiled: {why}"
+            ),
+            "Fix this, or set gates.<NAME>.where: in-place.",
+        )),
+    }
+}
+
+/// Targets to their scores; tests alone where there is nothing to mutate.
+fn score(
+    context: &PackageContext<'_>,
+    module: &Module,
+    maven: &Maven<'_>,
+    built: &Built,
+    result: &mut ModuleResult,
+) -> Result<(), GateAbort> {
+    let name = format!("{}/{}", context.package.name, display_dir(&module.dir));
+    if !module.targets.is_empty() {
+        let place =
+            ModuleContext { context, module, maven, built, home: home(&context.package.root, &module.dir) };
+        place.check_classes()?;
+        let parsed = match context.settings.engine {
+            GateEngine::Maven => maven_engine::measure(&place, result)?,
+            GateEngine::Direct | GateEngine::Command(_) => place.measure(result)?,
+        };
+        let empty = result.take(&module.targets, &parsed);
+        result.tell_sources(&place.sources());
+        if parsed.is_bare {
+            result.nothing.extend(empty.iter().map(|target| target.without_mutants()));
+        } else {
+            place.second_look(&empty, result)?;
+        }
+    }
+    if result.judged.is_empty() && result.aborts.is_empty() {
+        (context.ports.progress)(&format!("Running the changed tests of {name}"));
+        changed_tests::pass(context, module, maven)?;
+    }
+    Ok(())
+}
+
+/// Target files, and the tests that judge them, must be as committed.
+fn clean(context: &PackageContext<'_>, module: &Module) -> Result<(), GateAbort> {
+    let dirt: BTreeSet<String> = context.package.dirt.iter().map(crate::source::RepoPath::to_text).collect();
+    let judged = module
+        .targets
+        .iter()
+        .flat_map(|target| std::iter::once(target.path.to_text()).chain(target.tests.iter().cloned()));
+    let dirty: BTreeSet<String> = judged.filter(|path| dirt.contains(path)).collect();
+    if dirty.is_empty() {
+        return Ok(());
+    }
+    Err(GateAbort::setup(
+        format!(
+            "Files of package {} that are to be judged differ from HEAD: {}.",
+            context.package.name,
+            text::names(dirty.iter().map(String::as_str), 5)
+        ),
+        "Commit or undo these changes, then run the gate again.",
+    ))
+}
+
+impl ModuleContext<'_> {
+    /// Each target must have a class file.
+    fn check_classes(&self) -> Result<(), GateAbort> {
+        let classes = PathBuf::from(&self.built.project.classes);
+        let file = |target: &&Target| classes.join(format!("{}.class", target.class.replace('.', "/")));
+        let missing: Vec<&str> = self
+            .module
+            .targets
+            .iter()
+            .filter(|target| !file(target).is_file())
+            .map(|target| target.class.as_str())
+            .collect();
+        if missing.is_empty() {
+            return Ok(());
+        }
+        self.fault(
+            format!(
+                "The build of module {} makes no class file for {}.",
+                self.label(),
+                text::names(missing, 5)
+            ),
+            "Look in the POM for other source folders or excluded sources.",
+        )
+    }
+
+    /// The lines of the targets' source files, by `<package>/<path>`.
+    fn sources(&self) -> BTreeMap<String, Vec<String>> {
+        let read = |target: &Target| {
+            let file = fs_err::File::open(self.context.package.root.join(target.path.to_text())).ok()?;
+            let mut bytes = Vec::new();
+            file.take(MAX_SOURCE).read_to_end(&mut bytes).ok()?;
+            let lines = String::from_utf8_lossy(&bytes).lines().map(|line| text::line(line, 160)).collect();
+            Some((target.full_path(), lines))
+        };
+        self.module.targets.iter().filter_map(read).collect()
+    }
+}

@@ -1,0 +1,210 @@
+//! Ralph's own plugin for PIT, compiled once for each version of PIT.
+//!
+//! A folder of compiled classes is whole or not there; a name that could break a line of its input
+//! is refused; what it wrote is read bounded, and a line that cannot be read tells nothing.
+
+use super::super::report::MutantId;
+use crate::gate::GateAbort;
+use crate::gate::commands::{Commands, disk, fresh_folder, make_folder};
+use crate::source::text;
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
+
+const SOURCE: &str = include_str!("../../../../templates/pit/RalphPlugin.java");
+/// What `META-INF/services` must say, by interface.
+const SERVICES: [(&str, &str); 3] = [
+    ("org.pitest.mutationtest.build.MutationInterceptorFactory", "ralph.pit.RalphPlugin$KeepFactory"),
+    ("org.pitest.mutationtest.build.ProjectMutationInterceptorFactory", "ralph.pit.RalphPlugin$CountFactory"),
+    ("org.pitest.mutationtest.MutationResultListenerFactory", "ralph.pit.RalphPlugin$TestsFactory"),
+];
+/// The file that the plugin writes beside the report.
+pub(super) const REACHING: &str = "reaching-tests.tsv";
+/// How the line begins on which it says how many mutants will be run.
+pub(super) const TOTAL: &str = "ralph: mutants ";
+/// Bytes that are read of what the plugin wrote.
+const MAX_BYTES: u64 = 64 << 20;
+
+/// The folder of the compiled plugin; compiles it when it is not there yet.
+pub(super) fn classes(
+    commands: &Commands<'_>,
+    java: &Path,
+    pit: &[String],
+    cache: &Path,
+) -> Result<PathBuf, GateAbort> {
+    let folder = cache.join(format!("pit-plugin-{}", key(java, pit)));
+    if SERVICES.iter().all(|(_, class)| class_file(&folder, class).is_file()) {
+        return Ok(folder);
+    }
+    let compiler = java.with_file_name("javac");
+    make_folder(cache)?;
+    let work =
+        tempfile::Builder::new().prefix("pit-plugin-").tempdir_in(cache).map_err(|error| disk(&error))?;
+    let (source, output) = (work.path().join("RalphPlugin.java"), work.path().join("classes"));
+    fs_err::write(&source, SOURCE).map_err(|error| disk(&error))?;
+    let services = output.join("META-INF/services");
+    make_folder(&services)?;
+    for (interface, class) in SERVICES {
+        fs_err::write(services.join(interface), format!("{class}\n")).map_err(|error| disk(&error))?;
+    }
+    let text = |path: &Path| path.display().to_string();
+    let argv = [
+        text(&compiler),
+        "-J-XX:TieredStopAtLevel=1".to_owned(),
+        "-proc:none".to_owned(),
+        "-nowarn".to_owned(),
+        "-encoding".to_owned(),
+        "UTF-8".to_owned(),
+        "-cp".to_owned(),
+        pit.join(":"),
+        "-d".to_owned(),
+        text(&output),
+        text(&source),
+    ];
+    let call = commands.run("javac-plugin", argv.to_vec(), work.path(), &[])?;
+    if !call.end.is_success() {
+        let first = call.output.lines().find(|line| line.contains("error:")).unwrap_or("it gave no reason");
+        return Err(GateAbort::setup(
+            format!(
+                "Ralph's plugin for PIT does not compile: javac {}: {}.",
+                call.end,
+                text::line(first, 300)
+            ),
+            "Set JAVA_HOME to a JDK 11 or newer, and gates.<NAME>.pit_version to a version that ralph knows.",
+        ));
+    }
+    match fs_err::rename(&output, &folder) {
+        Ok(()) => Ok(folder),
+        // Another gate was faster; its classes are the same.
+        Err(_) if class_file(&folder, SERVICES[0].1).is_file() => Ok(folder),
+        Err(_) => {
+            fresh_folder(&folder)?;
+            fs_err::rename(&output, &folder).map_err(|error| disk(&error))?;
+            Ok(folder)
+        }
+    }
+}
+
+fn class_file(folder: &Path, class: &str) -> PathBuf {
+    folder.join(format!("{}.class", class.replace('.', "/")))
+}
+
+fn key(java: &Path, pit: &[String]) -> String {
+    let java = java.display().to_string();
+    let parts = [SOURCE, java.as_str()].into_iter().chain(pit.iter().map(String::as_str));
+    super::super::maven::digest(parts.map(str::as_bytes))
+}
+
+/// Which mutants a run keeps; both kinds together narrow twice.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Keep {
+    /// First and last line, 1-based, by `folder/File.java` below the source root; `None` keeps all files.
+    pub(crate) lines: Option<Vec<(String, u32, u32)>>,
+    /// These mutants; `None` keeps all.
+    pub(crate) mutants: Option<Vec<MutantId>>,
+}
+
+impl Keep {
+    /// True when nothing is narrowed.
+    pub(crate) fn is_all(&self) -> bool {
+        self.lines.is_none() && self.mutants.is_none()
+    }
+
+    /// The plugin's input. An error is a name that holds a tab or a line end.
+    pub(super) fn text(&self) -> Result<String, String> {
+        let mut text = String::new();
+        let clean = |field: &str| !field.contains(['\t', '\n', '\r']);
+        if let Some(lines) = &self.lines {
+            // A list of lines that keeps none must not look like no list.
+            text.push_str("L\t\t0\t0\n");
+            for (file, first, last) in lines {
+                if !clean(file) {
+                    return Err(text::line(file, 200));
+                }
+                let _ = writeln!(text, "L\t{file}\t{first}\t{last}");
+            }
+        }
+        for id in self.mutants.iter().flatten() {
+            let fields = [&id.class, &id.method, &id.descriptor, &id.mutator];
+            if let Some(odd) = fields.iter().find(|field| !clean(field)) {
+                return Err(text::line(odd, 200));
+            }
+            let indexes = id.indexes.join(",");
+            let _ = writeln!(
+                text,
+                "M\t{}\t{}\t{}\t{}\t{indexes}",
+                id.class, id.method, id.descriptor, id.mutator
+            );
+        }
+        Ok(text)
+    }
+}
+
+/// The test classes that reach a mutant: at most five names, and how many there are.
+pub(crate) type Reaching = BTreeMap<MutantId, (Vec<String>, u64)>;
+
+/// Reads what the plugin wrote beside a report.
+pub(super) fn reaching(report: &Path) -> Reaching {
+    let mut text = Vec::new();
+    // Names for people: without them a survivor is told without its tests.
+    let _ = fs_err::File::open(report.join(REACHING)).map(|file| file.take(MAX_BYTES).read_to_end(&mut text));
+    String::from_utf8_lossy(&text).lines().filter_map(reaching_line).collect()
+}
+
+fn reaching_line(line: &str) -> Option<(MutantId, (Vec<String>, u64))> {
+    let fields: Vec<&str> = line.split('\t').collect();
+    let [class, method, descriptor, mutator, indexes, count, tests] = fields[..] else { return None };
+    let id = MutantId {
+        class: class.to_owned(),
+        method: method.to_owned(),
+        descriptor: descriptor.to_owned(),
+        mutator: mutator.to_owned(),
+        indexes: indexes.split(',').map(str::to_owned).collect(),
+    };
+    let names = tests.split(',').filter(|name| !name.is_empty()).take(5).map(|name| text::line(name, 200));
+    Some((id, (names.collect(), count.parse().ok()?)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn id(method: &str) -> MutantId {
+        let text = |text: &str| text.to_owned();
+        MutantId {
+            class: text("a.Foo"),
+            method: text(method),
+            descriptor: text("(I)V"),
+            mutator: text("m.Math"),
+            indexes: vec![text("4"), text("9")],
+        }
+    }
+
+    #[test]
+    fn what_is_kept_is_written_a_line_each_and_an_empty_list_of_lines_keeps_nothing() {
+        let keep =
+            Keep { lines: Some(vec![("a/Foo.java".to_owned(), 3, 5)]), mutants: Some(vec![id("sum")]) };
+        insta::assert_snapshot!(keep.text().unwrap().replace('\t', "|"), @r"
+        L||0|0
+        L|a/Foo.java|3|5
+        M|a.Foo|sum|(I)V|m.Math|4,9
+        ");
+        let none = Keep { lines: Some(Vec::new()), mutants: None };
+        assert_eq!(none.text().unwrap(), "L\t\t0\t0\n");
+        let odd = Keep { lines: None, mutants: Some(vec![id("a\nM\tb")]) };
+        assert_eq!(odd.text().unwrap_err(), "a M b");
+    }
+
+    #[test]
+    fn the_tests_that_reach_a_survivor_are_read_and_odd_lines_tell_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        let text =
+            "a.Foo\tsum\t(I)V\tm.Math\t4,9\t2\ta.FooTest,b.\u{1b}[31mBarTest\nodd\na\tb\tc\td\t1\tx\ty\n";
+        fs_err::write(folder.path().join(REACHING), text).unwrap();
+        let read = reaching(folder.path());
+        assert_eq!(read.len(), 1);
+        assert_eq!(read[&id("sum")], (vec!["a.FooTest".to_owned(), "b.BarTest".to_owned()], 2));
+        assert!(reaching(&folder.path().join("none")).is_empty());
+    }
+}

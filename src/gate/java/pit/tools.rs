@@ -1,0 +1,176 @@
+//! PIT's jars and what the tests' framework needs beside them.
+//!
+//! Artifacts come from the project's own Maven, once; versions are fixed or the project's own.
+
+use super::super::maven::{Built, Maven};
+use crate::gate::GateAbort;
+use crate::gate::commands::Commands;
+
+/// PIT's plugin for the JUnit platform (5 and 6).
+const JUNIT_PLUGIN: &str = "org.pitest:pitest-junit5-plugin:1.2.3";
+
+/// The framework in which a module's tests are written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Framework {
+    /// JUnit 5 or 6: version of the platform, and of Jupiter when its engine must be added.
+    Platform {
+        /// Version of `junit-platform-*`.
+        platform: String,
+        /// The launcher is on the class path.
+        launcher: bool,
+        /// Jupiter's engine is missing (Surefire adds it): its version.
+        jupiter: Option<String>,
+    },
+    /// JUnit 4.
+    JUnit4,
+    /// TestNG without JUnit.
+    TestNg,
+    /// None that PIT knows.
+    None,
+}
+
+/// The jars.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Tools {
+    /// For PIT itself.
+    pub(crate) pit: Vec<String>,
+    /// For the JVMs in which tests run, after the project's own class path.
+    pub(crate) child: Vec<String>,
+}
+
+impl Framework {
+    /// Finds the framework among the jars of a class path.
+    pub(crate) fn of(classpath: &[String]) -> Self {
+        let version = |artifact: &str| classpath.iter().find_map(|entry| version_of(entry, artifact));
+        let engine = version("junit-platform-engine");
+        let api = version("junit-jupiter-api");
+        if let Some(platform) = engine {
+            let launcher = version("junit-platform-launcher").is_some();
+            let has_engine = version("junit-jupiter-engine").is_some();
+            return Self::Platform { platform, launcher, jupiter: api.filter(|_| !has_engine) };
+        }
+        if let Some(jupiter) = api {
+            let platform = platform_of(&jupiter);
+            return Self::Platform { platform, launcher: false, jupiter: Some(jupiter) };
+        }
+        if version("junit").or_else(|| version("junit-dep")).is_some() {
+            Self::JUnit4
+        } else if version("testng").is_some() {
+            Self::TestNg
+        } else {
+            Self::None
+        }
+    }
+}
+
+impl Tools {
+    /// Gets the jars for a module.
+    pub(crate) fn get(
+        maven: &Maven<'_>,
+        commands: &Commands<'_>,
+        pit_version: &str,
+        framework: &Framework,
+        built: &Built,
+    ) -> Result<Self, GateAbort> {
+        let pit_artifact = format!("org.pitest:pitest-command-line:{pit_version}");
+        let Framework::Platform { platform, launcher, jupiter } = framework else {
+            let pit = maven.resolve(commands, &[pit_artifact])?;
+            let child = child_of(&pit);
+            return Ok(Self { pit, child });
+        };
+        let pit = maven.resolve(commands, &[pit_artifact, JUNIT_PLUGIN.to_owned()])?;
+        let mut child = child_of(&pit);
+        let mut needed = Vec::new();
+        if !launcher {
+            needed.push(format!("org.junit.platform:junit-platform-launcher:{platform}"));
+        }
+        needed.extend(
+            jupiter.iter().map(|version| format!("org.junit.jupiter:junit-jupiter-engine:{version}")),
+        );
+        if !needed.is_empty() {
+            let present: Vec<&str> = built.classpath.iter().filter_map(|entry| artifact_of(entry)).collect();
+            let jars = maven.resolve(commands, &needed)?;
+            child.extend(
+                jars.into_iter().filter(|jar| artifact_of(jar).is_none_or(|name| !present.contains(&name))),
+            );
+        }
+        Ok(Self { pit, child })
+    }
+}
+
+/// Of PIT's jars those that the tests' JVM needs: its core and the test plugin, none of its libraries.
+fn child_of(pit: &[String]) -> Vec<String> {
+    let names = ["pitest", "pitest-entry", "pitest-junit5-plugin"];
+    pit.iter().filter(|jar| artifact_of(jar).is_some_and(|name| names.contains(&name))).cloned().collect()
+}
+
+/// The platform that belongs to a Jupiter version: 5.x to 1.x, the same from 6 on.
+fn platform_of(jupiter: &str) -> String {
+    jupiter.strip_prefix("5.").map_or_else(|| jupiter.to_owned(), |rest| format!("1.{rest}"))
+}
+
+/// `…/<artifact>/<version>/<artifact>-<version>.jar`, as a Maven repository lays it out.
+fn version_of(entry: &str, artifact: &str) -> Option<String> {
+    let name = entry.rsplit('/').next()?;
+    let version = name.strip_prefix(artifact)?.strip_prefix('-')?.strip_suffix(".jar")?;
+    version.starts_with(|c: char| c.is_ascii_digit()).then(|| version.to_owned())
+}
+
+fn artifact_of(entry: &str) -> Option<&str> {
+    let name = entry.rsplit('/').next()?.strip_suffix(".jar")?;
+    let at =
+        name.match_indices('-').find(|(at, _)| name[at + 1..].starts_with(|c: char| c.is_ascii_digit()))?;
+    Some(&name[..at.0])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Framework, artifact_of};
+
+    fn of(jars: &[&str]) -> Framework {
+        Framework::of(&jars.iter().map(|jar| format!("/m2/{jar}.jar")).collect::<Vec<_>>())
+    }
+
+    #[test]
+    fn the_framework_is_told_by_the_jars_as_surefire_tells_it() {
+        let platform = |platform: &str, launcher, jupiter: Option<&str>| Framework::Platform {
+            platform: platform.to_owned(),
+            launcher,
+            jupiter: jupiter.map(str::to_owned),
+        };
+        let table = [
+            (&["junit-4.13.2", "hamcrest-core-1.3"][..], Framework::JUnit4),
+            (
+                &["junit-jupiter-api-5.10.2", "junit-jupiter-engine-5.10.2", "junit-platform-engine-1.10.2"],
+                platform("1.10.2", false, None),
+            ),
+            (
+                &[
+                    "junit-jupiter-api-6.0.1",
+                    "junit-jupiter-engine-6.0.1",
+                    "junit-platform-engine-6.0.1",
+                    "junit-platform-launcher-6.0.1",
+                ],
+                platform("6.0.1", true, None),
+            ),
+            (&["junit-jupiter-api-5.10.2", "junit-4.13.2"], platform("1.10.2", false, Some("5.10.2"))),
+            (&["junit-jupiter-api-6.0.1"], platform("6.0.1", false, Some("6.0.1"))),
+            (
+                &["junit-4.13.2", "junit-vintage-engine-5.10.2", "junit-platform-engine-1.10.2"],
+                platform("1.10.2", false, None),
+            ),
+            (&["testng-7.10.2"], Framework::TestNg),
+            (&["junit-platform-commons-1.10.2", "guava-33.0-jre"], Framework::None),
+        ];
+        for (jars, expected) in table {
+            assert_eq!(of(jars), expected, "{jars:?}");
+        }
+    }
+
+    #[test]
+    fn the_artifact_is_what_stands_before_its_version() {
+        assert_eq!(artifact_of("/x/pitest-junit5-plugin-1.2.3.jar"), Some("pitest-junit5-plugin"));
+        assert_eq!(artifact_of("/x/pitest-1.25.9.jar"), Some("pitest"));
+        assert_eq!(artifact_of("/x/classes"), None);
+    }
+}

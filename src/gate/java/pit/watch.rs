@@ -1,0 +1,99 @@
+//! How far a running PIT has come.
+//!
+//! Tells only what PIT's own lines say; ends with the run; nothing depends on it.
+
+use super::plugin::TOTAL;
+use std::io::{Read as _, Seek as _, SeekFrom};
+use std::path::Path;
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::time::Duration;
+
+/// Time between two looks.
+const PAUSE: Duration = Duration::from_secs(1);
+/// What each mutant leaves in the log of a verbose run (pitest `MutationTestWorker`).
+const DONE: &str = "PIT >> FINE : processed mutation in ";
+/// Bytes read in one look.
+const MOST: u64 = 8 << 20;
+
+/// Runs `work` and tells `progress` now and then how many mutants of how many are done.
+pub(super) fn while_running<T>(
+    log: &Path,
+    progress: &(dyn Fn(u64, u64) + Sync),
+    work: impl FnOnce() -> T,
+) -> T {
+    std::thread::scope(|threads| {
+        let (over, ended) = channel::<()>();
+        threads.spawn(move || {
+            let mut seen = Seen::default();
+            while ended.recv_timeout(PAUSE) == Err(RecvTimeoutError::Timeout) {
+                let before = (seen.done, seen.total);
+                seen.look(log);
+                if seen.total > 0 && before != (seen.done, seen.total) {
+                    progress(seen.done.min(seen.total), seen.total);
+                }
+            }
+        });
+        let result = work();
+        drop(over);
+        result
+    })
+}
+
+#[derive(Debug, Default)]
+struct Seen {
+    at: u64,
+    done: u64,
+    total: u64,
+    /// The beginning of a line whose end was not written yet.
+    rest: String,
+}
+
+impl Seen {
+    /// Reads what was added since the last look; a log that cannot be read says nothing.
+    fn look(&mut self, log: &Path) {
+        let read = || -> std::io::Result<Vec<u8>> {
+            let mut file = fs_err::File::open(log)?;
+            file.seek(SeekFrom::Start(self.at))?;
+            let mut bytes = Vec::new();
+            file.take(MOST).read_to_end(&mut bytes)?;
+            Ok(bytes)
+        };
+        let bytes = read().unwrap_or_default();
+        self.at += bytes.len() as u64;
+        self.rest.push_str(&String::from_utf8_lossy(&bytes));
+        let whole = self.rest.rfind('\n').map_or(0, |at| at + 1);
+        let lines: String = self.rest.drain(..whole).collect();
+        for line in lines.lines() {
+            if let Some(total) = line.strip_prefix(TOTAL).and_then(|text| text.trim().parse().ok()) {
+                self.total = total;
+            } else if line.contains(DONE) {
+                self.done += 1;
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Seen;
+
+    #[test]
+    fn mutants_are_counted_as_their_lines_are_completed() {
+        let folder = tempfile::tempdir().unwrap();
+        let log = folder.path().join("log");
+        let mut seen = Seen::default();
+        seen.look(&log);
+        let mut text =
+            "stdout  : ralph: mutants 9\nralph: mutants 3\nstderr  : 4:38:05 AM PIT >> FINE : proces"
+                .to_owned();
+        fs_err::write(&log, &text).unwrap();
+        seen.look(&log);
+        assert_eq!((seen.done, seen.total), (0, 3), "what a test prints stands behind a prefix");
+        text.push_str(
+            "sed mutation in 74 ms.\nstderr  : 4:38:06 AM PIT >> FINE : processed mutation in 1 ms.\n",
+        );
+        fs_err::write(&log, &text).unwrap();
+        seen.look(&log);
+        assert_eq!((seen.done, seen.total), (2, 3));
+    }
+}

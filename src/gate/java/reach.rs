@@ -1,0 +1,141 @@
+//! Which test classes can reach a class, by the references in class files.
+//!
+//! Follows every name in a constant pool, through other classes too; reflection is not seen (so
+//! the answer decides what is tried first, never what is left out in the end); bounded; a file that is no
+//! class file refers to nothing.
+
+use super::class_file;
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::Read as _;
+use std::path::Path;
+
+/// Class files that are read.
+const MAX_FILES: usize = 100_000;
+/// Bytes of one class file.
+const MAX_BYTES: u64 = 4 << 20;
+
+/// Tests that reach some classes.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Reaching {
+    /// Those that name one of the classes themselves, and the own tests of classes that do: these are
+    /// likely to use it much.
+    pub(crate) near: BTreeSet<String>,
+    /// All.
+    pub(crate) all: BTreeSet<String>,
+}
+
+/// Those of `tests` (dotted top-level names) from which one of `targets` (dotted top-level names, nested
+/// classes count with them) can be reached. `folders` hold the class files; `stands_for` tells by their
+/// simple names whether a test is one of a class.
+pub(crate) fn reaching(
+    folders: &[&Path],
+    tests: &BTreeSet<String>,
+    targets: &BTreeSet<String>,
+    stands_for: &dyn Fn(&str, &str) -> bool,
+) -> Reaching {
+    let mut references: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    for folder in folders {
+        walk(folder, folder, 0, &mut references);
+    }
+    let wanted: BTreeSet<String> = targets.iter().map(|name| name.replace('.', "/")).collect();
+    find(&references, tests, &wanted, stands_for)
+}
+
+fn find(
+    references: &BTreeMap<String, BTreeSet<String>>,
+    tests: &BTreeSet<String>,
+    wanted: &BTreeSet<String>,
+    stands_for: &dyn Fn(&str, &str) -> bool,
+) -> Reaching {
+    let reached = upstream(references, wanted);
+    let naming: Vec<&String> =
+        references.iter().filter(|(_, names)| !names.is_disjoint(wanted)).map(|(class, _)| class).collect();
+    let is_near = |test: &String| {
+        naming.iter().any(|class| {
+            let (test_folder, test_name) = test.rsplit_once('/').unwrap_or(("", test));
+            let (folder, name) = class.rsplit_once('/').unwrap_or(("", class));
+            *class == test || folder == test_folder && stands_for(test_name, name)
+        })
+    };
+    let with = |is: &dyn Fn(&String) -> bool| {
+        tests.iter().filter(|test| is(&test.replace('.', "/"))).cloned().collect()
+    };
+    Reaching { near: with(&is_near), all: with(&|class| reached.contains(class)) }
+}
+
+/// The top-level classes that lead to `wanted`, these included.
+fn upstream(references: &BTreeMap<String, BTreeSet<String>>, wanted: &BTreeSet<String>) -> BTreeSet<String> {
+    let mut referrers: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    for (class, names) in references {
+        for name in names.iter().filter(|name| references.contains_key(*name)) {
+            referrers.entry(name).or_default().push(class);
+        }
+    }
+    let mut reached = wanted.clone();
+    let mut open: Vec<&str> = wanted.iter().map(String::as_str).collect();
+    while let Some(class) = open.pop() {
+        for referrer in referrers.get(class).into_iter().flatten() {
+            if reached.insert((*referrer).to_owned()) {
+                open.push(referrer);
+            }
+        }
+    }
+    reached
+}
+
+fn walk(root: &Path, folder: &Path, depth: usize, references: &mut BTreeMap<String, BTreeSet<String>>) {
+    let Ok(entries) = fs_err::read_dir(folder) else { return };
+    for entry in entries.flatten() {
+        let Ok(kind) = entry.file_type() else { continue };
+        if kind.is_dir() && depth < 64 {
+            walk(root, &entry.path(), depth + 1, references);
+        } else if kind.is_file() && references.len() < MAX_FILES {
+            let path = entry.path();
+            let inside = path.strip_prefix(root).ok().and_then(Path::to_str);
+            let Some(class) = inside.and_then(|inside| inside.strip_suffix(".class")) else { continue };
+            let mut bytes = Vec::new();
+            let read =
+                fs_err::File::open(&path).and_then(|file| file.take(MAX_BYTES).read_to_end(&mut bytes));
+            if read.is_ok() {
+                let names = class_file::names(&bytes);
+                references.entry(top(class)).or_default().extend(names.iter().map(|name| top(name)));
+            }
+        }
+    }
+}
+
+/// The top-level class of an internal name.
+fn top(name: &str) -> String {
+    name.split_once('$').map_or(name, |(top, _)| top).to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{find, upstream};
+    use std::collections::{BTreeMap, BTreeSet};
+
+    #[test]
+    fn references_are_followed_through_other_classes_and_in_circles() {
+        let names = |all: &[&str]| all.iter().map(|name| (*name).to_owned()).collect::<BTreeSet<_>>();
+        let references: BTreeMap<String, BTreeSet<String>> = [
+            ("FooTest", &["Foo", "java/lang/String"][..]),
+            ("BarTest", &["Bar"]),
+            ("Bar", &["Foo", "Baz"]),
+            ("Baz", &["Bar"]),
+            ("BazTest", &["Baz"]),
+            ("OtherTest", &["Other"]),
+            ("Foo", &[]),
+            ("Other", &["BarTest2"]),
+        ]
+        .into_iter()
+        .map(|(class, refers)| (class.to_owned(), names(refers)))
+        .collect();
+        let reached = upstream(&references, &names(&["Foo"]));
+        assert_eq!(reached, names(&["Foo", "FooTest", "Bar", "BarTest", "Baz", "BazTest"]));
+        let tests = names(&["FooTest", "BarTest", "BazTest", "OtherTest"]);
+        let stands_for = |test: &str, class: &str| test.strip_suffix("Test") == Some(class);
+        let found = find(&references, &tests, &names(&["Foo"]), &stands_for);
+        assert_eq!(found.near, names(&["FooTest", "BarTest"]), "Bar names Foo, so its own test is near");
+        assert_eq!(found.all, names(&["FooTest", "BarTest", "BazTest"]));
+    }
+}

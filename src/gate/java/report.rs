@@ -1,0 +1,306 @@
+//! PIT's `mutations.xml`, read as a stream.
+//!
+//! A report counts only when its root is `mutations` and closed, nothing follows it, every
+//! mutant is complete and has a known status; every strict prefix of a report is an error; what is kept of
+//! each mutant is bounded; entities are resolved by hand and a DOCTYPE is refused.
+
+mod counted;
+mod lossy;
+#[cfg(test)]
+mod tests;
+
+pub(crate) use counted::{Counted, Left, MutantId};
+
+use crate::mutation::{Mutant, MutantStatus};
+use crate::source::text;
+use counted::Identity;
+use lossy::Lossy;
+use quick_xml::Reader;
+use quick_xml::events::{BytesRef, BytesStart, Event};
+use std::collections::{BTreeMap, HashMap};
+use std::io::Read;
+
+/// Largest report that is read.
+pub(crate) const MAX_BYTES: u64 = 4 << 30;
+/// Deepest nesting; PIT writes 4.
+const MAX_DEPTH: usize = 16;
+/// Largest piece of markup or text.
+const MAX_EVENT: u64 = 1 << 20;
+/// A whole report.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Parsed {
+    /// By target class; a target without mutants is absent.
+    pub(crate) classes: BTreeMap<String, Counted>,
+    /// Mutants of classes that were not asked for.
+    pub(crate) strays: u64,
+    /// The engine looked at the classes before any filter and found nothing at all.
+    pub(crate) is_bare: bool,
+    /// What became of each mutant that was asked for.
+    pub(crate) statuses: HashMap<Identity, MutantStatus>,
+}
+
+/// Which class stands for which target: `Foo` for itself, a second top-level class of `Foo.java` for
+/// `Foo`. Nested classes follow their outermost class.
+pub(crate) type Owners = BTreeMap<String, String>;
+
+/// True for a line (target class, bare file name, 1-based line) that the family changed.
+pub(crate) type IsChanged<'a> = &'a dyn Fn(&str, &str, u32) -> bool;
+
+/// Whether mutants have been run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Mode {
+    /// Each mutant must have a verdict.
+    Full,
+    /// A dry run: each mutant is `NOT_STARTED`.
+    Dry,
+}
+
+/// Reads a report; an error is a phrase that says what is wrong with it.
+pub(crate) fn read(
+    source: impl Read,
+    owners: &Owners,
+    is_changed: IsChanged<'_>,
+    mode: Mode,
+) -> Result<Parsed, String> {
+    let mut reader = Reader::from_reader(Lossy::new(source, MAX_EVENT, MAX_BYTES));
+    let mut walk = Walk {
+        owners,
+        is_changed,
+        mode,
+        path: Vec::new(),
+        seen: false,
+        draft: None,
+        text: String::new(),
+        ids: HashMap::new(),
+        parsed: Parsed::default(),
+    };
+    let mut buffer = Vec::new();
+    loop {
+        buffer.clear();
+        reader.get_mut().next_event();
+        let event =
+            reader.read_event_into(&mut buffer).map_err(|error| text::line(&error.to_string(), 200))?;
+        match event {
+            Event::Start(tag) => walk.open(&tag)?,
+            Event::End(_) => walk.close()?,
+            Event::Empty(tag) => {
+                walk.open(&tag)?;
+                walk.close()?;
+            }
+            Event::Text(text) => walk.characters(&text)?,
+            Event::CData(text) => walk.characters(&text)?,
+            Event::GeneralRef(entity) => walk.entity(&entity)?,
+            Event::DocType(_) => return Err("it has a DOCTYPE, which PIT never writes".to_owned()),
+            Event::Decl(_) | Event::Comment(_) | Event::PI(_) => {}
+            Event::Eof => return walk.finish(),
+        }
+    }
+}
+
+/// A mutant whose end tag has not been seen.
+#[derive(Default)]
+struct Draft {
+    status: Option<Status>,
+    fields: BTreeMap<&'static str, String>,
+    indexes: Vec<String>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Status {
+    Final(MutantStatus),
+    NotStarted,
+}
+
+const FIELDS: [&str; 7] = [
+    "sourceFile",
+    "mutatedClass",
+    "mutatedMethod",
+    "methodDescription",
+    "lineNumber",
+    "mutator",
+    "description",
+];
+
+struct Walk<'a> {
+    owners: &'a Owners,
+    is_changed: IsChanged<'a>,
+    mode: Mode,
+    path: Vec<String>,
+    seen: bool,
+    draft: Option<Draft>,
+    text: String,
+    ids: HashMap<Identity, Status>,
+    parsed: Parsed,
+}
+
+impl Walk<'_> {
+    fn open(&mut self, tag: &BytesStart<'_>) -> Result<(), String> {
+        let name = tag.name().into_inner().to_owned();
+        if self.path.len() == MAX_DEPTH {
+            return Err(format!("it is nested deeper than {MAX_DEPTH} elements"));
+        }
+        match self.path.len() {
+            0 if self.seen => return Err("a second element follows its root".to_owned()),
+            0 if name != "mutations" => {
+                return Err(format!("its root element is {}, not mutations", text::line(&name, 60)));
+            }
+            1 if name != "mutation" => {
+                return Err(format!(
+                    "it holds an element {} where a mutation was due",
+                    text::line(&name, 60)
+                ));
+            }
+            1 => self.draft = Some(Draft { status: Some(status(tag)?), ..Draft::default() }),
+            _ => {}
+        }
+        self.seen = true;
+        self.text.clear();
+        self.path.push(name);
+        Ok(())
+    }
+
+    fn close(&mut self) -> Result<(), String> {
+        let Some(name) = self.path.pop() else {
+            return Err("an end tag has no start tag".to_owned());
+        };
+        let text = std::mem::take(&mut self.text);
+        match self.path.len() {
+            1 => {
+                let draft = self.draft.take().unwrap_or_default();
+                return self.count(&draft);
+            }
+            2 => {
+                if let (Some(draft), Some(field)) = (&mut self.draft, FIELDS.iter().find(|f| **f == name)) {
+                    draft.fields.insert(field, text);
+                }
+            }
+            3 if name == "index" => {
+                if let Some(draft) = &mut self.draft {
+                    draft.indexes.push(text);
+                }
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn characters(&mut self, text: &str) -> Result<(), String> {
+        if self.path.len() <= 2 && !text.trim_matches(['\u{feff}', ' ', '\n', '\r', '\t']).is_empty() {
+            return Err("it holds text outside its elements".to_owned());
+        }
+        if self.text.len() as u64 + text.len() as u64 > MAX_EVENT {
+            return Err("one of its texts is longer than 1 MiB".to_owned());
+        }
+        self.text.push_str(text);
+        Ok(())
+    }
+
+    fn entity(&mut self, entity: &BytesRef<'_>) -> Result<(), String> {
+        let name: &str = entity;
+        let character = match name {
+            "lt" => '<',
+            "gt" => '>',
+            "amp" => '&',
+            "quot" => '"',
+            "apos" => '\'',
+            _ => match entity.resolve_char_ref() {
+                Ok(Some(character)) => character,
+                _ => return Err(format!("it names the unknown entity {}", text::line(name, 60))),
+            },
+        };
+        self.characters(character.encode_utf8(&mut [0; 4]))
+    }
+
+    fn count(&mut self, draft: &Draft) -> Result<(), String> {
+        let field = |name: &str| {
+            let missing = || format!("a mutation has no {name}");
+            draft.fields.get(name).filter(|text| !text.is_empty()).ok_or_else(missing)
+        };
+        let status = draft.status.ok_or("a mutation has no status")?;
+        let id = MutantId {
+            class: field("mutatedClass")?.clone(),
+            method: field("mutatedMethod")?.clone(),
+            descriptor: field("methodDescription")?.clone(),
+            mutator: field("mutator")?.clone(),
+            indexes: draft.indexes.clone(),
+        };
+        if let Some(before) = self.ids.insert(id.identity(), status) {
+            let same = before == status;
+            return if same { Ok(()) } else { Err("it gives one mutant two different statuses".to_owned()) };
+        }
+        let line =
+            field("lineNumber")?.trim().parse().map_err(|_| "a line number is no number".to_owned())?;
+        let Some(owner) = owner(self.owners, &id.class) else {
+            self.parsed.strays += 1;
+            return Ok(());
+        };
+        let counted = self.parsed.classes.entry(owner.to_owned()).or_default();
+        let Status::Final(status) = status else {
+            counted.pending += 1;
+            return if self.mode == Mode::Dry {
+                Ok(())
+            } else {
+                Err("it has a mutant that was not started".to_owned())
+            };
+        };
+        self.parsed.statuses.insert(id.identity(), status);
+        let file = field("sourceFile")?;
+        let mutant = Mutant {
+            class: text::line(&id.class, 300),
+            file: text::line(file, 200),
+            line,
+            method: text::line(&id.method, 200),
+            mutator: mutator(&id.mutator),
+            description: text::line(draft.fields.get("description").map_or("", String::as_str), 300),
+            status,
+        };
+        counted.count(id, mutant, (self.is_changed)(owner, file, line));
+        Ok(())
+    }
+
+    fn finish(self) -> Result<Parsed, String> {
+        if !self.seen {
+            return Err("it is empty".to_owned());
+        }
+        if !self.path.is_empty() {
+            return Err("it ends before its root element is closed".to_owned());
+        }
+        Ok(self.parsed)
+    }
+}
+
+fn status(tag: &BytesStart<'_>) -> Result<Status, String> {
+    let attribute = tag.try_get_attribute("status").map_err(|error| text::line(&error.to_string(), 200))?;
+    let Some(attribute) = attribute else {
+        return Err("a mutation has no status".to_owned());
+    };
+    let status = match attribute.value.as_ref() {
+        "KILLED" => MutantStatus::Killed,
+        "SURVIVED" => MutantStatus::Survived,
+        "NO_COVERAGE" => MutantStatus::NoCoverage,
+        "TIMED_OUT" => MutantStatus::TimedOut,
+        "NON_VIABLE" => MutantStatus::NonViable,
+        "MEMORY_ERROR" => MutantStatus::MemoryError,
+        "RUN_ERROR" => MutantStatus::RunError,
+        "EQUIVALENT" => MutantStatus::Equivalent,
+        "NOT_STARTED" => return Ok(Status::NotStarted),
+        other => return Err(format!("it names the unknown status {}", text::line(other, 60))),
+    };
+    Ok(Status::Final(status))
+}
+
+/// The target that a class belongs to: by its own name, or that of the classes around it.
+fn owner<'a>(owners: &'a Owners, class: &str) -> Option<&'a str> {
+    let mut name = class;
+    loop {
+        if let Some(target) = owners.get(name) {
+            return Some(target);
+        }
+        name = &name[..name.rfind('$')?];
+    }
+}
+
+fn mutator(class: &str) -> String {
+    let last = class.rsplit(['.', '$']).next().unwrap_or(class);
+    text::line(last.strip_suffix("Mutator").unwrap_or(last), 100)
+}

@@ -1,0 +1,233 @@
+//! What one target class came to, and what a later run with other tests makes of it.
+//!
+//! More tests only kill more: a killed mutant stays killed, a survivor that a later run does not
+//! tell of stays a survivor; counts and the kept mutants agree; what is kept is bounded.
+
+use crate::mutation::{Coverage, Mutant, MutantStatus, Tally};
+use sha2::{Digest, Sha256};
+use std::collections::{BTreeMap, HashMap};
+
+/// Mutants of one class that are kept one by one.
+const KEPT: usize = 50_000;
+
+/// A mutant's identity, shortened.
+pub(crate) type Identity = [u8; 16];
+
+/// PIT's own identity of a mutant (pitest `MutationIdentifier`), as its report writes it.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct MutantId {
+    /// Dotted name of the mutated class.
+    pub(crate) class: String,
+    /// Method name.
+    pub(crate) method: String,
+    /// JVM descriptor of the method.
+    pub(crate) descriptor: String,
+    /// The mutator's class.
+    pub(crate) mutator: String,
+    /// Indexes of the mutated instructions.
+    pub(crate) indexes: Vec<String>,
+}
+
+impl MutantId {
+    /// The identity, shortened.
+    pub(crate) fn identity(&self) -> Identity {
+        let mut hash = Sha256::new();
+        let parts = [&self.class, &self.method, &self.descriptor, &self.mutator];
+        for part in parts.into_iter().chain(&self.indexes) {
+            hash.update(part.len().to_le_bytes());
+            hash.update(part.as_bytes());
+        }
+        let mut id = [0; 16];
+        id.copy_from_slice(&hash.finalize()[..16]);
+        id
+    }
+}
+
+/// A mutant that is not killed for good: a survivor, a time-out or an error of the JVM.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Left {
+    /// The mutant.
+    pub(crate) mutant: Mutant,
+    /// It stands on a line that the family changed.
+    pub(crate) changed: bool,
+    /// Some of the test classes that reach it.
+    pub(crate) tests: Vec<String>,
+    /// How many there are.
+    pub(crate) tests_total: u64,
+}
+
+/// What one target class came to.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Counted {
+    /// Mutants by status.
+    pub(crate) tally: Tally,
+    /// Those of them on lines that the family changed.
+    pub(crate) changed: Tally,
+    /// Survivors, time-outs and errors, one by one.
+    pub(crate) left: BTreeMap<MutantId, Left>,
+    /// How many of these are counted and not kept.
+    pub(crate) dropped: u64,
+    /// Mutants that a dry run did not start.
+    pub(crate) pending: u64,
+    /// The coverage that the class had at the family's base, where that binds.
+    pub(crate) floor: Option<Coverage>,
+}
+
+impl Counted {
+    /// Counts one mutant of a report.
+    pub(super) fn count(&mut self, id: MutantId, mutant: Mutant, changed: bool) {
+        self.tally.add(mutant.status);
+        if changed {
+            self.changed.add(mutant.status);
+        }
+        if is_settled(mutant.status) {
+            return;
+        }
+        if self.left.len() < KEPT {
+            self.left.insert(id, Left { mutant, changed, tests: Vec::new(), tests_total: 0 });
+        } else {
+            self.dropped += 1;
+        }
+    }
+
+    /// The mutants that are left with one of these statuses.
+    pub(crate) fn with(&self, statuses: &[MutantStatus]) -> impl Iterator<Item = (&MutantId, &Left)> {
+        self.left.iter().filter(|(_, left)| statuses.contains(&left.mutant.status))
+    }
+
+    /// Takes over what a later run made of the mutants that are left.
+    pub(crate) fn improve(&mut self, later: &HashMap<Identity, MutantStatus>) {
+        let (tally, changed) = (&mut self.tally, &mut self.changed);
+        self.left.retain(|id, left| {
+            let before = left.mutant.status;
+            let now = later.get(&id.identity()).map_or(before, |status| joined(before, *status));
+            tally.move_one(before, now);
+            if left.changed {
+                changed.move_one(before, now);
+            }
+            left.mutant.status = now;
+            !is_settled(now)
+        });
+    }
+}
+
+/// Nothing can change it any more.
+fn is_settled(status: MutantStatus) -> bool {
+    matches!(status, MutantStatus::Killed | MutantStatus::NonViable | MutantStatus::Equivalent)
+}
+
+/// What two runs with different tests say of one mutant. A time-out is asked again only to be confirmed:
+/// then the later run alone counts.
+fn joined(before: MutantStatus, later: MutantStatus) -> MutantStatus {
+    use MutantStatus::{MemoryError, NoCoverage, RunError, Survived, TimedOut};
+    match (before, later) {
+        (TimedOut, NoCoverage) => TimedOut,
+        (Survived, NoCoverage) => Survived,
+        (before @ (RunError | MemoryError), Survived | NoCoverage) => before,
+        (_, later) => later,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use MutantStatus::{
+        Equivalent, Killed, MemoryError, NoCoverage, NonViable, RunError, Survived, TimedOut,
+    };
+
+    const ALL: [MutantStatus; 8] =
+        [Killed, Survived, NoCoverage, TimedOut, NonViable, MemoryError, RunError, Equivalent];
+
+    fn id(index: usize) -> MutantId {
+        let text = |text: &str| text.to_owned();
+        MutantId {
+            class: text("a.Foo"),
+            method: text("sum"),
+            descriptor: text("()I"),
+            mutator: text("m"),
+            indexes: vec![index.to_string()],
+        }
+    }
+
+    fn counted(statuses: &[MutantStatus]) -> Counted {
+        let mut counted = Counted::default();
+        for (index, status) in statuses.iter().enumerate() {
+            let mutant = Mutant {
+                class: "a.Foo".to_owned(),
+                file: "Foo.java".to_owned(),
+                line: 1,
+                method: "sum".to_owned(),
+                mutator: "Math".to_owned(),
+                description: String::new(),
+                status: *status,
+            };
+            counted.count(id(index), mutant, index % 2 == 0);
+        }
+        counted
+    }
+
+    #[test]
+    fn two_runs_join_as_one_run_with_the_tests_of_both_would_end() {
+        for (before, later, now) in [
+            (Survived, Killed, Killed),
+            (Survived, TimedOut, TimedOut),
+            (Survived, NoCoverage, Survived),
+            (Survived, Survived, Survived),
+            (Survived, RunError, RunError),
+            (NoCoverage, Survived, Survived),
+            (NoCoverage, NoCoverage, NoCoverage),
+            (NoCoverage, Killed, Killed),
+            (RunError, Survived, RunError),
+            (RunError, NoCoverage, RunError),
+            (MemoryError, Killed, Killed),
+            (TimedOut, Survived, Survived),
+            (TimedOut, Killed, Killed),
+            (TimedOut, TimedOut, TimedOut),
+            (TimedOut, NoCoverage, TimedOut),
+            (Survived, NonViable, NonViable),
+        ] {
+            assert_eq!(joined(before, later), now, "{before:?} then {later:?}");
+        }
+    }
+
+    #[test]
+    fn counts_follow_the_kept_mutants_and_a_silent_later_run_changes_nothing() {
+        let mut class = counted(&[Killed, Survived, NoCoverage, TimedOut, RunError]);
+        assert_eq!(class.left.len(), 4);
+        let before = (class.tally, class.changed);
+        class.improve(&HashMap::new());
+        assert_eq!((class.tally, class.changed), before);
+        let later = HashMap::from([(id(1).identity(), Killed), (id(2).identity(), Survived)]);
+        class.improve(&later);
+        assert_eq!((class.tally.killed, class.tally.survived, class.tally.no_coverage), (2, 1, 0));
+        assert_eq!(
+            (class.changed.killed, class.changed.survived),
+            (1, 1),
+            "mutants 0 and 2 stand on changed lines"
+        );
+        assert_eq!(class.left.len(), 3);
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn nothing_is_lost_or_doubled_and_kills_only_grow(
+            before in proptest::collection::vec(0..ALL.len(), 0..20),
+            later in proptest::collection::vec(0..=ALL.len(), 0..20),
+        ) {
+            let before: Vec<MutantStatus> = before.into_iter().map(|at| ALL[at]).collect();
+            let mut class = counted(&before);
+            let (mutants, killed) = (class.tally.mutants(), class.tally.killed);
+            let later: HashMap<Identity, MutantStatus> = later
+                .iter()
+                .enumerate()
+                .filter_map(|(index, at)| Some((id(index).identity(), *ALL.get(*at)?)))
+                .collect();
+            class.improve(&later);
+            proptest::prop_assert_eq!(class.tally.mutants(), mutants);
+            proptest::prop_assert!(class.tally.killed >= killed);
+            for (id, left) in &class.left {
+                proptest::prop_assert!(!is_settled(left.mutant.status), "{:?}", id);
+            }
+        }
+    }
+}

@@ -1,0 +1,89 @@
+//! The mutation gate over the changed Java of all packages.
+//!
+//! Modules of one package are judged one after the other (they share output folders), packages side by side within
+//! the configured number of jobs.
+
+use super::context::PackageContext;
+use super::listing::{Listing, list};
+use super::module::judge;
+use super::scope::{TestNames, scope};
+use crate::config::GateSettings;
+use crate::gate::commands::Commands;
+use crate::gate::scope::{Module, Scope};
+use crate::gate::verdict::{ModuleResult, conclude};
+use crate::gate::{GateAbort, GatePorts, GateRequest};
+use crate::mutation::GateReport;
+use crate::sys::poison::ignore_poison;
+use std::collections::BTreeMap;
+use std::sync::Mutex;
+use std::time::Duration;
+
+/// Runs the gate.
+pub(crate) fn run_mutation(
+    request: &GateRequest,
+    settings: &GateSettings,
+    ports: &GatePorts<'_>,
+) -> GateReport {
+    let listings: Result<Vec<Listing>, GateAbort> = request.packages.iter().map(list).collect();
+    let listings = match listings {
+        Ok(listings) => listings,
+        Err(abort) => {
+            let result = ModuleResult { aborts: vec![abort], ..ModuleResult::default() };
+            return conclude(settings, &Scope::default(), vec![result], Duration::ZERO);
+        }
+    };
+    let scope = scope(request, &TestNames::new(&settings.test_names), settings.scope, &listings);
+    if !scope.aborts.is_empty() {
+        return conclude(settings, &scope, Vec::new(), Duration::ZERO);
+    }
+    let mut packages: BTreeMap<usize, Vec<&Module>> = BTreeMap::new();
+    let is_judged = |module: &&Module| !scope.has_targets() || !module.targets.is_empty();
+    for module in scope.modules.iter().filter(is_judged) {
+        packages.entry(module.package).or_default().push(module);
+    }
+    let jobs = jobs(settings);
+    let side_by_side = jobs.min(packages.len()).max(1);
+    let sole_module = scope.modules.iter().filter(|module| !module.targets.is_empty()).count() == 1;
+    // Judges the modules of one package, in the time that is left after what this thread has `used`.
+    let judge_package = |index: usize, modules: &[&Module], used: Duration| {
+        let (package, listing) = request.packages.get(index).zip(listings.get(index))?;
+        let logs = request.folder.join("logs").join(index.to_string());
+        let left = settings.limit.saturating_sub(used);
+        let commands = Commands::new(ports, &request.env, logs, &request.tag, left);
+        let context = PackageContext {
+            request,
+            settings,
+            package,
+            tests: &listing.tests,
+            commands: &commands,
+            threads: jobs / side_by_side,
+            sole_module,
+            ports,
+        };
+        let results: Vec<ModuleResult> = modules.iter().map(|module| judge(&context, module)).collect();
+        Some((results, commands.used()))
+    };
+    let done: Mutex<(Vec<ModuleResult>, Duration)> = Mutex::default();
+    let waiting = Mutex::new(packages.into_iter());
+    std::thread::scope(|threads| {
+        for _ in 0..side_by_side {
+            threads.spawn(|| {
+                let mut used = Duration::ZERO;
+                while let Some((index, modules)) = ignore_poison(waiting.lock()).next() {
+                    let Some((results, more)) = judge_package(index, &modules, used) else { continue };
+                    used += more;
+                    let mut done = ignore_poison(done.lock());
+                    done.0.extend(results);
+                    done.1 = done.1.max(used);
+                }
+            });
+        }
+    });
+    let (results, longest) = std::mem::take(&mut *ignore_poison(done.lock()));
+    conclude(settings, &scope, results, longest)
+}
+
+fn jobs(settings: &GateSettings) -> usize {
+    let processors = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+    if settings.jobs == 0 { processors } else { settings.jobs }
+}

@@ -1,0 +1,220 @@
+//! Which classes are judged, and why the others are not.
+//!
+//! Pure over the request and the listings; every changed production file is a target or is left
+//! out with its reason; what is refused is an abort, never silence.
+
+mod names;
+#[cfg(test)]
+mod tests;
+
+pub(crate) use names::{JavaPath, TestNames};
+
+use super::listing::{Entry, Listing};
+use crate::config::ScopeKind;
+use crate::gate::GateAbort;
+use crate::gate::GatePackage;
+use crate::gate::GateRequest;
+use crate::gate::scope::{BuildTool, Extent, Module, Scope, Target};
+use crate::machine::facts::{FileChange, FileStatus};
+use crate::mutation::LeftOut;
+use crate::source::text;
+use crate::source::{ChangedLines, Kind};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Finds the scope; `listings` are those of the request's packages, in order.
+pub(crate) fn scope(
+    request: &GateRequest,
+    names: &TestNames,
+    kind: ScopeKind,
+    listings: &[Listing],
+) -> Scope {
+    let mut scope = Scope::default();
+    for (index, (package, listing)) in request.packages.iter().zip(listings).enumerate() {
+        let mut sorter = Sorter {
+            request,
+            package,
+            listing,
+            names,
+            kind,
+            index,
+            modules: BTreeMap::new(),
+            scope: &mut scope,
+        };
+        for change in &package.changes {
+            sorter.sort(change);
+        }
+        let modules = sorter.modules;
+        scope.modules.extend(modules.into_values());
+    }
+    scope.left_out.sort();
+    scope.left_out.dedup();
+    scope
+}
+
+struct Sorter<'a> {
+    request: &'a GateRequest,
+    package: &'a GatePackage,
+    listing: &'a Listing,
+    names: &'a TestNames,
+    kind: ScopeKind,
+    index: usize,
+    modules: BTreeMap<String, Module>,
+    scope: &'a mut Scope,
+}
+
+impl Sorter<'_> {
+    fn sort(&mut self, change: &FileChange) {
+        let path = change.path.to_text();
+        let entry = self.listing.entries.get(&path).copied().unwrap_or(Entry::Absent);
+        if entry == Entry::Odd {
+            self.scope.aborts.push(GateAbort::setup(
+                format!("The changed path {} leaves its package or is no file.", change.full_path()),
+                "Correct the list of changes; paths are relative to their package.",
+            ));
+            return;
+        }
+        let java = JavaPath::read(&path);
+        let production = change.kind != Kind::Test && java.as_ref().is_some_and(|java| !java.test);
+        if let Some(language) = names::other_language(&path).filter(|_| change.kind != Kind::Test) {
+            self.leave(change, &format!("not measured ({language})"));
+        }
+        if !has_extension(&path, "java") {
+            return;
+        }
+        if entry == Entry::Link {
+            self.scope.aborts.push(GateAbort::fail(format!(
+                "The changed file {} is a symbolic link or lies behind one; only regular files are measured.",
+                change.full_path()
+            )));
+            return;
+        }
+        let module = self.module(&path);
+        let Some((dir, tool)) = module else {
+            self.without_module(change, entry, java.as_ref(), production);
+            return;
+        };
+        let changed_test = entry == Entry::File && self.is_test_class(&path);
+        let module = self.modules.entry(dir.clone()).or_insert_with(|| Module {
+            package: self.index,
+            dir,
+            tool,
+            targets: Vec::new(),
+            changed_tests: BTreeSet::new(),
+            build_changed: self.package.changes.iter().any(|change| change.kind == Kind::Build),
+        });
+        if changed_test {
+            module.changed_tests.insert(path);
+        } else if let (true, Some(java)) = (production, java) {
+            self.production(change, entry, &java);
+        } else if change.kind != Kind::Test {
+            self.leave(change, "not below src/main/java");
+        }
+    }
+
+    fn production(&mut self, change: &FileChange, entry: Entry, java: &JavaPath) {
+        if java.is_info() {
+            return;
+        }
+        if entry == Entry::Absent || change.status == FileStatus::Deleted && entry != Entry::File {
+            self.leave(change, "it no longer exists");
+            return;
+        }
+        let Some(class) = java.class() else {
+            self.leave(change, "its path names no Java class");
+            return;
+        };
+        let tests: BTreeSet<String> =
+            self.listing.tests.iter().filter(|test| self.stands_for(test, &java.stem)).cloned().collect();
+        if tests.is_empty() && !self.counts_without_test(change, java) {
+            self.leave(change, &format!("no test class stands for it ({})", self.names.of(&java.stem)));
+            return;
+        }
+        let extent = self.extent(change);
+        let target =
+            Target { package: self.package.name.clone(), path: change.path.clone(), class, tests, extent };
+        let dir = self.module(&java.path).map(|(dir, _)| dir).unwrap_or_default();
+        if let Some(module) = self.modules.get_mut(&dir) {
+            module.targets.push(target);
+        }
+    }
+
+    /// A file that is new, or of which no lines are known, counts whole.
+    fn extent(&self, change: &FileChange) -> Extent {
+        match (self.kind, self.package.lines.get(&change.path)) {
+            (ScopeKind::Lines, Some(ChangedLines::Ranges(ranges))) => Extent::Lines(ranges.clone()),
+            (ScopeKind::Auto, Some(ChangedLines::Ranges(ranges))) => Extent::Change(ranges.clone()),
+            _ => Extent::Class,
+        }
+    }
+
+    /// The four rules that let a class count without an existing test.
+    fn counts_without_test(&self, change: &FileChange, java: &JavaPath) -> bool {
+        let full = change.full_path();
+        self.request.no_tests_written
+            || self.request.former_targets.contains(&full)
+            || self.request.changed_since_fail.contains(&full)
+            || self.package.tests_at_base.iter().any(|test| self.stands_for(&test.to_text(), &java.stem))
+    }
+
+    fn stands_for(&self, test: &str, stem: &str) -> bool {
+        JavaPath::read(test).is_some_and(|java| java.test && self.names.stand_for(&java.stem, stem))
+    }
+
+    fn is_test_class(&self, path: &str) -> bool {
+        JavaPath::read(path).is_some_and(|java| java.test && self.names.is_test(&java.stem))
+    }
+
+    /// A Java file above which no build file stands.
+    fn without_module(
+        &mut self,
+        change: &FileChange,
+        entry: Entry,
+        java: Option<&JavaPath>,
+        production: bool,
+    ) {
+        if entry == Entry::Absent {
+            if production {
+                self.leave(change, "it no longer exists");
+            }
+            return;
+        }
+        let tested = java.is_some_and(|java| {
+            !java.is_info()
+                && (self.listing.tests.iter().any(|test| self.stands_for(test, &java.stem))
+                    || self.counts_without_test(change, java))
+        });
+        if !production && change.kind == Kind::Test || production && tested {
+            self.scope.aborts.push(GateAbort::setup(
+                format!("No build file (pom.xml) stands above the Java file {}.", change.full_path()),
+                "Add a pom.xml, or configure gates.<NAME>.run with the command that judges this package.",
+            ));
+        } else {
+            self.leave(change, "no build file stands above it");
+        }
+    }
+
+    /// The nearest folder upward with a build file, and its tool.
+    fn module(&self, path: &str) -> Option<(String, BuildTool)> {
+        let mut dir = path;
+        while !dir.is_empty() {
+            dir = dir.rfind('/').map_or("", |at| &dir[..at]);
+            let at = |name: &str| if dir.is_empty() { name.to_owned() } else { format!("{dir}/{name}") };
+            if self.listing.builds.contains(&at("pom.xml")) {
+                return Some((dir.to_owned(), BuildTool::Maven));
+            }
+            let gradle = ["build.gradle", "build.gradle.kts"];
+            if gradle.iter().any(|name| self.listing.builds.contains(&at(name))) {
+                return Some((dir.to_owned(), BuildTool::Gradle));
+            }
+        }
+        None
+    }
+
+    fn leave(&mut self, change: &FileChange, why: &str) {
+        self.scope.left_out.push(LeftOut { file: text::line(&change.full_path(), 400), why: why.to_owned() });
+    }
+}
+
+fn has_extension(path: &str, extension: &str) -> bool {
+    std::path::Path::new(path).extension().is_some_and(|found| found == extension)
+}

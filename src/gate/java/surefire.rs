@@ -1,0 +1,175 @@
+//! What Surefire would give the tests: options, properties, environment, excludes, groups.
+//!
+//! A setting that is not carried over is named; an option with an unresolved placeholder
+//! (`@{argLine}`, which other plugins fill late) is left out.
+
+use super::xml::Node;
+use serde::{Deserialize, Serialize};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Settings that change how tests run and that PIT has no equal for.
+const NOT_CARRIED: [&str; 6] = [
+    "classpathDependencyExcludes",
+    "classpathDependencyScopeExclude",
+    "includesFile",
+    "excludesFile",
+    "jdkToolchain",
+    "suiteXmlFiles",
+];
+
+/// Surefire's settings of one module.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Surefire {
+    /// Arguments of the JVM (`argLine`), one each.
+    pub(crate) jvm_args: Vec<String>,
+    /// System properties.
+    pub(crate) properties: BTreeMap<String, String>,
+    /// Environment.
+    pub(crate) environment: BTreeMap<String, String>,
+    /// Test classes that do not run, as path patterns (`**/perf/*Test.java`).
+    pub(crate) excludes: Vec<String>,
+    /// Groups or tags that run.
+    pub(crate) groups: Option<String>,
+    /// Groups or tags that do not run.
+    pub(crate) excluded_groups: Option<String>,
+    /// Working directory of the tests.
+    pub(crate) working_directory: Option<String>,
+    /// More entries of the class path.
+    pub(crate) more_classpath: Vec<String>,
+    /// Names of settings that are not carried over.
+    pub(crate) not_carried: BTreeSet<String>,
+}
+
+/// Reads the settings from an effective `<project>`.
+pub(crate) fn read(project: &Node) -> Surefire {
+    let plugin = project
+        .all(&["build", "plugins"])
+        .iter()
+        .find(|plugin| plugin.text_at(&["artifactId"]) == Some("maven-surefire-plugin"));
+    let execution = plugin.and_then(|plugin| {
+        let executions = plugin.all(&["executions"]);
+        executions.iter().find(|execution| execution.text_at(&["id"]) == Some("default-test"))
+    });
+    let empty = Node::default();
+    let configuration = execution
+        .and_then(|execution| execution.child("configuration"))
+        .or_else(|| plugin.and_then(|plugin| plugin.child("configuration")))
+        .unwrap_or(&empty);
+    let setting = |name: &str| {
+        configuration.text_at(&[name]).or_else(|| project.text_at(&["properties", name])).map(str::to_owned)
+    };
+    let mut surefire = Surefire {
+        jvm_args: setting("argLine").map(|line| split(&fill(&line, project))).unwrap_or_default(),
+        properties: variables(configuration.all(&["systemPropertyVariables"])),
+        environment: variables(configuration.all(&["environmentVariables"])),
+        excludes: texts(configuration.all(&["excludes"])),
+        groups: setting("groups"),
+        excluded_groups: setting("excludedGroups"),
+        working_directory: configuration.text_at(&["workingDirectory"]).map(str::to_owned),
+        more_classpath: texts(configuration.all(&["additionalClasspathElements"])),
+        not_carried: BTreeSet::new(),
+    };
+    for property in configuration.all(&["systemProperties"]) {
+        if let (Some(name), value) = (property.text_at(&["name"]), property.text_at(&["value"])) {
+            surefire.properties.insert(name.to_owned(), value.unwrap_or_default().to_owned());
+        }
+    }
+    let found = NOT_CARRIED.iter().filter(|name| configuration.child(name).is_some());
+    surefire.not_carried.extend(found.map(|name| (*name).to_owned()));
+    if !configuration.all(&["properties"]).is_empty() {
+        surefire.not_carried.insert("properties".to_owned());
+    }
+    if surefire.excludes.iter().any(|pattern| pattern.starts_with('%') || pattern.starts_with('!')) {
+        surefire.not_carried.insert("excludes with %regex[] or !".to_owned());
+    }
+    surefire
+}
+
+fn texts(nodes: &[Node]) -> Vec<String> {
+    let texts = nodes.iter().flat_map(|node| node.text.split(','));
+    texts.map(str::trim).filter(|text| !text.is_empty()).map(str::to_owned).collect()
+}
+
+fn variables(nodes: &[Node]) -> BTreeMap<String, String> {
+    let value = |node: &Node| node.text.replace("${surefire.forkNumber}", "1");
+    nodes.iter().map(|node| (node.name.clone(), value(node))).collect()
+}
+
+/// Replaces each `@{name}` (Surefire's late placeholders) that is a property of the project.
+fn fill(line: &str, project: &Node) -> String {
+    let mut out = String::new();
+    let mut rest = line;
+    while let Some((before, after)) = rest.split_once("@{") {
+        out.push_str(before);
+        let Some((name, after)) = after.split_once('}') else {
+            return out + "@{" + after;
+        };
+        match project.at(&["properties", name]) {
+            Some(property) => out.push_str(&property.text),
+            None => out.extend(["@{", name, "}"]),
+        }
+        rest = after;
+    }
+    out + rest
+}
+
+/// Splits a line of arguments at white space outside quotes; drops those with a placeholder.
+fn split(line: &str) -> Vec<String> {
+    let mut arguments = Vec::new();
+    let mut current: Option<String> = None;
+    let mut quote = None;
+    for c in line.chars() {
+        match (quote, c) {
+            (Some(open), c) if c == open => quote = None,
+            (None, '"' | '\'') => {
+                quote = Some(c);
+                current.get_or_insert_default();
+            }
+            (None, c) if c.is_whitespace() => arguments.extend(current.take()),
+            (_, c) => current.get_or_insert_default().push(c),
+        }
+    }
+    arguments.extend(current);
+    arguments.retain(|argument| !argument.contains("@{") && !argument.contains("${"));
+    arguments
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{fill, read, split};
+    use crate::gate::java::xml;
+
+    #[test]
+    fn late_placeholders_are_filled_from_the_projects_properties() {
+        let project =
+            xml::read("<project><properties><known>-Xa -Xb</known><void/></properties></project>").unwrap();
+        assert_eq!(fill("-x @{known} @{void}@{other} @{open", &project), "-x -Xa -Xb @{other} @{open");
+    }
+
+    #[test]
+    fn the_settings_of_the_test_goal_are_read_and_what_is_not_carried_is_named() {
+        let pom = "<project><properties><argLine>-ea</argLine><groups>fast</groups></properties><build><plugins><plugin>\
+            <artifactId>maven-surefire-plugin</artifactId><executions><execution><id>default-test</id><configuration>\
+            <systemPropertyVariables><a.b>c d</a.b><n>${surefire.forkNumber}</n></systemPropertyVariables>\
+            <systemProperties><property><name>old</name><value>v</value></property></systemProperties>\
+            <environmentVariables><E>1</E></environmentVariables><excludes><exclude>**/perf/*.java</exclude></excludes>\
+            <excludesFile>x</excludesFile></configuration></execution></executions></plugin></plugins></build></project>";
+        let surefire = read(&xml::read(pom).unwrap());
+        assert_eq!(surefire.jvm_args, ["-ea"]);
+        assert_eq!(surefire.properties["a.b"], "c d");
+        assert_eq!((surefire.properties["old"].as_str(), surefire.properties["n"].as_str()), ("v", "1"));
+        assert_eq!(surefire.environment["E"], "1");
+        assert_eq!(surefire.excludes, ["**/perf/*.java"]);
+        assert_eq!(surefire.groups.as_deref(), Some("fast"));
+        assert!(surefire.not_carried.contains("excludesFile"));
+    }
+
+    #[test]
+    fn arguments_split_at_white_space_outside_quotes_and_placeholders_go() {
+        assert_eq!(
+            split(" -Xmx1g  \"-Da=b c\" -Dd='e f' @{argLine} ${late} "),
+            ["-Xmx1g", "-Da=b c", "-Dd=e f"]
+        );
+        assert_eq!(split("\"\" x"), ["", "x"]);
+    }
+}

@@ -1,0 +1,114 @@
+//! The test classes that PIT is given.
+//!
+//! A class file without a source is no test (a deleted test's class file may lie about for
+//! weeks); Surefire's excludes hold; order and set depend on nothing but the files.
+
+use super::maven::Project;
+use globset::{Glob, GlobSet, GlobSetBuilder};
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+const MAX_CLASSES: usize = 200_000;
+const EXTENSIONS: [&str; 4] = ["java", "kt", "groovy", "scala"];
+
+/// Dotted names of the compiled top-level test classes of a module.
+pub(crate) fn find(project: &Project, home: &Path) -> BTreeSet<String> {
+    let mut roots = vec![PathBuf::from(&project.test_sources)];
+    roots.extend(["java", "kotlin", "groovy", "scala"].map(|language| home.join("src/test").join(language)));
+    let excludes = excludes(&project.surefire.excludes);
+    let mut files = Vec::new();
+    walk(Path::new(&project.test_classes), "", &mut files);
+    let tests = files.into_iter().filter(|stem| {
+        let sourced = EXTENSIONS
+            .iter()
+            .any(|extension| roots.iter().any(|root| root.join(format!("{stem}.{extension}")).is_file()));
+        sourced && !excludes.is_match(format!("{stem}.java")) && !excludes.is_match(format!("{stem}.class"))
+    });
+    tests.map(|stem| stem.replace('/', ".")).collect()
+}
+
+/// Classes of `folder` that stand in the source file `stem.java` without being named like it.
+pub(crate) fn second_classes(project: &Project, folder: &str, stem: &str) -> Vec<String> {
+    let classes = Path::new(&project.classes).join(folder);
+    let sources = Path::new(&project.sources).join(folder);
+    let Ok(source) = fs_err::read(sources.join(format!("{stem}.java"))) else {
+        return Vec::new();
+    };
+    let source = String::from_utf8_lossy(&source);
+    let Ok(entries) = fs_err::read_dir(&classes) else {
+        return Vec::new();
+    };
+    let names = entries.flatten().filter_map(|entry| {
+        let name = entry.file_name().into_string().ok()?;
+        name.strip_suffix(".class").filter(|name| !name.contains('$') && *name != stem).map(str::to_owned)
+    });
+    let mut found: Vec<String> = names
+        .filter(|name| !sources.join(format!("{name}.java")).is_file() && declares(&source, name))
+        .map(|name| if folder.is_empty() { name } else { format!("{}.{name}", folder.replace('/', ".")) })
+        .collect();
+    found.sort();
+    found
+}
+
+/// True when the text has `class`, `interface`, `enum` or `record` before the name.
+fn declares(source: &str, name: &str) -> bool {
+    let mut words = source.split(|c: char| !(c.is_alphanumeric() || matches!(c, '_' | '$')));
+    let mut before = "";
+    words.by_ref().filter(|word| !word.is_empty()).any(|word| {
+        let hit = word == name && matches!(before, "class" | "interface" | "enum" | "record");
+        before = word;
+        hit
+    })
+}
+
+fn excludes(patterns: &[String]) -> GlobSet {
+    let mut set = GlobSetBuilder::new();
+    let plain = patterns.iter().filter(|pattern| !pattern.starts_with(['%', '!']));
+    for pattern in plain {
+        let pattern = pattern.split('#').next().unwrap_or_default();
+        let anchored = if pattern.contains('/') { pattern.to_owned() } else { format!("**/{pattern}") };
+        if let Ok(glob) = Glob::new(&anchored) {
+            set.add(glob);
+        }
+    }
+    set.build().unwrap_or_default()
+}
+
+fn walk(root: &Path, relative: &str, found: &mut Vec<String>) {
+    let Ok(entries) = fs_err::read_dir(root.join(relative)) else {
+        return;
+    };
+    for entry in entries.flatten() {
+        let (Ok(kind), Ok(name)) = (entry.file_type(), entry.file_name().into_string()) else {
+            continue;
+        };
+        let path = if relative.is_empty() { name.clone() } else { format!("{relative}/{name}") };
+        if found.len() >= MAX_CLASSES || path.matches('/').count() > 64 {
+            return;
+        }
+        if kind.is_dir() {
+            walk(root, &path, found);
+        } else if let Some(stem) = path.strip_suffix(".class").filter(|_| !name.contains('$')) {
+            found.push(stem.to_owned());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{declares, excludes};
+
+    #[test]
+    fn a_second_class_is_found_by_its_declaration() {
+        let source = "public final class Foo {} // class Other\nclass Helper<T> {}\nrecord Pair(int a) {}";
+        assert!(declares(source, "Helper") && declares(source, "Pair"));
+        assert!(!declares(source, "T") && !declares(source, "final"));
+    }
+
+    #[test]
+    fn surefires_excludes_are_path_patterns() {
+        let set = excludes(&["**/perf/*.java".to_owned(), "BadTest.java".to_owned(), "%regex[x]".to_owned()]);
+        assert!(set.is_match("org/perf/SlowTest.java") && set.is_match("org/BadTest.java"));
+        assert!(!set.is_match("org/GoodTest.java"));
+    }
+}

@@ -1,0 +1,170 @@
+//! Small XML documents as a tree: POMs.
+//!
+//! Bounded in size, depth and count; entities other than XML's own five and character references
+//! are left out, a DOCTYPE is refused.
+
+use quick_xml::events::attributes::Attribute;
+use quick_xml::events::{BytesStart, Event};
+use quick_xml::{Reader, XmlVersion};
+use std::io::Read;
+use std::path::Path;
+
+const MAX_BYTES: u64 = 32 << 20;
+const MAX_DEPTH: usize = 64;
+const MAX_NODES: usize = 500_000;
+
+/// An element.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Node {
+    /// Its name without a prefix.
+    pub(crate) name: String,
+    /// Its attributes, names without a prefix.
+    pub(crate) attributes: Vec<(String, String)>,
+    /// Its own text, trimmed.
+    pub(crate) text: String,
+    /// Its elements.
+    pub(crate) children: Vec<Node>,
+    /// The line on which its tag begins, 1-based.
+    pub(crate) line: u32,
+}
+
+impl Node {
+    /// The first child of that name.
+    pub(crate) fn child(&self, name: &str) -> Option<&Self> {
+        self.children.iter().find(|child| child.name == name)
+    }
+
+    /// The element at the end of a way of names.
+    pub(crate) fn at(&self, way: &[&str]) -> Option<&Self> {
+        way.iter().try_fold(self, |node, name| node.child(name))
+    }
+
+    /// The text at the end of a way of names, when there is any.
+    pub(crate) fn text_at(&self, way: &[&str]) -> Option<&str> {
+        self.at(way).map(|node| node.text.as_str()).filter(|text| !text.is_empty())
+    }
+
+    /// True if this holds of the element or of one anywhere below.
+    pub(crate) fn any(&self, holds: &dyn Fn(&Self) -> bool) -> bool {
+        holds(self) || self.children.iter().any(|child| child.any(holds))
+    }
+
+    /// The children of the element at the end of a way of names.
+    pub(crate) fn all(&self, way: &[&str]) -> &[Self] {
+        self.at(way).map_or(&[], |node| &node.children)
+    }
+}
+
+/// Reads a file; `None` when it is no whole XML document within the limits.
+pub(crate) fn read_file(path: &Path) -> Option<Node> {
+    let mut bytes = Vec::new();
+    fs_err::File::open(path).ok()?.take(MAX_BYTES).read_to_end(&mut bytes).ok()?;
+    read(&String::from_utf8_lossy(&bytes))
+}
+
+/// Reads a text; `None` when it is no whole XML document within the limits.
+pub(crate) fn read(text: &str) -> Option<Node> {
+    let mut reader = Reader::from_str(text);
+    let mut open: Vec<Node> = vec![Node::default()];
+    let mut nodes = 0;
+    let mut at = Line { text, number: 1, counted: 0 };
+    loop {
+        let line = at.of(reader.buffer_position());
+        match reader.read_event().ok()? {
+            Event::Start(tag) => {
+                nodes += 1;
+                if open.len() > MAX_DEPTH || nodes > MAX_NODES {
+                    return None;
+                }
+                open.push(node(&tag, line)?);
+            }
+            Event::Empty(tag) => {
+                nodes += 1;
+                open.last_mut()?.children.push(node(&tag, line)?);
+            }
+            Event::End(_) => {
+                let mut node = open.pop()?;
+                node.text.truncate(node.text.trim_end().len());
+                node.text.drain(..node.text.len() - node.text.trim_start().len());
+                open.last_mut()?.children.push(node);
+            }
+            Event::Text(text) => open.last_mut()?.text.push_str(&text),
+            Event::CData(text) => open.last_mut()?.text.push_str(&text),
+            Event::GeneralRef(entity) => {
+                let name: &str = &entity;
+                let character = match name {
+                    "lt" => Some('<'),
+                    "gt" => Some('>'),
+                    "amp" => Some('&'),
+                    "quot" => Some('"'),
+                    "apos" => Some('\''),
+                    _ => entity.resolve_char_ref().ok().flatten(),
+                };
+                open.last_mut()?.text.extend(character);
+            }
+            Event::DocType(_) => return None,
+            Event::Eof => break,
+            Event::Decl(_) | Event::Comment(_) | Event::PI(_) => {}
+        }
+    }
+    let mut roots = (open.len() == 1).then(|| open.pop()).flatten()?.children;
+    (roots.len() == 1).then(|| roots.pop()).flatten()
+}
+
+/// An element with nothing in it; `None` if its attributes cannot be read.
+fn node(tag: &BytesStart<'_>, line: u32) -> Option<Node> {
+    let name = tag.local_name().into_inner().to_owned();
+    let read = |attribute: Attribute<'_>| {
+        let value = attribute.normalized_value(XmlVersion::Implicit1_0).unwrap_or_default().into_owned();
+        Some((attribute.key.local_name().into_inner().to_owned(), value))
+    };
+    let attributes = tag.attributes().map(|attribute| read(attribute.ok()?)).collect::<Option<_>>()?;
+    Some(Node { name, attributes, line, ..Node::default() })
+}
+
+/// The line of a place, counted on from the last one.
+struct Line<'t> {
+    text: &'t str,
+    number: u32,
+    counted: usize,
+}
+
+impl Line<'_> {
+    fn of(&mut self, offset: u64) -> u32 {
+        let offset = usize::try_from(offset).unwrap_or(usize::MAX).min(self.text.len());
+        let lines = self.text.get(self.counted..offset).map_or(0, |passed| passed.matches('\n').count());
+        self.number = self.number.saturating_add(u32::try_from(lines).unwrap_or(u32::MAX));
+        self.counted = self.counted.max(offset);
+        self.number
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::read;
+
+    #[test]
+    fn a_way_of_names_leads_to_a_text_with_its_entities() {
+        let pom = "<?xml version='1.0'?><!-- x --><p:project xmlns:p='u'><build><a> x &lt;&#65;&unknown; </a><b/></build></p:project>";
+        let root = read(pom).unwrap();
+        assert_eq!((root.name.as_str(), root.text_at(&["build", "a"])), ("project", Some("x <A")));
+        assert_eq!(root.text_at(&["build", "b"]), None);
+        let lines = read("<!--\n--><a>\n<b\n/><c>\n\n</c> <d/></a>").unwrap();
+        assert_eq!(
+            (lines.line, lines.children.iter().map(|c| c.line).collect::<Vec<_>>()),
+            (2, vec![3, 4, 6])
+        );
+        assert_eq!(root.all(&["build"]).len(), 2);
+    }
+
+    #[test]
+    fn what_is_cut_or_has_a_doctype_or_is_too_deep_is_no_document() {
+        let whole = "<a><b>t</b></a>";
+        for end in 0..whole.len() {
+            assert!(read(&whole[..end]).is_none(), "{end}");
+        }
+        assert!(read("<!DOCTYPE a><a/>").is_none());
+        assert!(read("<a/><b/>").is_none());
+        assert!(read(&("<a>".repeat(99) + &"</a>".repeat(99))).is_none());
+    }
+}

@@ -1,0 +1,228 @@
+//! What the modules came to, and what the gate says about it.
+//!
+//! Pure; a target that was not judged is never part of a pass; what is told is bounded.
+
+use crate::config::GateSettings;
+use crate::gate::GateAbort;
+use crate::gate::scope::Scope;
+use crate::mutation::{ClassScore, Coverage, GateReport, Rule, Survivor, Trace, Verdict, rank};
+use crate::source::text;
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+
+/// Reasons and remarks that a report tells.
+const TOLD: usize = 40;
+
+/// One judged class.
+#[derive(Clone, Debug)]
+pub(crate) struct Judged {
+    /// Its score.
+    pub(crate) score: ClassScore,
+    /// Survivors that were kept.
+    pub(crate) survivors: Vec<Survivor>,
+    /// How many there are.
+    pub(crate) survivors_total: u64,
+}
+
+/// What one module came to.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct ModuleResult {
+    /// Classes with mutants.
+    pub(crate) judged: Vec<Judged>,
+    /// Targets with nothing to mutate, by name.
+    pub(crate) nothing: Vec<String>,
+    /// Failures and errors.
+    pub(crate) aborts: Vec<GateAbort>,
+    /// Targets that a failure among the aborts belongs to, `<package>/<path>`.
+    pub(crate) failing: BTreeSet<String>,
+    /// Facts beside the verdict.
+    pub(crate) remarks: Vec<String>,
+    /// HTML reports, the first page of each; absolute paths.
+    pub(crate) reports: Vec<String>,
+    /// What was done.
+    pub(crate) trace: Trace,
+}
+
+impl ModuleResult {
+    /// Puts the source line to each survivor; `sources` holds lines by `<package>/<path>`.
+    pub(crate) fn tell_sources(&mut self, sources: &BTreeMap<String, Vec<String>>) {
+        for judged in &mut self.judged {
+            let file = crate::machine::facts::full_path(&judged.score.package, &judged.score.path);
+            let Some(lines) = sources.get(&file) else { continue };
+            for survivor in &mut judged.survivors {
+                let at = usize::try_from(survivor.mutant.line).unwrap_or(0).checked_sub(1);
+                survivor.source = at.and_then(|at| lines.get(at)).cloned().unwrap_or_default();
+            }
+        }
+    }
+}
+
+/// The gate's report over all modules.
+pub(crate) fn conclude(
+    settings: &GateSettings,
+    scope: &Scope,
+    results: Vec<ModuleResult>,
+    used: Duration,
+) -> GateReport {
+    let rule = Rule { threshold: settings.threshold, per: settings.per, no_coverage: settings.no_coverage };
+    let mut all = ModuleResult { aborts: scope.aborts.clone(), ..ModuleResult::default() };
+    for result in results {
+        all.judged.extend(result.judged);
+        all.nothing.extend(result.nothing);
+        all.aborts.extend(result.aborts);
+        all.failing.extend(result.failing);
+        all.remarks.extend(result.remarks);
+        all.reports.extend(result.reports);
+        all.trace.phases.extend(result.trace.phases);
+        all.trace.tiers.extend(result.trace.tiers);
+    }
+    all.judged.sort_by(|a, b| (&a.score.package, &a.score.class).cmp(&(&b.score.package, &b.score.class)));
+    let scores: Vec<ClassScore> = all.judged.iter().map(|judged| judged.score.clone()).collect();
+    let judgement = rule.judge(&scores);
+    for why in &judgement.unknown {
+        all.aborts.push(GateAbort::setup(
+            why.clone(),
+            "Look for tests or code that end the JVM (System.exit, memory); see PIT's log in the gate's folder.",
+        ));
+    }
+    if !judgement.below.is_empty() {
+        all.aborts.push(GateAbort::Fail { reasons: judgement.below.clone() });
+    }
+    let weak: Vec<&Judged> = judgement.failing.iter().filter_map(|&index| all.judged.get(index)).collect();
+    let survivors = rank(weak.iter().flat_map(|judged| judged.survivors.iter().cloned()));
+    let survivors_total = weak.iter().map(|judged| judged.survivors_total).sum();
+    let mut failing = all.failing.clone();
+    failing.extend(
+        weak.iter().map(|judged| crate::machine::facts::full_path(&judged.score.package, &judged.score.path)),
+    );
+    let verdict = verdict(&all.aborts, judgement.reached > 0, scope, &all.nothing);
+    let fails = matches!(verdict, Verdict::Fail { .. });
+    all.remarks.truncate(TOLD);
+    all.reports.sort();
+    GateReport {
+        verdict,
+        coverage: if scores.is_empty() { Coverage::default() } else { judgement.coverage },
+        classes: scores,
+        survivors,
+        survivors_total,
+        left_out: scope.left_out.clone(),
+        remarks: all.remarks,
+        reports: all.reports,
+        failing: if fails { failing.into_iter().collect() } else { Vec::new() },
+        millis: u64::try_from(used.as_millis()).unwrap_or(u64::MAX),
+        trace: all.trace,
+    }
+}
+
+fn verdict(aborts: &[GateAbort], reached: bool, scope: &Scope, nothing: &[String]) -> Verdict {
+    let mut errors = Vec::new();
+    let mut reasons: Vec<String> = Vec::new();
+    for abort in aborts {
+        match abort {
+            GateAbort::Fail { reasons: more } => reasons.extend(more.iter().cloned()),
+            GateAbort::Error { why, hint, transient } => errors.push((why, hint, *transient)),
+        }
+    }
+    if let Some((_, hint, _)) = errors.iter().find(|(_, _, transient)| !transient).or_else(|| errors.first())
+    {
+        let mut whys: Vec<&str> = errors.iter().map(|(why, _, _)| why.as_str()).collect();
+        whys.dedup();
+        return Verdict::Error {
+            why: text::line(&whys.join(" "), 2_000),
+            hint: (*hint).clone(),
+            transient: errors.iter().all(|(_, _, transient)| *transient),
+        };
+    }
+    if !reasons.is_empty() {
+        let more = reasons.len().saturating_sub(TOLD);
+        reasons.truncate(TOLD);
+        if more > 0 {
+            reasons.push(format!("{more} more reasons are left out."));
+        }
+        return Verdict::Fail { reasons };
+    }
+    if reached {
+        return Verdict::Pass;
+    }
+    Verdict::Skip { why: skip(scope, nothing) }
+}
+
+fn skip(scope: &Scope, nothing: &[String]) -> String {
+    if !nothing.is_empty() {
+        let names = text::names(nothing.iter().map(String::as_str), 10);
+        return format!("There is nothing to mutate in {names}.");
+    }
+    if scope.left_out.is_empty() {
+        return "No production Java was changed.".to_owned();
+    }
+    let left: Vec<String> =
+        scope.left_out.iter().map(|left| format!("{} ({})", left.file, left.why)).collect();
+    format!("No changed class is a target: {}.", text::names(left.iter().map(String::as_str), 10))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::mutation::{LeftOut, Tally};
+    use crate::source::RepoPath;
+
+    fn judged(class: &str, killed: u64, survived: u64) -> ModuleResult {
+        let tally = Tally { killed, survived, ..Tally::default() };
+        let path = RepoPath::parse(&format!("src/main/java/{class}.java"));
+        let score = ClassScore { package: "p".to_owned(), path, class: class.to_owned(), tally, floor: None };
+        ModuleResult {
+            judged: vec![Judged { score, survivors: Vec::new(), survivors_total: survived }],
+            ..ModuleResult::default()
+        }
+    }
+
+    fn report(results: Vec<ModuleResult>) -> GateReport {
+        conclude(&crate::gate::tests::settings(), &Scope::default(), results, Duration::from_millis(7))
+    }
+
+    #[test]
+    fn error_comes_before_fail_before_pass_before_skip() {
+        let stopped = |abort| ModuleResult { aborts: vec![abort], ..ModuleResult::default() };
+        let error = || stopped(GateAbort::passing("No network.".to_owned(), "Wait."));
+        let setup = || stopped(GateAbort::setup("No Maven.".to_owned(), "Install it."));
+        let fail = || stopped(GateAbort::fail("Red.".to_owned()));
+        let skip = || ModuleResult { nothing: vec!["I".to_owned()], ..ModuleResult::default() };
+        let pass = || judged("A", 7, 3);
+        let kind = |results| match report(results).verdict {
+            Verdict::Pass => "pass",
+            Verdict::Fail { .. } => "fail",
+            Verdict::Skip { .. } => "skip",
+            Verdict::Error { transient: true, .. } => "transient",
+            Verdict::Error { .. } => "setup",
+        };
+        assert_eq!(kind(vec![pass(), skip(), fail(), error(), setup()]), "setup");
+        assert_eq!(kind(vec![pass(), skip(), fail(), error()]), "transient");
+        assert_eq!(kind(vec![pass(), skip(), fail()]), "fail");
+        assert_eq!(kind(vec![pass(), judged("B", 6, 4)]), "fail");
+        assert_eq!(kind(vec![pass(), skip()]), "pass");
+        assert_eq!(kind(vec![skip()]), "skip");
+        assert_eq!(kind(vec![]), "skip");
+    }
+
+    #[test]
+    fn only_classes_below_the_threshold_fail_and_tell_their_survivors() {
+        let report = report(vec![judged("Good", 9, 1), judged("Weak", 1, 9)]);
+        assert_eq!(report.failing, ["p/src/main/java/Weak.java"]);
+        assert_eq!(report.survivors_total, 9);
+        assert_eq!(report.coverage.to_string(), "50% (10/20)");
+        assert_eq!(report.classes.len(), 2);
+    }
+
+    #[test]
+    fn a_skip_names_the_untested_classes() {
+        let left = LeftOut {
+            file: "p/src/main/java/A.java".to_owned(),
+            why: "no test class stands for it".to_owned(),
+        };
+        let scope = Scope { left_out: vec![left], ..Scope::default() };
+        let report = conclude(&crate::gate::tests::settings(), &scope, Vec::new(), Duration::ZERO);
+        let why =
+            "No changed class is a target: p/src/main/java/A.java (no test class stands for it).".to_owned();
+        assert_eq!(report.verdict, Verdict::Skip { why });
+    }
+}

@@ -7,7 +7,7 @@ use super::ui;
 use super::workspace::Place;
 use crate::config::Given;
 use crate::engine::Fault;
-use crate::git::first_commit;
+use crate::git::init_repository;
 use std::path::{Path, PathBuf};
 
 /// The example, file by file.
@@ -49,7 +49,7 @@ pub(super) fn demo(outside: &Place<'_>, into: Option<&Path>) -> Result<Exit, Fau
         fs_err::write(&path, text)?;
     }
     for package in ["src/orders", "src/manual"] {
-        first_commit(&folder.join(package), "the example's start")?;
+        init_repository(&folder.join(package), "the example's start")?;
     }
     if !json {
         ui::line(&format!("The example is in {}: ralph run", folder.display()));

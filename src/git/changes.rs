@@ -1,10 +1,4 @@
-//! What differs between commits, in the loop's words.
-//!
-//! Owns: sums of changes over attempts, and changes since a revision.
-//!
-//! Promises: a path counts only when it differs now from what it was at the base; state files never count.
-//!
-//! Refuses to know: the work tree.
+//! What differs between commits: sums of changes over attempts, and changes since a revision.
 
 use super::error::GitError;
 use super::open::OpenRepo;

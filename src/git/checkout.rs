@@ -14,7 +14,7 @@ use super::content::{self, EXECUTABLE, LINK, REGULAR};
 use super::error::GitError;
 use super::open::OpenRepo;
 use super::tree::{self, GITLINK, Leaf};
-use super::{Repositories, find, keep};
+use super::{Repositories, backup_refs, find};
 use crate::machine::facts;
 use crate::source::RepoPath;
 use git2::{Index, ObjectType, Oid, Repository, Tree};
@@ -143,7 +143,7 @@ impl Checkout {
             return Ok(false);
         }
         // The library refuses names that lead out of the folder or into a `.git`.
-        let checked = Index::new().and_then(|mut index| index.add(&keep::bare_entry(&path, leaf)));
+        let checked = Index::new().and_then(|mut index| index.add(&backup_refs::bare_entry(&path, leaf)));
         checked.map_err(|error| unwritable(&error))?;
         if path.split(|&byte| byte == b'/').any(<[u8]>::is_empty) {
             let what =

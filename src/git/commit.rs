@@ -1,19 +1,15 @@
-//! Committing what an attempt left, for `commit: ralph`.
+//! Commits what an attempt left, for `commit: ralph`.
 //!
-//! Owns: which files belong into such a commit, and its author.
-//!
-//! Promises: only what the attempt left; never ignored files, output folders or state files; no hook and
-//! no filter program runs. Doing it twice makes one commit.
-//!
-//! Refuses to know: which task it was.
+//! Promises: only what the attempt left, never ignored files, output folders or state files. No hook and no filter
+//! program runs. Doing it twice makes one commit.
 
 use super::Repositories;
+use super::apply;
+use super::backup_refs::{self, Items};
 use super::content;
 use super::error::GitError;
-use super::keep::{self, Items};
 use super::open::{Head, OpenRepo};
 use super::places::Place;
-use super::put;
 use super::tree;
 use super::walk::Status;
 use crate::machine::facts::{Dirt, Oid, PackageState, Snapshot};
@@ -140,12 +136,12 @@ fn write(
             items.insert(path.clone(), entry.map(|entry| (entry.id, entry.mode)));
         }
         index.write()?;
-        let tree = repo.find_tree(keep::tree_with(open, head.commit, &items)?)?;
+        let tree = repo.find_tree(backup_refs::tree_with(open, head.commit, &items)?)?;
         let parents = head.commit.map(|id| repo.find_commit(id)).transpose()?;
         let by = repo.signature().or_else(|_| Signature::now("ralph", "ralph@localhost"))?;
         repo.commit(Some("HEAD"), &by, &by, message, &tree, &parents.iter().collect::<Vec<_>>())
     };
     let commit = write().map_err(|error| GitError::unreadable("commit what the attempt left", &error))?;
-    put::end_half_done(open)?;
+    apply::end_half_done(open)?;
     Ok(tree::fact_of(commit))
 }

@@ -1,22 +1,17 @@
-//! What a file on disk holds: its hash, and whether git would call it the same as a blob.
+//! Hashes files as they are, and says whether git would call a file the same as a blob.
 //!
-//! Owns: hashing of bytes as they are, and what is remembered of it.
-//!
-//! Promises: no filter of the repository runs. Bytes that differ from the blob are the same only where
-//! line ends or `$Id$` alone differ and git's own settings say so, or where they are the object that a
-//! Git LFS pointer names by SHA-256.
-//!
-//! Refuses to know: the index, HEAD.
+//! Promises: no filter of the repository runs. Bytes that differ from the blob are the same only if line ends or `$Id$`
+//! alone differ and git's own settings say so, or if they are the object that a Git LFS pointer names.
 
 use super::error::GitError;
-use super::stamp::{self, Stamp};
+use super::file_stat::{self, FileStat};
 use super::tree::{self, Leaf};
 use git2::{ObjectType, Oid, Repository};
 use sha2::{Digest, Sha256};
 use std::collections::HashMap;
 use std::ffi::OsStr;
 use std::fs::Metadata;
-use std::io::{self, ErrorKind, Read};
+use std::io::{self, ErrorKind};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -34,7 +29,7 @@ pub(super) struct Content {
 }
 
 struct Seen {
-    stamp: Stamp,
+    stamp: FileStat,
     id: Oid,
     /// A blob that this content is the same as, though its bytes differ.
     like: Option<Oid>,
@@ -99,13 +94,13 @@ impl Content {
         meta: &Metadata,
     ) -> Result<Option<Leaf>, GitError> {
         let Some(mode) = mode_of(meta) else { return Ok(None) };
-        let stamp = Stamp::of(meta);
+        let stamp = FileStat::of(meta);
         if let Some(seen) = self.seen.get(path)
             && seen.stamp == stamp
         {
             return Ok(Some((seen.id, mode)));
         }
-        let now = stamp::now();
+        let now = file_stat::now();
         let file = on_disk(root, path);
         let id = if mode == LINK {
             let target = fs_err::read_link(&file).map_err(|error| GitError::io("read a link", &error))?;
@@ -204,15 +199,8 @@ fn is_lfs_object(repo: &Repository, file: &Path, blob: Oid) -> Result<bool, GitE
         return Ok(false);
     };
     let failed = |error| GitError::io("read a file of Git LFS", &error);
-    let mut reader = fs_err::File::open(file).map_err(failed)?;
     let mut hash = Sha256::new();
-    let mut buffer = vec![0; 1 << 16];
-    loop {
-        match reader.read(&mut buffer).map_err(failed)? {
-            0 => break,
-            count => hash.update(&buffer[..count]),
-        }
-    }
+    io::copy(&mut fs_err::File::open(file).map_err(failed)?, &mut hash).map_err(failed)?;
     Ok(crate::source::hex(&hash.finalize()) == expected.trim())
 }
 

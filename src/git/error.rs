@@ -1,10 +1,4 @@
-//! What can go wrong with a repository, in words.
-//!
-//! Owns: [`GitError`] and the translation of the library's errors.
-//!
-//! Promises: a whole sentence that says what happened, a next action, no control characters.
-//!
-//! Refuses to know: what the caller does about it.
+//! What can go wrong with a repository: a whole sentence and a next action, without control characters.
 
 use std::fmt;
 use std::io;

@@ -1,11 +1,7 @@
-//! Which folders are packages: the globs of `packages:` against the disk.
+//! Finds the folders that are packages: the globs of `packages:` against the disk.
 //!
-//! Owns: matching folder by folder, so that only the roots of the globs are read.
-//!
-//! Promises: real folders only (a symbolic link is not followed: it may lead out of the workspace), each
-//! once, in order; hidden folders only where a pattern names them; a bounded number of folders is read.
-//!
-//! Refuses to know: what is in a repository.
+//! Promises: real folders only (a symbolic link may lead out of the workspace), each once, in order; hidden folders only
+//! if a pattern names them; a bounded number of folders is read.
 
 use super::error::GitError;
 use globset::{GlobBuilder, GlobMatcher};

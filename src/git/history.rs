@@ -1,11 +1,6 @@
-//! Which commit descends from which.
+//! Which commit descends from which, read from the commits themselves.
 //!
-//! Owns: ancestry read from the commits themselves (a commit-graph file can be forged), and the base of a
-//! clone.
-//!
-//! Promises: where a shallow clone or a missing object hides the answer, an error, never a guess.
-//!
-//! Refuses to know: branches, except remote-tracking ones.
+//! Promises: if a shallow clone or a missing object hides the answer, an error, never a guess.
 
 use super::error::{GitError, GitErrorKind};
 use git2::{Oid, Repository};

@@ -1,16 +1,9 @@
-//! What the index holds, and how it differs from HEAD.
-//!
-//! Owns: reading the index only when it or HEAD changed.
-//!
-//! Promises: an index whose flags hide files, or of a kind that cannot be read faithfully, is refused.
-//!
-//! Refuses to know: the work tree.
+//! What the index holds, and how it differs from HEAD; read again only if it or HEAD changed.
 
 use super::error::GitError;
-use super::open::OpenRepo;
-use super::stamp::{self, Stamp};
+use super::file_stat::{self, FileStat};
 use super::tree::{self, Leaf};
-use git2::{IndexEntryExtendedFlag, IndexEntryFlag, Oid};
+use git2::{IndexEntryExtendedFlag, IndexEntryFlag, Oid, Repository};
 use std::collections::BTreeMap;
 
 /// A path that the index names.
@@ -29,7 +22,7 @@ pub(super) struct IndexView {
     pub(super) tracked: Vec<Tracked>,
     /// In HEAD and not in the index.
     pub(super) removed: BTreeMap<Vec<u8>, Leaf>,
-    of: Option<(Option<Stamp>, Option<Oid>)>,
+    of: Option<(Option<FileStat>, Option<Oid>)>,
 }
 
 impl IndexView {
@@ -39,17 +32,17 @@ impl IndexView {
     }
 }
 
-/// Brings `open.index` up to date with the index file and with HEAD.
-pub(super) fn refresh(open: &mut OpenRepo, head: Option<Oid>) -> Result<(), GitError> {
-    let mut index = open.repo.index().map_err(|error| why_not(&error))?;
-    let stamp = index.path().and_then(Stamp::at);
-    if open.index.of == Some((stamp, head)) {
+/// Brings the view up to date with the index file and with HEAD.
+pub(super) fn refresh(view: &mut IndexView, repo: &Repository, head: Option<Oid>) -> Result<(), GitError> {
+    let mut index = repo.index().map_err(|error| why_not(&error))?;
+    let stamp = index.path().and_then(FileStat::at);
+    if view.of == Some((stamp, head)) {
         return Ok(());
     }
-    let now = stamp::now();
+    let now = file_stat::now();
     index.read(true).map_err(|error| why_not(&error))?;
-    let tree = tree::tree_of(&open.repo, head, b"")?;
-    let mut in_head: BTreeMap<Vec<u8>, Leaf> = tree::diff(&open.repo, None, tree.as_ref())?
+    let tree = tree::tree_of(repo, head, b"")?;
+    let mut in_head: BTreeMap<Vec<u8>, Leaf> = tree::diff(repo, None, tree.as_ref())?
         .into_iter()
         .filter_map(|delta| Some((delta.path, delta.new?)))
         .collect();
@@ -72,7 +65,7 @@ pub(super) fn refresh(open: &mut OpenRepo, head: Option<Oid>) -> Result<(), GitE
     }
     tracked.sort_by(|a, b| a.path.cmp(&b.path));
     let settled = stamp.is_none_or(|stamp| stamp.is_settled(now));
-    open.index = IndexView { tracked, removed: in_head, of: settled.then_some((stamp, head)) };
+    *view = IndexView { tracked, removed: in_head, of: settled.then_some((stamp, head)) };
     Ok(())
 }
 

@@ -1,11 +1,4 @@
 //! Which lines of a file a change touched.
-//!
-//! Owns: the comparison of two blobs line by line.
-//!
-//! Promises: the lines are those of the newer blob; a file that is new is changed whole; where a blob is not
-//! known, nothing is said. Line ends alone make a line another.
-//!
-//! Refuses to know: what the lines mean, which commits the blobs belong to.
 
 use super::Repositories;
 use super::error::GitError;

@@ -1,10 +1,6 @@
-//! Lock files that a dead git process left behind.
+//! Removes lock files that a dead git process left behind.
 //!
-//! Owns: where git puts its locks.
-//!
-//! Promises: only regular files with git's own lock names are removed, links are not followed.
-//!
-//! Refuses to know: whether a process is still there; the caller makes sure that none is.
+//! Promises: only regular files with git's own lock names; links are not followed.
 
 use super::error::GitError;
 use git2::Repository;

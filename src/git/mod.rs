@@ -1,34 +1,29 @@
-//! The packages' repositories: what is in them, what an attempt changed, and putting it back.
+//! The packages' repositories: what is in them, what an attempt changed, and how it is undone.
 //!
-//! Owns: every read and write of a git repository (through git2, in process; git itself is never started).
-//!
-//! Promises: facts only. Nothing that a repository holds (configuration, attributes, replace references,
-//! index flags, forged commit graphs, links) runs a program or hides a change; what cannot be read
-//! faithfully is an error in words, never a wrong answer. What is put back is kept first, under a
-//! reference below `refs/ralph/`.
-//!
-//! Refuses to know: tasks, stages, verdicts, the journal.
+//! Promises: everything goes through git2, git itself is never started. Nothing that a repository holds (settings,
+//! attributes, replace references, index flags, forged commit graphs, links) runs a program or hides a change. What
+//! cannot be read faithfully is an error in words. What is undone is first kept under a reference below `refs/ralph/`.
 
+mod apply;
+mod backup_refs;
 mod changes;
 mod checkout;
 mod commit;
 mod content;
 mod error;
+mod file_stat;
 mod find;
-mod first;
 mod history;
 mod index;
-mod keep;
+mod init_repository;
 mod lines;
 mod locks;
 mod observe;
 mod open;
 mod places;
 mod plan;
-mod put;
 mod restore;
 mod revision;
-mod stamp;
 mod survey;
 mod tree;
 mod underway;
@@ -36,7 +31,7 @@ mod walk;
 
 pub use checkout::{Checkout, Differences, is_repository};
 pub use error::{GitError, GitErrorKind};
-pub use first::first_commit;
+pub use init_repository::init_repository;
 pub use restore::{Extent, PutBack};
 pub use survey::Surveyed;
 pub use underway::Underway;
@@ -84,7 +79,7 @@ impl Repositories {
         for name in found.names() {
             let (_, open) = found.package(&name)?;
             let head = open.head().map_err(|error| error.in_package(&name))?;
-            index::refresh(open, head.commit).map_err(|error| error.in_package(&name))?;
+            open.refresh_index(head.commit).map_err(|error| error.in_package(&name))?;
         }
         Ok(found)
     }

@@ -1,10 +1,4 @@
 //! What an attempt did, as git shows it.
-//!
-//! Owns: the comparison of two moments, and the readings of source text that evidence needs.
-//!
-//! Promises: every field of [`Observation`] as its documentation says; a missing object is an error.
-//!
-//! Refuses to know: the stage, the verdict, what follows.
 
 use super::error::{GitError, GitErrorKind};
 use super::tree::{self, Leaf};

@@ -1,17 +1,9 @@
-//! One repository, opened and known to be readable.
-//!
-//! Owns: the refusals (what git2 cannot read faithfully is named, with what to do), and when an open
-//! repository has to be opened again.
-//!
-//! Promises: no program of the repository runs: no hook, filter, fsmonitor or diff driver is ever started.
-//! Replace references, attributes and grafts do not change an answer.
-//!
-//! Refuses to know: packages, globs, attempts.
+//! Opens a repository and refuses what cannot be read faithfully, with words and a hint.
 
 use super::content::Content;
 use super::error::{GitError, GitErrorKind};
-use super::index::IndexView;
-use super::stamp::Stamp;
+use super::file_stat::FileStat;
+use super::index::{self, IndexView};
 use git2::{Config, ErrorCode, Oid, Repository};
 use std::path::{Path, PathBuf};
 
@@ -31,20 +23,20 @@ pub(super) struct OpenRepo {
 #[derive(Debug, PartialEq, Eq)]
 struct Identity {
     dot_git: Option<(u64, u64)>,
-    files: [Option<Stamp>; 4],
+    files: [Option<FileStat>; 4],
 }
 
 impl Identity {
     fn of(root: &Path, repo: &Repository) -> Self {
         let found = std::fs::symlink_metadata(root.join(".git")).ok();
-        let gitlink = found.as_ref().filter(|meta| !meta.is_dir()).map(Stamp::of);
+        let gitlink = found.as_ref().filter(|meta| !meta.is_dir()).map(FileStat::of);
         Self {
-            dot_git: found.as_ref().map(|meta| Stamp::of(meta).identity()),
+            dot_git: found.as_ref().map(|meta| FileStat::of(meta).identity()),
             files: [
                 gitlink,
-                Stamp::at(&repo.commondir().join("config")),
-                Stamp::at(&repo.path().join("config.worktree")),
-                Stamp::at(&repo.commondir().join("info/grafts")),
+                FileStat::at(&repo.commondir().join("config")),
+                FileStat::at(&repo.path().join("config.worktree")),
+                FileStat::at(&repo.commondir().join("info/grafts")),
             ],
         }
     }
@@ -94,6 +86,11 @@ impl OpenRepo {
             refuse_special(&self.repo.commondir().join(name))?;
         }
         Ok(())
+    }
+
+    /// Brings the view of the index up to date with the index file and with HEAD.
+    pub(super) fn refresh_index(&mut self, head: Option<Oid>) -> Result<(), GitError> {
+        index::refresh(&mut self.index, &self.repo, head)
     }
 
     /// Reads HEAD.

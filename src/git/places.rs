@@ -1,11 +1,6 @@
 //! Which packages there are at this moment, and where.
 //!
-//! Owns: the layout of the workspace (docs/design.md "Words"): a repository for each package, the workspace
-//! as one package `.`, or folders of the workspace's one repository.
-//!
-//! Promises: cheap enough to be asked at each look; two folders with one base name are an error.
-//!
-//! Refuses to know: what is in a repository.
+//! The layouts are those of docs/design.md "Words". Two folders with one base name are an error.
 
 use super::error::{GitError, GitErrorKind};
 use super::find::{self, Pattern};

@@ -1,21 +1,16 @@
-//! What has to happen to each path so that a repository is as it was.
+//! Decides what has to happen to each path so that a repository is as it was.
 //!
-//! Owns: the comparison of the wanted state with what is there.
-//!
-//! Promises: pure decision; dirt that was there before and untracked files of no kind are left alone.
-//!
-//! Refuses to know: how a file or an index entry is written.
+//! Promises: files that were uncommitted before, and untracked files of other kinds, are left alone.
 
+use super::backup_refs::Items;
 use super::error::GitError;
-use super::keep::Items;
-use super::open::OpenRepo;
+use super::open::{Head, OpenRepo};
 use super::places::Place;
-use super::restore::Wanted;
 use super::tree::{self, Leaf};
 use super::walk::Status;
 use crate::source::{Classifier, Kind, is_state_file};
 use git2::Oid;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// What is to happen to a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,6 +27,25 @@ pub(super) enum Act {
 pub(super) type Plan = BTreeMap<Vec<u8>, Act>;
 /// Paths and what is to stand there.
 pub(super) type Contents = Vec<(Vec<u8>, Option<Oid>)>;
+
+/// The state that is wanted; paths are relative to the repository.
+pub(super) struct Wanted {
+    pub(super) head: Head,
+    /// Tracked files that differed from HEAD, and untracked ones of a kind: what stood on disk.
+    pub(super) uncommitted: BTreeMap<Vec<u8>, Option<Oid>>,
+    /// Those of them that git did not track.
+    pub(super) untracked: BTreeSet<Vec<u8>>,
+    /// Untracked files of no kind that stood there; `None` when that is not known.
+    pub(super) others: Option<BTreeSet<Vec<u8>>>,
+}
+
+impl Wanted {
+    /// That commit and nothing else.
+    pub(super) fn at(head: Head) -> Self {
+        let (uncommitted, untracked) = (BTreeMap::new(), BTreeSet::new());
+        Self { head, uncommitted, untracked, others: Some(BTreeSet::new()) }
+    }
+}
 
 /// The wanted state against what is there.
 pub(super) struct View<'a> {
@@ -73,8 +87,7 @@ impl View<'_> {
 
     /// What the wanted HEAD has at a path.
     fn in_head(&self, open: &OpenRepo, path: &[u8]) -> Result<Option<Leaf>, GitError> {
-        let tree = tree::tree_of(&open.repo, self.wanted.head.commit, b"")?;
-        tree::leaf_at(&open.repo, tree.as_ref(), path)
+        tree::leaf_in(&open.repo, self.wanted.head.commit, path)
     }
 
     /// What is to be done, path by path, once HEAD is where it is wanted. `moved`: it was elsewhere.

@@ -1,25 +1,21 @@
-//! Putting repositories back to where they were, after keeping what is there.
+//! Puts repositories back to where they were, after keeping what is there.
 //!
-//! Owns: which state is wanted, the order (keep, HEAD, index and work tree), and the report.
-//!
-//! Promises: nothing is taken from the disk that is not in a kept commit, in the commit that is put back,
-//! or in its place already; each step can be done twice, so a second call after a crash ends the same.
-//! Ignored files and untracked files of no kind are never touched.
-//!
-//! Refuses to know: why; who is to blame.
+//! Promises: nothing is taken from the disk that is not in a kept commit, in the commit that is put back, or in its
+//! place already. A second call after a crash ends the same. Ignored files and untracked files of other kinds are never
+//! touched.
 
+use super::backup_refs::{self, Items, Kept, Load};
 use super::error::GitError;
-use super::keep::{self, Items, Kept, Load};
 use super::open::{Head, OpenRepo};
 use super::places::Place;
-use super::plan::View;
+use super::plan::{View, Wanted};
 use super::tree::{self, Leaf};
 use super::walk::Status;
-use super::{Repositories, history, put};
+use super::{Repositories, apply, history};
 use crate::machine::facts::{Dirt, Observation, Oid, Snapshot};
 use crate::source::{Classifier, RepoPath};
 use serde::Serialize;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 /// Which packages of an observation are put back.
@@ -49,17 +45,6 @@ pub struct PutBack {
     pub unrestored: Vec<RepoPath>,
 }
 
-/// The state that is wanted; paths are relative to the repository.
-pub(super) struct Wanted {
-    pub(super) head: Head,
-    /// Tracked files that differed from HEAD, and untracked ones of a kind: what stood on disk.
-    pub(super) uncommitted: BTreeMap<Vec<u8>, Option<git2::Oid>>,
-    /// Those of them that git did not track.
-    pub(super) untracked: BTreeSet<Vec<u8>>,
-    /// Untracked files of no kind that stood there; `None` when that is not known.
-    pub(super) others: Option<BTreeSet<Vec<u8>>>,
-}
-
 /// One repository's part of a call.
 struct Job {
     names: Vec<String>,
@@ -81,7 +66,7 @@ impl Repositories {
         iteration: u64,
         reference: &str,
     ) -> Result<Vec<PutBack>, GitError> {
-        keep::check_name(reference)?;
+        backup_refs::check_name(reference)?;
         self.refresh()?;
         let is_breach =
             |name: &str| observation.packages.iter().any(|seen| seen.name == name && seen.is_breach());
@@ -114,7 +99,7 @@ impl Repositories {
         leftovers: &[(String, Vec<Dirt>)],
         reference: &str,
     ) -> Result<Vec<PutBack>, GitError> {
-        keep::check_name(reference)?;
+        backup_refs::check_name(reference)?;
         self.refresh()?;
         let mut done = Vec::new();
         for names in self.by_repository().into_values() {
@@ -126,12 +111,7 @@ impl Repositories {
             let Some(first) = names.first().filter(|_| !aside.is_empty()) else { continue };
             let (_, open) = self.package(first)?;
             let (head, status) = open.status().map_err(|error| error.in_package(first))?;
-            let mut wanted = Wanted {
-                head,
-                uncommitted: BTreeMap::new(),
-                untracked: BTreeSet::new(),
-                others: Some(BTreeSet::new()),
-            };
+            let mut wanted = Wanted::at(head);
             for (path, leaf) in status.dirty.iter().filter(|(path, _)| !aside.contains(*path)) {
                 wanted.uncommitted.insert(path.clone(), leaf.map(|(id, _)| id));
             }
@@ -153,12 +133,8 @@ impl Repositories {
         for name in names {
             let (Some(state), Some(place)) = (before.package(name), self.places.get(name)) else { continue };
             let commit = tree::oid_of(&state.head).map_err(|error| error.in_package(name))?;
-            let wanted = wanted.get_or_insert_with(|| Wanted {
-                head: Head { commit, branch: state.branch.clone() },
-                uncommitted: BTreeMap::new(),
-                untracked: BTreeSet::new(),
-                others: Some(BTreeSet::new()),
-            });
+            let head = Head { commit, branch: state.branch.clone() };
+            let wanted = wanted.get_or_insert_with(|| Wanted::at(head));
             for dirt in state.dirt.iter().chain(&state.untracked) {
                 let blob = dirt.blob.as_ref().map(tree::oid_of).transpose();
                 let blob = blob.map_err(|error| error.in_package(name))?.flatten();
@@ -210,19 +186,19 @@ fn restore_one(
     }
     let (head, safe) = (from.commit, wanted.head.commit);
     let load = Load { head, safe, items: &items, staged: &staged, message: &job.message };
-    let Some(kept) = keep::keep(open, &load, reference)? else { return Ok(Vec::new()) };
+    let Some(kept) = backup_refs::back_up(open, &load, reference)? else { return Ok(Vec::new()) };
     if moved {
         keep_branch(open, wanted, &kept, reference, &job.message)?;
     }
-    put::sync(open)?;
+    apply::sync(open)?;
     if moved {
-        put::move_head(open, &wanted.head)?;
+        apply::move_head(open, &wanted.head)?;
     }
-    put::end_half_done(open)?;
+    apply::end_half_done(open)?;
     open.index.forget();
     let (_, status) = open.status()?;
     let plan = view.plan(open, &status, moved)?;
-    let outcome = put::apply(open, &wanted.head, &plan, kept.commit)?;
+    let outcome = apply::apply_plan(open, &wanted.head, &plan, kept.commit)?;
     open.index.forget();
     let head = moved.then(|| (fact(from.commit), fact(wanted.head.commit)));
     Ok(report(places, &kept, head.as_ref(), &outcome))
@@ -236,7 +212,7 @@ fn report(
     places: &[(String, Place)],
     kept: &Kept,
     head: Option<&(Oid, Oid)>,
-    done: &put::Outcome,
+    done: &apply::Outcome,
 ) -> Vec<PutBack> {
     let mut all = Vec::new();
     for (name, place) in places {
@@ -315,7 +291,7 @@ fn keep_branch(
             .unwrap_or(false);
     if !is_safe {
         let load = Load { head: Some(tip), safe: None, items: &Items::new(), staged: &[], message };
-        keep::keep(open, &load, reference)?;
+        backup_refs::back_up(open, &load, reference)?;
     }
     Ok(())
 }

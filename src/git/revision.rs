@@ -1,10 +1,4 @@
-//! Revisions by name.
-//!
-//! Owns: what a name such as `HEAD~1` or `origin/main` means in each package.
-//!
-//! Promises: a commit of HEAD's own history for every package, or the package that has none.
-//!
-//! Refuses to know: what the commits are compared for.
+//! What a name such as `HEAD~1` or `origin/main` means in each package.
 
 use super::error::{GitError, GitErrorKind};
 use super::open::OpenRepo;

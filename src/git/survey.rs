@@ -1,13 +1,7 @@
 //! A look at every package, whatever is wrong with some of them.
-//!
-//! Owns: the reading that goes on behind a repository that cannot be read.
-//!
-//! Promises: each package has an answer of its own: its state, or why it has none.
-//!
-//! Refuses to know: what follows from a package that cannot be read.
 
 use super::error::GitError;
-use super::{Repositories, index, package_state};
+use super::{Repositories, package_state};
 use crate::machine::facts::PackageState;
 use crate::source::Classifier;
 use std::path::Path;
@@ -37,7 +31,7 @@ impl Repositories {
         let classifier = self.classifier.clone();
         let (place, open) = self.package(name)?;
         let commit = open.head()?.commit;
-        index::refresh(open, commit)?;
+        open.refresh_index(commit)?;
         let (head, status) = open.status()?;
         package_state(name, &place, open, &head, &status, &classifier).map(|(state, _)| state)
     }

@@ -1,11 +1,4 @@
-//! Trees of commits: what stands in one, and what differs between two.
-//!
-//! Owns: a comparison that knows neither attributes nor configuration nor rename detection, so that
-//! nothing in a repository can blind it.
-//!
-//! Promises: every path whose content or mode differs, sorted bytewise; bounded; no recursion.
-//!
-//! Refuses to know: the work tree, the index.
+//! What a tree holds, and what differs between two; nothing in a repository can hide a difference.
 
 use super::error::{GitError, GitErrorKind};
 use crate::machine::facts;
@@ -177,6 +170,11 @@ pub(super) fn leaf_at(
         }
     }
     Ok(None)
+}
+
+/// The file at a path of a commit.
+pub(super) fn leaf_in(repo: &Repository, commit: Option<Oid>, path: &[u8]) -> Result<Option<Leaf>, GitError> {
+    leaf_at(repo, tree_of(repo, commit, b"")?.as_ref(), path)
 }
 
 /// How many bytes a blob has.

@@ -1,10 +1,4 @@
-//! What is under way in a package's repository beside the loop.
-//!
-//! Owns: the names of git's operations of several steps, and the look for a lock on the index.
-//!
-//! Promises: changes nothing, waits for nobody.
-//!
-//! Refuses to know: whether whoever began it is still there.
+//! Operations of several steps, and a locked index, that somebody left in a package's repository.
 
 use super::Repositories;
 use super::error::GitError;

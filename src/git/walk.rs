@@ -1,17 +1,11 @@
-//! The work tree against the index and HEAD, from the files themselves.
+//! Compares the work tree with the index and HEAD, from the files themselves.
 //!
-//! Owns: what is dirty and what is untracked, without git's own shortcuts (stat data in the index, flags,
-//! file system monitors, external filters).
-//!
-//! Promises: agrees with `git status` in repositories that hide nothing; links are never followed, also
-//! not in place of a folder; ignored files, output folders and repositories inside are not entered;
-//! bounded.
-//!
-//! Refuses to know: packages, kinds of files, attempts.
+//! Promises: agrees with `git status` in repositories that hide nothing. Links are never followed, also not in place of
+//! a folder; ignored files, output folders and repositories inside are not entered; bounded.
 
 use super::content;
 use super::error::GitError;
-use super::index::{self, Tracked};
+use super::index::Tracked;
 use super::open::{self, Head, OpenRepo};
 use super::tree::{GITLINK, Leaf};
 use crate::source::{is_output, is_state_file};
@@ -54,7 +48,7 @@ impl OpenRepo {
     /// HEAD, and all that differs from it.
     pub(super) fn status(&mut self) -> Result<(Head, Status), GitError> {
         let head = self.head()?;
-        index::refresh(self, head.commit)?;
+        self.refresh_index(head.commit)?;
         let view = std::mem::take(&mut self.index);
         let mut walk = Walk {
             open: self,

@@ -4,9 +4,9 @@
 //! goes, except build outputs (an untracked `target` folder beside a POM). No link is followed.
 
 use super::{Checkout, HINT, MAX_BLOB, folders_above, join, repository, unwritable};
+use crate::git::backup_refs::bare_entry;
 use crate::git::content::{self, EXECUTABLE, on_disk, remove};
 use crate::git::error::GitError;
-use crate::git::keep::bare_entry;
 use crate::git::open::OpenRepo;
 use crate::git::tree;
 use crate::source::RepoPath;

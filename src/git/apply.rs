@@ -1,15 +1,11 @@
-//! The steps of putting back: HEAD, files, index.
+//! Carries a plan out: HEAD, files, index.
 //!
-//! Owns: every write to a work tree, an index or a branch that undoes something.
-//!
-//! Promises: writes go below real folders only, never through a link; a file leaves the disk only when
-//! the kept commit or the wanted HEAD has its bytes; each step can be done twice.
-//!
-//! Refuses to know: which state is wanted, and why.
+//! Promises: writes go below real folders only, never through a link. A file leaves the disk only if the kept commit or
+//! the wanted HEAD has its bytes. Each step can be done twice.
 
+use super::backup_refs;
 use super::content::{self, EXECUTABLE, LINK};
 use super::error::GitError;
-use super::keep;
 use super::open::{Head, OpenRepo};
 use super::plan::{Act, Plan};
 use super::tree::{self, GITLINK, Leaf};
@@ -77,7 +73,12 @@ pub(super) fn end_half_done(open: &OpenRepo) -> Result<(), GitError> {
 }
 
 /// Carries a plan out. `kept` is the commit that has everything which may be taken away.
-pub(super) fn apply(open: &mut OpenRepo, head: &Head, plan: &Plan, kept: Oid) -> Result<Outcome, GitError> {
+pub(super) fn apply_plan(
+    open: &mut OpenRepo,
+    head: &Head,
+    plan: &Plan,
+    kept: Oid,
+) -> Result<Outcome, GitError> {
     let mut work =
         Work { open, head, kept, outcome: Outcome::default(), checkout: Vec::new(), bare: Vec::new() };
     let mut ready = Vec::new();
@@ -110,8 +111,7 @@ struct Work<'a> {
 
 impl Work<'_> {
     fn in_head(&self, path: &[u8]) -> Result<Option<Leaf>, GitError> {
-        let tree = tree::tree_of(&self.open.repo, self.head.commit, b"")?;
-        tree::leaf_at(&self.open.repo, tree.as_ref(), path)
+        tree::leaf_in(&self.open.repo, self.head.commit, path)
     }
 
     /// Takes what is at the path off the disk, when that may be done. False: the disk stays as it is.
@@ -124,7 +124,8 @@ impl Work<'_> {
         };
         let is_safe = match self.open.leaf(path)? {
             Some(leaf) => {
-                wanted.is_some_and(|(id, _)| id == leaf.0) || keep::holds(self.open, self.kept, path, leaf)?
+                wanted.is_some_and(|(id, _)| id == leaf.0)
+                    || backup_refs::holds(self.open, self.kept, path, leaf)?
             }
             None => self.open.lstat(path).is_none_or(|meta| meta.is_dir()),
         };
@@ -236,7 +237,7 @@ impl Work<'_> {
                     }
                 }
                 if let Some(leaf) = wanted {
-                    index.add(&keep::bare_entry(path, leaf))?;
+                    index.add(&backup_refs::bare_entry(path, leaf))?;
                 }
             }
             index.write()

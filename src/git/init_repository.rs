@@ -1,17 +1,11 @@
-//! A new repository with one commit: the start of the demo's packages.
-//!
-//! Owns: `git init` and the first commit, in process.
-//!
-//! Promises: the branch is `main`, whatever the person's configuration says; ignored files stay out.
-//!
-//! Refuses to know: what the files are.
+//! Makes a repository with one commit, for the demo's packages.
 
 use super::error::GitError;
 use git2::{IndexAddOption, Repository, RepositoryInitOptions, Signature};
 use std::path::Path;
 
 /// Makes a repository in `folder` and commits everything in it.
-pub fn first_commit(folder: &Path, message: &str) -> Result<(), GitError> {
+pub fn init_repository(folder: &Path, message: &str) -> Result<(), GitError> {
     let made = || -> Result<(), git2::Error> {
         let mut options = RepositoryInitOptions::new();
         options.initial_head("main").no_reinit(true);

@@ -1,12 +1,7 @@
-//! What a file looked like when it was last read: enough to know that it need not be read again.
+//! The stat data of a file: enough to know that it need not be read again.
 //!
-//! Owns: the stamp, and when a stamp can be trusted.
-//!
-//! Promises: holds the change time, which no program can set back (`touch` and `core.trustctime` hide
-//! nothing), and is trusted only when that lies far enough in the past for the clock of the file system
-//! to have moved on since.
-//!
-//! Refuses to know: what is in the file.
+//! Promises: it includes the change time, which no program can set back, and is trusted only if that is far enough in
+//! the past for the clock of the file system to have moved on since.
 
 use std::fs::Metadata;
 use std::os::unix::fs::MetadataExt;
@@ -15,7 +10,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// Device, inode, mode, size and times of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Stamp {
+pub(super) struct FileStat {
     dev: u64,
     ino: u64,
     mode: u32,
@@ -24,7 +19,7 @@ pub(super) struct Stamp {
     ctime: (i64, i64),
 }
 
-impl Stamp {
+impl FileStat {
     pub(super) fn of(meta: &Metadata) -> Self {
         Self {
             dev: meta.dev(),

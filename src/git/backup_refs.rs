@@ -1,12 +1,7 @@
-//! Keeping what is about to be put back.
+//! Commits below `refs/ralph/` that keep what an attempt left.
 //!
-//! Owns: the commits below `refs/ralph/` that hold what an attempt left.
-//!
-//! Promises: the reference is on the disk before anything is touched; a reference that keeps something
-//! else is never overwritten (the next free `<ref>-2`, `<ref>-3` … is taken); keeping the same thing twice
-//! uses the same reference.
-//!
-//! Refuses to know: why something is put back.
+//! Promises: the reference is on the disk before anything is touched. A reference that keeps something else is never
+//! overwritten (the next free `<ref>-2`, `<ref>-3` … is taken); keeping the same thing twice uses the same reference.
 
 use super::content::{self, LINK};
 use super::error::GitError;
@@ -73,7 +68,7 @@ pub(super) struct Load<'a> {
 }
 
 /// Keeps HEAD and the items on top of it; `None` when there is neither.
-pub(super) fn keep(open: &OpenRepo, load: &Load<'_>, reference: &str) -> Result<Option<Kept>, GitError> {
+pub(super) fn back_up(open: &OpenRepo, load: &Load<'_>, reference: &str) -> Result<Option<Kept>, GitError> {
     let mut made = None;
     for number in 1..=MAX_NAMES {
         let name = if number == 1 { reference.to_owned() } else { format!("{reference}-{number}") };
@@ -137,8 +132,7 @@ fn covers(open: &OpenRepo, kept: Oid, load: &Load<'_>) -> Result<bool, GitError>
 
 /// True when the commit's tree has this content at the path.
 pub(super) fn holds(open: &OpenRepo, commit: Oid, path: &[u8], leaf: Leaf) -> Result<bool, GitError> {
-    let tree = tree::tree_of(&open.repo, Some(commit), b"")?;
-    Ok(tree::leaf_at(&open.repo, tree.as_ref(), path)?.is_some_and(|(id, _)| id == leaf.0))
+    Ok(tree::leaf_in(&open.repo, Some(commit), path)?.is_some_and(|(id, _)| id == leaf.0))
 }
 
 fn commit_of(open: &OpenRepo, load: &Load<'_>) -> Result<Option<Oid>, GitError> {

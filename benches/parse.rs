@@ -64,7 +64,7 @@ fn measure(name: &str, text: &str) -> Option<()> {
     let Ok(Flip::Change(edit)) = file.flip(key, to) else { return None };
     show("apply", best(|| drop(black_box(edit.apply(text.as_bytes())))));
     let skeleton = file.skeleton();
-    show("with_marks", best(|| drop(black_box(with_marks(&skeleton, &rows, &grammar)))));
+    show("with_marks", best(|| drop(black_box(with_marks(&skeleton, &rows)))));
     let after = format!("{text}- [ ] 99999. new\nedited\n");
     show("reconcile", best(|| drop(black_box(reconcile(text.as_bytes(), after.as_bytes(), &grammar)))));
     Some(())

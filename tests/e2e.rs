@@ -23,7 +23,6 @@ mod support;
 #[cfg(test)]
 mod taskfiles {
     pub(crate) mod corpus;
-    mod dialects;
     mod files;
     mod flips;
     mod placements;

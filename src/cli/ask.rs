@@ -1,11 +1,4 @@
-//! Questions on a terminal.
-//!
-//! Owns: how a choice is offered and read.
-//!
-//! Promises: asks only when both ends are a terminal; a question that is left changes nothing, and the cursor is
-//! back; foreign text is shown without control characters.
-//!
-//! Refuses to know: what is chosen, what follows from it.
+//! Questions on a terminal: offered and read only where both ends are one; Ctrl-C changes nothing.
 
 use super::exit::Exit;
 use crate::engine::{Fault, FaultKind};

@@ -357,7 +357,7 @@ impl Stages {
 fn shown(spec: &Spec) -> String {
     let folder = if spec.folder == "." { String::new() } else { format!("{}/", spec.folder) };
     let boxes = if spec.boxes == 1 { "1 box".to_owned() } else { format!("{} boxes", spec.boxes) };
-    format!("{folder}tasks.md ({}; {boxes}, {} ticked)", spec.dialect, spec.done)
+    format!("{folder}tasks.md ({boxes}, {} ticked)", spec.done)
 }
 
 fn below(root: &Path, path: &Path) -> String {

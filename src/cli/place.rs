@@ -1,24 +1,21 @@
-//! `ralph place`: where the boxes of a gate stand.
+//! `ralph place`: where the boxes of a gate go.
 //!
-//! Owns: the five options as they are typed, asked for and remembered.
-//!
-//! Promises: asks only on a terminal; the choice is written into the configuration after the lines are in
-//! the task file.
-//!
-//! Refuses to know: where lines go.
+//! Asks only on a terminal; the choice is written into the configuration after the lines are in the task file.
 
 pub(super) mod ask;
 mod snippets;
 
 use super::ask::{Unanswered, can_ask};
+use super::diff::unified;
+use super::edit_tasks::{Change, How, Target, note_without_id, show_diff};
 use super::exit::Exit;
-use super::surgery::{Change, How, Target, diff, facts, passed_over, show_diff, tell_passed_over, told};
 use super::ui;
 use super::workspace::{Place, Workspace};
 use crate::config::{self, NotEdited, Placement};
 use crate::engine::{Fault, FaultKind};
 use crate::sys::disk::RealDisk;
 use crate::sys::{Disk, Swap};
+use crate::task::tasks_without_gate;
 use clap::{Args, ValueEnum};
 use serde_json::json;
 use snippets::Snippet;
@@ -70,7 +67,7 @@ pub enum Where {
     None,
 }
 
-/// `ralph place`: 0 when the file is as it was chosen, 1 when `--check` found a difference.
+/// `ralph place`: 0 if the file is as chosen, 1 if `--check` found a difference.
 pub(super) fn place(place: &Place<'_>, args: &PlaceArgs) -> Result<Exit, Fault> {
     if let Some(snippet) = args.snippet {
         ui::line(snippet.text().trim_end());
@@ -97,7 +94,11 @@ pub(super) fn place(place: &Place<'_>, args: &PlaceArgs) -> Result<Exit, Fault> 
                 }
             }
         }
-        None => return Err(nothing_named()),
+        None => {
+            let what = "No placement was named, and there is no terminal to ask on.";
+            let hint = "`ralph place each` (recommended), or `after IDS`, `groups`, `end`, `none`";
+            return Err(Fault::new(FaultKind::Setup, what, hint));
+        }
     };
     let _lock = target.hold(how)?;
     let mut exit = Exit::Done;
@@ -109,27 +110,28 @@ pub(super) fn place(place: &Place<'_>, args: &PlaceArgs) -> Result<Exit, Fault> 
     Ok(exit)
 }
 
-/// Brings the task file of a new workspace to the choice that its configuration holds: what was done.
+/// Brings the task file of a new workspace to the placement in its configuration: what was done.
 pub(super) fn settle(place: &Place<'_>, choice: &Placement) -> Result<String, Fault> {
     let target = Target::find(place, None, vec![GATE.to_owned()])?;
     let _lock = target.hold(How::Write)?;
     let change = target.change(How::Write, |file| target.placed(file, GATE, choice))?;
-    tell_without_gate(&without_id(&target, &change, choice));
-    Ok(told(&target.shown, &change.surgery))
+    note_without_gate(&without_id(&target, &change, choice));
+    Ok(change.summary())
 }
 
-/// The lines of the tasks that a choice means and that cannot have the gate. What has no line needs no id.
+/// The lines of the tasks that get no gate for want of an id. A virtual gate needs none.
 fn without_id(target: &Target, change: &Change, choice: &Placement) -> Vec<u32> {
-    if *choice == Placement::Each && !target.is_virtual() { change.now.without_gate() } else { Vec::new() }
+    let needs_ids = *choice == Placement::Each && !target.is_virtual();
+    if needs_ids { tasks_without_gate(&change.now) } else { Vec::new() }
 }
 
-fn tell_without_gate(lines: &[u32]) {
+fn note_without_gate(lines: &[u32]) {
     let hint =
         "`ralph place groups` and `ralph place end` need no ids; or begin each with one, as in `- [ ] 1. …`";
-    tell_passed_over(lines, "get no gate", hint);
+    note_without_id(lines, "get no gate", hint);
 }
 
-/// Brings the file (or its diff) to a choice; true when it differs, or differed, from it.
+/// Brings the file (or its diff) to a placement; true if it differs, or differed, from it.
 fn apply(
     place: &Place<'_>,
     target: &Target,
@@ -141,41 +143,35 @@ fn apply(
     let settled = target.workspace.as_ref().filter(|_| how != How::Check);
     let config = settled.map(|workspace| remembered(workspace, gate, choice)).transpose()?;
     let change = target.change(how, |file| target.placed(file, gate, choice))?;
-    let changed = !change.diff.is_empty();
+    let config_diff = config.as_ref().map_or_else(String::new, |config| {
+        unified(".ralph/config.yaml", config.before.as_deref().unwrap_or_default(), &config.after)
+    });
+    let configures = how == How::Write && !config_diff.is_empty();
+    if let Some(config) = config.filter(|_| configures) {
+        config.write()?;
+    }
     let without_id = without_id(target, &change, choice);
-    let mut config_diff = String::new();
-    if let Some(config) = config.filter(|config| config.before.as_deref() != Some(config.after.as_str())) {
-        config_diff = diff(
-            ".ralph/config.yaml",
-            config.before.as_deref().unwrap_or("").as_bytes(),
-            config.after.as_bytes(),
-        );
-        if how == How::Write {
-            config.write()?;
-        }
-    }
     if place.json {
-        ui::json(&json!({
-            "file": target.shown, "gate": gate, "placement": choice, "changed": changed,
-            "written": changed && how == How::Write, "configured": how == How::Write && !config_diff.is_empty(),
-            "inserted": facts(&change.surgery.inserted), "removed": facts(&change.surgery.removed),
-            "diff": change.diff, "without_id": passed_over(&without_id),
-        }));
-        return Ok(changed);
+        let mut facts = change.facts(&without_id);
+        facts["gate"] = json!(gate);
+        facts["placement"] = json!(choice);
+        facts["configured"] = json!(configures);
+        ui::json(&facts);
+        return Ok(change.is_any());
     }
-    if how == How::Write {
-        ui::line(&told(&target.shown, &change.surgery));
-        if !config_diff.is_empty() {
-            ui::line(&format!(".ralph/config.yaml: the placement of {gate} was written."));
-        }
-    } else if changed || !config_diff.is_empty() {
-        show_diff(&change.diff);
-        show_diff(&config_diff);
+    if how == How::Write || change.is_any() {
+        change.show();
+    }
+    if configures {
+        ui::line(&format!(".ralph/config.yaml: the placement of {gate} was written."));
     } else {
-        ui::line(&format!("{}: {gate} stands where it was chosen.", target.shown));
+        show_diff(&config_diff);
     }
-    tell_without_gate(&without_id);
-    Ok(changed)
+    if how != How::Write && !change.is_any() && config_diff.is_empty() {
+        ui::line(&format!("{}: {gate} is where it was placed.", target.shown));
+    }
+    note_without_gate(&without_id);
+    Ok(change.is_any())
 }
 
 /// What was typed; `None` when nothing was.
@@ -198,15 +194,6 @@ fn typed(args: &PlaceArgs) -> Result<Option<Placement>, Fault> {
 pub(super) fn tidy(id: &str) -> Option<String> {
     let id = id.trim().trim_end_matches('.');
     (!id.is_empty()).then(|| id.to_owned())
-}
-
-fn nothing_named() -> Fault {
-    let what = "Where the gate stands was not said, and there is no terminal to ask on.";
-    Fault::new(
-        FaultKind::Setup,
-        what,
-        "`ralph place each` (recommended), or `after IDS`, `groups`, `end`, `none`",
-    )
 }
 
 /// `[A-Z][A-Z0-9-]*`, and no word of another stage.

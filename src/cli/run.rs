@@ -62,7 +62,7 @@ pub(super) fn run_in(workspace: &Workspace, args: &RunArgs) -> Result<Stop, Faul
     let mut outside = workspace.outside()?;
     let mut disk = RealDisk::new();
     let mut engine =
-        Engine::open(&mut disk, &mut outside, workspace.places.clone(), workspace.grammar.clone())?;
+        Engine::open(&mut disk, &mut outside, workspace.places.clone(), workspace.rules.clone())?;
     engine.drive(vec![workspace.started(Mode::Loop, policy, retry), Event::Resumed])?;
     match &engine.state().phase {
         Phase::Stopped(stop) => Ok(stop.clone()),

@@ -42,14 +42,14 @@ fn is_stage_of(row: &Row, words: &str, name: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::task::{Grammar, Placement, Stages, TaskFile};
+    use crate::task::{Placement, Stages, TaskRules};
 
     fn state() -> State {
         let gates = vec![("LINT".to_owned(), Placement::Each)];
-        let grammar = Grammar::default().with_stages(Stages::Virtual { gates });
+        let rules = TaskRules { stages: Stages::Virtual { gates }, ..TaskRules::default() };
         let text = "- [ ] 1. a\n- [ ] words\n- [ ] 7. twice\n- [ ] 7. again\n";
         let mut state = State { spec: "specs/a/tasks.md".to_owned(), ..State::default() };
-        state.take_rows(TaskFile::parse(text, &grammar).boxes(&[]));
+        state.take_rows(rules.boxes(&rules.parse(text), &[]));
         state
     }
 

@@ -16,7 +16,7 @@ use crate::sys::disk::RealDisk;
 use crate::sys::lock::{self, Lock};
 use crate::sys::process::{Supervisor, close_to_others};
 use crate::sys::signals::Interrupts;
-use crate::task::{Grammar, Sections, Stages};
+use crate::task::{Grammar, Sections, Stages, TaskRules};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -44,7 +44,7 @@ pub(super) struct Workspace {
     /// The configuration.
     pub(super) settings: Settings,
     /// The words of its task file.
-    pub(super) grammar: Grammar,
+    pub(super) rules: TaskRules,
     json: bool,
     /// Events are shown as they happen.
     tells: bool,
@@ -98,8 +98,8 @@ impl Place<'_> {
             Some(error) => (Settings::defaults(&root), vec![error]),
         };
         let places = Places { workspace: root, spec: settings.spec.clone() };
-        let grammar = grammar_of(&settings);
-        let workspace = Workspace { places, settings, grammar, json: self.json, tells: true };
+        let rules = rules_of(&settings);
+        let workspace = Workspace { places, settings, rules, json: self.json, tells: true };
         Ok(Opened { workspace, errors, text })
     }
 
@@ -247,7 +247,7 @@ impl Workspace {
     /// The state according to the journal and the task file, read only; a torn last line is ignored.
     pub(super) fn read_state(&self) -> Result<State, Fault> {
         let disk = RealDisk::new();
-        crate::engine::read_state(&disk, &self.places, &self.grammar)
+        crate::engine::read_state(&disk, &self.places, &self.rules)
     }
 
     /// The same, for questions about boxes: a file without any has no answer.
@@ -266,7 +266,7 @@ impl Workspace {
         let _lock = self.lock()?;
         let mut outside = self.outside()?;
         let mut disk = RealDisk::new();
-        let mut engine = Engine::open(&mut disk, &mut outside, self.places.clone(), self.grammar.clone())?;
+        let mut engine = Engine::open(&mut disk, &mut outside, self.places.clone(), self.rules.clone())?;
         engine.drive(vec![self.started(Mode::Verb, self.policy(), Vec::new()), Event::Resumed])?;
         engine.look()?;
         if let Phase::Stopped(stop @ Stop::Refused { .. }) = &engine.state().phase {
@@ -295,7 +295,7 @@ fn is_workspace(folder: &Path) -> bool {
 }
 
 /// The words and sections of the task file.
-fn grammar_of(settings: &Settings) -> Grammar {
+fn rules_of(settings: &Settings) -> TaskRules {
     let checkpoint = regex_lite::Regex::new(&settings.checkpoints).ok();
     // Both were tried when the configuration was read.
     let sections = Sections::new(&settings.sections.include, &settings.sections.exclude).unwrap_or_default();
@@ -304,7 +304,7 @@ fn grammar_of(settings: &Settings) -> Grammar {
         config::StagesFrom::Virtual => Stages::Virtual { gates: settings.placed() },
     };
     let gates = settings.gates.keys().cloned().collect();
-    Grammar::new(gates, checkpoint).with_sections(sections).with_stages(stages)
+    TaskRules { grammar: Grammar::new(gates, checkpoint).with_sections(sections), stages }
 }
 
 /// The folder that `--root` (or whoever) names.

@@ -12,13 +12,13 @@ use crate::journal::{Follower, Told};
 use crate::machine::state::State;
 use crate::report::spent::Spent;
 use crate::sys::Disk;
-use crate::task::{Grammar, TaskFile};
+use crate::task::{Row, TaskFile, TaskRules};
 
 /// A workspace that is looked at from outside.
 #[derive(Debug)]
 pub struct Follow {
     places: Places,
-    grammar: Grammar,
+    rules: TaskRules,
     follower: Follower,
     fold: Fold,
     spent: Spent,
@@ -33,12 +33,12 @@ pub struct Follow {
 
 impl Follow {
     /// Nothing was read yet.
-    pub fn new(places: Places, grammar: Grammar) -> Self {
+    pub fn new(places: Places, rules: impl Into<TaskRules>) -> Self {
         let follower = Follower::new(&places.journal());
         let (fold, spent) = (Fold::default(), Spent::default());
         Self {
             places,
-            grammar,
+            rules: rules.into(),
             follower,
             fold,
             spent,
@@ -83,7 +83,7 @@ impl Follow {
         if bytes.as_deref() == self.tasks.as_ref().map(TaskFile::bytes) {
             return Ok(false);
         }
-        self.tasks = bytes.map(|bytes| TaskFile::parse(bytes, &self.grammar));
+        self.tasks = bytes.map(|bytes| self.rules.parse(bytes));
         Ok(true)
     }
 
@@ -105,8 +105,9 @@ impl Follow {
     /// Looks at the state with the boxes as tasks.md has them; where there is no such file, as the journal has
     /// them.
     pub fn look<T>(&mut self, look: impl FnOnce(&State, &Spent) -> T) -> T {
-        let (tasks, spent) = (self.tasks.as_ref(), &self.spent);
-        self.fold.state.with_boxes(&self.places.spec_name(), tasks, |state| look(state, spent))
+        let (rules, spent) = (&self.rules, &self.spent);
+        let boxes = self.tasks.as_ref().map(|file| |known: &[Row]| rules.boxes(file, known));
+        self.fold.state.with_boxes(&self.places.spec_name(), boxes, |state| look(state, spent))
     }
 }
 
@@ -122,6 +123,7 @@ mod tests {
     use crate::machine::event::{Event, Mode};
     use crate::machine::policy::Policy;
     use crate::sys::disk::RealDisk;
+    use crate::task::Grammar;
 
     fn started() -> Event {
         let (spec, version) = ("tasks.md".to_owned(), String::new());

@@ -30,7 +30,7 @@ use crate::machine::state::{Phase, State};
 use crate::machine::step;
 use crate::mutation::GateReport;
 use crate::sys::Disk;
-use crate::task::{Grammar, TaskFile};
+use crate::task::TaskRules;
 use std::collections::VecDeque;
 
 /// The fold of the journal with the tag of the record that the current entry belongs to.
@@ -60,7 +60,7 @@ pub struct Engine<'a> {
     disk: &'a mut dyn Disk,
     world: &'a mut dyn World,
     places: Places,
-    grammar: Grammar,
+    rules: TaskRules,
     journal: Journal,
     fold: Fold,
     must_sync: bool,
@@ -78,7 +78,7 @@ impl<'a> Engine<'a> {
         disk: &'a mut dyn Disk,
         world: &'a mut dyn World,
         places: Places,
-        grammar: Grammar,
+        rules: impl Into<TaskRules>,
     ) -> Result<Self, Fault> {
         let mut fold = Fold::default();
         let journal = Journal::open(disk, &places.journal(), |record| fold.take(&record).map(drop))?;
@@ -86,7 +86,7 @@ impl<'a> Engine<'a> {
             disk,
             world,
             places,
-            grammar,
+            rules: rules.into(),
             journal,
             fold,
             must_sync: false,
@@ -174,10 +174,10 @@ impl<'a> Engine<'a> {
 }
 
 /// The state as the journal and tasks.md tell it, without changing anything: for questions beside a run.
-pub fn read_state(disk: &dyn Disk, places: &Places, grammar: &Grammar) -> Result<State, Fault> {
+pub fn read_state(disk: &dyn Disk, places: &Places, rules: &TaskRules) -> Result<State, Fault> {
     let mut state = read_journal(disk, places)?;
     if let Some(bytes) = disk.read(&places.tasks())? {
-        let rows = TaskFile::parse(bytes, grammar).boxes(&state.spec_state().rows);
+        let rows = rules.boxes(&rules.parse(bytes), &state.spec_state().rows);
         state.take_rows(rows);
     }
     Ok(state)

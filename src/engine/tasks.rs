@@ -11,9 +11,7 @@ use super::{Engine, Fault, FaultKind};
 use crate::machine::event::{Event, TasksSeen, Validation};
 use crate::report::read_validation;
 use crate::sys::Swap;
-use crate::task::{
-    BoxClaim, FlipError, Mark, Row, TaskFile, TaskKey, digest, on_file, reconcile, with_marks, written,
-};
+use crate::task::{BoxClaim, FlipError, Mark, Row, TaskKey, digest, on_file, reconcile, with_marks, written};
 use std::path::Path;
 
 /// How often a write is tried again because somebody saved the file at the same time.
@@ -40,15 +38,16 @@ impl Engine<'_> {
     fn seen(&mut self, bytes: Vec<u8>) -> Result<TasksSeen, Fault> {
         let shown = self.places.shown(&self.places.tasks());
         let refused = |why: String| TasksSeen { problems: vec![why], ..TasksSeen::default() };
-        let file = TaskFile::parse(bytes.clone(), &self.grammar);
-        let rows = file.boxes(&self.fold.state.spec_state().rows);
+        let file = self.rules.parse(bytes.clone());
+        let rows = self.rules.boxes(&file, &self.fold.state.spec_state().rows);
         if rows.is_empty() {
             return Ok(refused(format!("{shown}: There are no boxes (`- [ ] 1. …`) in it.")));
         }
         let skeleton_bytes = file.skeleton();
         let skeleton = digest(&skeleton_bytes);
-        let problems: Vec<String> = file
-            .problems()
+        let problems: Vec<String> = self
+            .rules
+            .problems(&file)
             .into_iter()
             .map(|problem| format!("{shown}:{}: {}", problem.line, problem.message))
             .collect();
@@ -76,7 +75,7 @@ impl Engine<'_> {
             Some(bytes) => bytes,
             None => self.disk.read(&self.places.tasks())?.unwrap_or_default(),
         };
-        Ok(TaskFile::parse(bytes, &self.grammar).requirements_of(key))
+        Ok(self.rules.parse(bytes).requirements_of(key))
     }
 
     /// tasks.md as it was before the attempt: skeleton and marks.
@@ -97,7 +96,7 @@ impl Engine<'_> {
         if digest(&skeleton) != book.skeleton {
             return Err(lost());
         }
-        with_marks(&skeleton, &written(&book.rows), &self.grammar).map_err(|_| lost())
+        with_marks(&skeleton, &written(&book.rows)).map_err(|_| lost())
     }
 
     /// What an agent did to the file: the boxes that it changed, and whether anything changed at all.
@@ -113,7 +112,7 @@ impl Engine<'_> {
         if now.as_ref() == Some(&before) {
             return Ok((Vec::new(), false));
         }
-        let claims = reconcile(&before, &now.unwrap_or_default(), &self.grammar).claims;
+        let claims = reconcile(&before, &now.unwrap_or_default(), &self.rules.grammar).claims;
         Ok((claims, true))
     }
 
@@ -125,7 +124,7 @@ impl Engine<'_> {
         self.set_aside_odd(&path, &kept)?;
         for _ in 0..TRIES {
             let now = self.disk.read(&path)?;
-            let wanted = reconcile(&before, now.as_deref().unwrap_or_default(), &self.grammar).bytes;
+            let wanted = reconcile(&before, now.as_deref().unwrap_or_default(), &self.rules.grammar).bytes;
             let done = match &now {
                 Some(now) if *now == wanted => true,
                 Some(now) => {
@@ -166,7 +165,7 @@ impl Engine<'_> {
         let mut put_back = || -> Result<(), Fault> {
             self.set_aside_odd(&path, &kept)?;
             let now = self.disk.read(&path)?;
-            let wanted = reconcile(&before, now.as_deref().unwrap_or_default(), &self.grammar).bytes;
+            let wanted = reconcile(&before, now.as_deref().unwrap_or_default(), &self.rules.grammar).bytes;
             match now {
                 Some(now) if now != wanted => {
                     self.disk.replace(&kept, &now)?;
@@ -193,7 +192,7 @@ impl Engine<'_> {
             let mut bytes = now.clone();
             let mut found = Vec::new();
             for (key, mark) in &on_file(&self.fold.state.spec_state().rows, flips) {
-                let file = TaskFile::parse(bytes.clone(), &self.grammar);
+                let file = self.rules.parse(bytes.clone());
                 match file.flip(key, *mark) {
                     Ok(flip) => {
                         bytes = flip.apply(&bytes).map_err(|error| {
@@ -216,7 +215,7 @@ impl Engine<'_> {
                 }
             }
             if bytes == now || self.disk.swap(&path, &now, &bytes)? == Swap::Done {
-                let flips = self.flipped(flips, found, &TaskFile::parse(bytes, &self.grammar).rows());
+                let flips = self.flipped(flips, found, &self.rules.parse(bytes).rows());
                 return Ok(Event::BoxesFlipped { flips });
             }
         }

@@ -5,7 +5,7 @@ use super::event::{Check, CheckResult, Mode, StopRequest, Validation};
 use super::facts::{Accumulated, Claim, Dirt, FileChange, KeptFile, Observation, Oid, ProcessEnd, Snapshot};
 use super::policy::Policy;
 use super::stop::Stop;
-use crate::task::{BoxClaim, Mark, Row, Stage, TaskFile, TaskKey};
+use crate::task::{BoxClaim, Mark, Row, Stage, TaskKey};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Everything that ralph knows of a workspace.
@@ -289,10 +289,16 @@ impl State {
     }
 
     /// Looks at a task file with its boxes as they stand there now; the state is afterwards as it was.
-    pub fn with_boxes<T>(&mut self, spec: &str, file: Option<&TaskFile>, look: impl FnOnce(&Self) -> T) -> T {
+    /// `boxes` reads them, given those that are known.
+    pub fn with_boxes<T>(
+        &mut self,
+        spec: &str,
+        boxes: Option<impl FnOnce(&[Row]) -> Vec<Row>>,
+        look: impl FnOnce(&Self) -> T,
+    ) -> T {
         let own_spec = std::mem::replace(&mut self.spec, spec.to_owned());
-        let own_rows = file.map(|file| {
-            let rows = file.boxes(&self.spec_state().rows);
+        let own_rows = boxes.map(|boxes| {
+            let rows = boxes(&self.spec_state().rows);
             std::mem::replace(&mut self.spec_state_mut().rows, rows)
         });
         let seen = look(self);

@@ -1,16 +1,14 @@
-//! Every change that ralph makes to the bytes of a task file.
+//! Flips of boxes: the one-byte edit, the file without its marks, and the way back.
 //!
-//! Owns: the one-byte edit, the file without its ticks and the way back.
-//!
-//! Promises: an edit changes one byte, which is the mark of one box, and nothing else, or it fails; the
-//! outcome is read again before it is handed out.
-//!
-//! Refuses to know: why a box is flipped, how bytes reach the disk.
+//! An edit changes the mark of exactly one box or fails; the outcome is parsed again before it is handed out.
 
 use super::family::text_digest;
+use super::file::{FlipError, TaskFile};
+use super::grammar::Grammar;
 use super::outline::{Found, outline};
+use super::row::{Mark, Row};
 use super::scan::checkbox;
-use super::{Grammar, Mark, Row, TaskFile, TaskKey};
+use super::stage::TaskKey;
 use crate::source::hex;
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -46,36 +44,6 @@ pub struct Edit {
     pub replacement: u8,
 }
 
-/// Why no edit brings a box into a state.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum FlipError {
-    /// No box has that key.
-    NoSuchTask(TaskKey),
-    /// Several boxes have it.
-    Ambiguous(TaskKey),
-    /// The mark that stands there takes more than one byte (`[✅]`), and an edit changes one.
-    WideMark(TaskKey, Mark),
-    /// What was asked for is no mark of one byte.
-    NotAMark(Mark),
-}
-
-impl fmt::Display for FlipError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::NoSuchTask(key) => write!(f, "The task file has no box `{key}`."),
-            Self::Ambiguous(key) => write!(f, "The task file has more than one box `{key}`."),
-            Self::WideMark(key, mark) => write!(
-                f,
-                "The box of `{key}` holds `{}`, which takes more than one byte, and ralph changes single bytes only.",
-                mark.0.escape_debug()
-            ),
-            Self::NotAMark(mark) => write!(f, "`{}` cannot stand in a box.", mark.0.escape_debug()),
-        }
-    }
-}
-
-impl std::error::Error for FlipError {}
-
 /// Why an edit does not fit the bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum EditConflict {
@@ -93,9 +61,9 @@ pub enum EditConflict {
         /// Where, bytes from the start.
         offset: usize,
     },
-    /// The boxes are not those of the rows.
+    /// A row is not that of the box on its line.
     OtherRows {
-        /// 1-based line of the first box that differs; 0 when the numbers of boxes differ.
+        /// 1-based.
         line: u32,
     },
 }
@@ -114,9 +82,6 @@ impl fmt::Display for EditConflict {
             }
             Self::OtherTasks { offset } => {
                 write!(f, "A change of byte {offset} would not flip exactly one box.")
-            }
-            Self::OtherRows { line: 0 } => {
-                f.write_str("The task file has another number of boxes than recorded.")
             }
             Self::OtherRows { line } => write!(f, "The box on line {line} is not the one recorded."),
         }
@@ -177,7 +142,7 @@ impl TaskFile {
     pub fn flip(&self, key: &TaskKey, to: Mark) -> Result<Flip, FlipError> {
         let task = self.find(key)?;
         let now = Mark(task.found.mark);
-        if now == to || (now.is_open() && to.is_open()) || (now.is_done() && to.is_done()) {
+        if now.is_same_state(to) {
             return Ok(Flip::Unchanged);
         }
         let wanted = if to == Mark::DONE && self.ticks_upper() { Mark('X') } else { to };
@@ -205,47 +170,27 @@ impl TaskFile {
     }
 }
 
-/// The exact bytes of the file whose [`TaskFile::skeleton`] and [`TaskFile::rows`] these are, also when the
-/// rows were read by another grammar. Fails when they are of another file.
-pub fn with_marks(skeleton: &[u8], rows: &[Row], grammar: &Grammar) -> Result<Vec<u8>, EditConflict> {
-    by_key(skeleton, rows, grammar).or_else(|conflict| by_place(skeleton, rows).ok_or(conflict))
-}
-
-/// The marks of rows that another grammar may have read: each belongs to the box on its line whose text has
-/// its digest.
-fn by_place(skeleton: &[u8], rows: &[Row]) -> Option<Vec<u8>> {
+/// The exact bytes of the file whose [`TaskFile::skeleton`] and [`TaskFile::rows`] these are, whatever grammar
+/// the rows were read by: each mark goes into the box on its line, whose text must have its digest.
+pub fn with_marks(skeleton: &[u8], rows: &[Row]) -> Result<Vec<u8>, EditConflict> {
     let boxes = outline(skeleton, &Grammar::new(Vec::new(), None)).boxes;
     let mut bytes = skeleton.to_vec();
     for row in rows {
-        let at = boxes.binary_search_by_key(&row.line, |found| found.line).ok()?;
-        let found = boxes.get(at)?;
-        let text = skeleton.get(found.text.clone())?;
-        let fits = found.mark == row.mark.0 || (is_plain(found.mark) && is_plain(row.mark.0));
-        if !fits || hex(&text_digest(text)) != row.digest {
-            return None;
-        }
-        if is_plain(row.mark.0) {
-            *bytes.get_mut(found.at)? = mark_byte(row.mark)?;
-        }
-    }
-    Some(bytes)
-}
-
-fn by_key(skeleton: &[u8], rows: &[Row], grammar: &Grammar) -> Result<Vec<u8>, EditConflict> {
-    let file = TaskFile::parse(skeleton, grammar);
-    if file.tasks.len() != rows.len() {
-        return Err(EditConflict::OtherRows { line: 0 });
-    }
-    let mut bytes = skeleton.to_vec();
-    for (task, row) in file.tasks.iter().zip(rows) {
-        let now = task.found.mark;
-        let fits = now == row.mark.0 || (is_plain(now) && is_plain(row.mark.0));
-        if task.key != row.key || task.found.line != row.line || !fits {
-            return Err(EditConflict::OtherRows { line: task.found.line });
-        }
-        if let (true, Some(byte)) = (is_plain(row.mark.0), bytes.get_mut(task.found.at)) {
-            *byte = mark_byte(row.mark).unwrap_or(b' ');
-        }
+        mark_box(&mut bytes, &boxes, row).ok_or(EditConflict::OtherRows { line: row.line })?;
     }
     Ok(bytes)
+}
+
+/// Writes the mark of a row; `None` if the box on its line is another one.
+fn mark_box(bytes: &mut [u8], boxes: &[Found], row: &Row) -> Option<()> {
+    let at = boxes.binary_search_by_key(&row.line, |found| found.line).ok()?;
+    let found = boxes.get(at)?;
+    let fits = found.mark == row.mark.0 || (is_plain(found.mark) && is_plain(row.mark.0));
+    if !fits || hex(&text_digest(bytes.get(found.text.clone())?)) != row.digest {
+        return None;
+    }
+    if is_plain(row.mark.0) {
+        *bytes.get_mut(found.at)? = mark_byte(row.mark)?;
+    }
+    Some(())
 }

@@ -1,11 +1,6 @@
-//! Which parts of a task file hold no tasks: front matter, fenced code, HTML comments.
+//! The parts of a task file without tasks: front matter, fenced code, HTML comments.
 //!
-//! Owns: the questions put to pulldown-cmark and its answers as byte ranges and lines.
-//!
-//! Promises: ranges in ascending order, without overlap, in offsets of the whole file; the answer does
-//! not depend on what stands in a box, so a flip can never hide or reveal a task.
-//!
-//! Refuses to know: what the other lines are.
+//! What is in a box has no influence on them, so a flip can never hide or reveal a task.
 
 use super::scan::{checkbox, is_blank, item, lines};
 use pulldown_cmark::{CodeBlockKind, Event, Options, Parser, Tag};

@@ -1,14 +1,10 @@
-//! Families: which boxes belong together, and under which.
+//! Names each box, and links it to its parent: by id, by the number of a heading, or by indentation.
 //!
-//! Owns: the key and the parent of each box (docs/design.md "Choice").
-//!
-//! Promises: linear time; no task is its own ancestor; marks decide nothing.
-//!
-//! Refuses to know: whether the file is acceptable (see `diagnose`).
+//! Linear; no task is its own ancestor; marks decide nothing.
 
-use super::grammar::{Grammar, Head, ancestors, head, is_wide, leading_id};
+use super::grammar::{Grammar, Head, ancestors, head, leading_id};
 use super::outline::{Found, Heading};
-use super::{Stage, TaskKey};
+use super::stage::{Stage, TaskKey};
 use crate::source::hex;
 use sha2::{Digest, Sha256};
 use std::collections::{HashMap, HashSet};
@@ -29,7 +25,7 @@ pub(super) struct Task {
     /// Index of the parent's box.
     pub(super) parent: Option<u32>,
     /// Offset in the file where the words begin.
-    pub(super) words: usize,
+    pub(super) words_at: usize,
     /// Wrappers to be put before the words.
     pub(super) prefix: &'static str,
 }
@@ -41,13 +37,13 @@ impl Task {
         self.doubled.as_deref().or(own)
     }
 
-    pub(super) fn is_implementation(&self) -> bool {
-        self.key.stage == Stage::Implementation
+    /// The text without box, id and stage.
+    pub(super) fn words<'a>(&self, bytes: &'a [u8]) -> &'a [u8] {
+        bytes.get(self.words_at..self.found.text.end).unwrap_or_default()
     }
 
-    /// A gate of wider reach: `G2.PITEST`, `END.PITEST`.
-    pub(super) fn is_wide_gate(&self) -> bool {
-        self.key.stage.is_gate() && is_wide(&self.key.family)
+    pub(super) fn is_implementation(&self) -> bool {
+        self.key.stage == Stage::Implementation
     }
 }
 
@@ -87,7 +83,7 @@ pub(super) fn tasks(bytes: &[u8], boxes: Vec<Found>, headings: &[Heading], gramm
         .iter()
         .filter_map(|heading| leading_id(bytes.get(heading.title.clone()).unwrap_or_default(), grammar))
         .collect();
-    for (task, parent) in parents(&tasks, &headings).into_iter().enumerate() {
+    for (task, parent) in parent_links(&tasks, &headings).into_iter().enumerate() {
         if let Some(task) = tasks.get_mut(task) {
             task.parent = parent;
         }
@@ -107,7 +103,7 @@ fn named(bytes: &[u8], found: Found, grammar: &Grammar) -> Task {
         }
     };
     Task {
-        words: found.text.start + rest,
+        words_at: found.text.start + rest,
         optional: optional || found.starred,
         found,
         key,
@@ -126,23 +122,16 @@ fn doubled_ids(tasks: &[Task]) -> HashSet<String> {
 
 /// SHA-256 of the text with white space folded, cut to 8 bytes.
 pub(super) fn text_digest(text: &[u8]) -> [u8; 8] {
-    let text = text.trim_ascii();
-    let mut before = b'a';
-    let is_folded = text.iter().all(|byte| {
-        let single = !byte.is_ascii_whitespace() || (*byte == b' ' && before != b' ');
-        before = *byte;
-        single
-    });
-    let whole: [u8; 32] =
-        if is_folded { Sha256::digest(text).into() } else { Sha256::digest(folded(text)).into() };
+    let mut hash = Sha256::new();
+    let words = text.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty());
+    for (at, word) in words.enumerate() {
+        hash.update(if at == 0 { b"".as_slice() } else { b" " });
+        hash.update(word);
+    }
+    let whole: [u8; 32] = hash.finalize().into();
     let mut cut = [0; 8];
     cut.copy_from_slice(whole.split_at(8).0);
     cut
-}
-
-fn folded(text: &[u8]) -> Vec<u8> {
-    let words: Vec<&[u8]> = text.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty()).collect();
-    words.join(&b' ')
 }
 
 /// The implementations that show one id.
@@ -162,7 +151,8 @@ struct Tree<'a> {
     headings: &'a HashSet<String>,
 }
 
-fn parents(tasks: &[Task], headings: &HashSet<String>) -> Vec<Option<u32>> {
+/// The index of each task's parent.
+fn parent_links(tasks: &[Task], headings: &HashSet<String>) -> Vec<Option<u32>> {
     let mut tree = Tree::new(tasks, headings);
     let leaders: Vec<u32> = (0..tasks.len()).map(|at| tree.leader(index(at))).collect();
     let mut links: Vec<Option<Link>> = Vec::with_capacity(tasks.len());
@@ -221,7 +211,7 @@ impl<'a> Tree<'a> {
 
     /// The parent: by id, else none under a numbered heading, else by indentation.
     fn link(&self, task: &Task) -> Option<Link> {
-        if task.key.stage == Stage::Final || task.is_wide_gate() {
+        if task.key.stage == Stage::Final || task.key.is_wider_gate() {
             return None;
         }
         if let Some(id) = task.id() {

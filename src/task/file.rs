@@ -1,26 +1,18 @@
-//! A task file that was read.
+//! A parsed task file: its bytes, and the boxes found in them.
 //!
-//! Owns: the bytes together with the boxes found in them.
-//!
-//! Promises: [`TaskFile::parse`] accepts any bytes and keeps each of them; keys, parents and order do not
-//! depend on what is ticked.
-//!
-//! Refuses to know: the file's name, what it looked like before.
+//! Any bytes can be parsed, and each is kept; keys, parents and order do not depend on what is ticked.
 
-use super::edit::FlipError;
 use super::exclude::{Excluded, bom};
 use super::family::{Task, tasks, text_digest};
 use super::grammar::Grammar;
-use super::outline::{Heading, Outline, outline};
+use super::outline::{Heading, Outline, outline, title};
+use super::row::{Mark, Row};
 use super::scan::lines;
-use super::sections::LeftOut;
-use super::{Mark, Row, TaskKey};
-use crate::source::{hex, text::line};
-use std::collections::HashMap;
-use std::sync::OnceLock;
-
-/// Longest text of a row, characters.
-const MAX_TEXT: usize = 500;
+use super::sections::{LeftOut, Title};
+use super::stage::TaskKey;
+use super::text::clean;
+use crate::source::hex;
+use std::fmt;
 
 /// The content of a `tasks.md`, read once.
 #[derive(Clone, Debug)]
@@ -34,15 +26,6 @@ pub struct TaskFile {
     /// The lines with a box in a section that holds no tasks, and why.
     pub(super) left_out: Vec<(u32, LeftOut)>,
     pub(super) tasks: Vec<Task>,
-    index: OnceLock<Index>,
-}
-
-/// What is looked up often.
-#[derive(Clone, Debug)]
-struct Index {
-    /// The box of each key; `None` for a key that stands twice.
-    by_key: HashMap<TaskKey, Option<usize>>,
-    ticks_upper: bool,
 }
 
 impl TaskFile {
@@ -53,7 +36,7 @@ impl TaskFile {
         let Outline { excluded, boxes, headings, left_out } = outline(&bytes, grammar);
         let tasks = tasks(&bytes, boxes, &headings, grammar);
         let grammar = grammar.clone();
-        Self { bytes, grammar, excluded, headings, left_out, tasks, index: OnceLock::new() }
+        Self { bytes, grammar, excluded, headings, left_out, tasks }
     }
 
     /// The bytes, as they were given.
@@ -76,6 +59,36 @@ impl TaskFile {
         self.tasks.is_empty()
     }
 
+    /// The words of a heading, by its index as in [`super::ReadAs::Heading`], with its level (1 to 6).
+    pub fn heading(&self, at: usize) -> Option<(u8, String)> {
+        let heading = self.headings.get(at)?;
+        Some((heading.level, clean("", self.bytes.get(heading.title.clone())?)))
+    }
+
+    /// Why a box is no task, by its index as in [`super::ReadAs::LeftOut`].
+    pub fn left_out(&self, at: usize) -> Option<&LeftOut> {
+        self.left_out.get(at).map(|(_, why)| why)
+    }
+
+    /// The id that a task's line shows, and whether other tasks show it too; `None` for a line without an id.
+    pub fn shown_id(&self, at: usize) -> Option<(&str, bool)> {
+        let task = self.tasks.get(at)?;
+        task.id().map(|id| (id, task.doubled.is_some()))
+    }
+
+    /// Index of a task's parent.
+    pub fn parent_of(&self, at: usize) -> Option<usize> {
+        self.tasks.get(at)?.parent.map(|parent| parent as usize)
+    }
+
+    /// The patterns of `tasks.sections` that match no heading of this file: the key (`include` or
+    /// `exclude`) and the pattern as it was written.
+    pub fn unused_sections(&self) -> Vec<(&'static str, String)> {
+        let titles: Vec<Title> =
+            self.headings.iter().map(|heading| title(&self.bytes, heading, &self.grammar)).collect();
+        self.grammar.sections.unused(&titles)
+    }
+
     /// The byte offsets of the marks, in document order.
     pub fn mark_offsets(&self) -> impl Iterator<Item = usize> {
         self.tasks.iter().map(|task| task.found.at)
@@ -87,10 +100,8 @@ impl TaskFile {
     }
 
     fn row(&self, task: &Task) -> Row {
-        let end = task.found.text.end;
-        let words = self.bytes.get(task.words..end).unwrap_or_default();
         let whole = || self.bytes.get(task.found.text.clone()).unwrap_or_default();
-        let text = clean(task.prefix, words);
+        let text = clean(task.prefix, task.words(&self.bytes));
         Row {
             key: task.key.clone(),
             line: task.found.line,
@@ -118,30 +129,44 @@ impl TaskFile {
 
     /// The one box of a key.
     pub(super) fn find(&self, key: &TaskKey) -> Result<&Task, FlipError> {
-        let found = self.index().by_key.get(key).ok_or_else(|| FlipError::NoSuchTask(key.clone()))?;
-        found.and_then(|at| self.tasks.get(at)).ok_or_else(|| FlipError::Ambiguous(key.clone()))
+        let mut found = self.tasks.iter().filter(|task| task.key == *key);
+        let task = found.next().ok_or_else(|| FlipError::NoSuchTask(key.clone()))?;
+        if found.next().is_some() { Err(FlipError::Ambiguous(key.clone())) } else { Ok(task) }
     }
 
-    /// True when the file ticks only with `X`.
+    /// True if the file ticks only with `X`.
     pub(super) fn ticks_upper(&self) -> bool {
-        self.index().ticks_upper
-    }
-
-    fn index(&self) -> &Index {
-        self.index.get_or_init(|| {
-            let mut by_key = HashMap::with_capacity(self.tasks.len());
-            for (at, task) in self.tasks.iter().enumerate() {
-                by_key.entry(task.key.clone()).and_modify(|found| *found = None).or_insert(Some(at));
-            }
-            let has = |mark| self.tasks.iter().any(|task| task.found.mark == mark);
-            Index { by_key, ticks_upper: has('X') && !has('x') }
-        })
+        let has = |mark| self.tasks.iter().any(|task| task.found.mark == mark);
+        has('X') && !has('x')
     }
 }
 
-/// Text for rows and messages.
-pub(super) fn clean(prefix: &str, bytes: &[u8]) -> String {
-    let bound = bytes.get(..bytes.len().min(MAX_TEXT * 4)).unwrap_or_default();
-    let text = String::from_utf8_lossy(bound);
-    if prefix.is_empty() { line(&text, MAX_TEXT) } else { line(&format!("{prefix}{text}"), MAX_TEXT) }
+/// Why no edit brings a box into a state.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum FlipError {
+    /// No box has that key.
+    NoSuchTask(TaskKey),
+    /// Several boxes have it.
+    Ambiguous(TaskKey),
+    /// The mark that stands there takes more than one byte (`[✅]`), and an edit changes one.
+    WideMark(TaskKey, Mark),
+    /// What was asked for is no mark of one byte.
+    NotAMark(Mark),
 }
+
+impl fmt::Display for FlipError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NoSuchTask(key) => write!(f, "The task file has no box `{key}`."),
+            Self::Ambiguous(key) => write!(f, "The task file has more than one box `{key}`."),
+            Self::WideMark(key, mark) => write!(
+                f,
+                "The box of `{key}` holds `{}`, which takes more than one byte, and ralph changes single bytes only.",
+                mark.0.escape_debug()
+            ),
+            Self::NotAMark(mark) => write!(f, "`{}` cannot stand in a box.", mark.0.escape_debug()),
+        }
+    }
+}
+
+impl std::error::Error for FlipError {}

@@ -1,13 +1,10 @@
-//! The words of a task's text: its id, its stage, whether it is optional.
+//! How a task file is read: the words of a task's text that are its id, its stage, its being optional.
 //!
-//! Owns: the id grammar and the closed set of stage words (docs/design.md "Task files").
-//!
-//! Promises: total over any bytes; a text that is not understood has no id, it is never guessed at.
-//!
-//! Refuses to know: where the text stands in its file, and who else has the same id.
+//! Total over any bytes; a text that is not understood has no id.
 
 use super::scan::is_blank;
-use super::{Sections, Stage, Stages};
+use super::sections::Sections;
+use super::stage::Stage;
 use regex_lite::Regex;
 
 /// The pattern of `checkpoints:` when the configuration names none.
@@ -23,22 +20,14 @@ pub struct Grammar {
     pub gates: Vec<String>,
     /// Tasks whose text matches may have nothing to commit (`checkpoints:`); `None` for no such tasks.
     pub checkpoint: Option<Regex>,
-    /// Where the stages of a task stand (`stages:`).
-    pub stages: Stages,
     /// The sections whose boxes are tasks (`tasks.sections`).
     pub sections: Sections,
 }
 
 impl Grammar {
-    /// A grammar with these gates and this pattern; stages stand in the file, every section holds tasks.
+    /// A grammar with these gates and this pattern; every section has tasks.
     pub fn new(gates: Vec<String>, checkpoint: Option<Regex>) -> Self {
-        Self { gates, checkpoint, stages: Stages::File, sections: Sections::default() }
-    }
-
-    /// The same with stages that stand there.
-    #[must_use]
-    pub fn with_stages(self, stages: Stages) -> Self {
-        Self { stages, ..self }
+        Self { gates, checkpoint, sections: Sections::default() }
     }
 
     /// The same with these sections.
@@ -105,12 +94,6 @@ pub(super) struct Name {
     pub(super) rest: usize,
     /// Wrappers that were opened before the id and are closed somewhere in the words.
     pub(super) prefix: &'static str,
-}
-
-/// True for `G2` and `END`: families of gates of wider reach, which no task has as its id.
-pub(super) fn is_wide(family: &str) -> bool {
-    family == "END"
-        || family.strip_prefix('G').is_some_and(|n| !n.is_empty() && n.bytes().all(|b| b.is_ascii_digit()))
 }
 
 /// The ids above an id, nearest first: `1.1`, `1` for `1.1.4`.

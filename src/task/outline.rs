@@ -1,15 +1,11 @@
-//! The boxes of a file and where each stands.
+//! The one pass over the lines of a task file that finds boxes, headings and nesting.
 //!
-//! Owns: the one pass over the lines that finds boxes, headings and nesting.
-//!
-//! Promises: the same boxes for the same bytes and sections, whatever the marks in them are; linear time.
-//!
-//! Refuses to know: ids, stages, families.
+//! Linear; the boxes found do not depend on their marks.
 
 use super::exclude::{Excluded, bom, excluded};
-use super::grammar::Grammar;
+use super::grammar::{Grammar, Head, head};
 use super::scan::{Item, Line, checkbox, heading, indent, is_underline, item, lines};
-use super::sections::{self, LeftOut};
+use super::sections::{Above as HeadingsAbove, LeftOut, Title};
 use std::ops::Range;
 
 /// A box as the lines show it.
@@ -59,7 +55,7 @@ pub(super) struct Outline {
 pub(super) fn outline(bytes: &[u8], grammar: &Grammar) -> Outline {
     let out = Outline { excluded: excluded(bytes), ..Outline::default() };
     let mut pass =
-        Pass { grammar, out, open: Vec::new(), above: Above::Blank, sections: sections::Above::default() };
+        Pass { grammar, out, open: Vec::new(), above: Above::Blank, sections: HeadingsAbove::default() };
     let mut skipped = 0;
     for (number, line) in lines(bytes, bom(bytes)).enumerate() {
         while pass.out.excluded.get(skipped).is_some_and(|part| part.range.end <= line.start) {
@@ -75,7 +71,17 @@ pub(super) fn outline(bytes: &[u8], grammar: &Grammar) -> Outline {
     pass.out
 }
 
-/// What stands directly above a line.
+/// The words of a heading, with and without its id.
+pub(super) fn title(bytes: &[u8], heading: &Heading, grammar: &Grammar) -> Title {
+    let text = bytes.get(heading.title.clone()).unwrap_or_default();
+    let rest = match head(text, grammar) {
+        Head::Named(name) => text.get(name.rest..),
+        Head::UnknownStage | Head::Plain => None,
+    };
+    Title::new(text, rest)
+}
+
+/// What is directly above a line.
 enum Above {
     /// Nothing that goes on.
     Blank,
@@ -88,7 +94,7 @@ enum Above {
 struct Pass<'g> {
     grammar: &'g Grammar,
     out: Outline,
-    sections: sections::Above,
+    sections: HeadingsAbove,
     /// Open list items: the column of the bullet, and the box of the nearest item that has one.
     open: Vec<(u32, Option<u32>)>,
     above: Above,
@@ -115,8 +121,10 @@ impl Pass<'_> {
     }
 
     fn heading(&mut self, bytes: &[u8], heading: Heading) {
-        let title = bytes.get(heading.title.clone()).unwrap_or_default();
-        self.sections.heading(heading.level, title, self.grammar);
+        if !self.grammar.sections.is_everything() {
+            let title = title(bytes, &heading, self.grammar);
+            self.sections.heading(heading.level, &title, &self.grammar.sections);
+        }
         self.out.headings.push(heading);
         self.open.clear();
         self.above = Above::Blank;

@@ -1,25 +1,19 @@
-//! What an agent did to the task file while it ran.
+//! What an agent did to the task file while it ran, and the file as it is to be afterwards.
 //!
-//! Owns: the rule of docs/design.md "People": boxes are put back, added lines are kept (open) when their id is
-//! new and they are nobody's child, other edits are restored.
-//!
-//! Promises: every byte of the file before is in the result, in order; what is added to it are whole
-//! lines with open boxes; the boxes that were there keep key, mark, parent and group, and no problem is
-//! new. When these cannot all be had, nothing is added.
-//!
-//! Refuses to know: which agent it was, and what its claims are worth.
+//! Boxes are put back and added lines are kept (open) when their id is new and they have no parent; all else is
+//! restored. Each byte of the file before is in the result, in order; added are whole lines with open boxes.
 
 mod added;
 
 use super::exclude::bom;
+use super::file::TaskFile;
+use super::grammar::Grammar;
+use super::row::{Mark, Row};
 use super::scan::{Line, lines};
-use super::{Grammar, Mark, Row, TaskFile, TaskKey};
+use super::stage::TaskKey;
 use added::Candidate;
 use serde::{Deserialize, Serialize};
-use std::collections::{HashMap, HashSet};
-
-/// How many edits are named one by one.
-const MAX_NAMED: usize = 20;
+use std::collections::HashMap;
 
 /// A box that an agent changed: a claim.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -41,9 +35,6 @@ pub struct Reconciled {
     pub claims: Vec<BoxClaim>,
     /// The added lines that were kept, as they stand in `bytes` (box open), without line ends.
     pub added: Vec<String>,
-    /// The edits that were put back, a sentence each, bounded in number and length; empty when the agent
-    /// only flipped boxes and added lines that were kept.
-    pub restored: Vec<String>,
 }
 
 /// Compares the file before an agent ran with what it left. `after` may be anything; of a file that is
@@ -55,22 +46,15 @@ pub fn reconcile(before: &[u8], after: &[u8], grammar: &Grammar) -> Reconciled {
     let claims = claims(&old_rows, &new_rows);
     let (old_open, new_open) = (old.with_open(|_| true), new.with_open(|_| true));
     if old_open == new_open {
-        return Reconciled { bytes: before.to_vec(), claims, added: Vec::new(), restored: Vec::new() };
+        return Reconciled { bytes: before.to_vec(), claims, added: Vec::new() };
     }
     let old_lines = texts(&old_open);
     let new_lines = texts(&new_open);
     let candidates = added::candidates(&old, &new, &new_rows);
     let places = places(&old_lines, &new_lines, &candidates);
     let (bytes, kept) = added::insert(&old, &old_rows, &places);
-    let mut restored = restored(&old_lines, &new_lines, &kept);
-    if restored.is_empty() && !same_but_for(&old_lines, &new_lines, &kept) {
-        restored.push("Lines were moved; they were put back.".to_owned());
-    }
-    if restored.is_empty() && kept.is_empty() && shape(before) != shape(after) {
-        restored.push("Line ends or the byte-order mark were changed; they were put back.".to_owned());
-    }
-    let added = kept.iter().map(|candidate| candidate.text.clone()).collect();
-    Reconciled { bytes, claims, added, restored }
+    let added = kept.into_iter().map(|candidate| candidate.text).collect();
+    Reconciled { bytes, claims, added }
 }
 
 fn claims(before: &[Row], after: &[Row]) -> Vec<BoxClaim> {
@@ -79,12 +63,8 @@ fn claims(before: &[Row], after: &[Row]) -> Vec<BoxClaim> {
     // A key that stands twice, before or after, says nothing about one box.
     let old_rows = before.iter().filter(|row| matches!(old_keys.get(&row.key), Some(Some(_))));
     let pairs = old_rows.filter_map(|old| Some((old, (*after.get(&old.key)?)?)));
-    let differ = pairs.filter(|(old, new)| !is_same_state(old.mark, new.mark));
+    let differ = pairs.filter(|(old, new)| !old.mark.is_same_state(new.mark));
     differ.map(|(old, new)| BoxClaim { key: old.key.clone(), from: old.mark, to: new.mark }).collect()
-}
-
-fn is_same_state(old: Mark, new: Mark) -> bool {
-    old == new || (old.is_open() && new.is_open()) || (old.is_done() && new.is_done())
 }
 
 /// Rows by key; `None` for a key that stands twice.
@@ -128,57 +108,4 @@ fn places(old: &[(Line, &[u8])], new: &[(Line, &[u8])], candidates: &[Candidate]
         }
     }
     places
-}
-
-/// A sentence for each line that is gone or that was added and not kept.
-fn restored(old: &[(Line, &[u8])], new: &[(Line, &[u8])], kept: &[Candidate]) -> Vec<String> {
-    if new.is_empty() {
-        return vec!["The file was emptied or removed; it was put back.".to_owned()];
-    }
-    let kept: HashSet<u32> = kept.iter().map(|candidate| candidate.line).collect();
-    let mut balance: HashMap<&[u8], i64> = HashMap::with_capacity(old.len());
-    for (_, text) in old {
-        *balance.entry(text).or_default() -= 1;
-    }
-    let mut extra = Vec::new();
-    for (number, (_, text)) in (1_u32..).zip(new).filter(|(number, _)| !kept.contains(number)) {
-        let count = balance.entry(text).or_default();
-        *count += 1;
-        if *count > 0 {
-            extra.push((number, *text));
-        }
-    }
-    let mut gone: Vec<(u32, &[u8])> = Vec::new();
-    for (number, (_, text)) in (1_u32..).zip(old) {
-        if let Some(count) = balance.get_mut(text).filter(|count| **count < 0) {
-            *count += 1;
-            gone.push((number, text));
-        }
-    }
-    let mut told: Vec<String> = Vec::new();
-    let shown = |text: &[u8]| super::file::clean("", text.get(..text.len().min(120)).unwrap_or_default());
-    for (number, text) in gone.iter().take(MAX_NAMED / 2) {
-        told.push(format!("Line {number} was changed or removed and is back: `{}`.", shown(text)));
-    }
-    for (number, text) in extra.iter().take(MAX_NAMED / 2) {
-        told.push(format!("A line of the agent's (its line {number}) was left out: `{}`.", shown(text)));
-    }
-    let more = (gone.len() + extra.len()).saturating_sub(told.len());
-    if more > 0 {
-        told.push(format!("{more} more lines were put back or left out."));
-    }
-    told
-}
-
-/// True when the kept lines aside the two files have the same lines in the same order.
-fn same_but_for(old: &[(Line, &[u8])], new: &[(Line, &[u8])], kept: &[Candidate]) -> bool {
-    let kept: HashSet<u32> = kept.iter().map(|candidate| candidate.line).collect();
-    let rest = (1_u32..).zip(new).filter(|(number, _)| !kept.contains(number)).map(|(_, (_, text))| text);
-    old.iter().map(|(_, text)| text).eq(rest)
-}
-
-/// The byte-order mark, the kinds of line ends, and that of the last line.
-fn shape(bytes: &[u8]) -> (usize, HashSet<&[u8]>, Option<&[u8]>) {
-    let ends = || lines(bytes, bom(bytes)).filter_map(|line| bytes.get(line.end..line.next));
-    (bom(bytes), ends().filter(|end| !end.is_empty()).collect(), ends().last())
 }

@@ -1,10 +1,4 @@
-//! Lines, list items and boxes, byte by byte.
-//!
-//! Owns: the line grammar (docs/design.md "Task files").
-//!
-//! Promises: total over any bytes, linear in their number; offsets are those of the given slice.
-//!
-//! Refuses to know: what surrounds a line (fences, comments), and what a task's text means.
+//! Lines, list items and boxes, byte by byte: total over any bytes, linear.
 
 /// One line of a file; lines end with `\n`, `\r\n` or a lone `\r`, as in Markdown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,17 +1,8 @@
-//! Sections of a task file whose boxes are tasks, and those whose boxes are none.
+//! The patterns of `tasks.sections`: which headings have tasks below them.
 //!
-//! Owns: the patterns of `tasks.sections` and what they say about a heading and all below it.
-//!
-//! Promises: a heading is matched by its words, whatever their case; a pattern that matches a heading
-//! matches the headings below it too; `exclude` wins over `include`.
-//!
-//! Refuses to know: which lines are headings, and what stands in a section.
+//! A pattern that matches a heading matches the headings below it too; `exclude` wins over `include`.
 
-use super::TaskFile;
-use super::file::clean;
-use super::grammar::{Grammar, Head, head};
-use super::nesting::OpenHeadings;
-use super::outline::Heading;
+use super::text::clean;
 use globset::{Glob, GlobBuilder, GlobMatcher};
 use std::sync::Arc;
 
@@ -40,8 +31,8 @@ pub enum LeftOut {
 }
 
 impl Sections {
-    /// Sections by the patterns of `include` and `exclude`: globs over the words of headings. `Err` names
-    /// the first pattern that is none, and why.
+    /// Sections by the patterns of `include` and `exclude`: globs over the words of headings. `Err`: the
+    /// first invalid pattern and its parse error.
     pub fn new(include: &[String], exclude: &[String]) -> Result<Self, (String, String)> {
         let all =
             |given: &[String]| given.iter().map(|given| Pattern::new(given)).collect::<Result<Arc<[_]>, _>>();
@@ -54,7 +45,7 @@ impl Sections {
     }
 
     /// The patterns that match none of these headings, each with its key.
-    fn unused(&self, titles: &[Title]) -> Vec<(&'static str, String)> {
+    pub(super) fn unused(&self, titles: &[Title]) -> Vec<(&'static str, String)> {
         let include = self.include.iter().map(|pattern| ("include", pattern));
         let all = include.chain(self.exclude.iter().map(|pattern| ("exclude", pattern)));
         all.filter(|(_, pattern)| !titles.iter().any(|title| pattern.matches(title)))
@@ -66,18 +57,6 @@ impl Sections {
     fn said(&self, title: &Title) -> Said {
         let matching = |patterns: &[Pattern]| patterns.iter().position(|pattern| pattern.matches(title));
         Said { excluded: matching(&self.exclude), included: matching(&self.include).is_some() }
-    }
-}
-
-impl TaskFile {
-    /// The patterns of `tasks.sections` that match no heading of this file: the key (`include` or
-    /// `exclude`) and the pattern as it was written.
-    pub fn unused_sections(&self) -> Vec<(&'static str, String)> {
-        let title = |heading: &Heading| {
-            Title::new(self.bytes.get(heading.title.clone()).unwrap_or_default(), &self.grammar)
-        };
-        let titles: Vec<Title> = self.headings.iter().map(title).collect();
-        self.grammar.sections.unused(&titles)
     }
 }
 
@@ -98,23 +77,21 @@ impl Pattern {
 
 /// The words of a heading in the forms in which a pattern may mean them, lower case.
 #[derive(Clone, Debug)]
-struct Title {
+pub(super) struct Title {
     forms: Vec<String>,
 }
 
 impl Title {
-    /// The whole text; without emphasis, closing hashes and a last colon; and without its id.
-    fn new(text: &[u8], grammar: &Grammar) -> Self {
+    /// The forms of the whole text and, where it begins with an id, of what follows that. Emphasis, closing
+    /// hashes and a last colon are left out.
+    pub(super) fn new(text: &[u8], without_id: Option<&[u8]>) -> Self {
         let tidy = |bytes: &[u8]| {
             let text = clean("", bytes).to_lowercase();
             text.trim_end_matches('#')
                 .trim_matches(|c: char| c.is_whitespace() || matches!(c, '*' | '_' | ':' | '：'))
                 .to_owned()
         };
-        let mut forms = vec![tidy(text)];
-        if let Head::Named(name) = head(text, grammar) {
-            forms.push(tidy(text.get(name.rest..).unwrap_or_default()));
-        }
+        let mut forms: Vec<String> = [Some(text), without_id].into_iter().flatten().map(tidy).collect();
         forms.dedup();
         Self { forms }
     }
@@ -131,25 +108,24 @@ struct Said {
 /// The headings above a line, while lines are read.
 #[derive(Debug, Default)]
 pub(super) struct Above {
-    /// What is said about each.
-    open: OpenHeadings<Said>,
+    /// The level of each, and what is said about it.
+    open: Vec<(u8, Said)>,
 }
 
 impl Above {
-    /// A heading begins.
-    pub(super) fn heading(&mut self, level: u8, title: &[u8], grammar: &Grammar) {
-        if grammar.sections.is_everything() {
-            return;
-        }
-        self.open.begin(level, grammar.sections.said(&Title::new(title, grammar)));
+    /// A heading begins; it closes those of its level and deeper ones.
+    pub(super) fn heading(&mut self, level: u8, title: &Title, sections: &Sections) {
+        self.open.retain(|(above, _)| *above < level);
+        self.open.push((level, sections.said(title)));
     }
 
     /// Why boxes here are no tasks; `None` where they are.
     pub(super) fn left_out(&self, sections: &Sections) -> Option<LeftOut> {
-        if let Some(pattern) = self.open.iter().find_map(|said| sections.exclude.get(said.excluded?)) {
+        let mut all = self.open.iter().map(|(_, said)| said);
+        if let Some(pattern) = all.find_map(|said| sections.exclude.get(said.excluded?)) {
             return Some(LeftOut::Excluded(pattern.given.clone()));
         }
-        let included = sections.include.is_empty() || self.open.iter().any(|said| said.included);
+        let included = sections.include.is_empty() || self.open.iter().any(|(_, said)| said.included);
         (!included).then_some(LeftOut::NotIncluded)
     }
 }

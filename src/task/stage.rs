@@ -1,10 +1,4 @@
-//! Stages and the names of boxes.
-//!
-//! Owns: the closed set of stages and the key under which a box is known.
-//!
-//! Promises: a stage's word and its value convert both ways without loss.
-//!
-//! Refuses to know: which stage is whose turn.
+//! The closed set of stages, and the key under which a box is known.
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -49,6 +43,11 @@ impl Stage {
         matches!(self, Self::ReqCheck | Self::PreCr)
     }
 
+    /// The implementation or INTEG: what changes production code.
+    pub fn is_work(&self) -> bool {
+        matches!(self, Self::Implementation | Self::Integ)
+    }
+
     /// A deterministic judge, run by ralph.
     pub fn is_gate(&self) -> bool {
         matches!(self, Self::Gate(_))
@@ -90,6 +89,17 @@ impl TaskKey {
     pub fn has_id(&self) -> bool {
         !self.family.starts_with('~')
     }
+
+    /// True for a gate over more than its own task: `G2.PITEST`, `END.PITEST`.
+    pub fn is_wider_gate(&self) -> bool {
+        self.stage.is_gate() && is_wide(&self.family)
+    }
+}
+
+/// True for `G2` and `END`: families of gates of wider reach, which no task has as its id.
+pub(super) fn is_wide(family: &str) -> bool {
+    family == "END"
+        || family.strip_prefix('G').is_some_and(|n| !n.is_empty() && n.bytes().all(|b| b.is_ascii_digit()))
 }
 
 impl fmt::Display for TaskKey {

@@ -1,18 +1,18 @@
 //! Tests of the task file, by what they are about.
 
-mod details;
 mod edits;
 mod explaining;
+mod inserting;
 mod names;
 mod odd;
-mod placing;
+mod planning;
 mod properties;
 mod reconciling;
 mod reported;
+mod requirements;
 mod sections;
-mod surgery;
 mod tree;
-mod unwritten;
+mod virtual_stages;
 
 use super::{Grammar, Row, TaskFile, TaskKey};
 

@@ -16,14 +16,14 @@ fn a_placement_is_written_into_the_task_file_and_remembered_beside_its_comments(
     let done = project.ralph(&["place", "each"]).code(0);
     assert_eq!(
         done.out,
-        "tasks.md: 3 lines put in (1.PITEST, 2.PITEST, 3.PITEST), none taken away.\n\
+        "tasks.md: 3 lines inserted (1.PITEST, 2.PITEST, 3.PITEST), none removed.\n\
          .ralph/config.yaml: the placement of PITEST was written.\n"
     );
     assert_eq!(project.read("tasks.md"), EACH);
     let after_each = project.read(".ralph/config.yaml");
     assert_eq!(after_each, format!("{before}placement: {{PITEST: each}}\n"));
     let again = project.ralph(&["place", "each"]).code(0);
-    assert_eq!(again.out, "tasks.md: none put in, none taken away.\n");
+    assert_eq!(again.out, "tasks.md: none inserted, none removed.\n");
     assert_eq!((project.read("tasks.md"), project.read(".ralph/config.yaml")), (EACH.to_owned(), after_each));
 
     project.ralph(&["place", "after", "3.,1"]).code(0);
@@ -186,7 +186,7 @@ fn gates_of_wider_reach_follow_tasks_that_are_added_later() {
     let added = format!("{}- [ ] 2. new\n", project.read("tasks.md"));
     project.write("tasks.md", &added);
     let differs = project.ralph(&["place", "--check"]).code(1);
-    assert!(differs.out.contains("+- [ ] 2. new\n - [ ] END.PITEST\n-- [ ] 2. new\n"), "{}", differs.out);
+    assert!(differs.out.contains("-- [ ] END.PITEST\n - [ ] 2. new\n+- [ ] END.PITEST\n"), "{}", differs.out);
     project.ralph(&["place", "end"]).code(0);
     assert_eq!(project.read("tasks.md"), "- [ ] 1. a\n- [ ] 2. new\n- [ ] END.PITEST\n");
     project.ralph(&["place", "--check"]).code(0);
@@ -227,14 +227,14 @@ fn tasks_that_get_no_line_for_want_of_an_id_are_named() {
     for (args, out, note) in [
         (
             &["place", "each"][..],
-            "tasks.md: none put in, none taken away.\n",
-            "note: 2 tasks (the first on line 1) have no id of their own, or one that stands twice, and so get no gate.\n\
+            "tasks.md: none inserted, none removed.\n",
+            "note: 2 tasks (the first on line 1) have no id of their own, or one that is used twice, and get no gate.\n\
              hint: `ralph place groups` and `ralph place end` need no ids; or begin each with one, as in `- [ ] 1. …`\n",
         ),
         (
             &["stage", "--all"],
             "tasks.md: All other tasks have their stages, or take none (parents, checkpoints).\n",
-            "note: 2 tasks (the first on line 1) have no id of their own, or one that stands twice, and so get no stages.\n\
+            "note: 2 tasks (the first on line 1) have no id of their own, or one that is used twice, and get no stages.\n\
              hint: begin each with an id of its own, as in `- [ ] 1. …`; `stages: virtual` needs none\n",
         ),
     ] {
@@ -264,7 +264,7 @@ fn what_cannot_be_placed_is_a_usage_error_and_nothing_is_written() {
         (&["place"][..], "there is no terminal to ask on"),
         (&["place", "after"], "names no tasks"),
         (&["place", "each", "2"], "with `after` only"),
-        (&["place", "after", "1,9"], "no task with the id `9`"),
+        (&["place", "after", "1,9"], "no task, or more than one, with the id `9`"),
         (&["place", "each", "--gate", "LINT"], "no gate `LINT` in .ralph/config.yaml"),
         (&["place", "each", "--gate", "REQ-CHECK"], "no name for a gate"),
         (&["place", "each", "--gate", "a b"], "no name for a gate"),
@@ -273,7 +273,7 @@ fn what_cannot_be_placed_is_a_usage_error_and_nothing_is_written() {
         (&["--root", "flow", "place", "each"], "no single key can be set"),
         (&["stage"], "required"),
         (&["stage", "--all", "1"], "cannot be used with"),
-        (&["stage", "9"], "no task with the id `9`"),
+        (&["stage", "9"], "no task, or more than one, with the id `9`"),
     ] {
         let done = project.ralph(args).code(2);
         assert!(done.err.contains(says), "{args:?}: {}", done.err);

@@ -7,7 +7,7 @@
 //! Refuses to know: where the bytes come from.
 
 use ralph::task::{
-    Edit, Flip, Grammar, Mark, Placement, ReadAs, Row, Sections, Staged, Stages, TaskFile, dialect,
+    Edit, Flip, Grammar, Mark, Placement, ReadAs, Row, Sections, Stages, TaskFile, TaskRules, TaskSelection,
     reconcile, with_marks, written,
 };
 use std::sync::LazyLock;
@@ -35,14 +35,14 @@ static GRAMMARS: LazyLock<[Grammar; 3]> = LazyLock::new(|| {
     [Grammar::default(), of(&[], &["done*", "2*"]), of(&["plan", "*a*"], &["done"])]
 });
 
-/// Parser, remarks, problems, explanation, details, dialect.
+/// Parser, remarks, problems, lines, requirements.
 pub(super) fn parse(data: &[u8]) {
     let (_, text, grammar) = split(data);
     let file = TaskFile::parse(text, grammar);
     assert_eq!(file.bytes(), text);
     let (rows, lines) = (file.rows(), u32::try_from(text.len() + 1).unwrap_or(u32::MAX));
     assert_eq!(rows.len(), file.len());
-    assert_eq!(file.details().len(), file.len());
+    assert_eq!(file.requirements().len(), file.len());
     let clear = |text: &str| !text.chars().any(char::is_control);
     for row in &rows {
         assert!((1..=lines).contains(&row.line) && clear(&row.text) && row.text.chars().count() <= 500);
@@ -53,21 +53,18 @@ pub(super) fn parse(data: &[u8]) {
     for problem in file.problems() {
         assert!((1..=lines).contains(&problem.line) && clear(&problem.message) && clear(&problem.hint));
     }
-    let explained = file.explain();
-    assert!(explained.iter().zip(1..).all(|(line, number)| line.line == number), "each line once, in order");
-    let tasks = explained.iter().filter(|line| matches!(line.read, ReadAs::Task(_))).count();
+    let numbers = file.read_lines().map(|line| line.number);
+    assert!(numbers.zip(1..).all(|(line, number)| line == number), "each line once, in order");
+    let tasks = file.read_lines().filter(|line| matches!(line.read, ReadAs::Task(_))).count();
     assert_eq!(tasks, file.len());
-    for (detail, row) in file.details().iter().zip(&rows) {
-        let words = || detail.requirements.iter().chain(&detail.tags).chain(&detail.files);
-        assert!(words().all(|word| clear(word) && !word.is_empty() && word.len() <= 200));
-        assert!(detail.priority.is_none_or(|priority| priority <= 4));
+    for (requirements, row) in file.requirements().iter().zip(&rows) {
+        assert!(requirements.iter().all(|word| clear(word) && !word.is_empty() && word.len() <= 200));
         assert!(file.requirements_of(&row.key).len() <= 64, "bounded");
         if rows.len() > 8 {
             break;
         }
     }
     let _ = file.unused_sections();
-    let _ = dialect(&file, "");
 }
 
 /// Flips, the file without its ticks and back, and what an agent did.
@@ -75,8 +72,7 @@ pub(super) fn edit(data: &[u8]) {
     let (choices, text, grammar) = split(data);
     let file = TaskFile::parse(text, grammar);
     let rows = file.rows();
-    assert_eq!(with_marks(&file.skeleton(), &rows, grammar).as_deref(), Ok(text));
-    assert_eq!(with_marks(&file.skeleton(), &rows, &GRAMMARS[0]).as_deref(), Ok(text));
+    assert_eq!(with_marks(&file.skeleton(), &rows).as_deref(), Ok(text));
     if let Some(row) = rows.get(usize::from(choices[1]) % rows.len().max(1)) {
         flip(&file, row, &rows, grammar);
     }
@@ -163,15 +159,15 @@ pub(super) fn place(data: &[u8]) {
         assert_eq!(others(read.rows()), others(rows.clone()), "every other box is what it was");
     }
     let gates = vec![("PITEST".to_owned(), placement)];
-    if let Ok(there) = file.staged(Staged::Plain, &gates) {
+    if let Ok(there) = file.staged(TaskSelection::Plain, &gates) {
         let read = TaskFile::parse(there.bytes.clone(), grammar);
-        let again = read.staged(Staged::Plain, &gates).expect("what was staged is staged again");
+        let again = read.staged(TaskSelection::Plain, &gates).expect("what was staged is staged again");
         assert_eq!(again.bytes, there.bytes, "staging twice changes nothing");
     }
-    let alone = TaskFile::parse(text, &grammar.clone().with_stages(Stages::Virtual { gates }));
-    if alone.problems().is_empty() {
-        let boxes = alone.boxes(&[]);
-        assert_eq!(alone.boxes(&boxes), boxes, "what was seen is seen again");
+    let rules = TaskRules { grammar: grammar.clone(), stages: Stages::Virtual { gates } };
+    if rules.problems(&file).is_empty() {
+        let boxes = rules.boxes(&file, &[]);
+        assert_eq!(rules.boxes(&file, &boxes), boxes, "what was seen is seen again");
         assert_eq!(written(&boxes), rows, "stages without a line change no box that has one");
     }
 }

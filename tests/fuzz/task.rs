@@ -1,4 +1,6 @@
-//! The module that is fuzzed, as the program has it.
+//! The modules that are fuzzed, as the program has them.
 
+#[path = "../../src/source/mod.rs"]
+pub mod source;
 #[path = "../../src/task/mod.rs"]
 pub mod task;

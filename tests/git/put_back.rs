@@ -191,12 +191,12 @@ fn content_that_stood_in_the_index_alone_is_kept_too() {
     let repo = workspace.repo("src/a");
     let mut repositories = workspace.discover();
     let before = repositories.snapshot().unwrap();
-    repo.write(MAIN, "class Staged {}\n");
+    repo.write(MAIN, "class TaskSelection {}\n");
     repo.git(&["add", MAIN]);
     repo.write(MAIN, "class OnDisk {}\n");
     let done = put_back(&mut repositories, &before, Extent::All);
     assert_eq!(shown(&repo, &done[0].commit.0, MAIN), "class OnDisk {}");
-    assert_eq!(shown(&repo, &format!("{REF}^2"), MAIN), "class Staged {}");
+    assert_eq!(shown(&repo, &format!("{REF}^2"), MAIN), "class TaskSelection {}");
     assert_eq!(repo.status(), [] as [&str; 0]);
 }
 

@@ -36,12 +36,6 @@ pub(crate) fn corpus() -> Option<Missing> {
     (!is_there).then_some(Missing::Other("RALPH_CORPUS names no folder of real task files"))
 }
 
-/// The same with the index that says where each came from.
-pub(crate) fn corpus_index() -> Option<Missing> {
-    let is_there = corpus_folder().join("../index.tsv").is_file();
-    corpus().or((!is_there).then_some(Missing::Other("the folder of real task files has no index beside it")))
-}
-
 const CORPUS: &str = "RALPH_CORPUS";
 
 /// The folder that `RALPH_CORPUS` names, else the one beside this repository.

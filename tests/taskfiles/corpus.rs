@@ -1,7 +1,7 @@
 //! Some hundred real task files, which lie outside the repository: `RALPH_CORPUS` names their folder; without
 //! that variable it is looked for beside the repository.
 
-use super::{dialects, files, flips, placements};
+use super::{files, flips, placements};
 use crate::cli::real_files::{run_to_the_end, run_to_the_end_without_lines_for_stages};
 use crate::fuzz::files::are_read_and_edited;
 use crate::support::needs::{corpus_folder, tests};
@@ -17,10 +17,6 @@ fn every_file_is_read_flipped_and_restored() {
 
 fn every_file_takes_every_placement_and_gives_its_bytes_back() {
     placements::are_taken_away_to_the_byte(&all());
-}
-
-fn the_dialect_of_nearly_every_file_is_known_without_its_path() {
-    dialects::are_known(&corpus_folder());
 }
 
 fn every_file_is_read_and_edited_as_the_fuzz_targets_do() {
@@ -50,8 +46,5 @@ tests! {
         every_file_is_read_and_edited_as_the_fuzz_targets_do,
         files_of_three_tools_run_to_their_end,
         files_of_three_tools_run_through_all_stages_without_a_line_for_them,
-    ]
-    corpus_index: [
-        the_dialect_of_nearly_every_file_is_known_without_its_path,
     ]
 }

@@ -43,7 +43,7 @@ fn check(path: &Path, bytes: &[u8]) -> Count {
         count.markers += 1;
         assert!(offsets.contains(&marker), "{}: the task at byte {marker} is missed", path.display());
     }
-    assert_eq!(with_marks(&file.skeleton(), &rows, &grammar).as_deref(), Ok(bytes), "{}", path.display());
+    assert_eq!(with_marks(&file.skeleton(), &rows).as_deref(), Ok(bytes), "{}", path.display());
     let mut all_flipped = bytes.to_vec();
     for row in &rows {
         if !row.mark.0.is_ascii() {
@@ -64,7 +64,7 @@ fn check(path: &Path, bytes: &[u8]) -> Count {
     assert_eq!(keys(TaskFile::parse(all_flipped.as_slice(), &grammar).rows()), keys(rows.clone()));
     let result = reconcile(bytes, &all_flipped, &grammar);
     assert_eq!(result.bytes, bytes, "{}", path.display());
-    assert_eq!((result.added.len(), result.restored.len()), (0, 0), "{}", path.display());
+    assert!(result.added.is_empty(), "{}", path.display());
     assert_eq!(result.claims.len(), rows.iter().filter(|row| row.mark.0.is_ascii()).count());
     count
 }

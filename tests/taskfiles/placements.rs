@@ -1,7 +1,7 @@
-//! Gates and stages put into task files, and taken away again.
+//! Gates and stages inserted into task files, and removed again.
 
 use super::files::in_parallel;
-use ralph::task::{Grammar, Placement, Row, Staged, Surgery, TaskFile, TaskKey};
+use ralph::task::{Grammar, LinesEdited, Placement, Row, TaskFile, TaskKey, TaskSelection};
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
@@ -41,14 +41,14 @@ fn check(path: &Path, bytes: &[u8]) -> Count {
         assert_eq!(back.bytes, bytes, "{name}: {placement:?} and back");
     }
     let gates = [("PITEST".to_owned(), Placement::Each)];
-    let there = file.staged(Staged::Plain, &gates).unwrap_or_else(|error| panic!("{name}: {error}"));
+    let there = file.staged(TaskSelection::Plain, &gates).unwrap_or_else(|error| panic!("{name}: {error}"));
     count.stages += there.inserted.len();
     let read = others_are_the_same(path, &rows, &there);
-    assert_eq!(read.staged(Staged::Plain, &gates).unwrap().bytes, there.bytes, "{name}: staged twice");
+    assert_eq!(read.staged(TaskSelection::Plain, &gates).unwrap().bytes, there.bytes, "{name}: staged twice");
     count
 }
 
-fn others_are_the_same(path: &Path, before: &[Row], after: &Surgery) -> TaskFile {
+fn others_are_the_same(path: &Path, before: &[Row], after: &LinesEdited) -> TaskFile {
     let read = parse(&after.bytes);
     let new: HashSet<&TaskKey> = after.inserted.iter().map(|(key, _)| key).collect();
     let rest: Vec<Row> = read.rows().into_iter().filter(|row| !new.contains(&row.key)).collect();

@@ -1,129 +1,136 @@
-//! `ralph check --explain`: what each line of the task file was read as.
-//!
-//! Owns: the table for people and the objects for programs.
-//!
-//! Promises: every line that is not blank in the table, every line in the objects.
-//!
-//! Refuses to know: the grammar.
+//! `ralph check --explain`: what each line of the task file is read as.
 
 use super::Read;
 use crate::cli::ui;
-use crate::machine::decide::count;
-use crate::report::plain;
-use crate::task::{DialectFound, Explained, ExplainedTask, ReadAs, Stage, dialect};
-use serde::Serialize;
-use serde_json::json;
+use crate::source::text::{self, count};
+use crate::task::{LeftOut, ReadAs, ReadLine, Row, Stage, TaskFile};
+use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
 /// Longest text in the table, characters.
 const TEXT: usize = 60;
 
-/// Shows the explanation of a file.
+/// Shows every line as an object, or every line that is not blank in a table.
 pub(super) fn show(read: &Read, as_json: bool) {
-    let found = dialect(&read.file, &read.path.to_string_lossy());
-    let lines = read.file.explain();
-    let rules = rules(read);
-    if as_json {
-        ui::json(&json!({
-            "file": read.shown,
-            "dialect": found.dialect,
-            "reasons": found.reasons,
-            "tasks": read.file.len(),
-        }));
-        for line in &lines {
-            ui::json(&Line { explained: line, rules: rules.get(&line.line).map_or(&[], Vec::as_slice) });
-        }
-        return;
-    }
-    ui::line(&format!("{}: {}, {}", read.shown, spoken(&found), count(read.file.len() as u64, "task")));
-    let width = lines.last().map_or(1, |line| line.line.to_string().len());
-    for line in lines.iter().filter(|line| line.read != ReadAs::Blank) {
-        let odd = rules.get(&line.line).map(|rules| format!("  [{}]", rules.join(", "))).unwrap_or_default();
-        ui::line(&format!("{:>width$}  {}{odd}", line.line, told(line)));
-    }
-}
-
-/// A line, and the rules that it breaks.
-#[derive(Serialize)]
-struct Line<'a> {
-    #[serde(flatten)]
-    explained: &'a Explained,
-    #[serde(skip_serializing_if = "<[_]>::is_empty")]
-    rules: &'a [&'static str],
-}
-
-/// The rules that lines break: what is almost a task is told why it is none.
-fn rules(read: &Read) -> BTreeMap<u32, Vec<&'static str>> {
-    let mut rules: BTreeMap<u32, Vec<&'static str>> = BTreeMap::new();
+    let mut rules: BTreeMap<u64, Vec<&'static str>> = BTreeMap::new();
     for finding in super::tasks::findings(read) {
-        if let Some(line) = finding.line.and_then(|line| u32::try_from(line).ok()) {
-            rules.entry(line).or_default().push(finding.rule.id);
-        }
+        rules.entry(finding.line.unwrap_or_default()).or_default().push(finding.rule.id);
     }
-    rules
-}
-
-fn spoken(found: &DialectFound) -> String {
-    if found.reasons.is_empty() {
-        return found.dialect.to_string();
+    let file = Explained { file: &read.file, rows: read.file.rows(), requirements: read.file.requirements() };
+    if as_json {
+        ui::json(&json!({ "file": read.shown, "tasks": read.file.len() }));
+    } else {
+        ui::line(&format!("{}: {}", read.shown, count(read.file.len() as u64, "task")));
     }
-    format!("{} ({})", found.dialect, found.reasons.join("; "))
-}
-
-fn told(line: &Explained) -> String {
-    match &line.read {
-        ReadAs::Task(task) => told_task(task),
-        ReadAs::Heading { level, group, text } => {
-            format!("heading {}  group {group}: {}", "#".repeat(usize::from(*level)), plain::line(text, TEXT))
+    let width = read.file.lines().count().max(1).to_string().len();
+    for line in read.file.read_lines() {
+        let rules = rules.remove(&line.number.into()).unwrap_or_default();
+        if as_json {
+            let mut facts = file.facts(&line);
+            if let (Value::Object(facts), false) = (&mut facts, rules.is_empty()) {
+                facts.insert("rules".to_owned(), json!(rules));
+            }
+            ui::json(&facts);
+        } else if line.read != ReadAs::Blank {
+            let odd = if rules.is_empty() { String::new() } else { format!("  [{}]", rules.join(", ")) };
+            ui::line(&format!("{:>width$}  {}{odd}", line.number, file.described(&line)));
         }
-        ReadAs::LeftOut { pattern: Some(pattern), text } => {
-            format!("no task   {} (left out: tasks.sections.exclude `{pattern}`)", plain::line(text, TEXT))
-        }
-        ReadAs::LeftOut { pattern: None, text } => {
-            format!(
-                "no task   {} (left out: its section is not in tasks.sections.include)",
-                plain::line(text, TEXT)
-            )
-        }
-        ReadAs::FrontMatter => "front matter".to_owned(),
-        ReadAs::Fence => "code".to_owned(),
-        ReadAs::Comment => "comment".to_owned(),
-        ReadAs::Text { requirements_of: Some(line) } => {
-            format!("text      requirements of the task on line {line}")
-        }
-        ReadAs::Text { requirements_of: None } | ReadAs::Blank => "text".to_owned(),
     }
 }
 
-fn told_task(task: &ExplainedTask) -> String {
-    let id = task.id.as_deref().unwrap_or("(no id)");
-    let name = match &task.stage {
-        Stage::Implementation if task.id.is_some() => format!("{id}."),
-        Stage::Implementation => id.to_owned(),
-        Stage::Final if id == "FINAL" => id.to_owned(),
-        stage => format!("{id}.{}", stage.word()),
-    };
-    let mut facts = vec![task.stage.word().to_owned()];
-    let mut add = |there: bool, fact: String| {
-        if there {
-            facts.push(fact);
+struct Explained<'a> {
+    file: &'a TaskFile,
+    rows: Vec<Row>,
+    requirements: Vec<Vec<String>>,
+}
+
+impl Explained<'_> {
+    /// A line for programs; facts that do not apply are left out.
+    fn facts(&self, line: &ReadLine<'_>) -> Value {
+        let name = match line.read {
+            ReadAs::Task(at) => return self.task_facts(line, at),
+            ReadAs::Heading(at) => {
+                let (level, text) = self.file.heading(at).unwrap_or_default();
+                return json!({ "line": line.number, "read": "heading", "level": level, "group": at + 1, "text": text });
+            }
+            ReadAs::LeftOut(_) => "left-out",
+            ReadAs::FrontMatter => "front-matter",
+            ReadAs::Fence => "fence",
+            ReadAs::Comment => "comment",
+            ReadAs::Text => "text",
+            ReadAs::Blank => "blank",
+        };
+        json!({ "line": line.number, "read": name })
+    }
+
+    fn task_facts(&self, line: &ReadLine<'_>, at: usize) -> Value {
+        let Some(row) = self.rows.get(at) else { return Value::Null };
+        let id = self.file.shown_id(at);
+        let facts = json!({
+            "line": line.number, "read": "task", "id": id.map(|(id, _)| id),
+            "id_is_used_twice": id.is_some_and(|(_, twice)| twice), "stage": row.key.stage, "mark": row.mark,
+            "optional": row.optional, "checkpoint": row.checkpoint,
+            "parent": self.file.parent_of(at).and_then(|parent| Some(self.rows.get(parent)?.line)),
+            "group": row.group, "text": row.text, "requirements": self.requirements.get(at),
+        });
+        let Value::Object(facts) = facts else { return Value::Null };
+        let applies = |(_, fact): &(String, Value)| !matches!(fact, Value::Null | Value::Bool(false));
+        Value::Object(facts.into_iter().filter(applies).collect())
+    }
+
+    /// A line for people.
+    fn described(&self, line: &ReadLine<'_>) -> String {
+        match line.read {
+            ReadAs::Task(at) => self.described_task(at),
+            ReadAs::Heading(at) => {
+                let (level, words) = self.file.heading(at).unwrap_or_default();
+                let marks = "#".repeat(usize::from(level));
+                format!("heading {marks}  group {}: {}", at + 1, text::line(&words, TEXT))
+            }
+            ReadAs::LeftOut(at) => {
+                let why = match self.file.left_out(at) {
+                    Some(LeftOut::Excluded(pattern)) => {
+                        format!("tasks.sections.exclude `{}`", text::line(pattern, TEXT))
+                    }
+                    _ => "its section is not in tasks.sections.include".to_owned(),
+                };
+                let words = text::line(&String::from_utf8_lossy(line.text), TEXT);
+                format!("not a task  {words} (left out: {why})")
+            }
+            ReadAs::FrontMatter => "front matter".to_owned(),
+            ReadAs::Fence => "code".to_owned(),
+            ReadAs::Comment => "comment".to_owned(),
+            ReadAs::Text | ReadAs::Blank => "text".to_owned(),
         }
-    };
-    add(task.id_stands_twice, "its id stands twice: known by its text".to_owned());
-    add(task.optional, "optional".to_owned());
-    add(task.checkpoint, "checkpoint".to_owned());
-    if let (Some(parent), Some(line)) = (&task.parent_name, task.parent) {
-        add(true, format!("part of {parent} (line {line})"));
     }
-    add(task.group > 0, format!("group {}", task.group));
-    let detail = &task.detail;
-    add(!detail.requirements.is_empty(), format!("requirements {}", detail.requirements.join(", ")));
-    if let Some(priority) = detail.priority {
-        add(true, format!("priority P{priority}"));
+
+    fn described_task(&self, at: usize) -> String {
+        let Some(row) = self.rows.get(at) else { return String::new() };
+        let mut facts = vec![row.key.stage.word().to_owned()];
+        let id = self.file.shown_id(at);
+        if id.is_some_and(|(_, twice)| twice) {
+            facts.push("its id is used twice: identified by its text".to_owned());
+        }
+        facts.extend(row.optional.then(|| "optional".to_owned()));
+        facts.extend(row.checkpoint.then(|| "checkpoint".to_owned()));
+        if let Some((parent, above)) = self.file.parent_of(at).and_then(|at| Some((at, self.rows.get(at)?))) {
+            facts.push(format!("part of {} (line {})", self.name(parent, above), above.line));
+        }
+        facts.extend((row.group > 0).then(|| format!("group {}", row.group)));
+        let requirements = self.requirements.get(at).filter(|own| !own.is_empty());
+        facts.extend(requirements.map(|own| format!("requirements {}", own.join(", "))));
+        let words = text::line(&row.text, TEXT);
+        let gap = if words.is_empty() { "" } else { "  " };
+        let (mark, name) = (row.mark.0.escape_debug(), self.name(at, row));
+        format!("task [{mark}]  {name}  {words}{gap}({})", facts.join(" · "))
     }
-    add(detail.parallel, "parallel".to_owned());
-    add(!detail.tags.is_empty(), format!("tags {}", detail.tags.join(", ")));
-    let mark = task.mark.0.escape_debug().to_string();
-    let text = plain::line(&task.text, TEXT);
-    format!("task [{mark}]  {name}  {text}{}({})", if text.is_empty() { "" } else { "  " }, facts.join(" · "))
+
+    /// The name of a box by the id that its line shows.
+    fn name(&self, at: usize, row: &Row) -> String {
+        match (self.file.shown_id(at), &row.key.stage) {
+            (None, _) => "(no id)".to_owned(),
+            (Some((id, _)), Stage::Implementation) => format!("{id}."),
+            _ => row.key.to_string(),
+        }
+    }
 }

@@ -50,7 +50,7 @@ impl<'a> Inspection<'a> {
         let state = state.map_err(|fault| Box::new(of_journal(fault)));
         let rows = match (&state, &file) {
             (Ok(state), _) => state.spec_state().rows.clone(),
-            (Err(_), Ok(read)) => read.file.boxes(&[]),
+            (Err(_), Ok(read)) => read.boxes.clone(),
             (Err(_), Err(_)) => Vec::new(),
         };
         let mut repositories = Vec::new();
@@ -131,7 +131,7 @@ fn task_findings(read: &Read, opened: &Opened) -> Vec<Finding> {
 /// What is wrong with a task file and its gates, without a look at the rest of the workspace.
 pub(crate) fn of_task_file(read: &Read, opened: &Opened) -> Vec<Finding> {
     let mut findings = task_findings(read, opened);
-    let rows = read.file.boxes(&[]);
+    let rows = read.boxes.clone();
     findings.extend(gates::without_java(&opened.workspace, &read.file, &rows, &read.shown));
     find_lines(&mut findings, &opened.text);
     findings

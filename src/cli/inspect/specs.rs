@@ -3,7 +3,7 @@
 use super::packages::{Package, is_own};
 use crate::git::is_repository;
 use crate::sys::walk::{DirEntry, walk};
-use crate::task::{Dialect, Grammar, Stage, TaskFile, dialect};
+use crate::task::{Grammar, Stage, TaskFile};
 use serde::Serialize;
 use std::io::Read as _;
 use std::path::Path;
@@ -22,9 +22,6 @@ const DEPTH: usize = 3;
 pub(crate) struct Spec {
     /// Its folder, relative to the workspace.
     pub(crate) folder: String,
-    /// The tool that files like this come from, and why it seems so.
-    pub(crate) dialect: Dialect,
-    pub(crate) reasons: Vec<String>,
     pub(crate) boxes: usize,
     /// Ticked boxes.
     pub(crate) done: usize,
@@ -40,12 +37,9 @@ pub(crate) fn spec(root: &Path, folder: &str, grammar: &Grammar) -> Option<Spec>
     let mut bytes = Vec::new();
     fs_err::File::open(&path).ok()?.take(MAX_BYTES).read_to_end(&mut bytes).ok()?;
     let file = TaskFile::parse(bytes, grammar);
-    let found = dialect(&file, &shown);
     let rows = file.rows();
     Some(Spec {
         folder: folder.to_owned(),
-        dialect: found.dialect,
-        reasons: found.reasons,
         boxes: rows.len(),
         done: rows.iter().filter(|row| row.mark.is_done()).count(),
         has_stages: rows.iter().any(|row| row.key.stage != Stage::Implementation),

@@ -6,8 +6,8 @@ use crate::cli::workspace::Opened;
 use crate::source::text;
 use crate::sys::Disk as _;
 use crate::sys::disk::RealDisk;
-use crate::task::{ProblemKind, RemarkKind, TaskFile};
-use std::path::{Path, PathBuf};
+use crate::task::{Problem, ProblemKind, RemarkKind, Row, TaskFile};
+use std::path::Path;
 
 const NO_TASK_FILE: Rule = Rule::error("no-task-file", "There is no task file");
 const NO_TASKS: Rule = Rule::error("no-tasks", "The task file has no tasks");
@@ -18,8 +18,11 @@ const UNKNOWN_SECTION: Rule =
 pub(crate) struct Read {
     /// Its name as it was typed, or relative to the workspace.
     pub(crate) shown: String,
-    pub(crate) path: PathBuf,
     pub(crate) file: TaskFile,
+    /// Its boxes and virtual stages.
+    pub(crate) boxes: Vec<Row>,
+    /// What makes a run refuse it.
+    problems: Vec<Problem>,
 }
 
 /// Reads the workspace's task file.
@@ -35,8 +38,9 @@ pub(crate) fn read_at(path: &Path, shown: &str, opened: &Opened) -> Result<Read,
     let missing = |what: &str, hint: &str| Err(Box::new(NO_TASK_FILE.found(&shown, what, hint)));
     match RealDisk::new().read(path) {
         Ok(Some(bytes)) => {
-            let file = TaskFile::parse(bytes, &opened.workspace.grammar);
-            Ok(Read { shown, path: path.to_owned(), file })
+            let rules = &opened.workspace.rules;
+            let file = rules.parse(bytes);
+            Ok(Read { shown, boxes: rules.boxes(&file, &[]), problems: rules.problems(&file), file })
         }
         Ok(None) => {
             missing("There is no such file.", "write one, or set `spec:` in .ralph/config.yaml to its folder")
@@ -58,7 +62,7 @@ pub(crate) fn findings(read: &Read) -> Vec<Finding> {
         findings.push(Finding { source, ..rule.found(&read.shown, what, hint).at(line.into()) });
     };
     let mut others = Vec::new();
-    for problem in read.file.problems() {
+    for problem in read.problems.iter().cloned() {
         match problem_rule(problem.kind) {
             // The file is as it should be: the mistake is in the configuration.
             rule if problem.kind == ProblemKind::PlacedAfterNoTask => {
@@ -108,7 +112,7 @@ fn problem_rule(kind: ProblemKind) -> Rule {
 
 fn remark_rule(kind: RemarkKind) -> Rule {
     let (id, title) = match kind {
-        RemarkKind::NoTasks => return NO_TASKS,
+        RemarkKind::NoTasks | RemarkKind::NotUtf8 | RemarkKind::OnlyLeftOut => return NO_TASKS,
         RemarkKind::ByteOrderMark => ("byte-order-mark", "The file begins with a byte-order mark"),
         RemarkKind::MixedLineEnds => ("mixed-line-ends", "Some lines end with CR LF and some with LF"),
         RemarkKind::UnclosedFence => ("unclosed-fence", "A code fence has no end"),

@@ -1,10 +1,4 @@
-//! The question where gates stand.
-//!
-//! Owns: its words.
-//!
-//! Promises: the five options, the choice of now first.
-//!
-//! Refuses to know: what follows from the answer.
+//! The question where gates go.
 
 use crate::cli::ask::{Asked, one_of, words};
 use crate::config::Placement;

@@ -1,10 +1,4 @@
-//! Rules for agents that write specs.
-//!
-//! Owns: the texts of `ralph place --snippet`.
-//!
-//! Promises: each stands in the binary; nothing is read at run time.
-//!
-//! Refuses to know: where a person puts them.
+//! The texts of `ralph place --snippet`: rules for agents that write specs.
 
 use clap::ValueEnum;
 

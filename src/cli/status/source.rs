@@ -44,7 +44,7 @@ impl Source {
         let config = opened.text.clone();
         let workspace = opened.sound()?;
         let places = workspace.places.clone();
-        let follow = Follow::new(places.clone(), workspace.grammar.clone());
+        let follow = Follow::new(places.clone(), workspace.rules.clone());
         let goes_on = workspace.policy().go_on_when_blocked;
         Ok(Self { places, config, goes_on, disk: RealDisk::new(), follow, costs: BTreeMap::new() })
     }

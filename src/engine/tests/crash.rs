@@ -6,7 +6,7 @@ use crate::machine::event::{Event, Mode};
 use crate::machine::policy::Policy;
 use crate::machine::state::Phase;
 use crate::machine::stop::Stop;
-use crate::task::{Grammar, Placement, Stages};
+use crate::task::{Grammar, Placement, Stages, TaskRules};
 use std::cell::RefCell;
 use std::path::PathBuf;
 use std::rc::Rc;
@@ -24,11 +24,12 @@ const GATE_LAST: &str =
 const PLAIN: &str = "# Tasks\r\n\n- [ ] 1. do";
 
 /// The grammar under which a file is run to its end.
-fn grammar(shared: &Rc<RefCell<Shared>>) -> Grammar {
+fn grammar(shared: &Rc<RefCell<Shared>>) -> TaskRules {
     if String::from_utf8_lossy(&shared.borrow().files[&places().tasks()]).contains("PITEST") {
-        return Grammar::default();
+        return TaskRules::default();
     }
-    Grammar::default().with_stages(Stages::Virtual { gates: vec![("PITEST".to_owned(), Placement::Each)] })
+    let stages = Stages::Virtual { gates: vec![("PITEST".to_owned(), Placement::Each)] };
+    TaskRules { grammar: Grammar::default(), stages }
 }
 
 fn places() -> Places {

@@ -1,15 +1,13 @@
 //! Lines that an agent added: which may stay, and where they go.
 //!
-//! Owns: the choice of added task lines and their insertion into the file as it was.
-//!
-//! Promises: what is inserted is checked by reading the result again; when the old boxes would be touched
-//! by it in any way, the lines go to the end of the file, and if that does not help, nowhere.
-//!
-//! Refuses to know: what else the agent changed.
+//! The result is parsed again: where the old boxes would be affected in any way, the lines go to the end of the
+//! file, and if that does not help, nowhere.
 
+use crate::task::file::TaskFile;
 use crate::task::grammar::ancestors;
+use crate::task::row::Row;
 use crate::task::scan::lines;
-use crate::task::{Grammar, Row, Stage, TaskFile, TaskKey};
+use crate::task::stage::{Stage, TaskKey};
 use std::collections::HashSet;
 
 /// Longest line that is kept, bytes.
@@ -39,7 +37,7 @@ pub(super) fn candidates(old: &TaskFile, new: &TaskFile, rows: &[Row]) -> Vec<Ca
     for (task, row) in new.tasks.iter().zip(rows) {
         let family = row.key.family.as_str();
         let is_new = row.key.has_id() && !known.contains(family) && !above.contains(family);
-        let own = row.key.stage != Stage::Final && !task.is_wide_gate();
+        let own = row.key.stage != Stage::Final && !task.key.is_wider_gate();
         if !is_new || !own || row.parent.is_some() || ancestors(family).any(|id| known.contains(id)) {
             continue;
         }
@@ -85,7 +83,7 @@ pub(super) fn insert(
     let at_end: Vec<_> = kept.iter().map(|candidate| (end, candidate.clone())).collect();
     for places in [sorted, at_end] {
         let bytes = spliced(old.bytes(), &places);
-        if !places.is_empty() && is_sound(&bytes, old, old_rows, &places, &old.grammar) {
+        if !places.is_empty() && is_sound(&bytes, old, old_rows, &places) {
             return (bytes, kept);
         }
     }
@@ -116,14 +114,8 @@ fn spliced(bytes: &[u8], places: &[(usize, Candidate)]) -> Vec<u8> {
 
 /// True when the old boxes are as they were (their lines apart), the added ones are there, open and
 /// nobody's child, and no problem is new.
-fn is_sound(
-    bytes: &[u8],
-    old: &TaskFile,
-    old_rows: &[Row],
-    places: &[(usize, Candidate)],
-    grammar: &Grammar,
-) -> bool {
-    let file = TaskFile::parse(bytes, grammar);
+fn is_sound(bytes: &[u8], old: &TaskFile, old_rows: &[Row], places: &[(usize, Candidate)]) -> bool {
+    let file = TaskFile::parse(bytes, &old.grammar);
     let keys: HashSet<&TaskKey> = places.iter().map(|(_, candidate)| &candidate.key).collect();
     let (added, rest): (Vec<Row>, Vec<Row>) =
         file.rows().into_iter().partition(|row| keys.contains(&row.key));

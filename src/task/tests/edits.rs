@@ -1,7 +1,7 @@
 //! The one-byte edit, the skeleton and the way back.
 
 use super::{key, parse};
-use crate::task::{Edit, EditConflict, Flip, FlipError, Grammar, Mark, digest, with_marks};
+use crate::task::{Edit, EditConflict, Flip, FlipError, Mark, digest, with_marks};
 
 fn flipped(text: &str, name: &str, to: Mark) -> String {
     let file = parse(text);
@@ -71,16 +71,15 @@ fn a_skeleton_and_the_rows_give_the_bytes_back() {
     let text = "\u{feff}- [x] 1. a\r\n- [\t] 2. b\n- [X] c\n- [-] d\n- [✅] e";
     let file = parse(text);
     assert_eq!(file.skeleton(), "\u{feff}- [ ] 1. a\r\n- [ ] 2. b\n- [ ] c\n- [-] d\n- [✅] e".as_bytes());
-    assert_eq!(with_marks(&file.skeleton(), &file.rows(), &Grammar::default()).unwrap(), text.as_bytes());
+    assert_eq!(with_marks(&file.skeleton(), &file.rows()).unwrap(), text.as_bytes());
 }
 
 #[test]
 fn rows_of_another_file_are_refused() {
     let file = parse("- [x] 1. a\n- [-] 2. b\n");
     let rows = file.rows();
-    let check =
-        |skeleton: &str| with_marks(skeleton.as_bytes(), &rows, &Grammar::default()).unwrap_err().to_string();
-    insta::assert_snapshot!(check("- [ ] 1. a\n"), @"The task file has another number of boxes than recorded.");
+    let check = |skeleton: &str| with_marks(skeleton.as_bytes(), &rows).unwrap_err().to_string();
+    insta::assert_snapshot!(check("- [ ] 1. a\n"), @"The box on line 2 is not the one recorded.");
     insta::assert_snapshot!(check("- [ ] 1. a\n- [ ] 2. b\n"), @"The box on line 2 is not the one recorded.");
     insta::assert_snapshot!(check("- [ ] 3. a\n- [-] 2. b\n"), @"The box on line 1 is not the one recorded.");
 }

@@ -1,40 +1,46 @@
-//! What each line was read as.
+//! What each line is read as.
 
-use crate::task::{Grammar, ReadAs, Sections, TaskFile};
+use crate::task::{Grammar, LeftOut, ReadAs, Sections, TaskFile};
 
 #[test]
-fn every_line_is_explained() {
-    let text = "---\ntitle: x\n---\n# Plan\n\n- [ ] 1. Parent [P1]\n  - [x]* 1.1 Child [US1]\n    - _Requirements: 2.1_\n\n```\n- [ ] no\n```\n<!--\nx\n-->\nDone when\n---------\n- [ ] dod\n# Gates\n- [ ] 1.PITEST\n- [-] Checkpoint\n- [ ] 2. a\n- [ ] 2. b\n";
+fn every_line_is_read_once_and_named() {
+    let text = "---\ntitle: x\n---\n# Plan\n\n- [ ] 1. Parent\n  - [x]* 1.1 Child\n    text\n\n```\n- [ ] no\n```\n<!--\nx\n-->\nDone when\n---------\n- [ ] dod\n# Gates\n- [ ] 1.PITEST\n- [-] Checkpoint\n- [ ] 2. a\n- [ ] 2. b\n";
     let sections = Sections::new(&[], &["done*".to_owned()]).unwrap();
     let file = TaskFile::parse(text, &Grammar::default().with_sections(sections));
-    let lines = file.explain();
-    assert_eq!(lines.len(), text.lines().count());
-    let shown: Vec<String> = lines.iter().map(|line| serde_json::to_string(line).unwrap()).collect();
-    insta::assert_snapshot!(shown.join("\n"), @r#"
-    {"line":1,"read":"front-matter"}
-    {"line":2,"read":"front-matter"}
-    {"line":3,"read":"front-matter"}
-    {"line":4,"read":"heading","level":1,"group":1,"text":"Plan"}
-    {"line":5,"read":"blank"}
-    {"line":6,"read":"task","id":"1","stage":"IMPLEMENT","mark":" ","group":1,"text":"Parent [P1]","priority":1}
-    {"line":7,"read":"task","id":"1.1","stage":"IMPLEMENT","mark":"x","optional":true,"parent":6,"parent_name":"1.","group":1,"text":"Child [US1]","requirements":["US1","2.1"]}
-    {"line":8,"read":"text","requirements_of":7}
-    {"line":9,"read":"blank"}
-    {"line":10,"read":"fence"}
-    {"line":11,"read":"fence"}
-    {"line":12,"read":"fence"}
-    {"line":13,"read":"comment"}
-    {"line":14,"read":"comment"}
-    {"line":15,"read":"comment"}
-    {"line":16,"read":"heading","level":2,"group":2,"text":"Done when"}
-    {"line":17,"read":"text"}
-    {"line":18,"read":"left-out","pattern":"done*","text":"- [ ] dod"}
-    {"line":19,"read":"heading","level":1,"group":3,"text":"Gates"}
-    {"line":20,"read":"task","id":"1","stage":"PITEST","mark":" ","group":3,"text":""}
-    {"line":21,"read":"task","stage":"IMPLEMENT","mark":"-","checkpoint":true,"group":3,"text":"Checkpoint"}
-    {"line":22,"read":"task","id":"2","id_stands_twice":true,"stage":"IMPLEMENT","mark":" ","group":3,"text":"a"}
-    {"line":23,"read":"task","id":"2","id_stands_twice":true,"stage":"IMPLEMENT","mark":" ","group":3,"text":"b"}
-    "#);
-    let tasks = lines.iter().filter(|line| matches!(line.read, ReadAs::Task(_))).count();
+    let shown: Vec<String> =
+        file.read_lines().map(|line| format!("{} {:?}", line.number, line.read)).collect();
+    assert_eq!(shown.len(), text.lines().count());
+    insta::assert_snapshot!(shown.join("\n"), @r"
+    1 FrontMatter
+    2 FrontMatter
+    3 FrontMatter
+    4 Heading(0)
+    5 Blank
+    6 Task(0)
+    7 Task(1)
+    8 Text
+    9 Blank
+    10 Fence
+    11 Fence
+    12 Fence
+    13 Comment
+    14 Comment
+    15 Comment
+    16 Heading(1)
+    17 Text
+    18 LeftOut(0)
+    19 Heading(2)
+    20 Task(2)
+    21 Task(3)
+    22 Task(4)
+    23 Task(5)
+    ");
+    assert_eq!(file.heading(1), Some((2, "Done when".to_owned())));
+    assert_eq!(file.left_out(0), Some(&LeftOut::Excluded("done*".to_owned())));
+    assert_eq!((file.parent_of(1), file.parent_of(0)), (Some(0), None));
+    let ids: Vec<_> = (0..file.len()).map(|at| file.shown_id(at)).collect();
+    let once = |id| Some((id, false));
+    assert_eq!(ids, [once("1"), once("1.1"), once("1"), None, Some(("2", true)), Some(("2", true))]);
+    let tasks = file.read_lines().filter(|line| matches!(line.read, ReadAs::Task(_))).count();
     assert_eq!(tasks, file.len());
 }

@@ -35,11 +35,11 @@ fn problems_are_whole_sentences_with_a_next_action() {
         })
         .collect();
     insta::assert_snapshot!(shown.join("\n"), @r#"
-    3: `2.PITEST` stands on line 2 and again on line 3. ("doubled-stage")
+    3: `2.PITEST` is on line 2 and again on line 3. ("doubled-stage")
     Remove one of the two lines, or give one of them another id.
     4: `3.PRE-CR` is a stage of task `3.`, which has no box in this file. ("stage-without-task")
     Add a line `- [ ] 3. …` before it, or remove the stage.
-    7: `4.PITEST` is a stage of task `4.`, which stands in this file more than once. ("stage-of-doubled-task")
+    7: `4.PITEST` is a stage of task `4.`, which this file has more than once. ("stage-of-doubled-task")
     Give each task an id of its own, so that it is clear which `4.` is meant.
     "#);
 }
@@ -83,6 +83,11 @@ fn what_a_person_might_take_for_a_task_is_remarked() {
         ("```\n- [P] T001 b\n| [ ] |\n```\n- [ ] a\n", vec![]),
     ] {
         assert_eq!(remarks(text), expected, "{text:?}");
+        let has_texts = |kind: RemarkKind| {
+            let shown = parse(text).remarks();
+            shown.iter().filter(|remark| remark.kind == kind).all(|remark| !remark.message.is_empty())
+        };
+        assert!(expected.iter().all(|(_, kind)| has_texts(*kind)), "{text:?}");
     }
 }
 
@@ -103,22 +108,22 @@ fn remarks_are_whole_sentences_with_a_next_action() {
        Write a space for an open task or `x` for one that is done.
     2: Line 2 has more than one box; only the first is a task.
        Give each task a line of its own.
-    2: The id `1` stands on line 1 and again on line 2; both are known by their text.
+    2: The id `1` is on line 1 and again on line 2; both tasks are identified by their text.
        Give each task an id of its own; without one it can have no stages and is not found by its id.
-    3: Line 3 has a box whose bracket a formatter has escaped, so it is no task.
+    3: Line 3 has a box whose bracket a formatter has escaped, so it is not a task.
        Remove the backslashes: `- [ ] …`.
-    4: Line 4 has what is almost a box, so it is no task.
-       Write a bullet, a blank, `[ ]` or `[x]`, a blank, then the text.
-    5: Line 5 names a task but has no box, so it is no task.
+    4: Line 4 has what is almost a box, so it is not a task.
+       Write a bullet, a space, `[ ]` or `[x]`, a space, then the text.
+    5: Line 5 names a task but has no box, so it is not a task.
        Put the box first: `- [ ] T001 [P] …`.
-    6: Line 6 has a box in a heading, which is no task.
+    6: Line 6 has a box in a heading, which is not a task.
        Make it a list item: `- [ ] …`.
-    7: Line 7 has a box in a table, which is no task.
+    7: Line 7 has a box in a table, which is not a task.
        Make it a list item: `- [ ] …`.
-    8: Line 8 has a box without a bullet, which is no task.
+    8: Line 8 has a box without a bullet, which is not a task.
        Write `- ` before the box.
-    10: Line 10 has a word right after the dot of its id that is no stage, so its id is not used.
-       Put a blank after the dot, or write TEST-FIRST, REQ-CHECK, PRE-CR, INTEG, FINAL or the name of a configured gate, in capitals.
+    10: Line 10 has a word right after the dot of its id that is not a stage, so its id is not used.
+       Put a space after the dot, or write TEST-FIRST, REQ-CHECK, PRE-CR, INTEG, FINAL or the name of a configured gate, in capitals.
     11: The task on line 11 is ticked, but its required child on line 12 is not done.
        Open the parent, or tick the child, or mark the child as optional with `[ ]*`.
     14: The comment `<!--` that opens on line 14 is never closed; no box in it is a task.
@@ -134,8 +139,11 @@ fn boxes_in_a_fence_are_told_once_a_fence() {
         "- [ ] a\n```\n- [ ] b\n- [x] c\n```\n```\n- [ ] d\n```\n~~~\nno box\n~~~\n<!--\n- [ ] e\n-->\n";
     assert_eq!(remarks(text), [(3, BoxInFence), (7, BoxInFence)]);
     let shown = parse(text).remarks();
-    assert_eq!(shown[0].message, "Line 3 is the first of 2 boxes in a code fence, which are no tasks.");
-    assert_eq!(shown[1].message, "The box on line 7 stands in a code fence and is no task.");
+    assert_eq!(
+        shown[0].message,
+        "A code fence holds 2 boxes from line 3 on; boxes in a fence are not tasks."
+    );
+    assert_eq!(shown[1].message, "A code fence holds 1 box from line 7 on; boxes in a fence are not tasks.");
     assert_eq!(remarks("- [ ] a\n```\n- [ ] b\n```").last(), Some(&(3, BoxInFence)));
 }
 
@@ -152,9 +160,9 @@ fn stages_on_the_wrong_side_of_their_task_are_told() {
     insta::assert_snapshot!(
         parse(text).remarks().iter().map(|r| format!("{} {}", r.message, r.hint)).collect::<Vec<_>>().join("\n"),
         @r"
-    `2.PITEST` stands above its task on line 3, but is done after it. Move it below line 3, so that the file reads in the order in which it is done.
-    `2.PRE-CR` stands above its task on line 3, but is done after it. Move it below line 3, so that the file reads in the order in which it is done.
-    `2.TEST-FIRST` stands below its task on line 3, but is done before it. Move it above line 3, so that the file reads in the order in which it is done.
+    `2.PITEST` is on the wrong side of its task on line 3: TEST-FIRST is done before the task, all other stages after it. Move it, so that the file reads in the order in which it is done.
+    `2.PRE-CR` is on the wrong side of its task on line 3: TEST-FIRST is done before the task, all other stages after it. Move it, so that the file reads in the order in which it is done.
+    `2.TEST-FIRST` is on the wrong side of its task on line 3: TEST-FIRST is done before the task, all other stages after it. Move it, so that the file reads in the order in which it is done.
     "
     );
 }
@@ -179,7 +187,7 @@ fn a_parent_below_its_children_under_another_heading_is_told() {
     let text =
         "### 1. Build\n- [x] 1.1 a\n- [x] 1.2 b\n- [ ]* 1.3 c\n## Status\n- [x] 1. Done\n- [x] 2. Ready\n";
     assert_eq!(remarks(text), [(6, ParentBelow)]);
-    insta::assert_snapshot!(parse(text).remarks()[0].message, @"By its id the task on line 6 is the parent of 2 tasks (the first on line 2), which stand above it, under another heading, and so it is ticked without an attempt.");
+    insta::assert_snapshot!(parse(text).remarks()[0].message, @"By its id the task on line 6 is the parent of 2 tasks above it (line 2), under another heading, so it is ticked without an attempt.");
     assert_eq!(remarks("## A\n- [ ] 1.1 a\n- [ ] 1. parent\n"), [], "under one heading");
     assert_eq!(remarks("## A\n- [ ] 1. parent\n## B\n- [ ] 1.1 a\n"), [], "above them");
     assert_eq!(remarks("## A\n- [ ]* 1.1 a\n## B\n- [ ] 1. no parent\n"), [], "it is work of its own");

@@ -1,0 +1,241 @@
+//! How `ralph place` and `ralph stage` edit a task file: which file, under which lock, and what is shown.
+//!
+//! What somebody saves at the same time is never lost; with `--check` and `--dry-run` nothing is written.
+
+use super::diff::unified;
+use super::ui;
+use super::workspace::{Place, Workspace};
+use crate::config::StagesFrom;
+use crate::engine::{Fault, FaultKind};
+use crate::machine::state::Phase;
+use crate::source::text::count;
+use crate::sys::disk::RealDisk;
+use crate::sys::lock::Lock;
+use crate::sys::process::is_inside_agent;
+use crate::sys::{Disk, Swap};
+use crate::task::{Grammar, LinesEdited, LinesError, Placement, Row, TaskFile, TaskKey};
+use serde_json::{Value, json};
+use std::path::{Path, PathBuf};
+
+/// How often a write is tried again because somebody saved the file at the same time.
+const TRIES: u32 = 20;
+
+/// What a verb does with the outcome.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum How {
+    /// Writes it.
+    Write,
+    /// Shows the diff.
+    DryRun,
+    /// Shows the diff and says whether there is one.
+    Check,
+}
+
+impl How {
+    /// As the flags `--check` and `--dry-run` say.
+    pub(super) fn of(check: bool, dry_run: bool) -> Self {
+        match (check, dry_run) {
+            (true, _) => Self::Check,
+            (_, true) => Self::DryRun,
+            _ => Self::Write,
+        }
+    }
+}
+
+/// The task file to edit.
+pub(super) struct Target {
+    path: PathBuf,
+    /// As it is named to people.
+    pub(super) shown: String,
+    pub(super) grammar: Grammar,
+    /// The workspace whose task file it is.
+    pub(super) workspace: Option<Workspace>,
+    /// The gates that go with the stages of a task, and their placement.
+    pub(super) gates: Vec<(String, Placement)>,
+}
+
+/// What became of the file.
+pub(super) struct Change {
+    edited: LinesEdited,
+    how: How,
+    shown: String,
+    /// The change as a unified diff; empty if there is none.
+    diff: String,
+    /// The rows of the file as it is now.
+    pub(super) now: Vec<Row>,
+}
+
+impl Target {
+    /// The file that `--tasks` names, else that of the workspace. The gates and sections of the workspace
+    /// around a named file apply to it, else those of the workspace where the verb was called. `gates` are
+    /// the stage words of a file outside any workspace.
+    pub(super) fn find(place: &Place<'_>, tasks: Option<&Path>, gates: Vec<String>) -> Result<Self, Fault> {
+        let Some(named) = tasks else { return Ok(Self::of(place.open()?)) };
+        let path = fs_err::canonicalize(named).map_err(|error| {
+            let what = format!("--tasks: {} cannot be read: {}.", named.display(), error.kind());
+            Fault::new(FaultKind::Setup, what, "name an existing task file")
+        })?;
+        let around = match place.open_around(&path)? {
+            Some(workspace) => Some(workspace),
+            None => place.find().is_ok().then(|| place.open()).transpose()?,
+        };
+        let shown = named.display().to_string();
+        let Some(workspace) = around else {
+            let grammar = Grammar { gates, ..Grammar::default() };
+            let gates = vec![("PITEST".to_owned(), Placement::Each)];
+            return Ok(Self { path, shown, grammar, workspace: None, gates });
+        };
+        // The task file of a workspace is guarded as such, however it is named.
+        if fs_err::canonicalize(workspace.places.tasks()).is_ok_and(|own| own == path) {
+            return Ok(Self::of(workspace));
+        }
+        let (grammar, gates) = (workspace.rules.grammar.clone(), workspace.settings.placed());
+        Ok(Self { path, shown, grammar, workspace: None, gates })
+    }
+
+    fn of(workspace: Workspace) -> Self {
+        let path = workspace.places.tasks();
+        let shown = workspace.places.shown(&path);
+        let (grammar, gates) = (workspace.rules.grammar.clone(), workspace.settings.placed());
+        Self { path, shown, grammar, workspace: Some(workspace), gates }
+    }
+
+    /// True if the stages of this file have no lines (`stages: virtual`).
+    pub(super) fn is_virtual(&self) -> bool {
+        self.workspace.as_ref().is_some_and(|workspace| workspace.settings.stages == StagesFrom::Virtual)
+    }
+
+    /// What a placement means for the lines of the file. Virtual gates have no lines: the configuration
+    /// alone says where they are, but the tasks that it names must exist all the same.
+    pub(super) fn placed(
+        &self,
+        file: &TaskFile,
+        gate: &str,
+        placement: &Placement,
+    ) -> Result<LinesEdited, LinesError> {
+        match file.placed(gate, placement) {
+            Err(error @ LinesError::Ids { .. }) => Err(error),
+            _ if self.is_virtual() => file.placed(gate, &Placement::None),
+            placed => placed,
+        }
+    }
+
+    /// Keeps runs away while something is written; finishes first what an earlier run still owes.
+    pub(super) fn hold(&self, how: How) -> Result<Option<Lock>, Fault> {
+        let Some(workspace) = self.workspace.as_ref().filter(|_| how == How::Write) else { return Ok(None) };
+        if is_inside_agent()? {
+            let what =
+                "An agent that ralph runs asked for lines in the task file; only a person may do that.";
+            return Err(Fault::new(FaultKind::Setup, what, "place gates before the run, or after it"));
+        }
+        let is_settled =
+            |phase: &Phase| matches!(phase, Phase::Idle | Phase::Stopped(_) | Phase::Waiting { .. });
+        if !is_settled(&workspace.read_state()?.phase) {
+            workspace.as_a_verb(|_| Ok(()))?;
+        }
+        workspace.lock().map(Some)
+    }
+
+    /// Edits the file as `plan` says. The lock of [`Target::hold`] must be held.
+    pub(super) fn change(
+        &self,
+        how: How,
+        plan: impl Fn(&TaskFile) -> Result<LinesEdited, LinesError>,
+    ) -> Result<Change, Fault> {
+        let mut disk = RealDisk::new();
+        for _ in 0..TRIES {
+            let before = self.read(&disk)?;
+            let file = TaskFile::parse(before.clone(), &self.grammar);
+            let edited = plan(&file).map_err(|error| self.refused(&error))?;
+            let writes = how == How::Write && edited.bytes != before;
+            if writes && disk.swap(&self.path, &before, &edited.bytes)? != Swap::Done {
+                continue;
+            }
+            let [from, to] = [&before, &edited.bytes].map(|bytes| String::from_utf8_lossy(bytes));
+            let diff = unified(&self.shown, &from, &to);
+            let now = if writes { TaskFile::parse(edited.bytes.clone(), &self.grammar) } else { file };
+            return Ok(Change { edited, how, shown: self.shown.clone(), diff, now: now.rows() });
+        }
+        let what = format!("{}: Another program keeps writing to it; nothing was changed.", self.shown);
+        Err(Fault::new(FaultKind::Changed, what, "try again when the file is left alone"))
+    }
+
+    fn read(&self, disk: &RealDisk) -> Result<Vec<u8>, Fault> {
+        let refused =
+            |what: &str, hint: &str| Fault::new(FaultKind::Setup, format!("{}: {what}", self.shown), hint);
+        if disk.is_odd(&self.path)? {
+            let what = "This is a link or a folder, and ralph writes regular files only.";
+            return Err(refused(what, "name the file itself"));
+        }
+        let missing = || refused("There is no such file.", "`ralph check` lists everything that is wrong");
+        disk.read(&self.path)?.ok_or_else(missing)
+    }
+
+    fn refused(&self, error: &LinesError) -> Fault {
+        let hint = match error {
+            LinesError::Ids { .. } => "name tasks by ids that are used once, as in `2` or `T012`",
+            LinesError::DoesNotFit { .. } => "write the line by hand, or give the list a simpler form",
+        };
+        Fault::new(FaultKind::Setup, format!("{}: {error}", self.shown), hint)
+    }
+}
+
+impl Change {
+    /// True if the file was, or would be, edited.
+    pub(super) fn is_any(&self) -> bool {
+        !self.diff.is_empty()
+    }
+
+    /// `tasks.md: 2 lines inserted (1.PITEST, 2.PITEST), none removed.`
+    pub(super) fn summary(&self) -> String {
+        let part = |boxes: &[(TaskKey, u32)], what: &str| match boxes {
+            [] => format!("none {what}"),
+            boxes => {
+                let names: Vec<String> = boxes.iter().take(5).map(|(key, _)| key.to_string()).collect();
+                let more = if boxes.len() > names.len() { ", …" } else { "" };
+                format!("{} {what} ({}{more})", count(boxes.len() as u64, "line"), names.join(", "))
+            }
+        };
+        let (inserted, removed) =
+            (part(&self.edited.inserted, "inserted"), part(&self.edited.removed, "removed"));
+        format!("{}: {inserted}, {removed}.", self.shown)
+    }
+
+    /// Shows what was, or would be, edited.
+    pub(super) fn show(&self) {
+        match self.how {
+            How::Write => ui::line(&self.summary()),
+            How::DryRun | How::Check => show_diff(&self.diff),
+        }
+    }
+
+    /// The facts for programs; `without_id` as in [`note_without_id`].
+    pub(super) fn facts(&self, without_id: &[u32]) -> Value {
+        let boxes = |boxes: &[(TaskKey, u32)]| -> Vec<Value> {
+            boxes.iter().map(|(key, line)| json!({ "task": key.to_string(), "line": line })).collect()
+        };
+        json!({
+            "file": self.shown, "changed": self.is_any(), "written": self.is_any() && self.how == How::Write,
+            "inserted": boxes(&self.edited.inserted), "removed": boxes(&self.edited.removed), "diff": self.diff,
+            "without_id": { "count": without_id.len(), "first_line": without_id.first() },
+        })
+    }
+}
+
+/// Shows a diff, with the line ends of the terminal.
+pub(super) fn show_diff(diff: &str) {
+    if !diff.is_empty() {
+        ui::line(diff.replace("\r\n", "\n").trim_end_matches('\n'));
+    }
+}
+
+/// Says which tasks were skipped because they have no id of their own.
+pub(super) fn note_without_id(lines: &[u32], what: &str, hint: &str) {
+    let Some(first) = lines.first() else { return };
+    let (tasks, at) = match lines.len() {
+        1 => ("1 task has no id of its own".to_owned(), format!("line {first}")),
+        many => (format!("{many} tasks have no id of their own"), format!("the first on line {first}")),
+    };
+    ui::note(&format!("note: {tasks} ({at}), or one that is used twice, and {what}."));
+    ui::note(&format!("hint: {hint}"));
+}

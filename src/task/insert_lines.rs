@@ -1,0 +1,282 @@
+//! Inserts lines for gates and stages into a task file, and removes them.
+//!
+//! Only whole lines are inserted or removed, and the result is parsed again: every other row, fence, comment and
+//! heading is the same, or the edit is refused. What was placed and is removed leaves the bytes of the start.
+
+mod body;
+
+use super::exclude::bom;
+use super::file::TaskFile;
+use super::plan::{
+    Placement, PlannedBox, Position, TaskSelection, UnknownTasks, overtaken, plan_gate, plan_stages,
+};
+use super::row::Row;
+use super::scan::{Line, item, lines};
+use super::stage::{Stage, TaskKey};
+use std::cmp::Reverse;
+use std::collections::{HashMap, HashSet};
+use std::fmt;
+
+/// After a refusal, so many lines at most are tried one by one, to name the one that does not fit.
+const MAX_TRIED: usize = 200;
+
+/// Boxes with their 1-based lines, in document order.
+type Boxes = Vec<(TaskKey, u32)>;
+
+/// A task file with lines put in or taken away.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LinesEdited {
+    /// The bytes that the file is to have; those of the start when nothing changed.
+    pub bytes: Vec<u8>,
+    /// The boxes that were put in, with their 1-based lines in `bytes`, in document order.
+    pub inserted: Vec<(TaskKey, u32)>,
+    /// The boxes that were taken away, with their 1-based lines in the file before, in document order.
+    pub removed: Vec<(TaskKey, u32)>,
+}
+
+/// Why a task file is left as it is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum LinesError {
+    /// Ids were named that no task has, or more than one.
+    Ids(UnknownTasks),
+    /// With the lines, others would be read differently.
+    DoesNotFit {
+        /// The box that does not fit, and the line (1-based) of the task beside which it would go, if one box
+        /// alone is the cause.
+        cause: Option<(TaskKey, u32)>,
+    },
+}
+
+impl fmt::Display for LinesError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Ids(unknown) => unknown.fmt(f),
+            Self::DoesNotFit { cause: Some((key, line)) } => write!(
+                f,
+                "A line for {key} does not fit beside the task on line {line}: other lines would be read differently."
+            ),
+            Self::DoesNotFit { cause: None } => {
+                f.write_str("The lines do not fit: other lines would be read differently.")
+            }
+        }
+    }
+}
+
+impl std::error::Error for LinesError {}
+
+impl TaskFile {
+    /// The file with the boxes of this gate where the placement wants them. Boxes that it does not want, and
+    /// those of wider reach that a task of theirs follows, are taken away when they are open and stand in the
+    /// form in which they are put in; all others stay.
+    pub fn placed(&self, gate: &str, placement: &Placement) -> Result<LinesEdited, LinesError> {
+        let plan = |file: &Self| plan_gate(&file.rows(), gate, placement).map_err(LinesError::Ids);
+        let wanted: HashSet<TaskKey> = plan(self)?.into_iter().map(|wanted| wanted.key).collect();
+        let stage = Stage::Gate(gate.to_owned());
+        let overtaken = overtaken(&self.rows(), gate);
+        let goes = |key: &TaskKey| !wanted.contains(key) || overtaken.contains(key);
+        let (cleared, removed) = self.without(|key| key.stage == stage && goes(key))?;
+        let (bytes, inserted) = cleared.with(&plan(&cleared)?)?;
+        let new: HashSet<&TaskKey> = inserted.iter().map(|(key, _)| key).collect();
+        let back = Self::parse(bytes.clone(), &self.grammar).without(|key| new.contains(key));
+        if !new.is_empty() && !back.is_ok_and(|(back, _)| back.bytes == cleared.bytes) {
+            return Err(LinesError::DoesNotFit { cause: None });
+        }
+        Ok(LinesEdited { bytes, inserted, removed })
+    }
+
+    /// The file with the stages that these tasks lack, and the gates at their places.
+    pub fn staged(
+        &self,
+        staged: TaskSelection<'_>,
+        gates: &[(String, Placement)],
+    ) -> Result<LinesEdited, LinesError> {
+        let wanted = plan_stages(&self.rows(), staged, gates).map_err(LinesError::Ids)?;
+        let (bytes, inserted) = self.with(&wanted)?;
+        Ok(LinesEdited { bytes, inserted, removed: Vec::new() })
+    }
+
+    /// The file without these boxes, as far as they are open, in ralph's form, and hold nothing but others
+    /// that go.
+    fn without(&self, unwanted: impl Fn(&TaskKey) -> bool) -> Result<(Self, Boxes), LinesError> {
+        let all: Vec<Line> = lines(&self.bytes, bom(&self.bytes)).collect();
+        let mut gone: HashSet<u32> = HashSet::new();
+        let mut removed = Vec::new();
+        // From the end, so that what a box holds is known when its own turn comes.
+        for task in self.tasks.iter().rev().filter(|task| unwanted(&task.key)) {
+            let (number, at) = (task.found.line, index(task.found.line));
+            let form = all.get(at).and_then(|line| form(&self.bytes, *line));
+            let is_own = form.is_some_and(|form| form.line(&task.key) == self.line(&all, at));
+            let goes = |(line, at): (u32, usize)| {
+                gone.contains(&line) || self.line(&all, at).trim_ascii().is_empty()
+            };
+            if is_own && (number + 1..).zip(at + 1..body::end(self, &all, at)).all(goes) {
+                gone.insert(number);
+                removed.push((task.key.clone(), number));
+            }
+        }
+        removed.reverse();
+        if removed.is_empty() {
+            return Ok((self.clone(), removed));
+        }
+        let mut bytes = self.bytes.get(..bom(&self.bytes)).unwrap_or_default().to_vec();
+        let kept = (1_u32..).zip(&all).filter(|(number, _)| !gone.contains(number));
+        let mut last = 0..0;
+        for (_, line) in kept {
+            last = line.end..line.next;
+            bytes.extend_from_slice(self.bytes.get(line.start..line.next).unwrap_or_default());
+        }
+        // A file that does not end with a line end still does not.
+        let open_end = all.last().is_some_and(|line| line.end == line.next);
+        if open_end {
+            bytes.truncate(bytes.len() - last.len());
+        }
+        let file = Self::parse(bytes, &self.grammar);
+        let rest = self.rows().into_iter().filter(|row| !gone.contains(&row.line));
+        if self.reads_the_same(&file, &rest.collect::<Vec<_>>(), &file.rows()) {
+            return Ok((file, removed));
+        }
+        Err(LinesError::DoesNotFit { cause: None })
+    }
+
+    /// The file with these boxes.
+    fn with(&self, wanted: &[PlannedBox]) -> Result<(Vec<u8>, Boxes), LinesError> {
+        let rows = self.rows();
+        let missing: Vec<&PlannedBox> =
+            wanted.iter().filter(|wanted| wanted.position != Position::Exists).collect();
+        if missing.is_empty() {
+            return Ok((self.bytes.clone(), Vec::new()));
+        }
+        if let Some(done) = self.try_with(&rows, &missing) {
+            return Ok(done);
+        }
+        let alone = missing.iter().take(MAX_TRIED).find(|wanted| self.try_with(&rows, &[wanted]).is_none());
+        let cause = alone.and_then(|wanted| Some((wanted.key.clone(), rows.get(wanted.beside)?.line)));
+        Err(LinesError::DoesNotFit { cause })
+    }
+
+    fn try_with(&self, rows: &[Row], missing: &[&PlannedBox]) -> Option<(Vec<u8>, Boxes)> {
+        let all: Vec<Line> = lines(&self.bytes, bom(&self.bytes)).collect();
+        let mut added =
+            missing.iter().map(|wanted| self.addition(&all, wanted)).collect::<Option<Vec<_>>>()?;
+        // At one place, what ends a deeper list comes first, and what begins the next task comes last.
+        added.sort_by_key(|added| (added.before_line, added.leads, Reverse(added.column)));
+        let bytes = self.spliced(&all, &added);
+        let file = Self::parse(bytes, &self.grammar);
+        let expected: HashMap<&TaskKey, &Row> =
+            missing.iter().filter_map(|wanted| Some((&wanted.key, rows.get(wanted.beside)?))).collect();
+        let (new, rest): (Vec<Row>, Vec<Row>) =
+            file.rows().into_iter().partition(|row| expected.contains_key(&row.key));
+        let is_optional = |row: &&Row| row.optional && row.key.stage == Stage::Implementation;
+        let optional: HashSet<&str> =
+            rows.iter().filter(is_optional).map(|row| row.key.family.as_str()).collect();
+        let is_sibling = |row: &Row| {
+            let beside = expected.get(&row.key);
+            let same_parent = |beside: &&Row| row.parent == beside.parent;
+            let alone = row.key.stage == Stage::Final || row.key.is_wider_gate();
+            let fits = if alone { row.parent.is_none() } else { beside.is_some_and(same_parent) };
+            let same_group = beside.is_some_and(|beside| beside.group == row.group);
+            fits && same_group
+                && row.mark.is_open()
+                && row.optional == optional.contains(row.key.family.as_str())
+        };
+        let sound = new.len() == missing.len()
+            && new.iter().all(is_sibling)
+            && self.reads_the_same(&file, rows, &rest);
+        let inserted = new.into_iter().map(|row| (row.key, row.line)).collect();
+        sound.then_some((file.bytes, inserted))
+    }
+
+    /// True when these rows of the two files are the same, and so is all that is no task.
+    fn reads_the_same(&self, after: &Self, then: &[Row], now: &[Row]) -> bool {
+        let same = |(now, then): (&Row, &Row)| Row { line: then.line, ..now.clone() } == *then;
+        then.len() == now.len()
+            && now.iter().zip(then).all(same)
+            && self.parts() == after.parts()
+            && after.problems().len() <= self.problems().len()
+    }
+
+    fn line(&self, all: &[Line], at: usize) -> &[u8] {
+        all.get(at).and_then(|line| self.bytes.get(line.start..line.end)).unwrap_or_default()
+    }
+
+    /// Where a wanted box goes, and its line.
+    fn addition(&self, all: &[Line], wanted: &PlannedBox) -> Option<Addition> {
+        let mut task = self.tasks.get(wanted.beside)?;
+        while let Some(holder) = task.found.enclosing.filter(|_| wanted.position == Position::End) {
+            task = self.tasks.get(holder as usize)?;
+        }
+        let at = index(task.found.line);
+        let form = form(&self.bytes, *all.get(at)?)?;
+        let leads = wanted.position == Position::Before;
+        let before_line = if leads { at } else { body::end(self, all, at) };
+        let model = if leads { at } else { before_line.checked_sub(1)? };
+        let end = all.get(model).and_then(|line| self.bytes.get(line.end..line.next)).unwrap_or_default();
+        let text = form.line(&wanted.key);
+        Some(Addition { before_line, leads, column: form.column, text, end: end.to_vec() })
+    }
+
+    fn spliced(&self, all: &[Line], added: &[Addition]) -> Vec<u8> {
+        let ends = all.iter().filter_map(|line| self.bytes.get(line.end..line.next));
+        let usual = ends.into_iter().find(|end| !end.is_empty()).unwrap_or(b"\n");
+        let mut bytes = self.bytes.get(..bom(&self.bytes)).unwrap_or_default().to_vec();
+        let mut added = added.iter().peekable();
+        for at in 0..=all.len() {
+            while let Some(added) = added.next_if(|added| added.before_line == at) {
+                let end = if added.end.is_empty() { usual } else { &added.end };
+                // Behind a last line without line end, the line end goes before the added line.
+                let follows_open_line =
+                    at == all.len() && all.last().is_some_and(|line| line.end == line.next);
+                let parts = if follows_open_line { [end, &added.text] } else { [&added.text, end] };
+                bytes.extend_from_slice(&parts.concat());
+            }
+            let line = all.get(at).and_then(|line| self.bytes.get(line.start..line.next));
+            bytes.extend_from_slice(line.unwrap_or_default());
+        }
+        bytes
+    }
+}
+
+/// A line that is to be put in.
+struct Addition {
+    /// Index of the line before which it goes; the number of lines for the end of the file.
+    before_line: usize,
+    /// It belongs to what follows.
+    leads: bool,
+    column: u32,
+    text: Vec<u8>,
+    /// The line end of the line that it follows (or leads); empty when that has none.
+    end: Vec<u8>,
+}
+
+/// How the list item on a line is written: indentation, bullet, gap.
+struct Form {
+    column: u32,
+    prefix: Vec<u8>,
+}
+
+impl Form {
+    /// The line of a box in this form, without line end.
+    fn line(&self, key: &TaskKey) -> Vec<u8> {
+        [&self.prefix, b"[ ] ".as_slice(), key.to_string().as_bytes()].concat()
+    }
+}
+
+/// The form of the item that a line begins; of several on one line (`- - [ ] a`) that of the innermost,
+/// which stands alone on a line of its own behind as much white space.
+fn form(bytes: &[u8], line: Line) -> Option<Form> {
+    let text = bytes.get(line.start..line.end)?;
+    let item = item(text)?;
+    let mut prefix = text.get(..item.content)?.to_vec();
+    let bullet_end = prefix.trim_ascii_end().len();
+    let is_blank = |byte: &u8| super::scan::is_blank(*byte);
+    let bullet = prefix.get(..bullet_end)?.iter().rposition(is_blank).map_or(0, |blank| blank + 1);
+    for byte in prefix.iter_mut().take(bullet).filter(|byte| !is_blank(byte)) {
+        *byte = b' ';
+    }
+    Some(Form { column: item.column, prefix })
+}
+
+/// Index of a 1-based line.
+fn index(line: u32) -> usize {
+    (line as usize).saturating_sub(1)
+}

@@ -1,0 +1,370 @@
+//! Which boxes of gates and stages a task file gets, and beside which task each goes.
+//!
+//! The answers depend on the rows alone, in linear time; a box that is in the file is never planned twice.
+
+use super::hierarchy::Families;
+use super::row::Row;
+use super::stage::{Stage, TaskKey};
+use serde::{Deserialize, Serialize};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::fmt;
+
+/// Where the boxes of one gate go.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Placement {
+    /// After every implementation task with a TEST-FIRST sibling; in a file without any TEST-FIRST, after
+    /// every required leaf task, open or done, whose id is used once.
+    Each,
+    /// After the tasks with these ids (`2`, `2.`).
+    After(Vec<String>),
+    /// One for each heading that has required tasks: `G1.PITEST`.
+    Groups,
+    /// One after the last task: `END.PITEST`.
+    End,
+    /// Nowhere.
+    None,
+}
+
+/// Which tasks get stages.
+#[derive(Clone, Copy, Debug)]
+pub enum TaskSelection<'a> {
+    /// Those with these ids (`2`, `2.`), done or not; each gets the stages that it lacks.
+    Named(&'a [String]),
+    /// Required leaf tasks without stages that are not done and whose id is used once, so that a file can
+    /// hold their stages.
+    Plain,
+    /// Required leaf tasks without stages, done or not, with or without an id: for virtual stages.
+    Every,
+}
+
+/// Where a planned box goes in relation to a row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Position {
+    /// The row is the box itself.
+    Exists,
+    /// Right before it, as its sibling.
+    Before,
+    /// After it and all that belongs to it, as its sibling.
+    After,
+    /// After the outermost task that contains it, as that one's sibling.
+    End,
+}
+
+/// A box that a plan asks for. Of several with the same row and position, the first comes first in the file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PlannedBox {
+    /// The box.
+    pub key: TaskKey,
+    /// Index of the row beside which it goes.
+    pub beside: usize,
+    /// Where it goes in relation to that row.
+    pub position: Position,
+}
+
+/// Ids that no task has, or more than one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UnknownTasks(pub Vec<String>);
+
+impl fmt::Display for UnknownTasks {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let ids: Vec<String> = self.0.iter().map(|id| format!("`{}`", id.escape_debug())).collect();
+        write!(f, "The task file has no task, or more than one, with the id {}.", ids.join(", "))
+    }
+}
+
+impl std::error::Error for UnknownTasks {}
+
+/// Every box of the gate that this placement asks for, including those that exist.
+pub fn plan_gate(rows: &[Row], gate: &str, placement: &Placement) -> Result<Vec<PlannedBox>, UnknownTasks> {
+    let families = Families::new(rows);
+    let plan = Plan {
+        staged: BTreeSet::new(),
+        each: tasks_for_each(&families).map(|(at, _)| at).collect(),
+        judged: implementations(rows).map(|(at, _)| at).collect(),
+        only_staged: false,
+        families,
+    };
+    plan.boxes(&[(gate.to_owned(), placement.clone())])
+}
+
+/// The stages that these tasks lack, with the gates at their places, and one FINAL. Parents and checkpoints
+/// get no stages, optional tasks only when they are named; a gate placed after a named task goes there
+/// whatever kind of task that is.
+pub fn plan_stages(
+    rows: &[Row],
+    selection: TaskSelection<'_>,
+    gates: &[(String, Placement)],
+) -> Result<Vec<PlannedBox>, UnknownTasks> {
+    let families = Families::new(rows);
+    let staged = selected(&families, selection)?;
+    let plan = Plan {
+        each: staged.clone(),
+        judged: staged.clone(),
+        only_staged: matches!(selection, TaskSelection::Named(_)),
+        staged,
+        families,
+    };
+    let mut planned = plan.boxes(gates)?;
+    let has = |stage: &Stage| rows.iter().any(|row| row.key.stage == *stage);
+    if (!plan.staged.is_empty() || has(&Stage::TestFirst)) && !has(&Stage::Final) {
+        let key = TaskKey { family: "FINAL".to_owned(), stage: Stage::Final };
+        planned.push(PlannedBox { key, beside: rows.len().saturating_sub(1), position: Position::End });
+    }
+    planned.retain(|planned| planned.position != Position::Exists);
+    Ok(planned)
+}
+
+/// The lines of the tasks after which [`Placement::Each`] means a gate and that get none, because they have
+/// no id of their own. Where TEST-FIRST exists, the gate follows that, which needs an id itself.
+pub fn tasks_without_gate(rows: &[Row]) -> Vec<u32> {
+    if rows.iter().any(|row| row.key.stage == Stage::TestFirst) {
+        return Vec::new();
+    }
+    let families = Families::new(rows);
+    let meant = |row: &Row| !row.key.has_id() && !row.optional && !families.is_parent(&row.key.family);
+    implementations(rows).filter(|(_, row)| meant(row)).map(|(_, row)| row.line).collect()
+}
+
+/// The lines of the open tasks that [`TaskSelection::Plain`] skips because they have no id of their own.
+pub fn tasks_without_stages(rows: &[Row]) -> Vec<u32> {
+    let every = selected(&Families::new(rows), TaskSelection::Every).unwrap_or_default();
+    let tasks = every.into_iter().filter_map(|at| rows.get(at));
+    tasks.filter(|row| !row.key.has_id() && !row.mark.is_done()).map(|row| row.line).collect()
+}
+
+/// The wider gates that were overtaken: tasks they cover were added after them.
+pub(super) fn overtaken(rows: &[Row], gate: &str) -> HashSet<TaskKey> {
+    let mut found = HashSet::new();
+    let mut groups: HashSet<u32> = HashSet::new();
+    for row in rows.iter().rev().filter(|row| row.key.stage != Stage::Final) {
+        if !row.key.is_wider_gate() {
+            groups.insert(row.group);
+            continue;
+        }
+        let covers_all = row.key.family == "END";
+        let followed = if covers_all { !groups.is_empty() } else { groups.contains(&row.group) };
+        if row.key.stage.word() == gate && followed {
+            found.insert(row.key.clone());
+        }
+    }
+    found
+}
+
+/// The implementation tasks, in document order.
+fn implementations(rows: &[Row]) -> impl Iterator<Item = (usize, &Row)> {
+    rows.iter().enumerate().filter(|(_, row)| row.key.stage == Stage::Implementation)
+}
+
+/// The implementation tasks that [`Placement::Each`] means.
+fn tasks_for_each<'a>(families: &Families<'a>) -> impl Iterator<Item = (usize, &'a Row)> {
+    let tested = families.rows().iter().any(|row| row.key.stage == Stage::TestFirst);
+    implementations(families.rows()).filter(move |(_, row)| {
+        let plain = !row.optional && !families.is_parent(&row.key.family);
+        row.key.has_id() && if tested { has_stage(families, row, &Stage::TestFirst) } else { plain }
+    })
+}
+
+/// The implementation tasks of a selection.
+fn selected(families: &Families<'_>, selection: TaskSelection<'_>) -> Result<BTreeSet<usize>, UnknownTasks> {
+    let takes_stages = |row: &Row| !families.is_parent(&row.key.family) && !row.checkpoint;
+    if let TaskSelection::Named(ids) = selection {
+        let mut named = named(families, ids)?;
+        named.retain(|at| families.rows().get(*at).is_some_and(takes_stages));
+        return Ok(named);
+    }
+    let every = matches!(selection, TaskSelection::Every);
+    let agents = [Stage::TestFirst, Stage::ReqCheck, Stage::PreCr, Stage::Integ];
+    let is_plain = |row: &Row| {
+        let lacks_all = || !agents.iter().any(|stage| has_stage(families, row, stage));
+        !row.optional && takes_stages(row) && lacks_all()
+    };
+    let meant = |row: &Row| is_plain(row) && (every || row.key.has_id() && !row.mark.is_done());
+    Ok(implementations(families.rows()).filter(|(_, row)| meant(row)).map(|(at, _)| at).collect())
+}
+
+/// The implementation tasks with these ids.
+fn named(families: &Families<'_>, ids: &[String]) -> Result<BTreeSet<usize>, UnknownTasks> {
+    let task = |id: &String| {
+        let mut boxes = families.boxes(id.trim().trim_end_matches('.'));
+        boxes.find(|(_, row)| row.key.has_id() && row.key.stage == Stage::Implementation)
+    };
+    let unknown: Vec<String> = ids.iter().filter(|id| task(id).is_none()).cloned().collect();
+    if !unknown.is_empty() {
+        return Err(UnknownTasks(unknown));
+    }
+    Ok(ids.iter().filter_map(task).map(|(at, _)| at).collect())
+}
+
+fn has_stage(families: &Families<'_>, row: &Row, stage: &Stage) -> bool {
+    families.boxes(&row.key.family).any(|(_, sibling)| sibling.key.stage == *stage)
+}
+
+/// The order of the stages in a file: TEST-FIRST, implementation, REQ-CHECK, gates, PRE-CR.
+fn rank(stage: &Stage) -> u8 {
+    match stage {
+        Stage::TestFirst => 0,
+        Stage::Implementation => 1,
+        Stage::ReqCheck => 2,
+        Stage::Gate(_) => 3,
+        Stage::PreCr => 4,
+        Stage::Integ | Stage::Final => 5,
+    }
+}
+
+/// What both plans are made of. Tasks are indices of rows.
+struct Plan<'a> {
+    families: Families<'a>,
+    /// The tasks that get the agents' stages.
+    staged: BTreeSet<usize>,
+    /// The tasks that [`Placement::Each`] means.
+    each: BTreeSet<usize>,
+    /// The tasks for which there are wider gates.
+    judged: BTreeSet<usize>,
+    /// Gates placed after other tasks are left out.
+    only_staged: bool,
+}
+
+impl Plan<'_> {
+    fn boxes(&self, gates: &[(String, Placement)]) -> Result<Vec<PlannedBox>, UnknownTasks> {
+        let agents = |stages: &[Stage]| self.staged.iter().map(|at| (*at, stages.to_vec())).collect();
+        let mut stages: BTreeMap<usize, Vec<Stage>> = agents(&[Stage::TestFirst, Stage::ReqCheck]);
+        let mut wider = Vec::new();
+        for (gate, placement) in gates {
+            let stage = Stage::Gate(gate.clone());
+            let tasks = match placement {
+                Placement::Each => self.each.clone(),
+                Placement::After(ids) => named(&self.families, ids)?,
+                Placement::Groups => {
+                    wider.extend(self.group_gates(&stage));
+                    continue;
+                }
+                Placement::End => {
+                    wider.extend(self.end_gate(&stage));
+                    continue;
+                }
+                Placement::None => continue,
+            };
+            for task in tasks.into_iter().filter(|at| !self.only_staged || self.staged.contains(at)) {
+                stages.entry(task).or_default().push(stage.clone());
+            }
+        }
+        for task in &self.staged {
+            stages.entry(*task).or_default().push(Stage::PreCr);
+        }
+        let own = stages.into_iter().flat_map(|(task, stages)| {
+            stages.into_iter().filter_map(move |stage| self.planned(task, stage)).collect::<Vec<_>>()
+        });
+        Ok(own.chain(wider).collect())
+    }
+
+    /// A stage of a task: where it is, or where it goes.
+    fn planned(&self, task: usize, stage: Stage) -> Option<PlannedBox> {
+        let row = self.families.rows().get(task)?;
+        let (beside, position) = self.position(task, row, &stage);
+        let key = TaskKey { family: row.key.family.clone(), stage };
+        Some(PlannedBox { key, beside, position })
+    }
+
+    fn position(&self, task: usize, row: &Row, stage: &Stage) -> (usize, Position) {
+        let siblings = || self.families.boxes(&row.key.family);
+        if let Some((at, _)) = siblings().find(|(_, sibling)| sibling.key.stage == *stage) {
+            return (at, Position::Exists);
+        }
+        if *stage == Stage::TestFirst {
+            return (task, Position::Before);
+        }
+        let own = rank(stage);
+        let mut after = None;
+        for (at, sibling) in siblings().filter(|(at, _)| *at > task) {
+            match rank(&sibling.key.stage) {
+                0 | 1 | 5.. => {}
+                other if other <= own => after = Some(at),
+                _ => return after.map_or((at, Position::Before), |at| (at, Position::After)),
+            }
+        }
+        (after.unwrap_or(task), Position::After)
+    }
+
+    /// The gates of the headings with required tasks of which one is judged.
+    fn group_gates(&self, stage: &Stage) -> Vec<PlannedBox> {
+        let rows = self.families.rows();
+        let is_task = |row: &Row| !row.key.is_wider_gate() && row.key.stage != Stage::Final;
+        let mut groups: Vec<u32> = Vec::new();
+        let mut judged: HashSet<u32> = HashSet::new();
+        let mut last: HashMap<u32, usize> = HashMap::new();
+        let mut existing: HashMap<u32, usize> = HashMap::new();
+        let mut taken: HashSet<&str> = HashSet::new();
+        for (at, row) in rows.iter().enumerate() {
+            if row.key.is_wider_gate() && row.key.stage == *stage && row.key.family != "END" {
+                existing.entry(row.group).or_insert(at);
+                taken.insert(&row.key.family);
+            }
+            if is_task(row) {
+                last.insert(row.group, at);
+            }
+            if !row.optional && row.key.stage == Stage::Implementation {
+                if groups.last() != Some(&row.group) {
+                    groups.push(row.group);
+                }
+                if self.judged.contains(&at) {
+                    judged.insert(row.group);
+                }
+            }
+        }
+        let mut planned = Vec::new();
+        let mut beyond = groups.len();
+        for (ordinal, group) in groups.iter().enumerate().filter(|(_, group)| judged.contains(group)) {
+            if let Some((at, row)) = existing.get(group).and_then(|at| Some((*at, rows.get(*at)?))) {
+                planned.push(PlannedBox { key: row.key.clone(), beside: at, position: Position::Exists });
+                continue;
+            }
+            let mut family = format!("G{}", ordinal + 1);
+            while taken.contains(family.as_str()) {
+                beyond += 1;
+                family = format!("G{beyond}");
+            }
+            let key = TaskKey { family, stage: stage.clone() };
+            let beside = last.get(group).copied().unwrap_or_default();
+            planned.push(PlannedBox { key, beside, position: Position::End });
+        }
+        planned
+    }
+
+    /// The gate over everything; `None` in a file without required tasks.
+    fn end_gate(&self, stage: &Stage) -> Option<PlannedBox> {
+        let rows = self.families.rows();
+        implementations(rows).find(|(_, row)| !row.optional && !self.judged.is_empty())?;
+        let key = TaskKey { family: "END".to_owned(), stage: stage.clone() };
+        if let Some(at) = rows.iter().position(|row| row.key == key) {
+            return Some(PlannedBox { key, beside: at, position: Position::Exists });
+        }
+        let is_last = |row: &Row| row.key.stage == Stage::Final || row.key.family == "END";
+        let beside = rows.iter().rposition(|row| !is_last(row))?;
+        Some(PlannedBox { key, beside, position: Position::End })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{tasks_without_gate, tasks_without_stages};
+    use crate::task::{Grammar, TaskFile};
+
+    fn lines(text: &str) -> (Vec<u32>, Vec<u32>) {
+        let rows = TaskFile::parse(text, &Grammar::default()).rows();
+        (tasks_without_gate(&rows), tasks_without_stages(&rows))
+    }
+
+    #[test]
+    fn tasks_without_an_own_id_are_found_where_a_line_is_meant() {
+        assert_eq!(
+            lines("- [ ] one\n- [x] two\n- [ ] 3. c\n"),
+            (vec![1, 2], vec![1]),
+            "done tasks get gates"
+        );
+        assert_eq!(lines("- [ ] 1. a\n- [ ] 1. b\n- [ ]* c\n"), (vec![1, 2], vec![1, 2]));
+        assert_eq!(lines("- [ ] all\n  - [ ] part\n- [ ] Checkpoint\n"), (vec![2, 3], vec![2]));
+        assert_eq!(lines("- [ ] 1.TEST-FIRST\n- [ ] 1. a\n- [ ] two\n"), (vec![], vec![3]));
+        assert_eq!(lines("- [ ] 1. a\n- [ ] 2. b\n"), (vec![], vec![]));
+    }
+}

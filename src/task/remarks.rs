@@ -1,0 +1,348 @@
+//! What is odd about a task file that a run accepts: above all what a person takes for a task and ralph does
+//! not, or the other way round.
+
+mod odd_line;
+mod relations;
+
+use super::exclude::{Kind, bom, list_items};
+use super::file::TaskFile;
+use super::grammar::{Head, head};
+use super::row::Mark;
+use super::scan::lines;
+use super::walk::{ReadAs, ReadLine, walk};
+use crate::source::text::count;
+use odd_line::{has_box, is_box_item, odd_line};
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// What is odd.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum RemarkKind {
+    /// There is no box at all.
+    NoTasks,
+    /// There is no box at all, because the file is UTF-16 or UTF-32.
+    NotUtf8,
+    /// All boxes are in sections without tasks.
+    OnlyLeftOut,
+    /// The file begins with a byte-order mark.
+    ByteOrderMark,
+    /// Lines end in different ways.
+    MixedLineEnds,
+    /// A fence is open to the end of the file and hides what follows.
+    UnclosedFence,
+    /// A comment has no end and hides what follows.
+    UnclosedComment,
+    /// A box in front matter is not a task.
+    BoxInFrontMatter,
+    /// A mark other than space and `x`: kept, and not done.
+    UnknownMark,
+    /// `- \[ ] …`: a formatter escaped the box, so it is not a task any more.
+    EscapedBox,
+    /// `- [x ]`, `- [ ]Foo`, `-[ ] foo`: almost a box, and not a task.
+    MalformedBox,
+    /// `- [P] T001 …`: a task without its box.
+    MissingBox,
+    /// Tasks that `CommonMark` does not read as list items: indented like code, or in HTML.
+    UnlistedBox,
+    /// A box in a table cell is not a task.
+    BoxInTable,
+    /// A box in a heading is not a task.
+    BoxInHeading,
+    /// A box without a bullet is not a task.
+    BoxWithoutBullet,
+    /// A second box on one line is part of the text.
+    TwoBoxes,
+    /// Two tasks show the same id; they are told apart by their text.
+    DuplicateId,
+    /// `2.REVIEW`: not a stage word, so the line is a task without an id.
+    UnknownStage,
+    /// A parent is ticked and a required child is not done.
+    TickedParent,
+    /// Boxes in a code fence are not tasks.
+    BoxInFence,
+    /// A stage is on the other side of its task than its turn is.
+    StageOrder,
+    /// A gate covers no task that could change anything.
+    GateWithoutWork,
+    /// A parent is below its children, under another heading.
+    ParentBelow,
+}
+
+/// Each kind with what there is to see (`{n}` is the line, `{0}` and `{1}` differ from case to case),
+/// and what to do about it.
+const TEXTS: &[(RemarkKind, &str, &str)] = &[
+    (
+        RemarkKind::NoTasks,
+        "The file has no box `- [ ] …`, so there is nothing to do.",
+        "Write each task as a list item with a box: `- [ ] 1. …`.",
+    ),
+    (
+        RemarkKind::NotUtf8,
+        "The file is encoded as {0}, in which no box `- [ ] …` can be found.",
+        "Save it as UTF-8: `iconv -f {0} -t UTF-8`, or your editor's \"Save with encoding\".",
+    ),
+    (
+        RemarkKind::OnlyLeftOut,
+        "All boxes of the file are in sections without tasks, so there is nothing to do.",
+        "Look at `tasks.sections` in the configuration: it leaves these sections out.",
+    ),
+    (
+        RemarkKind::ByteOrderMark,
+        "The file begins with a byte-order mark; other Markdown tools miss a task on its first line.",
+        "Save it as UTF-8 without a byte-order mark; ralph keeps the mark as it is.",
+    ),
+    (
+        RemarkKind::MixedLineEnds,
+        "Line {n} ends with {0}, the lines before it with {1}.",
+        "Choose one kind of line end (`git add --renormalize`); ralph keeps each as it is.",
+    ),
+    (
+        RemarkKind::UnclosedFence,
+        "The code fence that opens on line {n} is never closed; no box in it is a task.",
+        "Close it with a closing fence.",
+    ),
+    (
+        RemarkKind::UnclosedComment,
+        "The comment `<!--` that opens on line {n} is never closed; no box in it is a task.",
+        "Close it with `-->`.",
+    ),
+    (
+        RemarkKind::BoxInFrontMatter,
+        "Line {n} has a box in the front matter, which is not a task.",
+        "Begin the file with a heading instead of `---`, if this is not front matter.",
+    ),
+    (
+        RemarkKind::UnknownMark,
+        "The box on line {n} holds `{0}`, which counts as not done.",
+        "Write a space for an open task or `x` for one that is done.",
+    ),
+    (
+        RemarkKind::EscapedBox,
+        "Line {n} has a box whose bracket a formatter has escaped, so it is not a task.",
+        "Remove the backslashes: `- [ ] …`.",
+    ),
+    (
+        RemarkKind::MalformedBox,
+        "Line {n} has what is almost a box, so it is not a task.",
+        "Write a bullet, a space, `[ ]` or `[x]`, a space, then the text.",
+    ),
+    (
+        RemarkKind::MissingBox,
+        "Line {n} names a task but has no box, so it is not a task.",
+        "Put the box first: `- [ ] T001 [P] …`.",
+    ),
+    (
+        RemarkKind::UnlistedBox,
+        "Other Markdown tools read {0} from line {n} on as code or text; ralph reads tasks.",
+        "Indent it less (or below the item that it belongs to), and leave a blank line above; if it is not a task, put it in a fence.",
+    ),
+    (
+        RemarkKind::BoxInTable,
+        "Line {n} has a box in a table, which is not a task.",
+        "Make it a list item: `- [ ] …`.",
+    ),
+    (
+        RemarkKind::BoxInHeading,
+        "Line {n} has a box in a heading, which is not a task.",
+        "Make it a list item: `- [ ] …`.",
+    ),
+    (
+        RemarkKind::BoxWithoutBullet,
+        "Line {n} has a box without a bullet, which is not a task.",
+        "Write `- ` before the box.",
+    ),
+    (
+        RemarkKind::TwoBoxes,
+        "Line {n} has more than one box; only the first is a task.",
+        "Give each task a line of its own.",
+    ),
+    (
+        RemarkKind::DuplicateId,
+        "The id `{0}` is on line {1} and again on line {n}; both tasks are identified by their text.",
+        "Give each task an id of its own; without one it can have no stages and is not found by its id.",
+    ),
+    (
+        RemarkKind::UnknownStage,
+        "Line {n} has a word right after the dot of its id that is not a stage, so its id is not used.",
+        "Put a space after the dot, or write TEST-FIRST, REQ-CHECK, PRE-CR, INTEG, FINAL or the name of a \
+         configured gate, in capitals.",
+    ),
+    (
+        RemarkKind::TickedParent,
+        "The task on line {n} is ticked, but its required child on line {0} is not done.",
+        "Open the parent, or tick the child, or mark the child as optional with `[ ]*`.",
+    ),
+    (
+        RemarkKind::BoxInFence,
+        "A code fence holds {0} from line {n} on; boxes in a fence are not tasks.",
+        "Take them out of the fence if they are meant to be done.",
+    ),
+    (
+        RemarkKind::StageOrder,
+        "`{0}` is on the wrong side of its task on line {1}: TEST-FIRST is done before the task, all other stages after it.",
+        "Move it, so that the file reads in the order in which it is done.",
+    ),
+    (
+        RemarkKind::GateWithoutWork,
+        "`{0}` has nothing to judge: {1}.",
+        "Remove the line, or move it behind the tasks that it is meant for.",
+    ),
+    (
+        RemarkKind::ParentBelow,
+        "By its id the task on line {n} is the parent of {0} above it (line {1}), under another heading, so it is ticked without an attempt.",
+        "Move it above them; if it belongs to another list, give it another id or none, or leave its section \
+         out with `tasks.sections`.",
+    ),
+];
+
+/// Something odd in a task file.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Remark {
+    /// 1-based line in the task file.
+    pub line: u32,
+    /// What is odd.
+    pub kind: RemarkKind,
+    /// What there is to see, a whole sentence.
+    pub message: String,
+    /// What to do about it, a whole sentence.
+    pub hint: String,
+}
+
+impl Remark {
+    fn new(line: u32, kind: RemarkKind, details: &[&str]) -> Self {
+        let texts = TEXTS.iter().find(|(known, ..)| *known == kind);
+        let (message, hint) = texts.map(|(_, message, hint)| (*message, *hint)).unwrap_or_default();
+        let fill = |text: &str| {
+            let text = text.replace("{n}", &line.to_string());
+            let all = ["{0}", "{1}"].iter().zip(details);
+            all.fold(text, |text, (place, detail)| text.replace(place, detail))
+        };
+        Self { line, kind, message: fill(message), hint: fill(hint) }
+    }
+}
+
+impl TaskFile {
+    /// What is odd about this file, by line.
+    pub fn remarks(&self) -> Vec<Remark> {
+        let mut pass = Pass::default();
+        self.whole_file(&mut pass.remarks);
+        let items = list_items(&self.bytes);
+        for line in walk(self) {
+            pass.line(self, &line, items.contains(&line.line.start));
+        }
+        let mut remarks = pass.remarks;
+        for ((kind, _), (first, boxes)) in pass.runs {
+            remarks.push(Remark::new(first, kind, &[&count(boxes.into(), "box")]));
+        }
+        relations::remarks(self, &mut remarks);
+        remarks.sort_by_key(|remark| (remark.line, remark.kind));
+        remarks
+    }
+
+    fn whole_file(&self, remarks: &mut Vec<Remark>) {
+        let starts = |marks: [&[u8]; 2]| marks.iter().any(|mark| self.bytes.starts_with(mark));
+        let encoding = match () {
+            () if starts([b"\xff\xfe\0\0", b"\0\0\xfe\xff"]) => Some("UTF-32"),
+            () if starts([b"\xff\xfe", b"\xfe\xff"]) => Some("UTF-16"),
+            () => None,
+        };
+        match (self.is_empty(), encoding) {
+            (true, Some(encoding)) => remarks.push(Remark::new(1, RemarkKind::NotUtf8, &[encoding])),
+            (true, None) if self.left_out.is_empty() => {
+                remarks.push(Remark::new(1, RemarkKind::NoTasks, &[]));
+            }
+            (true, None) => remarks.push(Remark::new(1, RemarkKind::OnlyLeftOut, &[])),
+            (false, _) => {}
+        }
+        if bom(&self.bytes) > 0 {
+            remarks.push(Remark::new(1, RemarkKind::ByteOrderMark, &[]));
+        }
+        for part in self.excluded.iter().filter(|part| !part.closed) {
+            let above = lines(&self.bytes, bom(&self.bytes)).take_while(|line| line.next <= part.range.start);
+            let line = u32::try_from(above.count() + 1).unwrap_or(u32::MAX);
+            let kind = match part.kind {
+                Kind::Comment => RemarkKind::UnclosedComment,
+                Kind::Fence | Kind::FrontMatter => RemarkKind::UnclosedFence,
+            };
+            remarks.push(Remark::new(line, kind, &[]));
+        }
+    }
+}
+
+/// The pass over the lines.
+#[derive(Default)]
+struct Pass {
+    remarks: Vec<Remark>,
+    /// How the first line ends, and whether another one that differs was reported.
+    line_end: Option<(&'static str, bool)>,
+    /// The line above is a table row with a box.
+    in_table: bool,
+    /// Tasks so far that other tools read as such, too.
+    listed: usize,
+    /// Boxes that share a remark, by kind and fence (or tasks above): the first line, and how many they are.
+    runs: BTreeMap<(RemarkKind, usize), (u32, u32)>,
+}
+
+impl Pass {
+    fn line(&mut self, file: &TaskFile, line: &ReadLine<'_>, is_listed: bool) {
+        self.line_end(file, line);
+        let kind = match line.read {
+            ReadAs::Task(at) => {
+                self.task(file, line.number, at);
+                self.listed += usize::from(is_listed);
+                (!is_listed).then(|| self.count(RemarkKind::UnlistedBox, self.listed, line.number));
+                None
+            }
+            ReadAs::Fence => {
+                let at = file.excluded.partition_point(|part| part.range.end <= line.line.start);
+                let is_closed = file.excluded.get(at).is_some_and(|part| part.closed);
+                (is_closed && is_box_item(line.text))
+                    .then(|| self.count(RemarkKind::BoxInFence, at, line.number));
+                None
+            }
+            ReadAs::FrontMatter => is_box_item(line.text).then_some(RemarkKind::BoxInFrontMatter),
+            ReadAs::Heading(_) | ReadAs::Text => odd_line(line.text, &file.grammar),
+            ReadAs::Comment | ReadAs::LeftOut(_) | ReadAs::Blank => None,
+        };
+        let is_row = kind == Some(RemarkKind::BoxInTable);
+        if let Some(kind) = kind.filter(|_| !(is_row && self.in_table)) {
+            self.remarks.push(Remark::new(line.number, kind, &[]));
+        }
+        self.in_table = is_row;
+    }
+
+    fn count(&mut self, kind: RemarkKind, run: usize, line: u32) {
+        self.runs.entry((kind, run)).or_insert((line, 0)).1 += 1;
+    }
+
+    fn line_end(&mut self, file: &TaskFile, line: &ReadLine<'_>) {
+        let end = match file.bytes.get(line.line.end..line.line.next) {
+            Some(b"\r\n") => "CR LF",
+            Some(b"\n") => "LF",
+            Some(b"\r") => "CR",
+            _ => return,
+        };
+        let (first, reported) = self.line_end.get_or_insert((end, false));
+        if *first != end && !*reported {
+            *reported = true;
+            self.remarks.push(Remark::new(line.number, RemarkKind::MixedLineEnds, &[end, first]));
+        }
+    }
+
+    fn task(&mut self, file: &TaskFile, line: u32, at: usize) {
+        let Some(task) = file.tasks.get(at) else { return };
+        let mark = Mark(task.found.mark);
+        let text = file.bytes.get(task.found.text.clone()).unwrap_or_default();
+        if !mark.is_open() && !mark.is_done() {
+            let shown = mark.0.escape_debug().to_string();
+            self.remarks.push(Remark::new(line, RemarkKind::UnknownMark, &[&shown]));
+        }
+        if has_box(text) {
+            self.remarks.push(Remark::new(line, RemarkKind::TwoBoxes, &[]));
+        }
+        if task.id().is_none() && head(text, &file.grammar) == Head::UnknownStage {
+            self.remarks.push(Remark::new(line, RemarkKind::UnknownStage, &[]));
+        }
+    }
+}

@@ -1,0 +1,75 @@
+//! Remarks on how tasks relate: ids that are used twice, parents and children, stages and gates.
+
+use super::{Remark, RemarkKind};
+use crate::source::text::count;
+use crate::task::file::TaskFile;
+use crate::task::hierarchy::Families;
+use crate::task::row::{Mark, Row};
+use crate::task::stage::Stage;
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+/// Adds the remarks on tasks that others make odd.
+pub(super) fn remarks(file: &TaskFile, remarks: &mut Vec<Remark>) {
+    let mut first_of_id: HashMap<&str, u32> = HashMap::new();
+    // By the parent's line: the line of its first open child; of its first child above it, and their number.
+    let mut open_child: BTreeMap<u32, u32> = BTreeMap::new();
+    let mut above: BTreeMap<u32, (u32, u32)> = BTreeMap::new();
+    for task in &file.tasks {
+        let line = task.found.line;
+        if let Some(id) = task.doubled.as_deref() {
+            let first = *first_of_id.entry(id).or_insert(line);
+            if first != line {
+                remarks.push(Remark::new(line, RemarkKind::DuplicateId, &[id, &first.to_string()]));
+            }
+        }
+        let Some(parent) = file.parent(task).filter(|_| !task.optional) else { continue };
+        let at = parent.found.line;
+        if Mark(parent.found.mark).is_done() && !Mark(task.found.mark).is_done() {
+            open_child.entry(at).or_insert(line);
+        }
+        if task.is_implementation() && at > line && parent.found.group != task.found.group {
+            above.entry(at).or_insert((line, 0)).1 += 1;
+        }
+    }
+    let ticked = open_child.into_iter();
+    remarks.extend(ticked.map(|(at, open)| Remark::new(at, RemarkKind::TickedParent, &[&open.to_string()])));
+    remarks.extend(above.into_iter().map(|(at, (first, children))| {
+        Remark::new(at, RemarkKind::ParentBelow, &[&count(children.into(), "task"), &first.to_string()])
+    }));
+    if file.tasks.iter().any(|task| !task.is_implementation()) {
+        stages(&file.rows(), remarks);
+    }
+}
+
+/// Stages on the wrong side of their task, and gates that have nothing to judge.
+fn stages(rows: &[Row], remarks: &mut Vec<Remark>) {
+    let families = Families::new(rows);
+    let works = |row: &Row| row.key.stage.is_work() && !row.checkpoint;
+    let groups: HashSet<u32> = rows.iter().filter(|row| works(row)).map(|row| row.group).collect();
+    let has_work = |family: &str| {
+        let mut own =
+            families.below(family).into_iter().chain([family]).flat_map(|name| families.boxes(name));
+        own.any(|(_, row)| works(row))
+    };
+    for row in rows.iter().filter(|row| !matches!(row.key.stage, Stage::Implementation | Stage::Final)) {
+        let (key, name) = (&row.key, row.key.to_string());
+        let mut own = families.boxes(&key.family).filter(|(_, row)| row.key.stage == Stage::Implementation);
+        let own = own.next().map(|(_, row)| row.line);
+        if let Some(own) = own.filter(|own| (key.stage == Stage::TestFirst) != (row.line < *own)) {
+            remarks.push(Remark::new(row.line, RemarkKind::StageOrder, &[&name, &own.to_string()]));
+        }
+        let why = match key.stage.is_gate() {
+            true if key.is_wider_gate() && key.family == "END" && groups.is_empty() => {
+                "the file has no task before it"
+            }
+            true if key.is_wider_gate() && key.family != "END" && !groups.contains(&row.group) => {
+                "there is no task under its heading"
+            }
+            true if own.is_some() && !has_work(&key.family) => {
+                "its task is a checkpoint, which may have nothing to commit"
+            }
+            _ => continue,
+        };
+        remarks.push(Remark::new(row.line, RemarkKind::GateWithoutWork, &[&name, why]));
+    }
+}

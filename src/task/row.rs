@@ -1,0 +1,74 @@
+//! One box of a task file as the machine and the journal keep it.
+
+use super::stage::TaskKey;
+use serde::{Deserialize, Serialize};
+
+/// The character between the brackets of a box.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Mark(pub char);
+
+impl Mark {
+    /// The open box, `[ ]`.
+    pub const OPEN: Self = Self(' ');
+    /// The ticked box, `[x]`.
+    pub const DONE: Self = Self('x');
+
+    /// `[ ]` (or `[\t]`, which Markdown reads as open).
+    pub fn is_open(self) -> bool {
+        matches!(self.0, ' ' | '\t')
+    }
+
+    /// True if both are open, both are done, or they are equal.
+    pub fn is_same_state(self, other: Self) -> bool {
+        self == other || (self.is_open() && other.is_open()) || (self.is_done() && other.is_done())
+    }
+
+    /// `[x]` or `[X]`.
+    pub fn is_done(self) -> bool {
+        matches!(self.0, 'x' | 'X')
+    }
+}
+
+/// One task as the machine and the journal see it: a box with what decides whose turn it is.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Row {
+    /// Family and stage: the name under which the machine keeps this box.
+    pub key: TaskKey,
+    /// 1-based line in `tasks.md`.
+    pub line: u32,
+    /// What stands between the brackets.
+    pub mark: Mark,
+    /// `[ ]*` or `1.2*`, or a stage of such a task: taken only with `--optional`.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub optional: bool,
+    /// The family of the parent task, if any (by id, then heading number, then indentation).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub parent: Option<String>,
+    /// 1-based ordinal of the nearest heading above, 0 when there is none.
+    pub group: u32,
+    /// The text of the task without box, id and stage, hidden characters removed, at most 500 of them.
+    pub text: String,
+    /// First 16 hex digits of the SHA-256 of the task's whole text (white space folded).
+    pub digest: String,
+    /// The text matches the configured `checkpoints:` pattern.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub checkpoint: bool,
+    /// The stage has no line of its own (`stages: virtual`): `line` is that of its task.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub unwritten: bool,
+}
+
+impl Row {
+    /// True when both are the same box, whatever is ticked: read by the same rules, at the same place.
+    pub fn is_same_box(&self, other: &Self) -> bool {
+        self.key == other.key
+            && self.line == other.line
+            && self.optional == other.optional
+            && self.parent == other.parent
+            && self.group == other.group
+            && self.digest == other.digest
+            && self.checkpoint == other.checkpoint
+            && self.unwritten == other.unwritten
+    }
+}

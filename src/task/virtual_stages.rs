@@ -1,0 +1,241 @@
+//! Virtual stages (`stages: virtual`): stages that a task goes through without lines in the file.
+//!
+//! The box of a task in the file is ticked exactly when all its stages are; what a person ticks or opens
+//! there applies to all of them.
+
+use super::file::TaskFile;
+use super::grammar::Grammar;
+use super::plan::{Placement, PlannedBox, Position, TaskSelection, plan_stages};
+use super::problems::{Problem, ProblemKind};
+use super::row::{Mark, Row};
+use super::stage::{Stage, TaskKey};
+use std::collections::HashMap;
+
+/// Where the stages of a task are.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Stages {
+    /// In the file, each on a line of its own; a task without such lines has its implementation alone.
+    #[default]
+    File,
+    /// Not in the file, which is left alone; its tasks go through the default stages all the same.
+    Virtual {
+        /// Which gates there are, and where they go.
+        gates: Vec<(String, Placement)>,
+    },
+}
+
+/// All that decides which boxes a task file has.
+#[derive(Clone, Debug, Default)]
+pub struct TaskRules {
+    /// How the file is read.
+    pub grammar: Grammar,
+    /// Which boxes there are besides those in the file.
+    pub stages: Stages,
+}
+
+impl From<Grammar> for TaskRules {
+    fn from(grammar: Grammar) -> Self {
+        Self { grammar, stages: Stages::File }
+    }
+}
+
+impl TaskRules {
+    /// Reads a task file.
+    pub fn parse(&self, bytes: impl Into<Vec<u8>>) -> TaskFile {
+        TaskFile::parse(bytes, &self.grammar)
+    }
+
+    /// The boxes in the order of work: those in the file, and the virtual stages.
+    ///
+    /// `known` are the boxes as they were last seen. Their marks of virtual stages hold as long as the box
+    /// of the task shows what they left there; otherwise a person changed it, and it decides for all stages.
+    pub fn boxes(&self, file: &TaskFile, known: &[Row]) -> Vec<Row> {
+        let rows = file.rows();
+        let Stages::Virtual { gates } = &self.stages else { return rows };
+        let planned = plan_stages(&rows, TaskSelection::Every, gates).unwrap_or_default();
+        if planned.is_empty() {
+            return rows;
+        }
+        let mut all = with_stages(&rows, &planned);
+        settle(&mut all, known);
+        all
+    }
+
+    /// What makes a run refuse the file, and what keeps virtual stages from their places.
+    pub fn problems(&self, file: &TaskFile) -> Vec<Problem> {
+        let mut problems = file.problems();
+        if let Stages::Virtual { gates } = &self.stages
+            && let Err(unknown) = plan_stages(&file.rows(), TaskSelection::Every, gates)
+        {
+            problems.push(Problem {
+                line: 1,
+                kind: ProblemKind::PlacedAfterNoTask,
+                message: unknown.to_string(),
+                hint: "Under `placement:` in .ralph/config.yaml, name tasks whose id is used once."
+                    .to_owned(),
+            });
+        }
+        problems
+    }
+}
+
+/// The boxes in the file, with the marks that they have there.
+pub fn written(rows: &[Row]) -> Vec<Row> {
+    let families = families(rows);
+    let with_line = rows.iter().filter(|row| !row.unwritten).cloned();
+    with_line.map(|row| Row { mark: shown(&row, row.mark, &families), ..row }).collect()
+}
+
+/// The flips in the file that flips of these boxes amount to; a flip of a box that is not among the rows
+/// stays as it is.
+pub fn on_file(rows: &[Row], flips: &[(TaskKey, Mark)]) -> Vec<(TaskKey, Mark)> {
+    if !rows.iter().any(|row| row.unwritten) {
+        return flips.to_vec();
+    }
+    let marks: HashMap<&TaskKey, Mark> = flips.iter().map(|(key, mark)| (key, *mark)).collect();
+    let touched: Vec<Row> = rows
+        .iter()
+        .filter(|row| flips.iter().any(|(key, _)| key.family == row.key.family))
+        .map(|row| Row { mark: marks.get(&row.key).copied().unwrap_or(row.mark), ..row.clone() })
+        .collect();
+    let families = families(&touched);
+    let mut found: Vec<(TaskKey, Mark)> = Vec::new();
+    for (key, mark) in flips {
+        let row = touched.iter().find(|row| row.key == *key);
+        let speaks = match row {
+            Some(row) if row.unwritten => touched.iter().find(|other| is_work_of(other, &key.family)),
+            row => row,
+        };
+        let flip = match (row, speaks) {
+            (None, _) => (key.clone(), *mark),
+            (Some(_), None) => continue,
+            (Some(_), Some(row)) => (row.key.clone(), shown(row, row.mark, &families)),
+        };
+        if !found.contains(&flip) {
+            found.push(flip);
+        }
+    }
+    found
+}
+
+/// True for the box in the file that shows the virtual stages of a family.
+fn is_work_of(row: &Row, family: &str) -> bool {
+    !row.unwritten && row.key.stage == Stage::Implementation && row.key.family == family
+}
+
+/// What is known of a family with virtual stages.
+#[derive(Default)]
+struct Family {
+    has_virtual: bool,
+    /// They and the implementation are ticked.
+    all_done: bool,
+    /// Mark and text of the implementation's box.
+    work: Option<(Mark, String)>,
+}
+
+fn families(rows: &[Row]) -> HashMap<String, Family> {
+    let mut found: HashMap<String, Family> = HashMap::new();
+    for row in rows.iter().filter(|row| row.unwritten) {
+        let shape = found.entry(row.key.family.clone()).or_insert_with(|| Family {
+            has_virtual: true,
+            all_done: true,
+            work: None,
+        });
+        shape.all_done &= row.mark.is_done();
+    }
+    for row in rows.iter().filter(|row| is_work_of(row, &row.key.family)) {
+        if let Some(shape) = found.get_mut(&row.key.family) {
+            shape.all_done &= row.mark.is_done();
+            shape.work = Some((row.mark, row.digest.clone()));
+        }
+    }
+    found
+}
+
+/// The mark in the file of a row with this mark: open while virtual stages are left to do.
+fn shown(row: &Row, mark: Mark, families: &HashMap<String, Family>) -> Mark {
+    let shape = families.get(&row.key.family).filter(|_| is_work_of(row, &row.key.family));
+    match shape {
+        Some(shape) if mark.is_done() && !shape.all_done => Mark::OPEN,
+        _ => mark,
+    }
+}
+
+/// Sets the mark of each virtual stage, and of each box that shows virtual stages.
+fn settle(rows: &mut [Row], known: &[Row]) {
+    let before: HashMap<&TaskKey, Mark> = known.iter().map(|row| (&row.key, row.mark)).collect();
+    let (then, now) = (families(known), families(rows));
+    let all_ticked = |group: Option<u32>, rows: &[Row]| {
+        let mut with_line = rows.iter().filter(|row| !row.unwritten && !row.optional);
+        with_line.all(|row| group.is_some_and(|group| row.group != group) || row.mark.is_done())
+    };
+    let mut marks = Vec::new();
+    for (at, row) in rows.iter().enumerate() {
+        let Some(shape) = now.get(&row.key.family) else { continue };
+        let Some((shows, digest)) = &shape.work else {
+            // A wider gate, or FINAL: all boxes that it covers decide together.
+            let group = (row.key.family != "END" && row.key.stage.is_gate()).then_some(row.group);
+            let first = || if all_ticked(group, rows) { Mark::DONE } else { Mark::OPEN };
+            marks.push((at, before.get(&row.key).copied().unwrap_or_else(first)));
+            continue;
+        };
+        let same_text = |old: &&Family| old.work.as_ref().is_some_and(|(_, text)| text == digest);
+        let as_left = then
+            .get(&row.key.family)
+            .filter(same_text)
+            .is_some_and(|old| old.has_virtual && old.all_done == shows.is_done());
+        let known = before.get(&row.key).copied().filter(|_| as_left);
+        if row.unwritten {
+            // What is neither open nor done (`[~]`) is so for every stage that is not done.
+            let said = match shows {
+                mark if mark.is_done() => Mark::DONE,
+                mark if mark.is_open() => Mark::OPEN,
+                other => *other,
+            };
+            marks.push((at, known.filter(|known| known.is_done()).unwrap_or(said)));
+        } else if row.key.stage == Stage::Implementation {
+            let hidden = known.filter(|known| known.is_done() && shows.is_open());
+            marks.push((at, hidden.unwrap_or(*shows)));
+        }
+    }
+    for (at, mark) in marks {
+        if let Some(row) = rows.get_mut(at) {
+            row.mark = mark;
+        }
+    }
+}
+
+/// The boxes of a file with the planned stages among them, marks as in the file.
+fn with_stages(rows: &[Row], planned: &[PlannedBox]) -> Vec<Row> {
+    let mut beside: HashMap<(usize, Position), Vec<&TaskKey>> = HashMap::new();
+    for planned in planned {
+        beside.entry((planned.beside, planned.position)).or_default().push(&planned.key);
+    }
+    let mut all = Vec::with_capacity(rows.len() + planned.len());
+    for (at, row) in rows.iter().enumerate() {
+        let added = |position| {
+            let keys = beside.get(&(at, position)).into_iter().flatten();
+            keys.map(|key| virtual_row(row, key)).collect::<Vec<_>>()
+        };
+        all.extend(added(Position::Before));
+        all.push(row.clone());
+        all.extend(added(Position::After));
+        all.extend(added(Position::End));
+    }
+    all
+}
+
+/// The row of a virtual stage; a stage of the task beside it has that one's text and place.
+fn virtual_row(beside: &Row, key: &TaskKey) -> Row {
+    let own = beside.key.family == key.family;
+    Row {
+        key: key.clone(),
+        mark: Mark::OPEN,
+        optional: own && beside.optional,
+        parent: beside.parent.clone().filter(|_| own),
+        text: if own { beside.text.clone() } else { String::new() },
+        checkpoint: false,
+        unwritten: true,
+        ..beside.clone()
+    }
+}

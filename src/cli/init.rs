@@ -199,39 +199,26 @@ impl Flags {
             let flags = place.given.iter().rev().filter(|given| given.is_flag());
             flags.into_iter().find(|given| given.setting.key == key).map(|given| given.value.clone())
         };
-        let set = place.given.iter().find(|given| given.name() == "--set");
         let (spec, agent) = (flag("spec"), flag("roles"));
-        let unknown = agent.as_deref().filter(|name| Preset::named(name).is_none());
-        let only_new = args
-            .placement
-            .as_ref()
-            .map(|_| "--placement")
-            .or(args.stages.map(|_| "--stages"))
-            .filter(|_| !is_new);
-        let refused = |what: String, hint: &str| Err(Fault::setup(what, hint));
-        if let Some(set) = set {
+        if let Some(set) = place.given.iter().find(|given| given.name() == "--set") {
             let what =
                 format!("--set: `ralph init` does not write `{}` into a configuration.", set.setting.key);
-            return refused(what, "write it into .ralph/config.yaml afterwards");
+            return Err(Fault::setup(what, "write it into .ralph/config.yaml afterwards"));
         }
-        if let Some(name) = unknown {
+        if let Some(name) = agent.as_deref().filter(|name| Preset::named(name).is_none()) {
             let known: Vec<&str> = PRESETS.iter().map(|preset| preset.name).collect();
-            return refused(
-                format!("There is no preset `{name}`."),
-                &format!("presets are: {}", known.join(", ")),
-            );
+            let hint = format!("presets are: {}", known.join(", "));
+            return Err(Fault::setup(format!("There is no preset `{name}`."), hint));
         }
         if args.packages.iter().any(|glob| glob.trim().is_empty()) {
-            return refused(
-                "--packages: A pattern is empty.".to_owned(),
-                "write folders: --packages 'src/*'",
-            );
+            return Err(Fault::setup("--packages: A pattern is empty.", "write folders: --packages 'src/*'"));
         }
-        if let Some(flag) = only_new {
+        let only_new = [("--placement", args.placement.is_some()), ("--stages", args.stages.is_some())];
+        if let Some((flag, _)) = only_new.iter().find(|(_, is_given)| *is_given && !is_new) {
             let what = format!(
                 "{flag}: There is a .ralph/config.yaml already, and `ralph init` never overwrites it."
             );
-            return refused(what, "change it by hand, or with `ralph place`");
+            return Err(Fault::setup(what, "change it by hand, or with `ralph place`"));
         }
         Ok(Self { spec, agent })
     }

@@ -5,7 +5,7 @@ use super::exit::Exit;
 use super::ui;
 use crate::config;
 use crate::engine::Fault;
-use crate::machine::decide::count;
+use crate::source::text::count;
 use clap::CommandFactory as _;
 use clap_complete::Shell;
 use clap_mangen::Man;

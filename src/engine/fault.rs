@@ -1,10 +1,4 @@
-//! What keeps ralph from going on: not the agent's fault, not a verdict.
-//!
-//! Owns: the kinds of faults and their hints.
-//!
-//! Promises: each says what happened in a whole sentence, and what to do.
-//!
-//! Refuses to know: exit codes ([`crate::cli`] maps the kinds).
+//! What keeps ralph from going on: what happened, and what to do. Neither an agent's failure nor a verdict.
 
 use crate::journal::JournalError;
 use crate::source::Problem;
@@ -15,7 +9,7 @@ use std::io;
 pub enum FaultKind {
     /// Usage or configuration.
     Setup,
-    /// Nothing could be told: a repository or report cannot be read.
+    /// A repository or report cannot be read.
     Unknown,
     /// tasks.md, git or the journal were changed under the run.
     Changed,

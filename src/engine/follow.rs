@@ -1,11 +1,4 @@
-//! The state beside a run: the journal folded as it grows.
-//!
-//! Owns: the fold of what a follower tells, and the boxes of tasks.md as they stand now.
-//!
-//! Promises: takes no lock and writes nothing; each record is folded once; after an error the fold begins
-//! anew when the journal is another.
-//!
-//! Refuses to know: what is shown of it.
+//! The state as seen from beside a run: the journal folded as it grows, without a lock, without writing.
 
 use super::{Fault, Fold, Places};
 use crate::journal::{Follower, Told};

@@ -1,11 +1,7 @@
-//! The engine: record the fact, step, perform the effects.
+//! The engine: append the fact, `step`, perform the effects; the file to read second.
 //!
-//! Owns: the loop between the machine, the journal and the world; the file to read second.
-//!
-//! Promises: a fact is appended before its effects are performed, and is on the disk before an effect that
-//! touches the outside; a restart is a fold and a `Resumed`, nothing else.
-//!
-//! Refuses to know: rules (the machine has them), formats, flags.
+//! A fact is appended before its effects are performed, and is on the disk before an effect that touches the outside.
+//! A restart is a fold and a `Resumed`, nothing else.
 
 mod fault;
 mod follow;

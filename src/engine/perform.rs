@@ -1,11 +1,7 @@
 //! Effects, performed: one arm each.
 //!
-//! Owns: which port an effect goes to, and which event it comes back as.
-//!
-//! Promises: every effect may be performed again after a crash with the same outcome for the files; a
-//! process is never started twice for one iteration.
-//!
-//! Refuses to know: why an effect was asked for.
+//! Each may be performed again after a crash with the same outcome for the files; no agent is started twice for one
+//! iteration.
 
 use super::{AgentEnd, Engine, Fault, Readings, Started};
 use crate::machine::effect::Effect;

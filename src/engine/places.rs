@@ -1,10 +1,4 @@
-//! Where things stand in a workspace (docs/design.md "Files").
-//!
-//! Owns: every path that the engine reads or writes.
-//!
-//! Promises: one place for each thing.
-//!
-//! Refuses to know: what stands there.
+//! The paths of a workspace (docs/design.md "Files").
 
 use std::path::{Path, PathBuf};
 

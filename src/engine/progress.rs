@@ -1,10 +1,5 @@
-//! progress.txt and tasks.md as views: written once, finished after a crash.
-//!
-//! Owns: the append of ralph's own entries to a file that agents and people write too.
-//!
-//! Promises: one entry per iteration, whatever was cut short; foreign text is never touched.
-//!
-//! Refuses to know: what an entry says.
+//! Appends ralph's entries to progress.txt, which agents and people write too: one entry an iteration, whatever was cut
+//! short; foreign text is never touched.
 
 use super::{Engine, Fault};
 use crate::machine::effect::{Effect, Entry};

@@ -1,18 +1,13 @@
-//! The task file under the engine: read, flip, put back.
+//! tasks.md on the disk: read it, write boxes, put it back.
 //!
-//! Owns: how the pure edits of [`crate::task`] reach the disk.
-//!
-//! Promises: what a person saves at the same time is never lost; what an agent did to the file is kept in
-//! `iter-N/` before it is put back.
-//!
-//! Refuses to know: why a box is flipped.
+//! What a person saves at the same time is never lost; an agent's version is kept in `iter-N/` before it is put back.
 
 use super::{Engine, Fault, FaultKind};
 use crate::machine::event::{Event, TasksSeen, Validation};
 use crate::report::read_validation;
 use crate::sys::Swap;
 use crate::task::{BoxClaim, FlipError, Mark, Row, TaskKey, digest, on_file, reconcile, with_marks, written};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// How often a write is tried again because somebody saved the file at the same time.
 const TRIES: u32 = 20;
@@ -116,15 +111,36 @@ impl Engine<'_> {
         Ok((claims, true))
     }
 
-    /// Puts tasks.md back; another version of it is kept first.
+    /// Puts tasks.md back as the state knows it.
     pub(super) fn restore_tasks(&mut self, iteration: u64) -> Result<Event, Fault> {
+        let before = self.expected()?;
+        let (bytes, kept) = self.put_tasks_back(&before, iteration)?;
+        // What was written, not what the file holds now: somebody may have saved it since.
+        let tasks = self.seen(bytes)?;
+        // It may also have been kept by an earlier try that was cut short.
+        let is_kept = self.disk.is_odd(&kept)? || self.disk.len(&kept)?.is_some();
+        let kept = if is_kept { self.places.shown(&kept) } else { String::new() };
+        Ok(Event::TasksRestored { tasks, kept })
+    }
+
+    /// After somebody wrote to the journal while an agent, check or gate ran: puts tasks.md back as this process
+    /// remembers it, so that no later run takes an agent's boxes for a person's.
+    pub(super) fn rescue_tasks(&mut self) {
+        if let Some(before) = self.tasks_read.take() {
+            // The fault that led here is the one to report; this is what can still be saved.
+            let _ = self.put_tasks_back(&before, self.fold.state.iteration);
+        }
+    }
+
+    /// Puts tasks.md back, keeping lines under new ids; another version of it is kept first. The bytes written, and
+    /// where the other version is.
+    fn put_tasks_back(&mut self, before: &[u8], iteration: u64) -> Result<(Vec<u8>, PathBuf), Fault> {
         let path = self.places.tasks();
         let kept = self.places.iteration(iteration).join("tasks-of-the-agent.md");
-        let before = self.expected()?;
         self.set_aside_odd(&path, &kept)?;
         for _ in 0..TRIES {
             let now = self.disk.read(&path)?;
-            let wanted = reconcile(&before, now.as_deref().unwrap_or_default(), &self.rules.grammar).bytes;
+            let wanted = reconcile(before, now.as_deref().unwrap_or_default(), &self.rules.grammar).bytes;
             let done = match &now {
                 Some(now) if *now == wanted => true,
                 Some(now) => {
@@ -137,12 +153,7 @@ impl Engine<'_> {
                 }
             };
             if done {
-                // What was written, not what stands there now: somebody may have saved the file since.
-                let tasks = self.seen(wanted)?;
-                // It may also have been kept by an earlier try that was cut short.
-                let is_kept = self.disk.is_odd(&kept)? || self.disk.len(&kept)?.is_some();
-                let kept = if is_kept { self.places.shown(&kept) } else { String::new() };
-                return Ok(Event::TasksRestored { tasks, kept });
+                return Ok((wanted, kept));
             }
         }
         Err(self.contended())
@@ -154,30 +165,6 @@ impl Engine<'_> {
             self.disk.rename(path, aside)?;
         }
         Ok(())
-    }
-
-    /// After somebody wrote to the journal while an agent, check or gate ran: tasks.md is put back as far as
-    /// this process remembers it, so that no later run takes an agent's boxes for a person's.
-    pub(super) fn rescue_tasks(&mut self) {
-        let Some(before) = self.tasks_read.take() else { return };
-        let path = self.places.tasks();
-        let kept = self.places.iteration(self.fold.state.iteration).join("tasks-of-the-agent.md");
-        let mut put_back = || -> Result<(), Fault> {
-            self.set_aside_odd(&path, &kept)?;
-            let now = self.disk.read(&path)?;
-            let wanted = reconcile(&before, now.as_deref().unwrap_or_default(), &self.rules.grammar).bytes;
-            match now {
-                Some(now) if now != wanted => {
-                    self.disk.replace(&kept, &now)?;
-                    self.disk.swap(&path, &now, &wanted)?;
-                }
-                Some(_) => {}
-                None => self.disk.replace(&path, &wanted)?,
-            }
-            Ok(())
-        };
-        // The fault that led here is the one to be told; this is what can still be saved.
-        let _ = put_back();
     }
 
     /// Writes boxes; those whose line is gone are left out.
@@ -209,7 +196,7 @@ impl Engine<'_> {
                         return Err(Fault::new(
                             FaultKind::Changed,
                             error.to_string(),
-                            "mend the line in tasks.md",
+                            "fix the line in tasks.md",
                         ));
                     }
                 }
@@ -222,8 +209,8 @@ impl Engine<'_> {
         Err(self.contended())
     }
 
-    /// What the flips came to: boxes that were found in the file as they stand there now, and the stages that
-    /// have no line; those whose line is gone are left out.
+    /// The flips that happened: boxes of the file with their marks now, and stages that have no line. Those whose line
+    /// is gone are left out.
     fn flipped(
         &self,
         wanted: &[(TaskKey, Mark)],
@@ -237,11 +224,11 @@ impl Engine<'_> {
         let mut flips: Vec<(TaskKey, Mark)> =
             wanted.iter().filter(|(key, _)| is_hidden(key)).cloned().collect();
         for (key, mark) in found {
-            let stands = in_file(&key).unwrap_or(mark);
+            let mark = in_file(&key).unwrap_or(mark);
             // A box that is still open in the file may stand for an implementation that is done.
-            if !is_hidden(&key) || stands.is_done() {
+            if !is_hidden(&key) || mark.is_done() {
                 flips.retain(|(other, _)| *other != key);
-                flips.push((key, stands));
+                flips.push((key, mark));
             }
         }
         flips

@@ -1,11 +1,4 @@
-//! The views under `.ralph/state`: rebuilt at any time, never read back by a run.
-//!
-//! Owns: `iter-N-before.txt`, `latest-task-diff.txt` and `.json` (docs/design.md "Snapshots and changes"), and where an old
-//! validation report goes.
-//!
-//! Promises: their text is a function of the facts.
-//!
-//! Refuses to know: who reads them.
+//! The views under `.ralph/state` (`iter-N-before.txt`, `latest-task-diff.*`): rebuilt from facts, never read by a run.
 
 use super::{Engine, Fault};
 use crate::machine::effect::Effect;

@@ -1,10 +1,4 @@
-//! The world as the engine needs it: everything but ralph's own files.
-//!
-//! Owns: the port behind which crash tests put a double.
-//!
-//! Promises: one method for each thing that an effect asks of git, processes, gates, the clock and people.
-//!
-//! Refuses to know: the machine's phases, the journal.
+//! The world as the engine needs it, everything but ralph's own files; crash tests put a double behind it.
 
 use super::fault::Fault;
 use crate::machine::effect::{AgentOrder, GateOrder};
@@ -16,7 +10,7 @@ use crate::machine::state::State;
 use crate::mutation::GateReport;
 use std::collections::BTreeMap;
 
-/// What starting an agent came to.
+/// The result of starting an agent.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Started {
     /// It runs: pid, and start time in clock ticks since boot.

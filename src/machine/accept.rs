@@ -3,13 +3,13 @@
 use super::boxes::Flips;
 use super::conclusion::{Outcome, conclude, set_verdict, text};
 use super::consequences::notes;
-use super::decide::count;
 use super::effect::Effect;
 use super::event::{Check, Validation};
 use super::facts::{FileStatus, KeptFile, Observation};
 use super::invalidation;
 use super::state::{By, Findings, JudgedContent, State};
 use crate::source::Kind;
+use crate::source::text::count;
 use crate::task::{Stage, TaskKey};
 
 /// The evidence of an attempt sufficed, or a reviewer passed the work.
@@ -86,7 +86,7 @@ pub(super) fn final_gate(
     conclude(state, key, Outcome { flips, ..Outcome::default() }, text(headline, lines), moved)
 }
 
-/// The content that a box stands for once it is ticked: a reviewer's the files that it saw, others' the commits.
+/// What a ticked box vouches for: a reviewer's the files that it saw, others' the commits.
 fn judged_content(stage: &Stage, observation: &Observation) -> JudgedContent {
     let commits = JudgedContent::commits(observation.after.heads());
     if !stage.is_review() {

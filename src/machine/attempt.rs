@@ -8,7 +8,8 @@ use super::decide::{Context, Decision, Evidence, decide, must_not_change};
 use super::effect::Effect;
 use super::event::{Check, CheckResult, Kept, Validation};
 use super::facts::{Dirt, FileChange, KeptFile, Observation, ObserveRequest, Snapshot, full_path};
-use super::hierarchy::{self, covered_changes};
+use super::hierarchy::ancestors;
+use super::hierarchy::covered_changes;
 use super::state::{Attempt, Findings, Leftovers, Phase, State};
 use crate::task::{BoxClaim, Stage, TaskKey};
 use std::collections::BTreeMap;
@@ -52,7 +53,7 @@ pub(super) fn observe_request(state: &State, attempt: &Attempt) -> ObserveReques
 /// The test files behind the ticked reviews that an implementation may outdate.
 fn reviewed(state: &State, family: &str) -> Vec<KeptFile> {
     let spec = state.spec_state();
-    let mut families = hierarchy::ancestors(spec, family);
+    let mut families = ancestors(&spec.rows, family);
     families.push(family.to_owned());
     let mut files: Vec<KeptFile> = families
         .iter()

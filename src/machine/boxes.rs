@@ -5,7 +5,7 @@
 
 use super::event::TasksSeen;
 use super::facts::{Accumulated, Oid};
-use super::hierarchy;
+use super::hierarchy::{ancestors, descendants};
 use super::state::{By, Family, JudgedContent, SpecState, State};
 use crate::task::{Mark, Stage, TaskKey, parents};
 use std::collections::{BTreeMap, BTreeSet};
@@ -15,7 +15,7 @@ use std::collections::{BTreeMap, BTreeSet};
 pub(super) struct Flips(Vec<(TaskKey, Mark)>);
 
 impl Flips {
-    /// Ticks a box, which stands for this content from now on.
+    /// Ticks a box for this content.
     pub(super) fn tick(&mut self, spec: &mut SpecState, key: &TaskKey, by: By, content: JudgedContent) {
         remember_tick(spec, key, by, content);
         self.0.push((key.clone(), Mark::DONE));
@@ -52,12 +52,10 @@ fn flip_parents(spec: &mut SpecState, changes: &mut BTreeMap<TaskKey, Mark>, hea
     let families: Vec<String> = changes.keys().map(|key| key.family.clone()).collect();
     let parents: BTreeSet<String> = parents(&spec.rows).into_iter().map(str::to_owned).collect();
     for family in families {
-        for parent in
-            hierarchy::ancestors(spec, &family).into_iter().filter(|parent| parents.contains(parent))
-        {
+        for parent in ancestors(&spec.rows, &family).into_iter().filter(|parent| parents.contains(parent)) {
             let key = TaskKey { family: parent.clone(), stage: Stage::Implementation };
             let Some(mark) = spec.row(&key).map(|row| row.mark) else { continue };
-            let below = hierarchy::descendants(spec, &parent);
+            let below = descendants(&spec.rows, &parent);
             let all_done = spec
                 .rows
                 .iter()

@@ -1,6 +1,7 @@
 //! The choice: which box is next, or every reason why there is none.
 
 use super::hierarchy;
+use super::hierarchy::descendants;
 use super::state::SpecState;
 use super::stop::Stop;
 use crate::task::{Row, Stage, TaskKey};
@@ -43,11 +44,11 @@ pub fn obstacle(spec: &SpecState, row: &Row) -> Option<String> {
     }
     let waits_for = match row.key.stage {
         Stage::Implementation => {
-            let below = hierarchy::descendants(spec, &row.key.family);
+            let below = descendants(&spec.rows, &row.key.family);
             first_open(spec, |other| below.contains(&other.key.family))
         }
         Stage::Final => first_open(spec, |other| other.key != row.key),
-        Stage::Gate(_) if hierarchy::is_wider(&row.key) => {
+        Stage::Gate(_) if row.key.is_wider_gate() => {
             let covered = hierarchy::covered(spec, &row.key);
             first_open(spec, |other| covered.contains(&other.key.family) && other.key != row.key)
         }

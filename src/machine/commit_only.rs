@@ -1,6 +1,7 @@
 //! Which ticked boxes have no evidence but a commit.
 
 use super::hierarchy;
+use super::hierarchy::ancestors;
 use super::state::{By, SpecState};
 use crate::task::{Row, Stage, TaskKey, parents};
 
@@ -16,7 +17,7 @@ pub fn is_commit_only(spec: &SpecState, key: &TaskKey) -> bool {
 
 fn is_judged(spec: &SpecState, key: &TaskKey) -> bool {
     let judges = |row: &Row| row.key.stage.is_gate() || row.key.stage.is_review();
-    let mut families = hierarchy::ancestors(spec, &key.family);
+    let mut families = ancestors(&spec.rows, &key.family);
     families.push(key.family.clone());
     spec.family_rows(&key.family).any(|row| row.key.stage == Stage::TestFirst)
         || spec.rows.iter().any(|row| judges(row) && families.contains(&row.key.family))
@@ -57,7 +58,7 @@ mod tests {
             ("- [-] 1. A\n", "1.", ralph, false, false),
             ("- [x] 1. A\n", "1.", Some(By::Person), false, false),
             ("- [x] 1. A\n", "1.", None, false, false),
-            // something else stands behind it
+            // there is other evidence
             ("- [x] 1. A\n", "1.", ralph, true, false),
             ("- [x] 1.TEST-FIRST T\n- [x] 1. A\n", "1.", ralph, false, false),
             ("- [x] 1. A\n- [ ] 1.REQ-CHECK R\n", "1.", ralph, false, false),

@@ -2,17 +2,21 @@
 
 use super::accept::{accept, final_gate};
 use super::conclusion::{Outcome, block, conclude, set_verdict, text};
-use super::decide::{Decision, count, listed};
+use super::decide::Decision;
 use super::effect::Effect;
 use super::facts::full_path;
 use super::hierarchy;
 use super::rework::rework;
 use super::state::{Attempt, Findings, Next, State};
 use super::stop::Stop;
+use crate::source::text::{count, names};
 use crate::task::{Stage, TaskKey};
 
 /// Seconds to wait for a usage limit whose reset time is not known.
 const LIMIT_WAITS: [u64; 4] = [60, 300, 1800, 7200];
+
+/// Files that a note names.
+const NAMED: usize = 10;
 
 /// Does what a decision leads to.
 pub(super) fn follow(
@@ -63,9 +67,10 @@ pub(super) fn notes(seen: &Findings) -> Vec<String> {
     }
     for package in &seen.observation.packages {
         if !package.strays.is_empty() {
-            let names: Vec<String> =
+            let strays: Vec<String> =
                 package.strays.iter().map(|path| full_path(&package.name, path)).collect();
-            notes.push(format!("Untracked files appeared and were left alone: {}.", listed(&names)));
+            let strays = names(strays.iter().map(String::as_str), NAMED);
+            notes.push(format!("Untracked files appeared and were left alone: {strays}."));
         }
         for lock in &package.locks_removed {
             notes.push(format!(

@@ -1,11 +1,4 @@
-//! Effects: requests in the imperative, never serialised.
-//!
-//! Owns: everything that the machine may ask of the world.
-//!
-//! Promises: an effect that touches the outside is asked for only after the fact that allows it, and
-//! says by [`Effect::is_read_only`] whether that fact must be on the disk first.
-//!
-//! Refuses to know: how an effect is performed.
+//! Effects: what the machine asks of the world, in the imperative. They are never stored.
 
 use super::event::Check;
 use super::facts::{Accumulated, Dirt, FileChange, Observation, ObserveRequest, Oid, Snapshot};

@@ -1,10 +1,6 @@
 //! Events: facts in the past tense, the only thing that the journal holds.
 //!
-//! Owns: the vocabulary of the journal. A variant, once released, keeps its meaning.
-//!
-//! Promises: the fold of the events is the state; nothing that decides is left out of them.
-//!
-//! Refuses to know: hashes, bytes on disk, who performs what.
+//! The fold of the events is the state. A variant, once released, keeps its meaning.
 
 use super::facts::{Claim, FileChange, Observation, Oid, ProcessEnd, Snapshot};
 use super::policy::Policy;
@@ -84,7 +80,7 @@ pub enum Event {
         /// tasks.md is not as it was before the attempt.
         #[serde(default)]
         tasks_changed: bool,
-        /// The validator's report, when FINAL was tried and it stands there.
+        /// The validator's report, if FINAL was tried and it was written.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         validation: Option<Validation>,
     },
@@ -129,10 +125,10 @@ pub enum Event {
     GateJudgedAhead,
     /// Ralph wrote boxes into tasks.md.
     BoxesFlipped {
-        /// Each box and what stands in it now; a box whose line is gone is not listed.
+        /// Each box and its mark now; a box whose line is gone is not listed.
         flips: Vec<(TaskKey, Mark)>,
     },
-    /// The iteration's entry stands in progress.txt.
+    /// The iteration's entry was appended to progress.txt.
     ProgressAppended,
     /// The wait is over.
     Waited,
@@ -205,7 +201,7 @@ pub enum StopRequest {
     Wall,
 }
 
-/// tasks.md as it was read, told as the difference to what the state expects.
+/// tasks.md as it was read: the difference to what the state expects.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TasksSeen {
     /// SHA-256 of the file with every box emptied.
@@ -291,31 +287,8 @@ pub struct Validation {
 
 impl Event {
     /// The variant's name, for messages.
-    pub fn name(&self) -> &'static str {
-        match self {
-            Self::RunStarted { .. } => "RunStarted",
-            Self::Resumed => "Resumed",
-            Self::Surveyed { .. } => "Surveyed",
-            Self::LeftoversKept { .. } => "LeftoversKept",
-            Self::AgentSpawned { .. } => "AgentSpawned",
-            Self::AgentEnded { .. } => "AgentEnded",
-            Self::LeftCommitted { .. } => "LeftCommitted",
-            Self::Observed { .. } => "Observed",
-            Self::TasksRestored { .. } => "TasksRestored",
-            Self::WorkPutBack { .. } => "WorkPutBack",
-            Self::Checked { .. } => "Checked",
-            Self::GateEnded { .. } => "GateEnded",
-            Self::GateJudgedAhead => "GateJudgedAhead",
-            Self::BoxesFlipped { .. } => "BoxesFlipped",
-            Self::ProgressAppended => "ProgressAppended",
-            Self::Waited => "Waited",
-            Self::StopRequested { .. } => "StopRequested",
-            Self::RunStopped { .. } => "RunStopped",
-            Self::FamilyPinned { .. } => "FamilyPinned",
-            Self::GateRequested { .. } => "GateRequested",
-            Self::BoxAccepted { .. } => "BoxAccepted",
-            Self::BoxReopened { .. } => "BoxReopened",
-        }
+    pub fn name(&self) -> String {
+        format!("{self:?}").chars().take_while(char::is_ascii_alphanumeric).collect()
     }
 
     /// True for a fact whose loss in a power cut only makes ralph do idempotent work again; it need not be

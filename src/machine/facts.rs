@@ -1,10 +1,4 @@
-//! The facts that adapters report: plain data, no behaviour that needs the outside.
-//!
-//! Owns: the vocabulary between the adapters and the machine.
-//!
-//! Promises: serialisable, comparable, self-contained; a stored fact can be judged again on any machine.
-//!
-//! Refuses to know: how a fact was found out.
+//! Facts that adapters report: plain data that can be stored, compared and judged again on any machine.
 
 use crate::source::{Kind, RepoPath};
 use serde::{Deserialize, Serialize};
@@ -162,7 +156,7 @@ impl Accumulated {
         }
     }
 
-    /// The union of two sums; where both have a base, that of `self` (the earlier one) stands.
+    /// The union of two sums; where both have a base, that of `self` (the earlier one) counts.
     pub fn join(&mut self, later: &Self) {
         for (package, base) in &later.bases {
             self.bases.entry(package.clone()).or_insert_with(|| base.clone());

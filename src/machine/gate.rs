@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 /// Seconds to wait before a gate that gave no verdict is tried again.
 const RETRY_WAITS: [u64; 3] = [60, 300, 1800];
 
-/// Characters of a source line, and test classes, that a worker is told of a survivor.
+/// Characters of a source line, and test classes, of a survivor that a worker reads.
 const SOURCE_CHARS: usize = 200;
 const TESTS_NAMED: usize = 3;
 

@@ -4,72 +4,32 @@
 
 use super::facts::Accumulated;
 use super::state::{Family, SpecState};
-use crate::task::{Row, Stage, TaskKey};
+use crate::task::{Families, Row, Stage, TaskKey};
 use std::collections::BTreeSet;
 
 /// The families above, nearest first.
-pub fn ancestors(spec: &SpecState, family: &str) -> Vec<String> {
-    let mut found: Vec<String> = Vec::new();
-    let mut at = parent_of(spec, family);
-    while let Some(parent) = at {
-        if parent == family || found.contains(&parent) {
-            break;
-        }
-        at = parent_of(spec, &parent);
-        found.push(parent);
-    }
-    found
-}
-
-fn parent_of(spec: &SpecState, family: &str) -> Option<String> {
-    spec.family_rows(family).find_map(|row| row.parent.clone())
+pub(super) fn ancestors(rows: &[Row], family: &str) -> Vec<String> {
+    Families::new(rows).above(family).into_iter().map(str::to_owned).collect()
 }
 
 /// The families below, at any depth.
-pub fn descendants(spec: &SpecState, family: &str) -> BTreeSet<String> {
-    let mut found = BTreeSet::new();
-    let mut open = vec![family];
-    while let Some(parent) = open.pop() {
-        for row in &spec.rows {
-            let is_child = row.parent.as_deref() == Some(parent) && row.key.family != family;
-            if is_child && found.insert(row.key.family.clone()) {
-                open.push(&row.key.family);
-            }
-        }
-    }
-    found
+pub(super) fn descendants(rows: &[Row], family: &str) -> BTreeSet<String> {
+    Families::new(rows).below(family).into_iter().map(str::to_owned).collect()
 }
 
-/// True for a gate of wider reach: `G2.PITEST`, `END.PITEST`.
-pub fn is_wider(key: &TaskKey) -> bool {
-    let group = key.family.strip_prefix('G').is_some_and(is_number);
-    key.stage.is_gate() && (key.family == "END" || group)
-}
-
-fn is_number(text: &str) -> bool {
-    !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit())
-}
-
-/// The families whose changes a stage stands for: its own and those below it; for a gate of wider reach
+/// The families whose changes a stage covers: its own and those below it; for a gate of wider reach
 /// those of its heading, or all.
 pub fn covered(spec: &SpecState, key: &TaskKey) -> BTreeSet<String> {
-    if !is_wider(key) {
-        let mut families = descendants(spec, &key.family);
-        families.insert(key.family.clone());
-        return families;
-    }
-    let group = if key.family == "END" { None } else { spec.row(key).map(|row| row.group) };
-    spec.rows
-        .iter()
-        .filter(|row| !is_wider(&row.key) && row.key.stage != Stage::Final)
-        .filter(|row| group.is_none_or(|group| row.group == group))
-        .map(|row| row.key.family.clone())
-        .collect()
+    let own = (!key.is_wider_gate()).then(|| key.family.clone());
+    Families::new(&spec.rows).covered(key).into_iter().map(str::to_owned).chain(own).collect()
 }
 
-/// The ticked or open gates of wider reach that stand over a family.
+/// The gates of wider reach that cover a family.
 pub fn wider_gates<'a>(spec: &'a SpecState, family: &str) -> Vec<&'a Row> {
-    spec.rows.iter().filter(|row| is_wider(&row.key) && covered(spec, &row.key).contains(family)).collect()
+    spec.rows
+        .iter()
+        .filter(|row| row.key.is_wider_gate() && covered(spec, &row.key).contains(family))
+        .collect()
 }
 
 /// A box with its place: `tasks.md:12: 2.PITEST`.
@@ -77,7 +37,7 @@ pub fn named(row: &Row) -> String {
     format!("tasks.md:{}: {}", row.line, row.key)
 }
 
-/// Where the work of a family stands, and why it is blocked; a whole sentence.
+/// Why a family is blocked, with the line of its work; a whole sentence.
 pub fn blocked_by(spec: &SpecState, family: &str, why: &str) -> String {
     let row = work_box(spec, family).and_then(|key| spec.row(&key));
     match row.or_else(|| spec.family_rows(family).next()) {

@@ -4,6 +4,7 @@
 
 use super::facts::{FileChange, Observation, Oid};
 use super::hierarchy;
+use super::hierarchy::ancestors;
 use super::state::{JudgedContent, SpecState, State};
 use crate::source::Kind;
 use crate::task::{Row, Stage, TaskKey};
@@ -26,7 +27,7 @@ pub(super) fn outdated(state: &State, family: &str, observation: &Observation) -
 
 /// The later stages of the family and of the families above, the wider gates over it, and FINAL.
 fn candidates<'a>(spec: &'a SpecState, family: &str) -> Vec<&'a Row> {
-    let mut families = hierarchy::ancestors(spec, family);
+    let mut families = ancestors(&spec.rows, family);
     families.push(family.to_owned());
     let mut rows: Vec<&Row> = spec
         .rows

@@ -104,7 +104,8 @@ pub fn step(mut state: State, event: &Event) -> Result<(State, Vec<Effect>), Imp
     Ok((state, effects))
 }
 
-fn out_of_place(event: &str, phase: &Phase) -> Impossible {
+fn out_of_place(event: &Event, phase: &Phase) -> Impossible {
+    let event = event.name();
     Impossible(format!("The event {event} cannot follow in the phase {}.", phase.name()))
 }
 
@@ -182,7 +183,7 @@ fn between(state: &mut State, event: &Event) -> Result<Vec<Effect>, Impossible> 
             state.phase = Phase::Idle;
             Ok(owed(state))
         }
-        (_, phase) => Err(out_of_place(event.name(), phase)),
+        (_, phase) => Err(out_of_place(event, phase)),
     }
 }
 
@@ -228,7 +229,7 @@ fn attempted(state: &mut State, event: &Event) -> Result<Vec<Effect>, Impossible
             state.phase = phase;
             Ok(attempt::checked(state, *check, results, *tasks_changed))
         }
-        (_, phase) => Err(out_of_place(event.name(), &phase)),
+        (_, phase) => Err(out_of_place(event, &phase)),
     }
 }
 
@@ -251,7 +252,7 @@ fn applied(state: &mut State, event: &Event) -> Result<Vec<Effect>, Impossible> 
             }
             Ok(owed(state))
         }
-        (_, phase) => Err(out_of_place(event.name(), &phase)),
+        (_, phase) => Err(out_of_place(event, &phase)),
     }
 }
 

@@ -1,14 +1,8 @@
-//! The rules of a run, as the machine needs them.
-//!
-//! Owns: the limits and choices that decisions depend on; they stand in the journal with each run.
-//!
-//! Promises: a decision depends on the journal alone, never on today's configuration.
-//!
-//! Refuses to know: YAML, commands, paths.
+//! The rules of a run. They are in the journal with each run: a decision never depends on today's configuration.
 
 use serde::{Deserialize, Serialize};
 
-/// The rules.
+/// The rules of a run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 #[expect(clippy::struct_excessive_bools, reason = "independent switches of the configuration")]

@@ -2,10 +2,11 @@
 
 use super::boxes::Flips;
 use super::conclusion::{Outcome, block};
-use super::decide::count;
 use super::hierarchy;
+use super::hierarchy::ancestors;
 use super::state::{Next, SpecState, State};
 use super::stop::Stop;
+use crate::source::text::count;
 use crate::task::{Row, TaskKey, parents};
 use std::collections::BTreeSet;
 
@@ -45,7 +46,7 @@ pub(super) fn rework(
 fn work_to_open(spec: &SpecState, own: &str, families: &BTreeSet<String>) -> Vec<TaskKey> {
     let parents = parents(&spec.rows);
     let is_above_another =
-        |family: &String| families.iter().any(|other| hierarchy::ancestors(spec, other).contains(family));
+        |family: &String| families.iter().any(|other| ancestors(&spec.rows, other).contains(family));
     let opens_with_children = |work: &TaskKey| {
         parents.contains(work.family.as_str()) && (work.family == own || is_above_another(&work.family))
     };

@@ -117,7 +117,7 @@ pub struct StageState {
     pub frozen_only: bool,
     /// Why the last attempt was rejected, or what a gate or reviewer found.
     pub reasons: Vec<String>,
-    /// What the ticked box stands for.
+    /// What the ticked box vouches for.
     pub stands_for: Option<JudgedContent>,
     /// Who ticked the box.
     pub ticked_by: Option<By>,
@@ -140,12 +140,12 @@ pub enum By {
     Person,
 }
 
-/// The content that a ticked box stands for.
+/// The content that a ticked box vouches for.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct JudgedContent {
     /// HEAD of each package.
     pub heads: BTreeMap<String, Oid>,
-    /// Production files among the changes reviewed; `None` when the box stands for commits only.
+    /// Production files among the changes reviewed; `None` if the box vouches for commits only.
     pub production: Option<BTreeMap<String, Option<Oid>>>,
     /// Test files reviewed.
     pub tests: Vec<KeptFile>,

@@ -1,10 +1,4 @@
-//! Why a run stops.
-//!
-//! Owns: the closed list of reasons, and their sentences.
-//!
-//! Promises: each reason says what happened and, through [`Stop::hint`], what to do next.
-//!
-//! Refuses to know: exit codes (`cli::exit`) and how a message is shown.
+//! Why a run stops: what happened, and the next action for a person.
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -87,7 +81,7 @@ impl Stop {
             }
             Self::NoProgress { .. } => "read the agent's log under .ralph/state/iter-N/ before the next run",
             Self::GateError { hint, .. } => hint,
-            Self::Refused { .. } => "mend the file; `ralph check` lists everything that is wrong",
+            Self::Refused { .. } => "fix the file; `ralph check` lists everything that is wrong",
             Self::Dirty { .. } => "commit, stash or remove them; ralph never touches a person's work",
         }
     }

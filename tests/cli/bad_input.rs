@@ -46,18 +46,18 @@ fn a_task_file_that_cannot_be_run() {
     let project = Project::new("# only words\n");
     insta::assert_snapshot!(refused(&project, &["run"]), @r"
     error: tasks.md: There are no boxes (`- [ ] 1. …`) in it.
-    hint: mend the file; `ralph check` lists everything that is wrong
+    hint: fix the file; `ralph check` lists everything that is wrong
     ");
     fs_err::remove_file(project.path("tasks.md")).unwrap();
     insta::assert_snapshot!(refused(&project, &["run"]), @r"
     error: tasks.md: There is no such file.
-    hint: mend the file; `ralph check` lists everything that is wrong
+    hint: fix the file; `ralph check` lists everything that is wrong
     ");
     project.write("tasks.md", "- [ ] 1. One\n- [ ] 1.PRE-CR a\n- [ ] 1.PRE-CR b\n- [ ] 2.REQ-CHECK a\n");
     insta::assert_snapshot!(refused(&project, &["run"]), @r"
     error: tasks.md:3: `1.PRE-CR` is on line 2 and again on line 3.
     error: tasks.md:4: `2.REQ-CHECK` is a stage of task `2.`, which has no box in this file.
-    hint: mend the file; `ralph check` lists everything that is wrong
+    hint: fix the file; `ralph check` lists everything that is wrong
     ");
     for verb in [&["accept", "1.", "--reason", "x"][..], &["snapshot", "1."], &["gate", "1.PITEST"]] {
         let err = refused(&project, verb);

@@ -109,7 +109,7 @@ fn a_checkpoint_may_have_nothing_to_do_when_green_confirms_it() {
 #[test]
 fn nothing_to_do_is_believed_nowhere_else() {
     for (task, config, because) in [
-        ("Two", "checks: {green: [sh, -c, 'exit 0']}\n", "the task is no checkpoint"),
+        ("Two", "checks: {green: [sh, -c, 'exit 0']}\n", "the task is not a checkpoint"),
         ("A checkpoint", "", "no checks.green is configured"),
         ("A checkpoint", "checks: {green: [sh, -c, 'cat ../../fails 2>&1']}\n", "checks.green in app"),
     ] {

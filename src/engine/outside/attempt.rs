@@ -1,10 +1,4 @@
-//! One attempt in the real world: prompt, process, claim; and the checks that follow on it.
-//!
-//! Owns: where an attempt's prompt and logs stand, and what is read out of them.
-//!
-//! Promises: an agent that cannot be started is an end of the attempt, never a guess.
-//!
-//! Refuses to know: what an end or a claim is worth.
+//! One attempt of an agent in the real world (prompt, process, claim), and the checks after it.
 
 use super::template::own_template;
 use super::{GRACE, LOG_CAP, Outside};
@@ -28,7 +22,7 @@ pub(super) struct RunningAgent {
 }
 
 impl Outside {
-    pub(super) fn start(&mut self, order: &AgentOrder, readings: &Readings) -> Result<Started, Fault> {
+    pub(super) fn start_agent(&mut self, order: &AgentOrder, readings: &Readings) -> Result<Started, Fault> {
         let role = role_of(&order.key.stage).ok_or_else(|| {
             Fault::new(FaultKind::Internal, format!("{} has no role.", order.key), "please report this")
         })?;
@@ -70,7 +64,7 @@ impl Outside {
         Ok(Started::Running(id.pid, id.started))
     }
 
-    pub(super) fn finish(&mut self) -> Result<AgentEnd, Fault> {
+    pub(super) fn await_agent(&mut self) -> Result<AgentEnd, Fault> {
         let agent = self.running.take().ok_or_else(|| {
             Fault::new(FaultKind::Internal, "There is no agent to wait for.", "please report this")
         })?;
@@ -142,7 +136,7 @@ impl Outside {
             .collect()
     }
 
-    pub(super) fn check(
+    pub(super) fn run_check(
         &mut self,
         iteration: u64,
         check: Check,

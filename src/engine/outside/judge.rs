@@ -1,10 +1,5 @@
-//! Gates in the real world: the request from git's facts, the report back.
-//!
-//! Owns: what a gate is told of packages, where it works, and the proof that nothing moved while it ran.
-//!
-//! Promises: a gate judges the commits that it names, or gives no verdict.
-//!
-//! Refuses to know: scope rules, engines, thresholds.
+//! Gates in the real world: the request from git's facts, the report back. A gate judges the commits that it names, or
+//! gives no verdict.
 
 use super::private_checkout::{CacheFolder, PrivateCheckout, SourcePackage, Sources, no_verdict};
 use super::{Outside, artifacts, private_folder};
@@ -94,7 +89,7 @@ impl Prepared {
     }
 }
 
-/// What preparing a gate came to.
+/// A gate before it runs.
 enum Preparation {
     /// It can run.
     Ready(Box<Prepared>),
@@ -103,7 +98,7 @@ enum Preparation {
 }
 
 impl Outside {
-    pub(super) fn judge(&mut self, order: &GateOrder) -> Result<Option<Judged>, Fault> {
+    pub(super) fn run_gate(&mut self, order: &GateOrder) -> Result<Option<Judged>, Fault> {
         let prepared = match self.prepare(order)? {
             Preparation::Ready(prepared) => prepared,
             Preparation::Known(judged) => return Ok(Some(*judged)),
@@ -269,7 +264,7 @@ impl Outside {
 
 /// The changes of these families since their bases; for `ralph diff`.
 impl Outside {
-    /// What a sum of changes comes to now.
+    /// These changes as they are now.
     pub fn changes(&mut self, accumulated: &Accumulated) -> Result<Vec<FileChange>, Fault> {
         Ok(self.repositories.changes(accumulated)?)
     }

@@ -1,11 +1,6 @@
-//! The real world: git, processes, gates, the clock, people; composed from the adapters.
+//! The real world: git, processes, gates, the clock, people. Adapters meet only here.
 //!
-//! Owns: what each port call means in terms of the adapters.
-//!
-//! Promises: adapters never meet but here; every process runs under supervision and carries the tag of
-//! its iteration.
-//!
-//! Refuses to know: the machine's rules.
+//! Every process runs under supervision and carries the tag of its iteration.
 
 mod artifacts;
 mod attempt;
@@ -180,11 +175,11 @@ impl World for Outside {
     }
 
     fn start_agent(&mut self, order: &AgentOrder, readings: &Readings) -> Result<Started, Fault> {
-        self.start(order, readings)
+        Self::start_agent(self, order, readings)
     }
 
     fn await_agent(&mut self) -> Result<AgentEnd, Fault> {
-        self.finish()
+        Self::await_agent(self)
     }
 
     fn reap_agent(&mut self, iteration: u64, process: Option<(i32, u64)>) -> Result<u32, Fault> {
@@ -255,11 +250,11 @@ impl World for Outside {
         check: Check,
         packages: &[String],
     ) -> Result<Option<Vec<CheckResult>>, Fault> {
-        self.check(iteration, check, packages)
+        Self::run_check(self, iteration, check, packages)
     }
 
     fn run_gate(&mut self, order: &GateOrder) -> Result<Option<Judged>, Fault> {
-        self.judge(order)
+        Self::run_gate(self, order)
     }
 
     fn abandon_agent(&mut self) {

@@ -1,10 +1,4 @@
-//! Prompt templates of the person's own.
-//!
-//! Owns: the reading of `.ralph/prompts/<role>.md`.
-//!
-//! Promises: regular files only, bounded; a FIFO is never waited for.
-//!
-//! Refuses to know: what stands in a template.
+//! Reads a person's own prompt templates: regular files only, bounded.
 
 use crate::agent::PromptError;
 use crate::config::Role;

@@ -1,17 +1,16 @@
 //! Decisions: what the evidence of one attempt is worth (docs/design.md "Evidence").
 //!
-//! Owns: the one function that can accept an attempt, [`decide`], and the sentences of a rejection.
-//!
-//! Promises: a function of its argument alone; nothing that an agent prints accepts anything but a
-//! reviewer's own verdict, and a checkpoint that `checks.green` confirms.
-//!
-//! Refuses to know: counters, limits, which boxes follow from a decision.
+//! [`decide`] is the one function that can accept an attempt, and a function of its argument alone. Nothing that an
+//! agent prints accepts anything but a reviewer's own verdict, and a checkpoint that `checks.green` confirms.
 
 use super::event::{Check, CheckResult, Validation};
 use super::facts::{Claim, FileStatus, LostLines, Observation, ProcessEnd, full_path};
 use crate::source::Kind;
-pub use crate::source::text::count;
+use crate::source::text::{count, names};
 use crate::task::{BoxClaim, Stage, TaskKey};
+
+/// Files that a reason names.
+const NAMED: usize = 10;
 
 /// Everything that a decision may depend on.
 #[derive(Clone, Debug)]
@@ -56,7 +55,7 @@ pub struct Context {
     pub tests_owed: i64,
 }
 
-/// What an attempt is worth.
+/// What follows from the evidence of an attempt.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Decision {
     /// The stage is done.
@@ -92,7 +91,7 @@ pub enum Decision {
     Report(Validation),
 }
 
-/// The worth of one attempt.
+/// Judges one attempt.
 pub fn decide(evidence: &Evidence<'_>) -> Decision {
     match evidence.end {
         ProcessEnd::Interrupted => return Decision::Interrupted,
@@ -117,7 +116,7 @@ pub fn decide(evidence: &Evidence<'_>) -> Decision {
     }
 }
 
-/// True when the attempt may leave nothing behind, whatever it is worth: reviewers and the validator.
+/// True for a stage whose attempts may leave nothing behind: reviewers and the validator.
 pub fn must_not_change(stage: &Stage) -> bool {
     stage.is_review() || *stage == Stage::Final
 }
@@ -216,11 +215,14 @@ fn implementation(evidence: &Evidence<'_>) -> Decision {
         reasons.push("Nothing was committed.".to_owned());
     }
     if !evidence.left.is_empty() {
-        reasons.push(format!("Changes were left uncommitted: {}.", listed(evidence.left)));
+        reasons.push(format!(
+            "Changes were left uncommitted: {}.",
+            names(evidence.left.iter().map(String::as_str), NAMED)
+        ));
     }
     if evidence.context.tests_owed > 0 {
         reasons.push(format!(
-            "There are {} enabled tests fewer than before the attempt.",
+            "There are {} fewer enabled tests than before the attempt.",
             evidence.context.tests_owed
         ));
     }
@@ -250,7 +252,7 @@ fn nothing_to_do(evidence: &Evidence<'_>, why: &str) -> Decision {
         Decision::Blocked(format!("the agent says that there is nothing to do ({why}), and {because}"))
     };
     if evidence.key.stage != Stage::Implementation || !evidence.context.checkpoint {
-        return blocked("the task is no checkpoint.");
+        return blocked("the task is not a checkpoint.");
     }
     match evidence.check {
         _ if !evidence.context.ask_green => blocked("no checks.green is configured to confirm it."),
@@ -281,7 +283,7 @@ fn review(evidence: &Evidence<'_>) -> Decision {
         Some(Claim::Pass) => Decision::Accept,
         Some(Claim::Fail { why }) => Decision::Rework(vec![why.clone()]),
         Some(Claim::NothingToDo { .. }) => {
-            retry(vec!["The reviewer gave no verdict; NOTHING-TO-DO is none.".to_owned()])
+            retry(vec!["The reviewer gave no verdict: NOTHING-TO-DO is not one.".to_owned()])
         }
         None => verdict_by_boxes(evidence),
     }
@@ -328,15 +330,6 @@ fn touched(evidence: &Evidence<'_>, rule: &str) -> Option<String> {
 fn lost_words(lost: &LostLines, what: &str) -> String {
     let place = full_path(&lost.package, &lost.path);
     format!("{place}: {what} ({}; the first: `{}`).", count(lost.count, "line"), lost.first)
-}
-
-/// At most ten names, then how many more.
-pub fn listed(names: &[String]) -> String {
-    let shown = names.iter().take(10).cloned().collect::<Vec<_>>().join(", ");
-    match names.len().saturating_sub(10) {
-        0 => shown,
-        more => format!("{shown} and {more} more"),
-    }
 }
 
 #[cfg(test)]

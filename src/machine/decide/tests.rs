@@ -52,7 +52,7 @@ impl Case {
 
 type Rule = (&'static str, fn(&Case) -> bool, &'static str);
 
-/// First match wins. Read against docs/design.md "Evidence" and docs/design.md "Nothing to commit".
+/// First match wins. As in docs/design.md "Evidence" and docs/design.md "Nothing to commit".
 const RULES: &[Rule] = &[
     ("ralph's own end is not counted", |c| c.end == 3, "interrupted"),
     ("a usage limit is neither progress nor failure", |c| c.end == 4, "limited"),
@@ -288,7 +288,7 @@ fn a_rejection_says_what_where_and_how_much() {
         reasons,
         [
             "Changes were left uncommitted: p/src/y.java.",
-            "There are 2 enabled tests fewer than before the attempt.",
+            "There are 2 fewer enabled tests than before the attempt.",
             "p/src/x.java: test lines of TEST-FIRST are gone (1 line; the first: `a();`).",
         ]
     );

@@ -28,8 +28,11 @@ fn the_diagram_shows_every_phase_and_nothing_else_as_one() {
     let (events, phases): (BTreeSet<String>, BTreeSet<String>) =
         words.partition(|word| word.starts_with(char::is_uppercase));
     assert_eq!(phases, arms(HEADER_OF, "impl Phase {"));
-    let known = arms(include_str!("../event.rs"), "    pub fn name(&self) -> &'static str {");
-    assert!(events.is_subset(&known), "{:?}", events.difference(&known));
+    let vocabulary = include_str!("../event.rs");
+    for event in events {
+        let is_known = [" {", ","].iter().any(|end| vocabulary.contains(&format!("\n    {event}{end}\n")));
+        assert!(is_known, "{event} is no event");
+    }
 }
 
 #[test]

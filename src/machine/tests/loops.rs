@@ -163,7 +163,7 @@ fn tests_taken_away_by_a_rejected_attempt_are_still_owed_by_the_next() {
     sim.agent(removes()).agent(Act::commits(&[("src/main/B", "b")]));
     sim.agent(Act { tests_delta: 2, ..Act::commits(&[TEST]) });
     assert_eq!(sim.run(), Stop::AllDone);
-    assert_eq!(sim.orders[2].reasons, ["There are 2 enabled tests fewer than before the attempt."]);
+    assert_eq!(sim.orders[2].reasons, ["There are 2 fewer enabled tests than before the attempt."]);
 }
 
 #[test]

@@ -5,8 +5,7 @@
 
 use crate::gate::GateAbort;
 use crate::gate::commands::disk;
-use crate::sys::Disk as _;
-use crate::sys::disk::RealDisk;
+use crate::sys::cache_file;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -15,6 +14,8 @@ use std::path::{Path, PathBuf};
 
 /// Facts of one kind.
 const MOST: usize = 500;
+/// Raised when a fact changes its meaning.
+const VERSION: u32 = 1;
 
 /// The facts of one kind.
 pub(crate) struct DiskCache {
@@ -40,19 +41,12 @@ impl DiskCache {
             all.clear();
         }
         all.insert(key.to_owned(), serde_json::to_value(fact).map_err(|error| unwritable(&error))?);
-        store(&self.file, &all)
+        cache_file::store(&self.file, VERSION, &all).map_err(|error| disk(&error))
     }
 
     fn all(&self) -> BTreeMap<String, Value> {
-        let bytes = fs_err::read(&self.file).unwrap_or_default();
-        serde_json::from_slice(&bytes).unwrap_or_default()
+        cache_file::load(&self.file, VERSION).unwrap_or_default()
     }
-}
-
-/// Writes a small file of ralph's cache: old or new, never half.
-pub(crate) fn store<T: Serialize>(file: &Path, value: &T) -> Result<(), GateAbort> {
-    let bytes = serde_json::to_vec(value).map_err(|error| unwritable(&error))?;
-    RealDisk::new().write(file, &bytes).map_err(|error| disk(&error))
 }
 
 fn unwritable(error: &serde_json::Error) -> GateAbort {

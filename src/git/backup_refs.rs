@@ -211,7 +211,7 @@ fn store(open: &OpenRepo, path: &[u8], (id, mode): Leaf) -> Result<(), GitError>
     if written == id {
         return Ok(());
     }
-    Err(GitError::new(
+    Err(GitError::cleaned(
         super::GitErrorKind::Io,
         format!("The file {} changed while it was being kept.", String::from_utf8_lossy(path)),
         "See that nothing else writes into the package, then try again.",

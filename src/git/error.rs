@@ -1,6 +1,6 @@
-//! What can go wrong with a repository: a whole sentence and a next action, without control characters.
+//! What can go wrong with a repository, in whole sentences with a next action.
 
-use std::fmt;
+use crate::source::Problem;
 use std::io;
 
 /// What kind of trouble it is: callers branch on this.
@@ -18,30 +18,20 @@ pub enum GitErrorKind {
     Io,
 }
 
-/// A failure of the git adapter.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct GitError {
-    /// What kind of trouble it is.
-    pub kind: GitErrorKind,
-    /// The package that it concerns, if one.
-    pub package: Option<String>,
-    /// What happened: a whole sentence.
-    pub what: String,
-    /// What to do next: a whole sentence.
-    pub hint: String,
-}
+/// A failure of the git adapter; its place is the package that it concerns, if any.
+pub type GitError = Problem<GitErrorKind>;
 
 impl GitError {
-    pub(super) fn new(kind: GitErrorKind, what: impl AsRef<str>, hint: impl AsRef<str>) -> Self {
-        Self { kind, package: None, what: clean(what.as_ref()), hint: clean(hint.as_ref()) }
+    pub(super) fn cleaned(kind: GitErrorKind, what: impl AsRef<str>, hint: impl AsRef<str>) -> Self {
+        Self::new(kind, clean(what.as_ref()), clean(hint.as_ref()))
     }
 
     pub(super) fn refused(what: impl AsRef<str>, hint: impl AsRef<str>) -> Self {
-        Self::new(GitErrorKind::Refused, what, hint)
+        Self::cleaned(GitErrorKind::Refused, what, hint)
     }
 
     pub(super) fn not_found(what: impl AsRef<str>, hint: impl AsRef<str>) -> Self {
-        Self::new(GitErrorKind::NotFound, what, hint)
+        Self::cleaned(GitErrorKind::NotFound, what, hint)
     }
 
     /// The library could not read something; `doing` completes "git could not …".
@@ -53,31 +43,19 @@ impl GitError {
             }
             _ => "Run `git fsck` in the repository; a damaged or incomplete one has to be cloned again.",
         };
-        Self::new(GitErrorKind::Unreadable, what, hint)
+        Self::cleaned(GitErrorKind::Unreadable, what, hint)
     }
 
     pub(super) fn io(doing: impl AsRef<str>, error: &io::Error) -> Self {
         let what = format!("Could not {}: {error}.", doing.as_ref());
-        Self::new(GitErrorKind::Io, what, "Check the permissions and the free space, then try again.")
+        Self::cleaned(GitErrorKind::Io, what, "Check the permissions and the free space, then try again.")
     }
 
-    /// The same trouble with the package's name on it.
-    pub(super) fn in_package(mut self, name: &str) -> Self {
-        self.package.get_or_insert_with(|| name.to_owned());
-        self
-    }
-}
-
-impl fmt::Display for GitError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.package {
-            Some(package) => write!(f, "Package {package}: {}", self.what),
-            None => f.write_str(&self.what),
-        }
+    /// The same problem with the package's name.
+    pub(super) fn in_package(self, name: &str) -> Self {
+        self.at(format!("Package {name}"), None)
     }
 }
-
-impl std::error::Error for GitError {}
 
 /// Text for a message.
 pub(super) fn clean(text: &str) -> String {
@@ -92,6 +70,6 @@ mod tests {
     fn a_message_names_the_package_and_has_no_control_characters() {
         let error = GitError::refused("The file a\n\x1b[31mb is odd.", "Rename it.").in_package("core");
         assert_eq!(error.to_string(), "Package core: The file a b is odd.");
-        assert_eq!(error.clone().in_package("other").package.as_deref(), Some("core"));
+        assert_eq!(error.clone().in_package("other").place, "Package core");
     }
 }

@@ -39,7 +39,7 @@ pub(super) fn descends(repo: &Repository, new: Oid, old: Oid) -> Result<bool, Gi
         }
     }
     if repo.is_shallow() {
-        return Err(GitError::new(
+        return Err(GitError::cleaned(
             GitErrorKind::Unreadable,
             format!("Whether {new} descends from {old} cannot be told: the clone is shallow."),
             "Fetch the whole history: `git fetch --unshallow`.",

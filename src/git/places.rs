@@ -109,7 +109,7 @@ fn add(found: &mut BTreeMap<String, Place>, workspace: &Path, place: Place) -> R
         _ => ".".to_owned(),
     };
     match found.get(&name) {
-        Some(other) if other.root != place.root => Err(GitError::new(
+        Some(other) if other.root != place.root => Err(GitError::cleaned(
             GitErrorKind::NameClash,
             format!("Two packages are called {name}: {} and {}.", other.root.display(), place.root.display()),
             "Rename one of the folders, or narrow packages: in .ralph/config.yaml.",

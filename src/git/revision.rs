@@ -24,12 +24,12 @@ impl Repositories {
 fn left_at(open: &OpenRepo, rev: &str) -> Result<git2::Oid, GitError> {
     let commit = open.repo.revparse_single(rev).and_then(|object| object.peel_to_commit()).map_err(|_| {
         let what = format!("The revision `{rev}` is not known here.");
-        GitError::new(GitErrorKind::NotFound, what, "Name a commit, branch or tag of every package.")
+        GitError::cleaned(GitErrorKind::NotFound, what, "Name a commit, branch or tag of every package.")
     })?;
     let Some(head) = open.head()?.commit else { return Ok(commit.id()) };
     open.repo.merge_base(head, commit.id()).map_err(|_| {
         let what = format!("HEAD and `{rev}` have no commit in common here.");
         let hint = "Fetch the whole history (`git fetch --unshallow`), or name another revision.";
-        GitError::new(GitErrorKind::NotFound, what, hint)
+        GitError::cleaned(GitErrorKind::NotFound, what, hint)
     })
 }

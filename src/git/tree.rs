@@ -65,7 +65,7 @@ fn missing(id: Oid, error: &git2::Error) -> GitError {
     if error.code() != ErrorCode::NotFound {
         return GitError::unreadable(format!("read the object {id}"), error);
     }
-    GitError::new(
+    GitError::cleaned(
         GitErrorKind::Unreadable,
         format!("The object {id} is not in the repository (a shallow clone, or it was pruned)."),
         "Fetch the whole history (`git fetch --unshallow`), or take the object from another clone.",
@@ -138,7 +138,7 @@ fn entries(repo: &Repository, tree: Option<Oid>) -> Result<BTreeMap<Vec<u8>, Lea
         match all.entry(entry.name_bytes().to_vec()) {
             Entry::Vacant(slot) => slot.insert((entry.id(), mode_of(&entry))),
             Entry::Occupied(_) => {
-                return Err(GitError::new(
+                return Err(GitError::cleaned(
                     GitErrorKind::Unreadable,
                     format!("The tree {id} names an entry twice."),
                     "Run `git fsck`; such a commit has to be made anew.",

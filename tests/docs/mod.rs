@@ -118,7 +118,7 @@ const OUTSIDE: &[&str] = &["JVMS", "Machine Specification", "Java Language", "JL
 fn code_refers_to_no_page_that_is_not_here() {
     let section = Regex::new(r"§ ?\d").unwrap();
     let page = Regex::new(
-        r"\bhandbook\b|\b(?:design|reliability|taskfiles|gates|style|agents)(?:\.md)?`?,? §|(?:^|[ `(])(?:reliability|taskfiles|gates|style|review)\.md\b",
+        r"\bhand[b]ook\b|\b(?:design|reliability|taskfiles|gates|style|agents)(?:\.md)?`?,? §|(?:^|[ `(])(?:reliability|taskfiles|gates|style|review)\.md\b",
     )
     .unwrap();
     let mut wrong = Vec::new();

@@ -180,7 +180,7 @@ fn a_family_accumulates_over_its_attempts_and_forgets_what_was_taken_back() {
     sum.everything = true;
     assert_eq!(repositories.changes(&sum).unwrap().len(), 3);
     let since = repositories.changes_since("HEAD~1").unwrap_err();
-    assert_eq!((since.kind, since.package.as_deref()), (GitErrorKind::NotFound, Some("b")));
+    assert_eq!((since.kind, since.place.as_str()), (GitErrorKind::NotFound, "Package b"));
     for name in ["a", "b"] {
         workspace.repo(&format!("src/{name}")).git(&["tag", "base", "HEAD"]);
     }
@@ -198,7 +198,7 @@ fn a_family_accumulates_over_its_attempts_and_forgets_what_was_taken_back() {
     repo.git(&["checkout", "-q", "--orphan", "stranger"]);
     repo.commit("nothing in common");
     let stranger = repositories.changes_since("base").unwrap_err();
-    assert_eq!((stranger.kind, stranger.package.as_deref()), (GitErrorKind::NotFound, Some("a")));
+    assert_eq!((stranger.kind, stranger.place.as_str()), (GitErrorKind::NotFound, "Package a"));
     assert!(stranger.what.contains("no commit in common"), "{stranger:?}");
 }
 
@@ -289,7 +289,7 @@ fn a_base_that_was_pruned_is_an_error_and_no_answer() {
     repo.git(&["gc", "-q", "--prune=now"]);
     let request = ObserveRequest { iteration: 1, before, ..ObserveRequest::default() };
     let error = repositories.observe(&request).unwrap_err();
-    assert_eq!((error.kind, error.package.as_deref()), (GitErrorKind::Unreadable, Some("a")), "{error}");
+    assert_eq!((error.kind, error.place.as_str()), (GitErrorKind::Unreadable, "Package a"), "{error}");
 }
 
 #[test]

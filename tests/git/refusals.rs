@@ -17,7 +17,7 @@ fn refused(error: &GitError, words: &str, hint: &str) {
     assert_eq!(error.kind, GitErrorKind::Refused, "{error}");
     assert!(error.to_string().contains(words), "{error}");
     assert!(error.hint.contains(hint), "{}", error.hint);
-    assert_eq!(error.package.as_deref(), Some("a"));
+    assert_eq!(error.place.as_str(), "Package a");
 }
 
 #[test]
@@ -143,5 +143,5 @@ fn a_git_folder_that_is_none_is_an_error_and_no_missing_package() {
     let workspace = Workspace::with(&["a"]);
     fs_err::create_dir_all(workspace.path("src/b/.git")).unwrap();
     let error = workspace.try_discover(&["src/*"], false).err().unwrap();
-    assert_eq!((error.kind, error.package.as_deref()), (GitErrorKind::Unreadable, Some("b")));
+    assert_eq!((error.kind, error.place.as_str()), (GitErrorKind::Unreadable, "Package b"));
 }

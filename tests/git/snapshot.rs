@@ -201,7 +201,7 @@ fn too_many_files_are_an_error_in_words() {
     }
     let error = workspace.discover().snapshot().unwrap_err();
     assert!(error.to_string().contains("10000 files"), "{error}");
-    assert_eq!(error.package.as_deref(), Some("a"));
+    assert_eq!(error.place.as_str(), "Package a");
 }
 
 #[test]

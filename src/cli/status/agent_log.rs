@@ -12,7 +12,7 @@ const BYTES: u64 = 64 << 10;
 /// Lines that are kept, and characters of each.
 const LINES: usize = 200;
 const CHARS: usize = 1_000;
-/// Folders of an iteration hold reports of thousands of files: so many entries are looked at, so deep.
+/// Bounds of the search: the folder of an iteration may hold reports of thousands of files.
 const ENTRIES: usize = 500;
 const DEPTH: usize = 3;
 

@@ -5,19 +5,22 @@
 
 use super::{Built, Project, pom_links};
 use crate::gate::GateAbort;
-use crate::gate::disk_cache;
+use crate::gate::commands::disk;
+use crate::sys::cache_file;
+use crate::sys::walk::{DirEntry, walk};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 /// POMs whose parents are followed.
 const MAX_POMS: usize = 10_000;
+/// How deep POMs are searched.
+const DEPTH: usize = 13;
 /// Raised when what is kept changes its meaning.
 const VERSION: u32 = 5;
 
 #[derive(Serialize, Deserialize)]
 struct Kept {
-    version: u32,
     classpath: Vec<String>,
     project: Option<Project>,
 }
@@ -30,8 +33,7 @@ pub(super) fn key(root: &Path, dir: &str, program: &Path, args: &[String], home:
         program.display().to_string().into_bytes(),
         args.join("\0").into_bytes(),
     ];
-    let mut files = Vec::new();
-    poms(root, 0, &mut files);
+    let mut files = poms(root);
     parents(&mut files);
     files.sort();
     let dot =
@@ -75,21 +77,13 @@ pub(crate) fn digest<'a>(parts: impl Iterator<Item = &'a [u8]>) -> String {
 }
 
 /// The POMs below a folder, outputs and hidden folders left out.
-fn poms(folder: &Path, depth: usize, found: &mut Vec<PathBuf>) {
-    let Ok(entries) = fs_err::read_dir(folder) else {
-        return;
-    };
-    for entry in entries.flatten() {
-        let name = entry.file_name();
-        let Ok(kind) = entry.file_type() else {
-            continue;
-        };
-        if kind.is_file() && name == "pom.xml" {
-            found.push(entry.path());
-        } else if kind.is_dir() && depth < 12 && !skipped(&name.to_string_lossy()) {
-            poms(&entry.path(), depth + 1, found);
-        }
-    }
+fn poms(root: &Path) -> Vec<PathBuf> {
+    let found =
+        walk(root, DEPTH, usize::MAX, |folder| !skipped(&folder.file_name().to_string_lossy())).flatten();
+    found
+        .filter(|entry| entry.file_type().is_file() && entry.file_name() == "pom.xml")
+        .map(DirEntry::into_path)
+        .collect()
 }
 
 /// Adds the POMs that these have as parents, upward, wherever they stand.
@@ -121,9 +115,8 @@ pub(super) fn load(file: &Path) -> Option<(Vec<String>, Project)> {
 
 /// Keeps a module.
 pub(super) fn store(file: &Path, built: &Built) -> Result<(), GateAbort> {
-    let kept =
-        Kept { version: VERSION, classpath: built.classpath.clone(), project: Some(built.project.clone()) };
-    disk_cache::store(file, &kept)
+    let kept = Kept { classpath: built.classpath.clone(), project: Some(built.project.clone()) };
+    keep(file, &kept)
 }
 
 /// Kept paths.
@@ -133,13 +126,16 @@ pub(super) fn load_paths(file: &Path) -> Option<Vec<String>> {
 
 /// Keeps paths.
 pub(super) fn store_paths(file: &Path, paths: &[String]) -> Result<(), GateAbort> {
-    disk_cache::store(file, &Kept { version: VERSION, classpath: paths.to_vec(), project: None })
+    keep(file, &Kept { classpath: paths.to_vec(), project: None })
+}
+
+fn keep(file: &Path, kept: &Kept) -> Result<(), GateAbort> {
+    cache_file::store(file, VERSION, kept).map_err(|error| disk(&error))
 }
 
 fn read(file: &Path) -> Option<Kept> {
-    let kept: Kept = serde_json::from_slice(&fs_err::read(file).ok()?).ok()?;
-    let whole = kept.version == VERSION && kept.classpath.iter().all(|entry| is_there(entry));
-    whole.then_some(kept)
+    let kept: Kept = cache_file::load(file, VERSION)?;
+    kept.classpath.iter().all(|entry| is_there(entry)).then_some(kept)
 }
 
 /// A jar must exist; a folder of the reactor is made by the build that follows.

@@ -232,10 +232,14 @@ pub(super) fn show_diff(diff: &str) {
 /// Says which tasks were skipped because they have no id of their own.
 pub(super) fn note_without_id(lines: &[u32], what: &str, hint: &str) {
     let Some(first) = lines.first() else { return };
-    let (tasks, at) = match lines.len() {
-        1 => ("1 task has no id of its own".to_owned(), format!("line {first}")),
-        many => (format!("{many} tasks have no id of their own"), format!("the first on line {first}")),
-    };
-    ui::note(&format!("note: {tasks} ({at}), or one that is used twice, and {what}."));
+    let twice = "or one that is used twice, and";
+    ui::note(&match lines.len() {
+        1 => format!("note: 1 task (line {first}) has no id of its own, {twice} gets {what}."),
+        many => {
+            format!(
+                "note: {many} tasks (the first on line {first}) have no id of their own, {twice} get {what}."
+            )
+        }
+    });
     ui::note(&format!("hint: {hint}"));
 }

@@ -128,7 +128,7 @@ fn without_id(target: &Target, change: &Change, choice: &Placement) -> Vec<u32> 
 fn note_without_gate(lines: &[u32]) {
     let hint =
         "`ralph place groups` and `ralph place end` need no ids; or begin each with one, as in `- [ ] 1. …`";
-    note_without_id(lines, "get no gate", hint);
+    note_without_id(lines, "no gate", hint);
 }
 
 /// Brings the file (or its diff) to a placement; true if it differs, or differed, from it.

@@ -60,7 +60,7 @@ pub(super) fn stage(place: &Place<'_>, args: &StageArgs) -> Result<Exit, Fault> 
             ));
         }
         let hint = "begin each with an id of its own, as in `- [ ] 1. …`; `stages: virtual` needs none";
-        note_without_id(&without_id, "get no stages", hint);
+        note_without_id(&without_id, "no stages", hint);
     }
     Ok(if change.is_any() && how == How::Check { Exit::WorkLeft } else { Exit::Done })
 }

@@ -228,13 +228,13 @@ fn tasks_that_get_no_line_for_want_of_an_id_are_named() {
         (
             &["place", "each"][..],
             "tasks.md: none inserted, none removed.\n",
-            "note: 2 tasks have no id of their own (the first on line 1), or one that is used twice, and get no gate.\n\
+            "note: 2 tasks (the first on line 1) have no id of their own, or one that is used twice, and get no gate.\n\
              hint: `ralph place groups` and `ralph place end` need no ids; or begin each with one, as in `- [ ] 1. …`\n",
         ),
         (
             &["stage", "--all"],
-            "tasks.md: All other tasks have their stages, or take none (parents, checkpoints).\n",
-            "note: 2 tasks have no id of their own (the first on line 1), or one that is used twice, and get no stages.\n\
+            "tasks.md: All other tasks have their stages, or get none (parents, checkpoints).\n",
+            "note: 2 tasks (the first on line 1) have no id of their own, or one that is used twice, and get no stages.\n\
              hint: begin each with an id of its own, as in `- [ ] 1. …`; `stages: virtual` needs none\n",
         ),
     ] {

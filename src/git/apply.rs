@@ -157,31 +157,19 @@ impl Work<'_> {
 
     /// Puts the wanted content in the place that was cleared.
     fn fill(&mut self, path: &[u8], act: Act, wanted: Option<Leaf>) -> Result<(), GitError> {
-        let content = match act {
-            Act::Content(content) => content,
-            Act::Head if wanted.is_some() => {
-                if self.make_way(path)? {
-                    self.checkout.push(path.to_vec());
-                    self.outcome.restored.insert(path.to_vec());
-                } else {
-                    self.outcome.unrestored.insert(path.to_vec());
-                    self.bare.push((path.to_vec(), wanted));
-                }
-                return Ok(());
-            }
-            Act::Head | Act::Index => None,
-        };
-        self.bare.push((path.to_vec(), wanted));
-        let Some(blob) = content else {
-            self.outcome.restored.insert(path.to_vec());
-            return Ok(());
-        };
-        if !self.make_way(path)? {
-            self.outcome.unrestored.insert(path.to_vec());
-            return Ok(());
+        let content = if let Act::Content(content) = act { content } else { None };
+        let is_checkout = act == Act::Head && wanted.is_some();
+        let has_way = !(is_checkout || content.is_some()) || self.make_way(path)?;
+        if has_way && is_checkout {
+            self.checkout.push(path.to_vec());
+        } else {
+            self.bare.push((path.to_vec(), wanted));
         }
-        self.write(path, blob, wanted.map_or(content::REGULAR, |(_, mode)| mode))?;
-        self.outcome.restored.insert(path.to_vec());
+        if let Some(blob) = content.filter(|_| has_way) {
+            self.write(path, blob, wanted.map_or(content::REGULAR, |(_, mode)| mode))?;
+        }
+        let to = if has_way { &mut self.outcome.restored } else { &mut self.outcome.unrestored };
+        to.insert(path.to_vec());
         Ok(())
     }
 

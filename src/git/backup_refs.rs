@@ -73,25 +73,19 @@ pub(super) fn back_up(open: &OpenRepo, load: &Load<'_>, reference: &str) -> Resu
     for number in 1..=MAX_NAMES {
         let name = if number == 1 { reference.to_owned() } else { format!("{reference}-{number}") };
         match open.repo.refname_to_id(&name) {
-            Ok(commit) if covers(open, commit, load)? => {
-                return Ok(Some(Kept { reference: name, commit }));
-            }
-            Ok(_) => {}
-            Err(error) if error.code() == ErrorCode::NotFound => {
-                let commit = match made {
-                    Some(commit) => commit,
-                    None => match commit_of(open, load)? {
-                        Some(commit) => *made.insert(commit),
-                        None => return Ok(None),
-                    },
-                };
-                match open.repo.reference(&name, commit, false, load.message) {
-                    Ok(_) => return Ok(Some(Kept { reference: name, commit })),
-                    Err(error) if error.code() == ErrorCode::Exists => {}
-                    Err(error) => return Err(GitError::unreadable(format!("write {name}"), &error)),
-                }
-            }
+            Ok(commit) if covers(open, commit, load)? => return Ok(Some(Kept { reference: name, commit })),
+            Ok(_) => continue,
+            Err(error) if error.code() == ErrorCode::NotFound => {}
             Err(error) => return Err(GitError::unreadable(format!("read {name}"), &error)),
+        }
+        if made.is_none() {
+            made = commit_of(open, load)?;
+        }
+        let Some(commit) = made else { return Ok(None) };
+        match open.repo.reference(&name, commit, false, load.message) {
+            Ok(_) => return Ok(Some(Kept { reference: name, commit })),
+            Err(error) if error.code() == ErrorCode::Exists => {}
+            Err(error) => return Err(GitError::unreadable(format!("write {name}"), &error)),
         }
     }
     Err(GitError::refused(
@@ -102,12 +96,9 @@ pub(super) fn back_up(open: &OpenRepo, load: &Load<'_>, reference: &str) -> Resu
 
 /// True when a kept commit already holds all of this.
 fn covers(open: &OpenRepo, kept: Oid, load: &Load<'_>) -> Result<bool, GitError> {
-    let mut is_kept = load.head.is_none();
-    for commit in [Some(kept), load.safe].into_iter().flatten() {
-        is_kept = is_kept
-            || load.head.map(|head| history::descends(&open.repo, commit, head)).transpose()? == Some(true);
-    }
-    if !is_kept {
+    if let Some(head) = load.head
+        && !history::is_in_one_of(&open.repo, [Some(kept), load.safe], head)?
+    {
         return Ok(false);
     }
     let on_disk = load.items.iter().filter_map(|(path, leaf)| Some((path, (*leaf)?)));
@@ -116,12 +107,12 @@ fn covers(open: &OpenRepo, kept: Oid, load: &Load<'_>) -> Result<bool, GitError>
             return Ok(false);
         }
     }
-    let parents: Vec<Oid> =
-        open.repo.find_commit(kept).map(|commit| commit.parent_ids().collect()).unwrap_or_default();
+    let mut commits = vec![kept];
+    commits.extend(open.repo.find_commit(kept).iter().flat_map(git2::Commit::parent_ids));
     for (path, leaf) in load.staged {
-        let mut found = holds(open, kept, path, *leaf)?;
-        for parent in &parents {
-            found = found || holds(open, *parent, path, *leaf)?;
+        let mut found = false;
+        for commit in &commits {
+            found = found || holds(open, *commit, path, *leaf)?;
         }
         if !found {
             return Ok(false);

@@ -2,7 +2,6 @@
 
 use super::error::GitError;
 use super::open::OpenRepo;
-use super::places::Place;
 use super::tree::{self, Delta, GITLINK};
 use super::{Repositories, history};
 use crate::machine::facts::{Accumulated, FileChange, FileStatus, Oid, Snapshot};
@@ -39,11 +38,10 @@ impl Repositories {
             if touched.is_none() && !sum.everything {
                 continue;
             }
-            let base = sum.bases.get(&name).cloned().unwrap_or_else(Oid::zero);
-            let mut changes = match seen.and_then(|seen| seen.package(&name)) {
-                Some(now) => self.changed_between(&name, &base, &now.head)?,
-                None => self.since_base(&name, &base)?,
-            };
+            let zero = Oid::zero();
+            let base = sum.bases.get(&name).unwrap_or(&zero);
+            let head = seen.and_then(|seen| seen.package(&name)).map(|now| &now.head);
+            let mut changes = self.changed_between(&name, base, head)?;
             if !sum.everything {
                 changes.retain(|change| touched.is_some_and(|paths| paths.contains(&change.path)));
             }
@@ -56,63 +54,55 @@ impl Repositories {
     /// What differs in every package between HEAD and where it left a revision, and the commits where it did; a
     /// package that does not know the revision is an error (`NotFound`).
     pub fn changes_since(&mut self, rev: &str) -> Result<(Vec<FileChange>, BTreeMap<String, Oid>), GitError> {
-        let bases = self.left_at(rev)?;
-        let mut all = Vec::new();
-        for (name, base) in &bases {
-            all.append(&mut self.since_base(name, base)?);
+        self.refresh()?;
+        let (mut all, mut bases) = (Vec::new(), BTreeMap::new());
+        for name in self.names() {
+            let base = self.in_package(&name, |_, open, _| left_at(open, rev))?;
+            all.append(&mut self.changed_between(&name, &base, None)?);
+            bases.insert(name, base);
         }
         all.sort();
         Ok((all, bases))
     }
 
-    /// What differs between a base (zeros: the empty tree, or what a clone began with) and HEAD.
-    pub(super) fn since_base(&mut self, name: &str, base: &Oid) -> Result<Vec<FileChange>, GitError> {
-        let (_, open) = self.package(name)?;
-        let head = open.head().map_err(|error| error.in_package(name))?.commit;
-        self.changed_between(name, base, &head.map_or_else(Oid::zero, tree::fact_of))
-    }
-
-    /// What differs between a base, as in [`Repositories::since_base`], and a commit.
+    /// What differs between a base (zeros: the empty tree, or what a clone began with) and a commit (`None`: HEAD).
     pub(super) fn changed_between(
         &mut self,
         name: &str,
         base: &Oid,
-        head: &Oid,
+        head: Option<&Oid>,
     ) -> Result<Vec<FileChange>, GitError> {
-        if base == head {
+        if Some(base) == head {
             return Ok(Vec::new());
         }
-        let classifier = self.classifier.clone();
-        let (place, open) = self.package(name)?;
-        let found = || {
-            let head = tree::oid_of(head)?;
-            let base = match (tree::oid_of(base)?, head) {
-                (None, Some(head)) => history::clone_base(&open.repo, head)?,
-                (base, _) => base,
+        self.in_package(name, |place, open, classifier| {
+            let new = head.map_or_else(|| Ok(open.head()?.commit), tree::oid_of)?;
+            let old = match (tree::oid_of(base)?, new) {
+                (None, Some(new)) => history::clone_base(&open.repo, new)?,
+                (old, _) => old,
             };
-            between(name, &place, open, &classifier, base, head)
-        };
-        found().map_err(|error| error.in_package(name))
+            let old = tree::tree_of(&open.repo, old, &place.prefix)?;
+            let new = tree::tree_of(&open.repo, new, &place.prefix)?;
+            let mut deltas = tree::diff(&open.repo, old.as_ref(), new.as_ref())?;
+            deltas.retain(|delta| !is_state_file(&delta.path));
+            Ok(deltas.iter().map(|delta| change_of(name, delta, classifier)).collect())
+        })
     }
 }
 
-/// The changes of one package between two commits.
-fn between(
-    name: &str,
-    place: &Place,
-    open: &OpenRepo,
-    classifier: &Classifier,
-    old: Option<git2::Oid>,
-    new: Option<git2::Oid>,
-) -> Result<Vec<FileChange>, GitError> {
-    let old = tree::tree_of(&open.repo, old, &place.prefix)?;
-    let new = tree::tree_of(&open.repo, new, &place.prefix)?;
-    let deltas = tree::diff(&open.repo, old.as_ref(), new.as_ref())?;
-    Ok(deltas
-        .into_iter()
-        .filter(|delta| !is_state_file(&delta.path))
-        .map(|delta| change_of(name, &delta, classifier))
-        .collect())
+/// The commit at which HEAD left a revision: their merge base, as `git diff REV...HEAD` takes it. What others
+/// did on that branch since then is not HEAD's. A revision that HEAD came from is its own.
+fn left_at(open: &OpenRepo, rev: &str) -> Result<Oid, GitError> {
+    let commit = open.repo.revparse_single(rev).and_then(|object| object.peel_to_commit()).map_err(|_| {
+        let what = format!("The revision `{rev}` is not known here.");
+        GitError::not_found(what, "Name a commit, branch or tag of every package.")
+    })?;
+    let Some(head) = open.head()?.commit else { return Ok(tree::fact_of(commit.id())) };
+    open.repo.merge_base(head, commit.id()).map(tree::fact_of).map_err(|_| {
+        let what = format!("HEAD and `{rev}` have no commit in common here.");
+        let hint = "Fetch the whole history (`git fetch --unshallow`), or name another revision.";
+        GitError::not_found(what, hint)
+    })
 }
 
 fn change_of(name: &str, delta: &Delta, classifier: &Classifier) -> FileChange {

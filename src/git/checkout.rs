@@ -77,7 +77,7 @@ impl Checkout {
         let open = OpenRepo::open(repository)?;
         let head = open.head()?.commit;
         let whole = tree::tree_of(&open.repo, head, b"")?;
-        if let Some(leaf) = tree::leaf_at(&open.repo, whole.as_ref(), inside)? {
+        if let Some(leaf) = tree::leaf_at(whole.as_ref(), inside)? {
             self.add_blob(&open.repo, at.to_owned(), leaf)?;
             self.sources.insert(repository.to_owned());
             return Ok(true);

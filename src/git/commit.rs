@@ -33,18 +33,15 @@ impl Repositories {
     ) -> Result<Option<Oid>, GitError> {
         self.refresh()?;
         let known = self.others.get(package).cloned();
-        let (place, open) = self.package(package)?;
-        let state = before.package(package);
-        let mut committed = || {
+        self.in_package(package, |place, open, _| {
             let (head, status) = open.status()?;
-            let paths = left(open, &place, &status, state, known.as_ref())?;
+            let paths = left(open, place, &status, before.package(package), known.as_ref())?;
             if paths.is_empty() {
                 return Ok(None);
             }
             refuse_filters(open, &paths)?;
             write(open, &head, &paths, message).map(Some)
-        };
-        committed().map_err(|error: GitError| error.in_package(package))
+        })
     }
 }
 

@@ -86,6 +86,11 @@ pub(super) fn mode_of(meta: &Metadata) -> Option<u32> {
 }
 
 impl Content {
+    /// What is on disk at a path below real folders only.
+    pub(super) fn find(&mut self, root: &Path, path: &[u8]) -> Result<Option<Leaf>, GitError> {
+        lstat(root, path).map_or(Ok(None), |meta| self.leaf(root, path, &meta))
+    }
+
     /// The blob hash of the bytes on disk (of a link: of where it leads) and the mode.
     pub(super) fn leaf(
         &mut self,
@@ -163,7 +168,7 @@ fn is_same_but_for_line_ends(
         return Ok(false);
     }
     let hidden = git2::Status::WT_MODIFIED | git2::Status::WT_TYPECHANGE | git2::Status::WT_DELETED;
-    Ok(repo.status_file(Path::new(OsStr::from_bytes(path))).is_ok_and(|status| !status.intersects(hidden)))
+    Ok(repo.status_file(&relative(path)).is_ok_and(|status| !status.intersects(hidden)))
 }
 
 /// Without carriage returns before line feeds, and without what `ident` puts between `$Id` and `$`.

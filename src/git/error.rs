@@ -1,4 +1,4 @@
-//! What can go wrong with a repository, in whole sentences with a next action.
+//! What can go wrong with a repository: a whole sentence and a next action, without control characters.
 
 use crate::source::Problem;
 use std::io;
@@ -18,7 +18,7 @@ pub enum GitErrorKind {
     Io,
 }
 
-/// A failure of the git adapter; its place is the package that it concerns, if any.
+/// A failure of the git adapter; its place is the package that it concerns, if one.
 pub type GitError = Problem<GitErrorKind>;
 
 impl GitError {
@@ -34,6 +34,10 @@ impl GitError {
         Self::cleaned(GitErrorKind::NotFound, what, hint)
     }
 
+    pub(super) fn damaged(what: impl AsRef<str>, hint: impl AsRef<str>) -> Self {
+        Self::cleaned(GitErrorKind::Unreadable, what, hint)
+    }
+
     /// The library could not read something; `doing` completes "git could not …".
     pub(super) fn unreadable(doing: impl AsRef<str>, error: &git2::Error) -> Self {
         let what = format!("Git could not {}: {}.", doing.as_ref(), error.message().trim_end_matches('.'));
@@ -43,7 +47,7 @@ impl GitError {
             }
             _ => "Run `git fsck` in the repository; a damaged or incomplete one has to be cloned again.",
         };
-        Self::cleaned(GitErrorKind::Unreadable, what, hint)
+        Self::damaged(what, hint)
     }
 
     pub(super) fn io(doing: impl AsRef<str>, error: &io::Error) -> Self {
@@ -51,7 +55,7 @@ impl GitError {
         Self::cleaned(GitErrorKind::Io, what, "Check the permissions and the free space, then try again.")
     }
 
-    /// The same problem with the package's name.
+    /// The same trouble with the package's name on it.
     pub(super) fn in_package(self, name: &str) -> Self {
         self.at(format!("Package {name}"), None)
     }

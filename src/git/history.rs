@@ -2,7 +2,7 @@
 //!
 //! Promises: if a shallow clone or a missing object hides the answer, an error, never a guess.
 
-use super::error::{GitError, GitErrorKind};
+use super::error::GitError;
 use git2::{Oid, Repository};
 use std::collections::{BTreeSet, BinaryHeap, HashSet};
 
@@ -39,11 +39,20 @@ pub(super) fn descends(repo: &Repository, new: Oid, old: Oid) -> Result<bool, Gi
         }
     }
     if repo.is_shallow() {
-        return Err(GitError::cleaned(
-            GitErrorKind::Unreadable,
+        return Err(GitError::damaged(
             format!("Whether {new} descends from {old} cannot be told: the clone is shallow."),
             "Fetch the whole history: `git fetch --unshallow`.",
         ));
+    }
+    Ok(false)
+}
+
+/// True when one of these commits is `old` or descends from it.
+pub(super) fn is_in_one_of(repo: &Repository, heads: [Option<Oid>; 2], old: Oid) -> Result<bool, GitError> {
+    for head in heads.into_iter().flatten() {
+        if descends(repo, head, old)? {
+            return Ok(true);
+        }
     }
     Ok(false)
 }

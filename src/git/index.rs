@@ -6,10 +6,9 @@ use super::tree::{self, Leaf};
 use git2::{IndexEntryExtendedFlag, IndexEntryFlag, Oid, Repository};
 use std::collections::BTreeMap;
 
-/// A path that the index names.
-#[derive(Clone, Debug)]
+/// What the index has at a path.
+#[derive(Clone, Copy, Debug)]
 pub(super) struct Tracked {
-    pub(super) path: Vec<u8>,
     pub(super) leaf: Leaf,
     /// Differs from HEAD, is in conflict, or is only meant to be added.
     pub(super) staged: bool,
@@ -18,8 +17,7 @@ pub(super) struct Tracked {
 /// The index against HEAD's tree, remembered.
 #[derive(Default)]
 pub(super) struct IndexView {
-    /// Sorted by path, one entry a path.
-    pub(super) tracked: Vec<Tracked>,
+    pub(super) tracked: BTreeMap<Vec<u8>, Tracked>,
     /// In HEAD and not in the index.
     pub(super) removed: BTreeMap<Vec<u8>, Leaf>,
     of: Option<(Option<FileStat>, Option<Oid>)>,
@@ -46,24 +44,17 @@ pub(super) fn refresh(view: &mut IndexView, repo: &Repository, head: Option<Oid>
         .into_iter()
         .filter_map(|delta| Some((delta.path, delta.new?)))
         .collect();
-    let mut tracked: Vec<Tracked> = Vec::with_capacity(index.len());
+    let mut tracked = BTreeMap::new();
     for entry in index.iter() {
         refuse_hidden(&entry)?;
         let leaf = (entry.id, entry.mode);
         let conflict = entry.flags & 0x3000 != 0;
         let intent = entry.flags_extended & IndexEntryExtendedFlag::INTENT_TO_ADD.bits() != 0;
-        match tracked.last_mut() {
-            Some(last) if last.path == entry.path => last.staged = true,
-            _ => {
-                let staged = conflict || intent || in_head.get(&entry.path) != Some(&leaf);
-                tracked.push(Tracked { path: entry.path, leaf, staged });
-            }
-        }
+        let staged = conflict || intent || in_head.get(&entry.path) != Some(&leaf);
+        let again = |first: &mut Tracked| first.staged = true;
+        tracked.entry(entry.path).and_modify(again).or_insert(Tracked { leaf, staged });
     }
-    for entry in &tracked {
-        in_head.remove(&entry.path);
-    }
-    tracked.sort_by(|a, b| a.path.cmp(&b.path));
+    in_head.retain(|path, _| !tracked.contains_key(path));
     let settled = stamp.is_none_or(|stamp| stamp.is_settled(now));
     *view = IndexView { tracked, removed: in_head, of: settled.then_some((stamp, head)) };
     Ok(())

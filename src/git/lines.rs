@@ -14,7 +14,7 @@ impl Repositories {
     /// say which blobs it is between.
     ///
     /// Errors: a blob that the repository no longer has (`Unreadable`), or of more than 16 MiB (`Refused`).
-    pub fn changed_lines(&self, change: &FileChange) -> Result<Option<ChangedLines>, GitError> {
+    pub fn changed_lines(&mut self, change: &FileChange) -> Result<Option<ChangedLines>, GitError> {
         let known = |oid: &&Oid| **oid != Oid::zero();
         let Some(new) = change.new.as_ref().filter(known) else { return Ok(None) };
         let Some(old) = &change.old else { return Ok(Some(ChangedLines::Whole)) };

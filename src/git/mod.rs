@@ -23,8 +23,6 @@ mod open;
 mod places;
 mod plan;
 mod restore;
-mod revision;
-mod survey;
 mod tree;
 mod underway;
 mod walk;
@@ -33,7 +31,6 @@ pub use checkout::{Checkout, Differences, is_repository};
 pub use error::{GitError, GitErrorKind};
 pub use init_repository::init_repository;
 pub use restore::{Extent, PutBack};
-pub use survey::Surveyed;
 pub use underway::Underway;
 
 use crate::machine::facts::{Dirt, Oid, PackageState, Snapshot};
@@ -41,10 +38,12 @@ use crate::source::{Classifier, Kind, RepoPath};
 use find::Pattern;
 use open::{Head, OpenRepo};
 use places::{Layout, Place};
-use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use walk::Status;
+
+/// A package and its state, or why it cannot be read.
+pub type Surveyed = (String, Result<PackageState, GitError>);
 
 /// The packages of a workspace. Repositories stay open between calls; packages that appear or vanish are
 /// noticed at each look.
@@ -77,11 +76,32 @@ impl Repositories {
     ) -> Result<Self, GitError> {
         let mut found = Self::find(workspace, patterns, patterns_given, classifier)?;
         for name in found.names() {
-            let (_, open) = found.package(&name)?;
-            let head = open.head().map_err(|error| error.in_package(&name))?;
-            open.refresh_index(head.commit).map_err(|error| error.in_package(&name))?;
+            found.in_package(&name, |_, open, _| {
+                let head = open.head()?;
+                open.refresh_index(head.commit)
+            })?;
         }
         Ok(found)
+    }
+
+    /// As [`Repositories::discover`], but a repository that cannot be read stops nothing: it is in the list
+    /// with its error. Errors: no repository at all, two packages with one name, a pattern that is none.
+    pub fn survey(
+        workspace: &Path,
+        patterns: &[String],
+        patterns_given: bool,
+        classifier: Classifier,
+    ) -> Result<(Self, Vec<Surveyed>), GitError> {
+        let mut found = Self::find(workspace, patterns, patterns_given, classifier)?;
+        let states = found.names().into_iter().map(|name| {
+            let state = found.in_package(&name, |place, open, classifier| {
+                let (head, status) = open.status()?;
+                Ok(package_state(&name, place, open, &head, &status, classifier)?.0)
+            });
+            (name, state)
+        });
+        let states = states.collect();
+        Ok((found, states))
     }
 
     /// The packages, where they are; none was looked at.
@@ -125,36 +145,26 @@ impl Repositories {
     }
 
     /// The bytes of a blob in the package's repository. More than `cap` bytes are an error (`Refused`).
-    pub fn blob(&self, package: &str, blob: &Oid, cap: u64) -> Result<Vec<u8>, GitError> {
-        let place = self.places.get(package).ok_or_else(|| no_package(package))?;
-        let open = self.open.get(&place.repo).ok_or_else(|| no_package(package))?;
-        let id = tree::oid_of(blob).map_err(|error| error.in_package(package))?.ok_or_else(|| {
-            GitError::not_found("Forty zeros name no file.", "Name a file's blob.").in_package(package)
-        })?;
-        let bytes = tree::blob(&open.repo, id, cap).map_err(|error| error.in_package(package))?;
-        bytes.ok_or_else(|| {
-            GitError::refused(format!("The file {blob} has more than {cap} bytes."), "Look at it with git.")
-                .in_package(package)
+    pub fn blob(&mut self, package: &str, blob: &Oid, cap: u64) -> Result<Vec<u8>, GitError> {
+        self.in_package(package, |_, open, _| {
+            let id = tree::oid_of(blob)?
+                .ok_or_else(|| GitError::not_found("Forty zeros name no file.", "Name a file's blob."))?;
+            let too_large = || format!("The file {blob} has more than {cap} bytes.");
+            tree::blob(&open.repo, id, cap)?
+                .ok_or_else(|| GitError::refused(too_large(), "Look at it with git."))
         })
     }
 
     /// All test files in a commit's tree; none for zeros.
     pub fn test_paths_at(&mut self, package: &str, commit: &Oid) -> Result<Vec<RepoPath>, GitError> {
-        let classifier = self.classifier.clone();
-        let mut paths = self.paths_at(package, commit)?;
-        paths.retain(|path| classifier.kind_of(&path.to_bytes()) == Kind::Test);
-        Ok(paths)
-    }
-
-    /// All files in a commit's tree; none for zeros.
-    pub fn paths_at(&mut self, package: &str, commit: &Oid) -> Result<Vec<RepoPath>, GitError> {
-        let (place, open) = self.package(package)?;
-        let all = tree::oid_of(commit)
-            .and_then(|id| tree::tree_of(&open.repo, id, &place.prefix))
-            .and_then(|found| tree::diff(&open.repo, None, found.as_ref()))
-            .map_err(|error| error.in_package(package))?;
-        let files = all.into_iter().filter(|delta| delta.new.is_some_and(|(_, mode)| mode != tree::GITLINK));
-        Ok(files.map(|delta| RepoPath::from_bytes(&delta.path)).collect())
+        self.in_package(package, |place, open, classifier| {
+            let tree = tree::tree_of(&open.repo, tree::oid_of(commit)?, &place.prefix)?;
+            let mut files = tree::diff(&open.repo, None, tree.as_ref())?;
+            files.retain(|file| file.new.is_some_and(|(_, mode)| mode != tree::GITLINK));
+            let paths = files.iter().map(|file| &*file.path);
+            let tests = paths.filter(|path| classifier.kind_of(path) == Kind::Test);
+            Ok(tests.map(RepoPath::from_bytes).collect())
+        })
     }
 
     /// Finds the packages again and closes repositories that went or were replaced.
@@ -166,16 +176,19 @@ impl Repositories {
         Ok(())
     }
 
-    /// The package with its repository open.
-    fn package(&mut self, name: &str) -> Result<(Place, &mut OpenRepo), GitError> {
-        let place = self.places.get(name).cloned().ok_or_else(|| no_package(name))?;
-        let open = match self.open.entry(place.repo.clone()) {
-            Entry::Occupied(slot) => slot.into_mut(),
-            Entry::Vacant(slot) => {
-                slot.insert(OpenRepo::open(&place.repo).map_err(|error| error.in_package(name))?)
-            }
-        };
-        Ok((place, open))
+    /// Does something with a package whose repository is open; the package is named in every error.
+    fn in_package<T>(
+        &mut self,
+        name: &str,
+        act: impl FnOnce(&Place, &mut OpenRepo, &Classifier) -> Result<T, GitError>,
+    ) -> Result<T, GitError> {
+        let place = self.places.get(name).ok_or_else(|| no_package(name))?;
+        if !self.open.contains_key(&place.repo) {
+            let open = OpenRepo::open(&place.repo).map_err(|error| error.in_package(name))?;
+            self.open.insert(place.repo.clone(), open);
+        }
+        let open = self.open.get_mut(&place.repo).ok_or_else(|| no_package(name))?;
+        act(place, open, &self.classifier).map_err(|error| error.in_package(name))
     }
 
     /// The packages by repository.
@@ -189,22 +202,20 @@ impl Repositories {
 
     /// Looks at everything in the packages that [`Repositories::refresh`] found.
     fn look(&mut self) -> Result<(Snapshot, Others), GitError> {
-        let classifier = self.classifier.clone();
-        let mut packages = BTreeMap::new();
-        let mut others = BTreeMap::new();
+        let (mut packages, mut others) = (Vec::new(), Others::new());
         for names in self.by_repository().into_values() {
             let Some(first) = names.first() else { continue };
-            let (_, open) = self.package(first)?;
-            let (head, status) = open.status().map_err(|error| error.in_package(first))?;
+            let (head, status) = self.in_package(first, |_, open, _| open.status())?;
             for name in names {
-                let (place, open) = self.package(&name)?;
-                let (state, rest) = package_state(&name, &place, open, &head, &status, &classifier)
-                    .map_err(|error| error.in_package(&name))?;
-                packages.insert(name.clone(), state);
+                let (state, rest) = self.in_package(&name, |place, open, classifier| {
+                    package_state(&name, place, open, &head, &status, classifier)
+                })?;
+                packages.push(state);
                 others.insert(name, rest);
             }
         }
-        Ok((Snapshot { packages: packages.into_values().collect() }, others))
+        packages.sort_by(|a, b| a.name.cmp(&b.name));
+        Ok((Snapshot { packages }, others))
     }
 }
 

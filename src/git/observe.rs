@@ -28,7 +28,7 @@ impl Repositories {
         names.extend(after.packages.iter().map(|package| package.name.as_str()));
         for name in names {
             let mut change = match after.package(name) {
-                Some(now) => self.compare(&request.before, now).map_err(|error| error.in_package(name))?,
+                Some(now) => self.compare(&request.before, now)?,
                 None => PackageChange { rewritten: true, vanished: true, ..PackageChange::default() },
             };
             name.clone_into(&mut change.name);
@@ -49,8 +49,7 @@ impl Repositories {
         let mut removed = BTreeMap::new();
         for names in self.by_repository().into_values() {
             let Some(name) = names.into_iter().next() else { continue };
-            let (_, open) = self.package(&name)?;
-            let locks = locks::remove_stale(&open.repo).map_err(|error| error.in_package(&name))?;
+            let locks = self.in_package(&name, |_, open, _| locks::remove_stale(&open.repo))?;
             removed.insert(name, locks);
         }
         Ok(removed)
@@ -63,22 +62,22 @@ impl Repositories {
             Some(before) => before.head.clone(),
             None => self.base_of_sibling(all_before, &now.name).unwrap_or_else(Oid::zero),
         };
-        let changes = self.changed_between(&now.name, &base, &now.head)?;
+        let changes = self.changed_between(&now.name, &base, Some(&now.head))?;
         let mut change = PackageChange {
             appeared: before.is_none(),
             branch_switched: before.is_some_and(|before| before.branch != now.branch),
             tests_delta: self.tests_delta(&changes)?,
             changes,
-            dirt: before.map_or_else(|| all_dirt(now), |before| new_dirt(before, now)),
+            dirt: new_dirt(before, now),
             ..PackageChange::default()
         };
-        if let Some(old) = before.map(|before| tree::oid_of(&before.head)).transpose()?.flatten() {
-            let (_, open) = self.package(&now.name)?;
-            change.rewritten = match tree::oid_of(&now.head)? {
-                Some(new) => !history::descends(&open.repo, new, old)?,
-                None => true,
-            };
-        }
+        change.rewritten = self.in_package(&now.name, |_, open, _| {
+            let old = before.map(|before| tree::oid_of(&before.head)).transpose()?.flatten();
+            match (old, tree::oid_of(&now.head)?) {
+                (Some(old), Some(new)) => Ok(!history::descends(&open.repo, new, old)?),
+                (old, _) => Ok(old.is_some()),
+            }
+        })?;
         Ok(change)
     }
 
@@ -91,7 +90,7 @@ impl Repositories {
     }
 
     /// Enabled test methods of Java files, and other test sources as files, after minus before.
-    fn tests_delta(&self, changes: &[FileChange]) -> Result<i64, GitError> {
+    fn tests_delta(&mut self, changes: &[FileChange]) -> Result<i64, GitError> {
         let mut delta = 0_i64;
         for change in changes.iter().filter(|change| change.kind == Kind::Test) {
             if is_java(&change.path) {
@@ -109,7 +108,7 @@ impl Repositories {
         Ok(delta)
     }
 
-    fn tests_in(&self, change: &FileChange, blob: Option<&Oid>) -> Result<i64, GitError> {
+    fn tests_in(&mut self, change: &FileChange, blob: Option<&Oid>) -> Result<i64, GitError> {
         let Some(blob) = blob else { return Ok(0) };
         match self.blob(&change.package, blob, MAX_TEXT) {
             Ok(text) => Ok(i64::try_from(source::enabled_tests(&text)).unwrap_or(i64::MAX)),
@@ -161,17 +160,15 @@ impl Repositories {
     }
 
     fn leaf_at_head(&mut self, package: &str, path: &RepoPath) -> Result<Option<Leaf>, GitError> {
-        let (place, open) = self.package(package)?;
-        let find = || {
+        self.in_package(package, |place, open, _| {
             let commit = open.head()?.commit;
             let tree = tree::tree_of(&open.repo, commit, &place.prefix)?;
-            tree::leaf_at(&open.repo, tree.as_ref(), &path.to_bytes())
-        };
-        find().map_err(|error| error.in_package(package))
+            tree::leaf_at(tree.as_ref(), &path.to_bytes())
+        })
     }
 
     /// The lines that the second blob has beyond the first and that the third lacks.
-    fn lost(&self, package: &str, blobs: [Option<&Oid>; 3]) -> Result<Option<(u64, String)>, GitError> {
+    fn lost(&mut self, package: &str, blobs: [Option<&Oid>; 3]) -> Result<Option<(u64, String)>, GitError> {
         let [base, written, now] = blobs;
         if written == now {
             return Ok(None);
@@ -204,17 +201,12 @@ fn is_java(path: &RepoPath) -> bool {
     path.to_bytes().ends_with(b".java")
 }
 
-fn all_dirt(now: &PackageState) -> Vec<Dirt> {
-    let mut all: Vec<Dirt> = now.dirt.iter().chain(&now.untracked).cloned().collect();
-    all.sort();
-    all
-}
-
 /// Tracked files that differ in another way than before, and untracked files that were absent before.
-fn new_dirt(before: &PackageState, now: &PackageState) -> Vec<Dirt> {
-    let known: BTreeSet<&RepoPath> = before.untracked.iter().map(|dirt| &dirt.path).collect();
-    let mut all: Vec<Dirt> = now.dirt.iter().filter(|dirt| !before.dirt.contains(dirt)).cloned().collect();
-    all.extend(now.untracked.iter().filter(|dirt| !known.contains(&dirt.path)).cloned());
+fn new_dirt(before: Option<&PackageState>, now: &PackageState) -> Vec<Dirt> {
+    let (dirt, untracked) = before.map_or((&[][..], &[][..]), |before| (&*before.dirt, &*before.untracked));
+    let known: BTreeSet<&RepoPath> = untracked.iter().map(|dirt| &dirt.path).collect();
+    let mut all: Vec<Dirt> = now.dirt.iter().filter(|now| !dirt.contains(now)).cloned().collect();
+    all.extend(now.untracked.iter().filter(|now| !known.contains(&now.path)).cloned());
     all.sort();
     all
 }

@@ -103,8 +103,7 @@ impl OpenRepo {
         };
         let branch = String::from_utf8_lossy(branch).into_owned();
         if !git2::Reference::is_valid_name(&branch) {
-            return Err(GitError::cleaned(
-                GitErrorKind::Unreadable,
+            return Err(GitError::damaged(
                 "HEAD names a branch whose name git does not allow.",
                 "Run `git symbolic-ref HEAD refs/heads/<branch>` with the branch that was checked out.",
             ));

@@ -13,7 +13,7 @@ use super::tree::{self, Leaf};
 use super::walk::Status;
 use super::{Repositories, apply, history};
 use crate::machine::facts::{Dirt, Observation, Oid, Snapshot};
-use crate::source::{Classifier, RepoPath};
+use crate::source::RepoPath;
 use serde::Serialize;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -43,13 +43,6 @@ pub struct PutBack {
     /// Files that could not be put back: they are kept, and stand on disk as they did.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unrestored: Vec<RepoPath>,
-}
-
-/// One repository's part of a call.
-struct Job {
-    names: Vec<String>,
-    wanted: Wanted,
-    message: String,
 }
 
 impl Repositories {
@@ -87,7 +80,7 @@ impl Repositories {
             }
             let Some(wanted) = self.wanted(before, &names)? else { continue };
             let message = format!("ralph: what iteration {iteration} left");
-            done.extend(self.restore(&Job { names, wanted, message }, reference)?);
+            done.extend(self.restore(&names, &wanted, &message, reference)?);
         }
         Ok(done)
     }
@@ -109,20 +102,21 @@ impl Repositories {
                 aside.extend(dirt.iter().map(|dirt| place.in_repo(&dirt.path)));
             }
             let Some(first) = names.first().filter(|_| !aside.is_empty()) else { continue };
-            let (_, open) = self.package(first)?;
-            let (head, status) = open.status().map_err(|error| error.in_package(first))?;
-            let mut wanted = Wanted::at(head);
-            for (path, leaf) in status.dirty.iter().filter(|(path, _)| !aside.contains(*path)) {
-                wanted.uncommitted.insert(path.clone(), leaf.map(|(id, _)| id));
-            }
-            for path in status.untracked.iter().filter(|path| !aside.contains(*path)) {
-                if let Some((id, _)) = open.leaf(path).map_err(|error| error.in_package(first))? {
-                    wanted.uncommitted.insert(path.clone(), Some(id));
-                    wanted.untracked.insert(path.clone());
+            let wanted = self.in_package(first, |_, open, _| {
+                let (head, status) = open.status()?;
+                let mut wanted = Wanted::at(head);
+                for (path, leaf) in status.dirty.iter().filter(|(path, _)| !aside.contains(*path)) {
+                    wanted.uncommitted.insert(path.clone(), leaf.map(|(id, _)| id));
                 }
-            }
-            let message = "ralph: leftovers of an attempt".to_owned();
-            done.extend(self.restore(&Job { names, wanted, message }, reference)?);
+                for path in status.untracked.iter().filter(|path| !aside.contains(*path)) {
+                    if let Some((id, _)) = open.leaf(path)? {
+                        wanted.uncommitted.insert(path.clone(), Some(id));
+                        wanted.untracked.insert(path.clone());
+                    }
+                }
+                Ok(wanted)
+            })?;
+            done.extend(self.restore(&names, &wanted, "ralph: leftovers of an attempt", reference)?);
         }
         Ok(done)
     }
@@ -153,55 +147,57 @@ impl Repositories {
         Ok(wanted)
     }
 
-    fn restore(&mut self, job: &Job, reference: &str) -> Result<Vec<PutBack>, GitError> {
-        let Some(first) = job.names.first() else { return Ok(Vec::new()) };
-        let classifier = self.classifier.clone();
-        let places: Vec<(String, Place)> = job
-            .names
-            .iter()
-            .filter_map(|name| Some((name.clone(), self.places.get(name)?.clone())))
-            .collect();
-        let (_, open) = self.package(first)?;
-        let restored = restore_one(open, &places, &classifier, job, reference);
-        restored.map_err(|error| error.in_package(first))
+    fn restore(
+        &mut self,
+        names: &[String],
+        wanted: &Wanted,
+        message: &str,
+        reference: &str,
+    ) -> Result<Vec<PutBack>, GitError> {
+        let Some(first) = names.first() else { return Ok(Vec::new()) };
+        let place = |name: &String| Some((name.clone(), self.places.get(name)?.clone()));
+        let places: Vec<(String, Place)> = names.iter().filter_map(place).collect();
+        self.in_package(first, |_, open, classifier| {
+            restore_one(open, &View { places: &places, classifier, wanted }, message, reference)
+        })
     }
 }
 
 fn restore_one(
     open: &mut OpenRepo,
-    places: &[(String, Place)],
-    classifier: &Classifier,
-    job: &Job,
+    view: &View<'_>,
+    message: &str,
     reference: &str,
 ) -> Result<Vec<PutBack>, GitError> {
-    let wanted = &job.wanted;
-    let view = View { places, classifier, wanted };
+    let wanted = &view.wanted.head;
     let (from, status) = open.status()?;
-    let moved = from != wanted.head;
+    let moved = from != *wanted;
     let items = view.items(open, &status)?;
     let staged = staged(open, &status, &items, from.commit)?;
     let lost = view.lost(open)?;
     if !moved && items.is_empty() && staged.is_empty() && lost.is_empty() {
-        return Ok(already(open, places, &from, reference));
+        // An earlier call came to its end, and its reference is all that there is to report.
+        let kept = open.repo.refname_to_id(reference).ok().filter(|commit| Some(*commit) != from.commit);
+        let kept = kept.map(|commit| Kept { reference: reference.to_owned(), commit });
+        return Ok(view.places.iter().filter_map(|(name, _)| Some(put_back(name, kept.as_ref()?))).collect());
     }
-    let (head, safe) = (from.commit, wanted.head.commit);
-    let load = Load { head, safe, items: &items, staged: &staged, message: &job.message };
+    let load = Load { head: from.commit, safe: wanted.commit, items: &items, staged: &staged, message };
     let Some(kept) = backup_refs::back_up(open, &load, reference)? else { return Ok(Vec::new()) };
     if moved {
-        keep_branch(open, wanted, &kept, reference, &job.message)?;
+        keep_branch(open, wanted, &kept, reference, message)?;
     }
     apply::sync(open)?;
     if moved {
-        apply::move_head(open, &wanted.head)?;
+        apply::move_head(open, wanted)?;
     }
     apply::end_half_done(open)?;
     open.index.forget();
     let (_, status) = open.status()?;
     let plan = view.plan(open, &status, moved)?;
-    let outcome = apply::apply_plan(open, &wanted.head, &plan, kept.commit)?;
+    let outcome = apply::apply_plan(open, wanted, &plan, kept.commit)?;
     open.index.forget();
-    let head = moved.then(|| (fact(from.commit), fact(wanted.head.commit)));
-    Ok(report(places, &kept, head.as_ref(), &outcome))
+    let head = moved.then(|| (fact(from.commit), fact(wanted.commit)));
+    Ok(report(view.places, &kept, head.as_ref(), &outcome))
 }
 
 fn fact(commit: Option<git2::Oid>) -> Oid {
@@ -220,34 +216,23 @@ fn report(
         let unrestored: Vec<RepoPath> =
             done.unrestored.iter().filter_map(|path| place.inside(path)).map(RepoPath::from_bytes).collect();
         if head.is_some() || paths > 0 || !unrestored.is_empty() {
-            all.push(PutBack {
-                package: name.clone(),
-                reference: kept.reference.clone(),
-                commit: tree::fact_of(kept.commit),
-                paths: paths as u64,
-                head: head.cloned(),
-                unrestored,
-            });
+            let restored =
+                PutBack { paths: paths as u64, head: head.cloned(), unrestored, ..put_back(name, kept) };
+            all.push(restored);
         }
     }
     all
 }
 
-/// All is as it should be: an earlier call came to its end, and its reference is what there is to tell.
-fn already(open: &OpenRepo, places: &[(String, Place)], head: &Head, reference: &str) -> Vec<PutBack> {
-    match open.repo.refname_to_id(reference) {
-        Ok(commit) if Some(commit) != head.commit => {
-            let told = |(name, _): &(String, Place)| PutBack {
-                package: name.clone(),
-                reference: reference.to_owned(),
-                commit: tree::fact_of(commit),
-                paths: 0,
-                head: None,
-                unrestored: Vec::new(),
-            };
-            places.iter().map(told).collect()
-        }
-        _ => Vec::new(),
+/// A package of which nothing had to be put back.
+fn put_back(package: &str, kept: &Kept) -> PutBack {
+    PutBack {
+        package: package.to_owned(),
+        reference: kept.reference.clone(),
+        commit: tree::fact_of(kept.commit),
+        paths: 0,
+        head: None,
+        unrestored: Vec::new(),
     }
 }
 
@@ -260,11 +245,12 @@ fn staged(
 ) -> Result<Vec<(Vec<u8>, Leaf)>, GitError> {
     let tree = tree::tree_of(&open.repo, head, b"")?;
     let mut found = Vec::new();
-    for entry in open.index.tracked.iter().filter(|entry| entry.staged && items.contains_key(&entry.path)) {
-        let on_disk = status.dirty.get(&entry.path).copied().flatten().map(|(id, _)| id);
-        let in_head = tree::leaf_at(&open.repo, tree.as_ref(), &entry.path)?.map(|(id, _)| id);
-        if ![on_disk, in_head].contains(&Some(entry.leaf.0)) && entry.leaf.1 != tree::GITLINK {
-            found.push((entry.path.clone(), entry.leaf));
+    for (path, entry) in open.index.tracked.iter().filter(|(path, _)| items.contains_key(*path)) {
+        let on_disk = status.dirty.get(path).copied().flatten().map(|(id, _)| id);
+        let in_head = tree::leaf_at(tree.as_ref(), path)?.map(|(id, _)| id);
+        if entry.staged && ![on_disk, in_head].contains(&Some(entry.leaf.0)) && entry.leaf.1 != tree::GITLINK
+        {
+            found.push((path.clone(), entry.leaf));
         }
     }
     Ok(found)
@@ -273,23 +259,15 @@ fn staged(
 /// The branch that is about to be moved may name commits that neither HEAD nor the wanted commit has.
 fn keep_branch(
     open: &OpenRepo,
-    wanted: &Wanted,
+    wanted: &Head,
     kept: &Kept,
     reference: &str,
     message: &str,
 ) -> Result<(), GitError> {
-    let Some(tip) = wanted.head.branch.as_ref().and_then(|branch| open.repo.refname_to_id(branch).ok())
-    else {
-        return Ok(());
-    };
-    let is_safe = history::descends(&open.repo, kept.commit, tip)?
-        || wanted
-            .head
-            .commit
-            .map(|head| history::descends(&open.repo, head, tip))
-            .transpose()?
-            .unwrap_or(false);
-    if !is_safe {
+    let tip = wanted.branch.as_ref().and_then(|branch| open.repo.refname_to_id(branch).ok());
+    if let Some(tip) = tip
+        && !history::is_in_one_of(&open.repo, [Some(kept.commit), wanted.commit], tip)?
+    {
         let load = Load { head: Some(tip), safe: None, items: &Items::new(), staged: &[], message };
         backup_refs::back_up(open, &load, reference)?;
     }

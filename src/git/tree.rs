@@ -1,10 +1,10 @@
 //! What a tree holds, and what differs between two; nothing in a repository can hide a difference.
 
-use super::error::{GitError, GitErrorKind};
+use super::content::relative;
+use super::error::GitError;
 use crate::machine::facts;
-use git2::{ErrorCode, ObjectType, Oid, Repository, Tree};
+use git2::{ErrorClass, ErrorCode, ObjectType, Oid, Repository, Tree};
 use std::collections::BTreeMap;
-use std::collections::btree_map::Entry;
 
 /// Paths that one comparison or listing names at most.
 const MAX_PATHS: usize = 1_000_000;
@@ -50,30 +50,29 @@ pub(super) fn tree_of<'r>(
 ) -> Result<Option<Tree<'r>>, GitError> {
     let Some(commit) = commit else { return Ok(None) };
     let found = repo.find_commit(commit).map_err(|error| missing(commit, &error))?;
-    let mut tree = found.tree().map_err(|error| missing(found.tree_id(), &error))?;
-    for part in prefix.split(|&byte| byte == b'/').filter(|part| !part.is_empty()) {
-        let id = match tree.get_name_bytes(part) {
-            Some(entry) if mode_of(&entry) == FOLDER => entry.id(),
-            _ => return Ok(None),
-        };
-        tree = repo.find_tree(id).map_err(|error| missing(id, &error))?;
+    let tree = found.tree().map_err(|error| missing(found.tree_id(), &error))?;
+    let folder = prefix.strip_suffix(b"/").unwrap_or(prefix);
+    if folder.is_empty() {
+        return Ok(Some(tree));
     }
-    Ok(Some(tree))
+    match entry_at(&tree, folder)? {
+        Some((id, FOLDER)) => repo.find_tree(id).map(Some).map_err(|error| missing(id, &error)),
+        _ => Ok(None),
+    }
 }
 
 fn missing(id: Oid, error: &git2::Error) -> GitError {
     if error.code() != ErrorCode::NotFound {
         return GitError::unreadable(format!("read the object {id}"), error);
     }
-    GitError::cleaned(
-        GitErrorKind::Unreadable,
+    GitError::damaged(
         format!("The object {id} is not in the repository (a shallow clone, or it was pruned)."),
         "Fetch the whole history (`git fetch --unshallow`), or take the object from another clone.",
     )
 }
 
-fn mode_of(entry: &git2::TreeEntry<'_>) -> u32 {
-    u32::try_from(entry.filemode()).unwrap_or_default()
+fn leaf_of(entry: &git2::TreeEntry<'_>) -> Leaf {
+    (entry.id(), u32::try_from(entry.filemode()).unwrap_or_default())
 }
 
 /// The paths that differ between two trees; `None` is the empty tree.
@@ -83,35 +82,22 @@ pub(super) fn diff(
     new: Option<&Tree<'_>>,
 ) -> Result<Vec<Delta>, GitError> {
     let mut found = Vec::new();
-    let mut todo = vec![(Vec::new(), old.map(Tree::id), new.map(Tree::id))];
-    while let Some((prefix, old, new)) = todo.pop() {
-        if old == new {
-            continue;
-        }
-        let mut both: BTreeMap<Vec<u8>, (Option<Leaf>, Option<Leaf>)> = BTreeMap::new();
-        for (name, leaf) in entries(repo, old)? {
-            both.entry(name).or_default().0 = Some(leaf);
-        }
-        for (name, leaf) in entries(repo, new)? {
-            both.entry(name).or_default().1 = Some(leaf);
-        }
-        for (name, (old, new)) in both {
-            if old == new {
-                continue;
-            }
+    let mut todo = vec![(Vec::new(), [old, new].map(|tree| tree.map(Tree::id)))];
+    while let Some((prefix, trees)) = todo.pop() {
+        for (name, sides) in entries(repo, trees)? {
             let path = [prefix.as_slice(), &name].concat();
-            let (old_folder, old) = split(old);
-            let (new_folder, new) = split(new);
-            if old_folder.is_some() || new_folder.is_some() {
-                todo.push(([path.as_slice(), b"/"].concat(), old_folder, new_folder));
+            let folders = sides.map(|side| side.filter(|(_, mode)| *mode == FOLDER).map(|(id, _)| id));
+            if folders[0] != folders[1] {
+                todo.push(([path.as_slice(), b"/"].concat(), folders));
             }
+            let [old, new] = sides.map(|side| side.filter(|(_, mode)| *mode != FOLDER));
             if old != new {
                 found.push(Delta { path, old, new });
             }
             if found.len() + todo.len() > MAX_PATHS || prefix.len() > MAX_PATH {
                 return Err(GitError::refused(
                     format!(
-                        "More than {MAX_PATHS} paths, or paths of more than {MAX_PATH} bytes, stand in a commit."
+                        "A commit has more than {MAX_PATHS} paths, or paths of more than {MAX_PATH} bytes."
                     ),
                     "Split the work, or keep generated files out of git.",
                 ));
@@ -122,59 +108,46 @@ pub(super) fn diff(
     Ok(found)
 }
 
-/// A folder's id, or a file.
-fn split(leaf: Option<Leaf>) -> (Option<Oid>, Option<Leaf>) {
-    match leaf {
-        Some((id, FOLDER)) => (Some(id), None),
-        other => (None, other),
-    }
-}
-
-fn entries(repo: &Repository, tree: Option<Oid>) -> Result<BTreeMap<Vec<u8>, Leaf>, GitError> {
-    let mut all = BTreeMap::new();
-    let Some(id) = tree else { return Ok(all) };
-    let tree = repo.find_tree(id).map_err(|error| missing(id, &error))?;
-    for entry in &tree {
-        match all.entry(entry.name_bytes().to_vec()) {
-            Entry::Vacant(slot) => slot.insert((entry.id(), mode_of(&entry))),
-            Entry::Occupied(_) => {
-                return Err(GitError::cleaned(
-                    GitErrorKind::Unreadable,
+/// What two trees have, by name. A second entry of one name could hide a difference.
+fn entries(
+    repo: &Repository,
+    trees: [Option<Oid>; 2],
+) -> Result<BTreeMap<Vec<u8>, [Option<Leaf>; 2]>, GitError> {
+    let mut all: BTreeMap<_, [Option<Leaf>; 2]> = BTreeMap::new();
+    for (side, id) in trees.into_iter().enumerate() {
+        let Some(id) = id else { continue };
+        let tree = repo.find_tree(id).map_err(|error| missing(id, &error))?;
+        for entry in &tree {
+            let sides = all.entry(entry.name_bytes().to_vec()).or_default();
+            if sides[side].replace(leaf_of(&entry)).is_some() {
+                return Err(GitError::damaged(
                     format!("The tree {id} names an entry twice."),
                     "Run `git fsck`; such a commit has to be made anew.",
                 ));
             }
-        };
+        }
     }
     Ok(all)
 }
 
 /// The file at a path of a tree.
-pub(super) fn leaf_at(
-    repo: &Repository,
-    tree: Option<&Tree<'_>>,
-    path: &[u8],
-) -> Result<Option<Leaf>, GitError> {
+pub(super) fn leaf_at(tree: Option<&Tree<'_>>, path: &[u8]) -> Result<Option<Leaf>, GitError> {
     let Some(tree) = tree else { return Ok(None) };
-    let mut at = tree.id();
-    let mut parts = path.split(|&byte| byte == b'/').peekable();
-    while let Some(part) = parts.next() {
-        let tree = repo.find_tree(at).map_err(|error| missing(at, &error))?;
-        let Some((id, mode)) = tree.get_name_bytes(part).map(|entry| (entry.id(), mode_of(&entry))) else {
-            return Ok(None);
-        };
-        match (parts.peek().is_some(), mode == FOLDER) {
-            (true, true) => at = id,
-            (false, false) => return Ok(Some((id, mode))),
-            _ => return Ok(None),
-        }
+    Ok(entry_at(tree, path)?.filter(|(_, mode)| *mode != FOLDER))
+}
+
+fn entry_at(tree: &Tree<'_>, path: &[u8]) -> Result<Option<Leaf>, GitError> {
+    match tree.get_path(&relative(path)) {
+        Ok(entry) => Ok(Some(leaf_of(&entry))),
+        // A missing object is an error of another class.
+        Err(error) if error.code() == ErrorCode::NotFound && error.class() == ErrorClass::Tree => Ok(None),
+        Err(error) => Err(GitError::unreadable("read a folder of a commit", &error)),
     }
-    Ok(None)
 }
 
 /// The file at a path of a commit.
 pub(super) fn leaf_in(repo: &Repository, commit: Option<Oid>, path: &[u8]) -> Result<Option<Leaf>, GitError> {
-    leaf_at(repo, tree_of(repo, commit, b"")?.as_ref(), path)
+    leaf_at(tree_of(repo, commit, b"")?.as_ref(), path)
 }
 
 /// How many bytes a blob has.

@@ -19,11 +19,12 @@ pub struct Underway {
 impl Repositories {
     /// What is under way in the repository of a package.
     pub fn underway(&mut self, package: &str) -> Result<Underway, GitError> {
-        let (place, open) = self.package(package)?;
-        Ok(Underway {
-            repository: place.repo,
-            operation: operation(open.repo.state()),
-            is_locked: open.repo.path().join("index.lock").symlink_metadata().is_ok(),
+        self.in_package(package, |place, open, _| {
+            Ok(Underway {
+                repository: place.repo.clone(),
+                operation: operation(open.repo.state()),
+                is_locked: open.repo.path().join("index.lock").symlink_metadata().is_ok(),
+            })
         })
     }
 }

@@ -3,18 +3,18 @@
 //! Promises: agrees with `git status` in repositories that hide nothing. Links are never followed, also not in place of
 //! a folder; ignored files, output folders and repositories inside are not entered; bounded.
 
-use super::content;
+use super::content::{self, Content, on_disk};
 use super::error::GitError;
+use super::find;
 use super::index::Tracked;
 use super::open::{self, Head, OpenRepo};
 use super::tree::{GITLINK, Leaf};
 use crate::source::{is_output, is_state_file};
+use git2::Repository;
 use std::collections::{BTreeMap, BTreeSet};
-use std::ffi::OsStr;
 use std::fs::{FileType, Metadata};
 use std::io;
-use std::ops::Range;
-use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::os::unix::ffi::OsStringExt;
 use std::path::Path;
 
 /// Dirty and untracked paths that are listed at most.
@@ -49,181 +49,159 @@ impl OpenRepo {
     pub(super) fn status(&mut self) -> Result<(Head, Status), GitError> {
         let head = self.head()?;
         self.refresh_index(head.commit)?;
-        let view = std::mem::take(&mut self.index);
+        let Self { repo, root, filemode, index, content, .. } = self;
         let mut walk = Walk {
-            open: self,
-            tracked: &view.tracked,
-            seen: vec![false; view.tracked.len()],
-            todo: vec![(Vec::new(), 0..view.tracked.len())],
+            repo,
+            root,
+            filemode: *filemode,
+            content,
+            tracked: &index.tracked,
+            unseen: index.tracked.keys().map(Vec::as_slice).collect(),
+            todo: vec![Vec::new()],
             status: Status::default(),
         };
-        let walked = walk.run();
-        let mut status = std::mem::take(&mut walk.status);
-        self.index = view;
-        walked?;
-        let removed: Vec<Vec<u8>> = self.index.removed.keys().cloned().collect();
-        for path in removed {
-            let found = self.leaf(&path)?;
-            status.untracked.remove(&path);
-            status.dirty.insert(path, found);
+        walk.run()?;
+        let mut status = walk.status;
+        for path in index.removed.keys() {
+            status.untracked.remove(path);
+            status.dirty.insert(path.clone(), content.find(root, path)?);
         }
         status.check_size()?;
         Ok((head, status))
     }
 
-    /// What stands on disk at a path below real folders only.
+    /// What is on disk at a path below real folders only.
     pub(super) fn leaf(&mut self, path: &[u8]) -> Result<Option<Leaf>, GitError> {
-        match self.lstat(path) {
-            Some(meta) => self.content.leaf(&self.root, path, &meta),
-            None => Ok(None),
-        }
+        self.content.find(&self.root, path)
     }
 
     /// What is at the path, if all that leads to it are real folders.
     pub(super) fn lstat(&self, path: &[u8]) -> Option<Metadata> {
         content::lstat(&self.root, path)
     }
-
-    fn is_ignored(&self, path: &[u8]) -> Result<bool, GitError> {
-        self.repo
-            .is_path_ignored(Path::new(OsStr::from_bytes(path)))
-            .map_err(|error| GitError::unreadable("read the rules of .gitignore", &error))
-    }
 }
 
 struct Walk<'a> {
-    open: &'a mut OpenRepo,
-    tracked: &'a [Tracked],
-    seen: Vec<bool>,
-    todo: Vec<(Vec<u8>, Range<usize>)>,
+    repo: &'a Repository,
+    root: &'a Path,
+    filemode: bool,
+    content: &'a mut Content,
+    tracked: &'a BTreeMap<Vec<u8>, Tracked>,
+    /// Tracked paths that the walk has not met.
+    unseen: BTreeSet<&'a [u8]>,
+    /// Folders to be listed, each with a `/` at its end.
+    todo: Vec<Vec<u8>>,
     status: Status,
 }
 
 impl Walk<'_> {
     fn run(&mut self) -> Result<(), GitError> {
-        while let Some((folder, range)) = self.todo.pop() {
-            self.folder(&folder, &range)?;
+        while let Some(folder) = self.todo.pop() {
+            self.folder(&folder)?;
             self.status.check_size()?;
         }
-        for (entry, seen) in self.tracked.iter().zip(&self.seen) {
-            if !seen {
-                self.status.dirty.insert(entry.path.clone(), None);
-            }
-        }
+        let gone = self.unseen.iter().map(|path| (path.to_vec(), None));
+        self.status.dirty.extend(gone);
         Ok(())
     }
 
-    fn folder(&mut self, folder: &[u8], range: &Range<usize>) -> Result<(), GitError> {
+    fn folder(&mut self, folder: &[u8]) -> Result<(), GitError> {
         let failed = |error: io::Error| GitError::io("list a folder of the work tree", &error);
-        for entry in fs_err::read_dir(content::on_disk(&self.open.root, folder)).map_err(failed)? {
+        for entry in fs_err::read_dir(on_disk(self.root, folder)).map_err(failed)? {
             let entry = entry.map_err(failed)?;
             let (name, kind) = (entry.file_name().into_vec(), entry.file_type().map_err(failed)?);
             let path = [folder, &name].concat();
             if !kind.is_dir() && matches!(name.as_slice(), b".gitignore" | b".gitattributes") {
-                open::refuse_special(&content::on_disk(&self.open.root, &path))?;
+                open::refuse_special(&on_disk(self.root, &path))?;
             }
             if name != b".git" {
-                self.entry(path, kind, range)?;
+                self.entry(path, kind)?;
             }
         }
         Ok(())
     }
 
-    fn entry(&mut self, path: Vec<u8>, kind: FileType, range: &Range<usize>) -> Result<(), GitError> {
+    fn entry(&mut self, path: Vec<u8>, kind: FileType) -> Result<(), GitError> {
+        let tracked = self.tracked.get(&path);
         if kind.is_dir() {
-            return self.subfolder(path, range);
+            return match tracked.filter(|tracked| tracked.leaf.1 == GITLINK) {
+                Some(module) => self.submodule(path, module),
+                None => self.subfolder(&path),
+            };
         }
-        if let Some(at) = self.find(&path, range) {
-            let meta = fs_err::symlink_metadata(content::on_disk(&self.open.root, &path));
-            return self.tracked_file(at, &meta.map_err(|error| GitError::io("look at a file", &error))?);
+        if let Some(tracked) = tracked {
+            return self.tracked_file(path, tracked);
         }
         // Git does not see pipes, sockets and devices.
-        if (kind.is_file() || kind.is_symlink()) && !is_state_file(&path) && !self.open.is_ignored(&path)? {
+        if (kind.is_file() || kind.is_symlink()) && !is_state_file(&path) && !self.is_ignored(&path)? {
             self.status.untracked.insert(path);
         }
         Ok(())
     }
 
-    fn subfolder(&mut self, mut path: Vec<u8>, range: &Range<usize>) -> Result<(), GitError> {
-        if let Some(at) = self.find(&path, range)
-            && self.tracked[at].leaf.1 == GITLINK
-        {
-            return self.submodule(at);
-        }
-        path.push(b'/');
-        let within = self.below(&path, range);
-        if within.is_empty() {
-            let bare = &path[..path.len() - 1];
-            if is_output(bare) || is_state_file(bare) || self.open.is_ignored(&path)? {
+    fn subfolder(&mut self, bare: &[u8]) -> Result<(), GitError> {
+        let path = [bare, b"/"].concat();
+        let next = self.tracked.range(path.clone()..).next();
+        if next.is_none_or(|(next, _)| !next.starts_with(&path)) {
+            if is_output(bare) || is_state_file(bare) || self.is_ignored(&path)? {
                 return Ok(());
             }
-            if content::on_disk(&self.open.root, &path).join(".git").symlink_metadata().is_ok() {
+            if find::is_repository(&on_disk(self.root, &path)) {
                 self.status.nested.insert(path);
                 return Ok(());
             }
         }
-        self.todo.push((path, within));
+        self.todo.push(path);
         Ok(())
     }
 
-    fn find(&self, path: &[u8], range: &Range<usize>) -> Option<usize> {
-        let part = &self.tracked[range.clone()];
-        part.binary_search_by(|entry| entry.path.as_slice().cmp(path)).ok().map(|at| range.start + at)
+    fn is_ignored(&self, path: &[u8]) -> Result<bool, GitError> {
+        let ignored = self.repo.is_path_ignored(content::relative(path));
+        ignored.map_err(|error| GitError::unreadable("read the rules of .gitignore", &error))
     }
 
-    /// The tracked paths that begin with `prefix`.
-    fn below(&self, prefix: &[u8], range: &Range<usize>) -> Range<usize> {
-        let part = &self.tracked[range.clone()];
-        let start = part.partition_point(|entry| entry.path.as_slice() < prefix);
-        let count = part[start..].partition_point(|entry| entry.path.starts_with(prefix));
-        range.start + start..range.start + start + count
-    }
-
-    fn tracked_file(&mut self, at: usize, meta: &Metadata) -> Result<(), GitError> {
-        let entry = &self.tracked[at];
-        self.seen[at] = true;
-        let leaf = self.open.content.leaf(&self.open.root, &entry.path, meta)?;
+    fn tracked_file(&mut self, path: Vec<u8>, tracked: &Tracked) -> Result<(), GitError> {
+        self.unseen.remove(path.as_slice());
+        let meta = fs_err::symlink_metadata(on_disk(self.root, &path));
+        let meta = meta.map_err(|error| GitError::io("look at a file", &error))?;
+        let leaf = self.content.leaf(self.root, &path, &meta)?;
         let clean = match leaf {
-            Some(found) if !entry.staged && self.is_mode(entry.leaf.1, found.1) => {
-                let OpenRepo { repo, root, content, .. } = &mut *self.open;
-                content.is_like(repo, root, &entry.path, found, entry.leaf.0)?
+            Some(found) if !tracked.staged && self.is_mode(tracked.leaf.1, found.1) => {
+                self.content.is_like(self.repo, self.root, &path, found, tracked.leaf.0)?
             }
             _ => false,
         };
         if !clean {
-            self.status.dirty.insert(entry.path.clone(), leaf);
+            self.status.dirty.insert(path, leaf);
         }
         Ok(())
     }
 
     fn is_mode(&self, tracked: u32, found: u32) -> bool {
-        tracked == found
-            || (!self.open.filemode
-                && [tracked, found]
-                    .iter()
-                    .all(|mode| matches!(*mode, content::REGULAR | content::EXECUTABLE)))
+        let is_file = |mode| matches!(mode, content::REGULAR | content::EXECUTABLE);
+        tracked == found || (!self.filemode && is_file(tracked) && is_file(found))
     }
 
     /// A submodule is dirty when its HEAD is another commit than the index names, or when tracked files in
     /// it are.
-    fn submodule(&mut self, at: usize) -> Result<(), GitError> {
-        let entry = &self.tracked[at];
-        self.seen[at] = true;
-        let folder = content::on_disk(&self.open.root, &entry.path);
-        let mut found = entry.leaf.0;
-        let mut clean = !entry.staged;
-        if folder.join(".git").symlink_metadata().is_ok() {
+    fn submodule(&mut self, path: Vec<u8>, tracked: &Tracked) -> Result<(), GitError> {
+        self.unseen.remove(path.as_slice());
+        let folder = on_disk(self.root, &path);
+        let mut found = tracked.leaf.0;
+        let mut clean = !tracked.staged;
+        if find::is_repository(&folder) {
             let failed = |error: git2::Error| GitError::unreadable("read a submodule", &error);
-            let module = git2::Repository::open(&folder).map_err(failed)?;
+            let module = Repository::open(&folder).map_err(failed)?;
             if let Ok(head) = module.refname_to_id("HEAD") {
                 found = head;
             }
             let mut options = git2::StatusOptions::new();
             options.include_untracked(false).exclude_submodules(true);
-            clean &= found == entry.leaf.0 && module.statuses(Some(&mut options)).map_err(failed)?.is_empty();
+            clean &=
+                found == tracked.leaf.0 && module.statuses(Some(&mut options)).map_err(failed)?.is_empty();
         }
         if !clean {
-            self.status.dirty.insert(entry.path.clone(), Some((found, GITLINK)));
+            self.status.dirty.insert(path, Some((found, GITLINK)));
         }
         Ok(())
     }

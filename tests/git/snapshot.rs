@@ -208,7 +208,7 @@ fn too_many_files_are_an_error_in_words() {
 fn blobs_are_read_whole_or_not_at_all() {
     let workspace = Workspace::with(&["a"]);
     let repo = workspace.repo("src/a");
-    let repositories = workspace.discover();
+    let mut repositories = workspace.discover();
     let blob = Oid(repo.git(&["rev-parse", "HEAD:src/main/java/A.java"]));
     assert_eq!(repositories.blob("a", &blob, 100).unwrap(), b"class A {\n  int a;\n}\n");
     assert!(repositories.blob("a", &blob, 3).unwrap_err().to_string().contains("more than 3 bytes"));

@@ -248,7 +248,7 @@ impl Outside {
 impl Outside {
     /// Which lines of the changed files of a package changed, as far as it is known.
     fn lines(
-        &self,
+        &mut self,
         package: &str,
         changes: &[FileChange],
     ) -> Result<BTreeMap<RepoPath, ChangedLines>, Fault> {

@@ -5,7 +5,7 @@ use super::exit::Exit;
 use super::run::{RunArgs, run_in, show_stop};
 use super::ui;
 use super::workspace::Place;
-use crate::config::Given;
+use crate::config::Override;
 use crate::engine::Fault;
 use crate::git::init_repository;
 use std::path::{Path, PathBuf};
@@ -13,6 +13,7 @@ use std::path::{Path, PathBuf};
 /// The example, file by file.
 const FILES: &[(&str, &str)] = &[
     (".ralph/config.yaml", include_str!("../../.ralph-example/.ralph/config.yaml")),
+    (".ralph/config.schema.json", include_str!("../../.ralph-example/.ralph/config.schema.json")),
     (".ralph/prompts/validator.md", include_str!("../../.ralph-example/.ralph/prompts/validator.md")),
     ("agent.sh", include_str!("../../.ralph-example/agent.sh")),
     ("design.md", include_str!("../../.ralph-example/design.md")),
@@ -28,7 +29,7 @@ const FILES: &[(&str, &str)] = &[
 pub(super) fn demo(outside: &Place<'_>, into: Option<&Path>) -> Result<Exit, Fault> {
     let flags = outside.given.iter().filter(|given| given.is_flag());
     let root = outside.root.map(|_| outside.root_by).filter(|name| name.starts_with("--"));
-    if let Some(name) = flags.map(Given::name).chain(root).next() {
+    if let Some(name) = flags.map(Override::name).chain(root).next() {
         return Err(Fault::setup(
             format!("{name}: The demo runs its own example with its own agent and settings."),
             format!("leave {name} out; `--into DIR` says where the example goes"),

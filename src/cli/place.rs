@@ -253,9 +253,7 @@ fn remembered(workspace: &Workspace, gate: &str, choice: &Placement) -> Result<R
     let after = config::with_placement(text, &placement, root).map_err(|error| {
         let hint = match error {
             NotEdited::Unreadable(_) => "`ralph check` names its mistakes".to_owned(),
-            NotEdited::Unusual | NotEdited::Braces { .. } | NotEdited::Ended { .. } => {
-                format!("write `{}` into it by hand", config::placement_line(&placement))
-            }
+            NotEdited::Unusual => format!("write `{}` into it by hand", config::placement_line(&placement)),
         };
         Fault::new(FaultKind::Setup, format!(".ralph/config.yaml: {error}"), hint)
     })?;

@@ -1,7 +1,7 @@
 //! Settings from flags and from the environment: flags win over variables, those over `.ralph/config.yaml`. Inside an
 //! agent's process tree only the workspace and the spec may be named this way.
 
-use crate::config::{Given, ROOT_VARIABLE, SETTINGS, Setting};
+use crate::config::{Override, ROOT_VARIABLE, SETTINGS, Setting};
 use crate::engine::{Fault, FaultKind};
 use crate::sys::process::{TAG, is_inside_agent};
 use clap::Args;
@@ -47,7 +47,7 @@ pub(super) struct Typed {
     /// Who named it: `--root` or `RALPH_ROOT`.
     pub(super) root_by: &'static str,
     /// Settings; flags stand last.
-    pub(super) given: Vec<Given>,
+    pub(super) given: Vec<Override>,
 }
 
 impl Typed {
@@ -56,12 +56,12 @@ impl Typed {
         let mut given = Vec::new();
         for setting in SETTINGS {
             if let Some(value) = variable(setting.variable)? {
-                given.push(Given::variable(setting, value));
+                given.push(Override::from_variable(setting, value));
             }
         }
         for (key, value) in [("spec", &flags.spec), ("roles", &flags.agent)] {
             if let (Some(setting), Some(value)) = (Setting::of(key), value) {
-                given.push(Given::flag(setting, value.clone()));
+                given.push(Override::from_flag(setting, value.clone()));
             }
         }
         for pair in &flags.set {
@@ -76,7 +76,7 @@ impl Typed {
 }
 
 /// Refuses, inside the process tree of an agent, what only a person may decide.
-pub(super) fn may_be_given(given: &[Given]) -> Result<(), Fault> {
+pub(super) fn may_be_given(given: &[Override]) -> Result<(), Fault> {
     let Some(judging) = given.iter().find(|given| given.setting.judges) else { return Ok(()) };
     if !is_inside_agent()? {
         return Ok(());
@@ -101,7 +101,7 @@ fn variable(name: &str) -> Result<Option<String>, Fault> {
 }
 
 /// One `--set KEY=VALUE`.
-fn set(pair: &str) -> Result<Given, Fault> {
+fn set(pair: &str) -> Result<Override, Fault> {
     let known = || {
         let keys: Vec<&str> =
             SETTINGS.iter().filter(|setting| setting.flag == "--set").map(|setting| setting.key).collect();
@@ -112,7 +112,7 @@ fn set(pair: &str) -> Result<Given, Fault> {
         return wrong(format!("--set: `{pair}` is not KEY=VALUE."), known());
     };
     match Setting::of(key) {
-        Some(setting) if setting.flag == "--set" => Ok(Given::flag(setting, value.to_owned())),
+        Some(setting) if setting.flag == "--set" => Ok(Override::from_flag(setting, value.to_owned())),
         Some(setting) => {
             wrong(format!("--set: `{key}` has a flag of its own."), format!("write {} {value}", setting.flag))
         }

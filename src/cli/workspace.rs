@@ -4,7 +4,7 @@ use super::environment::{cache_folder, environment, read_config, unsound};
 use super::run_output::RunOutput;
 use super::settings;
 use super::ui;
-use crate::config::{self, ConfigError, Given, Settings};
+use crate::config::{self, ConfigError, Override, Settings};
 use crate::engine::{Engine, Fault, FaultKind, Outside, Parts, Places};
 use crate::git::Repositories;
 use crate::machine::event::{Event, Mode};
@@ -32,7 +32,7 @@ pub(super) struct Place<'a> {
     /// Who named it: `--root` or a variable.
     pub(super) root_by: &'static str,
     /// Settings from flags and environment.
-    pub(super) given: &'a [Given],
+    pub(super) given: &'a [Override],
     /// `--json`.
     pub(super) json: bool,
 }
@@ -298,7 +298,8 @@ fn is_workspace(folder: &Path) -> bool {
 fn rules_of(settings: &Settings) -> TaskRules {
     let checkpoint = regex_lite::Regex::new(&settings.checkpoints).ok();
     // Both were tried when the configuration was read.
-    let sections = Sections::new(&settings.sections.include, &settings.sections.exclude).unwrap_or_default();
+    let sections = &settings.tasks.sections;
+    let sections = Sections::new(&sections.include, &sections.exclude).unwrap_or_default();
     let stages = match settings.stages {
         config::StagesFrom::File => Stages::File,
         config::StagesFrom::Virtual => Stages::Virtual { gates: settings.placed() },

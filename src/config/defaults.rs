@@ -1,17 +1,11 @@
-//! What holds where the file says nothing.
-//!
-//! Owns: every default of the configuration, and the file patterns.
-//!
-//! Promises: an absent or empty file means exactly this.
-//!
-//! Refuses to know: the text of a configuration.
+//! The value of each key that the file does not have.
 
 use super::{
-    Checks, CommitBy, FileGlobs, GateEngine, GateSettings, Limits, NoCoverage, OnBlocked, Per, Place,
-    Recompile, ReworkReviews, Role, ScopeKind, Settings, StagesFrom, TaskSections, TestTiers,
+    CommitBy, FileGlobs, GateEngine, GateSettings, Limits, NoCoverage, OnBlocked, Per, Place, Recompile,
+    ReworkReviews, Roles, ScopeKind, Settings, StagesFrom, TestTiers,
 };
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// The agent of a role that is not listed.
@@ -26,75 +20,92 @@ pub const PIT_VERSION: &str = "1.25.9";
 /// Names of the test classes of `Foo` in Surefire's default includes (maven-surefire-plugin 3, `includes`).
 pub const TEST_NAMES: &[&str] = &["{}Test", "{}Tests", "{}TestCase", "Test{}"];
 
-const MINUTE: u64 = 60;
-const HOUR: u64 = 60 * MINUTE;
+const MINUTE: Duration = Duration::from_secs(60);
+const HOUR: Duration = Duration::from_secs(3600);
 
 impl Settings {
     /// The settings of a workspace without a configuration.
     pub fn defaults(workspace: &Path) -> Self {
+        Self { workspace: workspace.to_path_buf(), spec: workspace.to_path_buf(), ..Self::default() }
+    }
+}
+
+impl Default for Settings {
+    fn default() -> Self {
         Self {
-            workspace: workspace.to_path_buf(),
-            spec: workspace.to_path_buf(),
+            workspace: PathBuf::new(),
+            spec: PathBuf::from("."),
             packages: vec!["src/*".to_owned()],
             packages_given: false,
-            files: file_globs(),
+            files: FileGlobs::default(),
             agents: BTreeMap::new(),
-            roles: Role::ALL.into_iter().map(|role| (role, DEFAULT_AGENT.to_owned())).collect(),
-            gates: BTreeMap::from([("PITEST".to_owned(), gate(GateEngine::Direct))]),
-            checks: Checks::default(),
-            limits: limits(),
-            on: BTreeMap::new(),
+            roles: Roles::all(DEFAULT_AGENT),
+            gates: BTreeMap::from([("PITEST".to_owned(), GateSettings::default())]),
+            checks: super::Checks::default(),
+            limits: Limits::default(),
+            hooks: super::Hooks::default(),
             commit: CommitBy::Agent,
             checkpoints: CHECKPOINTS.to_owned(),
             rework: ReworkReviews::ReopenReviews,
             on_blocked: OnBlocked::Stop,
             stages: StagesFrom::File,
             placement: BTreeMap::new(),
-            sections: TaskSections::default(),
+            tasks: super::TaskSettings::default(),
         }
     }
 }
 
-/// A gate of that engine with every default.
-pub(super) fn gate(engine: GateEngine) -> GateSettings {
-    GateSettings {
-        engine,
-        threshold: 70,
-        per: Per::Class,
-        no_coverage: NoCoverage::Survived,
-        jobs: 0,
-        maven_args: Vec::new(),
-        limit: Duration::from_secs(HOUR),
-        pit_version: PIT_VERSION.to_owned(),
-        tests: TestTiers::OwnFirst,
-        scope: ScopeKind::Class,
-        place: Place::Clean,
-        recompile: Recompile::Auto,
-        keep: Vec::new(),
-        test_names: owned(TEST_NAMES),
-        jvm_args: Vec::new(),
+impl Default for Roles {
+    fn default() -> Self {
+        Self::all(DEFAULT_AGENT)
     }
 }
 
-fn limits() -> Limits {
-    Limits {
-        iterations: None,
-        attempts: 3,
-        rework: 5,
-        wall: Duration::from_secs(24 * HOUR),
-        attempt: Duration::from_secs(HOUR),
-        idle: None,
-        check: Duration::from_secs(10 * MINUTE),
+impl Default for GateSettings {
+    fn default() -> Self {
+        Self {
+            run: None,
+            engine: GateEngine::Direct,
+            threshold: 70,
+            per: Per::Class,
+            no_coverage: NoCoverage::Survived,
+            jobs: 0,
+            maven_args: Vec::new(),
+            limit: HOUR,
+            pit_version: PIT_VERSION.to_owned(),
+            tests: TestTiers::OwnFirst,
+            scope: ScopeKind::Class,
+            place: Place::Clean,
+            recompile: Recompile::Auto,
+            keep: Vec::new(),
+            test_names: owned(TEST_NAMES),
+            jvm_args: Vec::new(),
+        }
     }
 }
 
-/// The file patterns: Maven's and Gradle's layout and the usual ones of Python, JavaScript and
-/// TypeScript, Rust and Go.
-pub(super) fn file_globs() -> FileGlobs {
-    FileGlobs { test: owned(TEST_GLOBS), production: owned(PRODUCTION_GLOBS), build: owned(BUILD_GLOBS) }
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            iterations: None,
+            attempts: 3,
+            rework: 5,
+            wall: 24 * HOUR,
+            attempt: HOUR,
+            idle: None,
+            check: 10 * MINUTE,
+        }
+    }
 }
 
-/// A folder named `test` below `src/main` is a Java package and no folder of tests: hence the endings.
+/// Maven's and Gradle's layout and the usual ones of Python, JavaScript and TypeScript, Rust and Go.
+impl Default for FileGlobs {
+    fn default() -> Self {
+        Self { test: owned(TEST_GLOBS), production: owned(PRODUCTION_GLOBS), build: owned(BUILD_GLOBS) }
+    }
+}
+
+/// A folder named `test` below `src/main` is a Java package, not a folder of tests: hence the endings.
 const TEST_GLOBS: &[&str] = &[
     "**/src/test/**",
     "**/src/*Test/**",

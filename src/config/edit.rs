@@ -1,11 +1,4 @@
-//! One key of `.ralph/config.yaml` written without a YAML writer: the rest of the text stays.
-//!
-//! Owns: the line `placement: {…}` and its place in the text.
-//!
-//! Promises: every comment and every other line stays; the text after reads as the settings before but for
-//! that key, else nothing is handed out.
-//!
-//! Refuses to know: how the text reaches the disk, who chose.
+//! One key of `.ralph/config.yaml` written without a YAML writer: every comment and every other line stays.
 
 use super::{ConfigError, Placement, parse};
 use std::collections::BTreeMap;
@@ -20,17 +13,7 @@ const KEY: &str = "placement:";
 pub enum NotEdited {
     /// It cannot be read as it is.
     Unreadable(Vec<ConfigError>),
-    /// The key's value is in braces over several lines, which do not all stand indented below it.
-    Braces {
-        /// The line of the key, 1-based.
-        line: usize,
-    },
-    /// A line `...` ends the document, and nothing behind it would be read.
-    Ended {
-        /// That line, 1-based.
-        line: usize,
-    },
-    /// The edit would change what else the text says: its form is not one that can be edited line by line.
+    /// The edit would change what else the text says.
     Unusual,
 }
 
@@ -41,17 +24,9 @@ impl fmt::Display for NotEdited {
                 let first = errors.first().map_or("", |error| error.message.as_str());
                 write!(f, "The configuration cannot be read: {first}")
             }
-            Self::Braces { line } => write!(
-                f,
-                "`{KEY}` on line {line} has braces over several lines, of which one is not indented; only what stands on the line of the key or indented below it can be replaced."
+            Self::Unusual => f.write_str(
+                "The configuration is not written line by line (keys or a value in braces over several lines, or an end mark `...`), so that no single key can be set.",
             ),
-            Self::Ended { line } => {
-                write!(
-                    f,
-                    "The configuration ends with `...` on line {line}, and a key behind that would not be read."
-                )
-            }
-            Self::Unusual => f.write_str("The configuration has a form in which no single key can be set."),
         }
     }
 }
@@ -88,30 +63,8 @@ pub fn with_placement(
     wanted.placement.clone_from(placement);
     match parse(&edited, workspace) {
         Ok(settings) if settings == wanted => Ok(edited),
-        _ => Err(why_not(text)),
+        _ => Err(NotEdited::Unusual),
     }
-}
-
-/// What stood in the way of an edit.
-fn why_not(text: &str) -> NotEdited {
-    let lines: Vec<&str> = text.lines().collect();
-    let Some(at) = lines.iter().position(|line| is_key(line)) else {
-        let ends = |line: &&str| *line == "..." || line.starts_with("... ") || line.starts_with("...\t");
-        let end = lines.iter().position(ends);
-        return end.map_or(NotEdited::Unusual, |at| NotEdited::Ended { line: at + 1 });
-    };
-    // The lines below the key up to that on which its last brace is closed.
-    let mut depth = 0_usize;
-    let inside = lines.iter().skip(at).take_while(|line| {
-        let before = depth;
-        let value = line.trim_end();
-        let value = value.strip_suffix(comment(value).as_str()).unwrap_or(value);
-        depth = (depth + value.matches('{').count()).saturating_sub(value.matches('}').count());
-        is_key(line) || before > 0
-    });
-    let is_outside = |line: &str| !line.trim().is_empty() && !line.starts_with([' ', '\t', '#']);
-    let reaches_out = inside.skip(1).any(|line| is_outside(line));
-    if reaches_out { NotEdited::Braces { line: at + 1 } } else { NotEdited::Unusual }
 }
 
 /// True for the line of the key, at the root of the document.
@@ -233,22 +186,16 @@ mod tests {
     }
 
     #[test]
-    fn what_stands_in_the_way_is_said() {
+    fn a_form_that_cannot_be_edited_line_by_line_is_refused() {
         let end = [("PITEST", Placement::End)];
-        let braces = "spec: a\nplacement: { # why\n  PITEST: each\n}\n";
-        assert_eq!(set(braces, &end), Err(NotEdited::Braces { line: 2 }));
-        let ended = "spec: a\n...\n";
-        assert_eq!(set(ended, &end), Err(NotEdited::Ended { line: 2 }));
+        for text in ["spec: a\nplacement: { # why\n  PITEST: each\n}\n", "spec: a\n...\n"] {
+            assert_eq!(set(text, &end), Err(NotEdited::Unusual), "{text}");
+        }
         let indented = "placement: {\n  PITEST: each\n  }\nspec: a\n";
         assert_eq!(set(indented, &end).unwrap(), "placement: {PITEST: end}\nspec: a\n");
         assert_eq!(set(indented, &[("NONE", Placement::End)]), Err(NotEdited::Unusual), "no such gate");
         let before_end = "placement: {PITEST: each}\n...\n";
         assert_eq!(set(before_end, &end).unwrap(), "placement: {PITEST: end}\n...\n");
-        let said = [set(braces, &end), set(ended, &end)].map(|refused| refused.unwrap_err().to_string());
-        insta::assert_snapshot!(said.join("\n"), @r"
-        `placement:` on line 2 has braces over several lines, of which one is not indented; only what stands on the line of the key or indented below it can be replaced.
-        The configuration ends with `...` on line 2, and a key behind that would not be read.
-        ");
     }
 
     #[test]

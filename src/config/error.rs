@@ -1,20 +1,18 @@
-//! What is wrong with a configuration, said so that a person can mend it.
-//!
-//! Owns: the error type and the search for the key that was probably meant.
-//!
-//! Promises: no control character of the file reaches a message.
-//!
-//! Refuses to know: which keys exist.
+//! What is wrong with a configuration, with its place and what to do about it.
 
+use crate::source::text;
+use serde::de::{Expected, Unexpected};
+use serde::{Deserialize, Serialize};
+use serde_yaml::Value;
 use std::fmt;
 
 /// How the file is named in messages.
 const FILE: &str = "config.yaml";
 
-/// One thing that is wrong with the file, or with what was given beside it.
+/// One thing that is wrong with the file, or with an override.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ConfigError {
-    /// 1-based line in the file, where there is one.
+    /// 1-based line in the file, if there is one.
     pub line: Option<u64>,
     /// The key, dotted from the root (`gates.PITEST.threshold`); empty for the file as a whole.
     pub key: String,
@@ -26,20 +24,24 @@ pub struct ConfigError {
 }
 
 impl ConfigError {
-    /// An error; `what` is the sentence without the place.
-    pub(super) fn new(line: Option<u64>, key: &str, what: &str, hint: impl Into<String>) -> Self {
+    /// An error at a line of the file.
+    pub(super) fn new(line: Option<u64>, key: &str, what: &str, hint: &str) -> Self {
         let place = line.map(|line| format!(":{line}")).unwrap_or_default();
-        Self { line, key: key.to_owned(), message: format!("{FILE}{place}: {what}"), hint: hint.into() }
+        Self::of_override(&format!("{FILE}{place}"), key, what, hint).with_line(line)
     }
 
-    /// An error of the file as a whole, or of a line that no key is known of.
+    /// An error of the file as a whole, or of a line whose key is not known.
     pub fn of_file(line: Option<u64>, what: &str, hint: &str) -> Self {
-        Self::new(line, "", &crate::source::text::line(what, 1_000), hint)
+        Self::new(line, "", &text::line(what, 1_000), hint)
     }
 
-    /// An error in what a variable or flag of that name said.
-    pub(super) fn given(name: &str, key: &str, what: &str, hint: impl Into<String>) -> Self {
-        Self { line: None, key: key.to_owned(), message: format!("{name}: {what}"), hint: hint.into() }
+    /// An error in the value of a variable or flag.
+    pub(super) fn of_override(name: &str, key: &str, what: &str, hint: &str) -> Self {
+        Self { line: None, key: key.to_owned(), message: format!("{name}: {what}"), hint: hint.to_owned() }
+    }
+
+    fn with_line(self, line: Option<u64>) -> Self {
+        Self { line, ..self }
     }
 
     /// The message with the file's folder, as a person finds it from the workspace.
@@ -47,7 +49,7 @@ impl ConfigError {
         if self.is_in_file() { format!(".ralph/{}", self.message) } else { self.message.clone() }
     }
 
-    /// False for what a variable or flag said.
+    /// False for the value of a variable or flag.
     pub fn is_in_file(&self) -> bool {
         self.message.starts_with(FILE)
     }
@@ -61,6 +63,93 @@ impl fmt::Display for ConfigError {
 
 impl std::error::Error for ConfigError {}
 
+/// One thing that is wrong with the tree of values.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Mistake {
+    /// The keys from the root.
+    pub(super) path: Vec<String>,
+    /// What follows the key's name in the sentence.
+    pub(super) what: String,
+    /// What to do about it, a whole sentence.
+    pub(super) hint: String,
+}
+
+impl Mistake {
+    pub(super) fn new(what: &str, hint: &str) -> Self {
+        Self { path: Vec::new(), what: what.to_owned(), hint: hint.to_owned() }
+    }
+
+    /// The same below a key.
+    pub(super) fn at(mut self, key: &str) -> Self {
+        self.path.insert(0, key.to_owned());
+        self
+    }
+
+    /// A key that is not one of these.
+    pub(super) fn unknown_key(key: &str, known: &[&str]) -> Self {
+        let hint = match nearest(key, known) {
+            Some(near) => format!("Did you mean `{near}`?"),
+            None => format!("Known here: {}.", listed(known, ", ")),
+        };
+        Self::new("is not a known key", &hint)
+    }
+
+    /// A value that is none of these words.
+    pub(super) fn not_a_word(value: &Value, words: &[&str]) -> Self {
+        let hint = match nearest(value.as_str().unwrap_or_default(), words) {
+            Some(near) => format!("Did you mean `{near}`?"),
+            None => "Write one of these words, or leave the key out for its default.".to_owned(),
+        };
+        Self::new(&format!("must be {}, not {}", either(words), described(value)), &hint)
+    }
+
+    /// What is wrong, as a sentence.
+    pub(super) fn sentence(&self) -> String {
+        if self.path.is_empty() {
+            return format!("The file {}.", self.what);
+        }
+        format!("`{}` {}.", dotted(&self.path), self.what)
+    }
+}
+
+/// As JSON: this is how a mistake passes through serde's errors, which are text.
+impl fmt::Display for Mistake {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&serde_json::to_string(self).unwrap_or_default())
+    }
+}
+
+impl std::error::Error for Mistake {}
+
+impl serde::de::Error for Mistake {
+    fn custom<T: fmt::Display>(message: T) -> Self {
+        let message = message.to_string();
+        serde_json::from_str(&message).unwrap_or_else(|_| {
+            let what = text::line(&message, 1_000);
+            Self::new(&format!("cannot be read: {what}"), "`ralph schema` shows what may be written there.")
+        })
+    }
+
+    fn invalid_type(found: Unexpected<'_>, wanted: &dyn Expected) -> Self {
+        let what = format!(
+            "must be {}, not {}",
+            wanted.to_string().replace("sequence", "list"),
+            text::line(&found.to_string(), 100)
+        );
+        Self::new(&what, "`ralph schema` shows what may be written there.")
+    }
+
+    fn unknown_field(field: &str, expected: &'static [&'static str]) -> Self {
+        Self::unknown_key(field, expected)
+    }
+}
+
+/// A path as people write it, fit for a message.
+pub(super) fn dotted(path: &[String]) -> String {
+    let names: Vec<String> = path.iter().map(|name| quoted(name).trim_matches('"').to_owned()).collect();
+    names.join(".")
+}
+
 /// The text in quotes, escaped and cut to 60 characters: fit for a message.
 pub(super) fn quoted(text: &str) -> String {
     let mut short: String = text.chars().take(60).collect();
@@ -70,17 +159,30 @@ pub(super) fn quoted(text: &str) -> String {
     format!("{short:?}")
 }
 
-/// `a`, `b` or `c`; control characters escaped.
-pub(super) fn either(words: &[&str]) -> String {
-    let mut ticked: Vec<String> = words.iter().map(|word| format!("`{}`", word.escape_debug())).collect();
-    match ticked.pop() {
-        Some(last) if !ticked.is_empty() => format!("{} or {last}", ticked.join(", ")),
-        Some(last) => last,
-        None => String::new(),
+/// A value in words, for messages.
+pub(super) fn described(value: &Value) -> String {
+    match value {
+        Value::Null | Value::Tagged(_) => "null".to_owned(),
+        Value::Bool(value) => value.to_string(),
+        Value::Number(value) => value.to_string(),
+        Value::String(text) => quoted(text),
+        Value::Sequence(_) => "a list".to_owned(),
+        Value::Mapping(_) => "keys with values".to_owned(),
     }
 }
 
-/// The known word that is nearest to `word`, when it is near enough to be a slip.
+/// `a`, `b` or `c`; control characters escaped.
+pub(super) fn either(words: &[&str]) -> String {
+    listed(words, " or ")
+}
+
+fn listed(words: &[&str], last: &str) -> String {
+    let mut ticked: Vec<String> = words.iter().map(|word| format!("`{}`", word.escape_debug())).collect();
+    let end = ticked.pop().unwrap_or_default();
+    if ticked.is_empty() { end } else { format!("{}{last}{end}", ticked.join(", ")) }
+}
+
+/// The known word that is nearest to `word`, if it is near enough to be a slip.
 pub(super) fn nearest<'k>(word: &str, known: &[&'k str]) -> Option<&'k str> {
     let folded = |text: &str| text.to_lowercase().replace(['_', ' '], "-");
     let word = folded(word);

@@ -1,46 +1,40 @@
-//! The configuration: text in, settings out.
-//!
-//! Owns: the schema of `.ralph/config.yaml` (docs/design.md "Configuration"), its defaults and what is said when it is wrong.
-//!
-//! Promises: every mistake is found in one reading and named with its line and key; nothing unknown is
-//! passed over; an absent file means the defaults.
-//!
-//! Refuses to know: where the text came from, the file system, environment and flags (their values are
-//! handed in).
+//! The configuration: text in, settings out, with the place of every mistake.
 
-mod agents;
 mod defaults;
-mod document;
 mod edit;
 mod error;
 mod explain;
-mod gates;
-mod given;
-mod keys;
-mod placement;
+mod formats;
+mod overrides;
 mod presets;
-mod read;
+mod roles;
+mod rules;
 mod schema;
-mod sections;
 mod settings;
-mod tasks;
+mod time;
+mod yaml_tree;
 
 pub use defaults::{CHECKPOINTS, DEFAULT_AGENT, PIT_VERSION, TEST_NAMES};
 pub use edit::{NotEdited, placement_line, with_placement};
 pub use error::ConfigError;
 pub use explain::{Explained, explain};
-pub use given::{Given, ROOT_VARIABLE, SETTINGS, Setting, Source};
+pub use overrides::{Override, ROOT_VARIABLE, SETTINGS, Setting, Source};
 pub use presets::{PRESETS, Preset};
+pub use roles::{Role, role_of};
 pub use schema::schema;
 pub use settings::*;
 
-use crate::task::Stage;
-use document::Node;
-use given::Sources;
-use std::path::Path;
+use error::Mistake;
+use overrides::Sources;
+use serde::Deserialize as _;
+use serde_yaml::Value;
+use std::path::{Component, Path, PathBuf};
 
 /// The text that `ralph init` writes: every key with its default, commented. It reads as the defaults.
 pub const TEMPLATE: &str = include_str!("../../templates/config.yaml");
+
+/// The file beside it that its first line names for editors: the schema.
+pub const SCHEMA_FILE: &str = "config.schema.json";
 
 /// The longest text that is read, in bytes.
 pub const LONGEST_TEXT: usize = 1024 * 1024;
@@ -48,60 +42,129 @@ pub const LONGEST_TEXT: usize = 1024 * 1024;
 /// So many lists and maps in brackets are read. The library's time grows with the square of their nesting.
 const MOST_BRACKETS: usize = 2_000;
 
+/// So many mistakes are named; each costs two readings.
+const MOST_MISTAKES: usize = 20;
+
 /// Reads the text of `.ralph/config.yaml`; the empty text means the defaults. `workspace` is the absolute
 /// folder that holds `.ralph/`.
 ///
 /// # Errors
-/// Everything that is wrong, in the order of the lines.
+/// What is wrong, in the order of the lines.
 pub fn parse(text: &str, workspace: &Path) -> Result<Settings, Vec<ConfigError>> {
-    parse_with(text, workspace, &[])
-}
-
-/// The same, under settings that were given outside of the file; the later of two for one key stands.
-///
-/// # Errors
-/// Everything that is wrong; what was given stands first, with the name of its variable or flag.
-pub fn parse_with(text: &str, workspace: &Path, given: &[Given]) -> Result<Settings, Vec<ConfigError>> {
-    let (settings, errors) = parse_what_can_be(text, workspace, given);
+    let (settings, errors) = parse_what_can_be(text, workspace, &[]);
     if errors.is_empty() { Ok(settings) } else { Err(errors) }
 }
 
-/// As [`parse_with`], for a look at the rest of a workspace whose configuration is wrong: the settings with
-/// the defaults where nothing sound is said, and what is wrong, in the order of the lines.
-pub fn parse_what_can_be(text: &str, workspace: &Path, given: &[Given]) -> (Settings, Vec<ConfigError>) {
-    let mut settings = Settings::defaults(workspace);
-    let errors = apply(text, given, &mut settings).err().unwrap_or_default();
-    (settings, errors)
+/// As [`parse`], for a look at the rest of a workspace whose configuration is wrong: the settings, with the
+/// defaults for what is wrong, and the mistakes, those of overrides first.
+pub fn parse_what_can_be(
+    text: &str,
+    workspace: &Path,
+    overrides: &[Override],
+) -> (Settings, Vec<ConfigError>) {
+    let reading = Reading::of(Ok(text), workspace, overrides);
+    (reading.settings, reading.errors)
 }
 
-fn apply(text: &str, given: &[Given], settings: &mut Settings) -> Result<(), Vec<ConfigError>> {
-    let (tree, sources) = tree(text, given)?;
-    let mut reader = read::Reader::new(text, &sources);
-    let root = read::Field::root(&tree);
-    if matches!(tree, Node::Map(_) | Node::Null) {
-        sections::apply(&mut reader, &root, settings);
-    } else {
-        reader.wrong(&root, "must hold keys with values", "Write lines such as `spec: docs`.");
+/// A configuration with everything that was found out about it.
+struct Reading<'t> {
+    /// Empty if it cannot be read.
+    text: &'t str,
+    is_readable: bool,
+    /// What the file and the overrides say.
+    tree: Value,
+    sources: Sources,
+    /// The settings, with the defaults for what is wrong.
+    settings: Settings,
+    errors: Vec<ConfigError>,
+}
+
+impl<'t> Reading<'t> {
+    fn of(text: Result<&'t str, ConfigError>, workspace: &Path, overrides: &[Override]) -> Self {
+        let read = text.and_then(|text| Ok((text, file_tree(text)?)));
+        let is_readable = read.is_ok();
+        let (text, mut tree, unreadable) = match read {
+            Ok((text, tree)) => (text, tree, None),
+            Err(error) => ("", Value::Null, Some(error)),
+        };
+        let (sources, mut errors) = overrides::apply(&mut tree, overrides);
+        errors.extend(unreadable);
+        // What is wrong is taken out of a copy, until the rest can be read.
+        let mut sound = tree.clone();
+        let mut count = 0;
+        let settings = loop {
+            match settings_of(&sound, &tree, workspace) {
+                Ok(settings) => break settings,
+                Err(_) if count == MOST_MISTAKES => {
+                    errors.push(ConfigError::of_file(None, "There are more mistakes.", "Fix these first."));
+                    break Settings::defaults(workspace);
+                }
+                Err(mistake) => {
+                    yaml_tree::remove(&mut sound, part_with(&mistake.path));
+                    errors.push(located(&mistake, text, &sources));
+                    count += 1;
+                }
+            }
+        };
+        errors.sort_by_key(|error| (error.line.is_none() && error.is_in_file(), error.line));
+        Self { text, is_readable, tree, sources, settings, errors }
     }
-    let errors = reader.into_errors();
-    if errors.is_empty() { Ok(()) } else { Err(errors) }
 }
 
-/// The text as a tree, with what was given in it.
-fn tree(text: &str, given: &[Given]) -> Result<(Node, Sources), Vec<ConfigError>> {
-    let mut tree = file_tree(text).map_err(|error| vec![error])?;
-    let sources = given::apply(&mut tree, given).map_err(|error| vec![error])?;
-    Ok((tree, sources))
+/// The part of the tree that cannot be read with this mistake in it: agents, placements and gates that are
+/// commands mean nothing without one of their keys.
+fn part_with(path: &[String]) -> &[String] {
+    match path {
+        [first, name, _, ..]
+            if ["agents", "gates", "placement"].contains(&first.as_str()) && name != "PITEST" =>
+        {
+            &path[..2]
+        }
+        _ => path,
+    }
 }
 
-/// Where the first bracket too many stands: the library takes quadratic time for nests.
+/// The mistake with its line, or with the name of the variable or flag.
+fn located(mistake: &Mistake, text: &str, sources: &Sources) -> ConfigError {
+    let (key, what) = (error::dotted(&mistake.path), mistake.sentence());
+    let path: Vec<&str> = mistake.path.iter().map(String::as_str).collect();
+    let hint = match path.as_slice() {
+        ["on"] => "It is called `hooks` now, because YAML 1.1 reads `on` as `true`: rename the key.",
+        ["gates", _, "ahead"] => {
+            "Remove it: a gate begins when its turn has come, no longer while reviewers work."
+        }
+        _ => &mistake.hint,
+    };
+    match sources.of(&mistake.path) {
+        Some(given) => ConfigError::of_override(given.name(), &key, &what, hint),
+        None => ConfigError::new(yaml_tree::line_of(text, &mistake.path), &key, &what, hint),
+    }
+}
+
+/// Reads the settings from a tree; `written` is the tree before anything wrong was taken out of it.
+fn settings_of(tree: &Value, written: &Value, workspace: &Path) -> Result<Settings, Mistake> {
+    let mut settings = Settings::deserialize(yaml_tree::Node(tree))?;
+    rules::check(&settings, tree, written)?;
+    settings.gates.entry("PITEST".to_owned()).or_default();
+    settings.packages_given = tree.get("packages").is_some();
+    for glob in &mut settings.packages {
+        let short = glob.trim_start_matches("./").trim_end_matches('/');
+        *glob = if short.is_empty() { ".".to_owned() } else { short.to_owned() };
+    }
+    let parts = settings.spec.components().filter(|part| *part != Component::CurDir);
+    let spec: PathBuf =
+        std::iter::once(workspace.as_os_str()).chain(parts.map(Component::as_os_str)).collect();
+    Ok(Settings { workspace: workspace.to_path_buf(), spec, ..settings })
+}
+
+/// Where the first bracket too many is: the library takes quadratic time for nests.
 fn brackets_beyond(text: &str) -> Option<usize> {
     text.match_indices(['[', '{']).nth(MOST_BRACKETS).map(|(at, _)| at)
 }
 
 /// The text as a tree.
-fn file_tree(text: &str) -> Result<Node, ConfigError> {
-    let anew = "Start again from what `ralph init` writes.";
+fn file_tree(text: &str) -> Result<Value, ConfigError> {
+    let anew = "Start again from the file that `ralph init` writes.";
     if text.len() > LONGEST_TEXT {
         let what = format!("The file is longer than {LONGEST_TEXT} bytes.");
         return Err(ConfigError::new(None, "", &what, anew));
@@ -111,61 +174,43 @@ fn file_tree(text: &str) -> Result<Node, ConfigError> {
         let what = format!("The file opens more than {MOST_BRACKETS} brackets.");
         return Err(ConfigError::new(line, "", &what, anew));
     }
-    document::parse(text).map_err(|error| {
+    yaml_tree::parse(text).map_err(|error| {
         let what = format!("The file cannot be read as YAML: {}.", error.why.trim_end_matches('.'));
-        let hint = "Mend the line; `ralph schema` and README.md show what may stand there.";
+        let hint = "Fix the line; `ralph schema` and README.md show what may be written there.";
         ConfigError::new(error.line, "", &what, hint)
     })
 }
 
-/// The line on which the file writes a key (`gates.PITEST.threshold`); `None` where it does not.
+/// The line on which the file writes a key (`gates.PITEST.threshold`); `None` if it does not.
 pub fn key_line(text: &str, key: &str) -> Option<u64> {
-    let is_bounded = text.len() <= LONGEST_TEXT && brackets_beyond(text).is_none();
-    if is_bounded && !key.is_empty() { document::line_of_key(text, key) } else { None }
-}
-
-/// The role of the agent that does a stage (docs/design.md "Configuration"); `None` for a gate, which has no agent.
-pub fn role_of(stage: &Stage) -> Option<Role> {
-    match stage {
-        Stage::TestFirst => Some(Role::TestWriter),
-        Stage::Implementation => Some(Role::Worker),
-        Stage::ReqCheck => Some(Role::ReqReviewer),
-        Stage::PreCr => Some(Role::QualityReviewer),
-        Stage::Integ => Some(Role::IntegrationTester),
-        Stage::Final => Some(Role::Validator),
-        Stage::Gate(_) => None,
-    }
-}
-
-impl Role {
-    /// All roles, in the order of the stages.
-    pub const ALL: [Self; 6] = [
-        Self::TestWriter,
-        Self::Worker,
-        Self::ReqReviewer,
-        Self::QualityReviewer,
-        Self::IntegrationTester,
-        Self::Validator,
-    ];
-
-    /// The role's name in `roles:`, in `RALPH_ROLE` and of its prompt template.
-    pub const fn word(self) -> &'static str {
-        match self {
-            Self::TestWriter => "test-writer",
-            Self::Worker => "worker",
-            Self::ReqReviewer => "req-reviewer",
-            Self::QualityReviewer => "quality-reviewer",
-            Self::IntegrationTester => "integration-tester",
-            Self::Validator => "validator",
-        }
-    }
+    let tree = file_tree(text).ok()?;
+    let path = yaml_tree::path_of(&tree, key).filter(|path| !path.is_empty())?;
+    yaml_tree::line_of(text, &path)
 }
 
 impl Settings {
-    /// The agent that does a role, with its name; `None` when no agent of that name is configured.
-    pub fn agent_for(&self, role: Role) -> Option<(&str, &AgentSettings)> {
-        let name = self.roles.get(&role).map_or(DEFAULT_AGENT, String::as_str);
-        self.agents.get_key_value(name).map(|(name, agent)| (name.as_str(), agent))
+    /// Where each gate's boxes go; those of a gate without a choice go after every task.
+    pub fn placed(&self) -> Vec<(String, Placement)> {
+        let choice = |gate: &String| self.placement.get(gate).cloned().unwrap_or(Placement::Each);
+        self.gates.keys().map(|gate| (gate.clone(), choice(gate))).collect()
+    }
+
+    /// The default of every key, as the file would hold it.
+    fn default_tree() -> Value {
+        serde_yaml::to_value(Self::default()).unwrap_or_default()
+    }
+}
+
+impl Hooks {
+    /// The commands with the events that they are for.
+    pub fn commands(&self) -> impl Iterator<Item = (&'static str, &[String])> {
+        let all = [
+            ("blocked", &self.blocked),
+            ("done", &self.done),
+            ("gate-fail", &self.gate_fail),
+            ("stop", &self.stop),
+        ];
+        all.into_iter().filter_map(|(event, argv)| Some((event, argv.as_deref()?)))
     }
 }
 

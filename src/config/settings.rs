@@ -1,108 +1,135 @@
-//! The settings with every default filled in.
-//!
-//! Owns: what the rest of the program may ask of the configuration.
-//!
-//! Promises: no option is left open where a default exists; durations and globs are checked.
-//!
-//! Refuses to know: where a value came from, YAML, the environment.
+//! The settings as serde structs: every key of `.ralph/config.yaml` with its format; their comments are the
+//! descriptions in the JSON Schema, so they address those who write the file.
 
 pub use crate::mutation::{NoCoverage, Per};
 pub use crate::task::Placement;
 
-use serde::Serialize;
+use super::formats::{
+    Argv, As, Folder, Glob, Heading, Many, Named, Nullable, TaskPattern, TestName, Text, Variable, Version,
+    Whole,
+};
+use super::schema;
+use super::time::Time;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// Everything that `.ralph/config.yaml` can say, resolved (docs/design.md "Configuration").
-#[derive(Clone, Debug, PartialEq, Serialize)]
+/// Every key may be left out. `ralph check` knows more than a schema can say.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+#[schemars(title = "Settings of ralph (.ralph/config.yaml)")]
 pub struct Settings {
     /// The folder that holds `.ralph/`, absolute.
+    #[serde(skip)]
     pub workspace: PathBuf,
-    /// The folder of `tasks.md`, absolute (config `spec:`).
+    /// The folder of requirements.md, design.md, tasks.md and progress.txt.
+    #[serde(with = "As::<Folder>")]
     pub spec: PathBuf,
-    /// Globs of package folders, relative to the workspace (config `packages:`, default `src/*`).
+    /// Folders of the packages (git repositories) in the workspace.
+    #[serde(with = "As::<Many<Glob, 1>>")]
     pub packages: Vec<String>,
-    /// True when `packages:` stands in the file (a workspace that is itself a repository reads it so).
+    /// True if the file has `packages:` (a workspace that is itself a repository reads it so).
+    #[serde(skip)]
     pub packages_given: bool,
-    /// Patterns that tell test, production and build files apart (config `files:`).
+    /// Patterns that tell test, production and build files apart.
     pub files: FileGlobs,
-    /// Agents by name.
+    /// How each agent is started, by its name.
+    #[schemars(extend("propertyNames" = { "pattern": "^[A-Za-z0-9._-]+$" }))]
     pub agents: BTreeMap<String, AgentSettings>,
-    /// The agent of each role; a role that is not listed uses `default`.
-    pub roles: BTreeMap<Role, String>,
-    /// Gates by name; `PITEST` is always there.
+    /// Which agent does which role.
+    pub roles: Roles,
+    /// Judges that ralph runs itself, by their name.
+    #[schemars(transform = schema::of_gates)]
     pub gates: BTreeMap<String, GateSettings>,
-    /// Commands that must fail (red) after TEST-FIRST and pass (green) after an implementation.
+    /// Commands that are run in every changed package.
     pub checks: Checks,
-    /// Limits of the run.
+    /// Where ralph stops.
     pub limits: Limits,
-    /// Commands to tell people: event name (`blocked`, `done`, `gate-fail`, `stop`) to argv.
-    pub on: BTreeMap<String, Vec<String>>,
-    /// Who commits what an agent left.
+    /// Commands that notify people: they find the event as JSON on standard input.
+    pub hooks: Hooks,
+    /// Who commits what an attempt left.
     pub commit: CommitBy,
-    /// A task whose text matches may have nothing to commit (a `regex-lite` pattern).
+    /// Tasks whose text matches may have nothing to commit: a regular expression in Rust's syntax.
+    #[serde(with = "As::<TaskPattern>")]
     pub checkpoints: String,
-    /// What an accepted implementation does to reviews that stand for other content.
+    /// What happens to reviews when the code under them changes.
     pub rework: ReworkReviews,
     /// What a blocked family does to the run.
     pub on_blocked: OnBlocked,
     /// Where the stages of a task come from.
     pub stages: StagesFrom,
-    /// Where the boxes of gates stand, as far as somebody chose; by gate.
+    /// Where the boxes of each gate go.
+    #[schemars(transform = schema::gate_names)]
     pub placement: BTreeMap<String, Placement>,
-    /// `tasks.sections`.
+    /// How the task file is read.
+    pub tasks: TaskSettings,
+}
+
+/// How the task file is read.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct TaskSettings {
+    /// Which sections hold tasks, by the text of their heading.
     pub sections: TaskSections,
 }
 
-impl Settings {
-    /// Where each gate stands; one that nobody placed stands after every task.
-    pub fn placed(&self) -> Vec<(String, Placement)> {
-        let choice = |gate: &String| self.placement.get(gate).cloned().unwrap_or(Placement::Each);
-        self.gates.keys().map(|gate| (gate.clone(), choice(gate))).collect()
-    }
-}
-
-/// `tasks.sections`: texts of headings (globs, whatever their case) whose sections hold tasks.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+/// Texts of headings (globs, whatever their case) whose sections hold tasks.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
 pub struct TaskSections {
-    /// Only sections below a heading that one of these matches hold tasks; none means all.
+    /// Only these hold tasks, if any is named.
+    #[serde(with = "As::<Many<Heading>>")]
     pub include: Vec<String>,
-    /// Sections below a heading that one of these matches hold no tasks.
+    /// These hold none.
+    #[serde(with = "As::<Many<Heading>>")]
     pub exclude: Vec<String>,
 }
 
 /// Patterns by kind of file; a path is a test file first, then a build file, then a production file.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
 pub struct FileGlobs {
-    /// Test files.
+    /// Test files; a path is a test file first.
+    #[serde(with = "As::<Many<Glob, 1>>")]
     pub test: Vec<String>,
     /// Production files.
+    #[serde(with = "As::<Many<Glob, 1>>")]
     pub production: Vec<String>,
-    /// Build files.
+    /// Build files; these come before production files.
+    #[serde(with = "As::<Many<Glob>>")]
     pub build: Vec<String>,
 }
 
-/// Who does what: the role of an agent.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Role {
-    /// TEST-FIRST.
-    TestWriter,
-    /// Implementation.
-    Worker,
-    /// REQ-CHECK.
-    ReqReviewer,
-    /// PRE-CR.
-    QualityReviewer,
-    /// INTEG.
-    IntegrationTester,
-    /// FINAL.
-    Validator,
+/// The agent of each role.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Roles {
+    /// The agent of N.TEST-FIRST.
+    #[serde(with = "As::<Text>")]
+    pub test_writer: String,
+    /// The agent of the implementation, N.
+    #[serde(with = "As::<Text>")]
+    pub worker: String,
+    /// The agent of N.REQ-CHECK.
+    #[serde(with = "As::<Text>")]
+    pub req_reviewer: String,
+    /// The agent of N.PRE-CR.
+    #[serde(with = "As::<Text>")]
+    pub quality_reviewer: String,
+    /// The agent of N.INTEG.
+    #[serde(with = "As::<Text>")]
+    pub integration_tester: String,
+    /// The agent of FINAL.
+    #[serde(with = "As::<Text>")]
+    pub validator: String,
 }
 
 /// How to start an agent.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(try_from = "AgentKeys")]
+#[schemars(!try_from, with = "AgentKeys")]
 pub struct AgentSettings {
     /// The argument vector (a preset's, or the configured one); may hold `{prompt_file}`, `{task}`,
     /// `{stage}`, `{role}`, `{workspace}`.
@@ -113,43 +140,80 @@ pub struct AgentSettings {
     pub preset: Option<String>,
 }
 
+/// An agent as the file describes it: by a command or by a preset.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+#[schemars(transform = schema::of_agent)]
+pub(super) struct AgentKeys {
+    /// Program and arguments; the prompt is its standard input.
+    #[serde(deserialize_with = "As::<Nullable<Argv>>::deserialize")]
+    #[schemars(with = "As<Argv>")]
+    pub(super) command: Option<Vec<String>>,
+    /// A known agent CLI.
+    #[serde(deserialize_with = "As::<Nullable<Text>>::deserialize")]
+    #[schemars(with = "As<Text>", extend("enum" = schema::presets()))]
+    pub(super) preset: Option<String>,
+    /// Arguments added to those of the preset.
+    #[serde(deserialize_with = "As::<Nullable<Many<Text>>>::deserialize")]
+    #[schemars(with = "As<Many<Text>>")]
+    pub(super) args: Option<Vec<String>>,
+    /// Variables of its environment.
+    #[serde(deserialize_with = "As::<Named<Variable>>::deserialize")]
+    #[schemars(with = "As<Named<Variable>>", transform = schema::variable_names)]
+    pub(super) env: BTreeMap<String, String>,
+}
+
 /// How a gate judges.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
 pub struct GateSettings {
-    /// The kind of judge.
-    pub engine: GateEngine,
-    /// Per cent, 0 to 100 (default 70).
+    /// Program and arguments of a gate that is a command: exit 0 PASS, 1 FAIL, 77 SKIP, else ERROR.
+    #[serde(with = "As::<Nullable<Argv>>", skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "As<Argv>")]
+    pub run: Option<Vec<String>>,
+    /// Per cent of mutants that must be killed.
+    #[serde(with = "As::<Whole<u32, 0, 100>>")]
     pub threshold: u32,
-    /// The unit that must reach the threshold.
+    /// What must reach the threshold.
     pub per: Per,
     /// What a mutant is that no test reaches.
     pub no_coverage: NoCoverage,
-    /// Modules at a time, and PIT's threads; 0: one per processor.
+    /// direct, or the POM's own pitest-maven.
+    pub engine: GateEngine,
+    /// Threads; 0 is one per processor.
+    #[serde(with = "As::<Whole<usize, 0, 1024>>")]
     pub jobs: usize,
-    /// Arguments for each call of Maven.
+    /// Arguments added to each call of Maven.
+    #[serde(with = "As::<Many<Text>>")]
     pub maven_args: Vec<String>,
     /// Wall limit of the whole gate.
+    #[serde(with = "As::<Time>")]
     pub limit: Duration,
     /// PIT's version.
+    #[serde(with = "As::<Version>")]
     pub pit_version: String,
-    /// Which tests are asked, and in which order.
+    /// Which tests must kill the mutants, in which order.
     pub tests: TestTiers,
-    /// Which mutants count.
+    /// Names of the test classes of a class, which is {} in them.
+    #[serde(with = "As::<Many<TestName, 1>>")]
+    pub test_names: Vec<String>,
+    /// Which mutants of a class count.
     pub scope: ScopeKind,
-    /// Where the gate compiles and runs (key `where`).
+    /// A private checkout of the commit, or the package's own folder.
+    #[serde(rename = "where")]
     pub place: Place,
     /// Who compiles when only Java files changed.
     pub recompile: Recompile,
-    /// Files that git ignores and a clean checkout needs all the same, as globs in the package.
+    /// Files that git ignores and a clean checkout needs, as globs in the package.
+    #[serde(with = "As::<Many<Glob>>")]
     pub keep: Vec<String>,
-    /// Names of the test classes of `Foo`, with `{}` for `Foo` (Surefire's default names).
-    pub test_names: Vec<String>,
-    /// Arguments for the JVMs in which tests run, beside the project's own.
+    /// Arguments added to the JVMs that run tests.
+    #[serde(with = "As::<Many<Text>>")]
     pub jvm_args: Vec<String>,
 }
 
-/// Which tests a gate asks (docs/design.md "Mutation engines").
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+/// Which tests a gate asks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum TestTiers {
     /// The target's own tests, for what they leave those that reach it, for what is left all.
@@ -163,7 +227,7 @@ pub enum TestTiers {
 }
 
 /// Which mutants of a target count.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum ScopeKind {
     /// Those of the whole class.
@@ -175,7 +239,7 @@ pub enum ScopeKind {
 }
 
 /// Where a gate compiles and runs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Place {
     /// In a private checkout of the commit.
@@ -184,11 +248,11 @@ pub enum Place {
     InPlace,
 }
 
-/// Who compiles when only Java files changed since a build that stands.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+/// Who compiles when only Java files changed since the last build.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Recompile {
-    /// The JDK's compiler where Maven's build of the module does nothing but copy resources and compile.
+    /// The JDK's compiler if Maven's build of the module does nothing but copy resources and compile.
     Auto,
     /// The JDK's compiler, whatever other goals there are: they do not run then.
     Javac,
@@ -196,48 +260,75 @@ pub enum Recompile {
     Maven,
 }
 
-/// The kind of judge that a gate is.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+/// How a gate that is not a command measures mutants.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum GateEngine {
     /// PIT, run directly.
     Direct,
     /// The POM's own pitest-maven plugin.
     Maven,
-    /// A command: 0 PASS, 1 FAIL, 77 SKIP, else ERROR.
-    Command(Vec<String>),
 }
 
 /// Commands that every changed package must answer to.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
 pub struct Checks {
     /// Must fail after TEST-FIRST.
+    #[serde(with = "As::<Nullable<Argv>>")]
     pub red: Option<Vec<String>>,
     /// Must pass after an implementation, and for a checkpoint.
+    #[serde(with = "As::<Nullable<Argv>>")]
     pub green: Option<Vec<String>>,
 }
 
 /// Limits; `None` is no limit.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
 pub struct Limits {
     /// Iterations of one run.
+    #[serde(with = "As::<Nullable<Whole<u64, 1, { u64::MAX }>>>")]
     pub iterations: Option<u64>,
-    /// Attempts in a row for one stage (default 3).
+    /// Attempts in a row for one stage.
+    #[serde(with = "As::<Whole<u32, 1, 1000>>")]
     pub attempts: u32,
-    /// Reworks of one family (default 5).
+    /// Reworks of one family.
+    #[serde(with = "As::<Whole<u32, 0, 1000>>")]
     pub rework: u32,
-    /// Wall time of one run (default 24 h).
+    /// Wall time of one run.
+    #[serde(with = "As::<Time>")]
     pub wall: Duration,
-    /// Wall time of one attempt (default 60 min).
+    /// Wall time of one attempt.
+    #[serde(with = "As::<Time>")]
     pub attempt: Duration,
-    /// Time without a byte of output.
+    /// Time of an attempt without a byte of output.
+    #[serde(with = "As::<Nullable<Time>>")]
     pub idle: Option<Duration>,
-    /// Wall time of one check (10 min).
+    /// Wall time of one check.
+    #[serde(with = "As::<Time>")]
     pub check: Duration,
 }
 
+/// Commands that notify people.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Hooks {
+    /// A family is blocked.
+    #[serde(with = "As::<Nullable<Argv>>")]
+    pub blocked: Option<Vec<String>>,
+    /// All required boxes are ticked.
+    #[serde(with = "As::<Nullable<Argv>>")]
+    pub done: Option<Vec<String>>,
+    /// A gate said FAIL.
+    #[serde(with = "As::<Nullable<Argv>>")]
+    pub gate_fail: Option<Vec<String>>,
+    /// The run stopped, for whatever reason.
+    #[serde(with = "As::<Nullable<Argv>>")]
+    pub stop: Option<Vec<String>>,
+}
+
 /// Who commits what an agent left.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum CommitBy {
     /// The agent.
@@ -246,8 +337,8 @@ pub enum CommitBy {
     Ralph,
 }
 
-/// What an accepted implementation does to ticked reviews that stand for other content.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+/// What an accepted implementation does to ticked reviews of other content.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum ReworkReviews {
     /// Opens them.
@@ -257,7 +348,7 @@ pub enum ReworkReviews {
 }
 
 /// What a blocked family does to the run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum OnBlocked {
     /// Stops it.
@@ -267,7 +358,7 @@ pub enum OnBlocked {
 }
 
 /// Where the stages of a task come from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum StagesFrom {
     /// The lines of the task file.

@@ -104,7 +104,7 @@ pub trait World {
     fn run_gate(&mut self, order: &GateOrder) -> Result<Option<Judged>, Fault>;
     /// Waits; ends early when a stop is requested.
     fn wait(&mut self, seconds: u64, why: &str);
-    /// Tells people through the `on:` commands.
+    /// Notifies people through the `hooks:` commands.
     fn notify(&mut self, event: &str, task: &str, why: &str);
     /// Shows a fact as it happens.
     fn tell(&mut self, event: &Event, state: &State);

@@ -6,16 +6,16 @@ use super::java::run_mutation;
 use super::scope::Scope;
 use super::verdict::{ModuleResult, conclude};
 use super::{GateAbort, GatePorts, GateRequest};
-use crate::config::{GateEngine, GateSettings};
+use crate::config::GateSettings;
 use crate::machine::facts::FileChange;
 use crate::mutation::{GateReport, Verdict};
 use crate::source::{Kind, text};
 
 /// Runs a gate. Never panics, never fails: every problem becomes a verdict.
 pub fn run(request: &GateRequest, settings: &GateSettings, ports: &GatePorts<'_>) -> GateReport {
-    match &settings.engine {
-        GateEngine::Command(argv) => run_command(request, settings, argv, ports),
-        GateEngine::Direct | GateEngine::Maven => run_mutation(request, settings, ports),
+    match &settings.run {
+        Some(argv) => run_command(request, settings, argv, ports),
+        None => run_mutation(request, settings, ports),
     }
 }
 

@@ -109,7 +109,7 @@ pub enum Effect {
         /// Why, for people.
         why: String,
     },
-    /// Tell people (`on:` commands); nothing depends on it.
+    /// Notify people (`hooks:` commands); nothing depends on it.
     Notify {
         /// `blocked`, `done`, `gate-fail` or `stop`.
         event: &'static str,

@@ -10,14 +10,14 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::fmt;
 
 /// Where the boxes of one gate go.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Placement {
     /// After every implementation task with a TEST-FIRST sibling; in a file without any TEST-FIRST, after
     /// every required leaf task, open or done, whose id is used once.
     Each,
     /// After the tasks with these ids (`2`, `2.`).
-    After(Vec<String>),
+    After(#[schemars(length(min = 1), inner(length(min = 1)))] Vec<String>),
     /// One for each heading that has required tasks: `G1.PITEST`.
     Groups,
     /// One after the last task: `END.PITEST`.

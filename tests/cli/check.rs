@@ -114,7 +114,7 @@ fn missing_engines_and_programs_are_named() {
     project.git("src/app", &["add", "--all"]);
     project.git("src/app", &["commit", "--quiet", "--message", "more"]);
     project.config(
-        "gates:\n  LINT: {run: [no-such-linter]}\n  MUTANTS: {run: [./mutants.sh]}\n  DONE: {run: [gone]}\nchecks: {green: [no-such-check]}\non: {done: [no-such-bell]}\n",
+        "gates:\n  LINT: {run: [no-such-linter]}\n  MUTANTS: {run: [./mutants.sh]}\n  DONE: {run: [gone]}\nchecks: {green: [no-such-check]}\nhooks: {done: [no-such-bell]}\n",
     );
     let mut check = project.command(&["check", "--json"]);
     let bin = project.path("bin");
@@ -140,7 +140,7 @@ fn missing_engines_and_programs_are_named() {
     error missing-engine: Gate PITEST needs a JDK, and neither JAVA_HOME nor the PATH leads to Java.
     error missing-engine: Gate PITEST needs Maven: package app has no executable mvnw, and mvn is not on the PATH.
     error missing-program: `checks.green` starts `no-such-check`, which is not on the PATH.
-    warning missing-program: `on.done` starts `no-such-bell`, which is not on the PATH.
+    warning missing-program: `hooks.done` starts `no-such-bell`, which is not on the PATH.
     ");
 }
 
@@ -436,7 +436,7 @@ fn findings_about_the_configuration_stand_on_the_line_of_their_key() {
     project.write(
         ".ralph/config.yaml",
         "roles: {quality-reviewer: second.one}\nagents:\n  default:\n    command: [sh, agent.sh]\n  second.one:\n    env: {A: b}\n    command: [gone]\n\
-         gates:\n  LINT:\n    limit: 5m\n    run: [gone]\nchecks: {green: [gone]}\non:\n\n  done: [gone]\n",
+         gates:\n  LINT:\n    limit: 5m\n    run: [gone]\nchecks: {green: [gone]}\nhooks:\n\n  done: [gone]\n",
     );
     assert_eq!(
         rules(&project, &[], 1),

@@ -131,7 +131,7 @@ fn people_are_told_through_commands_with_the_event_as_json() {
     let tell = |event: &str| format!("{event}: [sh, -c, 'cat >> told']");
     let on = ["blocked", "done", "gate-fail", "stop"].map(tell).join(", ");
     project.config(&format!(
-        "on: {{{on}}}\ngates:\n  LINT: {{run: [sh, -c, 'test -e good']}}\nlimits: {{rework: 1}}\n"
+        "hooks: {{{on}}}\ngates:\n  LINT: {{run: [sh, -c, 'test -e good']}}\nlimits: {{rework: 1}}\n"
     ));
     project.ralph(&["run", "--once"]).code(5);
     project.ralph(&["run"]).code(1);
@@ -150,7 +150,7 @@ fn people_are_told_through_commands_with_the_event_as_json() {
 #[test]
 fn a_command_that_fails_or_hangs_ends_no_run() {
     let project = Project::new("- [ ] 1. One\n");
-    project.config("on: {done: [no-such-program-anywhere]}\n");
+    project.config("hooks: {done: [no-such-program-anywhere]}\n");
     project.ralph(&["run"]).code(0);
 }
 

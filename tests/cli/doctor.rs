@@ -150,7 +150,7 @@ fn another_ralph_before_this_one_is_named_and_never_started() {
 #[test]
 fn programs_that_the_configuration_names_are_looked_for() {
     let project = project();
-    let more = "gates: {LINT: {run: [no-such-linter]}}\non: {done: [/no/such/hook]}\n";
+    let more = "gates: {LINT: {run: [no-such-linter]}}\nhooks: {done: [/no/such/hook]}\n";
     project.write(".ralph/config.yaml", format!("agents:\n  default: {{command: [no-such-agent]}}\n{more}"));
     project.write("tasks.md", "- [ ] 1. One\n- [ ] 1.LINT L\n");
     let done = doctor(&project, &["--json"]).code(1);
@@ -165,7 +165,7 @@ fn programs_that_the_configuration_names_are_looked_for() {
         [
             "The program `no-such-agent` of the agent `default` was not found.",
             "`gates.LINT.run` starts `no-such-linter`, which is not on the PATH.",
-            "`on.done` starts `/no/such/hook`, which is not a program in the workspace."
+            "`hooks.done` starts `/no/such/hook`, which is not a program in the workspace."
         ]
     );
 }

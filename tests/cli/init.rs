@@ -33,6 +33,7 @@ fn it_shows_what_it_found_and_writes_what_was_clear() {
     agents     claude
                goose
     wrote .ralph/config.yaml
+    wrote .ralph/config.schema.json
     wrote .ralph/prompts/test-writer.md
     wrote .ralph/prompts/worker.md
     wrote .ralph/prompts/req-reviewer.md
@@ -109,7 +110,10 @@ fn packages_elsewhere_are_named_and_those_of_a_flag_are_taken() {
     assert!(project.read(".ralph/config.yaml").contains("\npackages: [\"services/a\", \"web\"]\n"));
     fs_err::remove_dir_all(project.path(".ralph")).unwrap();
     let wrong = init(&project, &[], &["--packages", "../x"]).code(2).err;
-    assert!(wrong.contains("`packages[0]` \"../x\" leaves the folder"), "{wrong}");
+    assert!(
+        wrong.contains("`packages` (item 1) leaves the folder that it is relative to: \"../x\""),
+        "{wrong}"
+    );
     assert!(!project.has(".ralph"));
 }
 
@@ -152,7 +156,7 @@ fn json_says_what_was_found_chosen_and_written() {
     assert_eq!(facts["found"]["packages"][0]["languages"], serde_json::json!(["Java"]));
     assert_eq!(facts["chosen"]["agent"], "codex");
     assert_eq!(facts["wrote"][0], ".ralph/config.yaml");
-    assert_eq!(facts["wrote"].as_array().unwrap().len(), 8);
+    assert_eq!(facts["wrote"].as_array().unwrap().len(), 9);
 }
 
 #[test]

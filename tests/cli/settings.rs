@@ -83,12 +83,12 @@ fn what_is_wrong_names_its_variable_or_flag() {
         project.redacted(&with(&project, variables, &[&["status"], args].concat()).code(2).err)
     };
     insta::assert_snapshot!(wrong(&[("RALPH_THRESHOLD", "70%"), ("RALPH_AGENT", "default")], &["--set", "limits.wall=soon"]), @r#"
-    error: RALPH_THRESHOLD: `gates.PITEST.threshold` must be a whole number from 0 to 100, not "70%". (Leave the per cent sign out.)
+    error: RALPH_THRESHOLD: `gates.PITEST.threshold` must be a whole number from 0 to 100, not "70%". (Write the number alone, without quotes or a unit.)
     error: --set: `limits.wall` must be a length of time, not "soon". (Write a number with a unit: `90s`, `60m`, `1h 30m` or `24h`.)
     hint: fix or unset what is named; `ralph check --config` shows where each setting comes from
     "#);
     insta::assert_snapshot!(wrong(&[], &["--agent", "nobody"]), @r#"
-    error: --agent: "nobody" is no agent of `agents:` and no preset. (Name `default`, `claude` or `codex`.)
+    error: --agent: "nobody" is neither an agent of `agents:` nor a preset. (Name `default`, `claude` or `codex`.)
     hint: fix or unset what is named; `ralph check --config` shows where each setting comes from
     "#);
     for flag in [["--agent", "claude"], ["--spec", "."], ["--set", "limits.attempts=5"], ["--root", "."]] {
@@ -181,7 +181,7 @@ fn what_is_wrong_stands_beside_its_value_and_hides_no_other() {
     let (value, wrong) = below("gates.PITEST.threshold ");
     assert!(value == "RALPH_THRESHOLD abc" && wrong.starts_with("  error: RALPH_THRESHOLD: "), "{out}");
     assert!(below("agentz ").1.contains("`agentz` is not a known key."), "{out}");
-    assert!(below("roles ").1.contains("RALPH_AGENT: \"nobody\" is no agent"), "{out}");
+    assert!(below("roles ").1.contains("RALPH_AGENT: \"nobody\" is neither an agent"), "{out}");
 
     let json = with(&project, &given, &["check", "--config", "--json"]).code(1).json();
     let of = |key: &str| json.iter().find(|setting| setting["key"] == key).unwrap();

@@ -53,6 +53,7 @@ fn assert_known(value: &Value, known: &[&str]) {
 #[test]
 fn the_example_is_these_files() {
     let expected = [
+        ".ralph/config.schema.json",
         ".ralph/config.yaml",
         ".ralph/prompts/validator.md",
         "agent.sh",

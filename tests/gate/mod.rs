@@ -310,8 +310,7 @@ fn a_command_says_its_verdict_by_its_exit_code() {
     let mut project = Project::new();
     project.changed(&[&main_file("Foo")]);
     let mut verdict = |script: &str| {
-        project.settings.engine =
-            GateEngine::Command(vec!["/bin/sh".to_owned(), "-c".to_owned(), script.to_owned()]);
+        project.settings.run = Some(vec!["/bin/sh".to_owned(), "-c".to_owned(), script.to_owned()]);
         project.run().verdict
     };
     assert_eq!(verdict("exit 0"), Verdict::Pass);
@@ -324,9 +323,9 @@ fn a_command_says_its_verdict_by_its_exit_code() {
     assert!(matches!(verdict("exit 2"), Verdict::Error { transient: false, .. }));
     assert!(matches!(verdict("kill -9 $$"), Verdict::Error { transient: false, .. }));
     project.settings.limit = std::time::Duration::from_millis(200);
-    project.settings.engine = GateEngine::Command(vec!["/bin/sleep".to_owned(), "60".to_owned()]);
+    project.settings.run = Some(vec!["/bin/sleep".to_owned(), "60".to_owned()]);
     assert!(matches!(project.run().verdict, Verdict::Error { transient: true, .. }));
-    project.settings.engine = GateEngine::Command(vec!["/no/such/program".to_owned()]);
+    project.settings.run = Some(vec!["/no/such/program".to_owned()]);
     assert!(matches!(project.run().verdict, Verdict::Error { transient: false, .. }));
 }
 

@@ -27,9 +27,10 @@ pub(super) fn config_text(chosen: &Chosen) -> String {
         let line = format!("\npackages: [{}]\n", list.join(", "));
         text = text.replacen("\n# packages: [\"src/*\"]\n", &line, 1);
     }
-    let mut before = String::new();
     if let Some(agent) = &chosen.agent {
-        before.extend(["agents:\n  default: {preset: ", agent, "}\n\n"]);
+        // After the comment at the top: its first line names the schema for editors.
+        let at = text.find("\n\n").map_or(0, |at| at + 2);
+        text.insert_str(at, &format!("agents:\n  default: {{preset: {agent}}}\n\n"));
     }
     if let Some(stages) = chosen.stages {
         // The comment after the value keeps its column.
@@ -41,7 +42,7 @@ pub(super) fn config_text(chosen: &Chosen) -> String {
             text.find("\n# placement:").and_then(|at| text[at + 1..].find('\n').map(|end| at + 1 + end + 1));
         text.insert_str(at.unwrap_or(text.len()), &format!("{}\n", placement_line(placement)));
     }
-    before + &text
+    text
 }
 
 /// The choice as the arguments of `ralph place`.

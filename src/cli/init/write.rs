@@ -9,9 +9,11 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 /// Writes what is not there yet; each file, and whether it is new.
-pub(super) fn write(folder: &Path, config: &str) -> Result<Vec<(PathBuf, bool)>, Fault> {
+pub(super) fn write(folder: &Path, config_text: &str) -> Result<Vec<(PathBuf, bool)>, Fault> {
     fs_err::create_dir_all(folder.join("prompts"))?;
-    let mut wrote = vec![write_new(&folder.join("config.yaml"), config)?];
+    let mut wrote = vec![write_new(&folder.join("config.yaml"), config_text)?];
+    let schema = format!("{:#}\n", config::schema());
+    wrote.push(write_new(&folder.join(config::SCHEMA_FILE), &schema)?);
     for role in Role::ALL {
         let file = folder.join(format!("prompts/{}.md", role.word()));
         wrote.push(write_new(&file, builtin(role))?);

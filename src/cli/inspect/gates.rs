@@ -4,7 +4,7 @@ use super::Inspection;
 use super::finding::{Finding, Rule};
 use super::packages::{CLASSES, Package, has_extension};
 use crate::cli::workspace::Workspace;
-use crate::config::{GateEngine, GateSettings};
+use crate::config::GateSettings;
 use crate::machine::choice::is_required_open;
 use crate::machine::hierarchy;
 use crate::machine::state::{SpecState, State};
@@ -47,7 +47,7 @@ const NO_TESTS: Rule = Rule::warning("no-tests", "A package has no tests");
 pub(super) fn open_java_gate<'w>(workspace: &'w Workspace, row: &Row) -> Option<&'w GateSettings> {
     let is_open = row.key.stage.is_gate() && !row.mark.is_done();
     let gate = workspace.settings.gates.get(row.key.stage.word()).filter(|_| is_open)?;
-    (!matches!(gate.engine, GateEngine::Command(_))).then_some(gate)
+    gate.run.is_none().then_some(gate)
 }
 
 /// Gates that measure Java, over tasks that name files of other kinds only. One finding for all of them: it

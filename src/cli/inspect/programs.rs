@@ -6,7 +6,6 @@ use super::gates::open_java_gate;
 use super::packages::Package;
 use crate::cli::environment::CONFIG;
 use crate::cli::workspace::Workspace;
-use crate::config::GateEngine;
 use crate::sys::programs::{is_program, on_path};
 use crate::task::Row;
 use std::collections::BTreeSet;
@@ -23,11 +22,11 @@ pub(super) fn engines(inspection: &Inspection<'_>, packages: &[Package]) -> Vec<
     let roots = roots(packages);
     let mut findings = Vec::new();
     for name in names {
-        match workspace.settings.gates.get(name).map(|gate| &gate.engine) {
-            Some(GateEngine::Command(argv)) => {
+        match workspace.settings.gates.get(name).map(|gate| &gate.run) {
+            Some(Some(argv)) => {
                 findings.extend(command(MISSING_ENGINE, &format!("gates.{name}.run"), argv, &roots));
             }
-            Some(GateEngine::Direct | GateEngine::Maven) => java(name, packages, &mut findings),
+            Some(None) => java(name, packages, &mut findings),
             None => {}
         }
     }
@@ -43,8 +42,8 @@ pub(super) fn commands(workspace: &Workspace, packages: &[Package]) -> Vec<Findi
         findings.extend(argv.iter().filter_map(|argv| command(MISSING_PROGRAM, key, argv, &roots)));
     }
     let own = [("the workspace", workspace.places.workspace.as_path())];
-    for (event, argv) in &workspace.settings.on {
-        let missing = command(MISSING_PROGRAM, &format!("on.{event}"), argv, &own);
+    for (event, argv) in workspace.settings.hooks.commands() {
+        let missing = command(MISSING_PROGRAM, &format!("hooks.{event}"), argv, &own);
         findings.extend(missing.map(|found| found.level(Level::Warning)));
     }
     findings

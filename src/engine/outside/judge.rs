@@ -3,7 +3,7 @@
 
 use super::private_checkout::{CacheFolder, PrivateCheckout, SourcePackage, Sources, no_verdict};
 use super::{Outside, artifacts, private_folder};
-use crate::config::{self, GateEngine, GateSettings};
+use crate::config::{self, GateSettings};
 use crate::engine::{Fault, FaultKind, Judged};
 use crate::gate::{self, GatePackage, GatePorts, GateRequest, NoCheckouts};
 use crate::machine::effect::GateOrder;
@@ -33,12 +33,10 @@ impl Prepared {
     /// Runs the gate to its report.
     fn run(&self, spawn: &dyn Spawn, progress: &(dyn Fn(&str) + Sync)) -> GateReport {
         let ports = GatePorts { spawn, progress, checkouts: &NoCheckouts };
-        match &self.settings.engine {
-            GateEngine::Command(_) => gate::run(&self.request, &self.settings, &ports),
-            GateEngine::Direct | GateEngine::Maven => {
-                self.measure(&ports).unwrap_or_else(|fault| GateReport::from(no_verdict(fault)))
-            }
+        if self.settings.run.is_some() {
+            return gate::run(&self.request, &self.settings, &ports);
         }
+        self.measure(&ports).unwrap_or_else(|fault| GateReport::from(no_verdict(fault)))
     }
 
     /// Runs a mutation gate in its own folder, and brings home what it leaves.

@@ -268,7 +268,9 @@ impl World for Outside {
     }
 
     fn notify(&mut self, event: &str, task: &str, why: &str) {
-        let Some(argv) = self.settings.on.get(event).cloned() else { return };
+        let mut hooks = self.settings.hooks.commands();
+        let Some((_, argv)) = hooks.find(|(name, _)| *name == event) else { return };
+        let argv = argv.to_vec();
         let told = serde_json::json!({ "event": event, "task": task, "why": why });
         let folder = self.places.state().join("on");
         let input = folder.join(format!("{event}.json"));

@@ -143,7 +143,7 @@ fn score(
         place.check_classes()?;
         let parsed = match context.settings.engine {
             GateEngine::Maven => maven_engine::measure(&place, result)?,
-            GateEngine::Direct | GateEngine::Command(_) => place.measure(result)?,
+            GateEngine::Direct => place.measure(result)?,
         };
         let empty = result.take(&module.targets, &parsed);
         result.tell_sources(&place.sources());

@@ -1,23 +1,26 @@
-//! What is given wins over the file, is read by its rules, and is named when it is wrong.
+//! An override wins over the file, is read by its rules, and is named when it is wrong.
 
 use super::*;
-use crate::config::{Settings, parse_with};
+use crate::config::{Settings, parse_what_can_be};
 use std::path::Path;
 
-fn by_variable(key: &str, value: &str) -> Given {
-    Given::variable(Setting::of(key).expect("a setting"), value.to_owned())
+fn by_variable(key: &str, value: &str) -> Override {
+    Override::from_variable(Setting::of(key).expect("a setting"), value.to_owned())
 }
 
-fn by_flag(key: &str, value: &str) -> Given {
-    Given::flag(Setting::of(key).expect("a setting"), value.to_owned())
+fn by_flag(key: &str, value: &str) -> Override {
+    Override::from_flag(Setting::of(key).expect("a setting"), value.to_owned())
 }
 
-fn sound(text: &str, given: &[Given]) -> Settings {
-    parse_with(text, Path::new("/w"), given).unwrap_or_else(|errors| panic!("{errors:#?}"))
+fn sound(text: &str, given: &[Override]) -> Settings {
+    let (settings, errors) = parse_what_can_be(text, Path::new("/w"), given);
+    assert_eq!(errors, [], "{text}");
+    settings
 }
 
-fn wrong(text: &str, given: &[Given]) -> String {
-    let errors = parse_with(text, Path::new("/w"), given).expect_err("wrong");
+fn wrong(text: &str, given: &[Override]) -> String {
+    let (_, errors) = parse_what_can_be(text, Path::new("/w"), given);
+    assert!(!errors.is_empty(), "{text}");
     errors.iter().map(|error| format!("{} → {}", error.message, error.hint)).collect::<Vec<_>>().join("\n")
 }
 
@@ -53,7 +56,7 @@ fn every_setting_is_a_key_and_changes_what_it_names() {
     };
     let plain = sound("", &[]);
     for setting in SETTINGS {
-        let changed = sound("", &[Given::variable(setting, values(setting).to_owned())]);
+        let changed = sound("", &[Override::from_variable(setting, values(setting).to_owned())]);
         assert_ne!(changed, plain, "{}", setting.key);
         assert!(setting.variable.starts_with("RALPH_"));
     }
@@ -91,19 +94,19 @@ fn what_is_wrong_is_said_with_the_name_of_its_giver() {
         by_variable("spec", ""),
     ];
     insta::assert_snapshot!(wrong("limits: {rework: -1}\n", &given), @r#"
-    RALPH_SPEC: `spec` must not be empty. → Write a value, or leave the key out for its default.
-    RALPH_THRESHOLD: `gates.PITEST.threshold` must be a whole number from 0 to 100, not "70%". → Leave the per cent sign out.
-    --set: `limits.attempts` must be a whole number from 1 to 1000, not 0. → Write such a number, or leave the key out for its default.
     RALPH_LIMITS_WALL: `limits.wall` must be a length of time, not "soon". → Write a number with a unit: `90s`, `60m`, `1h 30m` or `24h`.
+    --set: `limits.attempts` must be a whole number from 1 to 1000, not 0. → Write the number alone, without quotes or a unit.
+    RALPH_THRESHOLD: `gates.PITEST.threshold` must be a whole number from 0 to 100, not "70%". → Write the number alone, without quotes or a unit.
     --set: `commit` must be `agent` or `ralph`, not "me\u{1b}[31m". → Write one of these words, or leave the key out for its default.
-    config.yaml:1: `limits.rework` must be a whole number from 0 to 1000, not -1. → Write such a number, or leave the key out for its default.
+    RALPH_SPEC: `spec` must not be empty. → Write a value, or leave the key out for its default.
+    config.yaml:1: `limits.rework` must be a whole number from 0 to 1000, not -1. → Write the number alone, without quotes or a unit.
     "#);
     insta::assert_snapshot!(wrong("agents: {mine: {command: [x]}}", &[by_variable("roles", "claud")]), @r#"
-    RALPH_AGENT: "claud" is no agent of `agents:` and no preset. → Name `mine`, `claude` or `codex`.
+    RALPH_AGENT: "claud" is neither an agent of `agents:` nor a preset. → Name `mine`, `claude` or `codex`.
     "#);
-    insta::assert_snapshot!(wrong("gates: {PITEST: {run: [x]}}", &[by_variable("gates.PITEST.threshold", "80")]), @r#"
-    RALPH_THRESHOLD: `gates.PITEST.threshold` is not a known key. → Known here: `run`, `limit`.
-    "#);
+    insta::assert_snapshot!(wrong("gates: {PITEST: {run: [x]}}", &[by_variable("gates.PITEST.threshold", "80")]), @r"
+    RALPH_THRESHOLD: `gates.PITEST.threshold` is for the gate that measures mutants (`PITEST` without `run`). → A gate with `run` takes `run` and `limit` only.
+    ");
     insta::assert_snapshot!(wrong("limits: 3", &[by_variable("limits.wall", "1h")]), @r#"
     config.yaml:1: `limits` must be keys with values, not 3. → Write `key: value` lines below it.
     "#);

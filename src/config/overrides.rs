@@ -1,0 +1,176 @@
+//! Settings from environment variables and flags, laid over the tree of the file (flags > environment > file).
+
+use super::error::{ConfigError, either, quoted};
+use super::rules::names;
+use super::yaml_tree::{get, set};
+use super::{PRESETS, Preset, Role, Settings};
+use serde::Serialize;
+use serde_yaml::Value;
+
+/// A setting that can be overridden.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Setting {
+    /// The key, dotted; `roles` stands for all roles at once.
+    pub key: &'static str,
+    /// The environment variable.
+    pub variable: &'static str,
+    /// The flag.
+    pub flag: &'static str,
+    /// It decides how work is done or judged, not only where it is: not for an agent to choose.
+    pub judges: bool,
+}
+
+/// The variable for `--root`, which is not a key.
+pub const ROOT_VARIABLE: &str = "RALPH_ROOT";
+
+/// All of them. No variable has a name that ralph sets for an agent (`RALPH_TASK`, `RALPH_STAGE` …).
+pub const SETTINGS: &[Setting] = &[
+    Setting { key: "spec", variable: "RALPH_SPEC", flag: "--spec", judges: false },
+    Setting { key: "roles", variable: "RALPH_AGENT", flag: "--agent", judges: true },
+    judging("gates.PITEST.threshold", "RALPH_THRESHOLD"),
+    judging("gates.PITEST.jobs", "RALPH_JOBS"),
+    judging("gates.PITEST.limit", "RALPH_GATE_LIMIT"),
+    judging("limits.iterations", "RALPH_LIMITS_ITERATIONS"),
+    judging("limits.attempts", "RALPH_LIMITS_ATTEMPTS"),
+    judging("limits.rework", "RALPH_LIMITS_REWORK"),
+    judging("limits.wall", "RALPH_LIMITS_WALL"),
+    judging("limits.attempt", "RALPH_LIMITS_ATTEMPT"),
+    judging("limits.idle", "RALPH_LIMITS_IDLE"),
+    judging("limits.check", "RALPH_LIMITS_CHECK"),
+    judging("commit", "RALPH_COMMIT"),
+    judging("on_blocked", "RALPH_ON_BLOCKED"),
+    judging("stages", "RALPH_STAGES"),
+];
+
+const fn judging(key: &'static str, variable: &'static str) -> Setting {
+    Setting { key, variable, flag: "--set", judges: true }
+}
+
+impl Setting {
+    /// The setting of that key.
+    pub fn of(key: &str) -> Option<&'static Self> {
+        SETTINGS.iter().find(|setting| setting.key == key)
+    }
+}
+
+/// Where a value came from.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(tag = "kind", rename_all = "kebab-case")]
+pub enum Source {
+    /// It is the default.
+    Default,
+    /// `.ralph/config.yaml`.
+    File {
+        /// 1-based.
+        line: Option<u64>,
+    },
+    /// A variable of the environment.
+    Environment {
+        /// Its name.
+        name: &'static str,
+    },
+    /// A flag.
+    Flag {
+        /// Its name.
+        name: &'static str,
+    },
+}
+
+/// A value from outside of the file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Override {
+    /// Which setting.
+    pub setting: &'static Setting,
+    /// The value, as it was typed.
+    pub value: String,
+    /// A variable or a flag.
+    pub source: Source,
+}
+
+impl Override {
+    /// A value of the environment.
+    pub fn from_variable(setting: &'static Setting, value: String) -> Self {
+        Self { setting, value, source: Source::Environment { name: setting.variable } }
+    }
+
+    /// A value of a flag.
+    pub fn from_flag(setting: &'static Setting, value: String) -> Self {
+        Self { setting, value, source: Source::Flag { name: setting.flag } }
+    }
+
+    /// Typed for this very call.
+    pub fn is_flag(&self) -> bool {
+        matches!(self.source, Source::Flag { .. })
+    }
+
+    /// The name of the variable or flag.
+    pub fn name(&self) -> &'static str {
+        if self.is_flag() { self.setting.flag } else { self.setting.variable }
+    }
+}
+
+/// The overridden paths with their sources; a path covers all below it.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Sources(Vec<(Vec<String>, Override)>);
+
+impl Sources {
+    /// The override of a path; `None` for a value of the file.
+    pub(super) fn of(&self, path: &[String]) -> Option<&Override> {
+        self.0.iter().rev().find(|(covered, _)| path.starts_with(covered)).map(|(_, given)| given)
+    }
+
+    fn add(&mut self, path: &[&str], given: &Override) {
+        self.0.push((path.iter().map(|key| (*key).to_owned()).collect(), given.clone()));
+    }
+}
+
+/// Lays the overrides over the tree; the last one for a key wins. The errors are agents that do not exist.
+pub(super) fn apply(tree: &mut Value, overrides: &[Override]) -> (Sources, Vec<ConfigError>) {
+    let defaults = Settings::default_tree();
+    let (mut sources, mut errors) = (Sources::default(), Vec::new());
+    for given in overrides {
+        let path: Vec<&str> = given.setting.key.split('.').collect();
+        if given.setting.key == "roles" {
+            errors.extend(set_all_roles(tree, given, &mut sources).err());
+            continue;
+        }
+        let owned: Vec<String> = path.iter().map(|key| (*key).to_owned()).collect();
+        set(tree, &path, typed(given.value.trim(), get(&defaults, &owned)));
+        sources.add(&path, given);
+    }
+    (sources, errors)
+}
+
+/// The text as a value of the default's type, if it is one: what is not is refused by the key's format.
+fn typed(text: &str, default: Option<&Value>) -> Value {
+    match (default, text.parse::<u64>()) {
+        (Some(Value::Null), _) if text == "null" => Value::Null,
+        (Some(Value::Null | Value::Number(_)), Ok(number)) => number.into(),
+        _ => text.into(),
+    }
+}
+
+/// One agent for every role: one of `agents:`, else a preset.
+fn set_all_roles(tree: &mut Value, given: &Override, sources: &mut Sources) -> Result<(), ConfigError> {
+    let name = given.value.as_str();
+    let mut known = names(tree.get("agents"));
+    if !known.contains(&name) {
+        if Preset::named(name).is_none() {
+            known.extend(PRESETS.iter().map(|preset| preset.name));
+            known.dedup();
+            let what = format!("{} is neither an agent of `agents:` nor a preset.", quoted(name));
+            let hint = format!("Name {}.", either(&known));
+            return Err(ConfigError::of_override(given.name(), "roles", &what, &hint));
+        }
+        set(tree, &["agents", name, "preset"], name.into());
+        sources.add(&["agents", name], given);
+    }
+    for role in Role::ALL {
+        set(tree, &["roles", role.word()], name.into());
+    }
+    sources.add(&["roles"], given);
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests;

@@ -11,8 +11,12 @@ use crate::gate::GateAbort;
 use crate::gate::commands::{Call, disk, fresh_folder};
 use crate::gate::verdict::ModuleResult;
 use crate::source::text;
+use crate::sys::walk::walk;
 use std::path::{Path, PathBuf};
 
+/// Deepest folder in which a report is looked for.
+const MAX_DEPTH: usize = 13;
+const MAX_ENTRIES: usize = 500_000;
 const GOAL: &str = "org.pitest:pitest-maven:mutationCoverage";
 const SNIPPET: &str = "Add to build/plugins of the POM: <plugin><groupId>org.pitest</groupId><artifactId>pitest-maven</artifactId><version>1.25.9</version><dependencies><dependency><groupId>org.pitest</groupId><artifactId>pitest-junit5-plugin</artifactId><version>1.2.3</version></dependency></dependencies></plugin>, or use engine: direct.";
 
@@ -176,24 +180,11 @@ fn red_or_trouble(place: &ModuleContext<'_>, call: &Call) -> GateAbort {
 
 /// Every `mutations.xml` below a module.
 fn reports(home: &Path) -> Vec<PathBuf> {
-    let mut found = Vec::new();
-    let mut open = vec![(home.to_owned(), 0)];
-    while let Some((folder, depth)) = open.pop() {
-        let Ok(entries) = fs_err::read_dir(&folder) else {
-            continue;
-        };
-        for entry in entries.flatten() {
-            let Ok(kind) = entry.file_type() else {
-                continue;
-            };
-            if kind.is_dir() && depth < 12 && entry.file_name() != ".git" {
-                open.push((entry.path(), depth + 1));
-            } else if !kind.is_dir() && entry.file_name() == "mutations.xml" {
-                found.push(entry.path());
-            }
-        }
-    }
-    let is_source = |file: &PathBuf| file.strip_prefix(home).is_ok_and(|inside| inside.starts_with("src"));
-    found.retain(|file| !is_source(file));
-    found
+    let is_source = |file: &Path| file.strip_prefix(home).is_ok_and(|inside| inside.starts_with("src"));
+    walk(home, MAX_DEPTH, MAX_ENTRIES, |folder| folder.file_name() != ".git")
+        .flatten()
+        .filter(|entry| !entry.file_type().is_dir() && entry.file_name() == "mutations.xml")
+        .map(walkdir::DirEntry::into_path)
+        .filter(|file| !is_source(file))
+        .collect()
 }

@@ -5,12 +5,15 @@
 //! class file refers to nothing.
 
 use super::class_file;
+use crate::sys::disk::read_beginning;
+use crate::sys::walk::walk;
 use std::collections::{BTreeMap, BTreeSet};
-use std::io::Read as _;
 use std::path::Path;
 
 /// Class files that are read.
 const MAX_FILES: usize = 100_000;
+/// Deepest folder.
+const MAX_DEPTH: usize = 64;
 /// Bytes of one class file.
 const MAX_BYTES: u64 = 4 << 20;
 
@@ -35,7 +38,7 @@ pub(crate) fn reaching(
 ) -> Reaching {
     let mut references: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
     for folder in folders {
-        walk(folder, folder, 0, &mut references);
+        read_references(folder, &mut references);
     }
     let wanted: BTreeSet<String> = targets.iter().map(|name| name.replace('.', "/")).collect();
     find(&references, tests, &wanted, stands_for)
@@ -83,23 +86,14 @@ fn upstream(references: &BTreeMap<String, BTreeSet<String>>, wanted: &BTreeSet<S
     reached
 }
 
-fn walk(root: &Path, folder: &Path, depth: usize, references: &mut BTreeMap<String, BTreeSet<String>>) {
-    let Ok(entries) = fs_err::read_dir(folder) else { return };
-    for entry in entries.flatten() {
-        let Ok(kind) = entry.file_type() else { continue };
-        if kind.is_dir() && depth < 64 {
-            walk(root, &entry.path(), depth + 1, references);
-        } else if kind.is_file() && references.len() < MAX_FILES {
-            let path = entry.path();
-            let inside = path.strip_prefix(root).ok().and_then(Path::to_str);
-            let Some(class) = inside.and_then(|inside| inside.strip_suffix(".class")) else { continue };
-            let mut bytes = Vec::new();
-            let read =
-                fs_err::File::open(&path).and_then(|file| file.take(MAX_BYTES).read_to_end(&mut bytes));
-            if read.is_ok() {
-                let names = class_file::names(&bytes);
-                references.entry(top(class)).or_default().extend(names.iter().map(|name| top(name)));
-            }
+fn read_references(root: &Path, references: &mut BTreeMap<String, BTreeSet<String>>) {
+    let entries = walk(root, MAX_DEPTH, MAX_FILES, |_| true).flatten();
+    for entry in entries.filter(|entry| entry.file_type().is_file()) {
+        let inside = entry.path().strip_prefix(root).ok().and_then(Path::to_str);
+        let Some(class) = inside.and_then(|inside| inside.strip_suffix(".class")) else { continue };
+        if let Ok(Some(bytes)) = read_beginning(entry.path(), MAX_BYTES) {
+            let names = class_file::names(&bytes);
+            references.entry(top(class)).or_default().extend(names.iter().map(|name| top(name)));
         }
     }
 }

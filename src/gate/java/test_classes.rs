@@ -4,11 +4,13 @@
 //! weeks); Surefire's excludes hold; order and set depend on nothing but the files.
 
 use super::maven::Project;
+use crate::sys::walk::walk;
 use globset::{Glob, GlobSet, GlobSetBuilder};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 const MAX_CLASSES: usize = 200_000;
+const MAX_DEPTH: usize = 64;
 const EXTENSIONS: [&str; 4] = ["java", "kt", "groovy", "scala"];
 
 /// Dotted names of the compiled top-level test classes of a module.
@@ -16,9 +18,13 @@ pub(crate) fn find(project: &Project, home: &Path) -> BTreeSet<String> {
     let mut roots = vec![PathBuf::from(&project.test_sources)];
     roots.extend(["java", "kotlin", "groovy", "scala"].map(|language| home.join("src/test").join(language)));
     let excludes = excludes(&project.surefire.excludes);
-    let mut files = Vec::new();
-    walk(Path::new(&project.test_classes), "", &mut files);
-    let tests = files.into_iter().filter(|stem| {
+    let root = Path::new(&project.test_classes);
+    let files = walk(root, MAX_DEPTH, MAX_CLASSES, |_| true).flatten().filter_map(|entry| {
+        let inside = entry.path().strip_prefix(root).ok()?.to_str()?;
+        let stem = inside.strip_suffix(".class").filter(|_| !entry.file_type().is_dir())?;
+        (!stem.rsplit('/').next()?.contains('$')).then(|| stem.to_owned())
+    });
+    let tests = files.filter(|stem| {
         let sourced = EXTENSIONS
             .iter()
             .any(|extension| roots.iter().any(|root| root.join(format!("{stem}.{extension}")).is_file()));
@@ -72,26 +78,6 @@ fn excludes(patterns: &[String]) -> GlobSet {
         }
     }
     set.build().unwrap_or_default()
-}
-
-fn walk(root: &Path, relative: &str, found: &mut Vec<String>) {
-    let Ok(entries) = fs_err::read_dir(root.join(relative)) else {
-        return;
-    };
-    for entry in entries.flatten() {
-        let (Ok(kind), Ok(name)) = (entry.file_type(), entry.file_name().into_string()) else {
-            continue;
-        };
-        let path = if relative.is_empty() { name.clone() } else { format!("{relative}/{name}") };
-        if found.len() >= MAX_CLASSES || path.matches('/').count() > 64 {
-            return;
-        }
-        if kind.is_dir() {
-            walk(root, &path, found);
-        } else if let Some(stem) = path.strip_suffix(".class").filter(|_| !name.contains('$')) {
-            found.push(stem.to_owned());
-        }
-    }
 }
 
 #[cfg(test)]

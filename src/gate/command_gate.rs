@@ -56,7 +56,7 @@ pub(super) fn run(
             reasons.extend(tail);
             CommandVerdict::Abort(GateAbort::Fail { reasons })
         }
-        ProcessEnd::TimedOut { .. } => CommandVerdict::Abort(commands.over_limit()),
+        ProcessEnd::TimedOut { .. } => CommandVerdict::Abort(commands.over_limit("")),
         other => CommandVerdict::Abort(GateAbort::setup(
             format!(
                 "The command of gate {name} {} in package {}: {last}.",

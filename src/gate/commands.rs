@@ -103,7 +103,7 @@ impl<'a> Commands<'a> {
     ) -> Result<Call, GateAbort> {
         let left = self.limit.saturating_sub(self.used.get());
         if left.is_zero() {
-            return Err(self.over_limit());
+            return Err(self.over_limit(""));
         }
         let mut env: Vec<(String, String)> =
             self.env.iter().filter(|(key, _)| extra.iter().all(|(other, _)| other != key)).cloned().collect();
@@ -136,9 +136,10 @@ impl<'a> Commands<'a> {
     }
 
     /// The abort for a gate that ran over its limit.
-    pub(crate) fn over_limit(&self) -> GateAbort {
+    /// The abort of a gate that ran over its limit; `more` is a sentence after a space, or empty.
+    pub(crate) fn over_limit(&self, more: &str) -> GateAbort {
         GateAbort::passing(
-            format!("The gate ran over its limit of {} s.", self.limit.as_secs()),
+            format!("The gate ran over its limit of {} s.{more}", self.limit.as_secs()),
             "Raise gates.<NAME>.limit, or look for a test that hangs.",
         )
     }

@@ -45,7 +45,7 @@ pub(crate) struct ModuleResult {
 
 impl ModuleResult {
     /// Puts the source line to each survivor; `sources` holds lines by `<package>/<path>`.
-    pub(crate) fn tell_sources(&mut self, sources: &BTreeMap<String, Vec<String>>) {
+    pub(crate) fn note_sources(&mut self, sources: &BTreeMap<String, Vec<String>>) {
         for judged in &mut self.judged {
             let file = crate::machine::facts::full_path(&judged.score.package, &judged.score.path);
             let Some(lines) = sources.get(&file) else { continue };

@@ -3,8 +3,8 @@
 //! A base that nobody could look at is told apart from one that was not there and from one that
 //! does not compile.
 
-use super::context::{PackageContext, home};
-use super::maven::{BuildError, Built, Maven, Trouble, display_dir};
+use super::context::PackageContext;
+use super::maven::{BuildError, Built, Maven, Trouble, display_dir, home};
 use crate::gate::GateAbort;
 use std::path::PathBuf;
 

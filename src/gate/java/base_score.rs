@@ -1,16 +1,15 @@
 //! The score that a class had at the family's base (config `scope: auto`).
 //!
-//! A class that cannot be measured at its base is judged whole, and that is told; what is
+//! A class that cannot be measured at its base is judged whole, and a remark says so; what is
 //! remembered belongs to exactly these class files, tests and settings; where one of these files cannot be
 //! read there is no verdict.
 
 use super::base::{Base, base};
 use super::classes::files_digest;
-use super::context::{ModuleContext, PackageContext, home};
-use super::maven::digest;
-use super::pit_session::{FULL_TIMEOUT, PitRunOrder, PitSession};
-use super::report::Parsed;
-use super::tiers::Tier;
+use super::context::{ModuleContext, PackageContext};
+use super::maven::{digest, home};
+use super::pit::{MutantFilter, PitRun, PitSession};
+use super::report::PitReport;
 use crate::gate::GateAbort;
 use crate::gate::GatePackage;
 use crate::gate::disk_cache::DiskCache;
@@ -24,16 +23,16 @@ const VERSION: &str = "1";
 
 /// Gives every class that is judged by its change the score it must keep.
 pub(crate) fn set_base_scores(
-    place: &ModuleContext<'_>,
-    parsed: &mut Parsed,
+    module: &ModuleContext<'_>,
+    report: &mut PitReport,
     result: &mut ModuleResult,
 ) -> Result<(), GateAbort> {
     let changed = |target: &&Target| matches!(target.extent, Extent::Change(_));
-    let targets: Vec<Target> = place.module.targets.iter().filter(changed).cloned().collect();
-    match at_base(place, targets.clone(), result)? {
+    let targets: Vec<Target> = module.module.targets.iter().filter(changed).cloned().collect();
+    match at_base(module, targets.clone(), result)? {
         Ok(floors) => {
             for target in &targets {
-                if let Some(counted) = parsed.classes.get_mut(&target.class) {
+                if let Some(counted) = report.classes.get_mut(&target.class) {
                     // A class without a mutant at its base had no score to lose.
                     counted.floor = Some(floors.get(&target.class).copied().unwrap_or_default());
                 }
@@ -41,7 +40,7 @@ pub(crate) fn set_base_scores(
         }
         Err(why) => result.remarks.push(format!(
             "The base of {} cannot be measured, so its classes are judged whole: {why}",
-            place.label()
+            module.label()
         )),
     }
     Ok(())
@@ -49,35 +48,34 @@ pub(crate) fn set_base_scores(
 
 /// The coverage of each target at the base; the inner error is a sentence why it is not known.
 fn at_base(
-    place: &ModuleContext<'_>,
+    module: &ModuleContext<'_>,
     targets: Vec<Target>,
     result: &mut ModuleResult,
 ) -> Result<Result<BTreeMap<String, Coverage>, String>, GateAbort> {
-    let context = place.context;
-    let base = match base(context, &place.module.dir)? {
+    let context = module.package;
+    let base = match base(context, &module.module.dir)? {
         Base::Built(base) => base,
-        Base::Absent => return Ok(Err("it is not at hand.".to_owned())),
+        Base::Absent => return Ok(Err("there is none.".to_owned())),
         Base::Unreachable(why) => return Ok(Err(why)),
         Base::Broken => return Ok(Err("it does not compile.".to_owned())),
     };
     let package = GatePackage { root: base.root.clone(), ..context.package.clone() };
-    let module = Module { targets, ..place.module.clone() };
+    let module = Module { targets, ..module.module.clone() };
     let home = home(&package.root, &module.dir);
     let context = PackageContext { package: &package, ..*context };
-    let place =
-        ModuleContext { context: &context, module: &module, maven: &base.maven, built: &base.built, home };
-    let (disk_cache, key) = (DiskCache::of(&context.request.cache, "base-scores"), key(&place)?);
+    let module =
+        ModuleContext { package: &context, module: &module, maven: &base.maven, built: &base.built, home };
+    let (disk_cache, key) = (DiskCache::of(&context.request.cache, "base-scores"), key(&module)?);
     if let Some(known) = disk_cache.recall(&key) {
         return Ok(Ok(known));
     }
-    let tests = place.test_classes()?;
-    let session = PitSession::at_base(&place, place.owners())?;
-    let keep = super::pit::Keep::default();
-    let look = PitRunOrder { name: "base", tests: &tests, keep: &keep, timeout: FULL_TIMEOUT, alone: false };
-    let whole = session.run(&look, result)?;
-    session.trace(result, &Tier { name: "base", tests }, &whole, FULL_TIMEOUT, "the family's base");
-    let floors: BTreeMap<String, Coverage> = whole
-        .parsed
+    let tests = module.test_classes()?;
+    let session = PitSession::at_base(&module, module.owners())?;
+    let filter = MutantFilter::default();
+    let run = PitRun::new("base", &tests, &filter);
+    let report = session.run(&run, result)?;
+    session.trace(result, &run, &report, "the family's base");
+    let floors: BTreeMap<String, Coverage> = report
         .classes
         .iter()
         .map(|(class, counted)| (class.clone(), counted.tally.coverage(context.settings.no_coverage)))
@@ -86,18 +84,18 @@ fn at_base(
     Ok(Ok(floors))
 }
 
-/// Stands for these class files, what lies beside them, and all else that the scores depend on.
-fn key(place: &ModuleContext<'_>) -> Result<String, GateAbort> {
-    let settings = place.context.settings;
+/// A digest of these class files, what lies beside them, and all else that the scores depend on.
+fn key(module: &ModuleContext<'_>) -> Result<String, GateAbort> {
+    let settings = module.package.settings;
     let mut parts: Vec<Vec<u8>> = vec![
         VERSION.into(),
         settings.pit_version.clone().into_bytes(),
         format!("{:?}", settings.no_coverage).into_bytes(),
     ];
-    let texts = settings.jvm_args.iter().chain(&place.built.classpath);
+    let texts = settings.jvm_args.iter().chain(&module.built.classpath);
     parts.extend(texts.map(|text| text.clone().into_bytes()));
-    parts.extend(place.module.targets.iter().map(|target| target.class.clone().into_bytes()));
-    let folders = [&place.built.project.classes, &place.built.project.test_classes];
+    parts.extend(module.module.targets.iter().map(|target| target.class.clone().into_bytes()));
+    let folders = [&module.built.project.classes, &module.built.project.test_classes];
     parts.push(files_digest(&folders, &|_| true)?.into_bytes());
     Ok(digest(parts.iter().map(Vec::as_slice)))
 }

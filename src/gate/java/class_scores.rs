@@ -1,6 +1,6 @@
 //! From the mutants that PIT counted to the scores of the target classes.
 
-use super::report::{Counted, Parsed};
+use super::report::{Counted, PitReport};
 use crate::gate::scope::{Extent, Target};
 use crate::gate::verdict::{Judged, ModuleResult};
 use crate::mutation::{ClassScore, Floor, MutantStatus, Survivor};
@@ -39,10 +39,10 @@ impl Judged {
 
 impl ModuleResult {
     /// Takes the counts of the targets over; returns those without any mutant.
-    pub(crate) fn take<'t>(&mut self, targets: &'t [Target], parsed: &Parsed) -> Vec<&'t Target> {
+    pub(crate) fn take<'t>(&mut self, targets: &'t [Target], report: &PitReport) -> Vec<&'t Target> {
         let mut empty = Vec::new();
         for target in targets {
-            let Some(counted) = parsed.classes.get(&target.class) else {
+            let Some(counted) = report.classes.get(&target.class) else {
                 empty.push(target);
                 continue;
             };

@@ -1,7 +1,6 @@
 //! What the steps of a gate know about the package and the module that they judge.
 
 use super::maven::{Built, Maven, display_dir};
-use super::pit::RedTest;
 use super::report::Owners;
 use super::scope::JavaPath;
 use super::test_classes;
@@ -41,14 +40,9 @@ impl<'a> PackageContext<'a> {
     }
 }
 
-/// A module's folder in its package's.
-pub(crate) fn home(root: &Path, dir: &str) -> PathBuf {
-    if dir.is_empty() { root.to_owned() } else { root.join(dir) }
-}
-
 /// A module that compiled, on its way to a score.
 pub(crate) struct ModuleContext<'a> {
-    pub(crate) context: &'a PackageContext<'a>,
+    pub(crate) package: &'a PackageContext<'a>,
     pub(crate) module: &'a Module,
     pub(crate) maven: &'a Maven<'a>,
     pub(crate) built: &'a Built,
@@ -56,12 +50,12 @@ pub(crate) struct ModuleContext<'a> {
 }
 
 impl ModuleContext<'_> {
-    /// Compiled test classes; none where sources exist is a build that skips its tests.
+    /// Compiled test classes; if there are none although there are test sources, the build skips its tests.
     pub(crate) fn test_classes(&self) -> Result<BTreeSet<String>, GateAbort> {
         let tests = test_classes::find(&self.built.project, &self.home);
         let root = if self.module.dir.is_empty() { String::new() } else { format!("{}/", self.module.dir) };
         let below = format!("{root}src/test/java/");
-        let has_sources = self.context.tests.iter().any(|test| test.starts_with(&below));
+        let has_sources = self.package.tests.iter().any(|test| test.starts_with(&below));
         if tests.is_empty() && has_sources {
             self.fault(
                 format!(
@@ -81,7 +75,7 @@ impl ModuleContext<'_> {
 
     /// `<package>/<folder>` for messages.
     pub(crate) fn label(&self) -> String {
-        format!("{}/{}", self.context.package.name, display_dir(&self.module.dir))
+        format!("{}/{}", self.package.package.name, display_dir(&self.module.dir))
     }
 
     /// The classes to mutate: targets, and other classes of their source files.
@@ -101,7 +95,7 @@ impl ModuleContext<'_> {
     /// Dotted names of the targets' own tests and of the tests that the family changed.
     pub(crate) fn answerable(&self) -> BTreeSet<String> {
         let own = self.module.targets.iter().flat_map(|target| target.tests.iter().cloned());
-        let changed = self.context.package.changes.iter().map(|change| change.path.to_text());
+        let changed = self.package.package.changes.iter().map(|change| change.path.to_text());
         own.chain(changed)
             .filter_map(|path| JavaPath::read(&path).filter(|java| java.test)?.class())
             .collect()
@@ -109,20 +103,20 @@ impl ModuleContext<'_> {
 
     /// A folder of this module below the gate's folder: `<what>/<package>[/<module>]`.
     pub(crate) fn folder(&self, what: &str) -> PathBuf {
-        let folder = self.context.request.folder.join(what).join(folder_name(&self.context.package.name));
+        let folder = self.package.request.folder.join(what).join(folder_name(&self.package.package.name));
         if self.module.dir.is_empty() { folder } else { folder.join(folder_name(&self.module.dir)) }
     }
 
     /// The rule of the gate.
     pub(crate) fn rule(&self) -> Rule {
-        let settings = self.context.settings;
+        let settings = self.package.settings;
         Rule { threshold: settings.threshold, per: settings.per, no_coverage: settings.no_coverage }
     }
 
     /// What the family changed in the targets' files, where it is known.
     pub(crate) fn changed_lines(&self) -> ChangedOf {
         let lines = |target: &Target| {
-            let ranges = match self.context.package.lines.get(&target.path)? {
+            let ranges = match self.package.package.lines.get(&target.path)? {
                 ChangedLines::Whole => vec![(1, u32::MAX)],
                 ChangedLines::Ranges(ranges) => ranges.clone(),
             };
@@ -132,17 +126,6 @@ impl ModuleContext<'_> {
         };
         self.module.targets.iter().filter_map(lines).collect()
     }
-}
-
-/// A failure when a red test is among those that are answered for.
-pub(crate) fn blame(answerable: &BTreeSet<String>, red: &[RedTest]) -> Result<(), GateAbort> {
-    let guilty: Vec<&RedTest> = red.iter().filter(|test| answerable.contains(&test.class)).collect();
-    if guilty.is_empty() {
-        return Ok(());
-    }
-    let told =
-        guilty.iter().take(10).map(|test| format!("The test {} fails without any mutation.", test.name));
-    Err(GateAbort::Fail { reasons: told.collect() })
 }
 
 /// A name as one path component.

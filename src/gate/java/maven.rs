@@ -19,12 +19,12 @@ pub(crate) use build::{BuildError, BuildKind, Built};
 pub(crate) use cache::digest;
 pub use links::{PomLinks, pom_links};
 pub(crate) use project::Project;
-pub(crate) use trouble::{PASSING, Trouble};
+pub(crate) use trouble::{NETWORK_OR_DISK, Trouble};
 
 use super::jvm;
 use crate::config::{GateSettings, Recompile};
 use crate::gate::GateAbort;
-use crate::gate::commands::{Call, Commands, is_executable, make_folder};
+use crate::gate::commands::{Call, Commands, disk, is_executable, make_folder};
 use crate::machine::facts::ProcessEnd;
 use crate::source::text;
 use std::path::{Path, PathBuf};
@@ -67,7 +67,7 @@ impl<'a> Maven<'a> {
         let Some(program) = program else {
             return Err(GateAbort::setup(
                 format!(
-                    "Maven is not there: package {package} has no executable mvnw, and mvn is not on the PATH."
+                    "Maven was not found: package {package} has no executable mvnw, and mvn is not on the PATH."
                 ),
                 "Install Maven, or add the Maven wrapper to the package and make mvnw executable.",
             ));
@@ -119,7 +119,7 @@ impl<'a> Maven<'a> {
         }
         let work = self.work("tools-")?;
         let pom = work.path().join("pom.xml");
-        fs_err::write(&pom, tools_pom(artifacts)).map_err(|error| crate::gate::commands::disk(&error))?;
+        fs_err::write(&pom, tools_pom(artifacts)).map_err(|error| disk(&error))?;
         let output = work.path().join("classpath");
         let argument = format!("-Dmdep.outputFile={}", output.display());
         let place = reactor::BuildFolder { root: self.root.clone(), module: None };
@@ -151,7 +151,7 @@ impl<'a> Maven<'a> {
     fn work(&self, prefix: &str) -> Result<tempfile::TempDir, GateAbort> {
         make_folder(self.cache)?;
         let made = tempfile::Builder::new().prefix(prefix).tempdir_in(self.cache);
-        made.map_err(|error| crate::gate::commands::disk(&error))
+        made.map_err(|error| disk(&error))
     }
 
     /// What went wrong with a call, if anything did.
@@ -195,7 +195,7 @@ impl<'a> Maven<'a> {
         let extra = [("MAVEN_OPTS".to_owned(), self.options.clone())];
         let call = commands.run(&format!("maven-{name}"), command, &place.root, &extra)?;
         match &call.end {
-            ProcessEnd::TimedOut { .. } | ProcessEnd::Idle { .. } => Err(commands.over_limit()),
+            ProcessEnd::TimedOut { .. } | ProcessEnd::Idle { .. } => Err(commands.over_limit("")),
             ProcessEnd::NotStarted { why } => Err(GateAbort::setup(
                 format!("Maven could not be started: {}.", text::line(why, 300)),
                 "Check mvnw of the package, or mvn on the PATH.",
@@ -207,6 +207,11 @@ impl<'a> Maven<'a> {
             _ => Ok(call),
         }
     }
+}
+
+/// A module's folder in its package's.
+pub(crate) fn home(root: &Path, dir: &str) -> PathBuf {
+    if dir.is_empty() { root.to_owned() } else { root.join(dir) }
 }
 
 /// A module's folder for a message; the package's own folder is `.`.

@@ -1,12 +1,11 @@
-//! `engine: maven`: the POM's own pitest-maven plugin, with every check that its traps ask for
-//! .
+//! `engine: maven`: the POM's own pitest-maven plugin.
 //!
 //! No report of an earlier run can count: all are removed first, and exactly one must be there
 //! afterwards; a build that succeeds without a report is no verdict.
 
-use super::context::{ModuleContext, blame};
-use super::pit::{RedTest, read_report};
-use super::report::{Mode, Owners, Parsed};
+use super::context::ModuleContext;
+use super::pit::blame;
+use super::report::{self, FailingTest, Mode, Owners, PitReport};
 use crate::gate::GateAbort;
 use crate::gate::commands::{Call, disk, fresh_folder};
 use crate::gate::verdict::ModuleResult;
@@ -21,39 +20,38 @@ const GOAL: &str = "org.pitest:pitest-maven:mutationCoverage";
 const SNIPPET: &str = "Add to build/plugins of the POM: <plugin><groupId>org.pitest</groupId><artifactId>pitest-maven</artifactId><version>1.25.9</version><dependencies><dependency><groupId>org.pitest</groupId><artifactId>pitest-junit5-plugin</artifactId><version>1.2.3</version></dependency></dependencies></plugin>, or use engine: direct.";
 
 /// Runs the goal and reads its report.
-pub(crate) fn measure(place: &ModuleContext<'_>, result: &mut ModuleResult) -> Result<Parsed, GateAbort> {
-    let label = place.label();
-    if !place.built.project.declares_pitest {
+pub(crate) fn measure(module: &ModuleContext<'_>, result: &mut ModuleResult) -> Result<PitReport, GateAbort> {
+    let label = module.label();
+    if !module.built.project.declares_pitest {
         return Err(GateAbort::setup(format!("The POM of {label} does not declare pitest-maven."), SNIPPET));
     }
-    place.test_classes()?;
-    let owners = place.owners();
-    let parsed = run(place, &owners, result, false)?;
-    let errors: u64 = parsed.classes.values().map(|counted| counted.tally.errors).sum();
-    if errors == 0 {
-        return Ok(parsed);
+    module.test_classes()?;
+    let owners = module.owners();
+    let report = run(module, &owners, result, false)?;
+    if report.tally().errors == 0 {
+        return Ok(report);
     }
     result.remarks.push(format!(
         "Some mutants of {label} ended in an error of the JVM; the run was repeated with one JVM each."
     ));
-    run(place, &owners, result, true)
+    run(module, &owners, result, true)
 }
 
 fn run(
-    place: &ModuleContext<'_>,
+    module: &ModuleContext<'_>,
     owners: &Owners,
     result: &mut ModuleResult,
     alone: bool,
-) -> Result<Parsed, GateAbort> {
-    let label = place.label();
-    for stale in reports(&place.home) {
+) -> Result<PitReport, GateAbort> {
+    let label = module.label();
+    for stale in reports(&module.home) {
         fs_err::remove_file(&stale).map_err(|error| disk(&error))?;
     }
-    (place.context.ports.progress)(&format!("Running pitest-maven in {label}"));
+    (module.package.ports.progress)(&format!("Running pitest-maven in {label}"));
     let name = if alone { "pitest-alone" } else { "pitest" };
-    let arguments = arguments(owners, place.context.threads, alone);
+    let arguments = arguments(owners, module.package.threads, alone);
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
-    let call = place.maven.goals(place.context.commands, name, &place.module.dir, &arguments)?;
+    let call = module.maven.goals(module.package.commands, name, &module.module.dir, &arguments)?;
     if call.output.contains("Skipping project because") {
         return Err(GateAbort::setup(
             format!("pitest-maven skipped module {label}."),
@@ -61,38 +59,38 @@ fn run(
         ));
     }
     if call.output.contains("No mutations found.") || call.output.contains("as no mutations found") {
-        return Ok(Parsed::default());
+        return Ok(PitReport::default());
     }
     if !call.end.is_success() && !is_threshold(&call) {
-        return Err(red_or_trouble(place, &call));
+        return Err(failing_or_trouble(module, &call));
     }
-    let found = reports(&place.home);
-    let [report] = found.as_slice() else {
+    let found = reports(&module.home);
+    let [file] = found.as_slice() else {
         return Err(GateAbort::setup(
-            format!("pitest-maven left {} reports in {label} where one was due.", found.len()),
+            format!("pitest-maven left {} reports in {label} instead of one.", found.len()),
             "Remove <reportsDirectory>, <timestampedReports> and a textual <outputFormats> from the POM, or use engine: direct.",
         ));
     };
-    let parsed = read_report(report, owners, &|_, _, _| false, Mode::Full).map_err(|why| {
+    let report = report::read_file(file, owners, &|_, _, _| false, Mode::Full).map_err(|why| {
         GateAbort::setup(
             format!("The report of pitest-maven in {label} gives no verdict: {why}."),
             "Look at the log in the gate's folder.",
         )
     })?;
-    if let Some(folder) = report.parent().filter(|folder| folder.join("index.html").is_file()) {
-        let kept = place.folder("report");
+    if let Some(folder) = file.parent().filter(|folder| folder.join("index.html").is_file()) {
+        let kept = module.folder("report");
         fresh_folder(&kept)?;
         copy(folder, &kept, 0).map_err(|error| disk(&error))?;
         result.reports = vec![kept.join("index.html").display().to_string()];
     }
-    Ok(parsed)
+    Ok(report)
 }
 
 /// The goal's own thresholds failed the build, after its report was written (a POM's wins over `-D`).
 fn is_threshold(call: &Call) -> bool {
-    let told =
-        call.output.lines().filter(|line| line.contains("Failed to execute goal org.pitest:pitest-maven"));
-    told.into_iter()
+    call.output
+        .lines()
+        .filter(|line| line.contains("Failed to execute goal org.pitest:pitest-maven"))
         .any(|line| line.contains(" below threshold of ") || line.contains(" surviving mutants, but only "))
 }
 
@@ -139,40 +137,40 @@ fn arguments(owners: &Owners, threads: usize, alone: bool) -> Vec<String> {
     arguments
 }
 
-/// A red test without mutation is the family's fault, or forbids a verdict: the goal cannot leave it out.
-fn red_or_trouble(place: &ModuleContext<'_>, call: &Call) -> GateAbort {
-    let red: Vec<RedTest> = call
+/// A test that fails without any mutation is the family's fault, or forbids a verdict: the goal cannot leave it out.
+fn failing_or_trouble(module: &ModuleContext<'_>, call: &Call) -> GateAbort {
+    let failing: Vec<FailingTest> = call
         .output
         .lines()
         .filter_map(|line| {
             let (_, rest) = line.split_once("Description [testClass=")?;
             let (class, name) = rest.split_once(", name=")?;
             let outer = class.split('$').next().unwrap_or(class);
-            Some(RedTest {
+            Some(FailingTest {
                 class: text::line(outer, 300),
                 name: text::line(&format!("{class} {}", name.trim_end_matches(']')), 300),
             })
         })
         .collect();
     if call.output.contains("did not pass without mutation") {
-        if let Err(abort) = blame(&place.answerable(), &red) {
+        if let Err(abort) = blame(&module.answerable(), &failing) {
             return abort;
         }
         return GateAbort::setup(
             format!(
                 "Tests of {} that have nothing to do with the changed classes fail, and pitest-maven does not run beside them: {}.",
-                place.label(),
-                text::names(red.iter().map(|test| test.name.as_str()), 5)
+                module.label(),
+                text::names(failing.iter().map(|test| test.name.as_str()), 5)
             ),
             "Fix these tests, or use engine: direct, which leaves them out.",
         );
     }
-    match place.maven.trouble(call) {
+    match module.maven.trouble(call) {
         Some(trouble) => {
-            trouble.abort(&place.context.package.name, &place.module.dir, place.module.build_changed)
+            trouble.abort(&module.package.package.name, &module.module.dir, module.module.build_changed)
         }
         None => GateAbort::setup(
-            format!("pitest-maven failed in {}.", place.label()),
+            format!("pitest-maven failed in {}.", module.label()),
             "Look at the log in the gate's folder.",
         ),
     }

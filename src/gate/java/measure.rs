@@ -1,13 +1,12 @@
 //! A module measured by PIT itself: tier after tier until every class is settled.
 //!
-//! A pass needs no more tests than it takes, a failure all that the settings ask for; leaving tests
-//! out is told; a time-out that decides a verdict was seen with nothing else running; a target whose mutants
+//! A pass needs no more tests than it takes, a failure all that the settings ask for; a remark names tests that
+//! were left out; a time-out that decides a verdict was seen with nothing else running; a target whose mutants
 //! an annotation hides has failed.
 
 use super::context::ModuleContext;
-use super::pit::{Keep, PitResult, Reaching};
-use super::pit_session::{FULL_TIMEOUT, PitRunOrder, PitSession};
-use super::report::{Left, MutantId, Parsed};
+use super::pit::{MutantFilter, PitRun, PitSession};
+use super::report::PitReport;
 use super::scope::TestNames;
 use super::tiers::{self, Tier};
 use super::{base_score, reach};
@@ -20,17 +19,17 @@ use std::collections::BTreeSet;
 
 impl ModuleContext<'_> {
     /// Runs PIT over the module's targets.
-    pub(crate) fn measure(&self, result: &mut ModuleResult) -> Result<Parsed, GateAbort> {
+    pub(crate) fn measure(&self, result: &mut ModuleResult) -> Result<PitReport, GateAbort> {
         let all = self.test_classes()?;
         let session = PitSession::new(self, self.owners())?;
-        self.tell_what_pit_is_not_given(result);
+        self.remark_what_pit_is_not_given(result);
         let own = self.answerable();
-        let mut plan = tiers::plan(self.context.settings.tests, &own, &all, || self.reaching(&session, &all));
-        if self.rule().per != Per::Class && !self.context.sole_module {
+        let mut plan = tiers::plan(self.package.settings.tests, &own, &all, || self.reaching(&session, &all));
+        if self.rule().per != Per::Class && !self.package.sole_module {
             // Classes of other modules belong to the same unit: part of the kills would judge it wrongly.
             plan = tiers::in_one(plan);
         }
-        let mut merged = MergedResult::default();
+        let mut merged = PitReport::default();
         let mut last = "";
         for tier in &plan {
             if !last.is_empty() && self.open(&merged).is_empty() {
@@ -39,45 +38,44 @@ impl ModuleContext<'_> {
             self.climb(&session, tier, &mut merged, result)?;
             last = tier.name;
         }
-        session.tell_report(last, result);
-        Ok(merged.parsed)
+        session.note_report(last, result);
+        Ok(merged)
     }
 
-    /// One tier, with the second looks at its time-outs.
+    /// Runs one tier, and its deciding time-outs a second time.
     fn climb(
         &self,
         session: &PitSession<'_>,
         tier: &Tier,
-        merged: &mut MergedResult,
+        merged: &mut PitReport,
         result: &mut ModuleResult,
     ) -> Result<(), GateAbort> {
-        let first = merged.tests.is_empty() && merged.parsed.classes.is_empty();
-        let keep = if first { session.lines() } else { self.left(session, merged) };
-        let asked = keep.mutants.as_ref().map_or(0, Vec::len);
+        let first = merged.tests.is_empty() && merged.classes.is_empty();
+        let filter = if first { session.lines() } else { self.left(session, merged) };
         let timeout = session.timeout(&tier.tests);
-        let look = PitRunOrder { name: tier.name, tests: &tier.tests, keep: &keep, timeout, alone: false };
-        let whole = session.run(&look, result)?;
-        session.trace(result, tier, &whole, timeout, if first { "" } else { "what is left" });
-        session.remember(&tier.tests, whole.slowest_test)?;
+        let run = PitRun { timeout, ..PitRun::new(tier.name, &tier.tests, &filter) };
+        let mut report = session.run(&run, result)?;
+        session.trace(result, &run, &report, if first { "" } else { "what is left" });
+        session.remember(&tier.tests, report.slowest_test)?;
+        let reaching = std::mem::take(&mut report.reaching);
         let again = tier.tests.is_superset(&merged.tests);
         merged.tests.extend(tier.tests.iter().cloned());
         if first {
-            merged.parsed = whole.parsed;
+            *merged = PitReport { tests: std::mem::take(&mut merged.tests), ..report };
             if self.has_base_scores() {
-                base_score::set_base_scores(self, &mut merged.parsed, result)?;
+                base_score::set_base_scores(self, merged, result)?;
             }
         } else {
-            let told =
-                keep.mutants.iter().flatten().filter(|id| whole.parsed.statuses.contains_key(&id.identity()));
-            let told = told.count();
-            if told < asked {
+            let asked: Vec<_> = filter.mutants.iter().flatten().collect();
+            let missing = asked.iter().filter(|id| !report.statuses.contains_key(&id.identity())).count();
+            if missing > 0 {
                 return Err(
-                    session.unclear(&format!("{} of {asked} mutants were not found again", asked - told))
+                    session.unclear(&format!("{missing} of {} mutants were not found again", asked.len()))
                 );
             }
-            merged.improve(&whole);
+            merged.improve(&report);
         }
-        merged.note_tests(&whole.reaching, again);
+        merged.note_tests(&reaching, again);
         self.confirm(session, tier, merged, result)
     }
 
@@ -86,45 +84,35 @@ impl ModuleContext<'_> {
         &self,
         session: &PitSession<'_>,
         tier: &Tier,
-        merged: &mut MergedResult,
+        merged: &mut PitReport,
         result: &mut ModuleResult,
     ) -> Result<(), GateAbort> {
-        let hanging = tiers::hanging_on_timeouts(self.rule(), &self.module.targets, &merged.parsed);
+        let hanging = tiers::hanging_on_timeouts(self.rule(), &self.module.targets, merged);
         let mutants = merged.with(&hanging, &[MutantStatus::TimedOut]);
         if mutants.is_empty() {
             return Ok(());
         }
-        let keep = Keep { mutants: Some(mutants), ..session.lines() };
-        let again = Tier { name: "alone", tests: merged.tests.clone() };
-        let look = PitRunOrder {
-            name: again.name,
-            tests: &again.tests,
-            keep: &keep,
-            timeout: FULL_TIMEOUT,
-            alone: true,
-        };
-        let whole = session.run(&look, result)?;
-        let note = format!("time-outs of the tier {} that decide", tier.name);
-        session.trace(result, &again, &whole, FULL_TIMEOUT, &note);
-        merged.improve(&whole);
+        let filter = MutantFilter { mutants: Some(mutants), ..session.lines() };
+        let run = PitRun { alone: true, ..PitRun::new("alone", &merged.tests, &filter) };
+        let report = session.run(&run, result)?;
+        session.trace(result, &run, &report, &format!("time-outs of the tier {} that decide", tier.name));
+        merged.improve(&report);
         Ok(())
     }
 
-    /// What the next tier is to be asked: the mutants of open classes that are not killed.
-    fn left(&self, session: &PitSession<'_>, merged: &MergedResult) -> Keep {
+    /// What the next tier is to run: the mutants of open classes that are not killed.
+    fn left(&self, session: &PitSession<'_>, merged: &PitReport) -> MutantFilter {
         use MutantStatus::{MemoryError, NoCoverage, RunError, Survived};
         let open = self.open(merged);
-        let dropped =
-            open.iter().any(|class| merged.parsed.classes.get(class).is_some_and(|c| c.dropped > 0));
-        if dropped {
+        if open.iter().any(|class| merged.classes.get(class).is_some_and(|c| c.dropped > 0)) {
             return session.lines();
         }
         let mutants = merged.with(&open, &[Survived, NoCoverage, RunError, MemoryError]);
-        Keep { mutants: Some(mutants), ..session.lines() }
+        MutantFilter { mutants: Some(mutants), ..session.lines() }
     }
 
-    fn open(&self, merged: &MergedResult) -> BTreeSet<String> {
-        tiers::open(self.rule(), &self.module.targets, &merged.parsed)
+    fn open(&self, merged: &PitReport) -> BTreeSet<String> {
+        tiers::open(self.rule(), &self.module.targets, merged)
     }
 
     fn has_base_scores(&self) -> bool {
@@ -134,14 +122,14 @@ impl ModuleContext<'_> {
     /// The test classes that reach the targets by the references in class files.
     fn reaching(&self, session: &PitSession<'_>, all: &BTreeSet<String>) -> reach::Reaching {
         let targets: BTreeSet<String> = session.owners.keys().cloned().collect();
-        let names = TestNames::new(&self.context.settings.test_names);
+        let names = TestNames::new(&self.package.settings.test_names);
         reach::reaching(&self.built.class_folders(), all, &targets, &|test, class| {
             names.stand_for(test, class)
         })
     }
 
     /// PIT runs the tests of a class's own module only, and not all of Surefire's settings reach it.
-    fn tell_what_pit_is_not_given(&self, result: &mut ModuleResult) {
+    fn remark_what_pit_is_not_given(&self, result: &mut ModuleResult) {
         for name in &self.built.project.surefire.not_carried {
             result
                 .remarks
@@ -152,7 +140,7 @@ impl ModuleContext<'_> {
         for target in &self.module.targets {
             if !target.tests.is_empty() && !target.tests.iter().any(|test| test.starts_with(&here)) {
                 result.remarks.push(format!(
-                    "The tests of {} stand in another module ({}) and do not run for it.",
+                    "The tests of {} are in another module ({}) and do not run for it.",
                     target.class,
                     text::names(target.tests.iter().map(String::as_str), 3)
                 ));
@@ -160,7 +148,7 @@ impl ModuleContext<'_> {
         }
     }
 
-    /// Targets without mutants: is there nothing, or is it hidden by an annotation?
+    /// Targets without mutants: are there none, or does an annotation hide them?
     pub(crate) fn second_look(&self, empty: &[&Target], result: &mut ModuleResult) -> Result<(), GateAbort> {
         if empty.is_empty() {
             return Ok(());
@@ -184,45 +172,5 @@ impl ModuleContext<'_> {
             )));
         }
         Ok(())
-    }
-}
-
-/// What is known after the runs so far.
-#[derive(Default)]
-struct MergedResult {
-    parsed: Parsed,
-    /// The tests asked so far.
-    tests: BTreeSet<String>,
-}
-
-impl MergedResult {
-    fn improve(&mut self, whole: &PitResult) {
-        for counted in self.parsed.classes.values_mut() {
-            counted.improve(&whole.parsed.statuses);
-        }
-    }
-
-    /// The tests that reach what is left; those of different tiers add up, unless all were asked `again`.
-    fn note_tests(&mut self, reaching: &Reaching, again: bool) {
-        for counted in self.parsed.classes.values_mut() {
-            for (id, left) in &mut counted.left {
-                if again {
-                    left.tests.clear();
-                    left.tests_total = 0;
-                }
-                if let Some((names, count)) = reaching.get(id) {
-                    left.tests.extend(names.iter().cloned());
-                    left.tests_total += count;
-                }
-            }
-        }
-    }
-
-    fn with(&self, classes: &BTreeSet<String>, statuses: &[MutantStatus]) -> Vec<MutantId> {
-        let wanted = self.parsed.classes.iter().filter(|(class, _)| classes.contains(*class));
-        wanted
-            .flat_map(|(_, counted)| counted.with(statuses))
-            .map(|(id, _): (&MutantId, &Left)| id.clone())
-            .collect()
     }
 }

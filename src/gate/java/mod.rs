@@ -14,7 +14,6 @@ mod maven_engine;
 mod measure;
 mod module;
 mod pit;
-mod pit_session;
 mod pom_entry;
 mod reach;
 mod report;

@@ -6,8 +6,8 @@
 
 use super::base::{Base, base};
 use super::changed_tests;
-use super::context::{ModuleContext, PackageContext, home};
-use super::maven::{BuildError, BuildKind, Built, Maven, Trouble, display_dir};
+use super::context::{ModuleContext, PackageContext};
+use super::maven::{BuildError, BuildKind, Built, Maven, Trouble, display_dir, home};
 use super::maven_engine;
 use crate::config::{self, GateEngine};
 use crate::gate::Build;
@@ -138,19 +138,24 @@ fn score(
 ) -> Result<(), GateAbort> {
     let name = format!("{}/{}", context.package.name, display_dir(&module.dir));
     if !module.targets.is_empty() {
-        let place =
-            ModuleContext { context, module, maven, built, home: home(&context.package.root, &module.dir) };
-        place.check_classes()?;
-        let parsed = match context.settings.engine {
-            GateEngine::Maven => maven_engine::measure(&place, result)?,
-            GateEngine::Direct => place.measure(result)?,
+        let judged = ModuleContext {
+            package: context,
+            module,
+            maven,
+            built,
+            home: home(&context.package.root, &module.dir),
         };
-        let empty = result.take(&module.targets, &parsed);
-        result.tell_sources(&place.sources());
-        if parsed.is_bare {
+        judged.check_classes()?;
+        let report = match context.settings.engine {
+            GateEngine::Maven => maven_engine::measure(&judged, result)?,
+            GateEngine::Direct => judged.measure(result)?,
+        };
+        let empty = result.take(&module.targets, &report);
+        result.note_sources(&judged.sources());
+        if report.is_bare {
             result.nothing.extend(empty.iter().map(|target| target.without_mutants()));
         } else {
-            place.second_look(&empty, result)?;
+            judged.second_look(&empty, result)?;
         }
     }
     if result.judged.is_empty() && result.aborts.is_empty() {
@@ -209,7 +214,7 @@ impl ModuleContext<'_> {
     /// The lines of the targets' source files, by `<package>/<path>`.
     fn sources(&self) -> BTreeMap<String, Vec<String>> {
         let read = |target: &Target| {
-            let file = fs_err::File::open(self.context.package.root.join(target.path.to_text())).ok()?;
+            let file = fs_err::File::open(self.package.package.root.join(target.path.to_text())).ok()?;
             let mut bytes = Vec::new();
             file.take(MAX_SOURCE).read_to_end(&mut bytes).ok()?;
             let lines = String::from_utf8_lossy(&bytes).lines().map(|line| text::line(line, 160)).collect();

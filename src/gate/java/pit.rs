@@ -6,22 +6,32 @@
 
 mod output;
 mod plugin;
+mod session;
 mod tools;
 mod watch;
 
-pub(crate) use output::RedTest;
-pub(crate) use plugin::{Keep, Reaching};
-pub(crate) use tools::{Framework, Tools};
+pub(crate) use output::blame;
+pub(crate) use plugin::MutantFilter;
 
-use super::maven::{Built, PASSING};
-use super::report::{self, IsChanged, MAX_BYTES, Mode, Owners, Parsed};
+use super::context::{ChangedOf, ModuleContext};
+use super::maven::NETWORK_OR_DISK;
+use super::report::{self, FailingTest, Mode, Owners, PitReport};
 use crate::gate::GateAbort;
-use crate::gate::commands::{Call, Commands, disk, fresh_folder};
+use crate::gate::commands::{Call, Commands, disk, fresh_folder, make_folder};
 use crate::machine::facts::ProcessEnd;
 use crate::source::text;
+use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+use tools::Tools;
 
+/// PIT's own default for [`PitRun::timeout`].
+const FULL_TIMEOUT: u64 = 4_000;
+/// Mutants that share a JVM: fewest and most.
+const UNIT: (u64, u64) = (32, 200);
+/// Bytes of class files for each mutant, by experience.
+const BYTES_PER_MUTANT: u64 = 90;
 const MAIN: &str = "org.pitest.mutationtest.commandline.MutationCoverageReport";
 /// Options of PIT's own JVM: it lives for seconds (measured: docs/gate.md).
 const OWN_JVM: [&str; 4] =
@@ -29,79 +39,65 @@ const OWN_JVM: [&str; 4] =
 /// Longest single argument; Linux refuses 128 KiB.
 const MAX_ARGUMENT: usize = 60_000;
 
-/// One module as PIT sees it.
-pub(crate) struct Pit<'a> {
-    /// The module's folder.
-    pub(crate) home: &'a Path,
-    /// Its build.
-    pub(crate) built: &'a Built,
-    /// PIT's jars and those that the test framework needs.
-    pub(crate) tools: &'a Tools,
-    /// Classes to mutate, with the target each belongs to.
-    pub(crate) owners: &'a Owners,
-    /// Arguments for the JVMs of tests, beside the project's own.
-    pub(crate) jvm_args: &'a [String],
-    /// PIT's threads.
-    pub(crate) threads: usize,
-    /// Where the lists for PIT are written.
-    pub(crate) work: &'a Path,
-    /// The compiled plugin.
-    pub(crate) plugin: &'a Path,
-    /// Lines that the family changed.
-    pub(crate) is_changed: IsChanged<'a>,
-    /// Is told how many mutants of how many are done.
-    pub(crate) progress: &'a (dyn Fn(u64, u64) + Sync),
-}
-
-/// What one run is to do.
+/// One run of PIT over a module.
 #[derive(Clone, Debug)]
 pub(crate) struct PitRun<'a> {
-    /// Name of the call's log.
-    pub(crate) name: &'a str,
+    /// Names the call's log and the report's folder.
+    pub(crate) name: &'static str,
     /// Test classes to run.
     pub(crate) tests: &'a BTreeSet<String>,
-    /// Leave out tests that are red without any mutation; else they end the run.
-    pub(crate) skip_red: bool,
-    /// One JVM per mutant.
-    pub(crate) alone: bool,
-    /// Count the mutants with the annotation filters off, run none.
-    pub(crate) unfiltered: bool,
     /// The mutants to run.
-    pub(crate) keep: &'a Keep,
-    /// Mutants that share a JVM; all of a class when 0.
-    pub(crate) unit: u64,
+    pub(crate) filter: &'a MutantFilter,
     /// What a mutant may take beyond five quarters of the time of its tests, milliseconds.
     pub(crate) timeout: u64,
-    /// Where the report goes; emptied first.
-    pub(crate) report: &'a Path,
+    /// One JVM per mutant.
+    pub(crate) alone: bool,
+    /// Leave out tests that fail without any mutation; otherwise they end the run.
+    pub(crate) skip_failing: bool,
+    /// Only count the mutants, with the annotation filters off.
+    pub(crate) unfiltered: bool,
 }
 
-/// A whole report with what PIT says beside it.
-#[derive(Debug, Default)]
-pub(crate) struct PitResult {
-    /// The report.
-    pub(crate) parsed: Parsed,
-    /// The tests that reach what is left.
-    pub(crate) reaching: Reaching,
-    /// The slowest test without mutation, milliseconds, where PIT names one.
-    pub(crate) slowest_test: Option<u64>,
-    /// Time of the tests without mutation, milliseconds.
-    pub(crate) coverage_millis: u64,
-    /// Wall time, milliseconds.
-    pub(crate) millis: u64,
-    /// Tests that were left out, by the word of the JVM in which they ran: good for a remark, not for blame.
-    pub(crate) left_out: Vec<RedTest>,
+impl<'a> PitRun<'a> {
+    /// A run with PIT's own patience, in shared JVMs.
+    pub(crate) fn new(name: &'static str, tests: &'a BTreeSet<String>, filter: &'a MutantFilter) -> Self {
+        Self {
+            name,
+            tests,
+            filter,
+            timeout: FULL_TIMEOUT,
+            alone: false,
+            skip_failing: false,
+            unfiltered: false,
+        }
+    }
+}
+
+/// A module that is ready to be measured.
+pub(crate) struct PitSession<'a> {
+    module: &'a ModuleContext<'a>,
+    tools: Tools,
+    plugin: PathBuf,
+    /// Classes to mutate, with the target each belongs to.
+    pub(crate) owners: Owners,
+    changed: ChangedOf,
+    /// Tests whose failure is the family's fault; empty at its base.
+    answerable: BTreeSet<String>,
+    /// Those of them that passed in a run which a failing one would have ended.
+    passed: RefCell<BTreeSet<String>>,
+    /// Failing tests of others that a remark has named.
+    remarked: RefCell<BTreeSet<String>>,
 }
 
 /// How a run ended.
 #[derive(Debug)]
 pub(crate) enum PitEnd {
-    /// A whole report.
-    Report(Box<PitResult>),
+    /// A complete report.
+    Report(Box<PitReport>),
     /// PIT found nothing to mutate.
     NoMutants,
     /// These tests fail without any mutation.
-    Red(Vec<RedTest>),
+    Failing(Vec<FailingTest>),
     /// The JVM of the tests died without any mutation, while this test ran (if PIT said).
     Died(Option<String>),
     /// The time was up while the tests ran without any mutation, in this test.
@@ -110,31 +106,49 @@ pub(crate) enum PitEnd {
     Abort(GateAbort),
 }
 
-impl Pit<'_> {
+impl PitSession<'_> {
     /// Runs PIT once.
-    pub(crate) fn run(&self, commands: &Commands<'_>, run: &PitRun<'_>) -> PitEnd {
-        let prepared = fresh_folder(run.report).and_then(|()| self.arguments(commands, run));
-        let call = prepared.and_then(|argv| {
-            let surefire = &self.built.project.surefire;
+    fn start(&self, run: &PitRun<'_>) -> PitEnd {
+        let package = self.module.package;
+        let what = format!(
+            "Mutating {} in {} (tests: {})",
+            text::count(self.module.module.targets.len() as u64, "class"),
+            self.module.label(),
+            run.name
+        );
+        (package.ports.progress)(&what);
+        // A terminal draws over its line, a log would grow by one a second.
+        let last_tenth = AtomicU64::new(0);
+        let progress = |done: u64, total: u64| {
+            let tenth = 10 * done / total.max(1);
+            if last_tenth.swap(tenth, Ordering::Relaxed) != tenth {
+                (package.ports.progress)(&format!("{what}: {done} of {total} mutants"));
+            }
+        };
+        let call = fresh_folder(&self.report_folder(run)).and_then(|()| {
+            let argv = self.arguments(run)?;
+            let surefire = &self.module.built.project.surefire;
             let environment: Vec<(String, String)> = surefire.environment.clone().into_iter().collect();
-            let log = commands.next_log(run.name)?;
-            watch::while_running(&log, self.progress, || {
-                commands.run_into(&log, run.name, argv, &self.working_directory(), &environment)
+            let log = package.commands.next_log(run.name)?;
+            watch::while_running(&log, &progress, || {
+                package.commands.run_into(&log, run.name, argv, &self.working_directory(), &environment)
             })
         });
-        match call {
-            Ok(call) => self.read(commands, run, &call),
-            Err(abort) => PitEnd::Abort(abort),
-        }
+        call.map_or_else(PitEnd::Abort, |call| self.read(run, &call))
     }
 
-    fn read(&self, commands: &Commands<'_>, run: &PitRun<'_>, call: &Call) -> PitEnd {
+    fn report_folder(&self, run: &PitRun<'_>) -> PathBuf {
+        self.module.folder("report").join(run.name)
+    }
+
+    fn read(&self, run: &PitRun<'_>, call: &Call) -> PitEnd {
+        let commands = self.module.package.commands;
         match &call.end {
             ProcessEnd::Exited { .. } | ProcessEnd::Signalled { .. } => {}
             ProcessEnd::TimedOut { .. } if !output::coverage_done(&call.output) => {
                 return PitEnd::Hung(output::last_test(&call.output));
             }
-            ProcessEnd::TimedOut { .. } => return PitEnd::Abort(commands.over_limit()),
+            ProcessEnd::TimedOut { .. } => return PitEnd::Abort(commands.over_limit("")),
             other => {
                 return PitEnd::Abort(GateAbort::setup(
                     format!("PIT {}.", text::line(&other.to_string(), 300)),
@@ -145,16 +159,15 @@ impl Pit<'_> {
         if output::found_nothing(&call.output) {
             return PitEnd::NoMutants;
         }
-        let red = output::red_tests(&call.output);
-        if !red.is_empty() {
-            return PitEnd::Red(red);
+        let failing = output::failing_tests(&call.output);
+        if !failing.is_empty() {
+            return PitEnd::Failing(failing);
         }
         if output::minion_died(&call.output) {
             return PitEnd::Died(output::last_test(&call.output));
         }
-        let report = run.report.join("mutations.xml");
         if let Some(words) =
-            PASSING.iter().find(|words| !call.end.is_success() && call.output.contains(**words))
+            NETWORK_OR_DISK.iter().find(|words| !call.end.is_success() && call.output.contains(**words))
         {
             return PitEnd::Abort(GateAbort::passing(
                 format!("PIT {} and its log says: {words}.", call.end),
@@ -167,15 +180,21 @@ impl Pit<'_> {
                 "Look at PIT's log in the gate's folder.",
             ));
         }
+        let is_changed = |class: &str, file: &str, line: u32| {
+            self.changed.get(class).is_some_and(|(name, ranges)| {
+                name == file && ranges.iter().any(|(first, last)| (*first..=*last).contains(&line))
+            })
+        };
         let mode = if run.unfiltered { Mode::Dry } else { Mode::Full };
-        match read_report(&report, self.owners, self.is_changed, mode) {
-            Ok(parsed) => PitEnd::Report(Box::new(PitResult {
-                parsed,
-                reaching: plugin::reaching(run.report),
+        let folder = self.report_folder(run);
+        match report::read_file(&folder.join("mutations.xml"), &self.owners, &is_changed, mode) {
+            Ok(report) => PitEnd::Report(Box::new(PitReport {
+                reaching: plugin::reaching(&folder),
                 slowest_test: output::slowest_test(&call.output),
                 coverage_millis: output::coverage_millis(&call.output),
                 millis: call.millis,
                 left_out: left_out(run, call),
+                ..report
             })),
             Err(why) => PitEnd::Abort(GateAbort::setup(
                 format!("PIT's report gives no verdict: {why}."),
@@ -184,15 +203,16 @@ impl Pit<'_> {
         }
     }
 
-    fn arguments(&self, commands: &Commands<'_>, run: &PitRun<'_>) -> Result<Vec<String>, GateAbort> {
-        let java = java(commands)?;
-        let project = &self.built.project;
+    fn arguments(&self, run: &PitRun<'_>) -> Result<Vec<String>, GateAbort> {
+        let package = self.module.package;
+        let java = java(package.commands)?;
+        let project = &self.module.built.project;
         let launch = format!("{}:{}", self.tools.pit.join(":"), self.plugin.display());
         let classpath = self.write("classpath", &self.classpath().join("\n"))?;
         let mut argv = vec![java.display().to_string()];
         argv.extend(OWN_JVM.map(str::to_owned));
-        if !run.keep.is_all() {
-            let text = run.keep.text().map_err(|name| {
+        if !run.filter.is_all() {
+            let text = run.filter.text().map_err(|name| {
                 GateAbort::setup(
                     format!("The name {name} cannot be given to PIT."),
                     "Set tests: all and scope: class.",
@@ -205,7 +225,7 @@ impl Pit<'_> {
         }
         argv.extend(["-cp".to_owned(), launch, MAIN.to_owned()]);
         let mut option = |name: &str, value: &str| argv.extend([format!("--{name}"), value.to_owned()]);
-        option("reportDir", &run.report.display().to_string());
+        option("reportDir", &self.report_folder(run).display().to_string());
         for classes in chunks(self.owners.keys().flat_map(|class| [class.clone(), format!("{class}$*")])) {
             option("targetClasses", &classes);
         }
@@ -222,10 +242,10 @@ impl Pit<'_> {
         option("outputFormats", "XML,HTML,RALPH");
         option("timestampedReports", "false");
         option("verbosity", "VERBOSE_NO_SPINNER");
-        option("threads", &if run.alone { 1 } else { self.threads.max(1) }.to_string());
-        option("skipFailingTests", if run.skip_red { "true" } else { "false" });
+        option("threads", &if run.alone { 1 } else { package.threads.max(1) }.to_string());
+        option("skipFailingTests", if run.skip_failing { "true" } else { "false" });
         option("timeoutConst", &run.timeout.to_string());
-        option("mutationUnitSize", &if run.alone { 1 } else { run.unit }.to_string());
+        option("mutationUnitSize", &if run.alone { 1 } else { self.unit(run) }.to_string());
         if run.unfiltered {
             option("dryRun", "true");
             option("features", "-FANN");
@@ -244,11 +264,33 @@ impl Pit<'_> {
         Ok(argv)
     }
 
+    /// So many that every processor has work, and that no JVM is started for a handful.
+    fn unit(&self, run: &PitRun<'_>) -> u64 {
+        let threads = self.module.package.threads as u64;
+        if threads < 2 || run.unfiltered {
+            return 0;
+        }
+        let mutants = match &run.filter.mutants {
+            Some(mutants) => mutants.len() as u64,
+            None => self.class_bytes() / BYTES_PER_MUTANT,
+        };
+        (mutants / (2 * threads)).clamp(UNIT.0, UNIT.1)
+    }
+
+    fn class_bytes(&self) -> u64 {
+        let classes = Path::new(&self.module.built.project.classes);
+        let size = |class: &String| {
+            let file = classes.join(format!("{}.class", class.replace('.', "/")));
+            fs_err::metadata(file).map_or(0, |data| data.len())
+        };
+        self.owners.keys().map(size).max().unwrap_or(0)
+    }
+
     /// Test classes, classes, dependencies, then what of PIT the tests' JVM needs.
     fn classpath(&self) -> Vec<String> {
-        let project = &self.built.project;
+        let project = &self.module.built.project;
         let mut entries = vec![project.test_classes.clone(), project.classes.clone()];
-        entries.extend(self.built.classpath.iter().cloned());
+        entries.extend(self.module.built.classpath.iter().cloned());
         entries.extend(project.surefire.more_classpath.iter().cloned());
         entries.extend(self.tools.child.iter().cloned());
         entries
@@ -256,14 +298,14 @@ impl Pit<'_> {
 
     /// An argument file (JDK `java @argfiles`): the only way to hand PIT's children a space.
     fn jvm_arguments(&self) -> String {
-        let surefire = &self.built.project.surefire;
+        let surefire = &self.module.built.project.surefire;
         // A mutant undoes what the compiler knows of its class: quick code pays more than good code.
-        let own = surefire.jvm_args.iter().chain(self.jvm_args).map(String::as_str);
+        let own = surefire.jvm_args.iter().chain(&self.module.package.settings.jvm_args).map(String::as_str);
         let mut all: Vec<String> = super::jvm::quick(own).into_iter().map(str::to_owned).collect();
-        all.extend([format!("-Dbasedir={}", self.home.display()), "-Dfile.encoding=UTF-8".to_owned()]);
+        all.extend([format!("-Dbasedir={}", self.module.home.display()), "-Dfile.encoding=UTF-8".to_owned()]);
         all.extend(surefire.jvm_args.iter().cloned());
         all.extend(surefire.properties.iter().map(|(name, value)| format!("-D{name}={value}")));
-        all.extend(self.jvm_args.iter().cloned());
+        all.extend(self.module.package.settings.jvm_args.iter().cloned());
         let quoted = all.iter().map(|argument| {
             let escaped =
                 argument.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n").replace('\r', "");
@@ -273,41 +315,24 @@ impl Pit<'_> {
     }
 
     fn working_directory(&self) -> PathBuf {
-        let configured = self.built.project.surefire.working_directory.as_ref().map(PathBuf::from);
-        configured.filter(|folder| folder.is_dir()).unwrap_or_else(|| self.home.to_owned())
+        let configured = self.module.built.project.surefire.working_directory.as_ref().map(PathBuf::from);
+        configured.filter(|folder| folder.is_dir()).unwrap_or_else(|| self.module.home.clone())
     }
 
     fn write(&self, name: &str, text: &str) -> Result<PathBuf, GateAbort> {
-        crate::gate::commands::make_folder(self.work)?;
-        let file = self.work.join(name);
+        let folder = self.module.folder("work");
+        make_folder(&folder)?;
+        let file = folder.join(name);
         fs_err::write(&file, text).map_err(|error| disk(&error))?;
         Ok(file)
     }
 }
 
 /// Of the tests that a run left out, those of classes that it was given.
-fn left_out(run: &PitRun<'_>, call: &Call) -> Vec<RedTest> {
-    let mut red = if run.skip_red { output::left_out(&call.output) } else { Vec::new() };
+fn left_out(run: &PitRun<'_>, call: &Call) -> Vec<FailingTest> {
+    let mut red = if run.skip_failing { output::left_out(&call.output) } else { Vec::new() };
     red.retain(|test| run.tests.contains(&test.class));
     red
-}
-
-/// Reads a report file; an error is a phrase.
-pub(crate) fn read_report(
-    file: &Path,
-    owners: &Owners,
-    is_changed: IsChanged<'_>,
-    mode: Mode,
-) -> Result<Parsed, String> {
-    let data = fs_err::symlink_metadata(file).map_err(|_| "there is no mutations.xml".to_owned())?;
-    if !data.is_file() {
-        return Err("mutations.xml is no regular file".to_owned());
-    }
-    if data.len() > MAX_BYTES {
-        return Err("mutations.xml is larger than 4 GiB".to_owned());
-    }
-    let file = fs_err::File::open(file).map_err(|error| text::line(&error.to_string(), 300))?;
-    report::read(file, owners, is_changed, mode)
 }
 
 /// Ralph's plugin for PIT, compiled for these jars.

@@ -9,37 +9,99 @@ mod lossy;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use counted::{Counted, Left, MutantId};
+pub(crate) use counted::{Counted, MutantId};
 
-use crate::mutation::{Mutant, MutantStatus};
+use crate::mutation::{Mutant, MutantStatus, Tally};
 use crate::source::text;
 use counted::Identity;
 use lossy::Lossy;
 use quick_xml::Reader;
 use quick_xml::events::{BytesRef, BytesStart, Event};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::io::Read;
+use std::path::Path;
 
 /// Largest report that is read.
-pub(crate) const MAX_BYTES: u64 = 4 << 30;
+const MAX_BYTES: u64 = 4 << 30;
 /// Deepest nesting; PIT writes 4.
 const MAX_DEPTH: usize = 16;
 /// Largest piece of markup or text.
 const MAX_EVENT: u64 = 1 << 20;
-/// A whole report.
+
+/// What a run of PIT found, or several runs merged.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Parsed {
+pub(crate) struct PitReport {
     /// By target class; a target without mutants is absent.
     pub(crate) classes: BTreeMap<String, Counted>,
     /// Mutants of classes that were not asked for.
     pub(crate) strays: u64,
-    /// The engine looked at the classes before any filter and found nothing at all.
+    /// The engine looked at the classes before any filter and found no mutants at all.
     pub(crate) is_bare: bool,
-    /// What became of each mutant that was asked for.
+    /// The status of each mutant that was asked for.
     pub(crate) statuses: HashMap<Identity, MutantStatus>,
+    /// The test classes that were asked, if the runs were merged.
+    pub(crate) tests: BTreeSet<String>,
+    /// The tests that reach what is left.
+    pub(crate) reaching: Reaching,
+    /// The slowest test without mutation, milliseconds, if PIT names one.
+    pub(crate) slowest_test: Option<u64>,
+    /// Time of the tests without mutation, milliseconds.
+    pub(crate) coverage_millis: u64,
+    /// Wall time, milliseconds.
+    pub(crate) millis: u64,
+    /// Failing tests that were left out, as the JVM in which they ran says: good for a remark, not for blame.
+    pub(crate) left_out: Vec<FailingTest>,
 }
 
-/// Which class stands for which target: `Foo` for itself, a second top-level class of `Foo.java` for
+/// The test classes that reach a mutant: at most five names, and how many there are.
+pub(crate) type Reaching = BTreeMap<MutantId, (Vec<String>, u64)>;
+
+/// A test that fails without any mutation.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct FailingTest {
+    /// Dotted name of its outermost class.
+    pub(crate) class: String,
+    /// Its name as a message gives it.
+    pub(crate) name: String,
+}
+
+impl PitReport {
+    /// The mutants of all classes.
+    pub(crate) fn tally(&self) -> Tally {
+        let mut tally = Tally::default();
+        self.classes.values().for_each(|counted| tally.join(&counted.tally));
+        tally
+    }
+
+    /// Merges what a later run found out about the mutants that are left.
+    pub(crate) fn improve(&mut self, later: &Self) {
+        for counted in self.classes.values_mut() {
+            counted.improve(&later.statuses);
+        }
+    }
+
+    /// The mutants of these classes that are left with one of these statuses.
+    pub(crate) fn with(&self, classes: &BTreeSet<String>, statuses: &[MutantStatus]) -> Vec<MutantId> {
+        let wanted = self.classes.iter().filter(|(class, _)| classes.contains(*class));
+        wanted.flat_map(|(_, counted)| counted.with(statuses)).map(|(id, _)| id.clone()).collect()
+    }
+
+    /// Notes the tests that reach what is left; those of different tiers add up, unless all were asked `again`.
+    pub(crate) fn note_tests(&mut self, reaching: &Reaching, again: bool) {
+        for (id, left) in self.classes.values_mut().flat_map(|counted| &mut counted.left) {
+            if again {
+                left.tests.clear();
+                left.tests_total = 0;
+            }
+            if let Some((names, count)) = reaching.get(id) {
+                left.tests.extend(names.iter().cloned());
+                left.tests_total += count;
+            }
+        }
+    }
+}
+
+/// The target to which each class belongs: `Foo` to itself, a second top-level class of `Foo.java` to
 /// `Foo`. Nested classes follow their outermost class.
 pub(crate) type Owners = BTreeMap<String, String>;
 
@@ -55,13 +117,31 @@ pub(crate) enum Mode {
     Dry,
 }
 
+/// Reads a report file; an error is a phrase.
+pub(crate) fn read_file(
+    file: &Path,
+    owners: &Owners,
+    is_changed: IsChanged<'_>,
+    mode: Mode,
+) -> Result<PitReport, String> {
+    let data = fs_err::symlink_metadata(file).map_err(|_| "there is no mutations.xml".to_owned())?;
+    if !data.is_file() {
+        return Err("mutations.xml is not a regular file".to_owned());
+    }
+    if data.len() > MAX_BYTES {
+        return Err("mutations.xml is larger than 4 GiB".to_owned());
+    }
+    let file = fs_err::File::open(file).map_err(|error| text::line(&error.to_string(), 300))?;
+    read(file, owners, is_changed, mode)
+}
+
 /// Reads a report; an error is a phrase that says what is wrong with it.
-pub(crate) fn read(
+fn read(
     source: impl Read,
     owners: &Owners,
     is_changed: IsChanged<'_>,
     mode: Mode,
-) -> Result<Parsed, String> {
+) -> Result<PitReport, String> {
     let mut reader = Reader::from_reader(Lossy::new(source, MAX_EVENT, MAX_BYTES));
     let mut walk = Walk {
         owners,
@@ -72,7 +152,7 @@ pub(crate) fn read(
         draft: None,
         text: String::new(),
         ids: HashMap::new(),
-        parsed: Parsed::default(),
+        report: PitReport::default(),
     };
     let mut buffer = Vec::new();
     loop {
@@ -130,7 +210,7 @@ struct Walk<'a> {
     draft: Option<Draft>,
     text: String,
     ids: HashMap<Identity, Status>,
-    parsed: Parsed,
+    report: PitReport,
 }
 
 impl Walk<'_> {
@@ -229,12 +309,12 @@ impl Walk<'_> {
             return if same { Ok(()) } else { Err("it gives one mutant two different statuses".to_owned()) };
         }
         let line =
-            field("lineNumber")?.trim().parse().map_err(|_| "a line number is no number".to_owned())?;
+            field("lineNumber")?.trim().parse().map_err(|_| "a line number is not a number".to_owned())?;
         let Some(owner) = owner(self.owners, &id.class) else {
-            self.parsed.strays += 1;
+            self.report.strays += 1;
             return Ok(());
         };
-        let counted = self.parsed.classes.entry(owner.to_owned()).or_default();
+        let counted = self.report.classes.entry(owner.to_owned()).or_default();
         let Status::Final(status) = status else {
             counted.pending += 1;
             return if self.mode == Mode::Dry {
@@ -243,7 +323,7 @@ impl Walk<'_> {
                 Err("it has a mutant that was not started".to_owned())
             };
         };
-        self.parsed.statuses.insert(id.identity(), status);
+        self.report.statuses.insert(id.identity(), status);
         let file = field("sourceFile")?;
         let mutant = Mutant {
             class: text::line(&id.class, 300),
@@ -258,14 +338,14 @@ impl Walk<'_> {
         Ok(())
     }
 
-    fn finish(self) -> Result<Parsed, String> {
+    fn finish(self) -> Result<PitReport, String> {
         if !self.seen {
             return Err("it is empty".to_owned());
         }
         if !self.path.is_empty() {
             return Err("it ends before its root element is closed".to_owned());
         }
-        Ok(self.parsed)
+        Ok(self.report)
     }
 }
 

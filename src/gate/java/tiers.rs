@@ -5,7 +5,7 @@
 
 use super::class_scores::score;
 use super::reach::Reaching;
-use super::report::Parsed;
+use super::report::PitReport;
 use crate::config::TestTiers;
 use crate::gate::scope::Target;
 use crate::mutation::{ClassScore, Per, Rule};
@@ -69,18 +69,18 @@ pub(crate) fn in_one(plan: Vec<Tier>) -> Vec<Tier> {
 }
 
 /// The classes whose verdict more tests could still change.
-pub(crate) fn open(rule: Rule, targets: &[Target], parsed: &Parsed) -> BTreeSet<String> {
-    unsettled(rule, &scores(targets, parsed), parsed)
+pub(crate) fn open(rule: Rule, targets: &[Target], report: &PitReport) -> BTreeSet<String> {
+    unsettled(rule, &scores(targets, report), report)
 }
 
 /// The scores of the targets that have mutants.
-fn scores(targets: &[Target], parsed: &Parsed) -> Vec<ClassScore> {
-    let counted = |target: &Target| Some(score(target, parsed.classes.get(&target.class)?));
+fn scores(targets: &[Target], report: &PitReport) -> Vec<ClassScore> {
+    let counted = |target: &Target| Some(score(target, report.classes.get(&target.class)?));
     targets.iter().filter_map(counted).collect()
 }
 
 /// Of these scores, the classes whose verdict more tests could still change.
-fn unsettled(rule: Rule, scores: &[ClassScore], parsed: &Parsed) -> BTreeSet<String> {
+fn unsettled(rule: Rule, scores: &[ClassScore], report: &PitReport) -> BTreeSet<String> {
     let judgement = rule.judge(scores);
     if judgement.below.is_empty() && judgement.unknown.is_empty() {
         return BTreeSet::new();
@@ -94,13 +94,13 @@ fn unsettled(rule: Rule, scores: &[ClassScore], parsed: &Parsed) -> BTreeSet<Str
         .enumerate()
         .filter(|(index, _)| needed(*index))
         .map(|(_, score)| score.class.clone())
-        .filter(|class| parsed.classes.get(class).is_some_and(|c| !c.left.is_empty() || c.dropped > 0))
+        .filter(|class| report.classes.get(class).is_some_and(|c| !c.left.is_empty() || c.dropped > 0))
         .collect()
 }
 
 /// The classes that reach the threshold only because time-outs count as killed.
-pub(crate) fn hanging_on_timeouts(rule: Rule, targets: &[Target], parsed: &Parsed) -> BTreeSet<String> {
-    let scores = scores(targets, parsed);
+pub(crate) fn hanging_on_timeouts(rule: Rule, targets: &[Target], report: &PitReport) -> BTreeSet<String> {
+    let scores = scores(targets, report);
     let mut without = scores.clone();
     for score in &mut without {
         let whole = score.floor.as_mut().map(|floor| &mut floor.whole);
@@ -108,9 +108,9 @@ pub(crate) fn hanging_on_timeouts(rule: Rule, targets: &[Target], parsed: &Parse
             tally.survived += std::mem::take(&mut tally.timed_out);
         }
     }
-    let now = unsettled(rule, &scores, parsed);
-    let timed_out = |class: &String| parsed.classes.get(class).is_some_and(|c| c.tally.timed_out > 0);
-    unsettled(rule, &without, parsed)
+    let now = unsettled(rule, &scores, report);
+    let timed_out = |class: &String| report.classes.get(class).is_some_and(|c| c.tally.timed_out > 0);
+    unsettled(rule, &without, report)
         .into_iter()
         .filter(|class| !now.contains(class) && timed_out(class))
         .collect()
@@ -154,7 +154,7 @@ mod tests {
             ("Changed", Extent::Change(Vec::new()), tally(9, 1), timed_out, floor(1, 4)),
             ("Kept", Extent::Change(Vec::new()), tally(2, 1), killed, floor(2, 4)),
         ];
-        let (mut targets, mut parsed) = (Vec::new(), Parsed::default());
+        let (mut targets, mut report) = (Vec::new(), PitReport::default());
         for (class, extent, tally, changed, floor) in all {
             targets.push(Target {
                 package: "p".to_owned(),
@@ -164,11 +164,11 @@ mod tests {
                 extent,
             });
             let counted = Counted { tally, changed, floor, dropped: 1, ..Counted::default() };
-            parsed.classes.insert(class.to_owned(), counted);
+            report.classes.insert(class.to_owned(), counted);
         }
         let rule = Rule { threshold: 70, per: Per::Class, no_coverage: NoCoverage::Survived };
-        assert_eq!(open(rule, &targets, &parsed), names(&["Low"]));
-        assert_eq!(hanging_on_timeouts(rule, &targets, &parsed), names(&["Changed", "Hangs", "Whole"]));
+        assert_eq!(open(rule, &targets, &report), names(&["Low"]));
+        assert_eq!(hanging_on_timeouts(rule, &targets, &report), names(&["Changed", "Hangs", "Whole"]));
     }
 
     #[test]

@@ -4,7 +4,6 @@
 //! Java files changed since; whatever it cannot do, Maven does from nothing. A class path is asked for once.
 
 use super::super::classes::{self, files_digest};
-use super::super::context::home;
 use super::super::xml;
 use super::chosen::choose;
 use super::compiling::is_foreign;
@@ -12,7 +11,7 @@ use super::goals::reads_no_java;
 use super::javac::Javac;
 use super::recipe::{self, Recipe};
 use super::trouble::Trouble;
-use super::{BUILD_CLASSPATH, Maven, Project, cache, display_dir, project, reactor, read_paths};
+use super::{BUILD_CLASSPATH, Maven, Project, cache, display_dir, home, project, reactor, read_paths};
 use crate::config::Recompile;
 use crate::gate::ChangedJava;
 use crate::gate::Checkouts;

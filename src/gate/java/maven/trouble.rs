@@ -39,7 +39,7 @@ const UNRESOLVED: [&str; 9] = [
     "Failed to collect dependencies",
 ];
 /// Words of the JVM and of Maven for a network or a disk that gave up.
-pub(crate) const PASSING: [&str; 8] = [
+pub(crate) const NETWORK_OR_DISK: [&str; 8] = [
     "No space left on device",
     "Unknown host",
     "UnknownHostException",
@@ -83,7 +83,7 @@ pub(super) fn read(output: &str, root: &Path) -> Trouble {
         Trouble::Tool(first())
     } else if output.contains("COMPILATION ERROR") {
         Trouble::Compile(compiler_messages(output, root))
-    } else if has(&PASSING) {
+    } else if has(&NETWORK_OR_DISK) {
         Trouble::Passing(first())
     } else if has(&UNRESOLVED) {
         Trouble::Unresolved(first())

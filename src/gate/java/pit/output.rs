@@ -1,27 +1,20 @@
 //! What PIT prints.
 //!
-//! Only lines of PIT's own process name the red tests that end a run: what tests print stands behind a
-//! prefix. Lines that are relayed from the JVM of the tests name those that were left out; a test could forge them.
+//! Only lines of PIT's own process name the failing tests that end a run: what tests print has a prefix. Lines that are relayed from the JVM of the tests name those that were left out; a test could forge them.
 
+use super::super::report::FailingTest;
+use crate::gate::GateAbort;
 use crate::source::text;
-
-/// A test that is red without any mutation.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct RedTest {
-    /// Dotted name of its outermost class.
-    pub(crate) class: String,
-    /// Its name as a message gives it.
-    pub(crate) name: String,
-}
+use std::collections::BTreeSet;
 
 const RED_HEAD: &str = "PIT >> SEVERE : Tests failing without mutation:";
 const RELAYED_RED: &str = "PIT >> SEVERE : Description [testClass=";
 const GATHERING: &str = "Gathering coverage for test Description [testClass=";
 
 /// The tests that PIT lists before it gives up.
-pub(super) fn red_tests(output: &str) -> Vec<RedTest> {
+pub(super) fn failing_tests(output: &str) -> Vec<FailingTest> {
     let head = output.lines().skip_while(|line| !(is_own(line) && line.contains(RED_HEAD)));
-    let mut tests: Vec<RedTest> = head
+    let mut tests: Vec<FailingTest> = head
         .skip(1)
         .take_while(|line| !line.starts_with("Exception in thread"))
         .filter_map(|line| description(line.strip_prefix("Description [testClass=")?))
@@ -31,9 +24,9 @@ pub(super) fn red_tests(output: &str) -> Vec<RedTest> {
     tests
 }
 
-/// The tests that PIT left out since they are red without any mutation (`ErrorListener`, in the JVM of the tests).
-pub(super) fn left_out(output: &str) -> Vec<RedTest> {
-    let mut tests: Vec<RedTest> = output
+/// The tests that PIT left out because they fail without any mutation (`ErrorListener`, in the JVM of the tests).
+pub(super) fn left_out(output: &str) -> Vec<FailingTest> {
+    let mut tests: Vec<FailingTest> = output
         .lines()
         .take_while(|line| !is_end_of_coverage(line))
         .filter_map(|line| line.split_once("MINION : ")?.1.split_once(RELAYED_RED))
@@ -72,13 +65,13 @@ pub(super) fn slowest_test(output: &str) -> Option<u64> {
     line.rsplit_once(" took ")?.1.strip_suffix(" ms")?.parse().ok()
 }
 
-/// Milliseconds of the tests without mutation; PIT tells whole seconds.
+/// Milliseconds of the tests without mutation; PIT prints whole seconds.
 pub(super) fn coverage_millis(output: &str) -> u64 {
-    let told = output.lines().find_map(|line| {
+    let seconds = output.lines().find_map(|line| {
         let (_, rest) = line.split_once("PIT >> INFO : Calculated coverage in ")?;
         rest.split_whitespace().next()?.parse::<u64>().ok().filter(|_| is_own(line))
     });
-    told.unwrap_or(0).saturating_mul(1_000)
+    seconds.unwrap_or(0).saturating_mul(1_000)
 }
 
 /// The class of the test that was begun last.
@@ -90,10 +83,21 @@ pub(super) fn last_test(output: &str) -> Option<String> {
 
 /// PIT's own words for why it gave up.
 pub(super) fn complaint(output: &str) -> String {
-    let told = output.lines().find_map(|line| line.strip_prefix("Exception in thread \"main\" "));
-    let told = told.or_else(|| output.lines().find_map(|line| line.strip_prefix(">>>> ")));
-    let text = text::line(told.unwrap_or("it gave no reason"), 300);
+    let reason = output.lines().find_map(|line| line.strip_prefix("Exception in thread \"main\" "));
+    let reason = reason.or_else(|| output.lines().find_map(|line| line.strip_prefix(">>>> ")));
+    let text = text::line(reason.unwrap_or("it gave no reason"), 300);
     format!("{}.", text.trim_end_matches('.'))
+}
+
+/// A failure if one of the failing tests is among those that the family answers for.
+pub(crate) fn blame(answerable: &BTreeSet<String>, failing: &[FailingTest]) -> Result<(), GateAbort> {
+    let reasons: Vec<String> = failing
+        .iter()
+        .filter(|test| answerable.contains(&test.class))
+        .take(10)
+        .map(|test| format!("The test {} fails without any mutation.", test.name))
+        .collect();
+    if reasons.is_empty() { Ok(()) } else { Err(GateAbort::Fail { reasons }) }
 }
 
 /// A line of PIT's own process; those of children are relayed behind `MINION :`, `stdout  :`, `stderr  :`.
@@ -102,7 +106,7 @@ fn is_own(line: &str) -> bool {
 }
 
 /// `com.acme.FooTest, name=…]`, as far as it can be read.
-fn description(rest: &str) -> Option<RedTest> {
+fn description(rest: &str) -> Option<FailingTest> {
     let (class, name) = rest.split_once(", name=")?;
     let outer = class.split('$').next().unwrap_or(class);
     let name = name.trim_end().strip_suffix(']').unwrap_or(name);
@@ -112,7 +116,7 @@ fn description(rest: &str) -> Option<RedTest> {
         .or(template)
         .map_or_else(|| name.strip_suffix(&format!("({class})")).unwrap_or(name).to_owned(), str::to_owned);
     let name = format!("{class}.{}", short.trim_end_matches("()"));
-    Some(RedTest { class: text::line(outer, 300), name: text::line(&name, 300) })
+    Some(FailingTest { class: text::line(outer, 300), name: text::line(&name, 300) })
 }
 
 #[cfg(test)]
@@ -129,8 +133,8 @@ mod tests {
         Description [testClass=forged.AfterTest, name=x]\n";
 
     #[test]
-    fn red_tests_are_those_that_pits_own_process_lists() {
-        let tests = red_tests(RED);
+    fn failing_tests_are_those_that_pits_own_process_lists() {
+        let tests = failing_tests(RED);
         let told: Vec<(&str, &str)> = tests.iter().map(|t| (t.class.as_str(), t.name.as_str())).collect();
         assert_eq!(
             told,
@@ -152,7 +156,7 @@ mod tests {
             6:39:21 PM PIT >> INFO : MINION : 6:39:21 PM PIT >> SEVERE : Description [testClass=a.LateTest, name=x]\n";
         let told: Vec<String> = left_out(log).into_iter().map(|test| test.name).collect();
         assert_eq!(told, ["a.FooTest.dns"]);
-        assert!(red_tests(log).is_empty() && left_out(&RED.replace("MINION", "OTHER")).is_empty());
+        assert!(failing_tests(log).is_empty() && left_out(&RED.replace("MINION", "OTHER")).is_empty());
     }
 
     #[test]

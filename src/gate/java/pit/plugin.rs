@@ -3,11 +3,10 @@
 //! A folder of compiled classes is whole or not there; a name that could break a line of its input
 //! is refused; what it wrote is read bounded, and a line that cannot be read tells nothing.
 
-use super::super::report::MutantId;
+use super::super::report::{MutantId, Reaching};
 use crate::gate::GateAbort;
 use crate::gate::commands::{Commands, disk, fresh_folder, make_folder};
 use crate::source::text;
-use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
@@ -98,14 +97,14 @@ fn key(java: &Path, pit: &[String]) -> String {
 
 /// Which mutants a run keeps; both kinds together narrow twice.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Keep {
+pub(crate) struct MutantFilter {
     /// First and last line, 1-based, by `folder/File.java` below the source root; `None` keeps all files.
     pub(crate) lines: Option<Vec<(String, u32, u32)>>,
     /// These mutants; `None` keeps all.
     pub(crate) mutants: Option<Vec<MutantId>>,
 }
 
-impl Keep {
+impl MutantFilter {
     /// True when nothing is narrowed.
     pub(crate) fn is_all(&self) -> bool {
         self.lines.is_none() && self.mutants.is_none()
@@ -141,13 +140,10 @@ impl Keep {
     }
 }
 
-/// The test classes that reach a mutant: at most five names, and how many there are.
-pub(crate) type Reaching = BTreeMap<MutantId, (Vec<String>, u64)>;
-
 /// Reads what the plugin wrote beside a report.
 pub(super) fn reaching(report: &Path) -> Reaching {
     let mut text = Vec::new();
-    // Names for people: without them a survivor is told without its tests.
+    // Names for people: without them a survivor is shown without its tests.
     let _ = fs_err::File::open(report.join(REACHING)).map(|file| file.take(MAX_BYTES).read_to_end(&mut text));
     String::from_utf8_lossy(&text).lines().filter_map(reaching_line).collect()
 }
@@ -183,16 +179,18 @@ mod tests {
 
     #[test]
     fn what_is_kept_is_written_a_line_each_and_an_empty_list_of_lines_keeps_nothing() {
-        let keep =
-            Keep { lines: Some(vec![("a/Foo.java".to_owned(), 3, 5)]), mutants: Some(vec![id("sum")]) };
+        let keep = MutantFilter {
+            lines: Some(vec![("a/Foo.java".to_owned(), 3, 5)]),
+            mutants: Some(vec![id("sum")]),
+        };
         insta::assert_snapshot!(keep.text().unwrap().replace('\t', "|"), @r"
         L||0|0
         L|a/Foo.java|3|5
         M|a.Foo|sum|(I)V|m.Math|4,9
         ");
-        let none = Keep { lines: Some(Vec::new()), mutants: None };
+        let none = MutantFilter { lines: Some(Vec::new()), mutants: None };
         assert_eq!(none.text().unwrap(), "L\t\t0\t0\n");
-        let odd = Keep { lines: None, mutants: Some(vec![id("a\nM\tb")]) };
+        let odd = MutantFilter { lines: None, mutants: Some(vec![id("a\nM\tb")]) };
         assert_eq!(odd.text().unwrap_err(), "a M b");
     }
 

@@ -1,4 +1,5 @@
-use super::{Left, MAX_EVENT, Mode, Owners, Parsed, read};
+use super::counted::Left;
+use super::{MAX_EVENT, Mode, Owners, PitReport, read};
 use crate::mutation::{Coverage, Mutant, NoCoverage};
 use proptest::prelude::*;
 
@@ -11,11 +12,11 @@ fn owners() -> Owners {
         .collect()
 }
 
-fn full(text: impl AsRef<[u8]>) -> Result<Parsed, String> {
+fn full(text: impl AsRef<[u8]>) -> Result<PitReport, String> {
     read(text.as_ref(), &owners(), &|_, _, line| line == 6, Mode::Full)
 }
 
-fn survivor(parsed: &Parsed) -> Mutant {
+fn survivor(parsed: &PitReport) -> Mutant {
     parsed.classes["com.acme.Foo"].left.values().next().unwrap().mutant.clone()
 }
 
@@ -120,7 +121,7 @@ fn what_is_not_a_whole_report_of_pit_is_refused_with_its_reason() {
         (report(&mutation("com.acme.Foo", "NOT_STARTED", 1, "")), "it has a mutant that was not started"),
         (report(&mutation("com.acme.Foo", "KILLED", 1, &deep)), "it is nested deeper than 16 elements"),
         (report(&mutation("com.acme.Foo", "KILLED", 1, &long)), "one of its elements is longer than 1 MiB"),
-        (report(&ok).replace("<lineNumber>7", "<lineNumber>x"), "a line number is no number"),
+        (report(&ok).replace("<lineNumber>7", "<lineNumber>x"), "a line number is not a number"),
         (report("&evil;"), "it names the unknown entity evil"),
         (
             "<!DOCTYPE x [<!ENTITY evil SYSTEM 'file:///etc/passwd'>]>".to_owned() + &report(&ok),

@@ -1,0 +1,247 @@
+//! The runs of PIT over one module, with the second runs that their ends ask for.
+//!
+//! A test that fails or ends its JVM without any mutation is the family's fault only if the family answers for
+//! it, and only PIT's own process is believed about that; with part of the tests only a pass is a verdict.
+
+use super::super::context::lines;
+use super::super::report::{Counted, FailingTest, Owners, PitReport};
+use super::super::tiers;
+use super::super::{context::ModuleContext, maven};
+use super::tools::{Framework, Tools};
+use super::{FULL_TIMEOUT, MutantFilter, PitEnd, PitRun, PitSession, blame};
+use crate::gate::GateAbort;
+use crate::gate::disk_cache::DiskCache;
+use crate::gate::verdict::ModuleResult;
+use crate::mutation::TraceTier;
+use crate::source::text;
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// [`PitRun::timeout`] for tests that are not known to be slow.
+const QUICK_TIMEOUT: u64 = 1_000;
+/// Test classes that a trace names.
+const NAMED: usize = 20;
+
+impl<'a> PitSession<'a> {
+    pub(crate) fn new(module: &'a ModuleContext<'a>, owners: Owners) -> Result<Self, GateAbort> {
+        let package = module.package;
+        let framework = Framework::of(&module.built.classpath);
+        if framework == Framework::TestNg {
+            return Err(GateAbort::setup(
+                format!("Module {} tests with TestNG, which the direct engine cannot run.", module.label()),
+                "Use gates.<NAME>.engine: maven with pitest-maven and pitest-testng-plugin in the POM.",
+            ));
+        }
+        let version = &package.settings.pit_version;
+        let tools = Tools::get(module.maven, package.commands, version, &framework, module.built)?;
+        let plugin = super::plugin(package.commands, &tools, &package.request.cache)?;
+        let (changed, answerable) = (module.changed_lines(), module.answerable());
+        let (passed, remarked) = (RefCell::default(), RefCell::default());
+        Ok(Self { module, tools, plugin, owners, changed, answerable, passed, remarked })
+    }
+
+    /// The same at the family's base, where a failing test is not its fault.
+    pub(crate) fn at_base(module: &'a ModuleContext<'a>, owners: Owners) -> Result<Self, GateAbort> {
+        Ok(Self { answerable: BTreeSet::new(), ..Self::new(module, owners)? })
+    }
+
+    /// The lines that the module's targets are judged by.
+    pub(crate) fn lines(&self) -> MutantFilter {
+        MutantFilter { lines: lines(&self.module.module.targets), mutants: None }
+    }
+
+    /// Runs PIT, with the second runs that its ends ask for.
+    pub(crate) fn run(&self, run: &PitRun<'_>, result: &mut ModuleResult) -> Result<PitReport, GateAbort> {
+        let answerable: BTreeSet<String> = run.tests.intersection(&self.answerable).cloned().collect();
+        let mut run = PitRun { skip_failing: answerable.is_subset(&self.passed.borrow()), ..run.clone() };
+        let mut end = self.start(&run);
+        if let PitEnd::Report(report) = &end
+            && blame(&self.answerable, &report.left_out).is_err()
+        {
+            // Only PIT's own process is believed where a test is to be blamed.
+            run.skip_failing = false;
+            end = self.start(&run);
+        }
+        let report = match end {
+            PitEnd::Failing(failing) => {
+                blame(&self.answerable, &failing)?;
+                run.skip_failing = true;
+                let report = self.report(self.start(&run))?;
+                PitReport { left_out: failing, ..report }
+            }
+            PitEnd::Died(test) => {
+                self.blame_class(test.as_deref(), "kills its JVM")?;
+                if answerable.is_empty() {
+                    return Err(self.unclear("a test kills its JVM without any mutation"));
+                }
+                run.tests = &answerable;
+                let report = self.report(self.start(&run))?;
+                self.must_pass(&report, test.as_deref())?;
+                result.remarks.push(format!(
+                    "A test of {} kills its JVM without any mutation{}; the tests of the changed classes alone reach the threshold.",
+                    self.module.label(),
+                    in_parentheses(test.as_deref())
+                ));
+                report
+            }
+            other => self.report(other)?,
+        };
+        self.remark_left_out(&report.left_out, result);
+        self.passed.borrow_mut().extend(answerable.iter().cloned());
+        self.repeat_errors(&run, report, result)
+    }
+
+    /// Names the failing tests of others, each once.
+    fn remark_left_out(&self, failing: &[FailingTest], result: &mut ModuleResult) {
+        let mut remarked = self.remarked.borrow_mut();
+        let new: Vec<&str> = failing
+            .iter()
+            .filter(|test| !self.answerable.contains(&test.class) && remarked.insert(test.name.clone()))
+            .map(|test| test.name.as_str())
+            .collect();
+        if !new.is_empty() {
+            result.remarks.push(format!(
+                "Tests of {} that have nothing to do with the changed classes fail without any mutation and were left out: {}.",
+                self.module.label(),
+                text::names(new, 5)
+            ));
+        }
+    }
+
+    pub(crate) fn note_report(&self, name: &str, result: &mut ModuleResult) {
+        let index = self.module.folder("report").join(name).join("index.html");
+        if index.is_file() {
+            result.reports.push(index.display().to_string());
+        }
+    }
+
+    /// How many mutants each target has with the annotation filters off.
+    pub(crate) fn count_unfiltered(&self) -> Result<BTreeMap<String, u64>, GateAbort> {
+        let (none, filter) = (BTreeSet::new(), self.lines());
+        let run =
+            PitRun { skip_failing: true, unfiltered: true, ..PitRun::new("unfiltered", &none, &filter) };
+        let report = self.report(self.start(&run))?;
+        let count = |(class, counted): (String, Counted)| (class, counted.pending + counted.tally.mutants());
+        Ok(report.classes.into_iter().map(count).collect())
+    }
+
+    /// Mutants without a verdict get one more chance, each in a JVM of its own.
+    fn repeat_errors(
+        &self,
+        run: &PitRun<'_>,
+        report: PitReport,
+        result: &mut ModuleResult,
+    ) -> Result<PitReport, GateAbort> {
+        let errors = report.tally().errors;
+        if errors == 0 || run.alone {
+            return Ok(report);
+        }
+        let again = self.report(self.start(&PitRun { alone: true, ..run.clone() }))?;
+        result.remarks.push(format!(
+            "{} of {} ended in an error of the JVM; with one JVM for each mutant {} did.",
+            text::count(errors, "mutant"),
+            self.module.label(),
+            again.tally().errors
+        ));
+        Ok(again)
+    }
+
+    fn report(&self, end: PitEnd) -> Result<PitReport, GateAbort> {
+        match end {
+            PitEnd::Report(report) => Ok(*report),
+            PitEnd::NoMutants => Ok(PitReport { is_bare: true, ..PitReport::default() }),
+            PitEnd::Abort(abort) => Err(abort),
+            PitEnd::Failing(failing) => {
+                blame(&self.answerable, &failing)?;
+                let names = text::names(failing.iter().map(|test| test.name.as_str()), 5);
+                Err(self.unclear(&format!("{names} ran although they were to be left out")))
+            }
+            PitEnd::Died(test) => {
+                self.blame_class(test.as_deref(), "kills its JVM")?;
+                Err(self.unclear("the JVM of the tests died without any mutation"))
+            }
+            PitEnd::Hung(test) => {
+                self.blame_class(test.as_deref(), "does not end")?;
+                let named = test.map(|class| format!(" in {class}")).unwrap_or_default();
+                let label = self.module.label();
+                Err(self.module.package.commands.over_limit(&format!(
+                    " The tests of {label} were still running without any mutation{named}."
+                )))
+            }
+        }
+    }
+
+    /// What a mutant may take beyond five quarters of the time of its tests: PIT's own patience when these
+    /// tests are known to be slow, less when they are quick or not known yet. Where it decides, a time-out
+    /// is looked at again in any case.
+    pub(crate) fn timeout(&self, tests: &BTreeSet<String>) -> u64 {
+        let slowest: Option<u64> = self.slowest().recall(&self.key(tests));
+        let fit = slowest.map_or(QUICK_TIMEOUT, |test| test.saturating_mul(2).saturating_add(500));
+        fit.clamp(QUICK_TIMEOUT, FULL_TIMEOUT)
+    }
+
+    /// Keeps how slow the slowest of these tests was.
+    pub(crate) fn remember(&self, tests: &BTreeSet<String>, slowest: Option<u64>) -> Result<(), GateAbort> {
+        slowest.map_or(Ok(()), |millis| self.slowest().keep(&self.key(tests), &millis))
+    }
+
+    fn slowest(&self) -> DiskCache {
+        DiskCache::of(&self.module.package.request.cache, "slowest-tests")
+    }
+
+    fn key(&self, tests: &BTreeSet<String>) -> String {
+        let label = self.module.label();
+        let parts = std::iter::once(label.as_str()).chain(tests.iter().map(String::as_str));
+        maven::digest(parts.map(str::as_bytes))
+    }
+
+    /// No verdict, and a person must look.
+    pub(crate) fn unclear(&self, what: &str) -> GateAbort {
+        GateAbort::setup(
+            format!("PIT gave no verdict on module {}: {what}.", self.module.label()),
+            "Run the module's tests by hand and fix those that end the JVM or fail at times.",
+        )
+    }
+
+    fn blame_class(&self, class: Option<&str>, does: &str) -> Result<(), GateAbort> {
+        match class {
+            Some(class) if self.answerable.contains(class) => {
+                Err(GateAbort::fail(format!("The test class {class} {does} without any mutation.")))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// With part of the tests only a pass is a verdict: more tests can only kill more.
+    fn must_pass(&self, report: &PitReport, test: Option<&str>) -> Result<(), GateAbort> {
+        if tiers::open(self.module.rule(), &self.module.module.targets, report).is_empty() {
+            return Ok(());
+        }
+        Err(self.unclear(&format!(
+            "a test that has nothing to do with the changed classes kills its JVM{}, and the others do not suffice",
+            in_parentheses(test)
+        )))
+    }
+
+    /// Puts a run into the trace.
+    pub(crate) fn trace(&self, result: &mut ModuleResult, run: &PitRun<'_>, report: &PitReport, note: &str) {
+        let tally = report.tally();
+        result.trace.tiers.push(TraceTier {
+            module: self.module.label(),
+            name: run.name.to_owned(),
+            note: note.to_owned(),
+            tests: run.tests.iter().take(NAMED).cloned().collect(),
+            tests_total: run.tests.len() as u64,
+            mutants: tally.mutants(),
+            killed: tally.killed + tally.timed_out,
+            timed_out: tally.timed_out,
+            coverage_millis: report.coverage_millis,
+            timeout_millis: run.timeout,
+            millis: report.millis,
+        });
+    }
+}
+
+fn in_parentheses(class: Option<&str>) -> String {
+    class.map(|class| format!(" ({class})")).unwrap_or_default()
+}

@@ -76,7 +76,7 @@ def add_pit(pom, pit, junit5):
         "<plugin><groupId>org.pitest</groupId><artifactId>pitest-maven</artifactId>"
         f"<version>{pit}</version>{dependency}</plugin>"
     )
-    # The project's own build stands before its profiles and its reporting.
+    # The project's own build comes before its profiles and its reporting.
     head = re.split(r"<profiles>", text, maxsplit=1)[0]
     managed = re.search(r"<build>.*?</pluginManagement>", head, re.S)
     begin = managed.end() if managed else (re.search(r"<build>", head) or sys.exit(f"{pom} has no <build>")).end()
@@ -121,7 +121,7 @@ def score(row):
 
 
 def table(path, binary, mode, wanted=""):
-    """The table of gate.sh in Markdown, the geometric means, and every class that differs or wavers."""
+    """The table of gate.sh in Markdown, the geometric means, and every class that differs or varies."""
     only = {tuple(one.split("/", 1)) for one in wanted.split(",") if one}
     literal, ralph, by_lines = {}, defaultdict(list), {}
     for row in rows(path, binary):

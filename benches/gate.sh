@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The literal mutation gate against `ralph gate`, class by class, on projects that nobody here wrote.
+# The literal mutation gate against `ralph gate`, class by class, on projects of other people.
 #
 #   benches/gate.sh [options]
 #
@@ -18,9 +18,9 @@
 #   --threads N              threads of the literal goal (default 1, the goal's own default; ralph uses all)
 #   --ralph PATH             the binary (default target/release/ralph)
 #   --into DIR               where projects and results are kept (default target/bench)
-#   --fresh                  forget earlier results; without it, what stands in DIR/gate.tsv is not run again
+#   --fresh                  forget earlier results; without it, what is in DIR/gate.tsv is not run again
 #                            (ralph's rows count only for the binary that made them)
-#   --table                  run nothing, print the table of what stands there
+#   --table                  run nothing, print the table of the results in DIR
 #   --help
 #
 # The projects are made from Maven Central's `sources` and `test-sources` artifacts and POMs, each twice: as a
@@ -64,7 +64,7 @@ while (($#)); do
     shift
 done
 
-# Rows of another compiler than the usual one stand for themselves.
+# Results with another compiler than the usual one are rows of their own.
 usual=auto
 if [[ $scope == lines ]]; then usual=javac; fi
 recompile=${recompile:-$usual}
@@ -78,7 +78,7 @@ if ((fresh)); then rm -f "$results"; fi
 touch "$results"
 binary=$(sha256sum "$ralph" | cut -c1-12)
 
-# Downloads and the first compilation are nobody's time; tests that are red whatever is asked are found here.
+# Downloads and the first compilation are not timed; tests that are always red are found here.
 prepare() {   # project, its first class
     local home=$into/$1
     if [[ -f $home/red ]]; then return; fi

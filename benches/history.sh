@@ -10,7 +10,7 @@
 #   --ralph PATH     the binary (default target/release/ralph)
 #   --into DIR       where projects and results are kept (default target/bench)
 #   --fresh          forget earlier results of this script
-#   --table          run nothing, print the table of what stands there
+#   --table          run nothing, print the table of the results in DIR
 #   --help
 #
 # The history is that of the releases on Maven Central (POM, `sources` and `test-sources` artifacts), one commit

@@ -9,14 +9,14 @@
 #   --ralph PATH     the binary (default target/release/ralph)
 #   --into DIR       where projects and results are kept (default target/bench)
 #   --fresh          forget earlier results of this script
-#   --table          run nothing, print the table of what stands there
+#   --table          run nothing, print the table of the results in DIR
 #   --help
 #
 # Every class that has a test of its own is judged twice by `ralph gate`, with a threshold of 100 %, so that each
 # mutant that is not killed goes through every tier to the end: once with `tests: own-first`, once with
 # `tests: all`. What is compared is the set of killed mutants, taken from PIT's own reports of each tier, and the
 # verdict that either gives at 70 %. A mutant that only one of them killed is named, with how each ended.
-# The exit code is 0 when every class was judged twice; 1 else.
+# The exit code is 0 if every class was judged twice, otherwise 1.
 set -euo pipefail
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)

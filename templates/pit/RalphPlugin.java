@@ -33,7 +33,7 @@ import org.pitest.mutationtest.engine.MutationDetails;
 import org.pitest.plugin.Feature;
 
 /**
- * What ralph adds to PIT: mutants can be narrowed to a list, and survivors are told with the tests that
+ * What ralph adds to PIT: mutants can be narrowed to a list, and survivors are reported with the tests that
  * reach them. Ralph compiles this once for each version of PIT with the project's own JDK.
  */
 public final class RalphPlugin {
@@ -201,7 +201,7 @@ public final class RalphPlugin {
 
     static final class Tests implements MutationResultListener {
 
-        private static final int TOLD = 5;
+        private static final int MOST_NAMES = 5;
         private final Writer out;
 
         Tests(Writer out) {
@@ -230,13 +230,13 @@ public final class RalphPlugin {
             for (TestInfo test : mutant.getTestsInOrder()) {
                 classes.add(TestInfo.toDefiningClassName().apply(test).asJavaName());
             }
-            List<String> told = new ArrayList<>(classes).subList(0, Math.min(TOLD, classes.size()));
+            List<String> names = new ArrayList<>(classes).subList(0, Math.min(MOST_NAMES, classes.size()));
             List<String> indexes = new ArrayList<>();
             for (Integer index : mutant.getId().getIndexes()) {
                 indexes.add(index.toString());
             }
             out.write(key(mutant) + "\t" + String.join(",", indexes) + "\t" + classes.size() + "\t"
-                + String.join(",", told) + "\n");
+                + String.join(",", names) + "\n");
         }
 
         @Override

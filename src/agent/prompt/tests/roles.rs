@@ -36,8 +36,8 @@ fn worker() {
         facts.leftovers = vec!["Orders/src/main/java/Dates.java".to_owned()];
         facts.progress = "## iteration 6\nPITEST FAIL\n".to_owned();
     }), @r"
-    You are the worker (role `worker`) in a loop that ralph runs. You work alone and without questions: nobody
-    answers. You are a fresh agent; what earlier agents knew is in this prompt, in git and in the spec folder.
+    You are the worker (role `worker`) in a loop that ralph runs. You work alone; do not ask questions, nobody will
+    answer. You are a fresh agent; what earlier agents knew is in this prompt, in git and in the spec folder.
 
     # Your work
 

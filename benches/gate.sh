@@ -12,9 +12,9 @@
 #                            hold mutants, in the middle of the class; fewer where there are fewer) and ralph
 #                            judges with `scope: lines`; the literal goal runs on the whole class of the same
 #                            commit, its mutants on those lines are counted
-#   --recompile auto|javac|maven   who compiles for ralph when only Java files changed (docs/gate.md; default javac
-#                            for lines, where Apache's builds run other goals too, auto for class)
-#   --repeat N               ralph's side N times (default 1): the middle time counts, scores that waver are named
+#   --recompile auto|javac|maven   who compiles for ralph when only Java files changed (docs/gate.md; by default javac
+#                            for lines, whatever other goals a build runs, and auto for class)
+#   --repeat N               ralph's side N times (default 1): the median time counts, scores that vary are named
 #   --threads N              threads of the literal goal (default 1, the goal's own default; ralph uses all)
 #   --ralph PATH             the binary (default target/release/ralph)
 #   --into DIR               where projects and results are kept (default target/bench)

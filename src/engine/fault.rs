@@ -69,6 +69,6 @@ impl From<JournalError> for Fault {
 
 impl From<crate::machine::Impossible> for Fault {
     fn from(error: crate::machine::Impossible) -> Self {
-        Self::new(FaultKind::Internal, error.to_string(), "please report this with the journal")
+        Self::new(FaultKind::Internal, error.0, "please report this with the journal")
     }
 }

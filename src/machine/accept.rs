@@ -1,8 +1,7 @@
 //! What an accepted attempt leads to: its box is ticked, boxes that stand for older content are opened.
 
 use super::boxes::Flips;
-use super::conclusion::{Outcome, conclude, set_verdict, text};
-use super::consequences::notes;
+use super::conclusion::{Outcome, conclude, notes, set_verdict, text};
 use super::effect::Effect;
 use super::event::{Check, Validation};
 use super::facts::{FileStatus, KeptFile, Observation};

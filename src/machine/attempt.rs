@@ -2,14 +2,13 @@
 //!
 //! Nothing is judged before tasks.md and the work tree are as they must be; work that is put back counts for nobody.
 
-use super::between_iterations::still_left;
+use super::between_iterations::{dirt_names, still_left};
 use super::consequences;
 use super::decide::{Context, Decision, Evidence, decide, must_not_change};
 use super::effect::Effect;
-use super::event::{Check, CheckResult, Kept, Validation};
-use super::facts::{Dirt, FileChange, KeptFile, Observation, ObserveRequest, Snapshot, full_path};
-use super::hierarchy::ancestors;
-use super::hierarchy::covered_changes;
+use super::event::{Kept, Validation};
+use super::facts::{Dirt, FileChange, KeptFile, Observation, ObserveRequest, Snapshot};
+use super::hierarchy::{ancestors, covered_changes};
 use super::state::{Attempt, Findings, Leftovers, Phase, State};
 use crate::task::{BoxClaim, Stage, TaskKey};
 use std::collections::BTreeMap;
@@ -95,12 +94,7 @@ pub(super) fn observed(
             heads: observation.after.heads(),
         });
     }
-    if tasks_changed || work {
-        state.phase = Phase::Restoring { attempt, seen, tasks: tasks_changed, work };
-        effects.extend(super::owed(state));
-    } else {
-        effects.extend(evaluate(state, attempt, seen));
-    }
+    effects.extend(restore_or_evaluate(state, attempt, seen, tasks_changed, work));
     effects
 }
 
@@ -152,19 +146,27 @@ fn note_after(state: &mut State, attempt: &Attempt, after: &Snapshot) {
     state.last_after = Some(after.clone());
 }
 
-/// tasks.md or the work tree is as it was; the rest may still be owed.
-pub(super) fn restored(state: &mut State, put_back: Option<(&[Kept], &Snapshot)>) -> Vec<Effect> {
-    let Phase::Restoring { attempt, mut seen, mut tasks, mut work } = std::mem::take(&mut state.phase) else {
-        return Vec::new();
-    };
-    match put_back {
-        None => tasks = false,
-        Some((kept, snapshot)) => {
-            work = false;
-            seen.kept = kept.iter().map(|kept| format!("{}: {}", kept.package, kept.reference)).collect();
-            note_after(state, &attempt, snapshot);
-        }
-    }
+/// The work tree is as it was; `tasks`: tasks.md is still to be put back.
+pub(super) fn work_put_back(
+    state: &mut State,
+    attempt: Attempt,
+    mut seen: Findings,
+    tasks: bool,
+    (kept, snapshot): (&[Kept], &Snapshot),
+) -> Vec<Effect> {
+    seen.kept = kept.iter().map(|kept| format!("{}: {}", kept.package, kept.reference)).collect();
+    note_after(state, &attempt, snapshot);
+    restore_or_evaluate(state, attempt, seen, tasks, false)
+}
+
+/// Asks for what is still to be put back (tasks.md, the work tree); judges the attempt once nothing is.
+pub(super) fn restore_or_evaluate(
+    state: &mut State,
+    attempt: Attempt,
+    seen: Findings,
+    tasks: bool,
+    work: bool,
+) -> Vec<Effect> {
     if tasks || work {
         state.phase = Phase::Restoring { attempt, seen, tasks, work };
         return super::owed(state);
@@ -172,27 +174,9 @@ pub(super) fn restored(state: &mut State, put_back: Option<(&[Kept], &Snapshot)>
     evaluate(state, attempt, seen)
 }
 
-/// A check ran.
-pub(super) fn checked(
-    state: &mut State,
-    check: Check,
-    results: &[CheckResult],
-    tasks_changed: bool,
-) -> Vec<Effect> {
-    let Phase::Checking { attempt, mut seen, .. } = std::mem::take(&mut state.phase) else {
-        return Vec::new();
-    };
-    seen.check = Some((check, results.to_vec()));
-    if tasks_changed {
-        state.phase = Phase::Restoring { attempt, seen, tasks: true, work: false };
-        return super::owed(state);
-    }
-    evaluate(state, attempt, seen)
-}
-
 /// Decides, or asks for the check that is still missing.
 fn evaluate(state: &mut State, attempt: Attempt, seen: Findings) -> Vec<Effect> {
-    let left = left_names(state);
+    let left = state.leftovers.as_ref().map(|left| dirt_names(&left.dirt)).unwrap_or_default();
     let context = context(state, &attempt.key);
     let decision = decide(&Evidence {
         key: &attempt.key,
@@ -217,15 +201,6 @@ fn evaluate(state: &mut State, attempt: Attempt, seen: Findings) -> Vec<Effect> 
         return super::owed(state);
     }
     consequences::follow(state, &attempt, &seen, decision)
-}
-
-fn left_names(state: &State) -> Vec<String> {
-    state
-        .leftovers
-        .iter()
-        .flat_map(|leftovers| &leftovers.dirt)
-        .flat_map(|(package, dirt)| dirt.iter().map(move |dirt| full_path(package, &dirt.path)))
-        .collect()
 }
 
 /// What the rules and the family's past add to the evidence of a box.

@@ -62,27 +62,12 @@ pub(super) fn begin_gate(
     changes: Option<Vec<FileChange>>,
 ) -> Vec<Effect> {
     state.iteration += 1;
-    let order = Box::new(gate_order(state, key, snapshot, changes));
-    let effects = vec![
-        Effect::WriteBefore { iteration: order.iteration, snapshot: snapshot.clone() },
-        Effect::RunGate(order.clone()),
-    ];
-    state.phase = Phase::Judging { order };
-    effects
-}
-
-/// What a gate is asked to judge now.
-fn gate_order(
-    state: &State,
-    key: &TaskKey,
-    snapshot: &Snapshot,
-    changes: Option<Vec<FileChange>>,
-) -> GateOrder {
+    let iteration = state.iteration;
     let spec = state.spec_state();
     let stage = spec.stage(key);
     let covered = hierarchy::covered(spec, key);
-    GateOrder {
-        iteration: state.iteration,
+    let order = Box::new(GateOrder {
+        iteration,
         key: key.clone(),
         name: key.stage.word().to_owned(),
         snapshot: snapshot.clone(),
@@ -94,7 +79,9 @@ fn gate_order(
             spec.family(family).is_some_and(|family| family.tests_written == Some(0))
                 && spec.is_done(&TaskKey { family: family.clone(), stage: Stage::TestFirst })
         }),
-    }
+    });
+    state.phase = Phase::Judging { order: order.clone() };
+    vec![Effect::WriteBefore { iteration, snapshot: snapshot.clone() }, Effect::RunGate(order)]
 }
 
 fn changed_since(spec: &SpecState, families: &BTreeSet<String>, failed_at: Option<u64>) -> BTreeSet<String> {

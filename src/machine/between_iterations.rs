@@ -88,11 +88,15 @@ fn begin_or_clear(state: &mut State, key: &TaskKey, snapshot: &Snapshot) -> Vec<
         state.phase = Phase::Clearing { leftovers: left };
         return super::owed(state);
     }
-    let left = left
-        .iter()
-        .flat_map(|(package, dirt)| dirt.iter().map(move |dirt| full_path(package, &dirt.path)))
-        .collect();
-    begin(state, key, snapshot, left)
+    begin(state, key, snapshot, dirt_names(&left))
+}
+
+/// `<package>/<path>` of each.
+pub(super) fn dirt_names(dirt: &BTreeMap<String, Vec<Dirt>>) -> Vec<String> {
+    let of_package = |(package, dirt): (&String, &Vec<Dirt>)| -> Vec<String> {
+        dirt.iter().map(|dirt| full_path(package, &dirt.path)).collect()
+    };
+    dirt.iter().flat_map(of_package).collect()
 }
 
 /// The leftovers that are still in the work tree, by package, as they are there now.

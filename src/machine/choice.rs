@@ -1,7 +1,6 @@
 //! The choice: which box is next, or every reason why there is none.
 
-use super::hierarchy;
-use super::hierarchy::descendants;
+use super::hierarchy::{self, descendants};
 use super::state::SpecState;
 use super::stop::Stop;
 use crate::task::{Row, Stage, TaskKey};

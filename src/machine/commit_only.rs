@@ -1,7 +1,6 @@
 //! Which ticked boxes have no evidence but a commit.
 
-use super::hierarchy;
-use super::hierarchy::ancestors;
+use super::hierarchy::{self, ancestors};
 use super::state::{By, SpecState};
 use crate::task::{Row, Stage, TaskKey, parents};
 

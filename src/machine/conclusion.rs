@@ -3,9 +3,14 @@
 use super::boxes::Flips;
 use super::effect::{Body, Effect, Entry};
 use super::event::Mode;
+use super::facts::full_path;
 use super::hierarchy;
-use super::state::{Next, Phase, State};
+use super::state::{Findings, Next, Phase, State};
+use crate::source::text::names;
 use crate::task::TaskKey;
+
+/// Files that a note names.
+const NAMED: usize = 10;
 
 /// What an iteration leads to beside its entry.
 #[derive(Default)]
@@ -21,6 +26,29 @@ pub(super) struct Outcome {
 /// An entry's body without a gate's report.
 pub(super) fn text(headline: impl Into<String>, lines: Vec<String>) -> Body {
     Body::Text { headline: headline.into(), lines }
+}
+
+/// What was seen beside the evidence: named, never judged.
+pub(super) fn notes(seen: &Findings) -> Vec<String> {
+    let mut notes = Vec::new();
+    for claim in &seen.claims {
+        notes.push(format!("The agent wrote `[{}]` for {}; it was put back.", claim.to.0, claim.key));
+    }
+    for package in &seen.observation.packages {
+        if !package.strays.is_empty() {
+            let strays: Vec<String> =
+                package.strays.iter().map(|path| full_path(&package.name, path)).collect();
+            let strays = names(strays.iter().map(String::as_str), NAMED);
+            notes.push(format!("Untracked files appeared and were left alone: {strays}."));
+        }
+        for lock in &package.locks_removed {
+            notes.push(format!(
+                "A lock file that a dead process had left in {} was removed: {lock}.",
+                package.name
+            ));
+        }
+    }
+    notes
 }
 
 /// Ends an iteration. `moved`: a HEAD or a verdict changed, which is progress even when no box did.

@@ -1,22 +1,18 @@
 //! What a decision about an attempt leads to: acceptance, rework, another attempt, a block, a wait.
 
 use super::accept::{accept, final_gate};
-use super::conclusion::{Outcome, block, conclude, set_verdict, text};
+use super::conclusion::{Outcome, block, conclude, notes, set_verdict, text};
 use super::decide::Decision;
 use super::effect::Effect;
-use super::facts::full_path;
 use super::hierarchy;
 use super::rework::rework;
 use super::state::{Attempt, Findings, Next, State};
 use super::stop::Stop;
-use crate::source::text::{count, names};
+use crate::source::text::count;
 use crate::task::{Stage, TaskKey};
 
 /// Seconds to wait for a usage limit whose reset time is not known.
 const LIMIT_WAITS: [u64; 4] = [60, 300, 1800, 7200];
-
-/// Files that a note names.
-const NAMED: usize = 10;
 
 /// Does what a decision leads to.
 pub(super) fn follow(
@@ -57,29 +53,6 @@ pub(super) fn follow(
 
 fn stop_blocked(reason: String) -> Next {
     Next::Stop(Stop::Blocked { reasons: vec![reason] })
-}
-
-/// What was seen beside the evidence: named, never judged.
-pub(super) fn notes(seen: &Findings) -> Vec<String> {
-    let mut notes = Vec::new();
-    for claim in &seen.claims {
-        notes.push(format!("The agent wrote `[{}]` for {}; it was put back.", claim.to.0, claim.key));
-    }
-    for package in &seen.observation.packages {
-        if !package.strays.is_empty() {
-            let strays: Vec<String> =
-                package.strays.iter().map(|path| full_path(&package.name, path)).collect();
-            let strays = names(strays.iter().map(String::as_str), NAMED);
-            notes.push(format!("Untracked files appeared and were left alone: {strays}."));
-        }
-        for lock in &package.locks_removed {
-            notes.push(format!(
-                "A lock file that a dead process had left in {} was removed: {lock}.",
-                package.name
-            ));
-        }
-    }
-    notes
 }
 
 /// Another attempt, or a block when the attempts are used up.

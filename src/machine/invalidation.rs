@@ -3,8 +3,7 @@
 //! A gate's box never outlives the commit that it judged; tests that are added leave a review ticked.
 
 use super::facts::{FileChange, Observation, Oid};
-use super::hierarchy;
-use super::hierarchy::ancestors;
+use super::hierarchy::{self, ancestors};
 use super::state::{JudgedContent, SpecState, State};
 use crate::source::Kind;
 use crate::task::{Row, Stage, TaskKey};

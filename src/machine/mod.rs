@@ -55,19 +55,10 @@ pub use gate::survivor_details;
 use effect::Effect;
 use event::Event;
 use state::{Attempt, By, Next, Phase, State};
-use std::fmt;
 
 /// An event that cannot follow on the state: the journal is not one of ralph's, or ralph has a fault.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Impossible(pub String);
-
-impl fmt::Display for Impossible {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-impl std::error::Error for Impossible {}
 
 /// Takes one fact: the state after it, and what is to be done now.
 pub fn step(mut state: State, event: &Event) -> Result<(State, Vec<Effect>), Impossible> {
@@ -77,8 +68,11 @@ pub fn step(mut state: State, event: &Event) -> Result<(State, Vec<Effect>), Imp
         | Event::Resumed
         | Event::RunStopped { .. }
         | Event::StopRequested { .. } => run(&mut state, event),
-        Event::Surveyed { .. } | Event::LeftoversKept { .. } | Event::Waited => between(&mut state, event)?,
-        Event::BoxesFlipped { .. } | Event::ProgressAppended => applied(&mut state, event)?,
+        Event::Surveyed { .. }
+        | Event::LeftoversKept { .. }
+        | Event::Waited
+        | Event::BoxesFlipped { .. }
+        | Event::ProgressAppended => around_attempts(&mut state, event)?,
         Event::GateEnded { report, heads, changes, tasks_changed } => {
             let Phase::Judging { order } = std::mem::take(&mut state.phase) else {
                 return Err(Impossible("The event GateEnded can only follow on a gate.".to_owned()));
@@ -89,7 +83,7 @@ pub fn step(mut state: State, event: &Event) -> Result<(State, Vec<Effect>), Imp
         Event::GateJudgedAhead => Vec::new(),
         Event::FamilyPinned { family, snapshot } => people::pinned(&mut state, family, snapshot),
         Event::GateRequested { key, snapshot, changes } => {
-            people::gate_requested(&mut state, key, snapshot, changes.clone())
+            begin::begin_gate(&mut state, key, snapshot, changes.clone())
         }
         Event::BoxAccepted { key, reason, snapshot } => people::accepted(&mut state, key, reason, snapshot),
         Event::BoxReopened { key, reason } => people::reopened(&mut state, key, reason),
@@ -168,23 +162,33 @@ fn restore_tasks_first(state: &mut State, mut effects: Vec<Effect>) -> Vec<Effec
     effects
 }
 
-fn between(state: &mut State, event: &Event) -> Result<Vec<Effect>, Impossible> {
-    match (event, &state.phase) {
+/// Before an iteration, and after its decision.
+fn around_attempts(state: &mut State, event: &Event) -> Result<Vec<Effect>, Impossible> {
+    match (event, std::mem::take(&mut state.phase)) {
         (Event::Surveyed { tasks, snapshot }, Phase::Idle) => {
-            Ok(between_iterations::surveyed(state, tasks, snapshot))
+            return Ok(between_iterations::surveyed(state, tasks, snapshot));
         }
         (Event::LeftoversKept { snapshot, .. }, Phase::Clearing { .. }) => {
             state.leftovers = None;
             state.last_after = Some(snapshot.clone());
-            state.phase = Phase::Idle;
-            Ok(owed(state))
         }
-        (Event::Waited, Phase::Waiting { .. }) => {
-            state.phase = Phase::Idle;
-            Ok(owed(state))
+        (Event::Waited, Phase::Waiting { .. }) => {}
+        (Event::BoxesFlipped { flips }, Phase::Applying { entry, then, .. }) => {
+            boxes::set_marks(state.spec_state_mut(), flips);
+            state.phase = match entry {
+                Some(_) => Phase::Applying { flips: Vec::new(), entry, then },
+                None => after_applying(then),
+            };
         }
-        (_, phase) => Err(out_of_place(event, phase)),
+        (Event::ProgressAppended, Phase::Applying { then, .. }) => {
+            state.phase = after_applying(then);
+            if let Phase::Stopped(stop) = &state.phase {
+                return Ok(between_iterations::finish(stop.clone()));
+            }
+        }
+        (_, phase) => return Err(out_of_place(event, &phase)),
     }
+    Ok(owed(state))
 }
 
 fn attempted(state: &mut State, event: &Event) -> Result<Vec<Effect>, Impossible> {
@@ -205,52 +209,31 @@ fn attempted(state: &mut State, event: &Event) -> Result<Vec<Effect>, Impossible
             let validation = validation.clone();
             Ok(attempt::observed(state, attempt, observation, claims, *tasks_changed, validation))
         }
-        (Event::TasksRestored { tasks, .. }, phase @ Phase::Restoring { tasks: true, .. }) => {
-            state.phase = phase;
-            let heads = state.last_heads();
-            boxes::take_over(state, tasks, By::Ralph, &heads);
-            Ok(attempt::restored(state, None))
-        }
-        // Of the last two only ralph 0.1.0 knew (see `legacy`).
         (
             Event::TasksRestored { tasks, .. },
-            phase @ (Phase::RestoringTasks { .. } | Phase::Idle | Phase::Stopped(_)),
+            // Of the last two only ralph 0.1.0 knew (see `legacy`).
+            phase @ (Phase::Restoring { tasks: true, .. }
+            | Phase::RestoringTasks { .. }
+            | Phase::Idle
+            | Phase::Stopped(_)),
         ) => {
-            state.phase = if let Phase::RestoringTasks { then } = phase { *then } else { phase };
             let heads = state.last_heads();
             boxes::take_over(state, tasks, By::Ralph, &heads);
-            Ok(owed(state))
-        }
-        (Event::WorkPutBack { kept, snapshot }, phase @ Phase::Restoring { work: true, .. }) => {
-            state.phase = phase;
-            Ok(attempt::restored(state, Some((kept, snapshot))))
-        }
-        (Event::Checked { check, results, tasks_changed }, phase @ Phase::Checking { .. }) => {
-            state.phase = phase;
-            Ok(attempt::checked(state, *check, results, *tasks_changed))
-        }
-        (_, phase) => Err(out_of_place(event, &phase)),
-    }
-}
-
-fn applied(state: &mut State, event: &Event) -> Result<Vec<Effect>, Impossible> {
-    match (event, std::mem::take(&mut state.phase)) {
-        (Event::BoxesFlipped { flips }, Phase::Applying { entry, then, .. }) => {
-            boxes::set_marks(state.spec_state_mut(), flips);
-            state.phase = if entry.is_some() {
-                Phase::Applying { flips: Vec::new(), entry, then }
-            } else {
-                after_applying(then)
+            state.phase = match phase {
+                Phase::Restoring { attempt, seen, work, .. } => {
+                    return Ok(attempt::restore_or_evaluate(state, attempt, seen, false, work));
+                }
+                Phase::RestoringTasks { then } => *then,
+                phase => phase,
             };
             Ok(owed(state))
         }
-        (Event::ProgressAppended, Phase::Applying { then, .. }) => {
-            state.phase = after_applying(then);
-            if let Phase::Stopped(stop) = &state.phase {
-                let stop = stop.clone();
-                return Ok(between_iterations::finish(stop));
-            }
-            Ok(owed(state))
+        (Event::WorkPutBack { kept, snapshot }, Phase::Restoring { attempt, seen, tasks, work: true }) => {
+            Ok(attempt::work_put_back(state, attempt, seen, tasks, (kept, snapshot)))
+        }
+        (Event::Checked { check, results, tasks_changed }, Phase::Checking { attempt, mut seen, .. }) => {
+            seen.check = Some((*check, results.clone()));
+            Ok(attempt::restore_or_evaluate(state, attempt, seen, *tasks_changed, false))
         }
         (_, phase) => Err(out_of_place(event, &phase)),
     }

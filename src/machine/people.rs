@@ -1,12 +1,11 @@
-//! What people and other loops ask for: `ralph accept`, `reopen`, `snapshot`, `gate <ID>`.
+//! What people and other loops ask for: `ralph accept`, `reopen`, `snapshot`.
 //!
 //! Boxes change as in a run, only that the journal names a person.
 
-use super::begin::begin_gate;
 use super::boxes::Flips;
 use super::conclusion::{Outcome, conclude, text};
 use super::effect::Effect;
-use super::facts::{FileChange, Snapshot};
+use super::facts::Snapshot;
 use super::hierarchy;
 use super::invalidation;
 use super::state::{By, JudgedContent, Next, Phase, State};
@@ -72,14 +71,4 @@ pub(super) fn pinned(state: &mut State, family: &str, snapshot: &Snapshot) -> Ve
         effects.extend(super::owed(state));
     }
     effects
-}
-
-/// `ralph gate <ID>`.
-pub(super) fn gate_requested(
-    state: &mut State,
-    key: &TaskKey,
-    snapshot: &Snapshot,
-    changes: Option<Vec<FileChange>>,
-) -> Vec<Effect> {
-    begin_gate(state, key, snapshot, changes)
 }

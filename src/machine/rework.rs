@@ -2,8 +2,7 @@
 
 use super::boxes::Flips;
 use super::conclusion::{Outcome, block};
-use super::hierarchy;
-use super::hierarchy::ancestors;
+use super::hierarchy::{self, ancestors};
 use super::state::{Next, SpecState, State};
 use super::stop::Stop;
 use crate::source::text::count;

@@ -1,9 +1,9 @@
 //! Questions on a terminal: offered and read only where both ends are one; Ctrl-C changes nothing.
 
 use super::exit::Exit;
-use crate::engine::{Fault, FaultKind};
-use crate::report::plain;
+use crate::engine::Fault;
 use crate::report::width::cut;
+use crate::source::text::line;
 use crate::sys::signals::Interrupts;
 use dialoguer::console::Term;
 use dialoguer::{Error, Input, Select};
@@ -40,7 +40,7 @@ pub(super) fn can_ask() -> bool {
 pub(super) fn one_of(question: &str, choices: &[String], default: usize) -> Asked<usize> {
     // What wraps is not taken off the screen again when the next question comes.
     let columns = usize::from(Term::stderr().size().1).saturating_sub(MARK).max(NARROWEST);
-    let choices: Vec<String> = choices.iter().map(|choice| cut(&plain::line(choice, 200), columns)).collect();
+    let choices: Vec<String> = choices.iter().map(|choice| cut(&line(choice, 200), columns)).collect();
     let select = Select::new().with_prompt(cut(question, columns)).items(&choices).default(default);
     answered(|| select.interact_opt())?.ok_or(Unanswered::Left(Exit::WorkLeft))
 }
@@ -71,5 +71,5 @@ fn answered<T>(ask: impl FnOnce() -> Result<T, Error>) -> Asked<T> {
         return Err(Unanswered::Left(Exit::Signal(2)));
     }
     let what = format!("The question was not answered: {error}.");
-    Err(Fault::new(FaultKind::Setup, what, "say it with flags: `--help` lists them").into())
+    Err(Fault::setup(what, "say it with flags: `--help` lists them").into())
 }

@@ -42,32 +42,28 @@ pub enum CheckFormat {
 }
 
 /// `ralph check`: 0 if nothing is wrong, 1 if there are errors.
-pub(super) fn check(place: &Place<'_>, args: &CheckArgs) -> Result<Exit, Fault> {
+pub(super) fn check(place: &Place, args: &CheckArgs) -> Result<Exit, Fault> {
     if args.config {
         return settings::show(place);
     }
-    let format = match args.format {
-        Some(format) => format,
-        None if place.json => CheckFormat::Json,
-        None => CheckFormat::Human,
-    };
+    let format = args.format.unwrap_or(if place.json { CheckFormat::Json } else { CheckFormat::Human });
     if let Some(path) = &args.tasks {
         return one_file(place, path, args.explain, format);
     }
     let opened = place.read(place.find()?)?;
     if args.explain {
-        return explained(place, tasks::read(&opened));
+        return explained(format, tasks::read(&opened));
     }
     let findings = Inspection::of(&opened).findings();
     Ok(show::all(&findings, format, &opened.workspace.places.workspace))
 }
 
 /// `--tasks FILE`: with the words and sections of the workspace if there is one, else the defaults.
-fn one_file(place: &Place<'_>, path: &Path, explain: bool, format: CheckFormat) -> Result<Exit, Fault> {
+fn one_file(place: &Place, path: &Path, explain: bool, format: CheckFormat) -> Result<Exit, Fault> {
     let opened = place.read(place.find_anywhere()?)?;
     let read = tasks::read_at(path, &path.display().to_string(), &opened);
     if explain {
-        return explained(place, read);
+        return explained(format, read);
     }
     let mut findings = match &read {
         Ok(read) => of_task_file(read, &opened),
@@ -83,15 +79,12 @@ fn one_file(place: &Place<'_>, path: &Path, explain: bool, format: CheckFormat) 
     Ok(show::all(&findings, format, &show::base_of(path, &here)))
 }
 
-fn explained(place: &Place<'_>, read: Result<Read, Box<Finding>>) -> Result<Exit, Fault> {
+fn explained(format: CheckFormat, read: Result<Read, Box<Finding>>) -> Result<Exit, Fault> {
     match read {
         Ok(read) => {
-            explain::show(&read, place.json);
+            explain::show(&read, format == CheckFormat::Json);
             Ok(Exit::Done)
         }
-        Err(missing) => {
-            let format = if place.json { CheckFormat::Json } else { CheckFormat::Human };
-            Ok(show::all(&[*missing], format, &std::env::current_dir()?))
-        }
+        Err(missing) => Ok(show::all(&[*missing], format, &std::env::current_dir()?)),
     }
 }

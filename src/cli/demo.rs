@@ -26,9 +26,9 @@ const FILES: &[(&str, &str)] = &[
 
 /// Copies the example, makes its repositories, runs the loop there. Flags that mean a workspace are refused: the
 /// demo would run without what they ask for.
-pub(super) fn demo(outside: &Place<'_>, into: Option<&Path>) -> Result<Exit, Fault> {
+pub(super) fn demo(outside: &Place, into: Option<&Path>) -> Result<Exit, Fault> {
     let flags = outside.given.iter().filter(|given| given.is_flag());
-    let root = outside.root.map(|_| outside.root_by).filter(|name| name.starts_with("--"));
+    let root = outside.root.as_ref().map(|_| outside.root_by).filter(|name| name.starts_with("--"));
     if let Some(name) = flags.map(Override::name).chain(root).next() {
         return Err(Fault::setup(
             format!("{name}: The demo runs its own example with its own agent and settings."),
@@ -56,7 +56,7 @@ pub(super) fn demo(outside: &Place<'_>, into: Option<&Path>) -> Result<Exit, Fau
         ui::line(&format!("The example is in {}: ralph run", folder.display()));
     }
     // What the environment sets for another workspace is nothing to the example.
-    let place = Place { root: Some(&folder), root_by: "--into", given: &[], json };
+    let place = Place { root: Some(folder.clone()), root_by: "--into", given: Vec::new(), json };
     let workspace = place.open()?;
     let stop = run_in(&workspace, &RunArgs::default())?;
     let exit = show_stop(&place, &stop);

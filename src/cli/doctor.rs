@@ -2,7 +2,6 @@
 //! workspace; starts nothing that a repository holds.
 
 mod machine;
-mod path_conflicts;
 mod probe;
 mod tools;
 
@@ -22,7 +21,7 @@ const SKIP: Rule = Rule::warning("skip", "Something will be skipped");
 type Line = (&'static str, Finding);
 
 /// `ralph doctor`: 1 only if something that this workspace needs is missing or does not work.
-pub(super) fn doctor(place: &Place<'_>) -> Result<Exit, Fault> {
+pub(super) fn doctor(place: &Place) -> Result<Exit, Fault> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let path = path.to_string_lossy();
     let (opened, workspace) = workspace(place)?;
@@ -31,7 +30,7 @@ pub(super) fn doctor(place: &Place<'_>) -> Result<Exit, Fault> {
     let mut lines = vec![("machine", workspace)];
     let mut add = |part, found: Vec<Finding>| lines.extend(found.into_iter().map(|found| (part, found)));
     add("machine", machine::machine(&probe));
-    add("ralph", path_conflicts::ralphs(&path));
+    add("ralph", tools::ralphs(&path));
     add("tool", tools::tools(&probe, inspection.as_ref()));
     add("agent", tools::agents(&probe, inspection.as_ref()));
     if let Some(inspection) = &inspection {
@@ -44,9 +43,9 @@ pub(super) fn doctor(place: &Place<'_>) -> Result<Exit, Fault> {
 }
 
 /// The workspace if there is one that can be used. A missing one that was named is an error.
-fn workspace(place: &Place<'_>) -> Result<(Option<Opened>, Finding), Fault> {
+fn workspace(place: &Place) -> Result<(Option<Opened>, Finding), Fault> {
     let line = |level, what: &str, hint: &str| MACHINE.found("workspace", what, hint).level(level);
-    match (place.find(), place.root) {
+    match (place.find(), &place.root) {
         (Err(fault), Some(_)) => Err(fault),
         (Err(_), None) => Ok((
             None,

@@ -1,6 +1,5 @@
-//! How `ralph place` and `ralph stage` edit a task file: which file, under which lock, and what is shown.
-//!
-//! What somebody saves at the same time is never lost; with `--check` and `--dry-run` nothing is written.
+//! How `ralph place` and `ralph stage` edit a task file: which file, under which lock, and what is shown. What somebody
+//! saves at the same time is never lost; with `--check` and `--dry-run` nothing is written.
 
 use super::diff::unified;
 use super::ui;
@@ -69,11 +68,11 @@ impl Target {
     /// The file that `--tasks` names, else that of the workspace. The gates and sections of the workspace
     /// around a named file apply to it, else those of the workspace where the verb was called. `gates` are
     /// the stage words of a file outside any workspace.
-    pub(super) fn find(place: &Place<'_>, tasks: Option<&Path>, gates: Vec<String>) -> Result<Self, Fault> {
+    pub(super) fn find(place: &Place, tasks: Option<&Path>, gates: Vec<String>) -> Result<Self, Fault> {
         let Some(named) = tasks else { return Ok(Self::of(place.open()?)) };
         let path = fs_err::canonicalize(named).map_err(|error| {
             let what = format!("--tasks: {} cannot be read: {}.", named.display(), error.kind());
-            Fault::new(FaultKind::Setup, what, "name an existing task file")
+            Fault::setup(what, "name an existing task file")
         })?;
         let around = match place.open_around(&path)? {
             Some(workspace) => Some(workspace),
@@ -126,7 +125,7 @@ impl Target {
         if is_inside_agent()? {
             let what =
                 "An agent that ralph runs asked for lines in the task file; only a person may do that.";
-            return Err(Fault::new(FaultKind::Setup, what, "place gates before the run, or after it"));
+            return Err(Fault::setup(what, "place gates before the run, or after it"));
         }
         let is_settled =
             |phase: &Phase| matches!(phase, Phase::Idle | Phase::Stopped(_) | Phase::Waiting { .. });
@@ -161,8 +160,7 @@ impl Target {
     }
 
     fn read(&self, disk: &RealDisk) -> Result<Vec<u8>, Fault> {
-        let refused =
-            |what: &str, hint: &str| Fault::new(FaultKind::Setup, format!("{}: {what}", self.shown), hint);
+        let refused = |what: &str, hint: &str| Fault::setup(format!("{}: {what}", self.shown), hint);
         if disk.is_odd(&self.path)? {
             let what = "This is a link or a folder, and ralph writes regular files only.";
             return Err(refused(what, "name the file itself"));
@@ -176,7 +174,7 @@ impl Target {
             LinesError::Ids { .. } => "name tasks by ids that are used once, as in `2` or `T012`",
             LinesError::DoesNotFit { .. } => "write the line by hand, or give the list a simpler form",
         };
-        Fault::new(FaultKind::Setup, format!("{}: {error}", self.shown), hint)
+        Fault::setup(format!("{}: {error}", self.shown), hint)
     }
 }
 

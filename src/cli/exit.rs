@@ -49,6 +49,10 @@ impl Exit {
             Self::Signal(signal) => 128_u8.saturating_add(signal),
         }
     }
+
+    pub(super) fn of_signal(signal: i32) -> Self {
+        Self::Signal(u8::try_from(signal).unwrap_or(0))
+    }
 }
 
 impl From<FaultKind> for Exit {
@@ -75,17 +79,6 @@ impl From<&Stop> for Exit {
             Stop::GateError { .. } => Self::NoVerdict,
             Stop::Refused { .. } | Stop::Dirty { .. } => Self::Usage,
         }
-    }
-}
-
-impl Exit {
-    pub(super) fn of_signal(signal: i32) -> Self {
-        Self::Signal(u8::try_from(signal).unwrap_or(0))
-    }
-
-    /// The end of a gate that was asked to fail when it judges nothing.
-    pub(super) fn strict(verdict: &Verdict) -> Self {
-        if matches!(verdict, Verdict::Skip { .. }) { Self::WorkLeft } else { Self::from(verdict) }
     }
 }
 

@@ -4,7 +4,7 @@ use super::exit::Exit;
 use super::task_ids::key_of;
 use super::ui;
 use super::workspace::{Place, Workspace};
-use crate::engine::{Engine, Fault, FaultKind, World as _};
+use crate::engine::{Engine, Fault, FaultKind, Outside, World as _};
 use crate::machine::event::{Event, StopRequest};
 use crate::machine::facts::{FileChange, FileStatus, Oid};
 use crate::machine::hierarchy;
@@ -59,7 +59,7 @@ pub enum Format {
 }
 
 /// `ralph gate`.
-pub(super) fn gate(place: &Place<'_>, args: &GateArgs) -> Result<Exit, Fault> {
+pub(super) fn gate(place: &Place, args: &GateArgs) -> Result<Exit, Fault> {
     let format = match (args.format, place.json) {
         (None, false) => Format::Human,
         (None | Some(Format::Json), _) => Format::Json,
@@ -69,27 +69,22 @@ pub(super) fn gate(place: &Place<'_>, args: &GateArgs) -> Result<Exit, Fault> {
             return Err(Fault::setup(what, "leave one of them out"));
         }
     };
-    let place = &Place { json: format == Format::Json, ..*place };
+    let place = &Place { json: format == Format::Json, ..place.clone() };
     let anywhere = place.open_anywhere()?;
     if anywhere.settings.gates.contains_key(&args.gate) {
         return alone(&anywhere, args, format);
     }
-    let tells = matches!(format, Format::Human | Format::Json);
-    of_a_task(place, &place.open()?.telling(tells), args, format)
+    let mut workspace = place.open()?;
+    workspace.shows_events = matches!(format, Format::Human | Format::Json);
+    of_a_task(place, &workspace, args, format)
 }
 
 /// Judges and reports, changes nothing.
 fn alone(workspace: &Workspace, args: &GateArgs, format: Format) -> Result<Exit, Fault> {
     let mut outside = workspace.outside()?;
-    let (changes, bases) = match (&args.since, &args.diff) {
-        (Some(revision), _) => outside.since(revision)?,
-        (None, Some(file)) => (from_list(workspace, file)?, BTreeMap::new()),
-        (None, None) => {
-            return Err(Fault::setup(
-                format!("What should {} judge?", args.gate),
-                "name a base: `--since HEAD~1`, or a list of files: `--diff FILE`",
-            ));
-        }
+    let Some((changes, bases)) = named_changes(workspace, &mut outside, args)? else {
+        let hint = "name a base: `--since HEAD~1`, or a list of files: `--diff FILE`";
+        return Err(Fault::setup(format!("What should {} judge?", args.gate), hint));
     };
     if let (Some(file), true) = (&args.diff, changes.is_empty()) {
         let what = format!("{} names no file, so {} can judge nothing.", file.display(), args.gate);
@@ -136,13 +131,11 @@ fn ended(shown: &Shown<'_>, args: &GateArgs, format: Format) -> Exit {
         }
     }
     let verdict = &shown.report.verdict;
-    if !args.fail_on_skip {
-        return Exit::from(verdict);
-    }
-    if matches!(verdict, Verdict::Skip { .. }) {
+    if args.fail_on_skip && matches!(verdict, Verdict::Skip { .. }) {
         ui::note(&format!("{} judged nothing, which --fail-on-skip counts as a failure.", shown.gate));
+        return Exit::WorkLeft;
     }
-    Exit::strict(verdict)
+    Exit::from(verdict)
 }
 
 /// Where the packages lie in what CI checks out: the git repository that holds the workspace, else the
@@ -160,27 +153,16 @@ fn folders(workspace: &Workspace) -> Result<Folders, Fault> {
 }
 
 /// The whole contract, in anybody's loop.
-fn of_a_task(
-    place: &Place<'_>,
-    workspace: &Workspace,
-    args: &GateArgs,
-    format: Format,
-) -> Result<Exit, Fault> {
-    let since = match (&args.since, &args.diff) {
-        (Some(revision), _) => Some(workspace.outside()?.since(revision)?.0),
-        (None, Some(file)) => Some(from_list(workspace, file)?),
-        (None, None) => None,
-    };
+fn of_a_task(place: &Place, workspace: &Workspace, args: &GateArgs, format: Format) -> Result<Exit, Fault> {
+    let named = named_changes(workspace, &mut workspace.outside()?, args)?.map(|(changes, _)| changes);
     workspace.as_a_verb(|engine| {
         let key = key_of(engine.state(), &args.gate)?;
         let Stage::Gate(gate) = key.stage.clone() else {
-            return Err(Fault::setup(
-                format!("{key} is not a gate."),
-                "name a gate's box such as `2.PITEST`, or a gate such as `PITEST`",
-            ));
+            let hint = "name a gate's box such as `2.PITEST`, or a gate such as `PITEST`";
+            return Err(Fault::setup(format!("{key} is not a gate."), hint));
         };
         let list = workspace.places.diff();
-        let changes = match since {
+        let changes = match named {
             Some(changes) => Some(changes),
             None if knows_changes(engine, &key) => None,
             None if list.is_file() => Some(from_list(workspace, &list)?),
@@ -219,6 +201,21 @@ fn knows_changes(engine: &Engine<'_>, key: &crate::task::TaskKey) -> bool {
         .iter()
         .filter_map(|family| book.family(family))
         .any(|family| !family.changes.is_empty())
+}
+
+type ChangesAndBases = (Vec<FileChange>, BTreeMap<String, Oid>);
+
+/// The changes that `--since` or `--diff` names, and where they begin.
+fn named_changes(
+    workspace: &Workspace,
+    outside: &mut Outside,
+    args: &GateArgs,
+) -> Result<Option<ChangesAndBases>, Fault> {
+    match (&args.since, &args.diff) {
+        (Some(revision), _) => outside.since(revision).map(Some),
+        (None, Some(file)) => Ok(Some((from_list(workspace, file)?, BTreeMap::new()))),
+        (None, None) => Ok(None),
+    }
 }
 
 /// The changes that a list of `<package>/<path>` lines names.

@@ -1,7 +1,6 @@
 //! `ralph init`: looks at what is there, asks what it cannot know, writes `.ralph/`. It never overwrites a file, and
 //! asks only on a terminal and before anything is written.
 
-mod placement;
 mod text;
 mod write;
 
@@ -10,7 +9,7 @@ use super::environment::unsound;
 use super::exit::Exit;
 use super::inspect::{Package, Spec, packages, spec, specs};
 use super::ui;
-use super::workspace::{Place, named};
+use super::workspace::Place;
 use crate::agent::detect;
 use crate::config::{self, PRESETS, Preset, Settings};
 use crate::engine::Fault;
@@ -22,7 +21,7 @@ use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use text::{Chosen, config_text};
-use write::{next, write};
+use write::{can_be_placed, next, placed, write};
 
 /// The answers to where stages come from; each fits on a line of 80 columns.
 const STAGES: [&str; 2] = [
@@ -40,7 +39,7 @@ pub struct InitArgs {
     #[arg(long, value_name = "GLOB", value_delimiter = ',')]
     pub packages: Vec<String>,
     /// Where PITEST is placed: each, groups, end, none, or after:2,5,7
-    #[arg(long, value_name = "WHERE", value_parser = placement::typed)]
+    #[arg(long, value_name = "WHERE", value_parser = text::placement)]
     pub placement: Option<Placement>,
     /// Where the stages of a task come from: lines of the file, or nowhere in it
     #[arg(long, value_enum, value_name = "WHERE")]
@@ -104,20 +103,20 @@ impl Found {
 }
 
 /// Writes `.ralph/config.yaml` and `.ralph/prompts/`.
-pub(super) fn init(place: &Place<'_>, args: &InitArgs) -> Result<Exit, Fault> {
-    let root = named(place.root.unwrap_or(Path::new(".")), place.root_by)?;
+pub(super) fn init(place: &Place, args: &InitArgs) -> Result<Exit, Fault> {
+    let root = place.folder()?;
     is_no_part_of_another(place, &root)?;
     let grammar = Grammar::new(vec!["PITEST".to_owned()], None);
     let found = Found::look(&root, &grammar);
     let folder = root.join(".ralph");
     let is_new = fs_err::symlink_metadata(folder.join("config.yaml")).is_err();
-    let flags = Flags::of(place, args, is_new)?;
+    let (spec, agent) = flags(place, args, is_new)?;
     if !place.json {
         found.show();
     }
     let chosen = if is_new {
         let asks = !args.yes && !place.json && can_ask();
-        Choice { root: &root, found: &found, args, asks }.choose(&flags, &grammar)
+        Choice { root: &root, found: &found, args, asks }.choose(spec.as_deref(), agent.as_deref(), &grammar)
     } else {
         Ok(Chosen { spec: ".".to_owned(), ..Chosen::default() })
     };
@@ -132,12 +131,12 @@ pub(super) fn init(place: &Place<'_>, args: &InitArgs) -> Result<Exit, Fault> {
     let text = config_text(&chosen);
     let settings = config::parse(&text, &root).map_err(|errors| unsound(&errors))?;
     if is_new {
-        placement::can_be_placed(&root, &chosen, &grammar)?;
+        can_be_placed(&root, &chosen, &grammar)?;
     }
     let wrote = write(&folder, &text)?;
     let warning = if is_new { unmatched(&root, &settings) } else { None };
-    let next = next(&root, is_new, &found, flags.agent.as_deref());
-    let placed = placement::placed(&root, &chosen)?;
+    let next = next(&root, is_new, &found, agent.as_deref());
+    let placed = placed(&root, &chosen)?;
     if place.json {
         let names = |new: bool| -> Vec<String> {
             wrote.iter().filter(|(_, is_new)| *is_new == new).map(|(path, _)| below(&root, path)).collect()
@@ -176,7 +175,7 @@ fn unmatched(root: &Path, settings: &Settings) -> Option<String> {
 }
 
 /// Refuses a workspace inside another one unless `--root` names it.
-fn is_no_part_of_another(place: &Place<'_>, root: &Path) -> Result<(), Fault> {
+fn is_no_part_of_another(place: &Place, root: &Path) -> Result<(), Fault> {
     match place.find() {
         Ok(outer) if place.root.is_none() && outer != root => {
             let what = format!("This folder is inside the workspace {}.", outer.display());
@@ -187,41 +186,32 @@ fn is_no_part_of_another(place: &Place<'_>, root: &Path) -> Result<(), Fault> {
     }
 }
 
-/// What flags said.
-struct Flags {
-    spec: Option<String>,
-    agent: Option<String>,
-}
-
-impl Flags {
-    fn of(place: &Place<'_>, args: &InitArgs, is_new: bool) -> Result<Self, Fault> {
-        let flag = |key: &str| {
-            let flags = place.given.iter().rev().filter(|given| given.is_flag());
-            flags.into_iter().find(|given| given.setting.key == key).map(|given| given.value.clone())
-        };
-        let (spec, agent) = (flag("spec"), flag("roles"));
-        if let Some(set) = place.given.iter().find(|given| given.name() == "--set") {
-            let what =
-                format!("--set: `ralph init` does not write `{}` into a configuration.", set.setting.key);
-            return Err(Fault::setup(what, "write it into .ralph/config.yaml afterwards"));
-        }
-        if let Some(name) = agent.as_deref().filter(|name| Preset::named(name).is_none()) {
-            let known: Vec<&str> = PRESETS.iter().map(|preset| preset.name).collect();
-            let hint = format!("presets are: {}", known.join(", "));
-            return Err(Fault::setup(format!("There is no preset `{name}`."), hint));
-        }
-        if args.packages.iter().any(|glob| glob.trim().is_empty()) {
-            return Err(Fault::setup("--packages: A pattern is empty.", "write folders: --packages 'src/*'"));
-        }
-        let only_new = [("--placement", args.placement.is_some()), ("--stages", args.stages.is_some())];
-        if let Some((flag, _)) = only_new.iter().find(|(_, is_given)| *is_given && !is_new) {
-            let what = format!(
-                "{flag}: There is a .ralph/config.yaml already, and `ralph init` never overwrites it."
-            );
-            return Err(Fault::setup(what, "change it by hand, or with `ralph place`"));
-        }
-        Ok(Self { spec, agent })
+/// What `--spec` and `--agent` name; flags that `init` cannot follow are refused.
+fn flags(place: &Place, args: &InitArgs, is_new: bool) -> Result<(Option<String>, Option<String>), Fault> {
+    let flag = |key: &str| {
+        let flags = place.given.iter().rev().filter(|given| given.is_flag());
+        flags.into_iter().find(|given| given.setting.key == key).map(|given| given.value.clone())
+    };
+    let (spec, agent) = (flag("spec"), flag("roles"));
+    if let Some(set) = place.given.iter().find(|given| given.name() == "--set") {
+        let what = format!("--set: `ralph init` does not write `{}` into a configuration.", set.setting.key);
+        return Err(Fault::setup(what, "write it into .ralph/config.yaml afterwards"));
     }
+    if let Some(name) = agent.as_deref().filter(|name| Preset::named(name).is_none()) {
+        let known: Vec<&str> = PRESETS.iter().map(|preset| preset.name).collect();
+        let hint = format!("presets are: {}", known.join(", "));
+        return Err(Fault::setup(format!("There is no preset `{name}`."), hint));
+    }
+    if args.packages.iter().any(|glob| glob.trim().is_empty()) {
+        return Err(Fault::setup("--packages: A pattern is empty.", "write folders: --packages 'src/*'"));
+    }
+    let only_new = [("--placement", args.placement.is_some()), ("--stages", args.stages.is_some())];
+    if let Some((flag, _)) = only_new.iter().find(|(_, is_given)| *is_given && !is_new) {
+        let what =
+            format!("{flag}: There is a .ralph/config.yaml already, and `ralph init` never overwrites it.");
+        return Err(Fault::setup(what, "change it by hand, or with `ralph place`"));
+    }
+    Ok((spec, agent))
 }
 
 /// How the settings of a new configuration are chosen: what flags name, what a person answers, what is the only one.
@@ -233,13 +223,13 @@ struct Choice<'a> {
 }
 
 impl Choice<'_> {
-    fn choose(&self, flags: &Flags, grammar: &Grammar) -> Asked<Chosen> {
-        let spec = self.spec(flags.spec.as_deref(), grammar)?;
+    fn choose(&self, spec: Option<&str>, agent: Option<&str>, grammar: &Grammar) -> Asked<Chosen> {
+        let spec = self.spec(spec, grammar)?;
         let packages = self.packages();
-        let agent = self.agent(flags.agent.as_deref())?;
+        let agent = self.agent(agent)?;
         let has_java = self.found.packages.iter().any(|package| package.languages().contains("Java"));
         let placement = match &self.args.placement {
-            None if self.asks && has_java => Some(super::place::ask::placement("PITEST", None)?),
+            None if self.asks && has_java => Some(super::place::ask_placement("PITEST", None)?),
             named => named.clone(),
         };
         let stages = self.stages(&spec)?;
@@ -250,9 +240,10 @@ impl Choice<'_> {
     fn spec(&self, flag: Option<&str>, grammar: &Grammar) -> Asked<String> {
         if let Some(flag) = flag {
             let folder = flag.strip_suffix("tasks.md").unwrap_or(flag).trim_end_matches('/');
-            let folder =
-                Some(folder.strip_prefix("./").unwrap_or(folder)).filter(|folder| !folder.is_empty());
-            let folder = folder.unwrap_or(".");
+            let folder = match folder.strip_prefix("./").unwrap_or(folder) {
+                "" => ".",
+                folder => folder,
+            };
             if spec(self.root, folder, grammar).is_some() {
                 return Ok(folder.to_owned());
             }

@@ -23,17 +23,8 @@ pub struct ByHand {
     pub reason: String,
 }
 
-/// `ralph accept`.
-pub(super) fn accept(place: &Place<'_>, by_hand: &ByHand) -> Result<Exit, Fault> {
-    flip(place, by_hand, true)
-}
-
-/// `ralph reopen`.
-pub(super) fn reopen(place: &Place<'_>, by_hand: &ByHand) -> Result<Exit, Fault> {
-    flip(place, by_hand, false)
-}
-
-fn flip(place: &Place<'_>, by_hand: &ByHand, tick: bool) -> Result<Exit, Fault> {
+/// `ralph accept` ticks a box, `ralph reopen` opens it.
+pub(super) fn flip(place: &Place, by_hand: &ByHand, tick: bool) -> Result<Exit, Fault> {
     if is_inside_agent()? {
         return Err(Fault::setup(
             "An agent asked for a box to be changed by hand; only a person may.",
@@ -73,7 +64,7 @@ fn flip(place: &Place<'_>, by_hand: &ByHand, tick: bool) -> Result<Exit, Fault> 
 }
 
 /// `ralph snapshot`.
-pub(super) fn snapshot(place: &Place<'_>, id: &str) -> Result<Exit, Fault> {
+pub(super) fn snapshot(place: &Place, id: &str) -> Result<Exit, Fault> {
     let workspace = place.open()?;
     workspace.as_a_verb(|engine| {
         let key = key_of(engine.state(), id)?;

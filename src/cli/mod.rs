@@ -31,6 +31,7 @@ pub use exit::Exit;
 use crate::engine::Fault;
 use args::Verb;
 use clap::Parser as _;
+use workspace::Place;
 
 /// Does what was typed; the exit code of the process.
 pub fn run() -> u8 {
@@ -38,44 +39,31 @@ pub fn run() -> u8 {
         Ok(cli) => cli,
         Err(error) => {
             ui::written(&error.print());
-            return u8::try_from(error.exit_code()).map_or(2, answered);
+            return answered(if error.use_stderr() { Exit::Usage } else { Exit::Done });
         }
     };
-    match dispatch(&cli) {
-        Ok(exit) => answered(exit.code()),
-        Err(fault) => {
-            ui::fault(&fault);
-            Exit::from(fault.kind).code()
-        }
-    }
+    dispatch(&cli).map_or_else(|fault| failed(&fault), answered)
 }
 
 /// The exit code of a verb that ended with this one: nothing is done whose answer was lost.
-fn answered(code: u8) -> u8 {
-    match ui::lost() {
-        Some(fault) if code == 0 => {
-            ui::fault(&fault);
-            Exit::from(fault.kind).code()
-        }
-        _ => code,
-    }
+fn answered(exit: Exit) -> u8 {
+    ui::lost().filter(|_| exit == Exit::Done).map_or(exit.code(), |fault| failed(&fault))
+}
+
+fn failed(fault: &Fault) -> u8 {
+    ui::error(&fault.what, &fault.hint);
+    Exit::from(fault.kind).code()
 }
 
 fn dispatch(cli: &Cli) -> Result<Exit, Fault> {
-    let typed = settings::Typed::read(&cli.flags)?;
-    let place = workspace::Place {
-        root: typed.root.as_deref(),
-        root_by: typed.root_by,
-        given: &typed.given,
-        json: cli.flags.json,
-    };
+    let place = Place::of(&cli.flags)?;
     match &cli.verb {
         Verb::Run(args) => run::run(&place, args),
         Verb::Next { optional } => show::next(&place, *optional),
         Verb::Status(args) => status::status(&place, args),
         Verb::Diff { id } => show::diff(&place, id.as_deref()),
-        Verb::Accept(by_hand) => manual_verbs::accept(&place, by_hand),
-        Verb::Reopen(by_hand) => manual_verbs::reopen(&place, by_hand),
+        Verb::Accept(by_hand) => manual_verbs::flip(&place, by_hand, true),
+        Verb::Reopen(by_hand) => manual_verbs::flip(&place, by_hand, false),
         Verb::Snapshot { id } => manual_verbs::snapshot(&place, id),
         Verb::Gate(args) => gate::gate(&place, args),
         Verb::Place(args) => place::place(&place, args),

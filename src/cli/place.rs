@@ -1,13 +1,10 @@
-//! `ralph place`: where the boxes of a gate go.
-//!
-//! Asks only on a terminal; the choice is written into the configuration after the lines are in the task file.
+//! `ralph place`: where the boxes of a gate go. Asks only on a terminal; the choice is written into the configuration
+//! after the lines are in the task file.
 
-pub(super) mod ask;
-mod snippets;
-
-use super::ask::{Unanswered, can_ask};
+use super::ask::{Asked, Unanswered, can_ask, one_of, words};
 use super::diff::unified;
 use super::edit_tasks::{Change, How, Target, note_without_id, show_diff};
+use super::environment::CONFIG;
 use super::exit::Exit;
 use super::ui;
 use super::workspace::{Place, Workspace};
@@ -18,8 +15,6 @@ use crate::sys::{Disk, Swap};
 use crate::task::tasks_without_gate;
 use clap::{Args, ValueEnum};
 use serde_json::json;
-use snippets::Snippet;
-use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 /// The gate that is meant when none is named.
@@ -28,7 +23,7 @@ const GATE: &str = "PITEST";
 /// Flags of `place`.
 #[derive(Debug, Args)]
 pub struct PlaceArgs {
-    /// Where the gate's boxes stand; asked for when left out on a terminal
+    /// Where the gate's boxes go; asked for when left out on a terminal
     #[arg(value_enum, value_name = "WHERE")]
     pub at: Option<Where>,
     /// The tasks for `after`: `2,5,7`
@@ -47,7 +42,7 @@ pub struct PlaceArgs {
     /// none is named); write nothing
     #[arg(long, conflicts_with = "dry_run")]
     pub check: bool,
-    /// Print rules for an authoring agent, so that it asks where gates stand and calls `ralph place`
+    /// Print rules for an authoring agent, so that it asks where gates go and calls `ralph place`
     #[arg(long, value_enum, value_name = "TOOL", exclusive = true)]
     pub snippet: Option<Snippet>,
 }
@@ -67,8 +62,29 @@ pub enum Where {
     None,
 }
 
+/// The tool whose rules are printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Snippet {
+    /// Kiro: save as `.kiro/steering/ralph-gates.md`
+    Kiro,
+    /// spec-kit: add to `.specify/memory/constitution.md`
+    SpecKit,
+    /// Any agent that reads AGENTS.md
+    Agents,
+}
+
+impl Snippet {
+    fn text(self) -> &'static str {
+        match self {
+            Self::Kiro => include_str!("../../templates/authoring/kiro-steering.md"),
+            Self::SpecKit => include_str!("../../templates/authoring/spec-kit.md"),
+            Self::Agents => include_str!("../../templates/authoring/agents.md"),
+        }
+    }
+}
+
 /// `ralph place`: 0 if the file is as chosen, 1 if `--check` found a difference.
-pub(super) fn place(place: &Place<'_>, args: &PlaceArgs) -> Result<Exit, Fault> {
+pub(super) fn place(place: &Place, args: &PlaceArgs) -> Result<Exit, Fault> {
     if let Some(snippet) = args.snippet {
         ui::line(snippet.text().trim_end());
         return Ok(Exit::Done);
@@ -85,7 +101,7 @@ pub(super) fn place(place: &Place<'_>, args: &PlaceArgs) -> Result<Exit, Fault> 
         None if args.check => configured(&target, args.gate.as_deref())?,
         None if !place.json && can_ask() => {
             let now = target.workspace.as_ref().and_then(|known| known.settings.placement.get(gate));
-            match ask::placement(gate, now) {
+            match ask_placement(gate, now) {
                 Ok(choice) => vec![(gate.to_owned(), choice)],
                 Err(Unanswered::Failed(fault)) => return Err(fault),
                 Err(Unanswered::Left(exit)) => {
@@ -95,9 +111,8 @@ pub(super) fn place(place: &Place<'_>, args: &PlaceArgs) -> Result<Exit, Fault> 
             }
         }
         None => {
-            let what = "No placement was named, and there is no terminal to ask on.";
             let hint = "`ralph place each` (recommended), or `after IDS`, `groups`, `end`, `none`";
-            return Err(Fault::new(FaultKind::Setup, what, hint));
+            return Err(Fault::setup("No placement was named, and there is no terminal to ask on.", hint));
         }
     };
     let _lock = target.hold(how)?;
@@ -111,7 +126,7 @@ pub(super) fn place(place: &Place<'_>, args: &PlaceArgs) -> Result<Exit, Fault> 
 }
 
 /// Brings the task file of a new workspace to the placement in its configuration: what was done.
-pub(super) fn settle(place: &Place<'_>, choice: &Placement) -> Result<String, Fault> {
+pub(super) fn settle(place: &Place, choice: &Placement) -> Result<String, Fault> {
     let target = Target::find(place, None, vec![GATE.to_owned()])?;
     let _lock = target.hold(How::Write)?;
     let change = target.change(How::Write, |file| target.placed(file, GATE, choice))?;
@@ -132,20 +147,12 @@ fn note_without_gate(lines: &[u32]) {
 }
 
 /// Brings the file (or its diff) to a placement; true if it differs, or differed, from it.
-fn apply(
-    place: &Place<'_>,
-    target: &Target,
-    how: How,
-    gate: &str,
-    choice: &Placement,
-) -> Result<bool, Fault> {
+fn apply(place: &Place, target: &Target, how: How, gate: &str, choice: &Placement) -> Result<bool, Fault> {
     // What cannot be remembered is not begun.
     let settled = target.workspace.as_ref().filter(|_| how != How::Check);
-    let config = settled.map(|workspace| remembered(workspace, gate, choice)).transpose()?;
+    let config = settled.map(|workspace| EditedConfig::with(workspace, gate, choice)).transpose()?;
     let change = target.change(how, |file| target.placed(file, gate, choice))?;
-    let config_diff = config.as_ref().map_or_else(String::new, |config| {
-        unified(".ralph/config.yaml", config.before.as_deref().unwrap_or_default(), &config.after)
-    });
+    let config_diff = config.as_ref().map(EditedConfig::diff).unwrap_or_default();
     let configures = how == How::Write && !config_diff.is_empty();
     if let Some(config) = config.filter(|_| configures) {
         config.write()?;
@@ -174,9 +181,32 @@ fn apply(
     Ok(change.is_any())
 }
 
+/// Asks for the placement of a gate, with the choice of now as the default.
+pub(super) fn ask_placement(gate: &str, now: Option<&Placement>) -> Asked<Placement> {
+    let options = [
+        "each    after every task that has tests of its own (recommended)".to_owned(),
+        "after   after the tasks that I name".to_owned(),
+        format!("groups  at the end of each heading: G1.{gate}, G2.{gate}, …"),
+        format!("end     once, after the last task: END.{gate}"),
+        "none    nowhere".to_owned(),
+    ];
+    let known = if let Some(Placement::After(ids)) = now { ids.clone() } else { Vec::new() };
+    let choices =
+        [Placement::Each, Placement::After(known), Placement::Groups, Placement::End, Placement::None];
+    let default = choices.iter().position(|choice| now == Some(choice)).unwrap_or(0);
+    let at = one_of(&format!("Where {gate} goes"), &options, default)?;
+    match choices.into_iter().nth(at) {
+        Some(Placement::After(known)) => {
+            let ids = words("After which tasks (as in 2,5,7)", &known)?;
+            Ok(Placement::After(ids.iter().filter_map(|id| tidy(id)).collect()))
+        }
+        chosen => Ok(chosen.unwrap_or(Placement::None)),
+    }
+}
+
 /// What was typed; `None` when nothing was.
 fn typed(args: &PlaceArgs) -> Result<Option<Placement>, Fault> {
-    let usage = |what: &str| Err(Fault::new(FaultKind::Setup, what, "`ralph place after 2,5,7`"));
+    let usage = |what: &str| Err(Fault::setup(what, "`ralph place after 2,5,7`"));
     let ids: Vec<String> = args.ids.iter().filter_map(|id| tidy(id)).collect();
     Ok(Some(match args.at {
         Some(Where::After) if ids.is_empty() => return usage("`place after` names no tasks."),
@@ -204,7 +234,7 @@ fn check_name(gate: &str) -> Result<(), Fault> {
         return Ok(());
     }
     let what = format!("--gate: `{}` is no name for a gate.", gate.escape_debug());
-    Err(Fault::new(FaultKind::Setup, what, "a gate is named as in `2.PITEST`: capitals, digits and `-`"))
+    Err(Fault::setup(what, "a gate is named as in `2.PITEST`: capitals, digits and `-`"))
 }
 
 fn check_gate(target: &Target, gate: &str) -> Result<(), Fault> {
@@ -213,64 +243,65 @@ fn check_gate(target: &Target, gate: &str) -> Result<(), Fault> {
     }
     let what = format!("--gate: There is no gate `{gate}` in .ralph/config.yaml.");
     let hint = format!("configured gates are: {}", target.grammar.gates.join(", "));
-    Err(Fault::new(FaultKind::Setup, what, hint))
+    Err(Fault::setup(what, hint))
 }
 
 /// The configured choices: of one gate, or of all that have one.
 fn configured(target: &Target, gate: Option<&str>) -> Result<Vec<(String, Placement)>, Fault> {
-    let placement = target.workspace.as_ref().map(|workspace| workspace.settings.placement.clone());
-    let chosen: Vec<_> =
-        placement.into_iter().flatten().filter(|(name, _)| gate.is_none_or(|gate| gate == name)).collect();
+    let placement = target.workspace.iter().flat_map(|workspace| workspace.settings.placement.clone());
+    let chosen: Vec<_> = placement.filter(|(name, _)| gate.is_none_or(|gate| gate == name)).collect();
     if chosen.is_empty() {
-        let what = "No placement was named, and none is configured.";
-        return Err(Fault::new(
-            FaultKind::Setup,
-            what,
-            "`ralph place --check each`, or `ralph place each` first",
-        ));
+        let hint = "`ralph place --check each`, or `ralph place each` first";
+        return Err(Fault::setup("No placement was named, and none is configured.", hint));
     }
     Ok(chosen)
 }
 
 /// The configuration with a choice in it.
-struct Remembered {
+struct EditedConfig {
     path: PathBuf,
-    before: Option<String>,
+    before: Option<Vec<u8>>,
     after: String,
 }
 
-fn remembered(workspace: &Workspace, gate: &str, choice: &Placement) -> Result<Remembered, Fault> {
-    let root = &workspace.places.workspace;
-    let path = root.join(".ralph/config.yaml");
-    let before = match fs_err::read_to_string(&path) {
-        Ok(text) => Some(text),
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => None,
-        Err(error) => return Err(error.into()),
-    };
-    let mut placement: BTreeMap<String, Placement> = workspace.settings.placement.clone();
-    placement.insert(gate.to_owned(), choice.clone());
-    let text = before.as_deref().unwrap_or_default();
-    let after = config::with_placement(text, &placement, root).map_err(|error| {
-        let hint = match error {
-            NotEdited::Unreadable(_) => "`ralph check` names its mistakes".to_owned(),
-            NotEdited::Unusual => format!("write `{}` into it by hand", config::placement_line(&placement)),
-        };
-        Fault::new(FaultKind::Setup, format!(".ralph/config.yaml: {error}"), hint)
-    })?;
-    Ok(Remembered { path, before, after })
-}
+impl EditedConfig {
+    fn with(workspace: &Workspace, gate: &str, choice: &Placement) -> Result<Self, Fault> {
+        let root = &workspace.places.workspace;
+        let path = root.join(CONFIG);
+        let before = RealDisk::new().read(&path)?;
+        let mut placement = workspace.settings.placement.clone();
+        placement.insert(gate.to_owned(), choice.clone());
+        let text = String::from_utf8_lossy(before.as_deref().unwrap_or_default());
+        let after = config::with_placement(&text, &placement, root).map_err(|error| {
+            let hint = match error {
+                NotEdited::Unreadable(_) => "`ralph check` names its mistakes".to_owned(),
+                NotEdited::Unusual => {
+                    format!("write `{}` into it by hand", config::placement_line(&placement))
+                }
+            };
+            Fault::setup(format!("{CONFIG}: {error}"), hint)
+        })?;
+        Ok(Self { path, before, after })
+    }
 
-impl Remembered {
+    fn diff(&self) -> String {
+        let before = String::from_utf8_lossy(self.before.as_deref().unwrap_or_default());
+        unified(CONFIG, &before, &self.after)
+    }
+
     fn write(&self) -> Result<(), Fault> {
         let mut disk = RealDisk::new();
         if self.before.is_none() {
             disk.create_shared(&self.path)?;
         }
-        let before = self.before.as_deref().unwrap_or_default();
-        if disk.swap(&self.path, before.as_bytes(), self.after.as_bytes())? == Swap::Done {
+        if disk.swap(&self.path, self.before.as_deref().unwrap_or_default(), self.after.as_bytes())?
+            == Swap::Done
+        {
             return Ok(());
         }
-        let what = ".ralph/config.yaml was saved by somebody else; the lines stand in the task file, the choice was not written.";
-        Err(Fault::new(FaultKind::Changed, what, "call it again"))
+        let what = format!(
+            "{CONFIG}: Another program wrote to it; the task file was edited, the choice was not written."
+        );
+        Err(Fault::new(FaultKind::Changed, what, "run the command again"))
     }
 }

@@ -36,7 +36,7 @@ pub struct RunArgs {
 }
 
 /// Runs the loop.
-pub(super) fn run(place: &Place<'_>, args: &RunArgs) -> Result<Exit, Fault> {
+pub(super) fn run(place: &Place, args: &RunArgs) -> Result<Exit, Fault> {
     let workspace = place.open()?;
     if args.dry_run {
         return dry_run(place, &workspace, args);
@@ -83,7 +83,7 @@ fn families(state: &State, ids: &[String]) -> Result<Vec<String>, Fault> {
 }
 
 /// Shows why a run stopped; its exit code.
-pub(super) fn show_stop(place: &Place<'_>, stop: &Stop) -> Exit {
+pub(super) fn show_stop(place: &Place, stop: &Stop) -> Exit {
     let exit = Exit::from(stop);
     if place.json {
         ui::json(
@@ -102,7 +102,7 @@ pub(super) fn show_stop(place: &Place<'_>, stop: &Stop) -> Exit {
     exit
 }
 
-fn dry_run(place: &Place<'_>, workspace: &Workspace, args: &RunArgs) -> Result<Exit, Fault> {
+fn dry_run(place: &Place, workspace: &Workspace, args: &RunArgs) -> Result<Exit, Fault> {
     let state = workspace.read_boxes()?;
     can_start(workspace, &needed_roles(&state))?;
     let retry = families(&state, &args.retry)?;

@@ -2,9 +2,10 @@
 //! agent's process tree only the workspace and the spec may be named this way.
 
 use crate::config::{Override, ROOT_VARIABLE, SETTINGS, Setting};
-use crate::engine::{Fault, FaultKind};
+use crate::engine::Fault;
 use crate::sys::process::{TAG, is_inside_agent};
 use clap::Args;
+use std::fmt::Write as _;
 use std::path::PathBuf;
 
 /// What ralph tells an agent, and marks its processes with: set by ralph, never settings of ralph.
@@ -40,39 +41,21 @@ pub struct GlobalFlags {
     pub set: Vec<String>,
 }
 
-/// What was given beside the file.
-pub(super) struct Typed {
-    /// The workspace.
-    pub(super) root: Option<PathBuf>,
-    /// Who named it: `--root` or `RALPH_ROOT`.
-    pub(super) root_by: &'static str,
-    /// Settings; flags stand last.
-    pub(super) given: Vec<Override>,
-}
-
-impl Typed {
-    /// Reads flags and environment.
-    pub(super) fn read(flags: &GlobalFlags) -> Result<Self, Fault> {
-        let mut given = Vec::new();
-        for setting in SETTINGS {
-            if let Some(value) = variable(setting.variable)? {
-                given.push(Override::from_variable(setting, value));
-            }
-        }
-        for (key, value) in [("spec", &flags.spec), ("roles", &flags.agent)] {
-            if let (Some(setting), Some(value)) = (Setting::of(key), value) {
-                given.push(Override::from_flag(setting, value.clone()));
-            }
-        }
-        for pair in &flags.set {
-            given.push(set(pair)?);
-        }
-        let (root, root_by) = match (&flags.root, variable(ROOT_VARIABLE)?) {
-            (None, Some(root)) => (Some(PathBuf::from(root)), ROOT_VARIABLE),
-            (root, _) => (root.clone(), "--root"),
-        };
-        Ok(Self { root, root_by, given })
+/// What variables and flags set, flags last.
+pub(super) fn given(flags: &GlobalFlags) -> Result<Vec<Override>, Fault> {
+    let mut given = Vec::new();
+    for setting in SETTINGS {
+        given.extend(variable(setting.variable)?.map(|value| Override::from_variable(setting, value)));
     }
+    for (key, value) in [("spec", &flags.spec), ("roles", &flags.agent)] {
+        given.extend(
+            Setting::of(key).zip(value.clone()).map(|(setting, value)| Override::from_flag(setting, value)),
+        );
+    }
+    for pair in &flags.set {
+        given.push(set(pair)?);
+    }
+    Ok(given)
 }
 
 /// Refuses, inside the process tree of an agent, what only a person may decide.
@@ -81,22 +64,17 @@ pub(super) fn may_be_given(given: &[Override]) -> Result<(), Fault> {
     if !is_inside_agent()? {
         return Ok(());
     }
-    let what = format!(
-        "{} is set inside an agent's process tree; it decides how work is done or judged.",
-        judging.name()
-    );
-    Err(Fault::new(FaultKind::Setup, what, "leave it to the person who started the loop"))
+    let name = judging.name();
+    let what =
+        format!("{name} is set inside an agent's process tree; it decides how work is done or judged.");
+    Err(Fault::setup(what, "leave it to the person who started the loop"))
 }
 
 /// A variable's value; an empty one is absent.
-fn variable(name: &str) -> Result<Option<String>, Fault> {
+pub(super) fn variable(name: &str) -> Result<Option<String>, Fault> {
     let Some(value) = std::env::var_os(name).filter(|value| !value.is_empty()) else { return Ok(None) };
     value.into_string().map(Some).map_err(|_| {
-        Fault::new(
-            FaultKind::Setup,
-            format!("{name} is not UTF-8 text."),
-            format!("set {name} anew, or unset it"),
-        )
+        Fault::setup(format!("{name} is not UTF-8 text."), format!("set {name} anew, or unset it"))
     })
 }
 
@@ -107,17 +85,17 @@ fn set(pair: &str) -> Result<Override, Fault> {
             SETTINGS.iter().filter(|setting| setting.flag == "--set").map(|setting| setting.key).collect();
         format!("what can be set so: {}", keys.join(", "))
     };
-    let wrong = |what: String, hint: String| Err(Fault::new(FaultKind::Setup, what, hint));
     let Some((key, value)) = pair.split_once('=') else {
-        return wrong(format!("--set: `{pair}` is not KEY=VALUE."), known());
+        return Err(Fault::setup(format!("--set: `{pair}` is not KEY=VALUE."), known()));
     };
-    match Setting::of(key) {
-        Some(setting) if setting.flag == "--set" => Ok(Override::from_flag(setting, value.to_owned())),
-        Some(setting) => {
-            wrong(format!("--set: `{key}` has a flag of its own."), format!("write {} {value}", setting.flag))
+    let (what, hint) = match Setting::of(key) {
+        Some(setting) if setting.flag == "--set" => {
+            return Ok(Override::from_flag(setting, value.to_owned()));
         }
-        None => wrong(format!("--set: `{key}` is not a key that can be given here."), known()),
-    }
+        Some(setting) => ("has a flag of its own", format!("write {} {value}", setting.flag)),
+        None => ("is not a key that can be given here", known()),
+    };
+    Err(Fault::setup(format!("--set: `{key}` {what}."), hint))
 }
 
 /// True for a variable that is a setting of ralph.
@@ -132,15 +110,7 @@ pub(super) fn help() -> String {
     );
     for setting in SETTINGS {
         let key = if setting.flag == "--set" { format!(" {}", setting.key) } else { String::new() };
-        text.extend([
-            "
-  ",
-            setting.variable,
-            " (",
-            setting.flag,
-            &key,
-            ")",
-        ]);
+        let _ = write!(text, "\n  {} ({}{key})", setting.variable, setting.flag);
     }
     text
 }

@@ -14,7 +14,7 @@ use crate::task::TaskKey;
 use serde_json::json;
 
 /// `ralph next`: 0 when there is a next box, 1 when all is done or nothing can be taken.
-pub(super) fn next(place: &Place<'_>, optional: bool) -> Result<Exit, Fault> {
+pub(super) fn next(place: &Place, optional: bool) -> Result<Exit, Fault> {
     let workspace = place.open()?;
     let state = workspace.read_boxes()?;
     let policy = Policy { optional, ..workspace.policy() };
@@ -22,7 +22,7 @@ pub(super) fn next(place: &Place<'_>, optional: bool) -> Result<Exit, Fault> {
 }
 
 /// Shows what a run under these rules takes next.
-pub(super) fn choice(place: &Place<'_>, state: &State, policy: &Policy) -> Exit {
+pub(super) fn choice(place: &Place, state: &State, policy: &Policy) -> Exit {
     let choice = choice::next(state.spec_state(), policy.optional, policy.go_on_when_blocked);
     if place.json {
         ui::json(&match &choice {
@@ -62,7 +62,7 @@ fn line_of(state: &State, key: &TaskKey) -> u32 {
 }
 
 /// `ralph diff`.
-pub(super) fn diff(place: &Place<'_>, id: Option<&str>) -> Result<Exit, Fault> {
+pub(super) fn diff(place: &Place, id: Option<&str>) -> Result<Exit, Fault> {
     let workspace = place.open()?;
     let state = workspace.read_state()?;
     let changes = match id {

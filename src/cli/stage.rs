@@ -4,7 +4,7 @@ use super::edit_tasks::{How, Target, note_without_id};
 use super::exit::Exit;
 use super::ui;
 use super::workspace::Place;
-use crate::engine::{Fault, FaultKind};
+use crate::engine::Fault;
 use crate::task::{TaskSelection, tasks_without_stages};
 use clap::Args;
 use std::path::PathBuf;
@@ -35,12 +35,12 @@ pub struct StageArgs {
 }
 
 /// `ralph stage`: 0 if the tasks have their stages, 1 if `--check` found one that lacks some.
-pub(super) fn stage(place: &Place<'_>, args: &StageArgs) -> Result<Exit, Fault> {
+pub(super) fn stage(place: &Place, args: &StageArgs) -> Result<Exit, Fault> {
     let target = Target::find(place, args.tasks.as_deref(), vec!["PITEST".to_owned()])?;
     if target.is_virtual() {
         let what = "The configuration says `stages: virtual`: each task goes through its stages without lines for them.";
         let hint = "write `stages: file` in .ralph/config.yaml to get lines";
-        return Err(Fault::new(FaultKind::Setup, what, hint));
+        return Err(Fault::setup(what, hint));
     }
     let how = How::of(args.check, args.dry_run);
     let _lock = target.hold(how)?;

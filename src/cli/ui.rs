@@ -56,11 +56,6 @@ pub(super) fn error(what: &str, hint: &str) {
     }
 }
 
-/// A fault, as an error.
-pub(super) fn fault(fault: &Fault) {
-    error(&fault.what, &fault.hint);
-}
-
 fn write(to: &mut dyn Write, text: &str) -> io::Result<()> {
     let shown: String = text.chars().map(shown).collect();
     writeln!(to, "{shown}").and_then(|()| to.flush())

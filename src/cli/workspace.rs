@@ -2,9 +2,9 @@
 
 use super::environment::{cache_folder, environment, read_config, unsound};
 use super::run_output::RunOutput;
-use super::settings;
+use super::settings::{self, GlobalFlags};
 use super::ui;
-use crate::config::{self, ConfigError, Override, Settings};
+use crate::config::{self, ConfigError, Override, ROOT_VARIABLE, Settings};
 use crate::engine::{Engine, Fault, FaultKind, Outside, Parts, Places};
 use crate::git::Repositories;
 use crate::machine::event::{Event, Mode};
@@ -26,13 +26,14 @@ const BLINKS: u32 = 10;
 const BLINK: Duration = Duration::from_millis(20);
 
 /// Where the verb was called.
-pub(super) struct Place<'a> {
-    /// The workspace, where it was named.
-    pub(super) root: Option<&'a Path>,
-    /// Who named it: `--root` or a variable.
+#[derive(Clone)]
+pub(super) struct Place {
+    /// The workspace, if it was named.
+    pub(super) root: Option<PathBuf>,
+    /// What named it: `--root` or a variable.
     pub(super) root_by: &'static str,
     /// Settings from flags and environment.
-    pub(super) given: &'a [Override],
+    pub(super) given: Vec<Override>,
     /// `--json`.
     pub(super) json: bool,
 }
@@ -46,8 +47,8 @@ pub(super) struct Workspace {
     /// The words of its task file.
     pub(super) rules: TaskRules,
     json: bool,
-    /// Events are shown as they happen.
-    tells: bool,
+    /// Events are shown as they happen; progress is shown on standard error anyway.
+    pub(super) shows_events: bool,
 }
 
 /// A workspace, and what is wrong with its configuration: where that says nothing sound, the defaults hold.
@@ -75,7 +76,16 @@ impl Opened {
     }
 }
 
-impl Place<'_> {
+impl Place {
+    /// What flags and variables say.
+    pub(super) fn of(flags: &GlobalFlags) -> Result<Self, Fault> {
+        let (root, root_by) = match (&flags.root, settings::variable(ROOT_VARIABLE)?) {
+            (None, Some(root)) => (Some(PathBuf::from(root)), ROOT_VARIABLE),
+            (root, _) => (root.clone(), "--root"),
+        };
+        Ok(Self { root, root_by, given: settings::given(flags)?, json: flags.json })
+    }
+
     /// Finds the workspace and reads its configuration.
     pub(super) fn open(&self) -> Result<Workspace, Fault> {
         self.read(self.find()?)?.sound()
@@ -88,24 +98,33 @@ impl Place<'_> {
 
     /// Reads the configuration of a folder; what is wrong with it is in the result.
     pub(super) fn read(&self, root: PathBuf) -> Result<Opened, Fault> {
-        settings::may_be_given(self.given)?;
+        settings::may_be_given(&self.given)?;
         let (text, unreadable) = match read_config(&root) {
             Ok(text) => (text, None),
             Err(error) => (String::new(), Some(error)),
         };
         let (settings, errors) = match unreadable {
-            None => config::parse_what_can_be(&text, &root, self.given),
+            None => config::parse_what_can_be(&text, &root, &self.given),
             Some(error) => (Settings::defaults(&root), vec![error]),
         };
         let places = Places { workspace: root, spec: settings.spec.clone() };
         let rules = rules_of(&settings);
-        let workspace = Workspace { places, settings, rules, json: self.json, tells: true };
+        let workspace = Workspace { places, settings, rules, json: self.json, shows_events: true };
         Ok(Opened { workspace, errors, text })
     }
 
     /// The workspace's folder; if there is none, the named or the current folder.
     pub(super) fn find_anywhere(&self) -> Result<PathBuf, Fault> {
-        self.find().or_else(|_| named(self.root.unwrap_or(Path::new(".")), self.root_by))
+        self.find().or_else(|_| self.folder())
+    }
+
+    /// The named folder, else the current one.
+    pub(super) fn folder(&self) -> Result<PathBuf, Fault> {
+        let root = self.root.as_deref().unwrap_or(Path::new("."));
+        fs_err::canonicalize(root).ok().filter(|folder| folder.is_dir()).ok_or_else(|| {
+            let what = format!("{}: There is no folder `{}`.", self.root_by, root.display());
+            Fault::setup(what, "name an existing folder")
+        })
     }
 
     /// The workspace whose folder holds this absolute path, if there is one.
@@ -116,8 +135,8 @@ impl Place<'_> {
 
     /// The workspace's folder; its configuration may be unsound.
     pub(super) fn find(&self) -> Result<PathBuf, Fault> {
-        if let Some(root) = self.root {
-            let folder = named(root, self.root_by)?;
+        if self.root.is_some() {
+            let folder = self.folder()?;
             if folder.join(".ralph").is_dir() {
                 return Ok(folder);
             }
@@ -128,23 +147,15 @@ impl Place<'_> {
         let own = here.join(".ralph").is_dir();
         let found = here.ancestors().find(|folder| (own && **folder == here) || is_workspace(folder));
         found.map(Path::to_owned).ok_or_else(|| {
-            Fault::setup(
-                format!(
-                    "There is no .ralph/ in {}, and none with a config.yaml or a state/ above it.",
-                    here.display()
-                ),
-                "`ralph init` makes one; `--root DIR` names one elsewhere",
-            )
+            let here = here.display();
+            let what =
+                format!("There is no .ralph/ in {here}, and none with a config.yaml or a state/ above it.");
+            Fault::setup(what, "`ralph init` makes one; `--root DIR` names one elsewhere")
         })
     }
 }
 
 impl Workspace {
-    /// The same, with events shown as they happen or not; progress is shown on standard error anyway.
-    pub(super) fn telling(self, tells: bool) -> Self {
-        Self { tells, ..self }
-    }
-
     /// The rules for the machine.
     pub(super) fn policy(&self) -> Policy {
         let settings = &self.settings;
@@ -195,11 +206,8 @@ impl Workspace {
         }
         lock.ok_or_else(|| {
             let holder = lock::holder(&path).map(|holder| format!(" ({holder})")).unwrap_or_default();
-            Fault::new(
-                FaultKind::Busy,
-                format!("Another ralph holds this workspace{holder}."),
-                "wait for it, or end it; `ralph status` may be asked at any time",
-            )
+            let what = format!("Another ralph holds this workspace{holder}.");
+            Fault::new(FaultKind::Busy, what, "wait for it, or end it; `ralph status` works at any time")
         })
     }
 
@@ -210,7 +218,7 @@ impl Workspace {
         let interrupts = Interrupts::install()?;
         let mut output = RunOutput::new(self.json);
         let progress = output.progress();
-        let tells = self.tells;
+        let shows_events = self.shows_events;
         Ok(Outside::new(Parts {
             places: self.places.clone(),
             settings: self.settings.clone(),
@@ -219,7 +227,7 @@ impl Workspace {
             interrupts,
             environment: environment(),
             listener: Box::new(move |event, state| {
-                if tells {
+                if shows_events {
                     output.tell(event, state);
                 }
             }),
@@ -306,14 +314,6 @@ fn rules_of(settings: &Settings) -> TaskRules {
     };
     let gates = settings.gates.keys().cloned().collect();
     TaskRules { grammar: Grammar::new(gates, checkpoint).with_sections(sections), stages }
-}
-
-/// The folder that `--root` (or whoever) names.
-pub(super) fn named(root: &Path, by: &str) -> Result<PathBuf, Fault> {
-    fs_err::canonicalize(root).ok().filter(|folder| folder.is_dir()).ok_or_else(|| {
-        let what = format!("{by}: There is no folder `{}`.", root.display());
-        Fault::setup(what, "name an existing folder")
-    })
 }
 
 /// Shows problems, one error each.

@@ -41,7 +41,8 @@ pub fn placement_line(placement: &BTreeMap<String, Placement>) -> String {
         Placement::End => format!("{gate}: end"),
         Placement::None => format!("{gate}: none"),
         Placement::After(ids) => {
-            let ids: Vec<String> = ids.iter().map(|id| format!("\"{id}\"")).collect();
+            let ids: Vec<String> =
+                ids.iter().map(|id| serde_json::Value::from(id.as_str()).to_string()).collect();
             format!("{gate}: {{after: [{}]}}", ids.join(", "))
         }
     });

@@ -6,8 +6,8 @@
 //!
 //! Refuses to know: why the gate did what it did.
 
-use super::plain::{count, line};
 use crate::mutation::{GateReport, TracePhase, TraceTier};
+use crate::source::text::{count, line};
 
 /// The lines, for people.
 pub fn explain(name: &str, report: &GateReport) -> Vec<String> {

@@ -8,9 +8,9 @@
 //! Refuses to know: terminals, colours.
 
 use super::annotations::{Shown, reach};
-use super::plain::line;
 use super::progress::{around, verdict_lines};
 use crate::mutation::Survivor;
+use crate::source::text::line;
 
 /// The lines.
 pub fn lines(shown: &Shown<'_>) -> Vec<String> {

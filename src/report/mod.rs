@@ -20,6 +20,5 @@ pub mod table;
 mod validation;
 pub mod width;
 
-pub use crate::source::text as plain;
 pub use explain::explain;
 pub use validation::{MAX_GAPS, ValidationReport, read_validation};

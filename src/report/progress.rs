@@ -10,7 +10,7 @@
 use crate::machine::effect::{Body, Entry};
 use crate::machine::survivor_details;
 use crate::mutation::{GateReport, Survivor, Verdict};
-use crate::report::plain::line;
+use crate::source::text::line;
 use std::fmt::Write as _;
 
 /// The heading of an entry: `## <time> iteration <N> · <ID> · <first 8 of the record's h>`.

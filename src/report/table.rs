@@ -8,10 +8,10 @@
 //! Refuses to know: terminals, colours.
 
 use super::board::{Board, Cell, GateCount, Line, Standing};
-use super::plain::line;
 use super::spent::duration;
 use super::width::{cut, pad, steady, width};
 use crate::machine::choice::Choice;
+use crate::source::text::line;
 use crate::task::{Stage, TaskKey};
 
 /// Columns between two columns of the table.

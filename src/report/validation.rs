@@ -6,7 +6,7 @@
 //!
 //! Refuses to know: whether the report was written anew, what follows from the counts.
 
-use super::plain;
+use crate::source::text;
 use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
 
 /// The most gaps that are kept by their text.
@@ -39,7 +39,7 @@ impl ValidationReport {
 
     fn gap(&mut self, text: &str) {
         if self.gaps.len() < MAX_GAPS {
-            self.gaps.push(plain::line(text, GAP_CHARS));
+            self.gaps.push(text::line(text, GAP_CHARS));
         }
     }
 }

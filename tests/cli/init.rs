@@ -179,7 +179,7 @@ fn on_a_terminal_it_asks_and_elsewhere_never() {
         .unwrap();
     let shown = String::from_utf8_lossy(&output.stdout).into_owned();
     assert!(output.status.success(), "{shown}");
-    assert!(shown.contains("Which task file?") && shown.contains("Where PITEST stands"), "{shown}");
+    assert!(shown.contains("Which task file?") && shown.contains("Where PITEST goes"), "{shown}");
     let config = project.read(".ralph/config.yaml");
     assert!(config.contains("\nspec: .kiro/specs/login\n") && config.contains("{preset: codex}"), "{config}");
     assert!(config.contains("\nplacement: {PITEST: {after: [\"1.1\"]}}\n"), "{config}");

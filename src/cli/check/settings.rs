@@ -10,12 +10,12 @@ use crate::engine::Fault;
 use serde_json::{Value, json};
 
 /// Shows the settings; 1 if something is wrong with one.
-pub(super) fn show(place: &Place<'_>) -> Result<Exit, Fault> {
+pub(super) fn show(place: &Place) -> Result<Exit, Fault> {
     let root = place.find()?;
-    may_be_given(place.given)?;
+    may_be_given(&place.given)?;
     let text = read_config(&root);
     let text = text.as_ref().map(String::as_str).map_err(Clone::clone);
-    let settings = config::explain(text, &root, place.given);
+    let settings = config::explain(text, &root, &place.given);
     if place.json {
         ui::json(&json!({ "key": "workspace", "value": root, "from": workspace_from(place) }));
         for setting in &settings {
@@ -48,8 +48,8 @@ pub(super) fn show(place: &Place<'_>) -> Result<Exit, Fault> {
     Ok(if is_wrong { Exit::WorkLeft } else { Exit::Done })
 }
 
-fn workspace_from(place: &Place<'_>) -> Source {
-    match (place.root, place.root_by) {
+fn workspace_from(place: &Place) -> Source {
+    match (&place.root, place.root_by) {
         (None, _) => Source::Default,
         (Some(_), ROOT_VARIABLE) => Source::Environment { name: ROOT_VARIABLE },
         (Some(_), name) => Source::Flag { name },

@@ -1,17 +1,20 @@
-//! The versions of the tools and agents on PATH. A package's own `mvnw` may load Maven from the network, so it is
+//! The tools, agents and other programs called ralph on PATH, with their versions. A package's own `mvnw` may load Maven from the network, so it is
 //! only looked at.
 
 use super::probe::{Probe, major};
 use crate::agent::KNOWN_AGENTS;
 use crate::cli::inspect::{Finding, Inspection, Level, Rule, needed_roles, needs_maven};
 use crate::config::Preset;
-use crate::sys::programs::is_program;
+use crate::sys::programs::{is_program, on_path};
 use std::collections::BTreeSet;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::Path;
 
 /// The oldest Java that PIT 1.25 and its Maven plugin run on.
 const OLDEST_JAVA: u32 = 11;
 
 const TOOL: Rule = Rule::error("tool", "A tool is missing");
+const RALPH: Rule = Rule::warning("ralph", "Another program called ralph is on PATH");
 const AGENT: Rule = Rule::error("agent", "An agent does not work");
 
 /// The tools that ralph or its gates start, and the packages' own Maven.
@@ -46,12 +49,12 @@ pub(super) fn tools(probe: &Probe, inspection: Option<&Inspection<'_>>) -> Vec<F
 
 /// The known agent CLIs that are installed; those without a preset are started by `command:`.
 pub(super) fn agents(probe: &Probe, inspection: Option<&Inspection<'_>>) -> Vec<Finding> {
-    let needed: BTreeSet<&String> = (inspection.iter())
-        .filter_map(|inspection| {
-            Some((&inspection.opened.workspace.settings, inspection.state.as_ref().ok()?))
+    let state = inspection.and_then(|inspection| Some((inspection, inspection.state.as_ref().ok()?)));
+    let needed: BTreeSet<&String> = (state.iter())
+        .flat_map(|(inspection, state)| {
+            let settings = &inspection.opened.workspace.settings;
+            needed_roles(state).into_iter().filter_map(|role| settings.agent_for(role)?.1.command.first())
         })
-        .flat_map(|(settings, state)| needed_roles(state).into_iter().map(|role| settings.agent_for(role)))
-        .filter_map(|agent| agent?.1.command.first())
         .collect();
     let ask = |name: &&'static str| {
         let file = probe.find(name)?.display().to_string();
@@ -105,4 +108,34 @@ fn of_tool(probe: &Probe, name: &str, arg: &str, need: Option<&str>, hint: &str)
         }
         Ok(version) => TOOL.found(name, format!("{version}  {file}"), "").level(Level::Ok),
     }
+}
+
+/// This program, and each `ralph` on PATH: other tools have a program of that name. None is started: some begin to
+/// work whatever they are asked.
+pub(super) fn ralphs(path: &str) -> Vec<Finding> {
+    let identity = |file: &Path| fs_err::metadata(file).ok().map(|meta| (meta.dev(), meta.ino()));
+    let own = identity(Path::new("/proc/self/exe"));
+    let version = env!("CARGO_PKG_VERSION");
+    let mut findings: Vec<Finding> = Vec::new();
+    for file in on_path(path, "ralph") {
+        let shown = file.display();
+        let is_own = own.is_some() && identity(&file) == own;
+        let found = match (findings.is_empty(), is_own) {
+            (true, true) => RALPH.found("ralph", format!("{version}  {shown}"), ""),
+            (false, true) => RALPH.found("ralph", format!("{shown} is also this one"), ""),
+            (true, false) => {
+                let what = format!("{version}; but first on PATH is {shown}, and this one is not it");
+                RALPH.found("ralph", what, "put this one's folder first on PATH, or call it by its path")
+            }
+            (false, false) => {
+                RALPH.found("ralph", format!("{shown} is a different program, hidden by the first"), "")
+            }
+        };
+        findings.push(if is_own { found.level(Level::Ok) } else { found });
+    }
+    if findings.is_empty() {
+        let what = format!("{version}; not on PATH");
+        findings.push(RALPH.found("ralph", what, "put its folder on PATH"));
+    }
+    findings
 }

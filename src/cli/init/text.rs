@@ -1,8 +1,10 @@
 //! The text of a new `.ralph/config.yaml`: the commented template with what was chosen in it.
 
 use super::Stages;
-use crate::config::TEMPLATE;
+use crate::cli::place::tidy;
+use crate::config::{TEMPLATE, placement_line};
 use crate::task::Placement;
+use std::collections::BTreeMap;
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Chosen {
@@ -38,9 +40,10 @@ pub(super) fn config_text(chosen: &Chosen) -> String {
         text = text.replacen(&format!("\nstages: {:<28}#", "file"), &line, 1);
     }
     if let Some(placement) = &chosen.placement {
+        let line = placement_line(&BTreeMap::from([("PITEST".to_owned(), placement.clone())]));
         let at =
             text.find("\n# placement:").and_then(|at| text[at + 1..].find('\n').map(|end| at + 1 + end + 1));
-        text.insert_str(at.unwrap_or(text.len()), &format!("{}\n", placement_line(placement)));
+        text.insert_str(at.unwrap_or(text.len()), &(line + "\n"));
     }
     text
 }
@@ -56,16 +59,13 @@ pub(super) fn words(placement: &Placement) -> String {
     }
 }
 
-/// `placement: {PITEST: each}`.
-fn placement_line(placement: &Placement) -> String {
-    let choice = match placement {
-        Placement::After(ids) => {
-            let ids: Vec<String> = ids.iter().map(|id| quoted(id)).collect();
-            format!("{{after: [{}]}}", ids.join(", "))
-        }
-        other => words(other),
-    };
-    format!("placement: {{PITEST: {choice}}}")
+/// `each`, `groups`, `end`, `none` or `after:2,5,7`.
+pub(super) fn placement(word: &str) -> Result<Placement, String> {
+    let mut plain = [Placement::Each, Placement::Groups, Placement::End, Placement::None].into_iter();
+    let ids = |text: &str| text.split([',', ' ']).filter_map(tidy).collect::<Vec<_>>();
+    let after = || word.strip_prefix("after:").map(ids).filter(|ids| !ids.is_empty()).map(Placement::After);
+    let known = plain.find(|placement| words(placement) == word).or_else(after);
+    known.ok_or_else(|| "write each, groups, end, none or after:2,5,7".to_owned())
 }
 
 /// A path as YAML: in quotes if it could be read as something else.
@@ -115,6 +115,24 @@ mod tests {
         assert_eq!(lost[..2], ["spec: .", "# packages: [\"src/*\"]"]);
         assert!(text.contains("\nstages: virtual                     # or virtual: no line"), "{text}");
         assert!(text.contains("\nplacement: {PITEST: {after: [\"2\", \"T07\"]}}\n"), "{text}");
+    }
+
+    #[test]
+    fn the_words_of_the_flag_are_those_of_the_configuration() {
+        let after = |ids: &[&str]| Placement::After(ids.iter().map(|id| (*id).to_owned()).collect());
+        for (word, choice) in [
+            ("each", Placement::Each),
+            ("groups", Placement::Groups),
+            ("end", Placement::End),
+            ("none", Placement::None),
+            ("after:2,5.,T07", after(&["2", "5", "T07"])),
+        ] {
+            assert_eq!(placement(word), Ok(choice.clone()));
+            assert_eq!(words(&choice).replace(' ', ":"), word.replace('.', ""));
+        }
+        for word in ["", "after", "after:", "after:,", "Each", "all"] {
+            assert!(placement(word).is_err(), "{word}");
+        }
     }
 
     proptest! {

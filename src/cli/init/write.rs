@@ -1,10 +1,17 @@
-//! The files of a new workspace, none of which overwrites another, and what is left to do after them.
+//! The files of a new workspace, none of which overwrites another, the gate lines of its task file, and what is left to
+//! do after them.
 
-use super::Found;
+use super::text::{Chosen, words};
+use super::{Found, below};
 use crate::agent::builtin;
 use crate::cli::environment::read_config;
+use crate::cli::place::settle;
+use crate::cli::workspace::Place;
 use crate::config::{self, Role};
 use crate::engine::Fault;
+use crate::sys::Disk as _;
+use crate::sys::disk::RealDisk;
+use crate::task::{Grammar, TaskFile};
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
@@ -65,4 +72,28 @@ fn write_new(path: &Path, text: &str) -> Result<(PathBuf, bool), Fault> {
         Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => Ok((path.to_owned(), false)),
         Err(error) => Err(error.into()),
     }
+}
+
+/// Refuses a placement that the task file cannot have, before anything is written.
+pub(super) fn can_be_placed(root: &Path, chosen: &Chosen, grammar: &Grammar) -> Result<(), Fault> {
+    let Some(placement) = &chosen.placement else { return Ok(()) };
+    let path = root.join(&chosen.spec).join("tasks.md");
+    let Some(bytes) = RealDisk::new().read(&path)? else { return Ok(()) };
+    let file = TaskFile::parse(bytes, grammar);
+    // Without lines for stages the choice is only in the configuration, but names tasks all the same.
+    file.placed("PITEST", placement).map(drop).map_err(|error| {
+        let what = format!("--placement: {}: {error}", below(root, &path));
+        Fault::setup(what, "name tasks by ids that are unique; nothing was written")
+    })
+}
+
+/// Places the gate if there is a task file; says what was done.
+pub(super) fn placed(root: &Path, chosen: &Chosen) -> Result<Option<String>, Fault> {
+    let Some(placement) = &chosen.placement else { return Ok(None) };
+    if !root.join(&chosen.spec).join("tasks.md").exists() {
+        let later = format!("when there is a tasks.md: `ralph place {}`", words(placement));
+        return Ok(Some(later));
+    }
+    let place = Place { root: Some(root.to_owned()), root_by: "--root", json: false, given: Vec::new() };
+    settle(&place, placement).map(Some)
 }

@@ -16,26 +16,8 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 /// Files and gates that are named in a message.
 const NAMED: usize = 4;
 /// Extensions, besides those of sources, by which a word without a folder is a file.
-const DOCUMENTS: &[&str] = &[
-    "adoc",
-    "css",
-    "csv",
-    "gradle",
-    "html",
-    "json",
-    "kts",
-    "md",
-    "properties",
-    "rst",
-    "scss",
-    "sql",
-    "svg",
-    "toml",
-    "txt",
-    "xml",
-    "yaml",
-    "yml",
-];
+const DOCUMENTS: &str =
+    "adoc css csv gradle html json kts md properties rst scss sql svg toml txt xml yaml yml";
 
 const WITHOUT_JAVA: Rule = Rule::warning("gate-without-java", "A gate for Java covers a task without Java");
 const OF_OLD_WORK: Rule =
@@ -134,23 +116,21 @@ fn files_in(words: &str) -> impl Iterator<Item = &str> {
         let (stem, extension) = name.rsplit_once('.')?;
         let is_name = !stem.is_empty() && !stem.ends_with('/') && !word.contains("://");
         let has_path = stem.contains('/') && extension.starts_with(|c: char| c.is_ascii_alphabetic());
-        let is_known = is_source(name.as_bytes()) || has_extension(name, DOCUMENTS);
+        let is_known = is_source(name.as_bytes()) || has_extension(name, DOCUMENTS.split(' '));
         (is_name && (is_known || has_path && !extension.contains('/'))).then_some(name)
     })
 }
 
-/// Open gates over work that was done before ralph ran: nobody knows what it changed.
+/// Open gates over work that was done before ralph ran: what it changed is not known.
 pub(super) fn of_old_work(state: &State, shown: &str) -> Vec<Finding> {
     let book = state.spec_state();
-    let is_old = |(family, work): &(String, TaskKey)| {
-        book.is_done(work) && book.family(family).is_none_or(|known| known.changes.is_empty())
+    let is_old = |work: TaskKey| {
+        book.is_done(&work) && book.family(&work.family).is_none_or(|known| known.changes.is_empty())
     };
     let has_only_old = |row: &&Row| {
-        let families = hierarchy::covered(book, &row.key).into_iter();
-        let mut works = families
-            .filter_map(|family| Some((family.clone(), hierarchy::work_box(book, &family)?)))
-            .peekable();
-        works.peek().is_some() && works.all(|work| is_old(&work))
+        let families = hierarchy::covered(book, &row.key);
+        let mut works = families.iter().filter_map(|family| hierarchy::work_box(book, family)).peekable();
+        works.peek().is_some() && works.all(is_old)
     };
     let gates = book.rows.iter().filter(|row| row.key.stage.is_gate() && is_required_open(row));
     gates

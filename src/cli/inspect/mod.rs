@@ -2,7 +2,6 @@
 //! `doctor`, `init` and the start of a run show parts of it.
 
 mod agents;
-mod configuration;
 mod finding;
 mod gates;
 mod packages;
@@ -13,20 +12,21 @@ mod specs;
 pub(crate) mod tasks;
 
 pub(crate) use agents::needed_roles;
-pub(crate) use configuration::find_lines;
 pub(crate) use finding::{Finding, Level, Rule};
 pub(crate) use packages::Package;
 pub(crate) use programs::needs_maven;
 pub(crate) use specs::{Spec, packages, spec, specs};
 
+use super::environment::CONFIG;
 use super::workspace::{Opened, Workspace};
-use crate::config::Role;
+use crate::config::{ConfigError, Role, key_line};
 use crate::engine::Fault;
 use crate::machine::state::State;
 use crate::task::Row;
 use std::collections::BTreeSet;
 use tasks::Read;
 
+const CONFIG_ERROR: Rule = Rule::error("config-error", "The configuration has a mistake");
 const JOURNAL: Rule = Rule::error("journal", "The journal cannot be read");
 
 /// What is in a workspace. A part that cannot be read stops no other; it says why.
@@ -64,7 +64,7 @@ impl<'a> Inspection<'a> {
 
     /// Everything that is wrong. About a part whose configuration has a mistake only that is said.
     pub(crate) fn findings(&self) -> Vec<Finding> {
-        let mut all = configuration::findings(self.opened);
+        let mut all: Vec<Finding> = self.opened.errors.iter().map(of_configuration).collect();
         match &self.file {
             Ok(read) => all.extend(task_findings(read, self.opened)),
             Err(missing) => all.push((**missing).clone()),
@@ -143,6 +143,24 @@ pub(crate) fn can_start(workspace: &Workspace, roles: &BTreeSet<Role>) -> Result
     let errors = templates.filter(|found| found.level == Level::Error);
     let first = agents::missing(workspace, roles).into_iter().chain(errors).next();
     first.map_or(Ok(()), |finding| Err(finding.into_fault()))
+}
+
+/// A mistake in `.ralph/config.yaml`, in a flag or in a variable.
+fn of_configuration(error: &ConfigError) -> Finding {
+    // The message begins with the place, or with the variable or flag, which is a field of its own here.
+    let (place, what) = error.message.split_once(": ").unwrap_or((CONFIG, &error.message));
+    let place = if error.is_in_file() { CONFIG } else { place };
+    let key = Some(error.key.clone()).filter(|key| !key.is_empty());
+    // What is wrong in a variable or flag is in no file; code scanning is led to the one that would be read.
+    let found = CONFIG_ERROR.found(place, what, error.hint.clone()).path(CONFIG);
+    Finding { line: error.line, key, ..found }
+}
+
+/// Adds the line to findings about a key of the configuration.
+fn find_lines(findings: &mut [Finding], text: &str) {
+    for finding in findings.iter_mut().filter(|finding| finding.file == CONFIG && finding.line.is_none()) {
+        finding.line = finding.key.as_deref().and_then(|key| key_line(text, key));
+    }
 }
 
 /// What is wrong with the journal; its message begins with the line if there is one.

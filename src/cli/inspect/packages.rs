@@ -28,7 +28,7 @@ const OUTPUTS: [&str; 6] = ["node_modules", "target", "build", "dist", "venv", "
 const DEPTH: usize = 60;
 const MAX_ENTRIES: usize = 100_000;
 /// Extensions of sources that are compiled to classes.
-pub(crate) const CLASSES: &[&str] = &["java", "kt", "scala", "groovy"];
+pub(crate) const CLASSES: [&str; 4] = ["java", "kt", "scala", "groovy"];
 
 /// A git repository of the workspace, or a folder of one.
 #[derive(Clone, Debug, Default)]
@@ -108,9 +108,9 @@ pub(crate) fn is_own(folder: &DirEntry) -> bool {
 }
 
 /// True for one of these extensions in any case.
-pub(crate) fn has_extension(file: &str, extensions: &[&str]) -> bool {
+pub(crate) fn has_extension<'a>(file: &str, extensions: impl IntoIterator<Item = &'a str>) -> bool {
     let extension = Path::new(file).extension().and_then(|extension| extension.to_str());
-    extension.is_some_and(|own| extensions.iter().any(|known| own.eq_ignore_ascii_case(known)))
+    extension.is_some_and(|own| extensions.into_iter().any(|known| own.eq_ignore_ascii_case(known)))
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use crate::cli::workspace::Opened;
 use crate::source::text;
 use crate::sys::Disk as _;
 use crate::sys::disk::RealDisk;
-use crate::task::{Problem, ProblemKind, RemarkKind, Row, TaskFile};
+use crate::task::{Problem, ProblemKind, Remark, RemarkKind, Row, TaskFile};
 use std::path::Path;
 
 const NO_TASK_FILE: Rule = Rule::error("no-task-file", "There is no task file");
@@ -54,33 +54,23 @@ pub(crate) fn read_at(path: &Path, shown: &str, opened: &Opened) -> Result<Read,
 
 /// What is wrong with the file.
 pub(crate) fn findings(read: &Read) -> Vec<Finding> {
-    let mut findings = Vec::new();
     let lines: Vec<&[u8]> = read.file.lines().collect();
-    let mut on_line = |rule: Rule, line: u32, what: String, hint: String| {
+    let on_line = |rule: Rule, line: u32, what: String, hint: String| {
         let line_text = lines.get((line as usize).saturating_sub(1)).copied().unwrap_or_default();
         let source = text::line(&String::from_utf8_lossy(line_text), 400);
-        findings.push(Finding { source, ..rule.found(&read.shown, what, hint).at(line.into()) });
+        Finding { source, ..rule.found(&read.shown, what, hint).at(line.into()) }
     };
-    let mut others = Vec::new();
-    for problem in read.problems.iter().cloned() {
-        match problem_rule(problem.kind) {
-            // The file is as it should be: the mistake is in the configuration.
-            rule if problem.kind == ProblemKind::PlacedAfterNoTask => {
-                others.push(rule.found(CONFIG, problem.message, problem.hint).key("placement"));
-            }
-            rule => on_line(rule, problem.line, problem.message, problem.hint),
-        }
-    }
-    for remark in read.file.remarks() {
-        match remark_rule(remark.kind) {
-            NO_TASKS if read.file.is_empty() => {
-                others.push(NO_TASKS.found(&read.shown, remark.message, remark.hint));
-            }
-            NO_TASKS => {}
-            rule => on_line(rule, remark.line, remark.message, remark.hint),
-        }
-    }
-    findings.extend(others);
+    let of_problem = |Problem { kind, line, message, hint }: Problem| match kind {
+        // The file is as it should be: the mistake is in the configuration.
+        ProblemKind::PlacedAfterNoTask => problem_rule(kind).found(CONFIG, message, hint).key("placement"),
+        _ => on_line(problem_rule(kind), line, message, hint),
+    };
+    let of_remark = |Remark { kind, line, message, hint }: Remark| match remark_rule(kind) {
+        NO_TASKS => read.file.is_empty().then(|| NO_TASKS.found(&read.shown, message, hint)),
+        rule => Some(on_line(rule, line, message, hint)),
+    };
+    let mut findings: Vec<Finding> = read.problems.iter().cloned().map(of_problem).collect();
+    findings.extend(read.file.remarks().into_iter().filter_map(of_remark));
     findings.sort_by_key(|finding| (finding.line, finding.level == Level::Warning));
     findings
 }

@@ -123,19 +123,18 @@ fn head(view: &View, columns: usize) -> Vec<Line<'static>> {
 
 fn running(view: &View) -> String {
     let board = &view.board;
+    let phase = match &board.why {
+        Some(why) => format!("{}: {why}", board.phase),
+        None => board.phase.to_string(),
+    };
     match (now(board), &board.current, &board.holder) {
         (Some(what), Some(current), _) => {
             let seconds = u64::try_from(view.now.saturating_sub(current.since)).unwrap_or(0);
             format!("now: {what}, for {}", duration(seconds))
         }
-        (_, _, Some(_)) => match &board.why {
-            Some(why) => format!("now: {}: {why}", board.phase),
-            None => format!("now: {}", board.phase),
-        },
-        _ => match &board.why {
-            Some(why) => format!("no run is active; {}: {why}", board.phase),
-            None => "no run is active".to_owned(),
-        },
+        (_, _, Some(_)) => format!("now: {phase}"),
+        _ if board.why.is_some() => format!("no run is active; {phase}"),
+        _ => "no run is active".to_owned(),
     }
 }
 

@@ -29,7 +29,7 @@ pub struct StatusArgs {
 }
 
 /// `ralph status`.
-pub(super) fn status(place: &Place<'_>, args: &StatusArgs) -> Result<Exit, Fault> {
+pub(super) fn status(place: &Place, args: &StatusArgs) -> Result<Exit, Fault> {
     if args.watch {
         needs_terminal(place.json)?;
     }

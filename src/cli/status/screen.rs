@@ -22,17 +22,6 @@ pub(super) struct Screen {
     is_partial: bool,
 }
 
-/// What the terminal says.
-#[derive(Debug, PartialEq, Eq)]
-pub(super) enum Heard {
-    /// A key, or the like.
-    Event(Event),
-    /// Nothing came in this time.
-    Nothing,
-    /// The terminal is gone.
-    Gone,
-}
-
 impl Screen {
     /// Takes the terminal over.
     pub(super) fn open() -> io::Result<Self> {
@@ -65,27 +54,27 @@ impl Screen {
         terminal.resize(area)
     }
 
-    /// The next key, or the like. The library reads for ever from a terminal that is gone, so it is asked only
+    /// The next key, or the like; `None` if nothing came in this time, an error if the terminal is gone. The library reads for ever from a terminal that is gone, so it is asked only
     /// where something is to be read, and never before the terminal itself was looked at.
-    pub(super) fn heard(&mut self, patience: Duration) -> io::Result<Heard> {
+    pub(super) fn heard(&mut self, patience: Duration) -> io::Result<Option<Event>> {
         let patience = if self.has_more { Duration::ZERO } else { patience };
         let input = wait(patience, !self.is_partial)?;
         if input == Input::Gone {
-            return Ok(Heard::Gone);
+            return Err(io::Error::other("the terminal is gone"));
         }
         let is_there = input == Input::Ready || self.has_more || self.is_partial;
         if is_there && poll(Duration::ZERO)? {
             (self.has_more, self.is_partial) = (true, false);
-            return read().map(Heard::Event);
+            return read().map(Some);
         }
         (self.has_more, self.is_partial) = (false, input == Input::Ready);
         let size = self.terminal()?.size()?;
         // Made small and large again between two looks, a terminal has lost part of what it showed.
         if !self.resizes.taken() && size == self.size {
-            return Ok(Heard::Nothing);
+            return Ok(None);
         }
         self.size = size;
-        Ok(Heard::Event(Event::Resize(size.width, size.height)))
+        Ok(Some(Event::Resize(size.width, size.height)))
     }
 
     /// True if the terminal is gone.

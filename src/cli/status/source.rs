@@ -31,7 +31,7 @@ pub(super) struct Source {
 
 impl Source {
     /// Reads configuration and journal; a task file without boxes has no answer.
-    pub(super) fn open(place: &Place<'_>) -> Result<Self, Fault> {
+    pub(super) fn open(place: &Place) -> Result<Self, Fault> {
         let mut source = Self::of(place.read(place.find()?)?)?;
         let boxes = source.board()?.boxes;
         match without_boxes(&source.places, boxes) {
@@ -51,7 +51,7 @@ impl Source {
 
     /// Starts over if the configuration has changed. A configuration that cannot be read is an error, and so is a
     /// workspace that is gone.
-    pub(super) fn renewed(&mut self, place: &Place<'_>) -> Result<(), Fault> {
+    pub(super) fn renewed(&mut self, place: &Place) -> Result<(), Fault> {
         let root = self.places.workspace.clone();
         if !root.join(".ralph").is_dir() {
             let what = format!("There is no .ralph/ in {} any more.", root.display());

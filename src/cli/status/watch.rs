@@ -5,7 +5,7 @@ use super::super::exit::Exit;
 use super::super::workspace::Place;
 use super::frame::{View, draw};
 use super::keys::{Act, act};
-use super::screen::{Heard, Screen};
+use super::screen::Screen;
 use super::source::Source;
 use crate::engine::Fault;
 use crate::sys::clock::{self, Stopwatch};
@@ -19,7 +19,7 @@ const PAUSE: Duration = Duration::from_millis(250);
 const HANGUP: i32 = 1;
 
 /// Shows the board until somebody ends it.
-pub(super) fn watch(place: &Place<'_>, source: Source) -> Result<Exit, Fault> {
+pub(super) fn watch(place: &Place, source: Source) -> Result<Exit, Fault> {
     let interrupts = Interrupts::install()?;
     let color = std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
     let mut source = source;
@@ -27,8 +27,8 @@ pub(super) fn watch(place: &Place<'_>, source: Source) -> Result<Exit, Fault> {
     look(&mut view, &mut source, place);
     let mut screen = Screen::open()?;
     match shown(&mut screen, &mut view, &mut source, place, &interrupts) {
-        // Whatever failed, it can no longer be shown.
-        Err(_) if Screen::is_gone() => Ok(hung_up(&interrupts)),
+        // Whatever failed, it can no longer be shown. The signal that says so may be on its way, or be ignored.
+        Err(_) if Screen::is_gone() => Ok(Exit::of_signal(interrupts.first().unwrap_or(HANGUP))),
         ended => ended,
     }
 }
@@ -37,7 +37,7 @@ fn shown(
     screen: &mut Screen,
     view: &mut View,
     source: &mut Source,
-    place: &Place<'_>,
+    place: &Place,
     interrupts: &Interrupts,
 ) -> Result<Exit, Fault> {
     let mut drawn = None;
@@ -50,12 +50,8 @@ fn shown(
             screen.draw(|frame| draw(view, frame))?;
             drawn = Some(view.clone());
         }
-        let asked = match screen.heard(PAUSE.saturating_sub(looked.elapsed()))? {
-            Heard::Gone => return Ok(hung_up(interrupts)),
-            Heard::Event(event) => act(&event),
-            Heard::Nothing => None,
-        };
-        match asked {
+        let event = screen.heard(PAUSE.saturating_sub(looked.elapsed()))?;
+        match event.as_ref().and_then(act) {
             Some(Act::Quit) => return Ok(Exit::Done),
             Some(Act::Redraw) => {
                 screen.clear()?;
@@ -71,13 +67,8 @@ fn shown(
     }
 }
 
-/// The terminal is gone: the signal that says so may be on its way, or be ignored.
-fn hung_up(interrupts: &Interrupts) -> Exit {
-    Exit::of_signal(interrupts.first().unwrap_or(HANGUP))
-}
-
 /// Takes what is new. What cannot be read leaves what was seen before, and is named.
-fn look(view: &mut View, source: &mut Source, place: &Place<'_>) {
+fn look(view: &mut View, source: &mut Source, place: &Place) {
     let seen = source.renewed(place).and_then(|()| source.board_after(view.board.clone()));
     match seen {
         Ok(board) => {

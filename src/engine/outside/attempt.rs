@@ -8,7 +8,7 @@ use crate::engine::{AgentEnd, Fault, FaultKind, Readings, Started};
 use crate::machine::effect::AgentOrder;
 use crate::machine::event::{Check, CheckResult};
 use crate::machine::facts::ProcessEnd;
-use crate::report::plain::line;
+use crate::source::text::line;
 use crate::sys::clock;
 use crate::sys::{Ended, ProcessSpec, Running, Spawn as _};
 use std::io::{ErrorKind, Read as _, Seek as _, SeekFrom};
@@ -174,7 +174,7 @@ impl Outside {
             if ended.end == ProcessEnd::Interrupted {
                 return Ok(None);
             }
-            let last = crate::report::plain::block(&String::from_utf8_lossy(&tail(&log)));
+            let last = crate::source::text::block(&String::from_utf8_lossy(&tail(&log)));
             let lines: Vec<&str> = last.lines().rev().take(5).collect();
             let tail = lines.into_iter().rev().collect::<Vec<_>>().join(" | ");
             results.push(CheckResult { package, end: ended.end, tail });

@@ -3,7 +3,7 @@
 use crate::agent::PromptError;
 use crate::config::Role;
 use crate::engine::{Fault, FaultKind, Places};
-use crate::report::plain::line;
+use crate::source::text::line;
 use crate::sys::disk::read_beginning;
 use std::io::ErrorKind;
 

@@ -7,9 +7,9 @@
 //!
 //! Refuses to know: which facts are shown.
 
-use super::super::plain::line;
 use super::{Level, Shown, told};
 use crate::mutation::{ClassScore, Verdict};
+use crate::source::text::line;
 use quick_xml::Writer;
 use quick_xml::events::{BytesDecl, BytesText, Event};
 use std::io;
@@ -138,7 +138,7 @@ fn survivors(shown: &Shown<'_>, class: &ClassScore) -> String {
 
 /// Text without what XML 1.0 does not know (section 2.2, `Char`).
 fn xml(text: &str) -> String {
-    super::super::plain::block(text)
+    crate::source::text::block(text)
 }
 
 #[cfg(test)]

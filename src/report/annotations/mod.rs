@@ -14,11 +14,11 @@ pub mod gitlab;
 pub mod junit;
 pub mod sarif;
 
-use super::plain::line;
 use super::progress::gate_headline;
 use crate::machine::facts::full_path;
 use crate::mutation::{GateReport, MutantStatus, Survivor, Verdict};
 use crate::source::RepoPath;
+use crate::source::text::line;
 use crate::task::digest;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;

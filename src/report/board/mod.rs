@@ -11,12 +11,12 @@ mod standing;
 
 pub use standing::Standing;
 
-use super::plain::line;
 use super::spent::{Now, SpecSpent, Spent};
 use super::width::steady;
 use crate::machine::choice::{self, Choice};
 use crate::machine::commit_only::is_commit_only;
 use crate::machine::state::{By, Phase, SpecState, StageState, State};
+use crate::source::text::line;
 use crate::task::{Row, Stage, TaskKey};
 use std::collections::{BTreeMap, BTreeSet};
 

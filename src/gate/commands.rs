@@ -16,7 +16,7 @@ use std::time::Duration;
 
 /// Bytes kept of each log.
 const LOG_CAP: u64 = 16 << 20;
-/// Variables that change every JVM or Maven and are nobody's business here.
+/// Variables that change every JVM or Maven: they are not passed on.
 const DROPPED: [&str; 7] = [
     "JAVA_TOOL_OPTIONS",
     "JDK_JAVA_OPTIONS",
@@ -38,7 +38,7 @@ pub(crate) struct Commands<'a> {
     number: Cell<u32>,
 }
 
-/// One call that came to its end.
+/// One call that ended.
 pub(crate) struct Call {
     /// How it ended.
     pub(crate) end: ProcessEnd,
@@ -153,7 +153,7 @@ impl<'a> Commands<'a> {
             .find(|file| is_executable(file))
     }
 
-    /// Where the log of the next call will stand.
+    /// The file for the log of the next call.
     pub(crate) fn next_log(&self, name: &str) -> Result<PathBuf, GateAbort> {
         let number = self.number.get() + 1;
         self.number.set(number);
@@ -167,7 +167,7 @@ pub(crate) fn make_folder(folder: &Path) -> Result<(), GateAbort> {
     fs_err::create_dir_all(folder).map_err(|error| disk(&error))
 }
 
-/// Makes a folder that is empty, whatever stood there before.
+/// Makes a folder that is empty, whatever was there before.
 pub(crate) fn fresh_folder(folder: &Path) -> Result<(), GateAbort> {
     match fs_err::symlink_metadata(folder) {
         Ok(data) if data.is_dir() => fs_err::remove_dir_all(folder).map_err(|error| disk(&error))?,

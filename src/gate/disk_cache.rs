@@ -1,6 +1,6 @@
 //! Small facts that gates remember between runs, in ralph's cache folder.
 //!
-//! A fact is remembered under a key that stands for everything it depends on; what cannot be read
+//! A fact is remembered under a key made from everything it depends on; what cannot be read
 //! is not remembered; readers see a whole file; the number of facts is bounded.
 
 use crate::gate::GateAbort;

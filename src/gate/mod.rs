@@ -71,7 +71,7 @@ pub struct GatePackage {
 pub struct GatePorts<'a> {
     /// Starts its processes.
     pub spawn: &'a dyn Spawn,
-    /// Is told what goes on, one phrase at a time, from any thread.
+    /// Receives the progress, one phrase at a time, from any thread.
     pub progress: &'a (dyn Fn(&str) + Sync),
     /// Leads to other commits of the packages.
     pub checkouts: &'a dyn Checkouts,
@@ -80,23 +80,23 @@ pub struct GatePorts<'a> {
 /// Other commits of the packages that a gate judges.
 pub trait Checkouts: Sync {
     /// The folder of a package as it was before the family's first attempt, checked out for this gate;
-    /// `None` where it did not exist, or where the gate works in place. An error is a whole sentence.
+    /// `None` if it did not exist, or if the gate works in place. An error is a whole sentence.
     fn base(&self, package: &str) -> Result<Option<PathBuf>, String>;
 
-    /// What the checkout's outputs are to the build of this key.
-    fn standing(&self, key: &str) -> OutputState {
+    /// Whether the checkout's outputs belong to the build of this key.
+    fn output_state(&self, key: &str) -> OutputState {
         let _ = key;
         OutputState::Nothing
     }
 
-    /// Removes the outputs below a package's folder that Maven would take for its own and that do not stand
-    /// for the sources; `key` is that of the build which is about to begin, where it is known already.
+    /// Removes the outputs below a package's folder that Maven would take for its own and that do not
+    /// belong to the sources; `key` is that of the build which is about to begin, if it is known already.
     fn clear(&self, root: &Path, key: Option<&str>) -> io::Result<()> {
         let _ = (root, key);
         Ok(())
     }
 
-    /// Is told of a build that came to its end well.
+    /// Called after a build that succeeded.
     fn built(&self, build: &Build) {
         let _ = build;
     }
@@ -127,7 +127,7 @@ pub struct ChangedJava {
 /// A module's build: what it was made of, and what came out.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Build {
-    /// Stands for the folder, the POMs, the arguments, the class path, the JDK and Maven.
+    /// A digest of the folder, the POMs, the arguments, the class path, the JDK and Maven.
     pub key: String,
     /// The folders of its classes, absolute.
     pub folders: Vec<PathBuf>,

@@ -15,7 +15,7 @@ pub(crate) struct Target {
     pub(crate) path: RepoPath,
     /// Dotted name of the top-level class.
     pub(crate) class: String,
-    /// Existing test files that stand for it, anywhere in the package.
+    /// Existing test files that belong to it, anywhere in the package.
     pub(crate) tests: BTreeSet<String>,
     /// Which of its mutants count.
     pub(crate) extent: Extent,
@@ -38,7 +38,7 @@ impl Target {
         full_path(&self.package, &self.path)
     }
 
-    /// What it is called where it has nothing to mutate.
+    /// Its name in a report if it has nothing to mutate.
     pub(crate) fn without_mutants(&self) -> String {
         match self.extent {
             Extent::Lines(_) => format!("the changed lines of {}", self.class),
@@ -78,7 +78,7 @@ pub(crate) struct Module {
 pub(crate) struct Scope {
     /// Modules whose Java the family changed, by package and folder.
     pub(crate) modules: Vec<Module>,
-    /// Changed production files that are no targets.
+    /// Changed production files that are not targets.
     pub(crate) left_out: Vec<LeftOut>,
     /// What forbids a verdict, or is one.
     pub(crate) aborts: Vec<GateAbort>,

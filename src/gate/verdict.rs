@@ -1,6 +1,6 @@
-//! What the modules came to, and what the gate says about it.
+//! From the results of the modules to the verdict of the gate.
 //!
-//! Pure; a target that was not judged is never part of a pass; what is told is bounded.
+//! Pure; a target that was not judged is never part of a pass; what is reported is bounded.
 
 use crate::config::GateSettings;
 use crate::gate::GateAbort;
@@ -10,7 +10,7 @@ use crate::source::text;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-/// Reasons and remarks that a report tells.
+/// Reasons and remarks in a report.
 const TOLD: usize = 40;
 
 /// One judged class.
@@ -24,7 +24,7 @@ pub(crate) struct Judged {
     pub(crate) survivors_total: u64,
 }
 
-/// What one module came to.
+/// The result of one module.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ModuleResult {
     /// Classes with mutants.
@@ -217,12 +217,12 @@ mod tests {
     fn a_skip_names_the_untested_classes() {
         let left = LeftOut {
             file: "p/src/main/java/A.java".to_owned(),
-            why: "no test class stands for it".to_owned(),
+            why: "no test class belongs to it".to_owned(),
         };
         let scope = Scope { left_out: vec![left], ..Scope::default() };
         let report = conclude(&crate::gate::tests::settings(), &scope, Vec::new(), Duration::ZERO);
         let why =
-            "No changed class is a target: p/src/main/java/A.java (no test class stands for it).".to_owned();
+            "No changed class is a target: p/src/main/java/A.java (no test class belongs to it).".to_owned();
         assert_eq!(report.verdict, Verdict::Skip { why });
     }
 }

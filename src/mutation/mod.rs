@@ -87,7 +87,7 @@ pub struct Coverage {
 /// The score of one target class (nested classes added to it).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ClassScore {
-    /// The package (production unit) that the class stands in.
+    /// The package (production unit) of the class.
     pub package: String,
     /// Path of the source file in the package.
     pub path: crate::source::RepoPath,
@@ -115,7 +115,7 @@ pub struct Floor {
 pub enum Verdict {
     /// Every target reached the threshold.
     Pass,
-    /// A target did not, or a test or the build is red; `reasons` are whole sentences.
+    /// A target did not, or a test or the build fails; `reasons` are whole sentences.
     Fail {
         /// Why, one sentence each.
         reasons: Vec<String>,
@@ -181,12 +181,12 @@ pub struct GateReport {
     /// Wall time of the gate, milliseconds.
     #[serde(default)]
     pub millis: u64,
-    /// How the verdict came to be: for `ralph gate --explain`.
+    /// How the verdict was reached: for `ralph gate --explain`.
     #[serde(default, skip_serializing_if = "Trace::is_empty")]
     pub trace: Trace,
 }
 
-/// How a verdict came to be: phases, tiers, what was cached. Bounded; nothing is decided from it.
+/// How a verdict was reached: phases, tiers, what was cached. Bounded; nothing is decided from it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Trace {
@@ -250,7 +250,7 @@ pub struct TraceTier {
 pub struct LeftOut {
     /// `<package>/<path>`.
     pub file: String,
-    /// Why it was not judged, a phrase such as `no test class stands for it`.
+    /// Why it was not judged, a phrase such as `no test class belongs to it`.
     pub why: String,
 }
 

@@ -56,7 +56,7 @@ pub struct Judgement {
     pub unknown: Vec<String>,
 }
 
-/// What one unit came to.
+/// The result of one unit.
 enum Unit {
     Reached,
     Below,

@@ -1,22 +1,22 @@
 //! Which survivors are shown.
 //!
-//! The same survivors in the same order whatever the order of the report (PIT's is not stable); one mutant of a line is told, since most mutants of a line
+//! The same survivors in the same order whatever the order of the report (PIT's is not stable); one mutant of a line is reported, since most mutants of a line
 //! share one fate, and those on lines that the family changed come first.
 
 use super::Mutant;
 use crate::source::RepoPath;
 use serde::{Deserialize, Serialize};
 
-/// Survivors that a report tells.
+/// Survivors in a report.
 pub const SURVIVORS_SHOWN: usize = 20;
 
-/// A survivor as it is told: with its place, its source line and the tests that reach it.
+/// A survivor as it is reported: with its position, its source line and the tests that reach it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Survivor {
     /// The mutant.
     #[serde(flatten)]
     pub mutant: Mutant,
-    /// The package that its class stands in; empty in journals of older versions.
+    /// The package of its class; empty in journals of older versions.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub package: String,
     /// Path of its source file in the package.
@@ -25,7 +25,7 @@ pub struct Survivor {
     /// Its source line, trimmed; empty when it is not known.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub source: String,
-    /// It stands on a line that the family changed.
+    /// It is on a line that the family changed.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub changed: bool,
     /// Test classes that reach it, at most 5.

@@ -186,7 +186,7 @@ impl Checkouts for PrivateCheckout<'_> {
         Ok(Some(place).filter(|place| place.is_dir()))
     }
 
-    fn standing(&self, key: &str) -> OutputState {
+    fn output_state(&self, key: &str) -> OutputState {
         let State { head, base, .. } = &*self.state();
         let checkouts = [head].into_iter().chain(base);
         let mut standings = checkouts.map(|tree| tree.outputs.standing(key));

@@ -1,6 +1,6 @@
 //! A module as it was before the family's first attempt.
 //!
-//! A base that nobody could look at is told apart from one that was not there and from one that
+//! A base that could not be checked out is distinguished from one that did not exist and from one that
 //! does not compile.
 
 use super::context::PackageContext;

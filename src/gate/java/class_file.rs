@@ -1,6 +1,6 @@
 //! Java class files (Java Virtual Machine Specification, chapter 4).
 //!
-//! Total over any bytes, without a panic; what is no class file is not taken for one.
+//! Total over any bytes, without a panic; other bytes are not taken for a class file.
 
 mod annotations;
 mod interface;
@@ -17,7 +17,7 @@ use crate::task;
 /// Where the digests are equal, other classes compile against the one file as against the other. Every index
 /// into the constant pool stands for its value, so the order of the pool changes nothing.
 ///
-/// `None` when it cannot be told, and the class is to be treated as changed: no class file, a truncated one,
+/// `None` if it is unknown, and the class is to be treated as changed: not a class file, a truncated one,
 /// bytes after its end, an index that leads to the wrong kind of constant, an attribute that is not known (its
 /// indexes could not be followed; so module descriptors too), values nested too deep, a class that Kotlin made.
 pub fn interface(bytes: &[u8]) -> Option<String> {

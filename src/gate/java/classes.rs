@@ -19,14 +19,14 @@ use std::path::{Path, PathBuf};
 const MAX_ENTRIES: usize = 500_000;
 
 impl Build {
-    /// A build that has just come to its end well.
+    /// A build that just succeeded.
     pub(crate) fn of(key: String, folders: Vec<PathBuf>, recompiled: bool) -> Result<Self, GateAbort> {
         let digest = files_digest(&folders, &counts)?;
         Ok(Self { key, folders, digest, recompiled })
     }
 
     /// True while the class files are those of the build.
-    pub fn stands(&self) -> bool {
+    pub fn is_current(&self) -> bool {
         files_digest(&self.folders, &counts).is_ok_and(|now| now == self.digest)
     }
 }
@@ -84,7 +84,7 @@ pub(crate) fn files(
 
 fn read(file: &Path) -> io::Result<Vec<u8>> {
     let Some((mut open, _)) = open_regular(file)? else {
-        return Err(io::Error::other(format!("{} leads nowhere", file.display())));
+        return Err(io::Error::other(format!("{} does not exist", file.display())));
     };
     let mut bytes = Vec::new();
     open.read_to_end(&mut bytes)?;
@@ -112,15 +112,15 @@ mod tests {
         let build =
             Build::of("k".to_owned(), vec![classes.clone(), folder.path().join("absent")], false).unwrap();
         fs_err::write(classes.join("written-by-a-test.txt"), "x").unwrap();
-        assert!(build.stands());
+        assert!(build.is_current());
         for planted in ["B.class", "META-INF/services/x.Y", "junit-platform.properties"] {
             fs_err::write(classes.join(planted), "x").unwrap();
-            assert!(!build.stands(), "{planted}");
+            assert!(!build.is_current(), "{planted}");
             fs_err::remove_file(classes.join(planted)).unwrap();
         }
-        assert!(build.stands());
+        assert!(build.is_current());
         fs_err::write(classes.join("A.class"), "b").unwrap();
-        assert!(!build.stands());
+        assert!(!build.is_current());
     }
 
     #[test]

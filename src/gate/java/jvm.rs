@@ -7,7 +7,7 @@ const COMPILER: &str = "-XX:TieredStopAtLevel=1";
 /// The collector that starts fastest.
 const COLLECTOR: &str = "-XX:+UseSerialGC";
 
-/// The options that may stand beside the project's `own`.
+/// The options that may be added to the project's `own`.
 pub(crate) fn quick<'a>(own: impl IntoIterator<Item = &'a str>) -> Vec<&'static str> {
     let (mut compiler, mut collector) = (true, true);
     for option in own {

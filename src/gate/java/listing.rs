@@ -1,23 +1,25 @@
 //! What a package's folder holds now, as far as the scope asks.
 //!
 //! Follows no symbolic link, enters no other repository, no build output, no hidden folder;
-//! bounded; looks at a changed path only when it stays inside the package.
+//! bounded; reads a changed path only if it stays inside the package.
 
 use crate::gate::GateAbort;
 use crate::gate::GatePackage;
+use crate::source::text;
+use crate::sys::walk::{DirEntry, walk};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Component, Path};
 
 /// Entries that one package may have.
 const MAX_ENTRIES: usize = 500_000;
-/// Deepest folder that is entered.
-const MAX_DEPTH: usize = 64;
+/// Deepest file that is found.
+const MAX_DEPTH: usize = 65;
 /// Folders that hold what tools made.
 const OUTPUT: [&str; 5] = ["target", "build", "out", "node_modules", "bin"];
 /// Build files of Java.
 const BUILD_FILES: [&str; 3] = ["pom.xml", "build.gradle", "build.gradle.kts"];
 
-/// What stands at a path.
+/// What is at a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Entry {
     /// A regular file.
@@ -37,20 +39,34 @@ pub(crate) struct Listing {
     pub(crate) builds: BTreeSet<String>,
     /// Source files below a `src/test/` folder (`.java`, `.kt`, `.groovy`, `.scala`).
     pub(crate) tests: BTreeSet<String>,
-    /// What stands at each changed path.
+    /// What is at each changed path.
     pub(crate) entries: BTreeMap<String, Entry>,
 }
 
 /// Reads the folder of a package.
 pub(crate) fn list(package: &GatePackage) -> Result<Listing, GateAbort> {
     let mut listing = Listing::default();
-    let mut seen = 0;
-    walk(&package.root, "", 0, &mut seen, &mut listing).map_err(|why| {
-        GateAbort::setup(
-            format!("The folder of package {} cannot be read: {why}.", package.name),
-            "Make the folder readable, then run the gate again.",
-        )
-    })?;
+    for entry in walk(&package.root, MAX_DEPTH, MAX_ENTRIES, |folder| may_hold_sources(&package.root, folder))
+    {
+        let entry = entry.map_err(|error| {
+            let why = text::line(&error.to_string(), 300);
+            GateAbort::setup(
+                format!(
+                    "The folder of package {} cannot be read: {}.",
+                    package.name,
+                    why.trim_end_matches('.')
+                ),
+                "Make the folder readable, then run the gate again.",
+            )
+        })?;
+        let path = entry.path().strip_prefix(&package.root).ok().and_then(Path::to_str).map(str::to_owned);
+        let Some(path) = path.filter(|_| entry.file_type().is_file()) else { continue };
+        if entry.file_name().to_str().is_some_and(|name| BUILD_FILES.contains(&name)) {
+            listing.builds.insert(path);
+        } else if is_test_source(&path) {
+            listing.tests.insert(path);
+        }
+    }
     for change in &package.changes {
         let path = change.path.to_text();
         let entry = entry(&package.root, &path);
@@ -59,9 +75,9 @@ pub(crate) fn list(package: &GatePackage) -> Result<Listing, GateAbort> {
     Ok(listing)
 }
 
-/// What stands at a path that a diff names.
+/// What is at a path that a diff names.
 pub(crate) fn entry(root: &Path, path: &str) -> Entry {
-    let mut place = root.to_owned();
+    let mut at = root.to_owned();
     let mut last = None;
     if path.is_empty() || path.contains('\0') || path.contains('\\') {
         return Entry::Odd;
@@ -70,8 +86,8 @@ pub(crate) fn entry(root: &Path, path: &str) -> Entry {
         let Component::Normal(name) = component else {
             return Entry::Odd;
         };
-        place.push(name);
-        match fs_err::symlink_metadata(&place) {
+        at.push(name);
+        match fs_err::symlink_metadata(&at) {
             Ok(data) if data.is_symlink() => return Entry::Link,
             Ok(data) => last = Some(data),
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Entry::Absent,
@@ -85,41 +101,13 @@ pub(crate) fn entry(root: &Path, path: &str) -> Entry {
     }
 }
 
-fn walk(
-    root: &Path,
-    relative: &str,
-    depth: usize,
-    seen: &mut usize,
-    listing: &mut Listing,
-) -> Result<(), String> {
-    let text = |error: std::io::Error| crate::source::text::line(&error.to_string(), 300);
-    for entry in fs_err::read_dir(root.join(relative)).map_err(text)? {
-        let entry = entry.map_err(text)?;
-        *seen += 1;
-        if *seen > MAX_ENTRIES {
-            return Err(format!("it holds more than {MAX_ENTRIES} files"));
-        }
-        let kind = entry.file_type().map_err(text)?;
-        let Ok(name) = entry.file_name().into_string() else {
-            continue;
-        };
-        let path = if relative.is_empty() { name.clone() } else { format!("{relative}/{name}") };
-        if kind.is_dir() {
-            let source = relative.split('/').any(|part| part == "src");
-            let output = OUTPUT.contains(&name.as_str()) && !source && !has(&entry.path(), "pom.xml");
-            if name.starts_with('.') || output || depth == MAX_DEPTH || has(&entry.path(), ".git") {
-                continue;
-            }
-            walk(root, &path, depth + 1, seen, listing)?;
-        } else if kind.is_file() {
-            if BUILD_FILES.contains(&name.as_str()) {
-                listing.builds.insert(path);
-            } else if is_test_source(&path) {
-                listing.tests.insert(path);
-            }
-        }
-    }
-    Ok(())
+/// False for hidden folders, outputs of tools and other repositories.
+fn may_hold_sources(root: &Path, folder: &DirEntry) -> bool {
+    let (path, Some(name)) = (folder.path(), folder.file_name().to_str()) else { return false };
+    let above = path.strip_prefix(root).ok().and_then(Path::parent);
+    let in_sources = above.is_some_and(|above| above.iter().any(|part| part == "src"));
+    let output = OUTPUT.contains(&name) && !in_sources && !has(path, "pom.xml");
+    !(name.starts_with('.') || output || has(path, ".git"))
 }
 
 fn has(folder: &Path, name: &str) -> bool {

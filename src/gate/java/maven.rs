@@ -1,11 +1,10 @@
 //! Maven: compiles a module and names its class path.
 //!
 //! No shell; the project's own switches for skipping are countered where Maven lets them be;
-//! a failed build is told apart from a missing tool and from a missing network.
+//! a failed build is distinguished from a missing tool and from a missing network.
 
 mod build;
 mod cache;
-mod chosen;
 mod compiling;
 mod goals;
 mod javac;
@@ -13,6 +12,7 @@ mod links;
 mod project;
 mod reactor;
 mod recipe;
+mod source_selection;
 mod trouble;
 
 pub(crate) use build::{BuildError, BuildKind, Built};
@@ -88,11 +88,11 @@ impl<'a> Maven<'a> {
         dir: &str,
         classes: &[String],
     ) -> Result<Call, GateAbort> {
-        let place = reactor::locate(&self.root, dir);
+        let folder = reactor::locate(&self.root, dir);
         let tests = format!("-Dtest={}", classes.join(",").replace('.', "/"));
         let quiet = ["-DfailIfNoSpecifiedTests=false", "-Dsurefire.failIfNoSpecifiedTests=false"];
         let goals = ["test", &tests, quiet[0], quiet[1], "-DfailIfNoTests=false"];
-        Ok(self.call_offline_first(commands, "test", &place, &goals)?.0)
+        Ok(self.call_offline_first(commands, "test", &folder, &goals)?.0)
     }
 
     /// Runs goals of the module with nothing but these arguments added.
@@ -122,10 +122,10 @@ impl<'a> Maven<'a> {
         fs_err::write(&pom, tools_pom(artifacts)).map_err(|error| disk(&error))?;
         let output = work.path().join("classpath");
         let argument = format!("-Dmdep.outputFile={}", output.display());
-        let place = reactor::BuildFolder { root: self.root.clone(), module: None };
+        let folder = reactor::BuildFolder { root: self.root.clone(), module: None };
         let file_argument = pom.display().to_string();
         let goals = ["-q", "-f", &file_argument, BUILD_CLASSPATH, &argument];
-        let (call, _) = self.call_offline_first(commands, "tools", &place, &goals)?;
+        let (call, _) = self.call_offline_first(commands, "tools", &folder, &goals)?;
         if let Some(trouble) = self.trouble(&call) {
             return Err(GateAbort::passing(
                 format!(
@@ -165,35 +165,35 @@ impl<'a> Maven<'a> {
         &self,
         commands: &Commands<'_>,
         name: &str,
-        place: &reactor::BuildFolder,
+        folder: &reactor::BuildFolder,
         goals: &[&str],
     ) -> Result<(Call, bool), GateAbort> {
         let offline: Vec<&str> = std::iter::once("-o").chain(goals.iter().copied()).collect();
-        let call = self.call(commands, name, place, &offline)?;
+        let call = self.call(commands, name, folder, &offline)?;
         if call.end.is_success() || !trouble::lacks_network(&call.output) {
             return Ok((call, false));
         }
-        Ok((self.call(commands, &format!("{name}-online"), place, goals)?, true))
+        Ok((self.call(commands, &format!("{name}-online"), folder, goals)?, true))
     }
 
     fn call(
         &self,
         commands: &Commands<'_>,
         name: &str,
-        place: &reactor::BuildFolder,
+        folder: &reactor::BuildFolder,
         goals: &[&str],
     ) -> Result<Call, GateAbort> {
         make_folder(self.cache)?;
         let mut command =
             vec![self.program.display().to_string(), "-B".to_owned(), "-Dstyle.color=never".to_owned()];
         command.extend_from_slice(self.args);
-        if let Some(module) = &place.module {
+        if let Some(module) = &folder.module {
             command.extend(["-pl".to_owned(), module.clone(), "-am".to_owned()]);
         }
         command.extend(goals.iter().map(|arg| (*arg).to_owned()));
         command.extend(NO_SKIP.map(str::to_owned));
         let extra = [("MAVEN_OPTS".to_owned(), self.options.clone())];
-        let call = commands.run(&format!("maven-{name}"), command, &place.root, &extra)?;
+        let call = commands.run(&format!("maven-{name}"), command, &folder.root, &extra)?;
         match &call.end {
             ProcessEnd::TimedOut { .. } | ProcessEnd::Idle { .. } => Err(commands.over_limit("")),
             ProcessEnd::NotStarted { why } => Err(GateAbort::setup(

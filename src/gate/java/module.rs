@@ -1,7 +1,7 @@
-//! One module, judged: build, run, second looks.
+//! One module, judged: build, run, second runs.
 //!
 //! A module whose tests did not compile, whose targets made no class files or whose report is
-//! not whole has no score; a red or deadly test is the family's fault only when it is a target's own or the
+//! not whole has no score; a test that fails or ends its JVM is the family's fault only when it is a target's own or the
 //! family changed it.
 
 use super::base::{Base, base};
@@ -49,7 +49,7 @@ fn steps(context: &PackageContext<'_>, module: &Module, result: &mut ModuleResul
     (context.ports.progress)(&format!("Compiling {name}"));
     let (built, build) = compile(context, module, &maven, result)?;
     let judged = score(context, module, &maven, &built, result);
-    if !build.stands() {
+    if !build.is_current() {
         return Err(GateAbort::passing(
             format!("Class files of {name} were changed while they were judged."),
             "See that nothing else builds or writes in this package meanwhile, then run the gate again.",
@@ -58,7 +58,7 @@ fn steps(context: &PackageContext<'_>, module: &Module, result: &mut ModuleResul
     judged
 }
 
-/// Compiles the module, unless its outputs stand there already.
+/// Compiles the module, unless its outputs are current.
 fn compile(
     context: &PackageContext<'_>,
     module: &Module,
@@ -68,7 +68,7 @@ fn compile(
     let watch = Stopwatch::start();
     let checkouts = context.ports.checkouts;
     let built = maven.build(context.commands, &module.dir, checkouts);
-    let (name, note) = built.as_ref().map_or(("compile", ""), |(_, how)| how.told());
+    let (name, note) = built.as_ref().map_or(("compile", ""), |(_, how)| how.phase());
     result.trace.phases.push(TracePhase {
         module: format!("{}/{}", context.package.name, display_dir(&module.dir)),
         name: name.to_owned(),
@@ -121,14 +121,14 @@ fn base_builds(context: &PackageContext<'_>, module: &Module) -> Result<bool, Ga
         Base::Broken => Ok(false),
         Base::Unreachable(why) => Err(GateAbort::setup(
             format!(
-                "The state before the task could not be checked out, so nobody knows whether it compiled: {why}"
+                "The state before the task could not be checked out, so it is unknown whether it compiled: {why}"
             ),
             "Fix this, or set gates.<NAME>.where: in-place.",
         )),
     }
 }
 
-/// Targets to their scores; tests alone where there is nothing to mutate.
+/// Targets to their scores; tests alone if there is nothing to mutate.
 fn score(
     context: &PackageContext<'_>,
     module: &Module,

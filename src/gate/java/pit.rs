@@ -1,7 +1,7 @@
 //! PIT, run directly: ralph's own arguments, the project's class path.
 //!
 //! The exit code alone proves nothing, a fresh and closed report does; a report folder is empty
-//! before each run; a test that is red without any mutation is named by PIT's own process, not by what
+//! before each run; a test that fails without any mutation is named by PIT's own process, not by what
 //! tests print.
 
 mod output;
@@ -330,9 +330,9 @@ impl PitSession<'_> {
 
 /// Of the tests that a run left out, those of classes that it was given.
 fn left_out(run: &PitRun<'_>, call: &Call) -> Vec<FailingTest> {
-    let mut red = if run.skip_failing { output::left_out(&call.output) } else { Vec::new() };
-    red.retain(|test| run.tests.contains(&test.class));
-    red
+    let mut failing = if run.skip_failing { output::left_out(&call.output) } else { Vec::new() };
+    failing.retain(|test| run.tests.contains(&test.class));
+    failing
 }
 
 /// Ralph's plugin for PIT, compiled for these jars.
@@ -363,7 +363,7 @@ pub(crate) fn java(commands: &Commands<'_>) -> Result<PathBuf, GateAbort> {
         .filter(|java| crate::gate::commands::is_executable(java));
     own.or_else(|| commands.find("java")).ok_or_else(|| {
         GateAbort::setup(
-            "Java is not there: neither JAVA_HOME nor the PATH leads to it.".to_owned(),
+            "Java was not found: neither through JAVA_HOME nor on the PATH.".to_owned(),
             "Install a JDK and set JAVA_HOME.",
         )
     })

@@ -46,7 +46,7 @@ pub struct PitSetting {
     pub is_list: bool,
 }
 
-/// Reads a POM; `None` for a text that is none.
+/// Reads a POM; `None` if the text is not one.
 pub fn pom_pit(text: &str) -> Option<PomPit> {
     let root = read(text).filter(|root| root.name == "project")?;
     let name = |way: &[&str]| root.text_at(way).map(str::to_owned);

@@ -68,7 +68,7 @@ impl Sorter<'_> {
         let entry = self.listing.entries.get(&path).copied().unwrap_or(Entry::Absent);
         if entry == Entry::Odd {
             self.scope.aborts.push(GateAbort::setup(
-                format!("The changed path {} leaves its package or is no file.", change.full_path()),
+                format!("The changed path {} leaves its package or is not a file.", change.full_path()),
                 "Correct the list of changes; paths are relative to their package.",
             ));
             return;
@@ -126,7 +126,7 @@ impl Sorter<'_> {
         let tests: BTreeSet<String> =
             self.listing.tests.iter().filter(|test| self.stands_for(test, &java.stem)).cloned().collect();
         if tests.is_empty() && !self.counts_without_test(change, java) {
-            self.leave(change, &format!("no test class stands for it ({})", self.names.of(&java.stem)));
+            self.leave(change, &format!("no test class belongs to it ({})", self.names.of(&java.stem)));
             return;
         }
         let extent = self.extent(change);
@@ -138,7 +138,7 @@ impl Sorter<'_> {
         }
     }
 
-    /// A file that is new, or of which no lines are known, counts whole.
+    /// A file that is new, or whose changed lines are unknown, counts as a whole.
     fn extent(&self, change: &FileChange) -> Extent {
         match (self.kind, self.package.lines.get(&change.path)) {
             (ScopeKind::Lines, Some(ChangedLines::Ranges(ranges))) => Extent::Lines(ranges.clone()),
@@ -164,7 +164,7 @@ impl Sorter<'_> {
         JavaPath::read(path).is_some_and(|java| java.test && self.names.is_test(&java.stem))
     }
 
-    /// A Java file above which no build file stands.
+    /// A Java file without a build file in its folder or above.
     fn without_module(
         &mut self,
         change: &FileChange,
@@ -185,11 +185,14 @@ impl Sorter<'_> {
         });
         if !production && change.kind == Kind::Test || production && tested {
             self.scope.aborts.push(GateAbort::setup(
-                format!("No build file (pom.xml) stands above the Java file {}.", change.full_path()),
+                format!(
+                    "The Java file {} has no build file (pom.xml) in its folder or above.",
+                    change.full_path()
+                ),
                 "Add a pom.xml, or configure gates.<NAME>.run with the command that judges this package.",
             ));
         } else {
-            self.leave(change, "no build file stands above it");
+            self.leave(change, "there is no build file above it");
         }
     }
 

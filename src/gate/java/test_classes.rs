@@ -1,6 +1,6 @@
 //! The test classes that PIT is given.
 //!
-//! A class file without a source is no test (a deleted test's class file may lie about for
+//! A class file without a source is not a test (a deleted test's class file may lie about for
 //! weeks); Surefire's excludes hold; order and set depend on nothing but the files.
 
 use super::maven::Project;
@@ -33,7 +33,7 @@ pub(crate) fn find(project: &Project, home: &Path) -> BTreeSet<String> {
     tests.map(|stem| stem.replace('/', ".")).collect()
 }
 
-/// Classes of `folder` that stand in the source file `stem.java` without being named like it.
+/// Classes of `folder` that are declared in the source file `stem.java` without being named like it.
 pub(crate) fn second_classes(project: &Project, folder: &str, stem: &str) -> Vec<String> {
     let classes = Path::new(&project.classes).join(folder);
     let sources = Path::new(&project.sources).join(folder);

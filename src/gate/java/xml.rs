@@ -55,14 +55,14 @@ impl Node {
     }
 }
 
-/// Reads a file; `None` when it is no whole XML document within the limits.
+/// Reads a file; `None` if it is not a complete XML document within the limits.
 pub(crate) fn read_file(path: &Path) -> Option<Node> {
     let mut bytes = Vec::new();
     fs_err::File::open(path).ok()?.take(MAX_BYTES).read_to_end(&mut bytes).ok()?;
     read(&String::from_utf8_lossy(&bytes))
 }
 
-/// Reads a text; `None` when it is no whole XML document within the limits.
+/// Reads a text; `None` if it is not a complete XML document within the limits.
 pub(crate) fn read(text: &str) -> Option<Node> {
     let mut reader = Reader::from_str(text);
     let mut open: Vec<Node> = vec![Node::default()];
@@ -122,7 +122,7 @@ fn node(tag: &BytesStart<'_>, line: u32) -> Option<Node> {
     Some(Node { name, attributes, line, ..Node::default() })
 }
 
-/// The line of a place, counted on from the last one.
+/// The line of a position, counted on from the last one.
 struct Line<'t> {
     text: &'t str,
     number: u32,

@@ -138,7 +138,7 @@ impl Outputs {
     /// found by the next gate, anything that changed before by the builds' own digests.
     pub(super) fn keep(self, folders: &[PathBuf], sources: Marks) -> io::Result<()> {
         let Some(digest) = digest(folders).filter(|_| !self.builds.is_empty()) else { return Ok(()) };
-        if !self.builds.iter().all(Build::stands) {
+        if !self.builds.iter().all(Build::is_current) {
             return Ok(());
         }
         let recompiled = self.recompiled || self.builds.iter().any(|build| build.recompiled);

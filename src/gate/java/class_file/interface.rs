@@ -16,10 +16,10 @@
 //! - `BootstrapMethods`, which only code needs, and `SourceDebugExtension`. `SourceFile` counts: javac warns of a
 //!   class that is used outside of the file that it is declared in.
 //! - synthetic fields and methods other than bridges: javac enters no others. It does enter `lambda$…` methods,
-//!   to find the place of classes within them, which no other class can name; these are left out too.
+//!   to find the position of classes within them, which no other class can name; these are left out too.
 //! - of `InnerClasses` (§4.7.6), the entries of classes that are neither this one nor its members, and the
 //!   order. Code alone decides both: every nested class that it uses gets an entry (a lambda brings
-//!   `MethodHandles$Lookup`), as it comes to be used. Such an entry repeats what the class's own file says.
+//!   `MethodHandles$Lookup`), as it is used. Such an entry repeats what the class's own file says.
 
 use super::{ClassFile, Constant, Cursor, Pool};
 
@@ -32,7 +32,7 @@ const ACC_SYNTHETIC: u16 = 0x1000;
 /// What a part of the encoding is. Every part is its tag, its length in four bytes, its bytes.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Tag {
-    /// The end of a list whose length is not told before.
+    /// The end of a list whose length is not stored before it.
     End,
     /// An index that is 0, where that means: there is none.
     Absent,
@@ -55,16 +55,16 @@ pub(super) enum Tag {
     Attribute,
 }
 
-/// Where an attribute stands.
+/// What an attribute belongs to.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Place {
+enum Holder {
     Class,
     Field,
     Method,
     Component,
 }
 
-impl Place {
+impl Holder {
     /// True for the attributes that a compiler has no use for.
     fn leaves_out(self, attribute: &[u8]) -> bool {
         match self {
@@ -80,7 +80,7 @@ impl Place {
     }
 }
 
-/// The encoding of what counts; `None` when it cannot be told.
+/// The encoding of what counts; `None` if it is unknown.
 pub(super) fn encoded(bytes: &[u8]) -> Option<Vec<u8>> {
     let ClassFile { version, pool, rest: mut from } = ClassFile::open(bytes)?;
     let mut encoder = Encoder { pool, this: &[], encoded: Vec::new() };
@@ -176,41 +176,41 @@ impl<'a> Encoder<'a> {
         let (tag, superclass) = self.class_or_absent(from)?;
         self.part(tag, superclass)?;
         self.classes(from)?;
-        self.members(from, Place::Field)?;
-        self.members(from, Place::Method)?;
-        self.attributes(from, Place::Class)
+        self.members(from, Holder::Field)?;
+        self.members(from, Holder::Method)?;
+        self.attributes(from, Holder::Class)
     }
 
     /// Fields (§4.5) or methods (§4.6).
-    fn members(&mut self, from: &mut Cursor<'a>, place: Place) -> Option<()> {
+    fn members(&mut self, from: &mut Cursor<'a>, holder: Holder) -> Option<()> {
         for _ in 0..from.u16()? {
             let flags = from.u16()?;
-            if place.is_hidden(flags) {
+            if holder.is_hidden(flags) {
                 from.skip_member()?;
                 continue;
             }
             self.part(Tag::Member, &flags.to_be_bytes())?;
             self.utf8(from)?;
             self.utf8(from)?;
-            self.attributes(from, place)?;
+            self.attributes(from, holder)?;
         }
         self.part(Tag::End, &[])
     }
 
     /// A list of attributes (§4.7).
-    fn attributes(&mut self, from: &mut Cursor<'a>, place: Place) -> Option<()> {
+    fn attributes(&mut self, from: &mut Cursor<'a>, holder: Holder) -> Option<()> {
         for _ in 0..from.u16()? {
             let name = self.pool.utf8(from.u16()?)?;
             let length = usize::try_from(from.u32()?).ok()?;
             let mut content = Cursor { bytes: from.take(length)? };
-            if place.leaves_out(name) {
+            if holder.leaves_out(name) {
                 continue;
             }
             if name == b"InnerClasses" {
                 self.inner_classes(&mut content)?;
             } else {
                 self.part(Tag::Attribute, name)?;
-                self.content(name, &mut content, place)?;
+                self.content(name, &mut content, holder)?;
             }
             if !content.bytes.is_empty() {
                 return None;
@@ -221,7 +221,7 @@ impl<'a> Encoder<'a> {
 
     /// What an attribute holds; `None` when it is not known. A record within a record component is not: depth
     /// stays bounded.
-    fn content(&mut self, name: &[u8], from: &mut Cursor<'a>, place: Place) -> Option<()> {
+    fn content(&mut self, name: &[u8], from: &mut Cursor<'a>, holder: Holder) -> Option<()> {
         match name {
             b"Deprecated" | b"Synthetic" => Some(()),
             b"ConstantValue" => self.constant(from),
@@ -230,10 +230,10 @@ impl<'a> Encoder<'a> {
             b"Exceptions" | b"NestMembers" | b"PermittedSubclasses" => self.classes(from),
             b"EnclosingMethod" => self.enclosing_method(from),
             b"MethodParameters" => self.method_parameters(from),
-            b"Record" if place == Place::Class => self.list(from, |encoder, from| {
+            b"Record" if holder == Holder::Class => self.list(from, |encoder, from| {
                 encoder.utf8(from)?;
                 encoder.utf8(from)?;
-                encoder.attributes(from, Place::Component)
+                encoder.attributes(from, Holder::Component)
             }),
             _ => self.annotation_attribute(name, from),
         }

@@ -1,15 +1,15 @@
 //! A module's build: by Maven, by the JDK's compiler in its place, or none at all.
 //!
-//! The compiler stands in for Maven only where a proof of these very outputs is at hand and only
+//! The compiler replaces Maven only if a proof of these very outputs exists and only
 //! Java files changed since; whatever it cannot do, Maven does from nothing. A class path is asked for once.
 
 use super::super::classes::{self, files_digest};
 use super::super::xml;
-use super::chosen::choose;
 use super::compiling::is_foreign;
 use super::goals::reads_no_java;
 use super::javac::Javac;
 use super::recipe::{self, Recipe};
+use super::source_selection::select;
 use super::trouble::Trouble;
 use super::{BUILD_CLASSPATH, Maven, Project, cache, display_dir, home, project, reactor, read_paths};
 use crate::config::Recompile;
@@ -31,7 +31,7 @@ const EFFECTIVE_POM: &str = "org.apache.maven.plugins:maven-help-plugin:3.4.0:ef
 pub(crate) enum BuildError {
     /// Maven ended badly.
     Trouble(Trouble),
-    /// There is no way on.
+    /// The gate cannot go on.
     Abort(GateAbort),
 }
 
@@ -48,12 +48,12 @@ pub(crate) struct Built {
     pub(crate) classpath: Vec<String>,
     /// What its effective POM says.
     pub(crate) project: Project,
-    /// Stands for all that its outputs depend on beside its sources.
+    /// A digest of all that its outputs depend on beside its sources.
     pub(crate) key: String,
 }
 
 impl Built {
-    /// The folders of its classes, then those of other modules: the entries of the class path that are no
+    /// The folders of its classes, then those of other modules: the entries of the class path that are not
     /// jars.
     pub(crate) fn class_folders(&self) -> Vec<&Path> {
         let own = [&self.project.classes, &self.project.test_classes].map(Path::new);
@@ -70,7 +70,7 @@ impl Built {
 /// How a module came to be compiled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum BuildKind {
-    /// Its outputs stood there already: Maven was not called.
+    /// Its outputs were there already: Maven was not called.
     Kept,
     /// The JDK's compiler compiled what had changed: Maven was not called.
     Recompiled,
@@ -85,8 +85,8 @@ pub(crate) enum BuildKind {
 }
 
 impl BuildKind {
-    /// The phase, and what is worth knowing of it.
-    pub(crate) fn told(self) -> (&'static str, &'static str) {
+    /// The name of the phase in the trace, and a note.
+    pub(crate) fn phase(self) -> (&'static str, &'static str) {
         match self {
             Self::Kept => ("compile", "nothing had changed: Maven was not called"),
             Self::Recompiled => ("compile", "javac compiled what had changed: Maven was not called"),
@@ -106,13 +106,13 @@ impl Maven<'_> {
         dir: &str,
         checkouts: &dyn Checkouts,
     ) -> Result<(Built, BuildKind), BuildError> {
-        let place = reactor::locate(&self.root, dir);
+        let folder = reactor::locate(&self.root, dir);
         let key = cache::key(&self.root, dir, &self.program, self.args, commands.variable("HOME"));
         let file = self.cache.join(format!("module-{key}.json"));
         if let Some((classpath, project)) = cache::load(&file) {
             let built = self.built(commands, &key, classpath, project);
-            let standing = checkouts.standing(&built.key);
-            match &standing {
+            let outputs = checkouts.output_state(&built.key);
+            match &outputs {
                 OutputState::Current => return Ok((built, BuildKind::Kept)),
                 OutputState::Java(stale) if self.recompile(commands, dir, &built, *stale)? => {
                     return Ok((built, BuildKind::Recompiled));
@@ -120,10 +120,10 @@ impl Maven<'_> {
                 OutputState::Java(_) | OutputState::Nothing => {}
             }
             self.clear(checkouts, Some(&built.key))?;
-            let call = self.call(commands, "test-compile", &place, &["-o", "-q", "test-compile"])?;
+            let call = self.call(commands, "test-compile", &folder, &["-o", "-q", "test-compile"])?;
             match self.trouble(&call) {
                 None => {
-                    let proven = matches!(standing, OutputState::Java(_))
+                    let proven = matches!(outputs, OutputState::Java(_))
                         && self.prove(commands, dir, &built, &call.output)?;
                     return Ok((built, if proven { BuildKind::Proven } else { BuildKind::Compiled }));
                 }
@@ -132,7 +132,7 @@ impl Maven<'_> {
             }
         }
         self.clear(checkouts, None)?;
-        self.resolve_and_compile(commands, dir, &place, &key, &file)
+        self.resolve_and_compile(commands, dir, &folder, &key, &file)
     }
 
     /// The build that also names the class path and the effective POM.
@@ -140,7 +140,7 @@ impl Maven<'_> {
         &self,
         commands: &Commands<'_>,
         dir: &str,
-        place: &reactor::BuildFolder,
+        folder: &reactor::BuildFolder,
         key: &str,
         file: &Path,
     ) -> Result<(Built, BuildKind), BuildError> {
@@ -150,13 +150,13 @@ impl Maven<'_> {
         let to_classpath = format!("-Dmdep.outputFile={}", classpath.display());
         let to_effective = format!("-Doutput={}", effective.display());
         let goals = ["-q", "test-compile", BUILD_CLASSPATH, EFFECTIVE_POM, &to_classpath, &to_effective];
-        let (call, online) = self.call_offline_first(commands, "resolve", place, &goals)?;
+        let (call, online) = self.call_offline_first(commands, "resolve", folder, &goals)?;
         if let Some(trouble) = self.trouble(&call) {
             return Err(BuildError::Trouble(trouble));
         }
         let (classpath, project) = self.read(&classpath, &effective, dir)?;
         let built = self.built(commands, key, classpath, project);
-        cache::store(file, &built)?;
+        cache::store(file, &built.classpath, &built.project)?;
         Ok((built, if online { BuildKind::Online } else { BuildKind::Resolved }))
     }
 
@@ -168,7 +168,7 @@ impl Maven<'_> {
         classpath: Vec<String>,
         project: Project,
     ) -> Built {
-        // What was made without the goals that others want to run does not stand for them.
+        // Outputs made without the other goals must not serve a gate that wants those goals to run.
         let mode = if self.recompile == Recompile::Javac { "without other goals" } else { "" };
         let key = cache::build_key(module, &javac(commands), &[&self.options, mode], &classpath);
         Built { classpath, project, key }
@@ -179,7 +179,7 @@ impl Maven<'_> {
         checkouts.clear(&self.root, key).map_err(|error| disk(&error))
     }
 
-    /// Compiles without Maven what changed; false where that is not proven to be the same.
+    /// Compiles without Maven what changed; false if that is not proven to be the same.
     fn recompile(
         &self,
         commands: &Commands<'_>,
@@ -207,10 +207,12 @@ impl Maven<'_> {
     fn prove(&self, commands: &Commands<'_>, dir: &str, built: &Built, log: &str) -> Result<bool, GateAbort> {
         let recipe = recipe::read(log).filter(|recipe| self.may_replace_maven(recipe, built));
         let refusals = self.proofs().recall::<Proof>(&built.key).map_or(0, |proof| proof.refusals);
-        let picked = |recipe| {
-            if built.project.compiling.picks_sources { choose(recipe, &built.project) } else { Some(recipe) }
+        let selected = |recipe| {
+            if built.project.compiling.picks_sources { select(recipe, &built.project) } else { Some(recipe) }
         };
-        let Some(recipe) = recipe.filter(|_| refusals < REFUSALS).and_then(picked) else { return Ok(false) };
+        let Some(recipe) = recipe.filter(|_| refusals < REFUSALS).and_then(selected) else {
+            return Ok(false);
+        };
         let digest = built.digest()?;
         let javac = self.javac(commands, dir, built, &recipe);
         let proven = javac.map_or(Ok(false), |javac| javac.proves())?;

@@ -3,7 +3,7 @@
 //! An entry whose jars are gone, or that cannot be read, does not exist; a key covers every POM
 //! of the package, their parents on the disk, `.mvn` and the settings of the user.
 
-use super::{Built, Project, pom_links};
+use super::{Project, pom_links};
 use crate::gate::GateAbort;
 use crate::gate::commands::disk;
 use crate::sys::cache_file;
@@ -86,7 +86,7 @@ fn poms(root: &Path) -> Vec<PathBuf> {
         .collect()
 }
 
-/// Adds the POMs that these have as parents, upward, wherever they stand.
+/// Adds the POMs that these have as parents, upward, wherever they are.
 fn parents(found: &mut Vec<PathBuf>) {
     let mut seen: BTreeSet<PathBuf> = found.iter().cloned().collect();
     let mut at = 0;
@@ -114,9 +114,8 @@ pub(super) fn load(file: &Path) -> Option<(Vec<String>, Project)> {
 }
 
 /// Keeps a module.
-pub(super) fn store(file: &Path, built: &Built) -> Result<(), GateAbort> {
-    let kept = Kept { classpath: built.classpath.clone(), project: Some(built.project.clone()) };
-    keep(file, &kept)
+pub(super) fn store(file: &Path, classpath: &[String], project: &Project) -> Result<(), GateAbort> {
+    keep(file, &Kept { classpath: classpath.to_vec(), project: Some(project.clone()) })
 }
 
 /// Kept paths.

@@ -40,7 +40,7 @@ pub(crate) struct Compiling {
 pub(crate) struct Resource {
     /// Absolute.
     pub(crate) folder: String,
-    /// Where they come to stand below the folder of classes; mostly empty.
+    /// Where they are copied below the folder of classes; mostly empty.
     pub(crate) target: String,
     may_be_java: bool,
 }

@@ -3,6 +3,7 @@
 //! Stays inside the package; a module that no POM above lists is built by itself.
 
 use super::super::xml;
+use super::home;
 use std::collections::BTreeSet;
 use std::path::{Component, Path, PathBuf};
 
@@ -20,10 +21,10 @@ pub(super) fn locate(package: &Path, dir: &str) -> BuildFolder {
     let mut outer = String::new();
     loop {
         if outer == dir {
-            return BuildFolder { root: join(package, dir), module: None };
+            return BuildFolder { root: home(package, dir), module: None };
         }
         if let Some(module) = lists(package, &outer, dir) {
-            return BuildFolder { root: join(package, &outer), module: Some(module) };
+            return BuildFolder { root: home(package, &outer), module: Some(module) };
         }
         let start = if outer.is_empty() { 0 } else { outer.len() + 1 };
         let rest = dir.get(start..).unwrap_or_default();
@@ -43,7 +44,7 @@ fn lists(package: &Path, root: &str, wanted: &str) -> Option<String> {
         if seen.len() > 1_000 || !seen.insert(folder.clone()) {
             continue;
         }
-        let Some(pom) = xml::read_file(&join(package, &folder).join("pom.xml")) else {
+        let Some(pom) = xml::read_file(&home(package, &folder).join("pom.xml")) else {
             continue;
         };
         let modules = pom.all(&["modules"]).iter().map(|module| module.text.clone());
@@ -68,10 +69,6 @@ fn inside(folder: &str, module: &str) -> Option<String> {
         }
     }
     Some(parts.join("/"))
-}
-
-fn join(package: &Path, dir: &str) -> PathBuf {
-    if dir.is_empty() { package.to_owned() } else { package.join(dir) }
 }
 
 #[cfg(test)]

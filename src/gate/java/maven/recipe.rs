@@ -3,9 +3,10 @@
 //! An answer only where each side was compiled at most once, the production side exactly once; what
 //! the log does not say is not guessed.
 
-use super::chosen::Chosen;
 use super::goals::short_name;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
+use std::path::PathBuf;
 
 /// What makes Maven name its goals, and its compiler plugin the arguments, however quiet the rest is.
 pub(super) const LOGGERS: &str = "-Dorg.slf4j.simpleLogger.log.org.apache.maven.plugin.compiler=debug \
@@ -13,6 +14,7 @@ pub(super) const LOGGERS: &str = "-Dorg.slf4j.simpleLogger.log.org.apache.maven.
 
 const MAIN: &str = "compiler:compile";
 const TESTS: &str = "compiler:testCompile";
+
 /// The calls of the compiler in one build of a module.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Recipe {
@@ -20,7 +22,7 @@ pub(super) struct Recipe {
     pub(super) goals: Vec<String>,
     /// The one for the production side.
     pub(super) main: CompilerCall,
-    /// The one for the tests; nothing where there were none.
+    /// The one for the tests, if there were any.
     pub(super) tests: Option<CompilerCall>,
 }
 
@@ -29,8 +31,24 @@ pub(super) struct Recipe {
 pub(super) struct CompilerCall {
     /// Its arguments, without the source files.
     pub(super) arguments: Vec<String>,
-    /// Which source files it is for, where that is not all that there are.
-    pub(super) chosen: Option<Chosen>,
+    /// Which source files it is for, if these are not all.
+    #[serde(rename = "chosen")]
+    pub(super) selection: Option<SourceSelection>,
+}
+
+/// Source files by their path below their folder.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct SourceSelection {
+    pub(super) compiled: BTreeSet<PathBuf>,
+    pub(super) left_out: BTreeSet<PathBuf>,
+}
+
+impl SourceSelection {
+    /// The files that are to be compiled; `None` if one of them is new.
+    pub(super) fn apply(&self, files: BTreeSet<PathBuf>) -> Option<BTreeSet<PathBuf>> {
+        let known = files.iter().all(|file| self.compiled.contains(file) || self.left_out.contains(file));
+        known.then(|| files.into_iter().filter(|file| self.compiled.contains(file)).collect())
+    }
 }
 
 /// Reads the log of a call that ended well.
@@ -47,7 +65,7 @@ pub(super) fn read(log: &str) -> Option<Recipe> {
                 _ => return None,
             };
             let arguments = arguments.split(' ').filter(|word| !word.is_empty()).map(str::to_owned).collect();
-            if side.replace(CompilerCall { arguments, chosen: None }).is_some() {
+            if side.replace(CompilerCall { arguments, selection: None }).is_some() {
                 return None;
             }
         }
@@ -59,8 +77,8 @@ pub(super) fn read(log: &str) -> Option<Recipe> {
 
 /// `[INFO] --- maven-compiler-plugin:3.14.0:compile (default-compile) @ x ---`; Maven 3.9 writes `compiler`.
 fn goal(line: &str) -> Option<String> {
-    let told = line.strip_prefix("[INFO] --- ")?.split(' ').next()?;
-    let mut parts = told.split(':');
+    let name = line.strip_prefix("[INFO] --- ")?.split(' ').next()?;
+    let mut parts = name.split(':');
     let (plugin, _version, goal) = (parts.next()?, parts.next()?, parts.next()?);
     let plugin = short_name(plugin);
     Some(format!("{plugin}:{goal}"))

@@ -153,14 +153,14 @@ fn first_error(output: &str, root: &Path) -> String {
             ["[ERROR] ", "[FATAL] "].iter().find_map(|mark| line.strip_prefix(mark).map(str::to_owned))?;
         Some(at.trim_start_matches("[ERROR] ").to_owned())
     });
-    let told = errors.find(|text| text.len() > 3 && !text.starts_with("Some problems were encountered"));
+    let error = errors.find(|text| text.len() > 3 && !text.starts_with("Some problems were encountered"));
     let text =
-        told.or_else(|| output.lines().map(|line| text::line(line, 500)).find(|line| says_something(line)));
+        error.or_else(|| output.lines().map(|line| text::line(line, 500)).find(|line| says_something(line)));
     let text = text.unwrap_or_else(|| "it printed nothing".to_owned());
     text::line(&relative(&text, root).replace("-> [Help 1]", ""), 400)
 }
 
-/// True for a line that is no part of what Maven tells of its goals.
+/// False for what Maven logs about its goals.
 fn says_something(line: &str) -> bool {
     !line.is_empty() && ["[INFO]", "[DEBUG]"].iter().all(|mark| !line.starts_with(mark))
 }

@@ -1,7 +1,7 @@
 //! Ralph's own plugin for PIT, compiled once for each version of PIT.
 //!
-//! A folder of compiled classes is whole or not there; a name that could break a line of its input
-//! is refused; what it wrote is read bounded, and a line that cannot be read tells nothing.
+//! A folder of compiled classes is complete or absent; a name that could break a line of its input
+//! is refused; what it wrote is read bounded, and a line that cannot be read is skipped.
 
 use super::super::report::{MutantId, Reaching};
 use crate::gate::GateAbort;

@@ -1,6 +1,6 @@
 //! How far a running PIT has come.
 //!
-//! Tells only what PIT's own lines say; ends with the run; nothing depends on it.
+//! Reports only what PIT's own lines say; ends with the run; nothing depends on it.
 
 use super::plugin::TOTAL;
 use std::io::{Read as _, Seek as _, SeekFrom};
@@ -8,14 +8,14 @@ use std::path::Path;
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::Duration;
 
-/// Time between two looks.
+/// Time between two reads.
 const PAUSE: Duration = Duration::from_secs(1);
 /// What each mutant leaves in the log of a verbose run (pitest `MutationTestWorker`).
 const DONE: &str = "PIT >> FINE : processed mutation in ";
-/// Bytes read in one look.
+/// Bytes of one read.
 const MOST: u64 = 8 << 20;
 
-/// Runs `work` and tells `progress` now and then how many mutants of how many are done.
+/// Runs `work` and reports to `progress` now and then how many mutants of how many are done.
 pub(super) fn while_running<T>(
     log: &Path,
     progress: &(dyn Fn(u64, u64) + Sync),
@@ -24,7 +24,7 @@ pub(super) fn while_running<T>(
     std::thread::scope(|threads| {
         let (over, ended) = channel::<()>();
         threads.spawn(move || {
-            let mut seen = Seen::default();
+            let mut seen = LogProgress::default();
             while ended.recv_timeout(PAUSE) == Err(RecvTimeoutError::Timeout) {
                 let before = (seen.done, seen.total);
                 seen.look(log);
@@ -40,7 +40,7 @@ pub(super) fn while_running<T>(
 }
 
 #[derive(Debug, Default)]
-struct Seen {
+struct LogProgress {
     at: u64,
     done: u64,
     total: u64,
@@ -48,8 +48,8 @@ struct Seen {
     rest: String,
 }
 
-impl Seen {
-    /// Reads what was added since the last look; a log that cannot be read says nothing.
+impl LogProgress {
+    /// Reads what was added since the last read; a log that cannot be read adds nothing.
     fn look(&mut self, log: &Path) {
         let read = || -> std::io::Result<Vec<u8>> {
             let mut file = fs_err::File::open(log)?;
@@ -75,13 +75,13 @@ impl Seen {
 
 #[cfg(test)]
 mod tests {
-    use super::Seen;
+    use super::LogProgress;
 
     #[test]
     fn mutants_are_counted_as_their_lines_are_completed() {
         let folder = tempfile::tempdir().unwrap();
         let log = folder.path().join("log");
-        let mut seen = Seen::default();
+        let mut seen = LogProgress::default();
         seen.look(&log);
         let mut text =
             "stdout  : ralph: mutants 9\nralph: mutants 3\nstderr  : 4:38:05 AM PIT >> FINE : proces"

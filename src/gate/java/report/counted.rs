@@ -1,4 +1,4 @@
-//! What one target class came to, and what a later run with other tests makes of it.
+//! The mutants of one target class, and what a later run with other tests changes about them.
 //!
 //! More tests only kill more: a killed mutant stays killed, a survivor that a later run does not
 //! tell of stays a survivor; counts and the kept mutants agree; what is kept is bounded.
@@ -48,7 +48,7 @@ impl MutantId {
 pub(crate) struct Left {
     /// The mutant.
     pub(crate) mutant: Mutant,
-    /// It stands on a line that the family changed.
+    /// It is on a line that the family changed.
     pub(crate) changed: bool,
     /// Some of the test classes that reach it.
     pub(crate) tests: Vec<String>,
@@ -56,7 +56,7 @@ pub(crate) struct Left {
     pub(crate) tests_total: u64,
 }
 
-/// What one target class came to.
+/// The mutants of one target class.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Counted {
     /// Mutants by status.
@@ -69,7 +69,7 @@ pub(crate) struct Counted {
     pub(crate) dropped: u64,
     /// Mutants that a dry run did not start.
     pub(crate) pending: u64,
-    /// The coverage that the class had at the family's base, where that binds.
+    /// The coverage that the class had at the family's base, if that must be kept.
     pub(crate) floor: Option<Coverage>,
 }
 

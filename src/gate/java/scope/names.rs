@@ -1,11 +1,11 @@
 //! Names of Java classes and their tests.
 //!
-//! Total; a name that could mean something else to PIT or Maven (wild cards, commas) is no class.
+//! Total; a name that could mean something else to PIT or Maven (wild cards, commas) is not a class.
 
 /// A `.java` path below `src/main/java` or `src/test/java`, taken apart.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct JavaPath {
-    /// The whole path.
+    /// The path.
     pub(crate) path: String,
     /// Below `src/test/java`, not `src/main/java`.
     pub(crate) test: bool,
@@ -73,7 +73,7 @@ pub(super) fn other_language(path: &str) -> Option<&'static str> {
 /// The names of test classes, from the configuration.
 #[derive(Clone, Debug)]
 pub(crate) struct TestNames {
-    /// What stands before and after the class's name.
+    /// What comes before and after the class's name.
     patterns: Vec<(String, String)>,
 }
 

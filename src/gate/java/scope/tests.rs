@@ -159,7 +159,7 @@ fn what_is_no_target_is_left_out_with_its_reason() {
         ("src/main/java/com/acme/1Foo.java", Some("its path names no Java class")),
         (
             "src/main/java/com/acme/Alone.java",
-            Some("no test class stands for it (AloneTest, TestAlone, AloneTests, AloneTestCase)"),
+            Some("no test class belongs to it (AloneTest, TestAlone, AloneTests, AloneTestCase)"),
         ),
         ("src/main/java/com/acme/package-info.java", None),
         ("src/main/java/module-info.java", None),
@@ -202,7 +202,7 @@ fn java_without_a_build_file_stops_only_when_a_test_is_concerned() {
     let untested = Case::new(&[], &[FOO]);
     assert_eq!(
         (untested.scope().aborts, untested.left_out()),
-        (vec![], vec!["no build file stands above it".to_owned()])
+        (vec![], vec!["there is no build file above it".to_owned()])
     );
 }
 

@@ -62,8 +62,8 @@ impl SourceSet<'_> {
             }
         }
         let there = java_files(self.sources).ok()?;
-        let java = match &self.call.chosen {
-            Some(chosen) => chosen.of(there)?,
+        let java = match &self.call.selection {
+            Some(selection) => selection.apply(there)?,
             None => there,
         };
         java.iter().all(|file| is_compiled_by_default(file)).then_some(java)

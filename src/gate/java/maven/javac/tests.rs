@@ -38,7 +38,7 @@ impl Folders {
 }
 
 fn call(arguments: &[String]) -> CompilerCall {
-    CompilerCall { arguments: arguments.to_vec(), chosen: None }
+    CompilerCall { arguments: arguments.to_vec(), selection: None }
 }
 
 #[test]

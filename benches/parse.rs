@@ -2,7 +2,7 @@
 #![expect(clippy::print_stdout, reason = "a bench prints its figures")]
 #![expect(clippy::disallowed_methods, reason = "a bench measures time")]
 
-use ralph::task::{Flip, Grammar, Mark, TaskFile, reconcile, with_marks};
+use ralph::task::{Grammar, Mark, TaskFile, reconcile, with_marks};
 use std::fmt::Write;
 use std::hint::black_box;
 use std::time::{Duration, Instant};
@@ -61,9 +61,9 @@ fn measure(name: &str, text: &str) -> Option<()> {
     show("remarks", best(|| drop(black_box(file.remarks()))));
     let key = &rows.last()?.key;
     let to = if rows.last()?.mark.is_done() { Mark::OPEN } else { Mark::DONE };
-    let Ok(Flip::Change(edit)) = file.flip(key, to) else { return None };
+    let Ok(Some(edit)) = file.flip(key, to) else { return None };
     show("apply", best(|| drop(black_box(edit.apply(text.as_bytes())))));
-    let skeleton = file.skeleton();
+    let skeleton = file.text_without_marks();
     show("with_marks", best(|| drop(black_box(with_marks(&skeleton, &rows)))));
     let after = format!("{text}- [ ] 99999. new\nedited\n");
     show("reconcile", best(|| drop(black_box(reconcile(text.as_bytes(), after.as_bytes(), &grammar)))));

@@ -38,7 +38,7 @@ impl Engine<'_> {
         if rows.is_empty() {
             return Ok(refused(format!("{shown}: There are no boxes (`- [ ] 1. …`) in it.")));
         }
-        let skeleton_bytes = file.skeleton();
+        let skeleton_bytes = file.text_without_marks();
         let skeleton = digest(&skeleton_bytes);
         let problems: Vec<String> = self
             .rules
@@ -181,14 +181,13 @@ impl Engine<'_> {
             for (key, mark) in &on_file(&self.fold.state.spec_state().rows, flips) {
                 let file = self.rules.parse(bytes.clone());
                 match file.flip(key, *mark) {
-                    Ok(flip) => {
-                        bytes = flip.apply(&bytes).map_err(|error| {
-                            Fault::new(
-                                FaultKind::Internal,
-                                error.to_string(),
-                                "please report this with tasks.md",
-                            )
-                        })?;
+                    Ok(edit) => {
+                        if let Some(edit) = edit {
+                            bytes = edit.apply(&bytes).map_err(|error| {
+                                let what = error.to_string();
+                                Fault::new(FaultKind::Internal, what, "please report this with tasks.md")
+                            })?;
+                        }
                         found.push((key.clone(), *mark));
                     }
                     Err(FlipError::NoSuchTask(_)) => {}
@@ -219,8 +218,9 @@ impl Engine<'_> {
     ) -> Vec<(TaskKey, Mark)> {
         let book = self.fold.state.spec_state();
         let in_file = |key: &TaskKey| now.iter().find(|row| row.key == *key).map(|row| row.mark);
-        let is_hidden =
-            |key: &TaskKey| book.family_rows(&key.family).any(|row| row.unwritten) && book.row(key).is_some();
+        let is_hidden = |key: &TaskKey| {
+            book.family_rows(&key.family).any(|row| row.is_virtual) && book.row(key).is_some()
+        };
         let mut flips: Vec<(TaskKey, Mark)> =
             wanted.iter().filter(|(key, _)| is_hidden(key)).cloned().collect();
         for (key, mark) in found {

@@ -1,10 +1,4 @@
-//! `ralph gate --explain`: how a verdict came to be.
-//!
-//! Owns: its text: scope, phases, runs of the engine, where the time went.
-//!
-//! Promises: says what the report says and nothing else; a part of which nothing is known says so.
-//!
-//! Refuses to know: why the gate did what it did.
+//! `ralph gate --explain`: scope, phases, runs of the engine, and where the time went.
 
 use crate::mutation::{GateReport, TracePhase, TraceTier};
 use crate::source::text::{count, line};
@@ -37,7 +31,7 @@ fn scope(report: &GateReport) -> Vec<String> {
 fn tiers(report: &GateReport) -> Vec<String> {
     let tiers = &report.trace.tiers;
     if tiers.is_empty() {
-        return vec!["  runs: nothing was told of single runs of the mutation engine".to_owned()];
+        return vec!["  runs: the single runs of the mutation engine are not known".to_owned()];
     }
     let mut lines = vec![format!("  runs: {} of the mutation engine", tiers.len())];
     for tier in tiers {
@@ -48,35 +42,19 @@ fn tiers(report: &GateReport) -> Vec<String> {
 }
 
 fn tier_line(tier: &TraceTier) -> String {
-    let timed_out =
-        if tier.timed_out > 0 { format!(", {} of them timed out", tier.timed_out) } else { String::new() };
-    let note = if tier.note.is_empty() { String::new() } else { format!(": {}", tier.note) };
-    plain(&format!(
-        "    {} {}: {} tried, {} killed{timed_out}, {}{note}",
-        tier.module,
-        tier.name,
-        count(tier.mutants, "mutant"),
-        tier.killed,
-        seconds(tier.millis)
-    ))
+    let TraceTier { module, name, killed, .. } = tier;
+    let timed_out = some(tier.timed_out > 0, || format!(", {} of them timed out", tier.timed_out));
+    let (mutants, time, note) = (count(tier.mutants, "mutant"), seconds(tier.millis), note(&tier.note));
+    plain(&format!("    {module} {name}: {mutants} tried, {killed} killed{timed_out}, {time}{note}"))
 }
 
 fn tests_line(tier: &TraceTier) -> String {
-    let named = tier.tests.join(", ");
     let more = tier.tests_total.saturating_sub(tier.tests.len() as u64);
-    let named = match (named.is_empty(), more) {
-        (true, _) => String::new(),
-        (false, 0) => format!(" ({named})"),
-        (false, more) => format!(" ({named} and {more} more)"),
-    };
-    let coverage = match tier.coverage_millis {
-        0 => String::new(),
-        millis => format!(", {} without mutation", seconds(millis)),
-    };
-    let timeout = match tier.timeout_millis {
-        0 => String::new(),
-        millis => format!(", time-out constant {}", seconds(millis)),
-    };
+    let more = some(more > 0, || format!(" and {more} more"));
+    let named = some(!tier.tests.is_empty(), || format!(" ({}{more})", tier.tests.join(", ")));
+    let (coverage, timeout) = (tier.coverage_millis, tier.timeout_millis);
+    let coverage = some(coverage > 0, || format!(", {} without mutation", seconds(coverage)));
+    let timeout = some(timeout > 0, || format!(", time-out constant {}", seconds(timeout)));
     plain(&format!("      asked {}{named}{coverage}{timeout}", count(tier.tests_total, "test class")))
 }
 
@@ -86,15 +64,22 @@ fn phases(report: &GateReport) -> Vec<String> {
     let mut lines = vec![format!("  time: {} in all", seconds(report.millis))];
     lines.extend(phases.iter().map(phase_line));
     if phases.is_empty() {
-        lines.push("    nothing was told of single phases".to_owned());
+        lines.push("    the single phases are not known".to_owned());
     }
     lines
 }
 
 fn phase_line(phase: &TracePhase) -> String {
-    let module = if phase.module.is_empty() { String::new() } else { format!("{} ", phase.module) };
-    let note = if phase.note.is_empty() { String::new() } else { format!(": {}", phase.note) };
-    plain(&format!("    {module}{} {}{note}", phase.name, seconds(phase.millis)))
+    let module = some(!phase.module.is_empty(), || format!("{} ", phase.module));
+    plain(&format!("    {module}{} {}{}", phase.name, seconds(phase.millis), note(&phase.note)))
+}
+
+fn some(is_known: bool, text: impl Fn() -> String) -> String {
+    if is_known { text() } else { String::new() }
+}
+
+fn note(note: &str) -> String {
+    some(!note.is_empty(), || format!(": {note}"))
 }
 
 fn seconds(millis: u64) -> String {
@@ -193,9 +178,9 @@ mod tests {
         insta::assert_snapshot!(explain("PITEST", &report).join("\n"), @"
         How PITEST came to its verdict
           scope: 0 classes judged, 0 changed files left out
-          runs: nothing was told of single runs of the mutation engine
+          runs: the single runs of the mutation engine are not known
           time: 0.0 s in all
-            nothing was told of single phases
+            the single phases are not known
         ");
     }
 }

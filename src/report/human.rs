@@ -1,14 +1,7 @@
-//! A gate's report for the person who asked for it.
-//!
-//! Owns: its lines on a terminal: counts, verdict, survivors with their source lines.
-//!
-//! Promises: a survivor's place is `file:line`, which terminals and editors open; every survivor that the
-//! report holds is shown, and how many there are besides; no control characters.
-//!
-//! Refuses to know: terminals, colours.
+//! A gate's report for the person who asked for it: every survivor at `file:line`, which terminals and editors open.
 
 use super::annotations::{Shown, reach};
-use super::progress::{around, verdict_lines};
+use super::progress::{around, plain, verdict_lines};
 use crate::mutation::Survivor;
 use crate::source::text::line;
 
@@ -47,10 +40,6 @@ fn survivor_lines(shown: &Shown<'_>, survivor: &Survivor) -> Vec<String> {
     }
     lines.extend(reach(survivor).map(|reach| format!("    {reach}")));
     lines
-}
-
-fn plain(text: &str) -> String {
-    line(text, 2_000)
 }
 
 #[cfg(test)]

@@ -1,11 +1,5 @@
-//! The entry of an iteration in progress.txt (docs/design.md "progress.txt").
-//!
-//! Owns: its text.
-//!
-//! Promises: one heading line that nobody else writes, no control characters, no line that an agent's
-//! words could pass off as a heading or a verdict.
-//!
-//! Refuses to know: the file, who else writes there.
+//! The entry of an iteration in progress.txt (docs/design.md "progress.txt"): one heading, and no line that an
+//! agent's words could pass off as a heading or a verdict.
 
 use crate::machine::effect::{Body, Entry};
 use crate::machine::survivor_details;
@@ -102,7 +96,7 @@ fn survivor_line(survivor: &Survivor) -> String {
 }
 
 /// One line, fit to be shown.
-fn plain(text: &str) -> String {
+pub(super) fn plain(text: &str) -> String {
     line(text, 2000)
 }
 

@@ -1,11 +1,4 @@
-//! SARIF 2.1.0, for code scanning: the frame that every log of ralph's has.
-//!
-//! Owns: its JSON (OASIS, "Static Analysis Results Interchange Format (SARIF) Version 2.1.0").
-//!
-//! Promises: a rule for each id that a result names, and no other; each result has a place, which code
-//! scanning demands; places are relative references.
-//!
-//! Refuses to know: what is found, and by whom.
+//! SARIF 2.1.0 for code scanning: the frame that all of ralph's logs share.
 
 use crate::source::RepoPath;
 use serde_json::{Value, json};
@@ -15,14 +8,14 @@ use std::fmt::Write as _;
 /// The schema of the version that is written.
 const SCHEMA: &str = "https://json.schemastore.org/sarif-2.1.0.json";
 
-/// How grave a result is.
+/// The level of a result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Grade {
-    /// It must be mended.
+    /// It must be fixed.
     Error,
     /// It is worth a look.
     Warning,
-    /// It is told.
+    /// For information.
     Note,
 }
 
@@ -55,7 +48,7 @@ pub struct SarifRule {
 pub struct SarifResult {
     /// Its rule.
     pub rule: SarifRule,
-    /// How grave it is.
+    /// Its level.
     pub grade: Grade,
     /// What was found, in whole sentences.
     pub text: String,
@@ -69,15 +62,20 @@ pub struct SarifResult {
     pub fingerprint: String,
 }
 
-/// The log of one run, without a final line end. `category` tells logs of one commit apart; `told` are
+/// The log of one run, without a final line end. `category` distinguishes logs of one commit; `notifications` are
 /// messages about the run itself.
-pub fn log(category: &str, is_successful: bool, told: &[(Grade, String)], results: &[SarifResult]) -> String {
+pub fn log(
+    category: &str,
+    is_successful: bool,
+    notifications: &[(Grade, String)],
+    results: &[SarifResult],
+) -> String {
     let mut rules: BTreeMap<&str, Value> = BTreeMap::new();
     for result in results {
         rules.entry(&result.rule.id).or_insert_with(|| rule(result));
     }
     let index = |id: &str| rules.keys().position(|known| *known == id);
-    let told: Vec<Value> = told
+    let notifications: Vec<Value> = notifications
         .iter()
         .map(|(grade, text)| json!({ "level": grade.word(), "message": { "text": text } }))
         .collect();
@@ -93,7 +91,7 @@ pub fn log(category: &str, is_successful: bool, told: &[(Grade, String)], result
             }},
             "automationDetails": { "id": format!("ralph/{category}/") },
             "columnKind": "unicodeCodePoints",
-            "invocations": [{ "executionSuccessful": is_successful, "toolExecutionNotifications": told }],
+            "invocations": [{ "executionSuccessful": is_successful, "toolExecutionNotifications": notifications }],
             "results": results,
         }],
     });

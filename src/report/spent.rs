@@ -1,11 +1,4 @@
-//! What was spent: time and attempts, as the journal's records tell them.
-//!
-//! Owns: the fold of the records' times beside the fold of their facts.
-//!
-//! Promises: the same records give the same figures; a clock that was set back makes no time negative; what
-//! no record says is not in it (no record holds what an agent cost).
-//!
-//! Refuses to know: what time it is now, what is shown of it.
+//! Time and attempts as the records of the journal give them; a clock that was set back makes no time negative.
 
 use crate::machine::event::{Event, Mode};
 use crate::machine::state::{Phase, State};

@@ -1,17 +1,11 @@
-//! The board as text: a table that fits, and the lines around it.
-//!
-//! Owns: widths, which columns are shortened when there is little room, the order of the lines.
-//!
-//! Promises: no line of the table is wider than asked; a cell is never cut so that it says another thing: it
-//! is whole, or its short form, or its column is left out and `…` stands for it.
-//!
-//! Refuses to know: terminals, colours.
+//! The board as text: a table that fits, and the lines around it. A cell is whole, in its short form, or its column
+//! is left out and shown as `…`.
 
-use super::board::{Board, Cell, GateCount, Line, Standing};
+use super::board::{Board, BoxStatus, GateCount, Line};
 use super::spent::duration;
 use super::width::{cut, pad, steady, width};
 use crate::machine::choice::Choice;
-use crate::source::text::line;
+use crate::source::text::{count, line};
 use crate::task::{Stage, TaskKey};
 
 /// Columns between two columns of the table.
@@ -37,85 +31,66 @@ pub struct Grid {
 /// A cell of the grid.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GridCell {
-    /// What stands there, at most as wide as its column.
+    /// The text, at most as wide as its column.
     pub text: String,
     /// What it says of a box; `None` for ids, texts and stages that the family does not have.
-    pub standing: Option<Standing>,
+    pub status: Option<BoxStatus>,
 }
 
 impl Grid {
-    /// The grid for so many columns of the terminal: whole words when they fit beside some text, else short
-    /// ones, else without texts.
+    /// The table in so many columns: stages in words, or short where the text would get too little room; at last the
+    /// text is left out, and then stages, from the end.
     pub fn fit(board: &Board, columns: usize) -> Self {
-        let whole = Self::with(board, columns, false);
-        if whole.text_width() >= TEXT_LEAST.min(text_wanted(board)) {
-            return whole;
-        }
-        Self::with(board, columns, true).within(columns)
-    }
-
-    /// Without the last stages, as many as have no room: a column `…` stands for them.
-    fn within(mut self, columns: usize) -> Self {
-        let used = |widths: &[usize]| widths.iter().map(|width| width + GAP).sum::<usize>();
-        if used(&self.widths) <= columns + GAP {
-            return self;
-        }
-        while self.widths.len() > 1 && used(&self.widths) + 1 > columns {
-            self.widths.pop();
-        }
-        let kept = self.widths.len();
-        self.head.truncate(kept);
-        self.rows.iter_mut().for_each(|row| row.truncate(kept));
-        self.widths.push(1);
-        self.head.push("…".to_owned());
-        self.rows.iter_mut().for_each(|row| row.push(plain(String::new())));
-        self
-    }
-
-    fn with(board: &Board, columns: usize, short: bool) -> Self {
-        let say = |cell: &Cell| if short { cell.standing.short() } else { cell.standing.words() };
-        let stage_head = |stage: &Stage| if short { short_head(stage) } else { cut(stage.word(), 24) };
-        let ids = board.families.iter().map(|line| width(&id(line)));
-        let id_width = ids.chain([width("TASK")]).max().unwrap_or(0).min(ID_MOST);
-        let mut head = vec!["TASK".to_owned()];
-        let mut widths = vec![id_width];
-        for stage in &board.stages {
-            let title = stage_head(stage);
-            let cells = board.families.iter().filter_map(|line| line.cells.get(stage));
-            widths.push(cells.map(|cell| width(&say(cell))).chain([width(&title)]).max().unwrap_or(0));
-            head.push(title);
-        }
-        let used: usize = widths.iter().sum::<usize>() + GAP * widths.len();
-        let text_width = columns.saturating_sub(used).min(text_wanted(board));
-        let texts = text_width > 3;
-        if texts {
-            head.insert(1, "TEXT".to_owned());
-            widths.insert(1, text_width);
-        }
-        let row = |line: &Line| {
-            let mut row = vec![plain(cut(&id(line), id_width))];
-            row.extend(texts.then(|| plain(cut(&line.text, text_width))));
-            row.extend(board.stages.iter().map(|stage| match line.cells.get(stage) {
-                Some(cell) => GridCell { text: say(cell), standing: Some(cell.standing) },
-                None => plain(String::new()),
-            }));
-            row
+        let column = |head: &str, cell: &dyn Fn(&Line) -> GridCell| {
+            let cells: Vec<GridCell> = board.families.iter().map(cell).collect();
+            let widest = cells.iter().map(|cell| width(&cell.text)).max().unwrap_or(0);
+            (head.to_owned(), widest.max(width(head)), cells)
         };
-        Self { head, widths, rows: board.families.iter().map(row).collect() }
-    }
-
-    fn text_width(&self) -> usize {
-        let at = self.head.iter().position(|head| head == "TEXT");
-        at.and_then(|at| self.widths.get(at)).copied().unwrap_or(0)
+        let stage = |stage: &Stage, short: bool| {
+            let head = if short { short_head(stage) } else { cut(stage.word(), 24) };
+            column(&head, &|line| match line.cells.get(stage).map(|cell| cell.status) {
+                Some(status) => GridCell {
+                    text: if short { status.short() } else { status.words() },
+                    status: Some(status),
+                },
+                None => plain(String::new()),
+            })
+        };
+        let with_stages = |short: bool| {
+            let ids = column("TASK", &|line| plain(cut(&id(line), ID_MOST)));
+            std::iter::once(ids).chain(board.stages.iter().map(|name| stage(name, short))).collect::<Vec<_>>()
+        };
+        let used = |all: &[Column]| all.iter().map(|(_, width, _)| width + GAP).sum::<usize>();
+        let wanted =
+            board.families.iter().map(|line| width(&line.text)).max().unwrap_or(0).max(width("TEXT"));
+        let mut all = with_stages(false);
+        if columns.saturating_sub(used(&all)) < TEXT_LEAST.min(wanted) {
+            all = with_stages(true);
+        }
+        let room = columns.saturating_sub(used(&all)).min(wanted);
+        if room > 3 {
+            let (head, _, cells) = column("TEXT", &|line| plain(cut(&line.text, room)));
+            all.insert(1, (head, room, cells));
+        } else if used(&all) > columns + GAP {
+            while all.len() > 1 && used(&all) + 1 > columns {
+                all.pop();
+            }
+            all.push(column("…", &|_| plain(String::new())));
+        }
+        let row = |at| all.iter().filter_map(|(_, _, cells)| cells.get(at).cloned()).collect();
+        Self {
+            rows: (0..board.families.len()).map(row).collect(),
+            widths: all.iter().map(|(_, width, _)| *width).collect(),
+            head: all.into_iter().map(|(head, ..)| head).collect(),
+        }
     }
 }
+
+/// Heading, width and cells.
+type Column = (String, usize, Vec<GridCell>);
 
 fn plain(text: String) -> GridCell {
-    GridCell { text, standing: None }
-}
-
-fn text_wanted(board: &Board) -> usize {
-    board.families.iter().map(|line| width(&line.text)).max().unwrap_or(0).max(width("TEXT"))
+    GridCell { text, status: None }
 }
 
 /// As the file writes it: `2.`; `-` for a line without an id.
@@ -162,9 +137,8 @@ pub fn lines(board: &Board, columns: usize) -> Vec<String> {
 /// The first line.
 pub fn headline(board: &Board) -> String {
     let Board { done, boxes, iteration, phase, .. } = board;
-    let spec = steady(&line(&board.spec, 200));
-    let iterations = if *iteration == 1 { "iteration" } else { "iterations" };
-    format!("{spec}: {done} of {boxes} boxes ticked, {iteration} {iterations}, {phase}")
+    let (spec, iterations) = (steady(&line(&board.spec, 200)), count(*iteration, "iteration"));
+    format!("{spec}: {done} of {boxes} boxes ticked, {iterations}, {phase}")
 }
 
 /// What is done now, without since when.
@@ -184,17 +158,20 @@ pub fn open_reasons(board: &Board) -> Vec<String> {
         for cell in family.cells.values().filter(|cell| !cell.reasons.is_empty()) {
             let attempts = match cell.attempts {
                 0 => String::new(),
-                1 => " after 1 attempt".to_owned(),
-                count => format!(" after {count} attempts"),
+                some => format!(" after {}", count(some.into(), "attempt")),
             };
             lines.push(format!("{} is open{attempts}:", name(&cell.key, family)));
-            lines.extend(cell.reasons.iter().take(REASONS_SHOWN).map(|reason| format!("  - {reason}")));
-            let more = cell.reasons.len().saturating_sub(REASONS_SHOWN);
-            lines.extend((more > 0).then(|| format!("  - … and {more} more")));
+            list(&cell.reasons, &mut lines);
         }
         lines.extend(family.blocked.iter().map(|why| format!("{} is blocked: {why}", id(family))));
     }
     lines
+}
+
+fn list(reasons: &[String], lines: &mut Vec<String>) {
+    lines.extend(reasons.iter().take(REASONS_SHOWN).map(|reason| format!("  - {}", line(reason, 1_000))));
+    let more = reasons.len().saturating_sub(REASONS_SHOWN);
+    lines.extend((more > 0).then(|| format!("  - … and {more} more")));
 }
 
 /// A box as people know it: a line without an id by its text.
@@ -212,10 +189,7 @@ pub fn next(board: &Board) -> Vec<String> {
         Choice::AllDone => lines.push("next: nothing, all required boxes are ticked".to_owned()),
         Choice::Stuck(reasons) => {
             lines.push("next: nothing can be taken".to_owned());
-            let shown = reasons.iter().take(REASONS_SHOWN);
-            lines.extend(shown.map(|reason| format!("  - {}", line(reason, 1_000))));
-            let more = reasons.len().saturating_sub(REASONS_SHOWN);
-            lines.extend((more > 0).then(|| format!("  - … and {more} more")));
+            list(reasons, &mut lines);
         }
     }
     lines
@@ -223,14 +197,10 @@ pub fn next(board: &Board) -> Vec<String> {
 
 /// Gates, time, cost, and who holds the workspace.
 pub fn totals(board: &Board) -> Vec<String> {
-    let mut lines: Vec<String> =
-        board.gates.iter().map(|gate| format!("gate {}: {}", gate.name, says(gate))).collect();
-    lines.push(time_and_cost(board));
-    lines.push(match &board.holder {
-        Some(holder) => format!("run: active ({holder})"),
-        None => "run: none is active".to_owned(),
-    });
-    lines
+    let gates = board.gates.iter().map(|gate| format!("gate {}: {}", gate.name, says(gate)));
+    let run =
+        board.holder.as_ref().map_or("none is active".to_owned(), |holder| format!("active ({holder})"));
+    gates.chain([time_and_cost(board), format!("run: {run}")]).collect()
 }
 
 /// `3 PASS, 1 FAIL`.

@@ -1,10 +1,4 @@
-//! `validation-report.md`: what the validator found, counted.
-//!
-//! Owns: the reading of the report's tables (docs/design.md "Final gate").
-//!
-//! Promises: nothing but a cell that says PASS is a pass; a report that says nothing counts as UNKNOWN.
-//!
-//! Refuses to know: whether the report was written anew, what follows from the counts.
+//! Reads `validation-report.md` (docs/design.md "Final gate"): nothing but a cell that says PASS counts as one.
 
 use crate::source::text;
 use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
@@ -64,14 +58,6 @@ pub fn read_validation(markdown: &[u8]) -> ValidationReport {
     report
 }
 
-/// What one cell says.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Says {
-    Pass,
-    Fail,
-    Unknown,
-}
-
 /// The table that is being read.
 #[derive(Default)]
 struct Table {
@@ -128,39 +114,31 @@ impl Table {
     fn read_row(&mut self, report: &mut ValidationReport) {
         let mut clean = true;
         for &column in &self.judging {
-            let said = self.row.get(column).map_or(Says::Unknown, reading);
-            clean &= said == Says::Pass;
-            let count = match said {
-                Says::Pass => &mut report.pass,
-                Says::Fail => &mut report.fail,
-                Says::Unknown => &mut report.unknown,
+            let passes = self.row.get(column).and_then(reading);
+            clean &= passes == Some(true);
+            let count = match passes {
+                Some(true) => &mut report.pass,
+                Some(false) => &mut report.fail,
+                None => &mut report.unknown,
             };
             *count = count.saturating_add(1);
         }
-        if !clean && report.gaps.len() < MAX_GAPS {
+        if !clean {
             let cells: Vec<&str> = self.row.iter().map(|cell| cell.text.trim()).collect();
             report.gap(&cells.join(" | "));
         }
     }
 }
 
-/// PASS or FAIL stand alone in the cell, in any case, signs beside them ignored; but a sign beside PASS
-/// that does not mean the same (`❌ PASS`, `PASS?`) makes it UNKNOWN.
-fn reading(cell: &Cell) -> Says {
+/// True for PASS and false for FAIL, alone in the cell, in any case, signs beside them ignored; but a sign beside
+/// PASS that does not mean the same (`❌ PASS`, `PASS?`) makes it unknown.
+fn reading(cell: &Cell) -> Option<bool> {
     let is_tick = |c: char| matches!(c, '✅' | '✔' | '✓' | '☑' | '🟢' | '👍' | '\u{fe0f}');
     let sign = |c: char| c.is_whitespace() || !(c.is_ascii() || c.is_alphanumeric());
     let word = cell.text.trim_matches(sign);
-    if cell.odd {
-        Says::Unknown
-    } else if word.eq_ignore_ascii_case("FAIL") {
-        Says::Fail
-    } else if word.eq_ignore_ascii_case("PASS")
-        && cell.text.chars().all(|c| c.is_ascii() || c.is_whitespace() || is_tick(c))
-    {
-        Says::Pass
-    } else {
-        Says::Unknown
-    }
+    let agrees = |c: char| c.is_ascii() || c.is_whitespace() || is_tick(c);
+    let passes = word.eq_ignore_ascii_case("PASS") && cell.text.chars().all(agrees);
+    (!cell.odd && (passes || word.eq_ignore_ascii_case("FAIL"))).then_some(passes)
 }
 
 #[cfg(test)]

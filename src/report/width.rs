@@ -1,11 +1,4 @@
-//! Text in columns of a terminal.
-//!
-//! Owns: how wide a text is shown, and where it is cut.
-//!
-//! Promises: what is cut is never wider than asked, whatever it holds: wide characters, combining marks,
-//! emoji; no character is cut in half.
-//!
-//! Refuses to know: tables, terminals.
+//! Text in columns of a terminal: never wider than asked, and no character cut in half.
 
 use unicode_width::UnicodeWidthStr as _;
 

@@ -1,11 +1,4 @@
-//! Which file is a test, production or build file: by glob, never by content.
-//!
-//! Owns: the patterns of each language and the order in which they are asked.
-//!
-//! Promises: pure and total; a path is a test file first, then a build file, then a production file.
-//! `tasks.md`, `progress.txt`, `validation-report.md` and `.ralph/` are state: no kind of evidence.
-//!
-//! Refuses to know: git, the file system, what the kinds are used for.
+//! Which file is a test, production or build file (asked in the order test, build, production): by glob, never by content.
 
 use super::{Kind, RepoPath};
 use globset::{Candidate, GlobBuilder, GlobSet, GlobSetBuilder};
@@ -27,7 +20,7 @@ struct Sets {
 }
 
 impl Classifier {
-    /// Compiles the patterns. The error names the pattern that is no glob.
+    /// Compiles the patterns. The error names the pattern that is not a glob.
     pub fn new(test: &[String], production: &[String], build: &[String]) -> Result<Self, globset::Error> {
         let sets = Sets { test: compile(test)?, production: compile(production)?, build: compile(build)? };
         Ok(Self { sets: Arc::new(sets) })
@@ -103,7 +96,7 @@ const SOURCES: [&[u8]; 24] = [
     b"cts", b"rs", b"go", b"rb", b"php", b"cs", b"swift", b"c", b"cc", b"cpp", b"feature",
 ];
 
-/// True for a file whose name says that it holds a program's text: data next to the tests is no test.
+/// True for a file whose name says that it holds a program's text: data next to the tests is not a test.
 pub fn is_source(path: &[u8]) -> bool {
     let name = path.rsplit(|&byte| byte == b'/').next().unwrap_or_default();
     let mut parts = name.rsplit(|&byte| byte == b'.');

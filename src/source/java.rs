@@ -1,11 +1,5 @@
-//! How many enabled test methods a Java source holds.
-//!
-//! Owns: as much of Java's grammar as that question needs: types, members, annotations.
-//!
-//! Promises: total over any bytes, linear in their number, no recursion. What stands in comments, strings
-//! and text blocks does not count, nor does what only looks like a method inside a body.
-//!
-//! Refuses to know: the class path; a test that only an inherited or composed annotation makes is not seen.
+//! How many enabled test methods a Java source holds, without recursion; a test that only an inherited or composed
+//! annotation makes is not seen.
 
 mod lexer;
 

@@ -1,11 +1,4 @@
-//! Which lines of a text went away.
-//!
-//! Owns: what counts as a line (white space removed; blank and import lines are none) and the two
-//! comparisons that evidence needs.
-//!
-//! Promises: total over any bytes, linear, lines counted as often as they stand there.
-//!
-//! Refuses to know: languages beyond the words that begin an import.
+//! Which lines of a text went away; white space, blank lines and imports do not count.
 
 use std::collections::HashMap;
 
@@ -58,7 +51,7 @@ fn take(counts: &mut HashMap<Vec<u8>, u64>, key: &[u8]) -> bool {
     }
 }
 
-/// The lines that count, each as it stands there and without its white space.
+/// The lines that count, each as it is and without its white space.
 fn lines(text: &[u8]) -> impl Iterator<Item = (&[u8], Vec<u8>)> {
     text.split(|&byte| byte == b'\n' || byte == b'\r').filter_map(|line| {
         let line = line.trim_ascii();

@@ -1,11 +1,4 @@
-//! Paths inside a repository, as git prints them.
-//!
-//! Owns: the one text form of a path that records, views and messages share.
-//!
-//! Promises: every byte sequence has exactly one form, the form has no control characters, and the
-//! bytes can be had back. The form is git's own with `core.quotePath=true` (git-config(1)).
-//!
-//! Refuses to know: whether the file exists.
+//! Paths inside a repository in one text form without control characters: git's own with `core.quotePath=true`.
 
 use serde::{Deserialize, Serialize};
 use std::fmt::{self, Write as _};

@@ -1,4 +1,4 @@
-//! What went wrong, put so that a person knows what to do: the one shape of the adapters' errors.
+//! The shape of errors that adapters report: what happened, where, and a hint what to do.
 
 use std::fmt;
 

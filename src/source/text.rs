@@ -1,7 +1,4 @@
 //! Text from outside (agents, builds, reports, file names, commits) made fit for a message, a prompt or a terminal.
-//!
-//! Promises: no control character, escape sequence, change of the writing direction or invisible character is
-//! left, but for joiners where scripts and emoji need them; cleaning clean text changes nothing.
 
 use std::iter::Peekable;
 use std::str::Chars;

@@ -10,35 +10,14 @@ use super::row::{Mark, Row};
 use super::scan::checkbox;
 use super::stage::TaskKey;
 use crate::source::hex;
-use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// What it takes to bring a box into a state.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Flip {
-    /// The box is in that state; there is nothing to write.
-    Unchanged,
-    /// This byte has to change.
-    Change(Edit),
-}
-
-impl Flip {
-    /// The bytes with the box in that state. `bytes` are those that the flip was made from.
-    pub fn apply(&self, bytes: &[u8]) -> Result<Vec<u8>, EditConflict> {
-        match self {
-            Self::Unchanged => Ok(bytes.to_vec()),
-            Self::Change(edit) => edit.apply(bytes),
-        }
-    }
-}
-
 /// A compare-and-swap of one byte: the mark of one box.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Edit {
-    /// Where the mark stands, bytes from the start of the file.
+    /// Where the mark is, bytes from the start of the file.
     pub offset: usize,
-    /// The byte that stands there.
+    /// The byte that is there now.
     pub expected: u8,
     /// The byte that will.
     pub replacement: u8,
@@ -47,13 +26,13 @@ pub struct Edit {
 /// Why an edit does not fit the bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum EditConflict {
-    /// Another byte stands there, or none.
+    /// The byte there is another one, or the file is shorter.
     OtherByte {
         /// Where, bytes from the start.
         offset: usize,
         /// What the edit expects.
         expected: u8,
-        /// What stands there; `None` past the end.
+        /// What is there; `None` past the end.
         found: Option<u8>,
     },
     /// The edit would change no box, or another one too.
@@ -71,14 +50,10 @@ pub enum EditConflict {
 impl fmt::Display for EditConflict {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::OtherByte { offset, expected, found: Some(found) } => write!(
-                f,
-                "At byte {offset} the task file holds `{}` where `{}` was read before.",
-                found.escape_ascii(),
-                expected.escape_ascii()
-            ),
-            Self::OtherByte { offset, .. } => {
-                write!(f, "The task file ends before byte {offset}, where a box was.")
+            Self::OtherByte { offset, expected, found } => {
+                let found = found.map_or("nothing".to_owned(), |found| format!("`{}`", found.escape_ascii()));
+                let expected = expected.escape_ascii();
+                write!(f, "At byte {offset} the task file holds {found} where `{expected}` was read before.")
             }
             Self::OtherTasks { offset } => {
                 write!(f, "A change of byte {offset} would not flip exactly one box.")
@@ -91,7 +66,7 @@ impl fmt::Display for EditConflict {
 impl std::error::Error for EditConflict {}
 
 impl Edit {
-    /// The bytes with this one byte changed. Fails when another byte stands there, and when, read again,
+    /// The bytes with this one byte changed. Fails if the byte there is another one, and if, read again,
     /// not exactly one box differs.
     pub fn apply(&self, bytes: &[u8]) -> Result<Vec<u8>, EditConflict> {
         let Self { offset, expected, replacement } = *self;
@@ -124,7 +99,7 @@ fn flips_only(before: &[Found], after: &[Found], offset: usize) -> bool {
         && before.binary_search_by_key(&offset, |found| found.at).is_ok()
 }
 
-/// True for marks that [`TaskFile::skeleton`] takes away.
+/// True for marks that [`TaskFile::text_without_marks`] takes away.
 fn is_plain(mark: char) -> bool {
     matches!(mark, ' ' | '\t' | 'x' | 'X')
 }
@@ -137,23 +112,23 @@ fn mark_byte(mark: Mark) -> Option<u8> {
 }
 
 impl TaskFile {
-    /// What it takes to bring the box of `key` into the state of `to`. A tick is written as `x`, or as `X`
+    /// The edit that brings the box of `key` into the state of `to`; `None` if it is in that state. A tick is written as `x`, or as `X`
     /// when the file ticks only with `X`; asked for `X`, `X` is written.
-    pub fn flip(&self, key: &TaskKey, to: Mark) -> Result<Flip, FlipError> {
+    pub fn flip(&self, key: &TaskKey, to: Mark) -> Result<Option<Edit>, FlipError> {
         let task = self.find(key)?;
         let now = Mark(task.found.mark);
         if now.is_same_state(to) {
-            return Ok(Flip::Unchanged);
+            return Ok(None);
         }
         let wanted = if to == Mark::DONE && self.ticks_upper() { Mark('X') } else { to };
         let replacement = mark_byte(wanted).ok_or(FlipError::NotAMark(to))?;
         let expected = mark_byte(now).ok_or_else(|| FlipError::WideMark(key.clone(), now))?;
-        Ok(Flip::Change(Edit { offset: task.found.at, expected, replacement }))
+        Ok(Some(Edit { offset: task.found.at, expected, replacement }))
     }
 
     /// The bytes with each box that is open or ticked (space, tab, `x`, `X`) opened with a space: what
     /// stays the same while boxes are flipped.
-    pub fn skeleton(&self) -> Vec<u8> {
+    pub fn text_without_marks(&self) -> Vec<u8> {
         self.with_open(is_plain)
     }
 
@@ -170,11 +145,11 @@ impl TaskFile {
     }
 }
 
-/// The exact bytes of the file whose [`TaskFile::skeleton`] and [`TaskFile::rows`] these are, whatever grammar
+/// The exact bytes of the file whose [`TaskFile::text_without_marks`] and [`TaskFile::rows`] these are, whatever grammar
 /// the rows were read by: each mark goes into the box on its line, whose text must have its digest.
-pub fn with_marks(skeleton: &[u8], rows: &[Row]) -> Result<Vec<u8>, EditConflict> {
-    let boxes = outline(skeleton, &Grammar::new(Vec::new(), None)).boxes;
-    let mut bytes = skeleton.to_vec();
+pub fn with_marks(text_without_marks: &[u8], rows: &[Row]) -> Result<Vec<u8>, EditConflict> {
+    let boxes = outline(text_without_marks, &Grammar::new(Vec::new(), None)).boxes;
+    let mut bytes = text_without_marks.to_vec();
     for row in rows {
         mark_box(&mut bytes, &boxes, row).ok_or(EditConflict::OtherRows { line: row.line })?;
     }

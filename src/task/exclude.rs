@@ -24,7 +24,7 @@ pub(super) struct Excluded {
     /// Byte offsets in the file.
     pub(super) range: Range<usize>,
     pub(super) kind: Kind,
-    /// Its end mark stands there; a fence that only its list item ends counts as closed.
+    /// It has an end mark; a fence that only its list item ends counts as closed.
     pub(super) closed: bool,
 }
 

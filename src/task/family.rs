@@ -12,11 +12,11 @@ use std::collections::{HashMap, HashSet};
 /// A box with its name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Task {
-    /// Where it stands.
+    /// Where it is.
     pub(super) found: Found,
     /// Under which name the machine keeps it.
     pub(super) key: TaskKey,
-    /// The id that the line shows when the key is not made of it, because it stands twice.
+    /// The id that the line shows when the key is not made of it, because two lines have it.
     pub(super) doubled: Option<String>,
     /// Of the whole text, where the key needed it.
     pub(super) digest: Option<[u8; 8]>,

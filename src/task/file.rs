@@ -29,7 +29,7 @@ pub struct TaskFile {
 }
 
 impl TaskFile {
-    /// Reads a task file. Any bytes are one; what is wrong with them is told by [`TaskFile::problems`]
+    /// Reads a task file. Any bytes are one; what is wrong with them is in [`TaskFile::problems`]
     /// and [`TaskFile::remarks`].
     pub fn parse(bytes: impl Into<Vec<u8>>, grammar: &Grammar) -> Self {
         let bytes = bytes.into();
@@ -65,7 +65,7 @@ impl TaskFile {
         Some((heading.level, clean("", self.bytes.get(heading.title.clone())?)))
     }
 
-    /// Why a box is no task, by its index as in [`super::ReadAs::LeftOut`].
+    /// Why a box is not a task, by its index as in [`super::ReadAs::LeftOut`].
     pub fn left_out(&self, at: usize) -> Option<&LeftOut> {
         self.left_out.get(at).map(|(_, why)| why)
     }
@@ -112,7 +112,7 @@ impl TaskFile {
             digest: hex(&task.digest.unwrap_or_else(|| text_digest(whole()))),
             checkpoint: self.grammar.is_checkpoint(&text),
             text,
-            unwritten: false,
+            is_virtual: false,
         }
     }
 
@@ -120,7 +120,7 @@ impl TaskFile {
         self.tasks.get(task.parent? as usize)
     }
 
-    /// What stands in the parts without tasks, and the headings.
+    /// The text of the parts without tasks, and of the headings.
     pub(super) fn parts(&self) -> Vec<&[u8]> {
         let excluded = self.excluded.iter().map(|part| &part.range);
         let ranges = excluded.chain(self.headings.iter().map(|heading| &heading.title));
@@ -148,9 +148,9 @@ pub enum FlipError {
     NoSuchTask(TaskKey),
     /// Several boxes have it.
     Ambiguous(TaskKey),
-    /// The mark that stands there takes more than one byte (`[✅]`), and an edit changes one.
+    /// The mark in the box takes more than one byte (`[✅]`), and an edit changes one.
     WideMark(TaskKey, Mark),
-    /// What was asked for is no mark of one byte.
+    /// What was asked for is not a mark of one byte.
     NotAMark(Mark),
 }
 

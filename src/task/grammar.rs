@@ -6,6 +6,7 @@ use super::scan::is_blank;
 use super::sections::Sections;
 use super::stage::Stage;
 use regex_lite::Regex;
+use std::sync::LazyLock;
 
 /// The pattern of `checkpoints:` when the configuration names none.
 const CHECKPOINT: &str = r"(?i)\bcheckpoint\b";
@@ -38,23 +39,19 @@ impl Grammar {
 
     /// True when the text of a task matches the pattern for checkpoints.
     pub(super) fn is_checkpoint(&self, text: &str) -> bool {
-        let Some(pattern) = &self.checkpoint else { return false };
         // The default pattern is by far the most frequent, and a search for its word is 20 times faster.
-        if pattern.as_str() == CHECKPOINT && !contains_word(text.as_bytes(), b"checkpoint") {
-            return false;
-        }
-        pattern.is_match(text)
+        let may_match = |pattern: &Regex| {
+            pattern.as_str() != CHECKPOINT || text.to_ascii_lowercase().contains("checkpoint")
+        };
+        self.checkpoint.as_ref().is_some_and(|pattern| may_match(pattern) && pattern.is_match(text))
     }
 
     /// The stage of that word, if it is in the closed set.
     fn stage(&self, word: &[u8]) -> Option<Stage> {
-        match word {
-            b"TEST-FIRST" => Some(Stage::TestFirst),
-            b"REQ-CHECK" => Some(Stage::ReqCheck),
-            b"PRE-CR" => Some(Stage::PreCr),
-            b"INTEG" => Some(Stage::Integ),
-            b"FINAL" => Some(Stage::Final),
-            _ => self.gate(word),
+        match Stage::from(String::from_utf8_lossy(word).into_owned()) {
+            Stage::Implementation => None,
+            Stage::Gate(_) => self.gate(word),
+            stage => Some(stage),
         }
     }
 
@@ -66,7 +63,8 @@ impl Grammar {
 impl Default for Grammar {
     /// The gate `PITEST` and the pattern `(?i)\bcheckpoint\b`.
     fn default() -> Self {
-        Self::new(vec!["PITEST".to_owned()], Regex::new(CHECKPOINT).ok())
+        static PATTERN: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(CHECKPOINT).ok());
+        Self::new(vec!["PITEST".to_owned()], PATTERN.clone())
     }
 }
 
@@ -75,7 +73,7 @@ impl Default for Grammar {
 pub(super) enum Head {
     /// It names a family.
     Named(Name),
-    /// `2.REVIEW`, `1.Register`: after the id's dot stands no stage word and no blank.
+    /// `2.REVIEW`, `1.Register`: after the id's dot comes neither a stage nor a blank.
     UnknownStage,
     /// Words.
     Plain,
@@ -103,7 +101,7 @@ pub(super) fn ancestors(id: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// The id with which a text (of a heading, or of what stands where a task should) begins.
+/// The id with which a text (of a heading, or of text where a task is expected) begins.
 pub(super) fn leading_id(text: &[u8], grammar: &Grammar) -> Option<String> {
     match head(text, grammar) {
         Head::Named(name) => Some(name.family),
@@ -116,9 +114,8 @@ pub(super) fn head(text: &[u8], grammar: &Grammar) -> Head {
     let mut cursor = Cursor { text, at: 0 };
     let mut wraps = cursor.open_wrappers();
     let (family, stage) = match cursor.name(grammar) {
-        Found::Name(family, stage) => (family, stage),
-        Found::UnknownStage => return Head::UnknownStage,
-        Found::Nothing => return Head::Plain,
+        Ok(named) => named,
+        Err(head) => return head,
     };
     let optional = cursor.close_wrappers(&mut wraps);
     if wraps.bracket || !cursor.at_terminator() {
@@ -131,12 +128,6 @@ pub(super) fn head(text: &[u8], grammar: &Grammar) -> Head {
         }
     }
     Head::Named(Name { family, stage, optional, rest: cursor.at, prefix: wraps.prefix() })
-}
-
-enum Found {
-    Name(String, Stage),
-    UnknownStage,
-    Nothing,
 }
 
 /// Wrappers that stand open.
@@ -223,7 +214,7 @@ impl Cursor<'_> {
         }
     }
 
-    /// Closes what stands open; true when a `*` for "optional" stood there too.
+    /// Closes what is open; true if there is a `*` for "optional" too.
     fn close_wrappers(&mut self, wraps: &mut Wraps) -> bool {
         let mut optional = false;
         loop {
@@ -247,44 +238,39 @@ impl Cursor<'_> {
         match rest {
             [] => true,
             [b':', next, ..] => !next.is_ascii_digit(),
-            [byte, ..] => is_blank(*byte) || *byte == b':' || arrow_or_wide_colon(rest).is_some(),
+            [byte, ..] => is_blank(*byte) || separator(rest).is_some(),
         }
     }
 
     fn separator(&mut self) -> bool {
         let rest = self.text.get(self.at..).unwrap_or_default();
-        let width = if rest.first() == Some(&b':') { Some(1) } else { arrow_or_wide_colon(rest) };
+        let width = separator(rest);
         self.at += width.unwrap_or(0);
         width.is_some()
     }
 
-    fn name(&mut self, grammar: &Grammar) -> Found {
+    fn name(&mut self, grammar: &Grammar) -> Result<(String, Stage), Head> {
         let start = *self;
         if self.eat(b"FINAL") {
             self.eat(b".");
             if { *self }.close_and_end() {
-                return Found::Name("FINAL".to_owned(), Stage::Final);
+                return Ok(("FINAL".to_owned(), Stage::Final));
             }
             *self = start;
         }
-        if let Some((family, stage)) = self.wide_gate(grammar) {
-            return Found::Name(family, stage);
+        if let Some(gate) = self.wide_gate(grammar) {
+            return Ok(gate);
         }
         *self = start;
-        let Some(family) = self.id() else { return Found::Nothing };
+        let family = self.id().ok_or(Head::Plain)?;
         if !self.eat(b".") {
-            return Found::Name(family, Stage::Implementation);
+            return Ok((family, Stage::Implementation));
         }
-        let after_dot = *self;
+        let is_word = self.next_is(|b| b.is_ascii_alphabetic());
         let word = self.word();
-        if word.is_empty() {
-            return Found::Name(family, Stage::Implementation);
-        }
-        match grammar.stage(word) {
-            Some(stage) => Found::Name(family, stage),
-            None if after_dot.next_is(|b| b.is_ascii_alphabetic()) => Found::UnknownStage,
-            None => Found::Nothing,
-        }
+        let stage = if word.is_empty() { Some(Stage::Implementation) } else { grammar.stage(word) };
+        let unknown = if is_word { Head::UnknownStage } else { Head::Plain };
+        stage.map(|stage| (family, stage)).ok_or(unknown)
     }
 
     /// True when, wrappers aside, a terminator follows.
@@ -305,7 +291,7 @@ impl Cursor<'_> {
         known.then(|| grammar.gate(self.word())).flatten().map(|stage| (family, stage))
     }
 
-    /// The run of letters, digits, `-` and `_` that stands here.
+    /// The run of letters, digits, `-` and `_` that begins here.
     fn word(&mut self) -> &[u8] {
         let start = self.at;
         self.eat_while(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_'));
@@ -361,18 +347,12 @@ impl Cursor<'_> {
     }
 }
 
-fn arrow_or_wide_colon(rest: &[u8]) -> Option<usize> {
-    ["→", "："].iter().find(|mark| rest.starts_with(mark.as_bytes())).map(|mark| mark.len())
+/// The length of a colon or an arrow.
+fn separator(rest: &[u8]) -> Option<usize> {
+    [":", "→", "："].iter().find(|mark| rest.starts_with(mark.as_bytes())).map(|mark| mark.len())
 }
 
 /// The text of an id: ASCII by the grammar, without the backslashes of formatters.
 fn ascii(bytes: &[u8]) -> String {
     bytes.iter().filter(|b| **b != b'\\').map(|b| char::from(*b)).collect()
-}
-
-fn contains_word(text: &[u8], lower: &[u8]) -> bool {
-    let first = lower.first().copied().unwrap_or_default();
-    text.windows(lower.len()).any(|window| {
-        window.first().is_some_and(|b| b.to_ascii_lowercase() == first) && window.eq_ignore_ascii_case(lower)
-    })
 }

@@ -89,7 +89,7 @@ impl<'a> Families<'a> {
         found
     }
 
-    /// The families whose changes a box stands for: its own and those below it; for a gate of wider reach
+    /// The families whose changes a box covers: its own and those below it; for a gate of wider reach
     /// those of its heading, or all.
     pub fn covered(&self, key: &TaskKey) -> BTreeSet<&'a str> {
         if !key.is_wider_gate() {
@@ -122,7 +122,7 @@ mod tests {
         assert_eq!(of("- [ ] 1. a\n  - [ ] 1.1 b\n  - [ ]* 1.2 c\n- [ ] 2. d\n"), ["1"]);
         assert_eq!(of("- [ ] 1. a\n  - [ ]* 1.1 b\n- [ ] 2. c\n- [ ] 2.9* d\n"), [""; 0]);
         assert_eq!(of("- [ ] 1. a\n  - [ ]* 1.1 b\n    - [ ] 1.1.1 c\n"), ["1", "1.1"], "at any depth");
-        assert_eq!(of("- [ ] 1. a\n  - [ ]* 1.1 b\n  - [ ] 1.1.PITEST\n"), [""; 0], "a gate is no work");
+        assert_eq!(of("- [ ] 1. a\n  - [ ]* 1.1 b\n  - [ ] 1.1.PITEST\n"), [""; 0], "a gate is not work");
         assert_eq!(of("- [ ] 1. a\n- [ ] 1.1.INTEG b\n"), ["1"]);
         assert_eq!(of("- [x] 1. a\n- [ ] 1.TEST-FIRST\n- [ ] 1.PITEST\n"), [""; 0]);
     }

@@ -11,7 +11,7 @@ use super::plan::{
     Placement, PlannedBox, Position, TaskSelection, UnknownTasks, overtaken, plan_gate, plan_stages,
 };
 use super::row::Row;
-use super::scan::{Line, item, lines};
+use super::scan::{Line, item, lines, with_lines};
 use super::stage::{Stage, TaskKey};
 use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
@@ -159,8 +159,9 @@ impl TaskFile {
         let mut added =
             missing.iter().map(|wanted| self.addition(&all, wanted)).collect::<Option<Vec<_>>>()?;
         // At one place, what ends a deeper list comes first, and what begins the next task comes last.
-        added.sort_by_key(|added| (added.before_line, added.leads, Reverse(added.column)));
-        let bytes = self.spliced(&all, &added);
+        added.sort_by_key(|added| (added.offset, added.leads, Reverse(added.column)));
+        let texts = added.iter().map(|added| (added.offset, &*added.text, &*added.end));
+        let bytes = with_lines(&self.bytes, texts);
         let file = Self::parse(bytes, &self.grammar);
         let expected: HashMap<&TaskKey, &Row> =
             missing.iter().filter_map(|wanted| Some((&wanted.key, rows.get(wanted.beside)?))).collect();
@@ -186,8 +187,8 @@ impl TaskFile {
         sound.then_some((file.bytes, inserted))
     }
 
-    /// True when these rows of the two files are the same, and so is all that is no task.
-    fn reads_the_same(&self, after: &Self, then: &[Row], now: &[Row]) -> bool {
+    /// True when these rows of the two files are the same, and so is everything that is not a task.
+    pub(super) fn reads_the_same(&self, after: &Self, then: &[Row], now: &[Row]) -> bool {
         let same = |(now, then): (&Row, &Row)| Row { line: then.line, ..now.clone() } == *then;
         then.len() == now.len()
             && now.iter().zip(then).all(same)
@@ -211,35 +212,16 @@ impl TaskFile {
         let before_line = if leads { at } else { body::end(self, all, at) };
         let model = if leads { at } else { before_line.checked_sub(1)? };
         let end = all.get(model).and_then(|line| self.bytes.get(line.end..line.next)).unwrap_or_default();
+        let offset = all.get(before_line).map_or(self.bytes.len(), |line| line.start);
         let text = form.line(&wanted.key);
-        Some(Addition { before_line, leads, column: form.column, text, end: end.to_vec() })
-    }
-
-    fn spliced(&self, all: &[Line], added: &[Addition]) -> Vec<u8> {
-        let ends = all.iter().filter_map(|line| self.bytes.get(line.end..line.next));
-        let usual = ends.into_iter().find(|end| !end.is_empty()).unwrap_or(b"\n");
-        let mut bytes = self.bytes.get(..bom(&self.bytes)).unwrap_or_default().to_vec();
-        let mut added = added.iter().peekable();
-        for at in 0..=all.len() {
-            while let Some(added) = added.next_if(|added| added.before_line == at) {
-                let end = if added.end.is_empty() { usual } else { &added.end };
-                // Behind a last line without line end, the line end goes before the added line.
-                let follows_open_line =
-                    at == all.len() && all.last().is_some_and(|line| line.end == line.next);
-                let parts = if follows_open_line { [end, &added.text] } else { [&added.text, end] };
-                bytes.extend_from_slice(&parts.concat());
-            }
-            let line = all.get(at).and_then(|line| self.bytes.get(line.start..line.next));
-            bytes.extend_from_slice(line.unwrap_or_default());
-        }
-        bytes
+        Some(Addition { offset, leads, column: form.column, text, end: end.to_vec() })
     }
 }
 
 /// A line that is to be put in.
 struct Addition {
-    /// Index of the line before which it goes; the number of lines for the end of the file.
-    before_line: usize,
+    /// Of the line before which it goes; the length of the file for its end.
+    offset: usize,
     /// It belongs to what follows.
     leads: bool,
     column: u32,
@@ -262,7 +244,7 @@ impl Form {
 }
 
 /// The form of the item that a line begins; of several on one line (`- - [ ] a`) that of the innermost,
-/// which stands alone on a line of its own behind as much white space.
+/// which is alone on a line of its own after as much white space.
 fn form(bytes: &[u8], line: Line) -> Option<Form> {
     let text = bytes.get(line.start..line.end)?;
     let item = item(text)?;

@@ -28,7 +28,7 @@ mod walk;
 mod tests;
 
 pub use crate::source::digest;
-pub use edit::{Edit, EditConflict, Flip, with_marks};
+pub use edit::{Edit, EditConflict, with_marks};
 pub use file::{FlipError, TaskFile};
 pub use grammar::Grammar;
 pub use hierarchy::{Families, parents};

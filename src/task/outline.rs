@@ -135,7 +135,7 @@ impl Pass<'_> {
         let enclosing = self.open.last().and_then(|(_, holder)| *holder);
         let content = text.get(item.content..).unwrap_or_default();
         let mut found = checkbox(content);
-        if let (Some(_), Some(why)) = (&found, self.left_out()) {
+        if let (Some(_), Some(why)) = (&found, self.sections.left_out(&self.grammar.sections)) {
             self.out.left_out.push((number, why));
             found = None;
         }
@@ -154,11 +154,6 @@ impl Pass<'_> {
         });
         self.open.push((item.column, found.or(enclosing)));
         self.above = Above::Other;
-    }
-
-    fn left_out(&self) -> Option<LeftOut> {
-        let sections = &self.grammar.sections;
-        if sections.is_everything() { None } else { self.sections.left_out(sections) }
     }
 
     /// Text after a blank line ends the items that do not reach around it; without one it continues them.

@@ -200,18 +200,6 @@ fn has_stage(families: &Families<'_>, row: &Row, stage: &Stage) -> bool {
     families.boxes(&row.key.family).any(|(_, sibling)| sibling.key.stage == *stage)
 }
 
-/// The order of the stages in a file: TEST-FIRST, implementation, REQ-CHECK, gates, PRE-CR.
-fn rank(stage: &Stage) -> u8 {
-    match stage {
-        Stage::TestFirst => 0,
-        Stage::Implementation => 1,
-        Stage::ReqCheck => 2,
-        Stage::Gate(_) => 3,
-        Stage::PreCr => 4,
-        Stage::Integ | Stage::Final => 5,
-    }
-}
-
 /// What both plans are made of. Tasks are indices of rows.
 struct Plan<'a> {
     families: Families<'a>,
@@ -274,10 +262,10 @@ impl Plan<'_> {
         if *stage == Stage::TestFirst {
             return (task, Position::Before);
         }
-        let own = rank(stage);
+        let own = stage.rank();
         let mut after = None;
         for (at, sibling) in siblings().filter(|(at, _)| *at > task) {
-            match rank(&sibling.key.stage) {
+            match sibling.key.stage.rank() {
                 0 | 1 | 5.. => {}
                 other if other <= own => after = Some(at),
                 _ => return after.map_or((at, Position::Before), |at| (at, Position::After)),
@@ -289,33 +277,24 @@ impl Plan<'_> {
     /// The gates of the headings with required tasks of which one is judged.
     fn group_gates(&self, stage: &Stage) -> Vec<PlannedBox> {
         let rows = self.families.rows();
+        let all = || rows.iter().enumerate();
+        let required = || implementations(rows).filter(|(_, row)| !row.optional);
+        let mut groups: Vec<u32> = required().map(|(_, row)| row.group).collect();
+        groups.dedup();
+        let judged = required().filter(|(at, _)| self.judged.contains(at));
+        let judged: HashSet<u32> = judged.map(|(_, row)| row.group).collect();
         let is_task = |row: &Row| !row.key.is_wider_gate() && row.key.stage != Stage::Final;
-        let mut groups: Vec<u32> = Vec::new();
-        let mut judged: HashSet<u32> = HashSet::new();
-        let mut last: HashMap<u32, usize> = HashMap::new();
-        let mut existing: HashMap<u32, usize> = HashMap::new();
-        let mut taken: HashSet<&str> = HashSet::new();
-        for (at, row) in rows.iter().enumerate() {
-            if row.key.is_wider_gate() && row.key.stage == *stage && row.key.family != "END" {
-                existing.entry(row.group).or_insert(at);
-                taken.insert(&row.key.family);
-            }
-            if is_task(row) {
-                last.insert(row.group, at);
-            }
-            if !row.optional && row.key.stage == Stage::Implementation {
-                if groups.last() != Some(&row.group) {
-                    groups.push(row.group);
-                }
-                if self.judged.contains(&at) {
-                    judged.insert(row.group);
-                }
-            }
-        }
+        let last: HashMap<u32, usize> =
+            all().filter(|(_, row)| is_task(row)).map(|(at, row)| (row.group, at)).collect();
+        let is_gate =
+            |row: &Row| row.key.is_wider_gate() && row.key.stage == *stage && row.key.family != "END";
+        let taken: HashSet<&str> =
+            rows.iter().filter(|row| is_gate(row)).map(|row| row.key.family.as_str()).collect();
+        let existing = |group| all().find(|(_, row)| row.group == group && is_gate(row));
         let mut planned = Vec::new();
         let mut beyond = groups.len();
         for (ordinal, group) in groups.iter().enumerate().filter(|(_, group)| judged.contains(group)) {
-            if let Some((at, row)) = existing.get(group).and_then(|at| Some((*at, rows.get(*at)?))) {
+            if let Some((at, row)) = existing(*group) {
                 planned.push(PlannedBox { key: row.key.clone(), beside: at, position: Position::Exists });
                 continue;
             }

@@ -21,12 +21,15 @@ pub enum ProblemKind {
 }
 
 /// A reason why a run refuses a task file.
+pub type Problem = Finding<ProblemKind>;
+
+/// What a person should know about a line of a task file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Problem {
+pub struct Finding<K> {
     /// 1-based line in the task file.
     pub line: u32,
     /// Which rule is broken.
-    pub kind: ProblemKind,
+    pub kind: K,
     /// What is wrong, a whole sentence.
     pub message: String,
     /// What to do about it, a whole sentence.

@@ -20,7 +20,7 @@ use std::collections::HashMap;
 pub struct BoxClaim {
     /// The box.
     pub key: TaskKey,
-    /// What stood in it before the agent ran, and stands in it again.
+    /// Its mark before the agent ran, which it has again.
     pub from: Mark,
     /// What the agent left in it.
     pub to: Mark,
@@ -52,22 +52,21 @@ pub fn reconcile(before: &[u8], after: &[u8], grammar: &Grammar) -> Reconciled {
     let new_lines = texts(&new_open);
     let candidates = added::candidates(&old, &new, &new_rows);
     let places = places(&old_lines, &new_lines, &candidates);
-    let (bytes, kept) = added::insert(&old, &old_rows, &places);
-    let added = kept.into_iter().map(|candidate| candidate.text).collect();
+    let (bytes, added) = added::insert(&old, &old_rows, &places);
     Reconciled { bytes, claims, added }
 }
 
 fn claims(before: &[Row], after: &[Row]) -> Vec<BoxClaim> {
     let after = by_key(after);
     let old_keys = by_key(before);
-    // A key that stands twice, before or after, says nothing about one box.
+    // A key on two lines, before or after, says nothing about one box.
     let old_rows = before.iter().filter(|row| matches!(old_keys.get(&row.key), Some(Some(_))));
     let pairs = old_rows.filter_map(|old| Some((old, (*after.get(&old.key)?)?)));
     let differ = pairs.filter(|(old, new)| !old.mark.is_same_state(new.mark));
     differ.map(|(old, new)| BoxClaim { key: old.key.clone(), from: old.mark, to: new.mark }).collect()
 }
 
-/// Rows by key; `None` for a key that stands twice.
+/// Rows by key; `None` for a key on two lines.
 fn by_key(rows: &[Row]) -> HashMap<&TaskKey, Option<&Row>> {
     let mut found = HashMap::with_capacity(rows.len());
     for row in rows {
@@ -83,7 +82,7 @@ fn texts(bytes: &[u8]) -> Vec<(Line, &[u8])> {
 }
 
 /// For each candidate the offset in the file before at which the agent put it: behind the line that it
-/// follows. A line is known again as the successor of the last one that was, or when it stands exactly
+/// follows. A line is known again as the successor of the last one that was, or if it is there exactly
 /// once in both files.
 fn places(old: &[(Line, &[u8])], new: &[(Line, &[u8])], candidates: &[Candidate]) -> Vec<(usize, Candidate)> {
     let mut once: HashMap<&[u8], (u32, usize)> = HashMap::with_capacity(old.len());

@@ -7,9 +7,10 @@ mod relations;
 use super::exclude::{Kind, bom, list_items};
 use super::file::TaskFile;
 use super::grammar::{Head, head};
+use super::problems::Finding;
 use super::row::Mark;
 use super::scan::lines;
-use super::walk::{ReadAs, ReadLine, walk};
+use super::walk::{ReadAs, ReadLine};
 use crate::source::text::count;
 use odd_line::{has_box, is_box_item, odd_line};
 use serde::Serialize;
@@ -53,7 +54,7 @@ pub enum RemarkKind {
     BoxWithoutBullet,
     /// A second box on one line is part of the text.
     TwoBoxes,
-    /// Two tasks show the same id; they are told apart by their text.
+    /// Two tasks show the same id; they are identified by their text.
     DuplicateId,
     /// `2.REVIEW`: not a stage word, so the line is a task without an id.
     UnknownStage,
@@ -197,19 +198,9 @@ const TEXTS: &[(RemarkKind, &str, &str)] = &[
 ];
 
 /// Something odd in a task file.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Remark {
-    /// 1-based line in the task file.
-    pub line: u32,
-    /// What is odd.
-    pub kind: RemarkKind,
-    /// What there is to see, a whole sentence.
-    pub message: String,
-    /// What to do about it, a whole sentence.
-    pub hint: String,
-}
+pub type Remark = Finding<RemarkKind>;
 
-impl Remark {
+impl Finding<RemarkKind> {
     fn new(line: u32, kind: RemarkKind, details: &[&str]) -> Self {
         let texts = TEXTS.iter().find(|(known, ..)| *known == kind);
         let (message, hint) = texts.map(|(_, message, hint)| (*message, *hint)).unwrap_or_default();
@@ -228,7 +219,7 @@ impl TaskFile {
         let mut pass = Pass::default();
         self.whole_file(&mut pass.remarks);
         let items = list_items(&self.bytes);
-        for line in walk(self) {
+        for line in self.read_lines() {
             pass.line(self, &line, items.contains(&line.line.start));
         }
         let mut remarks = pass.remarks;
@@ -242,18 +233,15 @@ impl TaskFile {
 
     fn whole_file(&self, remarks: &mut Vec<Remark>) {
         let starts = |marks: [&[u8]; 2]| marks.iter().any(|mark| self.bytes.starts_with(mark));
-        let encoding = match () {
-            () if starts([b"\xff\xfe\0\0", b"\0\0\xfe\xff"]) => Some("UTF-32"),
-            () if starts([b"\xff\xfe", b"\xfe\xff"]) => Some("UTF-16"),
-            () => None,
-        };
-        match (self.is_empty(), encoding) {
-            (true, Some(encoding)) => remarks.push(Remark::new(1, RemarkKind::NotUtf8, &[encoding])),
-            (true, None) if self.left_out.is_empty() => {
-                remarks.push(Remark::new(1, RemarkKind::NoTasks, &[]));
-            }
-            (true, None) => remarks.push(Remark::new(1, RemarkKind::OnlyLeftOut, &[])),
-            (false, _) => {}
+        if self.is_empty() {
+            remarks.push(match () {
+                () if starts([b"\xff\xfe\0\0", b"\0\0\xfe\xff"]) => {
+                    Remark::new(1, RemarkKind::NotUtf8, &["UTF-32"])
+                }
+                () if starts([b"\xff\xfe", b"\xfe\xff"]) => Remark::new(1, RemarkKind::NotUtf8, &["UTF-16"]),
+                () if self.left_out.is_empty() => Remark::new(1, RemarkKind::NoTasks, &[]),
+                () => Remark::new(1, RemarkKind::OnlyLeftOut, &[]),
+            });
         }
         if bom(&self.bytes) > 0 {
             remarks.push(Remark::new(1, RemarkKind::ByteOrderMark, &[]));

@@ -5,7 +5,7 @@ use super::file::TaskFile;
 use super::scan::{indent, item};
 use super::stage::{Stage, TaskKey};
 use super::text::clean;
-use super::walk::{ReadAs, walk};
+use super::walk::ReadAs;
 
 /// Most references that are kept of one task.
 const MAX_KEPT: usize = 64;
@@ -53,7 +53,7 @@ impl TaskFile {
         let mut lines = vec![Vec::new(); self.tasks.len()];
         // The open list items of tasks: the column of the bullet, and the task.
         let mut open: Vec<(u32, usize)> = Vec::new();
-        for line in walk(self) {
+        for line in self.read_lines() {
             let column = item(line.text).map_or_else(|| indent(line.text, 0).1, |item| item.column);
             match line.read {
                 ReadAs::Heading(_) | ReadAs::LeftOut(_) => open.clear(),

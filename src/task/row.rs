@@ -37,7 +37,7 @@ pub struct Row {
     pub key: TaskKey,
     /// 1-based line in `tasks.md`.
     pub line: u32,
-    /// What stands between the brackets.
+    /// The character between the brackets.
     pub mark: Mark,
     /// `[ ]*` or `1.2*`, or a stage of such a task: taken only with `--optional`.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -55,8 +55,8 @@ pub struct Row {
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub checkpoint: bool,
     /// The stage has no line of its own (`stages: virtual`): `line` is that of its task.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub unwritten: bool,
+    #[serde(rename = "unwritten", default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_virtual: bool,
 }
 
 impl Row {
@@ -69,6 +69,6 @@ impl Row {
             && self.group == other.group
             && self.digest == other.digest
             && self.checkpoint == other.checkpoint
-            && self.unwritten == other.unwritten
+            && self.is_virtual == other.is_virtual
     }
 }

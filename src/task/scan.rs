@@ -29,6 +29,29 @@ pub(super) fn lines(bytes: &[u8], from: usize) -> impl Iterator<Item = Line> {
     })
 }
 
+/// The bytes with whole lines added; each has the offset of the line before which it goes, its text, and its line end
+/// if that is known. By offset.
+pub(super) fn with_lines<'a>(
+    bytes: &[u8],
+    added: impl IntoIterator<Item = (usize, &'a [u8], &'a [u8])>,
+) -> Vec<u8> {
+    let mut ends = lines(bytes, 0).filter_map(|line| bytes.get(line.end..line.next));
+    let usual = ends.find(|end| !end.is_empty()).unwrap_or(b"\n");
+    let mut out = Vec::with_capacity(bytes.len());
+    let mut from = 0;
+    for (offset, text, end) in added {
+        out.extend_from_slice(bytes.get(from..offset).unwrap_or_default());
+        from = offset;
+        let end = if end.is_empty() { usual } else { end };
+        // After a last line without line end, the line end goes before the added line.
+        let follows_open_line = !matches!(out.last(), None | Some(b'\n' | b'\r')) && out != b"\xef\xbb\xbf";
+        let parts = if follows_open_line { [end, text] } else { [text, end] };
+        out.extend_from_slice(&parts.concat());
+    }
+    out.extend_from_slice(bytes.get(from..).unwrap_or_default());
+    out
+}
+
 /// White space inside a line.
 pub(super) fn is_blank(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t' | 0x0b | 0x0c)
@@ -95,7 +118,7 @@ pub(super) struct Checkbox {
     pub(super) text: usize,
 }
 
-/// The box with which `content` begins: `[`, one character that is no letter (but `x`, `X`), digit,
+/// The box with which `content` begins: `[`, one character that is not a letter (but `x`, `X`), digit,
 /// bracket or backslash, `]`, perhaps a star, then white space or the end.
 pub(super) fn checkbox(content: &[u8]) -> Option<Checkbox> {
     let inner = content.strip_prefix(b"[")?;
@@ -130,7 +153,7 @@ pub(super) fn heading(line: &[u8]) -> Option<&[u8]> {
     (gap > 0 || text.is_empty()).then(|| text.get(gap..).unwrap_or_default())
 }
 
-/// True for a line of only `=` or only `-`: the underline of a heading, when text stands above it.
+/// True for a line of only `=` or only `-`: the underline of a heading, if there is text above it.
 pub(super) fn is_underline(line: &[u8]) -> bool {
     let (gap, column) = indent(line, 0);
     let rest = line.get(gap..).unwrap_or_default().trim_ascii_end();

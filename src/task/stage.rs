@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// The stage that a box stands for.
+/// The stage of a box.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(into = "String", from = "String")]
 pub enum Stage {
@@ -52,6 +52,19 @@ impl Stage {
     pub fn is_gate(&self) -> bool {
         matches!(self, Self::Gate(_))
     }
+
+    /// Its place in the order of the stages of a file.
+    pub fn rank(&self) -> u8 {
+        match self {
+            Self::TestFirst => 0,
+            Self::Implementation => 1,
+            Self::ReqCheck => 2,
+            Self::Gate(_) => 3,
+            Self::PreCr => 4,
+            Self::Integ => 5,
+            Self::Final => 6,
+        }
+    }
 }
 
 impl From<Stage> for String {
@@ -85,7 +98,7 @@ pub struct TaskKey {
 }
 
 impl TaskKey {
-    /// True when the family is named by an id that stands in the file, not by its text.
+    /// True when the family is named by an id in the file, not by its text.
     pub fn has_id(&self) -> bool {
         !self.family.starts_with('~')
     }

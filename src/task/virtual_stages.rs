@@ -82,14 +82,14 @@ impl TaskRules {
 /// The boxes in the file, with the marks that they have there.
 pub fn written(rows: &[Row]) -> Vec<Row> {
     let families = families(rows);
-    let with_line = rows.iter().filter(|row| !row.unwritten).cloned();
+    let with_line = rows.iter().filter(|row| !row.is_virtual).cloned();
     with_line.map(|row| Row { mark: shown(&row, row.mark, &families), ..row }).collect()
 }
 
 /// The flips in the file that flips of these boxes amount to; a flip of a box that is not among the rows
 /// stays as it is.
 pub fn on_file(rows: &[Row], flips: &[(TaskKey, Mark)]) -> Vec<(TaskKey, Mark)> {
-    if !rows.iter().any(|row| row.unwritten) {
+    if !rows.iter().any(|row| row.is_virtual) {
         return flips.to_vec();
     }
     let marks: HashMap<&TaskKey, Mark> = flips.iter().map(|(key, mark)| (key, *mark)).collect();
@@ -103,7 +103,7 @@ pub fn on_file(rows: &[Row], flips: &[(TaskKey, Mark)]) -> Vec<(TaskKey, Mark)> 
     for (key, mark) in flips {
         let row = touched.iter().find(|row| row.key == *key);
         let speaks = match row {
-            Some(row) if row.unwritten => touched.iter().find(|other| is_work_of(other, &key.family)),
+            Some(row) if row.is_virtual => touched.iter().find(|other| is_work_of(other, &key.family)),
             row => row,
         };
         let flip = match (row, speaks) {
@@ -120,13 +120,11 @@ pub fn on_file(rows: &[Row], flips: &[(TaskKey, Mark)]) -> Vec<(TaskKey, Mark)> 
 
 /// True for the box in the file that shows the virtual stages of a family.
 fn is_work_of(row: &Row, family: &str) -> bool {
-    !row.unwritten && row.key.stage == Stage::Implementation && row.key.family == family
+    !row.is_virtual && row.key.stage == Stage::Implementation && row.key.family == family
 }
 
 /// What is known of a family with virtual stages.
-#[derive(Default)]
 struct Family {
-    has_virtual: bool,
     /// They and the implementation are ticked.
     all_done: bool,
     /// Mark and text of the implementation's box.
@@ -135,12 +133,8 @@ struct Family {
 
 fn families(rows: &[Row]) -> HashMap<String, Family> {
     let mut found: HashMap<String, Family> = HashMap::new();
-    for row in rows.iter().filter(|row| row.unwritten) {
-        let shape = found.entry(row.key.family.clone()).or_insert_with(|| Family {
-            has_virtual: true,
-            all_done: true,
-            work: None,
-        });
+    for row in rows.iter().filter(|row| row.is_virtual) {
+        let shape = found.entry(row.key.family.clone()).or_insert(Family { all_done: true, work: None });
         shape.all_done &= row.mark.is_done();
     }
     for row in rows.iter().filter(|row| is_work_of(row, &row.key.family)) {
@@ -165,43 +159,39 @@ fn shown(row: &Row, mark: Mark, families: &HashMap<String, Family>) -> Mark {
 fn settle(rows: &mut [Row], known: &[Row]) {
     let before: HashMap<&TaskKey, Mark> = known.iter().map(|row| (&row.key, row.mark)).collect();
     let (then, now) = (families(known), families(rows));
-    let all_ticked = |group: Option<u32>, rows: &[Row]| {
-        let mut with_line = rows.iter().filter(|row| !row.unwritten && !row.optional);
+    let all_ticked = |group: Option<u32>| {
+        let mut with_line = rows.iter().filter(|row| !row.is_virtual && !row.optional);
         with_line.all(|row| group.is_some_and(|group| row.group != group) || row.mark.is_done())
     };
-    let mut marks = Vec::new();
-    for (at, row) in rows.iter().enumerate() {
-        let Some(shape) = now.get(&row.key.family) else { continue };
-        let Some((shows, digest)) = &shape.work else {
+    let settled = |row: &Row| {
+        let known = before.get(&row.key).copied();
+        let Some((shows, digest)) = &now.get(&row.key.family)?.work else {
             // A wider gate, or FINAL: all boxes that it covers decide together.
             let group = (row.key.family != "END" && row.key.stage.is_gate()).then_some(row.group);
-            let first = || if all_ticked(group, rows) { Mark::DONE } else { Mark::OPEN };
-            marks.push((at, before.get(&row.key).copied().unwrap_or_else(first)));
-            continue;
+            return known.or_else(|| Some(if all_ticked(group) { Mark::DONE } else { Mark::OPEN }));
         };
-        let same_text = |old: &&Family| old.work.as_ref().is_some_and(|(_, text)| text == digest);
-        let as_left = then
-            .get(&row.key.family)
-            .filter(same_text)
-            .is_some_and(|old| old.has_virtual && old.all_done == shows.is_done());
-        let known = before.get(&row.key).copied().filter(|_| as_left);
-        if row.unwritten {
+        let is_as_left = |old: &Family| {
+            let same_text = old.work.as_ref().is_some_and(|(_, text)| text == digest);
+            same_text && old.all_done == shows.is_done()
+        };
+        let done = known.filter(|known| known.is_done());
+        let done = done.filter(|_| then.get(&row.key.family).is_some_and(is_as_left));
+        if row.is_virtual {
             // What is neither open nor done (`[~]`) is so for every stage that is not done.
             let said = match shows {
                 mark if mark.is_done() => Mark::DONE,
                 mark if mark.is_open() => Mark::OPEN,
                 other => *other,
             };
-            marks.push((at, known.filter(|known| known.is_done()).unwrap_or(said)));
-        } else if row.key.stage == Stage::Implementation {
-            let hidden = known.filter(|known| known.is_done() && shows.is_open());
-            marks.push((at, hidden.unwrap_or(*shows)));
+            Some(done.unwrap_or(said))
+        } else {
+            let is_work = row.key.stage == Stage::Implementation;
+            is_work.then(|| done.filter(|_| shows.is_open()).unwrap_or(*shows))
         }
-    }
-    for (at, mark) in marks {
-        if let Some(row) = rows.get_mut(at) {
-            row.mark = mark;
-        }
+    };
+    let marks: Vec<Option<Mark>> = rows.iter().map(settled).collect();
+    for (row, mark) in rows.iter_mut().zip(marks) {
+        row.mark = mark.unwrap_or(row.mark);
     }
 }
 
@@ -235,7 +225,7 @@ fn virtual_row(beside: &Row, key: &TaskKey) -> Row {
         parent: beside.parent.clone().filter(|_| own),
         text: if own { beside.text.clone() } else { String::new() },
         checkpoint: false,
-        unwritten: true,
+        is_virtual: true,
         ..beside.clone()
     }
 }

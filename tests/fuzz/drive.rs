@@ -7,7 +7,7 @@
 //! Refuses to know: where the bytes come from.
 
 use ralph::task::{
-    Edit, Flip, Grammar, Mark, Placement, ReadAs, Row, Sections, Stages, TaskFile, TaskRules, TaskSelection,
+    Edit, Grammar, Mark, Placement, ReadAs, Row, Sections, Stages, TaskFile, TaskRules, TaskSelection,
     reconcile, with_marks, written,
 };
 use std::sync::LazyLock;
@@ -72,7 +72,7 @@ pub(super) fn edit(data: &[u8]) {
     let (choices, text, grammar) = split(data);
     let file = TaskFile::parse(text, grammar);
     let rows = file.rows();
-    assert_eq!(with_marks(&file.skeleton(), &rows).as_deref(), Ok(text));
+    assert_eq!(with_marks(&file.text_without_marks(), &rows).as_deref(), Ok(text));
     if let Some(row) = rows.get(usize::from(choices[1]) % rows.len().max(1)) {
         flip(&file, row, &rows, grammar);
     }
@@ -87,7 +87,7 @@ pub(super) fn edit(data: &[u8]) {
 
 fn flip(file: &TaskFile, row: &Row, rows: &[Row], grammar: &Grammar) {
     let to = if row.mark.is_done() { Mark::OPEN } else { Mark::DONE };
-    let Ok(Flip::Change(edit)) = file.flip(&row.key, to) else { return };
+    let Ok(Some(edit)) = file.flip(&row.key, to) else { return };
     let after = edit.apply(file.bytes()).expect("an edit that was offered fits");
     let differ = after.iter().zip(file.bytes()).filter(|(new, old)| new != old).count();
     assert!(after.len() == file.bytes().len() && differ == 1, "one byte");

@@ -81,8 +81,8 @@ fn family(state: &State, board: &Board, line: &Line) -> Value {
 fn cell_facts(state: &State, cell: &Cell) -> Value {
     json!({
         "task": name(state, &cell.key),
-        "standing": cell.standing.name(),
-        "shown": cell.standing.words(),
+        "standing": cell.status.name(),
+        "shown": cell.status.words(),
         "done": cell.done,
         "rejected": cell.rejected,
         "attempts": cell.attempts,

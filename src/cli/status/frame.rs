@@ -2,7 +2,7 @@
 
 use super::agent_log::AgentLog;
 use super::keys::Act;
-use crate::report::board::{Board, Line as Family, Standing};
+use crate::report::board::{Board, BoxStatus, Line as Family};
 use crate::report::spent::duration;
 use crate::report::table::{GAP, Grid, GridCell, headline, now, open_reasons, says, time_and_cost};
 use crate::report::width::{cut, pad};
@@ -181,21 +181,21 @@ fn table(view: &View, frame: &mut Frame<'_>, area: Rect) {
 
 fn spans(view: &View, grid: &Grid, cells: &[GridCell]) -> Vec<Span<'static>> {
     let spans = cells.iter().zip(&grid.widths).flat_map(|(cell, width)| {
-        let style = cell.standing.map_or(Style::new(), |standing| tone(view, standing));
+        let style = cell.status.map_or(Style::new(), |status| tone(view, status));
         [Span::styled(pad(&cell.text, *width), style), Span::raw(" ".repeat(GAP))]
     });
     spans.collect()
 }
 
-fn tone(view: &View, standing: Standing) -> Style {
-    match standing {
-        Standing::Running => view.style(Color::Yellow).add_modifier(Modifier::BOLD),
-        Standing::Passed(_) | Standing::Done => view.style(Color::Green),
-        Standing::ByPerson => view.style(Color::Cyan),
-        Standing::CommitOnly | Standing::Rejected(_) | Standing::Rework(_) => view.style(Color::Magenta),
-        Standing::Blocked | Standing::Failed(_) => view.style(Color::Red),
-        Standing::Optional => Style::new().add_modifier(Modifier::DIM),
-        Standing::Marked(_) | Standing::Open => Style::new(),
+fn tone(view: &View, status: BoxStatus) -> Style {
+    match status {
+        BoxStatus::Running => view.style(Color::Yellow).add_modifier(Modifier::BOLD),
+        BoxStatus::Passed(_) | BoxStatus::Done => view.style(Color::Green),
+        BoxStatus::ByPerson => view.style(Color::Cyan),
+        BoxStatus::CommitOnly | BoxStatus::Rejected(_) | BoxStatus::Rework(_) => view.style(Color::Magenta),
+        BoxStatus::Blocked | BoxStatus::Failed(_) => view.style(Color::Red),
+        BoxStatus::Optional => Style::new().add_modifier(Modifier::DIM),
+        BoxStatus::Marked(_) | BoxStatus::Open => Style::new(),
     }
 }
 

@@ -444,7 +444,7 @@ impl Sim {
 
     pub(super) fn tasks(&self) -> TasksSeen {
         let file = TaskFile::parse(self.text.clone(), &Grammar::default());
-        let skeleton = digest(&file.skeleton());
+        let skeleton = digest(&file.text_without_marks());
         let spec = self.state.spec_state();
         let rows = file.rows();
         let problems = file.problems().into_iter().map(|problem| problem.message).collect();
@@ -468,8 +468,9 @@ impl Sim {
 
     pub(super) fn write_box(&mut self, name: &str, mark: Mark) {
         let file = TaskFile::parse(self.text.clone(), &Grammar::default());
-        let flip = file.flip(&self.key(name), mark).expect("a box");
-        self.text = String::from_utf8(flip.apply(self.text.as_bytes()).unwrap()).unwrap();
+        if let Some(edit) = file.flip(&self.key(name), mark).expect("a box") {
+            self.text = String::from_utf8(edit.apply(self.text.as_bytes()).unwrap()).unwrap();
+        }
     }
 
     /// `1.TEST-FIRST x, 1. _ …` of all boxes.

@@ -1,12 +1,6 @@
-//! GitHub Actions: workflow commands.
-//!
-//! Owns: `::error file=…,line=…,title=…::…` with its escapes (`@actions/core`, `command.ts`).
-//!
-//! Promises: one command a line; nothing in a report can begin a command of its own.
-//!
-//! Refuses to know: which facts are shown.
+//! GitHub Actions: one workflow command for each annotation, with the escapes of `@actions/core`.
 
-use super::{Level, Note, Shown};
+use super::{Grade, Note, Shown};
 
 /// One workflow command for each annotation, without a final line end.
 pub fn render(shown: &Shown<'_>) -> String {
@@ -15,14 +9,13 @@ pub fn render(shown: &Shown<'_>) -> String {
 
 fn command(note: &Note) -> String {
     let name = match note.level {
-        Level::Error => "error",
-        Level::Warning => "warning",
-        Level::Notice => "notice",
+        Grade::Error => "error",
+        Grade::Warning => "warning",
+        Grade::Note => "notice",
     };
     let mut properties = Vec::new();
     if let Some(file) = &note.file {
-        let file = String::from_utf8_lossy(&file.to_bytes()).into_owned();
-        properties.push(format!("file={}", property(&file)));
+        properties.push(format!("file={}", property(&file.to_text())));
         properties.push(format!("line={}", note.line));
     }
     properties.push(format!("title={}", property(&note.title)));

@@ -1,17 +1,11 @@
-//! GitLab: a Code Quality report.
-//!
-//! Owns: its JSON (GitLab's documentation, "Code Quality", "Code Quality report format").
-//!
-//! Promises: each issue has all fields that GitLab requires, and a fingerprint of its own.
-//!
-//! Refuses to know: which facts are shown.
+//! GitLab: a Code Quality report, each issue with all fields that GitLab requires.
 
-use super::{About, Level, Note, Shown};
+use super::{About, Grade, Note, Shown};
 use serde_json::{Value, json};
 
-/// A JSON array of issues; empty for a PASS without survivors and for a SKIP that is no failure.
+/// A JSON array of issues; empty for a PASS without survivors and for a SKIP that is not a failure.
 pub fn render(shown: &Shown<'_>) -> String {
-    let is_issue = |note: &&Note| !(matches!(note.about, About::Verdict(_)) && note.level == Level::Notice);
+    let is_issue = |note: &&Note| !(matches!(note.about, About::Verdict(_)) && note.level == Grade::Note);
     let issues: Vec<Value> = shown.notes().iter().filter(is_issue).map(|note| issue(shown, note)).collect();
     format!("{:#}", Value::Array(issues))
 }
@@ -24,10 +18,10 @@ fn issue(shown: &Shown<'_>, note: &Note) -> Value {
         }
     };
     let severity = match (&note.about, note.level) {
-        (About::Verdict(_), Level::Error) => "critical",
-        (About::Survivor(_), Level::Error) => "major",
-        (_, Level::Warning) => "minor",
-        (_, Level::Notice) => "info",
+        (About::Verdict(_), Grade::Error) => "critical",
+        (About::Survivor(_), Grade::Error) => "major",
+        (_, Grade::Warning) => "minor",
+        (_, Grade::Note) => "info",
     };
     json!({
         "description": description.replace('\n', "; "),
@@ -35,7 +29,7 @@ fn issue(shown: &Shown<'_>, note: &Note) -> Value {
         "fingerprint": note.fingerprint,
         "severity": severity,
         "location": {
-            "path": String::from_utf8_lossy(&note.some_file().to_bytes()),
+            "path": note.some_file().to_text(),
             "lines": { "begin": note.line },
         },
     })

@@ -1,20 +1,13 @@
-//! JUnit XML, which most CI systems read.
-//!
-//! Owns: one suite for the gate, one test case for its verdict and one for each judged class.
-//!
-//! Promises: well-formed whatever the report holds: the elements are a writer's, and characters that XML
-//! 1.0 does not know are left out; the suite is never empty; counts agree with the cases.
-//!
-//! Refuses to know: which facts are shown.
+//! JUnit XML, which most CI systems read: one suite for the gate, a test case for its verdict and each judged class.
 
-use super::{Level, Shown, told};
+use super::{Grade, Shown, describe};
 use crate::mutation::{ClassScore, Verdict};
 use crate::source::text::line;
 use quick_xml::Writer;
 use quick_xml::events::{BytesDecl, BytesText, Event};
 use std::io;
 
-/// What a test case came to: its element, its message and its text.
+/// A test case; `end` is its element, message and text unless it passed.
 struct Case {
     name: String,
     file: Option<String>,
@@ -87,14 +80,14 @@ fn verdict(shown: &Shown<'_>) -> Case {
     let first = xml(note.text.lines().next().unwrap_or_default());
     let end = match (&shown.report.verdict, note.level) {
         (Verdict::Pass, _) => None,
-        (Verdict::Skip { .. }, level) if level != Level::Error => Some(("skipped", first, String::new())),
+        (Verdict::Skip { .. }, level) if level != Grade::Error => Some(("skipped", first, String::new())),
         (Verdict::Error { .. }, _) => Some(("error", first, xml(&note.text))),
         (Verdict::Fail { .. } | Verdict::Skip { .. }, _) => Some(("failure", first, xml(&note.text))),
     };
     Case { name: "verdict".to_owned(), file: None, end }
 }
 
-/// A judged class: failed when it must be mended, skipped when the gate gave no verdict.
+/// A judged class: failed when it must be fixed, skipped when the gate gave no verdict.
 fn judged(shown: &Shown<'_>, class: &ClassScore) -> Case {
     let counts = class.tally.to_string();
     let end = if matches!(shown.report.verdict, Verdict::Error { .. }) {
@@ -107,7 +100,7 @@ fn judged(shown: &Shown<'_>, class: &ClassScore) -> Case {
     let file = shown.folders.file(&class.package, &class.path);
     Case {
         name: xml(&format!("{}: {}", class.package, class.class)),
-        file: file.map(|file| xml(&String::from_utf8_lossy(&file.to_bytes()))),
+        file: file.map(|file| xml(&file.to_text())),
         end,
     }
 }
@@ -120,13 +113,10 @@ fn survivors(shown: &Shown<'_>, class: &ClassScore) -> String {
         });
     let paragraph = |survivor: &crate::mutation::Survivor| {
         let mutant = &survivor.mutant;
-        let place = shown.place(survivor).map_or_else(
-            || line(&mutant.file, 300),
-            |file| String::from_utf8_lossy(&file.to_bytes()).into_owned(),
-        );
+        let place = shown.place(survivor).map_or_else(|| line(&mutant.file, 300), |file| file.to_text());
         let source = line(&survivor.source, 500);
         let source = if source.is_empty() { source } else { format!("\n{source}") };
-        format!("{place}:{} {}: {}{source}", mutant.line, line(&mutant.mutator, 200), told(survivor))
+        format!("{place}:{} {}: {}{source}", mutant.line, line(&mutant.mutator, 200), describe(survivor))
     };
     let all: Vec<String> = here.map(paragraph).collect();
     if all.is_empty() {

@@ -1,13 +1,5 @@
-//! A gate's report as annotations: what CI shows beside the code.
-//!
-//! Owns: which facts of a report become annotations, their places and their fingerprints; the formats are
-//! [`github`], [`gitlab`], [`junit`] and [`sarif`].
-//!
-//! Promises: every survivor that the report holds is annotated; a FAIL or an ERROR shows in every format,
-//! with survivors or without; the verdict comes first, because services cut long lists; the same report
-//! gives the same text, and a survivor keeps its fingerprint while its line moves.
-//!
-//! Refuses to know: files, the command line, thresholds.
+//! A gate's report as annotations, which CI shows beside the code: the verdict first, then every survivor with a
+//! fingerprint that it keeps while its line moves.
 
 pub mod github;
 pub mod gitlab;
@@ -15,6 +7,7 @@ pub mod junit;
 pub mod sarif;
 
 use super::progress::gate_headline;
+use super::sarif::Grade;
 use crate::machine::facts::full_path;
 use crate::mutation::{GateReport, MutantStatus, Survivor, Verdict};
 use crate::source::RepoPath;
@@ -73,14 +66,6 @@ pub struct Shown<'a> {
     pub fail_on_skip: bool,
 }
 
-/// How grave an annotation is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Level {
-    Error,
-    Warning,
-    Notice,
-}
-
 /// What an annotation is about.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum About {
@@ -93,7 +78,7 @@ enum About {
 /// One annotation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Note {
-    level: Level,
+    level: Grade,
     about: About,
     /// In the checkout; `None` when the place is not known.
     file: Option<RepoPath>,
@@ -130,11 +115,11 @@ impl Shown<'_> {
         notes
     }
 
-    fn verdict_level(&self) -> Level {
+    fn verdict_level(&self) -> Grade {
         match &self.report.verdict {
-            Verdict::Pass => Level::Notice,
-            Verdict::Skip { .. } if !self.fail_on_skip => Level::Notice,
-            Verdict::Skip { .. } | Verdict::Fail { .. } | Verdict::Error { .. } => Level::Error,
+            Verdict::Pass => Grade::Note,
+            Verdict::Skip { .. } if !self.fail_on_skip => Grade::Note,
+            Verdict::Skip { .. } | Verdict::Fail { .. } | Verdict::Error { .. } => Grade::Error,
         }
     }
 
@@ -164,7 +149,11 @@ impl Shown<'_> {
             line: 1,
             source: String::new(),
             title: format!("{} {word}", self.gate),
-            text: if text.is_empty() { "No reason was given.".to_owned() } else { cut(text) },
+            text: match text.char_indices().nth(TEXT_CHARS) {
+                _ if text.is_empty() => "No reason was given.".to_owned(),
+                Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
+                None => text,
+            },
             fingerprint: digest(format!("{}\0{word}", self.gate).as_bytes()),
         }
     }
@@ -173,33 +162,33 @@ impl Shown<'_> {
         let mutant = &survivor.mutant;
         Note {
             level: match self.report.verdict {
-                Verdict::Fail { .. } => Level::Error,
-                Verdict::Error { .. } => Level::Warning,
-                Verdict::Pass | Verdict::Skip { .. } => Level::Notice,
+                Verdict::Fail { .. } => Grade::Error,
+                Verdict::Error { .. } => Grade::Warning,
+                Verdict::Pass | Verdict::Skip { .. } => Grade::Note,
             },
             about: About::Survivor(line(&mutant.mutator, 200)),
             file: self.place(survivor),
             line: mutant.line.max(1),
             source: line(&survivor.source, 500),
             title: format!("{}: a mutant survived ({})", self.gate, line(&mutant.mutator, 200)),
-            text: cut(told(survivor)),
+            text: describe(survivor),
             fingerprint: digest(identity.as_bytes()),
         }
     }
 
-    /// Where a survivor stands in the checkout.
+    /// The file of a survivor in the checkout.
     pub(super) fn place(&self, survivor: &Survivor) -> Option<RepoPath> {
         self.folders.file(&survivor.package, survivor.path.as_ref()?)
     }
 
-    /// True when the class must be mended.
+    /// True when the class must be fixed.
     fn fails(&self, package: &str, path: &RepoPath) -> bool {
         self.report.failing.contains(&full_path(package, path))
     }
 }
 
-/// What the mutation did, and which tests saw it and passed.
-fn told(survivor: &Survivor) -> String {
+/// What the mutation did, and which tests ran it and passed.
+fn describe(survivor: &Survivor) -> String {
     let mutant = &survivor.mutant;
     let mut text = line(&mutant.description, 1_000);
     if text.is_empty() {
@@ -234,16 +223,6 @@ fn identity(gate: &str, survivor: &Survivor) -> String {
     let at = if survivor.source.is_empty() { mutant.line.to_string() } else { survivor.source.clone() };
     [gate, &survivor.package, &mutant.class, &mutant.method, &mutant.mutator, &mutant.description, &at]
         .join("\0")
-}
-
-/// Bounded, lines kept.
-fn cut(text: String) -> String {
-    if text.chars().count() <= TEXT_CHARS {
-        return text;
-    }
-    let mut short: String = text.chars().take(TEXT_CHARS - 1).collect();
-    short.push('…');
-    short
 }
 
 #[cfg(test)]

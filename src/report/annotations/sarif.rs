@@ -1,13 +1,6 @@
-//! A gate's report as SARIF 2.1.0, for code scanning.
-//!
-//! Owns: which facts of a report are results, and their rules.
-//!
-//! Promises: one rule for each mutator that is named; an ERROR is an invocation that was not successful,
-//! with its reason as a notification.
-//!
-//! Refuses to know: the JSON of SARIF (see `report::sarif`).
+//! A gate's report as SARIF, with one rule for each mutator that is named.
 
-use super::{About, Level, Note, Shown};
+use super::{About, Note, Shown};
 use crate::mutation::Verdict;
 use crate::report::sarif::{Grade, SarifResult, SarifRule, log};
 
@@ -16,27 +9,23 @@ pub fn render(shown: &Shown<'_>) -> String {
     let notes = shown.notes();
     let is_error = matches!(shown.report.verdict, Verdict::Error { .. });
     let is_result = |note: &&Note| match note.about {
-        About::Verdict(_) => note.level == Level::Error && !is_error,
+        About::Verdict(_) => note.level == Grade::Error && !is_error,
         About::Survivor(_) => true,
     };
     let results: Vec<SarifResult> =
         notes.iter().filter(is_result).map(|note| result(shown.gate, note)).collect();
-    // The verdict stands here as a notification, also where it is no finding in the code.
+    // The verdict is a notification too, whether or not it is a finding in the code.
     let grade = if is_error { Grade::Error } else { Grade::Note };
     let verdicts = notes.iter().filter(|note| matches!(note.about, About::Verdict(_)));
-    let told: Vec<(Grade, String)> =
+    let notifications: Vec<(Grade, String)> =
         verdicts.map(|note| (grade, format!("{}: {}", note.title, note.text))).collect();
-    log(shown.gate, !is_error, &told, &results)
+    log(shown.gate, !is_error, &notifications, &results)
 }
 
 fn result(gate: &str, note: &Note) -> SarifResult {
     SarifResult {
         rule: rule(gate, note),
-        grade: match note.level {
-            Level::Error => Grade::Error,
-            Level::Warning => Grade::Warning,
-            Level::Notice => Grade::Note,
-        },
+        grade: note.level,
         text: note.text.clone(),
         file: note.some_file(),
         line: note.line,

@@ -135,9 +135,9 @@ fn a_package_stands_where_its_folder_is() {
 fn survivors_of_a_pass_are_notices_and_those_beside_an_error_warnings() {
     let folders = folders();
     for (verdict, level) in [
-        (Verdict::Pass, Level::Notice),
-        (Verdict::Fail { reasons: Vec::new() }, Level::Error),
-        (Verdict::Error { why: "x".into(), hint: "y".into(), transient: true }, Level::Warning),
+        (Verdict::Pass, Grade::Note),
+        (Verdict::Fail { reasons: Vec::new() }, Grade::Error),
+        (Verdict::Error { why: "x".into(), hint: "y".into(), transient: true }, Grade::Warning),
     ] {
         let report = GateReport { verdict, ..fail() };
         let notes = shown(&report, &folders).notes();

@@ -1,22 +1,15 @@
-//! What `ralph status` shows, before anybody shows it: families, stages, verdicts, totals.
-//!
-//! Owns: which box is said to be what, which reasons are open, what is counted.
-//!
-//! Promises: a function of the state, of what was spent and of who holds the lock; a box runs only where a
-//! process that lives holds the lock; every text in it is one bounded line without control characters.
-//!
-//! Refuses to know: terminals, columns, files, what time it is.
+//! What `ralph status` shows, before it is laid out: families, stages, verdicts, totals.
 
-mod standing;
+mod box_status;
 
-pub use standing::Standing;
+pub use box_status::BoxStatus;
 
 use super::spent::{Now, SpecSpent, Spent};
 use super::width::steady;
 use crate::machine::choice::{self, Choice};
 use crate::machine::commit_only::is_commit_only;
 use crate::machine::state::{By, Phase, SpecState, StageState, State};
-use crate::source::text::line;
+use crate::source::text::{count, line};
 use crate::task::{Row, Stage, TaskKey};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -83,7 +76,7 @@ pub struct Cell {
     /// The box.
     pub key: TaskKey,
     /// What it is said to be.
-    pub standing: Standing,
+    pub status: BoxStatus,
     /// Ticked.
     pub done: bool,
     /// Attempts in a row that were rejected.
@@ -121,9 +114,8 @@ impl Cost {
             return "not reported".to_owned();
         }
         let cents = self.micros.div_ceil(10_000);
-        let attempts = if self.attempts == 1 { "attempt" } else { "attempts" };
-        let (whole, rest) = (cents / 100, cents % 100);
-        format!("${whole}.{rest:02} as {} of {} {attempts} reported", self.reported, self.attempts)
+        let (whole, rest, attempts) = (cents / 100, cents % 100, count(self.attempts as u64, "attempt"));
+        format!("${whole}.{rest:02} as {} of {attempts} reported", self.reported)
     }
 }
 
@@ -146,8 +138,8 @@ impl Board {
     pub fn new(state: &State, spent: &Spent, beside: Beside) -> Self {
         let book = state.spec_state();
         let holder = beside.holder.map(|holder| line(&holder, 200));
-        let current = holder.as_ref().and_then(|_| spent.now()).filter(|now| book.row(&now.key).is_some());
-        let current = current.cloned();
+        let running = holder.as_ref().and_then(|_| spent.now());
+        let current = running.filter(|now| book.row(&now.key).is_some()).cloned();
         let spent = spent.on(&state.spec, holder.as_ref().map(|_| beside.now));
         let lines = Lines {
             book,
@@ -189,7 +181,7 @@ impl Board {
     }
 }
 
-/// The phase in which a run is, or ended; what was begun and has nobody any more who does it is interrupted.
+/// The phase in which a run is, or ended; what was begun and is no longer being done is interrupted.
 fn phase(phase: &Phase, held: bool) -> &'static str {
     match phase {
         Phase::Idle | Phase::Stopped(_) => phase.name(),
@@ -198,7 +190,7 @@ fn phase(phase: &Phase, held: bool) -> &'static str {
     }
 }
 
-/// Why a run stopped or waits; nothing is said of a wait that nobody waits any more.
+/// Why a run stopped or waits; `None` for a wait that has ended with its process.
 fn why(state: &State, held: bool) -> Option<String> {
     match &state.phase {
         Phase::Stopped(stop) => Some(line(&stop.to_string(), REASON_CHARS)),
@@ -211,19 +203,10 @@ fn why(state: &State, held: bool) -> Option<String> {
 
 /// The stages that occur. Where the file names gates in an order of its own, that order is kept.
 fn stages(book: &SpecState) -> Vec<Stage> {
-    let rank = |stage: &Stage| match stage {
-        Stage::TestFirst => 0,
-        Stage::Implementation => 1,
-        Stage::ReqCheck => 2,
-        Stage::Gate(_) => 3,
-        Stage::PreCr => 4,
-        Stage::Integ => 5,
-        Stage::Final => 6,
-    };
     let mut seen = BTreeSet::new();
     let rows = book.rows.iter().map(|row| &row.key.stage);
     let mut stages: Vec<Stage> = rows.filter(|stage| seen.insert(*stage)).cloned().collect();
-    stages.sort_by_key(rank);
+    stages.sort_by_key(Stage::rank);
     stages
 }
 
@@ -279,7 +262,7 @@ impl Lines<'_> {
         let reasons = known.map(|known| known.reasons.as_slice()).unwrap_or_default();
         Cell {
             key: row.key.clone(),
-            standing: self.standing(row, known),
+            status: self.status(row, known),
             done,
             rejected: known.map_or(0, |known| known.attempts),
             attempts: self.spent.attempts.get(&row.key).copied().unwrap_or(0),
@@ -287,37 +270,37 @@ impl Lines<'_> {
         }
     }
 
-    fn standing(&self, row: &Row, known: Option<&StageState>) -> Standing {
+    fn status(&self, row: &Row, known: Option<&StageState>) -> BoxStatus {
         if self.running == Some(&row.key) {
-            return Standing::Running;
+            return BoxStatus::Running;
         }
         let verdict = known.and_then(|known| known.verdict);
         if row.mark.is_done() {
             return match (known.and_then(|known| known.ticked_by), verdict) {
-                (Some(By::Person), _) => Standing::ByPerson,
-                (Some(By::Ralph), Some(verdict)) => Standing::Passed(verdict),
-                (Some(By::Ralph), None) if is_commit_only(self.book, &row.key) => Standing::CommitOnly,
-                // Also a tick that stands in the file and that no record knows of yet.
-                _ => Standing::Done,
+                (Some(By::Person), _) => BoxStatus::ByPerson,
+                (Some(By::Ralph), Some(verdict)) => BoxStatus::Passed(verdict),
+                (Some(By::Ralph), None) if is_commit_only(self.book, &row.key) => BoxStatus::CommitOnly,
+                // Also a tick in the file that the journal does not record yet.
+                _ => BoxStatus::Done,
             };
         }
         if !row.mark.is_open() {
-            return Standing::of_mark(row.mark);
+            return BoxStatus::of_mark(row.mark);
         }
         let family = self.book.family(&row.key.family);
         let rejected = known.map_or(0, |known| known.attempts);
         let reworks = family.filter(|known| is_work(&row.key.stage) && known.opened_by.is_some());
         match (verdict, reworks.map_or(0, |known| known.reworks)) {
-            _ if self.is_blocked(row) => Standing::Blocked,
-            _ if rejected > 0 => Standing::Rejected(rejected),
-            (Some(verdict @ ("FAIL" | "ERROR")), _) => Standing::Failed(verdict),
-            (_, count) if count > 0 => Standing::Rework(count),
-            _ if row.optional => Standing::Optional,
-            _ => Standing::Open,
+            _ if self.is_blocked(row) => BoxStatus::Blocked,
+            _ if rejected > 0 => BoxStatus::Rejected(rejected),
+            (Some(verdict @ ("FAIL" | "ERROR")), _) => BoxStatus::Failed(verdict),
+            (_, count) if count > 0 => BoxStatus::Rework(count),
+            _ if row.optional => BoxStatus::Optional,
+            _ => BoxStatus::Open,
         }
     }
 
-    /// A block is shown where the family's work stands; a family without any shows it in each open box.
+    /// A block is shown at the family's work; a family without any shows it in each open box.
     fn is_blocked(&self, row: &Row) -> bool {
         let blocked = self.book.family(&row.key.family).is_some_and(|known| known.blocked.is_some());
         let mut rows = self.book.family_rows(&row.key.family);
@@ -338,14 +321,14 @@ fn gates(families: &[Line]) -> Vec<GateCount> {
     let mut counts: BTreeMap<&str, BTreeMap<usize, (&'static str, usize)>> = BTreeMap::new();
     for cell in families.iter().flat_map(|line| line.cells.values()) {
         let Stage::Gate(name) = &cell.key.stage else { continue };
-        let (place, says) = match cell.standing {
-            Standing::Passed("SKIP") => (1, "SKIP"),
-            Standing::Passed(_) => (0, "PASS"),
-            Standing::Failed("FAIL") => (2, "FAIL"),
-            Standing::Failed(_) => (3, "ERROR"),
-            Standing::ByPerson => (4, "by a person"),
-            Standing::Done => (5, "done"),
-            Standing::Running => (6, "running"),
+        let (place, says) = match cell.status {
+            BoxStatus::Passed("SKIP") => (1, "SKIP"),
+            BoxStatus::Passed(_) => (0, "PASS"),
+            BoxStatus::Failed("FAIL") => (2, "FAIL"),
+            BoxStatus::Failed(_) => (3, "ERROR"),
+            BoxStatus::ByPerson => (4, "by a person"),
+            BoxStatus::Done => (5, "done"),
+            BoxStatus::Running => (6, "running"),
             _ => (7, "open"),
         };
         counts.entry(name).or_default().entry(place).or_insert((says, 0)).1 += 1;

@@ -202,12 +202,12 @@ fn no_line_of_the_table_is_wider_than_asked() {
 }
 
 /// What the only box of a file is said to be.
-fn standing(tasks: &str, act: impl FnOnce(&mut State)) -> Standing {
+fn status(tasks: &str, act: impl FnOnce(&mut State)) -> BoxStatus {
     let mut state = state(tasks);
     act(&mut state);
     let board = board(&state, &Spent::default(), true);
     let line = board.families.last().unwrap();
-    line.cells.values().last().unwrap().standing
+    line.cells.values().last().unwrap().status
 }
 
 #[test]
@@ -215,60 +215,60 @@ fn what_a_box_is_said_to_be() {
     let work = |act: fn(&mut StageState)| move |state: &mut State| note(state, "1", "IMPLEMENT", act);
     let gate = |act: fn(&mut StageState)| move |state: &mut State| note(state, "1", "PITEST", act);
     let open = "- [ ] 1. A\n";
-    assert_eq!(standing(open, |_| ()), Standing::Open);
-    assert_eq!(standing("- [ ]* 1. A\n", |_| ()), Standing::Optional);
-    assert_eq!(standing("- [-] 1. A\n", |_| ()), Standing::Marked('-'));
-    assert_eq!(standing("- [x] 1. A\n", |_| ()), Standing::Done);
-    assert_eq!(standing(open, work(|known| known.attempts = 2)), Standing::Rejected(2));
+    assert_eq!(status(open, |_| ()), BoxStatus::Open);
+    assert_eq!(status("- [ ]* 1. A\n", |_| ()), BoxStatus::Optional);
+    assert_eq!(status("- [-] 1. A\n", |_| ()), BoxStatus::Marked('-'));
+    assert_eq!(status("- [x] 1. A\n", |_| ()), BoxStatus::Done);
+    assert_eq!(status(open, work(|known| known.attempts = 2)), BoxStatus::Rejected(2));
     let by_ralph = |known: &mut StageState| known.ticked_by = Some(By::Ralph);
-    assert_eq!(standing("- [x] 1. A\n", work(by_ralph)), Standing::CommitOnly);
+    assert_eq!(status("- [x] 1. A\n", work(by_ralph)), BoxStatus::CommitOnly);
     let by_person = |known: &mut StageState| known.ticked_by = Some(By::Person);
-    assert_eq!(standing("- [x] 1. A\n", work(by_person)), Standing::ByPerson);
+    assert_eq!(status("- [x] 1. A\n", work(by_person)), BoxStatus::ByPerson);
     let green = |known: &mut StageState| (known.ticked_by, known.green) = (Some(By::Ralph), true);
-    assert_eq!(standing("- [x] 1. A\n", work(green)), Standing::Done);
+    assert_eq!(status("- [x] 1. A\n", work(green)), BoxStatus::Done);
     let rework = |state: &mut State| {
         change(state, "1", |known| (known.reworks, known.opened_by) = (3, Some(key("1", "PITEST"))));
     };
-    assert_eq!(standing(open, rework), Standing::Rework(3));
+    assert_eq!(status(open, rework), BoxStatus::Rework(3));
     let blocked = |state: &mut State| change(state, "1", |known| known.blocked = Some("why".into()));
-    assert_eq!(standing(open, blocked), Standing::Blocked);
+    assert_eq!(status(open, blocked), BoxStatus::Blocked);
 
     let gates = "- [x] 1. A\n- [ ] 1.PITEST G\n";
-    assert_eq!(standing(gates, |_| ()), Standing::Open);
-    assert_eq!(standing(gates, gate(|known| known.verdict = Some("FAIL"))), Standing::Failed("FAIL"));
-    assert_eq!(standing(gates, gate(|known| known.verdict = Some("ERROR"))), Standing::Failed("ERROR"));
-    assert_eq!(standing(gates, gate(|known| known.verdict = Some("PASS"))), Standing::Open, "opened since");
-    assert_eq!(standing(gates, blocked), Standing::Open, "the work says it");
+    assert_eq!(status(gates, |_| ()), BoxStatus::Open);
+    assert_eq!(status(gates, gate(|known| known.verdict = Some("FAIL"))), BoxStatus::Failed("FAIL"));
+    assert_eq!(status(gates, gate(|known| known.verdict = Some("ERROR"))), BoxStatus::Failed("ERROR"));
+    assert_eq!(status(gates, gate(|known| known.verdict = Some("PASS"))), BoxStatus::Open, "opened since");
+    assert_eq!(status(gates, blocked), BoxStatus::Open, "the work says it");
     let gates = gates.replace("[ ]", "[x]");
     let ralph =
         |verdict| move |state: &mut State| note(state, "1", "PITEST", ticked(By::Ralph, Some(verdict)));
-    assert_eq!(standing(&gates, ralph("SKIP")), Standing::Passed("SKIP"));
+    assert_eq!(status(&gates, ralph("SKIP")), BoxStatus::Passed("SKIP"));
     let person = |state: &mut State| note(state, "1", "PITEST", ticked(By::Person, Some("FAIL")));
-    assert_eq!(standing(&gates, person), Standing::ByPerson);
+    assert_eq!(status(&gates, person), BoxStatus::ByPerson);
     let unknown = gate(|known| known.verdict = Some("FAIL"));
-    assert_eq!(standing(&gates, unknown), Standing::Done, "ticked in the file, not in the journal");
+    assert_eq!(status(&gates, unknown), BoxStatus::Done, "ticked in the file, not in the journal");
 }
 
 #[test]
 fn words_and_short_words_stay_within_their_columns() {
-    for standing in [
-        Standing::Running,
-        Standing::CommitOnly,
-        Standing::ByPerson,
-        Standing::Passed("PASS"),
-        Standing::Done,
-        Standing::Blocked,
-        Standing::Marked('~'),
-        Standing::Rejected(u32::MAX),
-        Standing::Failed("ERROR"),
-        Standing::Rework(u32::MAX),
-        Standing::Optional,
-        Standing::Open,
+    for status in [
+        BoxStatus::Running,
+        BoxStatus::CommitOnly,
+        BoxStatus::ByPerson,
+        BoxStatus::Passed("PASS"),
+        BoxStatus::Done,
+        BoxStatus::Blocked,
+        BoxStatus::Marked('~'),
+        BoxStatus::Rejected(u32::MAX),
+        BoxStatus::Failed("ERROR"),
+        BoxStatus::Rework(u32::MAX),
+        BoxStatus::Optional,
+        BoxStatus::Open,
     ] {
-        assert!(width(&standing.words()) <= 12 && width(&standing.short()) <= 5, "{standing:?}");
+        assert!(width(&status.words()) <= 12 && width(&status.short()) <= 5, "{status:?}");
     }
-    assert_eq!(Standing::of_mark(Mark('\u{1b}')), Standing::Marked('?'));
-    assert_eq!(Standing::of_mark(Mark('数')), Standing::Marked('?'));
+    assert_eq!(BoxStatus::of_mark(Mark('\u{1b}')), BoxStatus::Marked('?'));
+    assert_eq!(BoxStatus::of_mark(Mark('数')), BoxStatus::Marked('?'));
 }
 
 #[test]

@@ -1,11 +1,5 @@
-//! Java's words and marks, without comments and literals.
-//!
-//! Owns: comments, strings, text blocks, characters and Unicode escapes.
-//!
-//! Promises: total, linear; an unclosed literal ends with its line, an unclosed comment or text block
-//! with the file.
-//!
-//! Refuses to know: what the words mean.
+//! Java's words and marks, without comments and literals; an unclosed literal ends with its line, an unclosed
+//! comment or text block with the file.
 
 use std::borrow::Cow;
 

@@ -12,7 +12,7 @@ pub(super) fn end(file: &TaskFile, all: &[Line], at: usize) -> usize {
     let first = file.excluded.partition_point(|part| part.range.end <= own.start);
     let mut excluded = file.excluded.iter().skip(first).map(|part| &part.range).peekable();
     let mut end = at + 1;
-    // What stands above goes on in a line without indentation.
+    // The text above goes on in a line without indentation.
     let mut goes_on = true;
     // End of a part without tasks that belongs to the item, whatever the indentation of its lines.
     let mut inside = excluded.peek().filter(|part| part.start < own.next).map_or(0, |part| part.end);

@@ -6,7 +6,7 @@
 use crate::task::file::TaskFile;
 use crate::task::grammar::ancestors;
 use crate::task::row::Row;
-use crate::task::scan::lines;
+use crate::task::scan::with_lines;
 use crate::task::stage::{Stage, TaskKey};
 use std::collections::HashSet;
 
@@ -26,7 +26,7 @@ pub(super) struct Candidate {
     pub(super) text: String,
 }
 
-/// The tasks of `new` with an id that `old` does not have, that are nobody's child there and whose family
+/// The tasks of `new` with an id that `old` does not have, that have no parent there and whose family
 /// breaks no rule; in document order.
 pub(super) fn candidates(old: &TaskFile, new: &TaskFile, rows: &[Row]) -> Vec<Candidate> {
     let known: HashSet<&str> = old.tasks.iter().filter_map(|task| task.id()).collect();
@@ -70,61 +70,34 @@ fn line_text(file: &TaskFile, at: usize, mark: char, end: usize) -> Option<Strin
     (!text.chars().any(|c| c.is_control() && c != '\t')).then_some(text)
 }
 
-/// The file before with the candidates put where they belong, and those that could be kept.
+/// The file before with the candidates put where they belong, and the lines that could be kept.
 pub(super) fn insert(
     old: &TaskFile,
     old_rows: &[Row],
     places: &[(usize, Candidate)],
-) -> (Vec<u8>, Vec<Candidate>) {
-    let kept: Vec<Candidate> = places.iter().map(|(_, candidate)| candidate.clone()).collect();
+) -> (Vec<u8>, Vec<String>) {
     let end = old.bytes().len();
-    let mut sorted = places.to_vec();
+    let mut sorted: Vec<(usize, &Candidate)> = places.iter().map(|(at, added)| (*at, added)).collect();
     sorted.sort_by_key(|(offset, _)| *offset);
-    let at_end: Vec<_> = kept.iter().map(|candidate| (end, candidate.clone())).collect();
-    for places in [sorted, at_end] {
-        let bytes = spliced(old.bytes(), &places);
-        if !places.is_empty() && is_sound(&bytes, old, old_rows, &places) {
-            return (bytes, kept);
+    let at_end = places.iter().map(|(_, added)| (end, added)).collect();
+    for placed in [sorted, at_end] {
+        let texts = placed.iter().map(|(offset, added)| (*offset, added.text.as_bytes(), b"".as_slice()));
+        let bytes = with_lines(old.bytes(), texts);
+        if !placed.is_empty() && is_sound(&bytes, old, old_rows, places) {
+            return (bytes, places.iter().map(|(_, added)| added.text.clone()).collect());
         }
     }
     (old.bytes().to_vec(), Vec::new())
 }
 
-fn spliced(bytes: &[u8], places: &[(usize, Candidate)]) -> Vec<u8> {
-    let eol = lines(bytes, 0).find_map(|line| bytes.get(line.end..line.next).filter(|end| !end.is_empty()));
-    let eol = eol.unwrap_or(b"\n");
-    let mut out = Vec::with_capacity(bytes.len());
-    let mut from = 0;
-    for (offset, candidate) in places {
-        out.extend_from_slice(bytes.get(from..*offset).unwrap_or_default());
-        from = *offset;
-        // Behind a last line without line end, the line end goes before the added line.
-        let open_line = !matches!(out.last(), None | Some(b'\n' | b'\r')) && out != b"\xef\xbb\xbf";
-        if open_line {
-            out.extend_from_slice(eol);
-        }
-        out.extend_from_slice(candidate.text.as_bytes());
-        if !open_line {
-            out.extend_from_slice(eol);
-        }
-    }
-    out.extend_from_slice(bytes.get(from..).unwrap_or_default());
-    out
-}
-
-/// True when the old boxes are as they were (their lines apart), the added ones are there, open and
-/// nobody's child, and no problem is new.
+/// True if the old boxes are as they were (their lines apart), the added ones are there, open and without a parent,
+/// and no problem is new.
 fn is_sound(bytes: &[u8], old: &TaskFile, old_rows: &[Row], places: &[(usize, Candidate)]) -> bool {
     let file = TaskFile::parse(bytes, &old.grammar);
     let keys: HashSet<&TaskKey> = places.iter().map(|(_, candidate)| &candidate.key).collect();
     let (added, rest): (Vec<Row>, Vec<Row>) =
         file.rows().into_iter().partition(|row| keys.contains(&row.key));
-    let added_well =
-        added.len() == places.len() && added.iter().all(|row| row.mark.is_open() && row.parent.is_none());
-    let same = |(now, then): (&Row, &Row)| Row { line: then.line, ..now.clone() } == *then;
-    added_well
-        && file.parts() == old.parts()
-        && rest.len() == old_rows.len()
-        && rest.iter().zip(old_rows).all(same)
-        && file.problems().len() == old.problems().len()
+    added.len() == places.len()
+        && added.iter().all(|row| row.mark.is_open() && row.parent.is_none())
+        && old.reads_the_same(&file, old_rows, &rest)
 }

@@ -87,7 +87,7 @@ fn is_escaped_box(rest: &[u8]) -> bool {
     close.get(slash(close)..).is_some_and(|close| close.starts_with(b"]"))
 }
 
-/// True for what stands between brackets only when a box is meant: nothing, `x` with blanks, a symbol.
+/// True for text between brackets only if a box is meant: nothing, `x` with blanks, a symbol.
 fn is_almost_a_mark(inner: &[u8]) -> bool {
     let inner = inner.trim_ascii();
     match first_char(inner) {

@@ -1,11 +1,13 @@
-//! The one-byte edit, the skeleton and the way back.
+//! The one-byte edit, the text without marks and the way back.
 
 use super::{key, parse};
-use crate::task::{Edit, EditConflict, Flip, FlipError, Mark, digest, with_marks};
+use crate::task::{Edit, EditConflict, FlipError, Mark, digest, with_marks};
 
 fn flipped(text: &str, name: &str, to: Mark) -> String {
     let file = parse(text);
-    String::from_utf8(file.flip(&key(name), to).unwrap().apply(file.bytes()).unwrap()).unwrap()
+    let edit = file.flip(&key(name), to).unwrap();
+    let bytes = edit.map_or(file.bytes().to_vec(), |edit| edit.apply(file.bytes()).unwrap());
+    String::from_utf8(bytes).unwrap()
 }
 
 #[test]
@@ -31,9 +33,8 @@ fn a_box_that_has_the_state_needs_no_edit() {
         ("- [-] 1. a", Mark('-')),
     ] {
         let file = parse(text);
-        let flip = file.flip(&key("1."), to).unwrap();
-        assert_eq!(flip, Flip::Unchanged);
-        assert_eq!(flip.apply(file.bytes()).unwrap(), text.as_bytes());
+        let edit = file.flip(&key("1."), to).unwrap();
+        assert_eq!(edit, None);
     }
 }
 
@@ -57,7 +58,7 @@ fn an_edit_fits_only_the_bytes_it_was_made_for() {
     assert_eq!(edit.apply(text).unwrap(), b"- [x] 1. a\n");
     let say = |edit: Edit| edit.apply(text).unwrap_err().to_string();
     insta::assert_snapshot!(say(Edit { expected: b'x', ..edit }), @"At byte 3 the task file holds ` ` where `x` was read before.");
-    insta::assert_snapshot!(say(Edit { offset: 99, ..edit }), @"The task file ends before byte 99, where a box was.");
+    insta::assert_snapshot!(say(Edit { offset: 99, ..edit }), @"At byte 99 the task file holds nothing where ` ` was read before.");
     insta::assert_snapshot!(say(Edit { replacement: b'P', ..edit }), @"A change of byte 3 would not flip exactly one box.");
     insta::assert_snapshot!(say(Edit { offset: 5, ..edit }), @"A change of byte 5 would not flip exactly one box.");
     let nothing = Edit { replacement: b' ', ..edit };
@@ -67,11 +68,14 @@ fn an_edit_fits_only_the_bytes_it_was_made_for() {
 }
 
 #[test]
-fn a_skeleton_and_the_rows_give_the_bytes_back() {
+fn the_text_without_marks_and_the_rows_give_the_bytes_back() {
     let text = "\u{feff}- [x] 1. a\r\n- [\t] 2. b\n- [X] c\n- [-] d\n- [✅] e";
     let file = parse(text);
-    assert_eq!(file.skeleton(), "\u{feff}- [ ] 1. a\r\n- [ ] 2. b\n- [ ] c\n- [-] d\n- [✅] e".as_bytes());
-    assert_eq!(with_marks(&file.skeleton(), &file.rows()).unwrap(), text.as_bytes());
+    assert_eq!(
+        file.text_without_marks(),
+        "\u{feff}- [ ] 1. a\r\n- [ ] 2. b\n- [ ] c\n- [-] d\n- [✅] e".as_bytes()
+    );
+    assert_eq!(with_marks(&file.text_without_marks(), &file.rows()).unwrap(), text.as_bytes());
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use crate::task::exclude::excluded;
 use crate::task::scan::lines;
-use crate::task::{Flip, Grammar, Mark, Row, TaskFile, TaskKey, reconcile, with_marks};
+use crate::task::{Grammar, Mark, Row, TaskFile, TaskKey, reconcile, with_marks};
 use proptest::prelude::*;
 use pulldown_cmark::{CodeBlockKind, Event, Options, Parser, Tag, TagEnd};
 use std::collections::{HashMap, HashSet};
@@ -282,7 +282,7 @@ proptest! {
             prop_assert!(!rows[at].mark.0.is_ascii());
             return Ok(());
         };
-        let after = flip.apply(&bytes).unwrap();
+        let after = flip.unwrap().apply(&bytes).unwrap();
         prop_assert_eq!(after.len(), bytes.len());
         prop_assert_eq!(after.iter().zip(&bytes).filter(|(new, old)| new != old).count(), 1);
         let read = parse(&after);
@@ -290,19 +290,19 @@ proptest! {
         expected[at].mark = read.rows()[at].mark;
         prop_assert_eq!(expected[at].mark.is_done(), to.is_done());
         prop_assert_eq!(read.rows(), expected);
-        prop_assert_eq!(read.flip(key, to), Ok(Flip::Unchanged));
-        let back = read.flip(key, rows[at].mark).unwrap().apply(&after).unwrap();
+        prop_assert_eq!(read.flip(key, to), Ok(None));
+        let back = read.flip(key, rows[at].mark).unwrap().unwrap().apply(&after).unwrap();
         if rows[at].mark != Mark::DONE || !back.contains(&b'X') {
             prop_assert_eq!(back, bytes);
         }
     }
 
     #[test]
-    fn a_skeleton_and_the_rows_give_the_bytes_back(bytes in prop_oneof![file(), plan()]) {
+    fn the_text_without_marks_and_the_rows_give_the_bytes_back(bytes in prop_oneof![file(), plan()]) {
         let file = parse(&bytes);
-        let skeleton = file.skeleton();
+        let skeleton = file.text_without_marks();
         prop_assert_eq!(with_marks(&skeleton, &file.rows()), Ok(bytes));
-        prop_assert_eq!(parse(&skeleton).skeleton(), skeleton);
+        prop_assert_eq!(parse(&skeleton).text_without_marks(), skeleton);
     }
 
     #[test]

@@ -27,7 +27,7 @@ fn every_bullet_and_depth_counts() {
 #[test]
 fn the_line_behind_an_unknown_mark_is_the_one_that_is_ticked() {
     let text = "- [~] 1. a\n- [ ] 2. b\n- [-]* 3. c\n- [ ] 4. d\n";
-    let ticked = parse(text).flip(&key("4."), Mark::DONE).unwrap().apply(text.as_bytes()).unwrap();
+    let ticked = parse(text).flip(&key("4."), Mark::DONE).unwrap().unwrap().apply(text.as_bytes()).unwrap();
     assert_eq!(String::from_utf8(ticked).unwrap(), "- [~] 1. a\n- [ ] 2. b\n- [-]* 3. c\n- [x] 4. d\n");
 }
 
@@ -67,7 +67,7 @@ fn a_plan_that_was_cut_short_comes_back_whole() {
 #[test]
 fn a_task_in_progress_can_be_ticked() {
     let text = "- [-] 1. a\n";
-    let flip = parse(text).flip(&key("1."), Mark::DONE).unwrap();
+    let flip = parse(text).flip(&key("1."), Mark::DONE).unwrap().unwrap();
     assert_eq!(flip.apply(text.as_bytes()).unwrap(), b"- [x] 1. a\n");
 }
 

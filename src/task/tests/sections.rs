@@ -68,7 +68,7 @@ fn a_box_outside_is_no_task_and_its_bytes_are_kept() {
     let grammar = grammar(&[], &["success criteria", "definition of done"]);
     let file = TaskFile::parse(PLAN, &grammar);
     assert!(file.problems().is_empty());
-    let skeleton = file.skeleton();
+    let skeleton = file.text_without_marks();
     assert!(String::from_utf8(skeleton.clone()).unwrap().contains("- [x] sc"), "a text as any other");
     assert_eq!(with_marks(&skeleton, &file.rows()).unwrap(), PLAN.as_bytes());
     // An agent's change of it is put back.
@@ -94,10 +94,10 @@ fn marks_are_found_again_when_the_sections_or_gates_were_changed_in_between() {
     let before = grammar(&[], &["checks"]);
     let file = TaskFile::parse(ticked.as_str(), &before);
     // Whatever the grammar is now: the rows say where each mark belongs.
-    assert_eq!(with_marks(&file.skeleton(), &file.rows()).unwrap(), ticked.as_bytes());
+    assert_eq!(with_marks(&file.text_without_marks(), &file.rows()).unwrap(), ticked.as_bytes());
     let mut other = file.rows();
     other[1].digest = "0".repeat(16);
-    assert!(with_marks(&file.skeleton(), &other).is_err());
+    assert!(with_marks(&file.text_without_marks(), &other).is_err());
 }
 
 #[test]

@@ -1,16 +1,10 @@
-//! The words for what a box is.
-//!
-//! Owns: the closed list of them: long, short, and for programs.
-//!
-//! Promises: each fits its columns; a name, once released, keeps its meaning.
-//!
-//! Refuses to know: which box is what.
+//! What a box is said to be: in words, short, and for programs.
 
 use crate::task::Mark;
 
 /// What a box is said to be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Standing {
+pub enum BoxStatus {
     /// Something is being done for it now.
     Running,
     /// Ticked by ralph, with nothing but a commit behind it.
@@ -37,21 +31,15 @@ pub enum Standing {
     Open,
 }
 
-impl Standing {
+impl BoxStatus {
     /// For people; at most 12 columns.
     pub fn words(self) -> String {
         match self {
-            Self::Running => "running".to_owned(),
-            Self::CommitOnly => "commit only".to_owned(),
             Self::ByPerson => "person".to_owned(),
             Self::Passed(verdict) | Self::Failed(verdict) => verdict.to_owned(),
-            Self::Done => "done".to_owned(),
-            Self::Blocked => "blocked".to_owned(),
             Self::Marked(mark) => format!("[{mark}]"),
-            Self::Rejected(count) => format!("rejected {}", count.min(999)),
-            Self::Rework(count) => format!("rework {}", count.min(999)),
-            Self::Optional => "optional".to_owned(),
-            Self::Open => "open".to_owned(),
+            Self::Rejected(count) | Self::Rework(count) => format!("{} {}", self.name(), count.min(999)),
+            _ => self.name().replace('-', " "),
         }
     }
 

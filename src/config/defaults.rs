@@ -39,7 +39,7 @@ impl Default for Settings {
             packages_given: false,
             files: FileGlobs::default(),
             agents: BTreeMap::new(),
-            roles: Roles::all(DEFAULT_AGENT),
+            roles: Roles::default(),
             gates: BTreeMap::from([("PITEST".to_owned(), GateSettings::default())]),
             checks: super::Checks::default(),
             limits: Limits::default(),
@@ -57,7 +57,15 @@ impl Default for Settings {
 
 impl Default for Roles {
     fn default() -> Self {
-        Self::all(DEFAULT_AGENT)
+        let agent = || DEFAULT_AGENT.to_owned();
+        Self {
+            test_writer: agent(),
+            worker: agent(),
+            req_reviewer: agent(),
+            quality_reviewer: agent(),
+            integration_tester: agent(),
+            validator: agent(),
+        }
     }
 }
 

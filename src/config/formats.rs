@@ -9,7 +9,6 @@ use serde::{Deserialize, Serialize, Serializer};
 use serde_json::{Value as Json, json};
 use serde_yaml::Value;
 use std::borrow::Cow;
-use std::collections::BTreeMap;
 use std::marker::PhantomData;
 use std::path::PathBuf;
 
@@ -80,23 +79,40 @@ impl Format for Argument {
     }
 }
 
-/// Such text that is not empty.
-pub(super) struct Text;
+/// A kind of text that is not empty and holds no NUL character.
+pub(super) trait TextFormat {
+    /// Refuses what is not of this kind.
+    fn check(text: &str) -> Result<(), Mistake>;
 
-impl Format for Text {
+    /// What the schema says of it.
+    fn text_schema() -> Json {
+        json!({ "type": "string", "minLength": 1 })
+    }
+}
+
+impl<F: TextFormat> Format for F {
     type Value = String;
 
     fn read(value: &Value) -> Result<String, Mistake> {
-        match Argument::read(value)? {
-            text if text.is_empty() => {
-                Err(Mistake::new("must not be empty", "Write a value, or leave the key out for its default."))
-            }
-            text => Ok(text),
+        let text = Argument::read(value)?;
+        if text.is_empty() {
+            let hint = "Write a value, or leave the key out for its default.";
+            return Err(Mistake::new("must not be empty", hint));
         }
+        F::check(&text).map(|()| text)
     }
 
     fn schema() -> Json {
-        json!({ "type": "string", "minLength": 1 })
+        F::text_schema()
+    }
+}
+
+/// Any such text.
+pub(super) struct Text;
+
+impl TextFormat for Text {
+    fn check(_: &str) -> Result<(), Mistake> {
+        Ok(())
     }
 }
 
@@ -119,12 +135,9 @@ impl Format for Folder {
 /// schema does not call it a `regex`.
 pub(super) struct TaskPattern;
 
-impl Format for TaskPattern {
-    type Value = String;
-
-    fn read(value: &Value) -> Result<String, Mistake> {
-        let pattern = Text::read(value)?;
-        match regex_lite::Regex::new(&pattern) {
+impl TextFormat for TaskPattern {
+    fn check(pattern: &str) -> Result<(), Mistake> {
+        match regex_lite::Regex::new(pattern) {
             Err(error) => {
                 let why = text::line(&error.to_string(), 1_000);
                 let what = format!("is not a regular expression: {}", why.trim_end_matches('.'));
@@ -134,12 +147,8 @@ impl Format for TaskPattern {
                 "matches every text, so that every task could be ticked without a change",
                 "Write a pattern that matches only the texts of checkpoints.",
             )),
-            Ok(_) => Ok(pattern),
+            Ok(_) => Ok(()),
         }
-    }
-
-    fn schema() -> Json {
-        Text::schema()
     }
 }
 
@@ -267,22 +276,19 @@ impl Format for Argv {
 /// A pattern for paths (globset's syntax), relative to a folder.
 pub(super) struct Glob;
 
-impl Format for Glob {
-    type Value = String;
-
-    fn read(value: &Value) -> Result<String, Mistake> {
-        let glob = Text::read(value)?;
+impl TextFormat for Glob {
+    fn check(glob: &str) -> Result<(), Mistake> {
         if glob.starts_with('/') || glob.split('/').any(|part| part == "..") {
-            let what = format!("leaves the folder that it is relative to: {}", quoted(&glob));
+            let what = format!("leaves the folder that it is relative to: {}", quoted(glob));
             return Err(Mistake::new(&what, "Write a path without a leading `/` and without `..`."));
         }
-        globset::Glob::new(&glob).map(|_| glob.clone()).map_err(|error| {
-            let what = format!("is not a pattern for paths: {}: {}", quoted(&glob), error.kind());
+        globset::Glob::new(glob).map(|_| ()).map_err(|error| {
+            let what = format!("is not a pattern for paths: {}: {}", quoted(glob), error.kind());
             Mistake::new(&what, "Fix the pattern; `*`, `**`, `?`, `[ab]` and `{a,b}` may be used.")
         })
     }
 
-    fn schema() -> Json {
+    fn text_schema() -> Json {
         json!({ "type": "string", "minLength": 1, "not": { "pattern": r"^/|(^|/)\.\.(/|$)" } })
     }
 }
@@ -290,73 +296,37 @@ impl Format for Glob {
 /// A pattern for the texts of headings.
 pub(super) struct Heading;
 
-impl Format for Heading {
-    type Value = String;
-
-    fn read(value: &Value) -> Result<String, Mistake> {
-        let pattern = Text::read(value)?;
-        match Sections::new(std::slice::from_ref(&pattern), &[]) {
-            Ok(_) => Ok(pattern),
+impl TextFormat for Heading {
+    fn check(pattern: &str) -> Result<(), Mistake> {
+        match Sections::new(&[pattern.to_owned()], &[]) {
+            Ok(_) => Ok(()),
             Err((pattern, why)) => Err(Mistake::new(
                 &format!("is not a pattern for headings: {}: {why}", quoted(&pattern)),
                 "Fix the pattern; `*`, `?`, `[ab]` and `{a,b}` may be used, `\\` takes the next character as it is.",
             )),
         }
     }
-
-    fn schema() -> Json {
-        Text::schema()
-    }
 }
 
 /// The name of a test class, with `{}` where the name of the class under test is.
 pub(super) struct TestName;
 
-impl Format for TestName {
-    type Value = String;
-
-    fn read(value: &Value) -> Result<String, Mistake> {
-        let name = Text::read(value)?;
+impl TextFormat for TestName {
+    fn check(name: &str) -> Result<(), Mistake> {
         let plain = |c: char| c.is_alphanumeric() || matches!(c, '_' | '$');
         match name.split_once("{}") {
             Some((before, after)) if name.len() > 2 && before.chars().chain(after.chars()).all(plain) => {
-                Ok(name)
+                Ok(())
             }
             _ => Err(Mistake::new(
-                &format!("is not the name of a test class: {}", quoted(&name)),
+                &format!("is not the name of a test class: {}", quoted(name)),
                 "Write names such as `\"{}Test\"`, where `{}` stands for the name of the class under test.",
             )),
         }
     }
 
-    fn schema() -> Json {
+    fn text_schema() -> Json {
         json!({ "type": "string", "minLength": 3, "pattern": r"^[^{}\s]*\{\}[^{}\s]*$" })
-    }
-}
-
-/// Keys of people's choice with values of that format.
-pub(super) struct Named<F>(PhantomData<F>);
-
-impl<F: Format> Format for Named<F> {
-    type Value = BTreeMap<String, F::Value>;
-
-    fn read(value: &Value) -> Result<Self::Value, Mistake> {
-        if value.is_null() {
-            return Ok(BTreeMap::new());
-        }
-        let Some(entries) = value.as_mapping() else {
-            return must_be("keys with values", value, "Write `key: value` lines below it.");
-        };
-        let read = |(name, value): (&Value, &Value)| {
-            let name = name.as_str().unwrap_or_default();
-            let value = F::read(value).map_err(|mistake| mistake.at(name))?;
-            Ok((name.to_owned(), value))
-        };
-        entries.iter().map(read).collect()
-    }
-
-    fn schema() -> Json {
-        json!({ "type": "object", "additionalProperties": F::schema() })
     }
 }
 

@@ -60,19 +60,6 @@ pub fn role_of(stage: &Stage) -> Option<Role> {
 }
 
 impl Roles {
-    /// One agent for every role.
-    pub(super) fn all(agent: &str) -> Self {
-        let agent = || agent.to_owned();
-        Self {
-            test_writer: agent(),
-            worker: agent(),
-            req_reviewer: agent(),
-            quality_reviewer: agent(),
-            integration_tester: agent(),
-            validator: agent(),
-        }
-    }
-
     /// The name of a role's agent.
     pub(super) fn agent(&self, role: Role) -> &str {
         match role {

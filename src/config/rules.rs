@@ -114,12 +114,13 @@ impl TryFrom<AgentKeys> for AgentSettings {
             let hint = "Use letters, digits and `_`, no digit first, and not `RALPH_` at the start: ralph sets those.";
             return Err(Mistake::new("is not a name for an environment variable", hint).at(name).at("env"));
         }
+        let own = keys.env.into_iter().map(|(name, value)| (name, value.0));
         match (keys.command, keys.preset) {
             (Some(_), None) if keys.args.is_some() => {
                 Err(Mistake::new("is not used with `command`", "Put the arguments into `command` itself.")
                     .at("args"))
             }
-            (Some(command), None) => Ok(Self { command, env: keys.env, preset: None }),
+            (Some(command), None) => Ok(Self { command, env: own.collect(), preset: None }),
             (None, Some(name)) => {
                 let Some(preset) = Preset::named(&name) else {
                     return Err(unknown_preset(&name).at("preset"));
@@ -129,7 +130,7 @@ impl TryFrom<AgentKeys> for AgentSettings {
                     .iter()
                     .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
                     .collect();
-                env.extend(keys.env);
+                env.extend(own);
                 Ok(Self { command: preset.argv(&keys.args.unwrap_or_default()), env, preset: Some(name) })
             }
             (Some(_), Some(_)) => {

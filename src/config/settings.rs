@@ -5,8 +5,7 @@ pub use crate::mutation::{NoCoverage, Per};
 pub use crate::task::Placement;
 
 use super::formats::{
-    Argv, As, Folder, Glob, Heading, Many, Named, Nullable, TaskPattern, TestName, Text, Variable, Version,
-    Whole,
+    Argv, As, Folder, Glob, Heading, Many, Nullable, TaskPattern, TestName, Text, Variable, Version, Whole,
 };
 use super::schema;
 use super::time::Time;
@@ -158,10 +157,17 @@ pub(super) struct AgentKeys {
     #[schemars(with = "As<Many<Text>>")]
     pub(super) args: Option<Vec<String>>,
     /// Variables of its environment.
-    #[serde(deserialize_with = "As::<Named<Variable>>::deserialize")]
-    #[schemars(with = "As<Named<Variable>>", transform = schema::variable_names)]
-    pub(super) env: BTreeMap<String, String>,
+    #[schemars(transform = schema::variable_names)]
+    pub(super) env: BTreeMap<String, VariableValue>,
 }
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(transparent)]
+pub(super) struct VariableValue(
+    #[serde(deserialize_with = "As::<Variable>::deserialize")]
+    #[schemars(with = "As<Variable>")]
+    pub(super) String,
+);
 
 /// How a gate judges.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]

@@ -30,12 +30,23 @@ impl Fault {
         Self::new(FaultKind::Setup, what, hint)
     }
 
-    /// A disk or I/O fault.
-    pub fn io(error: &io::Error) -> Self {
+    /// tasks.md, git or the journal were changed under the run.
+    pub(super) fn changed(what: impl Into<String>, hint: impl Into<String>) -> Self {
+        Self::new(FaultKind::Changed, what, hint)
+    }
+
+    /// A fault of ralph's own.
+    pub(super) fn internal(what: impl Into<String>) -> Self {
+        Self::new(FaultKind::Internal, what, "please report this with the journal")
+    }
+}
+
+impl From<io::Error> for Fault {
+    fn from(error: io::Error) -> Self {
         // Without a number of the system's it is the disk adapter's own refusal.
         let hint = match (error.kind(), error.raw_os_error()) {
-            (io::ErrorKind::InvalidInput, None) => "see to what stands there: ralph reads regular files only",
-            _ => "see to the disk (space, rights), then run ralph again: it goes on where it stopped",
+            (io::ErrorKind::InvalidInput, None) => "look at what is there: ralph reads regular files only",
+            _ => "check the disk (space, permissions), then run ralph again: it goes on where it stopped",
         };
         Self::new(
             FaultKind::Io,
@@ -45,30 +56,21 @@ impl Fault {
     }
 }
 
-impl From<io::Error> for Fault {
-    fn from(error: io::Error) -> Self {
-        Self::io(&error)
-    }
-}
-
 impl From<JournalError> for Fault {
     fn from(error: JournalError) -> Self {
-        match &error {
-            JournalError::Io(inner) => Self::io(inner),
-            JournalError::Corrupt { .. } | JournalError::Changed => Self::new(
-                FaultKind::Changed,
+        match error {
+            JournalError::Io(inner) => inner.into(),
+            JournalError::Corrupt { .. } | JournalError::Changed => Self::changed(
                 error.to_string(),
-                "find out who wrote to it; without the journal (move it away) the boxes in tasks.md stand as they are",
+                "find out who wrote to it; without the journal (move it away) the boxes in tasks.md count as they are",
             ),
-            JournalError::Newer { .. } => {
-                Self::new(FaultKind::Setup, error.to_string(), "use the newer ralph")
-            }
+            JournalError::Newer { .. } => Self::setup(error.to_string(), "use the newer ralph"),
         }
     }
 }
 
 impl From<crate::machine::Impossible> for Fault {
     fn from(error: crate::machine::Impossible) -> Self {
-        Self::new(FaultKind::Internal, error.0, "please report this with the journal")
+        Self::internal(error.0)
     }
 }

@@ -42,15 +42,15 @@ impl Follow {
         }
     }
 
-    /// Takes what the journal has gained and what stands in tasks.md; false when neither has changed. A journal
+    /// Takes what the journal has gained and what tasks.md holds; false when neither has changed. A journal
     /// that cannot be folded is an error until it is another.
     pub fn read(&mut self, disk: &dyn Disk) -> Result<bool, Fault> {
-        let has_grown = self.read_journal(disk).inspect_err(|fault| self.broken = Some(again(fault)))?;
+        let has_grown = self.read_journal(disk).inspect_err(|fault| self.broken = Some(fault.clone()))?;
         if has_grown {
             self.broken = None;
         }
         match &self.broken {
-            Some(fault) => Err(again(fault)),
+            Some(fault) => Err(fault.clone()),
             None => Ok(self.read_tasks(disk)? || has_grown),
         }
     }
@@ -102,11 +102,6 @@ impl Follow {
         let boxes = self.tasks.as_ref().map(|file| |known: &[Row]| rules.boxes(file, known));
         self.fold.state.with_boxes(&self.places.spec_name(), boxes, |state| look(state, spent))
     }
-}
-
-/// The same fault once more.
-fn again(fault: &Fault) -> Fault {
-    Fault::new(fault.kind, fault.what.clone(), fault.hint.clone())
 }
 
 #[cfg(test)]

@@ -3,7 +3,8 @@
 //! Each may be performed again after a crash with the same outcome for the files; no agent is started twice for one
 //! iteration.
 
-use super::{AgentEnd, Engine, Fault, Readings, Started};
+use super::views::before_text;
+use super::{AgentEnd, Engine, Fault, Judged, Readings, Started};
 use crate::machine::effect::Effect;
 use crate::machine::event::Event;
 use crate::machine::facts::ProcessEnd;
@@ -12,96 +13,82 @@ use crate::task::TaskKey;
 impl Engine<'_> {
     /// Performs one effect; the fact that it leads to, if it leads to one.
     pub(super) fn perform(&mut self, effect: Effect) -> Result<Option<Event>, Fault> {
-        match effect {
-            Effect::Survey | Effect::Observe { .. } | Effect::AwaitAgent => self.read_world(effect).map(Some),
-            Effect::WriteBefore { .. } | Effect::WriteDiff { .. } | Effect::SetReportAside { .. } => {
-                self.write_view(effect)
+        Ok(Some(match effect {
+            Effect::Survey => {
+                let tasks = self.read_tasks()?;
+                Event::Surveyed { tasks, snapshot: self.world.snapshot()? }
             }
-            Effect::FlipBoxes { .. } | Effect::RestoreTasks { .. } | Effect::AppendProgress { .. } => {
-                self.write_state(effect).map(Some)
-            }
-            Effect::Wait { seconds, why } => {
-                self.world.wait(seconds, &why);
-                Ok(Some(Event::Waited))
-            }
-            Effect::Notify { event, task, why } => {
-                self.world.notify(event, &task, &why);
-                Ok(None)
-            }
-            Effect::Finish(stop) => Ok(Some(Event::RunStopped { stop })),
-            Effect::StartAgent(order) => {
-                let readings = self.readings(&order.key)?;
-                Ok(Some(match self.world.start_agent(&order, &readings)? {
-                    Started::Running(pid, started) => Event::AgentSpawned { pid, started },
-                    Started::Ended(end) => ended(end),
-                }))
-            }
-            Effect::KeepLeftovers { .. }
-            | Effect::ReapAgent { .. }
-            | Effect::CommitLeft { .. }
-            | Effect::PutBack { .. }
-            | Effect::RunCheck { .. }
-            | Effect::RunGate(_) => self.act(effect),
-        }
-    }
-
-    /// Effects that only read.
-    fn read_world(&mut self, effect: Effect) -> Result<Event, Fault> {
-        match effect {
-            Effect::AwaitAgent => Ok(ended(self.world.await_agent()?)),
             Effect::Observe { request, validation } => {
                 let observation = Box::new(self.world.observe(&request)?);
                 let (claims, tasks_changed) = self.agents_edits()?;
                 let validation = if validation { self.validation()? } else { None };
-                Ok(Event::Observed { observation, claims, tasks_changed, validation })
+                Event::Observed { observation, claims, tasks_changed, validation }
             }
-            _ => {
-                let tasks = self.read_tasks()?;
-                Ok(Event::Surveyed { tasks, snapshot: self.world.snapshot()? })
+            Effect::StartAgent(order) => {
+                let readings = self.readings(&order.key)?;
+                match self.world.start_agent(&order, &readings)? {
+                    Started::Running(pid, started) => Event::AgentSpawned { pid, started },
+                    Started::Ended(end) => ended(end),
+                }
             }
-        }
-    }
-
-    /// Effects on git and processes.
-    fn act(&mut self, effect: Effect) -> Result<Option<Event>, Fault> {
-        Ok(match effect {
-            Effect::KeepLeftovers { iteration, leftovers } => {
-                let kept = self.world.keep_leftovers(iteration, &leftovers)?;
-                Some(Event::LeftoversKept { kept, snapshot: self.world.snapshot()? })
-            }
+            Effect::AwaitAgent => ended(self.world.await_agent()?),
             Effect::ReapAgent { iteration, process } => {
                 let leftover_processes = self.world.reap_agent(iteration, process)?;
-                let end = ProcessEnd::Interrupted;
-                Some(Event::AgentEnded { end, claim: None, leftover_processes, millis: 0 })
+                ended(AgentEnd { end: ProcessEnd::Interrupted, claim: None, leftover_processes, millis: 0 })
+            }
+            Effect::KeepLeftovers { iteration, leftovers } => {
+                let kept = self.world.keep_leftovers(iteration, &leftovers)?;
+                Event::LeftoversKept { kept, snapshot: self.world.snapshot()? }
             }
             Effect::CommitLeft { before, message } => {
-                Some(Event::LeftCommitted { commits: self.world.commit_left(&before, &message)? })
+                Event::LeftCommitted { commits: self.world.commit_left(&before, &message)? }
             }
             Effect::PutBack { iteration, before, observation, everything } => {
                 let kept = self.world.put_back(iteration, &before, &observation, everything)?;
-                Some(Event::WorkPutBack { kept, snapshot: self.world.snapshot()? })
+                Event::WorkPutBack { kept, snapshot: self.world.snapshot()? }
             }
             Effect::RunCheck { iteration, check, packages } => {
-                let results = self.world.run_check(iteration, check, &packages)?;
-                match results {
-                    Some(results) => {
-                        let tasks_changed = self.agents_edits()?.1;
-                        Some(Event::Checked { check, results, tasks_changed })
-                    }
-                    None => self.cut_short()?,
-                }
+                let Some(results) = self.world.run_check(iteration, check, &packages)? else {
+                    return self.cut_short();
+                };
+                Event::Checked { check, results, tasks_changed: self.agents_edits()?.1 }
             }
-            Effect::RunGate(order) => match self.world.run_gate(&order)? {
-                Some(judged) => Some(Event::GateEnded {
-                    report: Box::new(judged.report),
-                    heads: judged.heads,
-                    changes: judged.changes,
-                    tasks_changed: self.agents_edits()?.1,
-                }),
-                None => self.cut_short()?,
-            },
-            _ => None,
-        })
+            Effect::RunGate(order) => {
+                let Some(judged) = self.world.run_gate(&order)? else { return self.cut_short() };
+                let Judged { report, heads, changes } = judged;
+                let tasks_changed = self.agents_edits()?.1;
+                Event::GateEnded { report: Box::new(report), heads, changes, tasks_changed }
+            }
+            Effect::FlipBoxes { flips } => self.flip(&flips)?,
+            Effect::RestoreTasks { iteration } => self.restore_tasks(iteration)?,
+            Effect::AppendProgress { entry } => self.append_entry(&entry)?,
+            Effect::Finish(stop) => Event::RunStopped { stop },
+            Effect::Wait { seconds, why } => {
+                self.world.wait(seconds, &why);
+                Event::Waited
+            }
+            other => {
+                self.perform_without_fact(other)?;
+                return Ok(None);
+            }
+        }))
+    }
+
+    /// Effects that lead to no fact: hooks, and the views under `.ralph/state`.
+    fn perform_without_fact(&mut self, effect: Effect) -> Result<(), Fault> {
+        match effect {
+            Effect::Notify { event, task, why } => self.world.notify(event, &task, &why),
+            Effect::WriteBefore { iteration, snapshot } => {
+                self.disk.write(&self.places.before(iteration), before_text(&snapshot).as_bytes())?;
+            }
+            Effect::WriteDiff { changes, bases, heads } => self.write_diff(&changes, &bases, &heads)?,
+            Effect::SetReportAside { iteration } => {
+                let aside = self.places.iteration(iteration).join("validation-report-before.md");
+                self.disk.rename(&self.places.validation(), &aside)?;
+            }
+            other => return Err(Fault::internal(format!("This effect leads to a fact: {other:?}."))),
+        }
+        Ok(())
     }
 
     /// A check or gate was cut short by a signal: the run ends here, the phase stays, and the next run
@@ -125,11 +112,7 @@ impl Engine<'_> {
     }
 }
 
-fn ended(end: AgentEnd) -> Event {
-    Event::AgentEnded {
-        end: end.end,
-        claim: end.claim,
-        leftover_processes: end.leftover_processes,
-        millis: end.millis,
-    }
+fn ended(agent: AgentEnd) -> Event {
+    let AgentEnd { end, claim, leftover_processes, millis } = agent;
+    Event::AgentEnded { end, claim, leftover_processes, millis }
 }

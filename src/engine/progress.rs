@@ -2,7 +2,7 @@
 //! short; foreign text is never touched.
 
 use super::{Engine, Fault};
-use crate::machine::effect::{Effect, Entry};
+use crate::machine::effect::Entry;
 use crate::machine::event::Event;
 use crate::report::progress::{heading, render};
 
@@ -10,21 +10,8 @@ use crate::report::progress::{heading, render};
 const PROMPT_TAIL: u64 = 64 * 1024;
 
 impl Engine<'_> {
-    /// Effects on the files that people share with ralph.
-    pub(super) fn write_state(&mut self, effect: Effect) -> Result<Event, Fault> {
-        match effect {
-            Effect::FlipBoxes { flips } => self.flip(&flips),
-            Effect::RestoreTasks { iteration } => self.restore_tasks(iteration),
-            Effect::AppendProgress { entry } => self.append_entry(&entry),
-            _ => Err(Fault::new(
-                super::FaultKind::Internal,
-                "This effect writes no state.",
-                "please report this",
-            )),
-        }
-    }
-
-    fn append_entry(&mut self, entry: &Entry) -> Result<Event, Fault> {
+    /// Appends what is missing of an entry.
+    pub(super) fn append_entry(&mut self, entry: &Entry) -> Result<Event, Fault> {
         let path = self.places.progress();
         let (at, tag) = self.fold.decided.clone();
         let text = render(entry, &at, &tag);
@@ -46,7 +33,7 @@ impl Engine<'_> {
         Ok(Event::ProgressAppended)
     }
 
-    /// The end of progress.txt, from the start of a line where there is one, and how many bytes stand
+    /// The end of progress.txt, from the start of a line if there is one, and how many bytes come
     /// before it.
     pub(super) fn progress_tail(&mut self) -> Result<(Vec<u8>, u64), Fault> {
         let path = self.places.progress();
@@ -73,11 +60,8 @@ fn missing(existing: &[u8], heading: &[u8], entry: &[u8]) -> Vec<u8> {
     if let Some(len) = torn {
         return entry[len..].to_vec();
     }
-    let stands = existing
-        .windows(heading.len())
-        .enumerate()
-        .any(|(at, window)| window == heading && starts_line(existing, at));
-    if stands {
+    let mut windows = existing.windows(heading.len()).enumerate();
+    if windows.any(|(at, window)| window == heading && starts_line(existing, at)) {
         return Vec::new();
     }
     whole(existing, entry)

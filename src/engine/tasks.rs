@@ -2,7 +2,7 @@
 //!
 //! What a person saves at the same time is never lost; an agent's version is kept in `iter-N/` before it is put back.
 
-use super::{Engine, Fault, FaultKind};
+use super::{Engine, Fault};
 use crate::machine::event::{Event, TasksSeen, Validation};
 use crate::report::read_validation;
 use crate::sys::Swap;
@@ -13,18 +13,15 @@ use std::path::{Path, PathBuf};
 const TRIES: u32 = 20;
 
 impl Engine<'_> {
-    /// Reads tasks.md and tells it as the difference to what the state expects.
+    /// Reads tasks.md as the difference to what the state expects.
     pub(super) fn read_tasks(&mut self) -> Result<TasksSeen, Fault> {
         let path = self.places.tasks();
         let shown = self.places.shown(&path);
-        let refused = |why: String| TasksSeen { problems: vec![why], ..TasksSeen::default() };
         if self.disk.is_odd(&path)? {
-            return Ok(refused(format!(
-                "{shown}: This is a link or a folder, and ralph writes regular files only."
-            )));
+            return Ok(refused(&shown, "This is a link or a folder, and ralph writes regular files only."));
         }
         let Some(bytes) = self.disk.read(&path)? else {
-            return Ok(refused(format!("{shown}: There is no such file.")));
+            return Ok(refused(&shown, "There is no such file."));
         };
         self.seen(bytes)
     }
@@ -32,20 +29,16 @@ impl Engine<'_> {
     /// The task file, when it holds these bytes.
     fn seen(&mut self, bytes: Vec<u8>) -> Result<TasksSeen, Fault> {
         let shown = self.places.shown(&self.places.tasks());
-        let refused = |why: String| TasksSeen { problems: vec![why], ..TasksSeen::default() };
         let file = self.rules.parse(bytes.clone());
         let rows = self.rules.boxes(&file, &self.fold.state.spec_state().rows);
         if rows.is_empty() {
-            return Ok(refused(format!("{shown}: There are no boxes (`- [ ] 1. …`) in it.")));
+            return Ok(refused(&shown, "There are no boxes (`- [ ] 1. …`) in it."));
         }
         let skeleton_bytes = file.text_without_marks();
         let skeleton = digest(&skeleton_bytes);
-        let problems: Vec<String> = self
-            .rules
-            .problems(&file)
-            .into_iter()
-            .map(|problem| format!("{shown}:{}: {}", problem.line, problem.message))
-            .collect();
+        let problems = self.rules.problems(&file).into_iter();
+        let problems =
+            problems.map(|problem| format!("{shown}:{}: {}", problem.line, problem.message)).collect();
         self.tasks_read = Some(bytes);
         let book = self.fold.state.spec_state();
         // The same bytes are other rows when the configuration says so: gates, sections, checkpoints.
@@ -64,7 +57,7 @@ impl Engine<'_> {
         Ok(TasksSeen { skeleton, rows: Some(rows), marks: Vec::new(), problems })
     }
 
-    /// The requirements that a task refers to; none where tasks.md is not there.
+    /// The requirements that a task refers to; empty if tasks.md is not there.
     pub(super) fn refers_to(&mut self, key: &TaskKey) -> Result<Vec<String>, Fault> {
         let bytes = match self.tasks_read.clone() {
             Some(bytes) => bytes,
@@ -78,12 +71,9 @@ impl Engine<'_> {
         let book = self.fold.state.spec_state();
         let path = self.places.skeleton(&book.skeleton);
         let lost = || {
-            Fault::new(
-                FaultKind::Changed,
-                format!(
-                    "{}: The copy of tasks.md from before the attempt is gone or changed.",
-                    self.places.shown(&path)
-                ),
+            let shown = self.places.shown(&path);
+            Fault::changed(
+                format!("{shown}: The copy of tasks.md from before the attempt is gone or changed."),
                 "look through tasks.md; `ralph run` takes it as it is after the journal is moved away",
             )
         };
@@ -174,7 +164,7 @@ impl Engine<'_> {
         for _ in 0..TRIES {
             let now = self.disk.read(&path)?.ok_or_else(|| {
                 let what = format!("{} is gone.", self.places.shown(&path));
-                Fault::new(FaultKind::Changed, what, "put it back; the journal knows which boxes are ticked")
+                Fault::changed(what, "put it back; the journal knows which boxes are ticked")
             })?;
             let mut bytes = now.clone();
             let mut found = Vec::new();
@@ -183,21 +173,12 @@ impl Engine<'_> {
                 match file.flip(key, *mark) {
                     Ok(edit) => {
                         if let Some(edit) = edit {
-                            bytes = edit.apply(&bytes).map_err(|error| {
-                                let what = error.to_string();
-                                Fault::new(FaultKind::Internal, what, "please report this with tasks.md")
-                            })?;
+                            bytes = edit.apply(&bytes).map_err(|error| Fault::internal(error.to_string()))?;
                         }
                         found.push((key.clone(), *mark));
                     }
                     Err(FlipError::NoSuchTask(_)) => {}
-                    Err(error) => {
-                        return Err(Fault::new(
-                            FaultKind::Changed,
-                            error.to_string(),
-                            "fix the line in tasks.md",
-                        ));
-                    }
+                    Err(error) => return Err(Fault::changed(error.to_string(), "fix the line in tasks.md")),
                 }
             }
             if bytes == now || self.disk.swap(&path, &now, &bytes)? == Swap::Done {
@@ -236,8 +217,7 @@ impl Engine<'_> {
 
     fn contended(&self) -> Fault {
         let shown = self.places.shown(&self.places.tasks());
-        Fault::new(
-            FaultKind::Changed,
+        Fault::changed(
             format!(
                 "{shown} was saved by somebody else each of {TRIES} times that ralph tried to write a box."
             ),
@@ -247,13 +227,12 @@ impl Engine<'_> {
 
     /// The validator's report, counted; `None` when it was not written.
     pub(super) fn validation(&mut self) -> Result<Option<Validation>, Fault> {
-        let Some(bytes) = self.disk.read(&self.places.validation())? else { return Ok(None) };
-        let report = read_validation(&bytes);
-        Ok(Some(Validation {
-            pass: report.pass,
-            fail: report.fail,
-            unknown: report.unknown,
-            gaps: report.gaps,
-        }))
+        let bytes = self.disk.read(&self.places.validation())?;
+        Ok(bytes.map(|bytes| read_validation(&bytes)))
     }
+}
+
+/// A task file that cannot be run at all.
+fn refused(shown: &str, why: &str) -> TasksSeen {
+    TasksSeen { problems: vec![format!("{shown}: {why}")], ..TasksSeen::default() }
 }

@@ -1,9 +1,7 @@
 //! The views under `.ralph/state` (`iter-N-before.txt`, `latest-task-diff.*`): rebuilt from facts, never read by a run.
 
 use super::{Engine, Fault};
-use crate::machine::effect::Effect;
-use crate::machine::event::Event;
-use crate::machine::facts::{FileChange, Snapshot};
+use crate::machine::facts::{FileChange, Oid, Snapshot};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
@@ -25,27 +23,19 @@ pub(super) fn diff_text(changes: &[FileChange]) -> String {
 }
 
 impl Engine<'_> {
-    /// Writes a view.
-    pub(super) fn write_view(&mut self, effect: Effect) -> Result<Option<Event>, Fault> {
-        match effect {
-            Effect::WriteBefore { iteration, snapshot } => {
-                self.disk.write(&self.places.before(iteration), before_text(&snapshot).as_bytes())?;
-            }
-            Effect::WriteDiff { changes, bases, heads } => {
-                self.disk.write(&self.places.diff(), diff_text(&changes).as_bytes())?;
-                let packages: BTreeMap<&String, serde_json::Value> = heads
-                    .iter()
-                    .map(|(name, head)| (name, serde_json::json!({ "base": bases.get(name), "head": head })))
-                    .collect();
-                let view = serde_json::json!({ "packages": packages, "changes": changes });
-                self.disk.write(&self.places.diff_json(), format!("{view:#}\n").as_bytes())?;
-            }
-            Effect::SetReportAside { iteration } => {
-                let aside = self.places.iteration(iteration).join("validation-report-before.md");
-                self.disk.rename(&self.places.validation(), &aside)?;
-            }
-            _ => {}
-        }
-        Ok(None)
+    /// Writes `latest-task-diff.*`.
+    pub(super) fn write_diff(
+        &mut self,
+        changes: &[FileChange],
+        bases: &BTreeMap<String, Oid>,
+        heads: &BTreeMap<String, Oid>,
+    ) -> Result<(), Fault> {
+        self.disk.write(&self.places.diff(), diff_text(changes).as_bytes())?;
+        let packages: BTreeMap<&String, serde_json::Value> = heads
+            .iter()
+            .map(|(name, head)| (name, serde_json::json!({ "base": bases.get(name), "head": head })))
+            .collect();
+        let view = serde_json::json!({ "packages": packages, "changes": changes });
+        Ok(self.disk.write(&self.places.diff_json(), format!("{view:#}\n").as_bytes())?)
     }
 }

@@ -12,4 +12,4 @@ mod validation;
 pub mod width;
 
 pub use explain::explain;
-pub use validation::{MAX_GAPS, ValidationReport, read_validation};
+pub use validation::{MAX_GAPS, read_validation};

@@ -1,5 +1,6 @@
 //! Reads `validation-report.md` (docs/design.md "Final gate"): nothing but a cell that says PASS counts as one.
 
+use crate::machine::event::Validation;
 use crate::source::text;
 use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
 
@@ -12,38 +13,21 @@ const GAP_CHARS: usize = 300;
 /// The longest report that is read, in bytes; a longer one counts one UNKNOWN.
 const LONGEST: usize = 4 * 1024 * 1024;
 
-/// What the tables of the report say.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct ValidationReport {
-    /// Cells that say PASS.
-    pub pass: u32,
-    /// Cells that say FAIL.
-    pub fail: u32,
-    /// Cells that say UNKNOWN or anything else; 1 for a report without such a cell.
-    pub unknown: u32,
-    /// The rows with a cell that is not PASS, cells separated by ` | `, in order, at most [`MAX_GAPS`].
-    pub gaps: Vec<String>,
-}
-
-impl ValidationReport {
-    /// Every cell says PASS, and there is one.
-    pub fn is_clean(&self) -> bool {
-        self.pass > 0 && self.fail == 0 && self.unknown == 0
-    }
-
-    fn gap(&mut self, text: &str) {
-        if self.gaps.len() < MAX_GAPS {
-            self.gaps.push(text::line(text, GAP_CHARS));
-        }
+fn add_gap(report: &mut Validation, text: &str) {
+    if report.gaps.len() < MAX_GAPS {
+        report.gaps.push(text::line(text, GAP_CHARS));
     }
 }
 
 /// Counts the cells of every table column headed Status, Result or Verdict (any case, markup ignored).
-pub fn read_validation(markdown: &[u8]) -> ValidationReport {
-    let mut report = ValidationReport::default();
+pub fn read_validation(markdown: &[u8]) -> Validation {
+    let mut report = Validation::default();
     if markdown.len() > LONGEST {
         report.unknown = 1;
-        report.gap(&format!("validation-report.md is longer than {LONGEST} bytes and was not read."));
+        add_gap(
+            &mut report,
+            &format!("validation-report.md is longer than {LONGEST} bytes and was not read."),
+        );
         return report;
     }
     let text = String::from_utf8_lossy(markdown);
@@ -53,7 +37,10 @@ pub fn read_validation(markdown: &[u8]) -> ValidationReport {
     }
     if report.pass == 0 && report.fail == 0 && report.unknown == 0 {
         report.unknown = 1;
-        report.gap("validation-report.md has no table with a cell under Status, Result or Verdict.");
+        add_gap(
+            &mut report,
+            "validation-report.md has no table with a cell under Status, Result or Verdict.",
+        );
     }
     report
 }
@@ -74,7 +61,7 @@ struct Cell {
 }
 
 impl Table {
-    fn take(&mut self, event: Event<'_>, report: &mut ValidationReport) {
+    fn take(&mut self, event: Event<'_>, report: &mut Validation) {
         match event {
             Event::Start(Tag::Table(_)) => *self = Self::default(),
             Event::Start(Tag::TableHead | Tag::TableRow) => self.row.clear(),
@@ -111,7 +98,7 @@ impl Table {
         self.judging = columns.map(|(column, _)| column).collect();
     }
 
-    fn read_row(&mut self, report: &mut ValidationReport) {
+    fn read_row(&mut self, report: &mut Validation) {
         let mut clean = true;
         for &column in &self.judging {
             let passes = self.row.get(column).and_then(reading);
@@ -125,7 +112,7 @@ impl Table {
         }
         if !clean {
             let cells: Vec<&str> = self.row.iter().map(|cell| cell.text.trim()).collect();
-            report.gap(&cells.join(" | "));
+            add_gap(report, &cells.join(" | "));
         }
     }
 }
@@ -151,6 +138,11 @@ mod tests {
         (report.pass, report.fail, report.unknown)
     }
 
+    /// Every cell says PASS, and there is one.
+    fn is_clean(report: &Validation) -> bool {
+        report.pass > 0 && report.fail == 0 && report.unknown == 0
+    }
+
     fn cell(cell: &str) -> (u32, u32, u32) {
         counts(&format!("| Requirement | Status |\n|---|---|\n| R1 | {cell} |\n"))
     }
@@ -163,8 +155,8 @@ mod tests {
         );
         assert_eq!((report.pass, report.fail, report.unknown), (2, 1, 1));
         assert_eq!(report.gaps, ["R2 | FAIL | no test", "R3 | maybe |"]);
-        assert!(!report.is_clean());
-        assert!(read_validation(b"|status|\n|-|\n|pass|\n").is_clean());
+        assert!(!is_clean(&report));
+        assert!(is_clean(&read_validation(b"|status|\n|-|\n|pass|\n")));
     }
 
     #[test]
@@ -234,7 +226,7 @@ mod tests {
             let report = read_validation(&bytes);
             prop_assert!(report.pass + report.fail + report.unknown > 0);
             prop_assert!(report.gaps.iter().all(|gap| !gap.contains(char::is_control)));
-            prop_assert_eq!(report.gaps.is_empty(), report.is_clean());
+            prop_assert_eq!(report.gaps.is_empty(), is_clean(&report));
         }
 
         #[test]

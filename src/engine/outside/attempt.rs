@@ -4,14 +4,14 @@ use super::template::own_template;
 use super::{GRACE, LOG_CAP, Outside};
 use crate::agent::{CallFacts, PromptFacts, PromptPackage, agent_call, read_claim, render, usage_limit};
 use crate::config::{CommitBy, Role, role_of};
-use crate::engine::{AgentEnd, Fault, FaultKind, Readings, Started};
+use crate::engine::{AgentEnd, Fault, Readings, Started};
 use crate::machine::effect::AgentOrder;
 use crate::machine::event::{Check, CheckResult};
 use crate::machine::facts::ProcessEnd;
 use crate::source::text::line;
-use crate::sys::clock;
-use crate::sys::{Ended, ProcessSpec, Running, Spawn as _};
-use std::io::{ErrorKind, Read as _, Seek as _, SeekFrom};
+use crate::sys::disk::RealDisk;
+use crate::sys::{Disk as _, Ended, ProcessSpec, Running, Spawn as _, clock};
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 /// An agent that runs.
@@ -23,15 +23,14 @@ pub(super) struct RunningAgent {
 
 impl Outside {
     pub(super) fn start_agent(&mut self, order: &AgentOrder, readings: &Readings) -> Result<Started, Fault> {
-        let role = role_of(&order.key.stage).ok_or_else(|| {
-            Fault::new(FaultKind::Internal, format!("{} has no role.", order.key), "please report this")
-        })?;
-        let supervisor = self.supervisor.ready(&self.tag(order.iteration))?;
+        let role = role_of(&order.key.stage)
+            .ok_or_else(|| Fault::internal(format!("{} has no role.", order.key)))?;
+        let supervisor = self.parts.supervisor.ready(&self.tag(order.iteration))?;
         let folder = self.iteration_folder(order.iteration)?;
         let prompt = folder.join("prompt.md");
         let text = self.prompt(order, readings, role)?;
         write_private(&prompt, text.as_bytes())?;
-        let (_, agent) = self.settings.agent_for(role).ok_or_else(|| no_agent(role))?;
+        let (_, agent) = self.parts.settings.agent_for(role).ok_or_else(|| no_agent(role))?;
         let task = if order.key.has_id() { order.key.to_string() } else { String::new() };
         let facts = CallFacts {
             prompt_file: &prompt.to_string_lossy(),
@@ -39,35 +38,33 @@ impl Outside {
             task_text: &order.text,
             stage: order.key.stage.word(),
             role,
-            workspace: &self.places.workspace.to_string_lossy(),
+            workspace: &self.parts.places.workspace.to_string_lossy(),
             iteration: order.iteration,
             attempt: order.attempt,
         };
-        let call = agent_call(agent, &facts, &self.environment);
-        let left = self.settings.limits.wall.saturating_sub(self.since.elapsed());
+        let call = agent_call(agent, &facts, &self.parts.environment);
+        let left = self.parts.settings.limits.wall.saturating_sub(self.since.elapsed());
         let spec = ProcessSpec {
             argv: call.argv,
             env: call.env,
-            cwd: self.places.workspace.clone(),
+            cwd: self.parts.places.workspace.clone(),
             stdin: Some(prompt.into()),
             stdout: folder.join("agent.out"),
             stderr: folder.join("agent.err"),
             log_cap: LOG_CAP,
-            wall: Some(self.settings.limits.attempt.min(left)),
-            idle: self.settings.limits.idle,
+            wall: Some(self.parts.settings.limits.attempt.min(left)),
+            idle: self.parts.settings.limits.idle,
             grace: GRACE,
             tag: self.tag(order.iteration),
         };
-        let running = self.supervisor.start_by(supervisor, &spec)?;
+        let running = self.parts.supervisor.start_by(supervisor, &spec)?;
         let id = running.id();
         self.running = Some(RunningAgent { running, stdout: spec.stdout, stderr: spec.stderr });
         Ok(Started::Running(id.pid, id.started))
     }
 
     pub(super) fn await_agent(&mut self) -> Result<AgentEnd, Fault> {
-        let agent = self.running.take().ok_or_else(|| {
-            Fault::new(FaultKind::Internal, "There is no agent to wait for.", "please report this")
-        })?;
+        let agent = self.running.take().ok_or_else(|| Fault::internal("There is no agent to wait for."))?;
         let ended = match agent.running.wait() {
             Ok(ended) => ended,
             // The disk and the like have kinds of their own; this one is a supervisor that was killed.
@@ -104,8 +101,8 @@ impl Outside {
             stage: order.key.stage.word().to_owned(),
             iteration: order.iteration,
             attempt: order.attempt,
-            workspace: self.places.workspace.display().to_string(),
-            spec: self.places.spec.display().to_string(),
+            workspace: self.parts.places.workspace.display().to_string(),
+            spec: self.parts.places.spec.display().to_string(),
             requirements: readings.requirements.as_ref().map(shown).unwrap_or_default(),
             design: readings.design.as_ref().map(shown).unwrap_or_default(),
             reasons: order.reasons.clone(),
@@ -113,24 +110,25 @@ impl Outside {
             progress_before: readings.progress_before,
             leftovers: order.leftovers.clone(),
             packages: self.packages(),
-            commit_by_ralph: self.settings.commit == CommitBy::Ralph,
-            diff_file: self.places.diff().display().to_string(),
+            commit_by_ralph: self.parts.settings.commit == CommitBy::Ralph,
+            diff_file: self.parts.places.diff().display().to_string(),
             changes: order.changes.clone(),
             verdict_wanted: order.key.stage.is_review(),
-            validation_report: self.places.validation().display().to_string(),
-            threshold: self.settings.gates.get("PITEST").map_or(70, |gate| gate.threshold),
+            validation_report: self.parts.places.validation().display().to_string(),
+            threshold: self.parts.settings.gates.get("PITEST").map_or(70, |gate| gate.threshold),
         };
-        let own = own_template(&self.places, role)?;
+        let own = own_template(&self.parts.places, role)?;
         Ok(render(own.as_deref(), role, &facts)?)
     }
 
     fn packages(&self) -> Vec<PromptPackage> {
-        self.repositories
+        self.parts
+            .repositories
             .names()
             .into_iter()
             .map(|name| {
-                let root = self.repositories.root(&name);
-                let path = root.map(|root| self.places.shown(root)).unwrap_or_default();
+                let root = self.parts.repositories.root(&name);
+                let path = root.map(|root| self.parts.places.shown(root)).unwrap_or_default();
                 PromptPackage { name, path }
             })
             .collect()
@@ -142,35 +140,35 @@ impl Outside {
         check: Check,
         packages: &[String],
     ) -> Result<Option<Vec<CheckResult>>, Fault> {
-        let checks = &self.settings.checks;
+        let checks = &self.parts.settings.checks;
         let (argv, word) = match check {
             Check::Red => (checks.red.clone(), "red"),
             Check::Green => (checks.green.clone(), "green"),
         };
         let Some(argv) = argv else {
             let what = format!("checks.{word} is asked for by the journal and is not configured.");
-            return Err(Fault::new(FaultKind::Setup, what, "put it back into .ralph/config.yaml"));
+            return Err(Fault::setup(what, "put it back into .ralph/config.yaml"));
         };
         let folder = self.iteration_folder(iteration)?;
-        let names = if packages.is_empty() { self.repositories.names() } else { packages.to_vec() };
+        let names = if packages.is_empty() { self.parts.repositories.names() } else { packages.to_vec() };
         let mut results = Vec::new();
         for package in names {
-            let Some(root) = self.repositories.root(&package) else { continue };
+            let Some(root) = self.parts.repositories.root(&package) else { continue };
             let log = folder.join(format!("check-{word}-{}.log", package.replace('/', "_")));
             let spec = ProcessSpec {
                 argv: argv.clone(),
-                env: self.environment.clone(),
+                env: self.parts.environment.clone(),
                 cwd: root.to_owned(),
                 stdin: None,
                 stdout: log.clone(),
                 stderr: log.clone(),
                 log_cap: LOG_CAP,
-                wall: Some(self.settings.limits.check),
+                wall: Some(self.parts.settings.limits.check),
                 idle: None,
                 grace: GRACE,
                 tag: self.tag(iteration),
             };
-            let ended = self.supervisor.run(&spec)?;
+            let ended = self.parts.supervisor.run(&spec)?;
             if ended.end == ProcessEnd::Interrupted {
                 return Ok(None);
             }
@@ -184,24 +182,16 @@ impl Outside {
 }
 
 fn no_agent(role: Role) -> Fault {
-    Fault::new(
-        FaultKind::Setup,
+    Fault::setup(
         format!("No agent is configured for the role {}.", role.word()),
         "name one under agents: in .ralph/config.yaml, for instance `default: {preset: claude}`",
     )
 }
 
-/// The last 16 KiB of a file; nothing when it cannot be read.
+/// The last 16 KiB of a file; empty if it cannot be read.
 fn tail(path: &Path) -> Vec<u8> {
-    let read = || -> std::io::Result<Vec<u8>> {
-        let mut file = fs_err::File::open(path)?;
-        let len = file.metadata()?.len();
-        file.seek(SeekFrom::Start(len.saturating_sub(16 << 10)))?;
-        let mut bytes = Vec::new();
-        file.take(16 << 10).read_to_end(&mut bytes)?;
-        Ok(bytes)
-    };
-    read().unwrap_or_default()
+    let read = RealDisk::new().tail(path, 16 << 10);
+    read.ok().flatten().map(|(bytes, _)| bytes).unwrap_or_default()
 }
 
 /// Writes a file that only its owner can read.

@@ -4,11 +4,12 @@
 use super::private_checkout::{CacheFolder, PrivateCheckout, SourcePackage, Sources, no_verdict};
 use super::{Outside, artifacts, private_folder};
 use crate::config::{self, GateSettings};
-use crate::engine::{Fault, FaultKind, Judged};
+use crate::engine::{Fault, Judged};
 use crate::gate::{self, GatePackage, GatePorts, GateRequest, NoCheckouts};
 use crate::machine::effect::GateOrder;
-use crate::machine::facts::{Accumulated, FileChange, Oid, Snapshot};
+use crate::machine::facts::{Accumulated, FileChange, Oid, Snapshot, full_path};
 use crate::mutation::{GateReport, Verdict};
+use crate::source::text::names;
 use crate::source::{ChangedLines, RepoPath};
 use crate::sys::Spawn;
 use std::collections::{BTreeMap, BTreeSet};
@@ -72,13 +73,11 @@ impl Prepared {
     /// A remark about what is not committed.
     fn not_counted(&self) -> Option<String> {
         let dirt = |package: &GatePackage| -> Vec<String> {
-            package.dirt.iter().map(|path| crate::machine::facts::full_path(&package.name, path)).collect()
+            package.dirt.iter().map(|path| full_path(&package.name, path)).collect()
         };
         let all: Vec<String> = self.request.packages.iter().flat_map(dirt).collect();
-        let named = all.iter().take(NAMED).cloned().collect::<Vec<_>>().join(", ");
-        let more = all.len().saturating_sub(NAMED);
-        let more = if more == 0 { String::new() } else { format!(" and {more} more") };
-        (!all.is_empty()).then(|| format!("What is not committed does not count: {named}{more}."))
+        let named = names(all.iter().map(String::as_str), NAMED);
+        (!all.is_empty()).then(|| format!("What is not committed does not count: {named}."))
     }
 
     /// A path as a person in the workspace writes it.
@@ -87,58 +86,44 @@ impl Prepared {
     }
 }
 
-/// A gate before it runs.
-enum Preparation {
-    /// It can run.
-    Ready(Box<Prepared>),
-    /// Its verdict is known without running it.
-    Known(Box<Judged>),
-}
-
 impl Outside {
     pub(super) fn run_gate(&mut self, order: &GateOrder) -> Result<Option<Judged>, Fault> {
         let prepared = match self.prepare(order)? {
-            Preparation::Ready(prepared) => prepared,
-            Preparation::Known(judged) => return Ok(Some(*judged)),
+            Ok(prepared) => prepared,
+            Err(known) => return Ok(Some(known)),
         };
-        let mut report = prepared.run(&self.supervisor, &*self.progress);
-        if self.interrupts.first().is_some() {
+        let mut report = prepared.run(&self.parts.supervisor, &*self.parts.progress);
+        if self.parts.interrupts.first().is_some() {
             return Ok(None);
         }
-        let Prepared { heads, changes, .. } = *prepared;
-        self.unless_moved(&heads, &mut report)?;
-        Ok(Some(Judged { report, heads, changes }))
-    }
-
-    /// Takes the verdict from a report on commits that are no longer there.
-    fn unless_moved(&mut self, heads: &BTreeMap<String, Oid>, report: &mut GateReport) -> Result<(), Fault> {
-        if self.repositories.snapshot()?.heads() != *heads {
+        let Prepared { heads, changes, .. } = prepared;
+        if self.parts.repositories.snapshot()?.heads() != heads {
             report.verdict = Verdict::Error {
                 why: "HEAD moved while the gate ran.".to_owned(),
-                hint: "see that nothing commits while gates run, then run the gate again".to_owned(),
+                hint: "make sure that nothing commits while gates run, then run the gate again".to_owned(),
                 transient: true,
             };
         }
-        Ok(())
+        Ok(Some(Judged { report, heads, changes }))
     }
 
-    /// Makes ready what a gate's order asks for.
-    fn prepare(&mut self, order: &GateOrder) -> Result<Preparation, Fault> {
+    /// Makes ready what a gate's order asks for; the verdict at once if there is nothing to run it on.
+    fn prepare(&mut self, order: &GateOrder) -> Result<Result<Prepared, Judged>, Fault> {
         let heads = order.snapshot.heads();
         let known = |heads, changes| {
             let report = no_changes_known(&order.key.to_string());
-            Preparation::Known(Box::new(Judged { report, heads, changes }))
+            Ok(Err(Judged { report, heads, changes }))
         };
         let given = order.changes.is_some();
         if !given && order.accumulated.is_empty() {
-            return Ok(known(heads, Vec::new()));
+            return known(heads, Vec::new());
         }
         let changes = match &order.changes {
             Some(changes) => changes.clone(),
-            None => self.repositories.changes(&order.accumulated)?,
+            None => self.parts.repositories.changes(&order.accumulated)?,
         };
         if changes.is_empty() && (given || order.accumulated.everything) {
-            return Ok(known(heads, changes));
+            return known(heads, changes);
         }
         let folder = self.iteration_folder(order.iteration)?.join("gate");
         private_folder(&folder)?;
@@ -149,7 +134,7 @@ impl Outside {
         request.changed_since_fail.clone_from(&order.changed_since_fail);
         request.no_tests_written = order.no_tests_written;
         request.tag = self.tag(order.iteration);
-        Ok(Preparation::Ready(Box::new(self.prepared(request, heads, changes, bases)?)))
+        self.prepared(request, heads, changes, bases).map(Ok)
     }
 
     /// A gate alone: judges these changes, touches no box and no journal.
@@ -160,11 +145,11 @@ impl Outside {
         bases: &BTreeMap<String, Oid>,
         folder: PathBuf,
     ) -> Result<GateReport, Fault> {
-        let snapshot = self.repositories.snapshot()?;
+        let snapshot = self.parts.repositories.snapshot()?;
         let mut request = self.request(name, changes, bases, &snapshot, folder)?;
         request.tag = format!("{}-alone", self.tag);
         let prepared = self.prepared(request, snapshot.heads(), changes.to_vec(), bases)?;
-        Ok(prepared.run(&self.supervisor, &*self.progress))
+        Ok(prepared.run(&self.parts.supervisor, &*self.parts.progress))
     }
 
     fn prepared(
@@ -174,21 +159,21 @@ impl Outside {
         changes: Vec<FileChange>,
         bases: &BTreeMap<String, Oid>,
     ) -> Result<Prepared, Fault> {
-        let settings = self.settings.gates.get(&request.name).ok_or_else(|| {
+        let settings = self.parts.settings.gates.get(&request.name).ok_or_else(|| {
             let what = format!("The gate {} is not configured.", request.name);
-            Fault::new(FaultKind::Setup, what, "name it under gates: in .ralph/config.yaml")
+            Fault::setup(what, "name it under gates: in .ralph/config.yaml")
         })?;
         let settings = settings.clone();
         let package = |name: String| {
-            let root = self.repositories.root(&name)?.to_owned();
-            let repository = self.repositories.repository(&name)?.to_owned();
+            let root = self.parts.repositories.root(&name)?.to_owned();
+            let repository = self.parts.repositories.repository(&name)?.to_owned();
             let head = heads.get(&name).cloned().unwrap_or_else(Oid::zero);
             let base = bases.get(&name).cloned();
             Some((name, SourcePackage { root, repository, head, base }))
         };
         let sources = Sources {
-            workspace: self.places.workspace.clone(),
-            packages: self.repositories.names().into_iter().filter_map(package).collect(),
+            workspace: self.parts.places.workspace.clone(),
+            packages: self.parts.repositories.names().into_iter().filter_map(package).collect(),
             judged: request.packages.iter().map(|package| package.name.clone()).collect(),
             keep: settings.keep.clone(),
         };
@@ -197,7 +182,7 @@ impl Outside {
 
     /// A new folder for what [`Outside::judge_alone`] leaves; the last few of them are kept.
     pub fn folder_alone(&self) -> Result<PathBuf, Fault> {
-        Ok(artifacts::alone(&self.cache)?)
+        Ok(artifacts::alone(&self.parts.cache)?)
     }
 
     fn request(
@@ -211,9 +196,9 @@ impl Outside {
         let names: BTreeSet<&String> = changes.iter().map(|change| &change.package).collect();
         let mut packages = Vec::new();
         for name in names {
-            let Some(root) = self.repositories.root(name).map(ToOwned::to_owned) else { continue };
+            let Some(root) = self.parts.repositories.root(name).map(ToOwned::to_owned) else { continue };
             let tests_at_base = match bases.get(name) {
-                Some(base) => self.repositories.test_paths_at(name, base)?,
+                Some(base) => self.parts.repositories.test_paths_at(name, base)?,
                 None => Vec::new(),
             };
             let dirt = snapshot.package(name).map(|package| {
@@ -236,14 +221,12 @@ impl Outside {
             changed_since_fail: BTreeSet::new(),
             no_tests_written: false,
             folder,
-            cache: self.cache.clone(),
+            cache: self.parts.cache.clone(),
             tag: String::new(),
-            env: self.environment.clone(),
+            env: self.parts.environment.clone(),
         })
     }
-}
 
-impl Outside {
     /// Which lines of the changed files of a package changed, as far as it is known.
     fn lines(
         &mut self,
@@ -252,19 +235,16 @@ impl Outside {
     ) -> Result<BTreeMap<RepoPath, ChangedLines>, Fault> {
         let mut lines = BTreeMap::new();
         for change in changes.iter().filter(|change| change.package == package) {
-            if let Some(known) = self.repositories.changed_lines(change)? {
+            if let Some(known) = self.parts.repositories.changed_lines(change)? {
                 lines.insert(change.path.clone(), known);
             }
         }
         Ok(lines)
     }
-}
 
-/// The changes of these families since their bases; for `ralph diff`.
-impl Outside {
-    /// These changes as they are now.
+    /// These changes as they are now; for `ralph diff`.
     pub fn changes(&mut self, accumulated: &Accumulated) -> Result<Vec<FileChange>, Fault> {
-        Ok(self.repositories.changes(accumulated)?)
+        Ok(self.parts.repositories.changes(accumulated)?)
     }
 }
 

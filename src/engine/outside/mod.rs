@@ -36,23 +36,15 @@ const LOG_CAP: u64 = 64 << 20;
 
 /// Who is shown each fact.
 type Listener = Box<dyn FnMut(&Event, &State)>;
-/// Who is told what a gate is doing.
+/// Who is shown what a gate is doing.
 type Progress = Box<dyn Fn(&str) + Send + Sync>;
 
 /// The real world.
 pub struct Outside {
-    places: Places,
-    settings: Settings,
-    repositories: Repositories,
-    supervisor: Supervisor,
-    interrupts: Interrupts,
-    environment: Vec<(String, String)>,
+    parts: Parts,
     since: Stopwatch,
     running: Option<RunningAgent>,
-    listener: Listener,
-    progress: Progress,
     tag: String,
-    cache: PathBuf,
 }
 
 /// What the real world is made of.
@@ -71,7 +63,7 @@ pub struct Parts {
     pub environment: Vec<(String, String)>,
     /// Who is shown each fact.
     pub listener: Listener,
-    /// Who is told what a gate is doing.
+    /// Who is shown what a gate is doing.
     pub progress: Progress,
     /// Ralph's cache folder.
     pub cache: PathBuf,
@@ -81,25 +73,12 @@ impl Outside {
     /// Composes the world.
     pub fn new(parts: Parts) -> Self {
         let tag = workspace_tag(&parts.places.workspace);
-        Self {
-            places: parts.places,
-            settings: parts.settings,
-            repositories: parts.repositories,
-            supervisor: parts.supervisor,
-            interrupts: parts.interrupts,
-            environment: parts.environment,
-            since: Stopwatch::start(),
-            running: None,
-            listener: parts.listener,
-            progress: parts.progress,
-            tag,
-            cache: parts.cache,
-        }
+        Self { parts, since: Stopwatch::start(), running: None, tag }
     }
 
     /// What changed in all packages since HEAD left a revision, and the commits where it did.
     pub fn since(&mut self, revision: &str) -> Result<(Vec<FileChange>, BTreeMap<String, Oid>), Fault> {
-        Ok(self.repositories.changes_since(revision)?)
+        Ok(self.parts.repositories.changes_since(revision)?)
     }
 
     /// The tag of everything that an iteration starts.
@@ -109,7 +88,7 @@ impl Outside {
 
     /// Makes `iter-N/` with mode 0700.
     fn iteration_folder(&self, iteration: u64) -> Result<PathBuf, Fault> {
-        let folder = self.places.iteration(iteration);
+        let folder = self.parts.places.iteration(iteration);
         private_folder(&folder)?;
         Ok(folder)
     }
@@ -152,14 +131,14 @@ impl World for Outside {
     }
 
     fn stop_request(&mut self) -> Option<StopRequest> {
-        if let Some(signal) = self.interrupts.first() {
+        if let Some(signal) = self.parts.interrupts.first() {
             return Some(StopRequest::Signal { signal });
         }
-        (self.since.elapsed() >= self.settings.limits.wall).then_some(StopRequest::Wall)
+        (self.since.elapsed() >= self.parts.settings.limits.wall).then_some(StopRequest::Wall)
     }
 
     fn snapshot(&mut self) -> Result<Snapshot, Fault> {
-        Ok(self.repositories.snapshot()?)
+        Ok(self.parts.repositories.snapshot()?)
     }
 
     fn keep_leftovers(
@@ -170,7 +149,7 @@ impl World for Outside {
         let reference = format!("refs/ralph/leftover/{iteration}");
         let leftovers: Vec<(String, Vec<Dirt>)> =
             leftovers.iter().map(|(package, dirt)| (package.clone(), dirt.clone())).collect();
-        let kept = self.repositories.keep_aside(&leftovers, &reference)?;
+        let kept = self.parts.repositories.keep_aside(&leftovers, &reference)?;
         Ok(kept.into_iter().map(kept_fact).collect())
     }
 
@@ -195,8 +174,8 @@ impl World for Outside {
 
     fn commit_left(&mut self, before: &Snapshot, message: &str) -> Result<BTreeMap<String, Oid>, Fault> {
         let mut commits = BTreeMap::new();
-        for name in self.repositories.names() {
-            if let Some(commit) = self.repositories.commit_all(&name, before, message)? {
+        for name in self.parts.repositories.names() {
+            if let Some(commit) = self.parts.repositories.commit_all(&name, before, message)? {
                 commits.insert(name, commit);
             }
         }
@@ -204,7 +183,7 @@ impl World for Outside {
     }
 
     fn observe(&mut self, request: &ObserveRequest) -> Result<Observation, Fault> {
-        self.repositories.observe(request).map_err(|error| {
+        self.parts.repositories.observe(request).map_err(|error| {
             let mut fault = Fault::from(error);
             // It could be read before the attempt: the agent made it so, and only a person can undo it.
             if fault.kind == FaultKind::Setup {
@@ -223,24 +202,18 @@ impl World for Outside {
     ) -> Result<Vec<Kept>, Fault> {
         let reference = format!("refs/ralph/rejected/{iteration}");
         if let Some(gone) = observation.packages.iter().find(|package| package.vanished) {
-            let there = self.repositories.snapshot()?;
+            let there = self.parts.repositories.snapshot()?;
             if there.package(&gone.name).is_none() {
                 let head = before.package(&gone.name).map(|package| package.head.to_string());
-                return Err(Fault::new(
-                    FaultKind::Changed,
-                    format!(
-                        "The repository {} vanished during the attempt and cannot be put back.",
-                        gone.name
-                    ),
-                    format!(
-                        "clone it again to the same folder at {}, then run ralph again",
-                        head.unwrap_or_default()
-                    ),
+                let (name, head) = (&gone.name, head.unwrap_or_default());
+                return Err(Fault::changed(
+                    format!("The repository {name} vanished during the attempt and cannot be put back."),
+                    format!("clone it again to the same folder at {head}, then run ralph again"),
                 ));
             }
         }
         let extent = if everything { Extent::All } else { Extent::Breaches };
-        let kept = self.repositories.put_back(before, observation, extent, iteration, &reference)?;
+        let kept = self.parts.repositories.put_back(before, observation, extent, iteration, &reference)?;
         Ok(kept.into_iter().map(kept_fact).collect())
     }
 
@@ -264,24 +237,24 @@ impl World for Outside {
     fn wait(&mut self, seconds: u64, why: &str) {
         let _ = why;
         let jitter = u64::from(std::process::id()) % (seconds / 10 + 1);
-        self.interrupts.wait_until(clock::monotonic() + Duration::from_secs(seconds + jitter));
+        self.parts.interrupts.wait_until(clock::monotonic() + Duration::from_secs(seconds + jitter));
     }
 
     fn notify(&mut self, event: &str, task: &str, why: &str) {
-        let mut hooks = self.settings.hooks.commands();
+        let mut hooks = self.parts.settings.hooks.commands();
         let Some((_, argv)) = hooks.find(|(name, _)| *name == event) else { return };
         let argv = argv.to_vec();
-        let told = serde_json::json!({ "event": event, "task": task, "why": why });
-        let folder = self.places.state().join("on");
+        let message = serde_json::json!({ "event": event, "task": task, "why": why });
+        let folder = self.parts.places.state().join("on");
         let input = folder.join(format!("{event}.json"));
-        let ready = private_folder(&folder).and_then(|()| fs_err::write(&input, format!("{told}\n")));
+        let ready = private_folder(&folder).and_then(|()| fs_err::write(&input, format!("{message}\n")));
         if ready.is_err() {
             return;
         }
         let spec = ProcessSpec {
             argv,
-            env: self.environment.clone(),
-            cwd: self.places.workspace.clone(),
+            env: self.parts.environment.clone(),
+            cwd: self.parts.places.workspace.clone(),
             stdin: Some(input.into()),
             stdout: folder.join(format!("{event}.log")),
             stderr: folder.join(format!("{event}.log")),
@@ -292,11 +265,11 @@ impl World for Outside {
             tag: format!("{}-on", self.tag),
         };
         // Nothing depends on it: its log says how it went.
-        let _ = self.supervisor.run(&spec);
+        let _ = self.parts.supervisor.run(&spec);
     }
 
     fn tell(&mut self, event: &Event, state: &State) {
-        (self.listener)(event, state);
+        (self.parts.listener)(event, state);
     }
 }
 

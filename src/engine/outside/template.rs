@@ -2,7 +2,7 @@
 
 use crate::agent::PromptError;
 use crate::config::Role;
-use crate::engine::{Fault, FaultKind, Places};
+use crate::engine::{Fault, Places};
 use crate::source::text::line;
 use crate::sys::disk::read_beginning;
 use std::io::ErrorKind;
@@ -10,10 +10,10 @@ use std::io::ErrorKind;
 /// The longest template that is read, bytes.
 const LONGEST: u64 = 1 << 20;
 
-/// The text of the template that the workspace has for a role; `None` where it has none.
+/// The text of the template that the workspace has for a role; `None` if it has none.
 ///
 /// # Errors
-/// Something stands there that is no text file of at most 1 MiB.
+/// It is not a text file of at most 1 MiB.
 pub fn own_template(places: &Places, role: Role) -> Result<Option<String>, PromptError> {
     let path = places.template(role.word());
     let wrong = |what: &str, hint: &str| Err(PromptError::new((), what, hint).at(places.shown(&path), None));
@@ -35,7 +35,7 @@ pub fn own_template(places: &Places, role: Role) -> Result<Option<String>, Promp
             let why = line(&error.to_string(), 300);
             wrong(
                 &format!("The template cannot be read: {}.", why.trim_end_matches('.')),
-                "See to its rights.",
+                "Check its permissions.",
             )
         }
     }
@@ -43,6 +43,6 @@ pub fn own_template(places: &Places, role: Role) -> Result<Option<String>, Promp
 
 impl From<PromptError> for Fault {
     fn from(error: PromptError) -> Self {
-        Self::new(FaultKind::Setup, error.to_string(), error.hint)
+        Self::setup(error.to_string(), error.hint)
     }
 }

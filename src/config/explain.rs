@@ -2,7 +2,7 @@
 
 use super::error::{ConfigError, dotted};
 use super::overrides::{Override, Source};
-use super::rules::COMMAND_GATE;
+use super::schema::COMMAND_GATE;
 use super::yaml_tree::line_of;
 use super::{GateSettings, Reading, Settings};
 use serde::Serialize;

@@ -21,7 +21,6 @@ pub use explain::{Explained, explain};
 pub use overrides::{Override, ROOT_VARIABLE, SETTINGS, Setting, Source};
 pub use presets::{PRESETS, Preset};
 pub use roles::{Role, role_of};
-pub use schema::schema;
 pub use settings::*;
 
 use error::Mistake;
@@ -44,6 +43,12 @@ const MOST_BRACKETS: usize = 2_000;
 
 /// So many mistakes are named; each costs two readings.
 const MOST_MISTAKES: usize = 20;
+
+/// The JSON Schema of the file. It allows everything that is read; it is looser where a schema cannot say it (lengths
+/// of time in several units, regular expressions in Rust's syntax, names of agents that `roles:` uses).
+pub fn schema() -> serde_json::Value {
+    schema::document::<Settings>()
+}
 
 /// Reads the text of `.ralph/config.yaml`; the empty text means the defaults. `workspace` is the absolute
 /// folder that holds `.ralph/`.

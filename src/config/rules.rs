@@ -2,14 +2,12 @@
 
 use super::error::{Mistake, either, nearest, quoted};
 use super::presets::{PRESETS, Preset};
+use super::schema::COMMAND_GATE;
 use super::settings::AgentKeys;
 use super::{AgentSettings, DEFAULT_AGENT, Placement, Role, Settings};
 use crate::task::Stage;
 use serde_yaml::Value;
 use std::collections::BTreeMap;
-
-/// The keys of a gate that is a command.
-pub(super) const COMMAND_GATE: [&str; 2] = ["run", "limit"];
 
 /// Checks settings that were read from `tree`. Names of agents and gates are looked up in `written`, the tree
 /// before anything wrong was taken out of it, so that one mistake is reported once.

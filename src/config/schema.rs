@@ -1,22 +1,23 @@
 //! The JSON Schema (2020-12) of `.ralph/config.yaml`, for editors and for those who write the file by program.
 
-use super::rules::COMMAND_GATE;
-use super::{PRESETS, Settings};
+use super::PRESETS;
 use crate::task::Stage;
-use schemars::Schema;
 use schemars::generate::SchemaSettings;
 use schemars::transform::{Transform, transform_subschemas};
+use schemars::{JsonSchema, Schema};
 use serde_json::{Value, json};
 
 /// Words of stages, which cannot be names of gates.
 const STAGES: [Stage; 6] =
     [Stage::TestFirst, Stage::Implementation, Stage::ReqCheck, Stage::PreCr, Stage::Integ, Stage::Final];
 
-/// The schema. It allows everything that is read; it is looser where a schema cannot say it (lengths of time in
-/// several units, regular expressions in Rust's syntax, names of agents that `roles:` uses).
-pub fn schema() -> Value {
+/// The keys of a gate that runs a command.
+pub(super) const COMMAND_GATE: [&str; 2] = ["run", "limit"];
+
+/// The schema of such settings, as the file may hold them.
+pub(super) fn document<T: JsonSchema>() -> Value {
     let settings = SchemaSettings::draft2020_12().with(|settings| settings.inline_subschemas = true);
-    let mut schema = settings.into_generator().into_root_schema_for::<Settings>();
+    let mut schema = settings.into_generator().into_root_schema_for::<T>();
     ReadAsWritten.transform(&mut schema);
     schema.to_value()
 }

@@ -217,7 +217,7 @@ impl Work<'_> {
             index.read(true)?;
             let checkout = self.checkout.iter().map(|path| (path, None));
             for (path, wanted) in self.bare.iter().map(|(path, wanted)| (path, *wanted)).chain(checkout) {
-                let relative = content::relative(path);
+                let relative = tree::relative(path);
                 for stage in 0..=3 {
                     match index.remove(&relative, stage) {
                         Err(error) if error.code() != ErrorCode::NotFound => return Err(error),
@@ -238,7 +238,7 @@ impl Work<'_> {
         let mut options = CheckoutBuilder::new();
         options.force().disable_pathspec_match(true);
         for path in &self.checkout {
-            options.path(content::relative(path));
+            options.path(tree::relative(path));
         }
         let repo = &self.open.repo;
         repo.find_commit(commit)

@@ -170,7 +170,7 @@ pub(super) fn tree_with(open: &OpenRepo, on: Option<Oid>, items: &Items) -> Resu
     }
     let (set, gone): (Vec<_>, Vec<_>) = items.iter().partition(|(_, leaf)| leaf.is_some());
     for (path, _) in gone {
-        match index.remove(&content::relative(path), 0) {
+        match index.remove(&tree::relative(path), 0) {
             Err(error) if error.code() != ErrorCode::NotFound => return Err(error),
             _ => {}
         }

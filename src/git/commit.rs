@@ -89,7 +89,7 @@ fn refuse_filters(open: &OpenRepo, paths: &BTreeSet<Vec<u8>>) -> Result<(), GitE
     let config =
         open.repo.config().map_err(|error| GitError::unreadable("read the configuration", &error))?;
     for path in paths {
-        let value = open.repo.get_attr_bytes(&content::relative(path), "filter", AttrCheckFlags::default());
+        let value = open.repo.get_attr_bytes(&tree::relative(path), "filter", AttrCheckFlags::default());
         let value = value.map_err(|error| GitError::unreadable("read the attributes", &error))?;
         let AttrValue::Bytes(name) = AttrValue::always_bytes(value) else { continue };
         let name = String::from_utf8_lossy(name);
@@ -121,7 +121,7 @@ fn write(
         index.read(true)?;
         let mut items = Items::new();
         for path in paths {
-            let relative = content::relative(path);
+            let relative = tree::relative(path);
             let present =
                 open.lstat(path).is_some_and(|meta| content::mode_of(&meta).is_some() || meta.is_dir());
             if present {

@@ -69,11 +69,6 @@ pub(super) fn remove(path: &Path) -> io::Result<()> {
     }
 }
 
-/// The path relative to the repository's folder, as the library takes it.
-pub(super) fn relative(path: &[u8]) -> PathBuf {
-    PathBuf::from(OsStr::from_bytes(path))
-}
-
 /// The mode that git gives to such a file; `None` for what git does not track.
 pub(super) fn mode_of(meta: &Metadata) -> Option<u32> {
     let kind = meta.file_type();
@@ -168,7 +163,7 @@ fn is_same_but_for_line_ends(
         return Ok(false);
     }
     let hidden = git2::Status::WT_MODIFIED | git2::Status::WT_TYPECHANGE | git2::Status::WT_DELETED;
-    Ok(repo.status_file(&relative(path)).is_ok_and(|status| !status.intersects(hidden)))
+    Ok(repo.status_file(&tree::relative(path)).is_ok_and(|status| !status.intersects(hidden)))
 }
 
 /// Without carriage returns before line feeds, and without what `ident` puts between `$Id` and `$`.

@@ -1,10 +1,12 @@
 //! What a tree holds, and what differs between two; nothing in a repository can hide a difference.
 
-use super::content::relative;
 use super::error::GitError;
 use crate::machine::facts;
 use git2::{ErrorClass, ErrorCode, ObjectType, Oid, Repository, Tree};
 use std::collections::BTreeMap;
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::path::PathBuf;
 
 /// Paths that one comparison or listing names at most.
 const MAX_PATHS: usize = 1_000_000;
@@ -23,6 +25,11 @@ pub(super) struct Delta {
     pub(super) path: Vec<u8>,
     pub(super) old: Option<Leaf>,
     pub(super) new: Option<Leaf>,
+}
+
+/// The path relative to the repository's folder, as the library takes it.
+pub(super) fn relative(path: &[u8]) -> PathBuf {
+    PathBuf::from(OsStr::from_bytes(path))
 }
 
 /// The library's id of a fact's id; `None` for zeros.

@@ -8,7 +8,7 @@ use super::error::GitError;
 use super::find;
 use super::index::Tracked;
 use super::open::{self, Head, OpenRepo};
-use super::tree::{GITLINK, Leaf};
+use super::tree::{self, GITLINK, Leaf};
 use crate::source::{is_output, is_state_file};
 use git2::Repository;
 use std::collections::{BTreeMap, BTreeSet};
@@ -156,7 +156,7 @@ impl Walk<'_> {
     }
 
     fn is_ignored(&self, path: &[u8]) -> Result<bool, GitError> {
-        let ignored = self.repo.is_path_ignored(content::relative(path));
+        let ignored = self.repo.is_path_ignored(tree::relative(path));
         ignored.map_err(|error| GitError::unreadable("read the rules of .gitignore", &error))
     }
 

@@ -67,20 +67,20 @@ fn without_comments(code: &str) -> String {
 /// Production lines that a module may have: no comments, no blank lines, no tests.
 const BUDGET: &[(&str, usize)] = &[
     ("agent", 670),
-    ("cli", 5_829),
-    ("config", 2_228),
-    ("engine", 2_697),
-    ("gate", 6_182),
-    ("git", 3_282),
+    ("cli", 4_940),
+    ("config", 1_900),
+    ("engine", 2_200),
+    ("gate", 5_790),
+    ("git", 3_090),
     ("journal", 350),
     ("lib", 20),
-    ("machine", 2_962),
+    ("machine", 2_700),
     ("main", 20),
     ("mutation", 450),
-    ("report", 1_555),
-    ("source", 737),
+    ("report", 1_475),
+    ("source", 740),
     ("sys", 1_830),
-    ("task", 3_878),
+    ("task", 3_090),
 ];
 
 #[test]
@@ -124,13 +124,10 @@ fn imports_only_look_down() {
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
-/// The circles that are left: this falls to one, the clap enum and its verbs.
-const MAX_CIRCLES: usize = 11;
-
 #[test]
 fn files_of_one_module_form_no_circle() {
     let circles = circles(&sources());
-    assert!(circles.len() <= MAX_CIRCLES, "{circles:#?}");
+    assert!(circles.is_empty(), "{circles:#?}");
 }
 
 #[test]

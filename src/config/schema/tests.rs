@@ -2,7 +2,7 @@
 //! checks formats.
 
 use super::*;
-use crate::config::{SCHEMA_FILE, TEMPLATE, parse};
+use crate::config::{SCHEMA_FILE, TEMPLATE, parse, schema};
 use boon::{Compiler, Draft, Schemas};
 use std::path::Path;
 

@@ -251,7 +251,7 @@ fn without_maven_or_with_dirty_targets_there_is_no_verdict() {
     project.changed(&[&main_file("Foo")]);
     project.request.env = vec![("PATH".to_owned(), "/nowhere".to_owned())];
     let (why, transient) = error(&project.run());
-    assert!(why.starts_with("Maven is not there") && !transient, "{why}");
+    assert!(why.starts_with("Maven was not found") && !transient, "{why}");
     project.request.packages[0].dirt = vec![ralph::source::RepoPath::parse(&main_file("Foo"))];
     let (why, _) = error(&project.run());
     assert_eq!(

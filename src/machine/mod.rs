@@ -15,7 +15,7 @@
 //!                                            └─► stopped
 //! ```
 //!
-//! Who may tick a box? Whoever calls `Flips::tick` (in [`boxes`], private), which also opens them:
+//! Who may tick a box? Whoever calls `Flips::tick` (in `boxes`, private), which also opens them:
 //!
 //! | who | on what evidence |
 //! |---|---|

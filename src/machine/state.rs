@@ -34,7 +34,7 @@ pub struct State {
     /// Somebody wants the run to end.
     pub stopping: Option<StopRequest>,
     /// The state before a survey that found edits in tasks.md, until it is known that they count (see
-    /// [`super::legacy`]).
+    /// `legacy`).
     pub before_edits: Option<Box<State>>,
 }
 

@@ -60,7 +60,7 @@ pub fn names<'a>(all: impl IntoIterator<Item = &'a str>, max: usize) -> String {
 
 /// True for control characters, line separators of Unicode, characters that change the writing direction,
 /// the invisible ones (Unicode's `Default_Ignorable_Code_Point`: soft hyphen, zero-width space, tags …) and
-/// those that XML forbids. Joiners are not among them: [`line`] and [`block`] judge them by their place.
+/// those that XML forbids. Joiners are not among them: [`line()`] and [`block`] judge them by their place.
 pub fn is_hidden(c: char) -> bool {
     c.is_control()
         || matches!(c,

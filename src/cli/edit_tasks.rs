@@ -12,7 +12,7 @@ use crate::sys::disk::RealDisk;
 use crate::sys::lock::Lock;
 use crate::sys::process::is_inside_agent;
 use crate::sys::{Disk, Swap};
-use crate::task::{Grammar, LinesEdited, LinesError, Placement, Row, TaskFile, TaskKey};
+use crate::task::{Grammar, LinesEdited, Placement, Refusal, Refused, Row, TaskFile, TaskKey};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 
@@ -111,9 +111,9 @@ impl Target {
         file: &TaskFile,
         gate: &str,
         placement: &Placement,
-    ) -> Result<LinesEdited, LinesError> {
+    ) -> Result<LinesEdited, Refusal> {
         match file.placed(gate, placement) {
-            Err(error @ LinesError::Ids { .. }) => Err(error),
+            Err(refusal) if refusal.kind == Refused::UnknownIds => Err(refusal),
             _ if self.is_virtual() => file.placed(gate, &Placement::None),
             placed => placed,
         }
@@ -139,13 +139,14 @@ impl Target {
     pub(super) fn change(
         &self,
         how: How,
-        plan: impl Fn(&TaskFile) -> Result<LinesEdited, LinesError>,
+        plan: impl Fn(&TaskFile) -> Result<LinesEdited, Refusal>,
     ) -> Result<Change, Fault> {
         let mut disk = RealDisk::new();
         for _ in 0..TRIES {
             let before = self.read(&disk)?;
             let file = TaskFile::parse(before.clone(), &self.grammar);
-            let edited = plan(&file).map_err(|error| self.refused(&error))?;
+            let edited = plan(&file)
+                .map_err(|refusal| Fault::setup(format!("{}: {}", self.shown, refusal.what), refusal.hint))?;
             let writes = how == How::Write && edited.bytes != before;
             if writes && disk.swap(&self.path, &before, &edited.bytes)? != Swap::Done {
                 continue;
@@ -167,14 +168,6 @@ impl Target {
         }
         let missing = || refused("There is no such file.", "`ralph check` lists everything that is wrong");
         disk.read(&self.path)?.ok_or_else(missing)
-    }
-
-    fn refused(&self, error: &LinesError) -> Fault {
-        let hint = match error {
-            LinesError::Ids { .. } => "name tasks by ids that are used once, as in `2` or `T012`",
-            LinesError::DoesNotFit { .. } => "write the line by hand, or give the list a simpler form",
-        };
-        Fault::setup(format!("{}: {error}", self.shown), hint)
     }
 }
 

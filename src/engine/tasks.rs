@@ -6,7 +6,7 @@ use super::{Engine, Fault};
 use crate::machine::event::{Event, TasksSeen, Validation};
 use crate::report::read_validation;
 use crate::sys::Swap;
-use crate::task::{BoxClaim, FlipError, Mark, Row, TaskKey, digest, on_file, reconcile, with_marks, written};
+use crate::task::{BoxClaim, Mark, Refused, Row, TaskKey, digest, on_file, reconcile, with_marks, written};
 use std::path::{Path, PathBuf};
 
 /// How often a write is tried again because somebody saved the file at the same time.
@@ -81,7 +81,7 @@ impl Engine<'_> {
         if digest(&skeleton) != book.skeleton {
             return Err(lost());
         }
-        with_marks(&skeleton, &written(&book.rows)).map_err(|_| lost())
+        with_marks(&skeleton, &written(&book.rows)).ok_or_else(lost)
     }
 
     /// What an agent did to the file: the boxes that it changed, and whether anything changed at all.
@@ -173,12 +173,14 @@ impl Engine<'_> {
                 match file.flip(key, *mark) {
                     Ok(edit) => {
                         if let Some(edit) = edit {
-                            bytes = edit.apply(&bytes).map_err(|error| Fault::internal(error.to_string()))?;
+                            let failed =
+                                || Fault::internal("An edit of one box would have changed another one.");
+                            bytes = edit.apply(&bytes).ok_or_else(failed)?;
                         }
                         found.push((key.clone(), *mark));
                     }
-                    Err(FlipError::NoSuchTask(_)) => {}
-                    Err(error) => return Err(Fault::changed(error.to_string(), "fix the line in tasks.md")),
+                    Err(refusal) if refusal.kind == Refused::NoSuchBox => {}
+                    Err(refusal) => return Err(Fault::changed(refusal.what, refusal.hint)),
                 }
             }
             if bytes == now || self.disk.swap(&path, &now, &bytes)? == Swap::Done {

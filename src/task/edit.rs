@@ -3,14 +3,14 @@
 //! An edit changes the mark of exactly one box or fails; the outcome is parsed again before it is handed out.
 
 use super::family::text_digest;
-use super::file::{FlipError, TaskFile};
+use super::file::TaskFile;
 use super::grammar::Grammar;
 use super::outline::{Found, outline};
+use super::refusal::{Refusal, Refused};
 use super::row::{Mark, Row};
 use super::scan::checkbox;
 use super::stage::TaskKey;
 use crate::source::hex;
-use std::fmt;
 
 /// A compare-and-swap of one byte: the mark of one box.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,68 +23,17 @@ pub struct Edit {
     pub replacement: u8,
 }
 
-/// Why an edit does not fit the bytes.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum EditConflict {
-    /// The byte there is another one, or the file is shorter.
-    OtherByte {
-        /// Where, bytes from the start.
-        offset: usize,
-        /// What the edit expects.
-        expected: u8,
-        /// What is there; `None` past the end.
-        found: Option<u8>,
-    },
-    /// The edit would change no box, or another one too.
-    OtherTasks {
-        /// Where, bytes from the start.
-        offset: usize,
-    },
-    /// A row is not that of the box on its line.
-    OtherRows {
-        /// 1-based.
-        line: u32,
-    },
-}
-
-impl fmt::Display for EditConflict {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::OtherByte { offset, expected, found } => {
-                let found = found.map_or("nothing".to_owned(), |found| format!("`{}`", found.escape_ascii()));
-                let expected = expected.escape_ascii();
-                write!(f, "At byte {offset} the task file holds {found} where `{expected}` was read before.")
-            }
-            Self::OtherTasks { offset } => {
-                write!(f, "A change of byte {offset} would not flip exactly one box.")
-            }
-            Self::OtherRows { line } => write!(f, "The box on line {line} is not the one recorded."),
-        }
-    }
-}
-
-impl std::error::Error for EditConflict {}
-
 impl Edit {
-    /// The bytes with this one byte changed. Fails if the byte there is another one, and if, read again,
+    /// The bytes with this one byte changed; `None` if the byte there is another one, and if, read again,
     /// not exactly one box differs.
-    pub fn apply(&self, bytes: &[u8]) -> Result<Vec<u8>, EditConflict> {
-        let Self { offset, expected, replacement } = *self;
-        let found = bytes.get(offset).copied();
-        if found != Some(expected) {
-            return Err(EditConflict::OtherByte { offset, expected, found });
-        }
+    pub fn apply(&self, bytes: &[u8]) -> Option<Vec<u8>> {
         let mut after = bytes.to_vec();
-        if let Some(byte) = after.get_mut(offset) {
-            *byte = replacement;
-        }
+        let byte = after.get_mut(self.offset).filter(|byte| **byte == self.expected)?;
+        *byte = self.replacement;
         // A box outside of the task sections is a box as well: none of them may change by the way.
         let everything = Grammar::new(Vec::new(), None);
-        if flips_only(&outline(bytes, &everything).boxes, &outline(&after, &everything).boxes, offset) {
-            Ok(after)
-        } else {
-            Err(EditConflict::OtherTasks { offset })
-        }
+        let [before, now] = [bytes, &after].map(|bytes| outline(bytes, &everything).boxes);
+        flips_only(&before, &now, self.offset).then_some(after)
     }
 }
 
@@ -112,18 +61,31 @@ fn mark_byte(mark: Mark) -> Option<u8> {
 }
 
 impl TaskFile {
-    /// The edit that brings the box of `key` into the state of `to`; `None` if it is in that state. A tick is written as `x`, or as `X`
-    /// when the file ticks only with `X`; asked for `X`, `X` is written.
-    pub fn flip(&self, key: &TaskKey, to: Mark) -> Result<Option<Edit>, FlipError> {
-        let task = self.find(key)?;
-        let now = Mark(task.found.mark);
+    /// The edit that brings the box of `key` into the state of `to`; `None` if it is in that state. A tick is
+    /// written as `x`, or as `X` when the file ticks only with `X`; asked for `X`, `X` is written.
+    pub fn flip(&self, key: &TaskKey, to: Mark) -> Result<Option<Edit>, Refusal> {
+        let refused = |kind, what| Refusal::new(kind, what, "fix the line in tasks.md");
+        let mut boxes = self.tasks.iter().filter(|task| task.key == *key).map(|task| &task.found);
+        let missing = || refused(Refused::NoSuchBox, format!("The task file has no box `{key}`."));
+        let found = boxes.next().ok_or_else(missing)?;
+        if boxes.next().is_some() {
+            return Err(refused(Refused::NoFlip, format!("The task file has more than one box `{key}`.")));
+        }
+        let now = Mark(found.mark);
         if now.is_same_state(to) {
             return Ok(None);
         }
         let wanted = if to == Mark::DONE && self.ticks_upper() { Mark('X') } else { to };
-        let replacement = mark_byte(wanted).ok_or(FlipError::NotAMark(to))?;
-        let expected = mark_byte(now).ok_or_else(|| FlipError::WideMark(key.clone(), now))?;
-        Ok(Some(Edit { offset: task.found.at, expected, replacement }))
+        let no_mark = || format!("`{}` cannot stand in a box.", to.0.escape_debug());
+        let replacement = mark_byte(wanted).ok_or_else(|| refused(Refused::NoFlip, no_mark()))?;
+        let wide = || {
+            let mark = now.0.escape_debug();
+            format!(
+                "The box of `{key}` holds `{mark}`, which takes more than one byte, and ralph changes single bytes only."
+            )
+        };
+        let expected = mark_byte(now).ok_or_else(|| refused(Refused::NoFlip, wide()))?;
+        Ok(Some(Edit { offset: found.at, expected, replacement }))
     }
 
     /// The bytes with each box that is open or ticked (space, tab, `x`, `X`) opened with a space: what
@@ -146,14 +108,12 @@ impl TaskFile {
 }
 
 /// The exact bytes of the file whose [`TaskFile::text_without_marks`] and [`TaskFile::rows`] these are, whatever grammar
-/// the rows were read by: each mark goes into the box on its line, whose text must have its digest.
-pub fn with_marks(text_without_marks: &[u8], rows: &[Row]) -> Result<Vec<u8>, EditConflict> {
+/// the rows were read by: each mark goes into the box on its line. `None` if the text of one does not have its digest.
+pub fn with_marks(text_without_marks: &[u8], rows: &[Row]) -> Option<Vec<u8>> {
     let boxes = outline(text_without_marks, &Grammar::new(Vec::new(), None)).boxes;
     let mut bytes = text_without_marks.to_vec();
-    for row in rows {
-        mark_box(&mut bytes, &boxes, row).ok_or(EditConflict::OtherRows { line: row.line })?;
-    }
-    Ok(bytes)
+    rows.iter().try_for_each(|row| mark_box(&mut bytes, &boxes, row))?;
+    Some(bytes)
 }
 
 /// Writes the mark of a row; `None` if the box on its line is another one.

@@ -2,17 +2,27 @@
 //!
 //! Any bytes can be parsed, and each is kept; keys, parents and order do not depend on what is ticked.
 
-use super::exclude::{Excluded, bom};
+use super::exclude::Excluded;
 use super::family::{Task, tasks, text_digest};
 use super::grammar::Grammar;
-use super::outline::{Heading, Outline, outline, title};
+use super::outline::{Heading, Outline, ReadAs, outline, title};
 use super::row::{Mark, Row};
-use super::scan::lines;
+use super::scan::Line;
 use super::sections::{LeftOut, Title};
-use super::stage::TaskKey;
 use super::text::clean;
 use crate::source::hex;
-use std::fmt;
+
+/// A line of a task file.
+#[derive(Clone, Copy, Debug)]
+pub struct ReadLine<'a> {
+    /// 1-based.
+    pub number: u32,
+    /// Its bytes, the line end apart.
+    pub text: &'a [u8],
+    /// What it is read as.
+    pub read: ReadAs,
+    pub(super) line: Line,
+}
 
 /// The content of a `tasks.md`, read once.
 #[derive(Clone, Debug)]
@@ -23,8 +33,10 @@ pub struct TaskFile {
     pub(super) excluded: Vec<Excluded>,
     /// The headings in document order.
     pub(super) headings: Vec<Heading>,
-    /// The lines with a box in a section that holds no tasks, and why.
-    pub(super) left_out: Vec<(u32, LeftOut)>,
+    /// For each box in a section that holds no tasks, why it holds none.
+    pub(super) left_out: Vec<LeftOut>,
+    /// The lines in document order, each with what it is read as.
+    pub(super) lines: Vec<(Line, ReadAs)>,
     pub(super) tasks: Vec<Task>,
 }
 
@@ -33,10 +45,10 @@ impl TaskFile {
     /// and [`TaskFile::remarks`].
     pub fn parse(bytes: impl Into<Vec<u8>>, grammar: &Grammar) -> Self {
         let bytes = bytes.into();
-        let Outline { excluded, boxes, headings, left_out } = outline(&bytes, grammar);
+        let Outline { lines, excluded, boxes, headings, left_out } = outline(&bytes, grammar);
         let tasks = tasks(&bytes, boxes, &headings, grammar);
         let grammar = grammar.clone();
-        Self { bytes, grammar, excluded, headings, left_out, tasks }
+        Self { bytes, grammar, excluded, headings, left_out, lines, tasks }
     }
 
     /// The bytes, as they were given.
@@ -46,7 +58,18 @@ impl TaskFile {
 
     /// The lines, without their line ends and without a byte-order mark.
     pub fn lines(&self) -> impl Iterator<Item = &[u8]> {
-        lines(&self.bytes, bom(&self.bytes)).filter_map(|line| self.bytes.get(line.start..line.end))
+        self.read_lines().map(|line| line.text)
+    }
+
+    /// The lines in document order, each with what it is read as.
+    pub fn read_lines(&self) -> impl Iterator<Item = ReadLine<'_>> {
+        (1..).map_while(|number| self.read_line(number))
+    }
+
+    /// The line of this number, 1-based.
+    pub(super) fn read_line(&self, number: u32) -> Option<ReadLine<'_>> {
+        let (line, read) = *self.lines.get((number as usize).checked_sub(1)?)?;
+        Some(ReadLine { number, text: self.bytes.get(line.start..line.end)?, read, line })
     }
 
     /// How many boxes there are.
@@ -67,7 +90,7 @@ impl TaskFile {
 
     /// Why a box is not a task, by its index as in [`super::ReadAs::LeftOut`].
     pub fn left_out(&self, at: usize) -> Option<&LeftOut> {
-        self.left_out.get(at).map(|(_, why)| why)
+        self.left_out.get(at)
     }
 
     /// The id that a task's line shows, and whether other tasks show it too; `None` for a line without an id.
@@ -127,46 +150,9 @@ impl TaskFile {
         ranges.map(|range| self.bytes.get(range.clone()).unwrap_or_default()).collect()
     }
 
-    /// The one box of a key.
-    pub(super) fn find(&self, key: &TaskKey) -> Result<&Task, FlipError> {
-        let mut found = self.tasks.iter().filter(|task| task.key == *key);
-        let task = found.next().ok_or_else(|| FlipError::NoSuchTask(key.clone()))?;
-        if found.next().is_some() { Err(FlipError::Ambiguous(key.clone())) } else { Ok(task) }
-    }
-
     /// True if the file ticks only with `X`.
     pub(super) fn ticks_upper(&self) -> bool {
         let has = |mark| self.tasks.iter().any(|task| task.found.mark == mark);
         has('X') && !has('x')
     }
 }
-
-/// Why no edit brings a box into a state.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum FlipError {
-    /// No box has that key.
-    NoSuchTask(TaskKey),
-    /// Several boxes have it.
-    Ambiguous(TaskKey),
-    /// The mark in the box takes more than one byte (`[✅]`), and an edit changes one.
-    WideMark(TaskKey, Mark),
-    /// What was asked for is not a mark of one byte.
-    NotAMark(Mark),
-}
-
-impl fmt::Display for FlipError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::NoSuchTask(key) => write!(f, "The task file has no box `{key}`."),
-            Self::Ambiguous(key) => write!(f, "The task file has more than one box `{key}`."),
-            Self::WideMark(key, mark) => write!(
-                f,
-                "The box of `{key}` holds `{}`, which takes more than one byte, and ralph changes single bytes only.",
-                mark.0.escape_debug()
-            ),
-            Self::NotAMark(mark) => write!(f, "`{}` cannot stand in a box.", mark.0.escape_debug()),
-        }
-    }
-}
-
-impl std::error::Error for FlipError {}

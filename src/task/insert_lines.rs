@@ -3,19 +3,15 @@
 //! Only whole lines are inserted or removed, and the result is parsed again: every other row, fence, comment and
 //! heading is the same, or the edit is refused. What was placed and is removed leaves the bytes of the start.
 
-mod body;
-
 use super::exclude::bom;
 use super::file::TaskFile;
-use super::plan::{
-    Placement, PlannedBox, Position, TaskSelection, UnknownTasks, overtaken, plan_gate, plan_stages,
-};
+use super::plan::{Placement, PlannedBox, Position, TaskSelection, overtaken, plan_gate, plan_stages};
+use super::refusal::{Refusal, Refused};
 use super::row::Row;
-use super::scan::{Line, item, lines, with_lines};
+use super::scan::{item, with_lines};
 use super::stage::{Stage, TaskKey};
 use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
-use std::fmt;
 
 /// After a refusal, so many lines at most are tried one by one, to name the one that does not fit.
 const MAX_TRIED: usize = 200;
@@ -34,42 +30,12 @@ pub struct LinesEdited {
     pub removed: Vec<(TaskKey, u32)>,
 }
 
-/// Why a task file is left as it is.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum LinesError {
-    /// Ids were named that no task has, or more than one.
-    Ids(UnknownTasks),
-    /// With the lines, others would be read differently.
-    DoesNotFit {
-        /// The box that does not fit, and the line (1-based) of the task beside which it would go, if one box
-        /// alone is the cause.
-        cause: Option<(TaskKey, u32)>,
-    },
-}
-
-impl fmt::Display for LinesError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Ids(unknown) => unknown.fmt(f),
-            Self::DoesNotFit { cause: Some((key, line)) } => write!(
-                f,
-                "A line for {key} does not fit beside the task on line {line}: other lines would be read differently."
-            ),
-            Self::DoesNotFit { cause: None } => {
-                f.write_str("The lines do not fit: other lines would be read differently.")
-            }
-        }
-    }
-}
-
-impl std::error::Error for LinesError {}
-
 impl TaskFile {
     /// The file with the boxes of this gate where the placement wants them. Boxes that it does not want, and
     /// those of wider reach that a task of theirs follows, are taken away when they are open and stand in the
     /// form in which they are put in; all others stay.
-    pub fn placed(&self, gate: &str, placement: &Placement) -> Result<LinesEdited, LinesError> {
-        let plan = |file: &Self| plan_gate(&file.rows(), gate, placement).map_err(LinesError::Ids);
+    pub fn placed(&self, gate: &str, placement: &Placement) -> Result<LinesEdited, Refusal> {
+        let plan = |file: &Self| plan_gate(&file.rows(), gate, placement);
         let wanted: HashSet<TaskKey> = plan(self)?.into_iter().map(|wanted| wanted.key).collect();
         let stage = Stage::Gate(gate.to_owned());
         let overtaken = overtaken(&self.rows(), gate);
@@ -79,7 +45,7 @@ impl TaskFile {
         let new: HashSet<&TaskKey> = inserted.iter().map(|(key, _)| key).collect();
         let back = Self::parse(bytes.clone(), &self.grammar).without(|key| new.contains(key));
         if !new.is_empty() && !back.is_ok_and(|(back, _)| back.bytes == cleared.bytes) {
-            return Err(LinesError::DoesNotFit { cause: None });
+            return Err(does_not_fit("The lines do not fit"));
         }
         Ok(LinesEdited { bytes, inserted, removed })
     }
@@ -89,27 +55,25 @@ impl TaskFile {
         &self,
         staged: TaskSelection<'_>,
         gates: &[(String, Placement)],
-    ) -> Result<LinesEdited, LinesError> {
-        let wanted = plan_stages(&self.rows(), staged, gates).map_err(LinesError::Ids)?;
+    ) -> Result<LinesEdited, Refusal> {
+        let wanted = plan_stages(&self.rows(), staged, gates)?;
         let (bytes, inserted) = self.with(&wanted)?;
         Ok(LinesEdited { bytes, inserted, removed: Vec::new() })
     }
 
     /// The file without these boxes, as far as they are open, in ralph's form, and hold nothing but others
     /// that go.
-    fn without(&self, unwanted: impl Fn(&TaskKey) -> bool) -> Result<(Self, Boxes), LinesError> {
-        let all: Vec<Line> = lines(&self.bytes, bom(&self.bytes)).collect();
+    fn without(&self, unwanted: impl Fn(&TaskKey) -> bool) -> Result<(Self, Boxes), Refusal> {
         let mut gone: HashSet<u32> = HashSet::new();
         let mut removed = Vec::new();
         // From the end, so that what a box holds is known when its own turn comes.
         for task in self.tasks.iter().rev().filter(|task| unwanted(&task.key)) {
-            let (number, at) = (task.found.line, index(task.found.line));
-            let form = all.get(at).and_then(|line| form(&self.bytes, *line));
-            let is_own = form.is_some_and(|form| form.line(&task.key) == self.line(&all, at));
-            let goes = |(line, at): (u32, usize)| {
-                gone.contains(&line) || self.line(&all, at).trim_ascii().is_empty()
-            };
-            if is_own && (number + 1..).zip(at + 1..body::end(self, &all, at)).all(goes) {
+            let number = task.found.line;
+            let text = |number| self.read_line(number).map_or(b"".as_slice(), |line| line.text);
+            let own = text(number);
+            let is_own = form(own).is_some_and(|form| form.line(&task.key) == own);
+            let goes = |line| gone.contains(&line) || text(line).trim_ascii().is_empty();
+            if is_own && (number + 1..=task.found.last).all(goes) {
                 gone.insert(number);
                 removed.push((task.key.clone(), number));
             }
@@ -119,15 +83,13 @@ impl TaskFile {
             return Ok((self.clone(), removed));
         }
         let mut bytes = self.bytes.get(..bom(&self.bytes)).unwrap_or_default().to_vec();
-        let kept = (1_u32..).zip(&all).filter(|(number, _)| !gone.contains(number));
         let mut last = 0..0;
-        for (_, line) in kept {
-            last = line.end..line.next;
-            bytes.extend_from_slice(self.bytes.get(line.start..line.next).unwrap_or_default());
+        for read in self.read_lines().filter(|read| !gone.contains(&read.number)) {
+            last = read.line.end..read.line.next;
+            bytes.extend_from_slice(self.bytes.get(read.line.start..read.line.next).unwrap_or_default());
         }
         // A file that does not end with a line end still does not.
-        let open_end = all.last().is_some_and(|line| line.end == line.next);
-        if open_end {
+        if self.lines.last().is_some_and(|(line, _)| line.end == line.next) {
             bytes.truncate(bytes.len() - last.len());
         }
         let file = Self::parse(bytes, &self.grammar);
@@ -135,11 +97,11 @@ impl TaskFile {
         if self.reads_the_same(&file, &rest.collect::<Vec<_>>(), &file.rows()) {
             return Ok((file, removed));
         }
-        Err(LinesError::DoesNotFit { cause: None })
+        Err(does_not_fit("The lines do not fit"))
     }
 
     /// The file with these boxes.
-    fn with(&self, wanted: &[PlannedBox]) -> Result<(Vec<u8>, Boxes), LinesError> {
+    fn with(&self, wanted: &[PlannedBox]) -> Result<(Vec<u8>, Boxes), Refusal> {
         let rows = self.rows();
         let missing: Vec<&PlannedBox> =
             wanted.iter().filter(|wanted| wanted.position != Position::Exists).collect();
@@ -150,14 +112,17 @@ impl TaskFile {
             return Ok(done);
         }
         let alone = missing.iter().take(MAX_TRIED).find(|wanted| self.try_with(&rows, &[wanted]).is_none());
-        let cause = alone.and_then(|wanted| Some((wanted.key.clone(), rows.get(wanted.beside)?.line)));
-        Err(LinesError::DoesNotFit { cause })
+        let cause = alone.and_then(|wanted| Some((&wanted.key, rows.get(wanted.beside)?.line)));
+        Err(cause.map_or_else(
+            || does_not_fit("The lines do not fit"),
+            |(key, line)| {
+                does_not_fit(&format!("A line for {key} does not fit beside the task on line {line}"))
+            },
+        ))
     }
 
     fn try_with(&self, rows: &[Row], missing: &[&PlannedBox]) -> Option<(Vec<u8>, Boxes)> {
-        let all: Vec<Line> = lines(&self.bytes, bom(&self.bytes)).collect();
-        let mut added =
-            missing.iter().map(|wanted| self.addition(&all, wanted)).collect::<Option<Vec<_>>>()?;
+        let mut added = missing.iter().map(|wanted| self.addition(wanted)).collect::<Option<Vec<_>>>()?;
         // At one place, what ends a deeper list comes first, and what begins the next task comes last.
         added.sort_by_key(|added| (added.offset, added.leads, Reverse(added.column)));
         let texts = added.iter().map(|added| (added.offset, &*added.text, &*added.end));
@@ -196,26 +161,25 @@ impl TaskFile {
             && after.problems().len() <= self.problems().len()
     }
 
-    fn line(&self, all: &[Line], at: usize) -> &[u8] {
-        all.get(at).and_then(|line| self.bytes.get(line.start..line.end)).unwrap_or_default()
-    }
-
     /// Where a wanted box goes, and its line.
-    fn addition(&self, all: &[Line], wanted: &PlannedBox) -> Option<Addition> {
+    fn addition(&self, wanted: &PlannedBox) -> Option<Addition> {
         let mut task = self.tasks.get(wanted.beside)?;
         while let Some(holder) = task.found.enclosing.filter(|_| wanted.position == Position::End) {
             task = self.tasks.get(holder as usize)?;
         }
-        let at = index(task.found.line);
-        let form = form(&self.bytes, *all.get(at)?)?;
+        let own = self.read_line(task.found.line)?;
+        let form = form(own.text)?;
         let leads = wanted.position == Position::Before;
-        let before_line = if leads { at } else { body::end(self, all, at) };
-        let model = if leads { at } else { before_line.checked_sub(1)? };
-        let end = all.get(model).and_then(|line| self.bytes.get(line.end..line.next)).unwrap_or_default();
-        let offset = all.get(before_line).map_or(self.bytes.len(), |line| line.start);
-        let text = form.line(&wanted.key);
-        Some(Addition { offset, leads, column: form.column, text, end: end.to_vec() })
+        let model = if leads { own.line } else { self.read_line(task.found.last)?.line };
+        let offset = if leads { model.start } else { model.next };
+        let end = self.bytes.get(model.end..model.next)?.to_vec();
+        Some(Addition { offset, leads, column: form.column, text: form.line(&wanted.key), end })
     }
+}
+
+fn does_not_fit(what: &str) -> Refusal {
+    let hint = "write the line by hand, or give the list a simpler form";
+    Refusal::new(Refused::DoesNotFit, format!("{what}: other lines would be read differently."), hint)
 }
 
 /// A line that is to be put in.
@@ -245,8 +209,7 @@ impl Form {
 
 /// The form of the item that a line begins; of several on one line (`- - [ ] a`) that of the innermost,
 /// which is alone on a line of its own after as much white space.
-fn form(bytes: &[u8], line: Line) -> Option<Form> {
-    let text = bytes.get(line.start..line.end)?;
+fn form(text: &[u8]) -> Option<Form> {
     let item = item(text)?;
     let mut prefix = text.get(..item.content)?.to_vec();
     let bullet_end = prefix.trim_ascii_end().len();
@@ -256,9 +219,4 @@ fn form(bytes: &[u8], line: Line) -> Option<Form> {
         *byte = b' ';
     }
     Some(Form { column: item.column, prefix })
-}
-
-/// Index of a 1-based line.
-fn index(line: u32) -> usize {
-    (line as usize).saturating_sub(1)
 }

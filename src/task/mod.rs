@@ -14,6 +14,7 @@ mod outline;
 mod plan;
 mod problems;
 mod reconcile;
+mod refusal;
 mod remarks;
 mod requirements;
 mod row;
@@ -22,26 +23,26 @@ mod sections;
 mod stage;
 mod text;
 mod virtual_stages;
-mod walk;
 
 #[cfg(test)]
 mod tests;
 
 pub use crate::source::digest;
-pub use edit::{Edit, EditConflict, with_marks};
-pub use file::{FlipError, TaskFile};
+pub use edit::{Edit, with_marks};
+pub use file::{ReadLine, TaskFile};
 pub use grammar::Grammar;
 pub use hierarchy::{Families, parents};
-pub use insert_lines::{LinesEdited, LinesError};
+pub use insert_lines::LinesEdited;
+pub use outline::ReadAs;
 pub use plan::{
-    Placement, PlannedBox, Position, TaskSelection, UnknownTasks, plan_gate, plan_stages, tasks_without_gate,
+    Placement, PlannedBox, Position, TaskSelection, plan_gate, plan_stages, tasks_without_gate,
     tasks_without_stages,
 };
 pub use problems::{Problem, ProblemKind};
 pub use reconcile::{BoxClaim, Reconciled, reconcile};
+pub use refusal::{Refusal, Refused};
 pub use remarks::{Remark, RemarkKind};
 pub use row::{Mark, Row};
 pub use sections::{LeftOut, Sections};
 pub use stage::{Stage, TaskKey};
 pub use virtual_stages::{Stages, TaskRules, on_file, written};
-pub use walk::{ReadAs, ReadLine};

@@ -1,12 +1,35 @@
-//! The one pass over the lines of a task file that finds boxes, headings and nesting.
+//! The one pass over the lines of a task file: what each is read as, boxes, headings and nesting.
 //!
 //! Linear; the boxes found do not depend on their marks.
 
-use super::exclude::{Excluded, bom, excluded};
+use super::exclude::{Excluded, Kind, bom, excluded};
 use super::grammar::{Grammar, Head, head};
-use super::scan::{Item, Line, checkbox, heading, indent, is_underline, item, lines};
+use super::scan::{Item, Line, checkbox, heading, indent, is_underline, item, lines, opens_block};
 use super::sections::{Above as HeadingsAbove, LeftOut, Title};
+use serde::Serialize;
 use std::ops::Range;
+
+/// What a line is read as.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ReadAs {
+    /// The task of this index.
+    Task(usize),
+    /// The heading of this index.
+    Heading(usize),
+    /// A box in a section without tasks, by its index among those.
+    LeftOut(usize),
+    /// Front matter.
+    FrontMatter,
+    /// A code fence.
+    Fence,
+    /// An HTML comment.
+    Comment,
+    /// Text.
+    Text,
+    /// Nothing.
+    Blank,
+}
 
 /// A box as the lines show it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -25,13 +48,13 @@ pub(super) struct Found {
     pub(super) text: Range<usize>,
     /// Index of the box whose list item holds this one.
     pub(super) enclosing: Option<u32>,
+    /// 1-based: the last line that belongs to its list item, blank lines at the end apart.
+    pub(super) last: u32,
 }
 
 /// A heading as the lines show it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Heading {
-    /// 1-based; of an underlined heading the line of its text.
-    pub(super) line: u32,
     /// 1 to 6.
     pub(super) level: u8,
     /// The text, behind the hashes.
@@ -41,34 +64,40 @@ pub(super) struct Heading {
 /// What one pass over the lines finds.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Outline {
+    /// The lines in document order, each with what it is read as.
+    pub(super) lines: Vec<(Line, ReadAs)>,
     /// The parts without tasks, ascending.
     pub(super) excluded: Vec<Excluded>,
     /// The boxes in document order.
     pub(super) boxes: Vec<Found>,
     /// The headings in document order.
     pub(super) headings: Vec<Heading>,
-    /// The lines with a box in a section that holds no tasks, and why.
-    pub(super) left_out: Vec<(u32, LeftOut)>,
+    /// For each box in a section that holds no tasks, why it holds none.
+    pub(super) left_out: Vec<LeftOut>,
 }
 
 /// Reads the lines of a file; boxes in sections that hold no tasks are left out.
 pub(super) fn outline(bytes: &[u8], grammar: &Grammar) -> Outline {
-    let out = Outline { excluded: excluded(bytes), ..Outline::default() };
-    let mut pass =
-        Pass { grammar, out, open: Vec::new(), above: Above::Blank, sections: HeadingsAbove::default() };
-    let mut skipped = 0;
-    for (number, line) in lines(bytes, bom(bytes)).enumerate() {
-        while pass.out.excluded.get(skipped).is_some_and(|part| part.range.end <= line.start) {
-            skipped += 1;
-        }
-        if pass.out.excluded.get(skipped).is_some_and(|part| part.range.start <= line.start) {
-            pass.above = Above::Blank;
-            continue;
-        }
+    let excluded = excluded(bytes);
+    let mut parts = excluded.iter().peekable();
+    let mut pass = Pass::of(bytes, grammar);
+    for (number, line) in (1..).zip(lines(bytes, bom(bytes))) {
+        while parts.next_if(|part| part.range.end <= line.start).is_some() {}
         let text = bytes.get(line.start..line.end).unwrap_or_default();
-        pass.line(bytes, u32::try_from(number + 1).unwrap_or(u32::MAX), line, text);
+        let read = match parts.peek().filter(|part| part.range.start <= line.start) {
+            Some(part) => pass.hidden(part, text),
+            None => pass.line(number, line, text),
+        };
+        if read != ReadAs::Blank {
+            pass.last = number;
+        }
+        if let Some(part) = parts.peek().filter(|part| part.range.start < line.next) {
+            pass.inside = part.range.end;
+        }
+        pass.out.lines.push((line, read));
     }
-    pass.out
+    pass.end_bodies(0);
+    Outline { excluded, ..pass.out }
 }
 
 /// The words of a heading, with and without its id.
@@ -85,89 +114,144 @@ pub(super) fn title(bytes: &[u8], heading: &Heading, grammar: &Grammar) -> Title
 enum Above {
     /// Nothing that goes on.
     Blank,
-    /// A paragraph outside lists: an underline makes it a heading.
-    Paragraph(u32, Range<usize>),
+    /// A part without tasks: nothing that goes on, but text right behind it would go on what is put there.
+    Hidden,
+    /// A paragraph outside lists, by the index of its line: an underline makes it a heading.
+    Paragraph(usize, Range<usize>),
     /// A list item or something else that a line of text may continue.
     Other,
 }
 
-struct Pass<'g> {
-    grammar: &'g Grammar,
+struct Pass<'a> {
+    bytes: &'a [u8],
+    grammar: &'a Grammar,
     out: Outline,
     sections: HeadingsAbove,
     /// Open list items: the column of the bullet, and the box of the nearest item that has one.
     open: Vec<(u32, Option<u32>)>,
+    /// The boxes to whose items the next line may belong, each with the column of its bullet. They end earlier
+    /// than `open` at what Markdown reads as no part of the item, although deeper items below still are.
+    bodies: Vec<(u32, usize)>,
     above: Above,
+    /// 1-based: the last line that is not blank.
+    last: u32,
+    /// End of the part without tasks that began last: its lines belong together, whatever their indentation.
+    inside: usize,
 }
 
-impl Pass<'_> {
-    fn line(&mut self, bytes: &[u8], number: u32, line: Line, text: &[u8]) {
+impl<'a> Pass<'a> {
+    fn of(bytes: &'a [u8], grammar: &'a Grammar) -> Self {
+        Self {
+            bytes,
+            grammar,
+            out: Outline::default(),
+            sections: HeadingsAbove::default(),
+            open: Vec::new(),
+            bodies: Vec::new(),
+            above: Above::Blank,
+            last: 0,
+            inside: 0,
+        }
+    }
+
+    fn hidden(&mut self, part: &Excluded, text: &[u8]) -> ReadAs {
+        if part.range.end != self.inside {
+            self.end_bodies(indent(text, 0).1);
+        }
+        self.above = Above::Hidden;
+        match part.kind {
+            Kind::FrontMatter => ReadAs::FrontMatter,
+            Kind::Fence => ReadAs::Fence,
+            Kind::Comment => ReadAs::Comment,
+        }
+    }
+
+    fn line(&mut self, number: u32, line: Line, text: &[u8]) -> ReadAs {
         let (gap, column) = indent(text, 0);
         if gap == text.len() {
             self.above = Above::Blank;
-        } else if let Some(title) = heading(text) {
+            return ReadAs::Blank;
+        }
+        if let Some(title) = heading(text) {
             let level = u8::try_from(text.trim_ascii_start().iter().take_while(|b| **b == b'#').count());
             let title = line.end - title.len()..line.end;
-            self.heading(bytes, Heading { line: number, level: level.unwrap_or(6), title });
-        } else if let Some(item) = item(text) {
-            self.item(number, line, text, item);
-        } else if let (Above::Paragraph(line, title), true) = (&self.above, is_underline(text)) {
-            let level = if text.trim_ascii_start().starts_with(b"=") { 1 } else { 2 };
-            let heading = Heading { line: *line, level, title: title.clone() };
-            self.heading(bytes, heading);
-        } else {
-            self.text(number, line, column);
+            return self.heading(Heading { level: level.unwrap_or(6), title });
         }
+        if let Some(item) = item(text) {
+            return self.item(number, line, text, item);
+        }
+        if let (Above::Paragraph(at, title), true) = (&self.above, is_underline(text)) {
+            let level = if text.trim_ascii_start().starts_with(b"=") { 1 } else { 2 };
+            let (at, heading) = (*at, Heading { level, title: title.clone() });
+            let read = self.heading(heading);
+            if let Some(paragraph) = self.out.lines.get_mut(at) {
+                paragraph.1 = read;
+            }
+            return ReadAs::Text;
+        }
+        let goes_on =
+            !matches!(self.above, Above::Blank) && !opens_block(text.get(gap..).unwrap_or_default());
+        self.end_bodies(if goes_on { u32::MAX } else { column });
+        // Text after a blank line ends the items that do not reach around it; without one it continues them.
+        if matches!(self.above, Above::Blank | Above::Hidden) {
+            self.close(column);
+            let outside = self.open.is_empty() && column == 0;
+            let paragraph = || Above::Paragraph(self.out.lines.len(), line.start..line.end);
+            self.above = if outside { paragraph() } else { Above::Other };
+        }
+        ReadAs::Text
     }
 
-    fn heading(&mut self, bytes: &[u8], heading: Heading) {
+    fn heading(&mut self, heading: Heading) -> ReadAs {
         if !self.grammar.sections.is_everything() {
-            let title = title(bytes, &heading, self.grammar);
+            let title = title(self.bytes, &heading, self.grammar);
             self.sections.heading(heading.level, &title, &self.grammar.sections);
         }
         self.out.headings.push(heading);
+        self.end_bodies(0);
         self.open.clear();
         self.above = Above::Blank;
+        ReadAs::Heading(self.out.headings.len() - 1)
     }
 
-    fn item(&mut self, number: u32, line: Line, text: &[u8], item: Item) {
+    fn item(&mut self, number: u32, line: Line, text: &[u8], item: Item) -> ReadAs {
+        self.end_bodies(item.column);
         self.close(item.column);
-        let enclosing = self.open.last().and_then(|(_, holder)| *holder);
-        let content = text.get(item.content..).unwrap_or_default();
-        let mut found = checkbox(content);
-        if let (Some(_), Some(why)) = (&found, self.sections.left_out(&self.grammar.sections)) {
-            self.out.left_out.push((number, why));
-            found = None;
-        }
-        let found = found.map(|found| {
-            let start = line.start + item.content;
-            self.out.boxes.push(Found {
-                line: number,
-                at: start + 1,
-                mark: found.mark,
-                starred: found.starred,
-                group: u32::try_from(self.out.headings.len()).unwrap_or(u32::MAX),
-                text: start + found.text..line.end,
-                enclosing,
-            });
-            u32::try_from(self.out.boxes.len() - 1).unwrap_or(u32::MAX)
-        });
-        self.open.push((item.column, found.or(enclosing)));
         self.above = Above::Other;
-    }
-
-    /// Text after a blank line ends the items that do not reach around it; without one it continues them.
-    fn text(&mut self, number: u32, line: Line, column: u32) {
-        if matches!(self.above, Above::Blank) {
-            self.close(column);
-            let outside = self.open.is_empty() && column == 0;
-            self.above = if outside { Above::Paragraph(number, line.start..line.end) } else { Above::Other };
-        }
+        let enclosing = self.open.last().and_then(|(_, holder)| *holder);
+        let found = checkbox(text.get(item.content..).unwrap_or_default());
+        let left_out = found.and_then(|_| self.sections.left_out(&self.grammar.sections));
+        let Some(found) = found.filter(|_| left_out.is_none()) else {
+            self.open.push((item.column, enclosing));
+            self.out.left_out.extend(left_out.clone());
+            return left_out.map_or(ReadAs::Text, |_| ReadAs::LeftOut(self.out.left_out.len() - 1));
+        };
+        let (at, start) = (self.out.boxes.len(), line.start + item.content);
+        self.out.boxes.push(Found {
+            line: number,
+            at: start + 1,
+            mark: found.mark,
+            starred: found.starred,
+            group: u32::try_from(self.out.headings.len()).unwrap_or(u32::MAX),
+            text: start + found.text..line.end,
+            enclosing,
+            last: number,
+        });
+        self.open.push((item.column, u32::try_from(at).ok()));
+        self.bodies.push((item.column, at));
+        ReadAs::Task(at)
     }
 
     fn close(&mut self, column: u32) {
-        while self.open.last().is_some_and(|(at, _)| *at >= column) {
-            self.open.pop();
+        while self.open.pop_if(|(at, _)| *at >= column).is_some() {}
+    }
+
+    /// The items of boxes from that column on end with the last line that was not blank.
+    fn end_bodies(&mut self, column: u32) {
+        while let Some((_, at)) = self.bodies.pop_if(|(at, _)| *at >= column) {
+            if let Some(found) = self.out.boxes.get_mut(at) {
+                found.last = self.last;
+            }
         }
     }
 }

@@ -3,11 +3,11 @@
 //! The answers depend on the rows alone, in linear time; a box that is in the file is never planned twice.
 
 use super::hierarchy::Families;
+use super::refusal::{Refusal, Refused};
 use super::row::Row;
 use super::stage::{Stage, TaskKey};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
-use std::fmt;
 
 /// Where the boxes of one gate go.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
@@ -62,21 +62,8 @@ pub struct PlannedBox {
     pub position: Position,
 }
 
-/// Ids that no task has, or more than one.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct UnknownTasks(pub Vec<String>);
-
-impl fmt::Display for UnknownTasks {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let ids: Vec<String> = self.0.iter().map(|id| format!("`{}`", id.escape_debug())).collect();
-        write!(f, "The task file has no task, or more than one, with the id {}.", ids.join(", "))
-    }
-}
-
-impl std::error::Error for UnknownTasks {}
-
 /// Every box of the gate that this placement asks for, including those that exist.
-pub fn plan_gate(rows: &[Row], gate: &str, placement: &Placement) -> Result<Vec<PlannedBox>, UnknownTasks> {
+pub fn plan_gate(rows: &[Row], gate: &str, placement: &Placement) -> Result<Vec<PlannedBox>, Refusal> {
     let families = Families::new(rows);
     let plan = Plan {
         staged: BTreeSet::new(),
@@ -95,7 +82,7 @@ pub fn plan_stages(
     rows: &[Row],
     selection: TaskSelection<'_>,
     gates: &[(String, Placement)],
-) -> Result<Vec<PlannedBox>, UnknownTasks> {
+) -> Result<Vec<PlannedBox>, Refusal> {
     let families = Families::new(rows);
     let staged = selected(&families, selection)?;
     let plan = Plan {
@@ -166,7 +153,7 @@ fn tasks_for_each<'a>(families: &Families<'a>) -> impl Iterator<Item = (usize, &
 }
 
 /// The implementation tasks of a selection.
-fn selected(families: &Families<'_>, selection: TaskSelection<'_>) -> Result<BTreeSet<usize>, UnknownTasks> {
+fn selected(families: &Families<'_>, selection: TaskSelection<'_>) -> Result<BTreeSet<usize>, Refusal> {
     let takes_stages = |row: &Row| !families.is_parent(&row.key.family) && !row.checkpoint;
     if let TaskSelection::Named(ids) = selection {
         let mut named = named(families, ids)?;
@@ -184,14 +171,18 @@ fn selected(families: &Families<'_>, selection: TaskSelection<'_>) -> Result<BTr
 }
 
 /// The implementation tasks with these ids.
-fn named(families: &Families<'_>, ids: &[String]) -> Result<BTreeSet<usize>, UnknownTasks> {
+fn named(families: &Families<'_>, ids: &[String]) -> Result<BTreeSet<usize>, Refusal> {
     let task = |id: &String| {
         let mut boxes = families.boxes(id.trim().trim_end_matches('.'));
         boxes.find(|(_, row)| row.key.has_id() && row.key.stage == Stage::Implementation)
     };
-    let unknown: Vec<String> = ids.iter().filter(|id| task(id).is_none()).cloned().collect();
+    let unknown = ids.iter().filter(|id| task(id).is_none());
+    let unknown: Vec<String> = unknown.map(|id| format!("`{}`", id.escape_debug())).collect();
     if !unknown.is_empty() {
-        return Err(UnknownTasks(unknown));
+        let ids = unknown.join(", ");
+        let what = format!("The task file has no task, or more than one, with the id {ids}.");
+        let hint = "name tasks by ids that are used once, as in `2` or `T012`";
+        return Err(Refusal::new(Refused::UnknownIds, what, hint));
     }
     Ok(ids.iter().filter_map(task).map(|(at, _)| at).collect())
 }
@@ -214,7 +205,7 @@ struct Plan<'a> {
 }
 
 impl Plan<'_> {
-    fn boxes(&self, gates: &[(String, Placement)]) -> Result<Vec<PlannedBox>, UnknownTasks> {
+    fn boxes(&self, gates: &[(String, Placement)]) -> Result<Vec<PlannedBox>, Refusal> {
         let agents = |stages: &[Stage]| self.staged.iter().map(|at| (*at, stages.to_vec())).collect();
         let mut stages: BTreeMap<usize, Vec<Stage>> = agents(&[Stage::TestFirst, Stage::ReqCheck]);
         let mut wider = Vec::new();

@@ -5,12 +5,11 @@ mod odd_line;
 mod relations;
 
 use super::exclude::{Kind, bom, list_items};
-use super::file::TaskFile;
+use super::file::{ReadLine, TaskFile};
 use super::grammar::{Head, head};
+use super::outline::ReadAs;
 use super::problems::Finding;
 use super::row::Mark;
-use super::scan::lines;
-use super::walk::{ReadAs, ReadLine};
 use crate::source::text::count;
 use odd_line::{has_box, is_box_item, odd_line};
 use serde::Serialize;
@@ -247,8 +246,8 @@ impl TaskFile {
             remarks.push(Remark::new(1, RemarkKind::ByteOrderMark, &[]));
         }
         for part in self.excluded.iter().filter(|part| !part.closed) {
-            let above = lines(&self.bytes, bom(&self.bytes)).take_while(|line| line.next <= part.range.start);
-            let line = u32::try_from(above.count() + 1).unwrap_or(u32::MAX);
+            let above = self.lines.partition_point(|(line, _)| line.next <= part.range.start);
+            let line = u32::try_from(above + 1).unwrap_or(u32::MAX);
             let kind = match part.kind {
                 Kind::Comment => RemarkKind::UnclosedComment,
                 Kind::Fence | Kind::FrontMatter => RemarkKind::UnclosedFence,

@@ -2,10 +2,10 @@
 
 use super::family::Task;
 use super::file::TaskFile;
+use super::outline::ReadAs;
 use super::scan::{indent, item};
 use super::stage::{Stage, TaskKey};
 use super::text::clean;
-use super::walk::ReadAs;
 
 /// Most references that are kept of one task.
 const MAX_KEPT: usize = 64;

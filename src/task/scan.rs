@@ -160,3 +160,15 @@ pub(super) fn is_underline(line: &[u8]) -> bool {
     let of = |mark: u8| !rest.is_empty() && rest.iter().all(|b| *b == mark);
     column <= 3 && (of(b'=') || of(b'-'))
 }
+
+/// True for what ends a paragraph without a blank line: a quote, a fence, a table row, HTML, a rule.
+pub(super) fn opens_block(text: &[u8]) -> bool {
+    let rule = |mark: u8| {
+        let is_part = |byte: &u8| *byte == mark || byte.is_ascii_whitespace();
+        text.iter().all(is_part) && text.split(|byte| *byte == mark).count() > 3
+    };
+    matches!(text.first(), Some(b'>' | b'|' | b'<'))
+        || text.starts_with(b"```")
+        || text.starts_with(b"~~~")
+        || [b'-', b'*', b'_'].into_iter().any(rule)
+}

@@ -70,7 +70,7 @@ impl TaskRules {
             problems.push(Problem {
                 line: 1,
                 kind: ProblemKind::PlacedAfterNoTask,
-                message: unknown.to_string(),
+                message: unknown.what,
                 hint: "Under `placement:` in .ralph/config.yaml, name tasks whose id is used once."
                     .to_owned(),
             });

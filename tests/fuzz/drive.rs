@@ -72,7 +72,7 @@ pub(super) fn edit(data: &[u8]) {
     let (choices, text, grammar) = split(data);
     let file = TaskFile::parse(text, grammar);
     let rows = file.rows();
-    assert_eq!(with_marks(&file.text_without_marks(), &rows).as_deref(), Ok(text));
+    assert_eq!(with_marks(&file.text_without_marks(), &rows).as_deref(), Some(text));
     if let Some(row) = rows.get(usize::from(choices[1]) % rows.len().max(1)) {
         flip(&file, row, &rows, grammar);
     }
@@ -92,7 +92,7 @@ fn flip(file: &TaskFile, row: &Row, rows: &[Row], grammar: &Grammar) {
     let differ = after.iter().zip(file.bytes()).filter(|(new, old)| new != old).count();
     assert!(after.len() == file.bytes().len() && differ == 1, "one byte");
     let back = Edit { expected: edit.replacement, replacement: edit.expected, ..edit };
-    assert_eq!(back.apply(&after).as_deref(), Ok(file.bytes()));
+    assert_eq!(back.apply(&after).as_deref(), Some(file.bytes()));
     let read = TaskFile::parse(after, grammar).rows();
     let same = read.iter().zip(rows).all(|(now, then)| now.is_same_box(then));
     assert!(read.len() == rows.len() && same, "no other box is touched");

@@ -46,13 +46,14 @@ pub(super) struct Death {
 pub(super) struct CrashDisk {
     pub(super) shared: Rc<RefCell<Shared>>,
     pub(super) death: Option<Death>,
-    pub(super) writes: usize,
+    /// The length of each write so far; 1 for those that happen as a whole.
+    pub(super) writes: Vec<usize>,
     dead: bool,
 }
 
 impl CrashDisk {
     pub(super) fn new(shared: &Rc<RefCell<Shared>>, death: Option<Death>) -> Self {
-        Self { shared: Rc::clone(shared), death, writes: 0, dead: false }
+        Self { shared: Rc::clone(shared), death, writes: Vec::new(), dead: false }
     }
 
     /// Counts a write; how much of it happens, or the end.
@@ -60,8 +61,8 @@ impl CrashDisk {
         if self.dead {
             return Err(io::Error::other("dead"));
         }
-        let number = self.writes;
-        self.writes += 1;
+        let number = self.writes.len();
+        self.writes.push(len);
         match self.death {
             Some(death) if death.at == number => {
                 self.dead = true;

@@ -8,6 +8,8 @@ use super::error::GitError;
 use super::history;
 use super::open::OpenRepo;
 use super::tree::{self, GITLINK, Leaf};
+use crate::machine::event::Kept;
+use crate::source::RepoPath;
 use git2::{ErrorCode, Index, IndexEntry, IndexTime, Oid, Signature};
 use std::collections::BTreeMap;
 use std::os::unix::ffi::OsStrExt;
@@ -18,11 +20,18 @@ const MAX_NAMES: usize = 1_000;
 /// What is to be kept: paths with what stands on disk (`None`: nothing does).
 pub(super) type Items = BTreeMap<Vec<u8>, Option<Leaf>>;
 
-/// Something kept.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Kept {
+/// A commit that keeps something, and its reference.
+pub(super) struct Backup {
     pub(super) reference: String,
     pub(super) commit: Oid,
+}
+
+impl Backup {
+    /// What it keeps of one package.
+    pub(super) fn of(&self, package: &str, unrestored: Vec<RepoPath>) -> Kept {
+        let (reference, commit) = (self.reference.clone(), tree::fact_of(self.commit));
+        Kept { package: package.to_owned(), reference, commit, unrestored }
+    }
 }
 
 /// An index entry without stat data.
@@ -68,12 +77,12 @@ pub(super) struct Load<'a> {
 }
 
 /// Keeps HEAD and the items on top of it; `None` when there is neither.
-pub(super) fn back_up(open: &OpenRepo, load: &Load<'_>, reference: &str) -> Result<Option<Kept>, GitError> {
+pub(super) fn back_up(open: &OpenRepo, load: &Load<'_>, reference: &str) -> Result<Option<Backup>, GitError> {
     let mut made = None;
     for number in 1..=MAX_NAMES {
         let name = if number == 1 { reference.to_owned() } else { format!("{reference}-{number}") };
         match open.repo.refname_to_id(&name) {
-            Ok(commit) if covers(open, commit, load)? => return Ok(Some(Kept { reference: name, commit })),
+            Ok(commit) if covers(open, commit, load)? => return Ok(Some(Backup { reference: name, commit })),
             Ok(_) => continue,
             Err(error) if error.code() == ErrorCode::NotFound => {}
             Err(error) => return Err(GitError::unreadable(format!("read {name}"), &error)),
@@ -83,7 +92,7 @@ pub(super) fn back_up(open: &OpenRepo, load: &Load<'_>, reference: &str) -> Resu
         }
         let Some(commit) = made else { return Ok(None) };
         match open.repo.reference(&name, commit, false, load.message) {
-            Ok(_) => return Ok(Some(Kept { reference: name, commit })),
+            Ok(_) => return Ok(Some(Backup { reference: name, commit })),
             Err(error) if error.code() == ErrorCode::Exists => {}
             Err(error) => return Err(GitError::unreadable(format!("write {name}"), &error)),
         }

@@ -30,7 +30,7 @@ mod walk;
 pub use checkout::{Checkout, Differences, is_repository};
 pub use error::{GitError, GitErrorKind};
 pub use init_repository::init_repository;
-pub use restore::{Extent, PutBack};
+pub use restore::Extent;
 pub use underway::Underway;
 
 use crate::machine::facts::{Dirt, Oid, PackageState, Snapshot};
@@ -74,13 +74,8 @@ impl Repositories {
         patterns_given: bool,
         classifier: Classifier,
     ) -> Result<Self, GitError> {
-        let mut found = Self::find(workspace, patterns, patterns_given, classifier)?;
-        for name in found.names() {
-            found.in_package(&name, |_, open, _| {
-                let head = open.head()?;
-                open.refresh_index(head.commit)
-            })?;
-        }
+        let (found, states) = Self::survey(workspace, patterns, patterns_given, classifier)?;
+        states.into_iter().try_for_each(|(_, state)| state.map(drop))?;
         Ok(found)
     }
 

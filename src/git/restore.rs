@@ -4,7 +4,7 @@
 //! place already. A second call after a crash ends the same. Ignored files and untracked files of other kinds are never
 //! touched.
 
-use super::backup_refs::{self, Items, Kept, Load};
+use super::backup_refs::{self, Backup, Items, Load};
 use super::error::GitError;
 use super::open::{Head, OpenRepo};
 use super::places::Place;
@@ -12,10 +12,10 @@ use super::plan::{View, Wanted};
 use super::tree::{self, Leaf};
 use super::walk::Status;
 use super::{Repositories, apply, history};
-use crate::machine::facts::{Dirt, Observation, Oid, Snapshot};
+use crate::machine::event::Kept;
+use crate::machine::facts::{Dirt, Observation, Snapshot};
 use crate::source::RepoPath;
-use serde::Serialize;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 /// Which packages of an observation are put back.
@@ -25,24 +25,6 @@ pub enum Extent {
     Breaches,
     /// All whose state after the attempt is not that before it (reviewers, FINAL).
     All,
-}
-
-/// What was put back in one package, and where it is kept.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct PutBack {
-    /// The package.
-    pub package: String,
-    /// The reference that keeps what was there.
-    pub reference: String,
-    /// The kept commit: HEAD of then, and on top of it what was not committed.
-    pub commit: Oid,
-    /// How many files in the work tree were put back.
-    pub paths: u64,
-    /// HEAD of then and of now, when it was moved.
-    pub head: Option<(Oid, Oid)>,
-    /// Files that could not be put back: they are kept, and stand on disk as they did.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub unrestored: Vec<RepoPath>,
 }
 
 impl Repositories {
@@ -58,7 +40,7 @@ impl Repositories {
         extent: Extent,
         iteration: u64,
         reference: &str,
-    ) -> Result<Vec<PutBack>, GitError> {
+    ) -> Result<Vec<Kept>, GitError> {
         backup_refs::check_name(reference)?;
         self.refresh()?;
         let is_breach =
@@ -89,15 +71,15 @@ impl Repositories {
     /// out, untracked ones leave the work tree. Paths that are clean by now are skipped.
     pub fn keep_aside(
         &mut self,
-        leftovers: &[(String, Vec<Dirt>)],
+        leftovers: &BTreeMap<String, Vec<Dirt>>,
         reference: &str,
-    ) -> Result<Vec<PutBack>, GitError> {
+    ) -> Result<Vec<Kept>, GitError> {
         backup_refs::check_name(reference)?;
         self.refresh()?;
         let mut done = Vec::new();
         for names in self.by_repository().into_values() {
             let mut aside = BTreeSet::new();
-            for (name, dirt) in leftovers.iter().filter(|(name, _)| names.contains(name)) {
+            for (name, dirt) in leftovers.iter().filter(|(name, _)| names.contains(*name)) {
                 let Some(place) = self.places.get(name) else { continue };
                 aside.extend(dirt.iter().map(|dirt| place.in_repo(&dirt.path)));
             }
@@ -153,7 +135,7 @@ impl Repositories {
         wanted: &Wanted,
         message: &str,
         reference: &str,
-    ) -> Result<Vec<PutBack>, GitError> {
+    ) -> Result<Vec<Kept>, GitError> {
         let Some(first) = names.first() else { return Ok(Vec::new()) };
         let place = |name: &String| Some((name.clone(), self.places.get(name)?.clone()));
         let places: Vec<(String, Place)> = names.iter().filter_map(place).collect();
@@ -168,7 +150,7 @@ fn restore_one(
     view: &View<'_>,
     message: &str,
     reference: &str,
-) -> Result<Vec<PutBack>, GitError> {
+) -> Result<Vec<Kept>, GitError> {
     let wanted = &view.wanted.head;
     let (from, status) = open.status()?;
     let moved = from != *wanted;
@@ -178,13 +160,17 @@ fn restore_one(
     if !moved && items.is_empty() && staged.is_empty() && lost.is_empty() {
         // An earlier call came to its end, and its reference is all that there is to report.
         let kept = open.repo.refname_to_id(reference).ok().filter(|commit| Some(*commit) != from.commit);
-        let kept = kept.map(|commit| Kept { reference: reference.to_owned(), commit });
-        return Ok(view.places.iter().filter_map(|(name, _)| Some(put_back(name, kept.as_ref()?))).collect());
+        let backup = kept.map(|commit| Backup { reference: reference.to_owned(), commit });
+        return Ok(view
+            .places
+            .iter()
+            .filter_map(|(name, _)| Some(backup.as_ref()?.of(name, Vec::new())))
+            .collect());
     }
     let load = Load { head: from.commit, safe: wanted.commit, items: &items, staged: &staged, message };
-    let Some(kept) = backup_refs::back_up(open, &load, reference)? else { return Ok(Vec::new()) };
+    let Some(backup) = backup_refs::back_up(open, &load, reference)? else { return Ok(Vec::new()) };
     if moved {
-        keep_branch(open, wanted, &kept, reference, message)?;
+        keep_branch(open, wanted, &backup, reference, message)?;
     }
     apply::sync(open)?;
     if moved {
@@ -194,46 +180,17 @@ fn restore_one(
     open.index.forget();
     let (_, status) = open.status()?;
     let plan = view.plan(open, &status, moved)?;
-    let outcome = apply::apply_plan(open, wanted, &plan, kept.commit)?;
+    let done = apply::apply_plan(open, wanted, &plan, backup.commit)?;
     open.index.forget();
-    let head = moved.then(|| (fact(from.commit), fact(wanted.commit)));
-    Ok(report(view.places, &kept, head.as_ref(), &outcome))
-}
-
-fn fact(commit: Option<git2::Oid>) -> Oid {
-    commit.map_or_else(Oid::zero, tree::fact_of)
-}
-
-fn report(
-    places: &[(String, Place)],
-    kept: &Kept,
-    head: Option<&(Oid, Oid)>,
-    done: &apply::Outcome,
-) -> Vec<PutBack> {
-    let mut all = Vec::new();
-    for (name, place) in places {
-        let paths = done.restored.iter().filter(|path| place.inside(path).is_some()).count();
+    let is_inside = |place: &Place, path: &Vec<u8>| place.inside(path).is_some();
+    let report = |(name, place): &(String, Place)| {
         let unrestored: Vec<RepoPath> =
             done.unrestored.iter().filter_map(|path| place.inside(path)).map(RepoPath::from_bytes).collect();
-        if head.is_some() || paths > 0 || !unrestored.is_empty() {
-            let restored =
-                PutBack { paths: paths as u64, head: head.cloned(), unrestored, ..put_back(name, kept) };
-            all.push(restored);
-        }
-    }
-    all
-}
-
-/// A package of which nothing had to be put back.
-fn put_back(package: &str, kept: &Kept) -> PutBack {
-    PutBack {
-        package: package.to_owned(),
-        reference: kept.reference.clone(),
-        commit: tree::fact_of(kept.commit),
-        paths: 0,
-        head: None,
-        unrestored: Vec::new(),
-    }
+        let is_touched =
+            moved || !unrestored.is_empty() || done.restored.iter().any(|path| is_inside(place, path));
+        is_touched.then(|| backup.of(name, unrestored))
+    };
+    Ok(view.places.iter().filter_map(report).collect())
 }
 
 /// Content that stands in the index only.
@@ -260,13 +217,13 @@ fn staged(
 fn keep_branch(
     open: &OpenRepo,
     wanted: &Head,
-    kept: &Kept,
+    backup: &Backup,
     reference: &str,
     message: &str,
 ) -> Result<(), GitError> {
     let tip = wanted.branch.as_ref().and_then(|branch| open.repo.refname_to_id(branch).ok());
     if let Some(tip) = tip
-        && !history::is_in_one_of(&open.repo, [Some(kept.commit), wanted.commit], tip)?
+        && !history::is_in_one_of(&open.repo, [Some(backup.commit), wanted.commit], tip)?
     {
         let load = Load { head: Some(tip), safe: None, items: &Items::new(), staged: &[], message };
         backup_refs::back_up(open, &load, reference)?;

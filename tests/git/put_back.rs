@@ -1,7 +1,8 @@
 //! Keeping what is there, and putting it back.
 
 use super::{Repo, Workspace, observe};
-use ralph::git::{Extent, PutBack, Repositories};
+use ralph::git::{Extent, Repositories};
+use ralph::machine::event::Kept;
 use ralph::machine::facts::{Dirt, PackageChange, Snapshot};
 use ralph::source::RepoPath;
 use std::collections::BTreeMap;
@@ -42,7 +43,7 @@ fn state(repo: &Repo) -> (String, String, Vec<String>, BTreeMap<String, Vec<u8>>
     (head, branch, repo.status(), disk(repo))
 }
 
-fn put_back(repositories: &mut Repositories, before: &Snapshot, extent: Extent) -> Vec<PutBack> {
+fn put_back(repositories: &mut Repositories, before: &Snapshot, extent: Extent) -> Vec<Kept> {
     let seen = observe(repositories, before);
     repositories.put_back(before, &seen, extent, 7, REF).unwrap()
 }
@@ -71,10 +72,9 @@ fn a_rewritten_history_comes_back_and_what_was_there_is_kept() {
     let done = put_back(&mut repositories, &before, Extent::Breaches);
 
     assert_eq!(done.len(), 1);
-    let PutBack { package, reference, commit, paths, head, unrestored } = &done[0];
-    assert_eq!((package.as_str(), reference.as_str(), *paths), ("a", REF, 4), "{done:?}");
+    let Kept { package, reference, commit, unrestored } = &done[0];
+    assert_eq!((package.as_str(), reference.as_str()), ("a", REF), "{done:?}");
     assert_eq!(unrestored, &[]);
-    assert_eq!(head.as_ref().unwrap().0.0, rewritten);
     assert_eq!(repo.git(&["rev-parse", REF]), commit.0);
     assert_eq!(repo.git(&["rev-parse", &format!("{REF}^")]), rewritten);
     assert_eq!(shown(&repo, &commit.0, MAIN), "class Committed {}");
@@ -155,7 +155,7 @@ fn a_reviewer_s_commit_and_dirt_are_put_back_and_dirt_from_before_stays() {
     let seen = observe(&mut repositories, &before);
     assert_eq!(repositories.put_back(&before, &seen, Extent::Breaches, 7, REF).unwrap(), []);
     let done = put_back(&mut repositories, &before, Extent::All);
-    assert_eq!(done[0].paths, 2);
+    assert_eq!(done.len(), 1);
     assert_eq!(state(&repo), wanted);
     let snapshot = repositories.snapshot().unwrap();
     assert_eq!(snapshot, before);
@@ -271,7 +271,7 @@ fn doing_it_again_at_any_point_ends_the_same_and_loses_nothing() {
         assert_eq!(shown(&repo, REF, "src/main/java/New.java"), "new");
         assert_eq!(repo.git(&["for-each-ref", "--format=%(refname)", "refs/ralph"]), REF, "{cut:?}");
         let again = later.put_back(&before, &seen, Extent::Breaches, 7, REF).unwrap();
-        assert_eq!((again.len(), again[0].paths), (1, 0));
+        assert_eq!(again.len(), 1);
         assert_eq!(state(&repo), wanted);
     }
 }
@@ -325,13 +325,12 @@ fn leftovers_go_aside_and_everything_else_stays() {
     workspace.repo("src/b").write("added.txt", "staged\n");
     workspace.repo("src/b").git(&["add", "added.txt"]);
     let seen = observe(&mut repositories, &before);
-    let left: Vec<(String, Vec<Dirt>)> =
+    let left: BTreeMap<String, Vec<Dirt>> =
         seen.packages.iter().map(|package| (package.name.clone(), package.dirt.clone())).collect();
     let reference = "refs/ralph/leftover/7";
     let done = repositories.keep_aside(&left, reference).unwrap();
-    let counts: Vec<(&str, u64)> = done.iter().map(|done| (done.package.as_str(), done.paths)).collect();
-    assert_eq!(counts, [("a", 3), ("b", 1)]);
-    assert_eq!(done[0].head, None);
+    let names: Vec<&str> = done.iter().map(|done| done.package.as_str()).collect();
+    assert_eq!(names, ["a", "b"]);
     assert_eq!(state(&repo), wanted);
     assert_eq!(shown(&repo, reference, TEST), "class Left {}");
     assert_eq!(shown(&repo, reference, "src/main/java/New.java"), "new");
@@ -358,8 +357,8 @@ fn folders_of_one_repository_are_put_back_together_and_state_files_stay() {
     }
     repo.commit("agent");
     let done = put_back(&mut repositories, &before, Extent::All);
-    let names: Vec<(&str, u64)> = done.iter().map(|done| (done.package.as_str(), done.paths)).collect();
-    assert_eq!(names, [("a", 1), ("b", 0)]);
+    let names: Vec<&str> = done.iter().map(|done| done.package.as_str()).collect();
+    assert_eq!(names, ["a", "b"]);
     assert_eq!(
         (repo.head(), repo.read("svc/a/pom.xml"), repo.read("root.txt")),
         (head, "1\n".into(), "1\n".into())

@@ -147,10 +147,7 @@ impl World for Outside {
         leftovers: &BTreeMap<String, Vec<Dirt>>,
     ) -> Result<Vec<Kept>, Fault> {
         let reference = format!("refs/ralph/leftover/{iteration}");
-        let leftovers: Vec<(String, Vec<Dirt>)> =
-            leftovers.iter().map(|(package, dirt)| (package.clone(), dirt.clone())).collect();
-        let kept = self.parts.repositories.keep_aside(&leftovers, &reference)?;
-        Ok(kept.into_iter().map(kept_fact).collect())
+        Ok(self.parts.repositories.keep_aside(leftovers, &reference)?)
     }
 
     fn start_agent(&mut self, order: &AgentOrder, readings: &Readings) -> Result<Started, Fault> {
@@ -213,8 +210,7 @@ impl World for Outside {
             }
         }
         let extent = if everything { Extent::All } else { Extent::Breaches };
-        let kept = self.parts.repositories.put_back(before, observation, extent, iteration, &reference)?;
-        Ok(kept.into_iter().map(kept_fact).collect())
+        Ok(self.parts.repositories.put_back(before, observation, extent, iteration, &reference)?)
     }
 
     fn run_check(
@@ -270,14 +266,5 @@ impl World for Outside {
 
     fn tell(&mut self, event: &Event, state: &State) {
         (self.parts.listener)(event, state);
-    }
-}
-
-fn kept_fact(kept: crate::git::PutBack) -> Kept {
-    Kept {
-        package: kept.package,
-        reference: kept.reference,
-        commit: kept.commit,
-        unrestored: kept.unrestored,
     }
 }

@@ -3,19 +3,17 @@
 //! Promises: only what the attempt left, never ignored files, output folders or state files. No hook and no filter
 //! program runs. Doing it twice makes one commit.
 
-use super::Repositories;
-use super::apply;
 use super::backup_refs::{self, Items};
 use super::content;
 use super::error::GitError;
 use super::open::{Head, OpenRepo};
 use super::places::Place;
 use super::tree;
-use super::walk::Status;
+use super::{Repositories, apply, package_state};
 use crate::machine::facts::{Dirt, Oid, PackageState, Snapshot};
-use crate::source::{RepoPath, is_output, is_state_file};
+use crate::source::is_output;
 use git2::{AttrCheckFlags, AttrValue, Signature};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 impl Repositories {
     /// Commits what differs from HEAD and did not, in the same way, in `before`: tracked files and new files
@@ -33,9 +31,10 @@ impl Repositories {
     ) -> Result<Option<Oid>, GitError> {
         self.refresh()?;
         let known = self.others.get(package).cloned();
-        self.in_package(package, |place, open, _| {
+        self.in_package(package, |place, open, classifier| {
             let (head, status) = open.status()?;
-            let paths = left(open, place, &status, before.package(package), known.as_ref())?;
+            let now = package_state(package, place, open, &head, &status, classifier)?;
+            let paths = left(place, &now, before.package(package), known.as_ref());
             if paths.is_empty() {
                 return Ok(None);
             }
@@ -47,37 +46,22 @@ impl Repositories {
 
 /// The paths (in the repository) that the attempt left.
 fn left(
-    open: &mut OpenRepo,
     place: &Place,
-    status: &Status,
+    (now, others): &(PackageState, BTreeSet<Vec<u8>>),
     before: Option<&PackageState>,
     known: Option<&BTreeSet<Vec<u8>>>,
-) -> Result<BTreeSet<Vec<u8>>, GitError> {
-    let of = |list: &[Dirt]| -> BTreeMap<RepoPath, Option<Oid>> {
-        list.iter().map(|dirt| (dirt.path.clone(), dirt.blob.clone())).collect()
+) -> BTreeSet<Vec<u8>> {
+    let is_new = |dirt: &&Dirt| {
+        before.is_none_or(|before| !before.dirt.contains(dirt) && !before.untracked.contains(dirt))
     };
-    let dirt = before.map(|state| of(&state.dirt)).unwrap_or_default();
-    let untracked = before.map(|state| of(&state.untracked)).unwrap_or_default();
-    let mut paths = BTreeSet::new();
-    for (path, leaf) in &status.dirty {
-        let Some(inside) = place.inside(path).filter(|path| !is_state_file(path)) else { continue };
-        let blob = leaf.map(|(id, _)| tree::fact_of(id));
-        if dirt.get(&RepoPath::from_bytes(inside)) != Some(&blob) {
-            paths.insert(path.clone());
-        }
-    }
-    for path in status.untracked.iter().filter(|path| !is_output(folder_of(path))) {
-        let Some(inside) = place.inside(path) else { continue };
-        let blob = open.leaf(path)?.map(|(id, _)| tree::fact_of(id));
-        let was_there = match untracked.get(&RepoPath::from_bytes(inside)) {
-            Some(before) => *before == blob,
-            None => known.is_none_or(|known| known.contains(inside)),
-        };
-        if !was_there {
-            paths.insert(path.clone());
-        }
-    }
-    Ok(paths)
+    let in_repo = |inside: &[u8]| [place.prefix.as_slice(), inside].concat();
+    let tracked = now.dirt.iter().filter(is_new).map(|dirt| in_repo(&dirt.path.to_bytes()));
+    let untracked = now.untracked.iter().filter(is_new).map(|dirt| in_repo(&dirt.path.to_bytes()));
+    // A repository inside has a `/` at its end.
+    let others =
+        known.into_iter().flat_map(|known| others.difference(known)).filter(|path| !path.ends_with(b"/"));
+    let untracked = untracked.chain(others.map(|inside| in_repo(inside)));
+    tracked.chain(untracked.filter(|path| !is_output(folder_of(path)))).collect()
 }
 
 fn folder_of(path: &[u8]) -> &[u8] {

@@ -17,7 +17,7 @@ use std::os::unix::ffi::OsStrExt;
 /// References with one name that are tried.
 const MAX_NAMES: usize = 1_000;
 
-/// What is to be kept: paths with what stands on disk (`None`: nothing does).
+/// What is to be kept: paths with what is on disk (`None`: nothing).
 pub(super) type Items = BTreeMap<Vec<u8>, Option<Leaf>>;
 
 /// A commit that keeps something, and its reference.

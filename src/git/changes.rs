@@ -75,14 +75,14 @@ impl Repositories {
         if Some(base) == head {
             return Ok(Vec::new());
         }
-        self.in_package(name, |place, open, classifier| {
+        self.in_package(name, |folder, open, classifier| {
             let new = head.map_or_else(|| Ok(open.head()?.commit), tree::oid_of)?;
             let old = match (tree::oid_of(base)?, new) {
                 (None, Some(new)) => history::clone_base(&open.repo, new)?,
                 (old, _) => old,
             };
-            let old = tree::tree_of(&open.repo, old, &place.prefix)?;
-            let new = tree::tree_of(&open.repo, new, &place.prefix)?;
+            let old = tree::tree_of(&open.repo, old, &folder.prefix)?;
+            let new = tree::tree_of(&open.repo, new, &folder.prefix)?;
             let mut deltas = tree::diff(&open.repo, old.as_ref(), new.as_ref())?;
             deltas.retain(|delta| !is_state_file(&delta.path));
             Ok(deltas.iter().map(|delta| change_of(name, delta, classifier)).collect())

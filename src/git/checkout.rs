@@ -45,7 +45,7 @@ pub struct Checkout {
 impl Repositories {
     /// The folder whose `.git` holds the package's commits; `None` if there is no such package.
     pub fn repository(&self, package: &str) -> Option<&Path> {
-        self.places.get(package).map(|place| place.repo.as_path())
+        self.folders.get(package).map(|folder| folder.repo.as_path())
     }
 }
 

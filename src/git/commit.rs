@@ -7,7 +7,7 @@ use super::backup_refs::{self, Items};
 use super::content;
 use super::error::GitError;
 use super::open::{Head, OpenRepo};
-use super::places::Place;
+use super::package_folders::PackageFolder;
 use super::tree;
 use super::{Repositories, apply, package_state};
 use crate::machine::facts::{Dirt, Oid, PackageState, Snapshot};
@@ -31,10 +31,10 @@ impl Repositories {
     ) -> Result<Option<Oid>, GitError> {
         self.refresh()?;
         let known = self.others.get(package).cloned();
-        self.in_package(package, |place, open, classifier| {
+        self.in_package(package, |folder, open, classifier| {
             let (head, status) = open.status()?;
-            let now = package_state(package, place, open, &head, &status, classifier)?;
-            let paths = left(place, &now, before.package(package), known.as_ref());
+            let now = package_state(package, folder, open, &head, &status, classifier)?;
+            let paths = left(folder, &now, before.package(package), known.as_ref());
             if paths.is_empty() {
                 return Ok(None);
             }
@@ -46,7 +46,7 @@ impl Repositories {
 
 /// The paths (in the repository) that the attempt left.
 fn left(
-    place: &Place,
+    folder: &PackageFolder,
     (now, others): &(PackageState, BTreeSet<Vec<u8>>),
     before: Option<&PackageState>,
     known: Option<&BTreeSet<Vec<u8>>>,
@@ -54,7 +54,7 @@ fn left(
     let is_new = |dirt: &&Dirt| {
         before.is_none_or(|before| !before.dirt.contains(dirt) && !before.untracked.contains(dirt))
     };
-    let in_repo = |inside: &[u8]| [place.prefix.as_slice(), inside].concat();
+    let in_repo = |inside: &[u8]| [folder.prefix.as_slice(), inside].concat();
     let tracked = now.dirt.iter().filter(is_new).map(|dirt| in_repo(&dirt.path.to_bytes()));
     let untracked = now.untracked.iter().filter(is_new).map(|dirt| in_repo(&dirt.path.to_bytes()));
     // A repository inside has a `/` at its end.

@@ -25,10 +25,10 @@ const MAX_COMPARED: u64 = 64 << 20;
 /// Hashes of files, by path.
 #[derive(Default)]
 pub(super) struct Content {
-    seen: HashMap<Vec<u8>, Seen>,
+    seen: HashMap<Vec<u8>, Hashed>,
 }
 
-struct Seen {
+struct Hashed {
     stamp: FileStat,
     id: Oid,
     /// A blob that this content is the same as, though its bytes differ.
@@ -111,7 +111,7 @@ impl Content {
         let name = || String::from_utf8_lossy(path).into_owned();
         let id = id.map_err(|error| GitError::unreadable(format!("hash {}", name()), &error))?;
         if stamp.is_settled(now) {
-            self.seen.insert(path.to_vec(), Seen { stamp, id, like: None });
+            self.seen.insert(path.to_vec(), Hashed { stamp, id, like: None });
         } else {
             self.seen.remove(path);
         }

@@ -20,7 +20,7 @@ mod lines;
 mod locks;
 mod observe;
 mod open;
-mod places;
+mod package_folders;
 mod plan;
 mod restore;
 mod tree;
@@ -37,7 +37,7 @@ use crate::machine::facts::{Dirt, Oid, PackageState, Snapshot};
 use crate::source::{Classifier, Kind, RepoPath};
 use find::Pattern;
 use open::{Head, OpenRepo};
-use places::{Layout, Place};
+use package_folders::{Layout, PackageFolder};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use walk::Status;
@@ -52,7 +52,7 @@ pub struct Repositories {
     patterns: Vec<Pattern>,
     layout: Layout,
     classifier: Classifier,
-    places: BTreeMap<String, Place>,
+    folders: BTreeMap<String, PackageFolder>,
     open: BTreeMap<PathBuf, OpenRepo>,
     /// Untracked files of no kind at the last [`Repositories::snapshot`], by package.
     others: BTreeMap<String, BTreeSet<Vec<u8>>>,
@@ -89,9 +89,9 @@ impl Repositories {
     ) -> Result<(Self, Vec<Surveyed>), GitError> {
         let mut found = Self::find(workspace, patterns, patterns_given, classifier)?;
         let states = found.names().into_iter().map(|name| {
-            let state = found.in_package(&name, |place, open, classifier| {
+            let state = found.in_package(&name, |folder, open, classifier| {
                 let (head, status) = open.status()?;
-                Ok(package_state(&name, place, open, &head, &status, classifier)?.0)
+                Ok(package_state(&name, folder, open, &head, &status, classifier)?.0)
             });
             (name, state)
         });
@@ -113,7 +113,7 @@ impl Repositories {
             patterns,
             layout,
             classifier,
-            places: BTreeMap::new(),
+            folders: BTreeMap::new(),
             open: BTreeMap::new(),
             others: BTreeMap::new(),
         };
@@ -123,12 +123,12 @@ impl Repositories {
 
     /// The names of the packages at the last look, sorted.
     pub fn names(&self) -> Vec<String> {
-        self.places.keys().cloned().collect()
+        self.folders.keys().cloned().collect()
     }
 
     /// The folder of a package; `None` when there is none of that name.
     pub fn root(&self, package: &str) -> Option<&Path> {
-        self.places.get(package).map(|place| place.root.as_path())
+        self.folders.get(package).map(|folder| folder.root.as_path())
     }
 
     /// All packages at this moment: HEAD, branch, what differs from HEAD, untracked files that count.
@@ -152,8 +152,8 @@ impl Repositories {
 
     /// All test files in a commit's tree; none for zeros.
     pub fn test_paths_at(&mut self, package: &str, commit: &Oid) -> Result<Vec<RepoPath>, GitError> {
-        self.in_package(package, |place, open, classifier| {
-            let tree = tree::tree_of(&open.repo, tree::oid_of(commit)?, &place.prefix)?;
+        self.in_package(package, |folder, open, classifier| {
+            let tree = tree::tree_of(&open.repo, tree::oid_of(commit)?, &folder.prefix)?;
             let mut files = tree::diff(&open.repo, None, tree.as_ref())?;
             files.retain(|file| file.new.is_some_and(|(_, mode)| mode != tree::GITLINK));
             let paths = files.iter().map(|file| &*file.path);
@@ -164,9 +164,14 @@ impl Repositories {
 
     /// Finds the packages again and closes repositories that went or were replaced.
     fn refresh(&mut self) -> Result<(), GitError> {
-        self.places =
-            places::places(&self.workspace, &self.patterns, self.layout, &self.classifier, &self.places)?;
-        let used: BTreeSet<&PathBuf> = self.places.values().map(|place| &place.repo).collect();
+        self.folders = package_folders::find(
+            &self.workspace,
+            &self.patterns,
+            self.layout,
+            &self.classifier,
+            &self.folders,
+        )?;
+        let used: BTreeSet<&PathBuf> = self.folders.values().map(|folder| &folder.repo).collect();
         self.open.retain(|root, open| used.contains(root) && open.is_current());
         Ok(())
     }
@@ -175,22 +180,22 @@ impl Repositories {
     fn in_package<T>(
         &mut self,
         name: &str,
-        act: impl FnOnce(&Place, &mut OpenRepo, &Classifier) -> Result<T, GitError>,
+        act: impl FnOnce(&PackageFolder, &mut OpenRepo, &Classifier) -> Result<T, GitError>,
     ) -> Result<T, GitError> {
-        let place = self.places.get(name).ok_or_else(|| no_package(name))?;
-        if !self.open.contains_key(&place.repo) {
-            let open = OpenRepo::open(&place.repo).map_err(|error| error.in_package(name))?;
-            self.open.insert(place.repo.clone(), open);
+        let folder = self.folders.get(name).ok_or_else(|| no_package(name))?;
+        if !self.open.contains_key(&folder.repo) {
+            let open = OpenRepo::open(&folder.repo).map_err(|error| error.in_package(name))?;
+            self.open.insert(folder.repo.clone(), open);
         }
-        let open = self.open.get_mut(&place.repo).ok_or_else(|| no_package(name))?;
-        act(place, open, &self.classifier).map_err(|error| error.in_package(name))
+        let open = self.open.get_mut(&folder.repo).ok_or_else(|| no_package(name))?;
+        act(folder, open, &self.classifier).map_err(|error| error.in_package(name))
     }
 
     /// The packages by repository.
     fn by_repository(&self) -> BTreeMap<PathBuf, Vec<String>> {
         let mut all: BTreeMap<PathBuf, Vec<String>> = BTreeMap::new();
-        for (name, place) in &self.places {
-            all.entry(place.repo.clone()).or_default().push(name.clone());
+        for (name, folder) in &self.folders {
+            all.entry(folder.repo.clone()).or_default().push(name.clone());
         }
         all
     }
@@ -202,8 +207,8 @@ impl Repositories {
             let Some(first) = names.first() else { continue };
             let (head, status) = self.in_package(first, |_, open, _| open.status())?;
             for name in names {
-                let (state, rest) = self.in_package(&name, |place, open, classifier| {
-                    package_state(&name, place, open, &head, &status, classifier)
+                let (state, rest) = self.in_package(&name, |folder, open, classifier| {
+                    package_state(&name, folder, open, &head, &status, classifier)
                 })?;
                 packages.push(state);
                 others.insert(name, rest);
@@ -223,7 +228,7 @@ fn no_package(name: &str) -> GitError {
 
 fn package_state(
     name: &str,
-    place: &Place,
+    folder: &PackageFolder,
     open: &mut OpenRepo,
     head: &Head,
     status: &Status,
@@ -237,7 +242,7 @@ fn package_state(
         untracked: Vec::new(),
     };
     for (path, leaf) in &status.dirty {
-        let Some(inside) = place.inside(path).filter(|path| !crate::source::is_state_file(path)) else {
+        let Some(inside) = folder.inside(path).filter(|path| !crate::source::is_state_file(path)) else {
             continue;
         };
         let blob = leaf.map(|(id, _)| tree::fact_of(id));
@@ -245,7 +250,7 @@ fn package_state(
     }
     let mut others = BTreeSet::new();
     for path in &status.untracked {
-        let Some(inside) = place.inside(path) else { continue };
+        let Some(inside) = folder.inside(path) else { continue };
         if classifier.kind_of(inside) == Kind::Other {
             others.insert(inside.to_vec());
         } else if let Some((id, _)) = open.leaf(path)? {
@@ -253,7 +258,7 @@ fn package_state(
             state.untracked.push(Dirt { path, blob: Some(tree::fact_of(id)), untracked: true });
         }
     }
-    others.extend(status.nested.iter().filter_map(|path| place.inside(path)).map(<[u8]>::to_vec));
+    others.extend(status.nested.iter().filter_map(|path| folder.inside(path)).map(<[u8]>::to_vec));
     state.dirt.sort_by(|a, b| a.path.cmp(&b.path));
     state.untracked.sort_by(|a, b| a.path.cmp(&b.path));
     Ok((state, others))

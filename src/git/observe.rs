@@ -83,9 +83,9 @@ impl Repositories {
 
     /// A folder of a repository that held other packages before begins where they were.
     fn base_of_sibling(&self, before: &Snapshot, name: &str) -> Option<Oid> {
-        let repo = &self.places.get(name)?.repo;
+        let repo = &self.folders.get(name)?.repo;
         let sibling =
-            |package: &&PackageState| self.places.get(&package.name).is_some_and(|p| p.repo == *repo);
+            |package: &&PackageState| self.folders.get(&package.name).is_some_and(|p| p.repo == *repo);
         before.packages.iter().find(sibling).map(|package| package.head.clone())
     }
 
@@ -148,7 +148,7 @@ impl Repositories {
     fn lost_of(&mut self, files: &[KeptFile]) -> Result<Vec<LostLines>, GitError> {
         let mut all = Vec::new();
         for file in files {
-            if !self.places.contains_key(&file.package) {
+            if !self.folders.contains_key(&file.package) {
                 continue;
             }
             let now = self.leaf_at_head(&file.package, &file.path)?.map(|(id, _)| tree::fact_of(id));
@@ -160,9 +160,9 @@ impl Repositories {
     }
 
     fn leaf_at_head(&mut self, package: &str, path: &RepoPath) -> Result<Option<Leaf>, GitError> {
-        self.in_package(package, |place, open, _| {
+        self.in_package(package, |folder, open, _| {
             let commit = open.head()?.commit;
-            let tree = tree::tree_of(&open.repo, commit, &place.prefix)?;
+            let tree = tree::tree_of(&open.repo, commit, &folder.prefix)?;
             tree::leaf_at(tree.as_ref(), &path.to_bytes())
         })
     }

@@ -5,7 +5,7 @@
 use super::backup_refs::Items;
 use super::error::GitError;
 use super::open::{Head, OpenRepo};
-use super::places::Place;
+use super::package_folders::PackageFolder;
 use super::tree::{self, Leaf};
 use super::walk::Status;
 use crate::source::{Classifier, Kind, is_state_file};
@@ -49,13 +49,13 @@ impl Wanted {
 
 /// The wanted state against what is there.
 pub(super) struct View<'a> {
-    pub(super) places: &'a [(String, Place)],
+    pub(super) folders: &'a [(String, PackageFolder)],
     pub(super) classifier: &'a Classifier,
     pub(super) wanted: &'a Wanted,
 }
 
 impl View<'_> {
-    /// What stands on disk and may not stay: to be kept.
+    /// What is on disk and may not stay: it has to be kept.
     pub(super) fn items(&self, open: &mut OpenRepo, status: &Status) -> Result<Items, GitError> {
         let mut items = Items::new();
         for (path, leaf) in status.dirty.iter().filter(|(path, _)| !is_state_file(path)) {
@@ -108,7 +108,7 @@ impl View<'_> {
         Ok(plan)
     }
 
-    /// For a tracked path that differs from the wanted HEAD; `here` is what stands on disk.
+    /// For a tracked path that differs from the wanted HEAD; `here` is what is on disk.
     fn for_dirty(
         &self,
         open: &OpenRepo,
@@ -145,7 +145,7 @@ impl View<'_> {
     }
 
     fn has_kind(&self, path: &[u8]) -> bool {
-        let inside = self.places.iter().filter_map(|(_, place)| place.inside(path));
+        let inside = self.folders.iter().filter_map(|(_, folder)| folder.inside(path));
         inside.into_iter().any(|path| self.classifier.kind_of(path) != Kind::Other)
     }
 }

@@ -7,7 +7,7 @@
 use super::backup_refs::{self, Backup, Items, Load};
 use super::error::GitError;
 use super::open::{Head, OpenRepo};
-use super::places::Place;
+use super::package_folders::PackageFolder;
 use super::plan::{View, Wanted};
 use super::tree::{self, Leaf};
 use super::walk::Status;
@@ -52,8 +52,8 @@ impl Repositories {
                 Extent::Breaches => is_breach(&was.name),
                 Extent::All => observation.after.package(&was.name) != Some(was),
             })
-            .filter_map(|was| self.places.get(&was.name))
-            .map(|place| place.repo.clone())
+            .filter_map(|was| self.folders.get(&was.name))
+            .map(|folder| folder.repo.clone())
             .collect();
         let mut done = Vec::new();
         for (repo, names) in self.by_repository() {
@@ -80,8 +80,8 @@ impl Repositories {
         for names in self.by_repository().into_values() {
             let mut aside = BTreeSet::new();
             for (name, dirt) in leftovers.iter().filter(|(name, _)| names.contains(*name)) {
-                let Some(place) = self.places.get(name) else { continue };
-                aside.extend(dirt.iter().map(|dirt| place.in_repo(&dirt.path)));
+                let Some(folder) = self.folders.get(name) else { continue };
+                aside.extend(dirt.iter().map(|dirt| folder.in_repo(&dirt.path)));
             }
             let Some(first) = names.first().filter(|_| !aside.is_empty()) else { continue };
             let wanted = self.in_package(first, |_, open, _| {
@@ -107,14 +107,16 @@ impl Repositories {
     fn wanted(&self, before: &Snapshot, names: &[String]) -> Result<Option<Wanted>, GitError> {
         let mut wanted: Option<Wanted> = None;
         for name in names {
-            let (Some(state), Some(place)) = (before.package(name), self.places.get(name)) else { continue };
+            let (Some(state), Some(folder)) = (before.package(name), self.folders.get(name)) else {
+                continue;
+            };
             let commit = tree::oid_of(&state.head).map_err(|error| error.in_package(name))?;
             let head = Head { commit, branch: state.branch.clone() };
             let wanted = wanted.get_or_insert_with(|| Wanted::at(head));
             for dirt in state.dirt.iter().chain(&state.untracked) {
                 let blob = dirt.blob.as_ref().map(tree::oid_of).transpose();
                 let blob = blob.map_err(|error| error.in_package(name))?.flatten();
-                let path = place.in_repo(&dirt.path);
+                let path = folder.in_repo(&dirt.path);
                 if dirt.untracked {
                     wanted.untracked.insert(path.clone());
                 }
@@ -122,7 +124,7 @@ impl Repositories {
             }
             let others = self.others.get(name);
             wanted.others = wanted.others.take().zip(others).map(|(mut all, others)| {
-                all.extend(others.iter().map(|path| [place.prefix.as_slice(), path].concat()));
+                all.extend(others.iter().map(|path| [folder.prefix.as_slice(), path].concat()));
                 all
             });
         }
@@ -137,10 +139,10 @@ impl Repositories {
         reference: &str,
     ) -> Result<Vec<Kept>, GitError> {
         let Some(first) = names.first() else { return Ok(Vec::new()) };
-        let place = |name: &String| Some((name.clone(), self.places.get(name)?.clone()));
-        let places: Vec<(String, Place)> = names.iter().filter_map(place).collect();
+        let folder = |name: &String| Some((name.clone(), self.folders.get(name)?.clone()));
+        let folders: Vec<(String, PackageFolder)> = names.iter().filter_map(folder).collect();
         self.in_package(first, |_, open, classifier| {
-            restore_one(open, &View { places: &places, classifier, wanted }, message, reference)
+            restore_one(open, &View { folders: &folders, classifier, wanted }, message, reference)
         })
     }
 }
@@ -162,7 +164,7 @@ fn restore_one(
         let kept = open.repo.refname_to_id(reference).ok().filter(|commit| Some(*commit) != from.commit);
         let backup = kept.map(|commit| Backup { reference: reference.to_owned(), commit });
         return Ok(view
-            .places
+            .folders
             .iter()
             .filter_map(|(name, _)| Some(backup.as_ref()?.of(name, Vec::new())))
             .collect());
@@ -182,15 +184,15 @@ fn restore_one(
     let plan = view.plan(open, &status, moved)?;
     let done = apply::apply_plan(open, wanted, &plan, backup.commit)?;
     open.index.forget();
-    let is_inside = |place: &Place, path: &Vec<u8>| place.inside(path).is_some();
-    let report = |(name, place): &(String, Place)| {
+    let is_inside = |folder: &PackageFolder, path: &Vec<u8>| folder.inside(path).is_some();
+    let report = |(name, folder): &(String, PackageFolder)| {
         let unrestored: Vec<RepoPath> =
-            done.unrestored.iter().filter_map(|path| place.inside(path)).map(RepoPath::from_bytes).collect();
+            done.unrestored.iter().filter_map(|path| folder.inside(path)).map(RepoPath::from_bytes).collect();
         let is_touched =
-            moved || !unrestored.is_empty() || done.restored.iter().any(|path| is_inside(place, path));
+            moved || !unrestored.is_empty() || done.restored.iter().any(|path| is_inside(folder, path));
         is_touched.then(|| backup.of(name, unrestored))
     };
-    Ok(view.places.iter().filter_map(report).collect())
+    Ok(view.folders.iter().filter_map(report).collect())
 }
 
 /// Content that stands in the index only.

@@ -19,9 +19,9 @@ pub struct Underway {
 impl Repositories {
     /// What is under way in the repository of a package.
     pub fn underway(&mut self, package: &str) -> Result<Underway, GitError> {
-        self.in_package(package, |place, open, _| {
+        self.in_package(package, |folder, open, _| {
             Ok(Underway {
-                repository: place.repo.clone(),
+                repository: folder.repo.clone(),
                 operation: operation(open.repo.state()),
                 is_locked: open.repo.path().join("index.lock").symlink_metadata().is_ok(),
             })

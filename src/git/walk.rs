@@ -24,7 +24,7 @@ const MAX_ENTRIES: usize = 10_000;
 #[derive(Debug, Default)]
 pub(super) struct Status {
     /// Tracked files (in HEAD or in the index) that differ from HEAD in the index or on disk, and what
-    /// stands on disk.
+    /// is on disk.
     pub(super) dirty: BTreeMap<Vec<u8>, Option<Leaf>>,
     /// Untracked files that are not ignored.
     pub(super) untracked: BTreeSet<Vec<u8>>,

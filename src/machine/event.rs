@@ -233,7 +233,7 @@ pub struct Kept {
     pub reference: String,
     /// The commit at the ref.
     pub commit: Oid,
-    /// Files that could not be put back: they are kept, and stand on disk as they did.
+    /// Files that could not be put back: they are kept, and are on disk as they were.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unrestored: Vec<RepoPath>,
 }

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 
 /// Where a package is.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Place {
+pub(super) struct PackageFolder {
     /// The package's folder.
     pub(super) root: PathBuf,
     /// The folder of its repository: the same, or the workspace.
@@ -20,7 +20,7 @@ pub(super) struct Place {
     pub(super) prefix: Vec<u8>,
 }
 
-impl Place {
+impl PackageFolder {
     fn whole(root: PathBuf) -> Self {
         Self { repo: root.clone(), root, prefix: Vec::new() }
     }
@@ -72,50 +72,58 @@ impl Layout {
 
 /// The packages by name. `known` are those of the last look: a folder of the workspace's repository stays
 /// a package when its build file goes.
-pub(super) fn places(
+pub(super) fn find(
     workspace: &Path,
     patterns: &[Pattern],
     layout: Layout,
     classifier: &Classifier,
-    known: &BTreeMap<String, Place>,
-) -> Result<BTreeMap<String, Place>, GitError> {
+    known: &BTreeMap<String, PackageFolder>,
+) -> Result<BTreeMap<String, PackageFolder>, GitError> {
     let mut found = BTreeMap::new();
     if layout == Layout::Workspace {
-        add(&mut found, workspace, Place::whole(workspace.to_owned()))?;
+        add(&mut found, workspace, PackageFolder::whole(workspace.to_owned()))?;
     }
     if layout == Layout::Folders {
         found.extend(
-            known.iter().filter(|(_, place)| !place.prefix.is_empty()).map(|(n, p)| (n.clone(), p.clone())),
+            known.iter().filter(|(_, folder)| !folder.prefix.is_empty()).map(|(n, p)| (n.clone(), p.clone())),
         );
     }
     for folder in find::folders(workspace, patterns)? {
         if find::is_repository(&folder) {
-            add(&mut found, workspace, Place::whole(folder))?;
+            add(&mut found, workspace, PackageFolder::whole(folder))?;
         } else if layout == Layout::Folders && has_build_file(&folder, classifier) {
             let Ok(relative) = folder.strip_prefix(workspace) else { continue };
             let mut prefix = relative.as_os_str().as_bytes().to_vec();
             if !prefix.is_empty() {
                 prefix.push(b'/');
             }
-            add(&mut found, workspace, Place { root: folder, repo: workspace.to_owned(), prefix })?;
+            add(&mut found, workspace, PackageFolder { root: folder, repo: workspace.to_owned(), prefix })?;
         }
     }
     Ok(found)
 }
 
-fn add(found: &mut BTreeMap<String, Place>, workspace: &Path, place: Place) -> Result<(), GitError> {
-    let name = match place.root.file_name() {
-        Some(base) if place.root != workspace => RepoPath::from_bytes(base.as_bytes()).as_str().to_owned(),
+fn add(
+    found: &mut BTreeMap<String, PackageFolder>,
+    workspace: &Path,
+    folder: PackageFolder,
+) -> Result<(), GitError> {
+    let name = match folder.root.file_name() {
+        Some(base) if folder.root != workspace => RepoPath::from_bytes(base.as_bytes()).as_str().to_owned(),
         _ => ".".to_owned(),
     };
     match found.get(&name) {
-        Some(other) if other.root != place.root => Err(GitError::cleaned(
+        Some(other) if other.root != folder.root => Err(GitError::cleaned(
             GitErrorKind::NameClash,
-            format!("Two packages are called {name}: {} and {}.", other.root.display(), place.root.display()),
+            format!(
+                "Two packages are called {name}: {} and {}.",
+                other.root.display(),
+                folder.root.display()
+            ),
             "Rename one of the folders, or narrow packages: in .ralph/config.yaml.",
         )),
         _ => {
-            found.insert(name, place);
+            found.insert(name, folder);
             Ok(())
         }
     }

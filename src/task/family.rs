@@ -18,8 +18,8 @@ pub(super) struct Task {
     pub(super) key: TaskKey,
     /// The id that the line shows when the key is not made of it, because two lines have it.
     pub(super) doubled: Option<String>,
-    /// Of the whole text, where the key needed it.
-    pub(super) digest: Option<[u8; 8]>,
+    /// Of the whole text.
+    pub(super) digest: [u8; 8],
     /// `[ ]*` or `1.2*`, or a stage of such a task.
     pub(super) optional: bool,
     /// Index of the parent's box.
@@ -69,13 +69,10 @@ pub(super) fn tasks(bytes: &[u8], boxes: Vec<Found>, headings: &[Heading], gramm
     for task in &mut tasks {
         let is_doubled = task.is_implementation() && doubled.contains(&task.key.family);
         if is_doubled || task.key.family.is_empty() {
-            let text = bytes.get(task.found.text.clone()).unwrap_or_default();
-            let digest = text_digest(text);
-            let occurrence = seen.entry(digest).and_modify(|n| *n += 1).or_insert(1);
-            let family = ["~", &hex(&digest), "#", &occurrence.to_string()].concat();
+            let occurrence = seen.entry(task.digest).and_modify(|n| *n += 1).or_insert(1);
+            let family = ["~", &hex(&task.digest), "#", &occurrence.to_string()].concat();
             let id = std::mem::replace(&mut task.key.family, family);
             task.doubled = is_doubled.then_some(id);
-            task.digest = Some(digest);
         }
     }
     inherit_optional(&mut tasks);
@@ -108,7 +105,7 @@ fn named(bytes: &[u8], found: Found, grammar: &Grammar) -> Task {
         found,
         key,
         doubled: None,
-        digest: None,
+        digest: text_digest(text),
         parent: None,
         prefix,
     }
@@ -134,35 +131,25 @@ pub(super) fn text_digest(text: &[u8]) -> [u8; 8] {
     cut
 }
 
-/// The implementations that show one id.
-struct SameId {
-    first: u32,
-    /// The last one above the line that is looked at.
-    latest: Option<u32>,
-    count: u32,
-}
-
-/// A family's place: the box that speaks for it, and the box above it.
-struct Tree<'a> {
-    tasks: &'a [Task],
-    by_id: HashMap<&'a str, SameId>,
-    /// The first box of families that have no implementation.
-    leaders: HashMap<&'a str, u32>,
-    headings: &'a HashSet<String>,
-}
-
 /// The index of each task's parent.
 fn parent_links(tasks: &[Task], headings: &HashSet<String>) -> Vec<Option<u32>> {
-    let mut tree = Tree::new(tasks, headings);
-    let leaders: Vec<u32> = (0..tasks.len()).map(|at| tree.leader(index(at))).collect();
+    // The box that speaks for a family: its implementation, else its first one.
+    let mut leaders: HashMap<&str, u32> = HashMap::with_capacity(tasks.len());
+    // The last implementation above that shows an id; below all of them the first.
+    let mut by_id: HashMap<&str, u32> = HashMap::with_capacity(tasks.len());
+    for (at, task) in (0..).zip(tasks) {
+        let leader = leaders.entry(&task.key.family).or_insert(at);
+        if task.is_implementation() {
+            *leader = at;
+            task.id().map(|id| by_id.entry(id).or_insert(at));
+        }
+    }
+    let leaders: Vec<u32> = tasks.iter().filter_map(|task| leaders.get(&*task.key.family).copied()).collect();
     let mut links: Vec<Option<Link>> = Vec::with_capacity(tasks.len());
-    for ((at, task), leader) in tasks.iter().enumerate().zip(&leaders) {
-        let at = index(at);
-        links.push(if *leader == at { tree.link(task) } else { None });
-        if let Some(same) =
-            task.id().filter(|_| task.is_implementation()).and_then(|id| tree.by_id.get_mut(id))
-        {
-            same.latest = Some(at);
+    for ((at, task), leader) in (0..).zip(tasks).zip(&leaders) {
+        links.push(if *leader == at { link(task, tasks, &by_id, headings) } else { None });
+        if let Some(id) = task.id().filter(|_| task.is_implementation()) {
+            by_id.insert(id, at);
         }
     }
     cut_circles(&mut links, &leaders);
@@ -175,62 +162,27 @@ struct Link {
     by_indentation: bool,
 }
 
-impl<'a> Tree<'a> {
-    fn new(tasks: &'a [Task], headings: &'a HashSet<String>) -> Self {
-        let mut by_id: HashMap<&str, SameId> = HashMap::with_capacity(tasks.len());
-        for (at, task) in tasks.iter().enumerate().filter(|(_, task)| task.is_implementation()) {
-            if let Some(id) = task.id() {
-                let first = index(at);
-                by_id.entry(id).and_modify(|same| same.count += 1).or_insert(SameId {
-                    first,
-                    latest: None,
-                    count: 1,
-                });
-            }
-        }
-        let mut leaders = HashMap::new();
-        for (at, task) in tasks.iter().enumerate().filter(|(_, task)| !task.is_implementation()) {
-            if by_id.get(task.key.family.as_str()).is_none_or(|same| same.count > 1) {
-                leaders.entry(task.key.family.as_str()).or_insert(index(at));
-            }
-        }
-        Self { tasks, by_id, leaders, headings }
+/// The parent: by id, else none under a numbered heading, else by indentation.
+fn link(task: &Task, tasks: &[Task], by_id: &HashMap<&str, u32>, headings: &HashSet<String>) -> Option<Link> {
+    if task.key.stage == Stage::Final || task.key.is_wider_gate() {
+        return None;
     }
-
-    /// The box that speaks for the family of the box at this index.
-    fn leader(&self, at: u32) -> u32 {
-        let Some(task) = self.tasks.get(at as usize).filter(|task| !task.is_implementation()) else {
-            return at;
-        };
-        let family = task.key.family.as_str();
-        match self.by_id.get(family) {
-            Some(same) if same.count == 1 => same.first,
-            _ => self.leaders.get(family).copied().unwrap_or(at),
+    if let Some(id) = task.id() {
+        if let Some(to) = ancestors(id).find_map(|id| by_id.get(id)) {
+            return Some(Link { to: *to, by_indentation: false });
         }
-    }
-
-    /// The parent: by id, else none under a numbered heading, else by indentation.
-    fn link(&self, task: &Task) -> Option<Link> {
-        if task.key.stage == Stage::Final || task.key.is_wider_gate() {
+        if ancestors(id).any(|id| headings.contains(id)) {
             return None;
         }
-        if let Some(id) = task.id() {
-            if let Some(same) = ancestors(id).find_map(|id| self.by_id.get(id)) {
-                return Some(Link { to: same.latest.unwrap_or(same.first), by_indentation: false });
-            }
-            if ancestors(id).any(|id| self.headings.contains(id)) {
-                return None;
-            }
-        }
-        let mut above = task.found.enclosing;
-        while let Some(holder) = above.and_then(|at| self.tasks.get(at as usize)) {
-            if holder.key.family != task.key.family {
-                return above.map(|to| Link { to, by_indentation: true });
-            }
-            above = holder.found.enclosing;
-        }
-        None
     }
+    let mut above = task.found.enclosing;
+    while let Some(holder) = above.and_then(|at| tasks.get(at as usize)) {
+        if holder.key.family != task.key.family {
+            return above.map(|to| Link { to, by_indentation: true });
+        }
+        above = holder.found.enclosing;
+    }
+    None
 }
 
 /// Steps by id lead to shorter ids and so never in a circle. A walk that ends in a circle has just gone
@@ -256,8 +208,4 @@ fn cut_circles(links: &mut [Option<Link>], leaders: &[u32]) {
             }
         }
     }
-}
-
-fn index(at: usize) -> u32 {
-    u32::try_from(at).unwrap_or(u32::MAX)
 }

@@ -3,7 +3,7 @@
 //! Any bytes can be parsed, and each is kept; keys, parents and order do not depend on what is ticked.
 
 use super::exclude::Excluded;
-use super::family::{Task, tasks, text_digest};
+use super::family::{Task, tasks};
 use super::grammar::Grammar;
 use super::outline::{Heading, Outline, ReadAs, outline, title};
 use super::row::{Mark, Row};
@@ -123,7 +123,6 @@ impl TaskFile {
     }
 
     fn row(&self, task: &Task) -> Row {
-        let whole = || self.bytes.get(task.found.text.clone()).unwrap_or_default();
         let text = clean(task.prefix, task.words(&self.bytes));
         Row {
             key: task.key.clone(),
@@ -132,7 +131,7 @@ impl TaskFile {
             optional: task.optional,
             parent: self.parent(task).map(|parent| parent.key.family.clone()),
             group: task.found.group,
-            digest: hex(&task.digest.unwrap_or_else(|| text_digest(whole()))),
+            digest: hex(&task.digest),
             checkpoint: self.grammar.is_checkpoint(&text),
             text,
             is_virtual: false,

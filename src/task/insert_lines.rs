@@ -126,12 +126,9 @@ impl TaskFile {
         // At one place, what ends a deeper list comes first, and what begins the next task comes last.
         added.sort_by_key(|added| (added.offset, added.leads, Reverse(added.column)));
         let texts = added.iter().map(|added| (added.offset, &*added.text, &*added.end));
-        let bytes = with_lines(&self.bytes, texts);
-        let file = Self::parse(bytes, &self.grammar);
         let expected: HashMap<&TaskKey, &Row> =
             missing.iter().filter_map(|wanted| Some((&wanted.key, rows.get(wanted.beside)?))).collect();
-        let (new, rest): (Vec<Row>, Vec<Row>) =
-            file.rows().into_iter().partition(|row| expected.contains_key(&row.key));
+        let (file, new) = self.with_added(rows, texts, |key| expected.contains_key(key))?;
         let is_optional = |row: &&Row| row.optional && row.key.stage == Stage::Implementation;
         let optional: HashSet<&str> =
             rows.iter().filter(is_optional).map(|row| row.key.family.as_str()).collect();
@@ -145,15 +142,25 @@ impl TaskFile {
                 && row.mark.is_open()
                 && row.optional == optional.contains(row.key.family.as_str())
         };
-        let sound = new.len() == missing.len()
-            && new.iter().all(is_sibling)
-            && self.reads_the_same(&file, rows, &rest);
+        let sound = new.len() == missing.len() && new.iter().all(is_sibling);
         let inserted = new.into_iter().map(|row| (row.key, row.line)).collect();
         sound.then_some((file.bytes, inserted))
     }
 
+    /// The file with these lines added, and the rows of the boxes that are new; `None` if others are read differently.
+    pub(super) fn with_added<'a>(
+        &self,
+        rows: &[Row],
+        lines: impl IntoIterator<Item = (usize, &'a [u8], &'a [u8])>,
+        is_new: impl Fn(&TaskKey) -> bool,
+    ) -> Option<(Self, Vec<Row>)> {
+        let file = Self::parse(with_lines(&self.bytes, lines), &self.grammar);
+        let (new, rest): (Vec<Row>, Vec<Row>) = file.rows().into_iter().partition(|row| is_new(&row.key));
+        self.reads_the_same(&file, rows, &rest).then_some((file, new))
+    }
+
     /// True when these rows of the two files are the same, and so is everything that is not a task.
-    pub(super) fn reads_the_same(&self, after: &Self, then: &[Row], now: &[Row]) -> bool {
+    fn reads_the_same(&self, after: &Self, then: &[Row], now: &[Row]) -> bool {
         let same = |(now, then): (&Row, &Row)| Row { line: then.line, ..now.clone() } == *then;
         then.len() == now.len()
             && now.iter().zip(then).all(same)

@@ -253,14 +253,14 @@ impl Plan<'_> {
         if *stage == Stage::TestFirst {
             return (task, Position::Before);
         }
-        let own = stage.rank();
+        // INTEG may be anywhere.
+        let judges = |stage: &Stage| stage.is_gate() || stage.is_review();
         let mut after = None;
-        for (at, sibling) in siblings().filter(|(at, _)| *at > task) {
-            match sibling.key.stage.rank() {
-                0 | 1 | 5.. => {}
-                other if other <= own => after = Some(at),
-                _ => return after.map_or((at, Position::Before), |at| (at, Position::After)),
+        for (at, sibling) in siblings().filter(|(at, row)| *at > task && judges(&row.key.stage)) {
+            if sibling.key.stage.rank() > stage.rank() {
+                return after.map_or((at, Position::Before), |at| (at, Position::After));
             }
+            after = Some(at);
         }
         (after.unwrap_or(task), Position::After)
     }

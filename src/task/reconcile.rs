@@ -50,9 +50,9 @@ pub fn reconcile(before: &[u8], after: &[u8], grammar: &Grammar) -> Reconciled {
     }
     let old_lines = texts(&old_open);
     let new_lines = texts(&new_open);
-    let candidates = added::candidates(&old, &new, &new_rows);
-    let places = places(&old_lines, &new_lines, &candidates);
-    let (bytes, added) = added::insert(&old, &old_rows, &places);
+    let mut candidates = added::candidates(&old, &new, &new_rows);
+    place(&old_lines, &new_lines, &mut candidates);
+    let (bytes, added) = added::insert(&old, &old_rows, &candidates);
     Reconciled { bytes, claims, added }
 }
 
@@ -81,10 +81,10 @@ fn texts(bytes: &[u8]) -> Vec<(Line, &[u8])> {
     lines(bytes, bom(bytes)).map(text).collect()
 }
 
-/// For each candidate the offset in the file before at which the agent put it: behind the line that it
+/// Gives each candidate the offset in the file before at which the agent put it: behind the line that it
 /// follows. A line is known again as the successor of the last one that was, or if it is there exactly
 /// once in both files.
-fn places(old: &[(Line, &[u8])], new: &[(Line, &[u8])], candidates: &[Candidate]) -> Vec<(usize, Candidate)> {
+fn place(old: &[(Line, &[u8])], new: &[(Line, &[u8])], candidates: &mut [Candidate]) {
     let mut once: HashMap<&[u8], (u32, usize)> = HashMap::with_capacity(old.len());
     for (at, (_, text)) in old.iter().enumerate() {
         once.entry(text).and_modify(|seen| seen.0 += 1).or_insert((1, at));
@@ -93,18 +93,16 @@ fn places(old: &[(Line, &[u8])], new: &[(Line, &[u8])], candidates: &[Candidate]
     for (_, text) in new {
         *again.entry(text).or_default() += 1;
     }
-    let mut wanted = candidates.iter().peekable();
+    let mut wanted = candidates.iter_mut().peekable();
     let mut next: usize = 0;
-    let mut places = Vec::new();
     for (number, (_, text)) in (1_u32..).zip(new) {
         if let Some(candidate) = wanted.next_if(|candidate| candidate.line == number) {
             let offset = next.checked_sub(1).and_then(|last| old.get(last)).map(|(line, _)| line.next);
-            places.push((offset.unwrap_or(old.first().map_or(0, |(line, _)| line.start)), candidate.clone()));
+            candidate.at = offset.unwrap_or(old.first().map_or(0, |(line, _)| line.start));
         } else if old.get(next).is_some_and(|(_, expected)| expected == text) {
             next += 1;
         } else if let (Some((1, at)), Some(1)) = (once.get(text), again.get(text)) {
             next = at + 1;
         }
     }
-    places
 }

@@ -45,11 +45,7 @@ pub enum RemarkKind {
     MissingBox,
     /// Tasks that `CommonMark` does not read as list items: indented like code, or in HTML.
     UnlistedBox,
-    /// A box in a table cell is not a task.
-    BoxInTable,
-    /// A box in a heading is not a task.
-    BoxInHeading,
-    /// A box without a bullet is not a task.
+    /// A box that does not begin a list item (in a heading or a table, without a bullet) is not a task.
     BoxWithoutBullet,
     /// A second box on one line is part of the text.
     TwoBoxes,
@@ -138,19 +134,9 @@ const TEXTS: &[(RemarkKind, &str, &str)] = &[
         "Indent it less (or below the item that it belongs to), and leave a blank line above; if it is not a task, put it in a fence.",
     ),
     (
-        RemarkKind::BoxInTable,
-        "Line {n} has a box in a table, which is not a task.",
-        "Make it a list item: `- [ ] …`.",
-    ),
-    (
-        RemarkKind::BoxInHeading,
-        "Line {n} has a box in a heading, which is not a task.",
-        "Make it a list item: `- [ ] …`.",
-    ),
-    (
         RemarkKind::BoxWithoutBullet,
-        "Line {n} has a box without a bullet, which is not a task.",
-        "Write `- ` before the box.",
+        "Line {n} has a box that does not begin a list item, so it is not a task.",
+        "Make it a list item: `- [ ] …`.",
     ),
     (
         RemarkKind::TwoBoxes,
@@ -263,8 +249,8 @@ struct Pass {
     remarks: Vec<Remark>,
     /// How the first line ends, and whether another one that differs was reported.
     line_end: Option<(&'static str, bool)>,
-    /// The line above is a table row with a box.
-    in_table: bool,
+    /// The line above has a box that does not begin a list item: of several only the first is told.
+    has_box_above: bool,
     /// Tasks so far that other tools read as such, too.
     listed: usize,
     /// Boxes that share a remark, by kind and fence (or tasks above): the first line, and how many they are.
@@ -292,11 +278,11 @@ impl Pass {
             ReadAs::Heading(_) | ReadAs::Text => odd_line(line.text, &file.grammar),
             ReadAs::Comment | ReadAs::LeftOut(_) | ReadAs::Blank => None,
         };
-        let is_row = kind == Some(RemarkKind::BoxInTable);
-        if let Some(kind) = kind.filter(|_| !(is_row && self.in_table)) {
+        let has_box = kind == Some(RemarkKind::BoxWithoutBullet);
+        if let Some(kind) = kind.filter(|_| !(has_box && self.has_box_above)) {
             self.remarks.push(Remark::new(line.number, kind, &[]));
         }
-        self.in_table = is_row;
+        self.has_box_above = has_box;
     }
 
     fn count(&mut self, kind: RemarkKind, run: usize, line: u32) {

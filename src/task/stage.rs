@@ -23,18 +23,23 @@ pub enum Stage {
     Gate(String),
 }
 
+/// The words of all stages but the gates, in the order of a file; gates come before PRE-CR.
+const WORDS: [(Stage, &str); 6] = [
+    (Stage::TestFirst, "TEST-FIRST"),
+    (Stage::Implementation, "IMPLEMENT"),
+    (Stage::ReqCheck, "REQ-CHECK"),
+    (Stage::PreCr, "PRE-CR"),
+    (Stage::Integ, "INTEG"),
+    (Stage::Final, "FINAL"),
+];
+
 impl Stage {
     /// The word after the id; `IMPLEMENT` for the implementation (which has none in the file), as in
     /// `RALPH_STAGE`.
     pub fn word(&self) -> &str {
         match self {
-            Self::TestFirst => "TEST-FIRST",
-            Self::Implementation => "IMPLEMENT",
-            Self::ReqCheck => "REQ-CHECK",
-            Self::PreCr => "PRE-CR",
-            Self::Integ => "INTEG",
-            Self::Final => "FINAL",
             Self::Gate(name) => name,
+            _ => WORDS.iter().find(|(stage, _)| stage == self).map_or("", |(_, word)| word),
         }
     }
 
@@ -54,16 +59,8 @@ impl Stage {
     }
 
     /// Its place in the order of the stages of a file.
-    pub fn rank(&self) -> u8 {
-        match self {
-            Self::TestFirst => 0,
-            Self::Implementation => 1,
-            Self::ReqCheck => 2,
-            Self::Gate(_) => 3,
-            Self::PreCr => 4,
-            Self::Integ => 5,
-            Self::Final => 6,
-        }
+    pub fn rank(&self) -> usize {
+        WORDS.iter().position(|(stage, _)| stage == self).map_or(5, |at| at * 2)
     }
 }
 
@@ -75,15 +72,8 @@ impl From<Stage> for String {
 
 impl From<String> for Stage {
     fn from(word: String) -> Self {
-        match word.as_str() {
-            "TEST-FIRST" => Self::TestFirst,
-            "IMPLEMENT" => Self::Implementation,
-            "REQ-CHECK" => Self::ReqCheck,
-            "PRE-CR" => Self::PreCr,
-            "INTEG" => Self::Integ,
-            "FINAL" => Self::Final,
-            _ => Self::Gate(word),
-        }
+        let known = WORDS.iter().find(|(_, known)| *known == word);
+        known.map_or_else(|| Self::Gate(word), |(stage, _)| stage.clone())
     }
 }
 

@@ -9,7 +9,7 @@ use super::plan::{Placement, PlannedBox, Position, TaskSelection, plan_stages};
 use super::problems::{Problem, ProblemKind};
 use super::row::{Mark, Row};
 use super::stage::{Stage, TaskKey};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// Where the stages of a task are.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -93,29 +93,12 @@ pub fn on_file(rows: &[Row], flips: &[(TaskKey, Mark)]) -> Vec<(TaskKey, Mark)> 
         return flips.to_vec();
     }
     let marks: HashMap<&TaskKey, Mark> = flips.iter().map(|(key, mark)| (key, *mark)).collect();
-    let touched: Vec<Row> = rows
-        .iter()
-        .filter(|row| flips.iter().any(|(key, _)| key.family == row.key.family))
-        .map(|row| Row { mark: marks.get(&row.key).copied().unwrap_or(row.mark), ..row.clone() })
-        .collect();
-    let families = families(&touched);
-    let mut found: Vec<(TaskKey, Mark)> = Vec::new();
-    for (key, mark) in flips {
-        let row = touched.iter().find(|row| row.key == *key);
-        let speaks = match row {
-            Some(row) if row.is_virtual => touched.iter().find(|other| is_work_of(other, &key.family)),
-            row => row,
-        };
-        let flip = match (row, speaks) {
-            (None, _) => (key.clone(), *mark),
-            (Some(_), None) => continue,
-            (Some(_), Some(row)) => (row.key.clone(), shown(row, row.mark, &families)),
-        };
-        if !found.contains(&flip) {
-            found.push(flip);
-        }
-    }
-    found
+    let flipped = |row: &Row| Row { mark: marks.get(&row.key).copied().unwrap_or(row.mark), ..row.clone() };
+    let after: Vec<Row> = rows.iter().map(flipped).collect();
+    let changed = written(rows).into_iter().zip(written(&after)).filter(|(row, now)| row.mark != now.mark);
+    let known: HashSet<&TaskKey> = rows.iter().map(|row| &row.key).collect();
+    let unknown = flips.iter().filter(|(key, _)| !known.contains(key)).cloned();
+    changed.map(|(_, now)| (now.key, now.mark)).chain(unknown).collect()
 }
 
 /// True for the box in the file that shows the virtual stages of a family.

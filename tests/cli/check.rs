@@ -478,7 +478,7 @@ fn boxes_in_tables_are_found_with_words_behind_them_and_below_a_list() {
     for gap in ["", "\n"] {
         let table = format!("- [ ] 1. x\n{gap}| a | b |\n|---|---|\n| [ ] 7. table | x |\n| y | [x] |\n");
         let line = 4 + gap.len();
-        assert_eq!(in_tasks(&project, table, 0), [format!("box-in-table t.md:{line}")]);
+        assert_eq!(in_tasks(&project, table, 0), [format!("box-without-bullet t.md:{line}")]);
     }
     assert_eq!(in_tasks(&project, "- [ ] 1. x\n\n| a[ ]b | [x](y) | `[ ]` |\n", 0), [""; 0]);
 }

@@ -113,9 +113,9 @@ fn remark_rule(kind: RemarkKind) -> Rule {
         RemarkKind::MalformedBox => ("malformed-box", "Something is almost a box"),
         RemarkKind::MissingBox => ("missing-box", "A task has no box"),
         RemarkKind::UnlistedBox => ("unlisted-box", "A task is not a list item for other tools"),
-        RemarkKind::BoxInTable => ("box-in-table", "A box in a table is not a task"),
-        RemarkKind::BoxInHeading => ("box-in-heading", "A box in a heading is not a task"),
-        RemarkKind::BoxWithoutBullet => ("box-without-bullet", "A box without a bullet is not a task"),
+        RemarkKind::BoxWithoutBullet => {
+            ("box-without-bullet", "A box that begins no list item is not a task")
+        }
         RemarkKind::TwoBoxes => ("two-boxes", "Only the first box of a line is a task"),
         RemarkKind::DuplicateId => ("duplicate-id", "Two tasks have the same id"),
         RemarkKind::UnknownStage => ("unknown-stage", "The word after an id is not a stage"),

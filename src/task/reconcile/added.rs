@@ -6,7 +6,6 @@
 use crate::task::file::TaskFile;
 use crate::task::grammar::ancestors;
 use crate::task::row::Row;
-use crate::task::scan::with_lines;
 use crate::task::stage::{Stage, TaskKey};
 use std::collections::HashSet;
 
@@ -24,6 +23,8 @@ pub(super) struct Candidate {
     pub(super) key: TaskKey,
     /// The line with its box open, without line end.
     pub(super) text: String,
+    /// Where it goes: an offset in the file before.
+    pub(super) at: usize,
 }
 
 /// The tasks of `new` with an id that `old` does not have, that have no parent there and whose family
@@ -43,7 +44,7 @@ pub(super) fn candidates(old: &TaskFile, new: &TaskFile, rows: &[Row]) -> Vec<Ca
         }
         match line_text(new, task.found.at, task.found.mark, task.found.text.end) {
             Some(text) if !bad_lines.contains(&row.line) => {
-                found.push(Candidate { line: row.line, key: row.key.clone(), text });
+                found.push(Candidate { line: row.line, key: row.key.clone(), text, at: 0 });
             }
             _ => {
                 refused.insert(family);
@@ -70,34 +71,23 @@ fn line_text(file: &TaskFile, at: usize, mark: char, end: usize) -> Option<Strin
     (!text.chars().any(|c| c.is_control() && c != '\t')).then_some(text)
 }
 
-/// The file before with the candidates put where they belong, and the lines that could be kept.
-pub(super) fn insert(
-    old: &TaskFile,
-    old_rows: &[Row],
-    places: &[(usize, Candidate)],
-) -> (Vec<u8>, Vec<String>) {
+/// The file before with the candidates where they belong, and the lines that could be kept: then the old boxes are
+/// as they were (their lines apart), the added ones are there, open and without a parent, and no problem is new.
+pub(super) fn insert(old: &TaskFile, old_rows: &[Row], added: &[Candidate]) -> (Vec<u8>, Vec<String>) {
     let end = old.bytes().len();
-    let mut sorted: Vec<(usize, &Candidate)> = places.iter().map(|(at, added)| (*at, added)).collect();
+    let mut sorted: Vec<(usize, &Candidate)> = added.iter().map(|added| (added.at, added)).collect();
     sorted.sort_by_key(|(offset, _)| *offset);
-    let at_end = places.iter().map(|(_, added)| (end, added)).collect();
+    let at_end = added.iter().map(|added| (end, added)).collect();
+    let keys: HashSet<&TaskKey> = added.iter().map(|added| &added.key).collect();
     for placed in [sorted, at_end] {
         let texts = placed.iter().map(|(offset, added)| (*offset, added.text.as_bytes(), b"".as_slice()));
-        let bytes = with_lines(old.bytes(), texts);
-        if !placed.is_empty() && is_sound(&bytes, old, old_rows, places) {
-            return (bytes, places.iter().map(|(_, added)| added.text.clone()).collect());
+        let fits = |row: &Row| row.mark.is_open() && row.parent.is_none();
+        if let Some((file, new)) = old.with_added(old_rows, texts, |key| keys.contains(key))
+            && new.len() == added.len()
+            && new.iter().all(fits)
+        {
+            return (file.bytes, added.iter().map(|added| added.text.clone()).collect());
         }
     }
     (old.bytes().to_vec(), Vec::new())
-}
-
-/// True if the old boxes are as they were (their lines apart), the added ones are there, open and without a parent,
-/// and no problem is new.
-fn is_sound(bytes: &[u8], old: &TaskFile, old_rows: &[Row], places: &[(usize, Candidate)]) -> bool {
-    let file = TaskFile::parse(bytes, &old.grammar);
-    let keys: HashSet<&TaskKey> = places.iter().map(|(_, candidate)| &candidate.key).collect();
-    let (added, rest): (Vec<Row>, Vec<Row>) =
-        file.rows().into_iter().partition(|row| keys.contains(&row.key));
-    added.len() == places.len()
-        && added.iter().all(|row| row.mark.is_open() && row.parent.is_none())
-        && old.reads_the_same(&file, old_rows, &rest)
 }

@@ -41,21 +41,19 @@ pub(super) fn odd_line(text: &[u8], grammar: &Grammar) -> Option<RemarkKind> {
     let rest = text.get(gap..).unwrap_or_default();
     if let Some(title) = heading(text) {
         let inner = item(title).map_or(title, |item| title.get(item.content..).unwrap_or_default());
-        return checkbox(inner).map(|_| RemarkKind::BoxInHeading);
+        return checkbox(inner).map(|_| RemarkKind::BoxWithoutBullet);
     }
+    let is_box = |text: &[u8]| plain_box(text).is_some_and(ends_word);
     if rest.starts_with(b"|") {
-        return rest.split(|b| *b == b'|').any(is_box_cell).then_some(RemarkKind::BoxInTable);
+        let mut cells = rest.split(|b| *b == b'|').map(<[u8]>::trim_ascii);
+        return cells.any(is_box).then_some(RemarkKind::BoxWithoutBullet);
     }
     let after_bullet = rest.get(1..).filter(|_| matches!(rest.first(), Some(b'-' | b'*' | b'+')));
-    if after_bullet.and_then(plain_box).is_some_and(ends_word) {
+    if after_bullet.is_some_and(is_box) {
         return Some(RemarkKind::MalformedBox);
     }
     let shown = rest.strip_prefix("•".as_bytes()).map_or(rest, |rest| rest.trim_ascii_start());
-    plain_box(shown).filter(|rest| ends_word(rest)).map(|_| RemarkKind::BoxWithoutBullet)
-}
-
-fn is_box_cell(cell: &[u8]) -> bool {
-    plain_box(cell.trim_ascii()).is_some_and(ends_word)
+    is_box(shown).then_some(RemarkKind::BoxWithoutBullet)
 }
 
 fn odd_item(content: &[u8], grammar: &Grammar) -> Option<RemarkKind> {

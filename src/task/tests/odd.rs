@@ -71,9 +71,9 @@ fn what_a_person_might_take_for_a_task_is_remarked() {
         ("- [ ] a\n- **[ ] b**\n- [✔\u{fe0f}] c\n", vec![(2, MalformedBox), (3, MalformedBox)]),
         ("- [ ] a\n- [x](url)\n- [x][ref]\n- [x]: url\n- [1] note\n- [link]\n", vec![]),
         ("- [ ] a\n- [P] T001 b\n- [P] words\n- [blocked] 2.1 c\n", vec![(2, MissingBox), (4, MissingBox)]),
-        ("- [ ] a\n\n| a |\n| [ ] |\n| [x] |\n", vec![(4, BoxInTable)]),
-        ("- [ ] a\n## [ ] b\n", vec![(2, BoxInHeading)]),
-        ("- [ ] a\n\n[ ] b\n• [x] c\n", vec![(3, BoxWithoutBullet), (4, BoxWithoutBullet)]),
+        ("- [ ] a\n\n| a |\n| [ ] |\n| [x] |\n", vec![(4, BoxWithoutBullet)]),
+        ("- [ ] a\n## [ ] b\n", vec![(2, BoxWithoutBullet)]),
+        ("- [ ] a\n\n[ ] b\n• [x] c\n", vec![(3, BoxWithoutBullet)]),
         ("- [x] T015 · [ ] T016\n- [ ] use `- [ ] x` here\n- [ ] [x](y)\n", vec![(1, TwoBoxes)]),
         ("- [ ] 1. a\n- [ ] 1. b\n- [ ] 1 c\n", vec![(2, DuplicateId), (3, DuplicateId)]),
         ("- [ ] 1.Register\n- [ ] 2.pitest x\n- [ ] 1.5x y\n", vec![(1, UnknownStage), (2, UnknownStage)]),
@@ -116,12 +116,8 @@ fn remarks_are_whole_sentences_with_a_next_action() {
        Write a bullet, a space, `[ ]` or `[x]`, a space, then the text.
     5: Line 5 names a task but has no box, so it is not a task.
        Put the box first: `- [ ] T001 [P] …`.
-    6: Line 6 has a box in a heading, which is not a task.
+    6: Line 6 has a box that does not begin a list item, so it is not a task.
        Make it a list item: `- [ ] …`.
-    7: Line 7 has a box in a table, which is not a task.
-       Make it a list item: `- [ ] …`.
-    8: Line 8 has a box without a bullet, which is not a task.
-       Write `- ` before the box.
     10: Line 10 has a word right after the dot of its id that is not a stage, so its id is not used.
        Put a space after the dot, or write TEST-FIRST, REQ-CHECK, PRE-CR, INTEG, FINAL or the name of a configured gate, in capitals.
     11: The task on line 11 is ticked, but its required child on line 12 is not done.

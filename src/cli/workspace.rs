@@ -8,7 +8,7 @@ use crate::config::{self, ConfigError, Override, ROOT_VARIABLE, Settings};
 use crate::engine::{Engine, Fault, FaultKind, Outside, Parts, Places};
 use crate::git::Repositories;
 use crate::machine::event::{Event, Mode};
-use crate::machine::policy::Policy;
+use crate::machine::policy::{IDLE_ITERATIONS, Policy};
 use crate::machine::state::{Phase, State};
 use crate::machine::stop::Stop;
 use crate::source::Classifier;
@@ -163,6 +163,7 @@ impl Workspace {
             attempts: settings.limits.attempts,
             rework: settings.limits.rework,
             iterations: settings.limits.iterations,
+            idle_iterations: IDLE_ITERATIONS,
             go_on_when_blocked: settings.on_blocked == config::OnBlocked::Next,
             keep_reviews: settings.rework == config::ReworkReviews::KeepReviews,
             ralph_commits: settings.commit == config::CommitBy::Ralph,

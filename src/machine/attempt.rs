@@ -6,22 +6,21 @@ use super::between_iterations::{dirt_names, still_left};
 use super::consequences;
 use super::decide::{Context, Decision, Evidence, decide, must_not_change};
 use super::effect::Effect;
-use super::event::{Kept, Validation};
+use super::event::Kept;
 use super::facts::{Dirt, FileChange, KeptFile, Observation, ObserveRequest, Snapshot};
-use super::hierarchy::{ancestors, covered_changes};
+use super::hierarchy::{covered_changes, with_ancestors};
 use super::state::{Attempt, Findings, Leftovers, Phase, State};
-use crate::task::{BoxClaim, Stage, TaskKey};
+use crate::task::{Stage, TaskKey};
 use std::collections::BTreeMap;
 
 /// The agent is gone.
-pub(super) fn ended(state: &mut State, attempt: Attempt) -> Vec<Effect> {
+pub(super) fn ended(state: &mut State, attempt: Attempt) {
     let commits = state.policy.ralph_commits && attempt.end.is_success();
     state.phase = if commits && !must_not_change(&attempt.key.stage) {
         Phase::Committing(attempt)
     } else {
         Phase::Observing(attempt)
     };
-    super::owed(state)
 }
 
 /// The message under which ralph commits for an agent.
@@ -34,7 +33,7 @@ pub(super) fn commit_message(state: &State, key: &TaskKey) -> String {
 pub(super) fn observe_request(state: &State, attempt: &Attempt) -> ObserveRequest {
     let spec = state.spec_state();
     let key = &attempt.key;
-    let is_work = matches!(key.stage, Stage::Implementation | Stage::Integ);
+    let is_work = key.stage.is_work();
     let frozen = match spec.family(&key.family) {
         Some(family) if is_work => family.frozen.clone(),
         _ => Vec::new(),
@@ -52,9 +51,7 @@ pub(super) fn observe_request(state: &State, attempt: &Attempt) -> ObserveReques
 /// The test files behind the ticked reviews that an implementation may outdate.
 fn reviewed(state: &State, family: &str) -> Vec<KeptFile> {
     let spec = state.spec_state();
-    let mut families = ancestors(&spec.rows, family);
-    families.push(family.to_owned());
-    let mut files: Vec<KeptFile> = families
+    let mut files: Vec<KeptFile> = with_ancestors(&spec.rows, family)
         .iter()
         .filter_map(|family| spec.family(family))
         .flat_map(|family| family.stages.values())
@@ -70,21 +67,14 @@ fn reviewed(state: &State, family: &str) -> Vec<KeptFile> {
 pub(super) fn observed(
     state: &mut State,
     attempt: Attempt,
-    observation: &Observation,
-    claims: &[BoxClaim],
+    seen: Findings,
     tasks_changed: bool,
-    validation: Option<Validation>,
 ) -> Vec<Effect> {
     let strict = must_not_change(&attempt.key.stage);
+    let observation = &seen.observation;
     let work =
         observation.packages.iter().any(|package| package.is_breach() || (strict && !package.is_untouched()));
     remember(state, &attempt, observation, strict);
-    let seen = Findings {
-        observation: observation.clone(),
-        claims: claims.to_vec(),
-        validation,
-        ..Findings::default()
-    };
     let mut effects = Vec::new();
     if !work {
         state.diff.clone_from(&observation.family);
@@ -178,18 +168,7 @@ pub(super) fn restore_or_evaluate(
 fn evaluate(state: &mut State, attempt: Attempt, seen: Findings) -> Vec<Effect> {
     let left = state.leftovers.as_ref().map(|left| dirt_names(&left.dirt)).unwrap_or_default();
     let context = context(state, &attempt.key);
-    let decision = decide(&Evidence {
-        key: &attempt.key,
-        end: &attempt.end,
-        claim: attempt.claim.as_ref(),
-        observation: &seen.observation,
-        claims: &seen.claims,
-        validation: seen.validation.as_ref(),
-        check: seen.check.as_ref().map(|(check, results)| (*check, results.as_slice())),
-        kept: &seen.kept,
-        left: &left,
-        context,
-    });
+    let decision = decide(&Evidence { attempt: &attempt, seen: &seen, left: &left, context });
     if let Decision::NeedsCheck { check, everywhere } = decision {
         let mut packages: Vec<String> = if everywhere {
             Vec::new()

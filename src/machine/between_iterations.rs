@@ -51,15 +51,14 @@ pub(super) fn finish(stop: Stop) -> Vec<Effect> {
 
 fn reason_to_stop(state: &State) -> Option<Stop> {
     let run = &state.run;
-    match state.stopping {
-        Some(StopRequest::Signal { signal }) => return Some(Stop::Interrupted { signal }),
-        Some(StopRequest::Wall) => return Some(Stop::Wall),
-        None => {}
-    }
-    if state.policy.iterations.is_some_and(|limit| run.iterations >= limit) {
-        return Some(Stop::Iterations { count: run.iterations });
-    }
-    (run.idle >= state.policy.idle_iterations).then_some(Stop::NoProgress { iterations: run.idle })
+    let asked = state.stopping.map(|why| match why {
+        StopRequest::Signal { signal } => Stop::Interrupted { signal },
+        StopRequest::Wall => Stop::Wall,
+    });
+    let is_used_up = state.policy.iterations.is_some_and(|limit| run.iterations >= limit);
+    let used_up = is_used_up.then_some(Stop::Iterations { count: run.iterations });
+    let is_idle = run.idle >= state.policy.idle_iterations;
+    asked.or(used_up).or(is_idle.then_some(Stop::NoProgress { iterations: run.idle }))
 }
 
 /// Tracked changes that were not there after the last attempt: a person's.

@@ -5,10 +5,9 @@
 
 use super::event::TasksSeen;
 use super::facts::{Accumulated, Oid};
-use super::hierarchy::{ancestors, descendants};
 use super::state::{By, Family, JudgedContent, SpecState, State};
-use crate::task::{Mark, Stage, TaskKey, parents};
-use std::collections::{BTreeMap, BTreeSet};
+use crate::task::{Families, Mark, Stage, TaskKey};
+use std::collections::BTreeMap;
 
 /// The boxes that an iteration changes.
 #[derive(Default)]
@@ -49,26 +48,25 @@ impl Flips {
 /// A parent is ticked with the last of its required children and opened with any of them. A task whose children
 /// are all optional is no parent: it has attempts of its own.
 fn flip_parents(spec: &mut SpecState, changes: &mut BTreeMap<TaskKey, Mark>, heads: &BTreeMap<String, Oid>) {
-    let families: Vec<String> = changes.keys().map(|key| key.family.clone()).collect();
-    let parents: BTreeSet<String> = parents(&spec.rows).into_iter().map(str::to_owned).collect();
-    for family in families {
-        for parent in ancestors(&spec.rows, &family).into_iter().filter(|parent| parents.contains(parent)) {
-            let key = TaskKey { family: parent.clone(), stage: Stage::Implementation };
-            let Some(mark) = spec.row(&key).map(|row| row.mark) else { continue };
-            let below = descendants(&spec.rows, &parent);
-            let all_done = spec
-                .rows
-                .iter()
-                .filter(|row| below.contains(&row.key.family) && !row.optional)
-                .all(|row| changes.get(&row.key).copied().unwrap_or(row.mark).is_done());
-            let mut flips = Flips::default();
-            if mark.is_done() && !all_done {
-                flips.open(spec, &key);
-            } else if mark.is_open() && all_done {
-                flips.tick(spec, &key, By::Ralph, JudgedContent::commits(heads.clone()));
-            }
-            changes.extend(flips.0);
+    let rows = spec.rows.clone();
+    let families = Families::new(&rows);
+    let changed: Vec<String> = changes.keys().map(|key| key.family.clone()).collect();
+    let above = changed.iter().flat_map(|family| families.above(family));
+    for parent in above.filter(|parent| families.is_parent(parent)) {
+        let key = TaskKey { family: parent.to_owned(), stage: Stage::Implementation };
+        let Some(mark) = spec.row(&key).map(|row| row.mark) else { continue };
+        let below = families.below(parent);
+        let all_done = rows
+            .iter()
+            .filter(|row| below.contains(&*row.key.family) && !row.optional)
+            .all(|row| changes.get(&row.key).copied().unwrap_or(row.mark).is_done());
+        let mut flips = Flips::default();
+        if mark.is_done() && !all_done {
+            flips.open(spec, &key);
+        } else if mark.is_open() && all_done {
+            flips.tick(spec, &key, By::Ralph, JudgedContent::commits(heads.clone()));
         }
+        changes.extend(flips.0);
     }
 }
 
@@ -134,18 +132,11 @@ pub(super) fn set_marks(spec: &mut SpecState, marks: &[(TaskKey, Mark)]) {
 
 /// An implementation line whose text changed starts its family anew.
 fn forget_reworded(spec: &mut SpecState) {
-    let digests: Vec<(String, String)> = spec
-        .rows
-        .iter()
-        .filter(|row| matches!(row.key.stage, Stage::Implementation | Stage::Integ))
-        .map(|row| (row.key.family.clone(), row.digest.clone()))
-        .collect();
-    for (family, digest) in digests {
-        let known = spec.family_mut(&family);
-        if known.digest.is_empty() {
-            known.digest = digest;
-        } else if known.digest != digest {
-            *known = Family { digest, ..Family::default() };
+    for row in spec.rows.iter().filter(|row| row.key.stage.is_work()) {
+        let known = spec.families.entry(row.key.family.clone()).or_default();
+        if !known.digest.is_empty() && known.digest != row.digest {
+            *known = Family::default();
         }
+        known.digest.clone_from(&row.digest);
     }
 }

@@ -1,6 +1,6 @@
 //! Which ticked boxes have no evidence but a commit.
 
-use super::hierarchy::{self, ancestors};
+use super::hierarchy::{self, with_ancestors};
 use super::state::{By, SpecState};
 use crate::task::{Row, Stage, TaskKey, parents};
 
@@ -8,16 +8,14 @@ use crate::task::{Row, Stage, TaskKey, parents};
 /// TEST-FIRST in its family and no gate or review over it (its own, of a family above, of wider reach). A parent is
 /// ticked for its children.
 pub fn is_commit_only(spec: &SpecState, key: &TaskKey) -> bool {
-    let is_work = matches!(key.stage, Stage::Implementation | Stage::Integ);
     let by_commit = spec.stage(key).is_some_and(|stage| stage.ticked_by == Some(By::Ralph) && !stage.green);
     let is_parent = || parents(&spec.rows).contains(key.family.as_str());
-    is_work && by_commit && spec.is_done(key) && !is_parent() && !is_judged(spec, key)
+    key.stage.is_work() && by_commit && spec.is_done(key) && !is_parent() && !is_judged(spec, key)
 }
 
 fn is_judged(spec: &SpecState, key: &TaskKey) -> bool {
     let judges = |row: &Row| row.key.stage.is_gate() || row.key.stage.is_review();
-    let mut families = ancestors(&spec.rows, &key.family);
-    families.push(key.family.clone());
+    let families = with_ancestors(&spec.rows, &key.family);
     spec.family_rows(&key.family).any(|row| row.key.stage == Stage::TestFirst)
         || spec.rows.iter().any(|row| judges(row) && families.contains(&row.key.family))
         || !hierarchy::wider_gates(spec, &key.family).is_empty()

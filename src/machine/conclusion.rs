@@ -5,7 +5,7 @@ use super::effect::{Body, Effect, Entry};
 use super::event::Mode;
 use super::facts::full_path;
 use super::hierarchy;
-use super::state::{Findings, Next, Phase, State};
+use super::state::{Findings, Phase, State};
 use crate::source::text::names;
 use crate::task::TaskKey;
 
@@ -18,7 +18,7 @@ pub(super) struct Outcome {
     /// Boxes that it changes.
     pub(super) flips: Flips,
     /// What comes next; the next iteration if `None`.
-    pub(super) next: Option<Next>,
+    pub(super) next: Option<Phase>,
     /// The hook to call.
     pub(super) notify: Option<&'static str>,
 }
@@ -66,10 +66,7 @@ pub(super) fn conclude(
     let boxes =
         flips.iter().map(|(key, mark)| format!("{} {key}", if mark.is_done() { "ticked" } else { "opened" }));
     let entry = Entry { iteration: state.iteration, task: key.to_string(), boxes: boxes.collect(), body };
-    let then = match outcome.next {
-        Some(next) if state.mode != Mode::Verb => next,
-        _ => Next::GoOn,
-    };
+    let then = outcome.next.filter(|_| state.mode != Mode::Verb).map(Box::new).unwrap_or_default();
     let why = match &entry.body {
         Body::Text { headline, lines } => format!("{headline} {}", lines.join(" ")),
         Body::Gate { name, .. } => format!("{name} failed."),

@@ -4,9 +4,10 @@ use super::accept::{accept, final_gate};
 use super::conclusion::{Outcome, block, conclude, notes, set_verdict, text};
 use super::decide::Decision;
 use super::effect::Effect;
+use super::facts::ProcessEnd;
 use super::hierarchy;
 use super::rework::rework;
-use super::state::{Attempt, Findings, Next, State};
+use super::state::{Attempt, Findings, Phase, State};
 use super::stop::Stop;
 use crate::source::text::count;
 use crate::task::{Stage, TaskKey};
@@ -22,10 +23,11 @@ pub(super) fn follow(
     decision: Decision,
 ) -> Vec<Effect> {
     let moved = seen.observation.after.heads() != attempt.before.heads();
-    if !matches!(decision, Decision::Limited { .. }) {
-        state.run.waits = 0;
-    }
     let key = &attempt.key;
+    if let ProcessEnd::Limited { why, reset } = &attempt.end {
+        return limited(state, key, why, *reset);
+    }
+    state.run.waits = 0;
     match decision {
         Decision::Accept => accept(state, key, seen, moved),
         Decision::Report(validation) => final_gate(state, key, &validation, moved),
@@ -42,17 +44,16 @@ pub(super) fn follow(
             let outcome = Outcome { next, ..Outcome::default() };
             conclude(state, key, outcome, text("BLOCKED", vec![why]), moved)
         }
-        Decision::Interrupted => {
+        Decision::Uncounted => {
             let lines = vec![format!("The attempt {}; it is not counted.", attempt.end)];
             conclude(state, key, Outcome::default(), text("INTERRUPTED", lines), true)
         }
-        Decision::Limited { why, reset } => limited(state, key, &why, reset),
         Decision::NeedsCheck { .. } => Vec::new(),
     }
 }
 
-fn stop_blocked(reason: String) -> Next {
-    Next::Stop(Stop::Blocked { reasons: vec![reason] })
+fn stop_blocked(reason: String) -> Phase {
+    Phase::Stopped(Stop::Blocked { reasons: vec![reason] })
 }
 
 /// Another attempt, or a block when the attempts are used up.
@@ -116,6 +117,6 @@ fn limited(state: &mut State, key: &TaskKey, why: &str, reset: Option<u64>) -> V
     state.run.waits += 1;
     let why = format!("The agent reached a usage limit: {why}");
     let lines = vec![why.clone(), format!("The next attempt waits {}.", count(seconds, "second"))];
-    let outcome = Outcome { next: Some(Next::Wait { seconds, why }), ..Outcome::default() };
+    let outcome = Outcome { next: Some(Phase::Waiting { seconds, why }), ..Outcome::default() };
     conclude(state, key, outcome, text("WAITING", lines), true)
 }

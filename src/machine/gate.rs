@@ -4,7 +4,7 @@ use super::conclusion::{Outcome, conclude, set_verdict};
 use super::effect::{Body, Effect, GateOrder};
 use super::facts::{FileChange, Oid, full_path};
 use super::rework::{responsible, rework};
-use super::state::{By, JudgedContent, Next, State};
+use super::state::{By, JudgedContent, Phase, State};
 use super::stop::Stop;
 use crate::mutation::{GateReport, MutantStatus, Survivor, Verdict};
 use crate::source::text::line;
@@ -57,14 +57,14 @@ pub(super) fn ended(
     effects
 }
 
-fn after_error(state: &mut State, gate: String, why: &str, hint: &str, transient: bool) -> Next {
+fn after_error(state: &mut State, gate: String, why: &str, hint: &str, transient: bool) -> Phase {
     let step = usize::try_from(state.run.waits).unwrap_or(usize::MAX);
     match RETRY_WAITS.get(step) {
         Some(seconds) if transient => {
             state.run.waits += 1;
-            Next::Wait { seconds: *seconds, why: format!("{gate} gave no verdict: {why}") }
+            Phase::Waiting { seconds: *seconds, why: format!("{gate} gave no verdict: {why}") }
         }
-        _ => Next::Stop(Stop::GateError { gate, why: why.to_owned(), hint: hint.to_owned() }),
+        _ => Phase::Stopped(Stop::GateError { gate, why: why.to_owned(), hint: hint.to_owned() }),
     }
 }
 

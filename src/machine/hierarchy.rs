@@ -12,6 +12,11 @@ pub(super) fn ancestors(rows: &[Row], family: &str) -> Vec<String> {
     Families::new(rows).above(family).into_iter().map(str::to_owned).collect()
 }
 
+/// The same with the family itself.
+pub(super) fn with_ancestors(rows: &[Row], family: &str) -> Vec<String> {
+    ancestors(rows, family).into_iter().chain([family.to_owned()]).collect()
+}
+
 /// The families below, at any depth.
 pub(super) fn descendants(rows: &[Row], family: &str) -> BTreeSet<String> {
     Families::new(rows).below(family).into_iter().map(str::to_owned).collect()

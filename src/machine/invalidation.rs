@@ -3,7 +3,7 @@
 //! A gate's box never outlives the commit that it judged; tests that are added leave a review ticked.
 
 use super::facts::{FileChange, Observation, Oid};
-use super::hierarchy::{self, ancestors};
+use super::hierarchy::{self, with_ancestors};
 use super::state::{JudgedContent, SpecState, State};
 use crate::source::Kind;
 use crate::task::{Row, Stage, TaskKey};
@@ -12,22 +12,37 @@ use std::collections::{BTreeMap, BTreeSet};
 /// The ticked boxes that an accepted implementation of `family` outdates.
 pub(super) fn outdated(state: &State, family: &str, observation: &Observation) -> Vec<TaskKey> {
     let spec = state.spec_state();
-    candidates(spec, family)
-        .into_iter()
-        .filter(|row| row.mark.is_done())
-        .filter(|row| !(state.policy.keep_reviews && row.key.stage.is_review()))
-        .filter(|row| {
-            let stands_for = spec.stage(&row.key).and_then(|stage| stage.stands_for.as_ref());
-            stands_for.is_none_or(|stands_for| is_outdated(&row.key, stands_for, spec, family, observation))
-        })
-        .map(|row| row.key.clone())
-        .collect()
+    ticked(spec, family, |key, stands_for| {
+        !(state.policy.keep_reviews && key.stage.is_review())
+            && stands_for.is_none_or(|content| is_outdated(key, content, spec, family, observation))
+    })
+}
+
+/// The ticked gates over a family (its own, those of the tasks above it, those of wider reach) that judged
+/// other commits than these.
+pub(super) fn gates_of_other_commits(
+    spec: &SpecState,
+    family: &str,
+    heads: &BTreeMap<String, Oid>,
+) -> Vec<TaskKey> {
+    let is_other = |content: &JudgedContent| content.heads != *heads;
+    ticked(spec, family, |key, stands_for| key.stage.is_gate() && stands_for.is_none_or(is_other))
+}
+
+/// The ticked boxes over a family that, with what they stand for, are wanted.
+fn ticked(
+    spec: &SpecState,
+    family: &str,
+    wanted: impl Fn(&TaskKey, Option<&JudgedContent>) -> bool,
+) -> Vec<TaskKey> {
+    let stands_for = |key: &TaskKey| spec.stage(key).and_then(|stage| stage.stands_for.as_ref());
+    let rows = candidates(spec, family).into_iter().filter(|row| row.mark.is_done());
+    rows.filter(|row| wanted(&row.key, stands_for(&row.key))).map(|row| row.key.clone()).collect()
 }
 
 /// The later stages of the family and of the families above, the wider gates over it, and FINAL.
 fn candidates<'a>(spec: &'a SpecState, family: &str) -> Vec<&'a Row> {
-    let mut families = ancestors(&spec.rows, family);
-    families.push(family.to_owned());
+    let families = with_ancestors(&spec.rows, family);
     let mut rows: Vec<&Row> = spec
         .rows
         .iter()
@@ -73,22 +88,4 @@ fn is_outdated(
                 .any(|(package, head)| stands_for.heads.get(package) != Some(head))
         }
     }
-}
-
-/// The ticked gates over a family (its own, those of the tasks above it, those of wider reach) that judged
-/// other commits than these.
-pub(super) fn gates_of_other_commits(
-    spec: &SpecState,
-    family: &str,
-    heads: &BTreeMap<String, Oid>,
-) -> Vec<TaskKey> {
-    candidates(spec, family)
-        .into_iter()
-        .filter(|row| row.key.stage.is_gate() && row.mark.is_done())
-        .filter(|row| {
-            let stands_for = spec.stage(&row.key).and_then(|stage| stage.stands_for.as_ref());
-            stands_for.is_none_or(|stands_for| stands_for.heads != *heads)
-        })
-        .map(|row| row.key.clone())
-        .collect()
 }

@@ -54,7 +54,7 @@ pub use gate::survivor_details;
 
 use effect::Effect;
 use event::Event;
-use state::{Attempt, By, Next, Phase, State};
+use state::{Attempt, By, Findings, Phase, State};
 
 /// An event that cannot follow on the state: the journal is not one of ralph's, or ralph has a fault.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -64,68 +64,14 @@ pub struct Impossible(pub String);
 pub fn step(mut state: State, event: &Event) -> Result<(State, Vec<Effect>), Impossible> {
     legacy::undo_survey(&mut state, event)?;
     let effects = match event {
-        Event::RunStarted { .. }
-        | Event::Resumed
-        | Event::RunStopped { .. }
-        | Event::StopRequested { .. } => run(&mut state, event),
-        Event::Surveyed { .. }
-        | Event::LeftoversKept { .. }
-        | Event::Waited
-        | Event::BoxesFlipped { .. }
-        | Event::ProgressAppended => around_attempts(&mut state, event)?,
-        Event::GateEnded { report, heads, changes, tasks_changed } => {
-            let Phase::Judging { order } = std::mem::take(&mut state.phase) else {
-                return Err(Impossible("The event GateEnded can only follow on a gate.".to_owned()));
-            };
-            let effects = gate::ended(&mut state, &order, report, heads, changes);
-            if *tasks_changed { restore_tasks_first(&mut state, effects) } else { effects }
-        }
-        Event::GateJudgedAhead => Vec::new(),
-        Event::FamilyPinned { family, snapshot } => people::pinned(&mut state, family, snapshot),
-        Event::GateRequested { key, snapshot, changes } => {
-            begin::begin_gate(&mut state, key, snapshot, changes.clone())
-        }
-        Event::BoxAccepted { key, reason, snapshot } => people::accepted(&mut state, key, reason, snapshot),
-        Event::BoxReopened { key, reason } => people::reopened(&mut state, key, reason),
-        Event::AgentSpawned { .. }
-        | Event::AgentEnded { .. }
-        | Event::LeftCommitted { .. }
-        | Event::Observed { .. }
-        | Event::TasksRestored { .. }
-        | Event::WorkPutBack { .. }
-        | Event::Checked { .. } => attempted(&mut state, event)?,
-    };
-    Ok((state, effects))
-}
-
-fn out_of_place(event: &Event, phase: &Phase) -> Impossible {
-    let event = event.name();
-    Impossible(format!("The event {event} cannot follow in the phase {}.", phase.name()))
-}
-
-fn run(state: &mut State, event: &Event) -> Vec<Effect> {
-    match event {
         Event::RunStarted { spec, policy, mode, retry, .. } => {
             state.spec.clone_from(spec);
             state.policy = policy.clone();
             state.mode = *mode;
-            state.run = state::RunCounters::default();
-            state.stopping = None;
-            match &mut state.phase {
-                Phase::Stopped(_) => state.phase = Phase::Idle,
-                Phase::RestoringTasks { then } if matches!(**then, Phase::Stopped(_)) => **then = Phase::Idle,
-                _ => {}
-            }
-            for family in retry {
-                let known = state.spec_state_mut().family_mut(family);
-                known.blocked = None;
-                known.reworks = 0;
-                for stage in known.stages.values_mut() {
-                    stage.attempts = 0;
-                }
-            }
+            begin_run(&mut state, retry);
             Vec::new()
         }
+        Event::Resumed => resumed(&mut state),
         Event::StopRequested { why } => {
             state.stopping = Some(*why);
             Vec::new()
@@ -134,7 +80,34 @@ fn run(state: &mut State, event: &Event) -> Vec<Effect> {
             state.phase = Phase::Stopped(stop.clone());
             Vec::new()
         }
-        _ => resumed(state),
+        Event::GateJudgedAhead => Vec::new(),
+        Event::FamilyPinned { family, snapshot } => people::pinned(&mut state, family, snapshot),
+        Event::GateRequested { key, snapshot, changes } => {
+            begin::begin_gate(&mut state, key, snapshot, changes.clone())
+        }
+        Event::BoxAccepted { key, reason, snapshot } => people::accepted(&mut state, key, reason, snapshot),
+        Event::BoxReopened { key, reason } => people::reopened(&mut state, key, reason),
+        _ => in_phase(&mut state, event)?,
+    };
+    Ok((state, effects))
+}
+
+/// A run begins; the families of `--retry` begin anew.
+fn begin_run(state: &mut State, retry: &[String]) {
+    state.run = state::RunCounters::default();
+    state.stopping = None;
+    match &mut state.phase {
+        Phase::Stopped(_) => state.phase = Phase::Idle,
+        Phase::RestoringTasks { then } if matches!(**then, Phase::Stopped(_)) => **then = Phase::Idle,
+        _ => {}
+    }
+    for family in retry {
+        let known = state.spec_state_mut().family_mut(family);
+        known.blocked = None;
+        known.reworks = 0;
+        for stage in known.stages.values_mut() {
+            stage.attempts = 0;
+        }
     }
 }
 
@@ -162,8 +135,8 @@ fn restore_tasks_first(state: &mut State, mut effects: Vec<Effect>) -> Vec<Effec
     effects
 }
 
-/// Before an iteration, and after its decision.
-fn around_attempts(state: &mut State, event: &Event) -> Result<Vec<Effect>, Impossible> {
+/// Takes what the phase waits for: an iteration from its beginning to its end.
+fn in_phase(state: &mut State, event: &Event) -> Result<Vec<Effect>, Impossible> {
     match (event, std::mem::take(&mut state.phase)) {
         (Event::Surveyed { tasks, snapshot }, Phase::Idle) => {
             return Ok(between_iterations::surveyed(state, tasks, snapshot));
@@ -172,42 +145,18 @@ fn around_attempts(state: &mut State, event: &Event) -> Result<Vec<Effect>, Impo
             state.leftovers = None;
             state.last_after = Some(snapshot.clone());
         }
-        (Event::Waited, Phase::Waiting { .. }) => {}
-        (Event::BoxesFlipped { flips }, Phase::Applying { entry, then, .. }) => {
-            boxes::set_marks(state.spec_state_mut(), flips);
-            state.phase = match entry {
-                Some(_) => Phase::Applying { flips: Vec::new(), entry, then },
-                None => after_applying(then),
-            };
-        }
-        (Event::ProgressAppended, Phase::Applying { then, .. }) => {
-            state.phase = after_applying(then);
-            if let Phase::Stopped(stop) = &state.phase {
-                return Ok(between_iterations::finish(stop.clone()));
-            }
-        }
-        (_, phase) => return Err(out_of_place(event, &phase)),
-    }
-    Ok(owed(state))
-}
-
-fn attempted(state: &mut State, event: &Event) -> Result<Vec<Effect>, Impossible> {
-    match (event, std::mem::take(&mut state.phase)) {
         (Event::AgentSpawned { pid, started }, Phase::Attempting { key, before, .. }) => {
             state.phase = Phase::Attempting { key, before, process: Some((*pid, *started)) };
-            Ok(vec![Effect::AwaitAgent])
+            return Ok(vec![Effect::AwaitAgent]);
         }
         (Event::AgentEnded { end, claim, .. }, Phase::Attempting { key, before, .. }) => {
-            let attempt = Attempt { key, before, end: end.clone(), claim: claim.clone() };
-            Ok(attempt::ended(state, attempt))
+            attempt::ended(state, Attempt { key, before, end: end.clone(), claim: claim.clone() });
         }
-        (Event::LeftCommitted { .. }, Phase::Committing(attempt)) => {
-            state.phase = Phase::Observing(attempt);
-            Ok(owed(state))
-        }
+        (Event::LeftCommitted { .. }, Phase::Committing(attempt)) => state.phase = Phase::Observing(attempt),
         (Event::Observed { observation, claims, tasks_changed, validation }, Phase::Observing(attempt)) => {
-            let validation = validation.clone();
-            Ok(attempt::observed(state, attempt, observation, claims, *tasks_changed, validation))
+            let (observation, validation) = ((**observation).clone(), validation.clone());
+            let seen = Findings { observation, claims: claims.clone(), validation, ..Findings::default() };
+            return Ok(attempt::observed(state, attempt, seen, *tasks_changed));
         }
         (
             Event::TasksRestored { tasks, .. },
@@ -226,25 +175,38 @@ fn attempted(state: &mut State, event: &Event) -> Result<Vec<Effect>, Impossible
                 Phase::RestoringTasks { then } => *then,
                 phase => phase,
             };
-            Ok(owed(state))
         }
         (Event::WorkPutBack { kept, snapshot }, Phase::Restoring { attempt, seen, tasks, work: true }) => {
-            Ok(attempt::work_put_back(state, attempt, seen, tasks, (kept, snapshot)))
+            return Ok(attempt::work_put_back(state, attempt, seen, tasks, (kept, snapshot)));
         }
         (Event::Checked { check, results, tasks_changed }, Phase::Checking { attempt, mut seen, .. }) => {
             seen.check = Some((*check, results.clone()));
-            Ok(attempt::restore_or_evaluate(state, attempt, seen, *tasks_changed, false))
+            return Ok(attempt::restore_or_evaluate(state, attempt, seen, *tasks_changed, false));
         }
-        (_, phase) => Err(out_of_place(event, &phase)),
+        (Event::GateEnded { report, heads, changes, tasks_changed }, Phase::Judging { order }) => {
+            let effects = gate::ended(state, &order, report, heads, changes);
+            return Ok(if *tasks_changed { restore_tasks_first(state, effects) } else { effects });
+        }
+        (Event::BoxesFlipped { flips }, Phase::Applying { entry, then, .. }) => {
+            boxes::set_marks(state.spec_state_mut(), flips);
+            state.phase = match entry {
+                Some(_) => Phase::Applying { flips: Vec::new(), entry, then },
+                None => *then,
+            };
+        }
+        (Event::ProgressAppended, Phase::Applying { then, .. }) => {
+            state.phase = *then;
+            if let Phase::Stopped(stop) = &state.phase {
+                return Ok(between_iterations::finish(stop.clone()));
+            }
+        }
+        (Event::Waited, Phase::Waiting { .. }) => {}
+        (_, phase) => {
+            let (event, phase) = (event.name(), phase.name());
+            return Err(Impossible(format!("The event {event} cannot follow in the phase {phase}.")));
+        }
     }
-}
-
-fn after_applying(then: Next) -> Phase {
-    match then {
-        Next::GoOn => Phase::Idle,
-        Next::Wait { seconds, why } => Phase::Waiting { seconds, why },
-        Next::Stop(stop) => Phase::Stopped(stop),
-    }
+    Ok(owed(state))
 }
 
 /// What a phase still owes: the effects that lead out of it. Each may be asked for again after a crash.

@@ -8,7 +8,7 @@ use super::effect::Effect;
 use super::facts::Snapshot;
 use super::hierarchy;
 use super::invalidation;
-use super::state::{By, JudgedContent, Next, Phase, State};
+use super::state::{By, JudgedContent, Phase, State};
 use crate::task::TaskKey;
 
 /// `ralph accept`.
@@ -67,7 +67,7 @@ pub(super) fn pinned(state: &mut State, family: &str, snapshot: &Snapshot) -> Ve
     let flips = flips.with_parents(state.spec_state_mut(), &heads_after);
     let mut effects = vec![Effect::WriteBefore { iteration, snapshot: snapshot.clone() }];
     if !flips.is_empty() {
-        state.phase = Phase::Applying { flips, entry: None, then: Next::GoOn };
+        state.phase = Phase::Applying { flips, entry: None, then: Box::default() };
         effects.extend(super::owed(state));
     }
     effects

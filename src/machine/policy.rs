@@ -2,10 +2,13 @@
 
 use serde::{Deserialize, Serialize};
 
+/// Iterations without progress before a run stops.
+pub const IDLE_ITERATIONS: u32 = 6;
+
 /// The rules of a run.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-#[expect(clippy::struct_excessive_bools, reason = "independent switches of the configuration")]
+#[expect(clippy::struct_excessive_bools, reason = "independent settings; each combination means something")]
 pub struct Policy {
     /// Attempts in a row for one stage before its family is blocked.
     pub attempts: u32,
@@ -15,7 +18,7 @@ pub struct Policy {
     pub iterations: Option<u64>,
     /// Iterations without a changed box, HEAD or verdict before the run stops.
     pub idle_iterations: u32,
-    /// A blocked family does not stop the run.
+    /// The run goes on with other families when one is blocked.
     pub go_on_when_blocked: bool,
     /// Reviews stay ticked whatever they stand for.
     pub keep_reviews: bool,
@@ -27,21 +30,4 @@ pub struct Policy {
     pub green: bool,
     /// Optional boxes are taken too (`--optional`).
     pub optional: bool,
-}
-
-impl Default for Policy {
-    fn default() -> Self {
-        Self {
-            attempts: 3,
-            rework: 5,
-            iterations: None,
-            idle_iterations: 6,
-            go_on_when_blocked: false,
-            keep_reviews: false,
-            ralph_commits: false,
-            red: false,
-            green: false,
-            optional: false,
-        }
-    }
 }

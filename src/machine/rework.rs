@@ -3,7 +3,7 @@
 use super::boxes::Flips;
 use super::conclusion::{Outcome, block};
 use super::hierarchy::{self, ancestors};
-use super::state::{Next, SpecState, State};
+use super::state::{Phase, SpecState, State};
 use super::stop::Stop;
 use crate::source::text::count;
 use crate::task::{Row, TaskKey, parents};
@@ -36,7 +36,7 @@ pub(super) fn rework(
             }
         }
     }
-    let next = (!stopping.is_empty()).then_some(Next::Stop(Stop::Blocked { reasons: stopping }));
+    let next = (!stopping.is_empty()).then_some(Phase::Stopped(Stop::Blocked { reasons: stopping }));
     Outcome { flips, next, notify }
 }
 

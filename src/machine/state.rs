@@ -213,8 +213,8 @@ pub enum Phase {
         flips: Vec<(TaskKey, Mark)>,
         /// The entry; `None` when there is none.
         entry: Option<Entry>,
-        /// What comes after.
-        then: Next,
+        /// What comes after: the next iteration, a wait, or the end of the run.
+        then: Box<Phase>,
     },
     /// The loop waits for something that passes by itself.
     Waiting {
@@ -253,22 +253,6 @@ pub struct Findings {
     pub check: Option<(Check, Vec<CheckResult>)>,
     /// Where put-back work is kept: `<package>: <ref>`.
     pub kept: Vec<String>,
-}
-
-/// What comes after boxes and progress are written.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Next {
-    /// The next iteration.
-    GoOn,
-    /// A wait.
-    Wait {
-        /// At least so many seconds.
-        seconds: u64,
-        /// Why.
-        why: String,
-    },
-    /// The end of the run.
-    Stop(Stop),
 }
 
 impl State {

@@ -1,7 +1,11 @@
 //! Why a run stops: what happened, and the next action for a person.
 
+use crate::source::text::count;
 use serde::{Deserialize, Serialize};
 use std::fmt;
+
+/// What to do after a run that was only cut short.
+const GO_ON: &str = "`ralph run` goes on where this run stopped";
 
 /// Why a run stopped.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -63,56 +67,53 @@ pub enum Stop {
 }
 
 impl Stop {
+    /// What happened, and the next action for a person; that is empty when there is none.
+    fn words(&self) -> (String, &str) {
+        match self {
+            Self::AllDone => ("All required boxes are ticked.".to_owned(), ""),
+            Self::Gaps { gaps } => (
+                format!(
+                    "All required boxes are ticked, but the final report has {}: COMPLETE-WITH-GAPS.",
+                    count(gaps.len() as u64, "gap")
+                ),
+                "read validation-report.md, add tasks for the gaps, and run `ralph run` again",
+            ),
+            Self::Blocked { reasons } => (
+                format!("Work is left and blocked. {}", reasons.join(" ")),
+                "see progress.txt; then `ralph run --retry <ID>`, or `ralph accept <ID> --reason …`",
+            ),
+            Self::Stuck { reasons } => (
+                format!("Work is left and none of it can be taken. {}", reasons.join(" ")),
+                "write `[ ]` in the boxes that ralph is to take up again, `[x]` in those that are done",
+            ),
+            Self::Iterations { count: limit } => {
+                (format!("The limit of {} was reached.", count(*limit, "iteration")), GO_ON)
+            }
+            Self::Wall => ("The wall limit of the run was reached.".to_owned(), GO_ON),
+            Self::NoProgress { iterations } => (
+                format!("No box, HEAD or verdict changed for {iterations} iterations."),
+                "read the agent's log under .ralph/state/iter-N/ before the next run",
+            ),
+            Self::Interrupted { signal } => (format!("Signal {signal} ended the run."), GO_ON),
+            Self::GateError { gate, why, hint } => (format!("{gate} gave no verdict: {why}"), hint),
+            Self::Refused { problems } => {
+                (problems.join("\n"), "fix the file; `ralph check` lists everything that is wrong")
+            }
+            Self::Dirty { files } => (
+                format!("There are uncommitted changes that no attempt left: {}.", files.join(", ")),
+                "commit, stash or remove them; ralph never touches a person's work",
+            ),
+        }
+    }
+
     /// The next action for a person; empty when there is none.
     pub fn hint(&self) -> &str {
-        match self {
-            Self::AllDone => "",
-            Self::Gaps { .. } => {
-                "read validation-report.md, add tasks for the gaps, and run `ralph run` again"
-            }
-            Self::Blocked { .. } => {
-                "see progress.txt; then `ralph run --retry <ID>`, or `ralph accept <ID> --reason …`"
-            }
-            Self::Stuck { .. } => {
-                "write `[ ]` in the boxes that ralph is to take up again, `[x]` in those that are done"
-            }
-            Self::Iterations { .. } | Self::Wall | Self::Interrupted { .. } => {
-                "`ralph run` goes on where this run stopped"
-            }
-            Self::NoProgress { .. } => "read the agent's log under .ralph/state/iter-N/ before the next run",
-            Self::GateError { hint, .. } => hint,
-            Self::Refused { .. } => "fix the file; `ralph check` lists everything that is wrong",
-            Self::Dirty { .. } => "commit, stash or remove them; ralph never touches a person's work",
-        }
+        self.words().1
     }
 }
 
 impl fmt::Display for Stop {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::AllDone => f.write_str("All required boxes are ticked."),
-            Self::Gaps { gaps } => write!(
-                f,
-                "All required boxes are ticked, but the final report has {} {}: COMPLETE-WITH-GAPS.",
-                gaps.len(),
-                if gaps.len() == 1 { "gap" } else { "gaps" }
-            ),
-            Self::Blocked { reasons } => write!(f, "Work is left and blocked. {}", reasons.join(" ")),
-            Self::Stuck { reasons } => {
-                write!(f, "Work is left and none of it can be taken. {}", reasons.join(" "))
-            }
-            Self::Iterations { count: 1 } => f.write_str("The limit of 1 iteration was reached."),
-            Self::Iterations { count } => write!(f, "The limit of {count} iterations was reached."),
-            Self::Wall => f.write_str("The wall limit of the run was reached."),
-            Self::NoProgress { iterations } => {
-                write!(f, "No box, HEAD or verdict changed for {iterations} iterations.")
-            }
-            Self::Interrupted { signal } => write!(f, "Signal {signal} ended the run."),
-            Self::GateError { gate, why, .. } => write!(f, "{gate} gave no verdict: {why}"),
-            Self::Refused { problems } => f.write_str(&problems.join("\n")),
-            Self::Dirty { files } => {
-                write!(f, "There are uncommitted changes that no attempt left: {}.", files.join(", "))
-            }
-        }
+        f.write_str(&self.words().0)
     }
 }

@@ -74,7 +74,7 @@ const BUDGET: &[(&str, usize)] = &[
     ("git", 3_090),
     ("journal", 350),
     ("lib", 20),
-    ("machine", 2_700),
+    ("machine", 2_600),
     ("main", 20),
     ("mutation", 450),
     ("report", 1_475),

@@ -60,7 +60,7 @@ fn process(
         let mut engine = Engine::open(&mut disk, &mut world, places(), grammar(shared))?;
         let started = Event::RunStarted {
             spec: places().spec_name(),
-            policy: Policy { attempts: 3, ..Policy::default() },
+            policy: Policy { attempts: 3, rework: 5, idle_iterations: 6, ..Policy::default() },
             mode: Mode::Loop,
             retry: vec![],
             version: "0".into(),

@@ -4,10 +4,11 @@
 //! agent prints accepts anything but a reviewer's own verdict, and a checkpoint that `checks.green` confirms.
 
 use super::event::{Check, CheckResult, Validation};
-use super::facts::{Claim, FileStatus, LostLines, Observation, ProcessEnd, full_path};
+use super::facts::{Claim, FileStatus, LostLines, ProcessEnd, full_path};
+use super::state::{Attempt, Findings};
 use crate::source::Kind;
 use crate::source::text::{count, names};
-use crate::task::{BoxClaim, Stage, TaskKey};
+use crate::task::{Stage, TaskKey};
 
 /// Files that a reason names.
 const NAMED: usize = 10;
@@ -15,22 +16,10 @@ const NAMED: usize = 10;
 /// Everything that a decision may depend on.
 #[derive(Clone, Debug)]
 pub struct Evidence<'a> {
-    /// The box that was tried.
-    pub key: &'a TaskKey,
-    /// How the agent ended.
-    pub end: &'a ProcessEnd,
-    /// What it said.
-    pub claim: Option<&'a Claim>,
-    /// What ralph saw in git.
-    pub observation: &'a Observation,
-    /// Boxes that the agent changed.
-    pub claims: &'a [BoxClaim],
-    /// The validator's report.
-    pub validation: Option<&'a Validation>,
-    /// The check that ran, if one did.
-    pub check: Option<(Check, &'a [CheckResult])>,
-    /// Where put-back work is kept.
-    pub kept: &'a [String],
+    /// The attempt: its box, how the agent ended, what it said.
+    pub attempt: &'a Attempt,
+    /// What was seen in git, in tasks.md and in the validator's report, and what the check said.
+    pub seen: &'a Findings,
     /// What attempts of this stage left uncommitted, `<package>/<path>`.
     pub left: &'a [String],
     /// What the rules and the family's past add.
@@ -78,36 +67,25 @@ pub enum Decision {
     },
     /// Only a person can go on.
     Blocked(String),
-    /// Ralph's own end cut it short: not counted.
-    Interrupted,
-    /// A usage limit: neither progress nor failure.
-    Limited {
-        /// What the agent said.
-        why: String,
-        /// Seconds until the printed reset time.
-        reset: Option<u64>,
-    },
+    /// Ralph's own end cut it short, or a usage limit did: neither progress nor failure.
+    Uncounted,
     /// The validator's report is there: the final gate decides.
     Report(Validation),
 }
 
 /// Judges one attempt.
 pub fn decide(evidence: &Evidence<'_>) -> Decision {
-    match evidence.end {
-        ProcessEnd::Interrupted => return Decision::Interrupted,
-        ProcessEnd::Limited { why, reset } => {
-            return Decision::Limited { why: why.clone(), reset: *reset };
-        }
-        _ => {}
+    if matches!(evidence.attempt.end, ProcessEnd::Interrupted | ProcessEnd::Limited { .. }) {
+        return Decision::Uncounted;
     }
     let breaches = breaches(evidence);
     if !breaches.is_empty() {
         return retry(breaches);
     }
-    if !evidence.end.is_success() {
-        return retry(vec![format!("The agent {}.", evidence.end)]);
+    if !evidence.attempt.end.is_success() {
+        return retry(vec![format!("The agent {}.", evidence.attempt.end)]);
     }
-    match evidence.key.stage {
+    match evidence.attempt.key.stage {
         Stage::TestFirst => test_first(evidence),
         Stage::Implementation | Stage::Integ => implementation(evidence),
         Stage::ReqCheck | Stage::PreCr => review(evidence),
@@ -126,8 +104,9 @@ fn retry(reasons: Vec<String>) -> Decision {
 }
 
 fn breaches(evidence: &Evidence<'_>) -> Vec<String> {
-    let kept = kept_words(evidence.kept);
+    let kept = kept_words(&evidence.seen.kept);
     evidence
+        .seen
         .observation
         .packages
         .iter()
@@ -150,9 +129,9 @@ fn kept_words(kept: &[String]) -> String {
 }
 
 fn says_nothing_to_do<'a>(evidence: &Evidence<'a>) -> Option<&'a str> {
-    match evidence.claim {
+    match &evidence.attempt.claim {
         Some(Claim::NothingToDo { why })
-            if evidence.observation.stage.is_empty() && evidence.left.is_empty() =>
+            if evidence.seen.observation.stage.is_empty() && evidence.left.is_empty() =>
         {
             Some(why)
         }
@@ -168,7 +147,7 @@ fn test_first(evidence: &Evidence<'_>) -> Decision {
             Decision::Blocked(format!("the agent says that there is nothing to test: {why}"))
         };
     }
-    let observation = evidence.observation;
+    let observation = &evidence.seen.observation;
     let mut reasons = Vec::new();
     let wrote_tests = observation
         .stage
@@ -183,7 +162,7 @@ fn test_first(evidence: &Evidence<'_>) -> Decision {
     if !reasons.is_empty() {
         return retry(reasons);
     }
-    match evidence.check {
+    match &evidence.seen.check {
         None if evidence.context.ask_red => Decision::NeedsCheck { check: Check::Red, everywhere: false },
         Some((Check::Red, results)) => red(results),
         _ => Decision::Accept,
@@ -209,7 +188,7 @@ fn implementation(evidence: &Evidence<'_>) -> Decision {
     if let Some(why) = says_nothing_to_do(evidence) {
         return nothing_to_do(evidence, why);
     }
-    let observation = evidence.observation;
+    let observation = &evidence.seen.observation;
     let mut reasons = Vec::new();
     if observation.stage.is_empty() {
         reasons.push("Nothing was committed.".to_owned());
@@ -237,7 +216,7 @@ fn implementation(evidence: &Evidence<'_>) -> Decision {
     if !reasons.is_empty() {
         return Decision::Retry { reasons, frozen_only };
     }
-    match evidence.check {
+    match &evidence.seen.check {
         None if evidence.context.ask_green => Decision::NeedsCheck { check: Check::Green, everywhere: false },
         Some((Check::Green, results)) => {
             let reasons = not_green(results);
@@ -251,10 +230,10 @@ fn nothing_to_do(evidence: &Evidence<'_>, why: &str) -> Decision {
     let blocked = |because: &str| {
         Decision::Blocked(format!("the agent says that there is nothing to do ({why}), and {because}"))
     };
-    if evidence.key.stage != Stage::Implementation || !evidence.context.checkpoint {
+    if evidence.attempt.key.stage != Stage::Implementation || !evidence.context.checkpoint {
         return blocked("the task is not a checkpoint.");
     }
-    match evidence.check {
+    match &evidence.seen.check {
         _ if !evidence.context.ask_green => blocked("no checks.green is configured to confirm it."),
         Some((Check::Green, results)) => match not_green(results).first() {
             None => Decision::Accept,
@@ -279,7 +258,7 @@ fn review(evidence: &Evidence<'_>) -> Decision {
     if let Some(reason) = touched(evidence, "A reviewer must change nothing") {
         return retry(vec![reason]);
     }
-    match evidence.claim {
+    match &evidence.attempt.claim {
         Some(Claim::Pass) => Decision::Accept,
         Some(Claim::Fail { why }) => Decision::Rework(vec![why.clone()]),
         Some(Claim::NothingToDo { .. }) => {
@@ -291,10 +270,14 @@ fn review(evidence: &Evidence<'_>) -> Decision {
 
 /// Prompts of older loops let the reviewer change boxes instead of printing a verdict.
 fn verdict_by_boxes(evidence: &Evidence<'_>) -> Decision {
-    let work = TaskKey { family: evidence.key.family.clone(), stage: Stage::Implementation };
-    let work_opened =
-        evidence.claims.iter().any(|claim| claim.key == work && claim.from.is_done() && !claim.to.is_done());
-    let own_ticked = evidence.claims.iter().any(|claim| claim.key == *evidence.key && claim.to.is_done());
+    let work = TaskKey { family: evidence.attempt.key.family.clone(), stage: Stage::Implementation };
+    let work_opened = evidence
+        .seen
+        .claims
+        .iter()
+        .any(|claim| claim.key == work && claim.from.is_done() && !claim.to.is_done());
+    let own_ticked =
+        evidence.seen.claims.iter().any(|claim| claim.key == evidence.attempt.key && claim.to.is_done());
     if work_opened {
         return Decision::Rework(vec![format!("The reviewer opened {work} and printed no reason.")]);
     }
@@ -308,7 +291,7 @@ fn final_report(evidence: &Evidence<'_>) -> Decision {
     if let Some(reason) = touched(evidence, "The validator may write validation-report.md and nothing else") {
         return retry(vec![reason]);
     }
-    match evidence.validation {
+    match &evidence.seen.validation {
         Some(validation) => Decision::Report(validation.clone()),
         None => retry(vec!["validation-report.md was not written.".to_owned()]),
     }
@@ -316,6 +299,7 @@ fn final_report(evidence: &Evidence<'_>) -> Decision {
 
 fn touched(evidence: &Evidence<'_>, rule: &str) -> Option<String> {
     let names: Vec<&str> = evidence
+        .seen
         .observation
         .packages
         .iter()
@@ -323,7 +307,11 @@ fn touched(evidence: &Evidence<'_>, rule: &str) -> Option<String> {
         .map(|package| package.name.as_str())
         .collect();
     (!names.is_empty()).then(|| {
-        format!("{rule}, and {} changed; it was put back{}.", names.join(", "), kept_words(evidence.kept))
+        format!(
+            "{rule}, and {} changed; it was put back{}.",
+            names.join(", "),
+            kept_words(&evidence.seen.kept)
+        )
     })
 }
 

@@ -1,8 +1,9 @@
 //! Every row of the evidence table, enumerated, against an oracle that is a list of rules.
 
 use super::*;
-use crate::machine::facts::{Dirt, FileChange, Oid, PackageChange};
+use crate::machine::facts::{Dirt, FileChange, Observation, Oid, PackageChange, Snapshot};
 use crate::source::RepoPath;
+use crate::task::BoxClaim;
 
 /// One situation in plain flags; the evidence is built from it.
 #[derive(Clone, Copy, Debug)]
@@ -54,8 +55,8 @@ type Rule = (&'static str, fn(&Case) -> bool, &'static str);
 
 /// First match wins. As in docs/design.md "Evidence" and docs/design.md "Nothing to commit".
 const RULES: &[Rule] = &[
-    ("ralph's own end is not counted", |c| c.end == 3, "interrupted"),
-    ("a usage limit is neither progress nor failure", |c| c.end == 4, "limited"),
+    ("ralph's own end is not counted", |c| c.end == 3, "uncounted"),
+    ("a usage limit is neither progress nor failure", |c| c.end == 4, "uncounted"),
     ("rewritten history is rejected", |c| c.breach, "retry"),
     ("the agent must have exited 0", |c| c.end != 0, "retry"),
     (
@@ -116,8 +117,7 @@ fn told(decision: &Decision) -> &'static str {
         Decision::NeedsCheck { check: Check::Green, everywhere: true } => "check-green-everywhere",
         Decision::NeedsCheck { check: Check::Green, everywhere: false } => "check-green",
         Decision::Blocked(_) => "blocked",
-        Decision::Interrupted => "interrupted",
-        Decision::Limited { .. } => "limited",
+        Decision::Uncounted => "uncounted",
         Decision::Report(_) => "report",
     }
 }
@@ -188,26 +188,26 @@ fn decided(case: &Case) -> Decision {
         1 => vec![BoxClaim { key: key.clone(), from: open, to: done }],
         _ => vec![BoxClaim { key: work, from: done, to: open }],
     };
-    let results = [CheckResult {
+    let result = CheckResult {
         package: "p".into(),
         end: ProcessEnd::Exited { code: i32::from(matches!(case.check, 2 | 3)) },
         tail: String::new(),
-    }];
+    };
     let check = match case.check {
         0 => None,
-        1 | 2 => Some((Check::Green, results.as_slice())),
-        _ => Some((Check::Red, results.as_slice())),
+        1 | 2 => Some((Check::Green, vec![result])),
+        _ => Some((Check::Red, vec![result])),
     };
     let left = if case.left { vec!["p/src/y.java".to_owned()] } else { vec![] };
     decide(&Evidence {
-        key: &key,
-        end: &end(case.end),
-        claim: claim.as_ref(),
-        observation: &observation(case),
-        claims: &claims,
-        validation: case.report.then(Validation::default).as_ref(),
-        check,
-        kept: &[],
+        attempt: &Attempt { key, before: Snapshot::default(), end: end(case.end), claim },
+        seen: &Findings {
+            observation: observation(case),
+            claims,
+            validation: case.report.then(Validation::default),
+            check,
+            kept: vec![],
+        },
         left: &left,
         context: case.context,
     })

@@ -121,7 +121,7 @@ fn an_agent_that_only_ticks_boxes_is_rejected_until_its_family_is_blocked() {
 
 #[test]
 fn a_blocked_family_is_passed_over_when_asked_and_taken_again_after_retry() {
-    let policy = Policy { attempts: 1, go_on_when_blocked: true, ..Policy::default() };
+    let policy = Policy { attempts: 1, go_on_when_blocked: true, ..rules() };
     let mut sim = Sim::with("- [ ] 1. a\n- [ ] 2. b\n", policy.clone());
     sim.agent(Act::idle()).agent(Act::commits(&[WORK]));
     let Stop::Blocked { reasons } = sim.run() else { panic!() };
@@ -134,11 +134,11 @@ fn a_blocked_family_is_passed_over_when_asked_and_taken_again_after_retry() {
 
 #[test]
 fn the_limits_of_iterations_and_of_idleness_stop_the_run() {
-    let policy = Policy { iterations: Some(1), ..Policy::default() };
+    let policy = Policy { iterations: Some(1), ..rules() };
     let mut sim = Sim::with("- [ ] 1. a\n- [ ] 2. b\n", policy);
     sim.agent(Act::commits(&[WORK]));
     assert_eq!(sim.run(), Stop::Iterations { count: 1 });
-    let policy = Policy { attempts: 100, ..Policy::default() };
+    let policy = Policy { attempts: 100, ..rules() };
     let mut sim = Sim::with("- [ ] 1. a\n", policy);
     for _ in 0..6 {
         sim.agent(Act::idle());
@@ -218,7 +218,7 @@ fn leftovers_of_another_stage_are_kept_aside_first() {
 
 #[test]
 fn ralph_commits_for_an_agent_that_may_not_and_never_for_a_reviewer() {
-    let policy = Policy { ralph_commits: true, ..Policy::default() };
+    let policy = Policy { ralph_commits: true, ..rules() };
     let mut sim = Sim::with("- [ ] 1. do it\n- [ ] 1.REQ-CHECK r\n", policy);
     sim.agent(Act { leaves: vec!["src/main/A"], ..Act::idle() });
     sim.agent(Act { leaves: vec!["src/main/A"], ..Act::pass() }).agent(Act::pass());
@@ -234,7 +234,7 @@ fn an_interrupted_attempt_is_closed_once_and_not_counted() {
     let seen = Event::Surveyed { tasks: sim.tasks(), snapshot: sim.snapshot() };
     effects.extend(sim.feed(&seen));
     assert!(matches!(sim.state.phase, Phase::Attempting { .. }));
-    sim.start(Policy::default(), &[]);
+    sim.start(rules(), &[]);
     sim.agent(Act::commits(&[WORK]));
     assert_eq!(sim.run(), Stop::AllDone);
     assert_eq!(sim.log, ["1. INTERRUPTED", "agent 1.", "1. ACCEPTED"]);
@@ -255,7 +255,7 @@ fn a_gate_cut_short_by_ralphs_end_runs_again_in_a_new_iteration() {
     let seen = Event::Surveyed { tasks: cut.tasks(), snapshot: cut.snapshot() };
     cut.feed(&seen);
     assert!(matches!(cut.state.phase, Phase::Judging { .. }));
-    cut.start(Policy::default(), &[]);
+    cut.start(rules(), &[]);
     cut.gate(verdict(Verdict::Pass, &[]));
     assert_eq!(cut.run(), Stop::AllDone);
     assert_eq!(cut.log, ["1.PITEST INTERRUPTED", "gate 1.PITEST"]);
@@ -287,7 +287,7 @@ fn a_usage_limit_waits_for_its_reset_or_longer_and_longer_and_is_no_attempt() {
 #[test]
 fn a_checkpoint_is_ticked_only_when_green_passes_everywhere() {
     let text = "- [ ] 1. Checkpoint: all tests pass\n";
-    let green = Policy { green: true, ..Policy::default() };
+    let green = Policy { green: true, ..rules() };
     let mut sim = Sim::with(text, green.clone());
     sim.agent(Act::nothing_to_do()).check(true);
     assert_eq!(sim.run(), Stop::AllDone);
@@ -326,7 +326,7 @@ fn test_first_may_have_nothing_to_do_when_a_gate_follows_and_the_gate_is_told() 
 
 #[test]
 fn red_and_green_are_asked_when_configured_and_red_only_before_the_first_implementation() {
-    let policy = Policy { red: true, green: true, ..Policy::default() };
+    let policy = Policy { red: true, green: true, ..rules() };
     let mut sim = Sim::with("- [ ] 1.TEST-FIRST t\n- [ ] 1. a\n", policy);
     sim.agent(Act::commits(&[TEST])).check(true);
     sim.agent(Act::idle()).check(false);
@@ -367,7 +367,7 @@ fn the_final_gate_counts_cells_and_boxes() {
     sim.agent(report(1, 0));
     assert_eq!(sim.run(), Stop::Gaps { gaps: vec!["R2 FAIL".into()] });
     assert_eq!(sim.boxes(), "1.x FINALx");
-    sim.start(Policy::default(), &[]);
+    sim.start(rules(), &[]);
     assert!(matches!(sim.run(), Stop::Gaps { .. }), "a later run says it again");
     let mut sim = Sim::new("- [x] 1. a\n- [ ] FINAL f\n");
     sim.agent(report(0, 1));

@@ -33,7 +33,7 @@ fn a_persons_edits_between_attempts_are_obeyed() {
     sim.run();
     sim.write_box("1.", Mark::OPEN);
     sim.write_box("2.", Mark::DONE);
-    sim.start(Policy::default(), &[]);
+    sim.start(rules(), &[]);
     sim.agent(Act::commits(&[("src/main/A", "m2")]));
     assert_eq!(sim.run(), Stop::AllDone);
     assert_eq!(sim.orders[1].key.to_string(), "1.");
@@ -57,7 +57,7 @@ fn an_accepted_gate_ticks_the_work_that_its_fail_opened() {
 
 #[test]
 fn an_accepted_box_clears_a_block_and_a_reopened_one_opens_its_parents() {
-    let policy = Policy { attempts: 1, ..Policy::default() };
+    let policy = Policy { attempts: 1, ..rules() };
     let mut sim = Sim::with("- [ ] 1. parent\n  - [ ] 1.1 a\n", policy);
     sim.agent(Act::idle());
     assert!(matches!(sim.run(), Stop::Blocked { .. }));
@@ -76,7 +76,7 @@ fn a_task_whose_children_are_all_optional_is_ticked_by_its_own_attempt_alone() {
     sim.verb(&Event::BoxAccepted { key: key.clone(), reason: "by hand".into(), snapshot });
     assert_eq!(sim.boxes(), "1._ 1.1.x 1.PITEST_", "nobody worked on 1.");
     sim.verb(&Event::BoxReopened { key, reason: "no".into() });
-    sim.start(Policy::default(), &[]);
+    sim.start(rules(), &[]);
     sim.agent(Act::commits(&[WORK])).gate(fail(&["src/main/B"]));
     sim.agent(Act::commits(&[("src/main/A", "m2")])).gate(pass());
     assert_eq!(sim.run(), Stop::AllDone);
@@ -115,7 +115,7 @@ fn a_snapshot_pins_the_base_once_and_opens_gates_of_other_commits() {
 
 #[test]
 fn boxes_that_a_check_wrote_are_put_back_before_anything_is_decided() {
-    let policy = Policy { green: true, ..Policy::default() };
+    let policy = Policy { green: true, ..rules() };
     let mut sim = Sim::with("- [ ] 1. a\n- [ ] 2. b\n", policy);
     sim.agent(Act::commits(&[WORK]));
     sim.state.policy.iterations = Some(1);
@@ -188,7 +188,7 @@ fn a_task_with_optional_children_alone_is_work_of_its_own_and_is_not_ticked_with
     let snapshot = sim.snapshot();
     sim.verb(&Event::BoxAccepted { key, reason: "by hand".into(), snapshot });
     assert_eq!(sim.boxes(), "1._ 1.1.x");
-    sim.start(Policy::default(), &[]);
+    sim.start(rules(), &[]);
     sim.agent(Act::commits(&[WORK]));
     assert_eq!(sim.run(), Stop::AllDone);
     assert_eq!(sim.boxes(), "1.x 1.1.x");

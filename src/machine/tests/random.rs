@@ -71,7 +71,7 @@ proptest! {
         go_on_when_blocked: bool,
         second in proptest::option::of(0u64..4),
     ) {
-        let mut policy = Policy { go_on_when_blocked, ..Policy::default() };
+        let mut policy = Policy { go_on_when_blocked, ..rules() };
         policy.iterations = second.map(|first| first + 3);
         let mut sim = Sim::with(FILE, policy.clone());
         sim.endless = Some(fail(&["src/main/A"]));

@@ -66,7 +66,7 @@ fn an_accepted_rework_opens_the_boxes_that_stand_for_other_content() {
         ("keep-reviews", &[("src/main/A", "m2")], &[], true, &["1.PITEST"]),
     ];
     for (what, commits, lost, keep, opened) in cases {
-        let policy = Policy { keep_reviews: *keep, iterations: Some(6), ..Policy::default() };
+        let policy = Policy { keep_reviews: *keep, iterations: Some(6), ..rules() };
         let mut sim = Sim::with(FILE, policy);
         sim.agent(Act::commits(&[WORK, TEST])).agent(Act::pass()).gate(pass()).agent(Act::fails("naming"));
         sim.agent(Act { lost_reviewed: lost.to_vec(), ..Act::commits(commits) });
@@ -121,7 +121,7 @@ fn frozen_tests_alone_open_test_first_once_and_then_block() {
 
 #[test]
 fn rework_used_up_blocks_the_family() {
-    let policy = Policy { rework: 2, ..Policy::default() };
+    let policy = Policy { rework: 2, ..rules() };
     let mut sim = Sim::with("- [ ] 1. do\n- [ ] 1.PITEST g\n", policy);
     for (at, content) in ["m1", "m2", "m3"].into_iter().enumerate() {
         let _ = at;
@@ -190,7 +190,7 @@ fn a_parents_gate_opens_the_last_child_that_changed_the_failing_class() {
 #[test]
 fn a_gate_opens_its_task_and_the_optional_child_when_each_changed_a_failing_class() {
     let text = "- [ ] 1. work\n  - [ ]* 1.1 more\n- [ ] 1.PITEST g\n";
-    let mut sim = Sim::with(text, Policy { optional: true, ..Policy::default() });
+    let mut sim = Sim::with(text, Policy { optional: true, ..rules() });
     sim.agent(Act::commits(&[WORK])).agent(Act::commits(&[("src/main/B", "b")]));
     sim.gate(fail(&["src/main/A", "src/main/B"]));
     sim.agent(Act::commits(&[("src/main/A", "m2")]))
@@ -219,7 +219,7 @@ fn a_gate_of_wider_reach_judges_its_families_and_opens_the_one_that_is_responsib
 
 #[test]
 fn a_reworded_implementation_line_starts_its_family_anew() {
-    let policy = Policy { attempts: 1, ..Policy::default() };
+    let policy = Policy { attempts: 1, ..rules() };
     let mut sim = Sim::with("- [ ] 1. do\n", policy.clone());
     sim.agent(Act::idle());
     assert!(matches!(sim.run(), Stop::Blocked { .. }));

@@ -3,7 +3,7 @@
 use crate::machine::effect::{AgentOrder, Body, Effect, Entry, GateOrder};
 use crate::machine::event::{Check, CheckResult, Event, Kept, Mode, StopRequest, TasksSeen, Validation};
 use crate::machine::facts::*;
-use crate::machine::policy::Policy;
+use crate::machine::policy::{IDLE_ITERATIONS, Policy};
 use crate::machine::state::{Phase, State};
 use crate::machine::step;
 use crate::machine::stop::Stop;
@@ -110,7 +110,7 @@ pub(super) struct Sim {
 
 impl Sim {
     pub(super) fn new(text: &str) -> Self {
-        Self::with(text, Policy::default())
+        Self::with(text, rules())
     }
 
     pub(super) fn with(text: &str, policy: Policy) -> Self {
@@ -153,7 +153,7 @@ impl Sim {
     pub(super) fn verb(&mut self, event: &Event) {
         self.feed(&Event::RunStarted {
             spec: "tasks.md".into(),
-            policy: Policy::default(),
+            policy: rules(),
             mode: Mode::Verb,
             retry: vec![],
             version: "0".into(),
@@ -493,4 +493,9 @@ fn dirty(path: &str) -> Dirt {
 
 fn kept(reference: &str) -> Kept {
     Kept { package: "p".into(), reference: reference.into(), commit: Oid::zero(), unrestored: vec![] }
+}
+
+/// The rules of a run when nothing is configured.
+pub(super) fn rules() -> Policy {
+    Policy { attempts: 3, rework: 5, idle_iterations: IDLE_ITERATIONS, ..Policy::default() }
 }

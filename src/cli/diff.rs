@@ -1,75 +1,17 @@
 //! Unified diffs of files in which whole lines were inserted, removed or replaced.
 
-use std::collections::HashMap;
-use std::fmt::Write as _;
+use similar::TextDiff;
+use std::time::Duration;
 
 /// Unchanged lines around a change.
 const CONTEXT: usize = 3;
+/// After this time a diff is no longer the shortest; it is right all the same.
+const PATIENCE: Duration = Duration::from_secs(1);
 
-/// The change of a file; empty if there is none. Linear: a line counts as inserted unless it follows later in
-/// the file before, so that the diff is always right, though of moved lines not always the shortest.
+/// The change of a file; empty if there is none.
 pub(super) fn unified(name: &str, before: &str, after: &str) -> String {
-    if before == after {
-        return String::new();
-    }
-    let changes = changes(before, after);
-    let is_near = |at: usize| {
-        let near = changes.get(at.saturating_sub(CONTEXT)..(at + CONTEXT + 1).min(changes.len()));
-        near.is_some_and(|near| near.iter().any(|(tag, _)| *tag != ' '))
-    };
-    let mut diff = format!("--- {name}\n+++ {name}\n");
-    let (mut old_line, mut new_line) = (1, 1);
-    let mut rest = changes.as_slice();
-    let mut at = 0;
-    while !rest.is_empty() {
-        let is_hunk = is_near(at);
-        let length = (at..changes.len()).take_while(|at| is_near(*at) == is_hunk).count();
-        let (hunk, others) = rest.split_at(length);
-        let old = hunk.iter().filter(|(tag, _)| *tag != '+').count();
-        let new = hunk.iter().filter(|(tag, _)| *tag != '-').count();
-        if is_hunk {
-            let _ = writeln!(diff, "@@ -{} +{} @@", range(old_line, old), range(new_line, new));
-            for (tag, line) in hunk {
-                let end = if line.ends_with('\n') { "" } else { "\n\\ No newline at end of file\n" };
-                let _ = write!(diff, "{tag}{line}{end}");
-            }
-        }
-        (old_line, new_line, at, rest) = (old_line + old, new_line + new, at + length, others);
-    }
-    diff
-}
-
-fn range(start: usize, length: usize) -> String {
-    match length {
-        0 => format!("{},0", start - 1),
-        1 => start.to_string(),
-        _ => format!("{start},{length}"),
-    }
-}
-
-/// The lines of both files in order: ` ` in both, `-` in the file before, `+` in the file after.
-fn changes<'a>(before: &'a str, after: &'a str) -> Vec<(char, &'a str)> {
-    let mut later: HashMap<&str, usize> = HashMap::new();
-    for line in before.split_inclusive('\n') {
-        *later.entry(line).or_default() += 1;
-    }
-    let mut old = before.split_inclusive('\n').peekable();
-    let mut new = after.split_inclusive('\n').peekable();
-    let mut changes = Vec::new();
-    loop {
-        let tag = match (old.peek(), new.peek()) {
-            (None, None) => return changes,
-            (Some(old), Some(new)) if old == new => ' ',
-            (Some(_), Some(new)) if later.get(new).is_some_and(|count| *count > 0) => '-',
-            (Some(_), None) => '-',
-            (_, Some(_)) => '+',
-        };
-        let from_old = old.next_if(|_| tag != '+').inspect(|line| {
-            later.entry(line).and_modify(|count| *count -= 1);
-        });
-        let from_new = new.next_if(|_| tag != '-');
-        changes.extend(from_new.or(from_old).map(|line| (tag, line)));
-    }
+    let diff = TextDiff::configure().timeout(PATIENCE).diff_lines(before, after);
+    diff.unified_diff().context_radius(CONTEXT).header(name, name).to_string()
 }
 
 #[cfg(test)]

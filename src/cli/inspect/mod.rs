@@ -66,7 +66,7 @@ impl<'a> Inspection<'a> {
     pub(crate) fn findings(&self) -> Vec<Finding> {
         let mut all: Vec<Finding> = self.opened.errors.iter().map(of_configuration).collect();
         match &self.file {
-            Ok(read) => all.extend(task_findings(read, self.opened)),
+            Ok(read) => all.extend(of_task_file(read, self.opened)),
             Err(missing) => all.push((**missing).clone()),
         }
         all.extend(self.state.as_ref().err().map(|fault| (**fault).clone()));
@@ -99,11 +99,7 @@ impl<'a> Inspection<'a> {
         if !self.opened.is_sound("gates") {
             return Vec::new();
         }
-        let of_file = self.file.as_ref().ok().and_then(|read| {
-            gates::without_java(&self.opened.workspace, &read.file, &self.rows, &read.shown)
-        });
-        let packages = self.packages.as_deref().unwrap_or_default();
-        of_file.into_iter().chain(gates::with_nothing_to_judge(self, packages)).collect()
+        gates::with_nothing_to_judge(self, self.packages.as_deref().unwrap_or_default())
     }
 
     /// Programs that gates, checks and hooks need and that are missing.
@@ -122,17 +118,9 @@ impl<'a> Inspection<'a> {
 }
 
 /// What is wrong with a task file, alone or in its workspace.
-fn task_findings(read: &Read, opened: &Opened) -> Vec<Finding> {
+pub(crate) fn of_task_file(read: &Read, opened: &Opened) -> Vec<Finding> {
     let mut findings = tasks::findings(read);
     findings.extend(tasks::unused_sections(&read.file, opened));
-    findings
-}
-
-/// What is wrong with a task file and its gates, without a look at the rest of the workspace.
-pub(crate) fn of_task_file(read: &Read, opened: &Opened) -> Vec<Finding> {
-    let mut findings = task_findings(read, opened);
-    let rows = read.boxes.clone();
-    findings.extend(gates::without_java(&opened.workspace, &read.file, &rows, &read.shown));
     find_lines(&mut findings, &opened.text);
     findings
 }

@@ -28,7 +28,7 @@ const OUTPUTS: [&str; 6] = ["node_modules", "target", "build", "dist", "venv", "
 const DEPTH: usize = 60;
 const MAX_ENTRIES: usize = 100_000;
 /// Extensions of sources that are compiled to classes.
-pub(crate) const CLASSES: [&str; 4] = ["java", "kt", "scala", "groovy"];
+const CLASSES: [&str; 4] = ["java", "kt", "scala", "groovy"];
 
 /// A git repository of the workspace, or a folder of one.
 #[derive(Clone, Debug, Default)]
@@ -93,7 +93,9 @@ impl Package {
 
     /// It has a source that is compiled to classes, or a build file that promises one.
     pub(crate) fn has_java(&self) -> bool {
-        self.languages().contains("Java") || self.files.iter().any(|file| has_extension(file, CLASSES))
+        let ending = |file: &String| file.rsplit('.').next().unwrap_or_default().to_ascii_lowercase();
+        let is_class = |file: &String| CLASSES.contains(&ending(file).as_str());
+        self.languages().contains("Java") || self.files.iter().any(is_class)
     }
 
     pub(crate) fn has(&self, classifier: &Classifier, kind: Kind) -> bool {
@@ -105,12 +107,6 @@ impl Package {
 pub(crate) fn is_own(folder: &DirEntry) -> bool {
     let name = folder.file_name().to_str().filter(|name| !name.contains(char::is_control));
     name.is_some_and(|name| !name.starts_with('.') && !OUTPUTS.contains(&name))
-}
-
-/// True for one of these extensions in any case.
-pub(crate) fn has_extension<'a>(file: &str, extensions: impl IntoIterator<Item = &'a str>) -> bool {
-    let extension = Path::new(file).extension().and_then(|extension| extension.to_str());
-    extension.is_some_and(|own| extensions.into_iter().any(|known| own.eq_ignore_ascii_case(known)))
 }
 
 #[cfg(test)]

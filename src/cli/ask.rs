@@ -5,8 +5,10 @@ use crate::engine::Fault;
 use crate::report::width::cut;
 use crate::source::text::line;
 use crate::sys::signals::Interrupts;
+use anyhow::{Context as _, bail};
 use dialoguer::console::Term;
 use dialoguer::{Error, Input, Select};
+use std::fmt;
 use std::io::IsTerminal as _;
 
 /// Columns that are not a choice's own: the mark before it, one that stays free.
@@ -14,22 +16,15 @@ const MARK: usize = 4;
 /// So many columns of a choice are shown in any case.
 const NARROWEST: usize = 20;
 
-/// Why there is no answer.
-pub(super) enum Unanswered {
-    /// The question was left; how the process ends.
-    Left(Exit),
-    /// It could not be asked, or what followed failed.
-    Failed(Fault),
-}
+/// A question that was left without an answer; how the process ends.
+#[derive(Debug)]
+pub(super) struct Left(pub(super) Exit);
 
-impl From<Fault> for Unanswered {
-    fn from(fault: Fault) -> Self {
-        Self::Failed(fault)
+impl fmt::Display for Left {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Nothing was chosen; nothing was changed.")
     }
 }
-
-/// An answer, or why there is none.
-pub(super) type Asked<T> = Result<T, Unanswered>;
 
 /// True when a person can answer: standard input and standard error are a terminal.
 pub(super) fn can_ask() -> bool {
@@ -37,16 +32,16 @@ pub(super) fn can_ask() -> bool {
 }
 
 /// One of the choices by its index, `default` offered first.
-pub(super) fn one_of(question: &str, choices: &[String], default: usize) -> Asked<usize> {
+pub(super) fn one_of(question: &str, choices: &[String], default: usize) -> anyhow::Result<usize> {
     // What wraps is not taken off the screen again when the next question comes.
     let columns = usize::from(Term::stderr().size().1).saturating_sub(MARK).max(NARROWEST);
     let choices: Vec<String> = choices.iter().map(|choice| cut(&line(choice, 200), columns)).collect();
     let select = Select::new().with_prompt(cut(question, columns)).items(&choices).default(default);
-    answered(|| select.interact_opt())?.ok_or(Unanswered::Left(Exit::WorkLeft))
+    answered(|| select.interact_opt())?.context(Left(Exit::WorkLeft))
 }
 
 /// Words of a list, divided by commas and blanks; at least one.
-pub(super) fn words(question: &str, default: &[String]) -> Asked<Vec<String>> {
+pub(super) fn words(question: &str, default: &[String]) -> anyhow::Result<Vec<String>> {
     let read = |answer: &str| -> Vec<String> {
         let words = answer.split([',', ' ']).map(str::trim).filter(|word| !word.is_empty());
         words.map(str::to_owned).collect()
@@ -59,17 +54,17 @@ pub(super) fn words(question: &str, default: &[String]) -> Asked<Vec<String>> {
     answered(|| input.interact_text()).map(|answer| read(&answer))
 }
 
-fn answered<T>(ask: impl FnOnce() -> Result<T, Error>) -> Asked<T> {
+fn answered<T>(ask: impl FnOnce() -> Result<T, Error>) -> anyhow::Result<T> {
     // With a handler of ralph's own Ctrl-C ends the question, not the process with its cursor hidden.
-    let _interrupts = Interrupts::install().map_err(Fault::from)?;
+    let _interrupts = Interrupts::install()?;
     let Error::IO(error) = match ask() {
         Ok(answer) => return Ok(answer),
         Err(error) => error,
     };
-    Term::stderr().show_cursor().map_err(Fault::from)?;
+    Term::stderr().show_cursor()?;
     if error.kind() == std::io::ErrorKind::Interrupted {
-        return Err(Unanswered::Left(Exit::Signal(2)));
+        bail!(Left(Exit::Signal(2)));
     }
     let what = format!("The question was not answered: {error}.");
-    Err(Fault::setup(what, "say it with flags: `--help` lists them").into())
+    bail!(Fault::setup(what, "say it with flags: `--help` lists them"))
 }

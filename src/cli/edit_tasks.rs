@@ -13,32 +13,28 @@ use crate::sys::lock::Lock;
 use crate::sys::process::is_inside_agent;
 use crate::sys::{Disk, Swap};
 use crate::task::{Grammar, LinesEdited, Placement, Refusal, Refused, Row, TaskFile, TaskKey};
+use clap::Args;
 use serde_json::{Value, json};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
+
+/// The gate that is meant when none is named.
+pub(super) const GATE: &str = "PITEST";
 
 /// How often a write is tried again because somebody saved the file at the same time.
 const TRIES: u32 = 20;
 
-/// What a verb does with the outcome.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum How {
-    /// Writes it.
-    Write,
-    /// Shows the diff.
-    DryRun,
-    /// Shows the diff and says whether there is one.
-    Check,
-}
-
-impl How {
-    /// As the flags `--check` and `--dry-run` say.
-    pub(super) fn of(check: bool, dry_run: bool) -> Self {
-        match (check, dry_run) {
-            (true, _) => Self::Check,
-            (_, true) => Self::DryRun,
-            _ => Self::Write,
-        }
-    }
+/// Flags of the verbs that edit a task file.
+#[derive(Debug, Default, Args)]
+pub struct EditArgs {
+    /// A task file, in a workspace or not
+    #[arg(long, value_name = "FILE")]
+    pub tasks: Option<PathBuf>,
+    /// Show the change as a unified diff, write nothing
+    #[arg(long)]
+    pub dry_run: bool,
+    /// Show the change as a unified diff and end with 1 if there is one; write nothing
+    #[arg(long, conflicts_with = "dry_run")]
+    pub check: bool,
 }
 
 /// The task file to edit.
@@ -51,12 +47,14 @@ pub(super) struct Target {
     pub(super) workspace: Option<Workspace>,
     /// The gates that go with the stages of a task, and their placement.
     pub(super) gates: Vec<(String, Placement)>,
+    /// The outcome is written, not only shown.
+    pub(super) writes: bool,
 }
 
 /// What became of the file.
 pub(super) struct Change {
     edited: LinesEdited,
-    how: How,
+    writes: bool,
     shown: String,
     /// The change as a unified diff; empty if there is none.
     diff: String,
@@ -66,37 +64,39 @@ pub(super) struct Change {
 
 impl Target {
     /// The file that `--tasks` names, else that of the workspace. The gates and sections of the workspace
-    /// around a named file apply to it, else those of the workspace where the verb was called. `gates` are
-    /// the stage words of a file outside any workspace.
-    pub(super) fn find(place: &Place, tasks: Option<&Path>, gates: Vec<String>) -> Result<Self, Fault> {
-        let Some(named) = tasks else { return Ok(Self::of(place.open()?)) };
+    /// around a named file apply to it, else those of the workspace where the verb was called. `gate` is a
+    /// stage word of a file outside any workspace.
+    pub(super) fn find(place: &Place, args: &EditArgs, gate: &str) -> Result<Self, Fault> {
+        let writes = !args.check && !args.dry_run;
+        let Some(named) = &args.tasks else { return Ok(Self::of(place.open()?, writes)) };
         let path = fs_err::canonicalize(named).map_err(|error| {
             let what = format!("--tasks: {} cannot be read: {}.", named.display(), error.kind());
             Fault::setup(what, "name an existing task file")
         })?;
         let around = match place.open_around(&path)? {
-            Some(workspace) => Some(workspace),
-            None => place.find().is_ok().then(|| place.open()).transpose()?,
+            None if place.find().is_ok() => Some(place.open()?),
+            around => around,
         };
-        let shown = named.display().to_string();
-        let Some(workspace) = around else {
-            let grammar = Grammar { gates, ..Grammar::default() };
-            let gates = vec![("PITEST".to_owned(), Placement::Each)];
-            return Ok(Self { path, shown, grammar, workspace: None, gates });
+        let (grammar, gates) = match around {
+            // The task file of a workspace is guarded as such, however it is named.
+            Some(known) if fs_err::canonicalize(known.places.tasks()).is_ok_and(|own| own == path) => {
+                return Ok(Self::of(known, writes));
+            }
+            Some(known) => (known.rules.grammar, known.settings.placed()),
+            None => {
+                let gates = vec![GATE.to_owned(), gate.to_owned()];
+                let grammar = Grammar { gates, ..Grammar::default() };
+                (grammar, vec![(GATE.to_owned(), Placement::Each)])
+            }
         };
-        // The task file of a workspace is guarded as such, however it is named.
-        if fs_err::canonicalize(workspace.places.tasks()).is_ok_and(|own| own == path) {
-            return Ok(Self::of(workspace));
-        }
-        let (grammar, gates) = (workspace.rules.grammar.clone(), workspace.settings.placed());
-        Ok(Self { path, shown, grammar, workspace: None, gates })
+        Ok(Self { path, shown: named.display().to_string(), grammar, workspace: None, gates, writes })
     }
 
-    fn of(workspace: Workspace) -> Self {
+    fn of(workspace: Workspace, writes: bool) -> Self {
         let path = workspace.places.tasks();
         let shown = workspace.places.shown(&path);
         let (grammar, gates) = (workspace.rules.grammar.clone(), workspace.settings.placed());
-        Self { path, shown, grammar, workspace: Some(workspace), gates }
+        Self { path, shown, grammar, workspace: Some(workspace), gates, writes }
     }
 
     /// True if the stages of this file have no lines (`stages: virtual`).
@@ -120,8 +120,8 @@ impl Target {
     }
 
     /// Keeps runs away while something is written; finishes first what an earlier run still owes.
-    pub(super) fn hold(&self, how: How) -> Result<Option<Lock>, Fault> {
-        let Some(workspace) = self.workspace.as_ref().filter(|_| how == How::Write) else { return Ok(None) };
+    pub(super) fn hold(&self) -> Result<Option<Lock>, Fault> {
+        let Some(workspace) = self.workspace.as_ref().filter(|_| self.writes) else { return Ok(None) };
         if is_inside_agent()? {
             let what =
                 "An agent that ralph runs asked for lines in the task file; only a person may do that.";
@@ -138,7 +138,6 @@ impl Target {
     /// Edits the file as `plan` says. The lock of [`Target::hold`] must be held.
     pub(super) fn change(
         &self,
-        how: How,
         plan: impl Fn(&TaskFile) -> Result<LinesEdited, Refusal>,
     ) -> Result<Change, Fault> {
         let mut disk = RealDisk::new();
@@ -147,14 +146,20 @@ impl Target {
             let file = TaskFile::parse(before.clone(), &self.grammar);
             let edited = plan(&file)
                 .map_err(|refusal| Fault::setup(format!("{}: {}", self.shown, refusal.what), refusal.hint))?;
-            let writes = how == How::Write && edited.bytes != before;
-            if writes && disk.swap(&self.path, &before, &edited.bytes)? != Swap::Done {
+            let is_written = self.writes && edited.bytes != before;
+            if is_written && disk.swap(&self.path, &before, &edited.bytes)? != Swap::Done {
                 continue;
             }
             let [from, to] = [&before, &edited.bytes].map(|bytes| String::from_utf8_lossy(bytes));
             let diff = unified(&self.shown, &from, &to);
-            let now = if writes { TaskFile::parse(edited.bytes.clone(), &self.grammar) } else { file };
-            return Ok(Change { edited, how, shown: self.shown.clone(), diff, now: now.rows() });
+            let now = if is_written { TaskFile::parse(edited.bytes.clone(), &self.grammar) } else { file };
+            return Ok(Change {
+                edited,
+                writes: self.writes,
+                shown: self.shown.clone(),
+                diff,
+                now: now.rows(),
+            });
         }
         let what = format!("{}: Another program keeps writing to it; nothing was changed.", self.shown);
         Err(Fault::new(FaultKind::Changed, what, "try again when the file is left alone"))
@@ -194,10 +199,7 @@ impl Change {
 
     /// Shows what was, or would be, edited.
     pub(super) fn show(&self) {
-        match self.how {
-            How::Write => ui::line(&self.summary()),
-            How::DryRun | How::Check => show_diff(&self.diff),
-        }
+        if self.writes { ui::line(&self.summary()) } else { show_diff(&self.diff) }
     }
 
     /// The facts for programs; `without_id` as in [`note_without_id`].
@@ -206,7 +208,7 @@ impl Change {
             boxes.iter().map(|(key, line)| json!({ "task": key.to_string(), "line": line })).collect()
         };
         json!({
-            "file": self.shown, "changed": self.is_any(), "written": self.is_any() && self.how == How::Write,
+            "file": self.shown, "changed": self.is_any(), "written": self.is_any() && self.writes,
             "inserted": boxes(&self.edited.inserted), "removed": boxes(&self.edited.removed), "diff": self.diff,
             "without_id": { "count": without_id.len(), "first_line": without_id.first() },
         })

@@ -4,7 +4,7 @@
 mod text;
 mod write;
 
-use super::ask::{Asked, Unanswered, can_ask, one_of};
+use super::ask::{can_ask, one_of};
 use super::environment::unsound;
 use super::exit::Exit;
 use super::inspect::{Package, Spec, packages, spec, specs};
@@ -15,19 +15,24 @@ use crate::config::{self, PRESETS, Preset, Settings};
 use crate::engine::Fault;
 use crate::git::Repositories;
 use crate::source::Classifier;
+use crate::source::text::count;
 use crate::task::{Grammar, Placement};
-use clap::{Args, ValueEnum};
+use anyhow::bail;
+use clap::Args;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use text::{Chosen, config_text};
-use write::{can_be_placed, next, placed, write};
+use write::{can_be_placed, placed, write};
 
 /// The answers to where stages come from; each fits on a line of 80 columns.
 const STAGES: [&str; 2] = [
     "virtual: the file is left alone, each task goes through all stages anyway",
     "file: only what is in the file is done (`ralph stage` can add lines)",
 ];
+
+/// What is left to do.
+const NEXT: &str = "`ralph check`, then `ralph run`";
 
 /// Flags of `init`; `--spec` and `--agent` are those of every verb.
 #[derive(Debug, Default, Args)]
@@ -41,18 +46,9 @@ pub struct InitArgs {
     /// Where PITEST is placed: each, groups, end, none, or after:2,5,7
     #[arg(long, value_name = "WHERE", value_parser = text::placement)]
     pub placement: Option<Placement>,
-    /// Where the stages of a task come from: lines of the file, or nowhere in it
-    #[arg(long, value_enum, value_name = "WHERE")]
-    pub stages: Option<Stages>,
-}
-
-/// Where the stages of a task come from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Stages {
-    /// The lines of the task file
-    File,
-    /// Nowhere in the file: each task goes through the default stages all the same
-    Virtual,
+    /// Where the stages of a task come from: lines of the file, or the default stages without any line
+    #[arg(long, value_name = "WHERE", value_parser = ["file", "virtual"])]
+    pub stages: Option<String>,
 }
 
 /// What is in a folder: task files, packages, agent CLIs on PATH.
@@ -103,7 +99,7 @@ impl Found {
 }
 
 /// Writes `.ralph/config.yaml` and `.ralph/prompts/`.
-pub(super) fn init(place: &Place, args: &InitArgs) -> Result<Exit, Fault> {
+pub(super) fn init(place: &Place, args: &InitArgs) -> anyhow::Result<Exit> {
     let root = place.folder()?;
     is_no_part_of_another(place, &root)?;
     let grammar = Grammar::new(vec!["PITEST".to_owned()], None);
@@ -116,17 +112,13 @@ pub(super) fn init(place: &Place, args: &InitArgs) -> Result<Exit, Fault> {
     }
     let chosen = if is_new {
         let asks = !args.yes && !place.json && can_ask();
-        Choice { root: &root, found: &found, args, asks }.choose(spec.as_deref(), agent.as_deref(), &grammar)
+        Choice { root: &root, found: &found, args, asks }.choose(
+            spec.as_deref(),
+            agent.as_deref(),
+            &grammar,
+        )?
     } else {
-        Ok(Chosen { spec: ".".to_owned(), ..Chosen::default() })
-    };
-    let chosen = match chosen {
-        Ok(chosen) => chosen,
-        Err(Unanswered::Failed(fault)) => return Err(fault),
-        Err(Unanswered::Left(exit)) => {
-            ui::note("Nothing was chosen; nothing was written.");
-            return Ok(exit);
-        }
+        Chosen { spec: ".".to_owned(), ..Chosen::default() }
     };
     let text = config_text(&chosen);
     let settings = config::parse(&text, &root).map_err(|errors| unsound(&errors))?;
@@ -135,17 +127,15 @@ pub(super) fn init(place: &Place, args: &InitArgs) -> Result<Exit, Fault> {
     }
     let wrote = write(&folder, &text)?;
     let warning = if is_new { unmatched(&root, &settings) } else { None };
-    let next = next(&root, is_new, &found, agent.as_deref());
     let placed = placed(&root, &chosen)?;
     if place.json {
         let names = |new: bool| -> Vec<String> {
             wrote.iter().filter(|(_, is_new)| *is_new == new).map(|(path, _)| below(&root, path)).collect()
         };
-        let stages = chosen.stages.map(Stages::word);
         ui::json(&json!({
-            "found": found.facts(), "wrote": names(true), "kept": names(false), "placed": placed, "next": next,
+            "found": found.facts(), "wrote": names(true), "kept": names(false), "placed": placed, "next": NEXT,
             "warning": warning,
-            "chosen": is_new.then(|| json!({ "spec": chosen.spec, "packages": chosen.packages, "agent": chosen.agent, "placement": chosen.placement, "stages": stages })),
+            "chosen": is_new.then(|| json!({ "spec": chosen.spec, "packages": chosen.packages, "agent": chosen.agent, "placement": chosen.placement, "stages": chosen.stages })),
         }));
         return Ok(Exit::Done);
     }
@@ -158,7 +148,7 @@ pub(super) fn init(place: &Place, args: &InitArgs) -> Result<Exit, Fault> {
     if let Some(warning) = &warning {
         ui::note(&format!("warning: {warning}"));
     }
-    ui::line(&format!("next: {next}"));
+    ui::line(&format!("next: {NEXT}"));
     Ok(Exit::Done)
 }
 
@@ -205,7 +195,11 @@ fn flags(place: &Place, args: &InitArgs, is_new: bool) -> Result<(Option<String>
     if args.packages.iter().any(|glob| glob.trim().is_empty()) {
         return Err(Fault::setup("--packages: A pattern is empty.", "write folders: --packages 'src/*'"));
     }
-    let only_new = [("--placement", args.placement.is_some()), ("--stages", args.stages.is_some())];
+    let only_new = [
+        ("--agent", agent.is_some()),
+        ("--placement", args.placement.is_some()),
+        ("--stages", args.stages.is_some()),
+    ];
     if let Some((flag, _)) = only_new.iter().find(|(_, is_given)| *is_given && !is_new) {
         let what =
             format!("{flag}: There is a .ralph/config.yaml already, and `ralph init` never overwrites it.");
@@ -223,7 +217,7 @@ struct Choice<'a> {
 }
 
 impl Choice<'_> {
-    fn choose(&self, spec: Option<&str>, agent: Option<&str>, grammar: &Grammar) -> Asked<Chosen> {
+    fn choose(&self, spec: Option<&str>, agent: Option<&str>, grammar: &Grammar) -> anyhow::Result<Chosen> {
         let spec = self.spec(spec, grammar)?;
         let packages = self.packages();
         let agent = self.agent(agent)?;
@@ -237,7 +231,7 @@ impl Choice<'_> {
     }
 
     /// The folder of the task file: the named one, the only one, or one of several that a person chooses.
-    fn spec(&self, flag: Option<&str>, grammar: &Grammar) -> Asked<String> {
+    fn spec(&self, flag: Option<&str>, grammar: &Grammar) -> anyhow::Result<String> {
         if let Some(flag) = flag {
             let folder = flag.strip_suffix("tasks.md").unwrap_or(flag).trim_end_matches('/');
             let folder = match folder.strip_prefix("./").unwrap_or(folder) {
@@ -249,7 +243,7 @@ impl Choice<'_> {
             }
             let what = format!("--spec: There is no tasks.md in `{folder}`.");
             let hint = "name the folder of a tasks.md, relative to the workspace";
-            return Err(Fault::setup(what, hint).into());
+            bail!(Fault::setup(what, hint));
         }
         match self.found.specs.as_slice() {
             [] => Ok(".".to_owned()),
@@ -263,7 +257,7 @@ impl Choice<'_> {
                     several.iter().map(|spec| format!("  --spec {}", spec.folder)).collect();
                 let list = list.join("\n");
                 let what = format!("There are {} task files. Which task file?\n{list}", several.len());
-                Err(Fault::setup(what, "name one with --spec").into())
+                bail!(Fault::setup(what, "name one with --spec"))
             }
         }
     }
@@ -289,7 +283,7 @@ impl Choice<'_> {
     }
 
     /// A preset: the named one, one that a person chooses, or with `--yes` the first that is installed.
-    fn agent(&self, flag: Option<&str>) -> Asked<Option<String>> {
+    fn agent(&self, flag: Option<&str>) -> anyhow::Result<Option<String>> {
         if flag.is_some() {
             return Ok(flag.map(str::to_owned));
         }
@@ -305,14 +299,14 @@ impl Choice<'_> {
     }
 
     /// Where stages come from; asked for if the task file has none.
-    fn stages(&self, spec: &str) -> Asked<Option<Stages>> {
+    fn stages(&self, spec: &str) -> anyhow::Result<Option<String>> {
         let is_plain = |known: &Spec| known.folder == spec && !known.has_stages && known.boxes > 0;
         if self.args.stages.is_some() || !self.asks || !self.found.specs.iter().any(is_plain) {
-            return Ok(self.args.stages);
+            return Ok(self.args.stages.clone());
         }
         let question = "The tasks have no stages. Where should they come from?";
         let at = one_of(question, &STAGES.map(str::to_owned), 0)?;
-        Ok(Some(if at == 0 { Stages::Virtual } else { Stages::File }))
+        Ok(Some(if at == 0 { "virtual" } else { "file" }.to_owned()))
     }
 }
 
@@ -322,20 +316,9 @@ fn escaped(folder: &str) -> String {
     folder.chars().map(|c| if special(c) { format!("[{c}]") } else { c.to_string() }).collect()
 }
 
-impl Stages {
-    /// The word in the configuration.
-    fn word(self) -> &'static str {
-        match self {
-            Self::File => "file",
-            Self::Virtual => "virtual",
-        }
-    }
-}
-
 fn shown(spec: &Spec) -> String {
     let folder = if spec.folder == "." { String::new() } else { format!("{}/", spec.folder) };
-    let boxes = if spec.boxes == 1 { "1 box".to_owned() } else { format!("{} boxes", spec.boxes) };
-    format!("{folder}tasks.md ({boxes}, {} ticked)", spec.done)
+    format!("{folder}tasks.md ({}, {} ticked)", count(spec.boxes as u64, "box"), spec.done)
 }
 
 fn below(root: &Path, path: &Path) -> String {

@@ -28,9 +28,11 @@ mod workspace;
 pub use args::Cli;
 pub use exit::Exit;
 
-use crate::engine::Fault;
+use crate::engine::{Fault, FaultKind};
 use args::Verb;
+use ask::Left;
 use clap::Parser as _;
+use std::io;
 use workspace::Place;
 
 /// Does what was typed; the exit code of the process.
@@ -42,38 +44,45 @@ pub fn run() -> u8 {
             return answered(if error.use_stderr() { Exit::Usage } else { Exit::Done });
         }
     };
-    dispatch(&cli).map_or_else(|fault| failed(&fault), answered)
+    dispatch(&cli).map_or_else(failed, answered)
 }
 
 /// The exit code of a verb that ended with this one: nothing is done whose answer was lost.
 fn answered(exit: Exit) -> u8 {
-    ui::lost().filter(|_| exit == Exit::Done).map_or(exit.code(), |fault| failed(&fault))
+    ui::lost().filter(|_| exit == Exit::Done).map_or(exit.code(), |fault| failed(fault.into()))
 }
 
-fn failed(fault: &Fault) -> u8 {
+fn failed(error: anyhow::Error) -> u8 {
+    if let Some(Left(exit)) = error.downcast_ref() {
+        ui::note(&error.to_string());
+        return exit.code();
+    }
+    let fault = error.downcast::<Fault>().or_else(|error| error.downcast::<io::Error>().map(Fault::from));
+    let fault = fault
+        .unwrap_or_else(|error| Fault::new(FaultKind::Internal, format!("{error:#}"), "please report this"));
     ui::error(&fault.what, &fault.hint);
     Exit::from(fault.kind).code()
 }
 
-fn dispatch(cli: &Cli) -> Result<Exit, Fault> {
+fn dispatch(cli: &Cli) -> anyhow::Result<Exit> {
     let place = Place::of(&cli.flags)?;
-    match &cli.verb {
-        Verb::Run(args) => run::run(&place, args),
-        Verb::Next { optional } => show::next(&place, *optional),
-        Verb::Status(args) => status::status(&place, args),
-        Verb::Diff { id } => show::diff(&place, id.as_deref()),
-        Verb::Accept(by_hand) => manual_verbs::flip(&place, by_hand, true),
-        Verb::Reopen(by_hand) => manual_verbs::flip(&place, by_hand, false),
-        Verb::Snapshot { id } => manual_verbs::snapshot(&place, id),
-        Verb::Gate(args) => gate::gate(&place, args),
-        Verb::Place(args) => place::place(&place, args),
-        Verb::Stage(args) => stage::stage(&place, args),
-        Verb::Check(args) => check::check(&place, args),
-        Verb::Init(args) => init::init(&place, args),
-        Verb::Doctor => doctor::doctor(&place),
-        Verb::Schema => Ok(manual::schema(cli.flags.json)),
-        Verb::Completions { shell } => Ok(manual::completions(*shell)),
-        Verb::Man { into } => manual::man(into.as_deref()),
-        Verb::Demo { into } => demo::demo(&place, into.as_deref()),
-    }
+    Ok(match &cli.verb {
+        Verb::Run(args) => run::run(&place, args)?,
+        Verb::Next { optional } => show::next(&place, *optional)?,
+        Verb::Status(args) => status::status(&place, args)?,
+        Verb::Diff { id } => show::diff(&place, id.as_deref())?,
+        Verb::Accept(by_hand) => manual_verbs::flip(&place, by_hand, true)?,
+        Verb::Reopen(by_hand) => manual_verbs::flip(&place, by_hand, false)?,
+        Verb::Snapshot { id } => manual_verbs::snapshot(&place, id)?,
+        Verb::Gate(args) => gate::gate(&place, args)?,
+        Verb::Place(args) => place::place(&place, args)?,
+        Verb::Stage(args) => stage::stage(&place, args)?,
+        Verb::Check(args) => check::check(&place, args)?,
+        Verb::Init(args) => init::init(&place, args)?,
+        Verb::Doctor => doctor::doctor(&place)?,
+        Verb::Schema => manual::schema(cli.flags.json),
+        Verb::Completions { shell } => manual::completions(*shell),
+        Verb::Man { into } => manual::man(into.as_deref())?,
+        Verb::Demo { into } => demo::demo(&place, into.as_deref())?,
+    })
 }

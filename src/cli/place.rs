@@ -1,9 +1,9 @@
 //! `ralph place`: where the boxes of a gate go. Asks only on a terminal; the choice is written into the configuration
 //! after the lines are in the task file.
 
-use super::ask::{Asked, Unanswered, can_ask, one_of, words};
+use super::ask::{can_ask, one_of, words};
 use super::diff::unified;
-use super::edit_tasks::{Change, How, Target, note_without_id, show_diff};
+use super::edit_tasks::{Change, EditArgs, GATE, Target, note_without_id, show_diff};
 use super::environment::CONFIG;
 use super::exit::Exit;
 use super::ui;
@@ -13,12 +13,10 @@ use crate::engine::{Fault, FaultKind};
 use crate::sys::disk::RealDisk;
 use crate::sys::{Disk, Swap};
 use crate::task::tasks_without_gate;
+use anyhow::bail;
 use clap::{Args, ValueEnum};
 use serde_json::json;
 use std::path::PathBuf;
-
-/// The gate that is meant when none is named.
-const GATE: &str = "PITEST";
 
 /// Flags of `place`.
 #[derive(Debug, Args)]
@@ -32,16 +30,8 @@ pub struct PlaceArgs {
     /// The gate; PITEST when left out
     #[arg(long, value_name = "NAME")]
     pub gate: Option<String>,
-    /// A task file, in a workspace or not
-    #[arg(long, value_name = "FILE")]
-    pub tasks: Option<PathBuf>,
-    /// Show the change as a unified diff, write nothing
-    #[arg(long)]
-    pub dry_run: bool,
-    /// End with 1 and show the diff when the file differs from the option (from the configured one when
-    /// none is named); write nothing
-    #[arg(long, conflicts_with = "dry_run")]
-    pub check: bool,
+    #[command(flatten)]
+    pub edit: EditArgs,
     /// Print rules for an authoring agent, so that it asks where gates go and calls `ralph place`
     #[arg(long, value_enum, value_name = "TOOL", exclusive = true)]
     pub snippet: Option<Snippet>,
@@ -58,7 +48,7 @@ pub enum Where {
     Groups,
     /// Once, after the last task: `END.PITEST`
     End,
-    /// Nowhere; open gates in the form in which ralph writes them are taken away
+    /// Nowhere; open gates that ralph wrote are removed
     None,
 }
 
@@ -84,7 +74,7 @@ impl Snippet {
 }
 
 /// `ralph place`: 0 if the file is as chosen, 1 if `--check` found a difference.
-pub(super) fn place(place: &Place, args: &PlaceArgs) -> Result<Exit, Fault> {
+pub(super) fn place(place: &Place, args: &PlaceArgs) -> anyhow::Result<Exit> {
     if let Some(snippet) = args.snippet {
         ui::line(snippet.text().trim_end());
         return Ok(Exit::Done);
@@ -92,44 +82,33 @@ pub(super) fn place(place: &Place, args: &PlaceArgs) -> Result<Exit, Fault> {
     let typed = typed(args)?;
     let gate = args.gate.as_deref().unwrap_or(GATE);
     check_name(gate)?;
-    let words = if gate == GATE { vec![gate.to_owned()] } else { vec![GATE.to_owned(), gate.to_owned()] };
-    let target = Target::find(place, args.tasks.as_deref(), words)?;
+    let target = Target::find(place, &args.edit, gate)?;
     check_gate(&target, gate)?;
-    let how = How::of(args.check, args.dry_run);
     let choices = match typed {
         Some(choice) => vec![(gate.to_owned(), choice)],
-        None if args.check => configured(&target, args.gate.as_deref())?,
+        None if args.edit.check => configured(&target, args.gate.as_deref())?,
         None if !place.json && can_ask() => {
             let now = target.workspace.as_ref().and_then(|known| known.settings.placement.get(gate));
-            match ask_placement(gate, now) {
-                Ok(choice) => vec![(gate.to_owned(), choice)],
-                Err(Unanswered::Failed(fault)) => return Err(fault),
-                Err(Unanswered::Left(exit)) => {
-                    ui::note("Nothing was chosen; nothing was changed.");
-                    return Ok(exit);
-                }
-            }
+            vec![(gate.to_owned(), ask_placement(gate, now)?)]
         }
         None => {
             let hint = "`ralph place each` (recommended), or `after IDS`, `groups`, `end`, `none`";
-            return Err(Fault::setup("No placement was named, and there is no terminal to ask on.", hint));
+            bail!(Fault::setup("No placement was named, and there is no terminal to ask on.", hint));
         }
     };
-    let _lock = target.hold(how)?;
-    let mut exit = Exit::Done;
+    let _lock = target.hold()?;
+    let mut differs = false;
     for (gate, choice) in &choices {
-        if apply(place, &target, how, gate, choice)? && how == How::Check {
-            exit = Exit::WorkLeft;
-        }
+        differs |= apply(place, &target, args.edit.check, gate, choice)?;
     }
-    Ok(exit)
+    Ok(if differs && args.edit.check { Exit::WorkLeft } else { Exit::Done })
 }
 
 /// Brings the task file of a new workspace to the placement in its configuration: what was done.
 pub(super) fn settle(place: &Place, choice: &Placement) -> Result<String, Fault> {
-    let target = Target::find(place, None, vec![GATE.to_owned()])?;
-    let _lock = target.hold(How::Write)?;
-    let change = target.change(How::Write, |file| target.placed(file, GATE, choice))?;
+    let target = Target::find(place, &EditArgs::default(), GATE)?;
+    let _lock = target.hold()?;
+    let change = target.change(|file| target.placed(file, GATE, choice))?;
     note_without_gate(&without_id(&target, &change, choice));
     Ok(change.summary())
 }
@@ -147,42 +126,44 @@ fn note_without_gate(lines: &[u32]) {
 }
 
 /// Brings the file (or its diff) to a placement; true if it differs, or differed, from it.
-fn apply(place: &Place, target: &Target, how: How, gate: &str, choice: &Placement) -> Result<bool, Fault> {
+fn apply(
+    place: &Place,
+    target: &Target,
+    checks: bool,
+    gate: &str,
+    choice: &Placement,
+) -> Result<bool, Fault> {
     // What cannot be remembered is not begun.
-    let settled = target.workspace.as_ref().filter(|_| how != How::Check);
+    let settled = target.workspace.as_ref().filter(|_| !checks);
     let config = settled.map(|workspace| EditedConfig::with(workspace, gate, choice)).transpose()?;
-    let change = target.change(how, |file| target.placed(file, gate, choice))?;
-    let config_diff = config.as_ref().map(EditedConfig::diff).unwrap_or_default();
-    let configures = how == How::Write && !config_diff.is_empty();
-    if let Some(config) = config.filter(|_| configures) {
-        config.write()?;
-    }
+    let config = config.filter(|config| !config.diff.is_empty());
+    let change = target.change(|file| target.placed(file, gate, choice))?;
+    let configured = config.as_ref().filter(|_| target.writes);
+    configured.map_or(Ok(()), EditedConfig::write)?;
     let without_id = without_id(target, &change, choice);
     if place.json {
         let mut facts = change.facts(&without_id);
         facts["gate"] = json!(gate);
         facts["placement"] = json!(choice);
-        facts["configured"] = json!(configures);
+        facts["configured"] = json!(configured.is_some());
         ui::json(&facts);
         return Ok(change.is_any());
     }
-    if how == How::Write || change.is_any() {
-        change.show();
-    }
-    if configures {
-        ui::line(&format!(".ralph/config.yaml: the placement of {gate} was written."));
-    } else {
-        show_diff(&config_diff);
-    }
-    if how != How::Write && !change.is_any() && config_diff.is_empty() {
-        ui::line(&format!("{}: {gate} is where it was placed.", target.shown));
+    change.show();
+    match &config {
+        Some(_) if target.writes => {
+            ui::line(&format!("{CONFIG}: the placement of {gate} was written."));
+        }
+        Some(config) => show_diff(&config.diff),
+        None if target.writes || change.is_any() => {}
+        None => ui::line(&format!("{}: {gate} is where it was placed.", target.shown)),
     }
     note_without_gate(&without_id);
     Ok(change.is_any())
 }
 
 /// Asks for the placement of a gate, with the choice of now as the default.
-pub(super) fn ask_placement(gate: &str, now: Option<&Placement>) -> Asked<Placement> {
+pub(super) fn ask_placement(gate: &str, now: Option<&Placement>) -> anyhow::Result<Placement> {
     let options = [
         "each    after every task that has tests of its own (recommended)".to_owned(),
         "after   after the tasks that I name".to_owned(),
@@ -260,18 +241,20 @@ fn configured(target: &Target, gate: Option<&str>) -> Result<Vec<(String, Placem
 /// The configuration with a choice in it.
 struct EditedConfig {
     path: PathBuf,
-    before: Option<Vec<u8>>,
+    before: Vec<u8>,
     after: String,
+    /// The change as a unified diff; empty if there is none.
+    diff: String,
 }
 
 impl EditedConfig {
     fn with(workspace: &Workspace, gate: &str, choice: &Placement) -> Result<Self, Fault> {
         let root = &workspace.places.workspace;
         let path = root.join(CONFIG);
-        let before = RealDisk::new().read(&path)?;
+        let before = RealDisk::new().read(&path)?.unwrap_or_default();
+        let text = String::from_utf8_lossy(&before);
         let mut placement = workspace.settings.placement.clone();
         placement.insert(gate.to_owned(), choice.clone());
-        let text = String::from_utf8_lossy(before.as_deref().unwrap_or_default());
         let after = config::with_placement(&text, &placement, root).map_err(|error| {
             let hint = match error {
                 NotEdited::Unreadable(_) => "`ralph check` names its mistakes".to_owned(),
@@ -281,22 +264,14 @@ impl EditedConfig {
             };
             Fault::setup(format!("{CONFIG}: {error}"), hint)
         })?;
-        Ok(Self { path, before, after })
-    }
-
-    fn diff(&self) -> String {
-        let before = String::from_utf8_lossy(self.before.as_deref().unwrap_or_default());
-        unified(CONFIG, &before, &self.after)
+        let diff = unified(CONFIG, &text, &after);
+        Ok(Self { path, before, after, diff })
     }
 
     fn write(&self) -> Result<(), Fault> {
         let mut disk = RealDisk::new();
-        if self.before.is_none() {
-            disk.create_shared(&self.path)?;
-        }
-        if disk.swap(&self.path, self.before.as_deref().unwrap_or_default(), self.after.as_bytes())?
-            == Swap::Done
-        {
+        disk.create_shared(&self.path)?;
+        if disk.swap(&self.path, &self.before, self.after.as_bytes())? == Swap::Done {
             return Ok(());
         }
         let what = format!(

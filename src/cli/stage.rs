@@ -1,13 +1,12 @@
 //! `ralph stage`: gives plain tasks their stages, and the gates that the configuration places.
 
-use super::edit_tasks::{How, Target, note_without_id};
+use super::edit_tasks::{EditArgs, GATE, Target, note_without_id};
 use super::exit::Exit;
 use super::ui;
 use super::workspace::Place;
 use crate::engine::Fault;
 use crate::task::{TaskSelection, tasks_without_stages};
 use clap::Args;
-use std::path::PathBuf;
 
 /// Flags of `stage`.
 #[derive(Debug, Args)]
@@ -23,29 +22,21 @@ pub struct StageArgs {
     /// Every open required task that has no stages yet
     #[arg(long)]
     pub all: bool,
-    /// A task file, in a workspace or not
-    #[arg(long, value_name = "FILE")]
-    pub tasks: Option<PathBuf>,
-    /// Show the change as a unified diff, write nothing
-    #[arg(long)]
-    pub dry_run: bool,
-    /// End with 1 and show the diff when stages are missing; write nothing
-    #[arg(long, conflicts_with = "dry_run")]
-    pub check: bool,
+    #[command(flatten)]
+    pub edit: EditArgs,
 }
 
 /// `ralph stage`: 0 if the tasks have their stages, 1 if `--check` found one that lacks some.
 pub(super) fn stage(place: &Place, args: &StageArgs) -> Result<Exit, Fault> {
-    let target = Target::find(place, args.tasks.as_deref(), vec!["PITEST".to_owned()])?;
+    let target = Target::find(place, &args.edit, GATE)?;
     if target.is_virtual() {
         let what = "The configuration says `stages: virtual`: each task goes through its stages without lines for them.";
         let hint = "write `stages: file` in .ralph/config.yaml to get lines";
         return Err(Fault::setup(what, hint));
     }
-    let how = How::of(args.check, args.dry_run);
-    let _lock = target.hold(how)?;
+    let _lock = target.hold()?;
     let selection = if args.all { TaskSelection::Plain } else { TaskSelection::Named(&args.ids) };
-    let change = target.change(how, |file| file.staged(selection, &target.gates))?;
+    let change = target.change(|file| file.staged(selection, &target.gates))?;
     let without_id = if args.all { tasks_without_stages(&change.now) } else { Vec::new() };
     if place.json {
         ui::json(&change.facts(&without_id));
@@ -62,5 +53,5 @@ pub(super) fn stage(place: &Place, args: &StageArgs) -> Result<Exit, Fault> {
         let hint = "begin each with an id of its own, as in `- [ ] 1. …`; `stages: virtual` needs none";
         note_without_id(&without_id, "no stages", hint);
     }
-    Ok(if change.is_any() && how == How::Check { Exit::WorkLeft } else { Exit::Done })
+    Ok(if change.is_any() && args.edit.check { Exit::WorkLeft } else { Exit::Done })
 }

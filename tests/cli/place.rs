@@ -186,7 +186,7 @@ fn gates_of_wider_reach_follow_tasks_that_are_added_later() {
     let added = format!("{}- [ ] 2. new\n", project.read("tasks.md"));
     project.write("tasks.md", &added);
     let differs = project.ralph(&["place", "--check"]).code(1);
-    assert!(differs.out.contains("-- [ ] END.PITEST\n - [ ] 2. new\n+- [ ] END.PITEST\n"), "{}", differs.out);
+    assert!(differs.out.contains("+- [ ] 2. new\n - [ ] END.PITEST\n-- [ ] 2. new\n"), "{}", differs.out);
     project.ralph(&["place", "end"]).code(0);
     assert_eq!(project.read("tasks.md"), "- [ ] 1. a\n- [ ] 2. new\n- [ ] END.PITEST\n");
     project.ralph(&["place", "--check"]).code(0);

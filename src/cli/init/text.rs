@@ -1,6 +1,5 @@
 //! The text of a new `.ralph/config.yaml`: the commented template with what was chosen in it.
 
-use super::Stages;
 use crate::cli::place::tidy;
 use crate::config::{TEMPLATE, placement_line};
 use crate::task::Placement;
@@ -15,7 +14,8 @@ pub(super) struct Chosen {
     /// A preset.
     pub(super) agent: Option<String>,
     pub(super) placement: Option<Placement>,
-    pub(super) stages: Option<Stages>,
+    /// `file` or `virtual`.
+    pub(super) stages: Option<String>,
 }
 
 /// The text.
@@ -34,9 +34,9 @@ pub(super) fn config_text(chosen: &Chosen) -> String {
         let at = text.find("\n\n").map_or(0, |at| at + 2);
         text.insert_str(at, &format!("agents:\n  default: {{preset: {agent}}}\n\n"));
     }
-    if let Some(stages) = chosen.stages {
+    if let Some(stages) = &chosen.stages {
         // The comment after the value keeps its column.
-        let line = format!("\nstages: {:<28}#", stages.word());
+        let line = format!("\nstages: {stages:<28}#");
         text = text.replacen(&format!("\nstages: {:<28}#", "file"), &line, 1);
     }
     if let Some(placement) = &chosen.placement {
@@ -100,7 +100,7 @@ mod tests {
             packages: Some(vec!["services/*".to_owned(), "web".to_owned()]),
             agent: Some("codex".to_owned()),
             placement: Some(Placement::After(vec!["2".to_owned(), "T07".to_owned()])),
-            stages: Some(Stages::Virtual),
+            stages: Some("virtual".to_owned()),
         };
         let text = config_text(&chosen);
         let settings = parse(&text, Path::new("/w")).unwrap();

@@ -1,10 +1,8 @@
-//! The files of a new workspace, none of which overwrites another, the gate lines of its task file, and what is left to
-//! do after them.
+//! The files of a new workspace, none of which overwrites another, and the gate lines of its task file.
 
+use super::below;
 use super::text::{Chosen, words};
-use super::{Found, below};
 use crate::agent::builtin;
-use crate::cli::environment::read_config;
 use crate::cli::place::settle;
 use crate::cli::workspace::Place;
 use crate::config::{self, Role};
@@ -27,38 +25,6 @@ pub(super) fn write(folder: &Path, config_text: &str) -> Result<Vec<(PathBuf, bo
     }
     wrote.push(write_new(&folder.join(".gitignore"), "state/\n")?);
     Ok(wrote)
-}
-
-/// What is left to do. A configuration that was there already is read, and never changed.
-pub(super) fn next(root: &Path, is_new_config: bool, found: &Found, agent: Option<&str>) -> String {
-    const THEN: &str = "`ralph check`, then `ralph run`";
-    let settings = read_config(root).map_err(|error| vec![error]).and_then(|text| config::parse(&text, root));
-    let Ok(settings) = settings else {
-        return "the existing .ralph/config.yaml cannot be read: `ralph check` names its mistakes".to_owned();
-    };
-    let worker = settings.agent_for(Role::Worker);
-    let worker = worker.map(|(name, agent)| format!("`{name}` ({})", agent.command.join(" ")));
-    if let Some(asked) = agent.filter(|_| !is_new_config) {
-        let kept = worker.map_or("names no agent".to_owned(), |worker| format!("its worker is {worker}"));
-        return format!(
-            "the existing .ralph/config.yaml was kept and {kept}; for {asked}, write \
-             `agents: {{default: {{preset: {asked}}}}}` there; then {THEN}"
-        );
-    }
-    if found.packages.is_empty() {
-        return format!(
-            "make a git repository (`git init`), or name the packages in .ralph/config.yaml; then {THEN}"
-        );
-    }
-    match worker {
-        Some(_) if found.specs.is_empty() => format!("write tasks.md; then {THEN}"),
-        Some(_) => THEN.to_owned(),
-        None => {
-            let none = || "none that ralph knows".to_owned();
-            let agents = if found.agents.is_empty() { none() } else { found.agents.join(", ") };
-            format!("name an agent in .ralph/config.yaml (on PATH: {agents}), then `ralph check`")
-        }
-    }
 }
 
 /// Writes a file that is not there yet; says whether it did.

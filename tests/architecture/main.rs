@@ -67,7 +67,7 @@ fn without_comments(code: &str) -> String {
 /// Production lines that a module may have: no comments, no blank lines, no tests.
 const BUDGET: &[(&str, usize)] = &[
     ("agent", 670),
-    ("cli", 4_940),
+    ("cli", 4_720),
     ("config", 1_900),
     ("engine", 2_200),
     ("gate", 5_790),

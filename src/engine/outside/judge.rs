@@ -7,11 +7,11 @@ use crate::config::{self, GateSettings};
 use crate::engine::{Fault, Judged};
 use crate::gate::{self, GatePackage, GatePorts, GateRequest, NoCheckouts};
 use crate::machine::effect::GateOrder;
-use crate::machine::facts::{Accumulated, FileChange, Oid, Snapshot, full_path};
+use crate::machine::facts::{Accumulated, FileChange, Oid, full_path};
 use crate::mutation::{GateReport, Verdict};
 use crate::source::text::names;
-use crate::source::{ChangedLines, RepoPath};
 use crate::sys::Spawn;
+use crate::task::{Stage, TaskKey};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
@@ -24,10 +24,6 @@ struct Prepared {
     settings: GateSettings,
     /// What a clean checkout is made from.
     sources: Sources,
-    /// The commits that it judges.
-    heads: BTreeMap<String, Oid>,
-    /// The changes that it judges.
-    changes: Vec<FileChange>,
 }
 
 impl Prepared {
@@ -88,15 +84,18 @@ impl Prepared {
 
 impl Outside {
     pub(super) fn run_gate(&mut self, order: &GateOrder) -> Result<Option<Judged>, Fault> {
-        let prepared = match self.prepare(order)? {
-            Ok(prepared) => prepared,
-            Err(known) => return Ok(Some(known)),
+        let heads = order.snapshot.heads();
+        let Some(changes) = self.changes_to_judge(order)? else {
+            let report = no_changes_known(&order.key.to_string());
+            return Ok(Some(Judged { report, heads, changes: Vec::new() }));
         };
+        let folder = self.iteration_folder(order.iteration)?.join("gate");
+        private_folder(&folder)?;
+        let prepared = self.prepare(order, &changes, folder, self.tag(order.iteration))?;
         let mut report = prepared.run(&self.parts.supervisor, &*self.parts.progress);
         if self.parts.interrupts.first().is_some() {
             return Ok(None);
         }
-        let Prepared { heads, changes, .. } = prepared;
         if self.parts.repositories.snapshot()?.heads() != heads {
             report.verdict = Verdict::Error {
                 why: "HEAD moved while the gate ran.".to_owned(),
@@ -107,34 +106,15 @@ impl Outside {
         Ok(Some(Judged { report, heads, changes }))
     }
 
-    /// Makes ready what a gate's order asks for; the verdict at once if there is nothing to run it on.
-    fn prepare(&mut self, order: &GateOrder) -> Result<Result<Prepared, Judged>, Fault> {
-        let heads = order.snapshot.heads();
-        let known = |heads, changes| {
-            let report = no_changes_known(&order.key.to_string());
-            Ok(Err(Judged { report, heads, changes }))
-        };
-        let given = order.changes.is_some();
-        if !given && order.accumulated.is_empty() {
-            return known(heads, Vec::new());
-        }
+    /// What a gate's order asks to be judged; `None` if nothing is known of that.
+    fn changes_to_judge(&mut self, order: &GateOrder) -> Result<Option<Vec<FileChange>>, Fault> {
         let changes = match &order.changes {
             Some(changes) => changes.clone(),
-            None => self.parts.repositories.changes(&order.accumulated)?,
+            None if order.accumulated.is_empty() => return Ok(None),
+            None => self.changes(&order.accumulated)?,
         };
-        if changes.is_empty() && (given || order.accumulated.everything) {
-            return known(heads, changes);
-        }
-        let folder = self.iteration_folder(order.iteration)?.join("gate");
-        private_folder(&folder)?;
-        let bases = &order.accumulated.bases;
-        let mut request = self.request(&order.name, &changes, bases, &order.snapshot, folder)?;
-        request.family.clone_from(&order.key.family);
-        request.former_targets.clone_from(&order.former_targets);
-        request.changed_since_fail.clone_from(&order.changed_since_fail);
-        request.no_tests_written = order.no_tests_written;
-        request.tag = self.tag(order.iteration);
-        self.prepared(request, heads, changes, bases).map(Ok)
+        let may_be_none = order.changes.is_none() && !order.accumulated.everything;
+        Ok(Some(changes).filter(|changes| may_be_none || !changes.is_empty()))
     }
 
     /// A gate alone: judges these changes, touches no box and no journal.
@@ -145,101 +125,95 @@ impl Outside {
         bases: &BTreeMap<String, Oid>,
         folder: PathBuf,
     ) -> Result<GateReport, Fault> {
-        let snapshot = self.parts.repositories.snapshot()?;
-        let mut request = self.request(name, changes, bases, &snapshot, folder)?;
-        request.tag = format!("{}-alone", self.tag);
-        let prepared = self.prepared(request, snapshot.heads(), changes.to_vec(), bases)?;
+        let order = GateOrder {
+            iteration: 0,
+            key: TaskKey { family: String::new(), stage: Stage::Gate(name.to_owned()) },
+            name: name.to_owned(),
+            snapshot: self.parts.repositories.snapshot()?,
+            accumulated: Accumulated { bases: bases.clone(), ..Accumulated::default() },
+            changes: None,
+            former_targets: BTreeSet::new(),
+            changed_since_fail: BTreeSet::new(),
+            no_tests_written: false,
+        };
+        let prepared = self.prepare(&order, changes, folder, format!("{}-alone", self.tag))?;
         Ok(prepared.run(&self.parts.supervisor, &*self.parts.progress))
     }
 
-    fn prepared(
-        &self,
-        request: GateRequest,
-        heads: BTreeMap<String, Oid>,
-        changes: Vec<FileChange>,
-        bases: &BTreeMap<String, Oid>,
+    /// Makes a gate ready to judge these changes.
+    fn prepare(
+        &mut self,
+        order: &GateOrder,
+        changes: &[FileChange],
+        folder: PathBuf,
+        tag: String,
     ) -> Result<Prepared, Fault> {
-        let settings = self.parts.settings.gates.get(&request.name).ok_or_else(|| {
-            let what = format!("The gate {} is not configured.", request.name);
+        let settings = self.parts.settings.gates.get(&order.name).cloned().ok_or_else(|| {
+            let what = format!("The gate {} is not configured.", order.name);
             Fault::setup(what, "name it under gates: in .ralph/config.yaml")
         })?;
-        let settings = settings.clone();
-        let package = |name: String| {
-            let root = self.parts.repositories.root(&name)?.to_owned();
-            let repository = self.parts.repositories.repository(&name)?.to_owned();
+        let names: BTreeSet<&String> = changes.iter().map(|change| &change.package).collect();
+        let packages = names.into_iter().filter_map(|name| self.package(name, order, changes).transpose());
+        let request = GateRequest {
+            name: order.name.clone(),
+            family: order.key.family.clone(),
+            packages: packages.collect::<Result<_, _>>()?,
+            former_targets: order.former_targets.clone(),
+            changed_since_fail: order.changed_since_fail.clone(),
+            no_tests_written: order.no_tests_written,
+            folder,
+            cache: self.parts.cache.clone(),
+            tag,
+            env: self.parts.environment.clone(),
+        };
+        let repositories = &self.parts.repositories;
+        let heads = order.snapshot.heads();
+        let source = |name: String| {
+            let root = repositories.root(&name)?.to_owned();
+            let repository = repositories.repository(&name)?.to_owned();
             let head = heads.get(&name).cloned().unwrap_or_else(Oid::zero);
-            let base = bases.get(&name).cloned();
+            let base = order.accumulated.bases.get(&name).cloned();
             Some((name, SourcePackage { root, repository, head, base }))
         };
         let sources = Sources {
             workspace: self.parts.places.workspace.clone(),
-            packages: self.parts.repositories.names().into_iter().filter_map(package).collect(),
+            packages: repositories.names().into_iter().filter_map(source).collect(),
             judged: request.packages.iter().map(|package| package.name.clone()).collect(),
             keep: settings.keep.clone(),
         };
-        Ok(Prepared { request, settings, sources, heads, changes })
+        Ok(Prepared { request, settings, sources })
+    }
+
+    /// A package with what changed in it; `None` if it is no longer there.
+    fn package(
+        &mut self,
+        name: &str,
+        order: &GateOrder,
+        changes: &[FileChange],
+    ) -> Result<Option<GatePackage>, Fault> {
+        let repositories = &mut self.parts.repositories;
+        let Some(root) = repositories.root(name).map(ToOwned::to_owned) else { return Ok(None) };
+        let changes: Vec<FileChange> =
+            changes.iter().filter(|change| change.package == name).cloned().collect();
+        let mut lines = BTreeMap::new();
+        for change in &changes {
+            if let Some(known) = repositories.changed_lines(change)? {
+                lines.insert(change.path.clone(), known);
+            }
+        }
+        let tests_at_base = match order.accumulated.bases.get(name) {
+            Some(base) => repositories.test_paths_at(name, base)?,
+            None => Vec::new(),
+        };
+        let dirt = order.snapshot.package(name).into_iter();
+        let dirt = dirt.flat_map(|package| package.dirt.iter().chain(&package.untracked));
+        let dirt = dirt.map(|dirt| dirt.path.clone()).collect();
+        Ok(Some(GatePackage { name: name.to_owned(), root, changes, lines, tests_at_base, dirt }))
     }
 
     /// A new folder for what [`Outside::judge_alone`] leaves; the last few of them are kept.
     pub fn folder_alone(&self) -> Result<PathBuf, Fault> {
         Ok(artifacts::alone(&self.parts.cache)?)
-    }
-
-    fn request(
-        &mut self,
-        name: &str,
-        changes: &[FileChange],
-        bases: &BTreeMap<String, Oid>,
-        snapshot: &Snapshot,
-        folder: PathBuf,
-    ) -> Result<GateRequest, Fault> {
-        let names: BTreeSet<&String> = changes.iter().map(|change| &change.package).collect();
-        let mut packages = Vec::new();
-        for name in names {
-            let Some(root) = self.parts.repositories.root(name).map(ToOwned::to_owned) else { continue };
-            let tests_at_base = match bases.get(name) {
-                Some(base) => self.parts.repositories.test_paths_at(name, base)?,
-                None => Vec::new(),
-            };
-            let dirt = snapshot.package(name).map(|package| {
-                package.dirt.iter().chain(&package.untracked).map(|dirt| dirt.path.clone()).collect()
-            });
-            packages.push(GatePackage {
-                name: name.clone(),
-                root,
-                changes: changes.iter().filter(|change| change.package == *name).cloned().collect(),
-                lines: self.lines(name, changes)?,
-                tests_at_base,
-                dirt: dirt.unwrap_or_default(),
-            });
-        }
-        Ok(GateRequest {
-            name: name.to_owned(),
-            family: String::new(),
-            packages,
-            former_targets: BTreeSet::new(),
-            changed_since_fail: BTreeSet::new(),
-            no_tests_written: false,
-            folder,
-            cache: self.parts.cache.clone(),
-            tag: String::new(),
-            env: self.parts.environment.clone(),
-        })
-    }
-
-    /// Which lines of the changed files of a package changed, as far as it is known.
-    fn lines(
-        &mut self,
-        package: &str,
-        changes: &[FileChange],
-    ) -> Result<BTreeMap<RepoPath, ChangedLines>, Fault> {
-        let mut lines = BTreeMap::new();
-        for change in changes.iter().filter(|change| change.package == package) {
-            if let Some(known) = self.parts.repositories.changed_lines(change)? {
-                lines.insert(change.path.clone(), known);
-            }
-        }
-        Ok(lines)
     }
 
     /// These changes as they are now; for `ralph diff`.

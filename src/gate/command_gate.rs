@@ -4,64 +4,43 @@
 
 use crate::gate::GateAbort;
 use crate::gate::GatePackage;
-use crate::gate::commands::Commands;
+use crate::gate::commands::{Commands, file_name};
 use crate::machine::facts::ProcessEnd;
 use crate::source::text;
 
 /// Lines of output that become reasons.
 const TAIL: usize = 10;
 
-/// What the command said about one package.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum CommandVerdict {
-    /// Exit code 0.
-    Pass,
-    /// Exit code 77: where, and the last line of its output or that it gave no reason.
-    Skip(String),
-    /// A failure or an error.
-    Abort(GateAbort),
-}
-
-/// Runs the command in a package.
+/// Runs the command in a package. With exit code 77 the answer is where, and the last line of its output or that it
+/// gave no reason.
 pub(super) fn run(
     commands: &Commands<'_>,
     name: &str,
     argv: &[String],
     package: &GatePackage,
-) -> CommandVerdict {
-    let call = match commands.run(
-        &format!("{}-{}", slug(name), slug(&package.name)),
-        argv.to_vec(),
-        &package.root,
-        &[],
-    ) {
-        Ok(call) => call,
-        Err(abort) => return CommandVerdict::Abort(abort),
-    };
+) -> Result<Option<String>, GateAbort> {
+    let log = format!("{}-{}", file_name(name), file_name(&package.name));
+    let call = commands.run(&log, argv.to_vec(), &package.root, &[])?;
     let tail = tail(&call.output);
-    let last = tail.last().cloned().unwrap_or_else(|| "it printed nothing".to_owned());
+    let last = |silent: &str| tail.last().map_or_else(|| silent.to_owned(), String::clone);
     match &call.end {
-        ProcessEnd::Exited { code: 0 } => CommandVerdict::Pass,
+        ProcessEnd::Exited { code: 0 } => Ok(None),
         ProcessEnd::Exited { code: 77 } => {
-            let silent =
-                || "its command ended with 77, there is nothing to judge, and gave no reason".to_owned();
-            CommandVerdict::Skip(format!(
-                "In package {}: {}",
-                package.name,
-                tail.last().cloned().unwrap_or_else(silent)
-            ))
+            let silent = "its command ended with 77, there is nothing to judge, and gave no reason";
+            Ok(Some(format!("In package {}: {}", package.name, last(silent))))
         }
         ProcessEnd::Exited { code: 1 } => {
             let mut reasons = vec![format!("The gate {name} fails in package {}.", package.name)];
             reasons.extend(tail);
-            CommandVerdict::Abort(GateAbort::Fail { reasons })
+            Err(GateAbort::Fail { reasons })
         }
-        ProcessEnd::TimedOut { .. } => CommandVerdict::Abort(commands.over_limit("")),
-        other => CommandVerdict::Abort(GateAbort::setup(
+        ProcessEnd::TimedOut { .. } => Err(commands.over_limit("")),
+        other => Err(GateAbort::setup(
             format!(
-                "The command of gate {name} {} in package {}: {last}.",
+                "The command of gate {name} {} in package {}: {}.",
                 text::line(&other.to_string(), 300),
-                package.name
+                package.name,
+                last("it printed nothing")
             ),
             "Run the command by hand; it must end with 0 (pass), 1 (fail) or 77 (skip).",
         )),
@@ -72,8 +51,4 @@ fn tail(output: &str) -> Vec<String> {
     let lines: Vec<String> =
         output.lines().map(|line| text::line(line, 300)).filter(|line| !line.is_empty()).collect();
     lines[lines.len().saturating_sub(TAIL)..].to_vec()
-}
-
-fn slug(name: &str) -> String {
-    name.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect()
 }

@@ -135,7 +135,6 @@ impl<'a> Commands<'a> {
         Ok(Call { end: ended.end, output: read_log(log), millis: ended.millis })
     }
 
-    /// The abort for a gate that ran over its limit.
     /// The abort of a gate that ran over its limit; `more` is a sentence after a space, or empty.
     pub(crate) fn over_limit(&self, more: &str) -> GateAbort {
         GateAbort::passing(
@@ -160,6 +159,12 @@ impl<'a> Commands<'a> {
         make_folder(&self.logs)?;
         Ok(self.logs.join(format!("{number:02}-{name}.log")))
     }
+}
+
+/// A name as a part of a file's name.
+pub(crate) fn file_name(name: &str) -> String {
+    let plain = |c: char| if c.is_alphanumeric() || matches!(c, '-' | '_') { c } else { '_' };
+    name.chars().map(plain).collect()
 }
 
 /// Makes a folder and its parents.

@@ -8,49 +8,45 @@ use crate::gate::commands::disk;
 use crate::sys::cache_file;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use serde_json::Value;
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 /// Facts of one kind.
 const MOST: usize = 500;
 /// Raised when a fact changes its meaning.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 
-/// The facts of one kind.
+/// The facts of one kind, a file each.
 pub(crate) struct DiskCache {
-    file: PathBuf,
+    folder: PathBuf,
 }
 
 impl DiskCache {
     /// Those of this kind; `cache` is ralph's cache folder.
     pub(crate) fn of(cache: &Path, kind: &str) -> Self {
-        Self { file: cache.join(format!("{kind}.json")) }
+        Self { folder: cache.join("facts").join(kind) }
     }
 
     /// What is remembered under a key.
     pub(crate) fn recall<T: DeserializeOwned>(&self, key: &str) -> Option<T> {
-        self.all().remove(key).and_then(|value| serde_json::from_value(value).ok())
+        cache_file::load(&self.file(key), VERSION)
     }
 
-    /// Remembers something; forgets all the rest when there is too much. Of two gates that remember at the
-    /// same time one may be forgotten: that costs time, nothing else.
+    /// Remembers something; forgets all the rest of its kind when there is too much.
     pub(crate) fn keep<T: Serialize>(&self, key: &str, fact: &T) -> Result<(), GateAbort> {
-        let mut all = self.all();
-        if all.len() >= MOST {
-            all.clear();
+        let kept = fs_err::read_dir(&self.folder).into_iter().flatten().flatten();
+        let kept: Vec<PathBuf> = kept.map(|entry| entry.path()).collect();
+        if kept.len() >= MOST {
+            for file in kept.iter().filter(|file| file.extension().is_some_and(|end| end == "json")) {
+                // Another gate may have removed it.
+                let _ = fs_err::remove_file(file);
+            }
         }
-        all.insert(key.to_owned(), serde_json::to_value(fact).map_err(|error| unwritable(&error))?);
-        cache_file::store(&self.file, VERSION, &all).map_err(|error| disk(&error))
+        cache_file::store(&self.file(key), VERSION, fact).map_err(|error| disk(&error))
     }
 
-    fn all(&self) -> BTreeMap<String, Value> {
-        cache_file::load(&self.file, VERSION).unwrap_or_default()
+    fn file(&self, key: &str) -> PathBuf {
+        self.folder.join(format!("{key}.json"))
     }
-}
-
-fn unwritable(error: &serde_json::Error) -> GateAbort {
-    GateAbort::setup(format!("A fact cannot be remembered: {error}."), "Please report this.")
 }
 
 #[cfg(test)]
@@ -69,7 +65,7 @@ mod tests {
             (Some(7_u64), Some(8_u64), None::<u64>)
         );
         assert_eq!(slow.recall::<String>("a"), None, "another type is not what was kept");
-        fs_err::write(folder.path().join("slow.json"), "[").unwrap();
+        fs_err::write(folder.path().join("facts/slow/a.json"), "[").unwrap();
         assert_eq!(slow.recall::<u64>("a"), None);
         for number in 0..=MOST {
             slow.keep(&number.to_string(), &number).unwrap();

@@ -1,6 +1,6 @@
 //! A gate from request to report: by a command, or by mutation of the changed classes.
 
-use super::command_gate::{self, CommandVerdict};
+use super::command_gate;
 use super::commands::Commands;
 use super::java::run_mutation;
 use super::scope::Scope;
@@ -33,9 +33,9 @@ fn run_command(
     for package in request.packages.iter().filter(|package| !package.changes.is_empty()) {
         (ports.progress)(&format!("Running {} in {}", text::line(&request.name, 100), package.name));
         match command_gate::run(&commands, &request.name, argv, package) {
-            CommandVerdict::Pass => passed = true,
-            CommandVerdict::Skip(why) => skipped.push(why),
-            CommandVerdict::Abort(abort) => {
+            Ok(None) => passed = true,
+            Ok(Some(why)) => skipped.push(why),
+            Err(abort) => {
                 if matches!(abort, GateAbort::Fail { .. }) {
                     let production = package.changes.iter().filter(|c| c.kind == Kind::Production);
                     result.failing.extend(production.map(FileChange::full_path));

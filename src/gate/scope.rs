@@ -73,6 +73,13 @@ pub(crate) struct Module {
     pub(crate) build_changed: bool,
 }
 
+impl Module {
+    /// The path in the package of a file in this module.
+    pub(crate) fn inside(&self, path: &str) -> String {
+        if self.dir.is_empty() { path.to_owned() } else { format!("{}/{path}", self.dir) }
+    }
+}
+
 /// What is judged and what is not.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Scope {

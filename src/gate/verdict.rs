@@ -5,9 +5,10 @@
 use crate::config::GateSettings;
 use crate::gate::GateAbort;
 use crate::gate::scope::Scope;
+use crate::machine::facts::full_path;
 use crate::mutation::{ClassScore, Coverage, GateReport, Rule, Survivor, Trace, Verdict, rank};
 use crate::source::text;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 /// Reasons and remarks in a report.
@@ -41,20 +42,6 @@ pub(crate) struct ModuleResult {
     pub(crate) reports: Vec<String>,
     /// What was done.
     pub(crate) trace: Trace,
-}
-
-impl ModuleResult {
-    /// Puts the source line to each survivor; `sources` holds lines by `<package>/<path>`.
-    pub(crate) fn note_sources(&mut self, sources: &BTreeMap<String, Vec<String>>) {
-        for judged in &mut self.judged {
-            let file = crate::machine::facts::full_path(&judged.score.package, &judged.score.path);
-            let Some(lines) = sources.get(&file) else { continue };
-            for survivor in &mut judged.survivors {
-                let at = usize::try_from(survivor.mutant.line).unwrap_or(0).checked_sub(1);
-                survivor.source = at.and_then(|at| lines.get(at)).cloned().unwrap_or_default();
-            }
-        }
-    }
 }
 
 /// The gate's report over all modules.
@@ -92,9 +79,7 @@ pub(crate) fn conclude(
     let survivors = rank(weak.iter().flat_map(|judged| judged.survivors.iter().cloned()));
     let survivors_total = weak.iter().map(|judged| judged.survivors_total).sum();
     let mut failing = all.failing.clone();
-    failing.extend(
-        weak.iter().map(|judged| crate::machine::facts::full_path(&judged.score.package, &judged.score.path)),
-    );
+    failing.extend(weak.iter().map(|judged| full_path(&judged.score.package, &judged.score.path)));
     let verdict = verdict(&all.aborts, judgement.reached > 0, scope, &all.nothing);
     let fails = matches!(verdict, Verdict::Fail { .. });
     all.remarks.truncate(TOLD);

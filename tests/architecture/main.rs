@@ -70,7 +70,7 @@ const BUDGET: &[(&str, usize)] = &[
     ("cli", 4_720),
     ("config", 1_900),
     ("engine", 2_200),
-    ("gate", 5_790),
+    ("gate", 5_460),
     ("git", 3_090),
     ("journal", 350),
     ("lib", 20),

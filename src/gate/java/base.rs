@@ -3,10 +3,9 @@
 //! A base that could not be checked out is distinguished from one that did not exist and from one that
 //! does not compile.
 
-use super::context::PackageContext;
-use super::maven::{BuildError, Built, Maven, Trouble, display_dir, home};
+use super::maven::{Built, Maven, TroubleKind, home};
+use super::package::PackageContext;
 use crate::gate::GateAbort;
-use std::path::PathBuf;
 
 /// What became of the base of a module.
 pub(crate) enum Base<'a> {
@@ -17,23 +16,12 @@ pub(crate) enum Base<'a> {
     /// It does not compile.
     Broken,
     /// It compiled.
-    Built(Box<BuiltBase<'a>>),
-}
-
-/// A base that compiled.
-pub(crate) struct BuiltBase<'a> {
-    /// The package's folder in the checkout.
-    pub(crate) root: PathBuf,
-    /// Maven in that folder.
-    pub(crate) maven: Maven<'a>,
-    /// What it built.
-    pub(crate) built: Built,
+    Built(Box<(Maven<'a>, Built)>),
 }
 
 /// Checks the base out and builds a module of it.
-pub(crate) fn base<'a>(context: &PackageContext<'a>, dir: &str) -> Result<Base<'a>, GateAbort> {
-    let checkouts = context.ports.checkouts;
-    let root = match checkouts.base(&context.package.name) {
+pub(crate) fn base<'a>(context: &'a PackageContext<'a>, dir: &'a str) -> Result<Base<'a>, GateAbort> {
+    let root = match context.ports.checkouts.base(&context.package.name) {
         Ok(Some(root)) => root,
         Ok(None) => return Ok(Base::Absent),
         Err(why) => return Ok(Base::Unreachable(why)),
@@ -41,16 +29,15 @@ pub(crate) fn base<'a>(context: &PackageContext<'a>, dir: &str) -> Result<Base<'
     if !home(&root, dir).join("pom.xml").is_file() {
         return Ok(Base::Absent);
     }
-    let label = format!("{}/{}", context.package.name, display_dir(dir));
+    let label = context.label(dir);
     (context.ports.progress)(&format!("Compiling {label} as it was before the task"));
-    let maven = context.maven(&root)?;
-    match maven.build(context.commands, dir, checkouts) {
-        Ok((built, _)) => Ok(Base::Built(Box::new(BuiltBase { root, maven, built }))),
-        Err(BuildError::Abort(abort)) => Err(abort),
-        Err(BuildError::Trouble(Trouble::Passing(what))) => Err(GateAbort::passing(
-            format!("{label} as it was before the task could not be built: {what}."),
+    let maven = Maven::find(context, &root, dir)?;
+    match maven.build()? {
+        Ok((built, _)) => Ok(Base::Built(Box::new((maven, built)))),
+        Err(trouble) if trouble.kind == TroubleKind::Passing => Err(GateAbort::passing(
+            format!("{label} as it was before the task could not be built: {}", trouble.sentence()),
             "Check the network and the space on the disk.",
         )),
-        Err(BuildError::Trouble(_)) => Ok(Base::Broken),
+        Err(_) => Ok(Base::Broken),
     }
 }

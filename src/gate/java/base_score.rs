@@ -6,8 +6,9 @@
 
 use super::base::{Base, base};
 use super::classes::files_digest;
-use super::context::{ModuleContext, PackageContext};
-use super::maven::{digest, home};
+use super::context::ModuleContext;
+use super::maven::digest;
+use super::package::PackageContext;
 use super::pit::{MutantFilter, PitRun, PitSession};
 use super::report::PitReport;
 use crate::gate::GateAbort;
@@ -52,19 +53,17 @@ fn at_base(
     targets: Vec<Target>,
     result: &mut ModuleResult,
 ) -> Result<Result<BTreeMap<String, Coverage>, String>, GateAbort> {
-    let context = module.package;
-    let base = match base(context, &module.module.dir)? {
+    let context = module.context;
+    let (maven, built) = &*match base(context, &module.module.dir)? {
         Base::Built(base) => base,
         Base::Absent => return Ok(Err("there is none.".to_owned())),
         Base::Unreachable(why) => return Ok(Err(why)),
         Base::Broken => return Ok(Err("it does not compile.".to_owned())),
     };
-    let package = GatePackage { root: base.root.clone(), ..context.package.clone() };
-    let module = Module { targets, ..module.module.clone() };
-    let home = home(&package.root, &module.dir);
-    let context = PackageContext { package: &package, ..*context };
+    let package = GatePackage { root: maven.root.clone(), ..context.package.clone() };
+    let context = &PackageContext { package: &package, ..*context };
     let module =
-        ModuleContext { package: &context, module: &module, maven: &base.maven, built: &base.built, home };
+        ModuleContext { context, module: &Module { targets, ..module.module.clone() }, maven, built };
     let (disk_cache, key) = (DiskCache::of(&context.request.cache, "base-scores"), key(&module)?);
     if let Some(known) = disk_cache.recall(&key) {
         return Ok(Ok(known));
@@ -73,8 +72,7 @@ fn at_base(
     let session = PitSession::at_base(&module, module.owners())?;
     let filter = MutantFilter::default();
     let run = PitRun::new("base", &tests, &filter);
-    let report = session.run(&run, result)?;
-    session.trace(result, &run, &report, "the family's base");
+    let report = session.run(&run, "the family's base", result)?;
     let floors: BTreeMap<String, Coverage> = report
         .classes
         .iter()
@@ -86,7 +84,7 @@ fn at_base(
 
 /// A digest of these class files, what lies beside them, and all else that the scores depend on.
 fn key(module: &ModuleContext<'_>) -> Result<String, GateAbort> {
-    let settings = module.package.settings;
+    let settings = module.context.settings;
     let mut parts: Vec<Vec<u8>> = vec![
         VERSION.into(),
         settings.pit_version.clone().into_bytes(),
@@ -97,5 +95,5 @@ fn key(module: &ModuleContext<'_>) -> Result<String, GateAbort> {
     parts.extend(module.module.targets.iter().map(|target| target.class.clone().into_bytes()));
     let folders = [&module.built.project.classes, &module.built.project.test_classes];
     parts.push(files_digest(&folders, &|_| true)?.into_bytes());
-    Ok(digest(parts.iter().map(Vec::as_slice)))
+    Ok(digest(parts))
 }

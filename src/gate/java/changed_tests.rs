@@ -2,13 +2,13 @@
 //!
 //! An exit code of zero without a test run is no proof when a changed class holds tests.
 
-use super::context::PackageContext;
-use super::maven::{Maven, Trouble, display_dir};
+use super::context::ModuleContext;
+use super::maven::TroubleKind;
 use super::scope::JavaPath;
 use crate::gate::GateAbort;
 use crate::gate::commands::Call;
-use crate::gate::scope::Module;
 use crate::source::text;
+use std::path::Path;
 
 /// Marks of a source that holds tests (`JUnit` 3 to 6, `TestNG`, jqwik).
 const MARKS: [&str; 7] = [
@@ -25,22 +25,20 @@ const MARKS: [&str; 7] = [
 const SUREFIRE: &str = "Failed to execute goal org.apache.maven.plugins:maven-surefire-plugin";
 
 /// Runs the changed test classes of a module with its own Maven.
-pub(crate) fn pass(
-    context: &PackageContext<'_>,
-    module: &Module,
-    maven: &Maven<'_>,
-) -> Result<(), GateAbort> {
-    let classes: Vec<String> = module
+pub(crate) fn pass(context: &ModuleContext<'_>) -> Result<(), GateAbort> {
+    let package = context.context.package;
+    let classes: Vec<String> = context
+        .module
         .changed_tests
         .iter()
-        .filter(|path| holds_tests(context, path))
+        .filter(|path| holds_tests(&package.root.join(path)))
         .filter_map(|path| JavaPath::read(path)?.class())
         .collect();
     if classes.is_empty() {
         return Ok(());
     }
-    let call = maven.test(context.commands, &module.dir, &classes)?;
-    let name = format!("{}/{}", context.package.name, display_dir(&module.dir));
+    let call = context.maven.test(&classes)?;
+    let name = context.label();
     let summary = summary(&call);
     if call.end.is_success() {
         return match summary {
@@ -57,21 +55,20 @@ pub(crate) fn pass(
             )),
         };
     }
-    match maven.trouble(&call) {
-        Some(Trouble::Other(_))
-            if call.output.contains(SUREFIRE) || summary.is_some_and(|(_, red)| red > 0) =>
-        {
+    let tests_failed = call.output.contains(SUREFIRE) || summary.is_some_and(|(_, red)| red > 0);
+    match context.maven.trouble(&call) {
+        Some(trouble) if trouble.kind == TroubleKind::Other && tests_failed => {
             let mut reasons = vec![format!("Changed tests of {name} fail.")];
             reasons.extend(failures(&call));
             Err(GateAbort::Fail { reasons })
         }
-        Some(trouble) => Err(trouble.abort(&context.package.name, &module.dir, module.build_changed)),
+        Some(trouble) => Err(context.abort(trouble)),
         None => Ok(()),
     }
 }
 
-fn holds_tests(context: &PackageContext<'_>, path: &str) -> bool {
-    let source = fs_err::read(context.package.root.join(path)).unwrap_or_default();
+fn holds_tests(file: &Path) -> bool {
+    let source = fs_err::read(file).unwrap_or_default();
     let source = String::from_utf8_lossy(&source);
     MARKS.iter().any(|mark| source.contains(mark)) && !source.contains("abstract class")
 }

@@ -5,9 +5,13 @@ use crate::gate::scope::{Extent, Target};
 use crate::gate::verdict::{Judged, ModuleResult};
 use crate::mutation::{ClassScore, Floor, MutantStatus, Survivor};
 use crate::source::text;
+use crate::sys::disk::read_beginning;
+use std::path::Path;
 
 /// Test classes that are named for a survivor.
 const TESTS_NAMED: usize = 5;
+/// Bytes that are read of a source file.
+const MAX_SOURCE: u64 = 4 << 20;
 
 /// The score of a target: of its changed lines where the score at its base binds the class as a whole.
 pub(crate) fn score(target: &Target, counted: &Counted) -> ClassScore {
@@ -22,11 +26,15 @@ pub(crate) fn score(target: &Target, counted: &Counted) -> ClassScore {
 }
 
 impl Judged {
-    fn new(target: &Target, counted: &Counted) -> Self {
+    /// `root` is the package's folder.
+    fn new(target: &Target, counted: &Counted, root: &Path) -> Self {
+        let lines = source_lines(&root.join(target.path.to_text()));
+        let source = |line: u32| lines.get(usize::try_from(line).ok()?.checked_sub(1)?).cloned();
         let survived = counted.with(&[MutantStatus::Survived, MutantStatus::NoCoverage]);
         let survivors = survived.map(|(_, left)| Survivor {
             package: target.package.clone(),
             path: Some(target.path.clone()),
+            source: source(left.mutant.line).unwrap_or_default(),
             changed: left.changed,
             tests: left.tests.iter().take(TESTS_NAMED).cloned().collect(),
             tests_total: left.tests_total,
@@ -37,9 +45,20 @@ impl Judged {
     }
 }
 
+/// The lines of a source file for a message; none if it cannot be read.
+fn source_lines(file: &Path) -> Vec<String> {
+    let bytes = read_beginning(file, MAX_SOURCE).ok().flatten().unwrap_or_default();
+    String::from_utf8_lossy(&bytes).lines().map(|line| text::line(line, 160)).collect()
+}
+
 impl ModuleResult {
-    /// Takes the counts of the targets over; returns those without any mutant.
-    pub(crate) fn take<'t>(&mut self, targets: &'t [Target], report: &PitReport) -> Vec<&'t Target> {
+    /// Takes over the counts of the targets of a package in this folder; returns those without any mutant.
+    pub(crate) fn take<'t>(
+        &mut self,
+        targets: &'t [Target],
+        report: &PitReport,
+        root: &Path,
+    ) -> Vec<&'t Target> {
         let mut empty = Vec::new();
         for target in targets {
             let Some(counted) = report.classes.get(&target.class) else {
@@ -57,7 +76,7 @@ impl ModuleResult {
                     text::names(errors.iter().map(String::as_str), 5)
                 ));
             }
-            self.judged.push(Judged::new(target, counted));
+            self.judged.push(Judged::new(target, counted, root));
         }
         empty
     }

@@ -9,6 +9,7 @@ use crate::gate::Build;
 use crate::gate::GateAbort;
 use crate::gate::commands::disk;
 use crate::sys::disk::open_regular;
+use crate::sys::walk::walk;
 use crate::task;
 use std::fs::FileType;
 use std::io::{self, Read as _};
@@ -59,30 +60,29 @@ pub(crate) fn files(
     counts: &dyn Fn(&Path, FileType) -> io::Result<bool>,
 ) -> io::Result<Vec<PathBuf>> {
     let mut found = Vec::new();
-    let mut open = vec![PathBuf::new()];
-    while let Some(at) = open.pop() {
-        let entries = match fs_err::read_dir(folder.join(&at)) {
+    for entry in walk(folder, usize::MAX, MAX_ENTRIES, |_| true) {
+        let entry = match entry {
             Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
-            entries => entries?,
+            entry => entry?,
         };
-        for entry in entries {
-            let entry = entry?;
-            let (inside, kind) = (at.join(entry.file_name()), entry.file_type()?);
-            if kind.is_dir() {
-                open.push(inside);
-            } else if counts(&inside, kind)? {
-                found.push(inside);
-            }
-        }
-        if found.len() + open.len() > MAX_ENTRIES {
-            return Err(io::Error::other("the build makes too many files"));
+        let inside = entry.path().strip_prefix(folder).unwrap_or(entry.path());
+        if !entry.file_type().is_dir() && counts(inside, entry.file_type())? {
+            found.push(inside.to_owned());
         }
     }
-    found.sort();
     Ok(found)
 }
 
-fn read(file: &Path) -> io::Result<Vec<u8>> {
+/// The internal names of the class files below a folder; what cannot be read is passed over.
+pub(crate) fn class_names(folder: &Path) -> impl Iterator<Item = String> {
+    walk(folder, usize::MAX, MAX_ENTRIES, |_| true).flatten().filter_map(move |entry| {
+        let inside = entry.path().strip_prefix(folder).ok()?.to_str()?;
+        inside.strip_suffix(".class").filter(|_| !entry.file_type().is_dir()).map(str::to_owned)
+    })
+}
+
+/// The whole of a regular file.
+pub(crate) fn read(file: &Path) -> io::Result<Vec<u8>> {
     let Some((mut open, _)) = open_regular(file)? else {
         return Err(io::Error::other(format!("{} does not exist", file.display())));
     };

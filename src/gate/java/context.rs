@@ -1,61 +1,32 @@
-//! What the steps of a gate know about the package and the module that they judge.
+//! What the steps of a gate know about the module that they judge.
 
-use super::maven::{Built, Maven, display_dir};
+use super::maven::{Built, Maven, Trouble};
+use super::package::PackageContext;
 use super::report::Owners;
 use super::scope::JavaPath;
 use super::test_classes;
-use crate::config::GateSettings;
-use crate::gate::commands::Commands;
+use crate::gate::GateAbort;
+use crate::gate::commands::file_name;
 use crate::gate::scope::{Extent, Module, Target};
-use crate::gate::{GateAbort, GatePackage, GatePorts, GateRequest};
 use crate::mutation::Rule;
 use crate::source::ChangedLines;
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::{Path, PathBuf};
-
-/// What a lane needs to judge a module.
-pub(crate) struct PackageContext<'a> {
-    /// The request.
-    pub(crate) request: &'a GateRequest,
-    /// The gate's settings.
-    pub(crate) settings: &'a GateSettings,
-    /// The package.
-    pub(crate) package: &'a GatePackage,
-    /// Test sources of the package.
-    pub(crate) tests: &'a BTreeSet<String>,
-    /// Starts its programs.
-    pub(crate) commands: &'a Commands<'a>,
-    /// PIT's threads.
-    pub(crate) threads: usize,
-    /// No other module has targets.
-    pub(crate) sole_module: bool,
-    /// What it may use of the outside.
-    pub(crate) ports: &'a GatePorts<'a>,
-}
-
-impl<'a> PackageContext<'a> {
-    /// Maven in the package's folder, here or in another checkout.
-    pub(crate) fn maven(&self, root: &Path) -> Result<Maven<'a>, GateAbort> {
-        Maven::find(self.commands, &self.package.name, root, self.settings, &self.request.cache)
-    }
-}
+use std::path::PathBuf;
 
 /// A module that compiled, on its way to a score.
 pub(crate) struct ModuleContext<'a> {
-    pub(crate) package: &'a PackageContext<'a>,
+    pub(crate) context: &'a PackageContext<'a>,
     pub(crate) module: &'a Module,
     pub(crate) maven: &'a Maven<'a>,
     pub(crate) built: &'a Built,
-    pub(crate) home: PathBuf,
 }
 
 impl ModuleContext<'_> {
     /// Compiled test classes; if there are none although there are test sources, the build skips its tests.
     pub(crate) fn test_classes(&self) -> Result<BTreeSet<String>, GateAbort> {
-        let tests = test_classes::find(&self.built.project, &self.home);
-        let root = if self.module.dir.is_empty() { String::new() } else { format!("{}/", self.module.dir) };
-        let below = format!("{root}src/test/java/");
-        let has_sources = self.package.tests.iter().any(|test| test.starts_with(&below));
+        let tests = test_classes::find(&self.built.project, &self.maven.home);
+        let below = self.module.inside("src/test/java/");
+        let has_sources = self.context.tests.iter().any(|test| test.starts_with(&below));
         if tests.is_empty() && has_sources {
             self.fault(
                 format!(
@@ -73,9 +44,14 @@ impl ModuleContext<'_> {
         Err(if self.module.build_changed { GateAbort::fail(why) } else { GateAbort::setup(why, hint) })
     }
 
+    /// What a call of Maven that failed means for the module.
+    pub(crate) fn abort(&self, trouble: Trouble) -> GateAbort {
+        trouble.abort(&self.context.package.name, &self.module.dir, self.module.build_changed)
+    }
+
     /// `<package>/<folder>` for messages.
     pub(crate) fn label(&self) -> String {
-        format!("{}/{}", self.package.package.name, display_dir(&self.module.dir))
+        self.context.label(&self.module.dir)
     }
 
     /// The classes to mutate: targets, and other classes of their source files.
@@ -95,7 +71,7 @@ impl ModuleContext<'_> {
     /// Dotted names of the targets' own tests and of the tests that the family changed.
     pub(crate) fn answerable(&self) -> BTreeSet<String> {
         let own = self.module.targets.iter().flat_map(|target| target.tests.iter().cloned());
-        let changed = self.package.package.changes.iter().map(|change| change.path.to_text());
+        let changed = self.context.package.changes.iter().map(|change| change.path.to_text());
         own.chain(changed)
             .filter_map(|path| JavaPath::read(&path).filter(|java| java.test)?.class())
             .collect()
@@ -103,20 +79,20 @@ impl ModuleContext<'_> {
 
     /// A folder of this module below the gate's folder: `<what>/<package>[/<module>]`.
     pub(crate) fn folder(&self, what: &str) -> PathBuf {
-        let folder = self.package.request.folder.join(what).join(folder_name(&self.package.package.name));
-        if self.module.dir.is_empty() { folder } else { folder.join(folder_name(&self.module.dir)) }
+        let folder = self.context.request.folder.join(what).join(file_name(&self.context.package.name));
+        if self.module.dir.is_empty() { folder } else { folder.join(file_name(&self.module.dir)) }
     }
 
     /// The rule of the gate.
     pub(crate) fn rule(&self) -> Rule {
-        let settings = self.package.settings;
+        let settings = self.context.settings;
         Rule { threshold: settings.threshold, per: settings.per, no_coverage: settings.no_coverage }
     }
 
     /// What the family changed in the targets' files, where it is known.
     pub(crate) fn changed_lines(&self) -> ChangedOf {
         let lines = |target: &Target| {
-            let ranges = match self.package.package.lines.get(&target.path)? {
+            let ranges = match self.context.package.lines.get(&target.path)? {
                 ChangedLines::Whole => vec![(1, u32::MAX)],
                 ChangedLines::Ranges(ranges) => ranges.clone(),
             };
@@ -126,12 +102,6 @@ impl ModuleContext<'_> {
         };
         self.module.targets.iter().filter_map(lines).collect()
     }
-}
-
-/// A name as one path component.
-fn folder_name(name: &str) -> String {
-    let plain = |c: char| if c.is_alphanumeric() || matches!(c, '-' | '_') { c } else { '_' };
-    name.chars().map(plain).collect()
 }
 
 /// The lines of the targets that are judged by lines, by `folder/File.java` below the source root.

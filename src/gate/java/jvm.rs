@@ -2,6 +2,10 @@
 //!
 //! Never two collectors (the JVM would not start), never a compiler setting over the project's.
 
+use crate::gate::GateAbort;
+use crate::gate::commands::{Commands, is_executable};
+use std::path::{Path, PathBuf};
+
 /// Quick code instead of good code.
 const COMPILER: &str = "-XX:TieredStopAtLevel=1";
 /// The collector that starts fastest.
@@ -22,6 +26,18 @@ pub(crate) fn quick<'a>(own: impl IntoIterator<Item = &'a str>) -> Vec<&'static 
         .into_iter()
         .filter_map(|(wanted, option)| wanted.then_some(option))
         .collect()
+}
+
+/// The JVM that runs PIT.
+pub(crate) fn java(commands: &Commands<'_>) -> Result<PathBuf, GateAbort> {
+    let home = commands.variable("JAVA_HOME").filter(|home| home.starts_with('/'));
+    let own = home.map(|home| Path::new(home).join("bin/java")).filter(|java| is_executable(java));
+    own.or_else(|| commands.find("java")).ok_or_else(|| {
+        GateAbort::setup(
+            "Java was not found: neither through JAVA_HOME nor on the PATH.".to_owned(),
+            "Install a JDK and set JAVA_HOME.",
+        )
+    })
 }
 
 #[cfg(test)]

@@ -15,18 +15,20 @@ mod recipe;
 mod source_selection;
 mod trouble;
 
-pub(crate) use build::{BuildError, BuildKind, Built};
+pub(crate) use build::{BuildKind, Built};
 pub(crate) use cache::digest;
 pub use links::{PomLinks, pom_links};
 pub(crate) use project::Project;
-pub(crate) use trouble::{NETWORK_OR_DISK, Trouble};
+pub(crate) use trouble::{NETWORK_OR_DISK, Trouble, TroubleKind};
 
 use super::jvm;
-use crate::config::{GateSettings, Recompile};
+use super::package::PackageContext;
 use crate::gate::GateAbort;
-use crate::gate::commands::{Call, Commands, disk, is_executable, make_folder};
+use crate::gate::commands::{Call, disk, is_executable, make_folder};
+use crate::gate::disk_cache::DiskCache;
 use crate::machine::facts::ProcessEnd;
 use crate::source::text;
+use reactor::BuildFolder;
 use std::path::{Path, PathBuf};
 
 /// Names the class path of a module.
@@ -42,79 +44,65 @@ const NO_SKIP: [&str; 5] = [
     "-Dmaven.test.failure.ignore=false",
 ];
 
-/// Maven as one package uses it.
+/// Maven as one module uses it, here or in another checkout.
 pub(crate) struct Maven<'a> {
+    context: &'a PackageContext<'a>,
+    /// The package's folder.
+    pub(crate) root: PathBuf,
+    /// The module's folder in it.
+    dir: &'a str,
+    /// The module's folder.
+    pub(crate) home: PathBuf,
+    folder: BuildFolder,
     program: PathBuf,
-    args: &'a [String],
-    package: &'a str,
-    root: PathBuf,
-    cache: &'a Path,
     options: String,
-    recompile: Recompile,
 }
 
 impl<'a> Maven<'a> {
     /// The package's own `mvnw`, else `mvn`.
     pub(crate) fn find(
-        commands: &Commands<'_>,
-        package: &'a str,
+        context: &'a PackageContext<'a>,
         root: &Path,
-        settings: &'a GateSettings,
-        cache: &'a Path,
+        dir: &'a str,
     ) -> Result<Self, GateAbort> {
         let wrapper = root.join("mvnw");
-        let program = if is_executable(&wrapper) { Some(wrapper) } else { commands.find("mvn") };
+        let program = if is_executable(&wrapper) { Some(wrapper) } else { context.commands.find("mvn") };
         let Some(program) = program else {
             return Err(GateAbort::setup(
                 format!(
-                    "Maven was not found: package {package} has no executable mvnw, and mvn is not on the PATH."
+                    "Maven was not found: package {} has no executable mvnw, and mvn is not on the PATH.",
+                    context.package.name
                 ),
                 "Install Maven, or add the Maven wrapper to the package and make mvnw executable.",
             ));
         };
-        let own = commands.variable("MAVEN_OPTS").unwrap_or_default();
+        let own = context.commands.variable("MAVEN_OPTS").unwrap_or_default();
         // Maven's start script adds the options of this file to those of the variable.
         let file = fs_err::read_to_string(root.join(".mvn/jvm.config")).unwrap_or_default();
         let quick = jvm::quick(own.split_whitespace().chain(file.split_whitespace()));
         let options = [&[own][..], &quick, &[MAVEN_OPTS, recipe::LOGGERS]].concat().join(" ");
-        let (args, recompile) = (settings.maven_args.as_slice(), settings.recompile);
-        Ok(Self { program, args, package, root: root.to_owned(), cache, options, recompile })
+        let (home, folder) = (home(root, dir), reactor::locate(root, dir));
+        Ok(Self { context, root: root.to_owned(), dir, home, folder, program, options })
     }
 
-    /// Runs test classes (dotted names) of a module; the call's output is not quiet.
-    pub(crate) fn test(
-        &self,
-        commands: &Commands<'_>,
-        dir: &str,
-        classes: &[String],
-    ) -> Result<Call, GateAbort> {
-        let folder = reactor::locate(&self.root, dir);
+    /// Runs test classes (dotted names) of the module; the call's output is not quiet.
+    pub(crate) fn test(&self, classes: &[String]) -> Result<Call, GateAbort> {
         let tests = format!("-Dtest={}", classes.join(",").replace('.', "/"));
         let quiet = ["-DfailIfNoSpecifiedTests=false", "-Dsurefire.failIfNoSpecifiedTests=false"];
-        let goals = ["test", &tests, quiet[0], quiet[1], "-DfailIfNoTests=false"];
-        Ok(self.call_offline_first(commands, "test", &folder, &goals)?.0)
+        self.goals("test", &["test", &tests, quiet[0], quiet[1], "-DfailIfNoTests=false"])
     }
 
     /// Runs goals of the module with nothing but these arguments added.
-    pub(crate) fn goals(
-        &self,
-        commands: &Commands<'_>,
-        name: &str,
-        dir: &str,
-        args: &[&str],
-    ) -> Result<Call, GateAbort> {
-        Ok(self.call_offline_first(commands, name, &reactor::locate(&self.root, dir), args)?.0)
+    pub(crate) fn goals(&self, name: &str, args: &[&str]) -> Result<Call, GateAbort> {
+        Ok(self.call_offline_first(name, &self.folder, args)?.0)
     }
 
     /// Resolves artifacts (`group:artifact:version`) with what they need, once, into ralph's cache.
-    pub(crate) fn resolve(
-        &self,
-        commands: &Commands<'_>,
-        artifacts: &[String],
-    ) -> Result<Vec<String>, GateAbort> {
-        let key = digest(artifacts.iter().map(String::as_bytes));
-        let file = self.cache.join(format!("tools-{key}.json"));
-        if let Some(jars) = cache::load_paths(&file) {
+    pub(crate) fn resolve(&self, artifacts: &[String]) -> Result<Vec<String>, GateAbort> {
+        let key = digest(artifacts);
+        let known = self.known("tools");
+        let jars: Option<Vec<String>> = known.recall(&key);
+        if let Some(jars) = jars.filter(|jars| cache::has_jars(jars)) {
             return Ok(jars);
         }
         let work = self.work("tools-")?;
@@ -122,36 +110,38 @@ impl<'a> Maven<'a> {
         fs_err::write(&pom, tools_pom(artifacts)).map_err(|error| disk(&error))?;
         let output = work.path().join("classpath");
         let argument = format!("-Dmdep.outputFile={}", output.display());
-        let folder = reactor::BuildFolder { root: self.root.clone(), module: None };
+        let folder = BuildFolder { root: self.root.clone(), module: None };
         let file_argument = pom.display().to_string();
         let goals = ["-q", "-f", &file_argument, BUILD_CLASSPATH, &argument];
-        let (call, _) = self.call_offline_first(commands, "tools", &folder, &goals)?;
+        let (call, _) = self.call_offline_first("tools", &folder, &goals)?;
+        let names = || text::names(artifacts.iter().map(String::as_str), 4);
         if let Some(trouble) = self.trouble(&call) {
             return Err(GateAbort::passing(
-                format!(
-                    "Maven could not get {}: {}",
-                    text::names(artifacts.iter().map(String::as_str), 4),
-                    trouble.sentence()
-                ),
+                format!("Maven could not get {}: {}", names(), trouble.sentence()),
                 "Check the network and gates.<NAME>.pit_version, then run the gate again.",
             ));
         }
         let jars = read_paths(&output);
         if jars.is_empty() {
             return Err(GateAbort::setup(
-                format!("Maven named no jars for {}.", text::names(artifacts.iter().map(String::as_str), 4)),
+                format!("Maven named no jars for {}.", names()),
                 "Look at the log of the call in the gate's folder.",
             ));
         }
-        cache::store_paths(&file, &jars)?;
+        known.keep(&key, &jars)?;
         Ok(jars)
+    }
+
+    /// What ralph remembers of this kind.
+    fn known(&self, kind: &str) -> DiskCache {
+        DiskCache::of(&self.context.request.cache, kind)
     }
 
     /// A folder of this call alone: several gates may ask for the same thing at the same time.
     fn work(&self, prefix: &str) -> Result<tempfile::TempDir, GateAbort> {
-        make_folder(self.cache)?;
-        let made = tempfile::Builder::new().prefix(prefix).tempdir_in(self.cache);
-        made.map_err(|error| disk(&error))
+        let cache = &self.context.request.cache;
+        make_folder(cache)?;
+        tempfile::Builder::new().prefix(prefix).tempdir_in(cache).map_err(|error| disk(&error))
     }
 
     /// What went wrong with a call, if anything did.
@@ -159,40 +149,31 @@ impl<'a> Maven<'a> {
         (!call.end.is_success()).then(|| trouble::read(&call.output, &self.root))
     }
 
-    /// Commands Maven without the network, and again with it only when something was not there; true when
+    /// Calls Maven without the network, and again with it only when something was not there; true when
     /// the network was asked for.
     fn call_offline_first(
         &self,
-        commands: &Commands<'_>,
         name: &str,
-        folder: &reactor::BuildFolder,
+        folder: &BuildFolder,
         goals: &[&str],
     ) -> Result<(Call, bool), GateAbort> {
-        let offline: Vec<&str> = std::iter::once("-o").chain(goals.iter().copied()).collect();
-        let call = self.call(commands, name, folder, &offline)?;
+        let call = self.call(name, folder, &[&["-o"], goals].concat())?;
         if call.end.is_success() || !trouble::lacks_network(&call.output) {
             return Ok((call, false));
         }
-        Ok((self.call(commands, &format!("{name}-online"), folder, goals)?, true))
+        Ok((self.call(&format!("{name}-online"), folder, goals)?, true))
     }
 
-    fn call(
-        &self,
-        commands: &Commands<'_>,
-        name: &str,
-        folder: &reactor::BuildFolder,
-        goals: &[&str],
-    ) -> Result<Call, GateAbort> {
-        make_folder(self.cache)?;
+    fn call(&self, name: &str, folder: &BuildFolder, goals: &[&str]) -> Result<Call, GateAbort> {
         let mut command =
             vec![self.program.display().to_string(), "-B".to_owned(), "-Dstyle.color=never".to_owned()];
-        command.extend_from_slice(self.args);
+        command.extend_from_slice(&self.context.settings.maven_args);
         if let Some(module) = &folder.module {
             command.extend(["-pl".to_owned(), module.clone(), "-am".to_owned()]);
         }
-        command.extend(goals.iter().map(|arg| (*arg).to_owned()));
-        command.extend(NO_SKIP.map(str::to_owned));
+        command.extend(goals.iter().chain(&NO_SKIP).map(|arg| (*arg).to_owned()));
         let extra = [("MAVEN_OPTS".to_owned(), self.options.clone())];
+        let commands = self.context.commands;
         let call = commands.run(&format!("maven-{name}"), command, &folder.root, &extra)?;
         match &call.end {
             ProcessEnd::TimedOut { .. } | ProcessEnd::Idle { .. } => Err(commands.over_limit("")),
@@ -201,7 +182,7 @@ impl<'a> Maven<'a> {
                 "Check mvnw of the package, or mvn on the PATH.",
             )),
             ProcessEnd::Signalled { signal } => Err(GateAbort::passing(
-                format!("Maven was ended by signal {signal} in package {}.", self.package),
+                format!("Maven was ended by signal {signal} in package {}.", self.context.package.name),
                 "Look for a lack of memory, then run the gate again.",
             )),
             _ => Ok(call),
@@ -212,11 +193,6 @@ impl<'a> Maven<'a> {
 /// A module's folder in its package's.
 pub(crate) fn home(root: &Path, dir: &str) -> PathBuf {
     if dir.is_empty() { root.to_owned() } else { root.join(dir) }
-}
-
-/// A module's folder for a message; the package's own folder is `.`.
-pub(crate) fn display_dir(dir: &str) -> String {
-    if dir.is_empty() { ".".to_owned() } else { text::line(dir, 200) }
 }
 
 /// The entries of a class path file.

@@ -4,13 +4,14 @@
 //! afterwards; a build that succeeds without a report is no verdict.
 
 use super::context::ModuleContext;
-use super::pit::blame;
+use super::pit::{blame, described};
 use super::report::{self, FailingTest, Mode, Owners, PitReport};
 use crate::gate::GateAbort;
 use crate::gate::commands::{Call, disk, fresh_folder};
 use crate::gate::verdict::ModuleResult;
 use crate::source::text;
 use crate::sys::walk::walk;
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 /// Deepest folder in which a report is looked for.
@@ -44,14 +45,14 @@ fn run(
     alone: bool,
 ) -> Result<PitReport, GateAbort> {
     let label = module.label();
-    for stale in reports(&module.home) {
+    for stale in reports(&module.maven.home) {
         fs_err::remove_file(&stale).map_err(|error| disk(&error))?;
     }
-    (module.package.ports.progress)(&format!("Running pitest-maven in {label}"));
+    (module.context.ports.progress)(&format!("Running pitest-maven in {label}"));
     let name = if alone { "pitest-alone" } else { "pitest" };
-    let arguments = arguments(owners, module.package.threads, alone);
+    let arguments = arguments(owners, module.context.threads, alone);
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
-    let call = module.maven.goals(module.package.commands, name, &module.module.dir, &arguments)?;
+    let call = module.maven.goals(name, &arguments)?;
     if call.output.contains("Skipping project because") {
         return Err(GateAbort::setup(
             format!("pitest-maven skipped module {label}."),
@@ -64,7 +65,7 @@ fn run(
     if !call.end.is_success() && !is_threshold(&call) {
         return Err(failing_or_trouble(module, &call));
     }
-    let found = reports(&module.home);
+    let found = reports(&module.maven.home);
     let [file] = found.as_slice() else {
         return Err(GateAbort::setup(
             format!("pitest-maven left {} reports in {label} instead of one.", found.len()),
@@ -80,7 +81,7 @@ fn run(
     if let Some(folder) = file.parent().filter(|folder| folder.join("index.html").is_file()) {
         let kept = module.folder("report");
         fresh_folder(&kept)?;
-        copy(folder, &kept, 0).map_err(|error| disk(&error))?;
+        copy(folder, &kept).map_err(|error| disk(&error))?;
         result.reports = vec![kept.join("index.html").display().to_string()];
     }
     Ok(report)
@@ -95,15 +96,13 @@ fn is_threshold(call: &Call) -> bool {
 }
 
 /// Copies the regular files of a report.
-fn copy(from: &Path, to: &Path, depth: usize) -> std::io::Result<()> {
-    for entry in fs_err::read_dir(from)? {
+fn copy(from: &Path, to: &Path) -> std::io::Result<()> {
+    for entry in walk(from, MAX_DEPTH, MAX_ENTRIES, |_| true) {
         let entry = entry?;
-        let kind = entry.file_type()?;
-        let target = to.join(entry.file_name());
-        if kind.is_dir() && depth < 4 {
+        let target = to.join(entry.path().strip_prefix(from).unwrap_or(entry.path()));
+        if entry.file_type().is_dir() {
             fs_err::create_dir_all(&target)?;
-            copy(&entry.path(), &target, depth + 1)?;
-        } else if kind.is_file() {
+        } else if entry.file_type().is_file() {
             fs_err::copy(entry.path(), target)?;
         }
     }
@@ -139,19 +138,7 @@ fn arguments(owners: &Owners, threads: usize, alone: bool) -> Vec<String> {
 
 /// A test that fails without any mutation is the family's fault, or forbids a verdict: the goal cannot leave it out.
 fn failing_or_trouble(module: &ModuleContext<'_>, call: &Call) -> GateAbort {
-    let failing: Vec<FailingTest> = call
-        .output
-        .lines()
-        .filter_map(|line| {
-            let (_, rest) = line.split_once("Description [testClass=")?;
-            let (class, name) = rest.split_once(", name=")?;
-            let outer = class.split('$').next().unwrap_or(class);
-            Some(FailingTest {
-                class: text::line(outer, 300),
-                name: text::line(&format!("{class} {}", name.trim_end_matches(']')), 300),
-            })
-        })
-        .collect();
+    let failing: BTreeSet<FailingTest> = call.output.lines().filter_map(described).collect();
     if call.output.contains("did not pass without mutation") {
         if let Err(abort) = blame(&module.answerable(), &failing) {
             return abort;
@@ -166,9 +153,7 @@ fn failing_or_trouble(module: &ModuleContext<'_>, call: &Call) -> GateAbort {
         );
     }
     match module.maven.trouble(call) {
-        Some(trouble) => {
-            trouble.abort(&module.package.package.name, &module.module.dir, module.module.build_changed)
-        }
+        Some(trouble) => module.abort(trouble),
         None => GateAbort::setup(
             format!("pitest-maven failed in {}.", module.label()),
             "Look at the log in the gate's folder.",

@@ -24,8 +24,8 @@ impl ModuleContext<'_> {
         let session = PitSession::new(self, self.owners())?;
         self.remark_what_pit_is_not_given(result);
         let own = self.answerable();
-        let mut plan = tiers::plan(self.package.settings.tests, &own, &all, || self.reaching(&session, &all));
-        if self.rule().per != Per::Class && !self.package.sole_module {
+        let mut plan = tiers::plan(self.context.settings.tests, &own, &all, || self.reaching(&session, &all));
+        if self.rule().per != Per::Class && !self.context.sole_module {
             // Classes of other modules belong to the same unit: part of the kills would judge it wrongly.
             plan = tiers::in_one(plan);
         }
@@ -54,8 +54,7 @@ impl ModuleContext<'_> {
         let filter = if first { session.lines() } else { self.left(session, merged) };
         let timeout = session.timeout(&tier.tests);
         let run = PitRun { timeout, ..PitRun::new(tier.name, &tier.tests, &filter) };
-        let mut report = session.run(&run, result)?;
-        session.trace(result, &run, &report, if first { "" } else { "what is left" });
+        let mut report = session.run(&run, if first { "" } else { "what is left" }, result)?;
         session.remember(&tier.tests, report.slowest_test)?;
         let reaching = std::mem::take(&mut report.reaching);
         let again = tier.tests.is_superset(&merged.tests);
@@ -94,9 +93,8 @@ impl ModuleContext<'_> {
         }
         let filter = MutantFilter { mutants: Some(mutants), ..session.lines() };
         let run = PitRun { alone: true, ..PitRun::new("alone", &merged.tests, &filter) };
-        let report = session.run(&run, result)?;
-        session.trace(result, &run, &report, &format!("time-outs of the tier {} that decide", tier.name));
-        merged.improve(&report);
+        let note = format!("time-outs of the tier {} that decide", tier.name);
+        merged.improve(&session.run(&run, &note, result)?);
         Ok(())
     }
 
@@ -122,21 +120,19 @@ impl ModuleContext<'_> {
     /// The test classes that reach the targets by the references in class files.
     fn reaching(&self, session: &PitSession<'_>, all: &BTreeSet<String>) -> reach::Reaching {
         let targets: BTreeSet<String> = session.owners.keys().cloned().collect();
-        let names = TestNames::new(&self.package.settings.test_names);
-        reach::reaching(&self.built.class_folders(), all, &targets, &|test, class| {
-            names.stand_for(test, class)
-        })
+        let names = TestNames::new(&self.context.settings.test_names);
+        let references = reach::references(&self.built.class_folders());
+        reach::reaching(&references, all, &targets, &|test, class| names.is_test_of(test, class))
     }
 
     /// PIT runs the tests of a class's own module only, and not all of Surefire's settings reach it.
     fn remark_what_pit_is_not_given(&self, result: &mut ModuleResult) {
-        for name in &self.built.project.surefire.not_carried {
-            result
-                .remarks
-                .push(format!("Surefire's setting {name} of {} is not given to PIT.", self.label()));
-        }
-        let root = if self.module.dir.is_empty() { String::new() } else { format!("{}/", self.module.dir) };
-        let here = format!("{root}src/test/");
+        let not_carried = self.built.project.surefire.not_carried.iter();
+        result.remarks.extend(
+            not_carried
+                .map(|name| format!("Surefire's setting {name} of {} is not given to PIT.", self.label())),
+        );
+        let here = self.module.inside("src/test/");
         for target in &self.module.targets {
             if !target.tests.is_empty() && !target.tests.iter().any(|test| test.starts_with(&here)) {
                 result.remarks.push(format!(

@@ -13,6 +13,7 @@ mod maven;
 mod maven_engine;
 mod measure;
 mod module;
+mod package;
 mod pit;
 mod pom_entry;
 mod reach;

@@ -6,9 +6,10 @@
 
 use super::base::{Base, base};
 use super::changed_tests;
-use super::context::{ModuleContext, PackageContext};
-use super::maven::{BuildError, BuildKind, Built, Maven, Trouble, display_dir, home};
+use super::context::ModuleContext;
+use super::maven::{BuildKind, Maven, Trouble};
 use super::maven_engine;
+use super::package::PackageContext;
 use crate::config::{self, GateEngine};
 use crate::gate::Build;
 use crate::gate::GateAbort;
@@ -17,12 +18,8 @@ use crate::gate::verdict::ModuleResult;
 use crate::mutation::TracePhase;
 use crate::source::text;
 use crate::sys::clock::Stopwatch;
-use std::collections::{BTreeMap, BTreeSet};
-use std::io::Read as _;
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
-
-/// Bytes that are read of a source file.
-const MAX_SOURCE: u64 = 4 << 20;
 
 /// Judges a module.
 pub(crate) fn judge(context: &PackageContext<'_>, module: &Module) -> ModuleResult {
@@ -37,7 +34,7 @@ pub(crate) fn judge(context: &PackageContext<'_>, module: &Module) -> ModuleResu
 }
 
 fn steps(context: &PackageContext<'_>, module: &Module, result: &mut ModuleResult) -> Result<(), GateAbort> {
-    let name = format!("{}/{}", context.package.name, display_dir(&module.dir));
+    let name = context.label(&module.dir);
     if module.tool == BuildTool::Gradle {
         return Err(GateAbort::setup(
             format!("Module {name} is built by Gradle, which this gate cannot measure."),
@@ -45,10 +42,25 @@ fn steps(context: &PackageContext<'_>, module: &Module, result: &mut ModuleResul
         ));
     }
     clean(context, module)?;
-    let maven = context.maven(&context.package.root)?;
+    let maven = &Maven::find(context, &context.package.root, &module.dir)?;
     (context.ports.progress)(&format!("Compiling {name}"));
-    let (built, build) = compile(context, module, &maven, result)?;
-    let judged = score(context, module, &maven, &built, result);
+    let watch = Stopwatch::start();
+    let built = maven.build();
+    let (phase, note) = match &built {
+        Ok(Ok((_, kind))) => kind.phase(),
+        _ => ("compile", ""),
+    };
+    result.trace.phases.push(TracePhase {
+        module: name.clone(),
+        name: phase.to_owned(),
+        millis: watch.millis(),
+        note: note.to_owned(),
+    });
+    let (built, kind) = &built?.map_err(|trouble| unbuilt(context, module, trouble))?;
+    let folders = built.class_folders().into_iter().map(Path::to_owned).collect();
+    let build = Build::of(built.key.clone(), folders, *kind == BuildKind::Recompiled)?;
+    context.ports.checkouts.built(&build);
+    let judged = ModuleContext { context, module, maven, built }.score(result);
     if !build.is_current() {
         return Err(GateAbort::passing(
             format!("Class files of {name} were changed while they were judged."),
@@ -56,34 +68,6 @@ fn steps(context: &PackageContext<'_>, module: &Module, result: &mut ModuleResul
         ));
     }
     judged
-}
-
-/// Compiles the module, unless its outputs are current.
-fn compile(
-    context: &PackageContext<'_>,
-    module: &Module,
-    maven: &Maven<'_>,
-    result: &mut ModuleResult,
-) -> Result<(Built, Build), GateAbort> {
-    let watch = Stopwatch::start();
-    let checkouts = context.ports.checkouts;
-    let built = maven.build(context.commands, &module.dir, checkouts);
-    let (name, note) = built.as_ref().map_or(("compile", ""), |(_, how)| how.phase());
-    result.trace.phases.push(TracePhase {
-        module: format!("{}/{}", context.package.name, display_dir(&module.dir)),
-        name: name.to_owned(),
-        millis: watch.millis(),
-        note: note.to_owned(),
-    });
-    let (built, how) = match built {
-        Ok(done) => done,
-        Err(BuildError::Abort(abort)) => return Err(abort),
-        Err(BuildError::Trouble(trouble)) => return Err(unbuilt(context, module, trouble)),
-    };
-    let folders = built.class_folders().into_iter().map(Path::to_owned).collect();
-    let build = Build::of(built.key.clone(), folders, how == BuildKind::Recompiled)?;
-    checkouts.built(&build);
-    Ok((built, build))
 }
 
 /// Whose fault it is that a module does not compile: in a clean checkout also that of files which git does
@@ -128,43 +112,6 @@ fn base_builds(context: &PackageContext<'_>, module: &Module) -> Result<bool, Ga
     }
 }
 
-/// Targets to their scores; tests alone if there is nothing to mutate.
-fn score(
-    context: &PackageContext<'_>,
-    module: &Module,
-    maven: &Maven<'_>,
-    built: &Built,
-    result: &mut ModuleResult,
-) -> Result<(), GateAbort> {
-    let name = format!("{}/{}", context.package.name, display_dir(&module.dir));
-    if !module.targets.is_empty() {
-        let judged = ModuleContext {
-            package: context,
-            module,
-            maven,
-            built,
-            home: home(&context.package.root, &module.dir),
-        };
-        judged.check_classes()?;
-        let report = match context.settings.engine {
-            GateEngine::Maven => maven_engine::measure(&judged, result)?,
-            GateEngine::Direct => judged.measure(result)?,
-        };
-        let empty = result.take(&module.targets, &report);
-        result.note_sources(&judged.sources());
-        if report.is_bare {
-            result.nothing.extend(empty.iter().map(|target| target.without_mutants()));
-        } else {
-            judged.second_look(&empty, result)?;
-        }
-    }
-    if result.judged.is_empty() && result.aborts.is_empty() {
-        (context.ports.progress)(&format!("Running the changed tests of {name}"));
-        changed_tests::pass(context, module, maven)?;
-    }
-    Ok(())
-}
-
 /// Target files, and the tests that judge them, must be as committed.
 fn clean(context: &PackageContext<'_>, module: &Module) -> Result<(), GateAbort> {
     let dirt: BTreeSet<String> = context.package.dirt.iter().map(crate::source::RepoPath::to_text).collect();
@@ -187,6 +134,29 @@ fn clean(context: &PackageContext<'_>, module: &Module) -> Result<(), GateAbort>
 }
 
 impl ModuleContext<'_> {
+    /// Targets to their scores; tests alone if there is nothing to mutate.
+    fn score(&self, result: &mut ModuleResult) -> Result<(), GateAbort> {
+        let targets = &self.module.targets;
+        if !targets.is_empty() {
+            self.check_classes()?;
+            let report = match self.context.settings.engine {
+                GateEngine::Maven => maven_engine::measure(self, result)?,
+                GateEngine::Direct => self.measure(result)?,
+            };
+            let empty = result.take(targets, &report, &self.context.package.root);
+            if report.is_bare {
+                result.nothing.extend(empty.iter().map(|target| target.without_mutants()));
+            } else {
+                self.second_look(&empty, result)?;
+            }
+        }
+        if result.judged.is_empty() && result.aborts.is_empty() {
+            (self.context.ports.progress)(&format!("Running the changed tests of {}", self.label()));
+            changed_tests::pass(self)?;
+        }
+        Ok(())
+    }
+
     /// Each target must have a class file.
     fn check_classes(&self) -> Result<(), GateAbort> {
         let classes = PathBuf::from(&self.built.project.classes);
@@ -209,17 +179,5 @@ impl ModuleContext<'_> {
             ),
             "Look in the POM for other source folders or excluded sources.",
         )
-    }
-
-    /// The lines of the targets' source files, by `<package>/<path>`.
-    fn sources(&self) -> BTreeMap<String, Vec<String>> {
-        let read = |target: &Target| {
-            let file = fs_err::File::open(self.package.package.root.join(target.path.to_text())).ok()?;
-            let mut bytes = Vec::new();
-            file.take(MAX_SOURCE).read_to_end(&mut bytes).ok()?;
-            let lines = String::from_utf8_lossy(&bytes).lines().map(|line| text::line(line, 160)).collect();
-            Some((target.full_path(), lines))
-        };
-        self.module.targets.iter().filter_map(read).collect()
     }
 }

@@ -10,14 +10,15 @@ mod session;
 mod tools;
 mod watch;
 
-pub(crate) use output::blame;
+pub(crate) use output::{blame, described};
 pub(crate) use plugin::MutantFilter;
 
 use super::context::{ChangedOf, ModuleContext};
+use super::jvm;
 use super::maven::NETWORK_OR_DISK;
 use super::report::{self, FailingTest, Mode, Owners, PitReport};
 use crate::gate::GateAbort;
-use crate::gate::commands::{Call, Commands, disk, fresh_folder, make_folder};
+use crate::gate::commands::{Call, disk, fresh_folder, make_folder};
 use crate::machine::facts::ProcessEnd;
 use crate::source::text;
 use std::cell::RefCell;
@@ -94,90 +95,82 @@ pub(crate) struct PitSession<'a> {
 pub(crate) enum PitEnd {
     /// A complete report.
     Report(Box<PitReport>),
-    /// PIT found nothing to mutate.
-    NoMutants,
     /// These tests fail without any mutation.
-    Failing(Vec<FailingTest>),
+    Failing(BTreeSet<FailingTest>),
     /// The JVM of the tests died without any mutation, while this test ran (if PIT said).
     Died(Option<String>),
     /// The time was up while the tests ran without any mutation, in this test.
     Hung(Option<String>),
-    /// No verdict.
-    Abort(GateAbort),
 }
 
 impl PitSession<'_> {
     /// Runs PIT once.
-    fn start(&self, run: &PitRun<'_>) -> PitEnd {
-        let package = self.module.package;
+    fn start(&self, run: &PitRun<'_>) -> Result<PitEnd, GateAbort> {
+        let context = self.module.context;
         let what = format!(
             "Mutating {} in {} (tests: {})",
             text::count(self.module.module.targets.len() as u64, "class"),
             self.module.label(),
             run.name
         );
-        (package.ports.progress)(&what);
+        (context.ports.progress)(&what);
         // A terminal draws over its line, a log would grow by one a second.
         let last_tenth = AtomicU64::new(0);
         let progress = |done: u64, total: u64| {
             let tenth = 10 * done / total.max(1);
             if last_tenth.swap(tenth, Ordering::Relaxed) != tenth {
-                (package.ports.progress)(&format!("{what}: {done} of {total} mutants"));
+                (context.ports.progress)(&format!("{what}: {done} of {total} mutants"));
             }
         };
-        let call = fresh_folder(&self.report_folder(run)).and_then(|()| {
-            let argv = self.arguments(run)?;
-            let surefire = &self.module.built.project.surefire;
-            let environment: Vec<(String, String)> = surefire.environment.clone().into_iter().collect();
-            let log = package.commands.next_log(run.name)?;
-            watch::while_running(&log, &progress, || {
-                package.commands.run_into(&log, run.name, argv, &self.working_directory(), &environment)
-            })
-        });
-        call.map_or_else(PitEnd::Abort, |call| self.read(run, &call))
+        fresh_folder(&self.report_folder(run))?;
+        let argv = self.arguments(run)?;
+        let environment = self.module.built.project.surefire.environment.clone().into_iter();
+        let environment: Vec<(String, String)> = environment.collect();
+        let log = context.commands.next_log(run.name)?;
+        let call = watch::while_running(&log, &progress, || {
+            context.commands.run_into(&log, run.name, argv, &self.working_directory(), &environment)
+        })?;
+        self.read(run, &call)
     }
 
     fn report_folder(&self, run: &PitRun<'_>) -> PathBuf {
         self.module.folder("report").join(run.name)
     }
 
-    fn read(&self, run: &PitRun<'_>, call: &Call) -> PitEnd {
-        let commands = self.module.package.commands;
+    fn read(&self, run: &PitRun<'_>, call: &Call) -> Result<PitEnd, GateAbort> {
         match &call.end {
             ProcessEnd::Exited { .. } | ProcessEnd::Signalled { .. } => {}
             ProcessEnd::TimedOut { .. } if !output::coverage_done(&call.output) => {
-                return PitEnd::Hung(output::last_test(&call.output));
+                return Ok(PitEnd::Hung(output::last_test(&call.output)));
             }
-            ProcessEnd::TimedOut { .. } => return PitEnd::Abort(commands.over_limit("")),
+            ProcessEnd::TimedOut { .. } => return Err(self.module.context.commands.over_limit("")),
             other => {
-                return PitEnd::Abort(GateAbort::setup(
+                return Err(GateAbort::setup(
                     format!("PIT {}.", text::line(&other.to_string(), 300)),
                     "Install a JDK and set JAVA_HOME.",
                 ));
             }
         }
         if output::found_nothing(&call.output) {
-            return PitEnd::NoMutants;
+            return Ok(PitEnd::Report(Box::new(PitReport { is_bare: true, ..PitReport::default() })));
         }
         let failing = output::failing_tests(&call.output);
         if !failing.is_empty() {
-            return PitEnd::Failing(failing);
+            return Ok(PitEnd::Failing(failing));
         }
         if output::minion_died(&call.output) {
-            return PitEnd::Died(output::last_test(&call.output));
-        }
-        if let Some(words) =
-            NETWORK_OR_DISK.iter().find(|words| !call.end.is_success() && call.output.contains(**words))
-        {
-            return PitEnd::Abort(GateAbort::passing(
-                format!("PIT {} and its log says: {words}.", call.end),
-                "Check the space on the disk, then run the gate again.",
-            ));
+            return Ok(PitEnd::Died(output::last_test(&call.output)));
         }
         if !call.end.is_success() {
-            return PitEnd::Abort(GateAbort::setup(
-                format!("PIT {}: {}", call.end, output::complaint(&call.output)),
-                "Look at PIT's log in the gate's folder.",
+            let Some(words) = NETWORK_OR_DISK.iter().find(|words| call.output.contains(**words)) else {
+                return Err(GateAbort::setup(
+                    format!("PIT {}: {}", call.end, output::complaint(&call.output)),
+                    "Look at PIT's log in the gate's folder.",
+                ));
+            };
+            return Err(GateAbort::passing(
+                format!("PIT {} and its log says: {words}.", call.end),
+                "Check the space on the disk, then run the gate again.",
             ));
         }
         let is_changed = |class: &str, file: &str, line: u32| {
@@ -187,25 +180,26 @@ impl PitSession<'_> {
         };
         let mode = if run.unfiltered { Mode::Dry } else { Mode::Full };
         let folder = self.report_folder(run);
-        match report::read_file(&folder.join("mutations.xml"), &self.owners, &is_changed, mode) {
-            Ok(report) => PitEnd::Report(Box::new(PitReport {
-                reaching: plugin::reaching(&folder),
-                slowest_test: output::slowest_test(&call.output),
-                coverage_millis: output::coverage_millis(&call.output),
-                millis: call.millis,
-                left_out: left_out(run, call),
-                ..report
-            })),
-            Err(why) => PitEnd::Abort(GateAbort::setup(
+        let report = report::read_file(&folder.join("mutations.xml"), &self.owners, &is_changed, mode);
+        let report = report.map_err(|why| {
+            GateAbort::setup(
                 format!("PIT's report gives no verdict: {why}."),
                 "Look at PIT's log in the gate's folder, then run the gate again.",
-            )),
-        }
+            )
+        })?;
+        Ok(PitEnd::Report(Box::new(PitReport {
+            reaching: plugin::reaching(&folder),
+            slowest_test: output::slowest_test(&call.output),
+            coverage_millis: output::coverage_millis(&call.output),
+            millis: call.millis,
+            left_out: left_out(run, call),
+            ..report
+        })))
     }
 
     fn arguments(&self, run: &PitRun<'_>) -> Result<Vec<String>, GateAbort> {
-        let package = self.module.package;
-        let java = java(package.commands)?;
+        let context = self.module.context;
+        let java = jvm::java(context.commands)?;
         let project = &self.module.built.project;
         let launch = format!("{}:{}", self.tools.pit.join(":"), self.plugin.display());
         let classpath = self.write("classpath", &self.classpath().join("\n"))?;
@@ -242,7 +236,7 @@ impl PitSession<'_> {
         option("outputFormats", "XML,HTML,RALPH");
         option("timestampedReports", "false");
         option("verbosity", "VERBOSE_NO_SPINNER");
-        option("threads", &if run.alone { 1 } else { package.threads.max(1) }.to_string());
+        option("threads", &if run.alone { 1 } else { context.threads.max(1) }.to_string());
         option("skipFailingTests", if run.skip_failing { "true" } else { "false" });
         option("timeoutConst", &run.timeout.to_string());
         option("mutationUnitSize", &if run.alone { 1 } else { self.unit(run) }.to_string());
@@ -266,7 +260,7 @@ impl PitSession<'_> {
 
     /// So many that every processor has work, and that no JVM is started for a handful.
     fn unit(&self, run: &PitRun<'_>) -> u64 {
-        let threads = self.module.package.threads as u64;
+        let threads = self.module.context.threads as u64;
         if threads < 2 || run.unfiltered {
             return 0;
         }
@@ -300,12 +294,15 @@ impl PitSession<'_> {
     fn jvm_arguments(&self) -> String {
         let surefire = &self.module.built.project.surefire;
         // A mutant undoes what the compiler knows of its class: quick code pays more than good code.
-        let own = surefire.jvm_args.iter().chain(&self.module.package.settings.jvm_args).map(String::as_str);
-        let mut all: Vec<String> = super::jvm::quick(own).into_iter().map(str::to_owned).collect();
-        all.extend([format!("-Dbasedir={}", self.module.home.display()), "-Dfile.encoding=UTF-8".to_owned()]);
+        let own = surefire.jvm_args.iter().chain(&self.module.context.settings.jvm_args).map(String::as_str);
+        let mut all: Vec<String> = jvm::quick(own).into_iter().map(str::to_owned).collect();
+        all.extend([
+            format!("-Dbasedir={}", self.module.maven.home.display()),
+            "-Dfile.encoding=UTF-8".to_owned(),
+        ]);
         all.extend(surefire.jvm_args.iter().cloned());
         all.extend(surefire.properties.iter().map(|(name, value)| format!("-D{name}={value}")));
-        all.extend(self.module.package.settings.jvm_args.iter().cloned());
+        all.extend(self.module.context.settings.jvm_args.iter().cloned());
         let quoted = all.iter().map(|argument| {
             let escaped =
                 argument.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n").replace('\r', "");
@@ -316,7 +313,7 @@ impl PitSession<'_> {
 
     fn working_directory(&self) -> PathBuf {
         let configured = self.module.built.project.surefire.working_directory.as_ref().map(PathBuf::from);
-        configured.filter(|folder| folder.is_dir()).unwrap_or_else(|| self.module.home.clone())
+        configured.filter(|folder| folder.is_dir()).unwrap_or_else(|| self.module.maven.home.clone())
     }
 
     fn write(&self, name: &str, text: &str) -> Result<PathBuf, GateAbort> {
@@ -329,15 +326,10 @@ impl PitSession<'_> {
 }
 
 /// Of the tests that a run left out, those of classes that it was given.
-fn left_out(run: &PitRun<'_>, call: &Call) -> Vec<FailingTest> {
-    let mut failing = if run.skip_failing { output::left_out(&call.output) } else { Vec::new() };
+fn left_out(run: &PitRun<'_>, call: &Call) -> BTreeSet<FailingTest> {
+    let mut failing = if run.skip_failing { output::left_out(&call.output) } else { BTreeSet::new() };
     failing.retain(|test| run.tests.contains(&test.class));
     failing
-}
-
-/// Ralph's plugin for PIT, compiled for these jars.
-pub(crate) fn plugin(commands: &Commands<'_>, tools: &Tools, cache: &Path) -> Result<PathBuf, GateAbort> {
-    plugin::classes(commands, &java(commands)?, &tools.pit, cache)
 }
 
 /// Joined by commas, each piece short enough for one argument.
@@ -353,18 +345,4 @@ fn chunks(names: impl Iterator<Item = String>) -> Vec<String> {
         }
     }
     chunks
-}
-
-/// The JVM that runs PIT.
-pub(crate) fn java(commands: &Commands<'_>) -> Result<PathBuf, GateAbort> {
-    let home = commands.variable("JAVA_HOME").filter(|home| home.starts_with('/'));
-    let own = home
-        .map(|home| Path::new(home).join("bin/java"))
-        .filter(|java| crate::gate::commands::is_executable(java));
-    own.or_else(|| commands.find("java")).ok_or_else(|| {
-        GateAbort::setup(
-            "Java was not found: neither through JAVA_HOME nor on the PATH.".to_owned(),
-            "Install a JDK and set JAVA_HOME.",
-        )
-    })
 }

@@ -5,15 +5,11 @@
 //! class file refers to nothing.
 
 use super::class_file;
+use super::classes::class_names;
 use crate::sys::disk::read_beginning;
-use crate::sys::walk::walk;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-/// Class files that are read.
-const MAX_FILES: usize = 100_000;
-/// Deepest folder.
-const MAX_DEPTH: usize = 64;
 /// Bytes of one class file.
 const MAX_BYTES: u64 = 4 << 20;
 
@@ -27,29 +23,19 @@ pub(crate) struct Reaching {
     pub(crate) all: BTreeSet<String>,
 }
 
+/// Top-level classes by internal name, each with the top-level classes that its class files name.
+pub(crate) type References = BTreeMap<String, BTreeSet<String>>;
+
 /// Those of `tests` (dotted top-level names) from which one of `targets` (dotted top-level names, nested
-/// classes count with them) can be reached. `folders` hold the class files; `stands_for` tells by their
-/// simple names whether a test is one of a class.
+/// classes count with them) can be reached. `is_test_of` tells by their simple names whether a test is one of a
+/// class.
 pub(crate) fn reaching(
-    folders: &[&Path],
+    references: &References,
     tests: &BTreeSet<String>,
     targets: &BTreeSet<String>,
-    stands_for: &dyn Fn(&str, &str) -> bool,
+    is_test_of: &dyn Fn(&str, &str) -> bool,
 ) -> Reaching {
-    let mut references: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
-    for folder in folders {
-        read_references(folder, &mut references);
-    }
-    let wanted: BTreeSet<String> = targets.iter().map(|name| name.replace('.', "/")).collect();
-    find(&references, tests, &wanted, stands_for)
-}
-
-fn find(
-    references: &BTreeMap<String, BTreeSet<String>>,
-    tests: &BTreeSet<String>,
-    wanted: &BTreeSet<String>,
-    stands_for: &dyn Fn(&str, &str) -> bool,
-) -> Reaching {
+    let wanted = &targets.iter().map(|name| name.replace('.', "/")).collect();
     let reached = upstream(references, wanted);
     let naming: Vec<&String> =
         references.iter().filter(|(_, names)| !names.is_disjoint(wanted)).map(|(class, _)| class).collect();
@@ -57,7 +43,7 @@ fn find(
         naming.iter().any(|class| {
             let (test_folder, test_name) = test.rsplit_once('/').unwrap_or(("", test));
             let (folder, name) = class.rsplit_once('/').unwrap_or(("", class));
-            *class == test || folder == test_folder && stands_for(test_name, name)
+            *class == test || folder == test_folder && is_test_of(test_name, name)
         })
     };
     let with = |is: &dyn Fn(&String) -> bool| {
@@ -67,7 +53,7 @@ fn find(
 }
 
 /// The top-level classes that lead to `wanted`, these included.
-fn upstream(references: &BTreeMap<String, BTreeSet<String>>, wanted: &BTreeSet<String>) -> BTreeSet<String> {
+fn upstream(references: &References, wanted: &BTreeSet<String>) -> BTreeSet<String> {
     let mut referrers: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     for (class, names) in references {
         for name in names.iter().filter(|name| references.contains_key(*name)) {
@@ -86,16 +72,18 @@ fn upstream(references: &BTreeMap<String, BTreeSet<String>>, wanted: &BTreeSet<S
     reached
 }
 
-fn read_references(root: &Path, references: &mut BTreeMap<String, BTreeSet<String>>) {
-    let entries = walk(root, MAX_DEPTH, MAX_FILES, |_| true).flatten();
-    for entry in entries.filter(|entry| entry.file_type().is_file()) {
-        let inside = entry.path().strip_prefix(root).ok().and_then(Path::to_str);
-        let Some(class) = inside.and_then(|inside| inside.strip_suffix(".class")) else { continue };
-        if let Ok(Some(bytes)) = read_beginning(entry.path(), MAX_BYTES) {
-            let names = class_file::names(&bytes);
-            references.entry(top(class)).or_default().extend(names.iter().map(|name| top(name)));
+/// The references of the class files in some folders.
+pub(crate) fn references(folders: &[&Path]) -> References {
+    let mut references = References::new();
+    for folder in folders {
+        for class in class_names(folder) {
+            if let Ok(Some(bytes)) = read_beginning(&folder.join(format!("{class}.class")), MAX_BYTES) {
+                let names = class_file::names(&bytes);
+                references.entry(top(&class)).or_default().extend(names.iter().map(|name| top(name)));
+            }
         }
     }
+    references
 }
 
 /// The top-level class of an internal name.
@@ -105,7 +93,7 @@ fn top(name: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{find, upstream};
+    use super::{reaching, upstream};
     use std::collections::{BTreeMap, BTreeSet};
 
     #[test]
@@ -127,8 +115,8 @@ mod tests {
         let reached = upstream(&references, &names(&["Foo"]));
         assert_eq!(reached, names(&["Foo", "FooTest", "Bar", "BarTest", "Baz", "BazTest"]));
         let tests = names(&["FooTest", "BarTest", "BazTest", "OtherTest"]);
-        let stands_for = |test: &str, class: &str| test.strip_suffix("Test") == Some(class);
-        let found = find(&references, &tests, &names(&["Foo"]), &stands_for);
+        let is_test_of = |test: &str, class: &str| test.strip_suffix("Test") == Some(class);
+        let found = reaching(&references, &tests, &names(&["Foo"]), &is_test_of);
         assert_eq!(found.near, names(&["FooTest", "BarTest"]), "Bar names Foo, so its own test is near");
         assert_eq!(found.all, names(&["FooTest", "BarTest", "BazTest"]));
     }

@@ -2,19 +2,20 @@
 //!
 //! A report counts only when its root is `mutations` and closed, nothing follows it, every
 //! mutant is complete and has a known status; every strict prefix of a report is an error; what is kept of
-//! each mutant is bounded; entities are resolved by hand and a DOCTYPE is refused.
+//! each mutant is bounded; a DOCTYPE and bytes that are not UTF-8 are refused.
 
+mod bounded;
 mod counted;
-mod lossy;
 #[cfg(test)]
 mod tests;
 
 pub(crate) use counted::{Counted, MutantId};
 
+use super::xml::character;
 use crate::mutation::{Mutant, MutantStatus, Tally};
 use crate::source::text;
+use bounded::Bounded;
 use counted::Identity;
-use lossy::Lossy;
 use quick_xml::Reader;
 use quick_xml::events::{BytesRef, BytesStart, Event};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -33,8 +34,6 @@ const MAX_EVENT: u64 = 1 << 20;
 pub(crate) struct PitReport {
     /// By target class; a target without mutants is absent.
     pub(crate) classes: BTreeMap<String, Counted>,
-    /// Mutants of classes that were not asked for.
-    pub(crate) strays: u64,
     /// The engine looked at the classes before any filter and found no mutants at all.
     pub(crate) is_bare: bool,
     /// The status of each mutant that was asked for.
@@ -50,7 +49,7 @@ pub(crate) struct PitReport {
     /// Wall time, milliseconds.
     pub(crate) millis: u64,
     /// Failing tests that were left out, as the JVM in which they ran says: good for a remark, not for blame.
-    pub(crate) left_out: Vec<FailingTest>,
+    pub(crate) left_out: BTreeSet<FailingTest>,
 }
 
 /// The test classes that reach a mutant: at most five names, and how many there are.
@@ -142,7 +141,7 @@ fn read(
     is_changed: IsChanged<'_>,
     mode: Mode,
 ) -> Result<PitReport, String> {
-    let mut reader = Reader::from_reader(Lossy::new(source, MAX_EVENT, MAX_BYTES));
+    let mut reader = Reader::from_reader(Bounded::new(source.take(MAX_BYTES), MAX_EVENT));
     let mut walk = Walk {
         owners,
         is_changed,
@@ -276,18 +275,8 @@ impl Walk<'_> {
     }
 
     fn entity(&mut self, entity: &BytesRef<'_>) -> Result<(), String> {
-        let name: &str = entity;
-        let character = match name {
-            "lt" => '<',
-            "gt" => '>',
-            "amp" => '&',
-            "quot" => '"',
-            "apos" => '\'',
-            _ => match entity.resolve_char_ref() {
-                Ok(Some(character)) => character,
-                _ => return Err(format!("it names the unknown entity {}", text::line(name, 60))),
-            },
-        };
+        let unknown = || format!("it names the unknown entity {}", text::line(entity, 60));
+        let character = character(entity).ok_or_else(unknown)?;
         self.characters(character.encode_utf8(&mut [0; 4]))
     }
 
@@ -310,10 +299,7 @@ impl Walk<'_> {
         }
         let line =
             field("lineNumber")?.trim().parse().map_err(|_| "a line number is not a number".to_owned())?;
-        let Some(owner) = owner(self.owners, &id.class) else {
-            self.report.strays += 1;
-            return Ok(());
-        };
+        let Some(owner) = owner(self.owners, &id.class) else { return Ok(()) };
         let counted = self.report.classes.entry(owner.to_owned()).or_default();
         let Status::Final(status) = status else {
             counted.pending += 1;

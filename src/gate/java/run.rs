@@ -3,9 +3,9 @@
 //! Modules of one package are judged one after the other (they share output folders), packages side by side within
 //! the configured number of jobs.
 
-use super::context::PackageContext;
 use super::listing::{Listing, list};
 use super::module::judge;
+use super::package::PackageContext;
 use super::scope::{TestNames, scope};
 use crate::config::GateSettings;
 use crate::gate::commands::Commands;

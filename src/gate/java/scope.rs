@@ -124,7 +124,7 @@ impl Sorter<'_> {
             return;
         };
         let tests: BTreeSet<String> =
-            self.listing.tests.iter().filter(|test| self.stands_for(test, &java.stem)).cloned().collect();
+            self.listing.tests.iter().filter(|test| self.is_test_of(test, &java.stem)).cloned().collect();
         if tests.is_empty() && !self.counts_without_test(change, java) {
             self.leave(change, &format!("no test class belongs to it ({})", self.names.of(&java.stem)));
             return;
@@ -153,11 +153,11 @@ impl Sorter<'_> {
         self.request.no_tests_written
             || self.request.former_targets.contains(&full)
             || self.request.changed_since_fail.contains(&full)
-            || self.package.tests_at_base.iter().any(|test| self.stands_for(&test.to_text(), &java.stem))
+            || self.package.tests_at_base.iter().any(|test| self.is_test_of(&test.to_text(), &java.stem))
     }
 
-    fn stands_for(&self, test: &str, stem: &str) -> bool {
-        JavaPath::read(test).is_some_and(|java| java.test && self.names.stand_for(&java.stem, stem))
+    fn is_test_of(&self, test: &str, stem: &str) -> bool {
+        JavaPath::read(test).is_some_and(|java| java.test && self.names.is_test_of(&java.stem, stem))
     }
 
     fn is_test_class(&self, path: &str) -> bool {
@@ -180,7 +180,7 @@ impl Sorter<'_> {
         }
         let tested = java.is_some_and(|java| {
             !java.is_info()
-                && (self.listing.tests.iter().any(|test| self.stands_for(test, &java.stem))
+                && (self.listing.tests.iter().any(|test| self.is_test_of(test, &java.stem))
                     || self.counts_without_test(change, java))
         });
         if !production && change.kind == Kind::Test || production && tested {

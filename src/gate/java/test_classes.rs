@@ -3,14 +3,12 @@
 //! A class file without a source is not a test (a deleted test's class file may lie about for
 //! weeks); Surefire's excludes hold; order and set depend on nothing but the files.
 
+use super::classes::class_names;
 use super::maven::Project;
-use crate::sys::walk::walk;
 use globset::{Glob, GlobSet, GlobSetBuilder};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-const MAX_CLASSES: usize = 200_000;
-const MAX_DEPTH: usize = 64;
 const EXTENSIONS: [&str; 4] = ["java", "kt", "groovy", "scala"];
 
 /// Dotted names of the compiled top-level test classes of a module.
@@ -18,17 +16,15 @@ pub(crate) fn find(project: &Project, home: &Path) -> BTreeSet<String> {
     let mut roots = vec![PathBuf::from(&project.test_sources)];
     roots.extend(["java", "kotlin", "groovy", "scala"].map(|language| home.join("src/test").join(language)));
     let excludes = excludes(&project.surefire.excludes);
-    let root = Path::new(&project.test_classes);
-    let files = walk(root, MAX_DEPTH, MAX_CLASSES, |_| true).flatten().filter_map(|entry| {
-        let inside = entry.path().strip_prefix(root).ok()?.to_str()?;
-        let stem = inside.strip_suffix(".class").filter(|_| !entry.file_type().is_dir())?;
-        (!stem.rsplit('/').next()?.contains('$')).then(|| stem.to_owned())
-    });
-    let tests = files.filter(|stem| {
+    let tests = class_names(Path::new(&project.test_classes)).filter(|stem| {
+        let nested = stem.rsplit('/').next().is_some_and(|name| name.contains('$'));
         let sourced = EXTENSIONS
             .iter()
             .any(|extension| roots.iter().any(|root| root.join(format!("{stem}.{extension}")).is_file()));
-        sourced && !excludes.is_match(format!("{stem}.java")) && !excludes.is_match(format!("{stem}.class"))
+        !nested
+            && sourced
+            && !excludes.is_match(format!("{stem}.java"))
+            && !excludes.is_match(format!("{stem}.class"))
     });
     tests.map(|stem| stem.replace('/', ".")).collect()
 }

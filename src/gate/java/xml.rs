@@ -3,8 +3,9 @@
 //! Bounded in size, depth and count; entities other than XML's own five and character references
 //! are left out, a DOCTYPE is refused.
 
+use quick_xml::escape::resolve_xml_entity;
 use quick_xml::events::attributes::Attribute;
-use quick_xml::events::{BytesStart, Event};
+use quick_xml::events::{BytesRef, BytesStart, Event};
 use quick_xml::{Reader, XmlVersion};
 use std::io::Read;
 use std::path::Path;
@@ -90,18 +91,7 @@ pub(crate) fn read(text: &str) -> Option<Node> {
             }
             Event::Text(text) => open.last_mut()?.text.push_str(&text),
             Event::CData(text) => open.last_mut()?.text.push_str(&text),
-            Event::GeneralRef(entity) => {
-                let name: &str = &entity;
-                let character = match name {
-                    "lt" => Some('<'),
-                    "gt" => Some('>'),
-                    "amp" => Some('&'),
-                    "quot" => Some('"'),
-                    "apos" => Some('\''),
-                    _ => entity.resolve_char_ref().ok().flatten(),
-                };
-                open.last_mut()?.text.extend(character);
-            }
+            Event::GeneralRef(entity) => open.last_mut()?.text.extend(character(&entity)),
             Event::DocType(_) => return None,
             Event::Eof => break,
             Event::Decl(_) | Event::Comment(_) | Event::PI(_) => {}
@@ -109,6 +99,12 @@ pub(crate) fn read(text: &str) -> Option<Node> {
     }
     let mut roots = (open.len() == 1).then(|| open.pop()).flatten()?.children;
     (roots.len() == 1).then(|| roots.pop()).flatten()
+}
+
+/// What one of XML's own five entities or a character reference stands for.
+pub(crate) fn character(entity: &BytesRef<'_>) -> Option<char> {
+    let own = resolve_xml_entity(entity).and_then(|text| text.chars().next());
+    own.or_else(|| entity.resolve_char_ref().ok().flatten())
 }
 
 /// An element with nothing in it; `None` if its attributes cannot be read.

@@ -3,23 +3,19 @@
 //! Total over any bytes; every class that the file could refer to by name is among the answers,
 //! others may be.
 
-use super::{ClassFile, Constant, Pool};
+use super::{ClassFile, Constant};
 use std::collections::BTreeSet;
 
 /// Internal names (`a/b/Foo$Bar`) of the classes that the pool names: as class references, or within a
 /// descriptor or signature. Empty for what is no class file.
 pub(crate) fn names(bytes: &[u8]) -> BTreeSet<String> {
-    ClassFile::open(bytes).map(|file| in_pool(&file.pool)).unwrap_or_default()
-}
-
-fn in_pool(pool: &Pool<'_>) -> BTreeSet<String> {
     let mut names = BTreeSet::new();
+    let Some(ClassFile { pool, .. }) = ClassFile::open(bytes) else { return names };
     for constant in &pool.constants {
         match *constant {
             Constant::Class(name) => {
-                if let Some(name) = pool.utf8(name) {
-                    names.insert(String::from_utf8_lossy(name).trim_start_matches('[').to_owned());
-                }
+                let name = pool.utf8(name).map(String::from_utf8_lossy);
+                names.extend(name.map(|name| name.trim_start_matches('[').to_owned()));
             }
             // The JVM's own UTF-8 differs for characters that no class name in use holds.
             Constant::Utf8(text) => in_descriptors(&String::from_utf8_lossy(text), &mut names),

@@ -4,21 +4,20 @@
 //! Java files changed since; whatever it cannot do, Maven does from nothing. A class path is asked for once.
 
 use super::super::classes::{self, files_digest};
+use super::super::package::display_dir;
 use super::super::xml;
 use super::compiling::is_foreign;
 use super::goals::reads_no_java;
 use super::javac::Javac;
 use super::recipe::{self, Recipe};
 use super::source_selection::select;
-use super::trouble::Trouble;
-use super::{BUILD_CLASSPATH, Maven, Project, cache, display_dir, home, project, reactor, read_paths};
+use super::trouble::{Trouble, TroubleKind};
+use super::{BUILD_CLASSPATH, Maven, Project, cache, project, read_paths};
 use crate::config::Recompile;
 use crate::gate::ChangedJava;
-use crate::gate::Checkouts;
 use crate::gate::GateAbort;
 use crate::gate::OutputState;
-use crate::gate::commands::{Commands, disk};
-use crate::gate::disk_cache::DiskCache;
+use crate::gate::commands::disk;
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 
@@ -26,20 +25,6 @@ use std::path::{Path, PathBuf};
 const REFUSALS: u32 = 3;
 /// Writes the effective POM of a module.
 const EFFECTIVE_POM: &str = "org.apache.maven.plugins:maven-help-plugin:3.4.0:effective-pom";
-
-/// Why a module did not compile.
-pub(crate) enum BuildError {
-    /// Maven ended badly.
-    Trouble(Trouble),
-    /// The gate cannot go on.
-    Abort(GateAbort),
-}
-
-impl From<GateAbort> for BuildError {
-    fn from(abort: GateAbort) -> Self {
-        Self::Abort(abort)
-    }
-}
 
 /// A module that compiled.
 #[derive(Clone, Debug)]
@@ -99,114 +84,94 @@ impl BuildKind {
 }
 
 impl Maven<'_> {
-    /// Compiles the module with its tests and what it needs of its reactor.
-    pub(crate) fn build(
-        &self,
-        commands: &Commands<'_>,
-        dir: &str,
-        checkouts: &dyn Checkouts,
-    ) -> Result<(Built, BuildKind), BuildError> {
-        let folder = reactor::locate(&self.root, dir);
-        let key = cache::key(&self.root, dir, &self.program, self.args, commands.variable("HOME"));
-        let file = self.cache.join(format!("module-{key}.json"));
-        if let Some((classpath, project)) = cache::load(&file) {
-            let built = self.built(commands, &key, classpath, project);
+    /// Compiles the module with its tests and what it needs of its reactor; the inner error says why it does not
+    /// compile.
+    pub(crate) fn build(&self) -> Result<Result<(Built, BuildKind), Trouble>, GateAbort> {
+        let checkouts = self.context.ports.checkouts;
+        let key = cache::key(&self.root, self.dir, &self.program, self.args(), self.variable("HOME"));
+        let known: Option<(Vec<String>, Project)> = self.known("modules").recall(&key);
+        if let Some((classpath, project)) = known.filter(|(classpath, _)| cache::has_jars(classpath)) {
+            let built = self.built(&key, classpath, project);
             let outputs = checkouts.output_state(&built.key);
             match &outputs {
-                OutputState::Current => return Ok((built, BuildKind::Kept)),
-                OutputState::Java(stale) if self.recompile(commands, dir, &built, *stale)? => {
-                    return Ok((built, BuildKind::Recompiled));
+                OutputState::Current => return Ok(Ok((built, BuildKind::Kept))),
+                OutputState::Java(stale) if self.recompile(&built, *stale)? => {
+                    return Ok(Ok((built, BuildKind::Recompiled)));
                 }
                 OutputState::Java(_) | OutputState::Nothing => {}
             }
-            self.clear(checkouts, Some(&built.key))?;
-            let call = self.call(commands, "test-compile", &folder, &["-o", "-q", "test-compile"])?;
+            self.clear(Some(&built.key))?;
+            let call = self.call("test-compile", &self.folder, &["-o", "-q", "test-compile"])?;
             match self.trouble(&call) {
                 None => {
-                    let proven = matches!(outputs, OutputState::Java(_))
-                        && self.prove(commands, dir, &built, &call.output)?;
-                    return Ok((built, if proven { BuildKind::Proven } else { BuildKind::Compiled }));
+                    let proven =
+                        matches!(outputs, OutputState::Java(_)) && self.prove(&built, &call.output)?;
+                    return Ok(Ok((built, if proven { BuildKind::Proven } else { BuildKind::Compiled })));
                 }
-                Some(trouble @ Trouble::Compile(_)) => return Err(BuildError::Trouble(trouble)),
+                Some(trouble) if trouble.kind == TroubleKind::Compile => return Ok(Err(trouble)),
                 Some(_) => {}
             }
         }
-        self.clear(checkouts, None)?;
-        self.resolve_and_compile(commands, dir, &folder, &key, &file)
+        self.clear(None)?;
+        self.resolve_and_compile(&key)
     }
 
     /// The build that also names the class path and the effective POM.
-    fn resolve_and_compile(
-        &self,
-        commands: &Commands<'_>,
-        dir: &str,
-        folder: &reactor::BuildFolder,
-        key: &str,
-        file: &Path,
-    ) -> Result<(Built, BuildKind), BuildError> {
+    fn resolve_and_compile(&self, key: &str) -> Result<Result<(Built, BuildKind), Trouble>, GateAbort> {
         let work = self.work("module-")?;
         let classpath = work.path().join("classpath");
         let effective = work.path().join("effective.xml");
         let to_classpath = format!("-Dmdep.outputFile={}", classpath.display());
         let to_effective = format!("-Doutput={}", effective.display());
         let goals = ["-q", "test-compile", BUILD_CLASSPATH, EFFECTIVE_POM, &to_classpath, &to_effective];
-        let (call, online) = self.call_offline_first(commands, "resolve", folder, &goals)?;
+        let (call, online) = self.call_offline_first("resolve", &self.folder, &goals)?;
         if let Some(trouble) = self.trouble(&call) {
-            return Err(BuildError::Trouble(trouble));
+            return Ok(Err(trouble));
         }
-        let (classpath, project) = self.read(&classpath, &effective, dir)?;
-        let built = self.built(commands, key, classpath, project);
-        cache::store(file, &built.classpath, &built.project)?;
-        Ok((built, if online { BuildKind::Online } else { BuildKind::Resolved }))
+        let (classpath, project) = self.read(&classpath, &effective)?;
+        self.known("modules").keep(key, &(&classpath, &project))?;
+        let kind = if online { BuildKind::Online } else { BuildKind::Resolved };
+        Ok(Ok((self.built(key, classpath, project), kind)))
     }
 
     /// A module with the key of its outputs; `module` is the key of the module itself.
-    fn built(
-        &self,
-        commands: &Commands<'_>,
-        module: &str,
-        classpath: Vec<String>,
-        project: Project,
-    ) -> Built {
+    fn built(&self, module: &str, classpath: Vec<String>, project: Project) -> Built {
         // Outputs made without the other goals must not serve a gate that wants those goals to run.
-        let mode = if self.recompile == Recompile::Javac { "without other goals" } else { "" };
-        let key = cache::build_key(module, &javac(commands), &[&self.options, mode], &classpath);
+        let javac_alone = self.context.settings.recompile == Recompile::Javac;
+        let mode = if javac_alone { "without other goals" } else { "" };
+        let key = cache::build_key(module, &self.javac(), &[&self.options, mode], &classpath);
         Built { classpath, project, key }
     }
 
     /// Maven is going to build: it must not find what it would not have made.
-    fn clear(&self, checkouts: &dyn Checkouts, key: Option<&str>) -> Result<(), GateAbort> {
-        checkouts.clear(&self.root, key).map_err(|error| disk(&error))
+    fn clear(&self, key: Option<&str>) -> Result<(), GateAbort> {
+        self.context.ports.checkouts.clear(&self.root, key).map_err(|error| disk(&error))
     }
 
     /// Compiles without Maven what changed; false if that is not proven to be the same.
-    fn recompile(
-        &self,
-        commands: &Commands<'_>,
-        dir: &str,
-        built: &Built,
-        stale: ChangedJava,
-    ) -> Result<bool, GateAbort> {
-        let Some(proof) = self.proofs().recall::<Proof>(&built.key) else { return Ok(false) };
+    fn recompile(&self, built: &Built, stale: ChangedJava) -> Result<bool, GateAbort> {
+        let proofs = self.known("recompilable");
+        let Some(proof) = proofs.recall::<Proof>(&built.key) else { return Ok(false) };
         let Some(recipe) = proof.recipe.filter(|recipe| self.may_replace_maven(recipe, built)) else {
             return Ok(false);
         };
         if proof.digest != built.digest()? {
             return Ok(false);
         }
-        let javac = self.javac(commands, dir, built, &recipe);
+        let javac = self.compiler(built, &recipe);
         if !javac.map_or(Ok(false), |javac| javac.recompile(stale))? {
             return Ok(false);
         }
         let proof = Proof { recipe: Some(recipe), digest: built.digest()?, refusals: 0 };
-        self.proofs().keep(&built.key, &proof)?;
+        proofs.keep(&built.key, &proof)?;
         Ok(true)
     }
 
     /// Looks whether the JDK's compiler makes what Maven just made, for the changes to come.
-    fn prove(&self, commands: &Commands<'_>, dir: &str, built: &Built, log: &str) -> Result<bool, GateAbort> {
+    fn prove(&self, built: &Built, log: &str) -> Result<bool, GateAbort> {
+        let proofs = self.known("recompilable");
         let recipe = recipe::read(log).filter(|recipe| self.may_replace_maven(recipe, built));
-        let refusals = self.proofs().recall::<Proof>(&built.key).map_or(0, |proof| proof.refusals);
+        let refusals = proofs.recall::<Proof>(&built.key).map_or(0, |proof| proof.refusals);
         let selected = |recipe| {
             if built.project.compiling.picks_sources { select(recipe, &built.project) } else { Some(recipe) }
         };
@@ -214,52 +179,52 @@ impl Maven<'_> {
             return Ok(false);
         };
         let digest = built.digest()?;
-        let javac = self.javac(commands, dir, built, &recipe);
+        let javac = self.compiler(built, &recipe);
         let proven = javac.map_or(Ok(false), |javac| javac.proves())?;
         let refusals = if proven { 0 } else { refusals + 1 };
         let recipe = Some(recipe).filter(|_| proven);
-        self.proofs().keep(&built.key, &Proof { recipe, refusals, digest })?;
+        proofs.keep(&built.key, &Proof { recipe, refusals, digest })?;
         Ok(proven)
     }
 
-    fn javac<'b>(
-        &self,
-        commands: &'b Commands<'_>,
-        dir: &str,
-        built: &'b Built,
-        recipe: &'b Recipe,
-    ) -> Option<Javac<'b>> {
-        Javac::new(commands, javac(commands), home(&self.root, dir), &built.project, recipe)
+    fn compiler<'b>(&'b self, built: &'b Built, recipe: &'b Recipe) -> Option<Javac<'b>> {
+        Javac::new(self.context.commands, self.javac(), &self.home, &built.project, recipe)
     }
 
     fn may_replace_maven(&self, recipe: &Recipe, built: &Built) -> bool {
         let otherwise = &built.project.compiling.configured_otherwise;
-        match self.recompile {
-            _ if self.args.iter().any(|argument| is_foreign(argument)) => false,
-            Recompile::Auto => recipe.goals.iter().all(|goal| reads_no_java(goal, self.args, otherwise)),
+        match self.context.settings.recompile {
+            _ if self.args().iter().any(|argument| is_foreign(argument)) => false,
+            Recompile::Auto => recipe.goals.iter().all(|goal| reads_no_java(goal, self.args(), otherwise)),
             Recompile::Javac => true,
             Recompile::Maven => false,
         }
     }
 
-    fn proofs(&self) -> DiskCache {
-        DiskCache::of(self.cache, "recompilable")
+    fn args(&self) -> &[String] {
+        &self.context.settings.maven_args
+    }
+
+    fn variable(&self, name: &str) -> Option<&str> {
+        self.context.commands.variable(name)
+    }
+
+    /// The compiler of the JDK that Maven's start script takes.
+    fn javac(&self) -> PathBuf {
+        match self.variable("JAVA_HOME") {
+            Some(home) => PathBuf::from(home).join("bin/javac"),
+            None => self.context.commands.find("javac").unwrap_or_default(),
+        }
     }
 
     /// The class path and the effective POM that Maven wrote.
-    fn read(
-        &self,
-        classpath: &Path,
-        effective: &Path,
-        dir: &str,
-    ) -> Result<(Vec<String>, Project), GateAbort> {
-        let home = home(&self.root, dir);
+    fn read(&self, classpath: &Path, effective: &Path) -> Result<(Vec<String>, Project), GateAbort> {
         let missing = |what: &str| {
             GateAbort::setup(
                 format!(
                     "Maven ended well but wrote no {what} for module {} of package {}.",
-                    display_dir(dir),
-                    self.package
+                    display_dir(self.dir),
+                    self.context.package.name
                 ),
                 "Look in the POM for a configuration that skips maven-dependency-plugin or maven-help-plugin.",
             )
@@ -267,7 +232,7 @@ impl Maven<'_> {
         if !classpath.is_file() {
             return Err(missing("class path"));
         }
-        let project = xml::read_file(effective).and_then(|root| project::read(&root, &home));
+        let project = xml::read_file(effective).and_then(|root| project::read(&root, &self.home));
         let project = project.ok_or_else(|| missing("effective POM"))?;
         Ok((read_paths(classpath), project))
     }
@@ -282,12 +247,4 @@ struct Proof {
     refusals: u32,
     /// The class files that this was seen of.
     digest: String,
-}
-
-/// The compiler of the JDK that Maven's start script takes.
-fn javac(commands: &Commands<'_>) -> PathBuf {
-    match commands.variable("JAVA_HOME") {
-        Some(home) => PathBuf::from(home).join("bin/javac"),
-        None => commands.find("javac").unwrap_or_default(),
-    }
 }

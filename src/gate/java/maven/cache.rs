@@ -1,14 +1,9 @@
-//! What depends only on the POMs, kept between runs.
+//! The keys under which modules and their outputs are remembered.
 //!
-//! An entry whose jars are gone, or that cannot be read, does not exist; a key covers every POM
-//! of the package, their parents on the disk, `.mvn` and the settings of the user.
+//! A module's covers every POM of the package, their parents on the disk, `.mvn` and the settings of the user.
 
-use super::{Project, pom_links};
-use crate::gate::GateAbort;
-use crate::gate::commands::disk;
-use crate::sys::cache_file;
+use super::pom_links;
 use crate::sys::walk::{DirEntry, walk};
-use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
@@ -16,14 +11,6 @@ use std::path::{Path, PathBuf};
 const MAX_POMS: usize = 10_000;
 /// How deep POMs are searched.
 const DEPTH: usize = 13;
-/// Raised when what is kept changes its meaning.
-const VERSION: u32 = 5;
-
-#[derive(Serialize, Deserialize)]
-struct Kept {
-    classpath: Vec<String>,
-    project: Option<Project>,
-}
 
 /// The key of a module: 32 hex digits.
 pub(super) fn key(root: &Path, dir: &str, program: &Path, args: &[String], home: Option<&str>) -> String {
@@ -45,7 +32,7 @@ pub(super) fn key(root: &Path, dir: &str, program: &Path, args: &[String], home:
         parts.push(file.display().to_string().into_bytes());
         parts.push(fs_err::read(&file).unwrap_or_default());
     }
-    digest(parts.iter().map(Vec::as_slice))
+    digest(parts)
 }
 
 /// The key of a module's outputs: the module's own, the JDK, options (of Maven's JVM, of the build), and every
@@ -66,11 +53,11 @@ pub(super) fn build_key(module: &str, jdk: &Path, options: &[&str], classpath: &
         let jar = jar.map(|data| format!("{:?}", (data.len(), data.modified().ok())));
         parts.push(jar.unwrap_or_default().into_bytes());
     }
-    digest(parts.iter().map(Vec::as_slice))
+    digest(parts)
 }
 
 /// A digest of some byte strings: 32 hex digits.
-pub(crate) fn digest<'a>(parts: impl Iterator<Item = &'a [u8]>) -> String {
+pub(crate) fn digest<T: AsRef<[u8]>>(parts: impl IntoIterator<Item = T>) -> String {
     let mut digest = crate::source::digest_parts(parts);
     digest.truncate(32);
     digest
@@ -107,39 +94,11 @@ fn skipped(name: &str) -> bool {
     name.starts_with('.') || matches!(name, "target" | "src" | "node_modules")
 }
 
-/// What is kept of a module: its class path, and what its POM says.
-pub(super) fn load(file: &Path) -> Option<(Vec<String>, Project)> {
-    let kept = read(file)?;
-    Some((kept.classpath, kept.project?))
-}
-
-/// Keeps a module.
-pub(super) fn store(file: &Path, classpath: &[String], project: &Project) -> Result<(), GateAbort> {
-    keep(file, &Kept { classpath: classpath.to_vec(), project: Some(project.clone()) })
-}
-
-/// Kept paths.
-pub(super) fn load_paths(file: &Path) -> Option<Vec<String>> {
-    read(file).map(|kept| kept.classpath).filter(|paths| !paths.is_empty())
-}
-
-/// Keeps paths.
-pub(super) fn store_paths(file: &Path, paths: &[String]) -> Result<(), GateAbort> {
-    keep(file, &Kept { classpath: paths.to_vec(), project: None })
-}
-
-fn keep(file: &Path, kept: &Kept) -> Result<(), GateAbort> {
-    cache_file::store(file, VERSION, kept).map_err(|error| disk(&error))
-}
-
-fn read(file: &Path) -> Option<Kept> {
-    let kept: Kept = cache_file::load(file, VERSION)?;
-    kept.classpath.iter().all(|entry| is_there(entry)).then_some(kept)
-}
-
-/// A jar must exist; a folder of the reactor is made by the build that follows.
-fn is_there(entry: &str) -> bool {
-    Path::new(entry).extension().is_none_or(|extension| extension != "jar") || Path::new(entry).is_file()
+/// True while the jars among the entries of a class path exist; a folder of the reactor is made by the build that
+/// follows.
+pub(super) fn has_jars(classpath: &[String]) -> bool {
+    let mut entries = classpath.iter().map(Path::new);
+    entries.all(|entry| entry.extension().is_none_or(|extension| extension != "jar") || entry.is_file())
 }
 
 #[cfg(test)]

@@ -3,39 +3,38 @@
 use super::super::xml::Node;
 use std::collections::BTreeSet;
 
-/// Goals that read no Java source and neither make nor change a class, each with the reason.
-const READ_NO_JAVA: [(&str, &str); 31] = [
-    ("resources:resources", "copies resources"),
-    ("resources:testResources", "copies resources"),
-    ("remote-resources:process", "copies resources out of jars"),
-    ("compiler:compile", "the compiler itself: javac is called as it was"),
-    ("compiler:testCompile", "the compiler itself: javac is called as it was"),
-    ("antrun:run", "copies files that are not Java: checked for each project"),
-    ("artifact:check-buildplan", "checks the versions of plugins"),
-    ("build-helper:add-resource", "adds a folder of resources"),
-    ("build-helper:add-source", "adds a folder: javac is not used if there are Java files in it"),
-    ("build-helper:add-test-resource", "adds a folder of resources"),
-    ("build-helper:add-test-source", "adds a folder: javac is not used if there are Java files in it"),
-    ("build-helper:maven-version", "sets a property"),
-    ("build-helper:parse-version", "sets properties from the version"),
-    ("build-helper:regex-properties", "sets properties"),
-    ("build-helper:regex-property", "sets a property"),
-    ("build-helper:reserve-network-port", "sets properties"),
-    ("build-helper:rootlocation", "sets a property"),
-    ("build-helper:timestamp-property", "sets a property"),
-    ("buildnumber:create", "sets properties from the version control"),
-    ("buildnumber:create-timestamp", "sets a property"),
-    ("bundle:manifest", "writes a manifest for the jar; one among the classes is refused by the proof"),
-    ("dependency:build-classpath", "ralph's own call"),
-    ("dependency:copy", "copies jars"),
-    ("dependency:copy-dependencies", "copies jars"),
-    ("dependency:properties", "sets properties"),
-    ("enforcer:enforce", "checks the JDK, Maven, dependencies and the POM"),
-    ("flatten:flatten", "writes a POM"),
-    ("git-commit-id:revision", "sets properties from git"),
-    ("help:effective-pom", "ralph's own call"),
-    ("jacoco:prepare-agent", "sets a property"),
-    ("properties:read-project-properties", "sets properties"),
+/// Goals that read no Java source and neither make nor change a class, by plugin.
+const READ_NO_JAVA: [(&str, &str); 15] = [
+    // Copy resources, or jars, or resources out of jars.
+    ("resources", "resources testResources"),
+    ("remote-resources", "process"),
+    // The compiler itself: javac is called as it was.
+    ("compiler", "compile testCompile"),
+    // Copies files that are not Java: this is checked for each project.
+    ("antrun", "run"),
+    // Checks the versions of plugins.
+    ("artifact", "check-buildplan"),
+    // Set properties, or add a folder: javac is not used if there are Java files in it.
+    (
+        "build-helper",
+        "add-resource add-source add-test-resource add-test-source maven-version parse-version regex-properties \
+         regex-property reserve-network-port rootlocation timestamp-property",
+    ),
+    // Set properties from the version control.
+    ("buildnumber", "create create-timestamp"),
+    ("git-commit-id", "revision"),
+    // Writes a manifest for the jar; one among the classes is refused by the proof.
+    ("bundle", "manifest"),
+    // Name the class path and the effective POM (ralph's own calls), copy jars, set properties.
+    ("dependency", "build-classpath copy copy-dependencies properties"),
+    ("help", "effective-pom"),
+    // Checks the JDK, Maven, dependencies and the POM.
+    ("enforcer", "enforce"),
+    // Writes a POM.
+    ("flatten", "flatten"),
+    // Set properties.
+    ("jacoco", "prepare-agent"),
+    ("properties", "read-project-properties"),
 ];
 /// Checks of sources and classes, which may fail the build, each with the property that switches it off.
 const CHECKS: [(&str, &str); 7] = [
@@ -48,33 +47,16 @@ const CHECKS: [(&str, &str); 7] = [
     ("spotless:check", "spotless.check.skip"),
 ];
 /// Phases that come after `test-compile`, or belong to another lifecycle.
-const LATER: [&str; 17] = [
-    "process-test-classes",
-    "test",
-    "prepare-package",
-    "package",
-    "pre-integration-test",
-    "integration-test",
-    "post-integration-test",
-    "verify",
-    "install",
-    "deploy",
-    "pre-site",
-    "site",
-    "post-site",
-    "site-deploy",
-    "pre-clean",
-    "clean",
-    "post-clean",
-];
+const LATER: &str = "process-test-classes test prepare-package package pre-integration-test integration-test \
+    post-integration-test verify install deploy pre-site site post-site site-deploy pre-clean clean post-clean";
 /// Elements of antrun's configuration that do nothing but copy.
 const COPYING: [&str; 7] = ["target", "tasks", "copy", "fileset", "include", "exclude", "mkdir"];
 
 /// True for a goal (`plugin:goal`) that reads no Java source in a build with these arguments; `plugins` are those
 /// of [`configured_otherwise`].
 pub(super) fn reads_no_java(goal: &str, arguments: &[String], plugins: &BTreeSet<String>) -> bool {
-    let plugin = goal.split(':').next().unwrap_or_default();
-    let known = |(name, _): &(&str, &str)| *name == goal;
+    let (plugin, name) = goal.split_once(':').unwrap_or((goal, ""));
+    let known = |(of, goals): &(&str, &str)| *of == plugin && goals.split(' ').any(|known| known == name);
     let skipped = |(name, property): &(&str, &str)| *name == goal && is_set(property, arguments);
     !plugins.contains(plugin) && (READ_NO_JAVA.iter().any(known) || CHECKS.iter().any(skipped))
 }
@@ -97,7 +79,9 @@ pub(super) fn configured_otherwise(project: &Node) -> BTreeSet<String> {
     let otherwise = named.filter(|(name, plugin)| {
         let runs_more = |node: &Node| matches!(&node.name[..], "target" | "tasks") && !only_copies(node);
         let never_skipped = |node: &Node| node.name.starts_with("skip") && node.text == "false";
-        let is_later = |node: &Node| node.text_at(&["phase"]).is_some_and(|phase| LATER.contains(&phase));
+        let is_later = |node: &Node| {
+            node.text_at(&["phase"]).is_some_and(|phase| LATER.split(' ').any(|later| later == phase))
+        };
         let executions = plugin.all(&["executions"]).iter().filter(|execution| !is_later(execution));
         let mut parts = executions.chain(plugin.child("configuration"));
         *name == "antrun" && parts.any(|part| part.any(&runs_more)) || plugin.any(&never_skipped)

@@ -26,7 +26,7 @@ use std::path::{Path, PathBuf};
 pub(super) struct Javac<'a> {
     commands: &'a Commands<'a>,
     program: PathBuf,
-    home: PathBuf,
+    home: &'a Path,
     main: SourceSet<'a>,
     tests: Option<SourceSet<'a>>,
     test_classes: &'a Path,
@@ -37,7 +37,7 @@ impl<'a> Javac<'a> {
     pub(super) fn new(
         commands: &'a Commands<'a>,
         program: PathBuf,
-        home: PathBuf,
+        home: &'a Path,
         project: &'a Project,
         recipe: &'a Recipe,
     ) -> Option<Self> {
@@ -116,7 +116,7 @@ impl<'a> Javac<'a> {
         if let Some(folder) = set.argument("-s") {
             fs_err::create_dir_all(folder).map_err(|error| disk(&error))?;
         }
-        let beside = set.classes.parent().unwrap_or(&self.home);
+        let beside = set.classes.parent().unwrap_or(self.home);
         let file = tempfile::NamedTempFile::new_in(beside).map_err(|error| disk(&error))?;
         let lines: Vec<String> = words.iter().map(|word| quoted(word)).collect();
         fs_err::write(file.path(), lines.join("\n")).map_err(|error| disk(&error))?;
@@ -126,7 +126,7 @@ impl<'a> Javac<'a> {
         argv.push(format!("@{}", file.path().display()));
         // Maven's compiler did not read this variable.
         let extra = [("JDK_JAVAC_OPTIONS".to_owned(), String::new())];
-        Ok(self.commands.run("recompile", argv, &self.home, &extra)?.end.is_success())
+        Ok(self.commands.run("recompile", argv, self.home, &extra)?.end.is_success())
     }
 }
 

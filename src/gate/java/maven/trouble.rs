@@ -3,6 +3,7 @@
 //! What is not known is an error, never a pass and never the family's fault.
 
 use crate::gate::GateAbort;
+use crate::gate::java::package::display_dir;
 use crate::source::text;
 use std::path::Path;
 
@@ -11,19 +12,28 @@ const MESSAGES: usize = 5;
 
 /// What went wrong.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Trouble {
-    /// The module does not compile; the compiler's first messages, paths relative to the package.
-    Compile(Vec<String>),
+pub(crate) struct Trouble {
+    /// What callers branch on.
+    pub(crate) kind: TroubleKind,
+    /// The compiler's first messages, else the first message of Maven; paths are relative to the package.
+    messages: Vec<String>,
+}
+
+/// What callers branch on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum TroubleKind {
+    /// The module does not compile.
+    Compile,
     /// Something could not be had from a repository.
-    Unresolved(String),
+    Unresolved,
     /// The network or the disk gave up: whoever changed what, it may pass by itself.
-    Passing(String),
+    Passing,
     /// The POM cannot be read or makes no sense.
-    Pom(String),
+    Pom,
     /// Wrong arguments, no JDK, a JDK that is too old.
-    Tool(String),
+    Tool,
     /// Anything else.
-    Other(String),
+    Other,
 }
 
 /// Words of Maven for what a repository did not give (Maven 3.6 to 3.9).
@@ -78,68 +88,65 @@ pub(super) fn lacks_network(output: &str) -> bool {
 /// Reads the output of a call that failed.
 pub(super) fn read(output: &str, root: &Path) -> Trouble {
     let has = |all: &[&str]| all.iter().any(|word| output.contains(word));
-    let first = || first_error(output, root);
-    if has(&TOOL) && !output.contains("COMPILATION ERROR") || output.contains(TOOL[0]) {
-        Trouble::Tool(first())
+    let kind = if has(&TOOL) && !output.contains("COMPILATION ERROR") || output.contains(TOOL[0]) {
+        TroubleKind::Tool
     } else if output.contains("COMPILATION ERROR") {
-        Trouble::Compile(compiler_messages(output, root))
+        let messages = compiler_messages(output, root);
+        return Trouble { kind: TroubleKind::Compile, messages };
     } else if has(&NETWORK_OR_DISK) {
-        Trouble::Passing(first())
+        TroubleKind::Passing
     } else if has(&UNRESOLVED) {
-        Trouble::Unresolved(first())
+        TroubleKind::Unresolved
     } else if has(&POM) {
-        Trouble::Pom(first())
+        TroubleKind::Pom
     } else {
-        Trouble::Other(first())
-    }
+        TroubleKind::Other
+    };
+    Trouble { kind, messages: vec![first_error(output, root)] }
 }
 
 impl Trouble {
-    /// The words of Maven, as one sentence.
+    /// The first message, as a sentence.
     pub(crate) fn sentence(&self) -> String {
-        let text = match self {
-            Self::Compile(messages) => messages.first().map_or("it does not compile", String::as_str),
-            Self::Unresolved(text)
-            | Self::Passing(text)
-            | Self::Pom(text)
-            | Self::Tool(text)
-            | Self::Other(text) => text,
-        };
-        format!("{}.", text.trim_end_matches('.'))
+        format!(
+            "{}.",
+            self.messages.first().map_or("it printed nothing", String::as_str).trim_end_matches('.')
+        )
     }
 
     /// What it means for a module.
     pub(crate) fn abort(self, package: &str, dir: &str, build_changed: bool) -> GateAbort {
-        let module = format!("Module {} of package {package}", super::display_dir(dir));
+        use TroubleKind::{Compile, Other, Passing, Pom, Tool, Unresolved};
+        let module = format!("Module {} of package {package}", display_dir(dir));
         let text = self.sentence();
-        match self {
-            Self::Compile(messages) => {
+        match self.kind {
+            Compile => {
                 let mut reasons = vec![format!("{module} does not compile.")];
-                reasons.extend(messages);
+                reasons.extend(self.messages);
                 GateAbort::Fail { reasons }
             }
-            Self::Unresolved(_) | Self::Pom(_) | Self::Other(_) if build_changed => {
+            Unresolved | Pom | Other if build_changed => {
                 GateAbort::fail(format!("{module} does not build after a build file was changed: {text}"))
             }
-            Self::Unresolved(_) => GateAbort::passing(
+            Unresolved => GateAbort::passing(
                 format!("{module} lacks dependencies or plugins: {text}"),
                 "Check the network and the repositories in Maven's settings.",
             ),
-            Self::Passing(_) => GateAbort::passing(
+            Passing => GateAbort::passing(
                 format!("{module} could not be built: {text}"),
                 "Check the network and the space on the disk.",
             ),
-            Self::Pom(_) => GateAbort::setup(
+            Pom => GateAbort::setup(
                 format!("{module} has a POM that Maven cannot use: {text}"),
                 "Correct the POM; run mvn test-compile by hand to see all messages.",
             ),
-            Self::Tool(_) => GateAbort::setup(
-                format!("Maven cannot build module {} of package {package}: {text}", super::display_dir(dir)),
+            Tool => GateAbort::setup(
+                format!("{module} cannot be built by Maven: {text}"),
                 "Install a JDK that fits the project and set JAVA_HOME; check gates.<NAME>.maven_args.",
             ),
-            Self::Other(_) => GateAbort::setup(
+            Other => GateAbort::setup(
                 format!("{module} does not build: {text}"),
-                "Run mvn test-compile by hand; flags that the build needs belong into gates.<NAME>.maven_args.",
+                "Run mvn test-compile by hand; put flags that the build needs into gates.<NAME>.maven_args.",
             ),
         }
     }
@@ -196,7 +203,7 @@ fn relative(text: &str, root: &Path) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{Trouble, lacks_network, read};
+    use super::{Trouble, TroubleKind, lacks_network, read};
     use crate::gate::GateAbort;
     use std::path::Path;
 
@@ -209,7 +216,7 @@ mod tests {
         let output = "[ERROR] COMPILATION ERROR : \n[ERROR] /w/p/src/main/java/Foo.java:[4,1] illegal start\u{1b}[0m of type\n\
             [INFO] 1 error\n[ERROR] Failed to execute goal x: Compilation failure\n[ERROR] /w/p/src/main/java/Foo.java:[4,1] again";
         let expected = vec!["src/main/java/Foo.java:[4,1] illegal start of type".to_owned()];
-        assert_eq!(trouble(output), Trouble::Compile(expected));
+        assert_eq!(trouble(output), Trouble { kind: TroubleKind::Compile, messages: expected });
     }
 
     #[test]

@@ -10,31 +10,27 @@ use std::collections::BTreeSet;
 const RED_HEAD: &str = "PIT >> SEVERE : Tests failing without mutation:";
 const RELAYED_RED: &str = "PIT >> SEVERE : Description [testClass=";
 const GATHERING: &str = "Gathering coverage for test Description [testClass=";
+const DESCRIPTION: &str = "Description [testClass=";
 
 /// The tests that PIT lists before it gives up.
-pub(super) fn failing_tests(output: &str) -> Vec<FailingTest> {
+pub(super) fn failing_tests(output: &str) -> BTreeSet<FailingTest> {
     let head = output.lines().skip_while(|line| !(is_own(line) && line.contains(RED_HEAD)));
-    let mut tests: Vec<FailingTest> = head
-        .skip(1)
+    head.skip(1)
         .take_while(|line| !line.starts_with("Exception in thread"))
-        .filter_map(|line| description(line.strip_prefix("Description [testClass=")?))
-        .collect();
-    tests.sort();
-    tests.dedup();
-    tests
+        .filter(|line| line.starts_with(DESCRIPTION))
+        .filter_map(described)
+        .collect()
 }
 
 /// The tests that PIT left out because they fail without any mutation (`ErrorListener`, in the JVM of the tests).
-pub(super) fn left_out(output: &str) -> Vec<FailingTest> {
-    let mut tests: Vec<FailingTest> = output
+pub(super) fn left_out(output: &str) -> BTreeSet<FailingTest> {
+    output
         .lines()
         .take_while(|line| !is_end_of_coverage(line))
-        .filter_map(|line| line.split_once("MINION : ")?.1.split_once(RELAYED_RED))
-        .filter_map(|(_, rest)| description(rest))
-        .collect();
-    tests.sort();
-    tests.dedup();
-    tests
+        .filter_map(|line| line.split_once("MINION : "))
+        .filter(|(_, relayed)| relayed.contains(RELAYED_RED))
+        .filter_map(|(_, relayed)| described(relayed))
+        .collect()
 }
 
 /// PIT found no mutants before it ran any test.
@@ -77,8 +73,7 @@ pub(super) fn coverage_millis(output: &str) -> u64 {
 /// The class of the test that was begun last.
 pub(super) fn last_test(output: &str) -> Option<String> {
     let line = output.lines().rev().find(|line| line.contains(GATHERING))?;
-    let (_, rest) = line.split_once(GATHERING)?;
-    description(rest).map(|test| test.class)
+    described(line).map(|test| test.class)
 }
 
 /// PIT's own words for why it gave up.
@@ -90,7 +85,7 @@ pub(super) fn complaint(output: &str) -> String {
 }
 
 /// A failure if one of the failing tests is among those that the family answers for.
-pub(crate) fn blame(answerable: &BTreeSet<String>, failing: &[FailingTest]) -> Result<(), GateAbort> {
+pub(crate) fn blame(answerable: &BTreeSet<String>, failing: &BTreeSet<FailingTest>) -> Result<(), GateAbort> {
     let reasons: Vec<String> = failing
         .iter()
         .filter(|test| answerable.contains(&test.class))
@@ -105,9 +100,9 @@ fn is_own(line: &str) -> bool {
     !line.contains("MINION :") && !line.starts_with("stdout") && !line.starts_with("stderr")
 }
 
-/// `com.acme.FooTest, name=…]`, as far as it can be read.
-fn description(rest: &str) -> Option<FailingTest> {
-    let (class, name) = rest.split_once(", name=")?;
+/// `… Description [testClass=com.acme.FooTest, name=…]`, as far as it can be read.
+pub(crate) fn described(line: &str) -> Option<FailingTest> {
+    let (class, name) = line.split_once(DESCRIPTION)?.1.split_once(", name=")?;
     let outer = class.split('$').next().unwrap_or(class);
     let name = name.trim_end().strip_suffix(']').unwrap_or(name);
     let method = name.rsplit_once("[method:").map(|(_, method)| method.trim_end_matches(']'));

@@ -3,6 +3,8 @@
 //! A folder of compiled classes is complete or absent; a name that could break a line of its input
 //! is refused; what it wrote is read bounded, and a line that cannot be read is skipped.
 
+use super::super::jvm;
+use super::super::maven::digest;
 use super::super::report::{MutantId, Reaching};
 use crate::gate::GateAbort;
 use crate::gate::commands::{Commands, disk, fresh_folder, make_folder};
@@ -26,13 +28,11 @@ pub(super) const TOTAL: &str = "ralph: mutants ";
 const MAX_BYTES: u64 = 64 << 20;
 
 /// The folder of the compiled plugin; compiles it when it is not there yet.
-pub(super) fn classes(
-    commands: &Commands<'_>,
-    java: &Path,
-    pit: &[String],
-    cache: &Path,
-) -> Result<PathBuf, GateAbort> {
-    let folder = cache.join(format!("pit-plugin-{}", key(java, pit)));
+pub(super) fn classes(commands: &Commands<'_>, pit: &[String], cache: &Path) -> Result<PathBuf, GateAbort> {
+    let text = |path: &Path| path.display().to_string();
+    let java = jvm::java(commands)?;
+    let made_of = [SOURCE.to_owned(), text(&java)];
+    let folder = cache.join(format!("pit-plugin-{}", digest(made_of.iter().chain(pit))));
     if SERVICES.iter().all(|(_, class)| class_file(&folder, class).is_file()) {
         return Ok(folder);
     }
@@ -47,7 +47,6 @@ pub(super) fn classes(
     for (interface, class) in SERVICES {
         fs_err::write(services.join(interface), format!("{class}\n")).map_err(|error| disk(&error))?;
     }
-    let text = |path: &Path| path.display().to_string();
     let argv = [
         text(&compiler),
         "-J-XX:TieredStopAtLevel=1".to_owned(),
@@ -87,12 +86,6 @@ pub(super) fn classes(
 
 fn class_file(folder: &Path, class: &str) -> PathBuf {
     folder.join(format!("{}.class", class.replace('.', "/")))
-}
-
-fn key(java: &Path, pit: &[String]) -> String {
-    let java = java.display().to_string();
-    let parts = [SOURCE, java.as_str()].into_iter().chain(pit.iter().map(String::as_str));
-    super::super::maven::digest(parts.map(str::as_bytes))
 }
 
 /// Which mutants a run keeps; both kinds together narrow twice.

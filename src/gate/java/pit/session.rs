@@ -8,7 +8,7 @@ use super::super::report::{Counted, FailingTest, Owners, PitReport};
 use super::super::tiers;
 use super::super::{context::ModuleContext, maven};
 use super::tools::{Framework, Tools};
-use super::{FULL_TIMEOUT, MutantFilter, PitEnd, PitRun, PitSession, blame};
+use super::{FULL_TIMEOUT, MutantFilter, PitEnd, PitRun, PitSession, blame, plugin};
 use crate::gate::GateAbort;
 use crate::gate::disk_cache::DiskCache;
 use crate::gate::verdict::ModuleResult;
@@ -24,17 +24,14 @@ const NAMED: usize = 20;
 
 impl<'a> PitSession<'a> {
     pub(crate) fn new(module: &'a ModuleContext<'a>, owners: Owners) -> Result<Self, GateAbort> {
-        let package = module.package;
-        let framework = Framework::of(&module.built.classpath);
-        if framework == Framework::TestNg {
+        if Framework::of(&module.built.classpath) == Framework::TestNg {
             return Err(GateAbort::setup(
                 format!("Module {} tests with TestNG, which the direct engine cannot run.", module.label()),
                 "Use gates.<NAME>.engine: maven with pitest-maven and pitest-testng-plugin in the POM.",
             ));
         }
-        let version = &package.settings.pit_version;
-        let tools = Tools::get(module.maven, package.commands, version, &framework, module.built)?;
-        let plugin = super::plugin(package.commands, &tools, &package.request.cache)?;
+        let tools = Tools::get(module)?;
+        let plugin = plugin::classes(module.context.commands, &tools.pit, &module.context.request.cache)?;
         let (changed, answerable) = (module.changed_lines(), module.answerable());
         let (passed, remarked) = (RefCell::default(), RefCell::default());
         Ok(Self { module, tools, plugin, owners, changed, answerable, passed, remarked })
@@ -50,23 +47,28 @@ impl<'a> PitSession<'a> {
         MutantFilter { lines: lines(&self.module.module.targets), mutants: None }
     }
 
-    /// Runs PIT, with the second runs that its ends ask for.
-    pub(crate) fn run(&self, run: &PitRun<'_>, result: &mut ModuleResult) -> Result<PitReport, GateAbort> {
-        let answerable: BTreeSet<String> = run.tests.intersection(&self.answerable).cloned().collect();
-        let mut run = PitRun { skip_failing: answerable.is_subset(&self.passed.borrow()), ..run.clone() };
-        let mut end = self.start(&run);
+    /// Runs PIT, with the second runs that its ends ask for, and puts that into the trace.
+    pub(crate) fn run(
+        &self,
+        asked: &PitRun<'_>,
+        note: &str,
+        result: &mut ModuleResult,
+    ) -> Result<PitReport, GateAbort> {
+        let answerable: BTreeSet<String> = asked.tests.intersection(&self.answerable).cloned().collect();
+        let mut run = PitRun { skip_failing: answerable.is_subset(&self.passed.borrow()), ..asked.clone() };
+        let mut end = self.start(&run)?;
         if let PitEnd::Report(report) = &end
             && blame(&self.answerable, &report.left_out).is_err()
         {
             // Only PIT's own process is believed where a test is to be blamed.
             run.skip_failing = false;
-            end = self.start(&run);
+            end = self.start(&run)?;
         }
         let report = match end {
             PitEnd::Failing(failing) => {
                 blame(&self.answerable, &failing)?;
                 run.skip_failing = true;
-                let report = self.report(self.start(&run))?;
+                let report = self.report(self.start(&run)?)?;
                 PitReport { left_out: failing, ..report }
             }
             PitEnd::Died(test) => {
@@ -75,7 +77,7 @@ impl<'a> PitSession<'a> {
                     return Err(self.unclear("a test kills its JVM without any mutation"));
                 }
                 run.tests = &answerable;
-                let report = self.report(self.start(&run))?;
+                let report = self.report(self.start(&run)?)?;
                 self.must_pass(&report, test.as_deref())?;
                 result.remarks.push(format!(
                     "A test of {} kills its JVM without any mutation{}; the tests of the changed classes alone reach the threshold.",
@@ -88,11 +90,13 @@ impl<'a> PitSession<'a> {
         };
         self.remark_left_out(&report.left_out, result);
         self.passed.borrow_mut().extend(answerable.iter().cloned());
-        self.repeat_errors(&run, report, result)
+        let report = self.repeat_errors(&run, report, result)?;
+        self.trace(result, asked, &report, note);
+        Ok(report)
     }
 
     /// Names the failing tests of others, each once.
-    fn remark_left_out(&self, failing: &[FailingTest], result: &mut ModuleResult) {
+    fn remark_left_out(&self, failing: &BTreeSet<FailingTest>, result: &mut ModuleResult) {
         let mut remarked = self.remarked.borrow_mut();
         let new: Vec<&str> = failing
             .iter()
@@ -120,7 +124,7 @@ impl<'a> PitSession<'a> {
         let (none, filter) = (BTreeSet::new(), self.lines());
         let run =
             PitRun { skip_failing: true, unfiltered: true, ..PitRun::new("unfiltered", &none, &filter) };
-        let report = self.report(self.start(&run))?;
+        let report = self.report(self.start(&run)?)?;
         let count = |(class, counted): (String, Counted)| (class, counted.pending + counted.tally.mutants());
         Ok(report.classes.into_iter().map(count).collect())
     }
@@ -136,7 +140,7 @@ impl<'a> PitSession<'a> {
         if errors == 0 || run.alone {
             return Ok(report);
         }
-        let again = self.report(self.start(&PitRun { alone: true, ..run.clone() }))?;
+        let again = self.report(self.start(&PitRun { alone: true, ..run.clone() })?)?;
         result.remarks.push(format!(
             "{} of {} ended in an error of the JVM; with one JVM for each mutant {} did.",
             text::count(errors, "mutant"),
@@ -149,8 +153,6 @@ impl<'a> PitSession<'a> {
     fn report(&self, end: PitEnd) -> Result<PitReport, GateAbort> {
         match end {
             PitEnd::Report(report) => Ok(*report),
-            PitEnd::NoMutants => Ok(PitReport { is_bare: true, ..PitReport::default() }),
-            PitEnd::Abort(abort) => Err(abort),
             PitEnd::Failing(failing) => {
                 blame(&self.answerable, &failing)?;
                 let names = text::names(failing.iter().map(|test| test.name.as_str()), 5);
@@ -164,7 +166,7 @@ impl<'a> PitSession<'a> {
                 self.blame_class(test.as_deref(), "does not end")?;
                 let named = test.map(|class| format!(" in {class}")).unwrap_or_default();
                 let label = self.module.label();
-                Err(self.module.package.commands.over_limit(&format!(
+                Err(self.module.context.commands.over_limit(&format!(
                     " The tests of {label} were still running without any mutation{named}."
                 )))
             }
@@ -186,13 +188,13 @@ impl<'a> PitSession<'a> {
     }
 
     fn slowest(&self) -> DiskCache {
-        DiskCache::of(&self.module.package.request.cache, "slowest-tests")
+        DiskCache::of(&self.module.context.request.cache, "slowest-tests")
     }
 
     fn key(&self, tests: &BTreeSet<String>) -> String {
         let label = self.module.label();
         let parts = std::iter::once(label.as_str()).chain(tests.iter().map(String::as_str));
-        maven::digest(parts.map(str::as_bytes))
+        maven::digest(parts)
     }
 
     /// No verdict, and a person must look.
@@ -224,7 +226,7 @@ impl<'a> PitSession<'a> {
     }
 
     /// Puts a run into the trace.
-    pub(crate) fn trace(&self, result: &mut ModuleResult, run: &PitRun<'_>, report: &PitReport, note: &str) {
+    fn trace(&self, result: &mut ModuleResult, run: &PitRun<'_>, report: &PitReport, note: &str) {
         let tally = report.tally();
         result.trace.tiers.push(TraceTier {
             module: self.module.label(),

@@ -2,9 +2,8 @@
 //!
 //! Artifacts come from the project's own Maven, once; versions are fixed or the project's own.
 
-use super::super::maven::{Built, Maven};
+use super::super::context::ModuleContext;
 use crate::gate::GateAbort;
-use crate::gate::commands::Commands;
 
 /// PIT's plugin for the JUnit platform (5 and 6).
 const JUNIT_PLUGIN: &str = "org.pitest:pitest-junit5-plugin:1.2.3";
@@ -65,31 +64,23 @@ impl Framework {
 
 impl Tools {
     /// Gets the jars for a module.
-    pub(crate) fn get(
-        maven: &Maven<'_>,
-        commands: &Commands<'_>,
-        pit_version: &str,
-        framework: &Framework,
-        built: &Built,
-    ) -> Result<Self, GateAbort> {
-        let pit_artifact = format!("org.pitest:pitest-command-line:{pit_version}");
-        let Framework::Platform { platform, launcher, jupiter } = framework else {
-            let pit = maven.resolve(commands, &[pit_artifact])?;
-            let child = child_of(&pit);
-            return Ok(Self { pit, child });
-        };
-        let pit = maven.resolve(commands, &[pit_artifact, JUNIT_PLUGIN.to_owned()])?;
-        let mut child = child_of(&pit);
+    pub(crate) fn get(module: &ModuleContext<'_>) -> Result<Self, GateAbort> {
+        let classpath = &module.built.classpath;
+        let version = &module.context.settings.pit_version;
+        let mut artifacts = vec![format!("org.pitest:pitest-command-line:{version}")];
         let mut needed = Vec::new();
-        if !launcher {
-            needed.push(format!("org.junit.platform:junit-platform-launcher:{platform}"));
+        if let Framework::Platform { platform, launcher, jupiter } = Framework::of(classpath) {
+            artifacts.push(JUNIT_PLUGIN.to_owned());
+            if !launcher {
+                needed.push(format!("org.junit.platform:junit-platform-launcher:{platform}"));
+            }
+            needed.extend(jupiter.map(|version| format!("org.junit.jupiter:junit-jupiter-engine:{version}")));
         }
-        needed.extend(
-            jupiter.iter().map(|version| format!("org.junit.jupiter:junit-jupiter-engine:{version}")),
-        );
+        let pit = module.maven.resolve(&artifacts)?;
+        let mut child = child_of(&pit);
         if !needed.is_empty() {
-            let present: Vec<&str> = built.classpath.iter().filter_map(|entry| artifact_of(entry)).collect();
-            let jars = maven.resolve(commands, &needed)?;
+            let present: Vec<&str> = classpath.iter().filter_map(|entry| artifact_of(entry)).collect();
+            let jars = module.maven.resolve(&needed)?;
             child.extend(
                 jars.into_iter().filter(|jar| artifact_of(jar).is_none_or(|name| !present.contains(&name))),
             );

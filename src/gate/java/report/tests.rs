@@ -40,7 +40,7 @@ fn a_real_report_is_counted_by_class_with_nested_classes_in_their_outer_one() {
     let foo = &parsed.classes["com.acme.Foo"];
     assert_eq!(foo.tally.coverage(NoCoverage::Survived), Coverage { killed: 2, total: 9 });
     assert_eq!(foo.tally.coverage(NoCoverage::Ignore), Coverage { killed: 2, total: 2 });
-    assert_eq!((foo.left.len(), foo.dropped, parsed.strays), (7, 0, 0));
+    assert_eq!((foo.left.len(), foo.dropped, parsed.classes.len()), (7, 0, 1));
     let on_line_6: Vec<&Left> = foo.left.values().filter(|left| left.mutant.line == 6).collect();
     assert!(on_line_6.iter().all(|left| left.changed) && foo.changed.mutants() == on_line_6.len() as u64);
     let first = &on_line_6[0].mutant;
@@ -82,7 +82,7 @@ fn the_same_mutant_counts_once_and_a_contradiction_is_an_error() {
 }
 
 #[test]
-fn classes_find_their_target_and_others_are_strays() {
+fn classes_find_their_target_and_others_do_not_count() {
     let body: String = [
         "com.acme.Foo",
         "com.acme.Foo$In",
@@ -97,7 +97,7 @@ fn classes_find_their_target_and_others_are_strays() {
     let parsed = full(report(&body)).unwrap();
     assert_eq!(parsed.classes["com.acme.Foo"].tally.killed, 4);
     assert_eq!(parsed.classes["com.acme.Bar"].tally.killed, 1);
-    assert_eq!(parsed.strays, 1);
+    assert_eq!(parsed.classes.len(), 2);
 }
 
 #[test]
@@ -144,13 +144,14 @@ fn a_dry_run_counts_what_would_be_run() {
 }
 
 #[test]
-fn wrong_bytes_become_replacement_characters_and_a_mark_of_byte_order_is_no_text() {
-    let text = report(&mutation("com.acme.Foo", "SURVIVED", 1, "<description>caf@</description>"));
+fn wrong_bytes_are_refused_and_a_mark_of_byte_order_is_no_text() {
+    let text = report(&mutation("com.acme.Foo", "SURVIVED", 1, "<description>café</description>"));
     let mut bytes = b"\xef\xbb\xbf".to_vec();
-    bytes.extend(text.bytes().map(|b| if b == b'@' { 0xe9 } else { b }));
-    let parsed = full(&bytes).unwrap();
-    let survivor = survivor(&parsed);
-    assert_eq!(survivor.description, "caf\u{fffd}");
+    bytes.extend(text.bytes());
+    assert_eq!(survivor(&full(&bytes).unwrap()).description, "café");
+    let wrong: Vec<u8> = bytes.into_iter().filter(|byte| *byte != 0xc3).collect();
+    let why = full(&wrong).unwrap_err();
+    assert!(why.to_lowercase().contains("utf-8"), "{why}");
 }
 
 proptest! {

@@ -87,7 +87,7 @@ impl TestNames {
     }
 
     /// True when `test` is one of the test classes' names of `class`.
-    pub(crate) fn stand_for(&self, test: &str, class: &str) -> bool {
+    pub(crate) fn is_test_of(&self, test: &str, class: &str) -> bool {
         self.patterns.iter().any(|(before, after)| {
             test.strip_prefix(before.as_str()).and_then(|rest| rest.strip_suffix(after.as_str()))
                 == Some(class)

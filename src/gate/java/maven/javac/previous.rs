@@ -1,7 +1,8 @@
 //! The classes of before, kept in a temporary folder on the same disk while new ones are compiled.
 
-use super::source_set::{SourceSet, files, is_class, is_package_info, read};
+use super::source_set::{SourceSet, files, is_class, is_package_info};
 use crate::gate::java::class_file;
+use crate::gate::java::classes::read;
 use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};

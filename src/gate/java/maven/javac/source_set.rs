@@ -4,16 +4,11 @@
 use super::super::compiling::Resource;
 use super::super::recipe::CompilerCall;
 use crate::gate::java::classes;
-use crate::sys::disk::read_beginning;
 use std::collections::BTreeSet;
 use std::fs::FileType;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Files of one source set.
-const MAX_FILES: usize = 100_000;
-/// Bytes of one of them.
-const MAX_BYTES: u64 = 64 << 20;
 /// Services by which classes take part in compiling others.
 const COMPILER_SERVICES: [&str; 2] = [
     "META-INF/services/javax.annotation.processing.Processor",
@@ -119,14 +114,5 @@ pub(super) fn files(folder: &Path) -> io::Result<BTreeSet<PathBuf>> {
         let why = || io::Error::other(format!("{} is not a regular file", folder.join(inside).display()));
         if kind.is_file() { Ok(true) } else { Err(why()) }
     };
-    let found = classes::files(folder, &plain)?;
-    if found.len() > MAX_FILES {
-        return Err(io::Error::other(format!("{} holds too many files", folder.display())));
-    }
-    Ok(found.into_iter().collect())
-}
-
-pub(super) fn read(file: &Path) -> io::Result<Vec<u8>> {
-    let whole = read_beginning(file, MAX_BYTES + 1)?.filter(|bytes| bytes.len() as u64 <= MAX_BYTES);
-    whole.ok_or_else(|| io::Error::other(format!("{} is too large, or not a regular file", file.display())))
+    Ok(classes::files(folder, &plain)?.into_iter().collect())
 }

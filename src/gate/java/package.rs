@@ -1,0 +1,40 @@
+//! What the steps of a gate know about the package that they judge.
+
+use crate::config::GateSettings;
+use crate::gate::commands::Commands;
+use crate::gate::{GatePackage, GatePorts, GateRequest};
+use crate::source::text;
+use std::collections::BTreeSet;
+
+/// A package, how it is to be judged and what that may use.
+#[derive(Clone, Copy)]
+pub(crate) struct PackageContext<'a> {
+    /// The request.
+    pub(crate) request: &'a GateRequest,
+    /// The gate's settings.
+    pub(crate) settings: &'a GateSettings,
+    /// What it may use of the outside.
+    pub(crate) ports: &'a GatePorts<'a>,
+    /// The package.
+    pub(crate) package: &'a GatePackage,
+    /// Test sources of the package.
+    pub(crate) tests: &'a BTreeSet<String>,
+    /// Starts its programs.
+    pub(crate) commands: &'a Commands<'a>,
+    /// PIT's threads.
+    pub(crate) threads: usize,
+    /// No other module has targets.
+    pub(crate) sole_module: bool,
+}
+
+impl PackageContext<'_> {
+    /// `<package>/<folder>` of a module for messages.
+    pub(crate) fn label(&self, dir: &str) -> String {
+        format!("{}/{}", self.package.name, display_dir(dir))
+    }
+}
+
+/// A module's folder for a message; the package's own folder is `.`.
+pub(crate) fn display_dir(dir: &str) -> String {
+    if dir.is_empty() { ".".to_owned() } else { text::line(dir, 200) }
+}

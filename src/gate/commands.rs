@@ -9,6 +9,7 @@ use crate::machine::facts::ProcessEnd;
 use crate::source::text;
 use crate::sys::ProcessSpec;
 use std::cell::Cell;
+use std::collections::BTreeMap;
 use std::io::Read;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -17,20 +18,19 @@ use std::time::Duration;
 /// Bytes kept of each log.
 const LOG_CAP: u64 = 16 << 20;
 /// Variables that change every JVM or Maven: they are not passed on.
-const DROPPED: [&str; 7] = [
+const DROPPED: [&str; 6] = [
     "JAVA_TOOL_OPTIONS",
     "JDK_JAVA_OPTIONS",
     "_JAVA_OPTIONS",
     "CLASSPATH",
     "MAVEN_BASEDIR",
     "MAVEN_PROJECTBASEDIR",
-    "LC_ALL",
 ];
 
 /// The commands of one package, one after the other.
 pub(crate) struct Commands<'a> {
     ports: &'a GatePorts<'a>,
-    env: Vec<(String, String)>,
+    env: BTreeMap<String, String>,
     logs: PathBuf,
     tag: String,
     limit: Duration,
@@ -57,9 +57,9 @@ impl<'a> Commands<'a> {
         tag: &str,
         limit: Duration,
     ) -> Self {
-        let mut env: Vec<(String, String)> =
-            env.iter().filter(|(name, _)| !DROPPED.contains(&name.as_str())).cloned().collect();
-        env.push(("LC_ALL".to_owned(), "C.UTF-8".to_owned()));
+        let mut env: BTreeMap<String, String> = env.iter().cloned().collect();
+        env.retain(|name, _| !DROPPED.contains(&name.as_str()));
+        env.insert("LC_ALL".to_owned(), "C.UTF-8".to_owned());
         Self {
             ports,
             env,
@@ -73,7 +73,7 @@ impl<'a> Commands<'a> {
 
     /// The value of a variable of the children's environment.
     pub(crate) fn variable(&self, name: &str) -> Option<&str> {
-        self.env.iter().rev().find(|(key, _)| key == name).map(|(_, value)| value.as_str())
+        self.env.get(name).map(String::as_str)
     }
 
     /// Time used so far.
@@ -105,12 +105,11 @@ impl<'a> Commands<'a> {
         if left.is_zero() {
             return Err(self.over_limit(""));
         }
-        let mut env: Vec<(String, String)> =
-            self.env.iter().filter(|(key, _)| extra.iter().all(|(other, _)| other != key)).cloned().collect();
-        env.extend_from_slice(extra);
+        let mut env = self.env.clone();
+        env.extend(extra.iter().cloned());
         let spec = ProcessSpec {
             argv,
-            env,
+            env: env.into_iter().collect(),
             cwd: cwd.to_owned(),
             stdin: None,
             stdout: log.to_owned(),
@@ -156,7 +155,7 @@ impl<'a> Commands<'a> {
     pub(crate) fn next_log(&self, name: &str) -> Result<PathBuf, GateAbort> {
         let number = self.number.get() + 1;
         self.number.set(number);
-        make_folder(&self.logs)?;
+        fs_err::create_dir_all(&self.logs)?;
         Ok(self.logs.join(format!("{number:02}-{name}.log")))
     }
 }
@@ -167,27 +166,14 @@ pub(crate) fn file_name(name: &str) -> String {
     name.chars().map(plain).collect()
 }
 
-/// Makes a folder and its parents.
-pub(crate) fn make_folder(folder: &Path) -> Result<(), GateAbort> {
-    fs_err::create_dir_all(folder).map_err(|error| disk(&error))
-}
-
 /// Makes a folder that is empty, whatever was there before.
 pub(crate) fn fresh_folder(folder: &Path) -> Result<(), GateAbort> {
     match fs_err::symlink_metadata(folder) {
-        Ok(data) if data.is_dir() => fs_err::remove_dir_all(folder).map_err(|error| disk(&error))?,
-        Ok(_) => fs_err::remove_file(folder).map_err(|error| disk(&error))?,
+        Ok(data) if data.is_dir() => fs_err::remove_dir_all(folder)?,
+        Ok(_) => fs_err::remove_file(folder)?,
         Err(_) => {}
     }
-    make_folder(folder)
-}
-
-/// The abort for a disk that does not obey.
-pub(crate) fn disk(error: &std::io::Error) -> GateAbort {
-    GateAbort::passing(
-        format!("The disk refused: {}.", text::line(&error.to_string(), 300)),
-        "Look for a full disk or missing rights, then run the gate again.",
-    )
+    Ok(fs_err::create_dir_all(folder)?)
 }
 
 /// True for a regular file that somebody may execute.

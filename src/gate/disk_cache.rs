@@ -4,7 +4,6 @@
 //! is not remembered; readers see a whole file; the number of facts is bounded.
 
 use crate::gate::GateAbort;
-use crate::gate::commands::disk;
 use crate::sys::cache_file;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -41,7 +40,7 @@ impl DiskCache {
                 let _ = fs_err::remove_file(file);
             }
         }
-        cache_file::store(&self.file(key), VERSION, fact).map_err(|error| disk(&error))
+        Ok(cache_file::store(&self.file(key), VERSION, fact)?)
     }
 
     fn file(&self, key: &str) -> PathBuf {

@@ -18,7 +18,7 @@ pub use java::{PitEntry, PitSetting, PomLinks, PomPit, pom_links, pom_pit};
 pub use run::run;
 
 use crate::machine::facts::FileChange;
-use crate::source::{ChangedLines, RepoPath};
+use crate::source::{ChangedLines, RepoPath, text};
 use crate::sys::Spawn;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
@@ -177,5 +177,15 @@ impl GateAbort {
 
     pub(crate) fn passing(why: String, hint: impl Into<String>) -> Self {
         Self::Error { why, hint: hint.into(), transient: true }
+    }
+}
+
+impl From<io::Error> for GateAbort {
+    /// The disk does not obey.
+    fn from(error: io::Error) -> Self {
+        Self::passing(
+            format!("The disk refused: {}.", text::line(&error.to_string(), 300)),
+            "Look for a full disk or missing rights, then run the gate again.",
+        )
     }
 }

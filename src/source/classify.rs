@@ -8,21 +8,19 @@ use std::sync::Arc;
 /// everything below that folder; `*` does not cross a `/`, `**` does.
 #[derive(Clone, Debug)]
 pub struct Classifier {
-    /// Shared: a clone of a compiled set loses the caches that its first questions filled.
-    sets: Arc<Sets>,
-}
-
-#[derive(Debug)]
-struct Sets {
-    test: GlobSet,
-    production: GlobSet,
-    build: GlobSet,
+    /// In the order in which they are asked. Shared: a clone of a compiled set loses the caches that its first
+    /// questions filled.
+    sets: Arc<[(Kind, GlobSet); 3]>,
 }
 
 impl Classifier {
     /// Compiles the patterns. The error names the pattern that is not a glob.
     pub fn new(test: &[String], production: &[String], build: &[String]) -> Result<Self, globset::Error> {
-        let sets = Sets { test: compile(test)?, production: compile(production)?, build: compile(build)? };
+        let sets = [
+            (Kind::Test, compile(test)?),
+            (Kind::Build, compile(build)?),
+            (Kind::Production, compile(production)?),
+        ];
         Ok(Self { sets: Arc::new(sets) })
     }
 
@@ -37,15 +35,8 @@ impl Classifier {
             return Kind::Other;
         }
         let candidate = Candidate::from_bytes(path);
-        if self.sets.test.is_match_candidate(&candidate) {
-            Kind::Test
-        } else if self.sets.build.is_match_candidate(&candidate) {
-            Kind::Build
-        } else if self.sets.production.is_match_candidate(&candidate) {
-            Kind::Production
-        } else {
-            Kind::Other
-        }
+        let found = self.sets.iter().find(|(_, set)| set.is_match_candidate(&candidate));
+        found.map_or(Kind::Other, |(kind, _)| *kind)
     }
 }
 

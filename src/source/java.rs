@@ -4,6 +4,7 @@
 mod lexer;
 
 use lexer::{Lexer, Token, unescaped};
+use std::iter::Peekable;
 
 /// Annotations that make a method a test: those of `JUnit` 4 and 5 and of `TestNG`.
 const TESTS: [&str; 5] = ["Test", "ParameterizedTest", "RepeatedTest", "TestFactory", "TestTemplate"];
@@ -16,8 +17,12 @@ const OFF: [&str; 2] = ["Disabled", "Ignore"];
 /// `enabled = false`.
 pub fn enabled_tests(source: &[u8]) -> u64 {
     let bytes = unescaped(source);
-    let mut reader =
-        Reader { tokens: Lexer::new(&bytes), scopes: Vec::new(), member: Member::default(), found: 0 };
+    let mut reader = Reader {
+        tokens: Lexer { rest: &bytes }.peekable(),
+        scopes: Vec::new(),
+        member: Member::default(),
+        found: 0,
+    };
     while let Some(token) = reader.tokens.next() {
         reader.read(token);
     }
@@ -55,7 +60,7 @@ struct Member<'a> {
 }
 
 struct Reader<'a> {
-    tokens: Lexer<'a>,
+    tokens: Peekable<Lexer<'a>>,
     scopes: Vec<Scope>,
     member: Member<'a>,
     found: u64,
@@ -106,12 +111,12 @@ impl<'a> Reader<'a> {
 
     /// `@a.b.Name(…)`; `@interface` begins a type.
     fn annotation(&mut self) {
-        if self.tokens.peek() == Some(Token::Word(b"interface")) {
+        if self.tokens.peek() == Some(&Token::Word(b"interface")) {
             return;
         }
         let name = self.qualified_name();
         let mut switched_off = false;
-        if self.tokens.peek() == Some(Token::Mark(b'(')) {
+        if self.tokens.peek() == Some(&Token::Mark(b'(')) {
             self.tokens.next();
             let words = self.skip_parentheses();
             switched_off = words.windows(2).any(|pair| pair[0] == b"enabled" && pair[1] == b"false");
@@ -123,10 +128,10 @@ impl<'a> Reader<'a> {
     /// Reads `a.b.Name`; the last part.
     fn qualified_name(&mut self) -> &'a [u8] {
         let mut last: &[u8] = b"";
-        while let Some(Token::Word(word)) = self.tokens.peek() {
+        while let Some(&Token::Word(word)) = self.tokens.peek() {
             last = word;
             self.tokens.next();
-            if self.tokens.peek() != Some(Token::Mark(b'.')) {
+            if self.tokens.peek() != Some(&Token::Mark(b'.')) {
                 break;
             }
             self.tokens.next();
@@ -176,7 +181,7 @@ impl<'a> Reader<'a> {
     /// Reads a field's value up to its `;`, whatever braces it holds.
     fn skip_initialiser(&mut self) {
         let mut depth = 0_i64;
-        while let Some(token) = self.tokens.next() {
+        for token in self.tokens.by_ref() {
             match token {
                 Token::Mark(b'{' | b'(' | b'[') => depth += 1,
                 Token::Mark(b'}' | b')' | b']') => depth -= 1,

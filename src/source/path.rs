@@ -51,25 +51,26 @@ impl fmt::Display for RepoPath {
     }
 }
 
+/// Letters that stand behind a backslash, and what they stand for.
+const ESCAPES: [(u8, u8); 9] = [
+    (b'"', b'"'),
+    (b'\\', b'\\'),
+    (b'n', b'\n'),
+    (b't', b'\t'),
+    (b'r', b'\r'),
+    (b'a', 0x07),
+    (b'b', 0x08),
+    (b'v', 0x0b),
+    (b'f', 0x0c),
+];
+
 fn push_escaped(text: &mut String, byte: u8) {
-    let short = match byte {
-        b'"' => Some('"'),
-        b'\\' => Some('\\'),
-        b'\n' => Some('n'),
-        b'\t' => Some('t'),
-        b'\r' => Some('r'),
-        0x07 => Some('a'),
-        0x08 => Some('b'),
-        0x0b => Some('v'),
-        0x0c => Some('f'),
-        _ => None,
-    };
-    match short {
-        Some(letter) => text.extend(['\\', letter]),
-        None if matches!(byte, 0x20..=0x7e) => text.push(char::from(byte)),
-        None => {
-            let _ = write!(text, "\\{byte:03o}");
-        }
+    if let Some((letter, _)) = ESCAPES.iter().find(|(_, meant)| *meant == byte) {
+        text.extend(['\\', char::from(*letter)]);
+    } else if matches!(byte, 0x20..=0x7e) {
+        text.push(char::from(byte));
+    } else {
+        let _ = write!(text, "\\{byte:03o}");
     }
 }
 
@@ -95,14 +96,10 @@ fn unquote(text: &str) -> Vec<u8> {
                 }
                 out.push(u8::try_from(value & 0xff).unwrap_or(b'?'));
             }
-            Some(b'n') => out.push(b'\n'),
-            Some(b't') => out.push(b'\t'),
-            Some(b'r') => out.push(b'\r'),
-            Some(b'a') => out.push(0x07),
-            Some(b'b') => out.push(0x08),
-            Some(b'v') => out.push(0x0b),
-            Some(b'f') => out.push(0x0c),
-            Some(other) => out.push(other),
+            Some(letter) => {
+                let known = ESCAPES.iter().find(|(known, _)| *known == letter);
+                out.push(known.map_or(letter, |(_, meant)| *meant));
+            }
             None => out.push(b'\\'),
         }
     }

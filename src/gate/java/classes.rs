@@ -7,7 +7,6 @@
 
 use crate::gate::Build;
 use crate::gate::GateAbort;
-use crate::gate::commands::disk;
 use crate::sys::disk::open_regular;
 use crate::sys::walk::walk;
 use crate::task;
@@ -41,10 +40,10 @@ pub(crate) fn files_digest<F: AsRef<Path>>(
     let mut all = Vec::new();
     for folder in folders {
         let folder = folder.as_ref();
-        let files = files(folder, &|inside, _| Ok(counts(inside))).map_err(|error| disk(&error))?;
+        let files = files(folder, &|inside, _| Ok(counts(inside)))?;
         all.extend(files.len().to_le_bytes());
         for inside in files {
-            let bytes = read(&folder.join(&inside)).map_err(|error| disk(&error))?;
+            let bytes = read(&folder.join(&inside))?;
             all.extend(inside.as_os_str().as_bytes());
             all.push(0);
             all.extend(task::digest(&bytes).into_bytes());

@@ -24,7 +24,7 @@ pub(crate) use trouble::{NETWORK_OR_DISK, Trouble, TroubleKind};
 use super::jvm;
 use super::package::PackageContext;
 use crate::gate::GateAbort;
-use crate::gate::commands::{Call, disk, is_executable, make_folder};
+use crate::gate::commands::{Call, is_executable};
 use crate::gate::disk_cache::DiskCache;
 use crate::machine::facts::ProcessEnd;
 use crate::source::text;
@@ -107,7 +107,7 @@ impl<'a> Maven<'a> {
         }
         let work = self.work("tools-")?;
         let pom = work.path().join("pom.xml");
-        fs_err::write(&pom, tools_pom(artifacts)).map_err(|error| disk(&error))?;
+        fs_err::write(&pom, tools_pom(artifacts))?;
         let output = work.path().join("classpath");
         let argument = format!("-Dmdep.outputFile={}", output.display());
         let folder = BuildFolder { root: self.root.clone(), module: None };
@@ -140,8 +140,8 @@ impl<'a> Maven<'a> {
     /// A folder of this call alone: several gates may ask for the same thing at the same time.
     fn work(&self, prefix: &str) -> Result<tempfile::TempDir, GateAbort> {
         let cache = &self.context.request.cache;
-        make_folder(cache)?;
-        tempfile::Builder::new().prefix(prefix).tempdir_in(cache).map_err(|error| disk(&error))
+        fs_err::create_dir_all(cache)?;
+        Ok(tempfile::Builder::new().prefix(prefix).tempdir_in(cache)?)
     }
 
     /// What went wrong with a call, if anything did.

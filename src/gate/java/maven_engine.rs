@@ -7,7 +7,7 @@ use super::context::ModuleContext;
 use super::pit::{blame, described};
 use super::report::{self, FailingTest, Mode, Owners, PitReport};
 use crate::gate::GateAbort;
-use crate::gate::commands::{Call, disk, fresh_folder};
+use crate::gate::commands::{Call, fresh_folder};
 use crate::gate::verdict::ModuleResult;
 use crate::source::text;
 use crate::sys::walk::walk;
@@ -46,7 +46,7 @@ fn run(
 ) -> Result<PitReport, GateAbort> {
     let label = module.label();
     for stale in reports(&module.maven.home) {
-        fs_err::remove_file(&stale).map_err(|error| disk(&error))?;
+        fs_err::remove_file(&stale)?;
     }
     (module.context.ports.progress)(&format!("Running pitest-maven in {label}"));
     let name = if alone { "pitest-alone" } else { "pitest" };
@@ -81,7 +81,7 @@ fn run(
     if let Some(folder) = file.parent().filter(|folder| folder.join("index.html").is_file()) {
         let kept = module.folder("report");
         fresh_folder(&kept)?;
-        copy(folder, &kept).map_err(|error| disk(&error))?;
+        copy(folder, &kept)?;
         result.reports = vec![kept.join("index.html").display().to_string()];
     }
     Ok(report)

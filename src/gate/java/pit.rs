@@ -18,13 +18,12 @@ use super::jvm;
 use super::maven::NETWORK_OR_DISK;
 use super::report::{self, FailingTest, Mode, Owners, PitReport};
 use crate::gate::GateAbort;
-use crate::gate::commands::{Call, disk, fresh_folder, make_folder};
+use crate::gate::commands::{Call, fresh_folder};
 use crate::machine::facts::ProcessEnd;
 use crate::source::text;
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, Ordering};
 use tools::Tools;
 
 /// PIT's own default for [`PitRun::timeout`].
@@ -114,14 +113,7 @@ impl PitSession<'_> {
             run.name
         );
         (context.ports.progress)(&what);
-        // A terminal draws over its line, a log would grow by one a second.
-        let last_tenth = AtomicU64::new(0);
-        let progress = |done: u64, total: u64| {
-            let tenth = 10 * done / total.max(1);
-            if last_tenth.swap(tenth, Ordering::Relaxed) != tenth {
-                (context.ports.progress)(&format!("{what}: {done} of {total} mutants"));
-            }
-        };
+        let progress = |done, total| (context.ports.progress)(&format!("{what}: {done} of {total} mutants"));
         fresh_folder(&self.report_folder(run))?;
         let argv = self.arguments(run)?;
         let environment = self.module.built.project.surefire.environment.clone().into_iter();
@@ -245,11 +237,12 @@ impl PitSession<'_> {
             option("features", "-FANN");
         }
         let surefire = &project.surefire;
-        if let Some(groups) = &surefire.groups {
-            option("includedGroups", &groups.split([' ', ',']).collect::<Vec<_>>().join(","));
-        }
-        if let Some(groups) = &surefire.excluded_groups {
-            option("excludedGroups", &groups.split([' ', ',']).collect::<Vec<_>>().join(","));
+        for (name, groups) in
+            [("includedGroups", &surefire.groups), ("excludedGroups", &surefire.excluded_groups)]
+        {
+            if let Some(groups) = groups {
+                option(name, &groups.replace(' ', ","));
+            }
         }
         let file = self.write("jvm-args", &self.jvm_arguments())?.display().to_string();
         // PIT splits one of the options at commas, the other at white space.
@@ -318,9 +311,9 @@ impl PitSession<'_> {
 
     fn write(&self, name: &str, text: &str) -> Result<PathBuf, GateAbort> {
         let folder = self.module.folder("work");
-        make_folder(&folder)?;
+        fs_err::create_dir_all(&folder)?;
         let file = folder.join(name);
-        fs_err::write(&file, text).map_err(|error| disk(&error))?;
+        fs_err::write(&file, text)?;
         Ok(file)
     }
 }

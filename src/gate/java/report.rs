@@ -176,18 +176,14 @@ fn read(
     }
 }
 
+/// The status of a mutant that has been run; `None` for one that was not started.
+type Status = Option<MutantStatus>;
+
 /// A mutant whose end tag has not been seen.
-#[derive(Default)]
 struct Draft {
-    status: Option<Status>,
+    status: Status,
     fields: BTreeMap<&'static str, String>,
     indexes: Vec<String>,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Status {
-    Final(MutantStatus),
-    NotStarted,
 }
 
 const FIELDS: [&str; 7] = [
@@ -229,7 +225,10 @@ impl Walk<'_> {
                     text::line(&name, 60)
                 ));
             }
-            1 => self.draft = Some(Draft { status: Some(status(tag)?), ..Draft::default() }),
+            1 => {
+                let status = status(tag)?;
+                self.draft = Some(Draft { status, fields: BTreeMap::new(), indexes: Vec::new() });
+            }
             _ => {}
         }
         self.seen = true;
@@ -245,8 +244,8 @@ impl Walk<'_> {
         let text = std::mem::take(&mut self.text);
         match self.path.len() {
             1 => {
-                let draft = self.draft.take().unwrap_or_default();
-                return self.count(&draft);
+                let draft = self.draft.take();
+                return draft.map_or(Ok(()), |draft| self.count(draft));
             }
             2 => {
                 if let (Some(draft), Some(field)) = (&mut self.draft, FIELDS.iter().find(|f| **f == name)) {
@@ -280,28 +279,27 @@ impl Walk<'_> {
         self.characters(character.encode_utf8(&mut [0; 4]))
     }
 
-    fn count(&mut self, draft: &Draft) -> Result<(), String> {
+    fn count(&mut self, draft: Draft) -> Result<(), String> {
         let field = |name: &str| {
             let missing = || format!("a mutation has no {name}");
             draft.fields.get(name).filter(|text| !text.is_empty()).ok_or_else(missing)
         };
-        let status = draft.status.ok_or("a mutation has no status")?;
         let id = MutantId {
             class: field("mutatedClass")?.clone(),
             method: field("mutatedMethod")?.clone(),
             descriptor: field("methodDescription")?.clone(),
             mutator: field("mutator")?.clone(),
-            indexes: draft.indexes.clone(),
+            indexes: draft.indexes,
         };
-        if let Some(before) = self.ids.insert(id.identity(), status) {
-            let same = before == status;
+        if let Some(before) = self.ids.insert(id.identity(), draft.status) {
+            let same = before == draft.status;
             return if same { Ok(()) } else { Err("it gives one mutant two different statuses".to_owned()) };
         }
         let line =
             field("lineNumber")?.trim().parse().map_err(|_| "a line number is not a number".to_owned())?;
         let Some(owner) = owner(self.owners, &id.class) else { return Ok(()) };
         let counted = self.report.classes.entry(owner.to_owned()).or_default();
-        let Status::Final(status) = status else {
+        let Some(status) = draft.status else {
             counted.pending += 1;
             return if self.mode == Mode::Dry {
                 Ok(())
@@ -349,10 +347,10 @@ fn status(tag: &BytesStart<'_>) -> Result<Status, String> {
         "MEMORY_ERROR" => MutantStatus::MemoryError,
         "RUN_ERROR" => MutantStatus::RunError,
         "EQUIVALENT" => MutantStatus::Equivalent,
-        "NOT_STARTED" => return Ok(Status::NotStarted),
+        "NOT_STARTED" => return Ok(None),
         other => return Err(format!("it names the unknown status {}", text::line(other, 60))),
     };
-    Ok(Status::Final(status))
+    Ok(Some(status))
 }
 
 /// The target that a class belongs to: by its own name, or that of the classes around it.

@@ -88,15 +88,14 @@ impl Sorter<'_> {
             )));
             return;
         }
-        let module = self.module(&path);
-        let Some((dir, tool)) = module else {
+        let Some((dir, tool)) = self.module(&path) else {
             self.without_module(change, entry, java.as_ref(), production);
             return;
         };
         let changed_test = entry == Entry::File && self.is_test_class(&path);
         let module = self.modules.entry(dir.clone()).or_insert_with(|| Module {
             package: self.index,
-            dir,
+            dir: dir.clone(),
             tool,
             targets: Vec::new(),
             changed_tests: BTreeSet::new(),
@@ -105,13 +104,13 @@ impl Sorter<'_> {
         if changed_test {
             module.changed_tests.insert(path);
         } else if let (true, Some(java)) = (production, java) {
-            self.production(change, entry, &java);
+            self.production(change, entry, &java, &dir);
         } else if change.kind != Kind::Test {
             self.leave(change, "not below src/main/java");
         }
     }
 
-    fn production(&mut self, change: &FileChange, entry: Entry, java: &JavaPath) {
+    fn production(&mut self, change: &FileChange, entry: Entry, java: &JavaPath, dir: &str) {
         if java.is_info() {
             return;
         }
@@ -132,8 +131,7 @@ impl Sorter<'_> {
         let extent = self.extent(change);
         let target =
             Target { package: self.package.name.clone(), path: change.path.clone(), class, tests, extent };
-        let dir = self.module(&java.path).map(|(dir, _)| dir).unwrap_or_default();
-        if let Some(module) = self.modules.get_mut(&dir) {
+        if let Some(module) = self.modules.get_mut(dir) {
             module.targets.push(target);
         }
     }

@@ -68,9 +68,11 @@ pub(crate) fn read(text: &str) -> Option<Node> {
     let mut reader = Reader::from_str(text);
     let mut open: Vec<Node> = vec![Node::default()];
     let mut nodes = 0;
-    let mut at = Line { text, number: 1, counted: 0 };
+    let (mut line, mut counted) = (1_u32, 0);
     loop {
-        let line = at.of(reader.buffer_position());
+        let at = usize::try_from(reader.buffer_position()).ok()?;
+        line = line.saturating_add(u32::try_from(text.get(counted..at)?.matches('\n').count()).ok()?);
+        counted = at;
         match reader.read_event().ok()? {
             Event::Start(tag) => {
                 nodes += 1;
@@ -116,23 +118,6 @@ fn node(tag: &BytesStart<'_>, line: u32) -> Option<Node> {
     };
     let attributes = tag.attributes().map(|attribute| read(attribute.ok()?)).collect::<Option<_>>()?;
     Some(Node { name, attributes, line, ..Node::default() })
-}
-
-/// The line of a position, counted on from the last one.
-struct Line<'t> {
-    text: &'t str,
-    number: u32,
-    counted: usize,
-}
-
-impl Line<'_> {
-    fn of(&mut self, offset: u64) -> u32 {
-        let offset = usize::try_from(offset).unwrap_or(usize::MAX).min(self.text.len());
-        let lines = self.text.get(self.counted..offset).map_or(0, |passed| passed.matches('\n').count());
-        self.number = self.number.saturating_add(u32::try_from(lines).unwrap_or(u32::MAX));
-        self.counted = self.counted.max(offset);
-        self.number
-    }
 }
 
 #[cfg(test)]

@@ -54,30 +54,13 @@ fn unicode_escape(tail: &[u8]) -> Option<(u8, &[u8])> {
 
 /// Reads tokens one by one.
 pub(super) struct Lexer<'a> {
-    rest: &'a [u8],
-    /// A token that was looked at and not taken.
-    ahead: Option<Token<'a>>,
+    pub(super) rest: &'a [u8],
 }
 
-impl<'a> Lexer<'a> {
-    pub(super) fn new(source: &'a [u8]) -> Self {
-        Self { rest: source, ahead: None }
-    }
+impl<'a> Iterator for Lexer<'a> {
+    type Item = Token<'a>;
 
-    /// The next token, left in place.
-    pub(super) fn peek(&mut self) -> Option<Token<'a>> {
-        if self.ahead.is_none() {
-            self.ahead = self.read();
-        }
-        self.ahead
-    }
-
-    /// The next token; `None` at the end.
-    pub(super) fn next(&mut self) -> Option<Token<'a>> {
-        self.ahead.take().or_else(|| self.read())
-    }
-
-    fn read(&mut self) -> Option<Token<'a>> {
+    fn next(&mut self) -> Option<Token<'a>> {
         loop {
             let (&byte, tail) = self.rest.split_first()?;
             match byte {
@@ -111,7 +94,9 @@ impl<'a> Lexer<'a> {
             }
         }
     }
+}
 
+impl Lexer<'_> {
     fn skip_to(&mut self, is_end: impl Fn(&[u8]) -> bool, past: usize) {
         while !self.rest.is_empty() && !is_end(self.rest) {
             self.rest = &self.rest[1..];

@@ -17,7 +17,6 @@ use crate::config::Recompile;
 use crate::gate::ChangedJava;
 use crate::gate::GateAbort;
 use crate::gate::OutputState;
-use crate::gate::commands::disk;
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 
@@ -145,7 +144,7 @@ impl Maven<'_> {
 
     /// Maven is going to build: it must not find what it would not have made.
     fn clear(&self, key: Option<&str>) -> Result<(), GateAbort> {
-        self.context.ports.checkouts.clear(&self.root, key).map_err(|error| disk(&error))
+        Ok(self.context.ports.checkouts.clear(&self.root, key)?)
     }
 
     /// Compiles without Maven what changed; false if that is not proven to be the same.

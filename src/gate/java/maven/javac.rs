@@ -16,7 +16,7 @@ use super::Project;
 use super::recipe::Recipe;
 use crate::gate::ChangedJava;
 use crate::gate::GateAbort;
-use crate::gate::commands::{Commands, disk};
+use crate::gate::commands::Commands;
 use crate::gate::java::jvm;
 use previous::PreviousClasses;
 use source_set::{SourceSet, files, is_class};
@@ -63,9 +63,9 @@ impl<'a> Javac<'a> {
     /// True if it makes the classes that Maven has just made of the same sources. Maven's are put back afterwards.
     pub(super) fn proves(&self) -> Result<bool, GateAbort> {
         for set in [Some(&self.main), self.tests.as_ref()].into_iter().flatten() {
-            let previous = PreviousClasses::move_away(set.classes).map_err(|error| disk(&error))?;
+            let previous = PreviousClasses::move_away(set.classes)?;
             let same = self.compile(set)? && previous.equal_those_in(set).unwrap_or(false);
-            previous.put_back(set.classes).map_err(|error| disk(&error))?;
+            previous.put_back(set.classes)?;
             if !same {
                 return Ok(false);
             }
@@ -96,7 +96,7 @@ impl<'a> Javac<'a> {
 
     /// Compiles a source set; the classes of before, if the new ones are complete.
     fn replace_classes(&self, set: &SourceSet<'_>) -> Result<Option<PreviousClasses>, GateAbort> {
-        let previous = PreviousClasses::move_away(set.classes).map_err(|error| disk(&error))?;
+        let previous = PreviousClasses::move_away(set.classes)?;
         let complete = self.compile(set)? && previous.carry_over(set).unwrap_or(false);
         Ok(complete.then_some(previous))
     }
@@ -114,12 +114,12 @@ impl<'a> Javac<'a> {
             return Ok(false);
         }
         if let Some(folder) = set.argument("-s") {
-            fs_err::create_dir_all(folder).map_err(|error| disk(&error))?;
+            fs_err::create_dir_all(folder)?;
         }
         let beside = set.classes.parent().unwrap_or(self.home);
-        let file = tempfile::NamedTempFile::new_in(beside).map_err(|error| disk(&error))?;
+        let file = tempfile::NamedTempFile::new_in(beside)?;
         let lines: Vec<String> = words.iter().map(|word| quoted(word)).collect();
-        fs_err::write(file.path(), lines.join("\n")).map_err(|error| disk(&error))?;
+        fs_err::write(file.path(), lines.join("\n"))?;
         let mut argv = vec![self.program.display().to_string()];
         argv.extend(jvm::quick([]).iter().map(|option| format!("-J{option}")));
         argv.push("-J-Dfile.encoding=UTF-8".to_owned());

@@ -7,9 +7,8 @@ use super::super::jvm;
 use super::super::maven::digest;
 use super::super::report::{MutantId, Reaching};
 use crate::gate::GateAbort;
-use crate::gate::commands::{Commands, disk, fresh_folder, make_folder};
+use crate::gate::commands::{Commands, fresh_folder};
 use crate::source::text;
-use std::fmt::Write as _;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
@@ -37,15 +36,14 @@ pub(super) fn classes(commands: &Commands<'_>, pit: &[String], cache: &Path) -> 
         return Ok(folder);
     }
     let compiler = java.with_file_name("javac");
-    make_folder(cache)?;
-    let work =
-        tempfile::Builder::new().prefix("pit-plugin-").tempdir_in(cache).map_err(|error| disk(&error))?;
+    fs_err::create_dir_all(cache)?;
+    let work = tempfile::Builder::new().prefix("pit-plugin-").tempdir_in(cache)?;
     let (source, output) = (work.path().join("RalphPlugin.java"), work.path().join("classes"));
-    fs_err::write(&source, SOURCE).map_err(|error| disk(&error))?;
+    fs_err::write(&source, SOURCE)?;
     let services = output.join("META-INF/services");
-    make_folder(&services)?;
+    fs_err::create_dir_all(&services)?;
     for (interface, class) in SERVICES {
-        fs_err::write(services.join(interface), format!("{class}\n")).map_err(|error| disk(&error))?;
+        fs_err::write(services.join(interface), format!("{class}\n"))?;
     }
     let argv = [
         text(&compiler),
@@ -78,7 +76,7 @@ pub(super) fn classes(commands: &Commands<'_>, pit: &[String], cache: &Path) -> 
         Err(_) if class_file(&folder, SERVICES[0].1).is_file() => Ok(folder),
         Err(_) => {
             fresh_folder(&folder)?;
-            fs_err::rename(&output, &folder).map_err(|error| disk(&error))?;
+            fs_err::rename(&output, &folder)?;
             Ok(folder)
         }
     }
@@ -105,31 +103,23 @@ impl MutantFilter {
 
     /// The plugin's input. An error is a name that holds a tab or a line end.
     pub(super) fn text(&self) -> Result<String, String> {
-        let mut text = String::new();
-        let clean = |field: &str| !field.contains(['\t', '\n', '\r']);
+        let mut rows: Vec<Vec<String>> = Vec::new();
+        let line = |file: &str, first: u32, last: u32| {
+            vec!["L".to_owned(), file.to_owned(), first.to_string(), last.to_string()]
+        };
         if let Some(lines) = &self.lines {
             // A list of lines that keeps none must not look like no list.
-            text.push_str("L\t\t0\t0\n");
-            for (file, first, last) in lines {
-                if !clean(file) {
-                    return Err(text::line(file, 200));
-                }
-                let _ = writeln!(text, "L\t{file}\t{first}\t{last}");
-            }
+            rows.push(line("", 0, 0));
+            rows.extend(lines.iter().map(|(file, first, last)| line(file, *first, *last)));
         }
-        for id in self.mutants.iter().flatten() {
-            let fields = [&id.class, &id.method, &id.descriptor, &id.mutator];
-            if let Some(odd) = fields.iter().find(|field| !clean(field)) {
-                return Err(text::line(odd, 200));
-            }
-            let indexes = id.indexes.join(",");
-            let _ = writeln!(
-                text,
-                "M\t{}\t{}\t{}\t{}\t{indexes}",
-                id.class, id.method, id.descriptor, id.mutator
-            );
+        for MutantId { class, method, descriptor, mutator, indexes } in self.mutants.iter().flatten() {
+            let indexes = indexes.join(",");
+            rows.push(["M", class, method, descriptor, mutator, &indexes].map(str::to_owned).to_vec());
         }
-        Ok(text)
+        match rows.iter().flatten().find(|field| field.contains(['\t', '\n', '\r'])) {
+            Some(odd) => Err(text::line(odd, 200)),
+            None => Ok(rows.iter().map(|row| row.join("\t") + "\n").collect()),
+        }
     }
 }
 

@@ -15,7 +15,7 @@ const DONE: &str = "PIT >> FINE : processed mutation in ";
 /// Bytes of one read.
 const MOST: u64 = 8 << 20;
 
-/// Runs `work` and reports to `progress` now and then how many mutants of how many are done.
+/// Runs `work` and reports to `progress` after each tenth how many mutants of how many are done.
 pub(super) fn while_running<T>(
     log: &Path,
     progress: &(dyn Fn(u64, u64) + Sync),
@@ -24,11 +24,13 @@ pub(super) fn while_running<T>(
     std::thread::scope(|threads| {
         let (over, ended) = channel::<()>();
         threads.spawn(move || {
-            let mut seen = LogProgress::default();
+            let (mut seen, mut last) = (LogProgress::default(), 0);
             while ended.recv_timeout(PAUSE) == Err(RecvTimeoutError::Timeout) {
-                let before = (seen.done, seen.total);
                 seen.look(log);
-                if seen.total > 0 && before != (seen.done, seen.total) {
+                // A terminal draws over its line, a log would grow by one a second.
+                let tenth = 10 * seen.done / seen.total.max(1);
+                if seen.total > 0 && tenth != last {
+                    last = tenth;
                     progress(seen.done.min(seen.total), seen.total);
                 }
             }

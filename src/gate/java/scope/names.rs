@@ -5,8 +5,6 @@
 /// A `.java` path below `src/main/java` or `src/test/java`, taken apart.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct JavaPath {
-    /// The path.
-    pub(crate) path: String,
     /// Below `src/test/java`, not `src/main/java`.
     pub(crate) test: bool,
     /// The folders below the source root, `/`-separated; empty for the default package.
@@ -27,7 +25,7 @@ impl JavaPath {
         }
         let inside = path[at..].strip_suffix(".java")?;
         let (folder, stem) = inside.rsplit_once('/').unwrap_or(("", inside));
-        Some(Self { path: path.to_owned(), test, folder: folder.to_owned(), stem: stem.to_owned() })
+        Some(Self { test, folder: folder.to_owned(), stem: stem.to_owned() })
     }
 
     /// `package-info.java` or `module-info.java`.

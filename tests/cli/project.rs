@@ -44,26 +44,26 @@ case ${RALPH_TASK:-$RALPH_STAGE}/$RALPH_ATTEMPT in
 "#;
 
 /// What a call of ralph came to.
-pub(super) struct Done {
+pub(crate) struct Done {
     /// Its exit code.
-    pub(super) code: i32,
+    pub(crate) code: i32,
     /// Standard output.
-    pub(super) out: String,
+    pub(crate) out: String,
     /// Standard error.
-    pub(super) err: String,
+    pub(crate) err: String,
 }
 
 impl Done {
     /// The same, when the exit code is this one; else the test fails and shows everything.
     #[track_caller]
-    pub(super) fn code(self, expected: i32) -> Self {
+    pub(crate) fn code(self, expected: i32) -> Self {
         assert_eq!(self.code, expected, "stdout:\n{}\nstderr:\n{}", self.out, self.err);
         self
     }
 
     /// Standard output as JSON lines.
     #[track_caller]
-    pub(super) fn json(&self) -> Vec<serde_json::Value> {
+    pub(crate) fn json(&self) -> Vec<serde_json::Value> {
         self.out
             .lines()
             .map(|line| serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}")))
@@ -72,11 +72,11 @@ impl Done {
 }
 
 /// A workspace.
-pub(super) struct Project(TempDir);
+pub(crate) struct Project(TempDir);
 
 impl Project {
     /// Package `app` with one commit, these tasks, and an agent that does everything right.
-    pub(super) fn new(tasks: impl AsRef<[u8]>) -> Self {
+    pub(crate) fn new(tasks: impl AsRef<[u8]>) -> Self {
         let project = Self::empty();
         project.package("src/app");
         project.write("tasks.md", tasks);
@@ -86,7 +86,7 @@ impl Project {
     }
 
     /// A folder with nothing in it.
-    pub(super) fn empty() -> Self {
+    pub(crate) fn empty() -> Self {
         let project = Self(TempDir::with_prefix("ralph-cli-").unwrap());
         fs_err::create_dir_all(project.path("")).unwrap();
         fs_err::create_dir_all(project.home()).unwrap();
@@ -98,12 +98,12 @@ impl Project {
     }
 
     /// A path in the workspace.
-    pub(super) fn path(&self, path: impl AsRef<Path>) -> PathBuf {
+    pub(crate) fn path(&self, path: impl AsRef<Path>) -> PathBuf {
         self.0.path().join("ws").join(path)
     }
 
     /// Writes a file.
-    pub(super) fn write(&self, path: &str, text: impl AsRef<[u8]>) {
+    pub(crate) fn write(&self, path: &str, text: impl AsRef<[u8]>) {
         let path = self.path(path);
         fs_err::create_dir_all(path.parent().unwrap()).unwrap();
         fs_err::write(path, text).unwrap();
@@ -111,23 +111,23 @@ impl Project {
 
     /// The bytes of a file.
     #[track_caller]
-    pub(super) fn bytes(&self, path: &str) -> Vec<u8> {
+    pub(crate) fn bytes(&self, path: &str) -> Vec<u8> {
         fs_err::read(self.path(path)).unwrap()
     }
 
     /// The text of a file.
     #[track_caller]
-    pub(super) fn read(&self, path: &str) -> String {
+    pub(crate) fn read(&self, path: &str) -> String {
         String::from_utf8(self.bytes(path)).unwrap()
     }
 
     /// True when something stands there.
-    pub(super) fn has(&self, path: &str) -> bool {
+    pub(crate) fn has(&self, path: &str) -> bool {
         self.path(path).symlink_metadata().is_ok()
     }
 
     /// A repository with one commit.
-    pub(super) fn package(&self, folder: &str) {
+    pub(crate) fn package(&self, folder: &str) {
         self.write(&format!("{folder}/README.md"), "a package\n");
         self.git(folder, &["init", "--quiet", "--initial-branch", "main"]);
         self.git(folder, &["add", "--all"]);
@@ -135,19 +135,19 @@ impl Project {
     }
 
     /// The configuration: the scripted agent, and this.
-    pub(super) fn config(&self, more: &str) {
+    pub(crate) fn config(&self, more: &str) {
         let agent = "agents:\n  default: {command: [sh, agent.sh]}\n";
         self.write(".ralph/config.yaml", format!("{agent}{more}"));
     }
 
     /// What the agent does, as cases of `TASK/ATTEMPT` (`1./1) tick_all ;;`); everything else as usual.
-    pub(super) fn agent(&self, cases: &str) {
+    pub(crate) fn agent(&self, cases: &str) {
         self.write("agent.sh", format!("{PRELUDE}{cases}\n*) as_usual ;;\nesac\n"));
     }
 
     /// A program of the person's that stands first on the PATH: a shell script, which finds the workspace as
     /// `$ws`.
-    pub(super) fn tool(&self, name: &str, script: &str) {
+    pub(crate) fn tool(&self, name: &str, script: &str) {
         let bin = self.home().join("bin");
         fs_err::create_dir_all(&bin).unwrap();
         let ws = self.path("");
@@ -157,7 +157,7 @@ impl Project {
     }
 
     /// Ralph, in the workspace, with a cleared environment.
-    pub(super) fn command(&self, args: &[&str]) -> Command {
+    pub(crate) fn command(&self, args: &[&str]) -> Command {
         let mut command = self.program(env!("CARGO_BIN_EXE_ralph"));
         command.args(args).current_dir(self.path(""));
         command
@@ -165,7 +165,7 @@ impl Project {
 
     /// A program with a cleared environment.
     #[expect(clippy::disallowed_methods, reason = "tests start programs, with an environment of their own")]
-    pub(super) fn program(&self, program: &str) -> Command {
+    pub(crate) fn program(&self, program: &str) -> Command {
         let mut command = Command::new(program);
         command.env_clear().env("HOME", self.home());
         let own = self.home().join("bin");
@@ -181,19 +181,19 @@ impl Project {
 
     /// Calls ralph and waits for its end, at most a minute.
     #[track_caller]
-    pub(super) fn ralph(&self, args: &[&str]) -> Done {
+    pub(crate) fn ralph(&self, args: &[&str]) -> Done {
         Self::finish(self.command(args))
     }
 
     /// Waits for a program's end, at most a minute.
     #[track_caller]
-    pub(super) fn finish(command: Command) -> Done {
+    pub(crate) fn finish(command: Command) -> Done {
         Self::finish_within(command, 60)
     }
 
     /// Waits for a program's end, at most so many seconds.
     #[track_caller]
-    pub(super) fn finish_within(command: Command, seconds: u64) -> Done {
+    pub(crate) fn finish_within(command: Command, seconds: u64) -> Done {
         let output = Assert::from_std(command).timeout(Duration::from_secs(seconds)).output().unwrap();
         let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
         let (out, err) = (text(output.stdout), text(output.stderr));
@@ -201,7 +201,7 @@ impl Project {
     }
 
     /// Starts ralph and does not wait; its output goes nowhere.
-    pub(super) fn start(&self, args: &[&str]) -> Child {
+    pub(crate) fn start(&self, args: &[&str]) -> Child {
         let mut command = self.command(args);
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
         command.spawn().unwrap()
@@ -209,7 +209,7 @@ impl Project {
 
     /// Standard output of git, without the line end.
     #[track_caller]
-    pub(super) fn git(&self, folder: &str, args: &[&str]) -> String {
+    pub(crate) fn git(&self, folder: &str, args: &[&str]) -> String {
         let mut git = self.program("git");
         git.args(args).current_dir(self.path(folder));
         let done = Self::finish(git);
@@ -218,30 +218,30 @@ impl Project {
     }
 
     /// HEAD of `app`.
-    pub(super) fn head(&self) -> String {
+    pub(crate) fn head(&self) -> String {
         self.git("src/app", &["rev-parse", "HEAD"])
     }
 
     /// What progress.txt says of ralph's iterations.
-    pub(super) fn entries(&self) -> Vec<Entry> {
+    pub(crate) fn entries(&self) -> Vec<Entry> {
         if self.has("progress.txt") { entries(&self.read("progress.txt")) } else { Vec::new() }
     }
 
     /// The entry of an iteration; there must be exactly one.
     #[track_caller]
-    pub(super) fn entry(&self, iteration: u64) -> Entry {
+    pub(crate) fn entry(&self, iteration: u64) -> Entry {
         let found: Vec<_> = self.entries().into_iter().filter(|entry| entry.iteration == iteration).collect();
         assert_eq!(found.len(), 1, "{}", self.read("progress.txt"));
         found.into_iter().next().unwrap()
     }
 
     /// `1.=ACCEPTED` and so on: what came of each iteration, in order.
-    pub(super) fn story(&self) -> Vec<String> {
+    pub(crate) fn story(&self) -> Vec<String> {
         self.entries().iter().map(|entry| format!("{}={}", entry.task, entry.headline)).collect()
     }
 
     /// Living processes that were started by ralph in this workspace, or stand in it.
-    pub(super) fn processes(&self) -> Vec<i32> {
+    pub(crate) fn processes(&self) -> Vec<i32> {
         let mark = self.0.path().to_str().unwrap().to_owned().into_bytes();
         let mut found = Vec::new();
         for entry in fs_err::read_dir("/proc").unwrap().flatten() {
@@ -255,13 +255,13 @@ impl Project {
     }
 
     /// The journal's lines.
-    pub(super) fn journal(&self) -> Vec<String> {
+    pub(crate) fn journal(&self) -> Vec<String> {
         let path = ".ralph/state/journal.jsonl";
         if self.has(path) { self.read(path).lines().map(ToOwned::to_owned).collect() } else { Vec::new() }
     }
 
     /// Every file below the workspace with its bytes; folders of git are left out when told so.
-    pub(super) fn files(&self) -> BTreeMap<PathBuf, Vec<u8>> {
+    pub(crate) fn files(&self) -> BTreeMap<PathBuf, Vec<u8>> {
         let mut open = vec![self.path("")];
         let mut found = BTreeMap::new();
         while let Some(folder) = open.pop() {
@@ -278,7 +278,7 @@ impl Project {
     }
 
     /// A text with this project's folders and times taken out, for snapshots.
-    pub(super) fn redacted(&self, text: &str) -> String {
+    pub(crate) fn redacted(&self, text: &str) -> String {
         text.replace(self.path("").to_str().unwrap().trim_end_matches('/'), "<ws>")
             .replace(self.0.path().to_str().unwrap(), "<dir>")
     }
@@ -295,15 +295,15 @@ impl Drop for Project {
 
 /// An entry of ralph's in progress.txt.
 #[derive(Debug)]
-pub(super) struct Entry {
-    pub(super) iteration: u64,
-    pub(super) task: String,
+pub(crate) struct Entry {
+    pub(crate) iteration: u64,
+    pub(crate) task: String,
     /// The first 8 digits of a record's hash.
-    pub(super) tag: String,
+    pub(crate) tag: String,
     /// The line after the heading.
-    pub(super) headline: String,
+    pub(crate) headline: String,
     /// The lines after that.
-    pub(super) lines: String,
+    pub(crate) lines: String,
 }
 
 fn entries(text: &str) -> Vec<Entry> {
@@ -330,7 +330,7 @@ fn entries(text: &str) -> Vec<Entry> {
 
 /// Looks until it is so, or fails.
 #[track_caller]
-pub(super) fn wait_for(what: &str, mut is_so: impl FnMut() -> bool) {
+pub(crate) fn wait_for(what: &str, mut is_so: impl FnMut() -> bool) {
     let watch = ralph::sys::clock::Stopwatch::start();
     while !is_so() {
         assert!(watch.elapsed() < Duration::from_secs(45), "waited in vain: {what}");
@@ -339,7 +339,7 @@ pub(super) fn wait_for(what: &str, mut is_so: impl FnMut() -> bool) {
 }
 
 /// Sends a signal; false when there is no such process.
-pub(super) fn signal(pid: i32, name: &str) -> bool {
+pub(crate) fn signal(pid: i32, name: &str) -> bool {
     let name: nix::sys::signal::Signal = format!("SIG{name}").parse().unwrap();
     nix::sys::signal::kill(nix::unistd::Pid::from_raw(pid), name).is_ok()
 }

@@ -29,7 +29,8 @@ impl Outside {
         let folder = self.iteration_folder(order.iteration)?;
         let prompt = folder.join("prompt.md");
         let text = self.prompt(order, readings, role)?;
-        write_private(&prompt, text.as_bytes())?;
+        // Whatever is in its place is replaced, not opened.
+        RealDisk::new().write(&prompt, text.as_bytes())?;
         let (_, agent) = self.parts.settings.agent_for(role).ok_or_else(|| no_agent(role))?;
         let task = if order.key.has_id() { order.key.to_string() } else { String::new() };
         let facts = CallFacts {
@@ -192,13 +193,4 @@ fn no_agent(role: Role) -> Fault {
 fn tail(path: &Path) -> Vec<u8> {
     let read = RealDisk::new().tail(path, 16 << 10);
     read.ok().flatten().map(|(bytes, _)| bytes).unwrap_or_default()
-}
-
-/// Writes a file that only its owner can read.
-fn write_private(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
-    use fs_err::os::unix::fs::OpenOptionsExt as _;
-    use std::io::Write as _;
-    let mut options = fs_err::OpenOptions::new();
-    options.write(true).create(true).truncate(true).mode(0o600);
-    options.open(path)?.write_all(bytes)
 }

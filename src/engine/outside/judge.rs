@@ -2,7 +2,7 @@
 //! gives no verdict.
 
 use super::private_checkout::{CacheFolder, PrivateCheckout, SourcePackage, Sources, no_verdict};
-use super::{Outside, artifacts, private_folder};
+use super::{Outside, artifacts};
 use crate::config::{self, GateSettings};
 use crate::engine::{Fault, Judged};
 use crate::gate::{self, GatePackage, GatePorts, GateRequest, NoCheckouts};
@@ -89,8 +89,7 @@ impl Outside {
             let report = no_changes_known(&order.key.to_string());
             return Ok(Some(Judged { report, heads, changes: Vec::new() }));
         };
-        let folder = self.iteration_folder(order.iteration)?.join("gate");
-        private_folder(&folder)?;
+        let folder = self.own_folder(self.iteration_folder(order.iteration)?.join("gate"))?;
         let prepared = self.prepare(order, &changes, folder, self.tag(order.iteration))?;
         let mut report = prepared.run(&self.parts.supervisor, &*self.parts.progress);
         if self.parts.interrupts.first().is_some() {

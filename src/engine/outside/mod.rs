@@ -18,11 +18,13 @@ use crate::machine::event::{Check, CheckResult, Event, Kept, StopRequest};
 use crate::machine::facts::{Dirt, FileChange, Observation, ObserveRequest, Oid, Snapshot};
 use crate::machine::state::State;
 use crate::sys::clock::{self, Stopwatch};
+use crate::sys::disk::RealDisk;
 use crate::sys::process::{Supervisor, reap};
 use crate::sys::signals::Interrupts;
-use crate::sys::{ProcessId, ProcessSpec, Spawn as _};
+use crate::sys::{Disk as _, ProcessId, ProcessSpec, Spawn as _};
 use attempt::RunningAgent;
 use std::collections::BTreeMap;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use tempfile::TempDir;
@@ -87,15 +89,26 @@ impl Outside {
     }
 
     /// Makes `iter-N/` with mode 0700.
-    fn iteration_folder(&self, iteration: u64) -> Result<PathBuf, Fault> {
-        let folder = self.parts.places.iteration(iteration);
+    fn iteration_folder(&self, iteration: u64) -> io::Result<PathBuf> {
+        self.own_folder(self.parts.places.iteration(iteration))
+    }
+
+    /// Makes a folder of ralph's own below the state folder. A link or a file in its place, which an agent may have
+    /// left there, is set aside: ralph writes into no folder that it was led to.
+    fn own_folder(&self, folder: PathBuf) -> io::Result<PathBuf> {
+        if fs_err::symlink_metadata(&folder).is_ok_and(|found| !found.is_dir()) {
+            let aside = new_folder(&self.parts.places.state(), "set-aside-")?.keep();
+            fs_err::rename(&folder, aside.join(folder.file_name().unwrap_or_default()))?;
+            let [was, aside] = [&folder, &aside].map(|path| self.parts.places.shown(path));
+            (self.parts.progress)(&format!("{was} was no folder and was set aside in {aside}"));
+        }
         private_folder(&folder)?;
         Ok(folder)
     }
 }
 
 /// Makes a folder that only its owner can read.
-pub fn private_folder(folder: &Path) -> std::io::Result<()> {
+pub fn private_folder(folder: &Path) -> io::Result<()> {
     use std::os::unix::fs::DirBuilderExt as _;
     let mut builder = std::fs::DirBuilder::new();
     builder.recursive(true).mode(0o700);
@@ -103,7 +116,7 @@ pub fn private_folder(folder: &Path) -> std::io::Result<()> {
 }
 
 /// A new folder with a random name that only its owner can read.
-fn new_folder(parent: &Path, prefix: &str) -> std::io::Result<TempDir> {
+fn new_folder(parent: &Path, prefix: &str) -> io::Result<TempDir> {
     use std::os::unix::fs::PermissionsExt as _;
     let private = std::fs::Permissions::from_mode(0o700);
     tempfile::Builder::new().prefix(prefix).rand_bytes(20).permissions(private).tempdir_in(parent)
@@ -241,10 +254,9 @@ impl World for Outside {
         let Some((_, argv)) = hooks.find(|(name, _)| *name == event) else { return };
         let argv = argv.to_vec();
         let message = serde_json::json!({ "event": event, "task": task, "why": why });
-        let folder = self.parts.places.state().join("on");
+        let Ok(folder) = self.own_folder(self.parts.places.state().join("on")) else { return };
         let input = folder.join(format!("{event}.json"));
-        let ready = private_folder(&folder).and_then(|()| fs_err::write(&input, format!("{message}\n")));
-        if ready.is_err() {
+        if RealDisk::new().write(&input, format!("{message}\n").as_bytes()).is_err() {
             return;
         }
         let spec = ProcessSpec {

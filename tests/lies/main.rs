@@ -1,0 +1,122 @@
+//! The third test binary: lies that agents tell, each with what ralph must make of it.
+//!
+//! One file for each attack, in a folder for each promise that it attacks (`tests/lies/<promise>/<name>.yaml`); what may
+//! stand in such a file is [`Lie`].
+
+#[cfg(test)]
+#[path = "../cli/project.rs"]
+#[expect(dead_code, reason = "another test binary uses all of it")]
+mod project;
+
+#[cfg(test)]
+mod lie {
+    use crate::project::Project;
+    use libtest_mimic::{Failed, Trial};
+    use serde::Deserialize;
+    use std::collections::BTreeMap;
+    use std::path::{Path, PathBuf};
+
+    /// An attack. The texts of `before`, `agent`, `between` and `holds` are shell scripts in the workspace, whose only
+    /// package is `src/app`.
+    #[derive(Deserialize)]
+    #[serde(deny_unknown_fields)]
+    struct Lie {
+        /// What somebody does, a sentence.
+        attack: String,
+        /// tasks.md; `1.` and `2.` if it is not given.
+        #[serde(default = "two_tasks")]
+        tasks: String,
+        /// More of the configuration.
+        #[serde(default)]
+        config: String,
+        /// What is there before ralph starts.
+        #[serde(default)]
+        before: String,
+        /// What the agent does in the attempts `<task>/<attempt>`; in all others what a good one does.
+        agent: BTreeMap<String, String>,
+        /// What happens when the first run has ended; then ralph runs again.
+        between: Option<String>,
+        /// The exit code of the last run.
+        exit: i32,
+        /// What came of each iteration, as in progress.txt (`1.=ACCEPTED`); the first words of it are enough.
+        story: Vec<String>,
+        /// What the last run or progress.txt says.
+        #[serde(default)]
+        says: Vec<String>,
+        /// What is true at the end: the script succeeds.
+        #[serde(default)]
+        holds: String,
+    }
+
+    fn two_tasks() -> String {
+        "- [ ] 1. One\n- [ ] 2. Two\n".to_owned()
+    }
+
+    impl Lie {
+        fn tell(&self) -> Result<(), Failed> {
+            let project = Project::new(&self.tasks);
+            project.config(&self.config);
+            let cases: Vec<String> =
+                self.agent.iter().map(|(attempt, deed)| format!("{attempt}) {deed}\n;;\n")).collect();
+            project.agent(&cases.concat());
+            shell(&project, "before", &self.before)?;
+            let mut done = project.ralph(&["run"]);
+            if let Some(between) = &self.between {
+                shell(&project, "between", between)?;
+                done = project.ralph(&["run"]);
+            }
+            let story = project.story();
+            let progress =
+                if project.has("progress.txt") { project.read("progress.txt") } else { String::new() };
+            let said = format!("{}\n{}\n{progress}", done.out, done.err);
+            let same = story.len() == self.story.len()
+                && story.iter().zip(&self.story).all(|(is, must)| is.starts_with(must));
+            if done.code != self.exit || !same {
+                return Err(format!("{}\nexit {}, story {story:#?}\n{said}", self.attack, done.code).into());
+            }
+            if let Some(words) = self.says.iter().find(|words| !said.contains(*words)) {
+                return Err(format!("{}\nit does not say {words:?}:\n{said}", self.attack).into());
+            }
+            shell(&project, "holds", &self.holds)
+        }
+    }
+
+    /// Runs a script of the file in the workspace.
+    fn shell(project: &Project, part: &str, script: &str) -> Result<(), Failed> {
+        let mut shell = project.program("sh");
+        shell.args(["-euc", script]).current_dir(project.path(""));
+        let done = Project::finish(shell);
+        if done.code == 0 {
+            return Ok(());
+        }
+        Err(format!("{part}: exit {}\n{}{}", done.code, done.out, done.err).into())
+    }
+
+    /// The files below a folder.
+    fn files(folder: &Path) -> Vec<PathBuf> {
+        let entries = fs_err::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+        entries.flat_map(|path| if path.is_dir() { files(&path) } else { vec![path] }).collect()
+    }
+
+    /// One test for each file.
+    pub(crate) fn tests() -> Vec<Trial> {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/lies");
+        let trial = |path: PathBuf| {
+            let name = path.strip_prefix(&root).unwrap().with_extension("").display().to_string();
+            Trial::test(name.replace('/', "::"), move || {
+                let lie: Lie = serde_yaml::from_str(&fs_err::read_to_string(&path)?)?;
+                lie.tell()
+            })
+        };
+        let is_lie = |path: &PathBuf| path.extension().is_some_and(|extension| extension == "yaml");
+        files(&root).into_iter().filter(is_lie).map(trial).collect()
+    }
+}
+
+#[cfg(test)]
+fn main() {
+    libtest_mimic::run(&libtest_mimic::Arguments::from_args(), lie::tests()).exit();
+}
+
+#[cfg(not(test))]
+fn main() {}

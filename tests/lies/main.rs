@@ -8,6 +8,10 @@
 #[expect(dead_code, reason = "another test binary uses all of it")]
 mod project;
 
+fn main() {
+    libtest_mimic::run(&libtest_mimic::Arguments::from_args(), lie::tests()).exit();
+}
+
 #[cfg(test)]
 mod lie {
     use crate::project::Project;
@@ -112,11 +116,3 @@ mod lie {
         files(&root).into_iter().filter(is_lie).map(trial).collect()
     }
 }
-
-#[cfg(test)]
-fn main() {
-    libtest_mimic::run(&libtest_mimic::Arguments::from_args(), lie::tests()).exit();
-}
-
-#[cfg(not(test))]
-fn main() {}

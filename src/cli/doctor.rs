@@ -53,11 +53,11 @@ fn workspace(place: &Place) -> Result<(Option<Opened>, Finding), Fault> {
         )),
         (Ok(root), _) => {
             let opened = place.read(root)?;
-            if opened.errors.is_empty() {
+            let Some(error) = &opened.error else {
                 let root = opened.workspace.places.workspace.display().to_string();
                 return Ok((Some(opened), line(Level::Ok, &root, "")));
-            }
-            let fault = unsound(&opened.errors);
+            };
+            let fault = unsound(error);
             Ok((None, line(Level::Error, &fault.what, &fault.hint)))
         }
     }

@@ -26,7 +26,7 @@ pub(super) fn read_config(root: &Path) -> Result<String, ConfigError> {
         Err(error) => {
             let what = format!("The file cannot be read: {}.", error.to_string().trim_end_matches('.'));
             let hint = "Check its type and permissions: ralph reads regular files only.";
-            return Err(ConfigError::of_file(None, &what, hint));
+            return Err(ConfigError::new(String::new(), what, hint).at(CONFIG, None));
         }
     };
     let is_long = bytes.len() > config::LONGEST_TEXT;
@@ -36,21 +36,20 @@ pub(super) fn read_config(root: &Path) -> Result<String, ConfigError> {
             return Ok(String::from_utf8_lossy(error.as_bytes()).into_owned());
         }
         let sound = error.as_bytes().get(..error.utf8_error().valid_up_to()).unwrap_or_default();
-        let line = sound.split(|byte| *byte == b'\n').count() as u64;
-        Err(ConfigError::of_file(Some(line), "The file is not UTF-8 text.", "Save it as UTF-8."))
+        let line = sound.split(|byte| *byte == b'\n').count();
+        let error = ConfigError::new(String::new(), "The file is not UTF-8 text.", "Save it as UTF-8.");
+        Err(error.at(CONFIG, Some(line)))
     })
 }
 
-/// Everything that is wrong with the settings, as one fault.
-pub(super) fn unsound(errors: &[ConfigError]) -> Fault {
-    let lines: Vec<String> =
-        errors.iter().map(|error| format!("{} ({})", error.shown(), error.hint)).collect();
-    let hint = if errors.iter().all(ConfigError::is_in_file) {
+/// What is wrong with the settings, as a fault.
+pub(super) fn unsound(error: &ConfigError) -> Fault {
+    let hint = if error.place == CONFIG {
         "fix .ralph/config.yaml, then `ralph check`"
     } else {
         "fix or unset what is named; `ralph check --config` shows where each setting comes from"
     };
-    Fault::setup(lines.join("\nerror: "), hint)
+    Fault::setup(format!("{error} ({})", error.hint), hint)
 }
 
 /// `$XDG_CACHE_HOME/ralph`, else `~/.cache/ralph`.

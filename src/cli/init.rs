@@ -121,7 +121,7 @@ pub(super) fn init(place: &Place, args: &InitArgs) -> anyhow::Result<Exit> {
         Chosen { spec: ".".to_owned(), ..Chosen::default() }
     };
     let text = config_text(&chosen);
-    let settings = config::parse(&text, &root).map_err(|errors| unsound(&errors))?;
+    let settings = config::parse(&text, &root, &[]).map_err(|error| unsound(&error))?;
     if is_new {
         can_be_placed(&root, &chosen, &grammar)?;
     }

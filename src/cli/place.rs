@@ -8,7 +8,7 @@ use super::environment::CONFIG;
 use super::exit::Exit;
 use super::ui;
 use super::workspace::{Place, Workspace};
-use crate::config::{self, NotEdited, Placement};
+use crate::config::{self, Placement};
 use crate::engine::{Fault, FaultKind};
 use crate::sys::disk::RealDisk;
 use crate::sys::{Disk, Swap};
@@ -255,15 +255,8 @@ impl EditedConfig {
         let text = String::from_utf8_lossy(&before);
         let mut placement = workspace.settings.placement.clone();
         placement.insert(gate.to_owned(), choice.clone());
-        let after = config::with_placement(&text, &placement, root).map_err(|error| {
-            let hint = match error {
-                NotEdited::Unreadable(_) => "`ralph check` names its mistakes".to_owned(),
-                NotEdited::Unusual => {
-                    format!("write `{}` into it by hand", config::placement_line(&placement))
-                }
-            };
-            Fault::setup(format!("{CONFIG}: {error}"), hint)
-        })?;
+        let after = config::with_placement(&text, &placement, root)
+            .map_err(|error| Fault::setup(error.to_string(), error.hint))?;
         let diff = unified(CONFIG, &text, &after);
         Ok(Self { path, before, after, diff })
     }

@@ -55,8 +55,8 @@ pub(super) struct Workspace {
 pub(super) struct Opened {
     /// The workspace.
     pub(super) workspace: Workspace,
-    /// The mistakes.
-    pub(super) errors: Vec<ConfigError>,
+    /// The first mistake in its configuration; its settings are the defaults then.
+    pub(super) error: Option<ConfigError>,
     /// The text of the configuration; empty if there is none or it cannot be read.
     pub(super) text: String,
 }
@@ -64,15 +64,7 @@ pub(super) struct Opened {
 impl Opened {
     /// The workspace, unless its configuration has a mistake.
     pub(super) fn sound(self) -> Result<Workspace, Fault> {
-        if self.errors.is_empty() { Ok(self.workspace) } else { Err(unsound(&self.errors)) }
-    }
-
-    /// True when nothing is wrong at or below a key of the root, nor with the file as a whole.
-    pub(super) fn is_sound(&self, key: &str) -> bool {
-        self.errors.iter().all(|error| {
-            let first = error.key.split(['.', '[']).next().unwrap_or_default();
-            !first.is_empty() && first != key
-        })
+        self.error.map_or(Ok(self.workspace), |error| Err(unsound(&error)))
     }
 }
 
@@ -99,18 +91,16 @@ impl Place {
     /// Reads the configuration of a folder; what is wrong with it is in the result.
     pub(super) fn read(&self, root: PathBuf) -> Result<Opened, Fault> {
         settings::may_be_given(&self.given)?;
-        let (text, unreadable) = match read_config(&root) {
-            Ok(text) => (text, None),
-            Err(error) => (String::new(), Some(error)),
-        };
-        let (settings, errors) = match unreadable {
-            None => config::parse_what_can_be(&text, &root, &self.given),
-            Some(error) => (Settings::defaults(&root), vec![error]),
+        let text = read_config(&root);
+        let parsed = text.clone().and_then(|text| config::parse(&text, &root, &self.given));
+        let (settings, error) = match parsed {
+            Ok(settings) => (settings, None),
+            Err(error) => (config::parse("", &root, &[]).map_err(|error| unsound(&error))?, Some(error)),
         };
         let places = Places { workspace: root, spec: settings.spec.clone() };
         let rules = rules_of(&settings);
         let workspace = Workspace { places, settings, rules, json: self.json, shows_events: true };
-        Ok(Opened { workspace, errors, text })
+        Ok(Opened { workspace, error, text: text.unwrap_or_default() })
     }
 
     /// The workspace's folder; if there is none, the named or the current folder.

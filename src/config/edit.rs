@@ -1,37 +1,15 @@
 //! One key of `.ralph/config.yaml` written without a YAML writer: every comment and every other line stays.
 
-use super::{ConfigError, Placement, parse};
+use super::{ConfigError, FILE, Placement, parse};
+use crate::source::Problem;
 use std::collections::BTreeMap;
-use std::fmt;
 use std::path::Path;
 
 /// The key.
 const KEY: &str = "placement:";
 
-/// Why the text was not edited.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum NotEdited {
-    /// It cannot be read as it is.
-    Unreadable(Vec<ConfigError>),
-    /// The edit would change what else the text says.
-    Unusual,
-}
-
-impl fmt::Display for NotEdited {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Unreadable(errors) => {
-                let first = errors.first().map_or("", |error| error.message.as_str());
-                write!(f, "The configuration cannot be read: {first}")
-            }
-            Self::Unusual => f.write_str(
-                "The configuration is not written line by line (keys or a value in braces over several lines, or an end mark `...`), so that no single key can be set.",
-            ),
-        }
-    }
-}
-
-impl std::error::Error for NotEdited {}
+/// Why a text is not edited although it can be read.
+const UNUSUAL: &str = "No single key can be set in this file: it has keys or a value in braces over several lines, or an end mark `...`.";
 
 /// The line that says where gates stand, without line end: `placement: {PITEST: each}`.
 pub fn placement_line(placement: &BTreeMap<String, Placement>) -> String {
@@ -55,16 +33,20 @@ pub fn with_placement(
     text: &str,
     placement: &BTreeMap<String, Placement>,
     workspace: &Path,
-) -> Result<String, NotEdited> {
-    let mut wanted = parse(text, workspace).map_err(NotEdited::Unreadable)?;
+) -> Result<String, ConfigError> {
+    let mut wanted = parse(text, workspace, &[])?;
     if wanted.placement == *placement {
         return Ok(text.to_owned());
     }
-    let edited = edited(text, &placement_line(placement));
+    let line = placement_line(placement);
+    let edited = edited(text, &line);
     wanted.placement.clone_from(placement);
-    match parse(&edited, workspace) {
+    match parse(&edited, workspace, &[]) {
         Ok(settings) if settings == wanted => Ok(edited),
-        _ => Err(NotEdited::Unusual),
+        _ => {
+            let hint = format!("Write `{line}` into it by hand.");
+            Err(Problem::new("placement".to_owned(), UNUSUAL, hint).at(FILE, None))
+        }
     }
 }
 
@@ -134,9 +116,9 @@ fn comment(line: &str) -> String {
 mod tests {
     use super::*;
 
-    fn set(text: &str, choices: &[(&str, Placement)]) -> Result<String, NotEdited> {
+    fn set(text: &str, choices: &[(&str, Placement)]) -> Result<String, String> {
         let placement = choices.iter().map(|(gate, choice)| ((*gate).to_owned(), choice.clone())).collect();
-        with_placement(text, &placement, Path::new("/w"))
+        with_placement(text, &placement, Path::new("/w")).map_err(|error| error.what)
     }
 
     fn each(text: &str) -> String {
@@ -190,23 +172,23 @@ mod tests {
     fn a_form_that_cannot_be_edited_line_by_line_is_refused() {
         let end = [("PITEST", Placement::End)];
         for text in ["spec: a\nplacement: { # why\n  PITEST: each\n}\n", "spec: a\n...\n"] {
-            assert_eq!(set(text, &end), Err(NotEdited::Unusual), "{text}");
+            assert_eq!(set(text, &end), Err(UNUSUAL.to_owned()), "{text}");
         }
         let indented = "placement: {\n  PITEST: each\n  }\nspec: a\n";
         assert_eq!(set(indented, &end).unwrap(), "placement: {PITEST: end}\nspec: a\n");
-        assert_eq!(set(indented, &[("NONE", Placement::End)]), Err(NotEdited::Unusual), "no such gate");
+        assert_eq!(set(indented, &[("NONE", Placement::End)]), Err(UNUSUAL.to_owned()), "no such gate");
         let before_end = "placement: {PITEST: each}\n...\n";
         assert_eq!(set(before_end, &end).unwrap(), "placement: {PITEST: end}\n...\n");
     }
 
     #[test]
     fn what_would_say_something_else_is_refused() {
-        assert_eq!(set("{spec: a}", &[("PITEST", Placement::End)]), Err(NotEdited::Unusual));
+        assert_eq!(set("{spec: a}", &[("PITEST", Placement::End)]), Err(UNUSUAL.to_owned()));
         assert_eq!(
             set("\"placement\": {PITEST: each}\n", &[("PITEST", Placement::End)]),
-            Err(NotEdited::Unusual)
+            Err(UNUSUAL.to_owned())
         );
-        assert_eq!(set("", &[("NONE", Placement::End)]), Err(NotEdited::Unusual), "no such gate");
-        assert!(matches!(set("spec: [", &[("PITEST", Placement::End)]), Err(NotEdited::Unreadable(_))));
+        assert_eq!(set("", &[("NONE", Placement::End)]), Err(UNUSUAL.to_owned()), "no such gate");
+        assert!(set("spec: [", &[("PITEST", Placement::End)]).is_err());
     }
 }

@@ -1,12 +1,12 @@
 //! Every setting with its value and where it came from (`ralph check --config`).
 
-use super::error::{ConfigError, dotted};
+use super::Reading;
+use super::error::{ConfigError, FILE, dotted};
 use super::overrides::{Override, Source};
 use super::schema::COMMAND_GATE;
-use super::yaml_tree::line_of;
-use super::{GateSettings, Reading, Settings};
+use super::yaml_tree::{get, line_of};
 use serde::Serialize;
-use serde_yaml::{Mapping, Value};
+use serde_yaml::Value;
 use std::path::Path;
 
 /// A setting.
@@ -27,99 +27,84 @@ pub struct Explained {
     pub hint: Option<String>,
 }
 
-/// Explains a configuration under its overrides: every setting, and after them the mistakes that belong to no
-/// known setting. Of a file that cannot be read only overrides are listed, and why it cannot be read.
+/// Explains a configuration under its overrides: every setting, and after them the mistake if it belongs to none. Of a
+/// file that cannot be read only overrides are listed, and why it cannot be read.
 /// `text`: the file's content, or the error from reading it.
 pub fn explain(text: Result<&str, ConfigError>, workspace: &Path, overrides: &[Override]) -> Vec<Explained> {
-    let reading = Reading::of(text, workspace, overrides);
-    let mut listing = Listing { reading: &reading, path: Vec::new(), rows: Vec::new() };
-    listing.list(Some(&Settings::default_tree()), Some(&reading.tree));
-    let mut rows = listing.rows;
-    if !reading.is_readable {
-        rows.retain(|row| row.from != Source::Default);
+    let (rows, error) = match text.and_then(|text| Reading::of(text, overrides)) {
+        Ok(reading) => (listed(&reading), reading.settings(workspace).err()),
+        Err(error) => {
+            let mut rows = Reading::of("", overrides).map(|reading| listed(&reading)).unwrap_or_default();
+            rows.retain(|row| row.from != Source::Default);
+            (rows, Some(error))
+        }
+    };
+    match error {
+        Some(error) => with_problem(rows, &error, overrides),
+        None => rows,
     }
-    for error in reading.errors {
-        add_error(&mut rows, error, overrides);
+}
+
+/// The rows with the error at its setting, or after all if it has none.
+fn with_problem(mut rows: Vec<Explained>, error: &ConfigError, overrides: &[Override]) -> Vec<Explained> {
+    let (problem, hint) = (Some(error.to_string()), Some(error.hint.clone()));
+    if let Some(row) = rows.iter_mut().find(|row| row.key == error.kind) {
+        (row.problem, row.hint) = (problem, hint);
+        return rows;
     }
+    let cause = overrides.iter().find(|given| error.place != FILE && error.place == given.name());
+    let from = cause.map_or(Source::File { line: error.line }, |given| given.source.clone());
+    rows.push(Explained { key: error.kind.clone(), value: serde_json::Value::Null, from, problem, hint });
     rows
 }
 
-/// Puts an error to its setting, or after all if it has none.
-fn add_error(rows: &mut Vec<Explained>, error: ConfigError, overrides: &[Override]) {
-    let (problem, hint) = (Some(error.shown()), Some(error.hint.clone()));
-    if let Some(row) = rows.iter_mut().find(|row| row.problem.is_none() && row.key == error.key) {
-        (row.problem, row.hint) = (problem, hint);
-        return;
-    }
-    let is_cause = |given: &&Override| error.message.starts_with(&format!("{}: ", given.name()));
-    let from = match overrides.iter().find(is_cause) {
-        Some(given) if !error.is_in_file() => given.source.clone(),
-        _ => Source::File { line: error.line },
-    };
-    rows.push(Explained { key: error.key, value: serde_json::Value::Null, from, problem, hint });
+/// Every setting, in the order of the defaults, then of the file.
+fn listed(reading: &Reading<'_>) -> Vec<Explained> {
+    let mut rows = Vec::new();
+    list(reading, &mut Vec::new(), &reading.merged, &mut rows);
+    rows
 }
 
-struct Listing<'r> {
-    reading: &'r Reading<'r>,
-    path: Vec<String>,
-    rows: Vec<Explained>,
-}
-
-impl Listing<'_> {
-    /// Lists what is at the path and below it, in the order of the defaults, then of the file.
-    fn list(&mut self, default: Option<&Value>, written: Option<&Value>) {
-        let [defaults, entries] = [default, written].map(|value| value.and_then(Value::as_mapping));
-        let is_placement = self.path.len() == 2 && self.path.starts_with(&["placement".to_owned()]);
-        if is_placement || (defaults.is_none() && entries.is_none()) {
-            return self.add(default, written);
-        }
-        let keys = defaults.into_iter().chain(entries).flat_map(Mapping::keys).filter_map(Value::as_str);
-        let mut listed: Vec<&str> = Vec::new();
-        for key in keys {
-            let below = entries.and_then(|map| map.get(key));
-            self.path.push(key.to_owned());
-            let is_unknown = defaults.is_none_or(|map| !map.contains_key(key)) && self.is_wrong();
-            if !listed.contains(&key) && !is_unknown {
-                listed.push(key);
-                let default = self.default_below(defaults, below);
-                self.list(default.as_ref(), below);
+fn list(reading: &Reading<'_>, path: &mut Vec<String>, value: &Value, rows: &mut Vec<Explained>) {
+    let is_placement = path.len() == 2 && path[0] == "placement";
+    match value {
+        Value::Mapping(map) if !is_placement => {
+            for (key, below) in map {
+                path.push(key.as_str().unwrap_or_default().to_owned());
+                list(reading, path, below, rows);
+                path.pop();
             }
-            self.path.pop();
         }
+        value => rows.extend(row(reading, path, value)),
     }
+}
 
-    /// The default of the path, whose parent has these; a gate that is a command has its own.
-    fn default_below(&self, defaults: Option<&Mapping>, written: Option<&Value>) -> Option<Value> {
-        let default = defaults.and_then(|map| map.get(self.path.last()?.as_str())).cloned();
-        let [first, name] = self.path.as_slice() else { return default };
-        let is_command = name != "PITEST" || written.is_some_and(|gate| gate.get("run").is_some());
-        if first != "gates" || !is_command {
-            return default;
+fn is_command(reading: &Reading<'_>, gate: &str) -> bool {
+    gate != "PITEST"
+        || get(&reading.merged, &["gates", gate, "run"].map(str::to_owned)).is_some_and(|run| !run.is_null())
+}
+
+/// A setting; `None` for a default that means nothing to a gate that is a command.
+fn row(reading: &Reading<'_>, path: &[String], value: &Value) -> Option<Explained> {
+    let from = match (reading.sources.of(path), get(&reading.written, path)) {
+        (Some(given), _) => given.source.clone(),
+        (None, Some(_)) => Source::File { line: line_of(reading.text, path) },
+        (None, None) => Source::Default,
+    };
+    let is_default = from == Source::Default;
+    let value = match path {
+        [first, _, third, _] if first == "agents" && third == "env" => "(not shown)".into(),
+        [first, gate, key]
+            if first == "gates"
+                && is_default
+                && is_command(reading, gate)
+                && !COMMAND_GATE.contains(&key.as_str()) =>
+        {
+            return None;
         }
-        let mut gate = serde_yaml::to_value(GateSettings::default()).ok()?;
-        gate.as_mapping_mut()?.retain(|key, _| key.as_str().is_some_and(|key| COMMAND_GATE.contains(&key)));
-        Some(gate)
-    }
-
-    fn is_wrong(&self) -> bool {
-        let key = dotted(&self.path);
-        self.reading.errors.iter().any(|error| error.key == key)
-    }
-
-    fn add(&mut self, default: Option<&Value>, written: Option<&Value>) {
-        let is_secret =
-            matches!(self.path.as_slice(), [first, _, third, _] if first == "agents" && third == "env");
-        let value = match written.or(default) {
-            Some(_) if is_secret => "(not shown)".into(),
-            value => serde_json::to_value(value).unwrap_or_default(),
-        };
-        let from = match (self.reading.sources.of(&self.path), written) {
-            (Some(given), _) => given.source.clone(),
-            (None, Some(_)) => Source::File { line: line_of(self.reading.text, &self.path) },
-            (None, None) => Source::Default,
-        };
-        self.rows.push(Explained { key: dotted(&self.path), value, from, problem: None, hint: None });
-    }
+        _ => serde_json::to_value(value).unwrap_or_default(),
+    };
+    Some(Explained { key: dotted(path), value, from, problem: None, hint: None })
 }
 
 #[cfg(test)]

@@ -1,9 +1,11 @@
 //! Settings from environment variables and flags, laid over the tree of the file (flags > environment > file).
 
 use super::error::{ConfigError, either, quoted};
+use super::kinds::presets;
 use super::rules::names;
-use super::yaml_tree::{get, set};
-use super::{PRESETS, Preset, Role, Settings};
+use super::yaml_tree::set;
+use super::{Preset, Role};
+use crate::source::Problem;
 use serde::Serialize;
 use serde_yaml::Value;
 
@@ -62,7 +64,7 @@ pub enum Source {
     /// `.ralph/config.yaml`.
     File {
         /// 1-based.
-        line: Option<u64>,
+        line: Option<usize>,
     },
     /// A variable of the environment.
     Environment {
@@ -124,21 +126,24 @@ impl Sources {
     }
 }
 
-/// Lays the overrides over the tree; the last one for a key wins. The errors are agents that do not exist.
-pub(super) fn apply(tree: &mut Value, overrides: &[Override]) -> (Sources, Vec<ConfigError>) {
-    let defaults = Settings::default_tree();
-    let (mut sources, mut errors) = (Sources::default(), Vec::new());
+/// Lays the overrides over the tree of the file; the last one for a key wins. The error is an agent that does not exist.
+pub(super) fn apply(
+    tree: &mut Value,
+    defaults: &Value,
+    overrides: &[Override],
+) -> Result<Sources, ConfigError> {
+    let mut sources = Sources::default();
     for given in overrides {
-        let path: Vec<&str> = given.setting.key.split('.').collect();
         if given.setting.key == "roles" {
-            errors.extend(set_all_roles(tree, given, &mut sources).err());
+            set_all_roles(tree, given, &mut sources)?;
             continue;
         }
-        let owned: Vec<String> = path.iter().map(|key| (*key).to_owned()).collect();
-        set(tree, &path, typed(given.value.trim(), get(&defaults, &owned)));
+        let path: Vec<&str> = given.setting.key.split('.').collect();
+        let default = path.iter().try_fold(defaults, |value, key| value.get(*key));
+        set(tree, &path, typed(given.value.trim(), default));
         sources.add(&path, given);
     }
-    (sources, errors)
+    Ok(sources)
 }
 
 /// The text as a value of the default's type, if it is one: what is not is refused by the key's format.
@@ -156,11 +161,11 @@ fn set_all_roles(tree: &mut Value, given: &Override, sources: &mut Sources) -> R
     let mut known = names(tree.get("agents"));
     if !known.contains(&name) {
         if Preset::named(name).is_none() {
-            known.extend(PRESETS.iter().map(|preset| preset.name));
+            known.extend(presets());
             known.dedup();
             let what = format!("{} is neither an agent of `agents:` nor a preset.", quoted(name));
             let hint = format!("Name {}.", either(&known));
-            return Err(ConfigError::of_override(given.name(), "roles", &what, &hint));
+            return Err(Problem::new("roles".to_owned(), what, hint).at(given.name(), None));
         }
         set(tree, &["agents", name, "preset"], name.into());
         sources.add(&["agents", name], given);

@@ -1,12 +1,4 @@
-//! The command lines of known agent CLIs.
-//!
-//! Owns: the data of `agents.<name>.preset`.
-//!
-//! Promises: each line was run against the version named beside it, with a scripted model: the prompt goes
-//! to standard input, the last answer comes back on standard output as plain text, so that a verdict line
-//! stands there as a line of its own; Codex repeats the prompt, on standard error.
-//!
-//! Refuses to know: whether the program is installed.
+//! The command lines of known agent CLIs: the data of `agents.<name>.preset`.
 
 /// A known way to start an agent CLI without a person.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,7 +13,9 @@ pub struct Preset {
     pub env: &'static [(&'static str, &'static str)],
 }
 
-/// The presets, by name.
+/// The presets, by name. Each was run with a scripted model against the version named here: the prompt goes to standard
+/// input, and the last answer comes back on standard output as plain text, so that a verdict stands there on a line of
+/// its own (Codex repeats the prompt, on standard error).
 ///
 /// `claude` (Claude Code 2.1.330): `--setting-sources user --strict-mcp-config` keeps the login and leaves
 /// out hooks and MCP servers that the repository brings along, which would run unasked. As root the CLI

@@ -1,68 +1,57 @@
 //! The JSON Schema (2020-12) of `.ralph/config.yaml`, for editors and for those who write the file by program.
 
-use super::PRESETS;
-use crate::task::Stage;
+use super::settings::Settings;
 use schemars::generate::SchemaSettings;
-use schemars::transform::{Transform, transform_subschemas};
-use schemars::{JsonSchema, Schema};
 use serde_json::{Value, json};
-
-/// Words of stages, which cannot be names of gates.
-const STAGES: [Stage; 6] =
-    [Stage::TestFirst, Stage::Implementation, Stage::ReqCheck, Stage::PreCr, Stage::Integ, Stage::Final];
 
 /// The keys of a gate that runs a command.
 pub(super) const COMMAND_GATE: [&str; 2] = ["run", "limit"];
 
-/// The schema of such settings, as the file may hold them.
-pub(super) fn document<T: JsonSchema>() -> Value {
+/// The schema of the settings when every key is there.
+pub(super) fn of_settings() -> Value {
     let settings = SchemaSettings::draft2020_12().with(|settings| settings.inline_subschemas = true);
-    let mut schema = settings.into_generator().into_root_schema_for::<T>();
-    ReadAsWritten.transform(&mut schema);
-    schema.to_value()
+    settings.into_generator().into_root_schema_for::<Settings>().to_value()
 }
 
-/// Keys may be left empty (`limits:`) unless some are required; defaults are shown at each key only.
-struct ReadAsWritten;
+/// The schema of the file, which leaves out what has its default.
+pub(super) fn of_file(defaults: &Value) -> Value {
+    let mut schema = of_settings();
+    leave_out(&mut schema, defaults);
+    split_gates(&mut schema["properties"]["gates"]);
+    // An agent has a command, or a preset that may have arguments.
+    schema["properties"]["agents"]["additionalProperties"]["oneOf"] =
+        json!([{ "required": ["command"], "properties": { "args": false } }, { "required": ["preset"] }]);
+    schema
+}
 
-impl Transform for ReadAsWritten {
-    fn transform(&mut self, schema: &mut Schema) {
-        let is_object = schema.get("type") == Some(&json!("object"));
-        if is_object && schema.get("required").is_none() && schema.get("anyOf").is_none() {
-            schema.insert("type".to_owned(), json!(["object", "null"]));
-        }
-        if is_object {
-            schema.remove("default");
-        }
-        transform_subschemas(self, schema);
+/// Keys may be left out or left empty, and then have their default.
+fn leave_out(schema: &mut Value, default: &Value) {
+    let Some(keys) = schema.as_object_mut() else { return };
+    keys.remove("required");
+    if let Some(kind) = keys.get_mut("type").filter(|kind| kind.is_string()) {
+        *kind = json!([kind, "null"]);
+    }
+    if let Some(Value::Array(forms)) = keys.get_mut("oneOf") {
+        forms.push(json!({ "type": "null" }));
+    }
+    if let Some(Value::Array(words)) = keys.get_mut("enum") {
+        words.push(Value::Null);
+    }
+    if !default.is_object() && !default.is_null() {
+        keys.insert("default".to_owned(), default.clone());
+    }
+    for (key, below) in keys.get_mut("properties").and_then(Value::as_object_mut).into_iter().flatten() {
+        leave_out(below, &default[key]);
+    }
+    if let Some(below) = keys.get_mut("additionalProperties") {
+        // Every gate has the defaults of this one.
+        leave_out(below, &default["PITEST"]);
     }
 }
 
-pub(super) fn presets() -> Vec<&'static str> {
-    PRESETS.iter().map(|preset| preset.name).collect()
-}
-
-pub(super) fn variable_names(schema: &mut Schema) {
-    let names = json!({ "pattern": "^[A-Za-z_][A-Za-z0-9_]*$", "not": { "pattern": "^RALPH_" } });
-    schema.insert("propertyNames".to_owned(), names);
-}
-
-/// An agent has a command, or a preset that may have arguments.
-pub(super) fn of_agent(schema: &mut Schema) {
-    let forms =
-        json!([{ "required": ["command"], "properties": { "args": false } }, { "required": ["preset"] }]);
-    schema.insert("oneOf".to_owned(), forms);
-}
-
-pub(super) fn gate_names(schema: &mut Schema) {
-    let stages: Vec<&str> = STAGES.iter().map(Stage::word).collect();
-    let names = json!({ "pattern": "^[A-Z][A-Z0-9-]*$", "not": { "enum": stages } });
-    schema.insert("propertyNames".to_owned(), names);
-}
-
 /// `PITEST` measures mutants or is a command; every other gate is a command.
-pub(super) fn of_gates(schema: &mut Schema) {
-    let mut mutation = schema.remove("additionalProperties").unwrap_or_default();
+fn split_gates(gates: &mut Value) {
+    let mut mutation = gates["additionalProperties"].take();
     let mut command = mutation.clone();
     if let Some(keys) = mutation["properties"].as_object_mut() {
         keys.remove("run");
@@ -71,9 +60,9 @@ pub(super) fn of_gates(schema: &mut Schema) {
         keys.retain(|key, _| COMMAND_GATE.contains(&key.as_str()));
     }
     command["required"] = json!(["run"]);
-    gate_names(schema);
-    schema.insert("properties".to_owned(), json!({ "PITEST": { "oneOf": [mutation, command] } }));
-    schema.insert("additionalProperties".to_owned(), command);
+    command["type"] = json!("object");
+    gates["properties"] = json!({ "PITEST": { "oneOf": [mutation, command] } });
+    gates["additionalProperties"] = command;
 }
 
 #[cfg(test)]

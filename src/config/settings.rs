@@ -4,30 +4,28 @@
 pub use crate::mutation::{NoCoverage, Per};
 pub use crate::task::Placement;
 
-use super::formats::{
-    Argv, As, Folder, Glob, Heading, Many, Nullable, TaskPattern, TestName, Text, Variable, Version, Whole,
-};
-use super::schema;
-use super::time::Time;
+use super::kinds::{argv, gate_names, glob, heading, names, presets, test_name, time, variables};
+use jiff::fmt::serde::unsigned_duration::{optional, required};
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
+use serde_yaml::with::singleton_map_recursive;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
 
 /// Every key may be left out. `ralph check` knows more than a schema can say.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
+#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
 #[schemars(title = "Settings of ralph (.ralph/config.yaml)")]
 pub struct Settings {
     /// The folder that holds `.ralph/`, absolute.
     #[serde(skip)]
     pub workspace: PathBuf,
     /// The folder of requirements.md, design.md, tasks.md and progress.txt.
-    #[serde(with = "As::<Folder>")]
+    #[schemars(with = "String", length(min = 1))]
     pub spec: PathBuf,
     /// Folders of the packages (git repositories) in the workspace.
-    #[serde(with = "As::<Many<Glob, 1>>")]
+    #[schemars(length(min = 1), extend("items" = glob()))]
     pub packages: Vec<String>,
     /// True if the file has `packages:` (a workspace that is itself a repository reads it so).
     #[serde(skip)]
@@ -35,12 +33,12 @@ pub struct Settings {
     /// Patterns that tell test, production and build files apart.
     pub files: FileGlobs,
     /// How each agent is started, by its name.
-    #[schemars(extend("propertyNames" = { "pattern": "^[A-Za-z0-9._-]+$" }))]
+    #[schemars(extend("propertyNames" = names("^[A-Za-z0-9._-]+$", "letters, digits, `-`, `_` and `.`")))]
     pub agents: BTreeMap<String, AgentSettings>,
     /// Which agent does which role.
     pub roles: Roles,
     /// Judges that ralph runs itself, by their name.
-    #[schemars(transform = schema::of_gates)]
+    #[schemars(transform = gate_names)]
     pub gates: BTreeMap<String, GateSettings>,
     /// Commands that are run in every changed package.
     pub checks: Checks,
@@ -51,7 +49,7 @@ pub struct Settings {
     /// Who commits what an attempt left.
     pub commit: CommitBy,
     /// Tasks whose text matches may have nothing to commit: a regular expression in Rust's syntax.
-    #[serde(with = "As::<TaskPattern>")]
+    #[schemars(length(min = 1), extend("title" = "a regular expression that does not match every text", "format" = "task-pattern", "examples" = [r"(?i)\bcheckpoint\b"]))]
     pub checkpoints: String,
     /// What happens to reviews when the code under them changes.
     pub rework: ReworkReviews,
@@ -60,75 +58,76 @@ pub struct Settings {
     /// Where the stages of a task come from.
     pub stages: StagesFrom,
     /// Where the boxes of each gate go.
-    #[schemars(transform = schema::gate_names)]
+    #[serde(deserialize_with = "singleton_map_recursive::deserialize")]
+    #[schemars(transform = gate_names)]
     pub placement: BTreeMap<String, Placement>,
     /// How the task file is read.
     pub tasks: TaskSettings,
 }
 
 /// How the task file is read.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
 pub struct TaskSettings {
     /// Which sections hold tasks, by the text of their heading.
     pub sections: TaskSections,
 }
 
 /// Texts of headings (globs, whatever their case) whose sections hold tasks.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
 pub struct TaskSections {
     /// Only these hold tasks, if any is named.
-    #[serde(with = "As::<Many<Heading>>")]
+    #[schemars(extend("items" = heading()))]
     pub include: Vec<String>,
     /// These hold none.
-    #[serde(with = "As::<Many<Heading>>")]
+    #[schemars(extend("items" = heading()))]
     pub exclude: Vec<String>,
 }
 
 /// Patterns by kind of file; a path is a test file first, then a build file, then a production file.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
 pub struct FileGlobs {
     /// Test files; a path is a test file first.
-    #[serde(with = "As::<Many<Glob, 1>>")]
+    #[schemars(length(min = 1), extend("items" = glob()))]
     pub test: Vec<String>,
     /// Production files.
-    #[serde(with = "As::<Many<Glob, 1>>")]
+    #[schemars(length(min = 1), extend("items" = glob()))]
     pub production: Vec<String>,
     /// Build files; these come before production files.
-    #[serde(with = "As::<Many<Glob>>")]
+    #[schemars(extend("items" = glob()))]
     pub build: Vec<String>,
 }
 
 /// The agent of each role.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Roles {
     /// The agent of N.TEST-FIRST.
-    #[serde(with = "As::<Text>")]
+    #[schemars(length(min = 1), extend("examples" = ["default"]))]
     pub test_writer: String,
     /// The agent of the implementation, N.
-    #[serde(with = "As::<Text>")]
+    #[schemars(length(min = 1), extend("examples" = ["default"]))]
     pub worker: String,
     /// The agent of N.REQ-CHECK.
-    #[serde(with = "As::<Text>")]
+    #[schemars(length(min = 1), extend("examples" = ["default"]))]
     pub req_reviewer: String,
     /// The agent of N.PRE-CR.
-    #[serde(with = "As::<Text>")]
+    #[schemars(length(min = 1), extend("examples" = ["default"]))]
     pub quality_reviewer: String,
     /// The agent of N.INTEG.
-    #[serde(with = "As::<Text>")]
+    #[schemars(length(min = 1), extend("examples" = ["default"]))]
     pub integration_tester: String,
     /// The agent of FINAL.
-    #[serde(with = "As::<Text>")]
+    #[schemars(length(min = 1), extend("examples" = ["default"]))]
     pub validator: String,
 }
 
 /// How to start an agent.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(try_from = "AgentKeys")]
-#[schemars(!try_from, with = "AgentKeys")]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(from = "AgentKeys")]
+#[schemars(!from, with = "AgentKeys")]
 pub struct AgentSettings {
     /// The argument vector (a preset's, or the configured one); may hold `{prompt_file}`, `{task}`,
     /// `{stage}`, `{role}`, `{workspace}`.
@@ -140,45 +139,32 @@ pub struct AgentSettings {
 }
 
 /// An agent as the file describes it: by a command or by a preset.
-#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[derive(Default, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
-#[schemars(transform = schema::of_agent)]
 pub(super) struct AgentKeys {
     /// Program and arguments; the prompt is its standard input.
-    #[serde(deserialize_with = "As::<Nullable<Argv>>::deserialize")]
-    #[schemars(with = "As<Argv>")]
+    #[schemars(schema_with = "argv")]
     pub(super) command: Option<Vec<String>>,
     /// A known agent CLI.
-    #[serde(deserialize_with = "As::<Nullable<Text>>::deserialize")]
-    #[schemars(with = "As<Text>", extend("enum" = schema::presets()))]
+    #[schemars(with = "String", extend("enum" = presets()))]
     pub(super) preset: Option<String>,
     /// Arguments added to those of the preset.
-    #[serde(deserialize_with = "As::<Nullable<Many<Text>>>::deserialize")]
-    #[schemars(with = "As<Many<Text>>")]
+    #[schemars(with = "Vec<String>", inner(length(min = 1)))]
     pub(super) args: Option<Vec<String>>,
     /// Variables of its environment.
-    #[schemars(transform = schema::variable_names)]
-    pub(super) env: BTreeMap<String, VariableValue>,
+    #[schemars(transform = variables)]
+    pub(super) env: BTreeMap<String, serde_json::Value>,
 }
 
-#[derive(Debug, Deserialize, JsonSchema)]
-#[serde(transparent)]
-pub(super) struct VariableValue(
-    #[serde(deserialize_with = "As::<Variable>::deserialize")]
-    #[schemars(with = "As<Variable>")]
-    pub(super) String,
-);
-
 /// How a gate judges.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
+#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
 pub struct GateSettings {
     /// Program and arguments of a gate that is a command: exit 0 PASS, 1 FAIL, 77 SKIP, else ERROR.
-    #[serde(with = "As::<Nullable<Argv>>", skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "As<Argv>")]
+    #[schemars(schema_with = "argv")]
     pub run: Option<Vec<String>>,
     /// Per cent of mutants that must be killed.
-    #[serde(with = "As::<Whole<u32, 0, 100>>")]
+    #[schemars(range(min = 0, max = 100))]
     pub threshold: u32,
     /// What must reach the threshold.
     pub per: Per,
@@ -187,21 +173,22 @@ pub struct GateSettings {
     /// direct, or the POM's own pitest-maven.
     pub engine: GateEngine,
     /// Threads; 0 is one per processor.
-    #[serde(with = "As::<Whole<usize, 0, 1024>>")]
+    #[schemars(range(min = 0, max = 1024))]
     pub jobs: usize,
     /// Arguments added to each call of Maven.
-    #[serde(with = "As::<Many<Text>>")]
+    #[schemars(inner(length(min = 1)))]
     pub maven_args: Vec<String>,
     /// Wall limit of the whole gate.
-    #[serde(with = "As::<Time>")]
+    #[serde(deserialize_with = "required::deserialize")]
+    #[schemars(schema_with = "time")]
     pub limit: Duration,
     /// PIT's version.
-    #[serde(with = "As::<Version>")]
+    #[schemars(extend("title" = "a version", "pattern" = "^[0-9][A-Za-z0-9._-]{0,39}$", "examples" = ["1.25.9"]))]
     pub pit_version: String,
     /// Which tests must kill the mutants, in which order.
     pub tests: TestTiers,
     /// Names of the test classes of a class, which is {} in them.
-    #[serde(with = "As::<Many<TestName, 1>>")]
+    #[schemars(length(min = 1), extend("items" = test_name()))]
     pub test_names: Vec<String>,
     /// Which mutants of a class count.
     pub scope: ScopeKind,
@@ -211,15 +198,15 @@ pub struct GateSettings {
     /// Who compiles when only Java files changed.
     pub recompile: Recompile,
     /// Files that git ignores and a clean checkout needs, as globs in the package.
-    #[serde(with = "As::<Many<Glob>>")]
+    #[schemars(extend("items" = glob()))]
     pub keep: Vec<String>,
     /// Arguments added to the JVMs that run tests.
-    #[serde(with = "As::<Many<Text>>")]
+    #[schemars(inner(length(min = 1)))]
     pub jvm_args: Vec<String>,
 }
 
 /// Which tests a gate asks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum TestTiers {
     /// The target's own tests, for what they leave those that reach it, for what is left all.
@@ -233,7 +220,7 @@ pub enum TestTiers {
 }
 
 /// Which mutants of a target count.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum ScopeKind {
     /// Those of the whole class.
@@ -245,7 +232,7 @@ pub enum ScopeKind {
 }
 
 /// Where a gate compiles and runs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Place {
     /// In a private checkout of the commit.
@@ -255,7 +242,7 @@ pub enum Place {
 }
 
 /// Who compiles when only Java files changed since the last build.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Recompile {
     /// The JDK's compiler if Maven's build of the module does nothing but copy resources and compile.
@@ -267,7 +254,7 @@ pub enum Recompile {
 }
 
 /// How a gate that is not a command measures mutants.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum GateEngine {
     /// PIT, run directly.
@@ -277,64 +264,68 @@ pub enum GateEngine {
 }
 
 /// Commands that every changed package must answer to.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
 pub struct Checks {
     /// Must fail after TEST-FIRST.
-    #[serde(with = "As::<Nullable<Argv>>")]
+    #[schemars(schema_with = "argv")]
     pub red: Option<Vec<String>>,
     /// Must pass after an implementation, and for a checkpoint.
-    #[serde(with = "As::<Nullable<Argv>>")]
+    #[schemars(schema_with = "argv")]
     pub green: Option<Vec<String>>,
 }
 
 /// Limits; `None` is no limit.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
 pub struct Limits {
     /// Iterations of one run.
-    #[serde(with = "As::<Nullable<Whole<u64, 1, { u64::MAX }>>>")]
+    #[schemars(with = "u64", range(min = 1, max = 1_000_000))]
     pub iterations: Option<u64>,
     /// Attempts in a row for one stage.
-    #[serde(with = "As::<Whole<u32, 1, 1000>>")]
+    #[schemars(range(min = 1, max = 1000))]
     pub attempts: u32,
     /// Reworks of one family.
-    #[serde(with = "As::<Whole<u32, 0, 1000>>")]
+    #[schemars(range(min = 0, max = 1000))]
     pub rework: u32,
     /// Wall time of one run.
-    #[serde(with = "As::<Time>")]
+    #[serde(deserialize_with = "required::deserialize")]
+    #[schemars(schema_with = "time")]
     pub wall: Duration,
     /// Wall time of one attempt.
-    #[serde(with = "As::<Time>")]
+    #[serde(deserialize_with = "required::deserialize")]
+    #[schemars(schema_with = "time")]
     pub attempt: Duration,
     /// Time of an attempt without a byte of output.
-    #[serde(with = "As::<Nullable<Time>>")]
+    #[serde(deserialize_with = "optional::deserialize")]
+    #[schemars(schema_with = "time")]
     pub idle: Option<Duration>,
     /// Wall time of one check.
-    #[serde(with = "As::<Time>")]
+    #[serde(deserialize_with = "required::deserialize")]
+    #[schemars(schema_with = "time")]
     pub check: Duration,
 }
 
 /// Commands that notify people.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Hooks {
     /// A family is blocked.
-    #[serde(with = "As::<Nullable<Argv>>")]
+    #[schemars(schema_with = "argv")]
     pub blocked: Option<Vec<String>>,
     /// All required boxes are ticked.
-    #[serde(with = "As::<Nullable<Argv>>")]
+    #[schemars(schema_with = "argv")]
     pub done: Option<Vec<String>>,
     /// A gate said FAIL.
-    #[serde(with = "As::<Nullable<Argv>>")]
+    #[schemars(schema_with = "argv")]
     pub gate_fail: Option<Vec<String>>,
     /// The run stopped, for whatever reason.
-    #[serde(with = "As::<Nullable<Argv>>")]
+    #[schemars(schema_with = "argv")]
     pub stop: Option<Vec<String>>,
 }
 
 /// Who commits what an agent left.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum CommitBy {
     /// The agent.
@@ -344,7 +335,7 @@ pub enum CommitBy {
 }
 
 /// What an accepted implementation does to ticked reviews of other content.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum ReworkReviews {
     /// Opens them.
@@ -354,7 +345,7 @@ pub enum ReworkReviews {
 }
 
 /// What a blocked family does to the run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum OnBlocked {
     /// Stops it.
@@ -364,7 +355,7 @@ pub enum OnBlocked {
 }
 
 /// Where the stages of a task come from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum StagesFrom {
     /// The lines of the task file.

@@ -1,33 +1,33 @@
-//! The YAML text as a tree of values, the line of each key in it, and its reading by serde.
+//! The YAML text as a tree of values, and the line of each key in it.
 
-use super::error::{Mistake, described};
-use crate::source::text;
-use serde::de::value::{MapAccessDeserializer, MapDeserializer, SeqDeserializer};
-use serde::de::{DeserializeSeed, Deserializer, Error as _, IntoDeserializer, MapAccess, SeqAccess, Visitor};
+use super::error::{ConfigError, FILE};
+use crate::source::{Problem, text};
+use serde::de::{DeserializeSeed, Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
 use serde_yaml::{Mapping, Value};
 use std::fmt;
 
-/// Why a text cannot be read as YAML.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Unreadable {
-    /// 1-based line, if the library names one.
-    pub(super) line: Option<u64>,
-    /// The library's words, without the position.
-    pub(super) why: String,
-}
+/// The longest text that is read, in bytes.
+pub const LONGEST_TEXT: usize = 1024 * 1024;
+
+/// So many lists and maps in brackets are read. The library's time grows with the square of their nesting.
+const MOST_BRACKETS: usize = 2_000;
 
 /// Reads the text. Every key is text; a key that is written twice and a tag are refused.
-pub(super) fn parse(text: &str) -> Result<Value, Unreadable> {
-    let tree = Tree { wanted: None };
-    match tree.deserialize(serde_yaml::Deserializer::from_str(without_mark(text))) {
+pub(super) fn parse(text: &str) -> Result<Value, ConfigError> {
+    let anew = "Start again from the file that `ralph init` writes.";
+    if text.len() > LONGEST_TEXT {
+        let what = format!("The file is longer than {LONGEST_TEXT} bytes.");
+        return Err(Problem::new(String::new(), what, anew).at(FILE, None));
+    }
+    if let Some((at, _)) = text.match_indices(['[', '{']).nth(MOST_BRACKETS) {
+        let what = format!("The file opens more than {MOST_BRACKETS} brackets.");
+        return Err(Problem::new(String::new(), what, anew).at(FILE, Some(line_at(text, at))));
+    }
+    let text = without_mark(text);
+    let is_comment = |line: &str| line.trim().is_empty() || line.trim_start().starts_with('#');
+    match (Tree { wanted: None }).deserialize(serde_yaml::Deserializer::from_str(text)) {
         Ok(tree) => Ok(tree),
-        Err(_)
-            if without_mark(text)
-                .lines()
-                .all(|line| line.trim().is_empty() || line.trim_start().starts_with('#')) =>
-        {
-            Ok(Value::Null)
-        }
+        Err(_) if text.lines().all(is_comment) => Ok(Value::Null),
         Err(error) => Err(unreadable(&error, text)),
     }
 }
@@ -36,10 +36,10 @@ pub(super) fn parse(text: &str) -> Result<Value, Unreadable> {
 /// first value.
 ///
 /// The library gives positions with errors only, so this reading of the text ends with an error at the key.
-pub(super) fn line_of(text: &str, path: &[String]) -> Option<u64> {
+pub(super) fn line_of(text: &str, path: &[String]) -> Option<usize> {
     let tree = Tree { wanted: Some(path) };
     let error = tree.deserialize(serde_yaml::Deserializer::from_str(without_mark(text))).err()?;
-    line(&error)
+    Some(error.location()?.line())
 }
 
 /// The path of a key that is dotted from the root; `None` if it is not written. A name may hold dots itself.
@@ -75,17 +75,16 @@ pub(super) fn set(tree: &mut Value, path: &[&str], value: Value) {
     }
 }
 
-/// Removes the key at a path; the root's value becomes null.
-pub(super) fn remove(tree: &mut Value, path: &[String]) {
-    match path.split_last() {
-        None => *tree = Value::Null,
-        Some((last, before)) => {
-            let parent = before
-                .iter()
-                .try_fold(tree, |value, key| value.as_mapping_mut()?.get_mut(key.as_str()))
-                .and_then(Value::as_mapping_mut);
-            parent.map(|map| map.shift_remove(last.as_str()));
+/// The defaults with what is written laid over them: null leaves the default.
+pub(super) fn lay_over(default: &mut Value, written: &Value) {
+    match (default, written) {
+        (Value::Mapping(default), Value::Mapping(written)) => {
+            for (key, value) in written {
+                lay_over(default.entry(key.clone()).or_insert(Value::Null), value);
+            }
         }
+        (_, Value::Null) => {}
+        (default, written) => default.clone_from(written),
     }
 }
 
@@ -94,42 +93,25 @@ fn without_mark(text: &str) -> &str {
     text.strip_prefix('\u{feff}').unwrap_or(text)
 }
 
-fn line(error: &serde_yaml::Error) -> Option<u64> {
-    error.location().and_then(|place| u64::try_from(place.line()).ok())
+fn line_at(text: &str, at: usize) -> usize {
+    text.get(..at).unwrap_or_default().split('\n').count()
 }
 
-fn unreadable(error: &serde_yaml::Error, text: &str) -> Unreadable {
+fn unreadable(error: &serde_yaml::Error, text: &str) -> ConfigError {
     let message = error.to_string();
     let why = text::line(message.split(" at line ").next().unwrap_or(&message), 1_000);
-    // For these two the library names no line, or the first one.
-    let line = if why.contains("more than one document") {
-        second_document(text)
-    } else if why.contains("control characters") {
-        unprintable(text).or(line(error))
-    } else {
-        line(error)
-    };
-    Unreadable { line, why }
-}
-
-/// The line of the mark `---` that begins a second document.
-fn second_document(text: &str) -> Option<u64> {
-    let is_mark = |line: &str| {
-        line.strip_prefix("---").is_some_and(|rest| rest.trim_start() != rest || rest.is_empty())
-    };
-    let is_empty = |line: &str| line.trim().is_empty() || line.starts_with(['#', '%']);
-    let mut lines = (1..).zip(text.lines()).skip_while(|(_, line)| is_empty(line));
-    // The first line with something on it begins the first document, whether it is a mark or not.
-    lines.next();
-    lines.find(|(_, line)| is_mark(line)).map(|(number, _)| number)
-}
-
-/// The line of the first character that YAML forbids (YAML 1.2, production `c-printable`).
-fn unprintable(text: &str) -> Option<u64> {
+    // For these two the library names no line, or the first one (YAML 1.2, production `c-printable`).
     let forbidden =
         |c: char| (c.is_control() && !matches!(c, '\t' | '\n' | '\r' | '\u{85}')) || c == '\u{fffe}';
-    let before = text.get(..text.find(forbidden)?)?;
-    u64::try_from(before.matches('\n').count() + 1).ok()
+    let at = if why.contains("more than one document") {
+        text.rfind("\n---").map(|before| before + 1)
+    } else {
+        text.find(forbidden).filter(|_| why.contains("control characters"))
+    };
+    let line = at.map(|at| line_at(text, at)).or(error.location().map(|place| place.line()));
+    let what = format!("The file cannot be read as YAML: {}.", why.trim_end_matches('.'));
+    let hint = "Fix the line; `ralph schema` and README.md show what may be written there.";
+    Problem::new(String::new(), what, hint).at(FILE, line)
 }
 
 /// A reading of the text as a tree that ends with an error at the key with the wanted path.
@@ -227,104 +209,6 @@ impl<F: FnMut(&str) -> Result<(), String>> Visitor<'_> for Key<F> {
 
     fn visit_str<E: serde::de::Error>(mut self, key: &str) -> Result<String, E> {
         (self.0)(key).map_err(E::custom).map(|()| key.to_owned())
-    }
-}
-
-/// A value of the tree as serde reads it: null stands for empty keys, and a list never for keys.
-#[derive(Clone, Copy)]
-pub(super) struct Node<'de>(pub(super) &'de Value);
-
-impl<'de> IntoDeserializer<'de, Mistake> for Node<'de> {
-    type Deserializer = Self;
-
-    fn into_deserializer(self) -> Self {
-        self
-    }
-}
-
-impl<'de> Deserializer<'de> for Node<'de> {
-    type Error = Mistake;
-
-    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Mistake> {
-        match self.0 {
-            Value::Bool(value) => visitor.visit_bool(*value),
-            Value::Number(number) => match (number.as_u64(), number.as_i64()) {
-                (Some(value), _) => visitor.visit_u64(value),
-                (None, Some(value)) => visitor.visit_i64(value),
-                (None, None) => visitor.visit_f64(number.as_f64().unwrap_or(f64::NAN)),
-            },
-            Value::String(text) => visitor.visit_borrowed_str(text),
-            Value::Sequence(items) => visitor.visit_seq(SeqDeserializer::new(items.iter().map(Node))),
-            Value::Mapping(_) => self.deserialize_map(visitor),
-            Value::Null | Value::Tagged(_) => visitor.visit_unit(),
-        }
-    }
-
-    fn deserialize_map<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Mistake> {
-        match self.0 {
-            Value::Null => visitor.visit_map(MapDeserializer::new(std::iter::empty::<(&str, Node)>())),
-            Value::Mapping(map) => visitor.visit_map(Entries { rest: map.iter(), entry: None }),
-            other => Err(Mistake::new(
-                &format!("must be keys with values, not {}", described(other)),
-                "Write `key: value` lines below it.",
-            )),
-        }
-    }
-
-    fn deserialize_struct<V: Visitor<'de>>(
-        self,
-        _: &'static str,
-        _: &'static [&'static str],
-        visitor: V,
-    ) -> Result<V::Value, Mistake> {
-        self.deserialize_map(visitor)
-    }
-
-    fn deserialize_enum<V: Visitor<'de>>(
-        self,
-        _: &'static str,
-        words: &'static [&'static str],
-        visitor: V,
-    ) -> Result<V::Value, Mistake> {
-        match self.0 {
-            Value::String(word) if words.contains(&word.as_str()) => {
-                visitor.visit_enum(IntoDeserializer::<Mistake>::into_deserializer(word.as_str()))
-            }
-            Value::Mapping(map) if map.len() == 1 && words.iter().any(|word| map.contains_key(*word)) => {
-                visitor.visit_enum(MapAccessDeserializer::new(Entries { rest: map.iter(), entry: None }))
-            }
-            other => Err(Mistake::not_a_word(other, words)),
-        }
-    }
-
-    serde::forward_to_deserialize_any! {
-        bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf option unit
-        unit_struct newtype_struct seq tuple tuple_struct identifier ignored_any
-    }
-}
-
-/// The entries of a map; a mistake in one gets its key.
-struct Entries<'de, I> {
-    rest: I,
-    entry: Option<(&'de str, &'de Value)>,
-}
-
-impl<'de, I: Iterator<Item = (&'de Value, &'de Value)>> MapAccess<'de> for Entries<'de, I> {
-    type Error = Mistake;
-
-    fn next_key_seed<K: DeserializeSeed<'de>>(&mut self, seed: K) -> Result<Option<K::Value>, Mistake> {
-        self.entry = self.rest.next().map(|(key, value)| (key.as_str().unwrap_or_default(), value));
-        self.entry
-            .map(|(key, _)| {
-                seed.deserialize(IntoDeserializer::<Mistake>::into_deserializer(key))
-                    .map_err(|mistake| mistake.at(key))
-            })
-            .transpose()
-    }
-
-    fn next_value_seed<S: DeserializeSeed<'de>>(&mut self, seed: S) -> Result<S::Value, Mistake> {
-        let (key, value) = self.entry.unwrap_or(("", &Value::Null));
-        seed.deserialize(Node(value)).map_err(|mistake| mistake.at(key))
     }
 }
 

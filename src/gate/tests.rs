@@ -1,6 +1,6 @@
 //! The gate over a scripted Maven and PIT: the ends that real ones seldom come to.
 
-use crate::config::{GateSettings, ScopeKind, Settings, TestTiers};
+use crate::config::{GateSettings, ScopeKind, TestTiers};
 use crate::gate::GatePackage;
 use crate::gate::GatePorts;
 use crate::gate::GateRequest;
@@ -19,7 +19,11 @@ use tempfile::TempDir;
 
 /// The default settings of PITEST, but for the order of tests.
 pub(super) fn settings() -> GateSettings {
-    let gate = Settings::defaults(Path::new("/w")).gates.remove("PITEST").expect("PITEST has defaults");
+    let gate = crate::config::parse("", Path::new("/w"), &[])
+        .expect("the defaults")
+        .gates
+        .remove("PITEST")
+        .expect("PITEST has defaults");
     GateSettings { jobs: 2, tests: TestTiers::All, limit: Duration::from_secs(600), ..gate }
 }
 

@@ -12,6 +12,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 /// Where the boxes of one gate go.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "lowercase")]
+#[schemars(extend("examples" = ["each", {"after": ["2", "5"]}]))]
 pub enum Placement {
     /// After every implementation task with a TEST-FIRST sibling; in a file without any TEST-FIRST, after
     /// every required leaf task, open or done, whose id is used once.

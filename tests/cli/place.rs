@@ -270,7 +270,7 @@ fn what_cannot_be_placed_is_a_usage_error_and_nothing_is_written() {
         (&["place", "each", "--gate", "a b"], "no name for a gate"),
         (&["place", "each", "--tasks", "absent.md"], "absent.md cannot be read"),
         (&["place", "some"], "invalid value 'some'"),
-        (&["--root", "flow", "place", "each"], "no single key can be set"),
+        (&["--root", "flow", "place", "each"], "No single key can be set"),
         (&["stage"], "required"),
         (&["stage", "--all", "1"], "cannot be used with"),
         (&["stage", "9"], "no task, or more than one, with the id `9`"),

@@ -84,7 +84,6 @@ fn what_is_wrong_names_its_variable_or_flag() {
     };
     insta::assert_snapshot!(wrong(&[("RALPH_THRESHOLD", "70%"), ("RALPH_AGENT", "default")], &["--set", "limits.wall=soon"]), @r#"
     error: RALPH_THRESHOLD: `gates.PITEST.threshold` must be a whole number from 0 to 100, not "70%". (Write the number alone, without quotes or a unit.)
-    error: --set: `limits.wall` must be a length of time, not "soon". (Write a number with a unit: `90s`, `60m`, `1h 30m` or `24h`.)
     hint: fix or unset what is named; `ralph check --config` shows where each setting comes from
     "#);
     insta::assert_snapshot!(wrong(&[], &["--agent", "nobody"]), @r#"
@@ -162,35 +161,39 @@ fn the_help_of_check_lists_every_variable() {
 #[test]
 fn what_is_wrong_stands_beside_its_value_and_hides_no_other() {
     let project = Project::new(ONE);
+    let check = |given: &[(&str, &str)]| with(&project, given, &["check", "--config"]).code(1).out;
+    let below = |out: &str, start: &str| {
+        let lines: Vec<&str> = out.lines().collect();
+        let at = lines.iter().position(|line| line.starts_with(start)).unwrap_or_else(|| panic!("{out}"));
+        (lines[at].split_whitespace().skip(1).collect::<Vec<_>>().join(" "), lines[at + 1].to_owned())
+    };
     project.write(
         ".ralph/config.yaml",
-        "agents: {default: {command: [x]}}\nlimits: {attempts: many, rework: 2}\nagentz: 1\n",
+        "agents: {default: {command: [x]}}\nlimits: {attempts: many, rework: 2}\n",
     );
-    let given = [("RALPH_THRESHOLD", "abc"), ("RALPH_AGENT", "nobody")];
-    let out = with(&project, &given, &["check", "--config"]).code(1).out;
-    let lines: Vec<&str> = out.lines().collect();
-    let below = |start: &str| {
-        let at = lines.iter().position(|line| line.starts_with(start)).unwrap_or_else(|| panic!("{out}"));
-        (lines[at].split_whitespace().skip(1).collect::<Vec<_>>().join(" "), lines[at + 1])
-    };
-    let (value, wrong) = below("limits.attempts ");
+    let out = check(&[]);
+    let (value, wrong) = below(&out, "limits.attempts ");
     assert_eq!(value, ".ralph/config.yaml:2 many");
     assert!(wrong.starts_with("  error: .ralph/config.yaml:2: `limits.attempts` must be"), "{out}");
-    let (value, wrong) = below("limits.rework ");
+    let (value, wrong) = below(&out, "limits.rework ");
     assert!(value == ".ralph/config.yaml:2 2" && !wrong.contains("error"), "{out}");
-    let (value, wrong) = below("gates.PITEST.threshold ");
-    assert!(value == "RALPH_THRESHOLD abc" && wrong.starts_with("  error: RALPH_THRESHOLD: "), "{out}");
-    assert!(below("agentz ").1.contains("`agentz` is not a known key."), "{out}");
-    assert!(below("roles ").1.contains("RALPH_AGENT: \"nobody\" is neither an agent"), "{out}");
-
-    let json = with(&project, &given, &["check", "--config", "--json"]).code(1).json();
+    let json = with(&project, &[], &["check", "--config", "--json"]).code(1).json();
     let of = |key: &str| json.iter().find(|setting| setting["key"] == key).unwrap();
     assert_eq!((&of("limits.attempts")["value"], &of("limits.rework")["value"]), (&"many".into(), &2.into()));
     assert!(of("limits.attempts")["problem"].is_string() && of("limits.rework")["problem"].is_null());
-    assert!(of("agentz")["hint"].as_str().unwrap().contains("agents"), "{json:?}");
+
+    project.write(".ralph/config.yaml", "agentz: 1\n");
+    let (value, wrong) = below(&check(&[]), "agentz ");
+    assert_eq!(value, ".ralph/config.yaml:1 1");
+    assert!(wrong.contains("`agentz` is not a known key. (Did you mean `agents`?)"), "{wrong}");
+    project.write(".ralph/config.yaml", "");
+    let (value, wrong) = below(&check(&[("RALPH_THRESHOLD", "abc")]), "gates.PITEST.threshold ");
+    assert!(value == "RALPH_THRESHOLD abc" && wrong.starts_with("  error: RALPH_THRESHOLD: "), "{wrong}");
+    let out = check(&[("RALPH_AGENT", "nobody")]);
+    assert!(below(&out, "roles ").1.contains("RALPH_AGENT: \"nobody\" is neither an agent"), "{out}");
 
     project.write(".ralph/config.yaml", "limits: [\n");
-    let out = with(&project, &[("RALPH_THRESHOLD", "80")], &["check", "--config"]).code(1).out;
+    let out = check(&[("RALPH_THRESHOLD", "80")]);
     assert!(out.contains("\ngates.PITEST.threshold  RALPH_THRESHOLD") && !out.contains("limits"), "{out}");
     assert!(out.contains("\nerror: .ralph/config.yaml:2: The file cannot be read"), "{out}");
 }

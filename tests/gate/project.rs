@@ -1,7 +1,7 @@
 //! Small Maven projects in temporary folders, and the gate over them.
 
 use super::direct_spawn::DirectSpawn;
-use ralph::config::{GateSettings, Settings};
+use ralph::config::GateSettings;
 use ralph::gate::{GatePackage, GatePorts, GateRequest, NoCheckouts, run};
 use ralph::machine::facts::{FileChange, FileStatus, Oid};
 use ralph::mutation::{GateReport, Verdict};
@@ -193,7 +193,11 @@ fn change(path: &str) -> FileChange {
 
 /// The default settings of PITEST.
 pub(crate) fn settings() -> GateSettings {
-    let gate = Settings::defaults(Path::new("/w")).gates.remove("PITEST").expect("PITEST has defaults");
+    let gate = ralph::config::parse("", Path::new("/w"), &[])
+        .expect("the defaults")
+        .gates
+        .remove("PITEST")
+        .expect("PITEST has defaults");
     GateSettings { jobs: 2, limit: Duration::from_secs(900), ..gate }
 }
 

@@ -103,7 +103,7 @@ mod tests {
             stages: Some("virtual".to_owned()),
         };
         let text = config_text(&chosen);
-        let settings = parse(&text, Path::new("/w")).unwrap();
+        let settings = parse(&text, Path::new("/w"), &[]).unwrap();
         assert_eq!(settings.spec, Path::new("/w/.kiro/specs/login"));
         assert_eq!(settings.packages, ["services/*", "web"]);
         assert_eq!(settings.agents["default"].preset.as_deref(), Some("codex"));
@@ -140,7 +140,7 @@ mod tests {
         fn any_folder_is_read_back(folder in "[a-zA-Z0-9 :#'\"{}*&!%@é\\\\~-]{1,12}(/[a-z.]{1,4})?") {
             prop_assume!(!folder.contains("//") && folder.trim_end_matches('.') == folder && !folder.contains("/./") && !folder.contains("/.."));
             let text = config_text(&Chosen { spec: folder.clone(), ..Chosen::default() });
-            let settings = parse(&text, Path::new("/w"));
+            let settings = parse(&text, Path::new("/w"), &[]);
             prop_assert_eq!(settings.map(|settings| settings.spec), Ok(Path::new("/w").join(&folder)), "{}", text);
         }
     }

@@ -54,29 +54,29 @@ impl<'a> Inspection<'a> {
             (Err(_), Err(_)) => Vec::new(),
         };
         let mut repositories = Vec::new();
-        let packages = if opened.is_sound("packages") && opened.is_sound("files") {
-            repositories::inspect(workspace, state.as_ref().ok(), &mut repositories)
-        } else {
-            None
-        };
+        let packages = repositories::inspect(workspace, state.as_ref().ok(), &mut repositories);
         Self { opened, file, state, rows, packages, repositories }
     }
 
-    /// Everything that is wrong. About a part whose configuration has a mistake only that is said.
+    /// Everything that is wrong. Beside a mistake in the configuration only what is wrong with the task file and the
+    /// journal is said: what the rest means depends on it.
     pub(crate) fn findings(&self) -> Vec<Finding> {
-        let mut all: Vec<Finding> = self.opened.errors.iter().map(of_configuration).collect();
+        let mut all: Vec<Finding> = self.opened.error.iter().map(of_configuration).collect();
         match &self.file {
             Ok(read) => all.extend(of_task_file(read, self.opened)),
             Err(missing) => all.push((**missing).clone()),
         }
         all.extend(self.state.as_ref().err().map(|fault| (**fault).clone()));
+        if self.opened.error.is_some() {
+            return all;
+        }
         all.extend(self.repositories.iter().cloned());
         let state = self.state.as_ref().ok();
         all.extend(self.agents());
         all.extend(agents::templates(&self.opened.workspace, state.map(needed_roles).as_ref()));
         all.extend(self.skipped_gates());
         all.extend(self.programs());
-        if let (Some(state), true) = (state, self.opened.is_sound("gates")) {
+        if let Some(state) = state {
             let places = &self.opened.workspace.places;
             all.extend(gates::of_old_work(state, &places.shown(&places.tasks())));
         }
@@ -87,32 +87,22 @@ impl<'a> Inspection<'a> {
     /// Agents that open boxes need and that could not be started.
     pub(crate) fn agents(&self) -> Vec<Finding> {
         match &self.state {
-            Ok(state) if self.opened.is_sound("agents") && self.opened.is_sound("roles") => {
-                agents::missing(&self.opened.workspace, &needed_roles(state))
-            }
-            _ => Vec::new(),
+            Ok(state) => agents::missing(&self.opened.workspace, &needed_roles(state)),
+            Err(_) => Vec::new(),
         }
     }
 
     /// Gates that will have nothing to judge.
     pub(crate) fn skipped_gates(&self) -> Vec<Finding> {
-        if !self.opened.is_sound("gates") {
-            return Vec::new();
-        }
         gates::with_nothing_to_judge(self, self.packages.as_deref().unwrap_or_default())
     }
 
     /// Programs that gates, checks and hooks need and that are missing.
     pub(crate) fn programs(&self) -> Vec<Finding> {
         let Some(packages) = &self.packages else { return Vec::new() };
-        let mut findings = Vec::new();
-        if self.opened.is_sound("gates") {
-            findings.extend(programs::engines(self, packages));
-            findings.extend(pom::findings(self, packages));
-        }
-        if self.opened.is_sound("checks") && self.opened.is_sound("on") {
-            findings.extend(programs::commands(&self.opened.workspace, packages));
-        }
+        let mut findings = programs::engines(self, packages);
+        findings.extend(pom::findings(self, packages));
+        findings.extend(programs::commands(&self.opened.workspace, packages));
         findings
     }
 }
@@ -120,7 +110,7 @@ impl<'a> Inspection<'a> {
 /// What is wrong with a task file, alone or in its workspace.
 pub(crate) fn of_task_file(read: &Read, opened: &Opened) -> Vec<Finding> {
     let mut findings = tasks::findings(read);
-    findings.extend(tasks::unused_sections(&read.file, opened));
+    findings.extend(tasks::unused_sections(&read.file));
     find_lines(&mut findings, &opened.text);
     findings
 }
@@ -135,19 +125,17 @@ pub(crate) fn can_start(workspace: &Workspace, roles: &BTreeSet<Role>) -> Result
 
 /// A mistake in `.ralph/config.yaml`, in a flag or in a variable.
 fn of_configuration(error: &ConfigError) -> Finding {
-    // The message begins with the place, or with the variable or flag, which is a field of its own here.
-    let (place, what) = error.message.split_once(": ").unwrap_or((CONFIG, &error.message));
-    let place = if error.is_in_file() { CONFIG } else { place };
-    let key = Some(error.key.clone()).filter(|key| !key.is_empty());
+    let key = Some(error.kind.clone()).filter(|key| !key.is_empty());
     // What is wrong in a variable or flag is in no file; code scanning is led to the one that would be read.
-    let found = CONFIG_ERROR.found(place, what, error.hint.clone()).path(CONFIG);
-    Finding { line: error.line, key, ..found }
+    let found =
+        CONFIG_ERROR.found(error.place.as_str(), error.what.as_str(), error.hint.clone()).path(CONFIG);
+    Finding { line: error.line.map(|line| line as u64), key, ..found }
 }
 
 /// Adds the line to findings about a key of the configuration.
 fn find_lines(findings: &mut [Finding], text: &str) {
     for finding in findings.iter_mut().filter(|finding| finding.file == CONFIG && finding.line.is_none()) {
-        finding.line = finding.key.as_deref().and_then(|key| key_line(text, key));
+        finding.line = finding.key.as_deref().and_then(|key| key_line(text, key)).map(|line| line as u64);
     }
 }
 

@@ -76,10 +76,7 @@ pub(crate) fn findings(read: &Read) -> Vec<Finding> {
 }
 
 /// Patterns of `tasks.sections` that fit no heading.
-pub(crate) fn unused_sections(file: &TaskFile, opened: &Opened) -> Vec<Finding> {
-    if !opened.is_sound("tasks") {
-        return Vec::new();
-    }
+pub(crate) fn unused_sections(file: &TaskFile) -> Vec<Finding> {
     let finding = |(key, pattern): (&str, String)| {
         let key = format!("tasks.sections.{key}");
         let pattern = text::line(&pattern, 100);

@@ -57,7 +57,7 @@ impl Source {
             let what = format!("There is no .ralph/ in {} any more.", root.display());
             return Err(Fault::setup(what, "put it back, or leave the view"));
         }
-        let config = read_config(&root).map_err(|error| unsound(&[error]))?;
+        let config = read_config(&root).map_err(|error| unsound(&error))?;
         if config != self.config {
             *self = Self::of(place.read(root)?)?;
         }

@@ -1,7 +1,7 @@
 //! An override wins over the file, is read by its rules, and is named when it is wrong.
 
 use super::*;
-use crate::config::{Settings, parse_what_can_be};
+use crate::config::{Settings, parse};
 use std::path::Path;
 
 fn by_variable(key: &str, value: &str) -> Override {
@@ -13,15 +13,12 @@ fn by_flag(key: &str, value: &str) -> Override {
 }
 
 fn sound(text: &str, given: &[Override]) -> Settings {
-    let (settings, errors) = parse_what_can_be(text, Path::new("/w"), given);
-    assert_eq!(errors, [], "{text}");
-    settings
+    parse(text, Path::new("/w"), given).unwrap_or_else(|error| panic!("{text}: {error}"))
 }
 
 fn wrong(text: &str, given: &[Override]) -> String {
-    let (_, errors) = parse_what_can_be(text, Path::new("/w"), given);
-    assert!(!errors.is_empty(), "{text}");
-    errors.iter().map(|error| format!("{} → {}", error.message, error.hint)).collect::<Vec<_>>().join("\n")
+    let error = parse(text, Path::new("/w"), given).expect_err(text);
+    format!("{error} → {}", error.hint)
 }
 
 #[test]
@@ -93,13 +90,13 @@ fn what_is_wrong_is_said_with_the_name_of_its_giver() {
         by_flag("commit", "me\u{1b}[31m"),
         by_variable("spec", ""),
     ];
-    insta::assert_snapshot!(wrong("limits: {rework: -1}\n", &given), @r#"
-    RALPH_LIMITS_WALL: `limits.wall` must be a length of time, not "soon". → Write a number with a unit: `90s`, `60m`, `1h 30m` or `24h`.
-    --set: `limits.attempts` must be a whole number from 1 to 1000, not 0. → Write the number alone, without quotes or a unit.
+    let each = given.map(|given| wrong("", &[given])).join("\n");
+    insta::assert_snapshot!(each, @r#"
     RALPH_THRESHOLD: `gates.PITEST.threshold` must be a whole number from 0 to 100, not "70%". → Write the number alone, without quotes or a unit.
+    RALPH_LIMITS_WALL: `limits.wall` must be a length of time of at most a year, not "soon". → Write it as `"90s"` or `"60m"` or `"1h 30m"` or `"24h"`.
+    --set: `limits.attempts` must be a whole number from 1 to 1000, not 0. → Write the number alone, without quotes or a unit.
     --set: `commit` must be `agent` or `ralph`, not "me\u{1b}[31m". → Write one of these words, or leave the key out for its default.
-    RALPH_SPEC: `spec` must not be empty. → Write a value, or leave the key out for its default.
-    config.yaml:1: `limits.rework` must be a whole number from 0 to 1000, not -1. → Write the number alone, without quotes or a unit.
+    RALPH_SPEC: `spec` must not be empty. → Write a value in quotes, or leave the key out for its default.
     "#);
     insta::assert_snapshot!(wrong("agents: {mine: {command: [x]}}", &[by_variable("roles", "claud")]), @r#"
     RALPH_AGENT: "claud" is neither an agent of `agents:` nor a preset. → Name `mine`, `claude` or `codex`.
@@ -107,7 +104,7 @@ fn what_is_wrong_is_said_with_the_name_of_its_giver() {
     insta::assert_snapshot!(wrong("gates: {PITEST: {run: [x]}}", &[by_variable("gates.PITEST.threshold", "80")]), @r"
     RALPH_THRESHOLD: `gates.PITEST.threshold` is for the gate that measures mutants (`PITEST` without `run`). → A gate with `run` takes `run` and `limit` only.
     ");
-    insta::assert_snapshot!(wrong("limits: 3", &[by_variable("limits.wall", "1h")]), @r#"
-    config.yaml:1: `limits` must be keys with values, not 3. → Write `key: value` lines below it.
-    "#);
+    insta::assert_snapshot!(wrong("limits: 3", &[by_variable("limits.wall", "1h")]), @r"
+    .ralph/config.yaml:1: `limits` must be keys with values, not 3. → Write `key: value` lines below it.
+    ");
 }

@@ -5,11 +5,11 @@
 
 use super::ProcessId;
 use super::clock;
+use super::disk::{CAREFUL, if_there, read_beginning};
 use fs_err as fs;
 use fs_err::os::unix::fs::OpenOptionsExt as _;
-use nix::fcntl::OFlag;
 use std::fs::{File, TryLockError};
-use std::io::{self, Read as _, Write as _};
+use std::io::{self, Write as _};
 use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 
@@ -36,7 +36,7 @@ impl Lock {
                 .write(true)
                 .create(true)
                 .mode(0o600)
-                .custom_flags((OFlag::O_NOFOLLOW | OFlag::O_NONBLOCK).bits())
+                .custom_flags(CAREFUL)
                 .open(path)?
                 .into_parts()
                 .0;
@@ -57,13 +57,7 @@ impl Lock {
 /// Who holds, or last held, the lock: one line for a message, at most 200 bytes, control characters
 /// removed; `None` if the file is empty.
 pub fn holder(path: &Path) -> Option<String> {
-    let flags = (OFlag::O_NOFOLLOW | OFlag::O_NONBLOCK).bits();
-    let file = fs::OpenOptions::new().read(true).custom_flags(flags).open(path).ok()?;
-    if !file.metadata().ok()?.is_file() {
-        return None;
-    }
-    let mut bytes = Vec::new();
-    file.take(HOLDER_BYTES).read_to_end(&mut bytes).ok()?;
+    let bytes = read_beginning(path, HOLDER_BYTES).ok()??;
     let text = String::from_utf8_lossy(&bytes);
     let line: String = text.lines().next()?.chars().filter(|c| (' '..='~').contains(c)).collect();
     (!line.is_empty()).then_some(line)
@@ -82,11 +76,8 @@ pub fn held_by(path: &Path) -> Option<String> {
 /// True while the locked file is the one that the path names: a lock on an unlinked file protects nothing.
 fn is_still_at(file: &File, path: &Path) -> io::Result<bool> {
     let held = file.metadata()?;
-    match fs::symlink_metadata(path) {
-        Ok(found) => Ok((found.dev(), found.ino()) == (held.dev(), held.ino())),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
-        Err(error) => Err(error),
-    }
+    let found = if_there(fs::symlink_metadata(path))?;
+    Ok(found.is_some_and(|found| (found.dev(), found.ino()) == (held.dev(), held.ino())))
 }
 
 /// Writes the holder's line: process id, its start time, and when it took the lock.

@@ -99,7 +99,7 @@ pub struct ProcessSpec {
 }
 
 /// How a supervised process ended.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Ended {
     /// The end of the process itself.
     pub end: ProcessEnd,

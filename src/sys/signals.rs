@@ -8,11 +8,10 @@ use super::clock;
 use super::poison::ignore_poison;
 use nix::libc::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
 use signal_hook::iterator::Signals;
-use std::collections::BTreeMap;
 use std::io::{self, PipeReader, PipeWriter, Read as _, Write as _};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::sync::atomic::AtomicBool;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, Weak};
 use std::time::Instant;
 
 /// The signals that were received; clones share them.
@@ -30,9 +29,8 @@ struct Shared {
 #[derive(Debug, Default)]
 struct Seen {
     signals: Vec<i32>,
-    /// Pipes that get a byte for each signal, for those who wait on file descriptors.
-    told: BTreeMap<u64, PipeWriter>,
-    last_id: u64,
+    /// Pipes that get a byte for each signal, as long as a subscription holds them.
+    pipes: Vec<Weak<PipeWriter>>,
 }
 
 impl Interrupts {
@@ -85,11 +83,10 @@ impl Interrupts {
         let (pipe, mut writer) = io::pipe()?;
         let mut seen = self.shared.lock();
         writer.write_all(&vec![b'!'; seen.signals.len()])?;
-        seen.last_id += 1;
-        let id = seen.last_id;
-        seen.told.insert(id, writer);
-        drop(seen);
-        Ok(Subscription { pipe, id, shared: Arc::clone(&self.shared) })
+        let writer = Arc::new(writer);
+        seen.pipes.retain(|pipe| pipe.strong_count() > 0);
+        seen.pipes.push(Arc::downgrade(&writer));
+        Ok(Subscription { pipe, _writer: writer })
     }
 }
 
@@ -97,8 +94,7 @@ impl Interrupts {
 #[derive(Debug)]
 pub(crate) struct Subscription {
     pipe: PipeReader,
-    id: u64,
-    shared: Arc<Shared>,
+    _writer: Arc<PipeWriter>,
 }
 
 impl Subscription {
@@ -114,12 +110,6 @@ impl AsFd for Subscription {
     }
 }
 
-impl Drop for Subscription {
-    fn drop(&mut self) {
-        self.shared.lock().told.remove(&self.id);
-    }
-}
-
 impl Shared {
     fn lock(&self) -> MutexGuard<'_, Seen> {
         ignore_poison(self.seen.lock())
@@ -128,7 +118,10 @@ impl Shared {
     fn note(&self, signal: i32) {
         let mut seen = self.lock();
         seen.signals.push(signal);
-        seen.told.retain(|_, pipe| pipe.write_all(b"!").is_ok());
+        for pipe in seen.pipes.iter().filter_map(Weak::upgrade) {
+            // The subscription may end at this moment.
+            let _ = (&*pipe).write_all(b"!");
+        }
         let count = seen.signals.len();
         drop(seen);
         self.changed.notify_all();

@@ -78,7 +78,7 @@ mod tests {
     use std::io::Write as _;
 
     #[test]
-    fn each_change_of_size_is_told_once_while_somebody_wants_to_know() {
+    fn each_change_of_size_is_noticed_once_while_somebody_wants_to_know() {
         let resizes = Resizes::noticed().unwrap();
         assert!(!resizes.taken());
         raise(Signal::SIGWINCH).unwrap();

@@ -20,6 +20,9 @@ use tempfile::NamedTempFile;
 /// The mode of a file that ralph makes.
 const PRIVATE: u32 = 0o600;
 
+/// Opens neither a link nor, waiting for somebody, a pipe.
+pub(super) const CAREFUL: i32 = OFlag::O_NOFOLLOW.union(OFlag::O_NONBLOCK).bits();
+
 /// The mode of a file that people share, before the umask.
 const SHARED: u32 = 0o666;
 
@@ -57,11 +60,7 @@ impl RealDisk {
 
     /// The handle for appending, reopened if the path names another file than before.
     fn handle(&mut self, path: &Path) -> io::Result<&mut Appended> {
-        let identity = match fs::symlink_metadata(path) {
-            Ok(found) => Some((found.dev(), found.ino())),
-            Err(error) if error.kind() == ErrorKind::NotFound => None,
-            Err(error) => return Err(error),
-        };
+        let identity = if_there(fs::symlink_metadata(path))?.map(|found| (found.dev(), found.ino()));
         let known = self.open.get(path).map(|appended| appended.identity);
         if known.is_none() || known != identity {
             make_parents(path)?;
@@ -69,7 +68,7 @@ impl RealDisk {
                 .append(true)
                 .create(true)
                 .mode(PRIVATE)
-                .custom_flags((OFlag::O_NOFOLLOW | OFlag::O_NONBLOCK).bits())
+                .custom_flags(CAREFUL)
                 .open(path)
                 .map_err(|error| name_link(error, path))?
                 .into_parts()
@@ -92,11 +91,7 @@ impl Disk for RealDisk {
     }
 
     fn is_odd(&self, path: &Path) -> io::Result<bool> {
-        match fs::symlink_metadata(path) {
-            Ok(metadata) => Ok(!metadata.is_file()),
-            Err(error) if error.kind() == ErrorKind::NotFound => Ok(false),
-            Err(error) => Err(error),
-        }
+        Ok(if_there(fs::symlink_metadata(path))?.is_some_and(|found| !found.is_file()))
     }
 
     fn tail(&self, path: &Path, cap: u64) -> io::Result<Option<(Vec<u8>, u64)>> {
@@ -110,11 +105,8 @@ impl Disk for RealDisk {
     }
 
     fn len(&self, path: &Path) -> io::Result<Option<u64>> {
-        match fs::metadata(path) {
-            Ok(found) => only_regular(found, path).map(|found| Some(found.len())),
-            Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
-            Err(error) => Err(error),
-        }
+        let Some(found) = if_there(fs::metadata(path))? else { return Ok(None) };
+        only_regular(found, path).map(|found| Some(found.len()))
     }
 
     fn append(&mut self, path: &Path, bytes: &[u8]) -> io::Result<()> {
@@ -156,8 +148,7 @@ impl Disk for RealDisk {
 
     fn truncate(&mut self, path: &Path, len: u64) -> io::Result<()> {
         self.refuse_broken(path)?;
-        let flags = (OFlag::O_NOFOLLOW | OFlag::O_NONBLOCK).bits();
-        let file = fs::OpenOptions::new().write(true).custom_flags(flags).open(path)?;
+        let file = fs::OpenOptions::new().write(true).custom_flags(CAREFUL).open(path)?;
         regular(file.file(), path)?;
         file.set_len(len)?;
         file.sync_all()
@@ -181,7 +172,7 @@ impl Disk for RealDisk {
     }
 
     fn rename(&mut self, from: &Path, to: &Path) -> io::Result<()> {
-        if matches!(fs::symlink_metadata(from), Err(error) if error.kind() == ErrorKind::NotFound) {
+        if if_there(fs::symlink_metadata(from))?.is_none() {
             return Ok(());
         }
         make_parents(to)?;
@@ -195,6 +186,14 @@ impl Disk for RealDisk {
         }
         sync_folder(to)?;
         sync_folder(from)
+    }
+}
+
+/// `None` for what does not exist.
+pub(crate) fn if_there<T>(result: io::Result<T>) -> io::Result<Option<T>> {
+    match result {
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+        other => other.map(Some),
     }
 }
 
@@ -228,22 +227,15 @@ fn stage(path: &Path, bytes: &[u8], mode: u32) -> io::Result<NamedTempFile> {
 
 /// The mode of the regular file at the path; that of a private file when there is none.
 fn existing_mode(path: &Path) -> io::Result<u32> {
-    match fs::symlink_metadata(path) {
-        Ok(found) if found.is_file() => Ok(found.mode() & 0o7777),
-        Ok(_) => Ok(PRIVATE),
-        Err(error) if error.kind() == ErrorKind::NotFound => Ok(PRIVATE),
-        Err(error) => Err(error),
-    }
+    let found = if_there(fs::symlink_metadata(path))?.filter(std::fs::Metadata::is_file);
+    Ok(found.map_or(PRIVATE, |found| found.mode() & 0o7777))
 }
 
 /// Opens a regular file for reading without blocking on a FIFO; `None` if it does not exist.
 pub(crate) fn open_regular(path: &Path) -> io::Result<Option<(File, u64)>> {
     let flags = (OFlag::O_NONBLOCK | OFlag::O_NOCTTY).bits();
-    let file = match fs::OpenOptions::new().read(true).custom_flags(flags).open(path) {
-        Ok(file) => file.into_parts().0,
-        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
-        Err(error) => return Err(error),
-    };
+    let opened = fs::OpenOptions::new().read(true).custom_flags(flags).open(path);
+    let Some(file) = if_there(opened)?.map(|file| file.into_parts().0) else { return Ok(None) };
     let length = regular(&file, path)?.len();
     Ok(Some((file, length)))
 }
@@ -289,13 +281,9 @@ fn folder_of(path: &Path) -> &Path {
 }
 
 fn name_link(error: io::Error, path: &Path) -> io::Error {
-    if error.raw_os_error() == Some(nix::libc::ELOOP) || is_link(path) {
+    if error.raw_os_error() == Some(nix::libc::ELOOP) {
         let why = format!("{} is a symbolic link; ralph does not write through it.", path.display());
         return io::Error::new(ErrorKind::InvalidInput, why);
     }
     error
-}
-
-fn is_link(path: &Path) -> bool {
-    fs::symlink_metadata(path).is_ok_and(|found| found.is_symlink())
 }

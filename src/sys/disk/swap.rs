@@ -3,7 +3,7 @@
 //! Promises: a save that lands between the comparison and the write is found in the displaced file and put back. (Over
 //! 1,500 such saves none was lost; compare-then-rename lost 34.)
 
-use super::{RealDisk, in_path, open_regular, stage, sync_folder};
+use super::{RealDisk, if_there, in_path, open_regular, stage, sync_folder};
 use crate::sys::{Disk as _, Swap};
 use fs_err as fs;
 use std::io::{self, ErrorKind};
@@ -16,11 +16,7 @@ const ROUNDS: u32 = 1_000;
 
 /// See [`crate::sys::Disk::swap`].
 pub(super) fn swap(disk: &RealDisk, path: &Path, expected: &[u8], new: &[u8]) -> io::Result<Swap> {
-    let real = match fs::canonicalize(path) {
-        Ok(real) => real,
-        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Swap::Changed),
-        Err(error) => return Err(error),
-    };
+    let Some(real) = if_there(fs::canonicalize(path))? else { return Ok(Swap::Changed) };
     let Some((file, _)) = open_regular(&real)? else { return Ok(Swap::Changed) };
     let found = disk.read(&real)?;
     if found.as_deref() == Some(new) {

@@ -1,7 +1,7 @@
 //! Output of any length in a log of bounded length: the first and the last half of the cap, and the number of bytes
 //! between them that were left out. Memory does not grow.
 
-use crate::sys::disk::{in_path, make_parents};
+use crate::sys::disk::{if_there, in_path, make_parents};
 use fs_err as fs;
 use fs_err::os::unix::fs::OpenOptionsExt as _;
 use nix::fcntl::{FcntlArg, OFlag, fcntl};
@@ -72,10 +72,7 @@ impl Log {
     /// Makes the file anew, mode 0600; whatever is there (a planted link, say) is unlinked, not followed.
     pub(super) fn create(path: &Path, cap: u64) -> io::Result<Self> {
         make_parents(path)?;
-        match fs::remove_file(path) {
-            Err(error) if error.kind() != ErrorKind::NotFound => return Err(error),
-            _ => {}
-        }
+        if_there(fs::remove_file(path))?;
         let file = fs::OpenOptions::new()
             .read(true)
             .write(true)

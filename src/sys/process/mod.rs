@@ -30,7 +30,7 @@ use nix::poll::{PollFd, PollFlags};
 use nix::sys::signal::{SigSet, SigmaskHow, Signal};
 use nix::unistd::getpid;
 use std::ffi::OsStr;
-use std::io::{self, ErrorKind, Read as _, Write as _};
+use std::io::{self, BufRead as _, BufReader, Write as _};
 use std::os::fd::AsFd as _;
 use std::os::unix::process::ExitStatusExt as _;
 use std::path::PathBuf;
@@ -151,19 +151,16 @@ impl Supervisor {
         let mut supervised = Supervised {
             child,
             lifeline: Some(lifeline),
-            reports,
-            unread: Vec::new(),
+            reports: BufReader::new(reports),
             interrupts,
-            told: 0,
+            passed_on: 0,
             id: ProcessId::none(),
             spec: spec.clone(),
         };
         let limit = monotonic().checked_add(START);
         match supervised.next_report(limit)? {
             Some(Report::Started(id)) => supervised.id = id,
-            Some(Report::Ended { end, leftover_processes, millis }) => {
-                return Ok(Box::new(NotRunning(Ok(Ended { end, leftover_processes, millis }))));
-            }
+            Some(Report::Ended(ended)) => return Ok(Box::new(NotRunning(Ok(ended)))),
             Some(Report::Failed { why, errno }) => return Err(wire::failure(why, errno)),
             None => {
                 // What was started may be quick enough to kill its supervisor before that can say so: this is
@@ -228,11 +225,10 @@ struct Supervised {
     child: Child,
     /// `None` once it was dropped.
     lifeline: Option<ChildStdin>,
-    reports: ChildStdout,
-    unread: Vec<u8>,
+    reports: BufReader<ChildStdout>,
     interrupts: Option<Subscription>,
     /// How many interrupts were passed on.
-    told: usize,
+    passed_on: usize,
     id: ProcessId,
     spec: ProcessSpec,
 }
@@ -245,9 +241,9 @@ impl Running for Supervised {
     fn wait(mut self: Box<Self>) -> io::Result<Ended> {
         let limit = self.spec.wall.and_then(|wall| monotonic().checked_add(wall)?.checked_add(self.slack()));
         match self.next_report(limit)? {
-            Some(Report::Ended { end, leftover_processes, millis }) => {
+            Some(Report::Ended(ended)) => {
                 self.child.wait()?;
-                Ok(Ended { end, leftover_processes, millis })
+                Ok(ended)
             }
             Some(Report::Failed { why, errno }) => {
                 self.child.wait()?;
@@ -262,12 +258,7 @@ impl Supervised {
     /// The next report; interrupts are passed on meanwhile. `None` when the supervisor is gone, or silent
     /// beyond the limit.
     fn next_report(&mut self, mut limit: Option<Instant>) -> io::Result<Option<Report>> {
-        let mut buffer = [0; 4096];
         loop {
-            if let Some(end) = self.unread.iter().position(|byte| *byte == b'\n') {
-                let line: Vec<u8> = self.unread.drain(..=end).collect();
-                return Ok(serde_json::from_slice(&line).ok());
-            }
             let left = limit.map(|limit| limit.saturating_duration_since(monotonic()));
             if left.is_some_and(|left| left.is_zero()) {
                 return Ok(None);
@@ -276,26 +267,26 @@ impl Supervised {
             if interrupted {
                 let count = self.interrupts.as_mut().map_or(Ok(0), Subscription::take)?;
                 for _ in 0..count {
-                    self.told += 1;
-                    self.say(if self.told == 1 { wire::STOP } else { wire::KILL });
+                    self.passed_on += 1;
+                    self.say(if self.passed_on == 1 { wire::STOP } else { wire::KILL });
                 }
                 let latest = monotonic().checked_add(self.slack());
                 limit = limit.into_iter().chain(latest).min();
             }
             if speaks {
-                match self.reports.read(&mut buffer) {
-                    Ok(0) => return Ok(None),
-                    Ok(count) => self.unread.extend_from_slice(&buffer[..count]),
-                    Err(error) if error.kind() == ErrorKind::Interrupted => {}
-                    Err(error) => return Err(error),
-                }
+                let mut line = Vec::new();
+                self.reports.read_until(b'\n', &mut line)?;
+                return Ok(serde_json::from_slice(&line).ok());
             }
         }
     }
 
     /// Waits; tells whether there is a report to read and whether there is an interrupt to read.
     fn wait_for_news(&self, left: Option<Duration>) -> io::Result<(bool, bool)> {
-        let mut fds = vec![PollFd::new(self.reports.as_fd(), PollFlags::POLLIN)];
+        if !self.reports.buffer().is_empty() {
+            return Ok((true, false));
+        }
+        let mut fds = vec![PollFd::new(self.reports.get_ref().as_fd(), PollFlags::POLLIN)];
         fds.extend(self.interrupts.iter().map(|pipe| PollFd::new(pipe.as_fd(), PollFlags::POLLIN)));
         wait_for(&mut fds, left)?;
         let ready = |index: usize| fds.get(index).and_then(PollFd::any).unwrap_or(false);

@@ -43,7 +43,7 @@ pub fn is_inside_agent() -> io::Result<bool> {
     let mut pid = getpid().as_raw();
     let mut seen = BTreeSet::new();
     while seen.insert(pid) {
-        let environment = tree::environment(pid).unwrap_or_default();
+        let environment = tree::read(pid, "environ").unwrap_or_default();
         if entries(&environment).any(|entry| entry.starts_with(name.as_bytes())) || is_supervisor(pid, None) {
             return Ok(true);
         }
@@ -63,7 +63,7 @@ fn left_behind(id: Option<&ProcessId>, tag: &str) -> io::Result<Vec<Process>> {
     let mut roots: BTreeSet<i32> = supervisors(&rows, tag);
     roots.extend(rows.iter().filter(|row| id == Some(&row.id)).map(|row| row.id.pid));
     let tagged = rows.iter().filter(|row| {
-        let environment = tree::environment(row.id.pid).unwrap_or_default();
+        let environment = tree::read(row.id.pid, "environ").unwrap_or_default();
         entries(&environment).any(|entry| entry == mark.as_bytes())
     });
     roots.extend(tagged.map(|row| row.id.pid));
@@ -81,7 +81,7 @@ fn supervisors(rows: &[Process], tag: &str) -> BTreeSet<i32> {
 
 /// A supervisor shows its verb and its tag as arguments: its environment is empty, and closed to others.
 fn is_supervisor(pid: i32, tag: Option<&str>) -> bool {
-    let arguments = tree::arguments(pid).unwrap_or_default();
+    let arguments = tree::read(pid, "cmdline").unwrap_or_default();
     let mut entries = entries(&arguments).skip(1);
     entries.next() == Some(VERB.as_bytes()) && tag.is_none_or(|tag| entries.next() == Some(tag.as_bytes()))
 }

@@ -36,7 +36,7 @@ pub fn supervise_main() -> i32 {
     let Ok(status) = stdout.as_fd().try_clone_to_owned() else { return FAULT };
     let mut status = File::from(status);
     let (report, code) = match supervise(&mut status) {
-        Ok(Some(ended)) => (Report::from(ended), 0),
+        Ok(Some(ended)) => (Report::Ended(ended), 0),
         Ok(None) => return 0,
         Err(error) => (Report::failed(&error), FAULT),
     };
@@ -63,7 +63,7 @@ fn supervise(status: &mut File) -> io::Result<Option<Ended>> {
     let parent = getppid();
     let children = become_supervisor()?;
     let mut control = Control::new(io::stdin().as_fd())?;
-    let Some(line) = control.first_line()? else { return Ok(None) };
+    let Some(line) = control.line()? else { return Ok(None) };
     let spec: ProcessSpec = serde_json::from_slice(&line)?;
     let began = clock::monotonic();
     let mut streams = Vec::new();

@@ -68,17 +68,6 @@ pub(super) fn descendants(rows: &[Process], roots: &BTreeSet<i32>) -> Vec<Proces
     found
 }
 
-/// The environment with which the process was started, `NAME=value` separated by NUL bytes; `None` when it
-/// is gone or not readable.
-pub(super) fn environment(pid: i32) -> Option<Vec<u8>> {
-    read(pid, "environ").ok()
-}
-
-/// The arguments of the process, separated by NUL bytes; `None` when it is gone.
-pub(super) fn arguments(pid: i32) -> Option<Vec<u8>> {
-    read(pid, "cmdline").ok()
-}
-
 /// Stops every process that `find` names, looks again until there is no new one, and kills them all.
 /// Returns those that it killed. They may still be dying when it returns.
 pub(super) fn stop_and_kill(
@@ -123,7 +112,9 @@ fn parse(pid: i32, bytes: &[u8]) -> Option<Process> {
     Some(Process { id: ProcessId { pid, started }, parent, zombie })
 }
 
-fn read(pid: i32, file: &str) -> io::Result<Vec<u8>> {
+/// A file of `/proc/<pid>`: `environ` and `cmdline` hold the environment and the arguments with which the process
+/// was started, separated by NUL bytes.
+pub(super) fn read(pid: i32, file: &str) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     File::open(format!("/proc/{pid}/{file}"))?.read_to_end(&mut bytes)?;
     Ok(bytes)

@@ -229,16 +229,13 @@ impl Watch {
 
     /// Shortens the time that is left to end.
     fn hurry(&mut self, grace: Duration) {
-        let latest = monotonic().checked_add(grace);
-        match (self.stage, latest) {
-            (Stage::Running, Some(latest)) => self.stage = Stage::Terminating(latest),
-            // The grace overflows the clock: a year will do.
-            (Stage::Running, None) => {
-                self.stage = Stage::Terminating(monotonic() + Duration::from_secs(31_536_000));
-            }
-            (Stage::Terminating(until), Some(latest)) => self.stage = Stage::Terminating(until.min(latest)),
-            (Stage::Settling(until), Some(latest)) => self.stage = Stage::Settling(until.min(latest)),
-            (Stage::Terminating(_) | Stage::Settling(_), None) | (Stage::Draining(_), _) => {}
+        // A grace that overflows the clock: a year will do.
+        let year = Duration::from_secs(31_536_000);
+        let latest = monotonic() + grace.min(year);
+        match &mut self.stage {
+            Stage::Running => self.stage = Stage::Terminating(latest),
+            Stage::Terminating(until) | Stage::Settling(until) => *until = latest.min(*until),
+            Stage::Draining(_) => {}
         }
     }
 
@@ -247,22 +244,16 @@ impl Watch {
         if getppid() != self.parent {
             self.control = None;
         }
-        let Some(control) = &mut self.control else {
-            return self.terminate(ProcessEnd::Interrupted, GRACE_ABANDONED.min(self.spec.grace));
-        };
-        if !is_readable(control) {
-            return;
-        }
-        let Ok(Some(words)) = control.words() else {
-            self.control = None;
-            return self.terminate(ProcessEnd::Interrupted, GRACE_ABANDONED.min(self.spec.grace));
-        };
-        for word in words {
-            match word.as_slice() {
-                STOP => self.terminate(ProcessEnd::Interrupted, self.spec.grace),
-                KILL => self.terminate(ProcessEnd::Interrupted, Duration::ZERO),
-                _ => {}
+        while let Some(control) = self.control.as_mut().filter(|control| control.has_news()) {
+            match control.line().ok().flatten().as_deref() {
+                Some(STOP) => self.terminate(ProcessEnd::Interrupted, self.spec.grace),
+                Some(KILL) => self.terminate(ProcessEnd::Interrupted, Duration::ZERO),
+                Some(_) => {}
+                None => self.control = None,
             }
+        }
+        if self.control.is_none() {
+            self.terminate(ProcessEnd::Interrupted, GRACE_ABANDONED.min(self.spec.grace));
         }
     }
 
@@ -359,10 +350,4 @@ pub(super) fn wait_for(fds: &mut [PollFd<'_>], left: Option<Duration>) -> io::Re
         Ok(_) | Err(Errno::EINTR) => Ok(()),
         Err(error) => Err(error.into()),
     }
-}
-
-/// True if reading would not block.
-fn is_readable(control: &Control) -> bool {
-    let mut fds = [PollFd::new(control.as_fd(), PollFlags::POLLIN)];
-    poll(&mut fds, PollTimeout::ZERO).is_ok_and(|ready| ready > 0)
 }

@@ -1,10 +1,10 @@
 //! What ralph and its supervisor tell each other, one JSON object a line; paths of any bytes come through unchanged.
 
-use crate::machine::facts::ProcessEnd;
 use crate::sys::{Ended, ProcessId};
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use serde::{Deserialize, Serialize};
 use std::fs::File;
-use std::io::{self, Read as _};
+use std::io::{self, BufRead as _, BufReader};
 use std::os::fd::{AsFd, BorrowedFd};
 
 /// The word that asks the supervisor to end the process in order: TERM, grace, KILL.
@@ -34,14 +34,7 @@ pub(super) enum Report {
     /// The process runs.
     Started(ProcessId),
     /// The process and all that it started are gone.
-    Ended {
-        /// The end of the process itself.
-        end: ProcessEnd,
-        /// Descendants that were killed after its end.
-        leftover_processes: u32,
-        /// Wall time.
-        millis: u64,
-    },
+    Ended(Ended),
     /// The supervision itself failed; what was started is gone unless `why` says otherwise.
     Failed {
         /// A whole sentence.
@@ -74,12 +67,6 @@ impl Report {
     }
 }
 
-impl From<Ended> for Report {
-    fn from(ended: Ended) -> Self {
-        Self::Ended { end: ended.end, leftover_processes: ended.leftover_processes, millis: ended.millis }
-    }
-}
-
 /// The error that a [`Report::Failed`] describes.
 pub(super) fn failure(why: String, errno: Option<i32>) -> io::Error {
     match errno {
@@ -91,51 +78,32 @@ pub(super) fn failure(why: String, errno: Option<i32>) -> io::Error {
 /// Ralph's end of the conversation, and the lifeline.
 #[derive(Debug)]
 pub(super) struct Control {
-    pipe: File,
-    unread: Vec<u8>,
+    pipe: BufReader<File>,
 }
 
 impl Control {
     pub(super) fn new(stdin: BorrowedFd<'_>) -> io::Result<Self> {
-        Ok(Self { pipe: File::from(stdin.try_clone_to_owned()?), unread: Vec::new() })
+        Ok(Self { pipe: BufReader::new(File::from(stdin.try_clone_to_owned()?)) })
     }
 
-    /// Waits for the first line; `None` when there is none.
-    pub(super) fn first_line(&mut self) -> io::Result<Option<Vec<u8>>> {
-        let mut buffer = vec![0; 64 * 1024];
-        loop {
-            if let Some(line) = self.line() {
-                return Ok(Some(line));
-            }
-            match self.pipe.read(&mut buffer)? {
-                0 => return Ok(None),
-                count => self.unread.extend_from_slice(&buffer[..count]),
-            }
-        }
+    /// Waits for a line; `None` when there is none any more. An order of one word is written at once, so whoever
+    /// sees its beginning does not wait for its end.
+    pub(super) fn line(&mut self) -> io::Result<Option<Vec<u8>>> {
+        let mut line = Vec::new();
+        self.pipe.read_until(b'\n', &mut line)?;
+        Ok((line.pop() == Some(b'\n')).then_some(line))
     }
 
-    /// Reads what is there, to be called when the pipe is readable; `None` at its end.
-    pub(super) fn words(&mut self) -> io::Result<Option<Vec<Vec<u8>>>> {
-        let mut buffer = [0; 256];
-        let count = self.pipe.read(&mut buffer)?;
-        self.unread.extend_from_slice(&buffer[..count]);
-        let words = std::iter::from_fn(|| self.line()).collect();
-        Ok((count > 0).then_some(words))
-    }
-
-    /// Takes a whole line, without its end, from what was read.
-    fn line(&mut self) -> Option<Vec<u8>> {
-        let end = self.unread.iter().position(|byte| *byte == b'\n')?;
-        let rest = self.unread.split_off(end + 1);
-        let mut line = std::mem::replace(&mut self.unread, rest);
-        line.pop();
-        Some(line)
+    /// True if a line, or the end, can be read without waiting.
+    pub(super) fn has_news(&self) -> bool {
+        let mut fds = [PollFd::new(self.as_fd(), PollFlags::POLLIN)];
+        !self.pipe.buffer().is_empty() || poll(&mut fds, PollTimeout::ZERO).is_ok_and(|ready| ready > 0)
     }
 }
 
 impl AsFd for Control {
     fn as_fd(&self) -> BorrowedFd<'_> {
-        self.pipe.as_fd()
+        self.pipe.get_ref().as_fd()
     }
 }
 

@@ -13,4 +13,4 @@ pub use cost::reported_cost;
 pub use detect::{KNOWN_AGENTS, detect};
 pub use invocation::{AgentCall, CallFacts, agent_call};
 pub use limit::usage_limit;
-pub use prompt::{PromptError, PromptFacts, PromptPackage, VARIABLES, builtin, render, try_out};
+pub use prompt::{PromptError, PromptFacts, PromptPackage, builtin, render, try_out};

@@ -1,7 +1,7 @@
 //! The state as seen from beside a run: the journal folded as it grows, without a lock, without writing.
 
 use super::{Fault, Fold, Places};
-use crate::journal::{Follower, Told};
+use crate::journal::{Change, Follower};
 use crate::machine::state::State;
 use crate::report::spent::Spent;
 use crate::sys::Disk;
@@ -59,10 +59,10 @@ impl Follow {
         self.is_there = disk.len(&self.places.journal())?.is_some();
         self.was_there |= self.is_there;
         let Self { follower, fold, spent, .. } = self;
-        follower.read(disk, |told| {
-            match told {
-                Told::Anew => (*fold, *spent) = (Fold::default(), Spent::default()),
-                Told::Record(record) => {
+        follower.read(disk, |change| {
+            match change {
+                Change::Restarted => (*fold, *spent) = (Fold::default(), Spent::default()),
+                Change::Record(record) => {
                     fold.take(&record)?;
                     spent.note(&record.at, &record.event, &fold.state);
                 }

@@ -60,7 +60,6 @@ pub struct Engine<'a> {
     journal: Journal,
     fold: Fold,
     must_sync: bool,
-    stop_told: bool,
     /// The record behind the current entry was written by this process, not found by it.
     decided_here: bool,
     /// tasks.md as the state knows it, byte for byte: as it was read last, while nothing was written since.
@@ -86,7 +85,6 @@ impl<'a> Engine<'a> {
             journal,
             fold,
             must_sync: false,
-            stop_told: false,
             decided_here: false,
             tasks_read: None,
             last_report: None,
@@ -158,11 +156,10 @@ impl<'a> Engine<'a> {
 
     /// Between iterations: has somebody asked for an end?
     fn listen(&mut self, effect: &Effect) -> Result<(), Fault> {
-        if self.stop_told || !matches!(effect, Effect::Survey | Effect::Wait { .. }) {
+        if self.fold.state.stopping.is_some() || !matches!(effect, Effect::Survey | Effect::Wait { .. }) {
             return Ok(());
         }
         if let Some(why) = self.world.stop_request() {
-            self.stop_told = true;
             self.record(&Event::StopRequested { why })?;
         }
         Ok(())

@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 
 /// A change of a journal that is followed.
 #[derive(Debug)]
-pub enum Told {
+pub enum Change {
     /// The journal is read again from its first record: forget the earlier ones.
-    Anew,
+    Restarted,
     /// The next record.
     Record(Box<Record>),
 }
@@ -39,28 +39,28 @@ impl Follower {
     pub fn read<E: From<JournalError>>(
         &mut self,
         disk: &dyn Disk,
-        mut each: impl FnMut(Told) -> Result<(), E>,
+        mut each: impl FnMut(Change) -> Result<(), E>,
     ) -> Result<bool, E> {
         let length = disk.len(&self.path).map_err(JournalError::Io)?.unwrap_or(0);
         if self.failed == Some(length) {
             return Ok(false);
         }
-        let told = self.tell(disk, length, &mut each);
-        self.failed = told.is_err().then_some(length);
-        if told.is_err() {
+        let read = self.read_new(disk, length, &mut each);
+        self.failed = read.is_err().then_some(length);
+        if read.is_err() {
             self.ending = Ending::of_nothing();
         }
-        told
+        read
     }
 
-    fn tell<E: From<JournalError>>(
+    fn read_new<E: From<JournalError>>(
         &mut self,
         disk: &dyn Disk,
         length: u64,
-        each: &mut impl FnMut(Told) -> Result<(), E>,
+        each: &mut impl FnMut(Change) -> Result<(), E>,
     ) -> Result<bool, E> {
         if self.failed.is_some() || length < self.ending.valid_len {
-            return self.tell_anew(disk, each);
+            return self.read_all(disk, each);
         }
         if self.ending.newer.is_some() {
             return Ok(false);
@@ -75,22 +75,22 @@ impl Follower {
         }
         let known = usize::try_from(self.ending.valid_len - from).unwrap_or(usize::MAX);
         let Some(new) = bytes.get(known..).filter(|_| self.is_last(&bytes)) else {
-            return self.tell_anew(disk, each);
+            return self.read_all(disk, each);
         };
         let records = self.ending.records;
         let ending = std::mem::replace(&mut self.ending, Ending::of_nothing());
-        self.ending = replay_on(new, ending, |record| each(Told::Record(Box::new(record))))?;
+        self.ending = replay_on(new, ending, |record| each(Change::Record(Box::new(record))))?;
         Ok(self.ending.records > records)
     }
 
-    fn tell_anew<E: From<JournalError>>(
+    fn read_all<E: From<JournalError>>(
         &mut self,
         disk: &dyn Disk,
-        each: &mut impl FnMut(Told) -> Result<(), E>,
+        each: &mut impl FnMut(Change) -> Result<(), E>,
     ) -> Result<bool, E> {
         let bytes = disk.read(&self.path).map_err(JournalError::Io)?.unwrap_or_default();
-        each(Told::Anew)?;
-        self.ending = replay(&bytes, |record| each(Told::Record(Box::new(record))))?;
+        each(Change::Restarted)?;
+        self.ending = replay(&bytes, |record| each(Change::Record(Box::new(record))))?;
         Ok(true)
     }
 

@@ -6,7 +6,7 @@
 mod follow;
 mod format;
 
-pub use follow::{Follower, Told};
+pub use follow::{Change, Follower};
 pub use format::{Line, LineError, Record};
 
 use crate::machine::event::Event;

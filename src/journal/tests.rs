@@ -167,16 +167,16 @@ fn a_record_that_the_reader_refuses_ends_the_reading_with_its_error() {
 
 /// What a follower tells: `A` for anew, else the records' numbers.
 fn followed(follower: &mut Follower, disk: &Memory) -> Result<String, JournalError> {
-    let mut told = String::new();
+    let mut read = String::new();
     let is_new = follower.read(disk, |piece| {
-        told += &match piece {
-            Told::Anew => "A".to_owned(),
-            Told::Record(record) => record.seq.to_string(),
+        read += &match piece {
+            Change::Restarted => "A".to_owned(),
+            Change::Record(record) => record.seq.to_string(),
         };
         Ok::<(), JournalError>(())
     })?;
-    assert_eq!(is_new, !told.is_empty());
-    Ok(told)
+    assert_eq!(is_new, !read.is_empty());
+    Ok(read)
 }
 
 #[test]
@@ -209,7 +209,7 @@ fn a_torn_tail_that_a_run_cuts_off_and_writes_over_is_followed() {
 }
 
 #[test]
-fn a_journal_that_shrank_or_is_another_is_told_from_its_start() {
+fn a_journal_that_shrank_or_is_another_is_read_from_its_start() {
     let (mut disk, bytes) = written(3);
     let mut follower = Follower::new(&path());
     assert_eq!(followed(&mut follower, &disk).unwrap(), "123");
@@ -243,7 +243,7 @@ fn a_broken_journal_is_refused_once_and_read_again_when_it_was_mended() {
 }
 
 #[test]
-fn a_newer_record_ends_what_is_told_and_is_named() {
+fn a_newer_record_ends_what_is_read_and_is_named() {
     let (mut disk, bytes) = written(1);
     let head = String::from_utf8(bytes[6..70].to_vec()).unwrap();
     let body = r#"{"v":99,"seq":2,"at":"2030-01-01T00:00:00Z","e":{"kind":"dream"}}"#;

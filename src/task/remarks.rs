@@ -249,7 +249,7 @@ struct Pass {
     remarks: Vec<Remark>,
     /// How the first line ends, and whether another one that differs was reported.
     line_end: Option<(&'static str, bool)>,
-    /// The line above has a box that does not begin a list item: of several only the first is told.
+    /// The line above has a box that does not begin a list item: of several in a row only the first is reported.
     has_box_above: bool,
     /// Tasks so far that other tools read as such, too.
     listed: usize,

@@ -66,13 +66,13 @@ fn without_comments(code: &str) -> String {
 
 /// Production lines that a module may have: no comments, no blank lines, no tests.
 const BUDGET: &[(&str, usize)] = &[
-    ("agent", 670),
+    ("agent", 625),
     ("cli", 4_720),
     ("config", 1_350),
     ("engine", 2_200),
     ("gate", 5_420),
     ("git", 3_090),
-    ("journal", 350),
+    ("journal", 345),
     ("lib", 20),
     ("machine", 2_600),
     ("main", 20),

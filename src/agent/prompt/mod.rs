@@ -12,9 +12,7 @@ use crate::config::Role;
 use crate::source::Problem;
 use crate::source::text;
 use minijinja::syntax::SyntaxConfig;
-use minijinja::value::Serde;
-use minijinja::{Environment, ErrorKind, UndefinedBehavior};
-use serde::Serialize;
+use minijinja::{Environment, ErrorKind, UndefinedBehavior, Value, context};
 
 /// Cap of `requirements` and of `design`, bytes each.
 const SPEC_CAP: usize = 64 * 1024;
@@ -34,7 +32,7 @@ const LEFTOVERS: usize = 50;
 const NAME_CHARS: usize = 400;
 
 /// What a prompt is made of, as found; this module bounds and cleans it.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PromptFacts {
     /// The box as `tasks.md` names it (`2.`, `2.TEST-FIRST`, `FINAL`); empty without an id.
     pub task: String,
@@ -83,40 +81,13 @@ pub struct PromptFacts {
 }
 
 /// A package as a prompt names it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PromptPackage {
     /// The folder's base name.
     pub name: String,
     /// The folder, relative to the workspace.
     pub path: String,
 }
-
-/// The variables of a template, for messages and documentation. `requirements`, `design`, `task_text`,
-/// `reasons`, `progress`, `leftovers` and `changes` are blocks of marked data, empty when there is
-/// nothing; `packages` is a list of `name` and `path`; the others are one line, a number or a truth value.
-pub const VARIABLES: &[&str] = &[
-    "role",
-    "task",
-    "id",
-    "task_text",
-    "stage",
-    "iteration",
-    "attempt",
-    "workspace",
-    "spec",
-    "requirements",
-    "design",
-    "reasons",
-    "progress",
-    "leftovers",
-    "packages",
-    "commit_by_ralph",
-    "diff_file",
-    "changes",
-    "verdict_wanted",
-    "validation_report",
-    "threshold",
-];
 
 /// A template that cannot be filled; the place is its path from the workspace (`.ralph/prompts/worker.md`).
 pub type PromptError = Problem<()>;
@@ -143,21 +114,24 @@ pub fn render(given: Option<&str>, role: Role, facts: &PromptFacts) -> Result<St
     let source = given.unwrap_or_else(|| builtin(role));
     let syntax =
         SyntaxConfig::builder().trim_blocks(true).lstrip_blocks(true).keep_trailing_newline(true).build();
+    let shown = shown(role, facts);
+    let failed = |error: minijinja::Error| prompt_error(&file, source, &shown, &error);
     let mut environment = Environment::new();
     environment.set_undefined_behavior(UndefinedBehavior::Strict);
     environment.set_auto_escape_callback(|_| minijinja::AutoEscape::None);
-    environment.set_syntax(syntax.map_err(|error| prompt_error(&file, source, &error))?);
-    let context = Serde(Shown::of(role, facts));
-    let rendered = environment.render_named_str(&file, source, context);
-    rendered.map(|prompt| data::disarmed(&prompt)).map_err(|error| prompt_error(&file, source, &error))
+    environment.set_syntax(syntax.map_err(failed)?);
+    let rendered = environment.render_named_str(&file, source, shown.clone());
+    rendered.map(|prompt| data::disarmed(&prompt)).map_err(failed)
 }
 
-fn prompt_error(file: &str, source: &str, error: &minijinja::Error) -> PromptError {
+fn prompt_error(file: &str, source: &str, shown: &Value, error: &minijinja::Error) -> PromptError {
     let line = error.line();
     let written = line.and_then(|line| source.lines().nth(line.saturating_sub(1))).unwrap_or_default();
     let written = text::line(written, 120);
     let (what, hint) = if error.kind() == ErrorKind::UndefinedError {
-        let hint = format!("Templates may use: {}.", VARIABLES.join(", "));
+        let variables: Vec<String> =
+            shown.try_iter().into_iter().flatten().map(|name| name.to_string()).collect();
+        let hint = format!("Templates may use: {}.", variables.join(", "));
         ("The template asks for something that does not exist".to_owned(), hint)
     } else {
         let detail = error.detail().map_or_else(|| error.kind().to_string(), str::to_owned);
@@ -167,67 +141,41 @@ fn prompt_error(file: &str, source: &str, error: &minijinja::Error) -> PromptErr
     Problem::new((), format!("{what}: `{written}`."), hint).at(file, line)
 }
 
-/// The facts as a template sees them.
-#[derive(Serialize)]
-struct Shown {
-    role: &'static str,
-    task: String,
-    id: String,
-    task_text: String,
-    stage: String,
-    iteration: u64,
-    attempt: u32,
-    workspace: String,
-    spec: String,
-    requirements: String,
-    design: String,
-    reasons: String,
-    progress: String,
-    leftovers: String,
-    packages: Vec<PromptPackage>,
-    commit_by_ralph: bool,
-    diff_file: String,
-    changes: String,
-    verdict_wanted: bool,
-    validation_report: String,
-    threshold: u32,
-}
-
-impl Shown {
-    fn of(role: Role, facts: &PromptFacts) -> Self {
-        let name = |text: &str| text::line(text, NAME_CHARS);
-        let in_spec = "the whole file is in the spec folder";
-        let package =
-            |package: &PromptPackage| PromptPackage { name: name(&package.name), path: name(&package.path) };
-        Self {
-            role: role.word(),
-            task: name(&facts.task),
-            id: name(&facts.id),
-            task_text: data::marked("task", &task(facts)),
-            stage: name(&facts.stage),
-            iteration: facts.iteration,
-            attempt: facts.attempt,
-            workspace: name(&facts.workspace),
-            spec: name(&facts.spec),
-            requirements: data::marked(
-                "requirements.md",
-                &data::head(&facts.requirements, SPEC_CAP, in_spec),
-            ),
-            design: data::marked("design.md", &data::head(&facts.design, SPEC_CAP, in_spec)),
-            reasons: data::marked("reasons", &reasons(&facts.reasons)),
-            progress: data::marked(
-                "progress.txt",
-                &data::tail(&facts.progress, PROGRESS_CAP, facts.progress_before, in_spec),
-            ),
-            leftovers: data::marked("leftovers", &data::lines(&facts.leftovers, LEFTOVERS, NAME_CHARS, "")),
-            packages: facts.packages.iter().map(package).collect(),
-            commit_by_ralph: facts.commit_by_ralph,
-            diff_file: name(&facts.diff_file),
-            changes: data::marked("changed files", &data::lines(&facts.changes, CHANGES, NAME_CHARS, "")),
-            verdict_wanted: facts.verdict_wanted,
-            validation_report: name(&facts.validation_report),
-            threshold: facts.threshold,
-        }
+/// The facts as a template sees them. `requirements`, `design`, `task_text`, `reasons`, `progress`, `leftovers`
+/// and `changes` are blocks of marked data, empty when there is nothing; `packages` is a list of `name` and `path`;
+/// the others are one line, a number or a truth value.
+fn shown(role: Role, facts: &PromptFacts) -> Value {
+    let name = |text: &str| text::line(text, NAME_CHARS);
+    let in_spec = "the whole file is in the spec folder";
+    let whole = |file: &str, text: &str| data::marked(file, &data::head(text, SPEC_CAP, in_spec));
+    let list = |what: &str, items: &[String], most: usize| {
+        data::marked(what, &data::lines(items, most, NAME_CHARS, ""))
+    };
+    let progress = data::tail(&facts.progress, PROGRESS_CAP, facts.progress_before, in_spec);
+    let package =
+        |package: &PromptPackage| context! { name => name(&package.name), path => name(&package.path) };
+    context! {
+        role => role.word(),
+        task => name(&facts.task),
+        id => name(&facts.id),
+        task_text => data::marked("task", &task(facts)),
+        stage => name(&facts.stage),
+        iteration => facts.iteration,
+        attempt => facts.attempt,
+        workspace => name(&facts.workspace),
+        spec => name(&facts.spec),
+        requirements => whole("requirements.md", &facts.requirements),
+        design => whole("design.md", &facts.design),
+        reasons => data::marked("reasons", &reasons(&facts.reasons)),
+        progress => data::marked("progress.txt", &progress),
+        leftovers => list("leftovers", &facts.leftovers, LEFTOVERS),
+        packages => facts.packages.iter().map(package).collect::<Value>(),
+        commit_by_ralph => facts.commit_by_ralph,
+        diff_file => name(&facts.diff_file),
+        changes => list("changed files", &facts.changes, CHANGES),
+        verdict_wanted => facts.verdict_wanted,
+        validation_report => name(&facts.validation_report),
+        threshold => facts.threshold,
     }
 }
 

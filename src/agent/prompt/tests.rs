@@ -14,15 +14,10 @@ fn rendered(template: &str, facts: &PromptFacts) -> String {
 
 #[test]
 fn every_variable_may_be_used_and_no_other() {
-    for name in VARIABLES {
+    for name in shown(Role::Worker, &facts()).try_iter().expect("a map") {
         rendered(&format!("{{% if {name} %}}x{{% endif %}}"), &facts());
     }
-    let shown = serde_json::to_value(Shown::of(Role::Worker, &facts())).expect("a map");
-    let mut names: Vec<&str> = shown.as_object().expect("a map").keys().map(String::as_str).collect();
-    let mut listed = VARIABLES.to_vec();
-    names.sort_unstable();
-    listed.sort_unstable();
-    assert_eq!(names, listed);
+    assert!(render(Some("{{ name }}"), Role::Worker, &facts()).is_err());
 }
 
 #[test]

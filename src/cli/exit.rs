@@ -1,7 +1,7 @@
 //! The exit codes (docs/design.md "Exit codes"). A number never changes its meaning.
 
 use crate::engine::FaultKind;
-use crate::machine::stop::Stop;
+use crate::machine::stop::StopReason;
 use crate::mutation::Verdict;
 
 /// How a verb of ralph ends.
@@ -68,16 +68,16 @@ impl From<FaultKind> for Exit {
     }
 }
 
-impl From<&Stop> for Exit {
-    fn from(stop: &Stop) -> Self {
+impl From<&StopReason> for Exit {
+    fn from(stop: &StopReason) -> Self {
         match stop {
-            Stop::AllDone => Self::Done,
-            Stop::Gaps { .. } | Stop::Blocked { .. } | Stop::Stuck { .. } => Self::WorkLeft,
-            Stop::Iterations { .. } | Stop::Wall => Self::Limit,
-            Stop::NoProgress { .. } => Self::NoProgress,
-            Stop::Interrupted { signal } => Self::of_signal(*signal),
-            Stop::GateError { .. } => Self::NoVerdict,
-            Stop::Refused { .. } | Stop::Dirty { .. } => Self::Usage,
+            StopReason::AllDone => Self::Done,
+            StopReason::Gaps { .. } | StopReason::Blocked { .. } | StopReason::Stuck { .. } => Self::WorkLeft,
+            StopReason::Iterations { .. } | StopReason::Wall => Self::Limit,
+            StopReason::NoProgress { .. } => Self::NoProgress,
+            StopReason::Interrupted { signal } => Self::of_signal(*signal),
+            StopReason::GateError { .. } => Self::NoVerdict,
+            StopReason::Refused { .. } | StopReason::Dirty { .. } => Self::Usage,
         }
     }
 }

@@ -10,7 +10,7 @@ use crate::machine::event::{Event, Mode, StopRequest};
 use crate::machine::policy::Policy;
 use crate::machine::state::{Phase, State};
 use crate::machine::step;
-use crate::machine::stop::Stop;
+use crate::machine::stop::StopReason;
 use crate::sys::disk::RealDisk;
 use clap::Args;
 use serde_json::json;
@@ -46,7 +46,7 @@ pub(super) fn run(place: &Place, args: &RunArgs) -> Result<Exit, Fault> {
 }
 
 /// Runs the loop in an open workspace until there is a reason to stop.
-pub(super) fn run_in(workspace: &Workspace, args: &RunArgs) -> Result<Stop, Fault> {
+pub(super) fn run_in(workspace: &Workspace, args: &RunArgs) -> Result<StopReason, Fault> {
     let _lock = workspace.lock()?;
     let known = workspace.read_state()?;
     can_start(workspace, &needed_roles(&known))?;
@@ -67,7 +67,7 @@ pub(super) fn run_in(workspace: &Workspace, args: &RunArgs) -> Result<Stop, Faul
     match &engine.state().phase {
         Phase::Stopped(stop) => Ok(stop.clone()),
         phase => match engine.state().stopping {
-            Some(StopRequest::Signal { signal }) => Ok(Stop::Interrupted { signal }),
+            Some(StopRequest::Signal { signal }) => Ok(StopReason::Interrupted { signal }),
             _ => Err(Fault::new(
                 FaultKind::Internal,
                 format!("The run ended in the phase {}.", phase.name()),
@@ -83,7 +83,7 @@ fn families(state: &State, ids: &[String]) -> Result<Vec<String>, Fault> {
 }
 
 /// Shows why a run stopped; its exit code.
-pub(super) fn show_stop(place: &Place, stop: &Stop) -> Exit {
+pub(super) fn show_stop(place: &Place, stop: &StopReason) -> Exit {
     let exit = Exit::from(stop);
     if place.json {
         ui::json(
@@ -92,8 +92,8 @@ pub(super) fn show_stop(place: &Place, stop: &Stop) -> Exit {
         return exit;
     }
     match stop {
-        Stop::AllDone => ui::line(&stop.to_string()),
-        Stop::Refused { problems } => show_problems(problems, stop.hint()),
+        StopReason::AllDone => ui::line(&stop.to_string()),
+        StopReason::Refused { problems } => show_problems(problems, stop.hint()),
         _ => {
             ui::note(&format!("stopped: {stop}"));
             ui::note(&format!("hint: {}", stop.hint()));

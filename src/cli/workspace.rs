@@ -10,7 +10,7 @@ use crate::git::Repositories;
 use crate::machine::event::{Event, Mode};
 use crate::machine::policy::{IDLE_ITERATIONS, Policy};
 use crate::machine::state::{Phase, State};
-use crate::machine::stop::Stop;
+use crate::machine::stop::StopReason;
 use crate::source::Classifier;
 use crate::sys::disk::RealDisk;
 use crate::sys::lock::{self, Lock};
@@ -268,7 +268,7 @@ impl Workspace {
         let mut engine = Engine::open(&mut disk, &mut outside, self.places.clone(), self.rules.clone())?;
         engine.drive(vec![self.started(Mode::Verb, self.policy(), Vec::new()), Event::Resumed])?;
         engine.look()?;
-        if let Phase::Stopped(stop @ Stop::Refused { .. }) = &engine.state().phase {
+        if let Phase::Stopped(stop @ StopReason::Refused { .. }) = &engine.state().phase {
             return Err(Fault::setup(stop.to_string(), stop.hint()));
         }
         act(&mut engine)

@@ -9,14 +9,14 @@ use super::effect::Effect;
 use super::event::{Mode, StopRequest, TasksSeen};
 use super::facts::{Dirt, PackageState, Snapshot, full_path};
 use super::state::{By, Leftovers, Phase, State};
-use super::stop::Stop;
+use super::stop::StopReason;
 use crate::task::TaskKey;
 use std::collections::BTreeMap;
 
 /// tasks.md and the packages were read.
 pub(super) fn surveyed(state: &mut State, tasks: &TasksSeen, snapshot: &Snapshot) -> Vec<Effect> {
     if !tasks.problems.is_empty() {
-        return finish(Stop::Refused { problems: tasks.problems.clone() });
+        return finish(StopReason::Refused { problems: tasks.problems.clone() });
     }
     take_over(state, tasks, By::Person, &snapshot.heads());
     if state.mode == Mode::Verb {
@@ -24,7 +24,7 @@ pub(super) fn surveyed(state: &mut State, tasks: &TasksSeen, snapshot: &Snapshot
     }
     let foreign = foreign_dirt(state, snapshot);
     if !foreign.is_empty() {
-        return finish(Stop::Dirty { files: foreign });
+        return finish(StopReason::Dirty { files: foreign });
     }
     let stop = match next(state.spec_state(), state.policy.optional, state.policy.go_on_when_blocked) {
         Choice::Take(key) => match reason_to_stop(state) {
@@ -32,33 +32,33 @@ pub(super) fn surveyed(state: &mut State, tasks: &TasksSeen, snapshot: &Snapshot
             Some(stop) => stop,
         },
         Choice::Stuck(reasons) => stuck(state.spec_state(), reasons),
-        Choice::AllDone if state.spec_state().gaps.is_empty() => Stop::AllDone,
-        Choice::AllDone => Stop::Gaps { gaps: state.spec_state().gaps.clone() },
+        Choice::AllDone if state.spec_state().gaps.is_empty() => StopReason::AllDone,
+        Choice::AllDone => StopReason::Gaps { gaps: state.spec_state().gaps.clone() },
     };
     finish(stop)
 }
 
 /// The end of a run. Hooks are called first, but not for a run that could not begin: whoever started it sees why.
-pub(super) fn finish(stop: Stop) -> Vec<Effect> {
+pub(super) fn finish(stop: StopReason) -> Vec<Effect> {
     let event = match stop {
-        Stop::AllDone | Stop::Gaps { .. } => "done",
-        Stop::Blocked { .. } | Stop::Stuck { .. } => "blocked",
-        Stop::Refused { .. } | Stop::Dirty { .. } => return vec![Effect::Finish(stop)],
+        StopReason::AllDone | StopReason::Gaps { .. } => "done",
+        StopReason::Blocked { .. } | StopReason::Stuck { .. } => "blocked",
+        StopReason::Refused { .. } | StopReason::Dirty { .. } => return vec![Effect::Finish(stop)],
         _ => "stop",
     };
     vec![Effect::Notify { event, task: String::new(), why: stop.to_string() }, Effect::Finish(stop)]
 }
 
-fn reason_to_stop(state: &State) -> Option<Stop> {
+fn reason_to_stop(state: &State) -> Option<StopReason> {
     let run = &state.run;
     let asked = state.stopping.map(|why| match why {
-        StopRequest::Signal { signal } => Stop::Interrupted { signal },
-        StopRequest::Wall => Stop::Wall,
+        StopRequest::Signal { signal } => StopReason::Interrupted { signal },
+        StopRequest::Wall => StopReason::Wall,
     });
     let is_used_up = state.policy.iterations.is_some_and(|limit| run.iterations >= limit);
-    let used_up = is_used_up.then_some(Stop::Iterations { count: run.iterations });
+    let used_up = is_used_up.then_some(StopReason::Iterations { count: run.iterations });
     let is_idle = run.idle >= state.policy.idle_iterations;
-    asked.or(used_up).or(is_idle.then_some(Stop::NoProgress { iterations: run.idle }))
+    asked.or(used_up).or(is_idle.then_some(StopReason::NoProgress { iterations: run.idle }))
 }
 
 /// Tracked changes that were not there after the last attempt: a person's.

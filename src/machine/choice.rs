@@ -2,7 +2,7 @@
 
 use super::hierarchy::{self, descendants};
 use super::state::SpecState;
-use super::stop::Stop;
+use super::stop::StopReason;
 use crate::task::{Row, Stage, TaskKey};
 
 /// What to do next.
@@ -75,8 +75,8 @@ pub fn next(spec: &SpecState, optional: bool, goes_on_when_blocked: bool) -> Cho
 }
 
 /// Why nothing can be taken, as the end of a run.
-pub fn stuck(spec: &SpecState, reasons: Vec<String>) -> Stop {
-    if blocked(spec).is_some() { Stop::Blocked { reasons } } else { Stop::Stuck { reasons } }
+pub fn stuck(spec: &SpecState, reasons: Vec<String>) -> StopReason {
+    if blocked(spec).is_some() { StopReason::Blocked { reasons } } else { StopReason::Stuck { reasons } }
 }
 
 /// What is blocked and still open.

@@ -8,7 +8,7 @@ use super::facts::ProcessEnd;
 use super::hierarchy;
 use super::rework::rework;
 use super::state::{Attempt, Findings, Phase, State};
-use super::stop::Stop;
+use super::stop::StopReason;
 use crate::source::text::count;
 use crate::task::{Stage, TaskKey};
 
@@ -53,7 +53,7 @@ pub(super) fn follow(
 }
 
 fn stop_blocked(reason: String) -> Phase {
-    Phase::Stopped(Stop::Blocked { reasons: vec![reason] })
+    Phase::Stopped(StopReason::Blocked { reasons: vec![reason] })
 }
 
 /// Another attempt, or a block when the attempts are used up.

@@ -2,7 +2,7 @@
 
 use super::event::Check;
 use super::facts::{Accumulated, Dirt, FileChange, Observation, ObserveRequest, Oid, Snapshot};
-use super::stop::Stop;
+use super::stop::StopReason;
 use crate::mutation::GateReport;
 use crate::task::{Mark, TaskKey};
 use std::collections::{BTreeMap, BTreeSet};
@@ -119,7 +119,7 @@ pub enum Effect {
         why: String,
     },
     /// End the run → `RunStopped`.
-    Finish(Stop),
+    Finish(StopReason),
 }
 
 impl Effect {

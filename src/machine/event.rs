@@ -4,7 +4,7 @@
 
 use super::facts::{Claim, FileChange, Observation, Oid, ProcessEnd, Snapshot};
 use super::policy::Policy;
-use super::stop::Stop;
+use super::stop::StopReason;
 use crate::mutation::GateReport;
 use crate::source::RepoPath;
 use crate::task::{BoxClaim, Mark, Row, TaskKey};
@@ -140,7 +140,7 @@ pub enum Event {
     /// The run ended in order.
     RunStopped {
         /// Why.
-        stop: Stop,
+        stop: StopReason,
     },
     /// `ralph snapshot`: a family's base was pinned.
     FamilyPinned {

@@ -5,7 +5,7 @@ use super::effect::{Body, Effect, GateOrder};
 use super::facts::{FileChange, Oid, full_path};
 use super::rework::{responsible, rework};
 use super::state::{By, JudgedContent, Phase, State};
-use super::stop::Stop;
+use super::stop::StopReason;
 use crate::mutation::{GateReport, MutantStatus, Survivor, Verdict};
 use crate::source::text::line;
 use std::collections::BTreeMap;
@@ -64,7 +64,7 @@ fn after_error(state: &mut State, gate: String, why: &str, hint: &str, transient
             state.run.waits += 1;
             Phase::Waiting { seconds: *seconds, why: format!("{gate} gave no verdict: {why}") }
         }
-        _ => Phase::Stopped(Stop::GateError { gate, why: why.to_owned(), hint: hint.to_owned() }),
+        _ => Phase::Stopped(StopReason::GateError { gate, why: why.to_owned(), hint: hint.to_owned() }),
     }
 }
 

@@ -4,7 +4,7 @@ use super::boxes::Flips;
 use super::conclusion::{Outcome, block};
 use super::hierarchy::{self, ancestors};
 use super::state::{Phase, SpecState, State};
-use super::stop::Stop;
+use super::stop::StopReason;
 use crate::source::text::count;
 use crate::task::{Row, TaskKey, parents};
 use std::collections::BTreeSet;
@@ -36,7 +36,7 @@ pub(super) fn rework(
             }
         }
     }
-    let next = (!stopping.is_empty()).then_some(Phase::Stopped(Stop::Blocked { reasons: stopping }));
+    let next = (!stopping.is_empty()).then_some(Phase::Stopped(StopReason::Blocked { reasons: stopping }));
     Outcome { flips, next, notify }
 }
 

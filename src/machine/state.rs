@@ -4,7 +4,7 @@ use super::effect::{Entry, GateOrder};
 use super::event::{Check, CheckResult, Mode, StopRequest, Validation};
 use super::facts::{Accumulated, Claim, Dirt, FileChange, KeptFile, Observation, Oid, ProcessEnd, Snapshot};
 use super::policy::Policy;
-use super::stop::Stop;
+use super::stop::StopReason;
 use crate::task::{BoxClaim, Mark, Row, Stage, TaskKey};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -224,7 +224,7 @@ pub enum Phase {
         why: String,
     },
     /// The run is over.
-    Stopped(Stop),
+    Stopped(StopReason),
 }
 
 /// An agent's attempt, once it is over.

@@ -10,7 +10,7 @@ const GO_ON: &str = "`ralph run` goes on where this run stopped";
 /// Why a run stopped.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "stop", rename_all = "kebab-case")]
-pub enum Stop {
+pub enum StopReason {
     /// Every required box is ticked.
     AllDone,
     /// Every required box is ticked, but the final report has gaps.
@@ -66,7 +66,7 @@ pub enum Stop {
     },
 }
 
-impl Stop {
+impl StopReason {
     /// What happened, and the next action for a person; that is empty when there is none.
     fn words(&self) -> (String, &str) {
         match self {
@@ -112,7 +112,7 @@ impl Stop {
     }
 }
 
-impl fmt::Display for Stop {
+impl fmt::Display for StopReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.words().0)
     }

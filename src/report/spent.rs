@@ -187,7 +187,7 @@ mod tests {
     use crate::machine::facts::{ProcessEnd, Snapshot};
     use crate::machine::policy::Policy;
     use crate::machine::state::Attempt;
-    use crate::machine::stop::Stop;
+    use crate::machine::stop::StopReason;
     use crate::task::Stage;
 
     fn key(family: &str, stage: Stage) -> TaskKey {
@@ -219,7 +219,7 @@ mod tests {
     }
 
     fn stopped() -> Event {
-        Event::RunStopped { stop: Stop::AllDone }
+        Event::RunStopped { stop: StopReason::AllDone }
     }
 
     #[test]

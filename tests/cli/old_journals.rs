@@ -4,7 +4,7 @@
 use super::project::Project;
 use ralph::engine::{Places, read_journal};
 use ralph::machine::state::{Phase, State};
-use ralph::machine::stop::Stop;
+use ralph::machine::stop::StopReason;
 use ralph::sys::disk::RealDisk;
 use ralph::task::{Grammar, TaskFile};
 use std::path::{Path, PathBuf};
@@ -38,9 +38,12 @@ fn fold(records: &[String]) -> State {
 #[test]
 fn a_journal_with_gates_before_their_turn_is_folded_to_the_boxes_of_its_run() {
     for (name, stop) in [
-        ("pending", Stop::Iterations { count: 3 }),
-        ("served", Stop::AllDone),
-        ("meddled", Stop::GateError { gate: "1.PITEST".into(), why: String::new(), hint: String::new() }),
+        ("pending", StopReason::Iterations { count: 3 }),
+        ("served", StopReason::AllDone),
+        (
+            "meddled",
+            StopReason::GateError { gate: "1.PITEST".into(), why: String::new(), hint: String::new() },
+        ),
     ] {
         let records = journal(name);
         let kinds = kinds(&records);

@@ -5,7 +5,7 @@ use crate::engine::{Engine, Fault, Places};
 use crate::machine::event::{Event, Mode};
 use crate::machine::policy::Policy;
 use crate::machine::state::Phase;
-use crate::machine::stop::Stop;
+use crate::machine::stop::StopReason;
 use crate::task::{Grammar, Placement, Stages, TaskRules};
 use std::cell::RefCell;
 use std::path::PathBuf;
@@ -52,7 +52,7 @@ fn process(
     shared: &Rc<RefCell<Shared>>,
     pace: Pace,
     death: Option<Death>,
-) -> (Vec<usize>, Result<Stop, Fault>) {
+) -> (Vec<usize>, Result<StopReason, Fault>) {
     let mut disk = CrashDisk::new(shared, death);
     let mut world =
         Double { shared: Rc::clone(shared), pace, tasks: places().tasks(), progress: places().progress() };
@@ -75,9 +75,9 @@ fn process(
 }
 
 /// What must hold once a run has come to its end, whatever happened before.
-fn check_end(shared: &Rc<RefCell<Shared>>, stop: &Stop, what: &str) {
+fn check_end(shared: &Rc<RefCell<Shared>>, stop: &StopReason, what: &str) {
     let shared = shared.borrow();
-    assert_eq!(*stop, Stop::AllDone, "{what}");
+    assert_eq!(*stop, StopReason::AllDone, "{what}");
     let tasks = String::from_utf8_lossy(&shared.files[&places().tasks()]);
     let ends = [DONE.to_owned(), GATE_LAST.replace("[ ]", "[x]"), PLAIN.replace("[ ]", "[x]")];
     assert!(ends.contains(&tasks.to_string()), "{what}: {tasks}");

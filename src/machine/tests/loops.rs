@@ -6,7 +6,7 @@ use crate::machine::event::{Event, Validation};
 use crate::machine::facts::{Claim, ProcessEnd};
 use crate::machine::policy::Policy;
 use crate::machine::state::{Phase, State};
-use crate::machine::stop::Stop;
+use crate::machine::stop::StopReason;
 use crate::mutation::Verdict;
 use crate::task::{Grammar, Mark, TaskFile};
 
@@ -87,7 +87,7 @@ fn a_family_goes_through_its_stages_to_the_end() {
     let mut sim = Sim::new(STAGED);
     sim.agent(Act::commits(&[TEST])).agent(Act::commits(&[WORK])).agent(Act::pass());
     sim.gate(verdict(Verdict::Pass, &["src/main/A"])).agent(Act::pass());
-    assert_eq!(sim.run(), Stop::AllDone);
+    assert_eq!(sim.run(), StopReason::AllDone);
     assert_eq!(sim.boxes(), "1.TEST-FIRSTx 1.x 1.REQ-CHECKx 1.PITESTx 1.PRE-CRx");
     assert_eq!(sim.entries.len(), 5);
     assert_eq!(sim.state.iteration, 5);
@@ -112,7 +112,7 @@ fn an_agent_that_only_ticks_boxes_is_rejected_until_its_family_is_blocked() {
         let ticks = vec![("1.", Mark::DONE), ("2.", Mark::DONE)];
         sim.agent(Act { ticks, ..Act::idle() });
     }
-    assert!(matches!(sim.run(), Stop::Blocked { .. }));
+    assert!(matches!(sim.run(), StopReason::Blocked { .. }));
     assert_eq!(sim.boxes(), "1._ 2._");
     assert_eq!(sim.orders[2].attempt, 3);
     assert_eq!(sim.orders[1].reasons, ["Nothing was committed."]);
@@ -124,12 +124,12 @@ fn a_blocked_family_is_passed_over_when_asked_and_taken_again_after_retry() {
     let policy = Policy { attempts: 1, go_on_when_blocked: true, ..rules() };
     let mut sim = Sim::with("- [ ] 1. a\n- [ ] 2. b\n", policy.clone());
     sim.agent(Act::idle()).agent(Act::commits(&[WORK]));
-    let Stop::Blocked { reasons } = sim.run() else { panic!() };
+    let StopReason::Blocked { reasons } = sim.run() else { panic!() };
     assert!(reasons[0].contains("1. is blocked"), "{reasons:?}");
     assert_eq!(sim.boxes(), "1._ 2.x");
     sim.start(policy, &["1"]);
     sim.agent(Act::commits(&[("src/main/B", "b")]));
-    assert_eq!(sim.run(), Stop::AllDone);
+    assert_eq!(sim.run(), StopReason::AllDone);
 }
 
 #[test]
@@ -137,13 +137,13 @@ fn the_limits_of_iterations_and_of_idleness_stop_the_run() {
     let policy = Policy { iterations: Some(1), ..rules() };
     let mut sim = Sim::with("- [ ] 1. a\n- [ ] 2. b\n", policy);
     sim.agent(Act::commits(&[WORK]));
-    assert_eq!(sim.run(), Stop::Iterations { count: 1 });
+    assert_eq!(sim.run(), StopReason::Iterations { count: 1 });
     let policy = Policy { attempts: 100, ..rules() };
     let mut sim = Sim::with("- [ ] 1. a\n", policy);
     for _ in 0..6 {
         sim.agent(Act::idle());
     }
-    assert_eq!(sim.run(), Stop::NoProgress { iterations: 6 });
+    assert_eq!(sim.run(), StopReason::NoProgress { iterations: 6 });
     assert_eq!(sim.entries.len(), 6);
 }
 
@@ -152,7 +152,7 @@ fn commits_of_a_rejected_attempt_count_for_the_next_one() {
     let mut sim = Sim::new("- [ ] 1. a\n");
     let fails = Act { end: Some(ProcessEnd::Exited { code: 1 }), ..Act::commits(&[WORK]) };
     sim.agent(fails).agent(Act::idle());
-    assert_eq!(sim.run(), Stop::AllDone);
+    assert_eq!(sim.run(), StopReason::AllDone);
     assert_eq!(sim.log[1], "1. REJECTED (attempt 1 of 3)");
 }
 
@@ -162,7 +162,7 @@ fn tests_taken_away_by_a_rejected_attempt_are_still_owed_by_the_next() {
     let removes = || Act { tests_delta: -2, ..Act::commits(&[WORK]) };
     sim.agent(removes()).agent(Act::commits(&[("src/main/B", "b")]));
     sim.agent(Act { tests_delta: 2, ..Act::commits(&[TEST]) });
-    assert_eq!(sim.run(), Stop::AllDone);
+    assert_eq!(sim.run(), StopReason::AllDone);
     assert_eq!(sim.orders[2].reasons, ["There are 2 fewer enabled tests than before the attempt."]);
 }
 
@@ -170,7 +170,7 @@ fn tests_taken_away_by_a_rejected_attempt_are_still_owed_by_the_next() {
 fn rewritten_history_is_put_back_and_counts_for_nothing() {
     let mut sim = Sim::new("- [ ] 1. a\n");
     sim.agent(Act { rewrites: true, ..Act::commits(&[WORK]) }).agent(Act::idle()).agent(Act::idle());
-    assert!(matches!(sim.run(), Stop::Blocked { .. }));
+    assert!(matches!(sim.run(), StopReason::Blocked { .. }));
     assert_eq!(sim.log[1], "put back");
     assert_eq!(sim.head, 1);
     assert!(sim.orders[1].reasons[0].contains("History was rewritten in p"), "{:?}", sim.orders[1].reasons);
@@ -182,7 +182,7 @@ fn a_reviewer_that_changes_files_is_put_back_and_asked_again() {
     let mut sim = Sim::new("- [x] 1. a\n- [ ] 1.REQ-CHECK r\n");
     let meddles = Act { claim: Some(Claim::Pass), ..Act::commits(&[WORK]) };
     sim.agent(meddles).agent(Act::pass());
-    assert_eq!(sim.run(), Stop::AllDone);
+    assert_eq!(sim.run(), StopReason::AllDone);
     assert_eq!(sim.log[1..3], ["put back", "1.REQ-CHECK REJECTED (attempt 1 of 3)"]);
 }
 
@@ -190,7 +190,7 @@ fn a_reviewer_that_changes_files_is_put_back_and_asked_again() {
 fn a_persons_uncommitted_work_stops_the_run_before_anything_begins() {
     let mut sim = Sim::new("- [ ] 1. a\n");
     sim.dirt.push("notes");
-    assert_eq!(sim.run(), Stop::Dirty { files: vec!["p/notes".into()] });
+    assert_eq!(sim.run(), StopReason::Dirty { files: vec!["p/notes".into()] });
     assert!(sim.orders.is_empty());
 }
 
@@ -204,14 +204,14 @@ fn leftovers_stay_for_the_same_stage_and_are_named_in_its_prompt() {
     assert_eq!(sim.orders[1].leftovers, ["p/src/main/B"]);
     assert!(sim.orders[1].reasons[0].contains("left uncommitted: p/src/main/B"));
     // The scripted second attempt commits, and the simulated dirt stays: still left, so it is rejected.
-    assert!(matches!(stop, Stop::Blocked { .. }));
+    assert!(matches!(stop, StopReason::Blocked { .. }));
 }
 
 #[test]
 fn leftovers_of_another_stage_are_kept_aside_first() {
     let mut sim = Sim::new("- [ ] 1.TEST-FIRST t\n- [ ] 1. a\n");
     sim.agent(Act { leaves: vec!["src/main/B"], ..Act::commits(&[TEST]) }).agent(Act::commits(&[WORK]));
-    assert_eq!(sim.run(), Stop::AllDone);
+    assert_eq!(sim.run(), StopReason::AllDone);
     assert_eq!(sim.log[1..4], ["1.TEST-FIRST ACCEPTED", "keep p", "agent 1."]);
     assert!(sim.orders[1].leftovers.is_empty());
 }
@@ -222,7 +222,7 @@ fn ralph_commits_for_an_agent_that_may_not_and_never_for_a_reviewer() {
     let mut sim = Sim::with("- [ ] 1. do it\n- [ ] 1.REQ-CHECK r\n", policy);
     sim.agent(Act { leaves: vec!["src/main/A"], ..Act::idle() });
     sim.agent(Act { leaves: vec!["src/main/A"], ..Act::pass() }).agent(Act::pass());
-    assert_eq!(sim.run(), Stop::AllDone);
+    assert_eq!(sim.run(), StopReason::AllDone);
     let commits: Vec<&String> = sim.log.iter().filter(|line| line.starts_with("commit")).collect();
     assert_eq!(commits, ["commit `1. do it`"]);
 }
@@ -236,7 +236,7 @@ fn an_interrupted_attempt_is_closed_once_and_not_counted() {
     assert!(matches!(sim.state.phase, Phase::Attempting { .. }));
     sim.start(rules(), &[]);
     sim.agent(Act::commits(&[WORK]));
-    assert_eq!(sim.run(), Stop::AllDone);
+    assert_eq!(sim.run(), StopReason::AllDone);
     assert_eq!(sim.log, ["1. INTERRUPTED", "agent 1.", "1. ACCEPTED"]);
     assert_eq!(sim.orders[0].attempt, 1);
     assert_eq!(sim.orders[0].iteration, 2);
@@ -257,7 +257,7 @@ fn a_gate_cut_short_by_ralphs_end_runs_again_in_a_new_iteration() {
     assert!(matches!(cut.state.phase, Phase::Judging { .. }));
     cut.start(rules(), &[]);
     cut.gate(verdict(Verdict::Pass, &[]));
-    assert_eq!(cut.run(), Stop::AllDone);
+    assert_eq!(cut.run(), StopReason::AllDone);
     assert_eq!(cut.log, ["1.PITEST INTERRUPTED", "gate 1.PITEST"]);
     assert_eq!(cut.entries.iter().map(|entry| entry.iteration).collect::<Vec<_>>(), [1, 2]);
 }
@@ -266,7 +266,7 @@ fn a_gate_cut_short_by_ralphs_end_runs_again_in_a_new_iteration() {
 fn a_signal_stops_the_run_between_iterations() {
     let mut sim = Sim::new("- [ ] 1. a\n- [ ] 2. b\n");
     sim.request_stop(15);
-    assert_eq!(sim.run(), Stop::Interrupted { signal: 15 });
+    assert_eq!(sim.run(), StopReason::Interrupted { signal: 15 });
     assert!(sim.orders.is_empty());
 }
 
@@ -279,7 +279,7 @@ fn a_usage_limit_waits_for_its_reset_or_longer_and_longer_and_is_no_attempt() {
         sim.agent(limited(reset));
     }
     sim.agent(Act::commits(&[WORK]));
-    assert_eq!(sim.run(), Stop::AllDone);
+    assert_eq!(sim.run(), StopReason::AllDone);
     assert_eq!(sim.waits, [42, 300, 1800, 7200, 7200]);
     assert!(sim.orders.iter().all(|order| order.attempt == 1));
 }
@@ -290,17 +290,17 @@ fn a_checkpoint_is_ticked_only_when_green_passes_everywhere() {
     let green = Policy { green: true, ..rules() };
     let mut sim = Sim::with(text, green.clone());
     sim.agent(Act::nothing_to_do()).check(true);
-    assert_eq!(sim.run(), Stop::AllDone);
+    assert_eq!(sim.run(), StopReason::AllDone);
     assert_eq!(sim.log[1], "check green in ");
     let mut sim = Sim::with(text, green);
     sim.agent(Act::nothing_to_do()).check(false);
-    assert!(matches!(sim.run(), Stop::Blocked { .. }));
+    assert!(matches!(sim.run(), StopReason::Blocked { .. }));
     let mut sim = Sim::new(text);
     sim.agent(Act::nothing_to_do());
-    assert!(matches!(sim.run(), Stop::Blocked { .. }));
+    assert!(matches!(sim.run(), StopReason::Blocked { .. }));
     let mut sim = Sim::new("- [ ] 1. Build it\n");
     sim.agent(Act::nothing_to_do());
-    assert!(matches!(sim.run(), Stop::Blocked { .. }));
+    assert!(matches!(sim.run(), StopReason::Blocked { .. }));
     assert_eq!(sim.boxes(), "1._");
 }
 
@@ -308,7 +308,7 @@ fn a_checkpoint_is_ticked_only_when_green_passes_everywhere() {
 fn a_stage_without_words_is_asked_for_with_those_of_its_task() {
     let mut sim = Sim::new("- [ ] 1.TEST-FIRST\n- [ ] 1. Count the words\n- [ ] 1.REQ-CHECK Every case?\n");
     sim.agent(Act::commits(&[TEST])).agent(Act::commits(&[WORK])).agent(Act::pass());
-    assert_eq!(sim.run(), Stop::AllDone);
+    assert_eq!(sim.run(), StopReason::AllDone);
     let texts: Vec<&str> = sim.orders.iter().map(|order| order.text.as_str()).collect();
     assert_eq!(texts, ["Count the words", "Count the words", "Every case?"]);
 }
@@ -317,11 +317,11 @@ fn a_stage_without_words_is_asked_for_with_those_of_its_task() {
 fn test_first_may_have_nothing_to_do_when_a_gate_follows_and_the_gate_is_told() {
     let mut sim = Sim::new("- [ ] 1.TEST-FIRST t\n- [ ] 1. a\n- [ ] 1.PITEST g\n");
     sim.agent(Act::nothing_to_do()).agent(Act::commits(&[WORK])).gate(verdict(Verdict::Pass, &[]));
-    assert_eq!(sim.run(), Stop::AllDone);
+    assert_eq!(sim.run(), StopReason::AllDone);
     assert!(sim.gates[0].no_tests_written);
     let mut sim = Sim::new("- [ ] 1.TEST-FIRST t\n- [ ] 1. a\n");
     sim.agent(Act::nothing_to_do());
-    assert!(matches!(sim.run(), Stop::Blocked { .. }));
+    assert!(matches!(sim.run(), StopReason::Blocked { .. }));
 }
 
 #[test]
@@ -332,7 +332,7 @@ fn red_and_green_are_asked_when_configured_and_red_only_before_the_first_impleme
     sim.agent(Act::idle()).check(false);
     sim.agent(Act::commits(&[WORK])).check(false);
     sim.agent(Act::idle()).check(true);
-    assert_eq!(sim.run(), Stop::AllDone);
+    assert_eq!(sim.run(), StopReason::AllDone);
     assert_eq!(
         sim.log,
         [
@@ -360,18 +360,18 @@ fn the_final_gate_counts_cells_and_boxes() {
     };
     let mut sim = Sim::new("- [x] 1. a\n- [ ] FINAL f\n");
     sim.agent(Act::idle()).agent(report(0, 0));
-    assert_eq!(sim.run(), Stop::AllDone);
+    assert_eq!(sim.run(), StopReason::AllDone);
     assert_eq!(sim.log[1], "FINAL REJECTED (attempt 1 of 3)");
     assert_eq!(sim.log[3], "FINAL COMPLETE");
     let mut sim = Sim::new("- [x] 1. a\n- [ ] FINAL f\n");
     sim.agent(report(1, 0));
-    assert_eq!(sim.run(), Stop::Gaps { gaps: vec!["R2 FAIL".into()] });
+    assert_eq!(sim.run(), StopReason::Gaps { gaps: vec!["R2 FAIL".into()] });
     assert_eq!(sim.boxes(), "1.x FINALx");
     sim.start(rules(), &[]);
-    assert!(matches!(sim.run(), Stop::Gaps { .. }), "a later run says it again");
+    assert!(matches!(sim.run(), StopReason::Gaps { .. }), "a later run says it again");
     let mut sim = Sim::new("- [x] 1. a\n- [ ] FINAL f\n");
     sim.agent(report(0, 1));
-    assert!(matches!(sim.run(), Stop::Gaps { .. }));
+    assert!(matches!(sim.run(), StopReason::Gaps { .. }));
 }
 
 #[test]
@@ -401,6 +401,6 @@ fn final_goes_on_with_the_loop_when_its_agent_added_open_tasks() {
     sim.agent(Act::commits(&[WORK]));
     let report = Validation { pass: 2, ..Validation::default() };
     sim.agent(Act { report: Some(report), ..Act::idle() });
-    assert_eq!(sim.run(), Stop::AllDone);
+    assert_eq!(sim.run(), StopReason::AllDone);
     assert_eq!(sim.log[0], "FINAL FINAL WAITS");
 }

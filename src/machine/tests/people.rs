@@ -5,7 +5,7 @@ use crate::machine::event::{Check, CheckResult, Event};
 use crate::machine::facts::ProcessEnd;
 use crate::machine::policy::Policy;
 use crate::machine::state::By;
-use crate::machine::stop::Stop;
+use crate::machine::stop::StopReason;
 use crate::mutation::Verdict;
 use crate::task::Mark;
 
@@ -19,7 +19,7 @@ fn pass() -> crate::mutation::GateReport {
 fn what_a_person_ticked_before_the_first_run_stands_and_is_a_persons() {
     let mut sim = Sim::new("- [x] 1. a\n- [ ] 2. b\n");
     sim.agent(Act::commits(&[WORK]));
-    assert_eq!(sim.run(), Stop::AllDone);
+    assert_eq!(sim.run(), StopReason::AllDone);
     let by = |sim: &Sim, name: &str| sim.state.spec_state().stage(&sim.key(name)).unwrap().ticked_by;
     assert_eq!(by(&sim, "1."), Some(By::Person));
     assert_eq!(by(&sim, "2."), Some(By::Ralph));
@@ -35,7 +35,7 @@ fn a_persons_edits_between_attempts_are_obeyed() {
     sim.write_box("2.", Mark::DONE);
     sim.start(rules(), &[]);
     sim.agent(Act::commits(&[("src/main/A", "m2")]));
-    assert_eq!(sim.run(), Stop::AllDone);
+    assert_eq!(sim.run(), StopReason::AllDone);
     assert_eq!(sim.orders[1].key.to_string(), "1.");
 }
 
@@ -60,7 +60,7 @@ fn an_accepted_box_clears_a_block_and_a_reopened_one_opens_its_parents() {
     let policy = Policy { attempts: 1, ..rules() };
     let mut sim = Sim::with("- [ ] 1. parent\n  - [ ] 1.1 a\n", policy);
     sim.agent(Act::idle());
-    assert!(matches!(sim.run(), Stop::Blocked { .. }));
+    assert!(matches!(sim.run(), StopReason::Blocked { .. }));
     let key = sim.key("1.1.");
     let snapshot = sim.snapshot();
     sim.verb(&Event::BoxAccepted { key: key.clone(), reason: "by hand".into(), snapshot });
@@ -79,7 +79,7 @@ fn a_task_whose_children_are_all_optional_is_ticked_by_its_own_attempt_alone() {
     sim.start(rules(), &[]);
     sim.agent(Act::commits(&[WORK])).gate(fail(&["src/main/B"]));
     sim.agent(Act::commits(&[("src/main/A", "m2")])).gate(pass());
-    assert_eq!(sim.run(), Stop::AllDone);
+    assert_eq!(sim.run(), StopReason::AllDone);
     assert_eq!(sim.boxes(), "1.x 1.1._ 1.PITESTx", "its gate opens it, not the optional task");
 }
 
@@ -154,7 +154,7 @@ fn boxes_that_a_check_wrote_are_put_back_before_anything_is_decided() {
     sim.write_box("2.", Mark::OPEN);
     let restored = Event::TasksRestored { tasks: sim.tasks(), kept: String::new() };
     sim.feed(&restored);
-    assert_eq!(sim.run(), Stop::Iterations { count: 1 });
+    assert_eq!(sim.run(), StopReason::Iterations { count: 1 });
     assert_eq!(sim.boxes(), "1.x 2._");
 }
 
@@ -177,7 +177,7 @@ fn boxes_that_a_gate_wrote_are_put_back_before_its_verdict_is_applied() {
     sim.write_box("2.", Mark::OPEN);
     let restored = Event::TasksRestored { tasks: sim.tasks(), kept: String::new() };
     sim.feed(&restored);
-    assert_eq!(sim.run(), Stop::Iterations { count: 1 });
+    assert_eq!(sim.run(), StopReason::Iterations { count: 1 });
     assert_eq!(sim.boxes(), "1.x 1.PITESTx 2._");
 }
 
@@ -190,6 +190,6 @@ fn a_task_with_optional_children_alone_is_work_of_its_own_and_is_not_ticked_with
     assert_eq!(sim.boxes(), "1._ 1.1.x");
     sim.start(rules(), &[]);
     sim.agent(Act::commits(&[WORK]));
-    assert_eq!(sim.run(), Stop::AllDone);
+    assert_eq!(sim.run(), StopReason::AllDone);
     assert_eq!(sim.boxes(), "1.x 1.1.x");
 }

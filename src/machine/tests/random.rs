@@ -4,7 +4,7 @@ use super::sim::*;
 use crate::machine::event::Validation;
 use crate::machine::facts::{Claim, ProcessEnd};
 use crate::machine::policy::Policy;
-use crate::machine::stop::Stop;
+use crate::machine::stop::StopReason;
 use crate::mutation::Verdict;
 use crate::task::Mark;
 use proptest::prelude::*;
@@ -109,7 +109,7 @@ proptest! {
         prop_assert!(sim.orders.iter().all(|order| order.attempt <= 3));
 
         // All done means that every box is ticked, FINAL by a report without gaps.
-        if stop == Stop::AllDone {
+        if stop == StopReason::AllDone {
             prop_assert!(!sim.text.contains("[ ]"));
         }
     }

@@ -2,7 +2,7 @@
 
 use super::sim::*;
 use crate::machine::policy::Policy;
-use crate::machine::stop::Stop;
+use crate::machine::stop::StopReason;
 use crate::mutation::Verdict;
 use crate::task::Mark;
 
@@ -22,7 +22,7 @@ fn a_gates_fail_opens_the_work_and_sends_it_the_reasons() {
     sim.gate(fail(&["src/main/A"]));
     sim.agent(Act::commits(&[("src/test/A", "t2")]));
     sim.gate(pass()).agent(Act::pass());
-    assert_eq!(sim.run(), Stop::AllDone);
+    assert_eq!(sim.run(), StopReason::AllDone);
     assert_eq!(sim.orders[3].reasons, ["Foo has 50%."]);
     assert_eq!(sim.orders[3].key.to_string(), "1.");
     assert_eq!(sim.entries[3].boxes, ["opened 1."]);
@@ -38,7 +38,7 @@ fn a_rework_that_touches_only_tests_does_not_turn_the_gate_into_a_skip() {
     let mut sim = Sim::new("- [ ] 1. do\n- [ ] 1.PITEST g\n");
     sim.agent(Act::commits(&[WORK])).gate(fail(&["src/main/A"]));
     sim.agent(Act::commits(&[TEST])).gate(pass());
-    assert_eq!(sim.run(), Stop::AllDone);
+    assert_eq!(sim.run(), StopReason::AllDone);
     let touched: Vec<String> =
         sim.gates[1].accumulated.touched["p"].iter().map(ToString::to_string).collect();
     assert_eq!(touched, ["src/main/A", "src/test/A"]);
@@ -89,7 +89,7 @@ fn a_reviewers_fail_opens_the_work_with_its_reason_and_unfreezes_the_tests() {
     let mut sim = Sim::new("- [ ] 1.TEST-FIRST t\n- [ ] 1. do\n- [ ] 1.REQ-CHECK r\n");
     sim.agent(Act::commits(&[TEST])).agent(Act::commits(&[WORK])).agent(Act::fails("R1 has no test"));
     sim.agent(Act { lost_frozen: true, ..Act::commits(&[("src/test/A", "t2")]) }).agent(Act::pass());
-    assert_eq!(sim.run(), Stop::AllDone);
+    assert_eq!(sim.run(), StopReason::AllDone);
     assert_eq!(sim.orders[3].reasons, ["R1 has no test"]);
 }
 
@@ -100,7 +100,7 @@ fn an_older_prompts_reviewer_speaks_by_boxes_which_are_put_back() {
     sim.agent(Act { ticks: vec![("1.", Mark::OPEN)], ..Act::idle() });
     sim.agent(Act::commits(&[("src/main/A", "m2")]));
     sim.agent(Act { ticks: vec![("1.REQ-CHECK", Mark::DONE)], ..Act::idle() });
-    assert_eq!(sim.run(), Stop::AllDone);
+    assert_eq!(sim.run(), StopReason::AllDone);
     assert_eq!(sim.log[3], "1.REQ-CHECK REQ-CHECK FAIL");
 }
 
@@ -111,12 +111,12 @@ fn frozen_tests_alone_open_test_first_once_and_then_block() {
     sim.agent(Act::commits(&[TEST])).agent(breaks()).agent(breaks()).agent(breaks());
     sim.agent(Act::commits(&[("src/test/A", "t2")]));
     sim.agent(breaks()).agent(breaks()).agent(breaks());
-    assert!(matches!(sim.run(), Stop::Blocked { .. }));
+    assert!(matches!(sim.run(), StopReason::Blocked { .. }));
     assert_eq!(sim.log.iter().filter(|line| *line == "agent 1.TEST-FIRST").count(), 2);
     assert!(sim.orders[4].reasons[0].contains("test lines of TEST-FIRST are gone"));
     let mut mixed = Sim::new("- [ ] 1.TEST-FIRST t\n- [ ] 1. do\n");
     mixed.agent(Act::commits(&[TEST])).agent(Act::idle()).agent(breaks()).agent(breaks());
-    assert!(matches!(mixed.run(), Stop::Blocked { .. }), "another reason in the row blocks at once");
+    assert!(matches!(mixed.run(), StopReason::Blocked { .. }), "another reason in the row blocks at once");
 }
 
 #[test]
@@ -127,7 +127,7 @@ fn rework_used_up_blocks_the_family() {
         let _ = at;
         sim.agent(Act::commits(&[("src/main/A", content)])).gate(fail(&["src/main/A"]));
     }
-    let Stop::Blocked { reasons } = sim.run() else { panic!() };
+    let StopReason::Blocked { reasons } = sim.run() else { panic!() };
     assert_eq!(reasons, ["tasks.md:1: 1. is blocked: 1.PITEST failed after 2 reworks."]);
     assert_eq!(sim.boxes(), "1._ 1.PITEST_");
 }
@@ -139,25 +139,25 @@ fn a_gates_error_opens_nothing_and_is_tried_again_only_when_it_may_pass() {
     };
     let mut sim = Sim::new("- [x] 1. do\n- [ ] 1.PITEST g\n");
     sim.gate(error(false));
-    let Stop::GateError { gate, hint, .. } = sim.run() else { panic!() };
+    let StopReason::GateError { gate, hint, .. } = sim.run() else { panic!() };
     assert_eq!((gate.as_str(), hint.as_str()), ("1.PITEST", "install it"));
     assert_eq!(sim.boxes(), "1.x 1.PITEST_");
     let mut sim = Sim::new("- [x] 1. do\n- [ ] 1.PITEST g\n");
     for _ in 0..4 {
         sim.gate(error(true));
     }
-    assert!(matches!(sim.run(), Stop::GateError { .. }));
+    assert!(matches!(sim.run(), StopReason::GateError { .. }));
     assert_eq!(sim.waits, [60, 300, 1800]);
     let mut sim = Sim::new("- [x] 1. do\n- [ ] 1.PITEST g\n");
     sim.gate(error(true)).gate(pass());
-    assert_eq!(sim.run(), Stop::AllDone);
+    assert_eq!(sim.run(), StopReason::AllDone);
 }
 
 #[test]
 fn a_skip_ticks_the_box() {
     let mut sim = Sim::new("- [x] 1. do\n- [ ] 1.PITEST g\n");
     sim.gate(verdict(Verdict::Skip { why: "no Java".into() }, &[]));
-    assert_eq!(sim.run(), Stop::AllDone);
+    assert_eq!(sim.run(), StopReason::AllDone);
     assert_eq!(sim.boxes(), "1.x 1.PITESTx");
 }
 
@@ -169,7 +169,7 @@ fn a_parent_is_ticked_with_its_last_child_without_an_attempt_and_opened_with_any
     sim.agent(Act::fails("both are wrong"));
     sim.agent(Act::commits(&[("src/main/A", "m2")])).agent(Act::commits(&[("src/main/B", "b2")]));
     sim.agent(Act::pass());
-    assert_eq!(sim.run(), Stop::AllDone);
+    assert_eq!(sim.run(), StopReason::AllDone);
     assert_eq!(sim.entries[1].boxes, ["ticked 1.", "ticked 1.2."]);
     assert_eq!(sim.entries[2].boxes, ["opened 1.", "opened 1.1.", "opened 1.2."]);
     assert!(sim.log.iter().all(|line| line != "agent 1."));
@@ -182,7 +182,7 @@ fn a_parents_gate_opens_the_last_child_that_changed_the_failing_class() {
     sim.agent(Act::commits(&[WORK])).agent(Act::commits(&[("src/main/B", "b")]));
     sim.gate(fail(&["src/main/A"]));
     sim.agent(Act::commits(&[TEST])).gate(pass());
-    assert_eq!(sim.run(), Stop::AllDone);
+    assert_eq!(sim.run(), StopReason::AllDone);
     assert_eq!(sim.entries[2].boxes, ["opened 1.", "opened 1.1."]);
     assert_eq!(sim.gates[0].accumulated.touched["p"].len(), 2);
 }
@@ -196,7 +196,7 @@ fn a_gate_opens_its_task_and_the_optional_child_when_each_changed_a_failing_clas
     sim.agent(Act::commits(&[("src/main/A", "m2")]))
         .agent(Act::commits(&[("src/main/B", "b2")]))
         .gate(pass());
-    assert_eq!(sim.run(), Stop::AllDone);
+    assert_eq!(sim.run(), StopReason::AllDone);
     assert_eq!(sim.entries[2].boxes, ["opened 1.", "opened 1.1."]);
     assert_eq!(sim.boxes(), "1.x 1.1.x 1.PITESTx");
 }
@@ -208,7 +208,7 @@ fn a_gate_of_wider_reach_judges_its_families_and_opens_the_one_that_is_responsib
     sim.agent(Act::commits(&[WORK])).agent(Act::commits(&[("src/main/B", "b")])).gate(pass());
     sim.agent(Act::commits(&[("src/main/C", "c")])).gate(fail(&["src/main/B"]));
     sim.agent(Act::commits(&[("src/test/B", "t")])).gate(pass()).gate(pass());
-    assert_eq!(sim.run(), Stop::AllDone);
+    assert_eq!(sim.run(), StopReason::AllDone);
     let touched = |at: usize| sim.gates[at].accumulated.touched["p"].len();
     assert_eq!((touched(0), touched(1)), (2, 3));
     let fails = sim.entries.iter().find(|entry| entry.task == "END.PITEST").unwrap();
@@ -222,10 +222,10 @@ fn a_reworded_implementation_line_starts_its_family_anew() {
     let policy = Policy { attempts: 1, ..rules() };
     let mut sim = Sim::with("- [ ] 1. do\n", policy.clone());
     sim.agent(Act::idle());
-    assert!(matches!(sim.run(), Stop::Blocked { .. }));
+    assert!(matches!(sim.run(), StopReason::Blocked { .. }));
     sim.text = "- [ ] 1. do it otherwise\n".into();
     sim.start(policy, &[]);
     sim.agent(Act::commits(&[WORK]));
-    assert_eq!(sim.run(), Stop::AllDone);
+    assert_eq!(sim.run(), StopReason::AllDone);
     assert!(sim.orders[1].reasons.is_empty());
 }

@@ -6,7 +6,7 @@ use crate::machine::facts::*;
 use crate::machine::policy::{IDLE_ITERATIONS, Policy};
 use crate::machine::state::{Phase, State};
 use crate::machine::step;
-use crate::machine::stop::Stop;
+use crate::machine::stop::StopReason;
 use crate::mutation::{ClassScore, Coverage, GateReport, Tally, Verdict};
 use crate::source::{Kind, RepoPath};
 use crate::task::{BoxClaim, Grammar, Mark, TaskFile, TaskKey, digest};
@@ -179,7 +179,7 @@ impl Sim {
     }
 
     /// Runs until the run stops; why.
-    pub(super) fn run(&mut self) -> Stop {
+    pub(super) fn run(&mut self) -> StopReason {
         self.play(&Event::Resumed);
         match &self.state.phase {
             Phase::Stopped(stop) => stop.clone(),

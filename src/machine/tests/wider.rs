@@ -2,7 +2,7 @@
 
 use super::sim::*;
 use crate::machine::event::Event;
-use crate::machine::stop::Stop;
+use crate::machine::stop::StopReason;
 use crate::mutation::Verdict;
 use crate::task::{Grammar, Mark, Placement, TaskFile};
 
@@ -38,7 +38,7 @@ fn a_placed_group_gate_judges_its_heading_whatever_its_number() {
     let mut sim = Sim::new(&text);
     sim.agent(Act::commits(&[("src/main/A", "a")])).agent(Act::commits(&[("src/main/B", "b")])).gate(pass());
     sim.agent(Act::commits(&[("src/main/C", "c")])).agent(Act::pass()).gate(pass());
-    assert_eq!(sim.run(), Stop::AllDone);
+    assert_eq!(sim.run(), StopReason::AllDone);
     assert_eq!(touched(&sim, 0), ["src/main/A", "src/main/B"]);
     assert_eq!(touched(&sim, 1), ["src/main/C"]);
 }
@@ -51,7 +51,7 @@ fn a_fail_opens_for_each_class_the_last_family_that_changed_it() {
     sim.agent(Act::commits(&[("src/main/C", "c")])).agent(Act::pass());
     sim.gate(fail(&["src/main/A", "src/main/B"]));
     sim.agent(Act::commits(&[("src/test/A", "t")])).agent(Act::commits(&[("src/test/B", "t")])).gate(pass());
-    assert_eq!(sim.run(), Stop::AllDone);
+    assert_eq!(sim.run(), StopReason::AllDone);
     let fails = sim.entries.iter().find(|entry| entry.task == "END.PITEST").unwrap();
     assert_eq!(fails.boxes, ["opened 1.", "opened 2."]);
     let reworks: Vec<_> = sim
@@ -129,7 +129,7 @@ fn a_group_gate_stays_ticked_when_another_group_is_reworked_and_the_end_gate_doe
     sim.agent(Act::commits(&[("src/main/C", "c")])).agent(Act::pass()).gate(pass());
     sim.gate(fail(&["src/main/C"]));
     sim.agent(Act::commits(&[("src/test/C", "t")])).gate(pass()).gate(pass());
-    assert_eq!(sim.run(), Stop::AllDone);
+    assert_eq!(sim.run(), StopReason::AllDone);
     let gates: Vec<_> = sim.gates.iter().map(|gate| gate.key.to_string()).collect();
     assert_eq!(gates, ["G1.PITEST", "G2.PITEST", "END.PITEST", "G2.PITEST", "END.PITEST"]);
 }

@@ -4,7 +4,7 @@ use super::*;
 use crate::machine::event::{Event, Mode};
 use crate::machine::facts::Snapshot;
 use crate::machine::policy::Policy;
-use crate::machine::stop::Stop;
+use crate::machine::stop::StopReason;
 use crate::report::table::{self, Grid};
 use crate::report::width::width;
 use crate::task::{Grammar, Mark, TaskFile};
@@ -317,7 +317,7 @@ fn hostile_texts_are_one_bounded_line() {
         known.reasons = (0..100).map(|n| format!("{n}\u{1b}[31m\nred {}", "x".repeat(5_000))).collect();
     });
     change(&mut state, "1", |known| known.blocked = Some("a\r\nb\u{7}".into()));
-    state.phase = Phase::Stopped(Stop::Blocked { reasons: vec!["\u{1b}]0;t\u{7}".into()] });
+    state.phase = Phase::Stopped(StopReason::Blocked { reasons: vec!["\u{1b}]0;t\u{7}".into()] });
     let lines = table::lines(&board(&state, &Spent::default(), true), 80);
     assert!(lines.iter().all(|line| !line.contains(|c: char| c.is_control())), "{lines:#?}");
     assert!(lines.len() < 60 && lines.iter().all(|line| line.chars().count() < 1_200), "{}", lines.len());

@@ -34,7 +34,7 @@ use std::io::{self, BufRead as _, BufReader, Write as _};
 use std::os::fd::AsFd as _;
 use std::os::unix::process::ExitStatusExt as _;
 use std::path::PathBuf;
-use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::process::{Child, ChildStdout, Command, Stdio};
 use std::time::{Duration, Instant};
 use watch::{UNKILLABLE, wait_for};
 use wire::Report;
@@ -99,64 +99,51 @@ impl Supervisor {
         Self { program, interrupts }
     }
 
-    /// Executes the supervisor with the signals of a terminal blocked, so that none can end it before it
-    /// catches them.
-    fn execute(&self, tag: &str) -> io::Result<Child> {
-        let mut command = command(&self.program);
-        // No environment: the process could read it in /proc, secrets of ralph's own included.
-        command.args([VERB, tag]).env_clear();
-        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
-        let mut blocked = SigSet::empty();
-        for signal in [Signal::SIGINT, Signal::SIGTERM, Signal::SIGHUP] {
-            blocked.add(signal);
-        }
-        let before = blocked.thread_swap_mask(SigmaskHow::SIG_BLOCK)?;
-        let child = command.spawn();
-        before.thread_set_mask()?;
-        child.map_err(|error| super::disk::in_path(&error, "execute the supervisor", &self.program))
-    }
-
     /// After an interrupt nothing is started.
     fn is_stopped(&self) -> bool {
         self.interrupts.as_ref().is_some_and(|interrupts| interrupts.first().is_some())
     }
 
     /// Executes a supervisor for a process with this tag before the process is described, so that it comes up
-    /// while the caller writes the process's input. It starts nothing by itself.
+    /// while the caller writes the process's input. It starts nothing by itself. The signals of a terminal are
+    /// blocked, so that none can end it before it catches them.
     pub fn ready(&self, tag: &str) -> io::Result<Ready> {
-        let mut child = self.execute(tag)?;
-        let lifeline = child.stdin.take();
-        Ok(Ready { child: Some(child), lifeline, tag: tag.to_owned() })
+        let mut command = command(&self.program);
+        // No environment: the process could read it in /proc, secrets of ralph's own included.
+        command.args([VERB, tag]).env_clear();
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+        let blocked = SigSet::from_iter([Signal::SIGINT, Signal::SIGTERM, Signal::SIGHUP]);
+        let before = blocked.thread_swap_mask(SigmaskHow::SIG_BLOCK)?;
+        let child = command.spawn();
+        before.thread_set_mask()?;
+        let doing = "execute the supervisor";
+        let child = child.map_err(|error| super::disk::in_path(&error, doing, &self.program))?;
+        Ok(Ready { lifeline: Lifeline(child), tag: tag.to_owned() })
     }
 
     /// As [`Spawn::start`], by a supervisor that is ready; its tag must be the specification's.
-    pub fn start_by(&self, mut ready: Ready, spec: &ProcessSpec) -> io::Result<Box<dyn Running>> {
+    pub fn start_by(&self, ready: Ready, spec: &ProcessSpec) -> io::Result<Box<dyn Running>> {
         if self.is_stopped() {
             return Ok(NotRunning::interrupted());
         }
         let interrupts = self.interrupts.as_ref().map(Interrupts::subscribe).transpose()?;
-        let mut order = serde_json::to_vec(spec)?;
-        order.push(b'\n');
-        if ready.tag != spec.tag {
+        let order = serde_json::to_vec(spec)?;
+        let Ready { mut lifeline, tag } = ready;
+        if tag != spec.tag {
             return Err(io::Error::other("The supervisor carries another tag than its process."));
         }
-        let reports = ready.child.as_mut().and_then(|child| child.stdout.take());
-        let (Some(child), Some(mut lifeline), Some(reports)) =
-            (ready.child.take(), ready.lifeline.take(), reports)
-        else {
+        let Some(reports) = lifeline.0.stdout.take() else {
             return Err(io::Error::other("The supervisor has no pipes."));
         };
-        // If the supervisor dies at once, its report is missing.
-        let _ = lifeline.write_all(&order);
         let mut supervised = Supervised {
-            child,
-            lifeline: Some(lifeline),
+            lifeline,
             reports: BufReader::new(reports),
             interrupts,
             passed_on: 0,
             id: ProcessId::none(),
             spec: spec.clone(),
         };
+        supervised.say(&order);
         let limit = monotonic().checked_add(START);
         match supervised.next_report(limit)? {
             Some(Report::Started(id)) => supervised.id = id,
@@ -166,7 +153,7 @@ impl Supervisor {
                 // What was started may be quick enough to kill its supervisor before that can say so: this is
                 // how the process ended, not a process that could not be started.
                 let gone = limit.is_none_or(|limit| monotonic() < limit);
-                let killed = gone && supervised.child.wait()?.signal().is_some();
+                let killed = gone && supervised.lifeline.0.wait()?.signal().is_some();
                 let why = supervised.lost();
                 return if killed { Ok(Box::new(NotRunning(Err(why)))) } else { Err(why) };
             }
@@ -184,21 +171,23 @@ impl Spawn for Supervisor {
     }
 }
 
-/// A supervisor without an order. When dropped, its lifeline ends and so does it.
+/// A supervisor. Its standard input is the lifeline: when this is dropped, that ends, and with it the supervisor and
+/// all that it started.
 #[derive(Debug)]
-pub struct Ready {
-    child: Option<Child>,
-    lifeline: Option<ChildStdin>,
-    tag: String,
+struct Lifeline(Child);
+
+impl Drop for Lifeline {
+    fn drop(&mut self) {
+        // Waiting closes the child's standard input first.
+        let _ = self.0.wait();
+    }
 }
 
-impl Drop for Ready {
-    fn drop(&mut self) {
-        self.lifeline = None;
-        if let Some(child) = &mut self.child {
-            let _ = child.wait();
-        }
-    }
+/// A supervisor without an order.
+#[derive(Debug)]
+pub struct Ready {
+    lifeline: Lifeline,
+    tag: String,
 }
 
 /// What never ran under supervision, with its end.
@@ -222,9 +211,7 @@ impl Running for NotRunning {
 
 /// A process under supervision. Dropped without a wait, it is killed.
 struct Supervised {
-    child: Child,
-    /// `None` once it was dropped.
-    lifeline: Option<ChildStdin>,
+    lifeline: Lifeline,
     reports: BufReader<ChildStdout>,
     interrupts: Option<Subscription>,
     /// How many interrupts were passed on.
@@ -242,11 +229,11 @@ impl Running for Supervised {
         let limit = self.spec.wall.and_then(|wall| monotonic().checked_add(wall)?.checked_add(self.slack()));
         match self.next_report(limit)? {
             Some(Report::Ended(ended)) => {
-                self.child.wait()?;
+                self.lifeline.0.wait()?;
                 Ok(ended)
             }
             Some(Report::Failed { why, errno }) => {
-                self.child.wait()?;
+                self.lifeline.0.wait()?;
                 Err(wire::failure(why, errno))
             }
             Some(Report::Started(_)) | None => Err(self.lost()),
@@ -295,7 +282,7 @@ impl Supervised {
 
     /// Sends an order to the supervisor; if it is gone, its report will be missing.
     fn say(&mut self, word: &[u8]) {
-        if let Some(lifeline) = &mut self.lifeline {
+        if let Some(lifeline) = &mut self.lifeline.0.stdin {
             let _ = lifeline.write_all(&[word, b"\n"].concat());
         }
     }
@@ -308,8 +295,8 @@ impl Supervised {
     /// The supervisor is gone without a report, or stuck: kills what it had started.
     fn lost(&mut self) -> io::Error {
         // Both fail only when it has been waited for.
-        let _ = self.child.kill();
-        let status = self.child.wait();
+        let _ = self.lifeline.0.kill();
+        let status = self.lifeline.0.wait();
         let died = status.map_or_else(|error| error.to_string(), |status| status.to_string());
         let id = (self.id.pid != 0).then(|| self.id.clone());
         let rest = match reap(id.as_ref(), &self.spec.tag, REAP) {
@@ -318,14 +305,6 @@ impl Supervised {
         };
         let program = self.spec.argv.first().map_or("", String::as_str);
         io::Error::other(format!("The supervisor of `{program}` ended without a report ({died}). {rest}"))
-    }
-}
-
-impl Drop for Supervised {
-    fn drop(&mut self) {
-        // The end of the lifeline ends the tree; after a wait there is nothing left to do.
-        self.lifeline = None;
-        let _ = self.child.wait();
     }
 }
 

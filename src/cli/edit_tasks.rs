@@ -7,7 +7,7 @@ use super::workspace::{Place, Workspace};
 use crate::config::StagesFrom;
 use crate::engine::{Fault, FaultKind};
 use crate::machine::state::Phase;
-use crate::source::text::count;
+use crate::source::text::{count, names};
 use crate::sys::disk::RealDisk;
 use crate::sys::lock::Lock;
 use crate::sys::process::is_inside_agent;
@@ -184,12 +184,14 @@ impl Change {
 
     /// `tasks.md: 2 lines inserted (1.PITEST, 2.PITEST), none removed.`
     pub(super) fn summary(&self) -> String {
-        let part = |boxes: &[(TaskKey, u32)], what: &str| match boxes {
-            [] => format!("none {what}"),
-            boxes => {
-                let names: Vec<String> = boxes.iter().take(5).map(|(key, _)| key.to_string()).collect();
-                let more = if boxes.len() > names.len() { ", …" } else { "" };
-                format!("{} {what} ({}{more})", count(boxes.len() as u64, "line"), names.join(", "))
+        let part = |boxes: &[(TaskKey, u32)], what: &str| {
+            let keys: Vec<String> = boxes.iter().map(|(key, _)| key.to_string()).collect();
+            match keys.len() as u64 {
+                0 => format!("none {what}"),
+                lines => {
+                    let shown = names(keys.iter().map(String::as_str), 5);
+                    format!("{} {what} ({shown})", count(lines, "line"))
+                }
             }
         };
         let (inserted, removed) =
@@ -225,14 +227,9 @@ pub(super) fn show_diff(diff: &str) {
 /// Says which tasks were skipped because they have no id of their own.
 pub(super) fn note_without_id(lines: &[u32], what: &str, hint: &str) {
     let Some(first) = lines.first() else { return };
-    let twice = "or one that is used twice, and";
-    ui::note(&match lines.len() {
-        1 => format!("note: 1 task (line {first}) has no id of its own, {twice} gets {what}."),
-        many => {
-            format!(
-                "note: {many} tasks (the first on line {first}) have no id of their own, {twice} get {what}."
-            )
-        }
-    });
+    let tasks = count(lines.len() as u64, "task");
+    ui::note(&format!(
+        "note: {what} for {tasks} without an id, or with one that is used twice (the first is on line {first})."
+    ));
     ui::note(&format!("hint: {hint}"));
 }

@@ -5,6 +5,7 @@ use super::task_ids::key_of;
 use super::ui;
 use super::workspace::{Place, Workspace};
 use crate::engine::{Engine, Fault, FaultKind, Outside, World as _};
+use crate::git::is_repository;
 use crate::machine::event::{Event, StopRequest};
 use crate::machine::facts::{FileChange, FileStatus, Oid};
 use crate::machine::hierarchy;
@@ -70,13 +71,14 @@ pub(super) fn gate(place: &Place, args: &GateArgs) -> Result<Exit, Fault> {
         }
     };
     let place = &Place { json: format == Format::Json, ..place.clone() };
-    let anywhere = place.open_anywhere()?;
-    if anywhere.settings.gates.contains_key(&args.gate) {
-        return alone(&anywhere, args, format);
+    let mut workspace = place.read(place.find_anywhere()?)?.sound()?;
+    if workspace.settings.gates.contains_key(&args.gate) {
+        return alone(&workspace, args, format);
     }
-    let mut workspace = place.open()?;
+    // A box is one of a workspace.
+    place.find()?;
     workspace.shows_events = matches!(format, Format::Human | Format::Json);
-    of_a_task(place, &workspace, args, format)
+    of_a_task(&workspace, args, format)
 }
 
 /// Judges and reports, changes nothing.
@@ -142,7 +144,7 @@ fn ended(shown: &Shown<'_>, args: &GateArgs, format: Format) -> Exit {
 /// workspace itself.
 fn folders(workspace: &Workspace) -> Result<Folders, Fault> {
     let root = &workspace.places.workspace;
-    let checkout = root.ancestors().find(|folder| folder.join(".git").exists()).unwrap_or(root);
+    let checkout = root.ancestors().find(|folder| is_repository(folder)).unwrap_or(root);
     let repositories = workspace.repositories()?;
     let folder = |name: String| {
         let inside = repositories.root(&name)?.strip_prefix(checkout).ok()?;
@@ -153,7 +155,7 @@ fn folders(workspace: &Workspace) -> Result<Folders, Fault> {
 }
 
 /// The whole contract, in anybody's loop.
-fn of_a_task(place: &Place, workspace: &Workspace, args: &GateArgs, format: Format) -> Result<Exit, Fault> {
+fn of_a_task(workspace: &Workspace, args: &GateArgs, format: Format) -> Result<Exit, Fault> {
     let named = named_changes(workspace, &mut workspace.outside()?, args)?.map(|(changes, _)| changes);
     workspace.as_a_verb(|engine| {
         let key = key_of(engine.state(), &args.gate)?;
@@ -172,7 +174,7 @@ fn of_a_task(place: &Place, workspace: &Workspace, args: &GateArgs, format: Form
         engine.drive(vec![Event::GateRequested { key: key.clone(), snapshot, changes }])?;
         // The book may hold the verdict of an earlier call: only this call's counts.
         let Some(report) = engine.last_report() else { return Ok(cut_short(engine)) };
-        if !place.json
+        if format != Format::Json
             && let Verdict::Error { hint, .. } = &report.verdict
         {
             ui::note(&format!("hint: {hint}"));

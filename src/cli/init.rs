@@ -5,16 +5,14 @@ mod text;
 mod write;
 
 use super::ask::{can_ask, one_of};
-use super::environment::unsound;
+use super::environment::{CONFIG, unsound};
 use super::exit::Exit;
 use super::inspect::{Package, Spec, packages, spec, specs};
 use super::ui;
-use super::workspace::Place;
+use super::workspace::{Place, Workspace};
 use crate::agent::detect;
-use crate::config::{self, PRESETS, Preset, Settings};
-use crate::engine::Fault;
-use crate::git::Repositories;
-use crate::source::Classifier;
+use crate::config::{self, PRESETS, Preset};
+use crate::engine::{Fault, Places};
 use crate::source::text::count;
 use crate::task::{Grammar, Placement};
 use anyhow::bail;
@@ -104,8 +102,7 @@ pub(super) fn init(place: &Place, args: &InitArgs) -> anyhow::Result<Exit> {
     is_no_part_of_another(place, &root)?;
     let grammar = Grammar::new(vec!["PITEST".to_owned()], None);
     let found = Found::look(&root, &grammar);
-    let folder = root.join(".ralph");
-    let is_new = fs_err::symlink_metadata(folder.join("config.yaml")).is_err();
+    let is_new = fs_err::symlink_metadata(root.join(CONFIG)).is_err();
     let (spec, agent) = flags(place, args, is_new)?;
     if !place.json {
         found.show();
@@ -122,16 +119,17 @@ pub(super) fn init(place: &Place, args: &InitArgs) -> anyhow::Result<Exit> {
     };
     let text = config_text(&chosen);
     let settings = config::parse(&text, &root, &[]).map_err(|error| unsound(&error))?;
+    let places = Places { workspace: root.clone(), spec: settings.spec };
     if is_new {
-        can_be_placed(&root, &chosen, &grammar)?;
+        can_be_placed(&places, &chosen, &grammar)?;
     }
-    let wrote = write(&folder, &text)?;
-    let warning = if is_new { unmatched(&root, &settings) } else { None };
-    let placed = placed(&root, &chosen)?;
+    let wrote = write(&root.join(".ralph"), &text)?;
+    let own = Place { root: Some(root), root_by: "--root", json: false, given: Vec::new() };
+    let warning = if is_new { unmatched(&own.open()?) } else { None };
+    let placed = placed(&own, &places, &chosen)?;
     if place.json {
-        let names = |new: bool| -> Vec<String> {
-            wrote.iter().filter(|(_, is_new)| *is_new == new).map(|(path, _)| below(&root, path)).collect()
-        };
+        let names =
+            |new| wrote.iter().filter(|wrote| wrote.1 == new).map(|wrote| &wrote.0).collect::<Vec<_>>();
         ui::json(&json!({
             "found": found.facts(), "wrote": names(true), "kept": names(false), "placed": placed, "next": NEXT,
             "warning": warning,
@@ -140,7 +138,7 @@ pub(super) fn init(place: &Place, args: &InitArgs) -> anyhow::Result<Exit> {
         return Ok(Exit::Done);
     }
     for (path, is_new) in &wrote {
-        ui::line(&format!("{} {}", if *is_new { "wrote" } else { "kept " }, below(&root, path)));
+        ui::line(&format!("{} {path}", if *is_new { "wrote" } else { "kept " }));
     }
     if let Some(line) = &placed {
         ui::line(line);
@@ -153,14 +151,13 @@ pub(super) fn init(place: &Place, args: &InitArgs) -> anyhow::Result<Exit> {
 }
 
 /// A warning if `packages:` was chosen and matches nothing.
-fn unmatched(root: &Path, settings: &Settings) -> Option<String> {
-    let files = &settings.files;
-    let classifier = Classifier::new(&files.test, &files.production, &files.build).ok()?;
-    let patterns = Some(settings.packages.join(", ")).filter(|_| settings.packages_given)?;
-    match Repositories::discover(root, &settings.packages, true, classifier) {
+fn unmatched(workspace: &Workspace) -> Option<String> {
+    let patterns =
+        Some(workspace.settings.packages.join(", ")).filter(|_| workspace.settings.packages_given)?;
+    match workspace.repositories() {
         Ok(found) if !found.names().is_empty() => None,
         Ok(_) => Some(format!("No git repository matches `packages: {patterns}` now.")),
-        Err(error) => Some(format!("`packages: {patterns}`: {error}")),
+        Err(fault) => Some(format!("`packages: {patterns}`: {fault}")),
     }
 }
 
@@ -319,10 +316,6 @@ fn escaped(folder: &str) -> String {
 fn shown(spec: &Spec) -> String {
     let folder = if spec.folder == "." { String::new() } else { format!("{}/", spec.folder) };
     format!("{folder}tasks.md ({}, {} ticked)", count(spec.boxes as u64, "box"), spec.done)
-}
-
-fn below(root: &Path, path: &Path) -> String {
-    path.strip_prefix(root).unwrap_or(path).display().to_string()
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use super::exit::Exit;
 use super::inspect::{can_start, needed_roles};
 use super::task_ids::key_of;
 use super::ui;
-use super::workspace::{Place, Workspace, show_problems};
+use super::workspace::{Place, Workspace};
 use crate::engine::{Engine, Fault, FaultKind};
 use crate::machine::event::{Event, Mode, StopRequest};
 use crate::machine::policy::Policy;
@@ -93,7 +93,11 @@ pub(super) fn show_stop(place: &Place, stop: &StopReason) -> Exit {
     }
     match stop {
         StopReason::AllDone => ui::line(&stop.to_string()),
-        StopReason::Refused { problems } => show_problems(problems, stop.hint()),
+        StopReason::Refused { problems } => {
+            for (at, problem) in problems.iter().enumerate() {
+                ui::error(problem, if at + 1 == problems.len() { stop.hint() } else { "" });
+            }
+        }
         _ => {
             ui::note(&format!("stopped: {stop}"));
             ui::note(&format!("hint: {}", stop.hint()));

@@ -2,11 +2,11 @@
 
 use super::ui::{self, StatusLine};
 use crate::config::role_of;
-use crate::machine::effect::{Body, Entry};
+use crate::machine::effect::Entry;
 use crate::machine::event::Event;
 use crate::machine::facts::full_path;
 use crate::machine::state::{Phase, State};
-use crate::report::progress::gate_lines;
+use crate::report::progress::entry_lines;
 use crate::task::TaskKey;
 use serde_json::json;
 
@@ -26,8 +26,8 @@ impl RunOutput {
 
     /// Shows what a gate is doing.
     pub(super) fn progress(&self) -> Box<dyn Fn(&str) + Send + Sync> {
-        let status = self.line.status.clone();
-        Box::new(move |text| status.set(text))
+        let line = self.line.clone();
+        Box::new(move |text| line.set(text))
     }
 
     /// A fact and the state after it.
@@ -40,10 +40,10 @@ impl RunOutput {
             Phase::Attempting { key, process: None, .. } => self.begin(state, key),
             Phase::Judging { order } => self.begin(state, &order.key),
             Phase::Checking { check, .. } => {
-                self.line.status.set(&format!("[{}] checks.{check:?}", state.iteration).to_lowercase());
+                self.line.set(&format!("[{}] checks.{check:?}", state.iteration).to_lowercase());
             }
             Phase::Applying { entry: Some(entry), .. } => self.end(entry),
-            Phase::Waiting { seconds, why } => self.line.status.set(&format!("waiting {seconds} s: {why}")),
+            Phase::Waiting { seconds, why } => self.line.set(&format!("waiting {seconds} s: {why}")),
             _ => {}
         }
         aside(event);
@@ -51,7 +51,7 @@ impl RunOutput {
 
     fn begin(&mut self, state: &State, key: &TaskKey) {
         let who = role_of(&key.stage).map_or("gate", crate::config::Role::word);
-        self.line.status.set(&format!("[{}] {key} {who}", state.iteration));
+        self.line.set(&format!("[{}] {key} {who}", state.iteration));
     }
 
     /// The outcome of an iteration, once.
@@ -60,24 +60,19 @@ impl RunOutput {
             return;
         }
         self.last_shown = entry.iteration;
-        self.line.status.set("");
-        let lines = match &entry.body {
-            Body::Text { headline, lines } => {
-                let mut all = vec![headline.clone()];
-                all.extend(lines.iter().map(|line| format!("- {line}")));
-                all
-            }
-            Body::Gate { name, report } => gate_lines(name, report),
-        };
-        let mut lines = lines.into_iter();
+        self.line.set("");
+        let mut lines = entry_lines(entry).into_iter();
         let headline = lines.next().unwrap_or_default();
         ui::line(&format!("[{}] {:<13} {headline}", entry.iteration, entry.task));
         for line in lines {
             ui::line(&format!("      {line}"));
         }
-        if !entry.boxes.is_empty() {
-            ui::line(&format!("      - boxes: {}", entry.boxes.join(", ")));
-        }
+    }
+}
+
+impl Drop for RunOutput {
+    fn drop(&mut self) {
+        self.line.set("");
     }
 }
 

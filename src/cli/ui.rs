@@ -3,11 +3,14 @@
 
 use crate::engine::{Fault, FaultKind};
 use crate::source::text::is_hidden;
+use indicatif::ProgressBar;
 use serde::Serialize;
-use std::io::{self, IsTerminal, Write};
-use std::sync::{Arc, Condvar, Mutex, OnceLock};
-use std::thread::JoinHandle;
+use std::io::{self, Write};
+use std::sync::OnceLock;
 use std::time::Duration;
+
+/// Between two looks of the line that says what runs now.
+const TICK: Duration = Duration::from_millis(500);
 
 /// Why an answer did not reach standard output; the first time only.
 static LOST: OnceLock<String> = OnceLock::new();
@@ -65,83 +68,31 @@ fn shown(c: char) -> char {
     if is_hidden(c) && !matches!(c, '\n' | '\t') { '\u{fffd}' } else { c }
 }
 
-/// The line that says what runs now: painted over and over on a terminal, a plain line elsewhere.
-#[derive(Debug)]
-pub(super) struct StatusLine {
-    pub(super) status: Status,
-    painter: Option<JoinHandle<()>>,
-}
-
-/// What the status line shows; it can be given away.
+/// The line that says what runs now: painted over and over on a terminal, a plain line elsewhere. It can be given
+/// away.
 #[derive(Clone, Debug)]
-pub(super) struct Status {
-    shared: Arc<(Mutex<Shown>, Condvar)>,
-    is_painted: bool,
+pub(super) struct StatusLine {
+    bar: ProgressBar,
     is_quiet: bool,
-}
-
-#[derive(Debug, Default)]
-struct Shown {
-    text: String,
-    seconds: u64,
-    over: bool,
 }
 
 impl StatusLine {
     pub(super) fn new(is_quiet: bool) -> Self {
-        let shared: Arc<(Mutex<Shown>, Condvar)> = Arc::default();
-        let is_painted = !is_quiet && io::stderr().is_terminal();
-        let painter = is_painted.then(|| {
-            let shared = Arc::clone(&shared);
-            std::thread::spawn(move || paint(&shared))
-        });
-        Self { status: Status { shared, is_painted, is_quiet }, painter }
+        let bar = if is_quiet { ProgressBar::hidden() } else { ProgressBar::new_spinner() };
+        Self { bar, is_quiet }
     }
-}
 
-impl Status {
-    /// Shows this text from now on, with the seconds since; nothing if it is empty.
+    /// Shows this text from now on, with the time since; nothing if it is empty.
     pub(super) fn set(&self, text: &str) {
-        if let Ok(mut shown) = self.shared.0.lock() {
-            text.clone_into(&mut shown.text);
-            shown.seconds = 0;
+        self.bar.finish_and_clear();
+        if text.is_empty() || self.is_quiet {
+            return;
         }
-        if self.is_painted {
-            let _ = write!(io::stderr(), "\r\x1b[K");
-        } else if !self.is_quiet && !text.is_empty() {
-            note(text);
+        if self.bar.is_hidden() {
+            return note(text);
         }
-    }
-}
-
-impl Drop for StatusLine {
-    fn drop(&mut self) {
-        self.status.set("");
-        if let Ok(mut shown) = self.status.shared.0.lock() {
-            shown.over = true;
-        }
-        self.status.shared.1.notify_all();
-        if let Some(painter) = self.painter.take() {
-            let _ = painter.join();
-        }
-    }
-}
-
-fn paint(shared: &(Mutex<Shown>, Condvar)) {
-    const FRAMES: [char; 4] = ['|', '/', '-', '\\'];
-    let mut frame = 0;
-    let Ok(mut shown) = shared.0.lock() else { return };
-    while !shown.over {
-        if !shown.text.is_empty() {
-            frame = (frame + 1) % FRAMES.len();
-            let text: String = shown.text.chars().map(self::shown).take(100).collect();
-            let _ = write!(io::stderr(), "\r\x1b[K{} {text} {} s", FRAMES[frame], shown.seconds);
-            let _ = io::stderr().flush();
-        }
-        match shared.1.wait_timeout(shown, Duration::from_secs(1)) {
-            Ok((next, _)) => shown = next,
-            Err(_) => return,
-        }
-        shown.seconds += 1;
+        self.bar.reset();
+        self.bar.set_message(text.chars().map(shown).collect::<String>());
+        self.bar.enable_steady_tick(TICK);
     }
 }

@@ -3,7 +3,6 @@
 use super::environment::{cache_folder, environment, read_config, unsound};
 use super::run_output::RunOutput;
 use super::settings::{self, GlobalFlags};
-use super::ui;
 use crate::config::{self, ConfigError, Override, ROOT_VARIABLE, Settings};
 use crate::engine::{Engine, Fault, FaultKind, Outside, Parts, Places};
 use crate::git::Repositories;
@@ -81,11 +80,6 @@ impl Place {
     /// Finds the workspace and reads its configuration.
     pub(super) fn open(&self) -> Result<Workspace, Fault> {
         self.read(self.find()?)?.sound()
-    }
-
-    /// The workspace, or the folder with the default settings if there is none.
-    pub(super) fn open_anywhere(&self) -> Result<Workspace, Fault> {
-        self.read(self.find_anywhere()?)?.sound()
     }
 
     /// Reads the configuration of a folder; what is wrong with it is in the result.
@@ -305,11 +299,4 @@ fn rules_of(settings: &Settings) -> TaskRules {
     };
     let gates = settings.gates.keys().cloned().collect();
     TaskRules { grammar: Grammar::new(gates, checkpoint).with_sections(sections), stages }
-}
-
-/// Shows problems, one error each.
-pub(super) fn show_problems(problems: &[String], hint: &str) {
-    for (at, problem) in problems.iter().enumerate() {
-        ui::error(problem, if at + 1 == problems.len() { hint } else { "" });
-    }
 }

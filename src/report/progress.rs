@@ -5,7 +5,6 @@ use crate::machine::effect::{Body, Entry};
 use crate::machine::survivor_details;
 use crate::mutation::{GateReport, Survivor, Verdict};
 use crate::source::text::line;
-use std::fmt::Write as _;
 
 /// The heading of an entry: `## <time> iteration <N> · <ID> · <first 8 of the record's h>`.
 pub fn heading(entry: &Entry, at: &str, tag: &str) -> String {
@@ -14,24 +13,23 @@ pub fn heading(entry: &Entry, at: &str, tag: &str) -> String {
 
 /// The whole entry, with its final newline.
 pub fn render(entry: &Entry, at: &str, tag: &str) -> String {
-    let mut text = heading(entry, at, tag);
-    text.push('\n');
-    let lines = match &entry.body {
+    let lines = std::iter::once(heading(entry, at, tag)).chain(entry_lines(entry));
+    lines.map(|line| line + "\n").collect()
+}
+
+/// The lines of an entry below its heading, what happened first.
+pub fn entry_lines(entry: &Entry) -> Vec<String> {
+    let mut all = match &entry.body {
         Body::Text { headline, lines } => {
-            let mut all = vec![plain(headline)];
-            all.extend(lines.iter().map(|line| format!("- {}", plain(line))));
-            all
+            let lines = lines.iter().map(|line| format!("- {}", plain(line)));
+            std::iter::once(plain(headline)).chain(lines).collect()
         }
         Body::Gate { name, report } => gate_lines(name, report),
     };
-    for row in lines {
-        text.push_str(&row);
-        text.push('\n');
-    }
     if !entry.boxes.is_empty() {
-        let _ = writeln!(text, "- boxes: {}", plain(&entry.boxes.join(", ")));
+        all.push(format!("- boxes: {}", plain(&entry.boxes.join(", "))));
     }
-    text
+    all
 }
 
 /// `PITEST PASS — 84% (21/25)` and its kin.

@@ -1,6 +1,7 @@
 //! SARIF 2.1.0 for code scanning: the frame that all of ralph's logs share.
 
 use crate::source::RepoPath;
+use serde::Serialize;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -9,7 +10,8 @@ use std::fmt::Write as _;
 const SCHEMA: &str = "https://json.schemastore.org/sarif-2.1.0.json";
 
 /// The level of a result.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Grade {
     /// It must be fixed.
     Error,
@@ -17,17 +19,6 @@ pub enum Grade {
     Warning,
     /// For information.
     Note,
-}
-
-impl Grade {
-    /// The word in the log.
-    pub(super) fn word(self) -> &'static str {
-        match self {
-            Self::Error => "error",
-            Self::Warning => "warning",
-            Self::Note => "note",
-        }
-    }
 }
 
 /// What results have in common.
@@ -77,7 +68,7 @@ pub fn log(
     let index = |id: &str| rules.keys().position(|known| *known == id);
     let notifications: Vec<Value> = notifications
         .iter()
-        .map(|(grade, text)| json!({ "level": grade.word(), "message": { "text": text } }))
+        .map(|(grade, text)| json!({ "level": grade, "message": { "text": text } }))
         .collect();
     let results: Vec<Value> = results.iter().map(|found| result(found, index(&found.rule.id))).collect();
     let log = json!({
@@ -106,7 +97,7 @@ fn rule(result: &SarifResult) -> Value {
         "shortDescription": { "text": rule.short },
         "fullDescription": { "text": rule.full },
         "help": { "text": rule.full },
-        "defaultConfiguration": { "level": result.grade.word() },
+        "defaultConfiguration": { "level": result.grade },
     })
 }
 
@@ -118,7 +109,7 @@ fn result(found: &SarifResult, index: Option<usize>) -> Value {
     json!({
         "ruleId": found.rule.id,
         "ruleIndex": index,
-        "level": found.grade.word(),
+        "level": found.grade,
         "message": { "text": found.text },
         "locations": [{ "physicalLocation": {
             "artifactLocation": { "uri": uri(&found.file), "uriBaseId": "%SRCROOT%" },

@@ -79,7 +79,8 @@ impl Doing {
 impl Spent {
     /// Takes one record: when it was written, its fact, and the state after it.
     pub fn note(&mut self, at: &str, event: &Event, after: &State) {
-        let at = seconds(at).unwrap_or_else(|| self.last());
+        let last = self.run.as_ref().map_or(0, |run| run.last);
+        let at = seconds(at).unwrap_or(last);
         match event {
             Event::RunStarted { spec, mode, .. } => {
                 self.close();
@@ -115,10 +116,6 @@ impl Spent {
     /// What is being done, if the process that recorded it still lives.
     pub fn now(&self) -> Option<&Now> {
         self.now.as_ref()
-    }
-
-    fn last(&self) -> i64 {
-        self.run.as_ref().map_or(0, |run| run.last)
     }
 
     fn close(&mut self) {

@@ -9,7 +9,7 @@ use crate::source::text::{count, line};
 use crate::task::{Stage, TaskKey};
 
 /// Columns between two columns of the table.
-pub const GAP: usize = 2;
+pub const GAP: u16 = 2;
 /// A text that has less room is worth less than whole words in the cells.
 const TEXT_LEAST: usize = 12;
 /// The longest id that is shown whole.
@@ -60,7 +60,8 @@ impl Grid {
             let ids = column("TASK", &|line| plain(cut(&id(line), ID_MOST)));
             std::iter::once(ids).chain(board.stages.iter().map(|name| stage(name, short))).collect::<Vec<_>>()
         };
-        let used = |all: &[Column]| all.iter().map(|(_, width, _)| width + GAP).sum::<usize>();
+        let gap = usize::from(GAP);
+        let used = |all: &[Column]| all.iter().map(|(_, width, _)| width + gap).sum::<usize>();
         let wanted =
             board.families.iter().map(|line| width(&line.text)).max().unwrap_or(0).max(width("TEXT"));
         let mut all = with_stages(false);
@@ -71,7 +72,7 @@ impl Grid {
         if room > 3 {
             let (head, _, cells) = column("TEXT", &|line| plain(cut(&line.text, room)));
             all.insert(1, (head, room, cells));
-        } else if used(&all) > columns + GAP {
+        } else if used(&all) > columns + gap {
             while all.len() > 1 && used(&all) + 1 > columns {
                 all.pop();
             }
@@ -119,7 +120,7 @@ pub fn lines(board: &Board, columns: usize) -> Vec<String> {
     let mut lines = vec![headline(board)];
     lines.extend(now(board).map(|now| format!("now: {now}")));
     let grid = Grid::fit(board, columns);
-    let gap = " ".repeat(GAP);
+    let gap = " ".repeat(GAP.into());
     let row = |cells: Vec<&str>| {
         let cells = cells.iter().zip(&grid.widths).map(|(text, width)| pad(text, *width));
         cut(cells.collect::<Vec<_>>().join(&gap).trim_end(), columns)

@@ -18,15 +18,8 @@ pub fn cut(text: &str, columns: usize) -> String {
         return text.to_owned();
     }
     let room = columns.saturating_sub(1);
-    let mut end = 0;
-    for (at, c) in text.char_indices() {
-        let next = at + c.len_utf8();
-        if width(text.get(..next).unwrap_or_default()) > room {
-            break;
-        }
-        end = next;
-    }
-    let kept = text.get(..end).unwrap_or_default().trim_end();
+    let starts = text.char_indices().map(|(at, c)| text.get(..at + c.len_utf8()).unwrap_or_default());
+    let kept = starts.take_while(|start| width(start) <= room).last().unwrap_or_default().trim_end();
     if columns == 0 { String::new() } else { format!("{kept}…") }
 }
 

@@ -228,13 +228,13 @@ fn tasks_that_get_no_line_for_want_of_an_id_are_named() {
         (
             &["place", "each"][..],
             "tasks.md: none inserted, none removed.\n",
-            "note: 2 tasks (the first on line 1) have no id of their own, or one that is used twice, and get no gate.\n\
+            "note: no gate for 2 tasks without an id, or with one that is used twice (the first is on line 1).\n\
              hint: `ralph place groups` and `ralph place end` need no ids; or begin each with one, as in `- [ ] 1. …`\n",
         ),
         (
             &["stage", "--all"],
             "tasks.md: All other tasks have their stages, or get none (parents, checkpoints).\n",
-            "note: 2 tasks (the first on line 1) have no id of their own, or one that is used twice, and get no stages.\n\
+            "note: no stages for 2 tasks without an id, or with one that is used twice (the first is on line 1).\n\
              hint: begin each with an id of its own, as in `- [ ] 1. …`; `stages: virtual` needs none\n",
         ),
     ] {
@@ -246,7 +246,7 @@ fn tasks_that_get_no_line_for_want_of_an_id_are_named() {
     assert_eq!(fact.json()[0]["without_id"], serde_json::json!({"count": 2, "first_line": 1}));
     project.write("tasks.md", "- [ ] 1. one\n- [ ] two\n");
     let done = project.ralph(&["place", "each"]).code(0);
-    assert!(done.err.starts_with("note: 1 task (line 3) has no id of its own"), "{}", done.err);
+    assert!(done.err.starts_with("note: no gate for 1 task without an id"), "{}", done.err);
     assert_eq!(project.ralph(&["place", "groups"]).code(0).err, "");
 }
 

@@ -47,20 +47,15 @@ struct Explained<'a> {
 impl Explained<'_> {
     /// A line for programs; facts that do not apply are left out.
     fn facts(&self, line: &ReadLine<'_>) -> Value {
-        let name = match line.read {
-            ReadAs::Task(at) => return self.task_facts(line, at),
+        match line.read {
+            ReadAs::Task(at) => self.task_facts(line, at),
             ReadAs::Heading(at) => {
                 let (level, text) = self.file.heading(at).unwrap_or_default();
-                return json!({ "line": line.number, "read": "heading", "level": level, "group": at + 1, "text": text });
+                json!({ "line": line.number, "read": "heading", "level": level, "group": at + 1, "text": text })
             }
-            ReadAs::LeftOut(_) => "left-out",
-            ReadAs::FrontMatter => "front-matter",
-            ReadAs::Fence => "fence",
-            ReadAs::Comment => "comment",
-            ReadAs::Text => "text",
-            ReadAs::Blank => "blank",
-        };
-        json!({ "line": line.number, "read": name })
+            ReadAs::LeftOut(_) => json!({ "line": line.number, "read": "left-out" }),
+            plain => json!({ "line": line.number, "read": plain }),
+        }
     }
 
     fn task_facts(&self, line: &ReadLine<'_>, at: usize) -> Value {

@@ -7,7 +7,7 @@ use crate::cli::ui;
 use crate::cli::workspace::Place;
 use crate::config::{self, Explained, ROOT_VARIABLE, Source};
 use crate::engine::Fault;
-use serde_json::{Value, json};
+use serde_json::json;
 
 /// Shows the settings; 1 if something is wrong with one.
 pub(super) fn show(place: &Place) -> Result<Exit, Fault> {
@@ -15,31 +15,13 @@ pub(super) fn show(place: &Place) -> Result<Exit, Fault> {
     may_be_given(&place.given)?;
     let text = read_config(&root);
     let text = text.as_ref().map(String::as_str).map_err(Clone::clone);
-    let settings = config::explain(text, &root, &place.given);
+    let mut settings = config::explain(text, &root, &place.given);
+    let (value, from) = (json!(root), workspace_from(place));
+    settings.insert(0, Explained { key: "workspace".to_owned(), value, from, problem: None, hint: None });
     if place.json {
-        ui::json(&json!({ "key": "workspace", "value": root, "from": workspace_from(place) }));
-        for setting in &settings {
-            ui::json(setting);
-        }
+        settings.iter().for_each(ui::json);
     } else {
-        let mut rows =
-            vec![["workspace".to_owned(), origin(&workspace_from(place)), root.display().to_string()]];
-        rows.extend(settings.iter().map(row));
-        // The workspace comes first, and nothing is wrong with it.
-        let mut problems = vec![None];
-        problems.extend(settings.iter().map(|setting| setting.problem.as_ref().zip(setting.hint.as_ref())));
-        let wide = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
-        let (first, second) = (wide(0), wide(1));
-        for ([key, origin, value], problem) in rows.iter().zip(problems) {
-            // What is wrong with the file as a whole has no key.
-            if !key.is_empty() {
-                ui::line(format!("{key:<first$}  {origin:<second$}  {value}").trim_end());
-            }
-            if let Some((problem, hint)) = problem {
-                let indent = if key.is_empty() { "" } else { "  " };
-                ui::line(&format!("{indent}error: {problem} ({hint})"));
-            }
-        }
+        people(&settings);
     }
     for stray in strays() {
         ui::note(&stray);
@@ -56,12 +38,22 @@ fn workspace_from(place: &Place) -> Source {
     }
 }
 
-fn row(setting: &Explained) -> [String; 3] {
-    let value = match &setting.value {
-        Value::String(text) => text.clone(),
-        other => other.to_string(),
+fn people(settings: &[Explained]) {
+    let wide = |column: &dyn Fn(&Explained) -> String| {
+        settings.iter().map(|setting| column(setting).chars().count()).max().unwrap_or(0)
     };
-    [setting.key.clone(), origin(&setting.from), value]
+    let (first, second) = (wide(&|setting| setting.key.clone()), wide(&|setting| origin(&setting.from)));
+    for Explained { key, value, from, problem, hint } in settings {
+        let value = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+        // What is wrong with the file as a whole has no key.
+        if !key.is_empty() {
+            ui::line(format!("{key:<first$}  {:<second$}  {value}", origin(from)).trim_end());
+        }
+        if let (Some(problem), Some(hint)) = (problem, hint) {
+            let indent = if key.is_empty() { "" } else { "  " };
+            ui::line(&format!("{indent}error: {problem} ({hint})"));
+        }
+    }
 }
 
 fn origin(from: &Source) -> String {

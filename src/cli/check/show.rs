@@ -5,12 +5,13 @@ use crate::cli::environment::CONFIG;
 use crate::cli::exit::Exit;
 use crate::cli::inspect::{Finding, Level};
 use crate::cli::ui;
+use crate::git::is_repository;
 use crate::report::sarif::{Grade, SarifResult, SarifRule, log};
 use crate::source::RepoPath;
 use crate::source::text::count;
 use crate::task::digest;
 use std::os::unix::ffi::OsStrExt as _;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 
 /// Shows all findings; places are relative to `base`. 0 without errors, else 1.
 pub(super) fn all(findings: &[Finding], format: CheckFormat, base: &Path) -> Exit {
@@ -58,18 +59,14 @@ fn result(finding: &Finding, base: &Path) -> SarifResult {
     }
 }
 
-/// A path from the root of what is checked out: the repository around `base`, else around the file itself;
-/// without any, from `base`.
+/// The place that a path leads to, from the root of what is checked out: the repository around `base`, else around
+/// the file itself; without any, from `base`.
 fn in_checkout(file: &Path, base: &Path) -> PathBuf {
-    let named = without_dots(&base.join(file));
-    // A path through links that is not below the checkout counts as the place the links lead to.
+    let named = base.join(file);
     let folder = named.parent().and_then(|folder| fs_err::canonicalize(folder).ok());
-    let real = folder.zip(named.file_name()).map(|(folder, name)| folder.join(name));
-    let ways = || [Some(&named), real.as_ref()].into_iter().flatten();
-    let checkout = checkout(base).unwrap_or(base);
-    let inside = ways().find_map(|way| way.strip_prefix(checkout).ok());
-    let own = || ways().find_map(|way| way.strip_prefix(self::checkout(way)?).ok());
-    let inside = inside.or_else(own).unwrap_or(&named);
+    let real = folder.zip(named.file_name()).map_or(named.clone(), |(folder, name)| folder.join(name));
+    let roots = [checkout(base).or(Some(base)), checkout(&real)];
+    let inside = roots.into_iter().flatten().find_map(|root| real.strip_prefix(root).ok()).unwrap_or(&real);
     inside.strip_prefix("/").unwrap_or(inside).to_owned()
 }
 
@@ -80,17 +77,5 @@ pub(super) fn base_of(file: &Path, here: &Path) -> PathBuf {
 }
 
 fn checkout(path: &Path) -> Option<&Path> {
-    path.ancestors().find(|folder| folder.join(".git").exists())
-}
-
-/// The path with `.` and `..` resolved by name.
-fn without_dots(path: &Path) -> PathBuf {
-    path.components().fold(PathBuf::new(), |mut done, part| {
-        match part {
-            Component::CurDir => {}
-            Component::ParentDir => drop(done.pop()),
-            _ => done.push(part),
-        }
-        done
-    })
+    path.ancestors().find(|folder| is_repository(folder))
 }

@@ -1,11 +1,11 @@
-//! The tools, agents and other programs called ralph on PATH, with their versions. A package's own `mvnw` may load Maven from the network, so it is
-//! only looked at.
+//! The tools, agents and other programs called ralph on PATH, with their versions. A package's own `mvnw` is not asked:
+//! it may load Maven from the network.
 
 use super::probe::{Probe, major};
 use crate::agent::KNOWN_AGENTS;
 use crate::cli::inspect::{Finding, Inspection, Level, Rule, needed_roles, needs_maven};
 use crate::config::Preset;
-use crate::sys::programs::{is_program, on_path};
+use crate::sys::programs::on_path;
 use std::collections::BTreeSet;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
@@ -32,19 +32,7 @@ pub(super) fn tools(probe: &Probe, inspection: Option<&Inspection<'_>>) -> Vec<F
         ("mvn", "-v", maven.then_some(gate), "install Maven, or add the Maven wrapper to the package"),
     ];
     let ask = |(name, arg, need, hint)| of_tool(probe, name, arg, need, hint);
-    let mut findings = at_once(tools, ask);
-    for package in packages {
-        let file = package.root.join("mvnw");
-        let name = format!("{}/mvnw", package.name);
-        if is_program(&file) {
-            findings.push(TOOL.found(name, "it is there; doctor does not start it", "").level(Level::Ok));
-        } else if file.is_file() {
-            let hint = format!("chmod +x {}", file.display());
-            let found = TOOL.found(name, "it may not be executed, so it is ignored", hint);
-            findings.push(found.level(Level::Warning));
-        }
-    }
-    findings
+    at_once(tools, ask)
 }
 
 /// The known agent CLIs that are installed; those without a preset are started by `command:`.

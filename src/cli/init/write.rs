@@ -1,65 +1,56 @@
 //! The files of a new workspace, none of which overwrites another, and the gate lines of its task file.
 
-use super::below;
 use super::text::{Chosen, words};
 use crate::agent::builtin;
 use crate::cli::place::settle;
 use crate::cli::workspace::Place;
 use crate::config::{self, Role};
-use crate::engine::Fault;
+use crate::engine::{Fault, Places};
 use crate::sys::Disk as _;
 use crate::sys::disk::RealDisk;
 use crate::task::{Grammar, TaskFile};
 use std::io::Write as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// Writes what is not there yet; each file, and whether it is new.
-pub(super) fn write(folder: &Path, config_text: &str) -> Result<Vec<(PathBuf, bool)>, Fault> {
-    fs_err::create_dir_all(folder.join("prompts"))?;
-    let mut wrote = vec![write_new(&folder.join("config.yaml"), config_text)?];
+pub(super) fn write(folder: &Path, config_text: &str) -> Result<Vec<(String, bool)>, Fault> {
     let schema = format!("{:#}\n", config::schema());
-    wrote.push(write_new(&folder.join(config::SCHEMA_FILE), &schema)?);
-    for role in Role::ALL {
-        let file = folder.join(format!("prompts/{}.md", role.word()));
-        wrote.push(write_new(&file, builtin(role))?);
-    }
-    wrote.push(write_new(&folder.join(".gitignore"), "state/\n")?);
-    Ok(wrote)
+    let mut files = vec![("config.yaml".to_owned(), config_text), (config::SCHEMA_FILE.to_owned(), &schema)];
+    files.extend(Role::ALL.map(|role| (format!("prompts/{}.md", role.word()), builtin(role))));
+    files.push((".gitignore".to_owned(), "state/\n"));
+    fs_err::create_dir_all(folder.join("prompts"))?;
+    let write = |(name, text): (String, &str)| {
+        let is_new = write_new(&folder.join(&name), text)?;
+        Ok((format!(".ralph/{name}"), is_new))
+    };
+    files.into_iter().map(write).collect()
 }
 
 /// Writes a file that is not there yet; says whether it did.
-fn write_new(path: &Path, text: &str) -> Result<(PathBuf, bool), Fault> {
-    let mut options = fs_err::OpenOptions::new();
-    match options.write(true).create_new(true).open(path) {
-        Ok(mut file) => {
-            file.write_all(text.as_bytes())?;
-            Ok((path.to_owned(), true))
-        }
-        Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => Ok((path.to_owned(), false)),
+fn write_new(path: &Path, text: &str) -> Result<bool, Fault> {
+    match fs_err::File::create_new(path) {
+        Ok(mut file) => Ok(file.write_all(text.as_bytes()).map(|()| true)?),
+        Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => Ok(false),
         Err(error) => Err(error.into()),
     }
 }
 
 /// Refuses a placement that the task file cannot have, before anything is written.
-pub(super) fn can_be_placed(root: &Path, chosen: &Chosen, grammar: &Grammar) -> Result<(), Fault> {
-    let Some(placement) = &chosen.placement else { return Ok(()) };
-    let path = root.join(&chosen.spec).join("tasks.md");
+pub(super) fn can_be_placed(places: &Places, chosen: &Chosen, grammar: &Grammar) -> Result<(), Fault> {
+    let (Some(placement), path) = (&chosen.placement, places.tasks()) else { return Ok(()) };
     let Some(bytes) = RealDisk::new().read(&path)? else { return Ok(()) };
-    let file = TaskFile::parse(bytes, grammar);
     // Without lines for stages the choice is only in the configuration, but names tasks all the same.
-    file.placed("PITEST", placement).map(drop).map_err(|error| {
-        let what = format!("--placement: {}: {error}", below(root, &path));
+    TaskFile::parse(bytes, grammar).placed("PITEST", placement).map(drop).map_err(|error| {
+        let what = format!("--placement: {}: {error}", places.shown(&path));
         Fault::setup(what, "name tasks by ids that are unique; nothing was written")
     })
 }
 
 /// Places the gate if there is a task file; says what was done.
-pub(super) fn placed(root: &Path, chosen: &Chosen) -> Result<Option<String>, Fault> {
+pub(super) fn placed(place: &Place, places: &Places, chosen: &Chosen) -> Result<Option<String>, Fault> {
     let Some(placement) = &chosen.placement else { return Ok(None) };
-    if !root.join(&chosen.spec).join("tasks.md").exists() {
-        let later = format!("when there is a tasks.md: `ralph place {}`", words(placement));
-        return Ok(Some(later));
+    if !places.tasks().exists() {
+        return Ok(Some(format!("when there is a tasks.md: `ralph place {}`", words(placement))));
     }
-    let place = Place { root: Some(root.to_owned()), root_by: "--root", json: false, given: Vec::new() };
-    settle(&place, placement).map(Some)
+    settle(place, placement).map(Some)
 }

@@ -3,7 +3,7 @@
 use crate::engine::Fault;
 use crate::source::RepoPath;
 use crate::source::text;
-use serde::{Serialize, Serializer};
+use serde::Serialize;
 use std::borrow::Cow;
 use std::path::PathBuf;
 
@@ -20,11 +20,14 @@ pub(crate) enum Level {
 }
 
 /// What a finding is an instance of. An id keeps its meaning forever: code scanning stores alerts by it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(transparent)]
 pub(crate) struct Rule {
     pub(crate) id: &'static str,
     /// What is wrong, in one line.
+    #[serde(skip)]
     pub(crate) title: &'static str,
+    #[serde(skip)]
     level: Level,
 }
 
@@ -55,12 +58,6 @@ impl Rule {
             path: None,
             source: String::new(),
         }
-    }
-}
-
-impl Serialize for Rule {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(self.id)
     }
 }
 

@@ -5,13 +5,14 @@ use super::keys::Act;
 use crate::report::board::{Board, BoxStatus, Line as Family};
 use crate::report::spent::duration;
 use crate::report::table::{GAP, Grid, GridCell, headline, now, open_reasons, says, time_and_cost};
-use crate::report::width::{cut, pad};
+use crate::report::width::cut;
 use crate::source::text::line;
 use ratatui::Frame;
 use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::style::{Color, Modifier, Style};
-use ratatui::text::{Line, Span};
-use ratatui::widgets::{Block, Borders, Paragraph};
+use ratatui::text::Line;
+use ratatui::widgets::{Block, Borders, Cell, Paragraph, Row, Table, TableState};
+use std::fmt::Display;
 
 /// Everything that a frame shows.
 #[derive(Clone, Debug, PartialEq)]
@@ -75,13 +76,13 @@ pub(super) fn draw(view: &View, frame: &mut Frame<'_>) {
     let columns = usize::from(frame.area().width);
     let (head, reasons) = (head(view, columns), reasons(view));
     let rows = rows(view, frame.area(), head.len(), reasons.len());
-    let lengths = rows.map(|rows| Constraint::Length(u16::try_from(rows).unwrap_or(u16::MAX)));
+    let lengths = rows.map(length);
     let [of_head, of_table, of_reasons, of_log, of_keys] = Layout::vertical(lengths).areas(frame.area());
     frame.render_widget(Paragraph::new(head), of_head);
     table(view, frame, of_table);
     let name = view.board.families.get(view.row()).map(title_of).unwrap_or_default();
     let reasons = reasons.iter().map(|reason| Line::raw(cut(reason, columns))).collect();
-    titled(frame, of_reasons, &format!("why {name}"), reasons);
+    titled(frame, of_reasons, format!("why {name}"), reasons);
     log(view, frame, of_log);
     let keys = "q quit · j/k or arrows scroll · g/G first/last · f follow what runs";
     frame.render_widget(Paragraph::new(keys).style(Style::new().add_modifier(Modifier::DIM)), of_keys);
@@ -150,9 +151,16 @@ fn title_of(family: &Family) -> String {
 }
 
 /// Lines under a rule with a title.
-fn titled(frame: &mut Frame<'_>, area: Rect, title: &str, lines: Vec<Line<'static>>) {
-    let block = Block::new().borders(Borders::TOP).title(format!(" {title} "));
-    frame.render_widget(Paragraph::new(lines).block(block), area);
+fn titled(frame: &mut Frame<'_>, area: Rect, title: impl Display, lines: Vec<Line<'static>>) {
+    frame.render_widget(Paragraph::new(lines).block(ruled(title)), area);
+}
+
+fn ruled(title: impl Display) -> Block<'static> {
+    Block::new().borders(Borders::TOP).title(format!(" {title} "))
+}
+
+fn length(cells: usize) -> Constraint {
+    Constraint::Length(u16::try_from(cells).unwrap_or(u16::MAX))
 }
 
 /// The families around the marked one.
@@ -164,27 +172,23 @@ fn table(view: &View, frame: &mut Frame<'_>, area: Rect) {
     let first = view.row().saturating_sub(rows / 2).min(grid.rows.len().saturating_sub(rows));
     let last = (first + rows).min(grid.rows.len());
     let bold = Style::new().add_modifier(Modifier::BOLD);
-    let titles: Vec<String> =
-        grid.head.iter().zip(&grid.widths).map(|(title, width)| pad(title, *width)).collect();
-    let mut lines = vec![Line::styled(titles.join(&" ".repeat(GAP)), bold)];
-    for (at, cells) in grid.rows.iter().enumerate().take(last).skip(first) {
-        let style =
-            if at == view.row() { Style::new().add_modifier(Modifier::REVERSED) } else { Style::new() };
-        lines.push(Line::from(spans(view, &grid, cells)).style(style));
-    }
-    if framed {
-        titled(frame, area, &format!("tasks {}-{last} of {}", (first + 1).min(last), grid.rows.len()), lines);
-    } else {
-        frame.render_widget(Paragraph::new(lines), area);
-    }
-}
-
-fn spans(view: &View, grid: &Grid, cells: &[GridCell]) -> Vec<Span<'static>> {
-    let spans = cells.iter().zip(&grid.widths).flat_map(|(cell, width)| {
+    let marked = Style::new().add_modifier(Modifier::REVERSED);
+    let cell = |cell: &GridCell| {
         let style = cell.status.map_or(Style::new(), |status| tone(view, status));
-        [Span::styled(pad(&cell.text, *width), style), Span::raw(" ".repeat(GAP))]
-    });
-    spans.collect()
+        Cell::new(cell.text.clone()).style(style)
+    };
+    let shown = grid.rows.get(first..last).unwrap_or_default();
+    let shown = shown.iter().map(|cells| Row::new(cells.iter().map(cell)));
+    let mut table = Table::new(shown, grid.widths.iter().map(|width| length(*width)))
+        .header(Row::new(grid.head).style(bold))
+        .column_spacing(GAP)
+        .row_highlight_style(marked);
+    if framed {
+        let title = format!("tasks {}-{last} of {}", (first + 1).min(last), grid.rows.len());
+        table = table.block(ruled(title));
+    }
+    let mut state = TableState::new().with_selected(view.row().checked_sub(first));
+    frame.render_stateful_widget(table, area, &mut state);
 }
 
 fn tone(view: &View, status: BoxStatus) -> Style {
@@ -209,7 +213,7 @@ fn log(view: &View, frame: &mut Frame<'_>, area: Rect) {
         name => format!("log of iteration {}: {name}", view.log_iteration()),
     };
     let lines = shown.iter().map(|line| Line::raw(cut(line, usize::from(area.width)))).collect();
-    titled(frame, area, &title, lines);
+    titled(frame, area, title, lines);
 }
 
 #[cfg(test)]

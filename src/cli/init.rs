@@ -176,8 +176,8 @@ fn is_no_part_of_another(place: &Place, root: &Path) -> Result<(), Fault> {
 /// What `--spec` and `--agent` name; flags that `init` cannot follow are refused.
 fn flags(place: &Place, args: &InitArgs, is_new: bool) -> Result<(Option<String>, Option<String>), Fault> {
     let flag = |key: &str| {
-        let flags = place.given.iter().rev().filter(|given| given.is_flag());
-        flags.into_iter().find(|given| given.setting.key == key).map(|given| given.value.clone())
+        let given = place.given.iter().rfind(|given| given.is_flag() && given.setting.key == key)?;
+        Some(given.value.clone())
     };
     let (spec, agent) = (flag("spec"), flag("roles"));
     if let Some(set) = place.given.iter().find(|given| given.name() == "--set") {

@@ -3,7 +3,7 @@
 
 use crate::engine::{Fault, FaultKind};
 use crate::source::text::is_hidden;
-use indicatif::ProgressBar;
+use indicatif::{ProgressBar, ProgressStyle};
 use serde::Serialize;
 use std::io::{self, Write};
 use std::sync::OnceLock;
@@ -79,7 +79,8 @@ pub(super) struct StatusLine {
 impl StatusLine {
     pub(super) fn new(is_quiet: bool) -> Self {
         let bar = if is_quiet { ProgressBar::hidden() } else { ProgressBar::new_spinner() };
-        Self { bar, is_quiet }
+        let style = ProgressStyle::with_template("{spinner} {elapsed} {wide_msg}");
+        Self { bar: bar.with_style(style.unwrap_or_else(|_| ProgressStyle::default_spinner())), is_quiet }
     }
 
     /// Shows this text from now on, with the time since; nothing if it is empty.
@@ -91,8 +92,8 @@ impl StatusLine {
         if self.bar.is_hidden() {
             return note(text);
         }
-        self.bar.reset();
         self.bar.set_message(text.chars().map(shown).collect::<String>());
+        self.bar.reset();
         self.bar.enable_steady_tick(TICK);
     }
 }

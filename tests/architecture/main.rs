@@ -67,7 +67,7 @@ fn without_comments(code: &str) -> String {
 /// Production lines that a module may have: no comments, no blank lines, no tests.
 const BUDGET: &[(&str, usize)] = &[
     ("agent", 625),
-    ("cli", 4_720),
+    ("cli", 4_569),
     ("config", 1_350),
     ("engine", 2_200),
     ("gate", 5_420),
@@ -77,7 +77,7 @@ const BUDGET: &[(&str, usize)] = &[
     ("machine", 2_600),
     ("main", 20),
     ("mutation", 450),
-    ("report", 1_451),
+    ("report", 1_448),
     ("source", 720),
     ("sys", 1_720),
     ("task", 2_900),

@@ -8,7 +8,7 @@ use crate::config::Preset;
 use crate::sys::programs::on_path;
 use std::collections::BTreeSet;
 use std::os::unix::fs::MetadataExt as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// The oldest Java that PIT 1.25 and its Maven plugin run on.
 const OLDEST_JAVA: u32 = 11;
@@ -61,17 +61,11 @@ pub(super) fn agents(probe: &Probe, inspection: Option<&Inspection<'_>>) -> Vec<
 }
 
 /// Does the same for all items, each in a thread of its own.
-fn at_once<I: IntoIterator, T: Send>(items: I, act: impl Fn(I::Item) -> T + Sync) -> Vec<T>
-where
-    I::Item: Send,
-{
+fn at_once<I: IntoIterator<Item: Send>, T: Send>(items: I, act: impl Fn(I::Item) -> T + Sync) -> Vec<T> {
+    let act = &act;
     std::thread::scope(|scope| {
-        let act = &act;
         let threads: Vec<_> = items.into_iter().map(|item| scope.spawn(move || act(item))).collect();
-        let join = |thread: std::thread::ScopedJoinHandle<'_, T>| {
-            thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
-        };
-        threads.into_iter().map(join).collect()
+        threads.into_iter().filter_map(|thread| thread.join().ok()).collect()
     })
 }
 
@@ -104,23 +98,20 @@ pub(super) fn ralphs(path: &str) -> Vec<Finding> {
     let identity = |file: &Path| fs_err::metadata(file).ok().map(|meta| (meta.dev(), meta.ino()));
     let own = identity(Path::new("/proc/self/exe"));
     let version = env!("CARGO_PKG_VERSION");
-    let mut findings: Vec<Finding> = Vec::new();
-    for file in on_path(path, "ralph") {
-        let shown = file.display();
-        let is_own = own.is_some() && identity(&file) == own;
-        let found = match (findings.is_empty(), is_own) {
-            (true, true) => RALPH.found("ralph", format!("{version}  {shown}"), ""),
-            (false, true) => RALPH.found("ralph", format!("{shown} is also this one"), ""),
-            (true, false) => {
-                let what = format!("{version}; but first on PATH is {shown}, and this one is not it");
-                RALPH.found("ralph", what, "put this one's folder first on PATH, or call it by its path")
-            }
-            (false, false) => {
-                RALPH.found("ralph", format!("{shown} is a different program, hidden by the first"), "")
-            }
+    let found = |(place, file): (usize, PathBuf)| {
+        let (shown, is_own) = (file.display(), own.is_some() && identity(&file) == own);
+        let (what, hint) = match (place, is_own) {
+            (0, true) => (format!("{version}  {shown}"), ""),
+            (_, true) => (format!("{shown} is also this one"), ""),
+            (0, false) => (
+                format!("{version}; but first on PATH is {shown}, and this one is not it"),
+                "put this one's folder first on PATH, or call it by its path",
+            ),
+            (_, false) => (format!("{shown} is a different program, hidden by the first"), ""),
         };
-        findings.push(if is_own { found.level(Level::Ok) } else { found });
-    }
+        RALPH.found("ralph", what, hint).level(if is_own { Level::Ok } else { Level::Warning })
+    };
+    let mut findings: Vec<Finding> = on_path(path, "ralph").enumerate().map(found).collect();
     if findings.is_empty() {
         let what = format!("{version}; not on PATH");
         findings.push(RALPH.found("ralph", what, "put its folder on PATH"));

@@ -115,14 +115,6 @@ impl Shown<'_> {
         notes
     }
 
-    fn verdict_level(&self) -> Grade {
-        match &self.report.verdict {
-            Verdict::Pass => Grade::Note,
-            Verdict::Skip { .. } if !self.fail_on_skip => Grade::Note,
-            Verdict::Skip { .. } | Verdict::Fail { .. } | Verdict::Error { .. } => Grade::Error,
-        }
-    }
-
     fn verdict(&self) -> Note {
         let word = self.report.verdict.word();
         let hidden = self.report.survivors_hidden();
@@ -143,7 +135,11 @@ impl Shown<'_> {
             let _ = write!(text, "\nBesides those that are shown, {hidden} mutants survived.");
         }
         Note {
-            level: self.verdict_level(),
+            level: match &self.report.verdict {
+                Verdict::Pass => Grade::Note,
+                Verdict::Skip { .. } if !self.fail_on_skip => Grade::Note,
+                Verdict::Skip { .. } | Verdict::Fail { .. } | Verdict::Error { .. } => Grade::Error,
+            },
             about: About::Verdict(word),
             file: self.report.failing.iter().find_map(|full| self.folders.whole(full)),
             line: 1,

@@ -8,9 +8,9 @@ use crate::gate::GatePorts;
 use crate::machine::facts::ProcessEnd;
 use crate::source::text;
 use crate::sys::ProcessSpec;
+use crate::sys::disk::read_beginning;
 use std::cell::Cell;
 use std::collections::BTreeMap;
-use std::io::Read;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -131,7 +131,7 @@ impl<'a> Commands<'a> {
         if ended.end == ProcessEnd::Interrupted {
             return Err(GateAbort::passing("The gate was interrupted.".to_owned(), "Run the gate again."));
         }
-        Ok(Call { end: ended.end, output: read_log(log), millis: ended.millis })
+        Ok(Call { end: ended.end, output: read_text(log, 2 * LOG_CAP), millis: ended.millis })
     }
 
     /// The abort of a gate that ran over its limit; `more` is a sentence after a space, or empty.
@@ -181,11 +181,8 @@ pub(crate) fn is_executable(file: &Path) -> bool {
     fs_err::metadata(file).is_ok_and(|data| data.is_file() && data.permissions().mode() & 0o111 != 0)
 }
 
-fn read_log(log: &Path) -> String {
-    let mut bytes = Vec::new();
-    if let Ok(file) = fs_err::File::open(log) {
-        // A log that cannot be read to its end tells less; no verdict rests on what it lacks.
-        let _ = file.take(2 * LOG_CAP).read_to_end(&mut bytes);
-    }
+/// The beginning of a regular file as text, wrong bytes replaced; empty if it cannot be read.
+pub(crate) fn read_text(file: &Path, most: u64) -> String {
+    let bytes = read_beginning(file, most).ok().flatten().unwrap_or_default();
     String::from_utf8_lossy(&bytes).into_owned()
 }

@@ -4,6 +4,7 @@
 //! a verdict (errors) never make a pass; a unit that no test reaches fails.
 
 use super::{ClassScore, Coverage, Tally};
+use crate::source::text::count;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -85,7 +86,7 @@ impl Rule {
                 Unit::Nothing => {}
                 Unit::Unknown => judgement.unknown.push(format!(
                     "PIT reached no verdict on any mutant of {name}: {} ended in an error of the JVM.",
-                    mutants(tally.errors)
+                    count(tally.errors, "mutant")
                 )),
                 Unit::Below => {
                     judgement.below.push(self.sentence(&name, &tally));
@@ -131,7 +132,7 @@ impl Rule {
         format!(
             "{shown}; {} {word} the {} that no test reaches",
             tally.coverage(other),
-            mutants(tally.no_coverage)
+            count(tally.no_coverage, "mutant")
         )
     }
 
@@ -163,7 +164,7 @@ impl Rule {
 
     fn sentence(self, name: &str, tally: &Tally) -> String {
         if tally.coverage(NoCoverage::Ignore).total == 0 {
-            return format!("No test reaches any of the {} of {name}.", mutants(tally.no_coverage));
+            return format!("No test reaches any of the {} of {name}.", count(tally.no_coverage, "mutant"));
         }
         format!(
             "The coverage of {name} is {}, below the threshold of {}%.",
@@ -171,8 +172,4 @@ impl Rule {
             self.threshold
         )
     }
-}
-
-fn mutants(count: u64) -> String {
-    crate::source::text::count(count, "mutant")
 }

@@ -27,12 +27,6 @@ pub fn lost_lines(base: Option<&[u8]>, written: &[u8], now: Option<&[u8]>) -> Op
     first.map(|first| (lost, first))
 }
 
-/// Existing lines of `old` that `new` lacks: a changed line is lost, an added one takes nothing away.
-/// `None` when all are there.
-pub fn removed_lines(old: &[u8], new: Option<&[u8]>) -> Option<(u64, String)> {
-    lost_lines(None, old, new)
-}
-
 fn counted(text: &[u8]) -> HashMap<Vec<u8>, u64> {
     let mut counts = HashMap::new();
     for (_, key) in lines(text) {
@@ -124,15 +118,15 @@ mod tests {
 
     #[test]
     fn a_pure_insertion_takes_nothing_and_a_changed_line_is_lost() {
-        assert_eq!(removed_lines(b"a\nb\n", Some(b"a\nx\nb\n")), None);
-        assert_eq!(removed_lines(b"a\nb\n", Some(b"a\nbb\n")), Some((1, "b".into())));
-        assert_eq!(removed_lines(b"a\r\nb\r\n", Some(b"b\na\n")), None);
+        assert_eq!(lost_lines(None, b"a\nb\n", Some(b"a\nx\nb\n")), None);
+        assert_eq!(lost_lines(None, b"a\nb\n", Some(b"a\nbb\n")), Some((1, "b".into())));
+        assert_eq!(lost_lines(None, b"a\r\nb\r\n", Some(b"b\na\n")), None);
     }
 
     #[test]
     fn the_first_line_is_short_and_clean() {
         let long = [b"\x1b[31m".as_slice(), "ä".repeat(500).as_bytes()].concat();
-        let (_, first) = removed_lines(&long, None).unwrap();
+        let (_, first) = lost_lines(None, &long, None).unwrap();
         assert!(first.chars().count() <= 120 && !first.chars().any(char::is_control), "{first}");
     }
 

@@ -14,7 +14,7 @@ pub use classify::{
 };
 pub use digest::{digest, digest_parts, hex};
 pub use java::enabled_tests;
-pub use lines::{lost_lines, removed_lines};
+pub use lines::lost_lines;
 pub use path::RepoPath;
 pub use problem::Problem;
 

@@ -87,14 +87,13 @@ fn unquote(text: &str) -> Vec<u8> {
         }
         match bytes.next() {
             Some(first @ b'0'..=b'7') => {
-                let mut value = u32::from(first - b'0');
+                let mut value = first - b'0';
                 for _ in 0..2 {
-                    if let Some(digit @ b'0'..=b'7') = bytes.peek().copied() {
-                        value = value * 8 + u32::from(digit - b'0');
-                        bytes.next();
+                    if let Some(digit) = bytes.next_if(|byte| matches!(byte, b'0'..=b'7')) {
+                        value = value.wrapping_mul(8).wrapping_add(digit - b'0');
                     }
                 }
-                out.push(u8::try_from(value & 0xff).unwrap_or(b'?'));
+                out.push(value);
             }
             Some(letter) => {
                 let known = ESCAPES.iter().find(|(known, _)| *known == letter);

@@ -30,6 +30,9 @@ pub(crate) fn set_base_scores(
 ) -> Result<(), GateAbort> {
     let changed = |target: &&Target| matches!(target.extent, Extent::Change(_));
     let targets: Vec<Target> = module.module.targets.iter().filter(changed).cloned().collect();
+    if targets.is_empty() {
+        return Ok(());
+    }
     match at_base(module, targets.clone(), result)? {
         Ok(floors) => {
             for target in &targets {

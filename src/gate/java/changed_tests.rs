@@ -6,7 +6,7 @@ use super::context::ModuleContext;
 use super::maven::TroubleKind;
 use super::scope::JavaPath;
 use crate::gate::GateAbort;
-use crate::gate::commands::Call;
+use crate::gate::commands::{Call, read_text};
 use crate::source::text;
 use std::path::Path;
 
@@ -68,8 +68,7 @@ pub(crate) fn pass(context: &ModuleContext<'_>) -> Result<(), GateAbort> {
 }
 
 fn holds_tests(file: &Path) -> bool {
-    let source = fs_err::read(file).unwrap_or_default();
-    let source = String::from_utf8_lossy(&source);
+    let source = read_text(file, u64::MAX);
     MARKS.iter().any(|mark| source.contains(mark)) && !source.contains("abstract class")
 }
 

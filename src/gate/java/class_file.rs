@@ -149,13 +149,18 @@ impl<'a> Cursor<'a> {
         self.array().map(u32::from_be_bytes)
     }
 
+    /// The index of an attribute's name, and what it holds (§4.7).
+    fn attribute(&mut self) -> Option<(u16, Self)> {
+        let name = self.u16()?;
+        let length = usize::try_from(self.u32()?).ok()?;
+        Some((name, Self { bytes: self.take(length)? }))
+    }
+
     /// Passes over a field or a method (§4.5, §4.6) after its flags.
     fn skip_member(&mut self) -> Option<()> {
         self.take(4)?;
         for _ in 0..self.u16()? {
-            self.take(2)?;
-            let length = usize::try_from(self.u32()?).ok()?;
-            self.take(length)?;
+            self.attribute()?;
         }
         Some(())
     }

@@ -1,16 +1,16 @@
 //! From the mutants that PIT counted to the scores of the target classes.
 
 use super::report::{Counted, PitReport};
+use crate::gate::commands::read_text;
 use crate::gate::scope::{Extent, Target};
 use crate::gate::verdict::{Judged, ModuleResult};
 use crate::mutation::{ClassScore, Floor, MutantStatus, Survivor};
 use crate::source::text;
-use crate::sys::disk::read_beginning;
 use std::path::Path;
 
 /// Test classes that are named for a survivor.
 const TESTS_NAMED: usize = 5;
-/// Bytes that are read of a source file.
+/// Bytes that are read of a source file, for its lines in a message.
 const MAX_SOURCE: u64 = 4 << 20;
 
 /// The score of a target: of its changed lines where the score at its base binds the class as a whole.
@@ -28,8 +28,10 @@ pub(crate) fn score(target: &Target, counted: &Counted) -> ClassScore {
 impl Judged {
     /// `root` is the package's folder.
     fn new(target: &Target, counted: &Counted, root: &Path) -> Self {
-        let lines = source_lines(&root.join(target.path.to_text()));
-        let source = |line: u32| lines.get(usize::try_from(line).ok()?.checked_sub(1)?).cloned();
+        let source_text = read_text(&root.join(target.path.to_text()), MAX_SOURCE);
+        let lines: Vec<&str> = source_text.lines().collect();
+        let source =
+            |line: u32| Some(text::line(lines.get(usize::try_from(line).ok()?.checked_sub(1)?)?, 160));
         let survived = counted.with(&[MutantStatus::Survived, MutantStatus::NoCoverage]);
         let survivors = survived.map(|(_, left)| Survivor {
             package: target.package.clone(),
@@ -43,12 +45,6 @@ impl Judged {
         let survivors_total = counted.tally.survived + counted.tally.no_coverage;
         Self { score: score(target, counted), survivors: survivors.collect(), survivors_total }
     }
-}
-
-/// The lines of a source file for a message; none if it cannot be read.
-fn source_lines(file: &Path) -> Vec<String> {
-    let bytes = read_beginning(file, MAX_SOURCE).ok().flatten().unwrap_or_default();
-    String::from_utf8_lossy(&bytes).lines().map(|line| text::line(line, 160)).collect()
 }
 
 impl ModuleResult {

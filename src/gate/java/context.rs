@@ -10,7 +10,7 @@ use crate::gate::commands::file_name;
 use crate::gate::scope::{Extent, Module, Target};
 use crate::mutation::Rule;
 use crate::source::ChangedLines;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 /// A module that compiled, on its way to a score.
@@ -89,18 +89,17 @@ impl ModuleContext<'_> {
         Rule { threshold: settings.threshold, per: settings.per, no_coverage: settings.no_coverage }
     }
 
-    /// What the family changed in the targets' files, where it is known.
-    pub(crate) fn changed_lines(&self) -> ChangedOf {
-        let lines = |target: &Target| {
-            let ranges = match self.context.package.lines.get(&target.path)? {
-                ChangedLines::Whole => vec![(1, u32::MAX)],
-                ChangedLines::Ranges(ranges) => ranges.clone(),
-            };
-            let path = target.path.to_text();
-            let file = path.rsplit('/').next().unwrap_or_default().to_owned();
-            Some((target.class.clone(), (file, ranges)))
-        };
-        self.module.targets.iter().filter_map(lines).collect()
+    /// True for a line of a target's file (by its bare name) that the family changed, where that is known.
+    pub(crate) fn is_changed(&self, class: &str, file: &str, line: u32) -> bool {
+        let of_class = self.module.targets.iter().filter(|target| target.class == class);
+        let mut of_file = of_class.filter(|target| target.path.to_text().rsplit('/').next() == Some(file));
+        of_file.any(|target| match self.context.package.lines.get(&target.path) {
+            None => false,
+            Some(ChangedLines::Whole) => true,
+            Some(ChangedLines::Ranges(ranges)) => {
+                ranges.iter().any(|(first, last)| (*first..=*last).contains(&line))
+            }
+        })
     }
 }
 
@@ -121,6 +120,3 @@ pub(crate) fn lines(targets: &[Target]) -> Option<Vec<(String, u32, u32)>> {
     }
     Some(all)
 }
-
-/// Changed lines by target class; a class that is not listed has none.
-pub(crate) type ChangedOf = BTreeMap<String, (String, Vec<(u32, u32)>)>;

@@ -24,7 +24,7 @@ pub(crate) use trouble::{NETWORK_OR_DISK, Trouble, TroubleKind};
 use super::jvm;
 use super::package::PackageContext;
 use crate::gate::GateAbort;
-use crate::gate::commands::{Call, is_executable};
+use crate::gate::commands::{Call, is_executable, read_text};
 use crate::gate::disk_cache::DiskCache;
 use crate::machine::facts::ProcessEnd;
 use crate::source::text;
@@ -197,8 +197,7 @@ pub(crate) fn home(root: &Path, dir: &str) -> PathBuf {
 
 /// The entries of a class path file.
 fn read_paths(file: &Path) -> Vec<String> {
-    let text =
-        fs_err::read(file).map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).unwrap_or_default();
+    let text = read_text(file, u64::MAX);
     text.trim().split(':').filter(|entry| !entry.is_empty()).map(str::to_owned).collect()
 }
 

@@ -11,7 +11,7 @@ use super::scope::TestNames;
 use super::tiers::{self, Tier};
 use super::{base_score, reach};
 use crate::gate::GateAbort;
-use crate::gate::scope::{Extent, Target};
+use crate::gate::scope::Target;
 use crate::gate::verdict::ModuleResult;
 use crate::mutation::{MutantStatus, Per};
 use crate::source::text;
@@ -61,9 +61,7 @@ impl ModuleContext<'_> {
         merged.tests.extend(tier.tests.iter().cloned());
         if first {
             *merged = PitReport { tests: std::mem::take(&mut merged.tests), ..report };
-            if self.has_base_scores() {
-                base_score::set_base_scores(self, merged, result)?;
-            }
+            base_score::set_base_scores(self, merged, result)?;
         } else {
             let asked: Vec<_> = filter.mutants.iter().flatten().collect();
             let missing = asked.iter().filter(|id| !report.statuses.contains_key(&id.identity())).count();
@@ -111,10 +109,6 @@ impl ModuleContext<'_> {
 
     fn open(&self, merged: &PitReport) -> BTreeSet<String> {
         tiers::open(self.rule(), &self.module.targets, merged)
-    }
-
-    fn has_base_scores(&self) -> bool {
-        self.module.targets.iter().any(|target| matches!(target.extent, Extent::Change(_)))
     }
 
     /// The test classes that reach the targets by the references in class files.

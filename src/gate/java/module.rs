@@ -83,32 +83,24 @@ fn unbuilt(context: &PackageContext<'_>, module: &Module, trouble: Trouble) -> G
         GateAbort::Error { why, hint, transient: false } if clean => {
             GateAbort::Error { why, hint: format!("{hint} {in_place}"), transient: false }
         }
-        GateAbort::Fail { reasons } if clean => match base_builds(context, module) {
-            Ok(true) => GateAbort::Fail { reasons },
-            Ok(false) => GateAbort::setup(
+        GateAbort::Fail { reasons } if clean => match base(context, &module.dir) {
+            Ok(Base::Absent | Base::Built(_)) => GateAbort::Fail { reasons },
+            Ok(Base::Broken) => GateAbort::setup(
                 format!(
                     "{} In a clean checkout the commit before the task's first attempt does not build either.",
                     text::line(&reasons.join(" "), 1_500)
                 ),
                 in_place,
             ),
+            Ok(Base::Unreachable(why)) => GateAbort::setup(
+                format!(
+                    "The state before the task could not be checked out, so it is unknown whether it compiled: {why}"
+                ),
+                "Fix this, or set gates.<NAME>.where: in-place.",
+            ),
             Err(abort) => abort,
         },
         abort => abort,
-    }
-}
-
-/// True when the module compiled before the family's first attempt, or was not there.
-fn base_builds(context: &PackageContext<'_>, module: &Module) -> Result<bool, GateAbort> {
-    match base(context, &module.dir)? {
-        Base::Absent | Base::Built(_) => Ok(true),
-        Base::Broken => Ok(false),
-        Base::Unreachable(why) => Err(GateAbort::setup(
-            format!(
-                "The state before the task could not be checked out, so it is unknown whether it compiled: {why}"
-            ),
-            "Fix this, or set gates.<NAME>.where: in-place.",
-        )),
     }
 }
 

@@ -13,7 +13,7 @@ mod watch;
 pub(crate) use output::{blame, described};
 pub(crate) use plugin::MutantFilter;
 
-use super::context::{ChangedOf, ModuleContext};
+use super::context::ModuleContext;
 use super::jvm;
 use super::maven::NETWORK_OR_DISK;
 use super::report::{self, FailingTest, Mode, Owners, PitReport};
@@ -80,7 +80,6 @@ pub(crate) struct PitSession<'a> {
     plugin: PathBuf,
     /// Classes to mutate, with the target each belongs to.
     pub(crate) owners: Owners,
-    changed: ChangedOf,
     /// Tests whose failure is the family's fault; empty at its base.
     answerable: BTreeSet<String>,
     /// Those of them that passed in a run which a failing one would have ended.
@@ -165,11 +164,7 @@ impl PitSession<'_> {
                 "Check the space on the disk, then run the gate again.",
             ));
         }
-        let is_changed = |class: &str, file: &str, line: u32| {
-            self.changed.get(class).is_some_and(|(name, ranges)| {
-                name == file && ranges.iter().any(|(first, last)| (*first..=*last).contains(&line))
-            })
-        };
+        let is_changed = |class: &str, file: &str, line: u32| self.module.is_changed(class, file, line);
         let mode = if run.unfiltered { Mode::Dry } else { Mode::Full };
         let folder = self.report_folder(run);
         let report = report::read_file(&folder.join("mutations.xml"), &self.owners, &is_changed, mode);

@@ -5,6 +5,7 @@
 
 use super::classes::class_names;
 use super::maven::Project;
+use crate::gate::commands::read_text;
 use globset::{Glob, GlobSet, GlobSetBuilder};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -33,13 +34,8 @@ pub(crate) fn find(project: &Project, home: &Path) -> BTreeSet<String> {
 pub(crate) fn second_classes(project: &Project, folder: &str, stem: &str) -> Vec<String> {
     let classes = Path::new(&project.classes).join(folder);
     let sources = Path::new(&project.sources).join(folder);
-    let Ok(source) = fs_err::read(sources.join(format!("{stem}.java"))) else {
-        return Vec::new();
-    };
-    let source = String::from_utf8_lossy(&source);
-    let Ok(entries) = fs_err::read_dir(&classes) else {
-        return Vec::new();
-    };
+    let source = read_text(&sources.join(format!("{stem}.java")), u64::MAX);
+    let entries = fs_err::read_dir(&classes).into_iter().flatten();
     let names = entries.flatten().filter_map(|entry| {
         let name = entry.file_name().into_string().ok()?;
         name.strip_suffix(".class").filter(|name| !name.contains('$') && *name != stem).map(str::to_owned)

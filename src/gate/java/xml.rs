@@ -3,11 +3,11 @@
 //! Bounded in size, depth and count; entities other than XML's own five and character references
 //! are left out, a DOCTYPE is refused.
 
+use crate::gate::commands::read_text;
 use quick_xml::escape::resolve_xml_entity;
 use quick_xml::events::attributes::Attribute;
 use quick_xml::events::{BytesRef, BytesStart, Event};
 use quick_xml::{Reader, XmlVersion};
-use std::io::Read;
 use std::path::Path;
 
 const MAX_BYTES: u64 = 32 << 20;
@@ -58,9 +58,7 @@ impl Node {
 
 /// Reads a file; `None` if it is not a complete XML document within the limits.
 pub(crate) fn read_file(path: &Path) -> Option<Node> {
-    let mut bytes = Vec::new();
-    fs_err::File::open(path).ok()?.take(MAX_BYTES).read_to_end(&mut bytes).ok()?;
-    read(&String::from_utf8_lossy(&bytes))
+    read(&read_text(path, MAX_BYTES))
 }
 
 /// Reads a text; `None` if it is not a complete XML document within the limits.

@@ -44,11 +44,8 @@ pub(super) enum Tag {
     Class,
     /// A string constant's bytes.
     String,
-    /// An integer's, float's, long's or double's bits.
-    Integer,
-    Float,
-    Long,
-    Double,
+    /// A number's bits, after its kind: integer, float, long or double.
+    Number,
     /// A member begins: its flags.
     Member,
     /// An attribute begins: its name.
@@ -126,15 +123,14 @@ impl<'a> Encoder<'a> {
 
     /// The number or string of an index.
     pub(super) fn constant(&mut self, from: &mut Cursor<'a>) -> Option<()> {
-        let (tag, bytes) = match *self.pool.at(from.u16()?)? {
-            Constant::Number(3, bits) => (Tag::Integer, bits),
-            Constant::Number(4, bits) => (Tag::Float, bits),
-            Constant::Number(5, bits) => (Tag::Long, bits),
-            Constant::Number(6, bits) => (Tag::Double, bits),
-            Constant::String(text) => (Tag::String, self.pool.utf8(text)?),
-            _ => return None,
-        };
-        self.part(tag, bytes)
+        match *self.pool.at(from.u16()?)? {
+            Constant::Number(kind, bits) => {
+                self.part(Tag::Plain, &[kind])?;
+                self.part(Tag::Number, bits)
+            }
+            Constant::String(text) => self.part(Tag::String, self.pool.utf8(text)?),
+            _ => None,
+        }
     }
 
     /// A count in two bytes, and so many of what `each` reads.
@@ -148,19 +144,16 @@ impl<'a> Encoder<'a> {
         (0..count).try_for_each(|_| each(self, from))
     }
 
-    /// The class of an index that may be 0.
-    fn class_or_absent(&self, from: &mut Cursor<'a>) -> Option<(Tag, &'a [u8])> {
+    /// What an index leads to that may be 0.
+    fn optional(
+        &self,
+        from: &mut Cursor<'a>,
+        tag: Tag,
+        find: impl Fn(&Pool<'a>, u16) -> Option<&'a [u8]>,
+    ) -> Option<(Tag, &'a [u8])> {
         match from.u16()? {
             0 => Some((Tag::Absent, &[])),
-            index => Some((Tag::Class, self.pool.class(index)?)),
-        }
-    }
-
-    /// The text of an index that may be 0.
-    fn utf8_or_absent(&self, from: &mut Cursor<'a>) -> Option<(Tag, &'a [u8])> {
-        match from.u16()? {
-            0 => Some((Tag::Absent, &[])),
-            index => Some((Tag::Utf8, self.pool.utf8(index)?)),
+            index => Some((tag, find(&self.pool, index)?)),
         }
     }
 
@@ -173,7 +166,7 @@ impl<'a> Encoder<'a> {
         self.plain(from, 2)?;
         self.this = self.class(from)?;
         // `Object` and module descriptors have no superclass.
-        let (tag, superclass) = self.class_or_absent(from)?;
+        let (tag, superclass) = self.optional(from, Tag::Class, Pool::class)?;
         self.part(tag, superclass)?;
         self.classes(from)?;
         self.members(from, Holder::Field)?;
@@ -200,9 +193,8 @@ impl<'a> Encoder<'a> {
     /// A list of attributes (§4.7).
     fn attributes(&mut self, from: &mut Cursor<'a>, holder: Holder) -> Option<()> {
         for _ in 0..from.u16()? {
-            let name = self.pool.utf8(from.u16()?)?;
-            let length = usize::try_from(from.u32()?).ok()?;
-            let mut content = Cursor { bytes: from.take(length)? };
+            let (name, mut content) = from.attribute()?;
+            let name = self.pool.utf8(name)?;
             if holder.leaves_out(name) {
                 continue;
             }
@@ -244,8 +236,8 @@ impl<'a> Encoder<'a> {
         let mut entries = Vec::new();
         for _ in 0..from.u16()? {
             let inner = self.pool.class(from.u16()?)?;
-            let outer = self.class_or_absent(from)?;
-            let name = self.utf8_or_absent(from)?;
+            let outer = self.optional(from, Tag::Class, Pool::class)?;
+            let name = self.optional(from, Tag::Utf8, Pool::utf8)?;
             let flags = from.u16()?;
             if inner == self.this || outer == (Tag::Class, self.this) {
                 entries.push((inner, outer, name, flags));
@@ -282,7 +274,7 @@ impl<'a> Encoder<'a> {
         let count = from.u8()?;
         self.part(Tag::Plain, &[count])?;
         for _ in 0..count {
-            let (tag, name) = self.utf8_or_absent(from)?;
+            let (tag, name) = self.optional(from, Tag::Utf8, Pool::utf8)?;
             self.part(tag, name)?;
             self.plain(from, 2)?;
         }

@@ -7,9 +7,8 @@ use super::super::jvm;
 use super::super::maven::digest;
 use super::super::report::{MutantId, Reaching};
 use crate::gate::GateAbort;
-use crate::gate::commands::{Commands, fresh_folder};
+use crate::gate::commands::{Commands, fresh_folder, read_text};
 use crate::source::text;
-use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 const SOURCE: &str = include_str!("../../../../templates/pit/RalphPlugin.java");
@@ -125,10 +124,8 @@ impl MutantFilter {
 
 /// Reads what the plugin wrote beside a report.
 pub(super) fn reaching(report: &Path) -> Reaching {
-    let mut text = Vec::new();
     // Names for people: without them a survivor is shown without its tests.
-    let _ = fs_err::File::open(report.join(REACHING)).map(|file| file.take(MAX_BYTES).read_to_end(&mut text));
-    String::from_utf8_lossy(&text).lines().filter_map(reaching_line).collect()
+    read_text(&report.join(REACHING), MAX_BYTES).lines().filter_map(reaching_line).collect()
 }
 
 fn reaching_line(line: &str) -> Option<(MutantId, (Vec<String>, u64))> {

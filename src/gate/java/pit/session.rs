@@ -32,9 +32,8 @@ impl<'a> PitSession<'a> {
         }
         let tools = Tools::get(module)?;
         let plugin = plugin::classes(module.context.commands, &tools.pit, &module.context.request.cache)?;
-        let (changed, answerable) = (module.changed_lines(), module.answerable());
         let (passed, remarked) = (RefCell::default(), RefCell::default());
-        Ok(Self { module, tools, plugin, owners, changed, answerable, passed, remarked })
+        Ok(Self { module, tools, plugin, owners, answerable: module.answerable(), passed, remarked })
     }
 
     /// The same at the family's base, where a failing test is not its fault.

@@ -40,7 +40,10 @@ pub(crate) struct Tools {
 impl Framework {
     /// Finds the framework among the jars of a class path.
     pub(crate) fn of(classpath: &[String]) -> Self {
-        let version = |artifact: &str| classpath.iter().find_map(|entry| version_of(entry, artifact));
+        let version = |artifact: &str| {
+            let mut jars = classpath.iter().filter_map(|entry| jar(entry));
+            jars.find(|(name, _)| *name == artifact).map(|(_, version)| version.to_owned())
+        };
         let engine = version("junit-platform-engine");
         let api = version("junit-jupiter-api");
         if let Some(platform) = engine {
@@ -100,18 +103,16 @@ fn platform_of(jupiter: &str) -> String {
     jupiter.strip_prefix("5.").map_or_else(|| jupiter.to_owned(), |rest| format!("1.{rest}"))
 }
 
-/// `…/<artifact>/<version>/<artifact>-<version>.jar`, as a Maven repository lays it out.
-fn version_of(entry: &str, artifact: &str) -> Option<String> {
-    let name = entry.rsplit('/').next()?;
-    let version = name.strip_prefix(artifact)?.strip_prefix('-')?.strip_suffix(".jar")?;
-    version.starts_with(|c: char| c.is_ascii_digit()).then(|| version.to_owned())
+/// Artifact and version of `…/<artifact>/<version>/<artifact>-<version>.jar`, as a Maven repository lays it out.
+fn jar(entry: &str) -> Option<(&str, &str)> {
+    let name = entry.rsplit('/').next()?.strip_suffix(".jar")?;
+    let is_version = |at: &usize| name[at + 1..].starts_with(|c: char| c.is_ascii_digit());
+    let at = name.match_indices('-').map(|(at, _)| at).find(is_version)?;
+    Some((&name[..at], &name[at + 1..]))
 }
 
 fn artifact_of(entry: &str) -> Option<&str> {
-    let name = entry.rsplit('/').next()?.strip_suffix(".jar")?;
-    let at =
-        name.match_indices('-').find(|(at, _)| name[at + 1..].starts_with(|c: char| c.is_ascii_digit()))?;
-    Some(&name[..at.0])
+    jar(entry).map(|(artifact, _)| artifact)
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@ use std::path::Path;
 const KEY: &str = "placement:";
 
 /// Why a text is not edited although it can be read.
-const UNUSUAL: &str = "No single key can be set in this file: it has keys or a value in braces over several lines, or an end mark `...`.";
+const UNUSUAL: &str = "No single key can be set in this file: its `placement:` is more than one line, its keys stand in braces, or it has an end mark `...`.";
 
 /// The line that says where gates stand, without line end: `placement: {PITEST: each}`.
 pub fn placement_line(placement: &BTreeMap<String, Placement>) -> String {
@@ -58,20 +58,12 @@ fn is_key(line: &str) -> bool {
 fn edited(text: &str, line: &str) -> String {
     let mut lines: Vec<&str> = text.split_inclusive('\n').collect();
     let end = if lines.first().is_some_and(|line| line.ends_with("\r\n")) { "\r\n" } else { "\n" };
-    if let Some(at) = lines.iter().position(|line| is_key(line)) {
-        let below = below(lines.get(at + 1..).unwrap_or_default());
-        let mark = if lines[at].starts_with('\u{feff}') { "\u{feff}" } else { "" };
-        let mut new = vec![format!("{mark}{line}{}{end}", comment(lines[at]))];
-        for old in lines.iter().skip(at + 1).take(below) {
-            let comment = comment(old);
-            let kept = if old.trim().is_empty() { "" } else { comment.as_str() };
-            if old.trim().is_empty() || !kept.is_empty() {
-                new.push(format!("{}{end}", kept.trim_start()));
-            }
-        }
-        let (before, after) = lines.split_at(at);
-        let after = after.iter().skip(1 + below).copied();
-        return before.iter().copied().chain(new.iter().map(String::as_str)).chain(after).collect();
+    if let Some(old) = lines.iter_mut().find(|line| is_key(line)) {
+        let mark = if old.starts_with('\u{feff}') { "\u{feff}" } else { "" };
+        let comment = old.find(" #").and_then(|at| old.get(at..)).unwrap_or_default().trim_end();
+        let new = format!("{mark}{line}{comment}{end}");
+        *old = &new;
+        return lines.concat();
     }
     // Behind its own comment, as in the template; else at the end.
     let is_comment = |line: &&str| line.trim_start_matches(['#', ' ']).starts_with(KEY);
@@ -82,34 +74,6 @@ fn edited(text: &str, line: &str) -> String {
     let line = if open_end { format!("{end}{line}{end}") } else { format!("{line}{end}") };
     lines.insert(at, &line);
     lines.concat()
-}
-
-/// How many lines belong to the key above them: up to the last indented one.
-fn below(lines: &[&str]) -> usize {
-    let is_indented = |line: &&str| line.starts_with([' ', '\t']) && !line.trim().is_empty();
-    let may_stand_between = |line: &&str| line.trim().is_empty() || line.starts_with('#');
-    let reach = lines.iter().take_while(|line| is_indented(line) || may_stand_between(line)).count();
-    lines.iter().take(reach).rposition(is_indented).map_or(0, |last| last + 1)
-}
-
-/// The comment at the end of a line, with the white space before it; empty when there is none.
-fn comment(line: &str) -> String {
-    let line = line.trim_end();
-    let mut quote = None;
-    let mut before = ' ';
-    for (at, c) in line.char_indices() {
-        match quote {
-            Some(open) => quote = (c != open).then_some(open),
-            None if matches!(c, '"' | '\'') => quote = Some(c),
-            None if c == '#' && before.is_whitespace() => {
-                let start = line.get(..at).map_or(0, |head| head.trim_end().len());
-                return line.get(start..).unwrap_or_default().to_owned();
-            }
-            None => {}
-        }
-        before = c;
-    }
-    String::new()
 }
 
 #[cfg(test)]
@@ -153,13 +117,7 @@ mod tests {
         let text = "gates: {LINT: {run: [lint]}} # '\nplacement: {PITEST: \"each\"}   # why\nspec: a\n";
         assert_eq!(
             set(text, &choices).unwrap(),
-            "gates: {LINT: {run: [lint]}} # '\nplacement: {LINT: end, PITEST: {after: [\"2\", \"T01\"]}}   # why\nspec: a\n"
-        );
-        let block =
-            "placement: # all\n  # first\n\n  PITEST: none  # one\n# low\n  # last\n\nspec: a\n# end\n";
-        assert_eq!(
-            each(block),
-            "placement: {PITEST: each} # all\n# first\n\n# one\n# low\n# last\n\nspec: a\n# end\n"
+            "gates: {LINT: {run: [lint]}} # '\nplacement: {LINT: end, PITEST: {after: [\"2\", \"T01\"]}} # why\nspec: a\n"
         );
         assert_eq!(each("placement:\nspec: a"), "placement: {PITEST: each}\nspec: a");
         assert_eq!(
@@ -171,12 +129,13 @@ mod tests {
     #[test]
     fn a_form_that_cannot_be_edited_line_by_line_is_refused() {
         let end = [("PITEST", Placement::End)];
-        for text in ["spec: a\nplacement: { # why\n  PITEST: each\n}\n", "spec: a\n...\n"] {
+        for text in [
+            "spec: a\nplacement: { # why\n  PITEST: each\n}\n",
+            "placement: # all\n  PITEST: none\nspec: a\n",
+            "spec: a\n...\n",
+        ] {
             assert_eq!(set(text, &end), Err(UNUSUAL.to_owned()), "{text}");
         }
-        let indented = "placement: {\n  PITEST: each\n  }\nspec: a\n";
-        assert_eq!(set(indented, &end).unwrap(), "placement: {PITEST: end}\nspec: a\n");
-        assert_eq!(set(indented, &[("NONE", Placement::End)]), Err(UNUSUAL.to_owned()), "no such gate");
         let before_end = "placement: {PITEST: each}\n...\n";
         assert_eq!(set(before_end, &end).unwrap(), "placement: {PITEST: end}\n...\n");
     }

@@ -7,7 +7,7 @@ use crate::task::Sections;
 use jiff::SignedDuration;
 use regex_lite::Regex;
 use serde_json::Value as Json;
-use serde_yaml::{Mapping, Value};
+use serde_yaml::Value;
 
 /// One year: longer limits are slips of the pen and would overflow clocks.
 const LONGEST_HOURS: i64 = 366 * 24;
@@ -17,11 +17,7 @@ pub(super) fn check(schema: &Json, value: &Value) -> Result<(), Mistake> {
     // One that may also be keys is a choice of words with one form that has keys.
     let forms = schema["oneOf"].as_array().map(Vec::as_slice).unwrap_or_default();
     match (value, forms.iter().find(|form| form["properties"].is_object())) {
-        (Value::Mapping(map), Some(form))
-            if form["required"].as_array().is_none_or(|keys| has_all(map, keys)) =>
-        {
-            return check(form, value);
-        }
+        (Value::Mapping(map), Some(form)) if !map.is_empty() => return check(form, value),
         (Value::Mapping(map), _) if is(schema, "object") => {
             return map
                 .iter()
@@ -55,10 +51,6 @@ pub(super) fn check(schema: &Json, value: &Value) -> Result<(), Mistake> {
         let mistake = must_be(schema, value);
         Err(Mistake { what: format!("{}: {}", mistake.what, why.trim_end_matches('.')), ..mistake })
     })
-}
-
-fn has_all(map: &Mapping, keys: &[Json]) -> bool {
-    keys.iter().filter_map(Json::as_str).all(|key| map.contains_key(key))
 }
 
 fn entry(schema: &Json, key: &str, value: &Value) -> Result<(), Mistake> {

@@ -2,18 +2,14 @@
 //! `examples` show how it is written, `format` asks for a look beyond what a schema can say.
 
 use super::PRESETS;
-use crate::task::Stage;
+use super::roles::WORK;
 use schemars::{Schema, SchemaGenerator, json_schema};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 /// What a length of time is made of, as loosely as its reader takes it: digits, and units of less than a day.
 const TIME: &str = r"[0-9\s.,:+]|[Pp]?[Tt]|[HMS]|h(?:(?:ou)?rs?)?|m(?:in(?:ute)?s?)?|(?:milli|micro|nano)(?:s|seconds?)?|[munµμ]?s(?:ec(?:ond)?s?)?";
 /// A number without a unit, or more hours than a year has.
 const NO_TIME: &str = r"^[0-9\s.,+]*$|^\s*(?:[1-9][0-9]{4,}|88[0-9]{2}|89[0-9]{2}|9[0-9]{3})\s*[Hh]";
-
-/// Words of stages, which cannot be names of gates.
-const STAGES: [Stage; 6] =
-    [Stage::TestFirst, Stage::Implementation, Stage::ReqCheck, Stage::PreCr, Stage::Integ, Stage::Final];
 
 /// A length of time such as `60m`, `1h 30m`, `90s`; more than nothing, at most a year.
 pub(super) fn time(_: &mut SchemaGenerator) -> Schema {
@@ -87,6 +83,13 @@ pub(super) fn gate_names(schema: &mut Schema) {
         "^[A-Z][A-Z0-9-]*$",
         "capital letters, digits and `-`, a letter first, as in `N.PITEST`, and no word of another stage",
     );
-    names["not"] = json!({ "enum": STAGES.each_ref().map(Stage::word) });
+    names["not"] = json!({ "enum": WORK.map(|(.., stage)| stage.word().to_owned()) });
     schema.insert("propertyNames".to_owned(), names);
+}
+
+/// The agent of each role, by the role's name.
+pub(super) fn roles(_: &mut SchemaGenerator) -> Schema {
+    let agent = |stage: &str| json!({ "type": "string", "minLength": 1, "description": format!("The agent of {stage}.") });
+    let all = WORK.map(|(_, role, stage)| (role.to_owned(), agent(stage.word())));
+    json_schema!({ "type": "object", "additionalProperties": false, "properties": Map::from_iter(all) })
 }

@@ -27,7 +27,7 @@ use error::Mistake;
 use overrides::Sources;
 use serde_yaml::Value;
 use settings::AgentKeys;
-use std::path::{Component, Path, PathBuf};
+use std::path::Path;
 
 /// The text that `ralph init` writes: every key, most of them with their default. It reads as the defaults.
 pub const TEMPLATE: &str = include_str!("../../templates/config.yaml");
@@ -91,24 +91,20 @@ impl<'t> Reading<'t> {
             let short = glob.trim_start_matches("./").trim_end_matches('/');
             *glob = if short.is_empty() { ".".to_owned() } else { short.to_owned() };
         }
-        let parts = settings.spec.components().filter(|part| *part != Component::CurDir);
-        let spec: PathBuf =
-            std::iter::once(workspace.as_os_str()).chain(parts.map(Component::as_os_str)).collect();
-        Ok(Settings { workspace: workspace.to_path_buf(), spec, ..settings })
+        settings.workspace = workspace.to_path_buf();
+        settings.spec = workspace.join(settings.spec).components().collect();
+        Ok(settings)
     }
 
     /// The mistake with its line, or with the name of the variable or flag.
     fn located(&self, mistake: &Mistake) -> ConfigError {
         let key = error::dotted(&mistake.path);
         let subject = if key.is_empty() { "The file".to_owned() } else { format!("`{key}`") };
-        let path: Vec<&str> = mistake.path.iter().map(String::as_str).collect();
-        let hint = match path.as_slice() {
-            ["on"] => "It is called `hooks` now, because YAML 1.1 reads `on` as `true`: rename the key.",
-            ["gates", _, "ahead"] => {
-                "Remove it: a gate begins when its turn has come, no longer while reviewers work."
-            }
+        let hint = match key.as_str() {
+            "on" => "It is called `hooks` now, because YAML 1.1 reads `on` as `true`: rename the key.",
             _ => &mistake.hint,
         };
+        let hint = hint.to_owned();
         let problem = Problem::new(key, format!("{subject} {}.", mistake.what), hint);
         match self.sources.of(&mistake.path) {
             Some(given) => problem.at(given.name(), None),
@@ -125,6 +121,12 @@ pub fn key_line(text: &str, key: &str) -> Option<usize> {
 }
 
 impl Settings {
+    /// The agent that does a role, with its name; `None` if no agent of that name is configured.
+    pub fn agent_for(&self, role: Role) -> Option<(&str, &AgentSettings)> {
+        let agent = self.agents.get_key_value(self.roles.get(&role)?);
+        agent.map(|(name, agent)| (name.as_str(), agent))
+    }
+
     /// Where each gate's boxes go; those of a gate without a choice go after every task.
     pub fn placed(&self) -> Vec<(String, Placement)> {
         let choice = |gate: &String| self.placement.get(gate).cloned().unwrap_or(Placement::Each);

@@ -170,7 +170,7 @@ fn set_all_roles(tree: &mut Value, given: &Override, sources: &mut Sources) -> R
         set(tree, &["agents", name, "preset"], name.into());
         sources.add(&["agents", name], given);
     }
-    for role in Role::ALL {
+    for role in Role::all() {
         set(tree, &["roles", role.word()], name.into());
     }
     sources.add(&["roles"], given);

@@ -1,11 +1,10 @@
-//! The roles of agents, and which agent has which.
+//! The roles of agents, and the work of each.
 
-use super::{AgentSettings, Roles, Settings};
 use crate::task::Stage;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// Who does what: the role of an agent.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Role {
     /// TEST-FIRST.
@@ -22,61 +21,29 @@ pub enum Role {
     Validator,
 }
 
+/// Each role with its name and its stage, in the order of the stages. A gate has no agent.
+pub(super) const WORK: [(Role, &str, Stage); 6] = [
+    (Role::TestWriter, "test-writer", Stage::TestFirst),
+    (Role::Worker, "worker", Stage::Implementation),
+    (Role::ReqReviewer, "req-reviewer", Stage::ReqCheck),
+    (Role::QualityReviewer, "quality-reviewer", Stage::PreCr),
+    (Role::IntegrationTester, "integration-tester", Stage::Integ),
+    (Role::Validator, "validator", Stage::Final),
+];
+
 impl Role {
     /// All roles, in the order of the stages.
-    pub const ALL: [Self; 6] = [
-        Self::TestWriter,
-        Self::Worker,
-        Self::ReqReviewer,
-        Self::QualityReviewer,
-        Self::IntegrationTester,
-        Self::Validator,
-    ];
+    pub fn all() -> [Self; 6] {
+        WORK.map(|(role, ..)| role)
+    }
 
     /// The role's name in `roles:`, in `RALPH_ROLE` and of its prompt template.
-    pub const fn word(self) -> &'static str {
-        match self {
-            Self::TestWriter => "test-writer",
-            Self::Worker => "worker",
-            Self::ReqReviewer => "req-reviewer",
-            Self::QualityReviewer => "quality-reviewer",
-            Self::IntegrationTester => "integration-tester",
-            Self::Validator => "validator",
-        }
+    pub fn word(self) -> &'static str {
+        WORK[self as usize].1
     }
 }
 
 /// The role of the agent that does a stage; `None` for a gate, which has no agent.
 pub fn role_of(stage: &Stage) -> Option<Role> {
-    match stage {
-        Stage::TestFirst => Some(Role::TestWriter),
-        Stage::Implementation => Some(Role::Worker),
-        Stage::ReqCheck => Some(Role::ReqReviewer),
-        Stage::PreCr => Some(Role::QualityReviewer),
-        Stage::Integ => Some(Role::IntegrationTester),
-        Stage::Final => Some(Role::Validator),
-        Stage::Gate(_) => None,
-    }
-}
-
-impl Roles {
-    /// The name of a role's agent.
-    pub(super) fn agent(&self, role: Role) -> &str {
-        match role {
-            Role::TestWriter => &self.test_writer,
-            Role::Worker => &self.worker,
-            Role::ReqReviewer => &self.req_reviewer,
-            Role::QualityReviewer => &self.quality_reviewer,
-            Role::IntegrationTester => &self.integration_tester,
-            Role::Validator => &self.validator,
-        }
-    }
-}
-
-impl Settings {
-    /// The agent that does a role, with its name; `None` if no agent of that name is configured.
-    pub fn agent_for(&self, role: Role) -> Option<(&str, &AgentSettings)> {
-        let agent = self.agents.get_key_value(self.roles.agent(role));
-        agent.map(|(name, agent)| (name.as_str(), agent))
-    }
+    WORK.into_iter().find(|(.., own)| own == stage).map(|(role, ..)| role)
 }

@@ -4,7 +4,8 @@
 pub use crate::mutation::{NoCoverage, Per};
 pub use crate::task::Placement;
 
-use super::kinds::{argv, gate_names, glob, heading, names, presets, test_name, time, variables};
+use super::kinds::{argv, gate_names, glob, heading, names, presets, roles, test_name, time, variables};
+use super::roles::Role;
 use jiff::fmt::serde::unsigned_duration::{optional, required};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -36,7 +37,8 @@ pub struct Settings {
     #[schemars(extend("propertyNames" = names("^[A-Za-z0-9._-]+$", "letters, digits, `-`, `_` and `.`")))]
     pub agents: BTreeMap<String, AgentSettings>,
     /// Which agent does which role.
-    pub roles: Roles,
+    #[schemars(schema_with = "roles")]
+    pub roles: BTreeMap<Role, String>,
     /// Judges that ralph runs itself, by their name.
     #[schemars(transform = gate_names)]
     pub gates: BTreeMap<String, GateSettings>,
@@ -98,30 +100,6 @@ pub struct FileGlobs {
     /// Build files; these come before production files.
     #[schemars(extend("items" = glob()))]
     pub build: Vec<String>,
-}
-
-/// The agent of each role.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub struct Roles {
-    /// The agent of N.TEST-FIRST.
-    #[schemars(length(min = 1), extend("examples" = ["default"]))]
-    pub test_writer: String,
-    /// The agent of the implementation, N.
-    #[schemars(length(min = 1), extend("examples" = ["default"]))]
-    pub worker: String,
-    /// The agent of N.REQ-CHECK.
-    #[schemars(length(min = 1), extend("examples" = ["default"]))]
-    pub req_reviewer: String,
-    /// The agent of N.PRE-CR.
-    #[schemars(length(min = 1), extend("examples" = ["default"]))]
-    pub quality_reviewer: String,
-    /// The agent of N.INTEG.
-    #[schemars(length(min = 1), extend("examples" = ["default"]))]
-    pub integration_tester: String,
-    /// The agent of FINAL.
-    #[schemars(length(min = 1), extend("examples" = ["default"]))]
-    pub validator: String,
 }
 
 /// How to start an agent.

@@ -313,7 +313,7 @@ fn wrong_values_are_named_with_their_line_and_what_would_be_right() {
     gates.PITEST.test_names|.ralph/config.yaml:3: `gates.PITEST.test_names` (item 1) must be the name of a test class, with `{}` for the name of the class under test, not "FooTest". → Write it as `"{}Test"` or `"Test{}"`.
     gates.PITEST.tests|.ralph/config.yaml:3: `gates.PITEST.tests` must be `own-first`, `all`, `reachable` or `own`, not a list. → Write one of these words, or leave the key out for its default.
     gates.PITEST.where|.ralph/config.yaml:3: `gates.PITEST.where` must be `clean` or `in-place`, not "tmp". → Write one of these words, or leave the key out for its default.
-    gates.PITEST.ahead|.ralph/config.yaml:3: `gates.PITEST.ahead` is not a known key. → Remove it: a gate begins when its turn has come, no longer while reviewers work.
+    gates.PITEST.ahead|.ralph/config.yaml:3: `gates.PITEST.ahead` is not a known key. → Known here: `engine`, `jobs`, `jvm_args`, `keep`, `limit`, `maven_args`, `no_coverage`, `per`, `pit_version`, `recompile`, `run`, `scope`, `test_names`, `tests`, `threshold`, `where`.
     gates.PITEST.jvm_args|.ralph/config.yaml:3: `gates.PITEST.jvm_args` (item 2) must be text, not 1. → Write a value in quotes, or leave the key out for its default.
     "#);
     insta::assert_snapshot!(wrong_below("limits:\n", "  iterations: 0\n  attempts: 2.5\n  rework: yes\n  attempt: 1d\n  idle: 0s\n  check: soon\n  wall: 1 year"), @r#"
@@ -464,7 +464,7 @@ fn every_stage_but_a_gate_has_a_role() {
             .iter()
             .map(|stage| role_of(stage).expect("a role"))
             .collect();
-    assert_eq!(roles, Role::ALL);
+    assert_eq!(roles, Role::all());
     assert_eq!(role_of(&Stage::Gate("PITEST".to_owned())), None);
 }
 

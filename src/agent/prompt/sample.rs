@@ -68,7 +68,7 @@ mod tests {
 
     #[test]
     fn the_templates_that_come_with_ralph_can_be_filled() {
-        for role in Role::ALL {
+        for role in Role::all() {
             assert_eq!(try_out(builtin(role), role), Ok(()), "{role:?}");
         }
     }

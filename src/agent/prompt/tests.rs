@@ -101,7 +101,7 @@ fn what_stays_the_same_comes_before_what_changes() {
         progress_before: 0,
         ..facts()
     };
-    for role in Role::ALL {
+    for role in Role::all() {
         let prompt = render(None, role, &facts).expect("a prompt");
         let order =
             ["# Rules of the loop", "REQUIREMENTS", "DESIGN", "TASK-TEXT", "CHANGES", "REASONS", "PROGRESS"];
@@ -155,7 +155,7 @@ proptest! {
         };
         let bare = "{{ task }}\n{{ id }}\n{{ stage }}\n{{ task_text }}\n{{ reasons }}\n{{ progress }}\n{{ spec }}\n\
             {% for p in packages %}{{ p.name }}\n{{ p.path }}\n{% endfor %}";
-        let prompt = render(own.then_some(bare), Role::ALL[role], &facts).expect("a prompt");
+        let prompt = render(own.then_some(bare), Role::all()[role], &facts).expect("a prompt");
         prop_assert!(prompt.lines().all(|line| !line.starts_with("RALPH-VERDICT:")));
         prop_assert!(prompt.split(['\n', '\r']).all(|line| !line.starts_with("RALPH-VERDICT:")));
         prop_assert_eq!(read_claim(prompt.as_bytes()).expect("memory can be read"), None);

@@ -16,7 +16,7 @@ use std::path::Path;
 pub(super) fn write(folder: &Path, config_text: &str) -> Result<Vec<(String, bool)>, Fault> {
     let schema = format!("{:#}\n", config::schema());
     let mut files = vec![("config.yaml".to_owned(), config_text), (config::SCHEMA_FILE.to_owned(), &schema)];
-    files.extend(Role::ALL.map(|role| (format!("prompts/{}.md", role.word()), builtin(role))));
+    files.extend(Role::all().map(|role| (format!("prompts/{}.md", role.word()), builtin(role))));
     files.push((".gitignore".to_owned(), "state/\n"));
     fs_err::create_dir_all(folder.join("prompts"))?;
     let write = |(name, text): (String, &str)| {

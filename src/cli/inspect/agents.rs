@@ -99,7 +99,7 @@ pub(super) fn templates(workspace: &Workspace, needed: Option<&BTreeSet<Role>>) 
         let level = if is_needed { Level::Error } else { Level::Warning };
         Some(Finding { line: error.line.map(|line| line as u64), ..found.level(level) })
     };
-    Role::ALL.into_iter().filter_map(finding).collect()
+    Role::all().into_iter().filter_map(finding).collect()
 }
 
 fn try_template(workspace: &Workspace, role: Role) -> Result<(), PromptError> {

@@ -74,7 +74,7 @@ fn an_agent_for_all_roles_is_one_of_the_file_or_a_preset() {
     let text = "agents:\n  default: {preset: claude}\n  mine: {command: [x]}\nroles: {validator: mine}\n";
     let agent = |settings: &Settings, role| settings.agent_for(role).map(|(name, _)| name.to_owned());
     let mine = sound(text, &[by_variable("roles", "mine")]);
-    assert!(Role::ALL.into_iter().all(|role| agent(&mine, role).as_deref() == Some("mine")));
+    assert!(Role::all().into_iter().all(|role| agent(&mine, role).as_deref() == Some("mine")));
     let codex = sound(text, &[by_flag("roles", "codex")]);
     assert_eq!(codex.agents["codex"].preset.as_deref(), Some("codex"));
     assert_eq!(agent(&codex, Role::Validator).as_deref(), Some("codex"));

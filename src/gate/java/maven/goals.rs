@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 /// Goals that read no Java source and neither make nor change a class, by plugin.
 const READ_NO_JAVA: [(&str, &str); 15] = [
-    // Copy resources, or jars, or resources out of jars.
+    // Copy resources, the second those that jars hold.
     ("resources", "resources testResources"),
     ("remote-resources", "process"),
     // The compiler itself: javac is called as it was.

@@ -170,6 +170,7 @@ impl Workspace {
         let classifier = self.classifier()?;
         Ok(Repositories::discover(
             &self.places.workspace,
+            &self.places.spec,
             &self.settings.packages,
             self.settings.packages_given,
             classifier,

@@ -5,7 +5,7 @@ use super::open::OpenRepo;
 use super::tree::{self, Delta, GITLINK};
 use super::{Repositories, history};
 use crate::machine::facts::{Accumulated, FileChange, FileStatus, Oid, Snapshot};
-use crate::source::{Classifier, Kind, RepoPath, is_state_file};
+use crate::source::{Classifier, Kind, RepoPath};
 use std::collections::BTreeMap;
 
 impl Repositories {
@@ -84,7 +84,7 @@ impl Repositories {
             let old = tree::tree_of(&open.repo, old, &folder.prefix)?;
             let new = tree::tree_of(&open.repo, new, &folder.prefix)?;
             let mut deltas = tree::diff(&open.repo, old.as_ref(), new.as_ref())?;
-            deltas.retain(|delta| !is_state_file(&delta.path));
+            deltas.retain(|delta| !open.is_state(&[folder.prefix.as_slice(), &delta.path].concat()));
             Ok(deltas.iter().map(|delta| change_of(name, delta, classifier)).collect())
         })
     }

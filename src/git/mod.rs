@@ -39,6 +39,7 @@ use find::Pattern;
 use open::{Head, OpenRepo};
 use package_folders::{Layout, PackageFolder};
 use std::collections::{BTreeMap, BTreeSet};
+use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 use walk::Status;
 
@@ -49,6 +50,7 @@ pub type Surveyed = (String, Result<PackageState, GitError>);
 /// noticed at each look.
 pub struct Repositories {
     workspace: PathBuf,
+    spec: PathBuf,
     patterns: Vec<Pattern>,
     layout: Layout,
     classifier: Classifier,
@@ -62,7 +64,7 @@ pub struct Repositories {
 type Others = BTreeMap<String, BTreeSet<Vec<u8>>>;
 
 impl Repositories {
-    /// Finds the packages (docs/design.md "Words"): repositories among the folders that match `patterns`; where there
+    /// Finds the packages of a workspace whose `tasks.md` is in the folder `spec` (docs/design.md "Words"): repositories among the folders that match `patterns`; where there
     /// is none, the workspace's own repository as package `.`, or, when `patterns_given`, those matching
     /// folders of it that hold a build file. Every repository is opened and checked.
     ///
@@ -70,11 +72,12 @@ impl Repositories {
     /// cannot be read faithfully (`Refused`), one that is damaged (`Unreadable`).
     pub fn discover(
         workspace: &Path,
+        spec: &Path,
         patterns: &[String],
         patterns_given: bool,
         classifier: Classifier,
     ) -> Result<Self, GitError> {
-        let (found, states) = Self::survey(workspace, patterns, patterns_given, classifier)?;
+        let (found, states) = Self::survey(workspace, spec, patterns, patterns_given, classifier)?;
         states.into_iter().try_for_each(|(_, state)| state.map(drop))?;
         Ok(found)
     }
@@ -83,11 +86,12 @@ impl Repositories {
     /// with its error. Errors: no repository at all, two packages with one name, a pattern that is none.
     pub fn survey(
         workspace: &Path,
+        spec: &Path,
         patterns: &[String],
         patterns_given: bool,
         classifier: Classifier,
     ) -> Result<(Self, Vec<Surveyed>), GitError> {
-        let mut found = Self::find(workspace, patterns, patterns_given, classifier)?;
+        let mut found = Self::find(workspace, spec, patterns, patterns_given, classifier)?;
         let states = found.names().into_iter().map(|name| {
             let state = found.in_package(&name, |folder, open, classifier| {
                 let (head, status) = open.status()?;
@@ -102,6 +106,7 @@ impl Repositories {
     /// The packages, where they are; none was looked at.
     fn find(
         workspace: &Path,
+        spec: &Path,
         patterns: &[String],
         patterns_given: bool,
         classifier: Classifier,
@@ -110,6 +115,7 @@ impl Repositories {
         let layout = Layout::find(workspace, &patterns, patterns_given, &classifier)?;
         let mut found = Self {
             workspace: workspace.to_owned(),
+            spec: spec.to_owned(),
             patterns,
             layout,
             classifier,
@@ -184,11 +190,19 @@ impl Repositories {
     ) -> Result<T, GitError> {
         let folder = self.folders.get(name).ok_or_else(|| no_package(name))?;
         if !self.open.contains_key(&folder.repo) {
-            let open = OpenRepo::open(&folder.repo).map_err(|error| error.in_package(name))?;
+            let mut open = OpenRepo::open(&folder.repo).map_err(|error| error.in_package(name))?;
+            open.state = self.state_files(&folder.repo);
             self.open.insert(folder.repo.clone(), open);
         }
         let open = self.open.get_mut(&folder.repo).ok_or_else(|| no_package(name))?;
         act(folder, open, &self.classifier).map_err(|error| error.in_package(name))
+    }
+
+    /// The paths that ralph's own files have in a repository: the workspace's `.ralph/`, and three files of the spec.
+    fn state_files(&self, repo: &Path) -> Vec<Vec<u8>> {
+        let spec = ["tasks.md", "progress.txt", "validation-report.md"].map(|name| self.spec.join(name));
+        let inside = |path: PathBuf| Some(path.strip_prefix(repo).ok()?.as_os_str().as_bytes().to_vec());
+        spec.into_iter().chain([self.workspace.join(".ralph")]).filter_map(inside).collect()
     }
 
     /// The packages by repository.
@@ -242,7 +256,7 @@ fn package_state(
         untracked: Vec::new(),
     };
     for (path, leaf) in &status.dirty {
-        let Some(inside) = folder.inside(path).filter(|path| !crate::source::is_state_file(path)) else {
+        let Some(inside) = folder.inside(path).filter(|_| !open.is_state(path)) else {
             continue;
         };
         let blob = leaf.map(|(id, _)| tree::fact_of(id));

@@ -65,6 +65,7 @@ impl Repositories {
         let changes = self.changed_between(&now.name, &base, Some(&now.head))?;
         let mut change = PackageChange {
             appeared: before.is_none(),
+            head_moved: before.is_some_and(|before| before.head != now.head),
             branch_switched: before.is_some_and(|before| before.branch != now.branch),
             tests_delta: self.tests_delta(&changes)?,
             changes,

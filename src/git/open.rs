@@ -14,6 +14,8 @@ pub(super) struct OpenRepo {
     pub(super) root: PathBuf,
     /// `core.fileMode`: the executable bit of a file counts.
     pub(super) filemode: bool,
+    /// The paths of ralph's own files and folders in it.
+    pub(super) state: Vec<Vec<u8>>,
     identity: Identity,
     pub(super) index: IndexView,
     pub(super) content: Content,
@@ -67,6 +69,7 @@ impl OpenRepo {
             repo,
             root: root.to_owned(),
             filemode,
+            state: Vec::new(),
             identity,
             index: IndexView::default(),
             content: Content::default(),
@@ -76,6 +79,11 @@ impl OpenRepo {
     /// True while the folder holds the same repository with the same settings.
     pub(super) fn is_current(&self) -> bool {
         self.identity == Identity::of(&self.root, &self.repo)
+    }
+
+    /// True for a file of ralph's own: never dirt, change or evidence (docs/design.md "Words").
+    pub(super) fn is_state(&self, path: &[u8]) -> bool {
+        is_below(&self.state, path)
     }
 
     fn refuse_pipes(&self) -> Result<(), GitError> {
@@ -116,6 +124,12 @@ impl OpenRepo {
         };
         Ok(Head { commit, branch: Some(branch) })
     }
+}
+
+/// True for a path that is one of these, or below one.
+pub(super) fn is_below(folders: &[Vec<u8>], path: &[u8]) -> bool {
+    let rest = folders.iter().find_map(|folder| path.strip_prefix(folder.as_slice()));
+    rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(b"/"))
 }
 
 /// A pipe in place of a file that the library opens would be waited on without end.

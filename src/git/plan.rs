@@ -8,7 +8,7 @@ use super::open::{Head, OpenRepo};
 use super::package_folders::PackageFolder;
 use super::tree::{self, Leaf};
 use super::walk::Status;
-use crate::source::{Classifier, Kind, is_state_file};
+use crate::source::{Classifier, Kind};
 use git2::Oid;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -58,7 +58,7 @@ impl View<'_> {
     /// What is on disk and may not stay: it has to be kept.
     pub(super) fn items(&self, open: &mut OpenRepo, status: &Status) -> Result<Items, GitError> {
         let mut items = Items::new();
-        for (path, leaf) in status.dirty.iter().filter(|(path, _)| !is_state_file(path)) {
+        for (path, leaf) in status.dirty.iter().filter(|(path, _)| !open.is_state(path)) {
             if self.wanted.uncommitted.get(path) != Some(&leaf.map(|(id, _)| id)) {
                 items.insert(path.clone(), *leaf);
             }
@@ -116,7 +116,7 @@ impl View<'_> {
         here: Option<Oid>,
         moved: bool,
     ) -> Result<Option<Act>, GitError> {
-        if is_state_file(path) {
+        if open.is_state(path) {
             return Ok(moved.then_some(Act::Index));
         }
         if let Some(want) = self.wanted.uncommitted.get(path) {

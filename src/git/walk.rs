@@ -9,7 +9,7 @@ use super::find;
 use super::index::Tracked;
 use super::open::{self, Head, OpenRepo};
 use super::tree::{self, GITLINK, Leaf};
-use crate::source::{is_output, is_state_file};
+use crate::source::is_output;
 use git2::Repository;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{FileType, Metadata};
@@ -49,11 +49,12 @@ impl OpenRepo {
     pub(super) fn status(&mut self) -> Result<(Head, Status), GitError> {
         let head = self.head()?;
         self.refresh_index(head.commit)?;
-        let Self { repo, root, filemode, index, content, .. } = self;
+        let Self { repo, root, filemode, state, index, content, .. } = self;
         let mut walk = Walk {
             repo,
             root,
             filemode: *filemode,
+            state,
             content,
             tracked: &index.tracked,
             unseen: index.tracked.keys().map(Vec::as_slice).collect(),
@@ -85,6 +86,7 @@ struct Walk<'a> {
     repo: &'a Repository,
     root: &'a Path,
     filemode: bool,
+    state: &'a [Vec<u8>],
     content: &'a mut Content,
     tracked: &'a BTreeMap<Vec<u8>, Tracked>,
     /// Tracked paths that the walk has not met.
@@ -133,7 +135,10 @@ impl Walk<'_> {
             return self.tracked_file(path, tracked);
         }
         // Git does not see pipes, sockets and devices.
-        if (kind.is_file() || kind.is_symlink()) && !is_state_file(&path) && !self.is_ignored(&path)? {
+        if (kind.is_file() || kind.is_symlink())
+            && !open::is_below(self.state, &path)
+            && !self.is_ignored(&path)?
+        {
             self.status.untracked.insert(path);
         }
         Ok(())
@@ -143,7 +148,7 @@ impl Walk<'_> {
         let path = [bare, b"/"].concat();
         let next = self.tracked.range(path.clone()..).next();
         if next.is_none_or(|(next, _)| !next.starts_with(&path)) {
-            if is_output(bare) || is_state_file(bare) || self.is_ignored(&path)? {
+            if is_output(bare) || open::is_below(self.state, bare) || self.is_ignored(&path)? {
                 return Ok(());
             }
             if find::is_repository(&on_disk(self.root, &path)) {

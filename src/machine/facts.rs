@@ -222,6 +222,9 @@ pub struct PackageChange {
     /// HEAD before is no ancestor of HEAD after, or the repository vanished.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub rewritten: bool,
+    /// HEAD is another commit than before, whatever that holds.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub head_moved: bool,
     /// HEAD names another branch than before (or none).
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub branch_switched: bool,
@@ -247,7 +250,8 @@ pub struct PackageChange {
 impl PackageChange {
     /// Nothing was committed, left or moved.
     pub fn is_untouched(&self) -> bool {
-        !self.is_breach() && self.changes.is_empty() && self.dirt.is_empty() && !self.appeared
+        let has_nothing = self.changes.is_empty() && self.dirt.is_empty();
+        has_nothing && !self.is_breach() && !self.head_moved && !self.appeared
     }
 
     /// History was rewritten, commits undone or the branch switched.

@@ -31,12 +31,14 @@ impl Classifier {
 
     /// As [`Classifier::kind`], for the bytes of a path.
     pub fn kind_of(&self, path: &[u8]) -> Kind {
-        if is_state_file(path) {
-            return Kind::Other;
-        }
-        let candidate = Candidate::from_bytes(path);
-        let found = self.sets.iter().find(|(_, set)| set.is_match_candidate(&candidate));
-        found.map_or(Kind::Other, |(kind, _)| *kind)
+        let whole = Candidate::from_bytes(path);
+        // Build tools take all that is below these folders for production, whatever it is called.
+        let above = main_folder(path).map(Candidate::from_bytes);
+        let is_match = |(kind, set): &&(Kind, GlobSet)| {
+            let candidate = above.as_ref().filter(|_| *kind != Kind::Production).unwrap_or(&whole);
+            set.is_match_candidate(candidate)
+        };
+        self.sets.iter().find(is_match).map_or(Kind::Other, |(kind, _)| *kind)
     }
 }
 
@@ -54,14 +56,17 @@ fn compile(patterns: &[String]) -> Result<GlobSet, globset::Error> {
     set.build()
 }
 
-/// `tasks.md`, `progress.txt`, `validation-report.md` and everything in a `.ralph/`, in any folder: never
-/// dirt, change or evidence (docs/design.md "Words").
-pub fn is_state_file(path: &[u8]) -> bool {
-    let mut parts = path.rsplit(|&byte| byte == b'/');
-    let name = parts.next().unwrap_or_default();
-    matches!(name, b"tasks.md" | b"progress.txt" | b"validation-report.md")
-        || name == b".ralph"
-        || parts.any(|part| part == b".ralph")
+/// The folders of Maven's and Gradle's production sources (Maven's standard directory layout).
+const MAIN: [&[u8]; 5] =
+    [b"src/main/java", b"src/main/kotlin", b"src/main/groovy", b"src/main/scala", b"src/main/resources"];
+
+/// The leftmost such folder of a path, with all that is above it.
+fn main_folder(path: &[u8]) -> Option<&[u8]> {
+    let ends = path.iter().enumerate().filter(|(_, byte)| **byte == b'/').map(|(at, _)| at);
+    ends.map(|end| &path[..end]).find(|above| {
+        let left = MAIN.iter().find_map(|main| above.strip_suffix(*main));
+        left.is_some_and(|left| left.is_empty() || left.ends_with(b"/"))
+    })
 }
 
 /// True for a path at or below a folder into which tools write: `target/`, `build/`, `dist/` and the like
@@ -211,8 +216,15 @@ mod tests {
             ("README.md", Kind::Other),
             ("Cargo.lock", Kind::Other),
             ("docs/latest/x.txt", Kind::Other),
-            ("src/main/java/.ralph/Foo.java", Kind::Other),
-            ("src/main/tasks.md", Kind::Other),
+            ("src/main/java/.ralph/Foo.java", Kind::Production),
+            ("src/main/java/tasks.md", Kind::Production),
+            ("src/main/window.test.ts", Kind::Test),
+            ("src/main/java/src/test/java/Foo.java", Kind::Production),
+            ("src/main/java/p/PriceTest.java", Kind::Production),
+            ("src/main/resources/pom.xml", Kind::Production),
+            ("src/test/java/src/main/java/FooTest.java", Kind::Test),
+            ("tests/src/main/java/a.py", Kind::Test),
+            ("xsrc/main/java/test_a.py", Kind::Test),
         ] {
             assert_eq!(kind(path), expected, "{path}");
         }

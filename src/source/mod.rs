@@ -10,7 +10,6 @@ pub mod text;
 
 pub use classify::{
     Classifier, default_build_globs, default_production_globs, default_test_globs, is_output, is_source,
-    is_state_file,
 };
 pub use digest::{digest, digest_parts, hex};
 pub use java::enabled_tests;

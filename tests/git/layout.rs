@@ -15,8 +15,13 @@ fn linked_worktrees_and_submodules_are_packages() {
     outer.git(&["submodule", "add", "-q", main.dir.to_str().unwrap(), "src/module"]);
     let trees = workspace.discover().snapshot().unwrap();
     assert_eq!(trees.packages[0].branch.as_deref(), Some("refs/heads/side"));
-    let modules =
-        ralph::git::Repositories::discover(&outer.dir, &["src/*".into()], false, super::classifier());
+    let modules = ralph::git::Repositories::discover(
+        &outer.dir,
+        &outer.dir,
+        &["src/*".into()],
+        false,
+        super::classifier(),
+    );
     let snapshot = modules.unwrap().snapshot().unwrap();
     assert_eq!(snapshot.packages[0].name, "module");
     assert_eq!(snapshot.packages[0].head.0, main.head());

@@ -65,7 +65,7 @@ impl Workspace {
 
     fn try_discover(&self, patterns: &[&str], given: bool) -> Result<Repositories, GitError> {
         let patterns: Vec<String> = patterns.iter().map(|&p| p.to_owned()).collect();
-        Repositories::discover(self.dir.path(), &patterns, given, classifier())
+        Repositories::discover(self.dir.path(), self.dir.path(), &patterns, given, classifier())
     }
 }
 

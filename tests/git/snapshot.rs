@@ -44,9 +44,6 @@ fn dirt_is_staged_changed_deleted_and_untracked_files_of_a_kind() {
     repo.write("target/X.java", "ignored");
     repo.write("src/test/java/a.log", "ignored");
     repo.write("stray.txt", "not a kind");
-    for state in ["tasks.md", "sub/progress.txt", "validation-report.md", ".ralph/src/main/java/X.java"] {
-        repo.write(state, "state");
-    }
     let snapshot = repositories.snapshot().unwrap();
     let package = snapshot.package("a").unwrap();
     assert_eq!(
@@ -61,19 +58,29 @@ fn dirt_is_staged_changed_deleted_and_untracked_files_of_a_kind() {
 }
 
 #[test]
-fn state_files_are_no_dirt_even_when_they_are_tracked() {
-    let workspace = Workspace::with(&["a"]);
-    let repo = workspace.repo("src/a");
-    repo.write("docs/tasks.md", "- [ ] 1.\n");
-    repo.commit("tasks");
+fn only_the_workspaces_own_state_files_are_no_dirt() {
+    let workspace = Workspace::new();
+    let repo = workspace.init("");
+    let state = ["tasks.md", "progress.txt", "validation-report.md", ".ralph/src/main/java/X.java"];
+    let others = ["docs/tasks.md", "src/main/java/.ralph/X.java", "tasks.md.d/x"];
+    for file in state.into_iter().chain(others) {
+        repo.write(file, "1\n");
+    }
+    repo.commit("all");
     let mut repositories = workspace.discover();
     let before = repositories.snapshot().unwrap();
-    repo.write("docs/tasks.md", "- [x] 1.\n");
+    for file in state {
+        repo.write(file, "2\n");
+    }
     assert_eq!(repositories.snapshot().unwrap().packages[0].dirt, []);
-    repo.commit("ticked");
+    repo.commit("state");
     let seen = super::observe(&mut repositories, &before);
-    assert_eq!(seen.packages, []);
-    assert_ne!(seen.after.packages[0].head, before.packages[0].head);
+    assert_eq!((seen.packages.len(), seen.packages[0].changes.len()), (1, 0));
+    assert!(seen.packages[0].head_moved);
+    for file in others {
+        repo.write(file, "2\n");
+    }
+    assert_eq!(paths(&repositories.snapshot().unwrap().packages[0].dirt), others);
 }
 
 #[test]

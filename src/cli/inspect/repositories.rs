@@ -4,7 +4,7 @@ use super::finding::{Finding, Rule};
 use super::packages::Package;
 use crate::cli::environment::CONFIG;
 use crate::cli::workspace::Workspace;
-use crate::engine::Fault;
+use crate::engine::{Fault, Places};
 use crate::git::{GitError, GitErrorKind, Repositories, Underway};
 use crate::machine::facts::{Oid, PackageState, full_path};
 use crate::machine::state::State;
@@ -31,8 +31,8 @@ pub(super) fn inspect(
 ) -> Option<Vec<Package>> {
     let settings = &workspace.settings;
     let survey = |classifier| -> Result<_, Fault> {
-        let root = &workspace.places.workspace;
-        Ok(Repositories::survey(root, &settings.packages, settings.packages_given, classifier)?)
+        let Places { workspace: root, spec } = &workspace.places;
+        Ok(Repositories::survey(root, spec, &settings.packages, settings.packages_given, classifier)?)
     };
     let (mut repositories, states) = match workspace.classifier().and_then(survey) {
         Ok(found) => found,

@@ -64,6 +64,8 @@ pub struct Engine<'a> {
     decided_here: bool,
     /// tasks.md as the state knows it, byte for byte: as it was read last, while nothing was written since.
     tasks_read: Option<Vec<u8>>,
+    /// progress.txt as it was before the attempt that runs.
+    progress_read: Option<Vec<u8>>,
     last_report: Option<GateReport>,
 }
 
@@ -87,6 +89,7 @@ impl<'a> Engine<'a> {
             must_sync: false,
             decided_here: false,
             tasks_read: None,
+            progress_read: None,
             last_report: None,
         })
     }

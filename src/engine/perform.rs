@@ -19,6 +19,7 @@ impl Engine<'_> {
                 Event::Surveyed { tasks, snapshot: self.world.snapshot()? }
             }
             Effect::Observe { request, validation } => {
+                self.restore_progress()?;
                 let observation = Box::new(self.world.observe(&request)?);
                 let (claims, tasks_changed) = self.agents_edits()?;
                 let validation = if validation { self.validation()? } else { None };
@@ -26,6 +27,7 @@ impl Engine<'_> {
             }
             Effect::StartAgent(order) => {
                 let readings = self.readings(&order.key)?;
+                self.remember_progress()?;
                 match self.world.start_agent(&order, &readings)? {
                     Started::Running(pid, started) => Event::AgentSpawned { pid, started },
                     Started::Ended(end) => ended(end),

@@ -1,10 +1,14 @@
 //! Appends ralph's entries to progress.txt, which agents and people write too: one entry an iteration, whatever was cut
 //! short; foreign text is never touched.
 
+use super::tasks::TRIES;
 use super::{Engine, Fault};
 use crate::machine::effect::Entry;
 use crate::machine::event::Event;
 use crate::report::progress::{heading, render};
+use crate::source::removed_lines;
+use crate::source::text::count as count_of;
+use crate::sys::Swap;
 
 /// Bytes of the end of progress.txt that are read for a prompt, which shows a part of them.
 const PROMPT_TAIL: u64 = 64 * 1024;
@@ -31,6 +35,40 @@ impl Engine<'_> {
             self.disk.sync(&path)?;
         }
         Ok(Event::ProgressAppended)
+    }
+
+    /// Keeps in mind what progress.txt holds before an attempt.
+    pub(super) fn remember_progress(&mut self) -> Result<(), Fault> {
+        let path = self.places.progress();
+        self.progress_read = if self.disk.is_odd(&path)? { None } else { self.disk.read(&path)? };
+        Ok(())
+    }
+
+    /// Gives progress.txt the lines back that the attempt took out of it; what it left is kept.
+    pub(super) fn restore_progress(&mut self) -> Result<(), Fault> {
+        let Some(before) = self.progress_read.take() else { return Ok(()) };
+        let path = self.places.progress();
+        let kept = self.places.iteration(self.fold.state.iteration).join("progress-of-the-agent");
+        self.set_aside_odd(&path, &kept)?;
+        for _ in 0..TRIES {
+            let now = self.disk.read(&path)?;
+            let Some((count, _)) = removed_lines(&before, now.as_deref()) else { return Ok(()) };
+            let (lines, shown) = (count_of(count, "line"), self.places.shown(&kept));
+            let note = format!(
+                "(Iteration {} took {lines} out of this file. They are back; what it left is in {shown}.)\n",
+                self.fold.state.iteration
+            );
+            let wanted = [before.as_slice(), &whole(&before, note.as_bytes())].concat();
+            let Some(now) = now else {
+                self.disk.create_shared(&path)?;
+                return Ok(self.disk.replace(&path, &wanted)?);
+            };
+            self.disk.replace(&kept, &now)?;
+            if self.disk.swap(&path, &now, &wanted)? == Swap::Done {
+                return Ok(());
+            }
+        }
+        Err(self.contended(&path))
     }
 
     /// The end of progress.txt, from the start of a line if there is one, and how many bytes come

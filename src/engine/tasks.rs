@@ -10,7 +10,7 @@ use crate::task::{BoxClaim, Mark, Refused, Row, TaskKey, digest, on_file, reconc
 use std::path::{Path, PathBuf};
 
 /// How often a write is tried again because somebody saved the file at the same time.
-const TRIES: u32 = 20;
+pub(super) const TRIES: u32 = 20;
 
 impl Engine<'_> {
     /// Reads tasks.md as the difference to what the state expects.
@@ -138,6 +138,7 @@ impl Engine<'_> {
                     self.disk.swap(&path, now, &wanted)? == Swap::Done
                 }
                 None => {
+                    self.disk.create_shared(&path)?;
                     self.disk.replace(&path, &wanted)?;
                     true
                 }
@@ -146,7 +147,7 @@ impl Engine<'_> {
                 return Ok((wanted, kept));
             }
         }
-        Err(self.contended())
+        Err(self.contended(&path))
     }
 
     /// Moves a link or folder that an agent put in place of a file out of the way.
@@ -188,7 +189,7 @@ impl Engine<'_> {
                 return Ok(Event::BoxesFlipped { flips });
             }
         }
-        Err(self.contended())
+        Err(self.contended(&path))
     }
 
     /// The flips that happened: boxes of the file with their marks now, and stages that have no line. Those whose line
@@ -217,12 +218,10 @@ impl Engine<'_> {
         flips
     }
 
-    fn contended(&self) -> Fault {
-        let shown = self.places.shown(&self.places.tasks());
+    pub(super) fn contended(&self, file: &Path) -> Fault {
+        let shown = self.places.shown(file);
         Fault::changed(
-            format!(
-                "{shown} was saved by somebody else each of {TRIES} times that ralph tried to write a box."
-            ),
+            format!("{shown} was saved by somebody else each of {TRIES} times that ralph tried to write it."),
             "close the program that writes it, then `ralph run` goes on",
         )
     }

@@ -5,11 +5,11 @@
 
 use super::content::{self, LINK};
 use super::error::GitError;
-use super::history;
 use super::open::OpenRepo;
 use super::tree::{self, GITLINK, Leaf};
+use super::{Repositories, history};
 use crate::machine::event::Kept;
-use crate::source::RepoPath;
+use crate::source::{RepoPath, digest};
 use git2::{ErrorCode, Index, IndexEntry, IndexTime, Oid, Signature};
 use std::collections::BTreeMap;
 use std::os::unix::ffi::OsStrExt;
@@ -62,6 +62,28 @@ pub(super) fn check_name(reference: &str) -> Result<(), GitError> {
         format!("`{reference}` is no reference below refs/ralph/."),
         "Keep things under refs/ralph/ only.",
     ))
+}
+
+impl Repositories {
+    /// Keeps each HEAD under `refs/ralph/before/<package>` until the next call, so that no gc takes it away.
+    pub fn pin_heads(&mut self) -> Result<(), GitError> {
+        for names in self.by_repository().into_values() {
+            let Some(first) = names.first() else { continue };
+            let mut name = format!("refs/ralph/before/{first}");
+            if !git2::Reference::is_valid_name(&name) {
+                name = format!("refs/ralph/before/{}", digest(first.as_bytes()));
+            }
+            self.in_package(first, |_, open, _| {
+                let head =
+                    open.head()?.commit.filter(|head| open.repo.refname_to_id(&name).ok() != Some(*head));
+                let pinned =
+                    head.map(|head| open.repo.reference(&name, head, true, "ralph: before an attempt"));
+                pinned.transpose().map_err(|error| GitError::unreadable(format!("write {name}"), &error))?;
+                Ok(())
+            })?;
+        }
+        Ok(())
+    }
 }
 
 /// All that is to be kept at one time.

@@ -26,6 +26,7 @@ impl Outside {
         let role = role_of(&order.key.stage)
             .ok_or_else(|| Fault::internal(format!("{} has no role.", order.key)))?;
         let supervisor = self.parts.supervisor.ready(&self.tag(order.iteration))?;
+        self.parts.repositories.pin_heads()?;
         let folder = self.iteration_folder(order.iteration)?;
         let prompt = folder.join("prompt.md");
         let text = self.prompt(order, readings, role)?;

@@ -194,12 +194,16 @@ impl World for Outside {
 
     fn observe(&mut self, request: &ObserveRequest) -> Result<Observation, Fault> {
         self.parts.repositories.observe(request).map_err(|error| {
-            let mut fault = Fault::from(error);
+            let fault = Fault::from(error);
             // It could be read before the attempt: the agent made it so, and only a person can undo it.
-            if fault.kind == FaultKind::Setup {
-                fault.kind = FaultKind::Changed;
+            match fault.kind {
+                FaultKind::Setup => Fault { kind: FaultKind::Changed, ..fault },
+                FaultKind::Unknown => Fault::changed(
+                    format!("{} Before iteration {} it could be read.", fault.what, request.iteration),
+                    "put the repository back from another clone or a copy, then run ralph again",
+                ),
+                _ => fault,
             }
-            fault
         })
     }
 

@@ -34,7 +34,8 @@ impl Repositories {
         self.in_package(package, |folder, open, classifier| {
             let (head, status) = open.status()?;
             let now = package_state(package, folder, open, &head, &status, classifier)?;
-            let paths = left(folder, &now, before.package(package), known.as_ref());
+            let mut paths = left(folder, &now, before.package(package), known.as_ref());
+            paths.retain(|path| !status.hidden.contains(path));
             if paths.is_empty() {
                 return Ok(None);
             }

@@ -20,6 +20,8 @@ pub(super) struct IndexView {
     pub(super) tracked: BTreeMap<Vec<u8>, Tracked>,
     /// In HEAD and not in the index.
     pub(super) removed: BTreeMap<Vec<u8>, Leaf>,
+    /// The `.gitignore` files in HEAD.
+    pub(super) ignore_files: BTreeMap<Vec<u8>, Leaf>,
     of: Option<(Option<FileStat>, Option<Oid>)>,
 }
 
@@ -54,9 +56,17 @@ pub(super) fn refresh(view: &mut IndexView, repo: &Repository, head: Option<Oid>
         let again = |first: &mut Tracked| first.staged = true;
         tracked.entry(entry.path).and_modify(again).or_insert(Tracked { leaf, staged });
     }
+    let is_ignore_file = |path: &[u8]| {
+        path.strip_suffix(b".gitignore").is_some_and(|folder| folder.is_empty() || folder.ends_with(b"/"))
+    };
+    let ignore_files = in_head
+        .iter()
+        .filter(|(path, _)| is_ignore_file(path))
+        .map(|(path, leaf)| (path.clone(), *leaf))
+        .collect();
     in_head.retain(|path, _| !tracked.contains_key(path));
     let settled = stamp.is_none_or(|stamp| stamp.is_settled(now));
-    *view = IndexView { tracked, removed: in_head, of: settled.then_some((stamp, head)) };
+    *view = IndexView { tracked, removed: in_head, ignore_files, of: settled.then_some((stamp, head)) };
     Ok(())
 }
 

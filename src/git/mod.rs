@@ -14,6 +14,7 @@ mod error;
 mod file_stat;
 mod find;
 mod history;
+mod ignores;
 mod index;
 mod init_repository;
 mod lines;
@@ -140,6 +141,7 @@ impl Repositories {
     /// All packages at this moment: HEAD, branch, what differs from HEAD, untracked files that count.
     pub fn snapshot(&mut self) -> Result<Snapshot, GitError> {
         self.refresh()?;
+        self.open.values_mut().for_each(|open| open.ignores = None);
         let (snapshot, others) = self.look()?;
         self.others = others;
         Ok(snapshot)
@@ -266,7 +268,9 @@ fn package_state(
     for path in &status.untracked {
         let Some(inside) = folder.inside(path) else { continue };
         if classifier.kind_of(inside) == Kind::Other {
-            others.insert(inside.to_vec());
+            if !status.hidden.contains(path) {
+                others.insert(inside.to_vec());
+            }
         } else if let Some((id, _)) = open.leaf(path)? {
             let path = RepoPath::from_bytes(inside);
             state.untracked.push(Dirt { path, blob: Some(tree::fact_of(id)), untracked: true });

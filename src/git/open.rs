@@ -3,6 +3,7 @@
 use super::content::Content;
 use super::error::{GitError, GitErrorKind};
 use super::file_stat::FileStat;
+use super::ignores::Ignores;
 use super::index::{self, IndexView};
 use git2::{Config, ErrorCode, Oid, Repository};
 use std::path::{Path, PathBuf};
@@ -18,6 +19,8 @@ pub(super) struct OpenRepo {
     pub(super) state: Vec<Vec<u8>>,
     identity: Identity,
     pub(super) index: IndexView,
+    /// The rules of the commit at the last [`super::Repositories::snapshot`]; `None` if they are to be read.
+    pub(super) ignores: Option<Ignores>,
     pub(super) content: Content,
 }
 
@@ -72,6 +75,7 @@ impl OpenRepo {
             state: Vec::new(),
             identity,
             index: IndexView::default(),
+            ignores: None,
             content: Content::default(),
         })
     }

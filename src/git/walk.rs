@@ -6,6 +6,7 @@
 use super::content::{self, Content, on_disk};
 use super::error::GitError;
 use super::find;
+use super::ignores::Ignores;
 use super::index::Tracked;
 use super::open::{self, Head, OpenRepo};
 use super::tree::{self, GITLINK, Leaf};
@@ -19,6 +20,8 @@ use std::path::Path;
 
 /// Dirty and untracked paths that are listed at most.
 const MAX_ENTRIES: usize = 10_000;
+/// Untracked files that only uncommitted rules ignore.
+const MAX_HIDDEN: usize = 100_000;
 
 /// A work tree at one moment; paths are relative to the repository's folder.
 #[derive(Debug, Default)]
@@ -26,15 +29,19 @@ pub(super) struct Status {
     /// Tracked files (in HEAD or in the index) that differ from HEAD in the index or on disk, and what
     /// is on disk.
     pub(super) dirty: BTreeMap<Vec<u8>, Option<Leaf>>,
-    /// Untracked files that are not ignored.
+    /// Untracked files that no committed rule ignores.
     pub(super) untracked: BTreeSet<Vec<u8>>,
+    /// Those of them that other rules ignore.
+    pub(super) hidden: BTreeSet<Vec<u8>>,
     /// Untracked repositories inside.
     pub(super) nested: BTreeSet<Vec<u8>>,
 }
 
 impl Status {
     fn check_size(&self) -> Result<(), GitError> {
-        if self.dirty.len() + self.untracked.len() + self.nested.len() <= MAX_ENTRIES {
+        let hidden = self.hidden.len();
+        let seen = self.dirty.len() + self.untracked.len() - hidden + self.nested.len();
+        if seen <= MAX_ENTRIES && hidden <= MAX_HIDDEN {
             return Ok(());
         }
         Err(GitError::refused(
@@ -49,12 +56,16 @@ impl OpenRepo {
     pub(super) fn status(&mut self) -> Result<(Head, Status), GitError> {
         let head = self.head()?;
         self.refresh_index(head.commit)?;
-        let Self { repo, root, filemode, state, index, content, .. } = self;
+        if self.ignores.is_none() {
+            self.ignores = Some(Ignores::read(&self.repo, &self.index.ignore_files)?);
+        }
+        let Self { repo, root, filemode, state, index, ignores, content, .. } = self;
         let mut walk = Walk {
             repo,
             root,
             filemode: *filemode,
             state,
+            ignores: ignores.as_ref(),
             content,
             tracked: &index.tracked,
             unseen: index.tracked.keys().map(Vec::as_slice).collect(),
@@ -87,6 +98,7 @@ struct Walk<'a> {
     root: &'a Path,
     filemode: bool,
     state: &'a [Vec<u8>],
+    ignores: Option<&'a Ignores>,
     content: &'a mut Content,
     tracked: &'a BTreeMap<Vec<u8>, Tracked>,
     /// Tracked paths that the walk has not met.
@@ -135,10 +147,11 @@ impl Walk<'_> {
             return self.tracked_file(path, tracked);
         }
         // Git does not see pipes, sockets and devices.
-        if (kind.is_file() || kind.is_symlink())
-            && !open::is_below(self.state, &path)
-            && !self.is_ignored(&path)?
-        {
+        let is_seen = (kind.is_file() || kind.is_symlink()) && !open::is_below(self.state, &path);
+        if is_seen && !self.is_left_out(&path) {
+            if self.is_ignored(&path)? {
+                self.status.hidden.insert(path.clone());
+            }
             self.status.untracked.insert(path);
         }
         Ok(())
@@ -148,7 +161,7 @@ impl Walk<'_> {
         let path = [bare, b"/"].concat();
         let next = self.tracked.range(path.clone()..).next();
         if next.is_none_or(|(next, _)| !next.starts_with(&path)) {
-            if is_output(bare) || open::is_below(self.state, bare) || self.is_ignored(&path)? {
+            if is_output(bare) || open::is_below(self.state, bare) || self.is_left_out(&path) {
                 return Ok(());
             }
             if find::is_repository(&on_disk(self.root, &path)) {
@@ -160,6 +173,11 @@ impl Walk<'_> {
         Ok(())
     }
 
+    fn is_left_out(&self, path: &[u8]) -> bool {
+        self.ignores.is_some_and(|ignores| ignores.leave_out(path))
+    }
+
+    /// By any rule.
     fn is_ignored(&self, path: &[u8]) -> Result<bool, GitError> {
         let ignored = self.repo.is_path_ignored(tree::relative(path));
         ignored.map_err(|error| GitError::unreadable("read the rules of .gitignore", &error))

@@ -82,6 +82,8 @@ fn perform(repo: &Repo, step: &Step) {
         Step::IntentToAdd(at) => try_git(&["add", "-N", "--", PATHS[*at]]),
         Step::Ignore(at) => {
             repo.write(".gitignore", format!("ignored/\n{}\n", PATHS[*at].lines().next().unwrap()));
+            // Only rules that are committed count.
+            try_git(&["commit", "-q", "-m", "ignore", "--", ".gitignore"]);
         }
         Step::Commit => try_git(&["commit", "-q", "-m", "x"]),
         Step::Amend => try_git(&["commit", "-q", "--amend", "-m", "y"]),

@@ -6,7 +6,7 @@ use super::{Engine, Fault};
 use crate::machine::effect::Entry;
 use crate::machine::event::Event;
 use crate::report::progress::{heading, render};
-use crate::source::removed_lines;
+use crate::source::lost_lines;
 use crate::source::text::count as count_of;
 use crate::sys::Swap;
 
@@ -52,7 +52,7 @@ impl Engine<'_> {
         self.set_aside_odd(&path, &kept)?;
         for _ in 0..TRIES {
             let now = self.disk.read(&path)?;
-            let Some((count, _)) = removed_lines(&before, now.as_deref()) else { return Ok(()) };
+            let Some((count, _)) = lost_lines(None, &before, now.as_deref()) else { return Ok(()) };
             let (lines, shown) = (count_of(count, "line"), self.places.shown(&kept));
             let note = format!(
                 "(Iteration {} took {lines} out of this file. They are back; what it left is in {shown}.)\n",

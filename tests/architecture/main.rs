@@ -67,11 +67,11 @@ fn without_comments(code: &str) -> String {
 /// Production lines that a module may have: no comments, no blank lines, no tests.
 const BUDGET: &[(&str, usize)] = &[
     ("agent", 625),
-    ("cli", 4_569),
+    ("cli", 4_570),
     ("config", 1_270),
     ("engine", 2_200),
     ("gate", 5_390),
-    ("git", 3_090),
+    ("git", 3_170),
     ("journal", 345),
     ("lib", 20),
     ("machine", 2_600),

@@ -138,10 +138,11 @@ impl Walk<'_> {
     fn entry(&mut self, path: Vec<u8>, kind: FileType) -> Result<(), GitError> {
         let tracked = self.tracked.get(&path);
         if kind.is_dir() {
-            return match tracked.filter(|tracked| tracked.leaf.1 == GITLINK) {
-                Some(module) => self.submodule(path, module),
-                None => self.subfolder(&path),
-            };
+            if let Some(module) = tracked.filter(|tracked| tracked.leaf.1 == GITLINK) {
+                return self.submodule(path, module);
+            }
+            self.subfolder(&path);
+            return Ok(());
         }
         if let Some(tracked) = tracked {
             return self.tracked_file(path, tracked);
@@ -157,20 +158,19 @@ impl Walk<'_> {
         Ok(())
     }
 
-    fn subfolder(&mut self, bare: &[u8]) -> Result<(), GitError> {
+    fn subfolder(&mut self, bare: &[u8]) {
         let path = [bare, b"/"].concat();
         let next = self.tracked.range(path.clone()..).next();
         if next.is_none_or(|(next, _)| !next.starts_with(&path)) {
             if is_output(bare) || open::is_below(self.state, bare) || self.is_left_out(&path) {
-                return Ok(());
+                return;
             }
             if find::is_repository(&on_disk(self.root, &path)) {
                 self.status.nested.insert(path);
-                return Ok(());
+                return;
             }
         }
         self.todo.push(path);
-        Ok(())
     }
 
     fn is_left_out(&self, path: &[u8]) -> bool {

@@ -23,7 +23,7 @@ fn leftovers_stay_for_the_same_stage_and_are_named_in_its_prompt() {
     project.ralph(&["run"]).code(0);
     assert!(project.entry(1).lines.contains("app/src/main/half.txt"), "{:?}", project.entry(1));
     assert!(project.read(".ralph/state/iter-2/prompt.md").contains("app/src/main/half.txt"));
-    assert_eq!(project.git("src/app", &["for-each-ref", "refs/ralph"]), "");
+    assert_eq!(project.git("src/app", &["for-each-ref", "refs/ralph/leftover"]), "");
 }
 
 #[test]

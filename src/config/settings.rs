@@ -65,6 +65,17 @@ pub struct Settings {
     pub placement: BTreeMap<String, Placement>,
     /// How the task file is read.
     pub tasks: TaskSettings,
+    /// What attempts may not do.
+    pub policy: AttemptPolicy,
+}
+
+/// What attempts may not do.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct AttemptPolicy {
+    /// Files that an attempt may change only if its task names them.
+    #[schemars(extend("items" = glob()))]
+    pub protected: Vec<String>,
 }
 
 /// How the task file is read.

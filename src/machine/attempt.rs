@@ -9,7 +9,7 @@ use super::effect::Effect;
 use super::event::Kept;
 use super::facts::{Dirt, FileChange, KeptFile, Observation, ObserveRequest, Snapshot};
 use super::hierarchy::{covered_changes, with_ancestors};
-use super::state::{Attempt, Findings, Leftovers, Phase, State};
+use super::state::{Attempt, Findings, Leftovers, Phase, SpecState, State};
 use crate::task::{Stage, TaskKey};
 use std::collections::BTreeMap;
 
@@ -41,11 +41,17 @@ pub(super) fn observe_request(state: &State, attempt: &Attempt) -> ObserveReques
     ObserveRequest {
         iteration: state.iteration,
         before: attempt.before.clone(),
+        task: family_text(spec, key),
         family: covered_changes(spec, key),
         stage: spec.stage(key).map(|stage| stage.own.clone()).unwrap_or_default(),
         frozen,
         reviewed: if is_work { reviewed(state, &key.family) } else { Vec::new() },
     }
+}
+
+/// The texts of all boxes of a family.
+fn family_text(spec: &SpecState, key: &TaskKey) -> String {
+    spec.family_rows(&key.family).map(|row| row.text.as_str()).collect::<Vec<_>>().join("\n")
 }
 
 /// The test files behind the ticked reviews that an implementation may outdate.

@@ -189,6 +189,8 @@ pub struct ObserveRequest {
     pub iteration: u64,
     /// The packages before the attempt.
     pub before: Snapshot,
+    /// The text of the task.
+    pub task: String,
     /// The family's changes so far.
     pub family: Accumulated,
     /// The stage's own changes since its box was last opened.
@@ -234,6 +236,9 @@ pub struct PackageChange {
     /// The package is no longer there.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub vanished: bool,
+    /// Files that it changed although no task may, unless it names them.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub protected: Vec<RepoPath>,
     /// Committed changes of this attempt.
     pub changes: Vec<FileChange>,
     /// Tracked files that differ from HEAD now and did not, in this way, before; and untracked
@@ -254,9 +259,9 @@ impl PackageChange {
         has_nothing && !self.is_breach() && !self.head_moved && !self.appeared
     }
 
-    /// History was rewritten, commits undone or the branch switched.
+    /// History was rewritten, commits undone, the branch switched or a protected file changed.
     pub fn is_breach(&self) -> bool {
-        self.rewritten || self.branch_switched || self.vanished
+        self.rewritten || self.branch_switched || self.vanished || !self.protected.is_empty()
     }
 }
 
@@ -268,6 +273,9 @@ pub struct Observation {
     pub after: Snapshot,
     /// The packages that differ, by name.
     pub packages: Vec<PackageChange>,
+    /// Files outside of the packages that it changed although no task may; they are as they were before it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub inputs: Vec<String>,
     /// The family's changes with this attempt in.
     pub family: Vec<FileChange>,
     /// The stage's own changes since its box was last opened, with this attempt in.

@@ -17,9 +17,9 @@ impl Classifier {
     /// Compiles the patterns. The error names the pattern that is not a glob.
     pub fn new(test: &[String], production: &[String], build: &[String]) -> Result<Self, globset::Error> {
         let sets = [
-            (Kind::Test, compile(test)?),
-            (Kind::Build, compile(build)?),
-            (Kind::Production, compile(production)?),
+            (Kind::Test, compile_globs(test)?),
+            (Kind::Build, compile_globs(build)?),
+            (Kind::Production, compile_globs(production)?),
         ];
         Ok(Self { sets: Arc::new(sets) })
     }
@@ -42,7 +42,8 @@ impl Classifier {
     }
 }
 
-fn compile(patterns: &[String]) -> Result<GlobSet, globset::Error> {
+/// Compiles patterns as those of [`Classifier`].
+pub fn compile_globs(patterns: &[String]) -> Result<GlobSet, globset::Error> {
     let mut set = GlobSetBuilder::new();
     for pattern in patterns {
         let mut whole = pattern.strip_prefix("./").unwrap_or(pattern).to_owned();

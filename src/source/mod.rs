@@ -9,7 +9,8 @@ mod problem;
 pub mod text;
 
 pub use classify::{
-    Classifier, default_build_globs, default_production_globs, default_test_globs, is_output, is_source,
+    Classifier, compile_globs, default_build_globs, default_production_globs, default_test_globs, is_output,
+    is_source,
 };
 pub use digest::{digest, digest_parts, hex};
 pub use java::enabled_tests;

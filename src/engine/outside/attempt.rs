@@ -27,6 +27,7 @@ impl Outside {
             .ok_or_else(|| Fault::internal(format!("{} has no role.", order.key)))?;
         let supervisor = self.parts.supervisor.ready(&self.tag(order.iteration))?;
         self.parts.repositories.pin_heads()?;
+        self.remember_inputs()?;
         let folder = self.iteration_folder(order.iteration)?;
         let prompt = folder.join("prompt.md");
         let text = self.prompt(order, readings, role)?;

@@ -4,6 +4,7 @@
 
 mod artifacts;
 mod attempt;
+mod inputs;
 mod judge;
 mod private_checkout;
 mod template;
@@ -23,6 +24,7 @@ use crate::sys::process::{Supervisor, reap};
 use crate::sys::signals::Interrupts;
 use crate::sys::{Disk as _, ProcessId, ProcessSpec, Spawn as _};
 use attempt::RunningAgent;
+use inputs::Inputs;
 use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -46,6 +48,8 @@ pub struct Outside {
     parts: Parts,
     since: Stopwatch,
     running: Option<RunningAgent>,
+    /// What the attempt that runs may not write; `None` if this process did not start it.
+    inputs: Option<Inputs>,
     tag: String,
 }
 
@@ -75,7 +79,7 @@ impl Outside {
     /// Composes the world.
     pub fn new(parts: Parts) -> Self {
         let tag = workspace_tag(&parts.places.workspace);
-        Self { parts, since: Stopwatch::start(), running: None, tag }
+        Self { parts, since: Stopwatch::start(), running: None, inputs: None, tag }
     }
 
     /// What changed in all packages since HEAD left a revision, and the commits where it did.
@@ -193,7 +197,8 @@ impl World for Outside {
     }
 
     fn observe(&mut self, request: &ObserveRequest) -> Result<Observation, Fault> {
-        self.parts.repositories.observe(request).map_err(|error| {
+        let inputs = self.put_inputs_back(request.iteration)?;
+        let observed = self.parts.repositories.observe(request).map_err(|error| {
             let fault = Fault::from(error);
             // It could be read before the attempt: the agent made it so, and only a person can undo it.
             match fault.kind {
@@ -204,7 +209,10 @@ impl World for Outside {
                 ),
                 _ => fault,
             }
-        })
+        });
+        let mut observation = Observation { inputs, ..observed? };
+        self.note_protected(&mut observation, &request.task)?;
+        Ok(observation)
     }
 
     fn put_back(

@@ -6,8 +6,8 @@
 use super::event::{Check, CheckResult, Validation};
 use super::facts::{Claim, FileStatus, LostLines, ProcessEnd, full_path};
 use super::state::{Attempt, Findings};
-use crate::source::Kind;
 use crate::source::text::{count, names};
+use crate::source::{Kind, RepoPath};
 use crate::task::{Stage, TaskKey};
 
 /// Files that a reason names.
@@ -78,7 +78,14 @@ pub fn decide(evidence: &Evidence<'_>) -> Decision {
     if matches!(evidence.attempt.end, ProcessEnd::Interrupted | ProcessEnd::Limited { .. }) {
         return Decision::Uncounted;
     }
-    let breaches = breaches(evidence);
+    let mut breaches = breaches(evidence);
+    let inputs = &evidence.seen.observation.inputs;
+    if !inputs.is_empty() {
+        breaches.push(format!(
+            "No task may change {}; put back, what the agent left is kept in .ralph/state.",
+            names(inputs.iter().map(String::as_str), NAMED)
+        ));
+    }
     if !breaches.is_empty() {
         return retry(breaches);
     }
@@ -113,11 +120,14 @@ fn breaches(evidence: &Evidence<'_>) -> Vec<String> {
         .filter(|package| package.is_breach())
         .map(|package| {
             let what = if package.vanished {
-                "The repository vanished"
+                "The repository vanished".to_owned()
             } else if package.rewritten {
-                "History was rewritten"
+                "History was rewritten".to_owned()
+            } else if package.branch_switched {
+                "The branch was switched".to_owned()
             } else {
-                "The branch was switched"
+                let files = names(package.protected.iter().map(RepoPath::as_str), NAMED);
+                format!("Files that only a task which names them may change were changed ({files})")
             };
             format!("{what} in {}; HEAD was put back{kept}.", package.name)
         })

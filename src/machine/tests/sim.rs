@@ -374,6 +374,7 @@ impl Sim {
             ..PackageChange::default()
         };
         let observation = Observation {
+            inputs: Vec::new(),
             after: self.snapshot(),
             packages: if touched { vec![package] } else { vec![] },
             family: self.sum(&request.family, &changes),

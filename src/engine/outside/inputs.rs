@@ -1,0 +1,157 @@
+//! What an attempt works by and may not write: the configuration, the prompts, the spec's own files, and files that
+//! `policy.protected` or the command of a gate or check names.
+//!
+//! Promises: outside of the packages a change is kept in `iter-N/` and put back, whatever it made of the file; in a package
+//! it makes the attempt's work one to be put back.
+
+use super::Outside;
+use crate::engine::{Fault, Places};
+use crate::machine::facts::{FileChange, Observation, PackageChange};
+use crate::source::{Kind, RepoPath, compile_globs, is_output};
+use crate::sys::disk::open_regular;
+use crate::sys::walk::walk;
+use globset::GlobSet;
+use std::collections::BTreeMap;
+use std::fs::Permissions;
+use std::io::{self, Read as _};
+use std::os::unix::ffi::OsStrExt as _;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+
+/// Files that are looked after, entries that the search for them looks at, folders that it goes down.
+const MAX_FILES: usize = 2_000;
+const MAX_ENTRIES: usize = 20_000;
+const MAX_DEPTH: usize = 4;
+/// A larger file is not looked after.
+const MAX_BYTES: u64 = 4 << 20;
+
+/// The files outside of the packages, with their bytes and modes when the attempt began.
+pub(super) struct Inputs(BTreeMap<PathBuf, (Vec<u8>, u32)>);
+
+impl Outside {
+    /// Keeps in mind what the attempt may not write.
+    pub(super) fn remember_inputs(&mut self) -> Result<(), Fault> {
+        let files = self.input_files()?.into_iter();
+        self.inputs =
+            Some(Inputs(files.filter_map(|path| Some((path.clone(), content(&path).ok()??))).collect()));
+        Ok(())
+    }
+
+    /// Puts back what the attempt wrote all the same; says what it was. Nothing if nobody remembers how it was.
+    pub(super) fn put_inputs_back(&mut self, iteration: u64) -> Result<Vec<String>, Fault> {
+        let Some(Inputs(before)) = self.inputs.take() else { return Ok(Vec::new()) };
+        let mut paths = self.input_files()?;
+        paths.extend(before.keys().cloned());
+        paths.sort();
+        paths.dedup();
+        let mut changed = Vec::new();
+        for path in paths {
+            if content(&path).ok().flatten().as_ref() == before.get(&path) {
+                continue;
+            }
+            let shown = self.parts.places.shown(&path);
+            let kept = self.iteration_folder(iteration)?.join("inputs").join(&shown);
+            if path.symlink_metadata().is_ok() {
+                super::private_folder(kept.parent().unwrap_or(&kept))?;
+                fs_err::rename(&path, &kept)?;
+            }
+            if let Some((bytes, mode)) = before.get(&path) {
+                path.parent().map_or(Ok(()), fs_err::create_dir_all)?;
+                fs_err::write(&path, bytes)?;
+                fs_err::set_permissions(&path, Permissions::from_mode(*mode))?;
+            }
+            changed.push(shown);
+        }
+        Ok(changed)
+    }
+
+    /// Notes in which packages the attempt changed a protected file that its task does not name.
+    pub(super) fn note_protected(&self, observation: &mut Observation, task: &str) -> Result<(), Fault> {
+        let globs = self.protected_globs()?;
+        for PackageChange { name, changes, dirt, protected, .. } in &mut observation.packages {
+            let folder = self.parts.repositories.root(name).map(|root| self.parts.places.shown(root));
+            let is_command = |path: &str| {
+                let below = folder.as_ref().map(|folder| format!("{folder}/{path}"));
+                self.command_words().any(|word| word == path || Some(word) == below.as_deref())
+            };
+            let is_other = |change: &FileChange| change.kind == Kind::Other;
+            let others = changes.iter().filter(|change| is_other(change) && is_command(change.path.as_str()));
+            let others = others.map(|change| change.path.clone());
+            let all = changes.iter().map(|change| &change.path).chain(dirt.iter().map(|dirt| &dirt.path));
+            let matching = all.filter(|path| globs.is_match(Path::new(path.as_str()))).cloned();
+            let is_named =
+                |path: &RepoPath| path.as_str().rsplit('/').next().is_some_and(|name| task.contains(name));
+            *protected = others.chain(matching).filter(|path| !is_named(path)).collect();
+            protected.sort();
+            protected.dedup();
+        }
+        Ok(())
+    }
+
+    fn protected_globs(&self) -> Result<GlobSet, Fault> {
+        compile_globs(&self.parts.settings.policy.protected)
+            .map_err(|error| Fault::setup(format!("policy.protected: {error}."), "fix the pattern"))
+    }
+
+    /// The words of the commands of gates and checks that may be paths.
+    fn command_words(&self) -> impl Iterator<Item = &str> {
+        let settings = &self.parts.settings;
+        let gates = settings.gates.values().filter_map(|gate| gate.run.as_ref());
+        let checks = [&settings.checks.red, &settings.checks.green].into_iter().flatten();
+        gates.chain(checks).flatten().map(|word| word.strip_prefix("./").unwrap_or(word))
+    }
+
+    /// The files that are there now.
+    fn input_files(&self) -> Result<Vec<PathBuf>, Fault> {
+        let Places { workspace, spec } = &self.parts.places;
+        let state = self.parts.places.state();
+        let ralph = workspace.join(".ralph");
+        let own = walk(&ralph, MAX_DEPTH, MAX_ENTRIES, |entry| entry.path() != state);
+        let mut found: Vec<PathBuf> = files(own).collect();
+        found.extend(["requirements.md", "design.md"].map(|name| spec.join(name)));
+        let roots: Vec<&Path> = self
+            .parts
+            .repositories
+            .names()
+            .iter()
+            .filter_map(|name| self.parts.repositories.root(name))
+            .collect();
+        if roots.iter().any(|root| workspace.starts_with(root)) {
+            return Ok(found);
+        }
+        let globs = self.protected_globs()?;
+        let beside = walk(workspace, MAX_DEPTH, MAX_ENTRIES, |entry| {
+            let inside = entry.path().strip_prefix(workspace).unwrap_or(entry.path());
+            let is_left_out = inside == Path::new(".ralph") || is_output(inside.as_os_str().as_bytes());
+            !is_left_out && !roots.contains(&entry.path()) && !entry.path().join(".git").exists()
+        });
+        let is_protected =
+            |path: &PathBuf| path.strip_prefix(workspace).is_ok_and(|path| globs.is_match(path));
+        found.extend(files(beside).filter(is_protected));
+        let commands = self.command_words().map(|word| workspace.join(word)).filter(|path| path.is_file());
+        found.extend(commands);
+        found.truncate(MAX_FILES);
+        Ok(found)
+    }
+}
+
+fn files(entries: impl Iterator<Item = io::Result<walkdir::DirEntry>>) -> impl Iterator<Item = PathBuf> {
+    entries
+        .filter_map(Result::ok)
+        .filter(|entry| !entry.file_type().is_dir())
+        .map(walkdir::DirEntry::into_path)
+}
+
+/// The bytes and the mode of a regular file; `None` if there is none, or a larger one than ralph looks after.
+fn content(path: &Path) -> io::Result<Option<(Vec<u8>, u32)>> {
+    if path.is_symlink() {
+        return Ok(None);
+    }
+    let Some((file, length)) = open_regular(path)?.filter(|(_, length)| *length <= MAX_BYTES) else {
+        return Ok(None);
+    };
+    let mut bytes = Vec::new();
+    let mode = file.metadata()?.permissions().mode() & 0o7777;
+    file.take(length).read_to_end(&mut bytes)?;
+    Ok(Some((bytes, mode)))
+}

@@ -7,18 +7,12 @@ mod tools;
 
 use super::environment::unsound;
 use super::exit::Exit;
-use super::inspect::{Finding, Inspection, Level, Rule};
+use super::inspect::{Finding, Inspection, Level};
 use super::ui;
 use super::workspace::{Opened, Place};
 use crate::engine::Fault;
-use machine::MACHINE;
 use probe::Probe;
 use serde_json::json;
-
-const SKIP: Rule = Rule::warning("skip", "Something will be skipped");
-
-/// A part of the machine or the workspace, and a finding about it.
-type Line = (&'static str, Finding);
 
 /// `ralph doctor`: 1 only if something that this workspace needs is missing or does not work.
 pub(super) fn doctor(place: &Place) -> Result<Exit, Fault> {
@@ -27,13 +21,15 @@ pub(super) fn doctor(place: &Place) -> Result<Exit, Fault> {
     let (opened, workspace) = workspace(place)?;
     let inspection = opened.as_ref().map(Inspection::of);
     let probe = Probe::new(&path)?;
-    let mut lines = vec![("machine", workspace)];
-    let mut add = |part, found: Vec<Finding>| lines.extend(found.into_iter().map(|found| (part, found)));
-    add("machine", machine::machine(&probe));
-    add("ralph", tools::ralphs(&path));
-    add("tool", tools::tools(&probe, inspection.as_ref()));
-    add("agent", tools::agents(&probe, inspection.as_ref()));
+    let mut lines = vec![workspace];
+    lines.extend(machine::machine(&probe));
+    lines.extend(tools::ralphs(&path));
+    lines.extend(tools::tools(&probe, inspection.as_ref()));
+    lines.extend(tools::agents(&probe, inspection.as_ref()));
     if let Some(inspection) = &inspection {
+        let mut add = |part: &str, found: Vec<Finding>| {
+            lines.extend(found.into_iter().map(|found| Finding { rule: part.to_owned(), ..found }));
+        };
         add("program", inspection.agents());
         add("program", inspection.programs());
         add("skip", inspection.skipped_gates());
@@ -44,7 +40,8 @@ pub(super) fn doctor(place: &Place) -> Result<Exit, Fault> {
 
 /// The workspace if there is one that can be used. A missing one that was named is an error.
 fn workspace(place: &Place) -> Result<(Option<Opened>, Finding), Fault> {
-    let line = |level, what: &str, hint: &str| MACHINE.found("workspace", what, hint).level(level);
+    let line =
+        |level, what: &str, hint: &str| Finding::error("machine", "workspace", what, hint).level(level);
     match (place.find(), &place.root) {
         (Err(fault), Some(_)) => Err(fault),
         (Err(_), None) => Ok((
@@ -67,7 +64,9 @@ fn workspace(place: &Place) -> Result<(Option<Opened>, Finding), Fault> {
 fn skipped(inspection: &Inspection<'_>) -> Vec<Finding> {
     let checks = &inspection.opened.workspace.settings.checks;
     let mut findings = Vec::new();
-    let mut skip = |name: &str, what: &str, hint: &str| findings.push(SKIP.found(name, what, hint));
+    let mut skip = |name: &str, what: &str, hint: &str| {
+        findings.push(Finding::error("skip", name, what, hint).warning());
+    };
     if checks.red.is_none() {
         let hint = "set checks.red to a command that fails if a test fails";
         skip("checks.red", "whether the tests of TEST-FIRST fail at first is not checked", hint);
@@ -85,21 +84,21 @@ fn skipped(inspection: &Inspection<'_>) -> Vec<Finding> {
     findings
 }
 
-fn show(json: bool, lines: &[Line]) -> Exit {
-    let missing = lines.iter().filter(|(_, found)| found.level == Level::Error).count();
+fn show(json: bool, lines: &[Finding]) -> Exit {
+    let missing = lines.iter().filter(|found| found.level == Level::Error).count();
     let name = |found: &Finding| found.key.clone().unwrap_or_else(|| found.file.clone());
-    let width = lines.iter().map(|(_, found)| name(found).chars().count()).max().unwrap_or(0);
-    for (part, found) in lines {
+    let width = lines.iter().map(|found| name(found).chars().count()).max().unwrap_or(0);
+    for found in lines {
         let state = match found.level {
             Level::Ok => "ok",
             Level::Absent => "absent",
-            Level::Warning if *part == "skip" => "skipped",
+            Level::Warning if found.rule == "skip" => "skipped",
             Level::Warning => "warning",
             Level::Error => "missing",
         };
         let (name, what, hint) = (name(found), &found.what, &found.hint);
         if json {
-            let mut line = json!({ "part": part, "name": name, "state": state, "what": what });
+            let mut line = json!({ "part": found.rule, "name": name, "state": state, "what": what });
             if !hint.is_empty() {
                 line["hint"] = json!(hint);
             }

@@ -60,7 +60,7 @@ fn failed(error: anyhow::Error) -> u8 {
     let fault = error.downcast::<Fault>().or_else(|error| error.downcast::<io::Error>().map(Fault::from));
     let fault = fault
         .unwrap_or_else(|error| Fault::new(FaultKind::Internal, format!("{error:#}"), "please report this"));
-    ui::error(&fault.what, &fault.hint);
+    ui::error(&fault.to_string(), &fault.hint);
     Exit::from(fault.kind).code()
 }
 

@@ -58,13 +58,15 @@ impl From<io::Error> for Fault {
 
 impl From<JournalError> for Fault {
     fn from(error: JournalError) -> Self {
+        let (what, file) = (error.to_string(), "journal.jsonl");
+        let advice = "find out who wrote to it; without the journal (move it away) the boxes in tasks.md count as they are";
         match error {
             JournalError::Io(inner) => inner.into(),
-            JournalError::Corrupt { .. } | JournalError::Changed => Self::changed(
-                error.to_string(),
-                "find out who wrote to it; without the journal (move it away) the boxes in tasks.md count as they are",
-            ),
-            JournalError::Newer { .. } => Self::setup(error.to_string(), "use the newer ralph"),
+            JournalError::Changed => Self::changed(what, advice),
+            JournalError::Corrupt { line, .. } => Self::changed(what, advice).at(file, line.try_into().ok()),
+            JournalError::Newer { line, .. } => {
+                Self::setup(what, "use the newer ralph").at(file, line.try_into().ok())
+            }
         }
     }
 }

@@ -14,7 +14,7 @@ mod tests;
 mod verdict;
 
 pub use java::class_file;
-pub use java::{PitEntry, PitSetting, PomLinks, PomPit, pom_links, pom_pit};
+pub use java::{PomLinks, pom_links};
 pub use run::run;
 
 use crate::machine::facts::FileChange;

@@ -42,15 +42,12 @@ impl fmt::Display for JournalError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Io(error) => write!(f, "The journal cannot be written or read: {error}."),
-            Self::Corrupt { line, what } => {
-                write!(f, "journal.jsonl:{line}: the journal was changed by another program: {what}.")
+            Self::Corrupt { what, .. } => {
+                write!(f, "The journal was changed by another program: {what}.")
             }
-            Self::Changed => f.write_str("journal.jsonl was changed while ralph ran."),
-            Self::Newer { line, what } => {
-                write!(
-                    f,
-                    "journal.jsonl:{line}: a newer ralph wrote this ({what}); it is not written by this one."
-                )
+            Self::Changed => f.write_str("The journal was changed while ralph ran."),
+            Self::Newer { what, .. } => {
+                write!(f, "A newer ralph wrote this ({what}); it is not written by this one.")
             }
         }
     }

@@ -13,7 +13,7 @@ pub enum ProblemKind {
     /// There are two boxes `2.PITEST`.
     DoubledStage,
     /// There is a `2.PITEST`, but no `2.`.
-    StageWithoutTask,
+    OrphanStage,
     /// There is a `2.PITEST`, and two boxes `2.`.
     StageOfDoubledTask,
     /// A gate is placed after tasks that do not exist, or whose id is used twice.
@@ -62,8 +62,7 @@ impl TaskFile {
                 continue;
             }
             let is_doubled = doubled.contains(family);
-            let kind =
-                if is_doubled { ProblemKind::StageOfDoubledTask } else { ProblemKind::StageWithoutTask };
+            let kind = if is_doubled { ProblemKind::StageOfDoubledTask } else { ProblemKind::OrphanStage };
             problems.push(problem(task, kind, line));
         }
         problems
@@ -85,7 +84,7 @@ fn problem(task: &Task, kind: ProblemKind, first: u32) -> Problem {
             format!("`{key}` is a stage of task `{family}.`, which this file has more than once."),
             format!("Give each task an id of its own, so that it is clear which `{family}.` is meant."),
         ),
-        ProblemKind::StageWithoutTask | ProblemKind::PlacedAfterNoTask => (
+        ProblemKind::OrphanStage | ProblemKind::PlacedAfterNoTask => (
             format!("`{key}` is a stage of task `{family}.`, which has no box in this file."),
             format!("Add a line `- [ ] {family}. …` before it, or remove the stage."),
         ),

@@ -67,12 +67,12 @@ fn without_comments(code: &str) -> String {
 /// Production lines that a module may have: no comments, no blank lines, no tests.
 const BUDGET: &[(&str, usize)] = &[
     ("agent", 625),
-    ("cli", 4_570),
+    ("cli", 4_418),
     ("config", 1_275),
-    ("engine", 2_340),
-    ("gate", 5_390),
+    ("engine", 2_342),
+    ("gate", 5_317),
     ("git", 3_170),
-    ("journal", 345),
+    ("journal", 342),
     ("lib", 20),
     ("machine", 2_616),
     ("main", 20),

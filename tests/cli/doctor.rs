@@ -84,7 +84,7 @@ fn what_is_needed_and_missing_or_ill_is_said_with_the_reason() {
     absent mvn not on PATH
     missing claude <ws>/../home/bin/claude: it ended with 3: no licence; open tasks need it
     hint: look at what `claude --version` says
-    warning codex <ws>/../home/bin/codex: it ended with 1
+    warning codex <ws>/../home/bin/codex: it ended with 1; not needed here
     missing gates.PITEST Gate PITEST needs Maven: package app has no executable mvnw, and mvn is not on the PATH.
     hint: Install Maven, or add the Maven wrapper to the package and make mvnw executable.
     missing checks.red `checks.red` starts `mvn`, which is not on the PATH.

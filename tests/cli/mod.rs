@@ -11,7 +11,6 @@ mod bad_input;
 mod busy;
 mod by_hand;
 mod check;
-mod check_pom;
 mod check_run;
 mod checks;
 mod doctor;

@@ -12,9 +12,9 @@ const TEXT: usize = 60;
 
 /// Shows every line as an object, or every line that is not blank in a table.
 pub(super) fn show(read: &Read, as_json: bool) {
-    let mut rules: BTreeMap<u64, Vec<&'static str>> = BTreeMap::new();
+    let mut rules: BTreeMap<usize, Vec<String>> = BTreeMap::new();
     for finding in super::tasks::findings(read) {
-        rules.entry(finding.line.unwrap_or_default()).or_default().push(finding.rule.id);
+        rules.entry(finding.line.unwrap_or_default()).or_default().push(finding.rule);
     }
     let file = Explained { file: &read.file, rows: read.file.rows(), requirements: read.file.requirements() };
     if as_json {
@@ -24,7 +24,7 @@ pub(super) fn show(read: &Read, as_json: bool) {
     }
     let width = read.file.lines().count().max(1).to_string().len();
     for line in read.file.read_lines() {
-        let rules = rules.remove(&line.number.into()).unwrap_or_default();
+        let rules = rules.remove(&(line.number as usize)).unwrap_or_default();
         if as_json {
             let mut facts = file.facts(&line);
             if let (Value::Object(facts), false) = (&mut facts, rules.is_empty()) {

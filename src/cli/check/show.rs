@@ -30,7 +30,7 @@ pub(super) fn all(findings: &[Finding], format: CheckFormat, base: &Path) -> Exi
 fn human(findings: &[Finding], errors: usize) {
     for finding in findings {
         let level = if finding.level == Level::Error { "error" } else { "warning" };
-        ui::line(&format!("{level}: {}: {} [{}]", finding.place(), finding.what, finding.rule.id));
+        ui::line(&format!("{level}: {}: {} [{}]", finding.place(), finding.what, finding.rule));
         ui::line(&format!("  hint: {}", finding.hint));
     }
     let warnings = findings.len() - errors;
@@ -38,24 +38,19 @@ fn human(findings: &[Finding], errors: usize) {
 }
 
 fn result(finding: &Finding, base: &Path) -> SarifResult {
-    let (id, title) = (finding.rule.id, finding.rule.title);
+    let (id, title) = (&finding.rule, finding.rule.replace('-', " "));
     let file = finding.path.clone().unwrap_or_else(|| PathBuf::from(&finding.file));
     let file = if file.as_os_str().is_empty() { Path::new(CONFIG) } else { &file };
     // A finding stays the same if the lines above it change.
     let core = if finding.source.is_empty() { &finding.what } else { &finding.source };
     SarifResult {
-        rule: SarifRule {
-            id: id.to_owned(),
-            name: id.to_owned(),
-            short: title.to_owned(),
-            full: format!("{title}."),
-        },
+        rule: SarifRule { id: id.clone(), name: id.clone(), full: format!("{title}."), short: title },
         grade: if finding.level == Level::Error { Grade::Error } else { Grade::Warning },
         text: format!("{}\nhint: {}", finding.what, finding.hint),
         file: RepoPath::from_bytes(in_checkout(file, base).as_os_str().as_bytes()),
         line: finding.line.and_then(|line| u32::try_from(line).ok()).unwrap_or(1),
         source: finding.source.clone(),
-        fingerprint: digest([id, "\n", &finding.file, "\n", core].concat().as_bytes()),
+        fingerprint: digest([id.as_str(), "\n", &finding.file, "\n", core].concat().as_bytes()),
     }
 }
 

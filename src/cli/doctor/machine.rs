@@ -3,11 +3,9 @@
 
 use super::probe::Probe;
 use crate::cli::environment::cache_folder;
-use crate::cli::inspect::{Finding, Level, Rule};
+use crate::cli::inspect::{Finding, Level};
 use crate::sys::ProcessId;
 use crate::sys::lock::Lock;
-
-pub(super) const MACHINE: Rule = Rule::error("machine", "The machine lacks something");
 
 /// A process that leaves another one behind, which needs no program and ends by itself after some seconds.
 const LEAVES_ONE: &str = "(ulimit -t 5; while :; do :; done) & exit 0";
@@ -24,7 +22,7 @@ fn kernel() -> Finding {
         Ok(_) => ok("kernel", format!("Linux {release}, /proc is readable")),
         Err(error) => {
             let hint = "mount /proc so that this user sees its own processes";
-            MACHINE.found("kernel", error.to_string(), hint)
+            Finding::error("machine", "kernel", error.to_string(), hint)
         }
     }
 }
@@ -39,7 +37,7 @@ fn supervision(probe: &Probe) -> Finding {
         Err(fault) => fault.what,
     };
     let hint = "ralph needs Linux with PR_SET_CHILD_SUBREAPER and signals between own processes (no seccomp filter against prctl or kill)";
-    MACHINE.found("processes", what, hint)
+    Finding::error("machine", "processes", what, hint)
 }
 
 /// Writes and locks a file in the cache folder.
@@ -58,9 +56,9 @@ fn cache() -> Finding {
         ),
         Err(fault) => (fault.what, "name a folder that can be written with XDG_CACHE_HOME"),
     };
-    MACHINE.found("cache", what, hint)
+    Finding::error("machine", "cache", what, hint)
 }
 
 fn ok(name: &str, what: impl Into<String>) -> Finding {
-    MACHINE.found(name, what, "").level(Level::Ok)
+    Finding::error("machine", name, what, "").level(Level::Ok)
 }

@@ -3,7 +3,7 @@
 
 use super::probe::{Probe, major};
 use crate::agent::KNOWN_AGENTS;
-use crate::cli::inspect::{Finding, Inspection, Level, Rule, needed_roles, needs_maven};
+use crate::cli::inspect::{Finding, Inspection, Level, needed_roles, needs_maven};
 use crate::config::Preset;
 use crate::sys::programs::on_path;
 use std::collections::BTreeSet;
@@ -13,9 +13,8 @@ use std::path::{Path, PathBuf};
 /// The oldest Java that PIT 1.25 and its Maven plugin run on.
 const OLDEST_JAVA: u32 = 11;
 
-const TOOL: Rule = Rule::error("tool", "A tool is missing");
-const RALPH: Rule = Rule::warning("ralph", "Another program called ralph is on PATH");
-const AGENT: Rule = Rule::error("agent", "An agent does not work");
+/// A program, the argument that makes it tell its version, why it is needed if it is, and what to do without it.
+type Tool<'a> = (&'a str, &'a str, Option<&'a str>, &'a str);
 
 /// The tools that ralph or its gates start, and the packages' own Maven.
 pub(super) fn tools(probe: &Probe, inspection: Option<&Inspection<'_>>) -> Vec<Finding> {
@@ -31,8 +30,7 @@ pub(super) fn tools(probe: &Probe, inspection: Option<&Inspection<'_>>) -> Vec<F
         ("javac", "-version", java.then_some(gate), "install a JDK: a JRE does not compile"),
         ("mvn", "-v", maven.then_some(gate), "install Maven, or add the Maven wrapper to the package"),
     ];
-    let ask = |(name, arg, need, hint)| of_tool(probe, name, arg, need, hint);
-    at_once(tools, ask)
+    at_once(tools, |tool| of_tool(probe, "tool", tool))
 }
 
 /// The known agent CLIs that are installed; those without a preset are started by `command:`.
@@ -45,17 +43,14 @@ pub(super) fn agents(probe: &Probe, inspection: Option<&Inspection<'_>>) -> Vec<
         })
         .collect();
     let ask = |name: &&'static str| {
-        let file = probe.find(name)?.display().to_string();
-        let preset = if Preset::named(name).is_some() { "" } else { "  (no preset: write `command:`)" };
-        Some(match probe.ask(&[&file, "--version"]) {
-            Ok(version) => AGENT.found(*name, format!("{version}  {file}{preset}"), "").level(Level::Ok),
-            Err(why) if needed.iter().any(|needed| needed == name) => AGENT.found(
-                *name,
-                format!("{file}: {why}; open tasks need it"),
-                format!("look at what `{name} --version` says"),
-            ),
-            Err(why) => AGENT.found(*name, format!("{file}: {why}"), "").level(Level::Warning),
-        })
+        probe.find(name)?;
+        let need = needed.iter().any(|needed| needed == name).then_some("open tasks need it");
+        let hint = format!("look at what `{name} --version` says");
+        let mut found = of_tool(probe, "agent", (name, "--version", need, &hint));
+        if Preset::named(name).is_none() {
+            found.what += "  (no preset: write `command:`)";
+        }
+        Some(found)
     };
     at_once(KNOWN_AGENTS, ask).into_iter().flatten().collect()
 }
@@ -70,15 +65,16 @@ fn at_once<I: IntoIterator<Item: Send>, T: Send>(items: I, act: impl Fn(I::Item)
 }
 
 /// What a gate lacks that is not on PATH is a finding of the inspection.
-fn of_tool(probe: &Probe, name: &str, arg: &str, need: Option<&str>, hint: &str) -> Finding {
+fn of_tool(probe: &Probe, part: &str, (name, arg, need, hint): Tool<'_>) -> Finding {
+    let found = |what: String, hint: &str| Finding::error(part, name, what, hint);
     let lack = |what: String| match need {
-        Some(need) => TOOL.found(name, format!("{what}; {need}"), hint),
-        None => TOOL.found(name, format!("{what}; not needed here"), "").level(Level::Warning),
+        Some(need) => found(format!("{what}; {need}"), hint),
+        None => found(format!("{what}; not needed here"), "").warning(),
     };
     let Some(file) = probe.find(name) else {
+        let absent = "not on PATH".to_owned();
         let is_missed = name == "git" && need.is_some();
-        let absent = TOOL.found(name, "not on PATH", "").level(Level::Absent);
-        return if is_missed { lack("not on PATH".to_owned()) } else { absent };
+        return if is_missed { lack(absent) } else { found(absent, "").level(Level::Absent) };
     };
     let file = file.display().to_string();
     match probe.ask(&[&file, arg]) {
@@ -88,7 +84,7 @@ fn of_tool(probe: &Probe, name: &str, arg: &str, need: Option<&str>, hint: &str)
         {
             lack(format!("{file}: {version} is older than {OLDEST_JAVA}"))
         }
-        Ok(version) => TOOL.found(name, format!("{version}  {file}"), "").level(Level::Ok),
+        Ok(version) => found(format!("{version}  {file}"), "").level(Level::Ok),
     }
 }
 
@@ -109,12 +105,12 @@ pub(super) fn ralphs(path: &str) -> Vec<Finding> {
             ),
             (_, false) => (format!("{shown} is a different program, hidden by the first"), ""),
         };
-        RALPH.found("ralph", what, hint).level(if is_own { Level::Ok } else { Level::Warning })
+        Finding::error("ralph", "ralph", what, hint).level(if is_own { Level::Ok } else { Level::Warning })
     };
     let mut findings: Vec<Finding> = on_path(path, "ralph").enumerate().map(found).collect();
     if findings.is_empty() {
         let what = format!("{version}; not on PATH");
-        findings.push(RALPH.found("ralph", what, "put its folder on PATH"));
+        findings.push(Finding::error("ralph", "ralph", what, "put its folder on PATH").warning());
     }
     findings
 }

@@ -1,6 +1,6 @@
 //! The agents that open boxes need: the preflight of a run.
 
-use super::finding::{Finding, Level, Rule};
+use super::finding::{Finding, Level};
 use crate::agent::{CallFacts, PromptError, agent_call, detect, try_out};
 use crate::cli::environment::CONFIG;
 use crate::cli::environment::environment;
@@ -13,9 +13,6 @@ use crate::source::text::line;
 use crate::sys::programs::is_program;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
-
-pub(super) const MISSING: Rule = Rule::error("missing-agent", "An agent is missing");
-const TEMPLATE: Rule = Rule::error("prompt-template", "A prompt template cannot be used");
 
 /// The roles of required open boxes.
 pub(crate) fn needed_roles(state: &State) -> BTreeSet<Role> {
@@ -37,7 +34,7 @@ pub(super) fn missing(workspace: &Workspace, roles: &BTreeSet<Role>) -> Vec<Find
         if let Some((what, key)) = lack(workspace, *role, &environment)
             && !findings.iter().any(|found| found.what == what)
         {
-            findings.push(MISSING.found(CONFIG, what, hint.clone()).key(key));
+            findings.push(Finding::error("missing-agent", CONFIG, what, hint.clone()).key(key));
         }
     }
     findings
@@ -95,9 +92,9 @@ pub(super) fn templates(workspace: &Workspace, needed: Option<&BTreeSet<Role>>) 
     let finding = |role: Role| {
         let error = try_template(workspace, role).err()?;
         let is_needed = needed.is_none_or(|needed| needed.contains(&role));
-        let found = TEMPLATE.found(&error.place, &error.what, &error.hint);
+        let found = Finding::error("prompt-template", &error.place, &error.what, &error.hint);
         let level = if is_needed { Level::Error } else { Level::Warning };
-        Some(Finding { line: error.line.map(|line| line as u64), ..found.level(level) })
+        Some(Finding { line: error.line, ..found.level(level) })
     };
     Role::all().into_iter().filter_map(finding).collect()
 }

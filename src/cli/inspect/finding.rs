@@ -1,4 +1,4 @@
-//! One thing that was found in a workspace or on the machine, and the rule it belongs to.
+//! One thing that was found in a workspace or on the machine, and the rule that it breaks.
 
 use crate::engine::Fault;
 use crate::source::RepoPath;
@@ -19,57 +19,16 @@ pub(crate) enum Level {
     Error,
 }
 
-/// What a finding is an instance of. An id keeps its meaning forever: code scanning stores alerts by it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(transparent)]
-pub(crate) struct Rule {
-    pub(crate) id: &'static str,
-    /// What is wrong, in one line.
-    #[serde(skip)]
-    pub(crate) title: &'static str,
-    #[serde(skip)]
-    level: Level,
-}
-
-impl Rule {
-    pub(crate) const fn error(id: &'static str, title: &'static str) -> Self {
-        Self { id, title, level: Level::Error }
-    }
-
-    pub(crate) const fn warning(id: &'static str, title: &'static str) -> Self {
-        Self { id, title, level: Level::Warning }
-    }
-
-    /// A finding of this rule about a file, a package or a program.
-    pub(crate) fn found(
-        self,
-        file: impl Into<String>,
-        what: impl Into<String>,
-        hint: impl Into<String>,
-    ) -> Finding {
-        Finding {
-            level: self.level,
-            rule: self,
-            file: file.into(),
-            line: None,
-            key: None,
-            what: what.into(),
-            hint: hint.into(),
-            path: None,
-            source: String::new(),
-        }
-    }
-}
-
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Finding {
     pub(crate) level: Level,
-    pub(crate) rule: Rule,
+    /// What it is an instance of. A rule keeps its meaning forever: code scanning stores alerts by it.
+    pub(crate) rule: String,
     /// The file, relative to the workspace; or the name of a package or program.
     pub(crate) file: String,
     /// 1-based.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) line: Option<u64>,
+    pub(crate) line: Option<usize>,
     /// The key of the configuration, dotted from the root.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) key: Option<String>,
@@ -86,7 +45,32 @@ pub(crate) struct Finding {
 }
 
 impl Finding {
-    pub(crate) fn at(self, line: u64) -> Self {
+    /// A finding that stops a run, about a file, a package or a program.
+    pub(crate) fn error(
+        rule: &str,
+        file: impl Into<String>,
+        what: impl Into<String>,
+        hint: impl Into<String>,
+    ) -> Self {
+        Self {
+            level: Level::Error,
+            rule: rule.to_owned(),
+            file: file.into(),
+            line: None,
+            key: None,
+            what: what.into(),
+            hint: hint.into(),
+            path: None,
+            source: String::new(),
+        }
+    }
+
+    /// The same as a warning.
+    pub(crate) fn warning(self) -> Self {
+        self.level(Level::Warning)
+    }
+
+    pub(crate) fn at(self, line: usize) -> Self {
         Self { line: Some(line), ..self }
     }
 
@@ -125,11 +109,11 @@ impl Finding {
 
 #[cfg(test)]
 mod tests {
-    use super::Rule;
+    use super::Finding;
 
     #[test]
     fn a_name_is_quoted_only_if_a_terminal_must_not_get_it() {
-        let place = |file: &str| Rule::error("x", "X").found(file, "", "").at(2).place();
+        let place = |file: &str| Finding::error("x", file, "", "").at(2).place();
         assert_eq!(place("app/Übung ä.java"), "app/Übung ä.java:2");
         assert_eq!(place("app/a\u{1b}[31m\nb"), "\"app/a\\033[31m\\nb\":2");
     }

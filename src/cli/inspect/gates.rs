@@ -1,7 +1,7 @@
 //! Open gates that will have nothing to judge.
 
 use super::Inspection;
-use super::finding::{Finding, Rule};
+use super::finding::Finding;
 use super::packages::Package;
 use crate::cli::workspace::Workspace;
 use crate::config::GateSettings;
@@ -11,11 +11,6 @@ use crate::machine::state::State;
 use crate::source::Kind;
 use crate::task::{Row, Stage, TaskKey};
 use std::collections::HashSet;
-
-const OF_OLD_WORK: Rule =
-    Rule::warning("gate-of-old-work", "A gate judges work that was done before ralph ran");
-const NO_JAVA: Rule = Rule::warning("no-java", "A package has no Java");
-const NO_TESTS: Rule = Rule::warning("no-tests", "A package has no tests");
 
 /// The settings of the gate of an open box that measures Java.
 pub(super) fn open_java_gate<'w>(workspace: &'w Workspace, row: &Row) -> Option<&'w GateSettings> {
@@ -48,7 +43,7 @@ pub(super) fn of_old_work(state: &State, shown: &str) -> Vec<Finding> {
                 "`ralph gate {gate} --since REV` judges it, REV being the commit before the work; \
                  `ralph accept {gate} --reason …` ticks it."
             );
-            OF_OLD_WORK.found(shown, what, hint).at(row.line.into())
+            Finding::error("gate-of-old-work", shown, what, hint).warning().at(row.line as usize)
         })
         .collect()
 }
@@ -64,8 +59,8 @@ pub(super) fn with_nothing_to_judge(inspection: &Inspection<'_>, packages: &[Pac
         return Vec::new();
     }
     let productive = packages.iter().filter(|package| package.has(&classifier, Kind::Production));
-    let finding = |rule: Rule, package: &Package, what: String, hint: &str| {
-        rule.found(package.name.clone(), what, hint).path(package.root.clone())
+    let finding = |rule: &str, package: &Package, what: String, hint: &str| {
+        Finding::error(rule, package.name.clone(), what, hint).warning().path(package.root.clone())
     };
     if !packages.iter().any(Package::has_java) {
         let what = format!(
@@ -73,7 +68,7 @@ pub(super) fn with_nothing_to_judge(inspection: &Inspection<'_>, packages: &[Pac
             gate.key
         );
         let hint = "Take the gate out (`ralph place none`), or judge with a command: `gates.<NAME>.run`.";
-        return productive.map(|package| finding(NO_JAVA, package, what.clone(), hint)).collect();
+        return productive.map(|package| finding("no-java", package, what.clone(), hint)).collect();
     }
     let test_first = inspection.rows.iter().filter(|row| row.key.stage == Stage::TestFirst);
     let tested: HashSet<&str> = test_first.map(|row| row.key.family.as_str()).collect();
@@ -88,7 +83,7 @@ pub(super) fn with_nothing_to_judge(inspection: &Inspection<'_>, packages: &[Pac
             gate.key
         );
         let hint = "Begin with tests: `ralph stage` gives tasks a TEST-FIRST stage.";
-        finding(NO_TESTS, package, what, hint)
+        finding("no-tests", package, what, hint)
     })
     .collect()
 }

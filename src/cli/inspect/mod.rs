@@ -5,14 +5,13 @@ mod agents;
 mod finding;
 mod gates;
 mod packages;
-mod pom;
 mod programs;
 mod repositories;
 mod specs;
 pub(crate) mod tasks;
 
 pub(crate) use agents::needed_roles;
-pub(crate) use finding::{Finding, Level, Rule};
+pub(crate) use finding::{Finding, Level};
 pub(crate) use packages::Package;
 pub(crate) use programs::needs_maven;
 pub(crate) use specs::{Spec, packages, spec, specs};
@@ -25,9 +24,6 @@ use crate::machine::state::State;
 use crate::task::Row;
 use std::collections::BTreeSet;
 use tasks::Read;
-
-const CONFIG_ERROR: Rule = Rule::error("config-error", "The configuration has a mistake");
-const JOURNAL: Rule = Rule::error("journal", "The journal cannot be read");
 
 /// What is in a workspace. A part that cannot be read stops no other; it says why.
 pub(crate) struct Inspection<'a> {
@@ -101,7 +97,6 @@ impl<'a> Inspection<'a> {
     pub(crate) fn programs(&self) -> Vec<Finding> {
         let Some(packages) = &self.packages else { return Vec::new() };
         let mut findings = programs::engines(self, packages);
-        findings.extend(pom::findings(self, packages));
         findings.extend(programs::commands(&self.opened.workspace, packages));
         findings
     }
@@ -127,25 +122,19 @@ pub(crate) fn can_start(workspace: &Workspace, roles: &BTreeSet<Role>) -> Result
 fn of_configuration(error: &ConfigError) -> Finding {
     let key = Some(error.kind.clone()).filter(|key| !key.is_empty());
     // What is wrong in a variable or flag is in no file; code scanning is led to the one that would be read.
-    let found =
-        CONFIG_ERROR.found(error.place.as_str(), error.what.as_str(), error.hint.clone()).path(CONFIG);
-    Finding { line: error.line.map(|line| line as u64), key, ..found }
+    let found = Finding::error("config-error", &error.place, &error.what, &error.hint).path(CONFIG);
+    Finding { line: error.line, key, ..found }
 }
 
 /// Adds the line to findings about a key of the configuration.
 fn find_lines(findings: &mut [Finding], text: &str) {
     for finding in findings.iter_mut().filter(|finding| finding.file == CONFIG && finding.line.is_none()) {
-        finding.line = finding.key.as_deref().and_then(|key| key_line(text, key)).map(|line| line as u64);
+        finding.line = finding.key.as_deref().and_then(|key| key_line(text, key));
     }
 }
 
-/// What is wrong with the journal; its message begins with the line if there is one.
+/// What is wrong with the journal.
 fn of_journal(fault: Fault) -> Finding {
-    const FILE: &str = ".ralph/state/journal.jsonl";
-    let placed = fault.what.strip_prefix("journal.jsonl:").and_then(|rest| rest.split_once(": "));
-    let placed = placed.and_then(|(line, what)| Some((line.parse().ok()?, what)));
-    let Some((line, what)) = placed else { return JOURNAL.found(FILE, fault.what, fault.hint) };
-    let mut letters = what.chars();
-    let what: String = letters.next().into_iter().flat_map(char::to_uppercase).chain(letters).collect();
-    JOURNAL.found(FILE, what, fault.hint).at(line)
+    let found = Finding::error("journal", ".ralph/state/journal.jsonl", fault.what, fault.hint);
+    Finding { line: fault.line, ..found }
 }

@@ -1,7 +1,7 @@
 //! Programs that the configured gates, checks and hooks need. Starts nothing.
 
 use super::Inspection;
-use super::finding::{Finding, Level, Rule};
+use super::finding::{Finding, Level};
 use super::gates::open_java_gate;
 use super::packages::Package;
 use crate::cli::environment::CONFIG;
@@ -11,8 +11,8 @@ use crate::task::Row;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-pub(super) const MISSING_ENGINE: Rule = Rule::error("missing-engine", "A gate's engine is missing");
-pub(super) const MISSING_PROGRAM: Rule = Rule::error("missing-program", "A configured program is missing");
+const MISSING_ENGINE: &str = "missing-engine";
+const MISSING_PROGRAM: &str = "missing-program";
 
 /// What the engines of the gates of open boxes lack.
 pub(super) fn engines(inspection: &Inspection<'_>, packages: &[Package]) -> Vec<Finding> {
@@ -44,7 +44,7 @@ pub(super) fn commands(workspace: &Workspace, packages: &[Package]) -> Vec<Findi
     let own = [("the workspace", workspace.places.workspace.as_path())];
     for (event, argv) in workspace.settings.hooks.commands() {
         let missing = command(MISSING_PROGRAM, &format!("hooks.{event}"), argv, &own);
-        findings.extend(missing.map(|found| found.level(Level::Warning)));
+        findings.extend(missing.map(Finding::warning));
     }
     findings
 }
@@ -61,7 +61,7 @@ fn roots(packages: &[Package]) -> Vec<(&str, &Path)> {
 }
 
 /// A command that is started in each of these folders, whose program is missing.
-fn command(rule: Rule, key: &str, argv: &[String], folders: &[(&str, &Path)]) -> Option<Finding> {
+fn command(rule: &str, key: &str, argv: &[String], folders: &[(&str, &Path)]) -> Option<Finding> {
     let program = argv.first()?;
     let (what, hint) = if program.contains('/') {
         let lacks = folders.iter().filter(|(_, root)| !is_program(&root.join(program)));
@@ -77,13 +77,13 @@ fn command(rule: Rule, key: &str, argv: &[String], folders: &[(&str, &Path)]) ->
     } else {
         return None;
     };
-    Some(rule.found(CONFIG, what, hint).key(key))
+    Some(Finding::error(rule, CONFIG, what, hint).key(key))
 }
 
 /// What a gate that measures Java lacks.
 fn java(gate: &str, packages: &[Package], findings: &mut Vec<Finding>) {
     let mut lacks = |level: Level, what: String, hint: &str| {
-        let found = MISSING_ENGINE.found(CONFIG, what, hint).key(format!("gates.{gate}"));
+        let found = Finding::error(MISSING_ENGINE, CONFIG, what, hint).key(format!("gates.{gate}"));
         findings.push(found.level(level));
     };
     let home = std::env::var_os("JAVA_HOME").map(PathBuf::from).filter(|home| home.is_absolute());

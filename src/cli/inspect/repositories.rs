@@ -1,6 +1,6 @@
 //! The state of the packages' repositories: what a run could not begin with, or should not.
 
-use super::finding::{Finding, Rule};
+use super::finding::Finding;
 use super::packages::Package;
 use crate::cli::environment::CONFIG;
 use crate::cli::workspace::Workspace;
@@ -13,15 +13,6 @@ use std::collections::HashSet;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
-
-const NO_PACKAGES: Rule = Rule::error("no-packages", "There is no package");
-const UNREADABLE: Rule = Rule::error("unreadable-repository", "A repository cannot be read");
-const REFUSED: Rule =
-    Rule::error("refused-repository", "A repository is set up in a way that cannot be trusted");
-const UNCOMMITTED: Rule = Rule::error("uncommitted-changes", "There are uncommitted changes");
-const UNFINISHED: Rule = Rule::warning("unfinished-operation", "A git operation is unfinished");
-const DETACHED: Rule = Rule::warning("detached-head", "HEAD is detached");
-const LOCKED: Rule = Rule::warning("locked-index", "The index is locked");
 
 /// Looks at all packages; adds the readable ones. `None` if not even their names are known.
 pub(super) fn inspect(
@@ -37,7 +28,7 @@ pub(super) fn inspect(
     let (mut repositories, states) = match workspace.classifier().and_then(survey) {
         Ok(found) => found,
         Err(fault) => {
-            findings.push(NO_PACKAGES.found(CONFIG, fault.what, fault.hint));
+            findings.push(Finding::error("no-packages", CONFIG, fault.what, fault.hint));
             return None;
         }
     };
@@ -61,9 +52,9 @@ pub(super) fn inspect(
 }
 
 fn unreadable(name: &str, folder: &str, error: &GitError) -> Finding {
-    let rule = if error.kind == GitErrorKind::Refused { REFUSED } else { UNREADABLE };
+    let rule = if error.kind == GitErrorKind::Refused { "refused" } else { "unreadable" };
     let what = format!("This package cannot be read: {} No run begins with it.", error.what);
-    rule.found(name, what, error.hint.clone()).path(folder)
+    Finding::error(&format!("{rule}-repository"), name, what, error.hint.clone()).path(folder)
 }
 
 /// Changes that no attempt left.
@@ -73,7 +64,13 @@ fn uncommitted(folder: &str, now: &PackageState, state: Option<&State>) -> Vec<F
     new.map(|dirt| {
         let what = "There are uncommitted changes that no attempt left.";
         let path = Path::new(folder).join(OsStr::from_bytes(&dirt.path.to_bytes()));
-        UNCOMMITTED.found(shown(&now.name, &dirt.path), what, "commit, stash or remove them").path(path)
+        Finding::error(
+            "uncommitted-changes",
+            shown(&now.name, &dirt.path),
+            what,
+            "commit, stash or remove them",
+        )
+        .path(path)
     })
     .collect()
 }
@@ -89,8 +86,8 @@ fn shown(package: &str, path: &RepoPath) -> String {
 /// Operations that somebody began in the repository of a package and has not ended.
 fn in_progress(folder: &str, now: &PackageState, underway: &Underway) -> Vec<Finding> {
     let mut findings = Vec::new();
-    let mut add = |rule: Rule, what: String, hint: String| {
-        findings.push(rule.found(&now.name, what, hint).path(folder));
+    let mut add = |rule: &str, what: String, hint: String| {
+        findings.push(Finding::error(rule, &now.name, what, hint).warning().path(folder));
     };
     if let Some(operation) = underway.operation {
         let end = match operation {
@@ -99,16 +96,16 @@ fn in_progress(folder: &str, now: &PackageState, underway: &Underway) -> Vec<Fin
         };
         let what =
             format!("A `git {operation}` is unfinished here: an agent's commits would become part of it.");
-        add(UNFINISHED, what, format!("In {folder}, {end}."));
+        add("unfinished-operation", what, format!("In {folder}, {end}."));
     } else if now.branch.is_none() && now.head != Oid::zero() {
         let what = "HEAD is detached here: an agent's commits would be on no branch.".to_owned();
         let hint = "`git switch BRANCH` checks one out, `git switch --create BRANCH` makes one here.";
-        add(DETACHED, what, format!("In {folder}, {hint}"));
+        add("detached-head", what, format!("In {folder}, {hint}"));
     }
     if underway.is_locked {
         let what = "The index is locked (index.lock): git is running here, or died; no agent could commit.";
         let hint = format!("Wait for git to end; if none is running, remove index.lock in {folder}/.git.");
-        add(LOCKED, what.to_owned(), hint);
+        add("locked-index", what.to_owned(), hint);
     }
     findings
 }

@@ -75,7 +75,7 @@ fn look(view: &mut View, source: &mut Source, place: &Place) {
             view.trouble = source.trouble(&board);
             view.board = board;
         }
-        Err(fault) => view.trouble = Some(fault.what),
+        Err(fault) => view.trouble = Some(fault.to_string()),
     }
     view.log = source.log(view.log_iteration());
     view.now = clock::now().as_second();

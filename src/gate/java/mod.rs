@@ -15,7 +15,6 @@ mod measure;
 mod module;
 mod package;
 mod pit;
-mod pom_entry;
 mod reach;
 mod report;
 mod run;
@@ -26,5 +25,4 @@ mod tiers;
 mod xml;
 
 pub use maven::{PomLinks, pom_links};
-pub use pom_entry::{PitEntry, PitSetting, PomPit, pom_pit};
 pub(super) use run::run_mutation;

@@ -25,8 +25,6 @@ pub(crate) struct Node {
     pub(crate) text: String,
     /// Its elements.
     pub(crate) children: Vec<Node>,
-    /// The line on which its tag begins, 1-based.
-    pub(crate) line: u32,
 }
 
 impl Node {
@@ -66,22 +64,18 @@ pub(crate) fn read(text: &str) -> Option<Node> {
     let mut reader = Reader::from_str(text);
     let mut open: Vec<Node> = vec![Node::default()];
     let mut nodes = 0;
-    let (mut line, mut counted) = (1_u32, 0);
     loop {
-        let at = usize::try_from(reader.buffer_position()).ok()?;
-        line = line.saturating_add(u32::try_from(text.get(counted..at)?.matches('\n').count()).ok()?);
-        counted = at;
         match reader.read_event().ok()? {
             Event::Start(tag) => {
                 nodes += 1;
                 if open.len() > MAX_DEPTH || nodes > MAX_NODES {
                     return None;
                 }
-                open.push(node(&tag, line)?);
+                open.push(node(&tag)?);
             }
             Event::Empty(tag) => {
                 nodes += 1;
-                open.last_mut()?.children.push(node(&tag, line)?);
+                open.last_mut()?.children.push(node(&tag)?);
             }
             Event::End(_) => {
                 let mut node = open.pop()?;
@@ -108,14 +102,14 @@ pub(crate) fn character(entity: &BytesRef<'_>) -> Option<char> {
 }
 
 /// An element with nothing in it; `None` if its attributes cannot be read.
-fn node(tag: &BytesStart<'_>, line: u32) -> Option<Node> {
+fn node(tag: &BytesStart<'_>) -> Option<Node> {
     let name = tag.local_name().into_inner().to_owned();
     let read = |attribute: Attribute<'_>| {
         let value = attribute.normalized_value(XmlVersion::Implicit1_0).unwrap_or_default().into_owned();
         Some((attribute.key.local_name().into_inner().to_owned(), value))
     };
     let attributes = tag.attributes().map(|attribute| read(attribute.ok()?)).collect::<Option<_>>()?;
-    Some(Node { name, attributes, line, ..Node::default() })
+    Some(Node { name, attributes, ..Node::default() })
 }
 
 #[cfg(test)]
@@ -128,11 +122,6 @@ mod tests {
         let root = read(pom).unwrap();
         assert_eq!((root.name.as_str(), root.text_at(&["build", "a"])), ("project", Some("x <A")));
         assert_eq!(root.text_at(&["build", "b"]), None);
-        let lines = read("<!--\n--><a>\n<b\n/><c>\n\n</c> <d/></a>").unwrap();
-        assert_eq!(
-            (lines.line, lines.children.iter().map(|c| c.line).collect::<Vec<_>>()),
-            (2, vec![3, 4, 6])
-        );
         assert_eq!(root.all(&["build"]).len(), 2);
     }
 

@@ -13,10 +13,10 @@ fn remarks(text: &str) -> Vec<(u32, RemarkKind)> {
 
 #[test]
 fn a_doubled_stage_and_a_stage_without_its_task_are_refused() {
-    use ProblemKind::{DoubledStage, StageOfDoubledTask, StageWithoutTask};
+    use ProblemKind::{DoubledStage, OrphanStage, StageOfDoubledTask};
     assert_eq!(problems("- [ ] 2.TEST-FIRST a\n- [ ] 2. b\n- [ ] 2.PITEST c\n- [ ] FINAL\n"), []);
     assert_eq!(problems("- [ ] 2. b\n- [ ] 2.PITEST c\n- [ ] 2.PITEST d\n"), [(3, DoubledStage)]);
-    assert_eq!(problems("- [ ] 2.PRE-CR c\n- [ ] 3. x\n"), [(1, StageWithoutTask)]);
+    assert_eq!(problems("- [ ] 2.PRE-CR c\n- [ ] 3. x\n"), [(1, OrphanStage)]);
     assert_eq!(problems("- [ ] 2. a\n- [ ] 2 b\n- [ ] 2.PITEST\n"), [(3, StageOfDoubledTask)]);
     assert_eq!(problems("- [ ] FINAL a\n- [ ] FINAL b\n"), [(2, DoubledStage)]);
     assert_eq!(problems("- [ ] 29.INTEG\n- [ ] 3.FINAL\n- [ ] G2.PITEST\n- [ ] END.PITEST\n"), []);
@@ -37,7 +37,7 @@ fn problems_are_whole_sentences_with_a_next_action() {
     insta::assert_snapshot!(shown.join("\n"), @r#"
     3: `2.PITEST` is on line 2 and again on line 3. ("doubled-stage")
     Remove one of the two lines, or give one of them another id.
-    4: `3.PRE-CR` is a stage of task `3.`, which has no box in this file. ("stage-without-task")
+    4: `3.PRE-CR` is a stage of task `3.`, which has no box in this file. ("orphan-stage")
     Add a line `- [ ] 3. …` before it, or remove the stage.
     7: `4.PITEST` is a stage of task `4.`, which this file has more than once. ("stage-of-doubled-task")
     Give each task an id of its own, so that it is clear which `4.` is meant.

@@ -136,24 +136,26 @@ impl Repositories {
             if matches!(change.kind, Kind::Production | Kind::Build)
                 && let Some(old) = &change.old
             {
-                let lost = self.lost(&change.package, [None, Some(old), change.new.as_ref()])?;
+                let lost = self.lost(&change.package, None, [None, Some(old), change.new.as_ref()])?;
                 observation.lost_production.extend(named(&change.package, &change.path, lost));
             }
         }
-        observation.lost_frozen = self.lost_of(&request.frozen)?;
-        observation.lost_reviewed = self.lost_of(&request.reviewed)?;
+        observation.lost_frozen = self.lost_of(&request.frozen, true)?;
+        observation.lost_reviewed = self.lost_of(&request.reviewed, false)?;
         Ok(())
     }
 
-    /// Lines of these files that HEAD lacks.
-    fn lost_of(&mut self, files: &[KeptFile]) -> Result<Vec<LostLines>, GitError> {
+    /// Lines of these files that HEAD lacks; if they are `frozen`, code of them.
+    fn lost_of(&mut self, files: &[KeptFile], frozen: bool) -> Result<Vec<LostLines>, GitError> {
         let mut all = Vec::new();
         for file in files {
             if !self.folders.contains_key(&file.package) {
                 continue;
             }
             let now = self.leaf_at_head(&file.package, &file.path)?.map(|(id, _)| tree::fact_of(id));
-            let lost = self.lost(&file.package, [file.base.as_ref(), Some(&file.blob), now.as_ref()])?;
+            let blobs = [file.base.as_ref(), Some(&file.blob), now.as_ref()];
+            let path = frozen.then_some(&file.path);
+            let lost = self.lost(&file.package, path, blobs)?;
             all.extend(named(&file.package, &file.path, lost));
         }
         all.sort();
@@ -168,8 +170,14 @@ impl Repositories {
         })
     }
 
-    /// The lines that the second blob has beyond the first and that the third lacks.
-    fn lost(&mut self, package: &str, blobs: [Option<&Oid>; 3]) -> Result<Option<(u64, String)>, GitError> {
+    /// The lines that the second blob has beyond the first and that the third lacks; of a frozen file, by its `path`,
+    /// the code.
+    fn lost(
+        &mut self,
+        package: &str,
+        frozen: Option<&RepoPath>,
+        blobs: [Option<&Oid>; 3],
+    ) -> Result<Option<(u64, String)>, GitError> {
         let [base, written, now] = blobs;
         if written == now {
             return Ok(None);
@@ -188,8 +196,14 @@ impl Repositories {
                 Err(error) => return Err(error),
             }
         }
-        let [base, written, now] = texts;
-        Ok(source::lost_lines(base.as_deref(), &written.unwrap_or_default(), now.as_deref()))
+        let [base, written, now] = match frozen.filter(|path| !is_java(path)) {
+            Some(path) => {
+                texts.map(|text| text.map(|text| source::without_comments(&path.to_bytes(), &text)))
+            }
+            None => texts,
+        };
+        let compare = if frozen.is_some_and(is_java) { source::lost_members } else { source::lost_lines };
+        Ok(compare(base.as_deref(), &written.unwrap_or_default(), now.as_deref()))
     }
 }
 

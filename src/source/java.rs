@@ -2,6 +2,9 @@
 //! annotation makes is not seen.
 
 mod lexer;
+mod members;
+
+pub use members::lost_members;
 
 use lexer::{Lexer, Token, unescaped};
 use std::iter::Peekable;
@@ -91,7 +94,7 @@ impl<'a> Reader<'a> {
             Token::Word(word) => self.word(word),
             Token::Mark(b'<') => self.member.angles += 1,
             Token::Mark(b'>') => self.member.angles -= 1,
-            Token::Mark(_) => {}
+            Token::Mark(_) | Token::Literal(_) => {}
         }
         self.member.previous = Some(token);
     }
@@ -171,7 +174,7 @@ impl<'a> Reader<'a> {
                 Some(Token::Mark(b'(')) => depth += 1,
                 Some(Token::Mark(b')')) => depth -= 1,
                 Some(Token::Word(word)) => words.push(word),
-                Some(Token::Mark(_)) => {}
+                Some(Token::Mark(_) | Token::Literal(_)) => {}
                 None => break,
             }
         }

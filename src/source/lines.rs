@@ -61,6 +61,30 @@ fn is_space(byte: u8) -> bool {
     byte.is_ascii_whitespace() || byte == 0x0b
 }
 
+/// The text without the lines of block comments that begin a line, in languages whose comments are known by the file's
+/// ending: what is commented out is gone.
+pub fn without_comments(path: &[u8], text: &[u8]) -> Vec<u8> {
+    let ending = path.rsplit(|&byte| byte == b'.').next().unwrap_or_default();
+    let (open, close): (&[u8], &[u8]) = match ending {
+        b"py" => (b"\"\"\"", b"\"\"\""),
+        b"rb" => (b"=begin", b"=end"),
+        _ => (b"/*", b"*/"),
+    };
+    let ends_in = |line: &[u8]| line.windows(close.len()).any(|part| part == close);
+    let mut inside = false;
+    let is_code = |line: &&[u8]| {
+        let line = line.trim_ascii();
+        if inside {
+            inside = !ends_in(line);
+            return false;
+        }
+        let Some(rest) = line.strip_prefix(open) else { return true };
+        inside = !ends_in(rest);
+        !inside && !rest.ends_with(close)
+    };
+    text.split(|&byte| byte == b'\n').filter(is_code).collect::<Vec<_>>().join(&b'\n')
+}
+
 /// An import and nothing behind it: `import a.B; assertTrue(x);` is a line like any other.
 fn is_import(line: &[u8]) -> bool {
     let end =

@@ -13,8 +13,8 @@ pub use classify::{
     is_source,
 };
 pub use digest::{digest, digest_parts, hex};
-pub use java::enabled_tests;
-pub use lines::lost_lines;
+pub use java::{enabled_tests, lost_members};
+pub use lines::{lost_lines, without_comments};
 pub use path::RepoPath;
 pub use problem::Problem;
 

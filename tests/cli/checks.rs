@@ -67,7 +67,7 @@ fn a_worker_that_removes_frozen_test_lines_opens_test_first_once() {
     project.config("limits: {attempts: 2}\n");
     project.ralph(&["run"]).code(0);
     let said = project.entry(2).lines;
-    assert!(said.contains("test lines of TEST-FIRST are gone"), "{said}");
+    assert!(said.contains("test code of TEST-FIRST is not as it was"), "{said}");
     assert_eq!(
         project.story(),
         [

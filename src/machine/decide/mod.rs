@@ -167,7 +167,11 @@ fn test_first(evidence: &Evidence<'_>) -> Decision {
         reasons.push("No test file was committed.".to_owned());
     }
     reasons.extend(observation.lost_production.iter().map(|lost| {
-        lost_words(lost, "existing lines of production or build files were changed by the test writer")
+        lost_words(
+            lost,
+            "existing lines of production or build files were changed by the test writer",
+            "line",
+        )
     }));
     if !reasons.is_empty() {
         return retry(reasons);
@@ -216,8 +220,8 @@ fn implementation(evidence: &Evidence<'_>) -> Decision {
         ));
     }
     let frozen: Vec<String> = if evidence.context.frozen {
-        let words = "test lines of TEST-FIRST are gone";
-        observation.lost_frozen.iter().map(|lost| lost_words(lost, words)).collect()
+        let words = "test code of TEST-FIRST is not as it was";
+        observation.lost_frozen.iter().map(|lost| lost_words(lost, words, "place")).collect()
     } else {
         Vec::new()
     };
@@ -325,9 +329,9 @@ fn touched(evidence: &Evidence<'_>, rule: &str) -> Option<String> {
     })
 }
 
-fn lost_words(lost: &LostLines, what: &str) -> String {
+fn lost_words(lost: &LostLines, what: &str, unit: &str) -> String {
     let place = full_path(&lost.package, &lost.path);
-    format!("{place}: {what} ({}; the first: `{}`).", count(lost.count, "line"), lost.first)
+    format!("{place}: {what} ({}; the first: `{}`).", count(lost.count, unit), lost.first)
 }
 
 #[cfg(test)]

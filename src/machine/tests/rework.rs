@@ -113,7 +113,7 @@ fn frozen_tests_alone_open_test_first_once_and_then_block() {
     sim.agent(breaks()).agent(breaks()).agent(breaks());
     assert!(matches!(sim.run(), StopReason::Blocked { .. }));
     assert_eq!(sim.log.iter().filter(|line| *line == "agent 1.TEST-FIRST").count(), 2);
-    assert!(sim.orders[4].reasons[0].contains("test lines of TEST-FIRST are gone"));
+    assert!(sim.orders[4].reasons[0].contains("test code of TEST-FIRST is not as it was"));
     let mut mixed = Sim::new("- [ ] 1.TEST-FIRST t\n- [ ] 1. do\n");
     mixed.agent(Act::commits(&[TEST])).agent(Act::idle()).agent(breaks()).agent(breaks());
     assert!(matches!(mixed.run(), StopReason::Blocked { .. }), "another reason in the row blocks at once");

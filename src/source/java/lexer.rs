@@ -1,4 +1,4 @@
-//! Java's words and marks, without comments and literals; an unclosed literal ends with its line, an unclosed
+//! Java's words, marks and literals, without comments; an unclosed literal ends with its line, an unclosed
 //! comment or text block with the file.
 
 use std::borrow::Cow;
@@ -10,6 +10,18 @@ pub(super) enum Token<'a> {
     Word(&'a [u8]),
     /// One character of punctuation.
     Mark(u8),
+    /// A string, character or text block, quotes included.
+    Literal(&'a [u8]),
+}
+
+impl Token<'_> {
+    /// As it is written.
+    pub(super) fn text(self) -> String {
+        match self {
+            Self::Word(bytes) | Self::Literal(bytes) => String::from_utf8_lossy(bytes).into_owned(),
+            Self::Mark(byte) => char::from(byte).to_string(),
+        }
+    }
 }
 
 /// Decodes `\uXXXX`, which Java does before everything else (so `\u002f*` opens a comment; Java Language
@@ -72,12 +84,10 @@ impl<'a> Iterator for Lexer<'a> {
                     self.skip_to(|rest| rest.starts_with(b"*/"), 2);
                 }
                 b'"' if tail.starts_with(b"\"\"") => {
-                    self.rest = &tail[2..];
-                    self.skip_literal(b"\"\"\"", true);
+                    return Some(self.literal(b"\"\"\"", true));
                 }
                 b'"' | b'\'' => {
-                    self.rest = tail;
-                    self.skip_literal(if byte == b'"' { b"\"" } else { b"'" }, false);
+                    return Some(self.literal(if byte == b'"' { b"\"" } else { b"'" }, false));
                 }
                 _ if is_word(byte) => {
                     let end = self.rest.iter().position(|&b| !is_word(b)).unwrap_or(self.rest.len());
@@ -96,7 +106,15 @@ impl<'a> Iterator for Lexer<'a> {
     }
 }
 
-impl Lexer<'_> {
+impl<'a> Lexer<'a> {
+    /// Reads a literal that begins with its quotes.
+    fn literal(&mut self, quotes: &[u8], lines: bool) -> Token<'a> {
+        let from = self.rest;
+        self.rest = &from[quotes.len()..];
+        self.skip_literal(quotes, lines);
+        Token::Literal(&from[..from.len() - self.rest.len()])
+    }
+
     fn skip_to(&mut self, is_end: impl Fn(&[u8]) -> bool, past: usize) {
         while !self.rest.is_empty() && !is_end(self.rest) {
             self.rest = &self.rest[1..];

@@ -1,0 +1,201 @@
+//! The members of a Java source, so that two versions can be compared by what the compiler reads: comments, white space,
+//! imports and the order of members do not count.
+
+use super::TESTS;
+use super::lexer::{Lexer, Token, unescaped};
+use std::collections::HashMap;
+
+/// A field, method, initialiser, or the header of a type: its words, behind those of the headers that it is in.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct Member {
+    headers: Vec<String>,
+    words: String,
+}
+
+/// The members of `written` that `now` does not have as they are: how many, and the words of the first. A member that
+/// `base` had already may change if it is a test; what tests rely on may not. `None` if nothing is lost.
+pub fn lost_members(base: Option<&[u8]>, written: &[u8], now: Option<&[u8]>) -> Option<(u64, String)> {
+    let mut present = counted(now.unwrap_or_default());
+    let mut before = counted(base.unwrap_or_default());
+    let mut lost = members(written).into_iter().filter(|member| {
+        let was_there = take(&mut before, member);
+        !take(&mut present, member) && !(was_there && is_test(member))
+    });
+    let first = crate::source::text::line(&lost.next()?.words, 120);
+    Some((1 + lost.count() as u64, first))
+}
+
+fn is_test(member: &Member) -> bool {
+    let words = &member.words;
+    words.contains("void test") || TESTS.iter().any(|test| words.contains(&format!("@{test}")))
+}
+
+fn counted(source: &[u8]) -> HashMap<Member, u64> {
+    let mut counts = HashMap::new();
+    for member in members(source) {
+        *counts.entry(member).or_insert(0) += 1;
+    }
+    counts
+}
+
+fn take(counts: &mut HashMap<Member, u64>, member: &Member) -> bool {
+    counts.get_mut(member).filter(|count| **count > 0).map(|count| *count -= 1).is_some()
+}
+
+/// Where a declaration that is being read stands.
+#[derive(Default)]
+struct Declaration {
+    words: String,
+    /// Open parentheses.
+    depth: u32,
+    is_type: bool,
+}
+
+impl Declaration {
+    fn add(&mut self, token: Token<'_>) {
+        match token {
+            Token::Mark(b'(') => self.depth += 1,
+            Token::Mark(b')') => self.depth = self.depth.saturating_sub(1),
+            Token::Word(b"class" | b"interface" | b"enum" | b"record") if self.depth == 0 => {
+                // Not `A.class`, and not a class within a value.
+                self.is_type |= !self.words.ends_with('.') && !self.words.contains('=');
+            }
+            _ => {}
+        }
+        self.say(token);
+    }
+
+    /// Adds the words of a token, with a space where two would be one.
+    fn say(&mut self, token: Token<'_>) {
+        if self.words.ends_with(is_part) && token.text().starts_with(is_part) {
+            self.words.push(' ');
+        }
+        self.words.push_str(&token.text());
+    }
+}
+
+fn members(source: &[u8]) -> Vec<Member> {
+    let bytes = unescaped(source);
+    let mut tokens = Lexer { rest: &bytes };
+    let (mut headers, mut found) = (Vec::new(), Vec::new());
+    let mut declaration = Declaration::default();
+    while let Some(token) = tokens.next() {
+        let ends = match token {
+            Token::Mark(b'{') if !declaration.is_type => {
+                declaration.add(token);
+                body(&mut tokens, &mut declaration);
+                true
+            }
+            Token::Mark(b'{' | b'}') => true,
+            Token::Mark(b';') => declaration.depth == 0,
+            _ => {
+                declaration.add(token);
+                false
+            }
+        };
+        if !ends {
+            continue;
+        }
+        let Declaration { words, is_type, .. } = std::mem::take(&mut declaration);
+        let brings_names = words.starts_with("import ") || words.starts_with("package ");
+        if !words.is_empty() && !brings_names {
+            found.push(Member { headers: headers.clone(), words: words.clone() });
+        }
+        if is_type {
+            headers.push(words);
+        } else if token == Token::Mark(b'}') {
+            headers.pop();
+        }
+    }
+    found
+}
+
+/// Reads to the brace that closes.
+fn body(tokens: &mut Lexer<'_>, declaration: &mut Declaration) {
+    let mut depth = 1_u64;
+    while depth > 0 {
+        let Some(token) = tokens.next() else { return };
+        match token {
+            Token::Mark(b'{') => depth += 1,
+            Token::Mark(b'}') => depth -= 1,
+            _ => {}
+        }
+        declaration.say(token);
+    }
+}
+
+fn is_part(c: char) -> bool {
+    c.is_alphanumeric() || matches!(c, '_' | '$')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::lost_members;
+
+    const WRITTEN: &str = r#"package p;
+import org.junit.jupiter.api.Test;
+@ExtendWith(Mocks.class)
+class PriceTest extends Base {
+    private final Price price = new Price() { int rate() { return 2; } };
+    @BeforeEach void start() { price.open("a"); }
+    @Test void adds() { assertEquals(6, price.of("six", 3)); }
+    @Nested class Deep { @Test void none() { assertNull(price.of(null, 0)); } }
+}
+"#;
+
+    fn lost(now: &str) -> Option<(u64, String)> {
+        lost_members(None, WRITTEN.as_bytes(), Some(now.as_bytes()))
+    }
+
+    #[test]
+    fn comments_imports_order_format_and_new_methods_are_free() {
+        assert_eq!(lost(WRITTEN), None);
+        let now = WRITTEN
+            .replace("import org", "import java.util.List;\nimport org")
+            .replace("{ ", "{\n\t// why\n");
+        assert_eq!(lost(&now), None);
+        let more =
+            WRITTEN.replace("    @BeforeEach", "    /* more */ @Test void more() { }\n    @BeforeEach");
+        assert_eq!(lost(&more), None);
+    }
+
+    #[test]
+    fn what_a_test_says_its_fixture_and_its_class_stay() {
+        for (from, to) in [
+            ("assertEquals(6", "if (true) return; assertEquals(6"),
+            ("\"six\"", "\"seven\""),
+            ("@Test void adds", "@Disabled @Test void adds"),
+            ("@Test void adds", "void adds"),
+            ("price.open(\"a\");", ""),
+            ("return 2", "return 3"),
+            ("extends Base", "extends Other"),
+            ("@ExtendWith(Mocks.class)\nclass", "@Disabled\nclass"),
+            ("@Nested class Deep", "class Deep"),
+            ("@Test void adds", "/* @Test void adds"),
+        ] {
+            let now = WRITTEN.replace(from, to);
+            assert_ne!(now, WRITTEN);
+            assert!(lost(&now).is_some(), "{from} → {to}");
+        }
+        assert_eq!(lost_members(None, WRITTEN.as_bytes(), None).unwrap().0, 6);
+    }
+
+    #[test]
+    fn a_test_that_was_there_before_may_change_and_what_it_relies_on_may_not() {
+        let base = WRITTEN
+            .replace("    @Nested class Deep { @Test void none() { assertNull(price.of(null, 0)); } }\n", "");
+        let lost =
+            |now: String| lost_members(Some(base.as_bytes()), WRITTEN.as_bytes(), Some(now.as_bytes()));
+        assert_eq!(lost(WRITTEN.replace("assertEquals(6", "assertEquals(7")), None);
+        assert!(lost(WRITTEN.replace("return 2", "return 3")).is_some());
+    }
+
+    #[test]
+    fn any_bytes_are_read_without_a_panic() {
+        for text in
+            ["", "}}}", "class {", "@", "class A { int[] a = {1, {2}}; ;;", "(((", "\"", "/*", "\\u007b"]
+        {
+            assert_eq!(lost_members(None, text.as_bytes(), Some(text.as_bytes())), None, "{text}");
+        }
+    }
+}

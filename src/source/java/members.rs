@@ -19,7 +19,8 @@ pub fn lost_members(base: Option<&[u8]>, written: &[u8], now: Option<&[u8]>) -> 
     let mut before = counted(base.unwrap_or_default());
     let mut lost = members(written).into_iter().filter(|member| {
         let was_there = take(&mut before, member);
-        !take(&mut present, member) && !(was_there && is_test(member))
+        let may_go = was_there && is_test(member);
+        !take(&mut present, member) && !may_go
     });
     let first = crate::source::text::line(&lost.next()?.words, 120);
     Some((1 + lost.count() as u64, first))

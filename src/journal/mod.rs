@@ -45,7 +45,7 @@ impl fmt::Display for JournalError {
             Self::Corrupt { what, .. } => {
                 write!(f, "The journal was changed by another program: {what}.")
             }
-            Self::Changed => f.write_str("The journal was changed while ralph ran."),
+            Self::Changed => f.write_str("journal.jsonl was changed while ralph ran."),
             Self::Newer { what, .. } => {
                 write!(f, "A newer ralph wrote this ({what}); it is not written by this one.")
             }

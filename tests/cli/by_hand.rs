@@ -94,3 +94,20 @@ fn what_an_interrupted_run_owes_is_done_before_the_hand() {
     assert_eq!(project.story(), ["1.=INTERRUPTED", "1.=ACCEPTED BY A PERSON"]);
     assert_eq!(project.read("tasks.md"), "- [x] 1. One\n- [ ] 2. Two\n");
 }
+
+#[test]
+fn an_agent_of_another_loop_may_change_nothing_by_hand() {
+    let project = Project::new("- [ ] 1. One\n");
+    for verb in
+        [["accept", "1.", "--reason", "x"].as_slice(), &["reopen", "1.", "--reason", "x"], &["place", "each"]]
+    {
+        // Also where the agent takes the variable out of the environment of what it starts.
+        let script =
+            format!("env -u RALPH_AGENT {} {}; exit $?", env!("CARGO_BIN_EXE_ralph"), verb.join(" "));
+        let mut agent = project.program("sh");
+        agent.args(["-c", &script]).env("RALPH_AGENT", "1").current_dir(project.path(""));
+        let done = Project::finish(agent).code(2);
+        assert!(done.err.contains("only a person may"), "{}", done.err);
+    }
+    assert_eq!(project.read("tasks.md"), "- [ ] 1. One\n");
+}

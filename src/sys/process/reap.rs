@@ -36,15 +36,21 @@ pub fn reap(id: Option<&ProcessId>, tag: &str, patience: Duration) -> io::Result
     }
 }
 
-/// True when this process, or one of those above it, was started by ralph for an agent, a gate or a check.
+/// The variable by which a loop that is not ralph's says that what it starts is an agent.
+const AGENT: &str = "RALPH_AGENT";
+
+/// True when this process, or one of those above it, was started by ralph for an agent, a gate or a check, or has
+/// `RALPH_AGENT` in its environment.
 pub fn is_inside_agent() -> io::Result<bool> {
     let rows = tree::all()?;
-    let name = format!("{TAG}=");
+    let names = [TAG, AGENT].map(|name| format!("{name}=").into_bytes());
     let mut pid = getpid().as_raw();
     let mut seen = BTreeSet::new();
     while seen.insert(pid) {
         let environment = tree::read(pid, "environ").unwrap_or_default();
-        if entries(&environment).any(|entry| entry.starts_with(name.as_bytes())) || is_supervisor(pid, None) {
+        if entries(&environment).any(|entry| names.iter().any(|name| entry.starts_with(name)))
+            || is_supervisor(pid, None)
+        {
             return Ok(true);
         }
         match rows.iter().find(|row| row.id.pid == pid) {

@@ -9,7 +9,7 @@ use crate::git::is_repository;
 use crate::machine::event::{Event, StopRequest};
 use crate::machine::facts::{FileChange, FileStatus, Oid};
 use crate::machine::hierarchy;
-use crate::mutation::Verdict;
+use crate::mutation::{GateReport, Verdict};
 use crate::report::annotations::{Folders, Shown, github, gitlab, junit, sarif};
 use crate::report::{explain, human};
 use crate::source::RepoPath;
@@ -98,17 +98,11 @@ fn alone(workspace: &Workspace, args: &GateArgs, format: Format) -> Result<Exit,
         return Ok(Exit::of_signal(signal));
     }
     if format == Format::Human {
-        ui::note(&format!("logs and reports: {}", folder.display()));
-    }
-    let folders = folders(workspace)?;
-    let shown =
-        Shown { gate: &args.gate, report: &report, folders: &folders, fail_on_skip: args.fail_on_skip };
-    show(format, &shown)?;
-    if format == Format::Human {
         let seconds = std::time::Duration::from_millis(report.millis).as_secs_f64();
+        ui::note(&format!("logs and reports: {}", folder.display()));
         ui::note(&format!("{} took {seconds:.1} s", args.gate));
     }
-    Ok(ended(&shown, args, format))
+    ended(workspace, args, (&args.gate, &report), format, false)
 }
 
 /// Shows a report.
@@ -124,8 +118,19 @@ fn show(format: Format, shown: &Shown<'_>) -> Result<(), Fault> {
     Ok(())
 }
 
-/// What follows the verdict in every form: how it came to be, and that a SKIP fails.
-fn ended(shown: &Shown<'_>, args: &GateArgs, format: Format) -> Exit {
+/// Shows a report, and what follows the verdict in every form: how it came to be, and that a SKIP fails.
+fn ended(
+    workspace: &Workspace,
+    args: &GateArgs,
+    (gate, report): (&str, &GateReport),
+    format: Format,
+    is_shown: bool,
+) -> Result<Exit, Fault> {
+    let folders = folders(workspace)?;
+    let shown = &Shown { gate, report, folders: &folders, fail_on_skip: args.fail_on_skip };
+    if !is_shown {
+        show(format, shown)?;
+    }
     if args.explain {
         let say = if format == Format::Human { ui::line } else { ui::note };
         for line in explain(shown.gate, shown.report) {
@@ -135,9 +140,9 @@ fn ended(shown: &Shown<'_>, args: &GateArgs, format: Format) -> Exit {
     let verdict = &shown.report.verdict;
     if args.fail_on_skip && matches!(verdict, Verdict::Skip { .. }) {
         ui::note(&format!("{} judged nothing, which --fail-on-skip counts as a failure.", shown.gate));
-        return Exit::WorkLeft;
+        return Ok(Exit::WorkLeft);
     }
-    Exit::from(verdict)
+    Ok(Exit::from(verdict))
 }
 
 /// Where the packages lie in what CI checks out: the git repository that holds the workspace, else the
@@ -179,13 +184,9 @@ fn of_a_task(workspace: &Workspace, args: &GateArgs, format: Format) -> Result<E
         {
             ui::note(&format!("hint: {hint}"));
         }
-        let folders = folders(workspace)?;
-        let shown = Shown { gate: &gate, report, folders: &folders, fail_on_skip: args.fail_on_skip };
-        // As text and as JSON lines it was shown while it happened.
-        if !matches!(format, Format::Human | Format::Json) {
-            show(format, &shown)?;
-        }
-        Ok(ended(&shown, args, format))
+        // A run's own output has shown it to people and as JSON.
+        let is_shown = matches!(format, Format::Human | Format::Json);
+        ended(workspace, args, (&gate, report), format, is_shown)
     })
 }
 

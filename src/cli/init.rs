@@ -9,7 +9,7 @@ use super::environment::{CONFIG, unsound};
 use super::exit::Exit;
 use super::inspect::{Package, Spec, packages, spec, specs};
 use super::ui;
-use super::workspace::{Place, Workspace};
+use super::workspace::Place;
 use crate::agent::detect;
 use crate::config::{self, PRESETS, Preset};
 use crate::engine::{Fault, Places};
@@ -125,14 +125,12 @@ pub(super) fn init(place: &Place, args: &InitArgs) -> anyhow::Result<Exit> {
     }
     let wrote = write(&root.join(".ralph"), &text)?;
     let own = Place { root: Some(root), root_by: "--root", json: false, given: Vec::new() };
-    let warning = if is_new { unmatched(&own.open()?) } else { None };
     let placed = placed(&own, &places, &chosen)?;
     if place.json {
         let names =
             |new| wrote.iter().filter(|wrote| wrote.1 == new).map(|wrote| &wrote.0).collect::<Vec<_>>();
         ui::json(&json!({
             "found": found.facts(), "wrote": names(true), "kept": names(false), "placed": placed, "next": NEXT,
-            "warning": warning,
             "chosen": is_new.then(|| json!({ "spec": chosen.spec, "packages": chosen.packages, "agent": chosen.agent, "placement": chosen.placement, "stages": chosen.stages })),
         }));
         return Ok(Exit::Done);
@@ -143,22 +141,8 @@ pub(super) fn init(place: &Place, args: &InitArgs) -> anyhow::Result<Exit> {
     if let Some(line) = &placed {
         ui::line(line);
     }
-    if let Some(warning) = &warning {
-        ui::note(&format!("warning: {warning}"));
-    }
     ui::line(&format!("next: {NEXT}"));
     Ok(Exit::Done)
-}
-
-/// A warning if `packages:` was chosen and matches nothing.
-fn unmatched(workspace: &Workspace) -> Option<String> {
-    let patterns =
-        Some(workspace.settings.packages.join(", ")).filter(|_| workspace.settings.packages_given)?;
-    match workspace.repositories() {
-        Ok(found) if !found.names().is_empty() => None,
-        Ok(_) => Some(format!("No git repository matches `packages: {patterns}` now.")),
-        Err(fault) => Some(format!("`packages: {patterns}`: {fault}")),
-    }
 }
 
 /// Refuses a workspace inside another one unless `--root` names it.

@@ -14,17 +14,20 @@ const UNUSUAL: &str = "No single key can be set in this file: its `placement:` i
 /// The line that says where gates stand, without line end: `placement: {PITEST: each}`.
 pub fn placement_line(placement: &BTreeMap<String, Placement>) -> String {
     let entries = placement.iter().map(|(gate, choice)| match choice {
-        Placement::Each => format!("{gate}: each"),
-        Placement::Groups => format!("{gate}: groups"),
-        Placement::End => format!("{gate}: end"),
-        Placement::None => format!("{gate}: none"),
         Placement::After(ids) => {
             let ids: Vec<String> =
                 ids.iter().map(|id| serde_json::Value::from(id.as_str()).to_string()).collect();
             format!("{gate}: {{after: [{}]}}", ids.join(", "))
         }
+        plain => format!("{gate}: {}", placement_word(plain)),
     });
     format!("{KEY} {{{}}}", entries.collect::<Vec<_>>().join(", "))
+}
+
+/// The word of a placement; empty for one after named tasks.
+pub fn placement_word(placement: &Placement) -> String {
+    let word = serde_json::to_value(placement).unwrap_or_default();
+    word.as_str().unwrap_or_default().to_owned()
 }
 
 /// The text of `.ralph/config.yaml` with this placement and nothing else changed. `workspace` is the

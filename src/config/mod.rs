@@ -13,7 +13,7 @@ mod schema;
 mod settings;
 mod yaml_tree;
 
-pub use edit::{placement_line, with_placement};
+pub use edit::{placement_line, placement_word, with_placement};
 pub use error::{ConfigError, FILE};
 pub use explain::{Explained, explain};
 pub use overrides::{Override, ROOT_VARIABLE, SETTINGS, Setting, Source};

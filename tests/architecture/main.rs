@@ -67,7 +67,7 @@ fn without_comments(code: &str) -> String {
 /// Production lines that a module may have: no comments, no blank lines, no tests.
 const BUDGET: &[(&str, usize)] = &[
     ("agent", 625),
-    ("cli", 4_418),
+    ("cli", 4_394),
     ("config", 1_275),
     ("engine", 2_342),
     ("gate", 5_317),

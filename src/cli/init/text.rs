@@ -1,7 +1,7 @@
 //! The text of a new `.ralph/config.yaml`: the commented template with what was chosen in it.
 
 use crate::cli::place::tidy;
-use crate::config::{TEMPLATE, placement_line};
+use crate::config::{TEMPLATE, placement_line, placement_word};
 use crate::task::Placement;
 use std::collections::BTreeMap;
 
@@ -21,8 +21,9 @@ pub(super) struct Chosen {
 /// The text.
 pub(super) fn config_text(chosen: &Chosen) -> String {
     let mut text = TEMPLATE.to_owned();
-    if chosen.spec != "." {
-        text = text.replacen("\nspec: .\n", &format!("\nspec: {}\n", scalar(&chosen.spec)), 1);
+    let spec = serde_yaml::to_string(&chosen.spec).unwrap_or_default();
+    if let Some(spec) = Some(spec.trim_end()).filter(|spec| *spec != ".") {
+        text = text.replacen("\nspec: .\n", &format!("\nspec: {spec}\n"), 1);
     }
     if let Some(packages) = &chosen.packages {
         let list: Vec<String> = packages.iter().map(|package| quoted(package)).collect();
@@ -51,11 +52,8 @@ pub(super) fn config_text(chosen: &Chosen) -> String {
 /// The choice as the arguments of `ralph place`.
 pub(super) fn words(placement: &Placement) -> String {
     match placement {
-        Placement::Each => "each".to_owned(),
-        Placement::Groups => "groups".to_owned(),
-        Placement::End => "end".to_owned(),
-        Placement::None => "none".to_owned(),
         Placement::After(ids) => format!("after {}", ids.join(",")),
+        plain => placement_word(plain),
     }
 }
 
@@ -66,14 +64,6 @@ pub(super) fn placement(word: &str) -> Result<Placement, String> {
     let after = || word.strip_prefix("after:").map(ids).filter(|ids| !ids.is_empty()).map(Placement::After);
     let known = plain.find(|placement| words(placement) == word).or_else(after);
     known.ok_or_else(|| "write each, groups, end, none or after:2,5,7".to_owned())
-}
-
-/// A path as YAML: in quotes if it could be read as something else.
-fn scalar(text: &str) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '/' | '_' | '.' | '-');
-    let begins = text.starts_with(|c: char| c.is_ascii_alphabetic()) || text.starts_with(".kiro/");
-    let word = ["true", "false", "null", "yes", "no", "on", "off"].contains(&text.to_lowercase().as_str());
-    if begins && !word && text.chars().all(plain) { text.to_owned() } else { quoted(text) }
 }
 
 /// A text in double quotes: JSON's are YAML's.

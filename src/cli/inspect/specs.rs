@@ -2,10 +2,10 @@
 
 use super::packages::{Package, is_own};
 use crate::git::is_repository;
+use crate::sys::disk::read_beginning;
 use crate::sys::walk::{DirEntry, walk};
 use crate::task::{Grammar, Stage, TaskFile};
 use serde::Serialize;
-use std::io::Read as _;
 use std::path::Path;
 
 /// Where tools put task files; `*` is any folder.
@@ -32,11 +32,8 @@ pub(crate) struct Spec {
 /// The task file of a folder, if it has one.
 pub(crate) fn spec(root: &Path, folder: &str, grammar: &Grammar) -> Option<Spec> {
     let shown = if folder == "." { "tasks.md".to_owned() } else { format!("{folder}/tasks.md") };
-    let path = root.join(&shown);
-    fs_err::symlink_metadata(&path).ok().filter(|meta| meta.is_file() && meta.len() <= MAX_BYTES)?;
-    let mut bytes = Vec::new();
-    fs_err::File::open(&path).ok()?.take(MAX_BYTES).read_to_end(&mut bytes).ok()?;
-    let file = TaskFile::parse(bytes, grammar);
+    let bytes = read_beginning(&root.join(&shown), MAX_BYTES + 1).ok().flatten()?;
+    let file = TaskFile::parse(Some(bytes).filter(|bytes| bytes.len() as u64 <= MAX_BYTES)?, grammar);
     let rows = file.rows();
     Some(Spec {
         folder: folder.to_owned(),

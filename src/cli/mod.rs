@@ -29,6 +29,7 @@ pub use args::Cli;
 pub use exit::Exit;
 
 use crate::engine::{Fault, FaultKind};
+use crate::source::Secrets;
 use args::Verb;
 use ask::Left;
 use clap::Parser as _;
@@ -60,7 +61,9 @@ fn failed(error: anyhow::Error) -> u8 {
     let fault = error.downcast::<Fault>().or_else(|error| error.downcast::<io::Error>().map(Fault::from));
     let fault = fault
         .unwrap_or_else(|error| Fault::new(FaultKind::Internal, format!("{error:#}"), "please report this"));
-    ui::error(&fault.to_string(), &fault.hint);
+    let environment = environment::environment();
+    let secrets = Secrets::of(environment.iter().map(|(name, value)| (name, value)));
+    ui::error(&secrets.redact(&fault.to_string()), &secrets.redact(&fault.hint));
     Exit::from(fault.kind).code()
 }
 

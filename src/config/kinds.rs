@@ -66,6 +66,14 @@ pub(super) fn names(pattern: &str, description: &str) -> Value {
     json!({ "pattern": pattern, "description": description })
 }
 
+/// The name of a variable that is handed on.
+pub(super) fn variable() -> Value {
+    json!({
+        "type": "string", "title": "the name of a variable, or its beginning and `*`",
+        "pattern": r"^([A-Za-z_][A-Za-z0-9_]*\*?|\*)$", "examples": ["NEXUS_TOKEN", "AWS_*"],
+    })
+}
+
 /// The environment of an agent; whole numbers, `true` and `false` stand for their text.
 pub(super) fn variables(schema: &mut Schema) {
     let mut names = names(

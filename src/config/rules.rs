@@ -74,7 +74,7 @@ fn gate(name: &str, keys: &Value) -> Result<(), Mistake> {
     if run.is_some() || name != "PITEST" {
         let takes = format!(
             "A gate with `run` takes {} only.",
-            COMMAND_GATE.map(|key| format!("`{key}`")).join(" and ")
+            COMMAND_GATE.map(|key| format!("`{key}`")).join(", ")
         );
         if let Some(key) = written.iter().find(|key| !COMMAND_GATE.contains(key)) {
             let what = "is for the gate that measures mutants (`PITEST` without `run`)";

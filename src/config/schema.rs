@@ -5,7 +5,7 @@ use schemars::generate::SchemaSettings;
 use serde_json::{Value, json};
 
 /// The keys of a gate that runs a command.
-pub(super) const COMMAND_GATE: [&str; 2] = ["run", "limit"];
+pub(super) const COMMAND_GATE: [&str; 3] = ["run", "limit", "env"];
 
 /// The schema of the settings when every key is there.
 pub(super) fn of_settings() -> Value {

@@ -4,7 +4,9 @@
 pub use crate::mutation::{NoCoverage, Per};
 pub use crate::task::Placement;
 
-use super::kinds::{argv, gate_names, glob, heading, names, presets, roles, test_name, time, variables};
+use super::kinds::{
+    argv, gate_names, glob, heading, names, presets, roles, test_name, time, variable, variables,
+};
 use super::roles::Role;
 use jiff::fmt::serde::unsigned_duration::{optional, required};
 use schemars::JsonSchema;
@@ -192,6 +194,9 @@ pub struct GateSettings {
     /// Arguments added to the JVMs that run tests.
     #[schemars(inner(length(min = 1)))]
     pub jvm_args: Vec<String>,
+    /// More variables of ralph's environment that its processes get.
+    #[schemars(extend("items" = variable()))]
+    pub env: Vec<String>,
 }
 
 /// Which tests a gate asks.
@@ -262,6 +267,9 @@ pub struct Checks {
     /// Must pass after an implementation, and for a checkpoint.
     #[schemars(schema_with = "argv")]
     pub green: Option<Vec<String>>,
+    /// More variables of ralph's environment that they get.
+    #[schemars(extend("items" = variable()))]
+    pub env: Vec<String>,
 }
 
 /// Limits; `None` is no limit.
@@ -311,6 +319,9 @@ pub struct Hooks {
     /// The run stopped, for whatever reason.
     #[schemars(schema_with = "argv")]
     pub stop: Option<Vec<String>>,
+    /// More variables of ralph's environment that they get.
+    #[schemars(extend("items" = variable()))]
+    pub env: Vec<String>,
 }
 
 /// Who commits what an agent left.

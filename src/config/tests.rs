@@ -43,7 +43,7 @@ fn the_defaults_are_those_of_the_contract() {
     assert_eq!((gate.threshold, gate.per, gate.no_coverage), (70, Per::Class, NoCoverage::Survived));
     assert_eq!((gate.engine, gate.jobs, gate.limit.as_secs()), (GateEngine::Direct, 0, 3600));
     assert_eq!(gate.pit_version, "1.25.9");
-    assert_eq!(settings.checks, Checks { red: None, green: None });
+    assert_eq!(settings.checks, Checks::default());
     let limits = &settings.limits;
     assert_eq!((limits.iterations, limits.attempts, limits.rework, limits.idle), (None, 3, 5, None));
     let seconds = [limits.wall, limits.attempt, limits.check].map(|limit| limit.as_secs());
@@ -197,10 +197,10 @@ fn what_the_file_says_is_what_is_set() {
         "spec: ./docs/spec\npackages: [./services/*/, .]\n\
          agents:\n  default: {command: [sh, agent.sh, '']}\n  boss: {preset: claude, args: [--model, opus], env: {IS_SANDBOX: 1}}\n\
          roles: {validator: boss}\n\
-         gates:\n  PITEST: {threshold: 80, per: task, no_coverage: ignore, engine: direct, jobs: 4, maven_args: [-o], limit: 1h 30m, pit_version: 1.20.0, tests: reachable, test_names: ['{}Spec'], scope: auto, where: in-place, recompile: javac, keep: [lib/*.jar], jvm_args: [-Xmx1g]}\n  LINT: {run: [sh, lint.sh], limit: 90s}\n\
-         checks: {red: [mvn, test]}\n\
+         gates:\n  PITEST: {threshold: 80, per: task, no_coverage: ignore, engine: direct, jobs: 4, maven_args: [-o], limit: 1h 30m, pit_version: 1.20.0, tests: reachable, test_names: ['{}Spec'], scope: auto, where: in-place, recompile: javac, keep: [lib/*.jar], jvm_args: [-Xmx1g], env: [A_B, _c1*]}\n  LINT: {run: [sh, lint.sh], limit: 90s, env: ['*']}\n\
+         checks: {red: [mvn, test], env: [D]}\n\
          limits: {iterations: 7, attempts: 1, rework: 0, wall: 2h, attempt: 5m, idle: 30s, check: 1m}\n\
-         hooks: {done: [notify-send, done], stop: null}\n\
+         hooks: {done: [notify-send, done], stop: null, env: [E]}\n\
          files: {test: ['t/**'], build: []}\n\
          commit: ralph\ncheckpoints: '^Checkpoint'\nrework: keep-reviews\non_blocked: next\nstages: virtual\n",
     );
@@ -226,6 +226,9 @@ fn what_the_file_says_is_what_is_set() {
     assert_eq!(gate.recompile, Recompile::Javac);
     assert_eq!(&gate.keep[..], ["lib/*.jar".to_owned()]);
     let lint = &settings.gates["LINT"];
+    let named =
+        [&gate.env, &lint.env, &settings.checks.env, &settings.hooks.env].map(|names| names.join(" "));
+    assert_eq!(named, ["A_B _c1*", "*", "D", "E"]);
     assert_eq!(lint.run.as_deref(), Some(&["sh".to_owned(), "lint.sh".to_owned()][..]));
     assert_eq!(lint.limit, Duration::from_secs(90));
     assert_eq!(settings.checks.red, Some(vec!["mvn".to_owned(), "test".to_owned()]));
@@ -280,7 +283,7 @@ fn unknown_and_doubled_keys_are_named_with_their_line_at_any_depth() {
     limits.wal|.ralph/config.yaml:2: `limits.wal` is not a known key. → Did you mean `wall`?
     agents.a.model|.ralph/config.yaml:2: `agents.a.model` is not a known key. → Known here: `args`, `command`, `env`, `preset`.
     checks.Red|.ralph/config.yaml:4: `checks.Red` is not a known key. → Did you mean `red`?
-    hooks.finished|.ralph/config.yaml:2: `hooks.finished` is not a known key. → Known here: `blocked`, `done`, `gate-fail`, `stop`.
+    hooks.finished|.ralph/config.yaml:2: `hooks.finished` is not a known key. → Known here: `blocked`, `done`, `env`, `gate-fail`, `stop`.
     on|.ralph/config.yaml:1: `on` is not a known key. → It is called `hooks` now, because YAML 1.1 reads `on` as `true`: rename the key.
     ");
     for (text, key, line) in [
@@ -313,7 +316,7 @@ fn wrong_values_are_named_with_their_line_and_what_would_be_right() {
     gates.PITEST.test_names|.ralph/config.yaml:3: `gates.PITEST.test_names` (item 1) must be the name of a test class, with `{}` for the name of the class under test, not "FooTest". → Write it as `"{}Test"` or `"Test{}"`.
     gates.PITEST.tests|.ralph/config.yaml:3: `gates.PITEST.tests` must be `own-first`, `all`, `reachable` or `own`, not a list. → Write one of these words, or leave the key out for its default.
     gates.PITEST.where|.ralph/config.yaml:3: `gates.PITEST.where` must be `clean` or `in-place`, not "tmp". → Write one of these words, or leave the key out for its default.
-    gates.PITEST.ahead|.ralph/config.yaml:3: `gates.PITEST.ahead` is not a known key. → Known here: `engine`, `jobs`, `jvm_args`, `keep`, `limit`, `maven_args`, `no_coverage`, `per`, `pit_version`, `recompile`, `run`, `scope`, `test_names`, `tests`, `threshold`, `where`.
+    gates.PITEST.ahead|.ralph/config.yaml:3: `gates.PITEST.ahead` is not a known key. → Known here: `engine`, `env`, `jobs`, `jvm_args`, `keep`, `limit`, `maven_args`, `no_coverage`, `per`, `pit_version`, `recompile`, `run`, `scope`, `test_names`, `tests`, `threshold`, `where`.
     gates.PITEST.jvm_args|.ralph/config.yaml:3: `gates.PITEST.jvm_args` (item 2) must be text, not 1. → Write a value in quotes, or leave the key out for its default.
     "#);
     insta::assert_snapshot!(wrong_below("limits:\n", "  iterations: 0\n  attempts: 2.5\n  rework: yes\n  attempt: 1d\n  idle: 0s\n  check: soon\n  wall: 1 year"), @r#"
@@ -353,9 +356,9 @@ fn wrong_agents_roles_gates_and_commands_are_named() {
     insta::assert_snapshot!(wrong_below("gates:\n", "  pitest: {}\n  FINAL: {run: [x]}\n  MUTMUT: {threshold: 3}\n  LINT: {run: lint, limit: 1m}\n  TIDY: {run: [a], threshold: 70}\n  PITEST: {run: [], limit: 1m}\n  EMPTY:"), @r#"
     gates.pitest|.ralph/config.yaml:2: `gates.pitest` is not a name that may stand here. → Use capital letters, digits and `-`, a letter first, as in `N.PITEST`, and no word of another stage.
     gates.FINAL|.ralph/config.yaml:2: `gates.FINAL` is not a name that may stand here. → Use capital letters, digits and `-`, a letter first, as in `N.PITEST`, and no word of another stage.
-    gates.MUTMUT.threshold|.ralph/config.yaml:2: `gates.MUTMUT.threshold` is for the gate that measures mutants (`PITEST` without `run`). → A gate with `run` takes `run` and `limit` only.
+    gates.MUTMUT.threshold|.ralph/config.yaml:2: `gates.MUTMUT.threshold` is for the gate that measures mutants (`PITEST` without `run`). → A gate with `run` takes `run`, `limit`, `env` only.
     gates.LINT.run|.ralph/config.yaml:2: `gates.LINT.run` must be a list of program and arguments (there is no shell), not "lint". → Write it as `["sh","lint.sh"]`.
-    gates.TIDY.threshold|.ralph/config.yaml:2: `gates.TIDY.threshold` is for the gate that measures mutants (`PITEST` without `run`). → A gate with `run` takes `run` and `limit` only.
+    gates.TIDY.threshold|.ralph/config.yaml:2: `gates.TIDY.threshold` is for the gate that measures mutants (`PITEST` without `run`). → A gate with `run` takes `run`, `limit`, `env` only.
     gates.PITEST.run|.ralph/config.yaml:2: `gates.PITEST.run` must not be empty. → Write it as `["sh","lint.sh"]`.
     gates.EMPTY|.ralph/config.yaml:2: `gates.EMPTY` does not say what to run. → Write `{run: [program, argument, …]}`; only `PITEST` has an engine of its own.
     "#);

@@ -2,10 +2,12 @@
 
 mod classify;
 mod digest;
+mod environment;
 mod java;
 mod lines;
 mod path;
 mod problem;
+mod secrets;
 pub mod text;
 
 pub use classify::{
@@ -13,10 +15,12 @@ pub use classify::{
     is_source,
 };
 pub use digest::{digest, digest_parts, hex};
+pub use environment::{environment_for, is_passed};
 pub use java::{enabled_tests, lost_members};
 pub use lines::{lost_lines, without_comments};
 pub use path::RepoPath;
 pub use problem::Problem;
+pub use secrets::Secrets;
 
 use serde::{Deserialize, Serialize};
 

@@ -67,9 +67,9 @@ fn without_comments(code: &str) -> String {
 /// Production lines that a module may have: no comments, no blank lines, no tests.
 const BUDGET: &[(&str, usize)] = &[
     ("agent", 625),
-    ("cli", 4_394),
-    ("config", 1_275),
-    ("engine", 2_342),
+    ("cli", 4_398),
+    ("config", 1_289),
+    ("engine", 2_410),
     ("gate", 5_317),
     ("git", 3_180),
     ("journal", 342),
@@ -78,7 +78,7 @@ const BUDGET: &[(&str, usize)] = &[
     ("main", 20),
     ("mutation", 430),
     ("report", 1_448),
-    ("source", 860),
+    ("source", 997),
     ("sys", 1_722),
     ("task", 2_900),
 ];

@@ -33,6 +33,9 @@ mod lie {
         /// More of the configuration.
         #[serde(default)]
         config: String,
+        /// Variables of ralph's own environment. None of what it prints holds a value that begins with `canary-`.
+        #[serde(default)]
+        env: BTreeMap<String, String>,
         /// What is there before ralph starts.
         #[serde(default)]
         before: String,
@@ -64,10 +67,15 @@ mod lie {
                 self.agent.iter().map(|(attempt, deed)| format!("{attempt}) {deed}\n;;\n")).collect();
             project.agent(&cases.concat());
             shell(&project, "before", &self.before)?;
-            let mut done = project.ralph(&["run"]);
+            let run = || {
+                let mut run = project.command(&["run"]);
+                run.envs(&self.env);
+                Project::finish(run)
+            };
+            let mut done = run();
             if let Some(between) = &self.between {
                 shell(&project, "between", between)?;
-                done = project.ralph(&["run"]);
+                done = run();
             }
             let story = project.story();
             let progress =
@@ -77,6 +85,9 @@ mod lie {
                 && story.iter().zip(&self.story).all(|(is, must)| is.starts_with(must));
             if done.code != self.exit || !same {
                 return Err(format!("{}\nexit {}, story {story:#?}\n{said}", self.attack, done.code).into());
+            }
+            if done.out.contains("canary-") || done.err.contains("canary-") {
+                return Err(format!("{}\nit tells a secret:\n{said}", self.attack).into());
             }
             if let Some(words) = self.says.iter().find(|words| !said.contains(*words)) {
                 return Err(format!("{}\nit does not say {words:?}:\n{said}", self.attack).into());

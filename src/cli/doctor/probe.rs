@@ -4,6 +4,7 @@
 use crate::cli::environment::environment;
 use crate::engine::{Fault, FaultKind};
 use crate::machine::facts::ProcessEnd;
+use crate::source::environment_for;
 use crate::source::text::line;
 use crate::sys::process::Supervisor;
 use crate::sys::programs::on_path;
@@ -32,7 +33,7 @@ pub(super) struct Probe {
 impl Probe {
     /// A probe for the programs of a `PATH` value.
     pub(super) fn new(path: &str) -> Result<Self, Fault> {
-        let mut env = environment();
+        let mut env = environment_for(&environment(), &[]);
         env.retain(|(name, _)| {
             !matches!(name.as_str(), "JAVA_TOOL_OPTIONS" | "JDK_JAVA_OPTIONS" | "_JAVA_OPTIONS")
         });

@@ -87,8 +87,8 @@ impl Outside {
         let zone = jiff::tz::TimeZone::try_system().ok();
         let limit = usage_limit(&ended.end, &tails.0, &tails.1, clock::now(), zone.as_ref());
         Ok(AgentEnd {
-            end: limit.unwrap_or(ended.end),
-            claim,
+            end: self.secrets.of_end(limit.unwrap_or(ended.end)),
+            claim: claim.map(|claim| self.secrets.of_claim(claim)),
             leftover_processes: ended.leftover_processes,
             millis: ended.millis,
         })
@@ -109,7 +109,8 @@ impl Outside {
             requirements: readings.requirements.as_ref().map(shown).unwrap_or_default(),
             design: readings.design.as_ref().map(shown).unwrap_or_default(),
             reasons: order.reasons.clone(),
-            progress: shown(&readings.progress),
+            // Agents write into it as they like.
+            progress: self.secrets.redact(&shown(&readings.progress)),
             progress_before: readings.progress_before,
             leftovers: order.leftovers.clone(),
             packages: self.packages(),
@@ -160,7 +161,7 @@ impl Outside {
             let log = folder.join(format!("check-{word}-{}.log", package.replace('/', "_")));
             let spec = ProcessSpec {
                 argv: argv.clone(),
-                env: self.parts.environment.clone(),
+                env: self.environment(&checks.env),
                 cwd: root.to_owned(),
                 stdin: None,
                 stdout: log.clone(),
@@ -178,7 +179,8 @@ impl Outside {
             let last = crate::source::text::block(&String::from_utf8_lossy(&tail(&log)));
             let lines: Vec<&str> = last.lines().rev().take(5).collect();
             let tail = lines.into_iter().rev().collect::<Vec<_>>().join(" | ");
-            results.push(CheckResult { package, end: ended.end, tail });
+            let (end, tail) = (self.secrets.of_end(ended.end), self.secrets.redact(&tail));
+            results.push(CheckResult { package, end, tail });
         }
         Ok(Some(results))
     }
@@ -191,8 +193,14 @@ fn no_agent(role: Role) -> Fault {
     )
 }
 
-/// The last 16 KiB of a file; empty if it cannot be read.
+/// The last 16 KiB of a file, from the beginning of a line; empty if it cannot be read.
 fn tail(path: &Path) -> Vec<u8> {
     let read = RealDisk::new().tail(path, 16 << 10);
-    read.ok().flatten().map(|(bytes, _)| bytes).unwrap_or_default()
+    let (mut bytes, before) = read.ok().flatten().unwrap_or_default();
+    if before > 0
+        && let Some(end) = bytes.iter().position(|byte| *byte == b'\n')
+    {
+        bytes.drain(..=end);
+    }
+    bytes
 }

@@ -91,7 +91,8 @@ impl Outside {
         };
         let folder = self.own_folder(self.iteration_folder(order.iteration)?.join("gate"))?;
         let prepared = self.prepare(order, &changes, folder, self.tag(order.iteration))?;
-        let mut report = prepared.run(&self.parts.supervisor, &*self.parts.progress);
+        let report = prepared.run(&self.parts.supervisor, &*self.parts.progress);
+        let mut report = self.secrets.of_report(report);
         if self.parts.interrupts.first().is_some() {
             return Ok(None);
         }
@@ -136,7 +137,7 @@ impl Outside {
             no_tests_written: false,
         };
         let prepared = self.prepare(&order, changes, folder, format!("{}-alone", self.tag))?;
-        Ok(prepared.run(&self.parts.supervisor, &*self.parts.progress))
+        Ok(self.secrets.of_report(prepared.run(&self.parts.supervisor, &*self.parts.progress)))
     }
 
     /// Makes a gate ready to judge these changes.
@@ -163,7 +164,7 @@ impl Outside {
             folder,
             cache: self.parts.cache.clone(),
             tag,
-            env: self.parts.environment.clone(),
+            env: self.environment(&settings.env),
         };
         let repositories = &self.parts.repositories;
         let heads = order.snapshot.heads();

@@ -7,6 +7,7 @@ mod attempt;
 mod inputs;
 mod judge;
 mod private_checkout;
+mod secrets;
 mod template;
 
 pub use template::own_template;
@@ -18,6 +19,7 @@ use crate::machine::effect::{AgentOrder, GateOrder};
 use crate::machine::event::{Check, CheckResult, Event, Kept, StopRequest};
 use crate::machine::facts::{Dirt, FileChange, Observation, ObserveRequest, Oid, Snapshot};
 use crate::machine::state::State;
+use crate::source::{Secrets, environment_for};
 use crate::sys::clock::{self, Stopwatch};
 use crate::sys::disk::RealDisk;
 use crate::sys::process::{Supervisor, reap};
@@ -51,6 +53,8 @@ pub struct Outside {
     /// What the attempt that runs may not write; `None` if this process did not start it.
     inputs: Option<Inputs>,
     tag: String,
+    /// What no fact may hold.
+    secrets: Secrets,
 }
 
 /// What the real world is made of.
@@ -79,7 +83,14 @@ impl Outside {
     /// Composes the world.
     pub fn new(parts: Parts) -> Self {
         let tag = workspace_tag(&parts.places.workspace);
-        Self { parts, since: Stopwatch::start(), running: None, inputs: None, tag }
+        let agents = parts.settings.agents.values().flat_map(|agent| &agent.env);
+        let secrets = Secrets::of(parts.environment.iter().map(|(name, value)| (name, value)).chain(agents));
+        Self { parts, since: Stopwatch::start(), running: None, inputs: None, tag, secrets }
+    }
+
+    /// The environment of what is no agent: the usual variables, and those that the configuration names for it.
+    fn environment(&self, named: &[String]) -> Vec<(String, String)> {
+        environment_for(&self.parts.environment, named)
     }
 
     /// What changed in all packages since HEAD left a revision, and the commits where it did.
@@ -273,7 +284,7 @@ impl World for Outside {
         }
         let spec = ProcessSpec {
             argv,
-            env: self.parts.environment.clone(),
+            env: self.environment(&self.parts.settings.hooks.env),
             cwd: self.parts.places.workspace.clone(),
             stdin: Some(input.into()),
             stdout: folder.join(format!("{event}.log")),

@@ -1,0 +1,60 @@
+//! Where texts from outside become facts: what is secret stays out of them.
+
+use crate::agent::MAX_WHY;
+use crate::machine::facts::{Claim, ProcessEnd};
+use crate::mutation::{GateReport, Verdict};
+use crate::source::Secrets;
+use crate::source::text::line;
+
+/// Stands between lines that are searched together; no text that was made fit to be shown holds it.
+const BETWEEN: &str = "\u{1}";
+
+impl Secrets {
+    pub(super) fn of_end(&self, mut end: ProcessEnd) -> ProcessEnd {
+        if let ProcessEnd::NotStarted { why }
+        | ProcessEnd::Unsupervised { why }
+        | ProcessEnd::Limited { why, .. } = &mut end
+        {
+            *why = self.redact(why);
+        }
+        end
+    }
+
+    pub(super) fn of_claim(&self, mut claim: Claim) -> Claim {
+        if let Claim::Fail { why } | Claim::NothingToDo { why } = &mut claim {
+            *why = line(&self.redact(why), MAX_WHY);
+        }
+        claim
+    }
+
+    pub(super) fn of_report(&self, mut report: GateReport) -> GateReport {
+        match &mut report.verdict {
+            Verdict::Pass => {}
+            // A private key goes over several lines.
+            Verdict::Fail { reasons } if reasons.is_empty() => {}
+            Verdict::Fail { reasons } => {
+                let whole = self.redact(&reasons.join(BETWEEN));
+                *reasons = whole.split(BETWEEN).map(ToOwned::to_owned).collect();
+            }
+            Verdict::Skip { why } => *why = self.redact(why),
+            Verdict::Error { why, hint, .. } => {
+                *why = self.redact(why);
+                *hint = self.redact(hint);
+            }
+        }
+        let texts = (report.remarks.iter_mut())
+            .chain(report.left_out.iter_mut().map(|left| &mut left.why))
+            .chain(
+                report
+                    .survivors
+                    .iter_mut()
+                    .flat_map(|survivor| [&mut survivor.source, &mut survivor.mutant.description]),
+            )
+            .chain(report.trace.phases.iter_mut().map(|phase| &mut phase.note))
+            .chain(report.trace.tiers.iter_mut().map(|tier| &mut tier.note));
+        for text in texts {
+            *text = self.redact(text);
+        }
+        report
+    }
+}

@@ -1,0 +1,212 @@
+//! Secrets taken out of text from outside, before it becomes a fact: journal, progress.txt, prompts, reports and the
+//! terminal never hold them.
+
+use super::environment::{is_passed, looks_secret};
+use super::text::line;
+use regex_lite::Regex;
+use std::cmp::Reverse;
+use std::sync::LazyLock;
+
+/// A shorter value is no secret that could be told from other text, characters.
+const SHORTEST: usize = 8;
+/// So much of a value before a `…` is what a cut left of it, characters.
+const SHORTEST_CUT: usize = 4;
+/// So much of a variable's name is shown, characters.
+const LONGEST_NAME: usize = 60;
+
+/// How secrets look that nobody named: keys that begin as those of models, GitHub, GitLab, AWS and Slack do, private
+/// keys, JSON Web Tokens, passwords in URLs.
+static SHAPES: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    Regex::new(r"(?s:-----BEGIN [A-Z0-9 ]*PRIVATE KEY-----.*?(?:-----END [A-Z0-9 ]*PRIVATE KEY-----|$))|\bsk-(?:ant-[\w-]{8,}|[\w-]{20,})|\bgh[opsur]_\w{8,}|\bgithub_pat_\w{8,}|\bglpat-[\w-]{8,}|\b(?:AKIA|ASIA)[A-Z0-9]{16}\b|\bxox[abeprs]-[\w-]{8,}|\beyJ[\w-]{8,}\.eyJ[\w-]{8,}(?:\.[\w-]*)?|\b[a-z][a-z+.-]*://[^\s/:@]*:[^\s/@]+@").ok()
+});
+
+/// The secrets that ralph knows: values of variables, and all that has the shape of one.
+#[derive(Clone, Debug)]
+pub struct Secrets {
+    /// Each value, as it may stand in a line of text, with its variable; the longest first.
+    values: Vec<(String, String)>,
+}
+
+impl Secrets {
+    /// What is secret in this environment: values of variables that programs do not get by themselves and whose name
+    /// says so.
+    pub fn of<'a>(environment: impl IntoIterator<Item = (&'a String, &'a String)>) -> Self {
+        let mut values = Vec::new();
+        for (name, value) in environment {
+            if is_passed(name) || !looks_secret(name) {
+                continue;
+            }
+            for row in value.lines() {
+                // As it is, and as it stands in a line that was made fit to be shown.
+                let forms = [row.trim().to_owned(), line(row, usize::MAX)];
+                let long = forms.into_iter().filter(|form| form.chars().count() >= SHORTEST);
+                values.extend(long.map(|form| (form, line(name, LONGEST_NAME))));
+            }
+        }
+        values.sort_by_key(|(value, _)| Reverse(value.len()));
+        Self { values }
+    }
+
+    /// The text with `[redacted: NAME]` in place of each value and `[redacted]` in place of each shape.
+    pub fn redact(&self, text: &str) -> String {
+        let mut told = self.without_cut_values(text);
+        for (value, name) in &self.values {
+            told = told.replace(value, &marker(name));
+        }
+        match &*SHAPES {
+            Some(shapes) => shapes.replace_all(&told, "[redacted]").into_owned(),
+            None => told,
+        }
+    }
+
+    /// The same with what a cut (`…`) left of values.
+    fn without_cut_values(&self, text: &str) -> String {
+        let mut parts = text.split('…').peekable();
+        let mut out = String::new();
+        while let Some(part) = parts.next() {
+            if parts.peek().is_none() {
+                out.push_str(part);
+                break;
+            }
+            let left = self.values.iter().filter_map(|(value, name)| Some((left_of(value, part)?, name)));
+            match left.max_by_key(|(length, _)| *length) {
+                Some((length, name)) => {
+                    out.push_str(&part[..part.len() - length]);
+                    out.push_str(&marker(name));
+                }
+                None => out.push_str(part),
+            }
+            out.push('…');
+        }
+        out
+    }
+}
+
+fn marker(name: &str) -> String {
+    format!("[redacted: {name}]")
+}
+
+/// The length of the longest beginning of the value with which the text ends, bytes.
+fn left_of(value: &str, text: &str) -> Option<usize> {
+    let ends = value.char_indices().skip(SHORTEST_CUT).map(|(end, _)| end);
+    ends.filter(|end| text.ends_with(&value[..*end])).max()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn secrets(environment: &[(&str, &str)]) -> Secrets {
+        let owned: Vec<(String, String)> =
+            environment.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
+        Secrets::of(owned.iter().map(|(name, value)| (name, value)))
+    }
+
+    #[test]
+    fn values_of_variables_whose_name_looks_secret_go() {
+        let known = secrets(&[
+            ("API_KEY", "abcdefgh"),
+            ("LONGER_TOKEN", "abcdefgh-ijkl"),
+            ("SHORT_TOKEN", "1234567"),
+            ("PATH", "/usr/bin:/bin"),
+            ("STAGE", "production"),
+            ("WIDE_SECRET", " one  two\tthree "),
+            ("TLS_KEY", "-----first line\nsecond line\r\nshort\n"),
+        ]);
+        for (text, told) in [
+            ("x=abcdefgh, y=abcdefgh-ijklm", "x=[redacted: API_KEY], y=[redacted: LONGER_TOKEN]m"),
+            ("1234567 /usr/bin:/bin production", "1234567 /usr/bin:/bin production"),
+            ("one two three; one  two\tthree", "[redacted: WIDE_SECRET]; [redacted: WIDE_SECRET]"),
+            ("second line | short", "[redacted: TLS_KEY] | short"),
+            ("it is abcdefg… and abc…", "it is [redacted: API_KEY]… and abc…"),
+            ("abcdefgh-ij… or …abcd…", "[redacted: LONGER_TOKEN]… or …[redacted: API_KEY]…"),
+            ("", ""),
+        ] {
+            assert_eq!(known.redact(text), told);
+        }
+    }
+
+    #[test]
+    fn shapes_of_secrets_go() {
+        let none = secrets(&[]);
+        for secret in [
+            "sk-ant-api03-AbCd_efgh-0123",
+            "sk-proj-0123456789abcdefghijkl",
+            "ghp_0123456789abcdefghijklmnopqrstuvwxyz",
+            "gho_0123456789abcdefghijklmnopqrstuvwxyz",
+            "github_pat_11AAAAAAA0123456789_abcdef",
+            "glpat-0123456789abcdefghij",
+            "AKIAIOSFODNN7EXAMPLE",
+            "xoxb-123456789012-abcdefghijkl",
+            "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0.c2lnbmF0dXJl",
+            "https://oauth2:password@",
+            "-----BEGIN RSA PRIVATE KEY----- MIIE | 0123 | -----END RSA PRIVATE KEY-----",
+            "-----BEGIN PRIVATE KEY-----\nMIIE\n-----END PRIVATE KEY-----",
+        ] {
+            assert_eq!(none.redact(&format!("a '{secret}' b")), "a '[redacted]' b", "{secret}");
+        }
+        assert_eq!(none.redact("-----BEGIN PRIVATE KEY----- MIIE | 0123…"), "[redacted]");
+    }
+
+    #[test]
+    fn what_builds_say_stays() {
+        let none = secrets(&[]);
+        for text in [
+            "[ERROR] Tests run: 12, Failures: 1 in org.example.TaskTest (src/test/java/TaskTest.java:12)",
+            "task-sk-1, disk-usage-of-the-whole-machine, risk-free-implementation-of-it",
+            "5b85a6681f0cbb0eed1c1a0fd8a8e3f9f1d9c7f2 refs/ralph/rejected/3",
+            "https://repo.maven.apache.org/maven2/a:b:jar:1.0 user@example.org scm:git:ssh://git@example.org:22/a",
+            "-----BEGIN CERTIFICATE----- MIIE -----END CERTIFICATE-----",
+            "AKIA is a prefix… and so is ghp_ and eyJ.",
+        ] {
+            assert_eq!(none.redact(text), text);
+        }
+    }
+
+    #[test]
+    fn a_very_long_value_is_found() {
+        let value = "0123456789".repeat(10_000);
+        assert_eq!(
+            secrets(&[("A_TOKEN", &value)]).redact(&format!("a {value} b")),
+            "a [redacted: A_TOKEN] b"
+        );
+    }
+
+    proptest! {
+        #[test]
+        fn no_value_survives_clean_text_stays_and_the_length_is_bounded(
+            values in prop::collection::vec("[!-Z^-~ä]{8,20}", 0..5),
+            parts in prop::collection::vec(("[a-z …\n]{0,9}", any::<prop::sample::Index>(), 0usize..30), 0..8),
+        ) {
+            let environment: Vec<(String, String)> =
+                values.iter().enumerate().map(|(at, value)| (format!("K{at}_TOKEN"), value.clone())).collect();
+            let known = Secrets::of(environment.iter().map(|(name, value)| (name, value)));
+            let piece = |(text, which, length): &(String, prop::sample::Index, usize)| {
+                let value = if values.is_empty() { "" } else { which.get(&values) };
+                let cut = value.chars().take(*length).collect::<String>();
+                if cut.len() < value.len() { format!("{text}{cut}…") } else { format!("{text}{cut}") }
+            };
+            let text: String = parts.iter().map(piece).collect();
+            let told = known.redact(&text);
+            prop_assert!(!values.iter().any(|value| told.contains(value.as_str())), "{told:?}");
+            for value in &values {
+                let half: String = value.chars().take(SHORTEST_CUT).collect();
+                let is_left = told.contains(&format!("{half}…"));
+                prop_assert!(!is_left, "{told:?}");
+            }
+            prop_assert!(told.chars().count() <= 6 * text.chars().count(), "{told:?}");
+            if values.is_empty() {
+                prop_assert_eq!(told, text);
+            }
+        }
+
+        #[test]
+        fn any_text_can_be_searched(value in any::<String>(), text in any::<String>()) {
+            let known = secrets(&[("A_SECRET", &value)]);
+            let told = known.redact(&format!("{text}{value}{text}"));
+            let row = value.lines().map(str::trim).find(|row| row.chars().count() >= SHORTEST);
+            prop_assert!(row.is_none_or(|row| !told.contains(row)) , "{told:?}");
+        }
+    }
+}

@@ -297,18 +297,18 @@ requirements() {   # the numbers R<1>.* of requirements.md; all numbers without 
 req_reviewer() {
     for number in $(requirements "${RALPH_TASK%%.*}"); do
         if ! grep -r -q -F "$number" src/orders/src/test; then
-            echo "RALPH-VERDICT: FAIL no test covers $number"
+            echo "RALPH-VERDICT $RALPH_VERDICT_TOKEN: FAIL no test covers $number"
             return
         fi
     done
-    echo 'RALPH-VERDICT: PASS each requirement is named by a test'
+    echo "RALPH-VERDICT $RALPH_VERDICT_TOKEN: PASS each requirement is named by a test"
 }
 
 quality_reviewer() {
     if grep -r -n -E 'TODO|FIXME|UnsupportedOperationException' src/orders/src/main; then
-        echo 'RALPH-VERDICT: FAIL unfinished code, see the lines above'
+        echo "RALPH-VERDICT $RALPH_VERDICT_TOKEN: FAIL unfinished code, see the lines above"
     else
-        echo 'RALPH-VERDICT: PASS nothing unfinished is left'
+        echo "RALPH-VERDICT $RALPH_VERDICT_TOKEN: PASS nothing unfinished is left"
     fi
 }
 

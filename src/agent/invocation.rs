@@ -25,6 +25,8 @@ pub struct CallFacts<'a> {
     pub iteration: u64,
     /// The attempt in a row for this stage, from 1.
     pub attempt: u32,
+    /// The token of its verdict line.
+    pub verdict_token: &'a str,
 }
 
 /// A program to start; its working directory is the workspace, its standard input the prompt file.
@@ -52,6 +54,7 @@ pub fn agent_call(agent: &AgentSettings, facts: &CallFacts<'_>, base: &[(String,
         ("RALPH_ITERATION", facts.iteration.to_string()),
         ("RALPH_ATTEMPT", facts.attempt.to_string()),
         ("RALPH_PROMPT_FILE", facts.prompt_file.to_owned()),
+        ("RALPH_VERDICT_TOKEN", facts.verdict_token.to_owned()),
     ];
     // An environment cannot hold a NUL, and the task's text may.
     env.extend(own.map(|(name, value)| (name.to_owned(), value.replace('\0', ""))));
@@ -98,6 +101,7 @@ mod tests {
             workspace: "/w",
             iteration: 7,
             attempt: 2,
+            verdict_token: "3f9a",
         }
     }
 
@@ -160,6 +164,7 @@ mod tests {
                 "RALPH_STAGE=TEST-FIRST",
                 "RALPH_TASK=2.TEST-FIRST",
                 "RALPH_TASK_TEXT=parse {stage} dates",
+                "RALPH_VERDICT_TOKEN=3f9a",
                 "RALPH_WORKSPACE=/w",
             ]
         );

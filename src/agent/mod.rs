@@ -8,9 +8,9 @@ mod limit;
 mod prompt;
 mod reset;
 
-pub use claim::{MAX_WHY, read_claim};
+pub use claim::{MAX_WHY, VerdictLine};
 pub use cost::reported_cost;
 pub use detect::{KNOWN_AGENTS, detect};
 pub use invocation::{AgentCall, CallFacts, agent_call};
 pub use limit::usage_limit;
-pub use prompt::{PromptError, PromptFacts, PromptPackage, builtin, render, try_out};
+pub use prompt::{PromptError, PromptFacts, PromptPackage, builtin, is_former, names_token, render, try_out};

@@ -9,7 +9,7 @@ use std::fmt::Write as _;
 use std::path::PathBuf;
 
 /// What ralph tells an agent, and marks its processes with: set by ralph, never settings of ralph.
-const FACTS: [&str; 9] = [
+const FACTS: [&str; 10] = [
     "RALPH_WORKSPACE",
     "RALPH_TASK",
     "RALPH_TASK_TEXT",
@@ -18,6 +18,7 @@ const FACTS: [&str; 9] = [
     "RALPH_ITERATION",
     "RALPH_ATTEMPT",
     "RALPH_PROMPT_FILE",
+    "RALPH_VERDICT_TOKEN",
     TAG,
 ];
 

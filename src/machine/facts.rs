@@ -357,20 +357,25 @@ impl fmt::Display for ProcessEnd {
     }
 }
 
-/// The last line of an agent's standard output that reads `RALPH-VERDICT: …`.
+/// What the lines of an agent's standard output that read `RALPH-VERDICT <token>: …` say.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "says", rename_all = "kebab-case")]
 pub enum Claim {
-    /// `RALPH-VERDICT: PASS`.
+    /// `RALPH-VERDICT <token>: PASS`.
     Pass,
-    /// `RALPH-VERDICT: FAIL <why>`.
+    /// `RALPH-VERDICT <token>: FAIL <why>`.
     Fail {
         /// The agent's words, control characters removed, at most 2,000 characters.
         why: String,
     },
-    /// `RALPH-VERDICT: NOTHING-TO-DO <why>`.
+    /// `RALPH-VERDICT <token>: NOTHING-TO-DO <why>`.
     NothingToDo {
         /// The agent's words, control characters removed, at most 2,000 characters.
+        why: String,
+    },
+    /// No verdict, and nothing else may speak for it.
+    Unclear {
+        /// Ralph's words, without a full stop.
         why: String,
     },
 }

@@ -66,21 +66,21 @@ fn without_comments(code: &str) -> String {
 
 /// Production lines that a module may have: no comments, no blank lines, no tests.
 const BUDGET: &[(&str, usize)] = &[
-    ("agent", 625),
-    ("cli", 4_398),
+    ("agent", 683),
+    ("cli", 4_419),
     ("config", 1_289),
-    ("engine", 2_410),
-    ("gate", 5_317),
+    ("engine", 2_434),
+    ("gate", 5_313),
     ("git", 3_180),
-    ("journal", 342),
+    ("journal", 341),
     ("lib", 20),
-    ("machine", 2_620),
+    ("machine", 2_624),
     ("main", 20),
-    ("mutation", 430),
+    ("mutation", 429),
     ("report", 1_448),
     ("source", 997),
-    ("sys", 1_722),
-    ("task", 2_900),
+    ("sys", 1_719),
+    ("task", 2_897),
 ];
 
 #[test]

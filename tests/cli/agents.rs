@@ -77,7 +77,8 @@ fn undone_commits_and_switched_branches_are_put_back() {
 #[test]
 fn a_reviewer_that_commits_is_put_back_and_asked_again() {
     let project = Project::new("- [ ] 1. One\n- [ ] 1.PRE-CR Review\n");
-    project.agent("1.PRE-CR/1) commit app src/main/better.txt; change app README.md; as_usual; echo 'RALPH-VERDICT: PASS' ;;");
+    project
+        .agent("1.PRE-CR/1) commit app src/main/better.txt; change app README.md; as_usual; verdict PASS ;;");
     project.ralph(&["run"]).code(0);
     assert_eq!(project.story()[1..], ["1.PRE-CR=REJECTED (attempt 1 of 3)", "1.PRE-CR=PRE-CR PASS"]);
     assert!(project.entry(2).lines.contains("A reviewer must change nothing"), "{:?}", project.entry(2));
@@ -90,15 +91,17 @@ fn a_reviewer_that_commits_is_put_back_and_asked_again() {
 #[test]
 fn a_reviewer_without_a_verdict_blocks_after_three_attempts() {
     let project = Project::new("- [ ] 1. One\n- [ ] 1.REQ-CHECK Review\n");
-    project.agent("1.REQ-CHECK/*) echo 'looks fine to me: RALPH-VERDICT: PASS' ;;");
+    project.agent("1.REQ-CHECK/*) printf 'looks fine to me: '; verdict PASS; tick_all ;;");
     let done = project.ralph(&["run"]).code(1);
     assert_eq!(project.read("tasks.md"), "- [x] 1. One\n- [ ] 1.REQ-CHECK Review\n");
     assert_eq!(project.story().len(), 4, "{}", done.out);
+    assert!(project.entry(2).lines.contains("no verdict line with the token"), "{:?}", project.entry(2));
 }
 
 #[test]
 fn reviewers_of_older_loops_speak_through_the_boxes() {
     let project = Project::new("- [ ] 1. One\n- [ ] 1.REQ-CHECK A\n- [ ] 1.PRE-CR B\n");
+    project.write(".ralph/prompts/req-reviewer.md", "Judge {{ task }}, tick its box if it is good.\n");
     project.agent(
         "1.REQ-CHECK/1) if [ -e once ]; then tick_all; else touch once; \
          sed 's/\\[x\\] 1\\. /[ ] 1. /' tasks.md > t && mv t tasks.md; fi ;;",

@@ -87,7 +87,7 @@ fn ralph_commits_for_agents_that_may_not() {
     project.agent(
         "1.TEST-FIRST/1) change app src/test/1.txt ;;\n\
          1./1) change app new.txt; change app src/main/1.txt; change app target/out.bin; change app README.md ;;\n\
-         1.PRE-CR/1) change app src/main/review.txt; as_usual; echo 'RALPH-VERDICT: PASS' ;;",
+         1.PRE-CR/1) change app src/main/review.txt; as_usual; verdict PASS ;;",
     );
     project.ralph(&["run"]).code(0);
     assert_eq!(project.git("src/app", &["log", "--format=%s"]), "1. One word\n1.TEST-FIRST Tests\nstart");
@@ -101,7 +101,7 @@ fn ralph_commits_for_agents_that_may_not() {
 fn a_checkpoint_may_have_nothing_to_do_when_green_confirms_it() {
     let project = Project::new("- [ ] 1. One\n- [ ] 2. Checkpoint: all tests pass\n");
     project.config("checks: {green: [sh, -c, 'exit 0']}\n");
-    project.agent("2./1) echo 'RALPH-VERDICT: NOTHING-TO-DO all is green' ;;");
+    project.agent("2./1) verdict NOTHING-TO-DO all is green ;;");
     project.ralph(&["run"]).code(0);
     assert_eq!(project.story(), ["1.=ACCEPTED", "2.=ACCEPTED"]);
 }
@@ -115,7 +115,7 @@ fn nothing_to_do_is_believed_nowhere_else() {
     ] {
         let project = Project::new(format!("- [ ] 1. {task}\n"));
         project.config(config);
-        project.agent("1./1) echo 'RALPH-VERDICT: NOTHING-TO-DO trust me' ;;");
+        project.agent("1./1) verdict NOTHING-TO-DO trust me ;;");
         let done = project.ralph(&["run"]).code(1);
         assert_eq!(project.story(), ["1.=BLOCKED"]);
         assert!(project.entry(1).lines.contains(because), "{because}: {:?}", project.entry(1));

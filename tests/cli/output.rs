@@ -33,7 +33,7 @@ fn hostile_text_reaches_nobody_as_control_characters() {
     project.git("src/app", &["add", "--all"]);
     project.git("src/app", &["commit", "--quiet", "--message", EVIL]);
     project.agent(&format!(
-        "1./1) commit app 'src/main/{EVIL}.txt'; echo '{EVIL}' ;;\n1.REQ-CHECK/1) [ -e once ] && as_usual || {{ touch once; echo 'RALPH-VERDICT: FAIL {EVIL}'; }} ;;"
+        "1./1) commit app 'src/main/{EVIL}.txt'; echo '{EVIL}' ;;\n1.REQ-CHECK/1) [ -e once ] && as_usual || {{ touch once; verdict 'FAIL {EVIL}'; }} ;;"
     ));
     let done = project.ralph(&["run"]);
     assert!(done.code == 1, "{}: {}{}", done.code, done.out, done.err);

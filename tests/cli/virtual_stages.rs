@@ -100,9 +100,7 @@ fn what_an_agent_ticks_is_put_back_while_stages_are_open() {
 #[test]
 fn a_reviewer_that_fails_brings_rework_and_the_box_stays_open() {
     let project = project("- [ ] 1. One\n");
-    project.agent(
-        "1.REQ-CHECK/1) [ -e said ] && as_usual || { touch said; echo 'RALPH-VERDICT: FAIL not so'; } ;;",
-    );
+    project.agent("1.REQ-CHECK/1) [ -e said ] && as_usual || { touch said; verdict FAIL not so; } ;;");
     project.ralph(&["run"]).code(0);
     assert_eq!(
         stories(&project),

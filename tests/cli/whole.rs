@@ -170,6 +170,14 @@ fn the_agent_finds_prompt_environment_and_folder() {
         assert!(seen.contains(&expected), "{expected} is not in\n{seen}");
     }
     assert!(seen.starts_with(&format!("{ws}\n")), "the working directory: {seen}");
+    let token = |n: u32| {
+        let seen = project.read(&format!("seen.{n}"));
+        let mut named = seen.lines().filter_map(|line| line.strip_prefix("RALPH_VERDICT_TOKEN="));
+        named.next().unwrap().to_owned()
+    };
+    assert!(project.read("stdin.2").ends_with(&format!("verdict line is `{}`.\n", token(2))), "{}", token(2));
+    assert!(token(1) != token(2) || token(2) != token(3), "each attempt has a token of its own");
+    assert!(!project.read(".ralph/state/journal.jsonl").contains("VERDICT"));
     assert_eq!(project.bytes("stdin.2"), project.bytes(".ralph/state/iter-2/prompt.md"));
     let roles: Vec<bool> = [(1, "test-writer"), (3, "validator")]
         .iter()
@@ -185,7 +193,7 @@ fn a_fail_of_reviewer_and_gate_leads_to_rework_and_the_reasons_reach_the_prompt(
     project.agent(
         "1./1) if [ -e src/app/asked ]; then commit app good; else commit app src/main/1.txt; fi ;;\n\
          1.REQ-CHECK/1) if [ -e reviewed ]; then as_usual; else touch reviewed; \
-         echo 'RALPH-VERDICT: FAIL a test is missing'; fi ;;\n",
+         verdict FAIL a test is missing; fi ;;\n",
     );
     let done = project.ralph(&["run", "--max-iterations", "5"]).code(5);
     assert!(done.out.contains("the line is bad") || done.out.contains("a test is missing"), "{}", done.out);

@@ -60,6 +60,7 @@ impl Workspace {
         let mut agent = Command::new("sh");
         agent.arg("agent.sh").current_dir(self.path()).write_stdin("a prompt\nof two lines\n");
         agent.env("RALPH_WORKSPACE", self.path()).env("RALPH_ROLE", role).env("RALPH_TASK", task);
+        agent.env("RALPH_VERDICT_TOKEN", "3f9a");
         agent
     }
 
@@ -100,7 +101,7 @@ fn a_missing_test_is_found_by_the_reviewer_and_added() {
     assert_eq!(changes, orders(&[("M", MAIN, "LineTotal.java")]), "the worker leaves the tests alone");
 
     let (printed, changes) = workspace.turn("req-reviewer", "1.REQ-CHECK");
-    assert!(printed.ends_with("RALPH-VERDICT: FAIL no test covers R1.3\n"), "{printed}");
+    assert!(printed.ends_with("RALPH-VERDICT 3f9a: FAIL no test covers R1.3\n"), "{printed}");
     assert_eq!(changes, [""; 0], "a reviewer changes nothing");
     workspace.note("FAIL no test covers R1.3\n");
     let (_, changes) = workspace.turn("worker", "1.");
@@ -108,7 +109,7 @@ fn a_missing_test_is_found_by_the_reviewer_and_added() {
 
     for (role, task) in [("req-reviewer", "1.REQ-CHECK"), ("quality-reviewer", "1.PRE-CR")] {
         let (printed, changes) = workspace.turn(role, task);
-        assert!(printed.lines().last().unwrap().starts_with("RALPH-VERDICT: PASS "), "{printed}");
+        assert!(printed.lines().last().unwrap().starts_with("RALPH-VERDICT 3f9a: PASS "), "{printed}");
         assert_eq!(changes, [""; 0], "a reviewer changes nothing");
     }
 }
@@ -125,7 +126,7 @@ fn weak_tests_please_the_reviewer_and_are_strengthened_after_the_gate() {
     assert_eq!(workspace.file("tasks.md"), claimed, "it ticks a box that is not its own");
 
     let (printed, _) = workspace.turn("req-reviewer", "2.REQ-CHECK");
-    assert!(printed.contains("RALPH-VERDICT: PASS"), "{printed}");
+    assert!(printed.contains("RALPH-VERDICT 3f9a: PASS"), "{printed}");
     workspace.note("PITEST FAIL — 55% (10/18)\nShipping.java:13 ConditionalsBoundary\n");
     let (printed, changes) = workspace.turn("worker", "2.");
     assert!(printed.contains("Shipping.java:13"), "it reads the survivors: {printed}");

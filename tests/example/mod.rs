@@ -96,7 +96,7 @@ fn an_overriding_prompt_needs_no_fact_and_holds_no_verdict_line() {
     let prompt = text(".ralph/prompts/validator.md");
     assert!(!prompt.contains("{{") && !prompt.contains("{%"), "a template would need names of facts");
     assert!(prompt.contains("validation-report.md") && prompt.contains("Status"));
-    assert!(!prompt.lines().any(|line| line.starts_with("RALPH-VERDICT:")));
+    assert!(!prompt.lines().any(|line| line.starts_with("RALPH-VERDICT")));
 }
 
 /// Boxes outside the fence: marks after the bullet, and the first word.

@@ -2,8 +2,8 @@
 
 use crate::source::{digest_parts, text};
 
-/// The start of a reviewer's verdict line.
-const VERDICT: &str = "RALPH-VERDICT:";
+/// The start of a verdict line.
+const VERDICT: &str = "RALPH-VERDICT";
 
 /// The text between marks; empty if the text is.
 ///

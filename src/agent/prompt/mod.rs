@@ -1,11 +1,13 @@
 //! Prompts: templates filled with facts.
 //!
 //! Promises: a variable that does not exist is an error with file and line; text from outside is between marks; no line
-//! of a prompt matches `^RALPH-VERDICT:`; the same facts give the same bytes.
+//! of a prompt matches `^RALPH-VERDICT`; the same facts give the same bytes.
 
 mod data;
+mod former;
 mod sample;
 
+pub use former::is_former;
 pub use sample::try_out;
 
 use crate::config::Role;
@@ -74,6 +76,8 @@ pub struct PromptFacts {
     pub changes: Vec<String>,
     /// True for a reviewer: a verdict line must end its output.
     pub verdict_wanted: bool,
+    /// The token of the attempt's verdict line.
+    pub verdict_token: String,
     /// The report that the validator writes, absolute; empty for all others.
     pub validation_report: String,
     /// Percentage of mutants that must be killed.
@@ -102,6 +106,11 @@ pub fn builtin(role: Role) -> &'static str {
         Role::IntegrationTester => include_str!("../../../templates/prompts/integration-tester.md"),
         Role::Validator => include_str!("../../../templates/prompts/validator.md"),
     }
+}
+
+/// True if a template tells the agent the token of its verdict line.
+pub fn names_token(template: &str) -> bool {
+    template.contains("verdict_token")
 }
 
 /// Fills the template of a role: `given` (the text of `.ralph/prompts/<role>.md`) or [`builtin`].
@@ -174,6 +183,7 @@ fn shown(role: Role, facts: &PromptFacts) -> Value {
         diff_file => name(&facts.diff_file),
         changes => list("changed files", &facts.changes, CHANGES),
         verdict_wanted => facts.verdict_wanted,
+        verdict_token => name(&facts.verdict_token),
         validation_report => name(&facts.validation_report),
         threshold => facts.threshold,
     }

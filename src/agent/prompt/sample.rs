@@ -28,6 +28,7 @@ fn first_attempt() -> PromptFacts {
         packages: packages(&["app"]),
         validation_report: "/workspace/validation-report.md".to_owned(),
         threshold: 70,
+        verdict_token: "0000".to_owned(),
         ..PromptFacts::default()
     }
 }

@@ -1,7 +1,7 @@
 //! The agents that open boxes need: the preflight of a run.
 
 use super::finding::{Finding, Level};
-use crate::agent::{CallFacts, PromptError, agent_call, detect, try_out};
+use crate::agent::{CallFacts, PromptError, agent_call, detect, names_token, try_out};
 use crate::cli::environment::CONFIG;
 use crate::cli::environment::environment;
 use crate::cli::workspace::Workspace;
@@ -57,6 +57,7 @@ fn lack(workspace: &Workspace, role: Role, environment: &[(String, String)]) -> 
         workspace: &folder.to_string_lossy(),
         iteration: 1,
         attempt: 1,
+        verdict_token: "",
     };
     let call = agent_call(agent, &facts, environment);
     let program = call.argv.first().map(String::as_str).unwrap_or_default();
@@ -86,11 +87,14 @@ fn not_startable(program: &str, environment: &[(String, String)], workspace: &Pa
     Some(if is_there { "is not a file that may be executed" } else { "was not found" })
 }
 
-/// Templates of the workspace's own that cannot be used: an error if an open box needs the role. Every role may
-/// be needed if the open boxes are not known.
+/// Templates of the workspace's own that do not name the token of a verdict, or that cannot be used: an error if an
+/// open box needs the role. Every role may be needed if the open boxes are not known.
 pub(super) fn templates(workspace: &Workspace, needed: Option<&BTreeSet<Role>>) -> Vec<Finding> {
     let finding = |role: Role| {
-        let error = try_template(workspace, role).err()?;
+        let error = match try_template(workspace, role) {
+            Ok(template) => return without_token(workspace, role, &template?),
+            Err(error) => error,
+        };
         let is_needed = needed.is_none_or(|needed| needed.contains(&role));
         let found = Finding::error("prompt-template", &error.place, &error.what, &error.hint);
         let level = if is_needed { Level::Error } else { Level::Warning };
@@ -99,6 +103,25 @@ pub(super) fn templates(workspace: &Workspace, needed: Option<&BTreeSet<Role>>) 
     Role::all().into_iter().filter_map(finding).collect()
 }
 
-fn try_template(workspace: &Workspace, role: Role) -> Result<(), PromptError> {
-    own_template(&workspace.places, role)?.map_or(Ok(()), |text| try_out(&text, role))
+/// The workspace's own template, tried.
+fn try_template(workspace: &Workspace, role: Role) -> Result<Option<String>, PromptError> {
+    let own = own_template(&workspace.places, role)?;
+    own.as_deref().map_or(Ok(()), |text| try_out(text, role))?;
+    Ok(own)
+}
+
+/// A reviewer's template of a person's own that does not name the token.
+fn without_token(workspace: &Workspace, role: Role, template: &str) -> Option<Finding> {
+    let reviews = matches!(role, Role::ReqReviewer | Role::QualityReviewer);
+    (reviews && !names_token(template)).then(|| {
+        let file = workspace.places.shown(&workspace.places.template(role.word()));
+        Finding::error(
+            "verdict-token",
+            file,
+            "The template does not name the token of the verdict line. A verdict that a file or commit message holds, \
+             and that the reviewer shows, counts as the reviewer's own.",
+            "let the template ask for the line `RALPH-VERDICT {{ verdict_token }}: PASS` (or `FAIL` and why)",
+        )
+        .warning()
+    })
 }

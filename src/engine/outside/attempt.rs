@@ -2,12 +2,14 @@
 
 use super::template::own_template;
 use super::{GRACE, LOG_CAP, Outside};
-use crate::agent::{CallFacts, PromptFacts, PromptPackage, agent_call, read_claim, render, usage_limit};
+use crate::agent::{
+    CallFacts, PromptFacts, PromptPackage, VerdictLine, agent_call, names_token, render, usage_limit,
+};
 use crate::config::{CommitBy, Role, role_of};
 use crate::engine::{AgentEnd, Fault, Readings, Started};
 use crate::machine::effect::AgentOrder;
 use crate::machine::event::{Check, CheckResult};
-use crate::machine::facts::ProcessEnd;
+use crate::machine::facts::{Claim, ProcessEnd};
 use crate::source::text::line;
 use crate::sys::disk::RealDisk;
 use crate::sys::{Disk as _, Ended, ProcessSpec, Running, Spawn as _, clock};
@@ -17,8 +19,34 @@ use std::path::{Path, PathBuf};
 /// An agent that runs.
 pub(super) struct RunningAgent {
     running: Box<dyn Running>,
+    output: Output,
+}
+
+/// Where an agent's output is, and what in it is a verdict.
+struct Output {
+    /// The order is a review.
+    reviews: bool,
+    verdict: VerdictLine,
     stdout: PathBuf,
     stderr: PathBuf,
+}
+
+impl Output {
+    /// What the agent printed as its verdict.
+    fn claim(&self) -> Result<Option<Claim>, Fault> {
+        let unclear = |why: &str| Some(Claim::Unclear { why: why.to_owned() });
+        let claim = match fs_err::File::open(&self.stdout) {
+            Ok(output) if output.metadata()?.len() > LOG_CAP => {
+                unclear("its output is longer than what is kept of it, so the rest may say something else")
+            }
+            Ok(output) => self.verdict.read(output)?,
+            Err(error) if error.kind() == ErrorKind::NotFound => None,
+            Err(error) => return Err(error.into()),
+        };
+        // Boxes speak for a reviewer only if its prompt does not name the token.
+        let is_silent = claim.is_none() && self.reviews && !self.verdict.or_bare;
+        Ok(if is_silent { unclear("it printed no verdict line with the token of its prompt") } else { claim })
+    }
 }
 
 impl Outside {
@@ -30,7 +58,10 @@ impl Outside {
         self.remember_inputs()?;
         let folder = self.iteration_folder(order.iteration)?;
         let prompt = folder.join("prompt.md");
-        let text = self.prompt(order, readings, role)?;
+        let own = own_template(&self.parts.places, role)?;
+        let verdict = VerdictLine::draw(own.as_deref().is_some_and(|own| !names_token(own)));
+        let facts = self.prompt_facts(order, readings, &verdict.token);
+        let text = render(own.as_deref(), role, &facts)?;
         // Whatever is in its place is replaced, not opened.
         RealDisk::new().write(&prompt, text.as_bytes())?;
         let (_, agent) = self.parts.settings.agent_for(role).ok_or_else(|| no_agent(role))?;
@@ -44,6 +75,7 @@ impl Outside {
             workspace: &self.parts.places.workspace.to_string_lossy(),
             iteration: order.iteration,
             attempt: order.attempt,
+            verdict_token: &verdict.token,
         };
         let call = agent_call(agent, &facts, &self.parts.environment);
         let left = self.parts.settings.limits.wall.saturating_sub(self.since.elapsed());
@@ -62,13 +94,16 @@ impl Outside {
         };
         let running = self.parts.supervisor.start_by(supervisor, &spec)?;
         let id = running.id();
-        self.running = Some(RunningAgent { running, stdout: spec.stdout, stderr: spec.stderr });
+        let reviews = order.key.stage.is_review();
+        let output = Output { reviews, verdict, stdout: spec.stdout, stderr: spec.stderr };
+        self.running = Some(RunningAgent { running, output });
         Ok(Started::Running(id.pid, id.started))
     }
 
     pub(super) fn await_agent(&mut self) -> Result<AgentEnd, Fault> {
-        let agent = self.running.take().ok_or_else(|| Fault::internal("There is no agent to wait for."))?;
-        let ended = match agent.running.wait() {
+        let RunningAgent { running, output } =
+            self.running.take().ok_or_else(|| Fault::internal("There is no agent to wait for."))?;
+        let ended = match running.wait() {
             Ok(ended) => ended,
             // The disk and the like have kinds of their own; this one is a supervisor that was killed.
             Err(error) if error.kind() == ErrorKind::Other => Ended {
@@ -78,12 +113,8 @@ impl Outside {
             },
             Err(error) => return Err(error.into()),
         };
-        let claim = match fs_err::File::open(&agent.stdout) {
-            Ok(output) => read_claim(output)?,
-            Err(error) if error.kind() == ErrorKind::NotFound => None,
-            Err(error) => return Err(error.into()),
-        };
-        let tails = (tail(&agent.stdout), tail(&agent.stderr));
+        let claim = output.claim()?;
+        let tails = (tail(&output.stdout), tail(&output.stderr));
         let zone = jiff::tz::TimeZone::try_system().ok();
         let limit = usage_limit(&ended.end, &tails.0, &tails.1, clock::now(), zone.as_ref());
         Ok(AgentEnd {
@@ -94,9 +125,9 @@ impl Outside {
         })
     }
 
-    fn prompt(&self, order: &AgentOrder, readings: &Readings, role: Role) -> Result<String, Fault> {
+    fn prompt_facts(&self, order: &AgentOrder, readings: &Readings, token: &str) -> PromptFacts {
         let shown = |bytes: &Vec<u8>| String::from_utf8_lossy(bytes).into_owned();
-        let facts = PromptFacts {
+        PromptFacts {
             task: order.key.to_string(),
             id: if order.key.has_id() { order.key.family.clone() } else { String::new() },
             task_text: order.text.clone(),
@@ -118,11 +149,10 @@ impl Outside {
             diff_file: self.parts.places.diff().display().to_string(),
             changes: order.changes.clone(),
             verdict_wanted: order.key.stage.is_review(),
+            verdict_token: token.to_owned(),
             validation_report: self.parts.places.validation().display().to_string(),
             threshold: self.parts.settings.gates.get("PITEST").map_or(70, |gate| gate.threshold),
-        };
-        let own = own_template(&self.parts.places, role)?;
-        Ok(render(own.as_deref(), role, &facts)?)
+        }
     }
 
     fn packages(&self) -> Vec<PromptPackage> {

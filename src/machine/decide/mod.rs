@@ -278,11 +278,12 @@ fn review(evidence: &Evidence<'_>) -> Decision {
         Some(Claim::NothingToDo { .. }) => {
             retry(vec!["The reviewer gave no verdict: NOTHING-TO-DO is not one.".to_owned()])
         }
+        Some(Claim::Unclear { why }) => retry(vec![format!("The reviewer gave no verdict: {why}.")]),
         None => verdict_by_boxes(evidence),
     }
 }
 
-/// Prompts of older loops let the reviewer change boxes instead of printing a verdict.
+/// Prompts of older loops, which do not name the token, let the reviewer change boxes instead of printing a verdict.
 fn verdict_by_boxes(evidence: &Evidence<'_>) -> Decision {
     let work = TaskKey { family: evidence.attempt.key.family.clone(), stage: Stage::Implementation };
     let work_opened = evidence

@@ -67,6 +67,7 @@ const RULES: &[Rule] = &[
     ("a reviewer says PASS", |c| c.is_review() && c.claim == 1, "accept"),
     ("a reviewer says FAIL", |c| c.is_review() && c.claim == 2, "rework"),
     ("NOTHING-TO-DO is no verdict", |c| c.is_review() && c.claim == 3, "retry"),
+    ("an unclear verdict is none, whatever the boxes say", |c| c.is_review() && c.claim == 4, "retry"),
     ("an older prompt: implementation opened", |c| c.is_review() && c.boxes == 2, "rework"),
     ("an older prompt: own box ticked", |c| c.is_review() && c.boxes == 1, "accept"),
     ("a reviewer without verdict", Case::is_review, "retry"),
@@ -180,7 +181,8 @@ fn decided(case: &Case) -> Decision {
         0 => None,
         1 => Some(Claim::Pass),
         2 => Some(Claim::Fail { why: "no test".into() }),
-        _ => Some(Claim::NothingToDo { why: "done before".into() }),
+        3 => Some(Claim::NothingToDo { why: "done before".into() }),
+        _ => Some(Claim::Unclear { why: "it printed none".into() }),
     };
     let (open, done) = (crate::task::Mark::OPEN, crate::task::Mark::DONE);
     let claims = match case.boxes {
@@ -221,7 +223,7 @@ fn bit(number: usize, at: usize) -> bool {
 fn every_combination_of_evidence_is_decided_as_the_rules_say() {
     let mut hits = vec![0u32; RULES.len()];
     for stage in 0..STAGES.len() {
-        for (end, claim, committed) in (0..60).map(|n| (n % 5, n / 5 % 4, n / 20)) {
+        for (end, claim, committed) in (0..75).map(|n| (n % 5, n / 5 % 5, n / 25)) {
             for flags in 0..32 {
                 for (check, boxes) in (0..15).map(|n| (n % 5, n / 5)) {
                     if !matches!(stage, 3 | 4) && boxes > 0 || stage > 2 && check > 0 {

@@ -34,6 +34,8 @@ pub enum MutantStatus {
     RunError,
     /// Marked equivalent by a plugin: counts nowhere.
     Equivalent,
+    /// Lived in code that may run only while its class is initialised: no verdict on the mutant.
+    Unjudged,
 }
 
 /// One mutant of a report.
@@ -73,6 +75,14 @@ pub struct Tally {
     pub errors: u64,
     /// EQUIVALENT.
     pub equivalent: u64,
+    /// Code that may run only while its class is initialised.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub unjudged: u64,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde gives a reference")]
+fn is_zero(count: &u64) -> bool {
+    *count == 0
 }
 
 /// How many of how many mutants were killed.

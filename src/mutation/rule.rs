@@ -61,6 +61,8 @@ pub struct Judgement {
 enum Unit {
     Reached,
     Below,
+    /// Enough was killed of too little, or by time-outs alone.
+    Doubtful,
     Unknown,
     Nothing,
 }
@@ -88,10 +90,11 @@ impl Rule {
                     "PIT reached no verdict on any mutant of {name}: {} ended in an error of the JVM.",
                     count(tally.errors, "mutant")
                 )),
-                Unit::Below => {
+                Unit::Below | Unit::Doubtful => {
                     judgement.below.push(self.sentence(&name, &tally));
-                    let weak =
-                        members.iter().filter(|&&i| matches!(self.unit(&classes[i].tally), Unit::Below));
+                    let is_weak =
+                        |i: &&usize| matches!(self.unit(&classes[**i].tally), Unit::Below | Unit::Doubtful);
+                    let weak = members.iter().filter(is_weak);
                     judgement.failing.extend(weak);
                 }
             }
@@ -152,9 +155,17 @@ impl Rule {
     fn unit(self, tally: &Tally) -> Unit {
         let coverage = tally.coverage(self.no_coverage);
         if coverage.reaches(self.threshold) {
-            Unit::Reached
+            let open = tally.errors.saturating_add(tally.unjudged);
+            let is_judged = !self.is_too_much(open, coverage.total.saturating_add(open));
+            if is_judged && (tally.killed > 0 || tally.timed_out == 0) {
+                Unit::Reached
+            } else {
+                Unit::Doubtful
+            }
         } else if coverage.total > 0 || tally.no_coverage > 0 {
             Unit::Below
+        } else if tally.unjudged > 0 {
+            Unit::Doubtful
         } else if tally.errors > 0 {
             Unit::Unknown
         } else {
@@ -162,7 +173,24 @@ impl Rule {
         }
     }
 
+    /// So many of the mutants have no verdict that they could decide otherwise.
+    pub fn is_too_much(self, without_verdict: u64, all: u64) -> bool {
+        100 * u128::from(without_verdict)
+            > u128::from(100_u32.saturating_sub(self.threshold)) * u128::from(all)
+    }
+
     fn sentence(self, name: &str, tally: &Tally) -> String {
+        let coverage = tally.coverage(self.no_coverage);
+        if coverage.reaches(self.threshold) && tally.killed == 0 && tally.timed_out > 0 {
+            return format!("No test kills a mutant of {name}: all {} kills are time-outs.", tally.timed_out);
+        }
+        if coverage.reaches(self.threshold) || coverage.total == 0 && tally.unjudged > 0 {
+            return format!(
+                "{} of {name} without a verdict (the JVM died, or the code runs only while a class is initialised), beside {} with one: too many for a pass.",
+                count(tally.errors.saturating_add(tally.unjudged), "mutant"),
+                coverage.total
+            );
+        }
         if tally.coverage(NoCoverage::Ignore).total == 0 {
             return format!("No test reaches any of the {} of {name}.", count(tally.no_coverage, "mutant"));
         }

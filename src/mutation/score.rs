@@ -29,6 +29,7 @@ impl Tally {
             MutantStatus::NonViable => &mut self.non_viable,
             MutantStatus::MemoryError | MutantStatus::RunError => &mut self.errors,
             MutantStatus::Equivalent => &mut self.equivalent,
+            MutantStatus::Unjudged => &mut self.unjudged,
         }
     }
 
@@ -41,6 +42,7 @@ impl Tally {
         self.non_viable = self.non_viable.saturating_add(other.non_viable);
         self.errors = self.errors.saturating_add(other.errors);
         self.equivalent = self.equivalent.saturating_add(other.equivalent);
+        self.unjudged = self.unjudged.saturating_add(other.unjudged);
     }
 
     /// Killed (time-outs included) of killed and survived; mutants that no test reaches are survivors or
@@ -61,6 +63,7 @@ impl Tally {
             .saturating_add(self.non_viable)
             .saturating_add(self.errors)
             .saturating_add(self.equivalent)
+            .saturating_add(self.unjudged)
     }
 }
 

@@ -131,6 +131,24 @@ fn one_survivor_of_a_line_is_told_and_those_on_changed_lines_come_first() {
     assert_eq!(rank((1..100).map(|line| mutant("A", line, "Math").into())).len(), SURVIVORS_SHOWN);
 }
 
+#[test]
+fn time_outs_alone_and_too_many_mutants_without_a_verdict_are_no_pass() {
+    let judge = |killed, timed_out, survived, errors, unjudged| {
+        let tally = Tally { killed, survived, timed_out, errors, unjudged, ..Tally::default() };
+        let judged = rule(70, Per::Class, NoCoverage::Survived).judge(&[score("p", "A", tally)]);
+        (judged.reached, judged.below.join(""))
+    };
+    assert_eq!(judge(1, 9, 0, 0, 0).0, 1);
+    let only = "No test kills a mutant of class A of package p: all 9 kills are time-outs.";
+    assert_eq!(judge(0, 9, 0, 0, 0), (0, only.to_owned()));
+    assert_eq!(judge(7, 0, 0, 2, 1).0, 1, "30% are as many as a pass may leave");
+    let (reached, told) = judge(6, 0, 0, 2, 1);
+    assert_eq!(reached, 0);
+    assert!(told.starts_with("3 mutants of class A of package p without a verdict"), "{told}");
+    assert!(judge(0, 0, 0, 0, 2).1.starts_with("2 mutants of class A"), "not a skip");
+    assert!(judge(1, 0, 9, 9, 0).1.contains("below the threshold"));
+}
+
 fn any_tally() -> impl Strategy<Value = Tally> {
     (0..50u64, 0..50u64, 0..50u64, 0..50u64, 0..9u64, 0..9u64, 0..9u64).prop_map(|(k, s, n, t, v, e, q)| {
         Tally {
@@ -141,6 +159,7 @@ fn any_tally() -> impl Strategy<Value = Tally> {
             non_viable: v,
             errors: e,
             equivalent: q,
+            ..Tally::default()
         }
     })
 }

@@ -1,9 +1,13 @@
 package ralph.pit;
 
+import com.sun.source.tree.CompilationUnitTree;
+import com.sun.source.util.JavacTask;
+import com.sun.source.util.TreeScanner;
 import java.io.IOException;
 import java.io.Writer;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
+import java.nio.file.Path;
 import java.nio.file.Paths;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -15,25 +19,44 @@ import java.util.Map;
 import java.util.Properties;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.concurrent.ConcurrentHashMap;
+import javax.tools.JavaCompiler;
+import javax.tools.StandardJavaFileManager;
+import javax.tools.ToolProvider;
+import org.objectweb.asm.Type;
+import org.objectweb.asm.tree.AbstractInsnNode;
+import org.objectweb.asm.tree.JumpInsnNode;
+import org.objectweb.asm.tree.MethodInsnNode;
 import org.pitest.bytecode.analysis.ClassTree;
+import org.pitest.bytecode.analysis.MethodTree;
+import org.pitest.classpath.CodeSource;
+import org.pitest.coverage.CoverageDatabase;
 import org.pitest.coverage.TestInfo;
 import org.pitest.mutationtest.ClassMutationResults;
 import org.pitest.mutationtest.ListenerArguments;
 import org.pitest.mutationtest.MutationResult;
 import org.pitest.mutationtest.MutationResultListener;
 import org.pitest.mutationtest.MutationResultListenerFactory;
+import org.pitest.mutationtest.build.DefaultTestPrioritiserFactory;
 import org.pitest.mutationtest.build.InterceptorParameters;
 import org.pitest.mutationtest.build.InterceptorType;
 import org.pitest.mutationtest.build.MutationInterceptor;
 import org.pitest.mutationtest.build.MutationInterceptorFactory;
 import org.pitest.mutationtest.build.ProjectMutationInterceptor;
 import org.pitest.mutationtest.build.ProjectMutationInterceptorFactory;
+import org.pitest.mutationtest.build.TestPrioritiser;
+import org.pitest.mutationtest.build.TestPrioritiserFactory;
+import org.pitest.mutationtest.build.intercept.annotations.ExcludedAnnotationInterceptorFactory;
+import org.pitest.mutationtest.build.intercept.javafeatures.RecordFilterFactory;
+import org.pitest.mutationtest.build.intercept.staticinitializers.StaticInitializerInterceptorFactory;
+import org.pitest.mutationtest.config.ReportOptions;
+import org.pitest.mutationtest.engine.Location;
 import org.pitest.mutationtest.engine.Mutater;
 import org.pitest.mutationtest.engine.MutationDetails;
 import org.pitest.plugin.Feature;
 
 /**
- * What ralph adds to PIT: mutants can be narrowed to a list, and survivors are reported with the tests that
+ * What ralph adds to PIT: mutants can be narrowed to a list, no written code is hidden, and survivors are reported with the tests that
  * reach them. Ralph compiles this once for each version of PIT with the project's own JDK.
  */
 public final class RalphPlugin {
@@ -141,6 +164,186 @@ public final class RalphPlugin {
         }
     }
 
+    /**
+     * In the place of those filters of PIT that hide code which somebody wrote: what an annotation or a record's
+     * first line hides is left out only if the source does not declare it (a processor or the compiler made it); of a
+     * call of a logger only the call itself, and the question whether it logs; of a static initialiser nothing.
+     */
+    public static final class WrittenFactory implements MutationInterceptorFactory {
+
+        @Override
+        public MutationInterceptor createInterceptor(InterceptorParameters params) {
+            return new Written(params);
+        }
+
+        @Override
+        public Feature provides() {
+            return Feature.named("ralphwritten").withOnByDefault(true).withDescription(description());
+        }
+
+        @Override
+        public String description() {
+            return "No mutants but those of written code";
+        }
+    }
+
+    static final class Written implements MutationInterceptor {
+
+        /** Methods that run while their class is initialised, and perhaps never again. */
+        static final Set<Location> INITIAL = ConcurrentHashMap.newKeySet();
+
+        private final List<MutationInterceptor> hiding;
+        private final MutationInterceptor initial;
+        private final ReportOptions options;
+        private ClassTree tree;
+        private Set<String> declared;
+
+        Written(InterceptorParameters params) {
+            hiding = List.of(new ExcludedAnnotationInterceptorFactory().createInterceptor(params),
+                new RecordFilterFactory().createInterceptor(params));
+            initial = new StaticInitializerInterceptorFactory().createInterceptor(params);
+            options = params.data();
+        }
+
+        @Override
+        public InterceptorType type() {
+            return InterceptorType.FILTER;
+        }
+
+        @Override
+        public void begin(ClassTree tree) {
+            this.tree = tree;
+            declared = null;
+            hiding.forEach(filter -> filter.begin(tree));
+            initial.begin(tree);
+        }
+
+        @Override
+        public Collection<MutationDetails> intercept(Collection<MutationDetails> found, Mutater mutater) {
+            Set<MutationDetails> shown = new HashSet<>(found);
+            hiding.forEach(filter -> shown.retainAll(new HashSet<>(filter.intercept(found, mutater))));
+            Set<MutationDetails> later = new HashSet<>(initial.intercept(found, mutater));
+            Collection<MutationDetails> kept = new ArrayList<>();
+            for (MutationDetails mutant : found) {
+                if (isOfLogger(mutant) || !shown.contains(mutant) && !isDeclared(mutant)) {
+                    continue;
+                }
+                if (!later.contains(mutant)) {
+                    INITIAL.add(mutant.getId().getLocation());
+                }
+                kept.add(mutant);
+            }
+            return kept;
+        }
+
+        private boolean isOfLogger(MutationDetails mutant) {
+            MethodTree method = tree.method(mutant.getId().getLocation()).orElseThrow();
+            AbstractInsnNode mutated = method.instruction(mutant.getInstructionIndex());
+            if (mutated instanceof JumpInsnNode) {
+                mutated = mutated.getPrevious();
+            }
+            if (!(mutated instanceof MethodInsnNode)) {
+                return false;
+            }
+            String owner = ((MethodInsnNode) mutated).owner.replace('/', '.');
+            return options.getLoggingClasses().stream().anyMatch(name -> owner.startsWith(name));
+        }
+
+        /** True where that is not known, and for the methods of classes without a name. */
+        private boolean isDeclared(MutationDetails mutant) {
+            String name = tree.name().asJavaName();
+            String inside = name.substring(name.lastIndexOf('.') + 1);
+            String[] method = mutant.getMethod().split("\\$");
+            boolean isLambda = method[0].equals("lambda") && method.length > 2;
+            if (inside.matches(".*\\$\\d.*") || isLambda && List.of("static", "new").contains(method[1])) {
+                return true;
+            }
+            if (declared == null) {
+                declared = declaredIn(mutant.getFilename());
+            }
+            String descriptor = mutant.getId().getLocation().getMethodDesc();
+            String counted = mutant.getMethod() + "/" + Type.getArgumentTypes(descriptor).length;
+            boolean isCounted = !isLambda && !mutant.getMethod().equals("<init>");
+            return declared.isEmpty()
+                || declared.contains(inside + "#" + (isLambda ? method[1] : isCounted ? counted : "<init>"));
+        }
+
+        /** {@code Outer$Inner#method} and the same with {@code /parameters}; none where there is no such source. */
+        private Set<String> declaredIn(String file) {
+            String folder = tree.rawNode().name.replaceAll("[^/]*$", "");
+            Set<String> names = new HashSet<>();
+            JavaCompiler javac = ToolProvider.getSystemJavaCompiler();
+            for (Path sources : options.getSourcePaths()) {
+                Path source = sources.resolve(folder + file);
+                if (!Files.isRegularFile(source)) {
+                    continue;
+                }
+                try (StandardJavaFileManager files = javac.getStandardFileManager(null, null, StandardCharsets.UTF_8)) {
+                    JavacTask task = (JavacTask) javac.getTask(null, files, problem -> { }, List.of("-proc:none"), null,
+                        files.getJavaFileObjects(source.toFile()));
+                    for (CompilationUnitTree unit : task.parse()) {
+                        new Declared(names).scan(unit, "");
+                    }
+                } catch (IOException error) {
+                    throw new IllegalStateException("ralph: " + source + " cannot be read", error);
+                }
+            }
+            return names;
+        }
+
+        @Override
+        public void end() {
+        }
+    }
+
+    static final class Declared extends TreeScanner<Void, String> {
+
+        private final Set<String> names;
+
+        Declared(Set<String> names) {
+            this.names = names;
+        }
+
+        @Override
+        public Void visitClass(com.sun.source.tree.ClassTree type, String outer) {
+            String name = outer.isEmpty() ? type.getSimpleName().toString() : outer + "$" + type.getSimpleName();
+            names.add(name);
+            return super.visitClass(type, name);
+        }
+
+        @Override
+        public Void visitMethod(com.sun.source.tree.MethodTree method, String type) {
+            String name = type + "#" + method.getName();
+            names.add(name);
+            names.add(name + "/" + method.getParameters().size());
+            return super.visitMethod(method, type);
+        }
+    }
+
+    /**
+     * Code that initialises a class has run in a JVM before a mutant gets there, or would spoil it for the mutants
+     * that follow: no test is asked. A lambda may run later, so its tests are.
+     */
+    public static final class PrioritiserFactory implements TestPrioritiserFactory {
+
+        @Override
+        public TestPrioritiser makeTestPrioritiser(Properties properties, CodeSource code, CoverageDatabase coverage) {
+            TestPrioritiser own = new DefaultTestPrioritiserFactory().makeTestPrioritiser(properties, code, coverage);
+            return mutant -> isInitial(mutant) && !mutant.getMethod().startsWith("lambda$")
+                ? new ArrayList<>()
+                : own.assignTests(mutant);
+        }
+
+        @Override
+        public String description() {
+            return "No tests for what initialises a class";
+        }
+    }
+
+    static boolean isInitial(MutationDetails mutant) {
+        return Written.INITIAL.contains(mutant.getId().getLocation());
+    }
+
     /** Says how many mutants will be run, once all filters have been applied. */
     public static final class CountFactory implements ProjectMutationInterceptorFactory {
 
@@ -236,7 +439,7 @@ public final class RalphPlugin {
                 indexes.add(index.toString());
             }
             out.write(key(mutant) + "\t" + String.join(",", indexes) + "\t" + classes.size() + "\t"
-                + String.join(",", names) + "\n");
+                + String.join(",", names) + (isInitial(mutant) ? "\tinitial\n" : "\t\n"));
         }
 
         @Override

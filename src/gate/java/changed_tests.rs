@@ -42,10 +42,13 @@ pub(crate) fn pass(context: &ModuleContext<'_>) -> Result<(), GateAbort> {
     let summary = summary(&call);
     if call.end.is_success() {
         return match summary {
-            Some((run, 0)) if run > 0 => Ok(()),
-            Some((run, red)) if run > 0 => {
+            Some(Summary { red, .. }) if red > 0 => {
                 Err(GateAbort::fail(format!("{red} of the changed tests of {name} fail.")))
             }
+            Some(Summary { run, skipped, .. }) if run > skipped => Ok(()),
+            Some(Summary { run, .. }) if run > 0 => Err(GateAbort::fail(format!(
+                "The changed tests of {name} prove nothing: all {run} were skipped, disabled or assumed away."
+            ))),
             _ => Err(GateAbort::setup(
                 format!(
                     "Maven ran none of the changed test classes of {name}: {}.",
@@ -55,7 +58,7 @@ pub(crate) fn pass(context: &ModuleContext<'_>) -> Result<(), GateAbort> {
             )),
         };
     }
-    let tests_failed = call.output.contains(SUREFIRE) || summary.is_some_and(|(_, red)| red > 0);
+    let tests_failed = call.output.contains(SUREFIRE) || summary.is_some_and(|summary| summary.red > 0);
     match context.maven.trouble(&call) {
         Some(trouble) if trouble.kind == TroubleKind::Other && tests_failed => {
             let mut reasons = vec![format!("Changed tests of {name} fail.")];
@@ -72,8 +75,15 @@ fn holds_tests(file: &Path) -> bool {
     MARKS.iter().any(|mark| source.contains(mark)) && !source.contains("abstract class")
 }
 
-/// Tests run, and failures and errors together, of Surefire's last summary.
-fn summary(call: &Call) -> Option<(u64, u64)> {
+/// Surefire's last summary: tests run (the skipped ones among them), failures and errors together.
+#[derive(Debug, PartialEq, Eq)]
+struct Summary {
+    run: u64,
+    red: u64,
+    skipped: u64,
+}
+
+fn summary(call: &Call) -> Option<Summary> {
     call.output.lines().rev().find_map(|line| {
         let line = text::line(line, 400);
         let at = line.find("Tests run: ")?;
@@ -81,7 +91,8 @@ fn summary(call: &Call) -> Option<(u64, u64)> {
             let rest = line[at..].split_once(name)?.1;
             rest.split(|c: char| !c.is_ascii_digit()).next()?.parse().ok()
         };
-        Some((number("Tests run: ")?, number("Failures: ")? + number("Errors: ")?))
+        let red = number("Failures: ")? + number("Errors: ")?;
+        Some(Summary { run: number("Tests run: ")?, red, skipped: number("Skipped: ")? })
     })
 }
 
@@ -99,7 +110,7 @@ fn failures(call: &Call) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{failures, summary};
+    use super::{Summary, failures, summary};
     use crate::gate::commands::Call;
     use crate::machine::facts::ProcessEnd;
 
@@ -107,9 +118,9 @@ mod tests {
     fn the_last_summary_and_the_failed_tests_are_read() {
         let output = "[INFO] Tests run: 1, Failures: 0, Errors: 0, Skipped: 0\n[ERROR] Failures: \n\
             [ERROR]   FooTest.red:6 no\n[ERROR] Errors: \n[ERROR]   FooTest.boom:7 NullPointer\n\
-            [ERROR] Tests run: 3, Failures: 1, Errors: 1, Skipped: 0\n[ERROR] Failed to execute goal x\n[ERROR] y";
+            [ERROR] Tests run: 3, Failures: 1, Errors: 1, Skipped: 1\n[ERROR] Failed to execute goal x\n[ERROR] y";
         let call = Call { end: ProcessEnd::Exited { code: 1 }, output: output.to_owned(), millis: 0 };
-        assert_eq!(summary(&call), Some((3, 2)));
+        assert_eq!(summary(&call), Some(Summary { run: 3, red: 2, skipped: 1 }));
         assert_eq!(failures(&call), ["FooTest.red:6 no", "FooTest.boom:7 NullPointer"]);
     }
 }

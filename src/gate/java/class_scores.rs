@@ -6,6 +6,7 @@ use crate::gate::scope::{Extent, Target};
 use crate::gate::verdict::{Judged, ModuleResult};
 use crate::mutation::{ClassScore, Floor, MutantStatus, Survivor};
 use crate::source::text;
+use std::collections::BTreeSet;
 use std::path::Path;
 
 /// Test classes that are named for a survivor.
@@ -70,6 +71,17 @@ impl ModuleResult {
                     "Mutants of {} that ended in an error of the JVM stay outside the score: {}.",
                     target.class,
                     text::names(errors.iter().map(String::as_str), 5)
+                ));
+            }
+            let unjudged: BTreeSet<String> = counted
+                .with(&[MutantStatus::Unjudged])
+                .map(|(_, left)| format!("{}:{}", left.mutant.file, left.mutant.line))
+                .collect();
+            if !unjudged.is_empty() {
+                self.remarks.push(format!(
+                    "Code of {} that runs only while a class is initialised cannot be judged: {}; a method that is called later can.",
+                    target.class,
+                    text::names(unjudged.iter().map(String::as_str), 5)
                 ));
             }
             self.judged.push(Judged::new(target, counted, root));

@@ -1,8 +1,8 @@
 //! A module measured by PIT itself: tier after tier until every class is settled.
 //!
 //! A pass needs no more tests than it takes, a failure all that the settings ask for; a remark names tests that
-//! were left out; a time-out that decides a verdict was seen with nothing else running; a target whose mutants
-//! an annotation hides has failed.
+//! were left out; a time-out that decides a verdict was seen with nothing else running; a target most of whose mutants
+//! a filter hides has failed.
 
 use super::context::ModuleContext;
 use super::pit::{MutantFilter, PitRun, PitSession};
@@ -11,7 +11,6 @@ use super::scope::TestNames;
 use super::tiers::{self, Tier};
 use super::{base_score, reach};
 use crate::gate::GateAbort;
-use crate::gate::scope::Target;
 use crate::gate::verdict::ModuleResult;
 use crate::mutation::{MutantStatus, Per};
 use crate::source::text;
@@ -98,12 +97,15 @@ impl ModuleContext<'_> {
 
     /// What the next tier is to run: the mutants of open classes that are not killed.
     fn left(&self, session: &PitSession<'_>, merged: &PitReport) -> MutantFilter {
-        use MutantStatus::{MemoryError, NoCoverage, RunError, Survived};
+        use MutantStatus::{MemoryError, NoCoverage, RunError, Survived, TimedOut, Unjudged};
         let open = self.open(merged);
         if open.iter().any(|class| merged.classes.get(class).is_some_and(|c| c.dropped > 0)) {
             return session.lines();
         }
-        let mutants = merged.with(&open, &[Survived, NoCoverage, RunError, MemoryError]);
+        let mut mutants = merged.with(&open, &[Survived, NoCoverage, RunError, MemoryError, Unjudged]);
+        // More tests can make a kill of a time-out, and nothing else can pass a class without any kill.
+        let unkilled = |class: &&String| merged.classes.get(*class).is_some_and(|c| c.tally.killed == 0);
+        mutants.extend(merged.with(&open.iter().filter(unkilled).cloned().collect(), &[TimedOut]));
         MutantFilter { mutants: Some(mutants), ..session.lines() }
     }
 
@@ -138,27 +140,22 @@ impl ModuleContext<'_> {
         }
     }
 
-    /// Targets without mutants: are there none, or does an annotation hide them?
-    pub(crate) fn second_look(&self, empty: &[&Target], result: &mut ModuleResult) -> Result<(), GateAbort> {
-        if empty.is_empty() {
-            return Ok(());
-        }
-        let wanted: BTreeSet<&str> = empty.iter().map(|target| target.class.as_str()).collect();
-        let owners =
-            self.owners().into_iter().filter(|(_, target)| wanted.contains(target.as_str())).collect();
-        let session = PitSession::new(self, owners)?;
-        let hidden = session.count_unfiltered()?;
-        for target in empty {
-            let hidden = hidden.get(&target.class).copied().unwrap_or(0);
-            if hidden == 0 {
-                result.nothing.push(target.without_mutants());
+    /// The targets of which filters hid more mutants from PIT than a pass leaves open.
+    pub(crate) fn second_look(&self, report: &PitReport, result: &mut ModuleResult) -> Result<(), GateAbort> {
+        let session = PitSession::new(self, self.owners())?;
+        let all = session.count()?;
+        for target in &self.module.targets {
+            let all = all.get(&target.class).copied().unwrap_or(0);
+            let seen = report.classes.get(&target.class).map_or(0, |counted| counted.tally.mutants());
+            let hidden = all.saturating_sub(seen);
+            if !self.rule().is_too_much(hidden, all) {
                 continue;
             }
             result.failing.insert(target.full_path());
             result.aborts.push(GateAbort::fail(format!(
-                "Class {} has no mutants only because an annotation such as @Generated hides {} from PIT.",
-                target.class,
-                text::count(hidden, "mutant")
+                "Filters such as the one for @Generated hide {hidden} of the {} of class {} from pitest-maven; engine: direct judges them.",
+                text::count(all, "mutant"),
+                target.class
             )));
         }
         Ok(())

@@ -6,6 +6,7 @@
 
 use super::base::{Base, base};
 use super::changed_tests;
+use super::classes::class_names;
 use super::context::ModuleContext;
 use super::maven::{BuildKind, Maven, Trouble};
 use super::maven_engine;
@@ -128,6 +129,7 @@ fn clean(context: &PackageContext<'_>, module: &Module) -> Result<(), GateAbort>
 impl ModuleContext<'_> {
     /// Targets to their scores; tests alone if there is nothing to mutate.
     fn score(&self, result: &mut ModuleResult) -> Result<(), GateAbort> {
+        self.check_doubles()?;
         let targets = &self.module.targets;
         if !targets.is_empty() {
             self.check_classes()?;
@@ -135,18 +137,48 @@ impl ModuleContext<'_> {
                 GateEngine::Maven => maven_engine::measure(self, result)?,
                 GateEngine::Direct => self.measure(result)?,
             };
-            let empty = result.take(targets, &report, &self.context.package.root);
-            if report.is_bare {
-                result.nothing.extend(empty.iter().map(|target| target.without_mutants()));
-            } else {
-                self.second_look(&empty, result)?;
+            if self.context.settings.engine == GateEngine::Maven {
+                self.second_look(&report, result)?;
             }
+            let empty = result.take(targets, &report, &self.context.package.root);
+            result.nothing.extend(empty.iter().map(|target| target.without_mutants()));
         }
         if result.judged.is_empty() && result.aborts.is_empty() {
             (self.context.ports.progress)(&format!("Running the changed tests of {}", self.label()));
             changed_tests::pass(self)?;
         }
         Ok(())
+    }
+
+    /// No class may stand beside the tests under the name of a production class: it would be judged in its place.
+    fn check_doubles(&self) -> Result<(), GateAbort> {
+        let project = &self.built.project;
+        let production: BTreeSet<String> = class_names(Path::new(&project.classes)).collect();
+        let is_class = |name: &String| !name.ends_with("-info");
+        let file = |sources: &str, classes: &str, class: &str| {
+            let top = class.split_once('$').map_or(class, |(top, _)| top);
+            let source = Path::new(sources).join(format!("{top}.java"));
+            let file =
+                if source.is_file() { source } else { Path::new(classes).join(format!("{class}.class")) };
+            file.strip_prefix(&self.maven.home).unwrap_or(&file).display().to_string()
+        };
+        let doubles: BTreeSet<String> = class_names(Path::new(&project.test_classes))
+            .filter(|class| production.contains(class) && is_class(class))
+            .map(|class| {
+                format!(
+                    "{} and {} both make a class {}.",
+                    file(&project.sources, &project.classes, &class),
+                    file(&project.test_sources, &project.test_classes, &class),
+                    class.replace('/', ".")
+                )
+            })
+            .collect();
+        if doubles.is_empty() {
+            return Ok(());
+        }
+        let reason =
+            "A class of the tests stands in the place of a production class, so that nothing can be judged:";
+        Err(GateAbort::Fail { reasons: std::iter::once(reason.to_owned()).chain(doubles).collect() })
     }
 
     /// Each target must have a class file.

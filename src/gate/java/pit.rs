@@ -36,6 +36,8 @@ const MAIN: &str = "org.pitest.mutationtest.commandline.MutationCoverageReport";
 /// Options of PIT's own JVM: it lives for seconds (measured: docs/gate.md).
 const OWN_JVM: [&str; 4] =
     ["-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Dfile.encoding=UTF-8", "-Djava.awt.headless=true"];
+/// PIT's filters that may hide written code, and have no place in Java; the plugin sees to what of them is right.
+const FEATURES: &str = "-FANN,-FRECORD,-FLOGCALL,-FSTATI,-FKOTLIN,-FGROOVY";
 /// Longest single argument; Linux refuses 128 KiB.
 const MAX_ARGUMENT: usize = 60_000;
 
@@ -54,22 +56,14 @@ pub(crate) struct PitRun<'a> {
     pub(crate) alone: bool,
     /// Leave out tests that fail without any mutation; otherwise they end the run.
     pub(crate) skip_failing: bool,
-    /// Only count the mutants, with the annotation filters off.
-    pub(crate) unfiltered: bool,
+    /// Only count the mutants.
+    pub(crate) dry: bool,
 }
 
 impl<'a> PitRun<'a> {
     /// A run with PIT's own patience, in shared JVMs.
     pub(crate) fn new(name: &'static str, tests: &'a BTreeSet<String>, filter: &'a MutantFilter) -> Self {
-        Self {
-            name,
-            tests,
-            filter,
-            timeout: FULL_TIMEOUT,
-            alone: false,
-            skip_failing: false,
-            unfiltered: false,
-        }
+        Self { name, tests, filter, timeout: FULL_TIMEOUT, alone: false, skip_failing: false, dry: false }
     }
 }
 
@@ -143,7 +137,7 @@ impl PitSession<'_> {
             }
         }
         if output::found_nothing(&call.output) {
-            return Ok(PitEnd::Report(Box::new(PitReport { is_bare: true, ..PitReport::default() })));
+            return Ok(PitEnd::Report(Box::default()));
         }
         let failing = output::failing_tests(&call.output);
         if !failing.is_empty() {
@@ -165,7 +159,7 @@ impl PitSession<'_> {
             ));
         }
         let is_changed = |class: &str, file: &str, line: u32| self.module.is_changed(class, file, line);
-        let mode = if run.unfiltered { Mode::Dry } else { Mode::Full };
+        let mode = if run.dry { Mode::Dry } else { Mode::Full };
         let folder = self.report_folder(run);
         let report = report::read_file(&folder.join("mutations.xml"), &self.owners, &is_changed, mode);
         let report = report.map_err(|why| {
@@ -226,10 +220,11 @@ impl PitSession<'_> {
         option("threads", &if run.alone { 1 } else { context.threads.max(1) }.to_string());
         option("skipFailingTests", if run.skip_failing { "true" } else { "false" });
         option("timeoutConst", &run.timeout.to_string());
-        option("mutationUnitSize", &if run.alone { 1 } else { self.unit(run) }.to_string());
-        if run.unfiltered {
+        let unit = if run.alone { 1 } else { self.unit(run) };
+        option("mutationUnitSize", &unit.to_string());
+        option("features", FEATURES);
+        if run.dry {
             option("dryRun", "true");
-            option("features", "-FANN");
         }
         let surefire = &project.surefire;
         for (name, groups) in
@@ -249,7 +244,7 @@ impl PitSession<'_> {
     /// So many that every processor has work, and that no JVM is started for a handful.
     fn unit(&self, run: &PitRun<'_>) -> u64 {
         let threads = self.module.context.threads as u64;
-        if threads < 2 || run.unfiltered {
+        if threads < 2 || run.dry {
             return 0;
         }
         let mutants = match &run.filter.mutants {

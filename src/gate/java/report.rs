@@ -34,8 +34,6 @@ const MAX_EVENT: u64 = 1 << 20;
 pub(crate) struct PitReport {
     /// By target class; a target without mutants is absent.
     pub(crate) classes: BTreeMap<String, Counted>,
-    /// The engine looked at the classes before any filter and found no mutants at all.
-    pub(crate) is_bare: bool,
     /// The status of each mutant that was asked for.
     pub(crate) statuses: HashMap<Identity, MutantStatus>,
     /// The test classes that were asked, if the runs were merged.
@@ -52,8 +50,17 @@ pub(crate) struct PitReport {
     pub(crate) left_out: BTreeSet<FailingTest>,
 }
 
+/// What the plugin says about the mutants that were not killed.
+pub(crate) type Reaching = BTreeMap<MutantId, Reached>;
+
 /// The test classes that reach a mutant: at most five names, and how many there are.
-pub(crate) type Reaching = BTreeMap<MutantId, (Vec<String>, u64)>;
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Reached {
+    pub(crate) names: Vec<String>,
+    pub(crate) count: u64,
+    /// Its code runs while its class is initialised, and perhaps never again.
+    pub(crate) is_initial: bool,
+}
 
 /// A test that fails without any mutation.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -70,6 +77,17 @@ impl PitReport {
         let mut tally = Tally::default();
         self.classes.values().for_each(|counted| tally.join(&counted.tally));
         tally
+    }
+
+    /// Takes the verdict from mutants of code that only initialises a class: one that lived may not have run.
+    pub(crate) fn except_initial(&mut self) {
+        let initial = self.reaching.iter().filter(|(_, reached)| reached.is_initial).map(|(id, _)| id);
+        let statuses: HashMap<Identity, MutantStatus> =
+            initial.map(|id| (id.identity(), MutantStatus::Unjudged)).collect();
+        for counted in self.classes.values_mut() {
+            counted.improve(&statuses);
+        }
+        self.statuses.extend(statuses);
     }
 
     /// Merges what a later run found out about the mutants that are left.
@@ -92,9 +110,9 @@ impl PitReport {
                 left.tests.clear();
                 left.tests_total = 0;
             }
-            if let Some((names, count)) = reaching.get(id) {
-                left.tests.extend(names.iter().cloned());
-                left.tests_total += count;
+            if let Some(reached) = reaching.get(id) {
+                left.tests.extend(reached.names.iter().cloned());
+                left.tests_total += reached.count;
             }
         }
     }

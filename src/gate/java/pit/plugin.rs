@@ -5,7 +5,7 @@
 
 use super::super::jvm;
 use super::super::maven::digest;
-use super::super::report::{MutantId, Reaching};
+use super::super::report::{MutantId, Reached, Reaching};
 use crate::gate::GateAbort;
 use crate::gate::commands::{Commands, fresh_folder, read_text};
 use crate::source::text;
@@ -13,10 +13,17 @@ use std::path::{Path, PathBuf};
 
 const SOURCE: &str = include_str!("../../../../templates/pit/RalphPlugin.java");
 /// What `META-INF/services` must say, by interface.
-const SERVICES: [(&str, &str); 3] = [
-    ("org.pitest.mutationtest.build.MutationInterceptorFactory", "ralph.pit.RalphPlugin$KeepFactory"),
-    ("org.pitest.mutationtest.build.ProjectMutationInterceptorFactory", "ralph.pit.RalphPlugin$CountFactory"),
-    ("org.pitest.mutationtest.MutationResultListenerFactory", "ralph.pit.RalphPlugin$TestsFactory"),
+const SERVICES: [(&str, &[&str]); 4] = [
+    (
+        "org.pitest.mutationtest.build.MutationInterceptorFactory",
+        &["ralph.pit.RalphPlugin$KeepFactory", "ralph.pit.RalphPlugin$WrittenFactory"],
+    ),
+    ("org.pitest.mutationtest.build.TestPrioritiserFactory", &["ralph.pit.RalphPlugin$PrioritiserFactory"]),
+    (
+        "org.pitest.mutationtest.build.ProjectMutationInterceptorFactory",
+        &["ralph.pit.RalphPlugin$CountFactory"],
+    ),
+    ("org.pitest.mutationtest.MutationResultListenerFactory", &["ralph.pit.RalphPlugin$TestsFactory"]),
 ];
 /// The file that the plugin writes beside the report.
 pub(super) const REACHING: &str = "reaching-tests.tsv";
@@ -31,7 +38,7 @@ pub(super) fn classes(commands: &Commands<'_>, pit: &[String], cache: &Path) -> 
     let java = jvm::java(commands)?;
     let made_of = [SOURCE.to_owned(), text(&java)];
     let folder = cache.join(format!("pit-plugin-{}", digest(made_of.iter().chain(pit))));
-    if SERVICES.iter().all(|(_, class)| class_file(&folder, class).is_file()) {
+    if is_whole(&folder) {
         return Ok(folder);
     }
     let compiler = java.with_file_name("javac");
@@ -41,8 +48,8 @@ pub(super) fn classes(commands: &Commands<'_>, pit: &[String], cache: &Path) -> 
     fs_err::write(&source, SOURCE)?;
     let services = output.join("META-INF/services");
     fs_err::create_dir_all(&services)?;
-    for (interface, class) in SERVICES {
-        fs_err::write(services.join(interface), format!("{class}\n"))?;
+    for (interface, classes) in SERVICES {
+        fs_err::write(services.join(interface), classes.join("\n"))?;
     }
     let argv = [
         text(&compiler),
@@ -72,7 +79,7 @@ pub(super) fn classes(commands: &Commands<'_>, pit: &[String], cache: &Path) -> 
     match fs_err::rename(&output, &folder) {
         Ok(()) => Ok(folder),
         // Another gate was faster; its classes are the same.
-        Err(_) if class_file(&folder, SERVICES[0].1).is_file() => Ok(folder),
+        Err(_) if is_whole(&folder) => Ok(folder),
         Err(_) => {
             fresh_folder(&folder)?;
             fs_err::rename(&output, &folder)?;
@@ -81,8 +88,9 @@ pub(super) fn classes(commands: &Commands<'_>, pit: &[String], cache: &Path) -> 
     }
 }
 
-fn class_file(folder: &Path, class: &str) -> PathBuf {
-    folder.join(format!("{}.class", class.replace('.', "/")))
+fn is_whole(folder: &Path) -> bool {
+    let file = |class: &&str| folder.join(format!("{}.class", class.replace('.', "/")));
+    SERVICES.iter().flat_map(|(_, classes)| *classes).all(|class| file(class).is_file())
 }
 
 /// Which mutants a run keeps; both kinds together narrow twice.
@@ -128,9 +136,11 @@ pub(super) fn reaching(report: &Path) -> Reaching {
     read_text(&report.join(REACHING), MAX_BYTES).lines().filter_map(reaching_line).collect()
 }
 
-fn reaching_line(line: &str) -> Option<(MutantId, (Vec<String>, u64))> {
+fn reaching_line(line: &str) -> Option<(MutantId, Reached)> {
     let fields: Vec<&str> = line.split('\t').collect();
-    let [class, method, descriptor, mutator, indexes, count, tests] = fields[..] else { return None };
+    let [class, method, descriptor, mutator, indexes, count, tests, initial] = fields[..] else {
+        return None;
+    };
     let id = MutantId {
         class: class.to_owned(),
         method: method.to_owned(),
@@ -139,7 +149,8 @@ fn reaching_line(line: &str) -> Option<(MutantId, (Vec<String>, u64))> {
         indexes: indexes.split(',').map(str::to_owned).collect(),
     };
     let names = tests.split(',').filter(|name| !name.is_empty()).take(5).map(|name| text::line(name, 200));
-    Some((id, (names.collect(), count.parse().ok()?)))
+    let is_initial = initial == "initial";
+    Some((id, Reached { names: names.collect(), count: count.parse().ok()?, is_initial }))
 }
 
 #[cfg(test)]
@@ -177,12 +188,12 @@ mod tests {
     #[test]
     fn the_tests_that_reach_a_survivor_are_read_and_odd_lines_tell_nothing() {
         let folder = tempfile::tempdir().unwrap();
-        let text =
-            "a.Foo\tsum\t(I)V\tm.Math\t4,9\t2\ta.FooTest,b.\u{1b}[31mBarTest\nodd\na\tb\tc\td\t1\tx\ty\n";
+        let text = "a.Foo\tsum\t(I)V\tm.Math\t4,9\t2\ta.FooTest,b.\u{1b}[31mBarTest\tinitial\nodd\na\tb\tc\td\t1\tx\ty\n";
         fs_err::write(folder.path().join(REACHING), text).unwrap();
         let read = reaching(folder.path());
         assert_eq!(read.len(), 1);
-        assert_eq!(read[&id("sum")], (vec!["a.FooTest".to_owned(), "b.BarTest".to_owned()], 2));
+        let names = vec!["a.FooTest".to_owned(), "b.BarTest".to_owned()];
+        assert_eq!(read[&id("sum")], Reached { names, count: 2, is_initial: true });
         assert!(reaching(&folder.path().join("none")).is_empty());
     }
 }

@@ -89,7 +89,8 @@ impl<'a> PitSession<'a> {
         };
         self.remark_left_out(&report.left_out, result);
         self.passed.borrow_mut().extend(answerable.iter().cloned());
-        let report = self.repeat_errors(&run, report, result)?;
+        let mut report = self.repeat_errors(&run, report, result)?;
+        report.except_initial();
         self.trace(result, asked, &report, note);
         Ok(report)
     }
@@ -118,11 +119,10 @@ impl<'a> PitSession<'a> {
         }
     }
 
-    /// How many mutants each target has with the annotation filters off.
-    pub(crate) fn count_unfiltered(&self) -> Result<BTreeMap<String, u64>, GateAbort> {
+    /// How many mutants of written code each target has.
+    pub(crate) fn count(&self) -> Result<BTreeMap<String, u64>, GateAbort> {
         let (none, filter) = (BTreeSet::new(), self.lines());
-        let run =
-            PitRun { skip_failing: true, unfiltered: true, ..PitRun::new("unfiltered", &none, &filter) };
+        let run = PitRun { skip_failing: true, dry: true, ..PitRun::new("count", &none, &filter) };
         let report = self.report(self.start(&run)?)?;
         let count = |(class, counted): (String, Counted)| (class, counted.pending + counted.tally.mutants());
         Ok(report.classes.into_iter().map(count).collect())

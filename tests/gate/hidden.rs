@@ -1,0 +1,230 @@
+//! What hides written code from PIT, what only looks like a kill or a pass, and honest code beside it.
+
+use super::project::{JUnit, Pom, Project, reasons};
+use super::{main_file, scores, test_file};
+use crate::support::needs::tests;
+use ralph::mutation::Verdict;
+
+/// A project with these classes, each with its test; all are changed.
+fn project(classes: &[(&str, &str, &str)]) -> Project {
+    let mut project = Project::new();
+    project.write("pom.xml", &Pom::new("hidden", JUnit::Five).text());
+    let import = "import static org.junit.jupiter.api.Assertions.*; import static org.junit.jupiter.api.Assumptions.*; import org.junit.jupiter.api.*;";
+    for (name, code, test) in classes {
+        let test_name = format!("{name}Test");
+        project
+            .class(&main_file(name), code)
+            .class(&test_file(&test_name), &format!("{import} class {test_name} {{ {test} }}"));
+    }
+    let paths: Vec<String> =
+        classes.iter().flat_map(|(name, ..)| [main_file(name), test_file(&format!("{name}Test"))]).collect();
+    project.changed(&paths.iter().map(String::as_str).collect::<Vec<_>>());
+    project
+}
+
+fn names(project: &Project, classes: &[&str]) -> Vec<String> {
+    let name = &project.request.packages[0].name;
+    classes.iter().map(|class| format!("{name}/{}", main_file(class))).collect()
+}
+
+fn written_code_is_judged_whatever_filter_of_pit_would_hide_it() {
+    let project = project(&[
+        (
+            "Sly",
+            "public class Sly {\n int one() { return 1; }\n\
+            @Generated int price(int q, int c) { return q * c + 1; } }",
+            "@Test void one() { assertEquals(1, new Sly().one()); new Sly().price(1, 2); }",
+        ),
+        (
+            "Logged",
+            "public class Logged {\n static final java.util.logging.Logger LOG = java.util.logging.Logger.getLogger(\"x\");\n\
+            int price(int q, int c) { LOG.fine(\"priced\"); return q * c; } }",
+            "@Test void runs() { new Logged().price(1, 2); }",
+        ),
+        (
+            "Table",
+            "import java.util.*; import java.util.function.*; public class Table {\n\
+            interface Rule { int price(int q, int c); }\n static final Map<String, Rule> RULES = new HashMap<>();\n\
+            static { RULES.put(\"std\", (q, c) -> {\n return q * c; }); }\n int price(int q, int c) { return RULES.get(\"std\").price(q, c); } }",
+            "@Test void runs() { new Table().price(1, 2); }",
+        ),
+        (
+            "Initial",
+            "public class Initial {\n static final int BASE = base(6, 7);\n\
+            private static int base(int q, int c) { return q * c; }\n boolean is() { return true; } }",
+            "@Test void runs() { assertTrue(new Initial().is()); }",
+        ),
+        (
+            "OneLine",
+            "public record OneLine(int q, int c) { int total() { return q * c; } }",
+            "@Test void runs() { new OneLine(1, 2).total(); }",
+        ),
+    ]);
+    project.class(
+        &main_file("Generated"),
+        "import java.lang.annotation.*; @Retention(RetentionPolicy.CLASS) public @interface Generated { }",
+    );
+    let report = project.run();
+    let all = ["Initial", "Logged", "OneLine", "Sly", "Table"];
+    assert_eq!(report.failing, names(&project, &all), "{:?}\n{}", report.verdict, project.logs());
+    assert_eq!(
+        scores(&report),
+        [
+            "com.acme.Initial 100% (1/1)",
+            "com.acme.Logged 0% (0/2)",
+            "com.acme.OneLine 0% (0/2)",
+            "com.acme.Sly 25% (1/4)",
+            "com.acme.Table 0% (0/1)"
+        ],
+    );
+}
+
+fn honest_code_of_the_same_kinds_passes() {
+    let project = project(&[
+        (
+            "Logged",
+            "import java.util.logging.*; public class Logged {\n static final Logger LOG = Logger.getLogger(\"x\");\n\
+            int price(int q, int c) {\n LOG.fine(\"priced\");\n if (LOG.isLoggable(Level.FINE)) {\n LOG.log(Level.FINE, \"{0}\", q);\n }\n return q * c; } }",
+            "@Test void price() { assertEquals(6, new Logged().price(2, 3)); }",
+        ),
+        (
+            "Table",
+            "import java.util.*; import java.util.function.*; public class Table {\n\
+            static final Map<String, IntBinaryOperator> RULES = new HashMap<>();\n\
+            static final IntUnaryOperator TWICE = n -> n * 2;\n\
+            static { RULES.put(\"std\", (q, c) -> q * c);\n RULES.put(\"sum\", (q, c) -> q + c); }\n\
+            int price(String rule, int q, int c) { return RULES.get(rule).applyAsInt(q, c); } }",
+            "@Test void std() { assertEquals(6, new Table().price(\"std\", 2, 3)); }\n\
+          @Test void sum() { assertEquals(5, new Table().price(\"sum\", 2, 3)); }\n\
+          @Test void twice() { assertEquals(6, Table.TWICE.applyAsInt(3)); }",
+        ),
+        (
+            "Initial",
+            "public class Initial {\n static final int BASE = base(6, 7);\n\
+            private static int base(int q, int c) {\n return Math.max(q, c); }\n\
+            int plus(int n) { return BASE + n; }\n int less(int n) { return BASE - n; } }",
+            "@Test void first() { new Initial().plus(0); }\n @Test void second() { assertEquals(8, new Initial().plus(1)); assertEquals(6, new Initial().less(1)); }",
+        ),
+        (
+            "Op",
+            "import java.util.function.*; public enum Op {\n ADD((a, b) -> a + b, 1),\n SUB((a, b) -> a - b, 2);\n\
+            private final IntBinaryOperator f;\n private final int rank;\n\
+            Op(IntBinaryOperator f, int rank) { this.f = f; this.rank = rank * 10; }\n\
+            int of(int a, int b) { return f.applyAsInt(a, b); }\n int rank() { return rank; }\n\
+            static int pick(Op op) { return switch (op) { case ADD -> 7; case SUB -> 8; }; } }",
+            "@Test void add() { assertEquals(5, Op.ADD.of(2, 3)); }\n @Test void sub() { assertEquals(1, Op.SUB.of(3, 2)); }\n\
+          @Test void rank() { assertEquals(20, Op.SUB.rank()); }\n @Test void pick() { assertEquals(7, Op.pick(Op.ADD)); assertEquals(8, Op.pick(Op.SUB)); }",
+        ),
+        (
+            "Pair",
+            "public record Pair(int a, int b) {\n public Pair {\n if (a > b) throw new IllegalArgumentException();\n }\n int sum() { return a + b; } }",
+            "@Test void sum() { assertEquals(5, new Pair(2, 3).sum()); assertEquals(4, new Pair(2, 2).sum()); assertThrows(IllegalArgumentException.class, () -> new Pair(3, 2)); }",
+        ),
+        (
+            "Reader",
+            "import java.io.*; public class Reader {\n int first(byte[] bytes) throws IOException {\n\
+            try (InputStream in = new ByteArrayInputStream(bytes)) {\n return in.read();\n } } }",
+            "@Test void first() throws Exception { assertEquals(7, new Reader().first(new byte[] {7})); }",
+        ),
+    ]);
+    let report = project.run();
+    assert_eq!(report.verdict, Verdict::Pass, "{:?}\n{}", report.survivors, project.logs());
+    assert!(scores(&report).iter().all(|score| score.contains(" 100% ")), "{:?}", scores(&report));
+    assert_eq!(report.classes.len(), 6);
+}
+
+fn what_lombok_made_counts_nowhere_and_what_stands_beside_it_counts() {
+    let project = project(&[(
+        "Bean",
+        "@lombok.Data @lombok.Builder public class Bean {\n private int weight;\n\
+         @lombok.Generated int twice() { return weight * 2; } }",
+        "@Test void twice() { assertEquals(6, Bean.builder().weight(3).build().twice()); }",
+    )]);
+    let mut pom = Pom::new("hidden", JUnit::Five);
+    pom.dependencies = "<dependency><groupId>org.projectlombok</groupId><artifactId>lombok</artifactId><version>1.18.42</version><scope>provided</scope></dependency>";
+    project
+        .write("pom.xml", &pom.text())
+        .write("lombok.config", "lombok.addLombokGeneratedAnnotation = true\n");
+    let report = project.run();
+    assert_eq!(report.verdict, Verdict::Pass, "{:?}\n{}", report.survivors, project.logs());
+    assert_eq!(scores(&report), ["com.acme.Bean 100% (2/2)"]);
+}
+
+fn time_outs_alone_are_no_kills_and_errors_of_the_jvm_leave_no_pass() {
+    let under_mutation = "static boolean isMutated() { for (StackTraceElement e : Thread.currentThread().getStackTrace()) {\n\
+        if (e.getClassName().endsWith(\"MutationTestWorker\")) return true; }\n return false; }";
+    let sleepy = format!(
+        "{under_mutation} @Test void runs() throws Exception {{ new Sleepy().price(1, 2); if (isMutated()) Thread.sleep(60_000); }}"
+    );
+    let halting = format!(
+        "{under_mutation} @Test void price() {{ assertEquals(6, new Halting().price(2, 3)); }}\n\
+         @Test void slow() throws Exception {{ Thread.sleep(200); new Halting().less(1, 2); new Halting().more(1); if (isMutated()) Runtime.getRuntime().halt(3); }}"
+    );
+    let project = project(&[
+        ("Sleepy", "public class Sleepy { int price(int q, int c) { return q * c; } }", &sleepy),
+        (
+            "Halting",
+            "public class Halting {\n int price(int q, int c) { return q * c; }\n\
+                 int less(int q, int c) { return q - c; }\n int more(int q) { return q + 1; } }",
+            &halting,
+        ),
+    ]);
+    let report = project.run();
+    let text = reasons(&report);
+    assert_eq!(report.failing, names(&project, &["Halting", "Sleepy"]), "{text}\n{}", project.logs());
+    assert!(
+        text.contains(
+            "No test kills a mutant of class com.acme.Sleepy of package p: all 2 kills are time-outs."
+        ),
+        "{text}"
+    );
+    assert!(text.contains("4 mutants of class com.acme.Halting of package p without a verdict"), "{text}");
+    assert!(report.remarks.iter().any(|remark| remark.contains("Halting.java:4")), "{:?}", report.remarks);
+}
+
+fn a_class_of_the_tests_in_the_place_of_a_production_class_fails() {
+    let project = project(&[(
+        "Price",
+        "public class Price { int of(int q, int c) { return 0; } }",
+        "@Test void of() { assertEquals(6, new Price().of(2, 3)); }",
+    )]);
+    project.class(&test_file("Price"), "public class Price { int of(int q, int c) { return q * c; } }");
+    let report = project.run();
+    let text = reasons(&report);
+    assert!(
+        text.contains(&format!(
+            "{} and {} both make a class com.acme.Price.",
+            main_file("Price"),
+            test_file("Price")
+        )),
+        "{text}\n{}",
+        project.logs()
+    );
+    assert_eq!(report.failing, names(&project, &["Price"]));
+}
+
+fn changed_tests_that_are_all_skipped_have_not_passed() {
+    let project = project(&[(
+        "Shape",
+        "public interface Shape { int area(); }",
+        "@Test void away() { assumeTrue(false); }\n @Disabled @Test void off() { }",
+    )]);
+    let text = reasons(&project.run());
+    assert_eq!(
+        text,
+        "The changed tests of p/. prove nothing: all 2 were skipped, disabled or assumed away.",
+        "{}",
+        project.logs()
+    );
+}
+
+tests! {
+    maven: [
+        written_code_is_judged_whatever_filter_of_pit_would_hide_it,
+        honest_code_of_the_same_kinds_passes,
+        what_lombok_made_counts_nowhere_and_what_stands_beside_it_counts,
+        time_outs_alone_are_no_kills_and_errors_of_the_jvm_leave_no_pass,
+        a_class_of_the_tests_in_the_place_of_a_production_class_fails,
+        changed_tests_that_are_all_skipped_have_not_passed,
+    ]
+}

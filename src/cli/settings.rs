@@ -5,6 +5,7 @@ use crate::config::{Override, ROOT_VARIABLE, SETTINGS, Setting};
 use crate::engine::Fault;
 use crate::sys::process::{TAG, is_inside_agent};
 use clap::Args;
+use std::ffi::OsString;
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
@@ -73,7 +74,10 @@ pub(super) fn may_be_given(given: &[Override]) -> Result<(), Fault> {
 
 /// A variable's value; an empty one is absent.
 pub(super) fn variable(name: &str) -> Result<Option<String>, Fault> {
-    let Some(value) = std::env::var_os(name).filter(|value| !value.is_empty()) else { return Ok(None) };
+    // `RALPH_AGENT=1` is no agent's name: it marks the agents of other loops.
+    let is_mark = |value: &OsString| name == "RALPH_AGENT" && value == "1";
+    let given = std::env::var_os(name).filter(|value| !value.is_empty() && !is_mark(value));
+    let Some(value) = given else { return Ok(None) };
     value.into_string().map(Some).map_err(|_| {
         Fault::setup(format!("{name} is not UTF-8 text."), format!("set {name} anew, or unset it"))
     })

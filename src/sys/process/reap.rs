@@ -36,19 +36,20 @@ pub fn reap(id: Option<&ProcessId>, tag: &str, patience: Duration) -> io::Result
     }
 }
 
-/// The variable by which a loop that is not ralph's says that what it starts is an agent.
-const AGENT: &str = "RALPH_AGENT";
+/// By this entry of the environment a loop that is not ralph's says that what it starts is an agent. Any other value of
+/// the variable names the agent that `ralph run` starts.
+const AGENT: &[u8] = b"RALPH_AGENT=1";
 
 /// True when this process, or one of those above it, was started by ralph for an agent, a gate or a check, or has
-/// `RALPH_AGENT` in its environment.
+/// `RALPH_AGENT=1` in its environment.
 pub fn is_inside_agent() -> io::Result<bool> {
     let rows = tree::all()?;
-    let names = [TAG, AGENT].map(|name| format!("{name}=").into_bytes());
+    let tag = format!("{TAG}=");
     let mut pid = getpid().as_raw();
     let mut seen = BTreeSet::new();
     while seen.insert(pid) {
         let environment = tree::read(pid, "environ").unwrap_or_default();
-        if entries(&environment).any(|entry| names.iter().any(|name| entry.starts_with(name)))
+        if entries(&environment).any(|entry| entry == AGENT || entry.starts_with(tag.as_bytes()))
             || is_supervisor(pid, None)
         {
             return Ok(true);

@@ -65,20 +65,20 @@ pub(super) fn check_name(reference: &str) -> Result<(), GitError> {
 }
 
 impl Repositories {
-    /// Keeps each HEAD under `refs/ralph/before/<package>` until the next call, so that no gc takes it away.
+    /// Keeps each HEAD of the last look under `refs/ralph/before/<package>` until the next call, so that no gc takes it away.
     pub fn pin_heads(&mut self) -> Result<(), GitError> {
-        for names in self.by_repository().into_values() {
-            let Some(first) = names.first() else { continue };
+        for (repo, names) in self.by_repository() {
+            let head = self.heads.get(&repo).copied().flatten();
+            let (Some(first), Some(head)) = (names.first(), head) else { continue };
             let mut name = format!("refs/ralph/before/{first}");
             if !git2::Reference::is_valid_name(&name) {
                 name = format!("refs/ralph/before/{}", digest(first.as_bytes()));
             }
             self.in_package(first, |_, open, _| {
-                let head =
-                    open.head()?.commit.filter(|head| open.repo.refname_to_id(&name).ok() != Some(*head));
-                let pinned =
-                    head.map(|head| open.repo.reference(&name, head, true, "ralph: before an attempt"));
-                pinned.transpose().map_err(|error| GitError::unreadable(format!("write {name}"), &error))?;
+                if open.repo.refname_to_id(&name).ok() != Some(head) {
+                    let pinned = open.repo.reference(&name, head, true, "ralph: before an attempt");
+                    pinned.map_err(|error| GitError::unreadable(format!("write {name}"), &error))?;
+                }
                 Ok(())
             })?;
         }

@@ -57,6 +57,8 @@ pub struct Repositories {
     classifier: Classifier,
     folders: BTreeMap<String, PackageFolder>,
     open: BTreeMap<PathBuf, OpenRepo>,
+    /// HEAD of each repository at the last look.
+    heads: BTreeMap<PathBuf, Option<git2::Oid>>,
     /// Untracked files of no kind at the last [`Repositories::snapshot`], by package.
     others: BTreeMap<String, BTreeSet<Vec<u8>>>,
 }
@@ -122,6 +124,7 @@ impl Repositories {
             classifier,
             folders: BTreeMap::new(),
             open: BTreeMap::new(),
+            heads: BTreeMap::new(),
             others: BTreeMap::new(),
         };
         found.refresh()?;
@@ -219,9 +222,10 @@ impl Repositories {
     /// Looks at everything in the packages that [`Repositories::refresh`] found.
     fn look(&mut self) -> Result<(Snapshot, Others), GitError> {
         let (mut packages, mut others) = (Vec::new(), Others::new());
-        for names in self.by_repository().into_values() {
+        for (repo, names) in self.by_repository() {
             let Some(first) = names.first() else { continue };
             let (head, status) = self.in_package(first, |_, open, _| open.status())?;
+            self.heads.insert(repo, head.commit);
             for name in names {
                 let (state, rest) = self.in_package(&name, |folder, open, classifier| {
                     package_state(&name, folder, open, &head, &status, classifier)

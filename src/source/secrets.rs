@@ -20,6 +20,24 @@ static SHAPES: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(r"(?s:-----BEGIN [A-Z0-9 ]*PRIVATE KEY-----.*?(?:-----END [A-Z0-9 ]*PRIVATE KEY-----|$))|\bsk-(?:ant-[\w-]{8,}|[\w-]{20,})|\bgh[opsur]_\w{8,}|\bgithub_pat_\w{8,}|\bglpat-[\w-]{8,}|\b(?:AKIA|ASIA)[A-Z0-9]{16}\b|\bxox[abeprs]-[\w-]{8,}|\beyJ[\w-]{8,}\.eyJ[\w-]{8,}(?:\.[\w-]*)?|\b[a-z][a-z+.-]*://[^\s/:@]*:[^\s/@]+@").ok()
 });
 
+/// What every such text holds: a search for these is much quicker.
+const PARTS: [&str; 14] = [
+    "-----BEGIN",
+    "sk-",
+    "ghp_",
+    "gho_",
+    "ghs_",
+    "ghu_",
+    "ghr_",
+    "github_pat_",
+    "glpat-",
+    "AKIA",
+    "ASIA",
+    "xox",
+    "eyJ",
+    "://",
+];
+
 /// The secrets that ralph knows: values of variables, and all that has the shape of one.
 #[derive(Clone, Debug)]
 pub struct Secrets {
@@ -54,8 +72,10 @@ impl Secrets {
             told = told.replace(value, &marker(name));
         }
         match &*SHAPES {
-            Some(shapes) => shapes.replace_all(&told, "[redacted]").into_owned(),
-            None => told,
+            Some(shapes) if PARTS.iter().any(|part| told.contains(part)) => {
+                shapes.replace_all(&told, "[redacted]").into_owned()
+            }
+            _ => told,
         }
     }
 

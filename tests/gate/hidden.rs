@@ -126,11 +126,19 @@ fn honest_code_of_the_same_kinds_passes() {
             try (InputStream in = new ByteArrayInputStream(bytes)) {\n return in.read();\n } } }",
             "@Test void first() throws Exception { assertEquals(7, new Reader().first(new byte[] {7})); }",
         ),
+        (
+            "Code",
+            "import java.util.*; import java.util.stream.*; public enum Code {\n A(\"a\"), B(\"b\");\n\
+            private static final Map<String, Code> BY =\n Stream.of(values()).collect(Collectors.toMap(c -> c.code, c -> c));\n\
+            private final String code;\n Code(String code) { this.code = code; }\n\
+            static Code of(String code) { return BY.get(code); } }",
+            "@Test void of() { assertSame(Code.B, Code.of(\"b\")); }",
+        ),
     ]);
     let report = project.run();
     assert_eq!(report.verdict, Verdict::Pass, "{:?}\n{}", report.survivors, project.logs());
     assert!(scores(&report).iter().all(|score| score.contains(" 100% ")), "{:?}", scores(&report));
-    assert_eq!(report.classes.len(), 6);
+    assert_eq!(report.classes.len(), 7);
 }
 
 fn what_lombok_made_counts_nowhere_and_what_stands_beside_it_counts() {

@@ -123,7 +123,8 @@ impl Outside {
         let beside = walk(workspace, MAX_DEPTH, MAX_ENTRIES, |entry| {
             let inside = entry.path().strip_prefix(workspace).unwrap_or(entry.path());
             let is_left_out = inside == Path::new(".ralph") || is_output(inside.as_os_str().as_bytes());
-            !is_left_out && !roots.contains(&entry.path()) && !entry.path().join(".git").exists()
+            let holds_packages = roots.iter().any(|root| root.starts_with(entry.path()));
+            entry.depth() == 0 || !is_left_out && !holds_packages
         });
         let is_protected =
             |path: &PathBuf| path.strip_prefix(workspace).is_ok_and(|path| globs.is_match(path));

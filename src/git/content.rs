@@ -10,11 +10,12 @@ use git2::{ObjectType, Oid, Repository};
 use sha2::{Digest, Sha256};
 use std::collections::HashMap;
 use std::ffi::OsStr;
-use std::fs::Metadata;
+use std::fs::{FileType, Metadata};
 use std::io::{self, ErrorKind};
-use std::os::unix::ffi::OsStrExt;
+use std::os::unix::ffi::{OsStrExt, OsStringExt as _};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 
 pub(super) const REGULAR: u32 = 0o100_644;
 pub(super) const EXECUTABLE: u32 = 0o100_755;
@@ -22,10 +23,16 @@ pub(super) const LINK: u32 = 0o120_000;
 /// Files up to this size are compared beyond their hash.
 const MAX_COMPARED: u64 = 64 << 20;
 
-/// Hashes of files, by path.
+/// The names in a folder.
+type Names = Rc<[(Vec<u8>, FileType)]>;
+
+/// What is known of files and folders that did not change since.
 #[derive(Default)]
 pub(super) struct Content {
+    /// Hashes of files, by path.
     seen: HashMap<Vec<u8>, Hashed>,
+    /// What is in folders.
+    listed: HashMap<PathBuf, (FileStat, Names)>,
 }
 
 struct Hashed {
@@ -81,6 +88,26 @@ pub(super) fn mode_of(meta: &Metadata) -> Option<u32> {
 }
 
 impl Content {
+    /// The names in a folder: one that comes, goes or becomes another kind of file changes the folder's change time.
+    pub(super) fn names(&mut self, folder: &Path) -> io::Result<Names> {
+        let (now, stat) = (file_stat::now(), FileStat::at(folder));
+        if let Some((known, names)) = self.listed.get(folder)
+            && Some(*known) == stat
+        {
+            return Ok(Rc::clone(names));
+        }
+        let entry = |entry: io::Result<fs_err::DirEntry>| {
+            let entry = entry?;
+            Ok((entry.file_name().into_vec(), entry.file_type()?))
+        };
+        let names: Names = fs_err::read_dir(folder)?.map(entry).collect::<io::Result<_>>()?;
+        match stat.filter(|stat| stat.is_settled(now)) {
+            Some(stat) => _ = self.listed.insert(folder.to_owned(), (stat, Rc::clone(&names))),
+            None => _ = self.listed.remove(folder),
+        }
+        Ok(names)
+    }
+
     /// What is on disk at a path below real folders only.
     pub(super) fn find(&mut self, root: &Path, path: &[u8]) -> Result<Option<Leaf>, GitError> {
         lstat(root, path).map_or(Ok(None), |meta| self.leaf(root, path, &meta))

@@ -15,7 +15,6 @@ use git2::Repository;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{FileType, Metadata};
 use std::io;
-use std::os::unix::ffi::OsStringExt;
 use std::path::Path;
 
 /// Dirty and untracked paths that are listed at most.
@@ -121,14 +120,12 @@ impl Walk<'_> {
 
     fn folder(&mut self, folder: &[u8]) -> Result<(), GitError> {
         let failed = |error: io::Error| GitError::io("list a folder of the work tree", &error);
-        for entry in fs_err::read_dir(on_disk(self.root, folder)).map_err(failed)? {
-            let entry = entry.map_err(failed)?;
-            let (name, kind) = (entry.file_name().into_vec(), entry.file_type().map_err(failed)?);
-            let path = [folder, &name].concat();
+        for (name, kind) in self.content.names(&on_disk(self.root, folder)).map_err(failed)?.iter() {
+            let (path, kind) = ([folder, name].concat(), *kind);
             if !kind.is_dir() && matches!(name.as_slice(), b".gitignore" | b".gitattributes") {
                 open::refuse_special(&on_disk(self.root, &path))?;
             }
-            if name != b".git" {
+            if *name != b".git" {
                 self.entry(path, kind)?;
             }
         }

@@ -62,13 +62,15 @@ pub fn names<'a>(all: impl IntoIterator<Item = &'a str>, max: usize) -> String {
 /// the invisible ones (Unicode's `Default_Ignorable_Code_Point`: soft hyphen, zero-width space, tags …) and
 /// those that XML forbids. Joiners are not among them: [`line()`] and [`block`] judge them by their place.
 pub fn is_hidden(c: char) -> bool {
-    c.is_control()
-        || matches!(c,
+    c.is_ascii_control()
+        || !c.is_ascii()
+            && (c.is_control()
+                || matches!(c,
             '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}'..='\u{1160}' | '\u{17b4}'..='\u{17b5}'
             | '\u{180b}'..='\u{180f}' | '\u{200b}' | '\u{200e}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
             | '\u{2060}'..='\u{206f}' | '\u{3164}' | '\u{fe00}'..='\u{fe0d}' | '\u{feff}' | '\u{ffa0}'
             | '\u{fff0}'..='\u{fffb}' | '\u{fffe}'..='\u{ffff}' | '\u{1bca0}'..='\u{1bca3}'
-            | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}')
+            | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}'))
 }
 
 /// The characters that may be shown; white space of every kind is among them.
@@ -80,7 +82,10 @@ fn visible(text: &str) -> impl Iterator<Item = char> {
             let c = chars.next()?;
             if c == '\u{1b}' {
                 skip_escape(&mut chars);
-            } else if c.is_whitespace() || !is_hidden(c) && (!is_joiner(c) || joins(c, last)) {
+            } else if matches!(c, ' '..='~')
+                || c.is_whitespace()
+                || !is_hidden(c) && (!is_joiner(c) || joins(c, last))
+            {
                 last = c;
                 return Some(c);
             }

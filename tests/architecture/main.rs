@@ -67,18 +67,18 @@ fn without_comments(code: &str) -> String {
 /// Production lines that a module may have: no comments, no blank lines, no tests.
 const BUDGET: &[(&str, usize)] = &[
     ("agent", 683),
-    ("cli", 4_423),
+    ("cli", 4_422),
     ("config", 1_289),
-    ("engine", 2_435),
+    ("engine", 2_450),
     ("gate", 5_383),
-    ("git", 3_183),
+    ("git", 3_201),
     ("journal", 341),
     ("lib", 20),
     ("machine", 2_624),
     ("main", 20),
     ("mutation", 465),
     ("report", 1_448),
-    ("source", 1_015),
+    ("source", 1_020),
     ("sys", 1_719),
     ("task", 2_897),
 ];

@@ -88,9 +88,13 @@ impl Outside {
         Ok(())
     }
 
-    fn protected_globs(&self) -> Result<GlobSet, Fault> {
-        compile_globs(&self.parts.settings.policy.protected)
-            .map_err(|error| Fault::setup(format!("policy.protected: {error}."), "fix the pattern"))
+    fn protected_globs(&self) -> Result<&GlobSet, Fault> {
+        if let Some(globs) = self.protected.get() {
+            return Ok(globs);
+        }
+        let globs = compile_globs(&self.parts.settings.policy.protected)
+            .map_err(|error| Fault::setup(format!("policy.protected: {error}."), "fix the pattern"))?;
+        Ok(self.protected.get_or_init(|| globs))
     }
 
     /// The words of the commands of gates and checks that may be paths.

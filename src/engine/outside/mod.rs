@@ -26,7 +26,9 @@ use crate::sys::process::{Supervisor, reap};
 use crate::sys::signals::Interrupts;
 use crate::sys::{Disk as _, ProcessId, ProcessSpec, Spawn as _};
 use attempt::RunningAgent;
+use globset::GlobSet;
 use inputs::Inputs;
+use std::cell::OnceCell;
 use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -52,6 +54,8 @@ pub struct Outside {
     running: Option<RunningAgent>,
     /// What the attempt that runs may not write; `None` if this process did not start it.
     inputs: Option<Inputs>,
+    /// `policy.protected`, compiled.
+    protected: OnceCell<GlobSet>,
     tag: String,
     /// What no fact may hold.
     secrets: Secrets,
@@ -85,7 +89,15 @@ impl Outside {
         let tag = workspace_tag(&parts.places.workspace);
         let agents = parts.settings.agents.values().flat_map(|agent| &agent.env);
         let secrets = Secrets::of(parts.environment.iter().map(|(name, value)| (name, value)).chain(agents));
-        Self { parts, since: Stopwatch::start(), running: None, inputs: None, tag, secrets }
+        Self {
+            parts,
+            since: Stopwatch::start(),
+            running: None,
+            inputs: None,
+            protected: OnceCell::new(),
+            tag,
+            secrets,
+        }
     }
 
     /// The environment of what is no agent: the usual variables, and those that the configuration names for it.

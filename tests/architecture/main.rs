@@ -69,7 +69,7 @@ const BUDGET: &[(&str, usize)] = &[
     ("agent", 683),
     ("cli", 4_422),
     ("config", 1_289),
-    ("engine", 2_450),
+    ("engine", 2_454),
     ("gate", 5_383),
     ("git", 3_201),
     ("journal", 341),

@@ -51,7 +51,7 @@ fn written_code_is_judged_whatever_filter_of_pit_would_hide_it() {
         (
             "Initial",
             "public class Initial {\n static final int BASE = base(6, 7);\n\
-            private static int base(int q, int c) { return q * c; }\n boolean is() { return true; } }",
+            private static int base(int q, int c) { return q * c + q - c * 3; }\n boolean is() { return true; } }",
             "@Test void runs() { assertTrue(new Initial().is()); }",
         ),
         (

@@ -25,15 +25,15 @@ const MAX_DEPTH: usize = 4;
 /// A larger file is not looked after.
 const MAX_BYTES: u64 = 4 << 20;
 
-/// The files outside of the packages, with their bytes and modes when the attempt began.
-pub(super) struct Inputs(BTreeMap<PathBuf, (Vec<u8>, u32)>);
+/// What was there outside of the packages when the attempt began: bytes and mode, `None` for what cannot be put back
+/// (a link, a large file).
+pub(super) struct Inputs(BTreeMap<PathBuf, Option<(Vec<u8>, u32)>>);
 
 impl Outside {
     /// Keeps in mind what the attempt may not write.
     pub(super) fn remember_inputs(&mut self) -> Result<(), Fault> {
-        let files = self.input_files()?.into_iter();
-        self.inputs =
-            Some(Inputs(files.filter_map(|path| Some((path.clone(), content(&path).ok()??))).collect()));
+        let there = self.input_files()?.into_iter().filter(|path| path.symlink_metadata().is_ok());
+        self.inputs = Some(Inputs(there.map(|path| (path.clone(), content(&path).ok().flatten())).collect()));
         Ok(())
     }
 
@@ -46,7 +46,12 @@ impl Outside {
         paths.dedup();
         let mut changed = Vec::new();
         for path in paths {
-            if content(&path).ok().flatten().as_ref() == before.get(&path) {
+            let is_same = match before.get(&path) {
+                Some(Some(was)) => content(&path).ok().flatten().as_ref() == Some(was),
+                Some(None) => true,
+                None => path.symlink_metadata().is_err(),
+            };
+            if is_same {
                 continue;
             }
             let shown = self.parts.places.shown(&path);
@@ -55,7 +60,7 @@ impl Outside {
                 super::private_folder(kept.parent().unwrap_or(&kept))?;
                 fs_err::rename(&path, &kept)?;
             }
-            if let Some((bytes, mode)) = before.get(&path) {
+            if let Some(Some((bytes, mode))) = before.get(&path) {
                 path.parent().map_or(Ok(()), fs_err::create_dir_all)?;
                 fs_err::write(&path, bytes)?;
                 fs_err::set_permissions(&path, Permissions::from_mode(*mode))?;

@@ -8,7 +8,7 @@ use super::environment::CONFIG;
 use super::exit::Exit;
 use super::inspect::tasks::{self, Read};
 use super::inspect::{Finding, Inspection, of_task_file};
-use super::workspace::Place;
+use super::workspace::Invocation;
 use crate::engine::Fault;
 use clap::{Args, ValueEnum};
 use std::path::{Path, PathBuf};
@@ -42,15 +42,15 @@ pub enum CheckFormat {
 }
 
 /// `ralph check`: 0 if nothing is wrong, 1 if there are errors.
-pub(super) fn check(place: &Place, args: &CheckArgs) -> Result<Exit, Fault> {
+pub(super) fn check(call: &Invocation, args: &CheckArgs) -> Result<Exit, Fault> {
     if args.config {
-        return settings::show(place);
+        return settings::show(call);
     }
-    let format = args.format.unwrap_or(if place.json { CheckFormat::Json } else { CheckFormat::Human });
+    let format = args.format.unwrap_or(if call.json { CheckFormat::Json } else { CheckFormat::Human });
     if let Some(path) = &args.tasks {
-        return one_file(place, path, args.explain, format);
+        return one_file(call, path, args.explain, format);
     }
-    let opened = place.read(place.find()?)?;
+    let opened = call.read(call.find()?)?;
     if args.explain {
         return explained(format, tasks::read(&opened));
     }
@@ -59,8 +59,8 @@ pub(super) fn check(place: &Place, args: &CheckArgs) -> Result<Exit, Fault> {
 }
 
 /// `--tasks FILE`: with the words and sections of the workspace if there is one, else the defaults.
-fn one_file(place: &Place, path: &Path, explain: bool, format: CheckFormat) -> Result<Exit, Fault> {
-    let opened = place.read(place.find_anywhere()?)?;
+fn one_file(call: &Invocation, path: &Path, explain: bool, format: CheckFormat) -> Result<Exit, Fault> {
+    let opened = call.read(call.find_anywhere()?)?;
     let read = tasks::read_at(path, &path.display().to_string(), &opened);
     if explain {
         return explained(format, read);

@@ -4,7 +4,7 @@
 use super::exit::Exit;
 use super::run::{RunArgs, run_in, show_stop};
 use super::ui;
-use super::workspace::Place;
+use super::workspace::Invocation;
 use crate::config::Override;
 use crate::engine::Fault;
 use crate::git::init_repository;
@@ -26,7 +26,7 @@ const FILES: &[(&str, &str)] = &[
 
 /// Copies the example, makes its repositories, runs the loop there. Flags that mean a workspace are refused: the
 /// demo would run without what they ask for.
-pub(super) fn demo(outside: &Place, into: Option<&Path>) -> Result<Exit, Fault> {
+pub(super) fn demo(outside: &Invocation, into: Option<&Path>) -> Result<Exit, Fault> {
     let flags = outside.given.iter().filter(|given| given.is_flag());
     let root = outside.root.as_ref().map(|_| outside.root_by).filter(|name| name.starts_with("--"));
     if let Some(name) = flags.map(Override::name).chain(root).next() {
@@ -56,10 +56,10 @@ pub(super) fn demo(outside: &Place, into: Option<&Path>) -> Result<Exit, Fault> 
         ui::line(&format!("The example is in {}: ralph run", folder.display()));
     }
     // What the environment sets for another workspace is nothing to the example.
-    let place = Place { root: Some(folder.clone()), root_by: "--into", given: Vec::new(), json };
-    let workspace = place.open()?;
+    let call = Invocation { root: Some(folder.clone()), root_by: "--into", given: Vec::new(), json };
+    let workspace = call.open()?;
     let stop = run_in(&workspace, &RunArgs::default())?;
-    let exit = show_stop(&place, &stop);
+    let exit = show_stop(&call, &stop);
     if !json {
         after(&folder, temporary, exit);
     }

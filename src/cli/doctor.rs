@@ -9,16 +9,16 @@ use super::environment::unsound;
 use super::exit::Exit;
 use super::inspect::{Finding, Inspection, Level};
 use super::ui;
-use super::workspace::{Opened, Place};
+use super::workspace::{Invocation, Opened};
 use crate::engine::Fault;
 use probe::Probe;
 use serde_json::json;
 
 /// `ralph doctor`: 1 only if something that this workspace needs is missing or does not work.
-pub(super) fn doctor(place: &Place) -> Result<Exit, Fault> {
+pub(super) fn doctor(call: &Invocation) -> Result<Exit, Fault> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let path = path.to_string_lossy();
-    let (opened, workspace) = workspace(place)?;
+    let (opened, workspace) = workspace(call)?;
     let inspection = opened.as_ref().map(Inspection::of);
     let probe = Probe::new(&path)?;
     let mut lines = vec![workspace];
@@ -35,21 +35,21 @@ pub(super) fn doctor(place: &Place) -> Result<Exit, Fault> {
         add("skip", inspection.skipped_gates());
         add("skip", skipped(inspection));
     }
-    Ok(show(place.json, &lines))
+    Ok(show(call.json, &lines))
 }
 
 /// The workspace if there is one that can be used. A missing one that was named is an error.
-fn workspace(place: &Place) -> Result<(Option<Opened>, Finding), Fault> {
+fn workspace(call: &Invocation) -> Result<(Option<Opened>, Finding), Fault> {
     let line =
         |level, what: &str, hint: &str| Finding::error("machine", "workspace", what, hint).level(level);
-    match (place.find(), &place.root) {
+    match (call.find(), &call.root) {
         (Err(fault), Some(_)) => Err(fault),
         (Err(_), None) => Ok((
             None,
             line(Level::Absent, "there is none here, so nothing is needed", "`ralph init` makes one"),
         )),
         (Ok(root), _) => {
-            let opened = place.read(root)?;
+            let opened = call.read(root)?;
             let Some(error) = &opened.error else {
                 let root = opened.workspace.places.workspace.display().to_string();
                 return Ok((Some(opened), line(Level::Ok, &root, "")));

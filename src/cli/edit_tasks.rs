@@ -3,7 +3,7 @@
 
 use super::diff::unified;
 use super::ui;
-use super::workspace::{Place, Workspace};
+use super::workspace::{Invocation, Workspace};
 use crate::config::StagesFrom;
 use crate::engine::{Fault, FaultKind};
 use crate::machine::state::Phase;
@@ -66,15 +66,15 @@ impl Target {
     /// The file that `--tasks` names, else that of the workspace. The gates and sections of the workspace
     /// around a named file apply to it, else those of the workspace where the verb was called. `gate` is a
     /// stage word of a file outside any workspace.
-    pub(super) fn find(place: &Place, args: &EditArgs, gate: &str) -> Result<Self, Fault> {
+    pub(super) fn find(call: &Invocation, args: &EditArgs, gate: &str) -> Result<Self, Fault> {
         let writes = !args.check && !args.dry_run;
-        let Some(named) = &args.tasks else { return Ok(Self::of(place.open()?, writes)) };
+        let Some(named) = &args.tasks else { return Ok(Self::of(call.open()?, writes)) };
         let path = fs_err::canonicalize(named).map_err(|error| {
             let what = format!("--tasks: {} cannot be read: {}.", named.display(), error.kind());
             Fault::setup(what, "name an existing task file")
         })?;
-        let around = match place.open_around(&path)? {
-            None if place.find().is_ok() => Some(place.open()?),
+        let around = match call.open_around(&path)? {
+            None if call.find().is_ok() => Some(call.open()?),
             around => around,
         };
         let (grammar, gates) = match around {

@@ -3,7 +3,7 @@
 use super::exit::Exit;
 use super::task_ids::key_of;
 use super::ui;
-use super::workspace::{Place, Workspace};
+use super::workspace::{Invocation, Workspace};
 use crate::engine::{Engine, Fault, FaultKind, Outside, World as _};
 use crate::git::is_repository;
 use crate::machine::event::{Event, StopRequest};
@@ -60,8 +60,8 @@ pub enum Format {
 }
 
 /// `ralph gate`.
-pub(super) fn gate(place: &Place, args: &GateArgs) -> Result<Exit, Fault> {
-    let format = match (args.format, place.json) {
+pub(super) fn gate(call: &Invocation, args: &GateArgs) -> Result<Exit, Fault> {
+    let format = match (args.format, call.json) {
         (None, false) => Format::Human,
         (None | Some(Format::Json), _) => Format::Json,
         (Some(format), false) => format,
@@ -70,13 +70,13 @@ pub(super) fn gate(place: &Place, args: &GateArgs) -> Result<Exit, Fault> {
             return Err(Fault::setup(what, "leave one of them out"));
         }
     };
-    let place = &Place { json: format == Format::Json, ..place.clone() };
-    let mut workspace = place.read(place.find_anywhere()?)?.sound()?;
+    let call = &Invocation { json: format == Format::Json, ..call.clone() };
+    let mut workspace = call.read(call.find_anywhere()?)?.sound()?;
     if workspace.settings.gates.contains_key(&args.gate) {
         return alone(&workspace, args, format);
     }
     // A box is one of a workspace.
-    place.find()?;
+    call.find()?;
     workspace.shows_events = matches!(format, Format::Human | Format::Json);
     of_a_task(&workspace, args, format)
 }

@@ -9,7 +9,7 @@ use super::environment::{CONFIG, unsound};
 use super::exit::Exit;
 use super::inspect::{Package, Spec, packages, spec, specs};
 use super::ui;
-use super::workspace::Place;
+use super::workspace::Invocation;
 use crate::agent::detect;
 use crate::config::{self, PRESETS, Preset};
 use crate::engine::{Fault, Places};
@@ -97,18 +97,18 @@ impl Found {
 }
 
 /// Writes `.ralph/config.yaml` and `.ralph/prompts/`.
-pub(super) fn init(place: &Place, args: &InitArgs) -> anyhow::Result<Exit> {
-    let root = place.folder()?;
-    is_no_part_of_another(place, &root)?;
+pub(super) fn init(call: &Invocation, args: &InitArgs) -> anyhow::Result<Exit> {
+    let root = call.folder()?;
+    is_no_part_of_another(call, &root)?;
     let grammar = Grammar::new(vec!["PITEST".to_owned()], None);
     let found = Found::look(&root, &grammar);
     let is_new = fs_err::symlink_metadata(root.join(CONFIG)).is_err();
-    let (spec, agent) = flags(place, args, is_new)?;
-    if !place.json {
+    let (spec, agent) = flags(call, args, is_new)?;
+    if !call.json {
         found.show();
     }
     let chosen = if is_new {
-        let asks = !args.yes && !place.json && can_ask();
+        let asks = !args.yes && !call.json && can_ask();
         Choice { root: &root, found: &found, args, asks }.choose(
             spec.as_deref(),
             agent.as_deref(),
@@ -124,9 +124,9 @@ pub(super) fn init(place: &Place, args: &InitArgs) -> anyhow::Result<Exit> {
         can_be_placed(&places, &chosen, &grammar)?;
     }
     let wrote = write(&root.join(".ralph"), &text)?;
-    let own = Place { root: Some(root), root_by: "--root", json: false, given: Vec::new() };
+    let own = Invocation { root: Some(root), root_by: "--root", json: false, given: Vec::new() };
     let placed = placed(&own, &places, &chosen)?;
-    if place.json {
+    if call.json {
         let names =
             |new| wrote.iter().filter(|wrote| wrote.1 == new).map(|wrote| &wrote.0).collect::<Vec<_>>();
         ui::json(&json!({
@@ -146,9 +146,9 @@ pub(super) fn init(place: &Place, args: &InitArgs) -> anyhow::Result<Exit> {
 }
 
 /// Refuses a workspace inside another one unless `--root` names it.
-fn is_no_part_of_another(place: &Place, root: &Path) -> Result<(), Fault> {
-    match place.find() {
-        Ok(outer) if place.root.is_none() && outer != root => {
+fn is_no_part_of_another(call: &Invocation, root: &Path) -> Result<(), Fault> {
+    match call.find() {
+        Ok(outer) if call.root.is_none() && outer != root => {
             let what = format!("This folder is inside the workspace {}.", outer.display());
             let hint = "call `ralph init` there; `ralph --root . init` makes a workspace of its own here";
             Err(Fault::setup(what, hint))
@@ -158,13 +158,17 @@ fn is_no_part_of_another(place: &Place, root: &Path) -> Result<(), Fault> {
 }
 
 /// What `--spec` and `--agent` name; flags that `init` cannot follow are refused.
-fn flags(place: &Place, args: &InitArgs, is_new: bool) -> Result<(Option<String>, Option<String>), Fault> {
+fn flags(
+    call: &Invocation,
+    args: &InitArgs,
+    is_new: bool,
+) -> Result<(Option<String>, Option<String>), Fault> {
     let flag = |key: &str| {
-        let given = place.given.iter().rfind(|given| given.is_flag() && given.setting.key == key)?;
+        let given = call.given.iter().rfind(|given| given.is_flag() && given.setting.key == key)?;
         Some(given.value.clone())
     };
     let (spec, agent) = (flag("spec"), flag("roles"));
-    if let Some(set) = place.given.iter().find(|given| given.name() == "--set") {
+    if let Some(set) = call.given.iter().find(|given| given.name() == "--set") {
         let what = format!("--set: `ralph init` does not write `{}` into a configuration.", set.setting.key);
         return Err(Fault::setup(what, "write it into .ralph/config.yaml afterwards"));
     }

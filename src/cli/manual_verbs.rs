@@ -4,7 +4,7 @@
 use super::exit::Exit;
 use super::task_ids::key_of;
 use super::ui;
-use super::workspace::Place;
+use super::workspace::Invocation;
 use crate::engine::Fault;
 use crate::machine::event::Event;
 use crate::source::text::count;
@@ -24,7 +24,7 @@ pub struct ByHand {
 }
 
 /// `ralph accept` ticks a box, `ralph reopen` opens it.
-pub(super) fn flip(place: &Place, by_hand: &ByHand, tick: bool) -> Result<Exit, Fault> {
+pub(super) fn flip(call: &Invocation, by_hand: &ByHand, tick: bool) -> Result<Exit, Fault> {
     if is_inside_agent()? {
         return Err(Fault::setup(
             "An agent asked for a box to be changed by hand; only a person may.",
@@ -34,7 +34,7 @@ pub(super) fn flip(place: &Place, by_hand: &ByHand, tick: bool) -> Result<Exit, 
     if by_hand.reason.trim().is_empty() {
         return Err(Fault::setup("The reason is empty.", "say why: --reason 'text'"));
     }
-    let workspace = place.open()?;
+    let workspace = call.open()?;
     workspace.as_a_verb(|engine| {
         let key = key_of(engine.state(), &by_hand.id)?;
         let reason = by_hand.reason.clone();
@@ -46,7 +46,7 @@ pub(super) fn flip(place: &Place, by_hand: &ByHand, tick: bool) -> Result<Exit, 
         }
         if is_done == tick {
             let word = if tick { "ticked" } else { "open" };
-            if place.json {
+            if call.json {
                 ui::json(&json!({ "task": key.to_string(), "mark": mark, "changed": false }));
             } else {
                 ui::line(&format!("{key} is {word} already."));
@@ -64,8 +64,8 @@ pub(super) fn flip(place: &Place, by_hand: &ByHand, tick: bool) -> Result<Exit, 
 }
 
 /// `ralph snapshot`.
-pub(super) fn snapshot(place: &Place, id: &str) -> Result<Exit, Fault> {
-    let workspace = place.open()?;
+pub(super) fn snapshot(call: &Invocation, id: &str) -> Result<Exit, Fault> {
+    let workspace = call.open()?;
     workspace.as_a_verb(|engine| {
         let key = key_of(engine.state(), id)?;
         let snapshot = engine.world().snapshot()?;
@@ -73,7 +73,7 @@ pub(super) fn snapshot(place: &Place, id: &str) -> Result<Exit, Fault> {
         let family = key.family.clone();
         engine.drive(vec![Event::FamilyPinned { family: family.clone(), snapshot }])?;
         let bases = engine.state().spec_state().family(&family).map(|known| known.changes.bases.clone());
-        if place.json {
+        if call.json {
             ui::json(&json!({ "task": family, "iteration": engine.state().iteration, "heads": heads, "bases": bases }));
         } else {
             ui::line(&format!("[{}] {key} is pinned in {}.", engine.state().iteration, count(heads.len() as u64, "package")));

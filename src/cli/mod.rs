@@ -34,7 +34,7 @@ use args::Verb;
 use ask::Left;
 use clap::Parser as _;
 use std::io;
-use workspace::Place;
+use workspace::Invocation;
 
 /// Does what was typed; the exit code of the process.
 pub fn run() -> u8 {
@@ -68,24 +68,24 @@ fn failed(error: anyhow::Error) -> u8 {
 }
 
 fn dispatch(cli: &Cli) -> anyhow::Result<Exit> {
-    let place = Place::of(&cli.flags)?;
+    let call = Invocation::of(&cli.flags)?;
     Ok(match &cli.verb {
-        Verb::Run(args) => run::run(&place, args)?,
-        Verb::Next { optional } => show::next(&place, *optional)?,
-        Verb::Status(args) => status::status(&place, args)?,
-        Verb::Diff { id } => show::diff(&place, id.as_deref())?,
-        Verb::Accept(by_hand) => manual_verbs::flip(&place, by_hand, true)?,
-        Verb::Reopen(by_hand) => manual_verbs::flip(&place, by_hand, false)?,
-        Verb::Snapshot { id } => manual_verbs::snapshot(&place, id)?,
-        Verb::Gate(args) => gate::gate(&place, args)?,
-        Verb::Place(args) => place::place(&place, args)?,
-        Verb::Stage(args) => stage::stage(&place, args)?,
-        Verb::Check(args) => check::check(&place, args)?,
-        Verb::Init(args) => init::init(&place, args)?,
-        Verb::Doctor => doctor::doctor(&place)?,
+        Verb::Run(args) => run::run(&call, args)?,
+        Verb::Next { optional } => show::next(&call, *optional)?,
+        Verb::Status(args) => status::status(&call, args)?,
+        Verb::Diff { id } => show::diff(&call, id.as_deref())?,
+        Verb::Accept(by_hand) => manual_verbs::flip(&call, by_hand, true)?,
+        Verb::Reopen(by_hand) => manual_verbs::flip(&call, by_hand, false)?,
+        Verb::Snapshot { id } => manual_verbs::snapshot(&call, id)?,
+        Verb::Gate(args) => gate::gate(&call, args)?,
+        Verb::Place(args) => place::place(&call, args)?,
+        Verb::Stage(args) => stage::stage(&call, args)?,
+        Verb::Check(args) => check::check(&call, args)?,
+        Verb::Init(args) => init::init(&call, args)?,
+        Verb::Doctor => doctor::doctor(&call)?,
         Verb::Schema => manual::schema(cli.flags.json),
         Verb::Completions { shell } => manual::completions(*shell),
         Verb::Man { into } => manual::man(into.as_deref())?,
-        Verb::Demo { into } => demo::demo(&place, into.as_deref())?,
+        Verb::Demo { into } => demo::demo(&call, into.as_deref())?,
     })
 }

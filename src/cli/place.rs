@@ -7,7 +7,7 @@ use super::edit_tasks::{Change, EditArgs, GATE, Target, note_without_id, show_di
 use super::environment::CONFIG;
 use super::exit::Exit;
 use super::ui;
-use super::workspace::{Place, Workspace};
+use super::workspace::{Invocation, Workspace};
 use crate::config::{self, Placement};
 use crate::engine::{Fault, FaultKind};
 use crate::sys::disk::RealDisk;
@@ -74,7 +74,7 @@ impl Snippet {
 }
 
 /// `ralph place`: 0 if the file is as chosen, 1 if `--check` found a difference.
-pub(super) fn place(place: &Place, args: &PlaceArgs) -> anyhow::Result<Exit> {
+pub(super) fn place(call: &Invocation, args: &PlaceArgs) -> anyhow::Result<Exit> {
     if let Some(snippet) = args.snippet {
         ui::line(snippet.text().trim_end());
         return Ok(Exit::Done);
@@ -82,12 +82,12 @@ pub(super) fn place(place: &Place, args: &PlaceArgs) -> anyhow::Result<Exit> {
     let typed = typed(args)?;
     let gate = args.gate.as_deref().unwrap_or(GATE);
     check_name(gate)?;
-    let target = Target::find(place, &args.edit, gate)?;
+    let target = Target::find(call, &args.edit, gate)?;
     check_gate(&target, gate)?;
     let choices = match typed {
         Some(choice) => vec![(gate.to_owned(), choice)],
         None if args.edit.check => configured(&target, args.gate.as_deref())?,
-        None if !place.json && can_ask() => {
+        None if !call.json && can_ask() => {
             let now = target.workspace.as_ref().and_then(|known| known.settings.placement.get(gate));
             vec![(gate.to_owned(), ask_placement(gate, now)?)]
         }
@@ -99,14 +99,14 @@ pub(super) fn place(place: &Place, args: &PlaceArgs) -> anyhow::Result<Exit> {
     let _lock = target.hold()?;
     let mut differs = false;
     for (gate, choice) in &choices {
-        differs |= apply(place, &target, args.edit.check, gate, choice)?;
+        differs |= apply(call, &target, args.edit.check, gate, choice)?;
     }
     Ok(if differs && args.edit.check { Exit::WorkLeft } else { Exit::Done })
 }
 
 /// Brings the task file of a new workspace to the placement in its configuration: what was done.
-pub(super) fn settle(place: &Place, choice: &Placement) -> Result<String, Fault> {
-    let target = Target::find(place, &EditArgs::default(), GATE)?;
+pub(super) fn settle(call: &Invocation, choice: &Placement) -> Result<String, Fault> {
+    let target = Target::find(call, &EditArgs::default(), GATE)?;
     let _lock = target.hold()?;
     let change = target.change(|file| target.placed(file, GATE, choice))?;
     note_without_gate(&without_id(&target, &change, choice));
@@ -127,7 +127,7 @@ fn note_without_gate(lines: &[u32]) {
 
 /// Brings the file (or its diff) to a placement; true if it differs, or differed, from it.
 fn apply(
-    place: &Place,
+    call: &Invocation,
     target: &Target,
     checks: bool,
     gate: &str,
@@ -141,7 +141,7 @@ fn apply(
     let configured = config.as_ref().filter(|_| target.writes);
     configured.map_or(Ok(()), EditedConfig::write)?;
     let without_id = without_id(target, &change, choice);
-    if place.json {
+    if call.json {
         let mut facts = change.facts(&without_id);
         facts["gate"] = json!(gate);
         facts["placement"] = json!(choice);

@@ -4,7 +4,7 @@ use super::exit::Exit;
 use super::inspect::{can_start, needed_roles};
 use super::task_ids::key_of;
 use super::ui;
-use super::workspace::{Place, Workspace};
+use super::workspace::{Invocation, Workspace};
 use crate::engine::{Engine, Fault, FaultKind};
 use crate::machine::event::{Event, Mode, StopRequest};
 use crate::machine::policy::Policy;
@@ -36,13 +36,13 @@ pub struct RunArgs {
 }
 
 /// Runs the loop.
-pub(super) fn run(place: &Place, args: &RunArgs) -> Result<Exit, Fault> {
-    let workspace = place.open()?;
+pub(super) fn run(call: &Invocation, args: &RunArgs) -> Result<Exit, Fault> {
+    let workspace = call.open()?;
     if args.dry_run {
-        return dry_run(place, &workspace, args);
+        return dry_run(call, &workspace, args);
     }
     let stop = run_in(&workspace, args)?;
-    Ok(show_stop(place, &stop))
+    Ok(show_stop(call, &stop))
 }
 
 /// Runs the loop in an open workspace until there is a reason to stop.
@@ -83,9 +83,9 @@ fn families(state: &State, ids: &[String]) -> Result<Vec<String>, Fault> {
 }
 
 /// Shows why a run stopped; its exit code.
-pub(super) fn show_stop(place: &Place, stop: &StopReason) -> Exit {
+pub(super) fn show_stop(call: &Invocation, stop: &StopReason) -> Exit {
     let exit = Exit::from(stop);
-    if place.json {
+    if call.json {
         ui::json(
             &json!({ "stopped": stop, "why": stop.to_string(), "hint": stop.hint(), "exit": exit.code() }),
         );
@@ -106,7 +106,7 @@ pub(super) fn show_stop(place: &Place, stop: &StopReason) -> Exit {
     exit
 }
 
-fn dry_run(place: &Place, workspace: &Workspace, args: &RunArgs) -> Result<Exit, Fault> {
+fn dry_run(call: &Invocation, workspace: &Workspace, args: &RunArgs) -> Result<Exit, Fault> {
     let state = workspace.read_boxes()?;
     can_start(workspace, &needed_roles(&state))?;
     let retry = families(&state, &args.retry)?;
@@ -114,5 +114,5 @@ fn dry_run(place: &Place, workspace: &Workspace, args: &RunArgs) -> Result<Exit,
     let policy = workspace.policy();
     let policy = Policy { optional: args.optional, ..policy };
     let (state, _) = step(state, &workspace.started(Mode::Loop, policy, retry))?;
-    Ok(super::show::choice(place, &state, &state.policy))
+    Ok(super::show::choice(call, &state, &state.policy))
 }

@@ -3,7 +3,7 @@
 use super::exit::Exit;
 use super::task_ids::key_of;
 use super::ui;
-use super::workspace::Place;
+use super::workspace::Invocation;
 use crate::engine::Fault;
 use crate::machine::choice;
 use crate::machine::choice::Choice;
@@ -14,17 +14,17 @@ use crate::task::TaskKey;
 use serde_json::json;
 
 /// `ralph next`: 0 when there is a next box, 1 when all is done or nothing can be taken.
-pub(super) fn next(place: &Place, optional: bool) -> Result<Exit, Fault> {
-    let workspace = place.open()?;
+pub(super) fn next(call: &Invocation, optional: bool) -> Result<Exit, Fault> {
+    let workspace = call.open()?;
     let state = workspace.read_boxes()?;
     let policy = Policy { optional, ..workspace.policy() };
-    Ok(choice(place, &state, &policy))
+    Ok(choice(call, &state, &policy))
 }
 
 /// Shows what a run under these rules takes next.
-pub(super) fn choice(place: &Place, state: &State, policy: &Policy) -> Exit {
+pub(super) fn choice(call: &Invocation, state: &State, policy: &Policy) -> Exit {
     let choice = choice::next(state.spec_state(), policy.optional, policy.go_on_when_blocked);
-    if place.json {
+    if call.json {
         ui::json(&match &choice {
             Choice::Take(key) => {
                 json!({ "next": key.to_string(), "stage": key.stage, "line": line_of(state, key) })
@@ -62,8 +62,8 @@ fn line_of(state: &State, key: &TaskKey) -> u32 {
 }
 
 /// `ralph diff`.
-pub(super) fn diff(place: &Place, id: Option<&str>) -> Result<Exit, Fault> {
-    let workspace = place.open()?;
+pub(super) fn diff(call: &Invocation, id: Option<&str>) -> Result<Exit, Fault> {
+    let workspace = call.open()?;
     let state = workspace.read_state()?;
     let changes = match id {
         None => state.diff.clone(),
@@ -73,7 +73,7 @@ pub(super) fn diff(place: &Place, id: Option<&str>) -> Result<Exit, Fault> {
         }
     };
     for change in &changes {
-        if place.json {
+        if call.json {
             ui::json(change);
         } else {
             ui::line(&change.full_path());

@@ -3,7 +3,7 @@
 use super::edit_tasks::{EditArgs, GATE, Target, note_without_id};
 use super::exit::Exit;
 use super::ui;
-use super::workspace::Place;
+use super::workspace::Invocation;
 use crate::engine::Fault;
 use crate::task::{TaskSelection, tasks_without_stages};
 use clap::Args;
@@ -27,8 +27,8 @@ pub struct StageArgs {
 }
 
 /// `ralph stage`: 0 if the tasks have their stages, 1 if `--check` found one that lacks some.
-pub(super) fn stage(place: &Place, args: &StageArgs) -> Result<Exit, Fault> {
-    let target = Target::find(place, &args.edit, GATE)?;
+pub(super) fn stage(call: &Invocation, args: &StageArgs) -> Result<Exit, Fault> {
+    let target = Target::find(call, &args.edit, GATE)?;
     if target.is_virtual() {
         let what = "The configuration says `stages: virtual`: each task goes through its stages without lines for them.";
         let hint = "write `stages: file` in .ralph/config.yaml to get lines";
@@ -38,7 +38,7 @@ pub(super) fn stage(place: &Place, args: &StageArgs) -> Result<Exit, Fault> {
     let selection = if args.all { TaskSelection::Plain } else { TaskSelection::Named(&args.ids) };
     let change = target.change(|file| file.staged(selection, &target.gates))?;
     let without_id = if args.all { tasks_without_stages(&change.now) } else { Vec::new() };
-    if place.json {
+    if call.json {
         ui::json(&change.facts(&without_id));
     } else {
         if change.is_any() {

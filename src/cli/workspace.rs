@@ -26,7 +26,7 @@ const BLINK: Duration = Duration::from_millis(20);
 
 /// Where the verb was called.
 #[derive(Clone)]
-pub(super) struct Place {
+pub(super) struct Invocation {
     /// The workspace, if it was named.
     pub(super) root: Option<PathBuf>,
     /// What named it: `--root` or a variable.
@@ -67,7 +67,7 @@ impl Opened {
     }
 }
 
-impl Place {
+impl Invocation {
     /// What flags and variables say.
     pub(super) fn of(flags: &GlobalFlags) -> Result<Self, Fault> {
         let (root, root_by) = match (&flags.root, settings::variable(ROOT_VARIABLE)?) {

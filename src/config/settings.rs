@@ -185,7 +185,7 @@ pub struct GateSettings {
     pub scope: ScopeKind,
     /// A private checkout of the commit, or the package's own folder.
     #[serde(rename = "where")]
-    pub place: Place,
+    pub folder: GateFolder,
     /// Who compiles when only Java files changed.
     pub recompile: Recompile,
     /// Files that git ignores and a clean checkout needs, as globs in the package.
@@ -228,7 +228,7 @@ pub enum ScopeKind {
 /// Where a gate compiles and runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub enum Place {
+pub enum GateFolder {
     /// In a private checkout of the commit.
     Clean,
     /// In the package's own work tree.

@@ -222,7 +222,10 @@ fn what_the_file_says_is_what_is_set() {
         (&gate.maven_args[..], &gate.jvm_args[..]),
         (&["-o".to_owned()][..], &["-Xmx1g".to_owned()][..])
     );
-    assert_eq!((gate.tests, gate.scope, gate.place), (TestTiers::Reachable, ScopeKind::Auto, Place::InPlace));
+    assert_eq!(
+        (gate.tests, gate.scope, gate.folder),
+        (TestTiers::Reachable, ScopeKind::Auto, GateFolder::InPlace)
+    );
     assert_eq!(gate.recompile, Recompile::Javac);
     assert_eq!(&gate.keep[..], ["lib/*.jar".to_owned()]);
     let lint = &settings.gates["LINT"];

@@ -22,12 +22,12 @@ pub struct Interrupts {
 
 #[derive(Debug, Default)]
 struct Shared {
-    seen: Mutex<Seen>,
+    seen: Mutex<Received>,
     changed: Condvar,
 }
 
 #[derive(Debug, Default)]
-struct Seen {
+struct Received {
     signals: Vec<i32>,
     /// Pipes that get a byte for each signal, as long as a subscription holds them.
     pipes: Vec<Weak<PipeWriter>>,
@@ -111,7 +111,7 @@ impl AsFd for Subscription {
 }
 
 impl Shared {
-    fn lock(&self) -> MutexGuard<'_, Seen> {
+    fn lock(&self) -> MutexGuard<'_, Received> {
         ignore_poison(self.seen.lock())
     }
 

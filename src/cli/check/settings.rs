@@ -4,21 +4,21 @@ use crate::cli::environment::read_config;
 use crate::cli::exit::Exit;
 use crate::cli::settings::{may_be_given, strays};
 use crate::cli::ui;
-use crate::cli::workspace::Place;
+use crate::cli::workspace::Invocation;
 use crate::config::{self, Explained, ROOT_VARIABLE, Source};
 use crate::engine::Fault;
 use serde_json::json;
 
 /// Shows the settings; 1 if something is wrong with one.
-pub(super) fn show(place: &Place) -> Result<Exit, Fault> {
-    let root = place.find()?;
-    may_be_given(&place.given)?;
+pub(super) fn show(call: &Invocation) -> Result<Exit, Fault> {
+    let root = call.find()?;
+    may_be_given(&call.given)?;
     let text = read_config(&root);
     let text = text.as_ref().map(String::as_str).map_err(Clone::clone);
-    let mut settings = config::explain(text, &root, &place.given);
-    let (value, from) = (json!(root), workspace_from(place));
+    let mut settings = config::explain(text, &root, &call.given);
+    let (value, from) = (json!(root), workspace_from(call));
     settings.insert(0, Explained { key: "workspace".to_owned(), value, from, problem: None, hint: None });
-    if place.json {
+    if call.json {
         settings.iter().for_each(ui::json);
     } else {
         people(&settings);
@@ -30,8 +30,8 @@ pub(super) fn show(place: &Place) -> Result<Exit, Fault> {
     Ok(if is_wrong { Exit::WorkLeft } else { Exit::Done })
 }
 
-fn workspace_from(place: &Place) -> Source {
-    match (&place.root, place.root_by) {
+fn workspace_from(call: &Invocation) -> Source {
+    match (&call.root, call.root_by) {
         (None, _) => Source::Default,
         (Some(_), ROOT_VARIABLE) => Source::Environment { name: ROOT_VARIABLE },
         (Some(_), name) => Source::Flag { name },

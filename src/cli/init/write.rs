@@ -3,7 +3,7 @@
 use super::text::{Chosen, words};
 use crate::agent::builtin;
 use crate::cli::place::settle;
-use crate::cli::workspace::Place;
+use crate::cli::workspace::Invocation;
 use crate::config::{self, Role};
 use crate::engine::{Fault, Places};
 use crate::sys::Disk as _;
@@ -47,10 +47,10 @@ pub(super) fn can_be_placed(places: &Places, chosen: &Chosen, grammar: &Grammar)
 }
 
 /// Places the gate if there is a task file; says what was done.
-pub(super) fn placed(place: &Place, places: &Places, chosen: &Chosen) -> Result<Option<String>, Fault> {
+pub(super) fn placed(call: &Invocation, places: &Places, chosen: &Chosen) -> Result<Option<String>, Fault> {
     let Some(placement) = &chosen.placement else { return Ok(None) };
     if !places.tasks().exists() {
         return Ok(Some(format!("when there is a tasks.md: `ralph place {}`", words(placement))));
     }
-    settle(place, placement).map(Some)
+    settle(call, placement).map(Some)
 }

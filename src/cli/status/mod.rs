@@ -10,7 +10,7 @@ mod watch;
 
 use super::exit::Exit;
 use super::ui;
-use super::workspace::Place;
+use super::workspace::Invocation;
 use crate::engine::Fault;
 use crate::report::table;
 use clap::Args;
@@ -29,16 +29,16 @@ pub struct StatusArgs {
 }
 
 /// `ralph status`.
-pub(super) fn status(place: &Place, args: &StatusArgs) -> Result<Exit, Fault> {
+pub(super) fn status(call: &Invocation, args: &StatusArgs) -> Result<Exit, Fault> {
     if args.watch {
-        needs_terminal(place.json)?;
+        needs_terminal(call.json)?;
     }
-    let mut source = Source::open(place)?;
+    let mut source = Source::open(call)?;
     if args.watch {
-        return watch::watch(place, source);
+        return watch::watch(call, source);
     }
     let (board, facts) = source.look(|state, board| {
-        let facts = place.json.then(|| facts::facts(state, &board));
+        let facts = call.json.then(|| facts::facts(state, &board));
         (board, facts)
     })?;
     match &facts {

@@ -2,7 +2,7 @@
 //! the transcripts is read; nothing is written, no lock is taken.
 
 use super::super::environment::{read_config, unsound};
-use super::super::workspace::{Opened, Place, without_boxes};
+use super::super::workspace::{Invocation, Opened, without_boxes};
 use super::agent_log::{self, AgentLog};
 use crate::agent::reported_cost;
 use crate::engine::{Fault, Follow, Places};
@@ -31,8 +31,8 @@ pub(super) struct Source {
 
 impl Source {
     /// Reads configuration and journal; a task file without boxes has no answer.
-    pub(super) fn open(place: &Place) -> Result<Self, Fault> {
-        let mut source = Self::of(place.read(place.find()?)?)?;
+    pub(super) fn open(call: &Invocation) -> Result<Self, Fault> {
+        let mut source = Self::of(call.read(call.find()?)?)?;
         let boxes = source.board()?.boxes;
         match without_boxes(&source.places, boxes) {
             None => Ok(source),
@@ -51,7 +51,7 @@ impl Source {
 
     /// Starts over if the configuration has changed. A configuration that cannot be read is an error, and so is a
     /// workspace that is gone.
-    pub(super) fn renewed(&mut self, place: &Place) -> Result<(), Fault> {
+    pub(super) fn renewed(&mut self, call: &Invocation) -> Result<(), Fault> {
         let root = self.places.workspace.clone();
         if !root.join(".ralph").is_dir() {
             let what = format!("There is no .ralph/ in {} any more.", root.display());
@@ -59,7 +59,7 @@ impl Source {
         }
         let config = read_config(&root).map_err(|error| unsound(&error))?;
         if config != self.config {
-            *self = Self::of(place.read(root)?)?;
+            *self = Self::of(call.read(root)?)?;
         }
         Ok(())
     }

@@ -2,7 +2,7 @@
 //! terminal. What cannot be read is named and tried again.
 
 use super::super::exit::Exit;
-use super::super::workspace::Place;
+use super::super::workspace::Invocation;
 use super::frame::{View, draw};
 use super::keys::{Act, act};
 use super::screen::Screen;
@@ -19,14 +19,14 @@ const PAUSE: Duration = Duration::from_millis(250);
 const HANGUP: i32 = 1;
 
 /// Shows the board until somebody ends it.
-pub(super) fn watch(place: &Place, source: Source) -> Result<Exit, Fault> {
+pub(super) fn watch(call: &Invocation, source: Source) -> Result<Exit, Fault> {
     let interrupts = Interrupts::install()?;
     let color = std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
     let mut source = source;
     let mut view = View::new(source.board()?, color);
-    look(&mut view, &mut source, place);
+    look(&mut view, &mut source, call);
     let mut screen = Screen::open()?;
-    match shown(&mut screen, &mut view, &mut source, place, &interrupts) {
+    match shown(&mut screen, &mut view, &mut source, call, &interrupts) {
         // Whatever failed, it can no longer be shown. The signal that says so may be on its way, or be ignored.
         Err(_) if Screen::is_gone() => Ok(Exit::of_signal(interrupts.first().unwrap_or(HANGUP))),
         ended => ended,
@@ -37,7 +37,7 @@ fn shown(
     screen: &mut Screen,
     view: &mut View,
     source: &mut Source,
-    place: &Place,
+    call: &Invocation,
     interrupts: &Interrupts,
 ) -> Result<Exit, Fault> {
     let mut drawn = None;
@@ -61,15 +61,15 @@ fn shown(
             None => {}
         }
         if looked.elapsed() >= PAUSE {
-            look(view, source, place);
+            look(view, source, call);
             looked = Stopwatch::start();
         }
     }
 }
 
 /// Takes what is new. What cannot be read leaves what was seen before, and is named.
-fn look(view: &mut View, source: &mut Source, place: &Place) {
-    let seen = source.renewed(place).and_then(|()| source.board_after(view.board.clone()));
+fn look(view: &mut View, source: &mut Source, call: &Invocation) {
+    let seen = source.renewed(call).and_then(|()| source.board_after(view.board.clone()));
     match seen {
         Ok(board) => {
             view.trouble = source.trouble(&board);

@@ -39,7 +39,7 @@ impl Prepared {
     /// Runs a mutation gate in its own folder, and brings home what it leaves.
     fn measure(&self, ports: &GatePorts<'_>) -> Result<GateReport, Fault> {
         let (cache, workspace) = (&self.request.cache, &self.sources.workspace);
-        let clean = self.settings.place == config::Place::Clean;
+        let clean = self.settings.folder == config::GateFolder::Clean;
         let folder =
             if clean { CacheFolder::take(cache, workspace)? } else { CacheFolder::temporary(cache)? };
         let run = folder.run()?;

@@ -74,7 +74,7 @@ fn steps(context: &PackageContext<'_>, module: &Module, result: &mut ModuleResul
 /// Whose fault it is that a module does not compile: in a clean checkout also that of files which git does
 /// not hold, and then what was there before the family's work does not compile there either.
 fn unbuilt(context: &PackageContext<'_>, module: &Module, trouble: Trouble) -> GateAbort {
-    let clean = context.settings.place == config::Place::Clean;
+    let clean = context.settings.folder == config::GateFolder::Clean;
     let abort = trouble.abort(&context.package.name, &module.dir, module.build_changed);
     let in_place = format!(
         "If the build needs files that git does not hold, name them under gates.{0}.keep, or set gates.{0}.where: in-place.",

@@ -67,7 +67,7 @@ fn without_comments(code: &str) -> String {
 /// Production lines that a module may have: no comments, no blank lines, no tests.
 const BUDGET: &[(&str, usize)] = &[
     ("agent", 683),
-    ("cli", 4_422),
+    ("cli", 4_426),
     ("config", 1_289),
     ("engine", 2_454),
     ("gate", 5_383),

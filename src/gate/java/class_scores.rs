@@ -62,10 +62,11 @@ impl ModuleResult {
                 empty.push(target);
                 continue;
             };
-            let errors: Vec<String> = counted
-                .with(&[MutantStatus::RunError, MutantStatus::MemoryError])
-                .map(|(_, left)| format!("{}:{}", left.mutant.file, left.mutant.line))
-                .collect();
+            let lines = |statuses: &[MutantStatus]| -> Vec<String> {
+                let left = counted.with(statuses);
+                left.map(|(_, left)| format!("{}:{}", left.mutant.file, left.mutant.line)).collect()
+            };
+            let errors = lines(&[MutantStatus::RunError, MutantStatus::MemoryError]);
             if !errors.is_empty() {
                 self.remarks.push(format!(
                     "Mutants of {} that ended in an error of the JVM stay outside the score: {}.",
@@ -73,10 +74,7 @@ impl ModuleResult {
                     text::names(errors.iter().map(String::as_str), 5)
                 ));
             }
-            let unjudged: BTreeSet<String> = counted
-                .with(&[MutantStatus::Unjudged])
-                .map(|(_, left)| format!("{}:{}", left.mutant.file, left.mutant.line))
-                .collect();
+            let unjudged: BTreeSet<String> = lines(&[MutantStatus::Unjudged]).into_iter().collect();
             if !unjudged.is_empty() {
                 self.remarks.push(format!(
                     "Code of {} that runs only while a class is initialised cannot be judged: {}; a method that is called later can.",

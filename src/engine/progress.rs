@@ -78,15 +78,19 @@ impl Engine<'_> {
         if self.disk.is_odd(&path)? {
             return Ok((Vec::new(), 0));
         }
-        let (mut bytes, mut before) = self.disk.tail(&path, PROMPT_TAIL)?.unwrap_or_default();
-        if before > 0
-            && let Some(end) = bytes.iter().position(|byte| *byte == b'\n')
-        {
-            bytes.drain(..=end);
-            before += end as u64 + 1;
-        }
-        Ok((bytes, before))
+        Ok(from_line_start(self.disk.tail(&path, PROMPT_TAIL)?.unwrap_or_default()))
     }
+}
+
+/// The end of a file and how many bytes come before it, without the line that was cut, if a whole one begins behind that.
+pub(super) fn from_line_start((mut bytes, mut before): (Vec<u8>, u64)) -> (Vec<u8>, u64) {
+    if before > 0
+        && let Some(end) = bytes.iter().position(|byte| *byte == b'\n')
+    {
+        bytes.drain(..=end);
+        before += end as u64 + 1;
+    }
+    (bytes, before)
 }
 
 /// The bytes that are still to be appended: all of the entry, the rest of one that was torn, or nothing.

@@ -6,6 +6,7 @@ use crate::agent::{
     CallFacts, PromptFacts, PromptPackage, VerdictLine, agent_call, names_token, render, usage_limit,
 };
 use crate::config::{CommitBy, Role, role_of};
+use crate::engine::progress::from_line_start;
 use crate::engine::{AgentEnd, Fault, Readings, Started};
 use crate::machine::effect::AgentOrder;
 use crate::machine::event::{Check, CheckResult};
@@ -226,11 +227,5 @@ fn no_agent(role: Role) -> Fault {
 /// The last 16 KiB of a file, from the beginning of a line; empty if it cannot be read.
 fn tail(path: &Path) -> Vec<u8> {
     let read = RealDisk::new().tail(path, 16 << 10);
-    let (mut bytes, before) = read.ok().flatten().unwrap_or_default();
-    if before > 0
-        && let Some(end) = bytes.iter().position(|byte| *byte == b'\n')
-    {
-        bytes.drain(..=end);
-    }
-    bytes
+    from_line_start(read.ok().flatten().unwrap_or_default()).0
 }

@@ -78,6 +78,19 @@ pub struct AttemptPolicy {
     /// Files that an attempt may change only if its task names them.
     #[schemars(extend("items" = glob()))]
     pub protected: Vec<String>,
+    /// What happens to an attempt of the worker that changes build files or settings of test runners.
+    pub build_files: BuildFiles,
+}
+
+/// What a change of build files or settings of test runners does to an attempt of the worker.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum BuildFiles {
+    /// It is named, for people and reviewers.
+    #[default]
+    Name,
+    /// It rejects the attempt, unless the task names the file.
+    Reject,
 }
 
 /// How the task file is read.

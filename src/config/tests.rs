@@ -1,6 +1,7 @@
 //! The schema, its defaults and what is said when a file is wrong.
 
 use super::*;
+use crate::source::{Classifier, Kind};
 use proptest::prelude::*;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -59,55 +60,49 @@ fn the_defaults_are_those_of_the_contract() {
 #[test]
 fn the_default_patterns_know_the_usual_layouts() {
     let files = sound("").files;
-    let any = |globs: &[String], path: &str| {
-        globs.iter().any(|glob| {
-            globset::GlobBuilder::new(glob)
-                .literal_separator(true)
-                .build()
-                .expect("a pattern")
-                .compile_matcher()
-                .is_match(path)
-        })
-    };
+    let all = Classifier::new(&files.test, &files.production, &files.build).expect("patterns");
     for (path, kind) in [
-        ("src/main/java/a/Foo.java", "production"),
-        ("core/src/main/resources/a.xml", "production"),
-        ("src/main/java/a/test/Foo.java", "production"),
-        ("src/commonMain/kotlin/A.kt", "production"),
-        ("core/src/test/java/a/FooTest.java", "test"),
-        ("src/test/resources/a.json", "test"),
-        ("src/integrationTest/java/AIT.java", "test"),
-        ("pom.xml", "build"),
-        ("core/build.gradle.kts", "build"),
-        ("app/models.py", "production"),
-        ("app/tests/helper.py", "test"),
-        ("app/test_models.py", "test"),
-        ("pyproject.toml", "build"),
-        ("src/index.ts", "production"),
-        ("src/index.test.ts", "test"),
-        ("src/__tests__/a.js", "test"),
-        ("test/fixtures/a.json", "test"),
-        ("package.json", "build"),
-        ("src/lib.rs", "production"),
-        ("crates/a/tests/all.rs", "test"),
-        ("build.rs", "build"),
-        ("Cargo.toml", "build"),
-        ("pkg/a.go", "production"),
-        ("pkg/a_test.go", "test"),
-        ("go.mod", "build"),
-        ("README.md", "other"),
-        ("docs/test/plan.md", "other"),
+        ("src/main/java/a/Foo.java", Kind::Production),
+        ("core/src/main/resources/a.xml", Kind::Production),
+        ("src/main/java/a/test/Foo.java", Kind::Production),
+        ("src/commonMain/kotlin/A.kt", Kind::Production),
+        ("core/src/test/java/a/FooTest.java", Kind::Test),
+        ("src/test/resources/a.json", Kind::Test),
+        ("src/integrationTest/java/AIT.java", Kind::Test),
+        ("pom.xml", Kind::Build),
+        ("core/build.gradle.kts", Kind::Build),
+        ("app/models.py", Kind::Production),
+        ("app/tests/helper.py", Kind::Test),
+        ("app/test_models.py", Kind::Test),
+        ("pyproject.toml", Kind::Build),
+        ("src/index.ts", Kind::Production),
+        ("src/index.test.ts", Kind::Test),
+        ("src/__tests__/a.js", Kind::Test),
+        ("test/fixtures/a.json", Kind::Test),
+        ("package.json", Kind::Build),
+        ("src/lib.rs", Kind::Production),
+        ("crates/a/tests/all.rs", Kind::Test),
+        ("build.rs", Kind::Build),
+        ("Cargo.toml", Kind::Build),
+        ("pkg/a.go", Kind::Production),
+        ("pkg/a_test.go", Kind::Test),
+        ("go.mod", Kind::Build),
+        ("README.md", Kind::Other),
+        ("docs/test/plan.md", Kind::Other),
+        ("src/main/java/a/tests/Foo.java", Kind::Production),
+        (".mvn/jvm.config", Kind::Build),
+        ("src/test/resources/pom.xml", Kind::Test),
+        ("src/main/java/.ralph/Foo.java", Kind::Production),
+        ("src/main/java/tasks.md", Kind::Production),
+        ("src/main/window.test.ts", Kind::Test),
+        ("src/main/java/src/test/java/Foo.java", Kind::Production),
+        ("src/main/java/p/PriceTest.java", Kind::Production),
+        ("src/main/resources/pom.xml", Kind::Production),
+        ("src/test/java/src/main/java/FooTest.java", Kind::Test),
+        ("tests/src/main/java/a.py", Kind::Test),
+        ("xsrc/main/java/test_a.py", Kind::Test),
     ] {
-        let found = if any(&files.test, path) {
-            "test"
-        } else if any(&files.build, path) {
-            "build"
-        } else if any(&files.production, path) {
-            "production"
-        } else {
-            "other"
-        };
-        assert_eq!(found, kind, "{path}");
+        assert_eq!(all.kind_of(path.as_bytes()), kind, "{path}");
     }
 }
 

@@ -42,6 +42,7 @@ pub(super) fn observe_request(state: &State, attempt: &Attempt) -> ObserveReques
         iteration: state.iteration,
         before: attempt.before.clone(),
         task: family_text(spec, key),
+        worker: key.stage == Stage::Implementation,
         family: covered_changes(spec, key),
         stage: spec.stage(key).map(|stage| stage.own.clone()).unwrap_or_default(),
         frozen,
@@ -112,6 +113,8 @@ fn remember(state: &mut State, attempt: &Attempt, observation: &Observation, str
         .collect();
     family.changes.add(&attempt.before, standing.iter().copied());
     family.last_touch.extend(standing.iter().map(|change| (change.full_path(), iteration)));
+    let settings = standing.iter().filter(|change| change.is_build_setting());
+    family.build_settings.extend(settings.map(|change| change.full_path()));
     let stage = spec.stage_mut(&attempt.key);
     stage.own.add(&attempt.before, standing);
     for package in observation.packages.iter().filter(|package| !package.is_breach()) {

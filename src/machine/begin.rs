@@ -39,6 +39,11 @@ pub(super) fn begin(
             .iter()
             .flat_map(|(package, paths)| paths.iter().map(|path| full_path(package, path)))
             .collect(),
+        build_settings: hierarchy::covered(spec, key)
+            .iter()
+            .filter_map(|family| spec.family(family))
+            .flat_map(|family| family.build_settings.iter().cloned())
+            .collect(),
     };
     state.phase = Phase::Attempting { key: key.clone(), before: snapshot.clone(), process: None };
     effects.push(Effect::StartAgent(Box::new(order)));

@@ -3,7 +3,7 @@
 use super::boxes::Flips;
 use super::effect::{Body, Effect, Entry};
 use super::event::Mode;
-use super::facts::full_path;
+use super::facts::{FileChange, full_path};
 use super::hierarchy;
 use super::state::{Findings, Phase, State};
 use crate::source::text::names;
@@ -33,6 +33,12 @@ pub(super) fn notes(seen: &Findings) -> Vec<String> {
     let mut notes = Vec::new();
     for claim in &seen.claims {
         notes.push(format!("The agent wrote `[{}]` for {}; it was put back.", claim.to.0, claim.key));
+    }
+    let settings = seen.observation.stage.iter().filter(|change| change.is_build_setting());
+    let settings: Vec<String> = settings.map(FileChange::full_path).collect();
+    if !settings.is_empty() {
+        let settings = names(settings.iter().map(String::as_str), NAMED);
+        notes.push(format!("Changed how the project is built or its tests run: {settings}."));
     }
     for package in &seen.observation.packages {
         if !package.strays.is_empty() {

@@ -149,6 +149,8 @@ pub struct AgentOrder {
     pub leftovers: Vec<String>,
     /// The family's changes so far.
     pub changes: Vec<String>,
+    /// Build files and settings of test runners among them.
+    pub build_settings: Vec<String>,
 }
 
 /// What to run a gate on.

@@ -1,6 +1,6 @@
 //! Facts that adapters report: plain data that can be stored, compared and judged again on any machine.
 
-use crate::source::{Kind, RepoPath};
+use crate::source::{Kind, RepoPath, is_build_setting};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -113,6 +113,11 @@ impl FileChange {
     pub fn full_path(&self) -> String {
         full_path(&self.package, &self.path)
     }
+
+    /// True for a file by which the project is built or its tests are run.
+    pub fn is_build_setting(&self) -> bool {
+        is_build_setting(self.kind, &self.path)
+    }
 }
 
 /// `<package>/<path>`, quoted as a whole when the path needs quotes.
@@ -191,6 +196,8 @@ pub struct ObserveRequest {
     pub before: Snapshot,
     /// The text of the task.
     pub task: String,
+    /// It is an attempt of the worker.
+    pub worker: bool,
     /// The family's changes so far.
     pub family: Accumulated,
     /// The stage's own changes since its box was last opened.

@@ -84,6 +84,8 @@ pub struct Family {
     pub changes: Accumulated,
     /// When each path was last changed by the family: `<package>/<path>` → iteration.
     pub last_touch: BTreeMap<String, u64>,
+    /// Build files and settings of test runners that the family changed, `<package>/<path>`.
+    pub build_settings: BTreeSet<String>,
     /// FAILs that were answered with rework.
     pub reworks: u32,
     /// Why the family is blocked.

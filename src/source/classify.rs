@@ -2,7 +2,7 @@
 
 use super::{Kind, RepoPath};
 use globset::{Candidate, GlobBuilder, GlobSet, GlobSetBuilder};
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 /// Patterns, compiled. A pattern without `/` matches a name in any folder, one that ends in `/`
 /// everything below that folder; `*` does not cross a `/`, `**` does.
@@ -101,133 +101,49 @@ pub fn is_source(path: &[u8]) -> bool {
     parts.next().is_some() && SOURCES.contains(&extension)
 }
 
-fn owned(patterns: &[&str]) -> Vec<String> {
-    patterns.iter().map(|&pattern| pattern.to_owned()).collect()
-}
+/// Settings of test runners, by name: what is in them decides which tests run, in whatever folder they are.
+const RUNNER_SETTINGS: [&str; 9] = [
+    "junit-platform.properties",
+    "**/META-INF/services/org.junit.*",
+    "testng*.xml",
+    "conftest.py",
+    "{pytest,tox,.pytest}.{ini,toml}",
+    "{mutmut_config.py,.coveragerc,noxfile.py,nextest.toml}",
+    ".mocharc.*",
+    "{jest,vitest,stryker,karma,playwright,cypress}{,.config,.conf}.{js,cjs,mjs,ts,cts,mts,json}",
+    "jest-*.json",
+];
 
-/// Test files by each language's own customs.
-pub fn default_test_globs() -> Vec<String> {
-    owned(&[
-        // Maven, Gradle, sbt: Java, Kotlin, Scala, Groovy, Android.
-        "**/src/test/**",
-        "**/src/*Test/**",
-        "**/src/testFixtures/**",
-        "**/src/it/**",
-        // Python, Rust, PHP, Swift and others keep them in a folder of the package.
-        "tests/**",
-        "test/**",
-        "**/tests/**/*.{py,rs,js,ts,tsx,jsx,mjs,cjs,mts,cts,php,go}",
-        "**/test/**/*.{py,js,ts,tsx,jsx,mjs,cjs,mts,cts,rb,exs}",
-        "test_*.py",
-        "*_test.py",
-        "conftest.py",
-        "*.{test,spec}.{js,ts,tsx,jsx,mjs,cjs,mts,cts,vue,svelte}",
-        "**/__tests__/**",
-        "*_test.go",
-        "**/src/**/tests.rs",
-        "*_spec.rb",
-        "*_test.rb",
-        "*Test.php",
-        "*{Test,Tests}.{cs,swift}",
-    ])
-}
-
-/// Production files by each language's own customs.
-pub fn default_production_globs() -> Vec<String> {
-    owned(&[
-        "**/src/main/**",
-        "**/src/commonMain/**",
-        "*.py",
-        "*.{js,ts,tsx,jsx,mjs,cjs,mts,cts,vue,svelte}",
-        "**/src/**/*.rs",
-        "*.go",
-        "**/src/**/*.{java,kt,scala,groovy}",
-        "*.{rb,php,cs,swift,c,cc,cpp,h,hpp}",
-    ])
-}
-
-/// Build files.
-pub fn default_build_globs() -> Vec<String> {
-    owned(&[
-        "pom.xml",
-        "**/.mvn/**",
-        "build.gradle*",
-        "settings.gradle*",
-        "gradle.properties",
-        "build.xml",
-        "build.sbt",
-        "package.json",
-        "Cargo.toml",
-        "build.rs",
-        "pyproject.toml",
-        "setup.py",
-        "setup.cfg",
-        "requirements*.txt",
-        "go.mod",
-        "Gemfile",
-        "composer.json",
-        "*.csproj",
-        "CMakeLists.txt",
-        "Makefile",
-    ])
+/// True for a file by which the project is built or its tests are run: a build file, or settings of a test runner.
+pub fn is_build_setting(kind: Kind, path: &RepoPath) -> bool {
+    static SETTINGS: LazyLock<GlobSet> =
+        LazyLock::new(|| compile_globs(&RUNNER_SETTINGS.map(str::to_owned)).unwrap_or_default());
+    kind == Kind::Build || SETTINGS.is_match_candidate(&Candidate::from_bytes(&path.to_bytes()))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn kind(path: &str) -> Kind {
-        let all = Classifier::new(&default_test_globs(), &default_production_globs(), &default_build_globs())
-            .unwrap();
-        all.kind(&RepoPath::from_bytes(path.as_bytes()))
+    fn path(text: &str) -> RepoPath {
+        RepoPath::from_bytes(text.as_bytes())
     }
 
     #[test]
-    fn each_language_has_its_tests_production_and_build_files() {
-        for (path, expected) in [
-            ("src/test/java/a/FooTest.java", Kind::Test),
-            ("core/src/test/resources/x.json", Kind::Test),
-            ("src/integrationTest/java/A.java", Kind::Test),
-            ("src/main/java/a/Foo.java", Kind::Production),
-            ("src/main/java/a/tests/Foo.java", Kind::Production),
-            ("src/main/resources/a.properties", Kind::Production),
-            ("a/b/pom.xml", Kind::Build),
-            ("build.gradle.kts", Kind::Build),
-            (".mvn/jvm.config", Kind::Build),
-            ("src/test/resources/pom.xml", Kind::Test),
-            ("tests/test_a.py", Kind::Test),
-            ("tests/data.json", Kind::Test),
-            ("pkg/tests/deep/a.py", Kind::Test),
-            ("pkg/a_test.py", Kind::Test),
-            ("conftest.py", Kind::Test),
-            ("pkg/a.py", Kind::Production),
-            ("setup.py", Kind::Build),
-            ("pyproject.toml", Kind::Build),
-            ("lib/a.test.ts", Kind::Test),
-            ("lib/a.spec.js", Kind::Test),
-            ("lib/__tests__/a.js", Kind::Test),
-            ("lib/a.tsx", Kind::Production),
-            ("package.json", Kind::Build),
-            ("tests/cli.rs", Kind::Test),
-            ("src/a/mod.rs", Kind::Production),
-            ("Cargo.toml", Kind::Build),
-            ("a/b_test.go", Kind::Test),
-            ("a/b.go", Kind::Production),
-            ("go.mod", Kind::Build),
-            ("README.md", Kind::Other),
-            ("Cargo.lock", Kind::Other),
-            ("docs/latest/x.txt", Kind::Other),
-            ("src/main/java/.ralph/Foo.java", Kind::Production),
-            ("src/main/java/tasks.md", Kind::Production),
-            ("src/main/window.test.ts", Kind::Test),
-            ("src/main/java/src/test/java/Foo.java", Kind::Production),
-            ("src/main/java/p/PriceTest.java", Kind::Production),
-            ("src/main/resources/pom.xml", Kind::Production),
-            ("src/test/java/src/main/java/FooTest.java", Kind::Test),
-            ("tests/src/main/java/a.py", Kind::Test),
-            ("xsrc/main/java/test_a.py", Kind::Test),
+    fn settings_of_test_runners_are_known_by_name_and_build_files_by_their_kind() {
+        for (text, kind, expected) in [
+            ("src/test/resources/junit-platform.properties", Kind::Test, true),
+            ("src/main/resources/META-INF/services/org.junit.platform.X", Kind::Production, true),
+            ("pytest.ini", Kind::Other, true),
+            ("web/stryker.config.mjs", Kind::Production, true),
+            ("test/jest-e2e.json", Kind::Test, true),
+            ("jest.config.ts", Kind::Build, true),
+            ("any", Kind::Build, true),
+            ("src/test/resources/pom.xml", Kind::Test, false),
+            ("src/jest.ts.txt", Kind::Other, false),
+            ("tests/test_a.py", Kind::Test, false),
         ] {
-            assert_eq!(kind(path), expected, "{path}");
+            assert_eq!(is_build_setting(kind, &path(text)), expected, "{text}");
         }
     }
 
@@ -243,7 +159,7 @@ mod tests {
 
     #[test]
     fn names_that_are_not_utf8_have_a_kind_too() {
-        let all = Classifier::new(&default_test_globs(), &default_production_globs(), &[]).unwrap();
+        let all = Classifier::new(&[], &["**/src/main/**".into()], &[]).unwrap();
         assert_eq!(all.kind_of(b"src/main/java/\xff.java"), Kind::Production);
     }
 

@@ -10,10 +10,7 @@ mod problem;
 mod secrets;
 pub mod text;
 
-pub use classify::{
-    Classifier, compile_globs, default_build_globs, default_production_globs, default_test_globs, is_output,
-    is_source,
-};
+pub use classify::{Classifier, compile_globs, is_build_setting, is_output, is_source};
 pub use digest::{digest, digest_parts, hex};
 pub use environment::{environment_for, is_passed};
 pub use java::{enabled_tests, lost_members};

@@ -66,19 +66,19 @@ fn without_comments(code: &str) -> String {
 
 /// Production lines that a module may have: no comments, no blank lines, no tests.
 const BUDGET: &[(&str, usize)] = &[
-    ("agent", 683),
+    ("agent", 686),
     ("cli", 4_426),
-    ("config", 1_289),
-    ("engine", 2_454),
-    ("gate", 5_383),
+    ("config", 1_297),
+    ("engine", 2_462),
+    ("gate", 5_381),
     ("git", 3_201),
     ("journal", 341),
     ("lib", 20),
-    ("machine", 2_624),
+    ("machine", 2_644),
     ("main", 20),
     ("mutation", 465),
     ("report", 1_448),
-    ("source", 1_020),
+    ("source", 971),
     ("sys", 1_719),
     ("task", 2_897),
 ];

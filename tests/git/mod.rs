@@ -11,7 +11,7 @@ mod snapshot;
 
 use ralph::git::{GitError, Repositories};
 use ralph::machine::facts::{Observation, ObserveRequest, PackageChange, Snapshot};
-use ralph::source::{self, Classifier};
+use ralph::source::Classifier;
 use std::path::{Path, PathBuf};
 
 /// A workspace in a temporary folder.
@@ -70,12 +70,8 @@ impl Workspace {
 }
 
 fn classifier() -> Classifier {
-    Classifier::new(
-        &source::default_test_globs(),
-        &source::default_production_globs(),
-        &source::default_build_globs(),
-    )
-    .unwrap()
+    let files = ralph::config::parse("", Path::new("/"), &[]).unwrap().files;
+    Classifier::new(&files.test, &files.production, &files.build).unwrap()
 }
 
 /// A folder in which git is run.

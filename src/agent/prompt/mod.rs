@@ -74,6 +74,8 @@ pub struct PromptFacts {
     pub diff_file: String,
     /// The family's changed files (`<package>/<path>`).
     pub changes: Vec<String>,
+    /// Build files and settings of test runners among them.
+    pub build_settings: Vec<String>,
     /// True for a reviewer: a verdict line must end its output.
     pub verdict_wanted: bool,
     /// The token of the attempt's verdict line.
@@ -150,8 +152,8 @@ fn prompt_error(file: &str, source: &str, shown: &Value, error: &minijinja::Erro
     Problem::new((), format!("{what}: `{written}`."), hint).at(file, line)
 }
 
-/// The facts as a template sees them. `requirements`, `design`, `task_text`, `reasons`, `progress`, `leftovers`
-/// and `changes` are blocks of marked data, empty when there is nothing; `packages` is a list of `name` and `path`;
+/// The facts as a template sees them. `requirements`, `design`, `task_text`, `reasons`, `progress`, `leftovers`,
+/// `changes` and `build_settings` are blocks of marked data, empty when there is nothing; `packages` is a list of `name` and `path`;
 /// the others are one line, a number or a truth value.
 fn shown(role: Role, facts: &PromptFacts) -> Value {
     let name = |text: &str| text::line(text, NAME_CHARS);
@@ -182,6 +184,7 @@ fn shown(role: Role, facts: &PromptFacts) -> Value {
         commit_by_ralph => facts.commit_by_ralph,
         diff_file => name(&facts.diff_file),
         changes => list("changed files", &facts.changes, CHANGES),
+        build_settings => list("changed build files", &facts.build_settings, CHANGES),
         verdict_wanted => facts.verdict_wanted,
         verdict_token => name(&facts.verdict_token),
         validation_report => name(&facts.validation_report),

@@ -51,6 +51,7 @@ fn later_attempt() -> PromptFacts {
         commit_by_ralph: true,
         diff_file: text("/workspace/.ralph/state/latest-task-diff.txt"),
         changes: vec![text("app/a.txt"), text("lib/b.txt")],
+        build_settings: vec![text("app/pom.xml")],
         verdict_wanted: true,
         ..first_attempt()
     }

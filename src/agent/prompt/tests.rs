@@ -28,13 +28,13 @@ fn what_is_wrong_with_a_template_is_named_with_file_and_line() {
         format!("{:?}|{error}|{}", error.line, error.hint)
     };
     insta::assert_snapshot!(told("Hello\n\nYour task: {{ taks }}\n"), @r"
-    Some(3)|.ralph/prompts/req-reviewer.md:3: The template asks for something that does not exist: `Your task: {{ taks }}`.|Templates may use: role, task, id, task_text, stage, iteration, attempt, workspace, spec, requirements, design, reasons, progress, leftovers, packages, commit_by_ralph, diff_file, changes, verdict_wanted, verdict_token, validation_report, threshold.
+    Some(3)|.ralph/prompts/req-reviewer.md:3: The template asks for something that does not exist: `Your task: {{ taks }}`.|Templates may use: role, task, id, task_text, stage, iteration, attempt, workspace, spec, requirements, design, reasons, progress, leftovers, packages, commit_by_ralph, diff_file, changes, build_settings, verdict_wanted, verdict_token, validation_report, threshold.
     ");
     insta::assert_snapshot!(told("a\n{% if reasons %}\nb\n"), @r"
     Some(3)|.ralph/prompts/req-reviewer.md:3: The template cannot be filled (unexpected end of input, expected end of block): `b`.|Fix the line, or remove the file to use the template that comes with ralph.
     ");
     insta::assert_snapshot!(told("{{ task.text.more }}"), @r"
-    Some(1)|.ralph/prompts/req-reviewer.md:1: The template asks for something that does not exist: `{{ task.text.more }}`.|Templates may use: role, task, id, task_text, stage, iteration, attempt, workspace, spec, requirements, design, reasons, progress, leftovers, packages, commit_by_ralph, diff_file, changes, verdict_wanted, verdict_token, validation_report, threshold.
+    Some(1)|.ralph/prompts/req-reviewer.md:1: The template asks for something that does not exist: `{{ task.text.more }}`.|Templates may use: role, task, id, task_text, stage, iteration, attempt, workspace, spec, requirements, design, reasons, progress, leftovers, packages, commit_by_ralph, diff_file, changes, build_settings, verdict_wanted, verdict_token, validation_report, threshold.
     ");
     insta::assert_snapshot!(told("x\n{{ task | shell }}\u{1b}[31m"), @r"
     Some(2)|.ralph/prompts/req-reviewer.md:2: The template cannot be filled (filter shell is unknown): `{{ task | shell }}`.|Fix the line, or remove the file to use the template that comes with ralph.
@@ -155,6 +155,7 @@ proptest! {
             spec: texts[4].clone(), requirements: texts[5].clone(), design: texts[6].clone(),
             reasons: vec![texts[7].clone(), texts[8].clone()], progress: texts[9].clone(), progress_before: u64::from(own) * 70_000,
             leftovers: vec![texts[10].clone()], changes: vec![texts[11].clone()],
+            build_settings: vec![texts[11].clone()],
             packages: vec![PromptPackage { name: texts[0].clone(), path: texts[1].clone() }],
             diff_file: texts[2].clone(), validation_report: texts[3].clone(), id: texts[4].clone(),
             iteration: 1, attempt: 1, commit_by_ralph: own, verdict_wanted: !own, threshold: 70,

@@ -149,6 +149,7 @@ impl Outside {
             commit_by_ralph: self.parts.settings.commit == CommitBy::Ralph,
             diff_file: self.parts.places.diff().display().to_string(),
             changes: order.changes.clone(),
+            build_settings: order.build_settings.clone(),
             verdict_wanted: order.key.stage.is_review(),
             verdict_token: token.to_owned(),
             validation_report: self.parts.places.validation().display().to_string(),

@@ -5,8 +5,9 @@
 //! it makes the attempt's work one to be put back.
 
 use super::Outside;
+use crate::config::BuildFiles;
 use crate::engine::{Fault, Places};
-use crate::machine::facts::{FileChange, Observation, PackageChange};
+use crate::machine::facts::{FileChange, Observation, ObserveRequest, PackageChange};
 use crate::source::{Kind, RepoPath, compile_globs, is_output};
 use crate::sys::disk::open_regular;
 use crate::sys::walk::walk;
@@ -71,8 +72,13 @@ impl Outside {
     }
 
     /// Notes in which packages the attempt changed a protected file that its task does not name.
-    pub(super) fn note_protected(&self, observation: &mut Observation, task: &str) -> Result<(), Fault> {
+    pub(super) fn note_protected(
+        &self,
+        observation: &mut Observation,
+        request: &ObserveRequest,
+    ) -> Result<(), Fault> {
         let globs = self.protected_globs()?;
+        let keeps_build = request.worker && self.parts.settings.policy.build_files == BuildFiles::Reject;
         for PackageChange { name, changes, dirt, protected, .. } in &mut observation.packages {
             let folder = self.parts.repositories.root(name).map(|root| self.parts.places.shown(root));
             let is_command = |path: &str| {
@@ -80,12 +86,16 @@ impl Outside {
                 self.command_words().any(|word| word == path || Some(word) == below.as_deref())
             };
             let is_other = |change: &FileChange| change.kind == Kind::Other;
-            let others = changes.iter().filter(|change| is_other(change) && is_command(change.path.as_str()));
+            let others = changes.iter().filter(|change| {
+                is_other(change) && is_command(change.path.as_str())
+                    || keeps_build && change.is_build_setting()
+            });
             let others = others.map(|change| change.path.clone());
             let all = changes.iter().map(|change| &change.path).chain(dirt.iter().map(|dirt| &dirt.path));
             let matching = all.filter(|path| globs.is_match(Path::new(path.as_str()))).cloned();
-            let is_named =
-                |path: &RepoPath| path.as_str().rsplit('/').next().is_some_and(|name| task.contains(name));
+            let is_named = |path: &RepoPath| {
+                path.as_str().rsplit('/').next().is_some_and(|name| request.task.contains(name))
+            };
             *protected = others.chain(matching).filter(|path| !is_named(path)).collect();
             protected.sort();
             protected.dedup();

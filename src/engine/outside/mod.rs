@@ -234,7 +234,7 @@ impl World for Outside {
             }
         });
         let mut observation = Observation { inputs, ..observed? };
-        self.note_protected(&mut observation, &request.task)?;
+        self.note_protected(&mut observation, request)?;
         Ok(observation)
     }
 

@@ -6,6 +6,7 @@ mod direct_spawn;
 pub(crate) mod hidden;
 mod project;
 pub(crate) mod recompile;
+pub(crate) mod shapes;
 pub(crate) mod tiers;
 mod workspace;
 

@@ -1,7 +1,8 @@
 //! What Surefire would give the tests: options, properties, environment, excludes, groups.
 //!
 //! A setting that is not carried over is named; an option with an unresolved placeholder
-//! (`@{argLine}`, which other plugins fill late) is left out.
+//! (`@{argLine}`, which other plugins fill late) is left out, and so is the agent of `jacoco`: it adds members to each
+//! class, so that the JVM refuses every mutant of it. PIT would leave it out where it can see it.
 
 use super::xml::Node;
 use serde::{Deserialize, Serialize};
@@ -95,25 +96,27 @@ fn variables(nodes: &[Node]) -> BTreeMap<String, String> {
     nodes.iter().map(|node| (node.name.clone(), value(node))).collect()
 }
 
-/// Replaces each `@{name}` (Surefire's late placeholders) that is a property of the project.
+/// Replaces each `@{name}` (Surefire's late placeholders) and `${name}` that is a property of the project once its
+/// goals have run (`dependency:properties` sets the paths of agents).
 fn fill(line: &str, project: &Node) -> String {
     let mut out = String::new();
     let mut rest = line;
-    while let Some((before, after)) = rest.split_once("@{") {
+    while let Some(at) = rest.find("@{").into_iter().chain(rest.find("${")).min() {
+        let (before, placeholder) = rest.split_at(at);
         out.push_str(before);
-        let Some((name, after)) = after.split_once('}') else {
-            return out + "@{" + after;
+        let Some((name, after)) = placeholder[2..].split_once('}') else {
+            return out + placeholder;
         };
         match project.at(&["properties", name]) {
             Some(property) => out.push_str(&property.text),
-            None => out.extend(["@{", name, "}"]),
+            None => out.extend([&placeholder[..2], name, "}"]),
         }
         rest = after;
     }
     out + rest
 }
 
-/// Splits a line of arguments at white space outside quotes; drops those with a placeholder.
+/// Splits a line of arguments at white space outside quotes; drops those that PIT's JVMs may not have.
 fn split(line: &str) -> Vec<String> {
     let mut arguments = Vec::new();
     let mut current: Option<String> = None;
@@ -130,7 +133,8 @@ fn split(line: &str) -> Vec<String> {
         }
     }
     arguments.extend(current);
-    arguments.retain(|argument| !argument.contains("@{") && !argument.contains("${"));
+    let is_jacoco = |argument: &str| argument.starts_with("-javaagent:") && argument.contains("jacoco");
+    arguments.retain(|argument| !argument.contains("@{") && !argument.contains("${") && !is_jacoco(argument));
     arguments
 }
 
@@ -144,6 +148,7 @@ mod tests {
         let project =
             xml::read("<project><properties><known>-Xa -Xb</known><void/></properties></project>").unwrap();
         assert_eq!(fill("-x @{known} @{void}@{other} @{open", &project), "-x -Xa -Xb @{other} @{open");
+        assert_eq!(fill("${other}@{other} ${known}", &project), "${other}@{other} -Xa -Xb");
     }
 
     #[test]
@@ -165,11 +170,13 @@ mod tests {
     }
 
     #[test]
-    fn arguments_split_at_white_space_outside_quotes_and_placeholders_go() {
+    fn arguments_split_at_white_space_outside_quotes_and_placeholders_and_jacoco_go() {
         assert_eq!(
             split(" -Xmx1g  \"-Da=b c\" -Dd='e f' @{argLine} ${late} "),
             ["-Xmx1g", "-Da=b c", "-Dd=e f"]
         );
         assert_eq!(split("\"\" x"), ["", "x"]);
+        let agents = "-javaagent:/m2/org.jacoco.agent-0.8.12-runtime.jar=destfile=/t/jacoco.exec -javaagent:/m2/mockito.jar";
+        assert_eq!(split(agents), ["-javaagent:/m2/mockito.jar"]);
     }
 }

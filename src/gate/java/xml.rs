@@ -17,7 +17,7 @@ const MAX_NODES: usize = 500_000;
 /// An element.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Node {
-    /// Its name without a prefix.
+    /// Its name as it is written: `dependency:properties` names properties with colons in them.
     pub(crate) name: String,
     /// Its attributes, names without a prefix.
     pub(crate) attributes: Vec<(String, String)>,
@@ -103,7 +103,7 @@ pub(crate) fn character(entity: &BytesRef<'_>) -> Option<char> {
 
 /// An element with nothing in it; `None` if its attributes cannot be read.
 fn node(tag: &BytesStart<'_>) -> Option<Node> {
-    let name = tag.local_name().into_inner().to_owned();
+    let name = tag.name().into_inner().to_owned();
     let read = |attribute: Attribute<'_>| {
         let value = attribute.normalized_value(XmlVersion::Implicit1_0).unwrap_or_default().into_owned();
         Some((attribute.key.local_name().into_inner().to_owned(), value))
@@ -118,11 +118,12 @@ mod tests {
 
     #[test]
     fn a_way_of_names_leads_to_a_text_with_its_entities() {
-        let pom = "<?xml version='1.0'?><!-- x --><p:project xmlns:p='u'><build><a> x &lt;&#65;&unknown; </a><b/></build></p:project>";
+        let pom = "<?xml version='1.0'?><!-- x --><project xmlns='u'><build><a> x &lt;&#65;&unknown; </a><b/><g.h:i:jar>j</g.h:i:jar></build></project>";
         let root = read(pom).unwrap();
         assert_eq!((root.name.as_str(), root.text_at(&["build", "a"])), ("project", Some("x <A")));
         assert_eq!(root.text_at(&["build", "b"]), None);
-        assert_eq!(root.all(&["build"]).len(), 2);
+        assert_eq!(root.text_at(&["build", "g.h:i:jar"]), Some("j"));
+        assert_eq!(root.all(&["build"]).len(), 3);
     }
 
     #[test]

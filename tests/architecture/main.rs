@@ -71,7 +71,7 @@ const BUDGET: &[(&str, usize)] = &[
     ("config", 1_297),
     ("engine", 2_462),
     ("gate", 5_383),
-    ("git", 3_201),
+    ("git", 3_219),
     ("journal", 341),
     ("lib", 20),
     ("machine", 2_644),

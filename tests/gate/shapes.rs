@@ -1,6 +1,7 @@
 //! Shapes of Maven projects that companies have, each judged as a plain one would be.
 
 use super::project::{JUnit, Pom, Project, reasons};
+use super::workspace::{Workspace, verdict};
 use super::{main_file, scores, test_file};
 use crate::support::needs::tests;
 
@@ -40,8 +41,28 @@ pub(crate) fn the_agent_of_jacoco_stays_out_and_other_agents_stay_in() {
     assert_eq!(scores(&report), ["com.acme.Sum 100% (2/2)"], "{}\n{}", reasons(&report), project.logs());
 }
 
+pub(crate) fn builds_that_ask_git_for_a_version_get_that_of_the_judged_commit() {
+    let workspace = Workspace::new();
+    let mut pom = Pom::new("versioned", JUnit::Four);
+    pom.plugins = "<plugin><groupId>io.github.git-commit-id</groupId><artifactId>git-commit-id-maven-plugin</artifactId><version>9.0.1</version>\
+        <executions><execution><goals><goal>revision</goal></goals></execution></executions>\
+        <configuration><generateGitPropertiesFile>true</generateGitPropertiesFile></configuration></plugin>";
+    let test = "import java.util.Properties; import static org.junit.Assert.*; import org.junit.Test;\n\
+        public class CalcTest { @Test public void all() throws Exception { assertEquals(5, new Calc().add(2, 3)); assertEquals(1, new Calc().sub(3, 2));\n\
+        Properties git = new Properties(); git.load(CalcTest.class.getResourceAsStream(\"/git.properties\"));\n\
+        assertEquals(\"v7\", git.getProperty(\"git.tags\")); assertEquals(\"https://example.org/x.git\", git.getProperty(\"git.remote.origin.url\"));\n\
+        assertEquals(\"false\", git.getProperty(\"git.dirty\")); } }";
+    workspace.write("ws/src/p/pom.xml", &pom.text()).class(&test_file("CalcTest"), test);
+    workspace.commit();
+    workspace.git(&["tag", "v7"]);
+    workspace.git(&["remote", "add", "origin", "https://example.org/x.git"]);
+    let report = workspace.gate("HEAD~2");
+    assert_eq!(verdict(&report), "pass 4/4", "{report}\n{:?}", workspace.logs());
+}
+
 tests! {
     maven: [
+        builds_that_ask_git_for_a_version_get_that_of_the_judged_commit,
         the_agent_of_jacoco_stays_out_and_other_agents_stay_in,
     ]
 }

@@ -25,6 +25,8 @@ fn builds_that_ask_git_get_the_judged_commit_and_a_clean_work_tree() {
     package.write("src/main/java/A.java", "// $Id$\nclass A { }\n");
     package.commit("second");
     package.git(&["config", "filter.evil.smudge", "touch smudged"]);
+    package.git(&["remote", "add", "origin", "https://me:secret@example.org/x.git"]);
+    package.git(&["remote", "add", "mirror", "git@example.org:x@y.git"]);
     package.write("src/main/java/A.java", "not committed");
     let (_, private) = checked_out(&package, &workspace.path("tree"));
     assert_eq!(private.head(), package.head());
@@ -32,7 +34,9 @@ fn builds_that_ask_git_get_the_judged_commit_and_a_clean_work_tree() {
     assert_eq!(private.git(&["describe", "--tags", "--dirty"]), package.git(&["describe", "--tags"]));
     assert_eq!(private.git(&["diff-index", "HEAD"]), "", "without a refresh of the index");
     assert_eq!(private.git(&["rev-list", "--count", "HEAD"]), "2");
-    assert_eq!(private.git(&["config", "--local", "--list"]).lines().count(), 3);
+    assert_eq!(private.git(&["config", "--local", "--list"]).lines().count(), 3 + 2 * 2);
+    assert_eq!(private.git(&["remote", "get-url", "origin"]), "https://example.org/x.git");
+    assert_eq!(private.git(&["remote", "get-url", "mirror"]), "git@example.org:x@y.git");
     assert_eq!(private.git(&["fsck"]), "");
     for file in ["windows.txt", "src/main/java/A.java", ".gitattributes"] {
         let blob = private.git(&["rev-parse", &format!("HEAD:{file}")]);

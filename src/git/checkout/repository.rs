@@ -11,8 +11,9 @@ use std::path::Path;
 
 /// Every file has the bytes of its blob: nothing is converted when files are written or compared.
 const ATTRIBUTES: &str = "* -text -crlf -eol -ident -filter -working-tree-encoding\n";
-/// Tags that are copied at most.
+/// Tags and remotes that are copied at most.
 const MAX_TAGS: usize = 10_000;
+const MAX_REMOTES: usize = 100;
 
 fn failed(error: &io::Error) -> GitError {
     GitError::io("make a private repository", error)
@@ -31,8 +32,8 @@ pub(super) fn beside(folder: &Path, sources: &[OpenRepo]) -> Result<Repository, 
     Ok(repo)
 }
 
-/// Makes the `.git` that a build finds in its folder: HEAD is the commit, the index is its tree, the tags are
-/// those of `source`; there are no branches, remotes, hooks or settings.
+/// Makes the `.git` that a build finds in its folder: HEAD is the commit, the index is its tree, the tags and the
+/// addresses of the remotes are those of `source`; there are no branches, hooks or settings.
 pub(super) fn visible(folder: &Path, source: &OpenRepo, commit: Oid) -> Result<(), GitError> {
     let git_dir = folder.join(".git");
     init(&git_dir, commit, false, std::slice::from_ref(source))?;
@@ -53,21 +54,41 @@ pub(super) fn visible(folder: &Path, source: &OpenRepo, commit: Oid) -> Result<(
         Ok(())
     };
     write().map_err(|error| failed(&error))?;
-    write_index(folder, &git_dir.join("index"), source, commit).map_err(|error| refused(&error))
+    let ask = || {
+        add_remotes(&Repository::open(folder)?, &source.repo)?;
+        write_index(folder, &git_dir.join("index"), source, commit)
+    };
+    ask().map_err(|error| refused(&error))
+}
+
+/// Adds the remotes of `source` without the user and password that an address may hold.
+fn add_remotes(repo: &Repository, source: &Repository) -> Result<(), git2::Error> {
+    for name in source.remotes()?.iter().filter_map(|name| name.ok().flatten()).take(MAX_REMOTES) {
+        let remote = source.find_remote(name)?;
+        let Ok(url) = remote.url() else { continue };
+        let known = url.split_once("://").filter(|(scheme, _)| scheme.starts_with("http"));
+        let public = known.and_then(|(scheme, rest)| {
+            let host = rest.find('/').unwrap_or(rest.len());
+            Some(format!("{scheme}://{}", &rest[rest[..host].rfind('@')? + 1..]))
+        });
+        repo.remote(name, public.as_deref().unwrap_or(url))?;
+    }
+    Ok(())
 }
 
 /// Makes a repository with a detached HEAD. Git's own way of making one takes templates and settings of the user.
 fn init(git_dir: &Path, head: Oid, is_bare: bool, sources: &[OpenRepo]) -> Result<(), GitError> {
-    // A path in this file must be quoted in ways that git and its libraries do not agree on; links need none.
-    let alternates: Vec<String> = (0..sources.len()).map(|number| format!("../shared-{number}\n")).collect();
+    // A path in this file must be quoted in ways that git and its libraries do not agree on; links need none. They
+    // have a folder of their own, since JGit takes that of an alternate for a repository when it looks like one.
+    let alternates: Vec<String> = (0..sources.len()).map(|number| format!("../shared/{number}\n")).collect();
     let config = format!("[core]\n\trepositoryformatversion = 0\n\tfilemode = true\n\tbare = {is_bare}\n");
     let write = || {
         content::remove(git_dir)?;
-        for folder in ["objects/info", "refs", "info"] {
+        for folder in ["objects/info", "refs", "info", "shared"] {
             fs_err::create_dir_all(git_dir.join(folder))?;
         }
         for (number, source) in sources.iter().enumerate() {
-            let link = git_dir.join(format!("shared-{number}"));
+            let link = git_dir.join(format!("shared/{number}"));
             fs_err::os::unix::fs::symlink(source.repo.commondir().join("objects"), link)?;
         }
         fs_err::write(git_dir.join("objects/info/alternates"), alternates.concat())?;

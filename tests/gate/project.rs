@@ -12,17 +12,25 @@ use std::sync::OnceLock;
 use std::time::Duration;
 use tempfile::TempDir;
 
-/// JUnit as a project's dependency.
+/// JUnit, or `TestNG`, as a project's dependency.
 #[derive(Clone, Copy)]
 pub(crate) enum JUnit {
+    Three,
     Four,
     Five,
     Six,
+    TestNg,
 }
 
 impl JUnit {
     fn dependency(self) -> &'static str {
         match self {
+            Self::Three => {
+                "<dependency><groupId>junit</groupId><artifactId>junit</artifactId><version>3.8.2</version><scope>test</scope></dependency>"
+            }
+            Self::TestNg => {
+                "<dependency><groupId>org.testng</groupId><artifactId>testng</artifactId><version>7.10.2</version><scope>test</scope></dependency>"
+            }
             Self::Four => {
                 "<dependency><groupId>junit</groupId><artifactId>junit</artifactId><version>4.13.2</version><scope>test</scope></dependency>"
             }

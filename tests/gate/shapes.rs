@@ -1,6 +1,6 @@
 //! Shapes of Maven projects that companies have, each judged as a plain one would be.
 
-use super::project::{JUnit, Pom, Project, reasons};
+use super::project::{JUnit, Pom, Project, error, reasons};
 use super::workspace::{Workspace, verdict};
 use super::{main_file, scores, test_file};
 use crate::support::needs::tests;
@@ -38,7 +38,7 @@ pub(crate) fn the_agent_of_jacoco_stays_out_and_other_agents_stay_in() {
         ),
     );
     let report = project.run();
-    assert_eq!(scores(&report), ["com.acme.Sum 100% (2/2)"], "{}\n{}", reasons(&report), project.logs());
+    assert_eq!(scores(&report), ["com.acme.Sum 100% (2/2)"], "{:?}\n{}", report.verdict, project.logs());
 }
 
 pub(crate) fn builds_that_ask_git_for_a_version_get_that_of_the_judged_commit() {
@@ -60,8 +60,43 @@ pub(crate) fn builds_that_ask_git_for_a_version_get_that_of_the_judged_commit() 
     assert_eq!(verdict(&report), "pass 4/4", "{report}\n{:?}", workspace.logs());
 }
 
+pub(crate) fn tests_of_testng_kill_and_those_of_junit_3_alone_cannot_run() {
+    let project = one_class(&Pom::new("testng", JUnit::TestNg));
+    let of = "new Sum().of(java.util.List.of(1))";
+    let test = |body: &str| {
+        format!(
+            "import org.testng.annotations.Test; public class SumTest {{ @Test public void sums() {{ {body} }} }}"
+        )
+    };
+    project.class(&test_file("SumTest"), &test(&format!("org.testng.Assert.assertEquals({of}, 3);")));
+    let report = project.run();
+    assert_eq!(scores(&report), ["com.acme.Sum 100% (2/2)"], "{:?}\n{}", report.verdict, project.logs());
+    project.class(&test_file("SumTest"), &test(&format!("{of};")));
+    let report = project.run();
+    assert_eq!(scores(&report), ["com.acme.Sum 0% (0/2)"], "{:?}\n{}", report.verdict, project.logs());
+    project.class(&test_file("SumTest"), &test("org.testng.Assert.fail();"));
+    let report = project.run();
+    assert_eq!(
+        reasons(&report),
+        "The test com.acme.SumTest fails without any mutation.",
+        "{}",
+        project.logs()
+    );
+
+    let project = one_class(&Pom::new("three", JUnit::Three));
+    let body = format!(
+        "public class SumTest extends junit.framework.TestCase {{ public void testSums() {{ assertEquals(3, {of}); }} }}"
+    );
+    project.class(&test_file("SumTest"), &body);
+    assert_eq!(
+        error(&project.run()),
+        ("Module p/. tests with JUnit 3, which PIT cannot run alone.".to_owned(), false)
+    );
+}
+
 tests! {
     maven: [
+        tests_of_testng_kill_and_those_of_junit_3_alone_cannot_run,
         builds_that_ask_git_for_a_version_get_that_of_the_judged_commit,
         the_agent_of_jacoco_stays_out_and_other_agents_stay_in,
     ]

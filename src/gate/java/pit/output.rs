@@ -110,7 +110,11 @@ pub(crate) fn described(line: &str) -> Option<FailingTest> {
     let short = method
         .or(template)
         .map_or_else(|| name.strip_suffix(&format!("({class})")).unwrap_or(name).to_owned(), str::to_owned);
-    let name = format!("{class}.{}", short.trim_end_matches("()"));
+    let name = match short.trim_end_matches("()") {
+        // PIT runs a class of TestNG as one test.
+        "_" => class.to_owned(),
+        short => format!("{class}.{short}"),
+    };
     Some(FailingTest { class: text::line(outer, 300), name: text::line(&name, 300) })
 }
 

@@ -7,7 +7,7 @@ use super::super::context::lines;
 use super::super::report::{Counted, FailingTest, Owners, PitReport};
 use super::super::tiers;
 use super::super::{context::ModuleContext, maven};
-use super::tools::{Framework, Tools};
+use super::tools::Tools;
 use super::{FULL_TIMEOUT, MutantFilter, PitEnd, PitRun, PitSession, blame, plugin};
 use crate::gate::GateAbort;
 use crate::gate::disk_cache::DiskCache;
@@ -24,12 +24,6 @@ const NAMED: usize = 20;
 
 impl<'a> PitSession<'a> {
     pub(crate) fn new(module: &'a ModuleContext<'a>, owners: Owners) -> Result<Self, GateAbort> {
-        if Framework::of(&module.built.classpath) == Framework::TestNg {
-            return Err(GateAbort::setup(
-                format!("Module {} tests with TestNG, which the direct engine cannot run.", module.label()),
-                "Use gates.<NAME>.engine: maven with pitest-maven and pitest-testng-plugin in the POM.",
-            ));
-        }
         let tools = Tools::get(module)?;
         let plugin = plugin::classes(module.context.commands, &tools.pit, &module.context.request.cache)?;
         let (passed, remarked) = (RefCell::default(), RefCell::default());

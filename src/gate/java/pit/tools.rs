@@ -7,6 +7,8 @@ use crate::gate::GateAbort;
 
 /// PIT's plugin for the JUnit platform (5 and 6).
 const JUNIT_PLUGIN: &str = "org.pitest:pitest-junit5-plugin:1.2.3";
+/// PIT's plugin for `TestNG`.
+const TESTNG_PLUGIN: &str = "org.pitest:pitest-testng-plugin:1.0.0";
 
 /// The framework in which a module's tests are written.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -22,6 +24,8 @@ pub(crate) enum Framework {
     },
     /// JUnit 4.
     JUnit4,
+    /// JUnit 3, without the classes of JUnit 4 by which PIT runs its tests.
+    JUnit3,
     /// TestNG without JUnit.
     TestNg,
     /// None that PIT knows.
@@ -55,12 +59,11 @@ impl Framework {
             let platform = platform_of(&jupiter);
             return Self::Platform { platform, launcher: false, jupiter: Some(jupiter) };
         }
-        if version("junit").or_else(|| version("junit-dep")).is_some() {
-            Self::JUnit4
-        } else if version("testng").is_some() {
-            Self::TestNg
-        } else {
-            Self::None
+        match version("junit").or_else(|| version("junit-dep")) {
+            Some(junit) if junit.starts_with("3.") => Self::JUnit3,
+            Some(_) => Self::JUnit4,
+            None if version("testng").is_some() => Self::TestNg,
+            None => Self::None,
         }
     }
 }
@@ -72,12 +75,24 @@ impl Tools {
         let version = &module.context.settings.pit_version;
         let mut artifacts = vec![format!("org.pitest:pitest-command-line:{version}")];
         let mut needed = Vec::new();
-        if let Framework::Platform { platform, launcher, jupiter } = Framework::of(classpath) {
-            artifacts.push(JUNIT_PLUGIN.to_owned());
-            if !launcher {
-                needed.push(format!("org.junit.platform:junit-platform-launcher:{platform}"));
+        match Framework::of(classpath) {
+            Framework::Platform { platform, launcher, jupiter } => {
+                artifacts.push(JUNIT_PLUGIN.to_owned());
+                if !launcher {
+                    needed.push(format!("org.junit.platform:junit-platform-launcher:{platform}"));
+                }
+                needed.extend(
+                    jupiter.map(|version| format!("org.junit.jupiter:junit-jupiter-engine:{version}")),
+                );
             }
-            needed.extend(jupiter.map(|version| format!("org.junit.jupiter:junit-jupiter-engine:{version}")));
+            Framework::TestNg => artifacts.push(TESTNG_PLUGIN.to_owned()),
+            Framework::JUnit3 => {
+                return Err(GateAbort::setup(
+                    format!("Module {} tests with JUnit 3, which PIT cannot run alone.", module.label()),
+                    "Use junit:junit:4.13.2 in its place: it runs tests of JUnit 3 as they are.",
+                ));
+            }
+            Framework::JUnit4 | Framework::None => {}
         }
         let pit = module.maven.resolve(&artifacts)?;
         let mut child = child_of(&pit);
@@ -94,7 +109,7 @@ impl Tools {
 
 /// Of PIT's jars those that the tests' JVM needs: its core and the test plugin, none of its libraries.
 fn child_of(pit: &[String]) -> Vec<String> {
-    let names = ["pitest", "pitest-entry", "pitest-junit5-plugin"];
+    let names = ["pitest", "pitest-entry", "pitest-junit5-plugin", "pitest-testng-plugin"];
     pit.iter().filter(|jar| artifact_of(jar).is_some_and(|name| names.contains(&name))).cloned().collect()
 }
 
@@ -151,6 +166,7 @@ mod tests {
                 &["junit-4.13.2", "junit-vintage-engine-5.10.2", "junit-platform-engine-1.10.2"],
                 platform("1.10.2", false, None),
             ),
+            (&["junit-3.8.2"], Framework::JUnit3),
             (&["testng-7.10.2"], Framework::TestNg),
             (&["junit-platform-commons-1.10.2", "guava-33.0-jre"], Framework::None),
         ];

@@ -280,6 +280,9 @@ pub struct Checks {
     /// Must pass after an implementation, and for a checkpoint.
     #[schemars(schema_with = "argv")]
     pub green: Option<Vec<String>>,
+    /// The test reports in JUnit's XML that green writes, as patterns in the package; only what passed in them counts.
+    #[schemars(extend("items" = glob()))]
+    pub reports: Vec<String>,
     /// More variables of ralph's environment that they get.
     #[schemars(extend("items" = variable()))]
     pub env: Vec<String>,

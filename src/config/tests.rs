@@ -44,7 +44,8 @@ fn the_defaults_are_those_of_the_contract() {
     assert_eq!((gate.threshold, gate.per, gate.no_coverage), (70, Per::Class, NoCoverage::Survived));
     assert_eq!((gate.engine, gate.jobs, gate.limit.as_secs()), (GateEngine::Direct, 0, 3600));
     assert_eq!(gate.pit_version, "1.25.9");
-    assert_eq!(settings.checks, Checks::default());
+    let reports = ["surefire", "failsafe"].map(|plugin| format!("**/target/{plugin}-reports/TEST-*.xml"));
+    assert_eq!(settings.checks, Checks { reports: reports.into(), ..Checks::default() });
     let limits = &settings.limits;
     assert_eq!((limits.iterations, limits.attempts, limits.rework, limits.idle), (None, 3, 5, None));
     let seconds = [limits.wall, limits.attempt, limits.check].map(|limit| limit.as_secs());

@@ -9,6 +9,7 @@ mod disk_cache;
 mod java;
 mod run;
 mod scope;
+mod test_report;
 #[cfg(test)]
 mod tests;
 mod verdict;
@@ -16,6 +17,7 @@ mod verdict;
 pub use java::class_file;
 pub use java::{PomLinks, pom_links};
 pub use run::run;
+pub use test_report::passed_tests;
 
 use crate::machine::facts::FileChange;
 use crate::source::{ChangedLines, RepoPath, text};

@@ -3,7 +3,7 @@
 use super::boxes::Flips;
 use super::conclusion::{Outcome, conclude, notes, set_verdict, text};
 use super::effect::Effect;
-use super::event::{Check, Validation};
+use super::event::{Check, CheckResult, Validation};
 use super::facts::{FileStatus, KeptFile, Observation};
 use super::invalidation;
 use super::state::{By, Findings, JudgedContent, State};
@@ -18,7 +18,11 @@ pub(super) fn accept(state: &mut State, key: &TaskKey, seen: &Findings, moved: b
     let content = judged_content(&key.stage, observation);
     let mut flips = Flips::default();
     flips.tick(state.spec_state_mut(), key, By::Ralph, content);
-    state.spec_state_mut().stage_mut(key).green = matches!(seen.check, Some((Check::Green, _)));
+    if let Some((Check::Green, results)) = &seen.check {
+        state.spec_state_mut().stage_mut(key).green = true;
+        let passed = results.iter().filter_map(|result| Some((result.package.clone(), result.passed()?)));
+        state.passed_tests.extend(passed);
+    }
     match key.stage {
         Stage::TestFirst => freeze(state, key, observation),
         Stage::Implementation => {
@@ -44,7 +48,12 @@ pub(super) fn accept(state: &mut State, key: &TaskKey, seen: &Findings, moved: b
 fn evidence_line(seen: &Findings) -> String {
     let files = count(seen.observation.stage.len() as u64, "changed file");
     match &seen.check {
-        Some((check, _)) => format!("Evidence: {files}; checks.{} agreed.", check.word()),
+        Some((check, results)) => {
+            let passed: u64 = results.iter().filter_map(CheckResult::passed).sum();
+            let tests =
+                if passed > 0 { format!(", {} passed", count(passed, "test")) } else { String::new() };
+            format!("Evidence: {files}; checks.{} agreed{tests}.", check.word())
+        }
         None => format!("Evidence: {files}; no check beyond the commit."),
     }
 }

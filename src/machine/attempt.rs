@@ -177,7 +177,8 @@ pub(super) fn restore_or_evaluate(
 fn evaluate(state: &mut State, attempt: Attempt, seen: Findings) -> Vec<Effect> {
     let left = state.leftovers.as_ref().map(|left| dirt_names(&left.dirt)).unwrap_or_default();
     let context = context(state, &attempt.key);
-    let decision = decide(&Evidence { attempt: &attempt, seen: &seen, left: &left, context });
+    let passed_before = &state.passed_tests;
+    let decision = decide(&Evidence { attempt: &attempt, seen: &seen, left: &left, passed_before, context });
     if let Decision::NeedsCheck { check, everywhere } = decision {
         let mut packages: Vec<String> = if everywhere {
             Vec::new()

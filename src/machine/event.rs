@@ -269,6 +269,29 @@ pub struct CheckResult {
     /// The last lines of its output, control characters removed.
     #[serde(default)]
     pub tail: String,
+    /// What the test reports say that it wrote; `None` if it wrote none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tests: Option<ReportedTests>,
+}
+
+/// What the test reports of a check say together.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ReportedTests {
+    /// So many tests ran and passed.
+    Passed(u64),
+    /// This one, a path in the package, cannot be read as a whole.
+    Unreadable(String),
+}
+
+impl CheckResult {
+    /// How many tests passed; `None` if no report says it.
+    pub(super) fn passed(&self) -> Option<u64> {
+        match self.tests {
+            Some(ReportedTests::Passed(passed)) => Some(passed),
+            _ => None,
+        }
+    }
 }
 
 /// The validator's report, counted.

@@ -29,6 +29,8 @@ pub struct State {
     pub leftovers: Option<Leftovers>,
     /// The changes behind `latest-task-diff.txt`.
     pub diff: Vec<FileChange>,
+    /// How many tests of each package passed when `checks.green` was last believed, as far as reports said it.
+    pub passed_tests: BTreeMap<String, u64>,
     /// Counters of the current run.
     pub run: RunCounters,
     /// Somebody wants the run to end.

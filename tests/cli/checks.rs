@@ -19,6 +19,29 @@ fn green_must_pass_after_an_implementation_in_each_changed_package() {
 }
 
 #[test]
+fn who_accepts_work_by_hand_accepts_that_fewer_tests_pass() {
+    let project = Project::new("- [ ] 1. One\n- [ ] 2. Two\n- [ ] 3. Three\n");
+    let green = "cat tests > report.xml";
+    project.config(&format!(
+        "checks: {{green: [sh, -c, '{green}'], reports: [report.xml]}}\nlimits: {{attempts: 1}}\n"
+    ));
+    project.agent(
+        "1./1) echo '<testsuite><testcase/><testcase/></testsuite>' > src/app/tests; as_usual ;;\n\
+         2./1) echo '<testsuite><testcase/></testsuite>' > src/app/tests; as_usual ;;",
+    );
+    project.write("src/app/.gitignore", "report.xml\n");
+    project.ralph(&["run"]).code(1);
+    assert!(
+        project.entry(2).lines.contains("1 test passed by its reports, 2 when"),
+        "{:?}",
+        project.entry(2)
+    );
+    project.ralph(&["accept", "2.", "--reason", "the second test was wrong"]).code(0);
+    project.ralph(&["run"]).code(0);
+    assert!(project.entry(4).lines.contains("agreed, 1 test passed."), "{:?}", project.entry(4));
+}
+
+#[test]
 fn red_must_fail_after_test_first() {
     let project = Project::new("- [ ] 1.TEST-FIRST T\n- [ ] 1. One\n");
     project.config("checks: {red: [sh, -c, '! test -e src/test/red']}\n");

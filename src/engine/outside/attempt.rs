@@ -1,6 +1,7 @@
 //! One attempt of an agent in the real world (prompt, process, claim), and the checks after it.
 
 use super::template::own_template;
+use super::test_reports::TestReports;
 use super::{GRACE, LOG_CAP, Outside};
 use crate::agent::{
     CallFacts, PromptFacts, PromptPackage, VerdictLine, agent_call, names_token, render, usage_limit,
@@ -204,6 +205,8 @@ impl Outside {
                 grace: GRACE,
                 tag: self.tag(iteration),
             };
+            let reports = if check == Check::Green { checks.reports.as_slice() } else { &[] };
+            let reports = TestReports::before(root, reports)?;
             let ended = self.parts.supervisor.run(&spec)?;
             if ended.end == ProcessEnd::Interrupted {
                 return Ok(None);
@@ -212,7 +215,7 @@ impl Outside {
             let lines: Vec<&str> = last.lines().rev().take(5).collect();
             let tail = lines.into_iter().rev().collect::<Vec<_>>().join(" | ");
             let (end, tail) = (self.secrets.of_end(ended.end), self.secrets.redact(&tail));
-            results.push(CheckResult { package, end, tail });
+            results.push(CheckResult { package, end, tail, tests: reports.written() });
         }
         Ok(Some(results))
     }

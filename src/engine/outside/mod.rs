@@ -9,6 +9,7 @@ mod judge;
 mod private_checkout;
 mod secrets;
 mod template;
+mod test_reports;
 
 pub use template::own_template;
 

@@ -22,7 +22,7 @@ mod scope;
 mod surefire;
 mod test_classes;
 mod tiers;
-mod xml;
+pub(super) mod xml;
 
 pub use maven::{PomLinks, pom_links};
 pub(super) use run::run_mutation;

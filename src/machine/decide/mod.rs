@@ -3,12 +3,13 @@
 //! [`decide`] is the one function that can accept an attempt, and a function of its argument alone. Nothing that an
 //! agent prints accepts anything but a reviewer's own verdict, and a checkpoint that `checks.green` confirms.
 
-use super::event::{Check, CheckResult, Validation};
+use super::event::{Check, CheckResult, ReportedTests, Validation};
 use super::facts::{Claim, FileStatus, LostLines, ProcessEnd, full_path};
 use super::state::{Attempt, Findings};
 use crate::source::text::{count, names};
 use crate::source::{Kind, RepoPath};
 use crate::task::{Stage, TaskKey};
+use std::collections::BTreeMap;
 
 /// Files that a reason names.
 const NAMED: usize = 10;
@@ -22,6 +23,8 @@ pub struct Evidence<'a> {
     pub seen: &'a Findings,
     /// What attempts of this stage left uncommitted, `<package>/<path>`.
     pub left: &'a [String],
+    /// How many tests of each package passed before, as far as reports said it.
+    pub passed_before: &'a BTreeMap<String, u64>,
     /// What the rules and the family's past add.
     pub context: Context,
 }
@@ -233,7 +236,7 @@ fn implementation(evidence: &Evidence<'_>) -> Decision {
     match &evidence.seen.check {
         None if evidence.context.ask_green => Decision::NeedsCheck { check: Check::Green, everywhere: false },
         Some((Check::Green, results)) => {
-            let reasons = not_green(results);
+            let reasons = not_green(results, evidence);
             if reasons.is_empty() { Decision::Accept } else { retry(reasons) }
         }
         _ => Decision::Accept,
@@ -249,7 +252,7 @@ fn nothing_to_do(evidence: &Evidence<'_>, why: &str) -> Decision {
     }
     match &evidence.seen.check {
         _ if !evidence.context.ask_green => blocked("no checks.green is configured to confirm it."),
-        Some((Check::Green, results)) => match not_green(results).first() {
+        Some((Check::Green, results)) => match not_green(results, evidence).first() {
             None => Decision::Accept,
             Some(reason) => blocked(reason),
         },
@@ -257,15 +260,39 @@ fn nothing_to_do(evidence: &Evidence<'_>, why: &str) -> Decision {
     }
 }
 
-fn not_green(results: &[CheckResult]) -> Vec<String> {
-    results
-        .iter()
-        .filter(|result| !result.end.is_success())
-        .map(|result| {
+fn not_green(results: &[CheckResult], evidence: &Evidence<'_>) -> Vec<String> {
+    let why = |result: &CheckResult| {
+        if !result.end.is_success() {
             let tail = if result.tail.is_empty() { String::new() } else { format!(" {}", result.tail) };
-            format!("checks.green in {} {}.{tail}", result.package, result.end)
-        })
-        .collect()
+            return Some(format!("{}.{tail}", result.end));
+        }
+        too_few_passed(result, evidence)
+    };
+    let reason = |result: &CheckResult| Some(format!("checks.green in {} {}", result.package, why(result)?));
+    results.iter().filter_map(reason).collect()
+}
+
+/// Why a check that ended with 0 is not believed, by the reports that it wrote.
+fn too_few_passed(result: &CheckResult, evidence: &Evidence<'_>) -> Option<String> {
+    if let Some(ReportedTests::Unreadable(file)) = &result.tests {
+        return Some(format!(
+            "left a test report that cannot be read: {file} is not a whole JUnit report of at most 32 MiB."
+        ));
+    }
+    let before = evidence.passed_before.get(&result.package);
+    if result.tests.is_none() && before.is_none() {
+        return None;
+    }
+    let (passed, due) = (result.passed().unwrap_or(0), before.copied().unwrap_or(1));
+    let last = before.map(|before| format!(", {before} when it was last green")).unwrap_or_default();
+    (passed < due).then(|| {
+        format!(
+            "shows too few tests: {} passed by its reports{last}. If fewer are right, a person says so: `ralph \
+             accept {}`.",
+            count(passed, "test"),
+            evidence.attempt.key
+        )
+    })
 }
 
 fn review(evidence: &Evidence<'_>) -> Decision {

@@ -147,7 +147,7 @@ fn boxes_that_a_check_wrote_are_put_back_before_anything_is_decided() {
         validation: None,
     });
     sim.write_box("2.", Mark::DONE);
-    let result = CheckResult { package: "p".into(), end, tail: String::new() };
+    let result = CheckResult { package: "p".into(), end, tail: String::new(), tests: None };
     let effects =
         sim.feed(&Event::Checked { check: Check::Green, results: vec![result], tasks_changed: true });
     assert_eq!(effects, [crate::machine::effect::Effect::RestoreTasks { iteration: 1 }]);

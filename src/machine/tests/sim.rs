@@ -325,6 +325,7 @@ impl Sim {
             package: "p".into(),
             end: ProcessEnd::Exited { code: i32::from(!passes) },
             tail: String::new(),
+            tests: None,
         };
         Event::Checked { check, results: vec![result], tasks_changed: false }
     }

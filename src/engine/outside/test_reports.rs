@@ -1,0 +1,65 @@
+//! The test reports that a check wrote.
+//!
+//! Promises: a report that was there before counts only if it was written anew, whatever its time says; none is removed.
+
+use crate::engine::Fault;
+use crate::gate::passed_tests;
+use crate::machine::event::ReportedTests;
+use crate::source::{compile_globs, text};
+use crate::sys::walk::walk;
+use globset::GlobSet;
+use std::collections::BTreeMap;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
+
+/// Files and folders of a package among which reports are looked for.
+const MAX_ENTRIES: usize = 500_000;
+
+/// Inode, and change time, which no program can set.
+type Stamp = (u64, i64, i64);
+
+/// The reports of a package before a check.
+pub(super) struct TestReports<'a> {
+    package: &'a Path,
+    globs: GlobSet,
+    before: BTreeMap<PathBuf, Stamp>,
+}
+
+impl<'a> TestReports<'a> {
+    /// Looks at what is there. Errors: a pattern that is none.
+    pub(super) fn before(package: &'a Path, patterns: &[String]) -> Result<Self, Fault> {
+        let globs = compile_globs(patterns)
+            .map_err(|error| Fault::setup(format!("checks.reports: {error}."), "fix the pattern"))?;
+        let before = found(package, &globs);
+        Ok(Self { package, globs, before })
+    }
+
+    /// What those say that were written since; `None` if none was.
+    pub(super) fn written(self) -> Option<ReportedTests> {
+        let mut now = found(self.package, &self.globs);
+        now.retain(|path, stamp| self.before.get(path) != Some(stamp));
+        let mut sum = None;
+        for path in now.into_keys() {
+            let Some(passed) = passed_tests(&self.package.join(&path)) else {
+                return Some(ReportedTests::Unreadable(text::line(&path.to_string_lossy(), 300)));
+            };
+            sum = Some(sum.unwrap_or(0) + passed);
+        }
+        sum.map(ReportedTests::Passed)
+    }
+}
+
+/// The reports with their paths in the package. What cannot be looked at is none: fewer tests never help.
+fn found(package: &Path, globs: &GlobSet) -> BTreeMap<PathBuf, Stamp> {
+    if globs.is_empty() {
+        return BTreeMap::new();
+    }
+    let is_entered = |name: &std::ffi::OsStr| name != ".git" && name != "node_modules";
+    let all = walk(package, usize::MAX, MAX_ENTRIES, |entry| is_entered(entry.file_name()));
+    let stamped = all.filter_map(Result::ok).filter_map(|entry| {
+        let path = entry.path().strip_prefix(package).ok().filter(|path| globs.is_match(path))?;
+        let data = entry.metadata().ok().filter(|data| !data.is_dir())?;
+        Some((path.to_owned(), (data.ino(), data.ctime(), data.ctime_nsec())))
+    });
+    stamped.collect()
+}

@@ -153,6 +153,7 @@ impl Workspace {
             ralph_commits: settings.commit == config::CommitBy::Ralph,
             red: settings.checks.red.is_some(),
             green: settings.checks.green.is_some(),
+            watched: true,
             ..Policy::default()
         }
     }

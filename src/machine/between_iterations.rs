@@ -3,13 +3,14 @@
 //! A person's edit is obeyed and recorded; nothing begins on a work tree that a person left dirty.
 
 use super::begin::begin;
-use super::boxes::take_over;
+use super::boxes::{edited, take_over};
 use super::choice::{Choice, next, stuck};
 use super::effect::Effect;
 use super::event::{Mode, StopRequest, TasksSeen};
 use super::facts::{Dirt, PackageState, Snapshot, full_path};
-use super::state::{By, Leftovers, Phase, State};
+use super::state::{By, Leftovers, Phase, SpecState, State};
 use super::stop::StopReason;
+use crate::source::text::names;
 use crate::task::TaskKey;
 use std::collections::BTreeMap;
 
@@ -17,6 +18,15 @@ use std::collections::BTreeMap;
 pub(super) fn surveyed(state: &mut State, tasks: &TasksSeen, snapshot: &Snapshot) -> Vec<Effect> {
     if !tasks.problems.is_empty() {
         return finish(StopReason::Refused { problems: tasks.problems.clone() });
+    }
+    if let Some(iteration) = state.unwatched
+        && let Some(reason) = edited_unwatched(state.spec_state(), tasks, iteration)
+    {
+        state.iteration += 1;
+        let stop = Phase::Stopped(StopReason::Blocked { reasons: vec![reason] });
+        let then = if state.mode == Mode::Verb { Phase::Idle } else { stop };
+        state.phase = Phase::RestoringTasks { then: Box::new(then) };
+        return super::owed(state);
     }
     take_over(state, tasks, By::Person, &snapshot.heads());
     if state.mode == Mode::Verb {
@@ -36,6 +46,22 @@ pub(super) fn surveyed(state: &mut State, tasks: &TasksSeen, snapshot: &Snapshot
         Choice::AllDone => StopReason::Gaps { gaps: state.spec_state().gaps.clone() },
     };
     finish(stop)
+}
+
+/// Why the run ends on an edit of tasks.md that may be nobody's; `None` if the file is as ralph left it.
+fn edited_unwatched(spec: &SpecState, tasks: &TasksSeen, iteration: u64) -> Option<String> {
+    let edits = edited(spec, tasks);
+    if spec.skeleton.is_empty() || edits.is_empty() && tasks.skeleton == spec.skeleton {
+        return None;
+    }
+    let ticked: Vec<String> =
+        edits.iter().filter(|(_, mark)| mark.is_done()).map(|(key, _)| key.to_string()).collect();
+    let ticked =
+        if ticked.is_empty() { "none".to_owned() } else { names(ticked.iter().map(String::as_str), 10) };
+    Some(format!(
+        "Nobody knows who edited tasks.md after iteration {iteration} (ticked: {ticked}): a process killed its \
+         supervisor there and may have lived on. The file was put back."
+    ))
 }
 
 /// The end of a run. Hooks are called first, but not for a run that could not begin: whoever started it sees why.

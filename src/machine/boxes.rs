@@ -6,7 +6,7 @@
 use super::event::TasksSeen;
 use super::facts::{Accumulated, Oid};
 use super::state::{By, Family, JudgedContent, SpecState, State};
-use crate::task::{Families, Mark, Stage, TaskKey};
+use crate::task::{Families, Mark, Row, Stage, TaskKey};
 use std::collections::BTreeMap;
 
 /// The boxes that an iteration changes.
@@ -93,24 +93,24 @@ fn remember_opening(spec: &mut SpecState, key: &TaskKey) {
     }
 }
 
-/// Takes over tasks.md as it was read: boxes that differ were ticked and opened in the file itself.
+/// The boxes that were ticked or opened in the file itself.
+pub(super) fn edited(spec: &SpecState, seen: &TasksSeen) -> Vec<(TaskKey, Mark)> {
+    let before: BTreeMap<&TaskKey, Mark> = spec.rows.iter().map(|row| (&row.key, row.mark)).collect();
+    let was_done = |row: &Row| before.get(&row.key).is_some_and(|mark| mark.is_done());
+    let rows = seen.rows.iter().flatten().filter(|row| row.mark.is_done() != was_done(row));
+    rows.map(|row| (row.key.clone(), row.mark)).chain(seen.marks.iter().cloned()).collect()
+}
+
+/// Takes over tasks.md as it was read.
 pub(super) fn take_over(state: &mut State, seen: &TasksSeen, by: By, heads: &BTreeMap<String, Oid>) {
     let spec = state.spec_state_mut();
-    let mut edited: Vec<(TaskKey, Mark)> = Vec::new();
+    let edited = edited(spec, seen);
     if let Some(rows) = &seen.rows {
-        let before: BTreeMap<&TaskKey, Mark> = spec.rows.iter().map(|row| (&row.key, row.mark)).collect();
-        for row in rows {
-            let was_done = before.get(&row.key).is_some_and(|mark| mark.is_done());
-            if row.mark.is_done() != was_done {
-                edited.push((row.key.clone(), row.mark));
-            }
-        }
         spec.rows.clone_from(rows);
         forget_reworded(spec);
     }
     spec.skeleton.clone_from(&seen.skeleton);
     set_marks(spec, &seen.marks);
-    edited.extend(seen.marks.iter().cloned());
     for (key, mark) in edited {
         spec.family_mut(&key.family).blocked = None;
         if mark.is_done() {

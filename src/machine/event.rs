@@ -217,13 +217,6 @@ pub struct TasksSeen {
     pub problems: Vec<String>,
 }
 
-impl TasksSeen {
-    /// True when the file is not as it was left, boxes included.
-    pub(super) fn differs_from(&self, skeleton: &str) -> bool {
-        self.skeleton != skeleton || !self.marks.is_empty()
-    }
-}
-
 /// Work that was kept before something was put back.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Kept {

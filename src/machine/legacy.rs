@@ -11,7 +11,9 @@ use super::{Impossible, step};
 pub(super) fn undo_survey(state: &mut State, event: &Event) -> Result<(), Impossible> {
     let before_edits = state.before_edits.take();
     match event {
-        Event::Surveyed { tasks, .. } if tasks.differs_from(&state.spec_state().skeleton) => {
+        Event::Surveyed { tasks, .. }
+            if tasks.skeleton != state.spec_state().skeleton || !tasks.marks.is_empty() =>
+        {
             state.before_edits = Some(Box::new(state.clone()));
         }
         // The run may have been killed before the edits were put back.

@@ -25,7 +25,8 @@
 //! | `boxes::flip_parents` | the last required child of a parent was ticked |
 //! | `people::accepted` | a person said so: `ralph accept` |
 //!
-//! A box that was ticked in tasks.md itself between two attempts is a person's: `boxes::take_over` remembers it.
+//! A box that was ticked in tasks.md itself between two attempts is a person's: `boxes::take_over` remembers it. If a
+//! process may have outlived its supervisor, it is nobody's, and `between_iterations` has the file put back.
 
 mod accept;
 mod attempt;
@@ -150,6 +151,7 @@ fn in_phase(state: &mut State, event: &Event) -> Result<Vec<Effect>, Impossible>
             return Ok(vec![Effect::AwaitAgent]);
         }
         (Event::AgentEnded { end, claim, .. }, Phase::Attempting { key, before, .. }) => {
+            state.note_ends(std::iter::once(end));
             attempt::ended(state, Attempt { key, before, end: end.clone(), claim: claim.clone() });
         }
         (Event::LeftCommitted { .. }, Phase::Committing(attempt)) => state.phase = Phase::Observing(attempt),
@@ -180,6 +182,7 @@ fn in_phase(state: &mut State, event: &Event) -> Result<Vec<Effect>, Impossible>
             return Ok(attempt::work_put_back(state, attempt, seen, tasks, (kept, snapshot)));
         }
         (Event::Checked { check, results, tasks_changed }, Phase::Checking { attempt, mut seen, .. }) => {
+            state.note_ends(results.iter().map(|result| &result.end));
             seen.check = Some((*check, results.clone()));
             return Ok(attempt::restore_or_evaluate(state, attempt, seen, *tasks_changed, false));
         }
@@ -194,19 +197,17 @@ fn in_phase(state: &mut State, event: &Event) -> Result<Vec<Effect>, Impossible>
                 None => *then,
             };
         }
-        (Event::ProgressAppended, Phase::Applying { then, .. }) => {
-            state.phase = *then;
-            if let Phase::Stopped(stop) = &state.phase {
-                return Ok(between_iterations::finish(stop.clone()));
-            }
-        }
+        (Event::ProgressAppended, Phase::Applying { then, .. }) => state.phase = *then,
         (Event::Waited, Phase::Waiting { .. }) => {}
         (_, phase) => {
             let (event, phase) = (event.name(), phase.name());
             return Err(Impossible(format!("The event {event} cannot follow in the phase {phase}.")));
         }
     }
-    Ok(owed(state))
+    Ok(match &state.phase {
+        Phase::Stopped(stop) => between_iterations::finish(stop.clone()),
+        _ => owed(state),
+    })
 }
 
 /// What a phase still owes: the effects that lead out of it. Each may be asked for again after a crash.

@@ -46,6 +46,7 @@ pub(super) fn reopened(state: &mut State, key: &TaskKey, reason: &str) -> Vec<Ef
 }
 
 fn by_person(state: &mut State, key: &TaskKey, headline: &str, reason: &str, flips: Flips) -> Vec<Effect> {
+    state.unwatched = None;
     let outcome = Outcome { flips, ..Outcome::default() };
     conclude(state, key, outcome, text(headline, vec![reason.to_owned()]), true)
 }

@@ -28,6 +28,8 @@ pub struct Policy {
     pub red: bool,
     /// `checks.green` is configured.
     pub green: bool,
+    /// After an attempt without a supervisor, edits of tasks.md are nobody's: `false` only in older journals.
+    pub watched: bool,
     /// Optional boxes are taken too (`--optional`).
     pub optional: bool,
 }

@@ -35,6 +35,9 @@ pub struct State {
     pub run: RunCounters,
     /// Somebody wants the run to end.
     pub stopping: Option<StopRequest>,
+    /// The last iteration that lost a supervisor, until a person ticks or opens a box: what it left behind may
+    /// still edit tasks.md.
+    pub unwatched: Option<u64>,
     /// The state before a survey that found edits in tasks.md, until it is known that they count (see
     /// `legacy`).
     pub before_edits: Option<Box<State>>,
@@ -264,6 +267,13 @@ impl State {
     pub fn spec_state(&self) -> &SpecState {
         static EMPTY: std::sync::LazyLock<SpecState> = std::sync::LazyLock::new(SpecState::default);
         self.specs.get(&self.spec).unwrap_or(&EMPTY)
+    }
+
+    /// Remembers that what an agent or a check started may still run.
+    pub(super) fn note_ends<'a>(&mut self, mut ends: impl Iterator<Item = &'a ProcessEnd>) {
+        if self.policy.watched && ends.any(|end| matches!(end, ProcessEnd::Unsupervised { .. })) {
+            self.unwatched = Some(self.iteration);
+        }
     }
 
     /// HEAD of each package after the last attempt.

@@ -67,19 +67,19 @@ fn without_comments(code: &str) -> String {
 /// Production lines that a module may have: no comments, no blank lines, no tests.
 const BUDGET: &[(&str, usize)] = &[
     ("agent", 686),
-    ("cli", 4_426),
+    ("cli", 4_486),
     ("config", 1_299),
-    ("engine", 2_515),
+    ("engine", 2_522),
     ("gate", 5_408),
     ("git", 3_219),
     ("journal", 341),
     ("lib", 20),
-    ("machine", 2_699),
+    ("machine", 2_726),
     ("main", 20),
     ("mutation", 465),
-    ("report", 1_448),
+    ("report", 1_452),
     ("source", 971),
-    ("sys", 1_719),
+    ("sys", 1_723),
     ("task", 2_897),
 ];
 

@@ -203,3 +203,12 @@ fn json_tells_the_same_in_all_its_places() {
     assert_eq!(now["boxes"][2]["task"], "Plain words");
     assert_eq!(now["families"][1]["stages"]["IMPLEMENT"]["task"], "Plain words");
 }
+
+#[test]
+fn who_ticked_a_box_is_in_the_table_also_before_ralph_has_recorded_it() {
+    let project = Project::new("- [x] 1. One\n- [ ] 2. Two\n");
+    let shown = |line: &str| project.ralph(&["status"]).code(0).out.contains(line);
+    assert!(shown("\n1.    One   unrecorded"));
+    project.ralph(&["run"]).code(0);
+    assert!(shown("\n1.    One   person") && shown("\n2.    Two   commit only"));
+}

@@ -21,7 +21,7 @@ mod lie {
     use std::path::{Path, PathBuf};
 
     /// An attack. The texts of `before`, `agent`, `between` and `holds` are shell scripts in the workspace, whose only
-    /// package is `src/app`.
+    /// package is `src/app`; `ralph` is on their PATH.
     #[derive(Deserialize)]
     #[serde(deny_unknown_fields)]
     struct Lie {
@@ -63,6 +63,7 @@ mod lie {
         fn tell(&self) -> Result<(), Failed> {
             let project = Project::new(&self.tasks);
             project.config(&self.config);
+            project.tool("ralph", &format!("exec {} \"$@\"", env!("CARGO_BIN_EXE_ralph")));
             let cases: Vec<String> =
                 self.agent.iter().map(|(attempt, deed)| format!("{attempt}) {deed}\n;;\n")).collect();
             project.agent(&cases.concat());

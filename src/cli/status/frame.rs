@@ -199,7 +199,7 @@ fn tone(view: &View, status: BoxStatus) -> Style {
         BoxStatus::CommitOnly | BoxStatus::Rejected(_) | BoxStatus::Rework(_) => view.style(Color::Magenta),
         BoxStatus::Blocked | BoxStatus::Failed(_) => view.style(Color::Red),
         BoxStatus::Optional => Style::new().add_modifier(Modifier::DIM),
-        BoxStatus::Marked(_) | BoxStatus::Open => Style::new(),
+        BoxStatus::Marked(_) | BoxStatus::Open | BoxStatus::Unrecorded => Style::new(),
     }
 }
 

@@ -15,7 +15,7 @@ use crate::machine::facts::{Claim, ProcessEnd};
 use crate::source::text::line;
 use crate::sys::disk::RealDisk;
 use crate::sys::{Disk as _, Ended, ProcessSpec, Running, Spawn as _, clock};
-use std::io::ErrorKind;
+use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
 /// An agent that runs.
@@ -105,16 +105,7 @@ impl Outside {
     pub(super) fn await_agent(&mut self) -> Result<AgentEnd, Fault> {
         let RunningAgent { running, output } =
             self.running.take().ok_or_else(|| Fault::internal("There is no agent to wait for."))?;
-        let ended = match running.wait() {
-            Ok(ended) => ended,
-            // The disk and the like have kinds of their own; this one is a supervisor that was killed.
-            Err(error) if error.kind() == ErrorKind::Other => Ended {
-                end: ProcessEnd::Unsupervised { why: line(&error.to_string(), 400) },
-                leftover_processes: 0,
-                millis: 0,
-            },
-            Err(error) => return Err(error.into()),
-        };
+        let ended = end_of(running)?;
         let claim = output.claim()?;
         let tails = (tail(&output.stdout), tail(&output.stderr));
         let zone = jiff::tz::TimeZone::try_system().ok();
@@ -207,7 +198,7 @@ impl Outside {
             };
             let reports = if check == Check::Green { checks.reports.as_slice() } else { &[] };
             let reports = TestReports::before(root, reports)?;
-            let ended = self.parts.supervisor.run(&spec)?;
+            let ended = end_of(self.parts.supervisor.start(&spec)?)?;
             if ended.end == ProcessEnd::Interrupted {
                 return Ok(None);
             }
@@ -218,6 +209,18 @@ impl Outside {
             results.push(CheckResult { package, end, tail, tests: reports.written() });
         }
         Ok(Some(results))
+    }
+}
+
+/// Waits for an agent or a check; it may have killed its supervisor.
+fn end_of(running: Box<dyn Running>) -> io::Result<Ended> {
+    match running.wait() {
+        // The disk and the like have kinds of their own; this one is a supervisor that was killed.
+        Err(error) if error.kind() == ErrorKind::Other => {
+            let end = ProcessEnd::Unsupervised { why: line(&error.to_string(), 400) };
+            Ok(Ended { end, leftover_processes: 0, millis: 0 })
+        }
+        ended => ended,
     }
 }
 

@@ -1,6 +1,7 @@
 //! People's edits, accept and reopen, loops that are not ralph's; and what a check or gate does to boxes.
 
 use super::sim::*;
+use crate::machine::effect::Effect;
 use crate::machine::event::{Check, CheckResult, Event};
 use crate::machine::facts::ProcessEnd;
 use crate::machine::policy::Policy;
@@ -23,6 +24,51 @@ fn what_a_person_ticked_before_the_first_run_stands_and_is_a_persons() {
     let by = |sim: &Sim, name: &str| sim.state.spec_state().stage(&sim.key(name)).unwrap().ticked_by;
     assert_eq!(by(&sim, "1."), Some(By::Person));
     assert_eq!(by(&sim, "2."), Some(By::Ralph));
+}
+
+/// A sim whose first attempt ended so; then a run begins, and `2.` was ticked in the file.
+fn ticked_after(end: ProcessEnd, policy: &Policy) -> Sim {
+    let mut sim = Sim::with("- [ ] 1. a\n- [ ] 2. b\n", Policy { iterations: Some(1), ..policy.clone() });
+    sim.agent(Act { end: Some(end), ..Act::idle() });
+    sim.run();
+    sim.start(policy.clone(), &[]);
+    sim.write_box("2.", Mark::DONE);
+    sim
+}
+
+#[test]
+fn after_a_lost_supervisor_edits_are_nobodys_until_a_person_speaks() {
+    let mut sim = ticked_after(ProcessEnd::Unsupervised { why: "killed".into() }, &rules());
+    sim.feed(&Event::Resumed);
+    let seen = Event::Surveyed { tasks: sim.tasks(), snapshot: sim.snapshot() };
+    assert_eq!(sim.feed(&seen), [Effect::RestoreTasks { iteration: 2 }]);
+    sim.write_box("2.", Mark::OPEN);
+    let restored = Event::TasksRestored { tasks: sim.tasks(), kept: "iter-2/tasks-of-the-agent.md".into() };
+    let effects = sim.feed(&restored);
+    let Some(Effect::Finish(stop @ StopReason::Blocked { .. })) = effects.last() else {
+        panic!("{effects:?}")
+    };
+    assert!(stop.to_string().contains("after iteration 1 (ticked: 2.)"), "{stop}");
+    sim.feed(&Event::RunStopped { stop: stop.clone() });
+    let (key, snapshot) = (sim.key("2."), sim.snapshot());
+    sim.verb(&Event::BoxAccepted { key, reason: "it was me".into(), snapshot });
+    assert_eq!(sim.boxes(), "1._ 2.x");
+    sim.write_box("1.", Mark::DONE);
+    sim.start(rules(), &[]);
+    assert_eq!(sim.run(), StopReason::AllDone);
+    assert_eq!(sim.state.spec_state().stage(&sim.key("1.")).unwrap().ticked_by, Some(By::Person));
+    sim.replay();
+}
+
+#[test]
+fn after_a_killed_ralph_and_in_older_journals_edits_are_a_persons() {
+    let lost = ProcessEnd::Unsupervised { why: "killed".into() };
+    for (end, policy) in [(ProcessEnd::Interrupted, rules()), (lost, Policy { watched: false, ..rules() })] {
+        let mut sim = ticked_after(end, &policy);
+        sim.agent(Act::commits(&[WORK]));
+        assert_eq!(sim.run(), StopReason::AllDone);
+        assert_eq!(sim.state.spec_state().stage(&sim.key("2.")).unwrap().ticked_by, Some(By::Person));
+    }
 }
 
 #[test]
@@ -150,7 +196,7 @@ fn boxes_that_a_check_wrote_are_put_back_before_anything_is_decided() {
     let result = CheckResult { package: "p".into(), end, tail: String::new(), tests: None };
     let effects =
         sim.feed(&Event::Checked { check: Check::Green, results: vec![result], tasks_changed: true });
-    assert_eq!(effects, [crate::machine::effect::Effect::RestoreTasks { iteration: 1 }]);
+    assert_eq!(effects, [Effect::RestoreTasks { iteration: 1 }]);
     sim.write_box("2.", Mark::OPEN);
     let restored = Event::TasksRestored { tasks: sim.tasks(), kept: String::new() };
     sim.feed(&restored);
@@ -172,7 +218,7 @@ fn boxes_that_a_gate_wrote_are_put_back_before_its_verdict_is_applied() {
         changes: vec![],
         tasks_changed: true,
     });
-    let restore = crate::machine::effect::Effect::RestoreTasks { iteration: 1 };
+    let restore = Effect::RestoreTasks { iteration: 1 };
     assert_eq!(effects.last(), Some(&restore));
     sim.write_box("2.", Mark::OPEN);
     let restored = Event::TasksRestored { tasks: sim.tasks(), kept: String::new() };

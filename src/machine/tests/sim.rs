@@ -499,5 +499,5 @@ fn kept(reference: &str) -> Kept {
 
 /// The rules of a run when nothing is configured.
 pub(super) fn rules() -> Policy {
-    Policy { attempts: 3, rework: 5, idle_iterations: IDLE_ITERATIONS, ..Policy::default() }
+    Policy { attempts: 3, rework: 5, idle_iterations: IDLE_ITERATIONS, watched: true, ..Policy::default() }
 }

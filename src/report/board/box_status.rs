@@ -13,8 +13,10 @@ pub enum BoxStatus {
     ByPerson,
     /// Ticked with this verdict.
     Passed(&'static str),
-    /// Ticked.
+    /// Ticked by ralph.
     Done,
+    /// Ticked in the file, which the journal does not tell yet.
+    Unrecorded,
     /// Open, and its family is blocked.
     Blocked,
     /// Holds a mark that is not ralph's.
@@ -49,6 +51,7 @@ impl BoxStatus {
             Self::Running => "run".to_owned(),
             Self::CommitOnly => "cmt".to_owned(),
             Self::ByPerson => "pers".to_owned(),
+            Self::Unrecorded => "unrec".to_owned(),
             Self::Blocked => "blkd".to_owned(),
             Self::Rejected(count) => format!("rej{}", count.min(99)),
             Self::Rework(count) => format!("rwk{}", count.min(99)),
@@ -65,6 +68,7 @@ impl BoxStatus {
             Self::ByPerson => "by-person",
             Self::Passed(_) => "passed",
             Self::Done => "done",
+            Self::Unrecorded => "unrecorded",
             Self::Blocked => "blocked",
             Self::Marked(_) => "marked",
             Self::Rejected(_) => "rejected",

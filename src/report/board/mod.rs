@@ -280,8 +280,8 @@ impl Lines<'_> {
                 (Some(By::Person), _) => BoxStatus::ByPerson,
                 (Some(By::Ralph), Some(verdict)) => BoxStatus::Passed(verdict),
                 (Some(By::Ralph), None) if is_commit_only(self.book, &row.key) => BoxStatus::CommitOnly,
-                // Also a tick in the file that the journal does not record yet.
-                _ => BoxStatus::Done,
+                (Some(By::Ralph), None) => BoxStatus::Done,
+                (None, _) => BoxStatus::Unrecorded,
             };
         }
         if !row.mark.is_open() {
@@ -327,7 +327,7 @@ fn gates(families: &[Line]) -> Vec<GateCount> {
             BoxStatus::Failed("FAIL") => (2, "FAIL"),
             BoxStatus::Failed(_) => (3, "ERROR"),
             BoxStatus::ByPerson => (4, "by a person"),
-            BoxStatus::Done => (5, "done"),
+            BoxStatus::Done | BoxStatus::Unrecorded => (5, "done"),
             BoxStatus::Running => (6, "running"),
             _ => (7, "open"),
         };

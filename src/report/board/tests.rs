@@ -218,7 +218,7 @@ fn what_a_box_is_said_to_be() {
     assert_eq!(status(open, |_| ()), BoxStatus::Open);
     assert_eq!(status("- [ ]* 1. A\n", |_| ()), BoxStatus::Optional);
     assert_eq!(status("- [-] 1. A\n", |_| ()), BoxStatus::Marked('-'));
-    assert_eq!(status("- [x] 1. A\n", |_| ()), BoxStatus::Done);
+    assert_eq!(status("- [x] 1. A\n", |_| ()), BoxStatus::Unrecorded);
     assert_eq!(status(open, work(|known| known.attempts = 2)), BoxStatus::Rejected(2));
     let by_ralph = |known: &mut StageState| known.ticked_by = Some(By::Ralph);
     assert_eq!(status("- [x] 1. A\n", work(by_ralph)), BoxStatus::CommitOnly);
@@ -246,7 +246,7 @@ fn what_a_box_is_said_to_be() {
     let person = |state: &mut State| note(state, "1", "PITEST", ticked(By::Person, Some("FAIL")));
     assert_eq!(status(&gates, person), BoxStatus::ByPerson);
     let unknown = gate(|known| known.verdict = Some("FAIL"));
-    assert_eq!(status(&gates, unknown), BoxStatus::Done, "ticked in the file, not in the journal");
+    assert_eq!(status(&gates, unknown), BoxStatus::Unrecorded, "ticked in the file, not in the journal");
 }
 
 #[test]
@@ -257,6 +257,7 @@ fn words_and_short_words_stay_within_their_columns() {
         BoxStatus::ByPerson,
         BoxStatus::Passed("PASS"),
         BoxStatus::Done,
+        BoxStatus::Unrecorded,
         BoxStatus::Blocked,
         BoxStatus::Marked('~'),
         BoxStatus::Rejected(u32::MAX),

@@ -3,7 +3,7 @@
 use super::check::CheckArgs;
 use super::gate::GateArgs;
 use super::init::InitArgs;
-use super::manual_verbs::ByHand;
+use super::manual_verbs::{ByHand, SnapshotArgs};
 use super::place::PlaceArgs;
 use super::run::RunArgs;
 use super::settings::GlobalFlags;
@@ -67,11 +67,10 @@ Places in annotations are relative to the git repository that holds the workspac
 Only the verdict in the chosen format goes to standard output, everything else to standard error.")]
     Gate(GateArgs),
     /// Pin the base of a task before an agent works on it (for loops that are not ralph's)
-    #[command(after_help = "Example:\n  ralph snapshot 2. && my-agent && ralph gate 2.PITEST")]
-    Snapshot {
-        /// The task: `2.`
-        id: String,
-    },
+    #[command(
+        after_help = "Example:\n  ralph snapshot 2. --exec -- my-agent -p < prompt.md && ralph gate 2.PITEST"
+    )]
+    Snapshot(SnapshotArgs),
     /// Show what a task has changed: `<package>/<path>`, one line each
     #[command(after_help = "Examples:\n  ralph diff\n  ralph diff 2. --json")]
     Diff {

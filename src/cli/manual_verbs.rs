@@ -8,7 +8,7 @@ use super::workspace::Invocation;
 use crate::engine::Fault;
 use crate::machine::event::Event;
 use crate::source::text::count;
-use crate::sys::process::is_inside_agent;
+use crate::sys::process::{become_agent, is_inside_agent};
 use crate::task::Mark;
 use clap::Args;
 use serde_json::json;
@@ -21,6 +21,19 @@ pub struct ByHand {
     /// Why; written to the journal and to progress.txt
     #[arg(long, value_name = "TEXT")]
     pub reason: String,
+}
+
+/// Flags of `snapshot`.
+#[derive(Debug, Args)]
+pub struct SnapshotArgs {
+    /// The task: `2.`
+    pub id: String,
+    /// Then become the command after `--`: an agent, whose `ralph accept`, `reopen`, `place` and `stage` are refused
+    #[arg(long, requires = "command")]
+    pub exec: bool,
+    /// The agent and its arguments
+    #[arg(last = true, requires = "exec", value_name = "COMMAND")]
+    pub command: Vec<String>,
 }
 
 /// `ralph accept` ticks a box, `ralph reopen` opens it.
@@ -63,21 +76,26 @@ pub(super) fn flip(call: &Invocation, by_hand: &ByHand, tick: bool) -> Result<Ex
     })
 }
 
-/// `ralph snapshot`.
-pub(super) fn snapshot(call: &Invocation, id: &str) -> Result<Exit, Fault> {
+/// `ralph snapshot`. Standard output is the agent's if there is one.
+pub(super) fn snapshot(call: &Invocation, args: &SnapshotArgs) -> Result<Exit, Fault> {
     let workspace = call.open()?;
     workspace.as_a_verb(|engine| {
-        let key = key_of(engine.state(), id)?;
+        let key = key_of(engine.state(), &args.id)?;
         let snapshot = engine.world().snapshot()?;
         let heads = snapshot.heads();
         let family = key.family.clone();
         engine.drive(vec![Event::FamilyPinned { family: family.clone(), snapshot }])?;
         let bases = engine.state().spec_state().family(&family).map(|known| known.changes.bases.clone());
+        let iteration = engine.state().iteration;
         if call.json {
-            ui::json(&json!({ "task": family, "iteration": engine.state().iteration, "heads": heads, "bases": bases }));
+            ui::json(&json!({ "task": family, "iteration": iteration, "heads": heads, "bases": bases }));
         } else {
-            ui::line(&format!("[{}] {key} is pinned in {}.", engine.state().iteration, count(heads.len() as u64, "package")));
+            let say = if args.exec { ui::note } else { ui::line };
+            say(&format!("[{iteration}] {key} is pinned in {}.", count(heads.len() as u64, "package")));
         }
-        Ok(Exit::Done)
-    })
+        Ok(())
+    })?;
+    let Some((program, arguments)) = args.command.split_first() else { return Ok(Exit::Done) };
+    let error = become_agent(program, arguments);
+    Err(Fault::setup(format!("`{program}` cannot be started: {error}."), "name a program that is there"))
 }

@@ -76,7 +76,7 @@ fn dispatch(cli: &Cli) -> anyhow::Result<Exit> {
         Verb::Diff { id } => show::diff(&call, id.as_deref())?,
         Verb::Accept(by_hand) => manual_verbs::flip(&call, by_hand, true)?,
         Verb::Reopen(by_hand) => manual_verbs::flip(&call, by_hand, false)?,
-        Verb::Snapshot { id } => manual_verbs::snapshot(&call, id)?,
+        Verb::Snapshot(args) => manual_verbs::snapshot(&call, args)?,
         Verb::Gate(args) => gate::gate(&call, args)?,
         Verb::Place(args) => place::place(&call, args)?,
         Verb::Stage(args) => stage::stage(&call, args)?,

@@ -111,3 +111,23 @@ fn an_agent_of_another_loop_may_change_nothing_by_hand() {
     }
     assert_eq!(project.read("tasks.md"), "- [ ] 1. One\n");
 }
+
+#[test]
+fn the_agent_that_a_snapshot_becomes_may_change_nothing_by_hand_and_its_exit_code_is_the_end() {
+    let project = Project::new("- [ ] 1. One\n");
+    let script = format!(
+        "cat; echo \"$0 $RALPH_AGENT\"; env -u RALPH_AGENT {} accept 1. --reason x; echo $?; exit 7",
+        env!("CARGO_BIN_EXE_ralph")
+    );
+    let done = project.ralph(&["snapshot", "1.", "--exec", "--", "sh", "-c", &script, "--json"]).code(7);
+    assert_eq!(done.out, "--json 1\n2\n", "standard output is the agent's");
+    assert!(done.err.starts_with("[1] 1. is pinned in 1 package.\n"), "{}", done.err);
+    assert!(done.err.contains("only a person may"), "{}", done.err);
+    assert_eq!(project.read("tasks.md"), "- [ ] 1. One\n");
+    let gone = project.ralph(&["snapshot", "1.", "--exec", "--", "no-such-agent"]).code(2);
+    assert!(gone.err.contains("`no-such-agent` cannot be started"), "{}", gone.err);
+    for half in [&["snapshot", "1.", "--exec"][..], &["snapshot", "1.", "--", "sh"]] {
+        project.ralph(half).code(2);
+    }
+    assert_eq!(project.journal().iter().filter(|line| line.contains("family-pinned")).count(), 2);
+}

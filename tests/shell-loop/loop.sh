@@ -6,8 +6,8 @@ set -eu
 task=$1
 shift
 for round in 1 2 3 4 5; do
-    ralph snapshot "$task"          # from here on, changes belong to the task
-    RALPH_AGENT=1 "$@"              # so that it cannot accept, reopen or place anything by ralph
+    # From here on, changes belong to the task; the agent cannot accept, reopen or place anything by ralph.
+    ralph snapshot "$task" --exec -- "$@"
     code=0
     ralph gate "${task}PITEST" || code=$?
     echo "round $round: the gate's exit code is $code"

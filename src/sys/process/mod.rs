@@ -19,7 +19,7 @@ mod tree;
 mod watch;
 mod wire;
 
-pub use reap::{is_inside_agent, reap};
+pub use reap::{become_agent, is_inside_agent, reap};
 pub use supervise::supervise_main;
 
 use super::clock::monotonic;

@@ -7,6 +7,7 @@ use crate::sys::{ProcessId, clock};
 use nix::unistd::getpid;
 use std::collections::BTreeSet;
 use std::io;
+use std::os::unix::process::CommandExt as _;
 use std::time::Duration;
 
 /// How often the process table is looked at while waiting.
@@ -60,6 +61,11 @@ pub fn is_inside_agent() -> io::Result<bool> {
         }
     }
     Ok(false)
+}
+
+/// Replaces this process by an agent of a loop that is not ralph's; why the program cannot be started.
+pub fn become_agent(program: &str, arguments: &[String]) -> io::Error {
+    super::command(program).args(arguments).env("RALPH_AGENT", "1").exec()
 }
 
 /// The living processes that carry the tag, the recorded one, and the descendants of both; never this one.

@@ -4,6 +4,7 @@
 mod machine;
 mod probe;
 mod tools;
+mod variables;
 
 use super::environment::unsound;
 use super::exit::Exit;
@@ -32,6 +33,7 @@ pub(super) fn doctor(call: &Invocation) -> Result<Exit, Fault> {
         };
         add("program", inspection.agents());
         add("program", inspection.programs());
+        add("program", variables::not_passed(inspection));
         add("skip", inspection.skipped_gates());
         add("skip", skipped(inspection));
     }

@@ -228,8 +228,10 @@ impl Engine<'_> {
 
     /// The validator's report, counted; `None` when it was not written.
     pub(super) fn validation(&mut self) -> Result<Option<Validation>, Fault> {
-        let bytes = self.disk.read(&self.places.validation())?;
-        Ok(bytes.map(|bytes| read_validation(&bytes)))
+        let Some(bytes) = self.disk.read(&self.places.validation())? else { return Ok(None) };
+        let mut report = read_validation(&bytes);
+        report.gaps.iter_mut().for_each(|gap| *gap = self.world.redact(gap));
+        Ok(Some(report))
     }
 }
 

@@ -106,6 +106,8 @@ pub trait World {
     fn wait(&mut self, seconds: u64, why: &str);
     /// Notifies people through the `hooks:` commands.
     fn notify(&mut self, event: &str, task: &str, why: &str);
+    /// A text from outside without the secrets that are known.
+    fn redact(&self, text: &str) -> String;
     /// Shows a fact as it happens.
     fn tell(&mut self, event: &Event, state: &State);
 }

@@ -109,6 +109,32 @@ fn what_is_needed_and_missing_or_ill_is_said_with_the_reason() {
 }
 
 #[test]
+fn variables_that_the_build_reads_and_does_not_get_are_named_with_the_key_that_adds_them() {
+    let project = project();
+    let server = "<username>${env.NEXUS_USER}</username><password>${env.NEXUS_TOKEN}</password>";
+    project.write("../home/.m2/settings.xml", format!("{server}${{env.HOME}}${{project.version}}"));
+    project.write("src/app/modules/a/pom.xml", "<project>${env.BUILD_NUMBER}${env.NEXUS_USER}</project>");
+    project.write("../home/.npmrc", "//registry/:_authToken=${NPM_TOKEN}\n");
+    let done = doctor(&project, &[]).code(0);
+    insta::assert_snapshot!(about(&project, &done, &["gates.PITEST.env", "checks.env"]), @r"
+    warning gates.PITEST.env the build's settings read variables that are not passed: BUILD_NUMBER, NEXUS_TOKEN, NEXUS_USER
+    hint: `gates.PITEST.env: [BUILD_NUMBER, NEXUS_TOKEN, NEXUS_USER]` passes them
+    warning checks.env the build's settings read variables that are not passed: BUILD_NUMBER, NEXUS_TOKEN, NEXUS_USER
+    hint: `checks.env: [BUILD_NUMBER, NEXUS_TOKEN, NEXUS_USER]` passes them
+    ");
+    let gate = "gates: {PITEST: {env: ['NEXUS_*']}, LINT: {run: [npm, test]}}\n";
+    project.write(".ralph/config.yaml", format!("agents:\n  default: {{preset: claude}}\n{gate}"));
+    project.write("src/app/.npmrc", "always-auth=true\n");
+    let done = doctor(&project, &[]);
+    insta::assert_snapshot!(about(&project, &done, &["gates.PITEST.env", "gates.LINT.env", "checks.env"]), @r"
+    warning gates.LINT.env the build's settings read variables that are not passed: BUILD_NUMBER, NEXUS_TOKEN, NEXUS_USER, NPM_TOKEN
+    hint: `gates.LINT.env: [BUILD_NUMBER, NEXUS_TOKEN, NEXUS_USER, NPM_TOKEN]` passes them
+    warning gates.PITEST.env the build's settings read variables that are not passed: BUILD_NUMBER, NPM_TOKEN
+    hint: `gates.PITEST.env: [BUILD_NUMBER, NPM_TOKEN]` passes them
+    ");
+}
+
+#[test]
 fn without_an_open_gate_no_build_tool_is_needed() {
     let project = project();
     project.write("tasks.md", "- [ ] 1. One\n- [x] 1.PITEST Mutants\n");

@@ -312,6 +312,10 @@ impl World for Outside {
         let _ = self.parts.supervisor.run(&spec);
     }
 
+    fn redact(&self, text: &str) -> String {
+        self.secrets.redact(text)
+    }
+
     fn tell(&mut self, event: &Event, state: &State) {
         (self.parts.listener)(event, state);
     }

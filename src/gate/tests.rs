@@ -32,13 +32,20 @@ struct Pit {
     end: ProcessEnd,
     output: String,
     report: Option<String>,
+    /// What the plugin says of the control of class `Foo`.
+    control: &'static str,
 }
 
 const OK: ProcessEnd = ProcessEnd::Exited { code: 0 };
 const BAD: ProcessEnd = ProcessEnd::Exited { code: 1 };
 
 fn pit(end: ProcessEnd, output: &str, report: Option<&str>) -> Pit {
-    Pit { end, output: output.to_owned(), report: report.map(str::to_owned) }
+    Pit { end, output: output.to_owned(), report: report.map(str::to_owned), control: "Foo\tSURVIVED\t\n" }
+}
+
+/// A run with these statuses beside a control.
+fn beside(control: &'static str, statuses: &[&str]) -> Pit {
+    Pit { control, ..pit(OK, "", Some(&report_of(statuses))) }
 }
 
 /// A report of these statuses, all of class `Foo`.
@@ -105,8 +112,8 @@ impl Spawn for Script {
         if let Some(at) = spec.argv.iter().position(|arg| arg == "-d") {
             let classes = Path::new(&spec.argv[at + 1]).join("ralph/pit");
             fs_err::create_dir_all(&classes)?;
-            for name in ["Keep", "Count", "Tests"] {
-                fs_err::write(classes.join(format!("RalphPlugin${name}Factory.class")), "")?;
+            for name in ["KeepFactory", "ControlsFactory", "EngineFactory", "Results", "TestsFactory"] {
+                fs_err::write(classes.join(format!("RalphPlugin${name}.class")), "")?;
             }
         }
         let Some(at) = spec.argv.iter().position(|arg| arg == "--reportDir") else {
@@ -117,6 +124,7 @@ impl Spawn for Script {
         fs_err::write(&spec.stdout, &next.output)?;
         if let Some(report) = &next.report {
             fs_err::write(Path::new(&spec.argv[at + 1]).join("mutations.xml"), report)?;
+            fs_err::write(Path::new(&spec.argv[at + 1]).join("controls.tsv"), next.control)?;
         }
         Ok(Box::new(Played(next.end)))
     }
@@ -322,7 +330,7 @@ fn mutants_without_a_verdict_get_one_run_alone_and_then_stay_outside_the_score()
     assert!(better.remarks.iter().any(|remark| remark.contains("2 mutants")), "{:?}", better.remarks);
     assert_eq!(
         (option(&commands[0], "mutationUnitSize"), option(&commands[1], "mutationUnitSize")),
-        (Some("32"), Some("1"))
+        (Some("33"), Some("1"))
     );
     let only_errors = || pit(OK, "", Some(&report(&["RUN_ERROR"])));
     assert!(is_error(&bed.verdict(vec![only_errors(), only_errors()]), "no verdict on any mutant", false));
@@ -500,12 +508,65 @@ fn time_outs_that_decide_are_run_again_alone_when_nothing_else_runs() {
     };
     assert_eq!(
         (told(&commands[0]), told(&commands[1])),
-        (["1000", "32", "2"].map(String::from), ["4000", "1", "1"].map(String::from))
+        (["1000", "33", "2"].map(String::from), ["4000", "1", "1"].map(String::from))
     );
     let (weak, _) = bed.play(vec![first(), alone(&["SURVIVED", "TIMED_OUT"])]);
     assert!(is_fail(&weak.verdict, "is 66% (2/3)"), "{weak:?}");
     let sure = vec![pit(OK, "", Some(&report(&["KILLED", "KILLED", "KILLED", "TIMED_OUT"])))];
     assert_eq!(bed.verdict(sure), Verdict::Pass, "a time-out that does not decide is not run again");
+}
+
+const OWN_FAILED: &str = "Foo\tKILLED\tDescription [testClass=FooTest, name=a(FooTest)]\n";
+const OTHER_FAILED: &str = "Foo\tKILLED\tDescription [testClass=OtherTest, name=a(OtherTest)]\n";
+const TIMED_OUT: &str = "Foo\tTIMED_OUT\t\n";
+const PASSED: &str = "Foo\tSURVIVED\t\n";
+
+#[test]
+fn a_test_that_fails_in_a_control_is_blamed_or_left_out_where_its_kills_decide() {
+    let bed = Bed::new();
+    let own = bed.verdict(vec![beside(OWN_FAILED, &["KILLED"])]);
+    assert!(
+        is_fail(&own, "The test FooTest.a fails in PIT's worker although nothing was mutated"),
+        "{own:?}"
+    );
+
+    let first = || beside(PASSED, &["KILLED", "SURVIVED", "SURVIVED"]);
+    let rest = |control, statuses: &[&str]| beside(control, &[&["SKIP"], statuses].concat());
+    let script =
+        vec![first(), rest(OTHER_FAILED, &["KILLED", "KILLED"]), rest(PASSED, &["KILLED", "SURVIVED"])];
+    let (weak, commands) = bed.play_with(&own_first(), script);
+    assert!(is_fail(&weak.verdict, "is 66% (2/3)"), "{weak:?}");
+    assert_eq!(asked(&commands), "FooTest | FooTest,OtherTest but red | FooTest but red");
+    let kept = "M\tFoo\ta\t()V\tx.MathMutator\t1\nM\tFoo\ta\t()V\tx.MathMutator\t2\n";
+    assert_eq!(option(&commands[2], "kept"), Some(kept));
+    let told = "Tests of p/. that have nothing to do with the changed classes fail in PIT's worker although nothing was \
+        mutated, so their classes were left out: OtherTest.a.";
+    assert_eq!(weak.remarks, [told]);
+
+    let script =
+        vec![first(), rest(OTHER_FAILED, &["KILLED", "KILLED"]), rest(OTHER_FAILED, &["KILLED", "KILLED"])];
+    let (stays, _) = bed.play_with(&own_first(), script);
+    assert!(is_error(&stays.verdict, "OtherTest ran although it was to be left out", false), "{stays:?}");
+}
+
+#[test]
+fn a_control_without_a_verdict_is_run_again_with_patience_and_then_forbids_a_pass() {
+    let bed = Bed::new();
+    let (good, commands) = bed.play(vec![beside(TIMED_OUT, &["KILLED"]), beside(PASSED, &["KILLED"])]);
+    assert_eq!((&good.verdict, good.remarks.len()), (&Verdict::Pass, 0), "{good:?}");
+    let told = |argv: &[String]| {
+        ["timeoutConst", "mutationUnitSize"].map(|name| option(argv, name).unwrap_or("").to_owned())
+    };
+    assert_eq!(
+        (told(&commands[0]), told(&commands[1])),
+        (["1000", "33"].map(String::from), ["4000", "33"].map(String::from))
+    );
+    for control in [TIMED_OUT, "Foo\tRUN_ERROR\t\n", "Other\tSURVIVED\t\n", ""] {
+        let (unclear, _) = bed.play(vec![beside(control, &["KILLED"]), beside(control, &["KILLED"])]);
+        assert!(is_error(&unclear.verdict, "although nothing was mutated", false), "{control}: {unclear:?}");
+        let weak = || beside(control, &["TIMED_OUT", "SURVIVED"]);
+        assert!(is_fail(&bed.verdict(vec![weak(), weak()]), "is 50% (1/2)"), "{control}");
+    }
 }
 
 #[test]

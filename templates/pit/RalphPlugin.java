@@ -12,8 +12,10 @@ import java.nio.file.Paths;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collection;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.HashSet;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Properties;
@@ -29,12 +31,18 @@ import org.objectweb.asm.tree.JumpInsnNode;
 import org.objectweb.asm.tree.MethodInsnNode;
 import org.pitest.bytecode.analysis.ClassTree;
 import org.pitest.bytecode.analysis.MethodTree;
+import org.pitest.classinfo.ClassByteArraySource;
+import org.pitest.classinfo.ClassName;
 import org.pitest.classpath.CodeSource;
 import org.pitest.coverage.CoverageDatabase;
 import org.pitest.coverage.TestInfo;
 import org.pitest.mutationtest.ClassMutationResults;
+import org.pitest.mutationtest.DetectionStatus;
+import org.pitest.mutationtest.EngineArguments;
 import org.pitest.mutationtest.ListenerArguments;
+import org.pitest.mutationtest.MutationEngineFactory;
 import org.pitest.mutationtest.MutationResult;
+import org.pitest.mutationtest.MutationResultInterceptor;
 import org.pitest.mutationtest.MutationResultListener;
 import org.pitest.mutationtest.MutationResultListenerFactory;
 import org.pitest.mutationtest.build.DefaultTestPrioritiserFactory;
@@ -51,13 +59,18 @@ import org.pitest.mutationtest.build.intercept.javafeatures.RecordFilterFactory;
 import org.pitest.mutationtest.build.intercept.staticinitializers.StaticInitializerInterceptorFactory;
 import org.pitest.mutationtest.config.ReportOptions;
 import org.pitest.mutationtest.engine.Location;
+import org.pitest.mutationtest.engine.Mutant;
 import org.pitest.mutationtest.engine.Mutater;
 import org.pitest.mutationtest.engine.MutationDetails;
+import org.pitest.mutationtest.engine.MutationEngine;
+import org.pitest.mutationtest.engine.MutationIdentifier;
+import org.pitest.mutationtest.engine.gregor.config.GregorEngineFactory;
 import org.pitest.plugin.Feature;
+import org.pitest.util.ResultOutputStrategy;
 
 /**
- * What ralph adds to PIT: mutants can be narrowed to a list, no written code is hidden, and survivors are reported with the tests that
- * reach them. Ralph compiles this once for each version of PIT with the project's own JDK.
+ * What ralph adds to PIT: mutants can be narrowed to a list, no written code is hidden, controls show whether a failing test is a kill,
+ * and survivors are reported with the tests that reach them. Ralph compiles this once for each version of PIT with the project's own JDK.
  */
 public final class RalphPlugin {
 
@@ -344,26 +357,106 @@ public final class RalphPlugin {
         return Written.INITIAL.contains(mutant.getId().getLocation());
     }
 
-    /** Says how many mutants will be run, once all filters have been applied. */
-    public static final class CountFactory implements ProjectMutationInterceptorFactory {
+    /** PIT's own engine, and beside it the control: a mutation that leaves its class as it is. */
+    public static final class EngineFactory implements MutationEngineFactory {
 
         @Override
-        public ProjectMutationInterceptor createInterceptor(InterceptorParameters params) {
-            return new Count();
+        public MutationEngine createEngine(EngineArguments arguments) {
+            MutationEngine own = new GregorEngineFactory().createEngine(arguments);
+            return new MutationEngine() {
+
+                @Override
+                public Mutater createMutator(ClassByteArraySource source) {
+                    return new WithControl(own.createMutator(source), source);
+                }
+
+                @Override
+                public Collection<String> getMutatorNames() {
+                    return own.getMutatorNames();
+                }
+
+                @Override
+                public String getName() {
+                    return name();
+                }
+            };
         }
 
         @Override
-        public Feature provides() {
-            return Feature.named("ralphcount").withOnByDefault(true).withDescription(description());
+        public String name() {
+            return "ralph";
         }
 
         @Override
         public String description() {
-            return "How many mutants there are";
+            return "PIT's engine with controls";
         }
     }
 
-    static final class Count implements ProjectMutationInterceptor {
+    static final class WithControl implements Mutater {
+
+        private final Mutater own;
+        private final ClassByteArraySource source;
+
+        WithControl(Mutater own, ClassByteArraySource source) {
+            this.own = own;
+            this.source = source;
+        }
+
+        @Override
+        public Mutant getMutation(MutationIdentifier id) {
+            if (!Controls.isControl(id)) {
+                return own.getMutation(id);
+            }
+            byte[] unchanged = source.getBytes(id.getClassName().asJavaName()).orElseThrow();
+            return new Mutant(new MutationDetails(id, "", "", 0, 0), unchanged);
+        }
+
+        @Override
+        public List<MutationDetails> findMutations(ClassName mutated) {
+            return own.findMutations(mutated);
+        }
+    }
+
+    /** Says how many mutants will be run, once all filters have been applied, and puts the controls beside them. */
+    public static final class ControlsFactory implements ProjectMutationInterceptorFactory {
+
+        @Override
+        public ProjectMutationInterceptor createInterceptor(InterceptorParameters params) {
+            return new Controls(params.data().getMutationUnitSize());
+        }
+
+        @Override
+        public Feature provides() {
+            return Feature.named("ralphcontrols").withOnByDefault(true).withDescription(description());
+        }
+
+        @Override
+        public String description() {
+            return "How many mutants there are, and controls beside them";
+        }
+    }
+
+    /**
+     * A control runs each test that reaches a mutant of its class, twice, and before any mutant of its JVM: then neither
+     * a test that expects to be the first nor a mutant that spoils the JVM passes for a kill. Each unit has one, and
+     * units of a single mutant have one before and one after all of them. PIT sorts mutants by identity (hence the
+     * control's names), cuts that list into units, and runs a unit in the order of a hash map (hence its index). Where
+     * a control would not be the first, it gets no tests, so that PIT leaves it out; the first unit always has one.
+     */
+    static final class Controls implements ProjectMutationInterceptor {
+
+        private static final String CONTROL = "!ralph.control";
+
+        private final int unit;
+
+        Controls(int unit) {
+            this.unit = unit;
+        }
+
+        static boolean isControl(MutationIdentifier id) {
+            return id.getMutator().endsWith(CONTROL);
+        }
 
         @Override
         public InterceptorType type() {
@@ -373,7 +466,88 @@ public final class RalphPlugin {
         @Override
         public Collection<MutationDetails> intercept(Collection<MutationDetails> found) {
             System.out.println("ralph: mutants " + found.size());
-            return found;
+            Map<ClassName, List<MutationDetails>> classes = new HashMap<>();
+            List<MutationDetails> all = new ArrayList<>(found);
+            all.sort(Comparator.comparing(MutationDetails::getId));
+            for (MutationDetails mutant : all) {
+                classes.computeIfAbsent(mutant.getClassName(), name -> new ArrayList<>()).add(mutant);
+            }
+            all.clear();
+            classes.values().forEach(mutants -> all.addAll(withControls(mutants)));
+            return all;
+        }
+
+        private List<MutationDetails> withControls(List<MutationDetails> mutants) {
+            int most = unit > 0 ? unit : mutants.size() + 1;
+            List<MutationDetails> all = new ArrayList<>();
+            MutationDetails before = null;
+            boolean isDue = true;
+            for (MutationDetails mutant : mutants) {
+                isDue |= unit > 1 && all.size() % unit == 0;
+                if (isDue && !isOfOneKind(before, mutant)) {
+                    all.add(control(mutant, before, most));
+                    isDue = false;
+                }
+                all.add(mutant);
+                before = mutant;
+            }
+            if (unit == 1) {
+                all.add(control(before, before, most));
+            }
+            Set<TestInfo> tests = new LinkedHashSet<>();
+            mutants.forEach(mutant -> tests.addAll(mutant.getTestsInOrder()));
+            for (int from = 0; from < all.size(); from += most) {
+                Map<MutationDetails, Boolean> order = new HashMap<>();
+                all.subList(from, Math.min(from + most, all.size())).forEach(mutant -> order.put(mutant, true));
+                MutationDetails first = order.keySet().iterator().next();
+                if (isControl(first.getId())) {
+                    first.addTestsInOrder(tests);
+                    first.addTestsInOrder(tests);
+                }
+            }
+            return all;
+        }
+
+        /** No control can be sorted in between. */
+        private static boolean isOfOneKind(MutationDetails before, MutationDetails mutant) {
+            return before != null && before.getId().getLocation().equals(mutant.getId().getLocation())
+                && before.getMutator().equals(mutant.getMutator());
+        }
+
+        /** Sorted behind a mutant, or before all of its class where that is null; in the first bucket of a unit's map. */
+        private static MutationDetails control(MutationDetails of, MutationDetails before, int most) {
+            int buckets = Math.max(16, 4 * Integer.highestOneBit(most));
+            Location at = before == null ? new Location(of.getClassName(), "", "") : before.getId().getLocation();
+            String mutator = (before == null ? "" : before.getMutator()) + CONTROL;
+            for (int index = 0;; index++) {
+                MutationIdentifier id = new MutationIdentifier(at, index, mutator);
+                MutationDetails control = new MutationDetails(id, of.getFilename(), "", 0, 0);
+                int hash = control.hashCode();
+                if (((hash ^ hash >>> 16) & buckets - 1) == 0) {
+                    return control;
+                }
+            }
+        }
+    }
+
+    /** Takes the controls out of the results, for {@link Tests} to report. */
+    public static final class Results implements MutationResultInterceptor {
+
+        static final List<MutationResult> OF_CONTROLS = new ArrayList<>();
+
+        @Override
+        public Collection<ClassMutationResults> modify(Collection<ClassMutationResults> results) {
+            List<ClassMutationResults> kept = new ArrayList<>();
+            for (ClassMutationResults ofClass : results) {
+                List<MutationResult> mutants = new ArrayList<>();
+                for (MutationResult result : ofClass.getMutations()) {
+                    (Controls.isControl(result.getDetails().getId()) ? OF_CONTROLS : mutants).add(result);
+                }
+                if (!mutants.isEmpty()) {
+                    kept.add(new ClassMutationResults(mutants));
+                }
+            }
+            return kept;
         }
     }
 
@@ -383,12 +557,13 @@ public final class RalphPlugin {
             + mutant.getId().getLocation().getMethodDesc() + "\t" + mutant.getMutator();
     }
 
-    /** Output format {@code RALPH}: the test classes that reach each mutant that was not killed. */
+    /** Output format {@code RALPH}: the test classes that reach each mutant that was not killed, and what became of the controls. */
     public static final class TestsFactory implements MutationResultListenerFactory {
 
         @Override
         public MutationResultListener getListener(Properties properties, ListenerArguments arguments) {
-            return new Tests(arguments.getOutputStrategy().createWriterForFile("reaching-tests.tsv"));
+            ResultOutputStrategy files = arguments.getOutputStrategy();
+            return new Tests(files.createWriterForFile("reaching-tests.tsv"), files.createWriterForFile("controls.tsv"));
         }
 
         @Override
@@ -406,9 +581,11 @@ public final class RalphPlugin {
 
         private static final int MOST_NAMES = 5;
         private final Writer out;
+        private final Writer controls;
 
-        Tests(Writer out) {
+        Tests(Writer out, Writer controls) {
             this.out = out;
+            this.controls = controls;
         }
 
         @Override
@@ -442,9 +619,29 @@ public final class RalphPlugin {
                 + String.join(",", names) + (isInitial(mutant) ? "\tinitial\n" : "\t\n"));
         }
 
+        /** A control's class, its status, and the test that failed, if one did, as PIT's log would describe it. */
+        private void write(MutationResult control) throws IOException {
+            String failed = "";
+            for (TestInfo test : control.getDetails().getTestsInOrder()) {
+                if (control.getKillingTest().filter(test.getName()::equals).isPresent()) {
+                    String name = TestInfo.toDefiningClassName().apply(test).asJavaName();
+                    String inside = test.getName().substring(test.getName().startsWith(name + ".") ? name.length() + 1 : 0);
+                    failed = "Description [testClass=" + name + ", name=" + inside + "]";
+                }
+            }
+            controls.write(control.getDetails().getClassName().asJavaName() + "\t" + control.getStatus() + "\t"
+                + failed.replaceAll("\\s+", " ") + "\n");
+        }
+
         @Override
         public void runEnd() {
             try {
+                for (MutationResult control : Results.OF_CONTROLS) {
+                    if (control.getStatus() != DetectionStatus.NO_COVERAGE) {
+                        write(control);
+                    }
+                }
+                controls.close();
                 out.close();
             } catch (IOException error) {
                 throw new IllegalStateException("ralph: the tests of survivors cannot be written", error);

@@ -159,13 +159,11 @@ fn what_lombok_made_counts_nowhere_and_what_stands_beside_it_counts() {
 }
 
 fn time_outs_alone_are_no_kills_and_errors_of_the_jvm_leave_no_pass() {
-    let under_mutation = "static boolean isMutated() { for (StackTraceElement e : Thread.currentThread().getStackTrace()) {\n\
-        if (e.getClassName().endsWith(\"MutationTestWorker\")) return true; }\n return false; }";
     let sleepy = format!(
-        "{under_mutation} @Test void runs() throws Exception {{ new Sleepy().price(1, 2); if (isMutated()) Thread.sleep(60_000); }}"
+        "{IS_MUTATED} @Test void runs() throws Exception {{ new Sleepy().price(1, 2); if (isMutated()) Thread.sleep(60_000); }}"
     );
     let halting = format!(
-        "{under_mutation} @Test void price() {{ assertEquals(6, new Halting().price(2, 3)); }}\n\
+        "{IS_MUTATED} @Test void price() {{ assertEquals(6, new Halting().price(2, 3)); }}\n\
          @Test void slow() throws Exception {{ Thread.sleep(200); new Halting().less(1, 2); new Halting().more(1); if (isMutated()) Runtime.getRuntime().halt(3); }}"
     );
     let project = project(&[
@@ -188,6 +186,113 @@ fn time_outs_alone_are_no_kills_and_errors_of_the_jvm_leave_no_pass() {
     );
     assert!(text.contains("4 mutants of class com.acme.Halting of package p without a verdict"), "{text}");
     assert!(report.remarks.iter().any(|remark| remark.contains("Halting.java:4")), "{:?}", report.remarks);
+}
+
+const IS_MUTATED: &str = "static boolean isMutated() {\n\
+    for (StackTraceElement e : Thread.currentThread().getStackTrace()) if (e.getClassName().endsWith(\"MutationTestWorker\")) return true;\n\
+    return false; }";
+const UNFIT: &str = "fails in PIT's worker although nothing was mutated: it fails because it is being mutated, or is green only in its first JVM or its first run.";
+const PRICE: &str =
+    "public class Price {\n int of(int q, int c) { return q * c; }\n int off(int q) { return q - 1; } }";
+
+fn a_test_that_fails_because_it_is_mutated_or_runs_again_kills_nothing() {
+    let call = "new Price().of(1, 2); new Price().off(3);";
+    let mark = tempfile::tempdir().unwrap();
+    let file = mark.path().join("pid");
+    let ways = [
+        format!(
+            "{IS_MUTATED} @BeforeEach void once() {{ assertFalse(isMutated()); }} @Test void runs() {{ {call} }}"
+        ),
+        format!(
+            "@Test void runs() throws Exception {{ {call} var pid = \"\" + ProcessHandle.current().pid(); var file = java.nio.file.Path.of(\"{}\");\n\
+             if (!java.nio.file.Files.exists(file)) java.nio.file.Files.writeString(file, pid);\n\
+             assertEquals(pid, java.nio.file.Files.readString(file)); }}",
+            file.display()
+        ),
+        format!("static int runs; @Test void runs() {{ {call} assertEquals(1, ++runs); }}"),
+    ];
+    let tests = ways.iter().map(|test| (PRICE, test.as_str()));
+    // Each JVM after the second, where there are several workers.
+    let many = (0..12)
+        .map(|n| format!("int f{n}(int a, int b) {{ return a > {n} ? a * b : b; }}\n"))
+        .collect::<Vec<_>>()
+        .concat();
+    let many = format!("public class Price {{\n{many} }}");
+    let late = format!(
+        "static long jvms() {{ try {{ var folder = java.nio.file.Path.of(\"{}\"); java.nio.file.Files.createTempFile(folder, \"jvm\", \"\");\n\
+         try (var all = java.nio.file.Files.list(folder)) {{ return all.filter(f -> f.toString().contains(\"jvm\")).count(); }} }}\n\
+         catch (java.io.IOException e) {{ throw new java.io.UncheckedIOException(e); }} }}\n\
+         static final long JVM = jvms();\n\
+         @Test void runs() {{ {} assertTrue(JVM <= 2); }}",
+        mark.path().display(),
+        (0..12)
+            .map(|n| format!("new Price().f{n}(1, 2); new Price().f{n}(20, 2);"))
+            .collect::<Vec<_>>()
+            .concat()
+    );
+    for (code, test) in tests.chain([(many.as_str(), late.as_str())]) {
+        let project = project(&[("Price", code, test)]);
+        let report = project.run();
+        let text = reasons(&report);
+        assert!(
+            text.contains(&format!("The test com.acme.PriceTest.runs {UNFIT}")),
+            "{test}: {text}\n{}",
+            project.logs()
+        );
+        assert_eq!(report.failing, names(&project, &["Price"]));
+    }
+}
+
+fn a_test_of_others_that_fails_in_a_control_is_left_out_and_the_others_decide() {
+    let own = "@Test void of() { assertEquals(6, new Price().of(2, 3)); }";
+    let mut project = project(&[("Price", PRICE, own)]);
+    let import = "import static org.junit.jupiter.api.Assertions.*; import org.junit.jupiter.api.*;";
+    let far = |name: &str, body: &str| format!("{import} class {name} {{ {body} }}");
+    project
+        .class(
+            &test_file("BadTest"),
+            &far(
+                "BadTest",
+                &format!("{IS_MUTATED} @Test void bad() {{ new Price().off(3); assertFalse(isMutated()); }}"),
+            ),
+        )
+        .class(
+            &test_file("GoodTest"),
+            &far("GoodTest", "@Test void off() { assertEquals(2, new Price().off(3)); }"),
+        );
+    let good = project.run();
+    assert_eq!(good.verdict, Verdict::Pass, "{}", project.logs());
+    assert_eq!(scores(&good), ["com.acme.Price 100% (4/4)"]);
+    let told = good.remarks.iter().filter(|remark| remark.contains("com.acme.BadTest.bad")).count();
+    assert_eq!(told, 1, "{:?}", good.remarks);
+
+    fs_err::remove_file(project.root().join(test_file("GoodTest"))).unwrap();
+    let text = reasons(&project.run());
+    assert!(text.contains("com.acme.Price of package p is 50% (2/4)"), "{text}");
+    // What kills nothing that is needed spoils no pass.
+    project.settings.threshold = 50;
+    assert_eq!(project.run().verdict, Verdict::Pass, "{}", project.logs());
+}
+
+fn honest_tests_with_state_of_their_own_kill() {
+    let project = project(&[(
+        "Store",
+        "import java.nio.file.*; public class Store {\n private static final java.util.Map<String, Integer> CACHE = new java.util.HashMap<>();\n\
+         int cached(String key, int value) { return CACHE.computeIfAbsent(key, k -> value * 2); }\n\
+         void clear() { CACHE.clear(); }\n\
+         int count(Path folder) throws java.io.IOException { try (var all = Files.list(folder)) { return (int) all.count() + 1; } } }",
+        "@org.junit.jupiter.api.io.TempDir java.nio.file.Path folder;\n static int runs;\n\
+         static final java.util.Properties CONTEXT = new java.util.Properties();\n\
+         static { CONTEXT.setProperty(\"started\", String.valueOf(System.nanoTime())); System.setProperty(\"store.context\", \"up\"); }\n\
+         @BeforeAll static void up() { assertEquals(\"up\", System.getProperty(\"store.context\")); }\n\
+         @AfterEach void down() { new Store().clear(); }\n\
+         @Test void caches() { runs++; var store = new Store(); assertEquals(4, store.cached(\"k\" + runs, 2)); assertEquals(4, store.cached(\"k\" + runs, 9)); }\n\
+         @Test void clears() { var store = new Store(); store.cached(\"same\", 1); store.clear(); assertEquals(6, store.cached(\"same\", 3)); }\n\
+         @Test void counts() throws Exception { java.nio.file.Files.writeString(folder.resolve(\"a\"), CONTEXT.getProperty(\"started\")); assertEquals(2, new Store().count(folder)); }",
+    )]);
+    let report = project.run();
+    assert_eq!(report.verdict, Verdict::Pass, "{:?}\n{}", report.survivors, project.logs());
+    assert!(scores(&report)[0].contains(" 100% "), "{:?}", scores(&report));
 }
 
 fn a_class_of_the_tests_in_the_place_of_a_production_class_fails() {
@@ -232,6 +337,9 @@ tests! {
         honest_code_of_the_same_kinds_passes,
         what_lombok_made_counts_nowhere_and_what_stands_beside_it_counts,
         time_outs_alone_are_no_kills_and_errors_of_the_jvm_leave_no_pass,
+        a_test_that_fails_because_it_is_mutated_or_runs_again_kills_nothing,
+        a_test_of_others_that_fails_in_a_control_is_left_out_and_the_others_decide,
+        honest_tests_with_state_of_their_own_kill,
         a_class_of_the_tests_in_the_place_of_a_production_class_fails,
         changed_tests_that_are_all_skipped_have_not_passed,
     ]

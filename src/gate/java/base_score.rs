@@ -20,7 +20,7 @@ use crate::mutation::Coverage;
 use std::collections::BTreeMap;
 
 /// Raised when what is remembered changes its meaning.
-const VERSION: &str = "2";
+const VERSION: &str = "3";
 
 /// Gives every class that is judged by its change the score it must keep.
 pub(crate) fn set_base_scores(

@@ -4,7 +4,7 @@
 //! afterwards; a build that succeeds without a report is no verdict.
 
 use super::context::ModuleContext;
-use super::pit::{blame, described};
+use super::pit::{RED, blame, described};
 use super::report::{self, FailingTest, Mode, Owners, PitReport};
 use crate::gate::GateAbort;
 use crate::gate::commands::{Call, fresh_folder};
@@ -140,7 +140,7 @@ fn arguments(owners: &Owners, threads: usize, alone: bool) -> Vec<String> {
 fn failing_or_trouble(module: &ModuleContext<'_>, call: &Call) -> GateAbort {
     let failing: BTreeSet<FailingTest> = call.output.lines().filter_map(described).collect();
     if call.output.contains("did not pass without mutation") {
-        if let Err(abort) = blame(&module.answerable(), &failing) {
+        if let Err(abort) = blame(&module.answerable(), &failing, RED) {
             return abort;
         }
         return GateAbort::setup(

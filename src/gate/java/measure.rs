@@ -34,21 +34,27 @@ impl ModuleContext<'_> {
             if !last.is_empty() && self.open(&merged).is_empty() {
                 break;
             }
-            self.climb(&session, tier, &mut merged, result)?;
+            while self.climb(&session, tier, &mut merged, result)? {}
             last = tier.name;
+        }
+        if let Some(class) = merged.uncontrolled.difference(&self.open(&merged)).next() {
+            return Err(session.unclear(&format!(
+                "tests that kill mutants of {class} time out or end the JVM in PIT's worker although nothing was mutated"
+            )));
         }
         session.note_report(last, result);
         Ok(merged)
     }
 
-    /// Runs one tier, and its deciding time-outs a second time.
+    /// Runs one tier, and its deciding time-outs a second time; true if it must run again without tests that failed
+    /// in a control.
     fn climb(
         &self,
         session: &PitSession<'_>,
         tier: &Tier,
         merged: &mut PitReport,
         result: &mut ModuleResult,
-    ) -> Result<(), GateAbort> {
+    ) -> Result<bool, GateAbort> {
         let first = merged.tests.is_empty() && merged.classes.is_empty();
         let filter = if first { session.lines() } else { self.left(session, merged) };
         let timeout = session.timeout(&tier.tests);
@@ -56,6 +62,7 @@ impl ModuleContext<'_> {
         let mut report = session.run(&run, if first { "" } else { "what is left" }, result)?;
         session.remember(&tier.tests, report.slowest_test)?;
         let reaching = std::mem::take(&mut report.reaching);
+        let is_unfit = !report.unfit.is_empty();
         let again = tier.tests.is_superset(&merged.tests);
         merged.tests.extend(tier.tests.iter().cloned());
         if first {
@@ -71,28 +78,33 @@ impl ModuleContext<'_> {
             }
             merged.improve(&report);
         }
+        if is_unfit && !self.open(merged).is_empty() {
+            return Ok(true);
+        }
         merged.note_tests(&reaching, again);
-        self.confirm(session, tier, merged, result)
+        let is_unfit = self.confirm(session, tier, merged, result)?;
+        Ok(is_unfit && !self.open(merged).is_empty())
     }
 
-    /// Time-outs that decide are run again, alone, with PIT's own patience.
+    /// Time-outs that decide are run again, alone, with PIT's own patience; true if a control failed there.
     fn confirm(
         &self,
         session: &PitSession<'_>,
         tier: &Tier,
         merged: &mut PitReport,
         result: &mut ModuleResult,
-    ) -> Result<(), GateAbort> {
+    ) -> Result<bool, GateAbort> {
         let hanging = tiers::hanging_on_timeouts(self.rule(), &self.module.targets, merged);
         let mutants = merged.with(&hanging, &[MutantStatus::TimedOut]);
         if mutants.is_empty() {
-            return Ok(());
+            return Ok(false);
         }
         let filter = MutantFilter { mutants: Some(mutants), ..session.lines() };
         let run = PitRun { alone: true, ..PitRun::new("alone", &merged.tests, &filter) };
         let note = format!("time-outs of the tier {} that decide", tier.name);
-        merged.improve(&session.run(&run, &note, result)?);
-        Ok(())
+        let report = session.run(&run, &note, result)?;
+        merged.improve(&report);
+        Ok(!report.unfit.is_empty())
     }
 
     /// What the next tier is to run: the mutants of open classes that are not killed.

@@ -10,7 +10,7 @@ mod session;
 mod tools;
 mod watch;
 
-pub(crate) use output::{blame, described};
+pub(crate) use output::{RED, blame, described};
 pub(crate) use plugin::MutantFilter;
 
 use super::context::ModuleContext;
@@ -80,6 +80,8 @@ pub(crate) struct PitSession<'a> {
     passed: RefCell<BTreeSet<String>>,
     /// Failing tests of others that a remark has named.
     remarked: RefCell<BTreeSet<String>>,
+    /// Test classes of others that failed in a control: they are not asked again.
+    unfit: RefCell<BTreeSet<String>>,
 }
 
 /// How a run ended.
@@ -159,8 +161,9 @@ impl PitSession<'_> {
             ));
         }
         let is_changed = |class: &str, file: &str, line: u32| self.module.is_changed(class, file, line);
-        let mode = if run.dry { Mode::Dry } else { Mode::Full };
         let folder = self.report_folder(run);
+        let controls = plugin::controls(&folder);
+        let mode = if run.dry { Mode::Dry } else { Mode::Controlled(&controls) };
         let report = report::read_file(&folder.join("mutations.xml"), &self.owners, &is_changed, mode);
         let report = report.map_err(|why| {
             GateAbort::setup(
@@ -220,6 +223,7 @@ impl PitSession<'_> {
         option("threads", &if run.alone { 1 } else { context.threads.max(1) }.to_string());
         option("skipFailingTests", if run.skip_failing { "true" } else { "false" });
         option("timeoutConst", &run.timeout.to_string());
+        option("mutationEngine", plugin::ENGINE);
         let unit = if run.alone { 1 } else { self.unit(run) };
         option("mutationUnitSize", &unit.to_string());
         option("features", FEATURES);
@@ -241,7 +245,7 @@ impl PitSession<'_> {
         Ok(argv)
     }
 
-    /// So many that every processor has work, and that no JVM is started for a handful.
+    /// So many that every processor has work, and that no JVM is started for a handful; and their control.
     fn unit(&self, run: &PitRun<'_>) -> u64 {
         let threads = self.module.context.threads as u64;
         if threads < 2 || run.dry {
@@ -251,7 +255,7 @@ impl PitSession<'_> {
             Some(mutants) => mutants.len() as u64,
             None => self.class_bytes() / BYTES_PER_MUTANT,
         };
-        (mutants / (2 * threads)).clamp(UNIT.0, UNIT.1)
+        (mutants / (2 * threads)).clamp(UNIT.0, UNIT.1) + 1
     }
 
     fn class_bytes(&self) -> u64 {
@@ -263,13 +267,14 @@ impl PitSession<'_> {
         self.owners.keys().map(size).max().unwrap_or(0)
     }
 
-    /// Test classes, classes, dependencies, then what of PIT the tests' JVM needs.
+    /// Test classes, classes, dependencies, then what of PIT the tests' JVM needs, and ralph's engine.
     fn classpath(&self) -> Vec<String> {
         let project = &self.module.built.project;
         let mut entries = vec![project.test_classes.clone(), project.classes.clone()];
         entries.extend(self.module.built.classpath.iter().cloned());
         entries.extend(project.surefire.more_classpath.iter().cloned());
         entries.extend(self.tools.child.iter().cloned());
+        entries.push(self.plugin.display().to_string());
         entries
     }
 

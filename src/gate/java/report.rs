@@ -5,10 +5,12 @@
 //! each mutant is bounded; a DOCTYPE and bytes that are not UTF-8 are refused.
 
 mod bounded;
+mod control;
 mod counted;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use control::{Control, Controls, FailingTest};
 pub(crate) use counted::{Counted, MutantId};
 
 use super::xml::character;
@@ -46,6 +48,10 @@ pub(crate) struct PitReport {
     pub(crate) coverage_millis: u64,
     /// Wall time, milliseconds.
     pub(crate) millis: u64,
+    /// Tests that failed in a control of a class with kills; these kills are counted as survivors.
+    pub(crate) unfit: BTreeSet<FailingTest>,
+    /// Target classes with kills, a control of which gave no verdict.
+    pub(crate) uncontrolled: BTreeSet<String>,
     /// Failing tests that were left out, as the JVM in which they ran says: good for a remark, not for blame.
     pub(crate) left_out: BTreeSet<FailingTest>,
 }
@@ -60,15 +66,6 @@ pub(crate) struct Reached {
     pub(crate) count: u64,
     /// Its code runs while its class is initialised, and perhaps never again.
     pub(crate) is_initial: bool,
-}
-
-/// A test that fails without any mutation.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct FailingTest {
-    /// Dotted name of its outermost class.
-    pub(crate) class: String,
-    /// Its name as a message gives it.
-    pub(crate) name: String,
 }
 
 impl PitReport {
@@ -95,6 +92,7 @@ impl PitReport {
         for counted in self.classes.values_mut() {
             counted.improve(&later.statuses);
         }
+        self.uncontrolled.extend(later.uncontrolled.iter().cloned());
     }
 
     /// The mutants of these classes that are left with one of these statuses.
@@ -127,9 +125,11 @@ pub(crate) type IsChanged<'a> = &'a dyn Fn(&str, &str, u32) -> bool;
 
 /// Whether mutants have been run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Mode {
+pub(crate) enum Mode<'a> {
     /// Each mutant must have a verdict.
     Full,
+    /// The same, and kills need a control.
+    Controlled(&'a Controls),
     /// A dry run: each mutant is `NOT_STARTED`.
     Dry,
 }
@@ -139,7 +139,7 @@ pub(crate) fn read_file(
     file: &Path,
     owners: &Owners,
     is_changed: IsChanged<'_>,
-    mode: Mode,
+    mode: Mode<'_>,
 ) -> Result<PitReport, String> {
     let data = fs_err::symlink_metadata(file).map_err(|_| "there is no mutations.xml".to_owned())?;
     if !data.is_file() {
@@ -157,7 +157,7 @@ fn read(
     source: impl Read,
     owners: &Owners,
     is_changed: IsChanged<'_>,
-    mode: Mode,
+    mode: Mode<'_>,
 ) -> Result<PitReport, String> {
     let mut reader = Reader::from_reader(Bounded::new(source.take(MAX_BYTES), MAX_EVENT));
     let mut walk = Walk {
@@ -217,7 +217,7 @@ const FIELDS: [&str; 7] = [
 struct Walk<'a> {
     owners: &'a Owners,
     is_changed: IsChanged<'a>,
-    mode: Mode,
+    mode: Mode<'a>,
     path: Vec<String>,
     seen: bool,
     draft: Option<Draft>,
@@ -316,14 +316,17 @@ impl Walk<'_> {
         let line =
             field("lineNumber")?.trim().parse().map_err(|_| "a line number is not a number".to_owned())?;
         let Some(owner) = owner(self.owners, &id.class) else { return Ok(()) };
-        let counted = self.report.classes.entry(owner.to_owned()).or_default();
         let Some(status) = draft.status else {
-            counted.pending += 1;
+            self.report.classes.entry(owner.to_owned()).or_default().pending += 1;
             return if self.mode == Mode::Dry {
                 Ok(())
             } else {
                 Err("it has a mutant that was not started".to_owned())
             };
+        };
+        let status = match self.mode {
+            Mode::Controlled(controls) => self.report.believed(status, controls.get(&id.class), owner),
+            Mode::Full | Mode::Dry => status,
         };
         self.report.statuses.insert(id.identity(), status);
         let file = field("sourceFile")?;
@@ -336,6 +339,7 @@ impl Walk<'_> {
             description: text::line(draft.fields.get("description").map_or("", String::as_str), 300),
             status,
         };
+        let counted = self.report.classes.entry(owner.to_owned()).or_default();
         counted.count(id, mutant, (self.is_changed)(owner, file, line));
         Ok(())
     }

@@ -12,6 +12,11 @@ const RELAYED_RED: &str = "PIT >> SEVERE : Description [testClass=";
 const GATHERING: &str = "Gathering coverage for test Description [testClass=";
 const DESCRIPTION: &str = "Description [testClass=";
 
+/// What is said of a test that fails before anything is mutated.
+pub(crate) const RED: &str = "fails without any mutation.";
+/// What is said of a test that fails in a control.
+pub(super) const UNFIT: &str = "fails in PIT's worker although nothing was mutated: it fails because it is being mutated, or is green only in its first JVM or its first run. Make it pass in every JVM and however often it runs.";
+
 /// The tests that PIT lists before it gives up.
 pub(super) fn failing_tests(output: &str) -> BTreeSet<FailingTest> {
     let head = output.lines().skip_while(|line| !(is_own(line) && line.contains(RED_HEAD)));
@@ -84,13 +89,17 @@ pub(super) fn complaint(output: &str) -> String {
     format!("{}.", text.trim_end_matches('.'))
 }
 
-/// A failure if one of the failing tests is among those that the family answers for.
-pub(crate) fn blame(answerable: &BTreeSet<String>, failing: &BTreeSet<FailingTest>) -> Result<(), GateAbort> {
+/// A failure if one of the failing tests is among those that the family answers for; `does` ends the sentence.
+pub(crate) fn blame(
+    answerable: &BTreeSet<String>,
+    failing: &BTreeSet<FailingTest>,
+    does: &str,
+) -> Result<(), GateAbort> {
     let reasons: Vec<String> = failing
         .iter()
         .filter(|test| answerable.contains(&test.class))
         .take(10)
-        .map(|test| format!("The test {} fails without any mutation.", test.name))
+        .map(|test| format!("The test {} {does}", test.name))
         .collect();
     if reasons.is_empty() { Ok(()) } else { Err(GateAbort::Fail { reasons }) }
 }

@@ -5,7 +5,8 @@
 
 use super::super::jvm;
 use super::super::maven::digest;
-use super::super::report::{MutantId, Reached, Reaching};
+use super::super::report::{Control, Controls, MutantId, Reached, Reaching};
+use super::output::described;
 use crate::gate::GateAbort;
 use crate::gate::commands::{Commands, fresh_folder, read_text};
 use crate::source::text;
@@ -13,7 +14,7 @@ use std::path::{Path, PathBuf};
 
 const SOURCE: &str = include_str!("../../../../templates/pit/RalphPlugin.java");
 /// What `META-INF/services` must say, by interface.
-const SERVICES: [(&str, &[&str]); 4] = [
+const SERVICES: [(&str, &[&str]); 6] = [
     (
         "org.pitest.mutationtest.build.MutationInterceptorFactory",
         &["ralph.pit.RalphPlugin$KeepFactory", "ralph.pit.RalphPlugin$WrittenFactory"],
@@ -21,12 +22,17 @@ const SERVICES: [(&str, &[&str]); 4] = [
     ("org.pitest.mutationtest.build.TestPrioritiserFactory", &["ralph.pit.RalphPlugin$PrioritiserFactory"]),
     (
         "org.pitest.mutationtest.build.ProjectMutationInterceptorFactory",
-        &["ralph.pit.RalphPlugin$CountFactory"],
+        &["ralph.pit.RalphPlugin$ControlsFactory"],
     ),
+    ("org.pitest.mutationtest.MutationEngineFactory", &["ralph.pit.RalphPlugin$EngineFactory"]),
+    ("org.pitest.mutationtest.MutationResultInterceptor", &["ralph.pit.RalphPlugin$Results"]),
     ("org.pitest.mutationtest.MutationResultListenerFactory", &["ralph.pit.RalphPlugin$TestsFactory"]),
 ];
-/// The file that the plugin writes beside the report.
-pub(super) const REACHING: &str = "reaching-tests.tsv";
+/// PIT's engine with controls, by the name that the plugin gives it.
+pub(super) const ENGINE: &str = "ralph";
+/// The files that the plugin writes beside the report.
+const REACHING: &str = "reaching-tests.tsv";
+const CONTROLS: &str = "controls.tsv";
 /// How the line begins on which it says how many mutants will be run.
 pub(super) const TOTAL: &str = "ralph: mutants ";
 /// Bytes that are read of what the plugin wrote.
@@ -130,6 +136,23 @@ impl MutantFilter {
     }
 }
 
+/// Reads what became of the controls; of those of one class the worst counts.
+pub(super) fn controls(report: &Path) -> Controls {
+    let mut controls = Controls::new();
+    // A class that is missing here has no control: a file that cannot be read makes no pass.
+    for line in read_text(&report.join(CONTROLS), MAX_BYTES).lines() {
+        let [class, status, failed] = line.split('\t').collect::<Vec<_>>()[..] else { continue };
+        let control = match (status, described(failed)) {
+            ("SURVIVED", None) => Control::Passed,
+            ("KILLED", Some(test)) => Control::Failed(test),
+            _ => Control::Unclear,
+        };
+        let worst = controls.entry(class.to_owned()).or_insert(Control::Passed);
+        *worst = control.max(worst.clone());
+    }
+    controls
+}
+
 /// Reads what the plugin wrote beside a report.
 pub(super) fn reaching(report: &Path) -> Reaching {
     // Names for people: without them a survivor is shown without its tests.
@@ -156,6 +179,7 @@ fn reaching_line(line: &str) -> Option<(MutantId, Reached)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::gate::java::report::FailingTest;
 
     fn id(method: &str) -> MutantId {
         let text = |text: &str| text.to_owned();
@@ -183,6 +207,28 @@ mod tests {
         assert_eq!(none.text().unwrap(), "L\t\t0\t0\n");
         let odd = MutantFilter { lines: None, mutants: Some(vec![id("a\nM\tb")]) };
         assert_eq!(odd.text().unwrap_err(), "a M b");
+    }
+
+    #[test]
+    fn of_a_class_with_several_controls_the_worst_counts_and_odd_lines_are_no_controls() {
+        let folder = tempfile::tempdir().unwrap();
+        let failed = "KILLED\tDescription [testClass=a.FooTest, name=[engine:junit-jupiter]/[class:a.FooTest]/[method:x()]]";
+        let text = format!(
+            "a.Good\tSURVIVED\t\na.Good\tSURVIVED\t\na.Late\tSURVIVED\t\na.Late\tTIMED_OUT\t\na.Bad\t{failed}\na.Bad\tRUN_ERROR\t\n\
+             a.Bad\tSURVIVED\t\na.Odd\tKILLED\t\na.New\tPASSED\t\na.Lost\n\n"
+        );
+        fs_err::write(folder.path().join(CONTROLS), text).unwrap();
+        let test = FailingTest { class: "a.FooTest".to_owned(), name: "a.FooTest.x".to_owned() };
+        let expected = [
+            ("a.Bad", Control::Failed(test)),
+            ("a.Good", Control::Passed),
+            ("a.Late", Control::Unclear),
+            ("a.New", Control::Unclear),
+            ("a.Odd", Control::Unclear),
+        ];
+        let expected: Controls = expected.map(|(class, control)| (class.to_owned(), control)).into();
+        assert_eq!(controls(folder.path()), expected);
+        assert!(controls(&folder.path().join("none")).is_empty());
     }
 
     #[test]

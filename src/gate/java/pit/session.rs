@@ -8,7 +8,7 @@ use super::super::report::{Counted, FailingTest, Owners, PitReport};
 use super::super::tiers;
 use super::super::{context::ModuleContext, maven};
 use super::tools::Tools;
-use super::{FULL_TIMEOUT, MutantFilter, PitEnd, PitRun, PitSession, blame, plugin};
+use super::{FULL_TIMEOUT, MutantFilter, PitEnd, PitRun, PitSession, RED, blame, output, plugin};
 use crate::gate::GateAbort;
 use crate::gate::disk_cache::DiskCache;
 use crate::gate::verdict::ModuleResult;
@@ -26,8 +26,9 @@ impl<'a> PitSession<'a> {
     pub(crate) fn new(module: &'a ModuleContext<'a>, owners: Owners) -> Result<Self, GateAbort> {
         let tools = Tools::get(module)?;
         let plugin = plugin::classes(module.context.commands, &tools.pit, &module.context.request.cache)?;
-        let (passed, remarked) = (RefCell::default(), RefCell::default());
-        Ok(Self { module, tools, plugin, owners, answerable: module.answerable(), passed, remarked })
+        let answerable = module.answerable();
+        let (passed, remarked, unfit) = (RefCell::default(), RefCell::default(), RefCell::default());
+        Ok(Self { module, tools, plugin, owners, answerable, passed, remarked, unfit })
     }
 
     /// The same at the family's base, where a failing test is not its fault.
@@ -47,11 +48,13 @@ impl<'a> PitSession<'a> {
         note: &str,
         result: &mut ModuleResult,
     ) -> Result<PitReport, GateAbort> {
+        let tests = asked.tests.difference(&self.unfit.borrow()).cloned().collect();
+        let asked = &PitRun { tests: &tests, ..asked.clone() };
         let answerable: BTreeSet<String> = asked.tests.intersection(&self.answerable).cloned().collect();
         let mut run = PitRun { skip_failing: answerable.is_subset(&self.passed.borrow()), ..asked.clone() };
         let mut end = self.start(&run)?;
         if let PitEnd::Report(report) = &end
-            && blame(&self.answerable, &report.left_out).is_err()
+            && blame(&self.answerable, &report.left_out, RED).is_err()
         {
             // Only PIT's own process is believed where a test is to be blamed.
             run.skip_failing = false;
@@ -59,7 +62,7 @@ impl<'a> PitSession<'a> {
         }
         let report = match end {
             PitEnd::Failing(failing) => {
-                blame(&self.answerable, &failing)?;
+                blame(&self.answerable, &failing, RED)?;
                 run.skip_failing = true;
                 let report = self.report(self.start(&run)?)?;
                 PitReport { left_out: failing, ..report }
@@ -81,16 +84,17 @@ impl<'a> PitSession<'a> {
             }
             other => self.report(other)?,
         };
-        self.remark_left_out(&report.left_out, result);
+        self.remark(&report.left_out, "fail without any mutation and were left out", result);
         self.passed.borrow_mut().extend(answerable.iter().cloned());
-        let mut report = self.repeat_errors(&run, report, result)?;
+        let mut report = self.repeat_unclear(&run, report, result)?;
+        self.leave_out_unfit(&report.unfit, result)?;
         report.except_initial();
         self.trace(result, asked, &report, note);
         Ok(report)
     }
 
-    /// Names the failing tests of others, each once.
-    fn remark_left_out(&self, failing: &BTreeSet<FailingTest>, result: &mut ModuleResult) {
+    /// Names the failing tests of others, each once, and says what they `do`.
+    fn remark(&self, failing: &BTreeSet<FailingTest>, does: &str, result: &mut ModuleResult) {
         let mut remarked = self.remarked.borrow_mut();
         let new: Vec<&str> = failing
             .iter()
@@ -99,11 +103,32 @@ impl<'a> PitSession<'a> {
             .collect();
         if !new.is_empty() {
             result.remarks.push(format!(
-                "Tests of {} that have nothing to do with the changed classes fail without any mutation and were left out: {}.",
+                "Tests of {} that have nothing to do with the changed classes {does}: {}.",
                 self.module.label(),
                 text::names(new, 5)
             ));
         }
+    }
+
+    /// A test that failed in a control has killed nothing; its class is not asked again.
+    fn leave_out_unfit(
+        &self,
+        failing: &BTreeSet<FailingTest>,
+        result: &mut ModuleResult,
+    ) -> Result<(), GateAbort> {
+        blame(&self.answerable, failing, output::UNFIT)?;
+        self.remark(
+            failing,
+            "fail in PIT's worker although nothing was mutated, so their classes were left out",
+            result,
+        );
+        let mut unfit = self.unfit.borrow_mut();
+        let classes: BTreeSet<String> = failing.iter().map(|test| test.class.clone()).collect();
+        if let Some(class) = classes.intersection(&unfit).next() {
+            return Err(self.unclear(&format!("{class} ran although it was to be left out")));
+        }
+        unfit.extend(classes);
+        Ok(())
     }
 
     pub(crate) fn note_report(&self, name: &str, result: &mut ModuleResult) {
@@ -122,18 +147,23 @@ impl<'a> PitSession<'a> {
         Ok(report.classes.into_iter().map(count).collect())
     }
 
-    /// Mutants without a verdict get one more chance, each in a JVM of its own.
-    fn repeat_errors(
+    /// Mutants without a verdict get one more chance, each in a JVM of its own, and so do controls; both with PIT's own
+    /// patience, since the first test in a JVM may be slow.
+    fn repeat_unclear(
         &self,
         run: &PitRun<'_>,
         report: PitReport,
         result: &mut ModuleResult,
     ) -> Result<PitReport, GateAbort> {
         let errors = report.tally().errors;
-        if errors == 0 || run.alone {
+        if errors == 0 && report.uncontrolled.is_empty() || run.alone {
             return Ok(report);
         }
-        let again = self.report(self.start(&PitRun { alone: true, ..run.clone() })?)?;
+        let again = PitRun { alone: errors > 0, timeout: FULL_TIMEOUT, ..run.clone() };
+        let again = self.report(self.start(&again)?)?;
+        if errors == 0 {
+            return Ok(again);
+        }
         result.remarks.push(format!(
             "{} of {} ended in an error of the JVM; with one JVM for each mutant {} did.",
             text::count(errors, "mutant"),
@@ -147,7 +177,7 @@ impl<'a> PitSession<'a> {
         match end {
             PitEnd::Report(report) => Ok(*report),
             PitEnd::Failing(failing) => {
-                blame(&self.answerable, &failing)?;
+                blame(&self.answerable, &failing, RED)?;
                 let names = text::names(failing.iter().map(|test| test.name.as_str()), 5);
                 Err(self.unclear(&format!("{names} ran although they were to be left out")))
             }

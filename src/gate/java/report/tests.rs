@@ -1,7 +1,8 @@
 use super::counted::Left;
-use super::{MAX_EVENT, Mode, Owners, PitReport, read};
+use super::{Control, Controls, FailingTest, MAX_EVENT, Mode, Owners, PitReport, read};
 use crate::mutation::{Coverage, Mutant, NoCoverage};
 use proptest::prelude::*;
+use std::collections::BTreeSet;
 
 const REAL: &str = include_str!("../../../../tests/fixtures/gate/mutations.xml");
 
@@ -98,6 +99,44 @@ fn classes_find_their_target_and_others_do_not_count() {
     assert_eq!(parsed.classes["com.acme.Foo"].tally.killed, 4);
     assert_eq!(parsed.classes["com.acme.Bar"].tally.killed, 1);
     assert_eq!(parsed.classes.len(), 2);
+}
+
+#[test]
+fn a_kill_counts_only_beside_a_control_that_passed() {
+    let bad = FailingTest { class: "com.acme.FooTest".to_owned(), name: "com.acme.FooTest.x".to_owned() };
+    let controls: Controls = [
+        ("com.acme.Foo", Control::Passed),
+        ("com.acme.Foo$In", Control::Failed(bad.clone())),
+        ("com.acme.Extra", Control::Unclear),
+    ]
+    .map(|(class, control)| (class.to_owned(), control))
+    .into();
+    let read = |body: &str| {
+        read(report(body).as_bytes(), &owners(), &|_, _, _| false, Mode::Controlled(&controls)).unwrap()
+    };
+    let two = |class| mutation(class, "KILLED", 1, "") + &mutation(class, "TIMED_OUT", 2, "");
+    let figures = |parsed: &PitReport, class: &str| {
+        let tally = parsed.classes[class].tally;
+        (tally.killed, tally.timed_out, tally.survived)
+    };
+    let parsed = read(&two("com.acme.Foo"));
+    assert_eq!(figures(&parsed, "com.acme.Foo"), (1, 1, 0));
+    assert!(parsed.unfit.is_empty() && parsed.uncontrolled.is_empty());
+
+    let parsed = read(&(two("com.acme.Foo") + &two("com.acme.Foo$In")));
+    assert_eq!(figures(&parsed, "com.acme.Foo"), (1, 1, 2), "the kills of the nested class are none");
+    assert_eq!((parsed.unfit, parsed.uncontrolled.len()), (BTreeSet::from([bad]), 0));
+
+    let parsed = read(&(two("com.acme.Extra") + &two("com.acme.Bar")));
+    assert_eq!(figures(&parsed, "com.acme.Bar"), (1, 1, 0), "they stand, and forbid a pass");
+    assert_eq!(
+        parsed.uncontrolled.into_iter().collect::<Vec<_>>(),
+        ["com.acme.Bar", "com.acme.Foo"],
+        "a missing control is none"
+    );
+    let survivors =
+        mutation("com.acme.Extra", "SURVIVED", 1, "") + &mutation("com.acme.Bar", "RUN_ERROR", 2, "");
+    assert!(read(&survivors).uncontrolled.is_empty(), "nothing to believe");
 }
 
 #[test]

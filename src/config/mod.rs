@@ -73,6 +73,9 @@ impl<'t> Reading<'t> {
         let gate = merged["gates"]["PITEST"].clone();
         for name in rules::names(written.get("gates")) {
             yaml_tree::set(&mut merged, &["gates", name], gate.clone());
+            if !written["gates"][name]["run"].is_null() {
+                yaml_tree::set(&mut merged, &["gates", name, "where"], schema::COMMAND_FOLDER.into());
+            }
         }
         yaml_tree::lay_over(&mut merged, &written);
         Ok(Self { text, written, sources, merged })

@@ -5,7 +5,9 @@ use schemars::generate::SchemaSettings;
 use serde_json::{Value, json};
 
 /// The keys of a gate that runs a command.
-pub(super) const COMMAND_GATE: [&str; 3] = ["run", "limit", "env"];
+pub(super) const COMMAND_GATE: [&str; 5] = ["run", "limit", "where", "keep", "env"];
+/// Where a command runs if `where` does not say it.
+pub(super) const COMMAND_FOLDER: &str = "in-place";
 
 /// The schema of the settings when every key is there.
 pub(super) fn of_settings() -> Value {
@@ -60,6 +62,7 @@ fn split_gates(gates: &mut Value) {
         keys.retain(|key, _| COMMAND_GATE.contains(&key.as_str()));
     }
     command["required"] = json!(["run"]);
+    command["properties"]["where"]["default"] = json!(COMMAND_FOLDER);
     command["type"] = json!("object");
     gates["properties"] = json!({ "PITEST": { "oneOf": [mutation, command] } });
     gates["additionalProperties"] = command;

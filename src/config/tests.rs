@@ -355,9 +355,9 @@ fn wrong_agents_roles_gates_and_commands_are_named() {
     insta::assert_snapshot!(wrong_below("gates:\n", "  pitest: {}\n  FINAL: {run: [x]}\n  MUTMUT: {threshold: 3}\n  LINT: {run: lint, limit: 1m}\n  TIDY: {run: [a], threshold: 70}\n  PITEST: {run: [], limit: 1m}\n  EMPTY:"), @r#"
     gates.pitest|.ralph/config.yaml:2: `gates.pitest` is not a name that may stand here. → Use capital letters, digits and `-`, a letter first, as in `N.PITEST`, and no word of another stage.
     gates.FINAL|.ralph/config.yaml:2: `gates.FINAL` is not a name that may stand here. → Use capital letters, digits and `-`, a letter first, as in `N.PITEST`, and no word of another stage.
-    gates.MUTMUT.threshold|.ralph/config.yaml:2: `gates.MUTMUT.threshold` is for the gate that measures mutants (`PITEST` without `run`). → A gate with `run` takes `run`, `limit`, `env` only.
+    gates.MUTMUT.threshold|.ralph/config.yaml:2: `gates.MUTMUT.threshold` is for the gate that measures mutants (`PITEST` without `run`). → A gate with `run` takes `run`, `limit`, `where`, `keep`, `env` only.
     gates.LINT.run|.ralph/config.yaml:2: `gates.LINT.run` must be a list of program and arguments (there is no shell), not "lint". → Write it as `["sh","lint.sh"]`.
-    gates.TIDY.threshold|.ralph/config.yaml:2: `gates.TIDY.threshold` is for the gate that measures mutants (`PITEST` without `run`). → A gate with `run` takes `run`, `limit`, `env` only.
+    gates.TIDY.threshold|.ralph/config.yaml:2: `gates.TIDY.threshold` is for the gate that measures mutants (`PITEST` without `run`). → A gate with `run` takes `run`, `limit`, `where`, `keep`, `env` only.
     gates.PITEST.run|.ralph/config.yaml:2: `gates.PITEST.run` must not be empty. → Write it as `["sh","lint.sh"]`.
     gates.EMPTY|.ralph/config.yaml:2: `gates.EMPTY` does not say what to run. → Write `{run: [program, argument, …]}`; only `PITEST` has an engine of its own.
     "#);

@@ -68,7 +68,7 @@ fn without_comments(code: &str) -> String {
 const BUDGET: &[(&str, usize)] = &[
     ("agent", 686),
     ("cli", 4_486),
-    ("config", 1_299),
+    ("config", 1_304),
     ("engine", 2_522),
     ("gate", 5_515),
     ("git", 3_219),

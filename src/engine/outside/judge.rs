@@ -30,18 +30,19 @@ impl Prepared {
     /// Runs the gate to its report.
     fn run(&self, spawn: &dyn Spawn, progress: &(dyn Fn(&str) + Sync)) -> GateReport {
         let ports = GatePorts { spawn, progress, checkouts: &NoCheckouts };
-        if self.settings.run.is_some() {
+        if self.settings.run.is_some() && self.settings.folder == config::GateFolder::InPlace {
             return gate::run(&self.request, &self.settings, &ports);
         }
         self.measure(&ports).unwrap_or_else(|fault| GateReport::from(no_verdict(fault)))
     }
 
-    /// Runs a mutation gate in its own folder, and brings home what it leaves.
+    /// Runs a gate in its own folder, and brings home what it leaves.
     fn measure(&self, ports: &GatePorts<'_>) -> Result<GateReport, Fault> {
         let (cache, workspace) = (&self.request.cache, &self.sources.workspace);
         let clean = self.settings.folder == config::GateFolder::Clean;
-        let folder =
-            if clean { CacheFolder::take(cache, workspace)? } else { CacheFolder::temporary(cache)? };
+        // What an earlier gate built is for those who can tell that it belongs to these sources.
+        let kept = clean && self.settings.run.is_none();
+        let folder = if kept { CacheFolder::take(cache, workspace)? } else { CacheFolder::temporary(cache)? };
         let run = folder.run()?;
         let mut report = if clean {
             (ports.progress)("Checking out the commits");

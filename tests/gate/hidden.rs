@@ -316,6 +316,41 @@ fn a_class_of_the_tests_in_the_place_of_a_production_class_fails() {
     assert_eq!(report.failing, names(&project, &["Price"]));
 }
 
+fn what_filters_hide_from_the_poms_own_plugin_fails_with_the_engine_that_judges_it() {
+    let mut project = project(&[
+        (
+            "Sly",
+            "public class Sly {\n int one() { return 1; }\n\
+            @Generated int price(int q, int c) { return q * c + 1; } }",
+            "@Test void one() { assertEquals(1, new Sly().one()); new Sly().price(1, 2); }",
+        ),
+        (
+            "Plain",
+            "public class Plain {\n int two() { return 2; } }",
+            "@Test void two() { assertEquals(2, new Plain().two()); }",
+        ),
+    ]);
+    project.class(
+        &main_file("Generated"),
+        "import java.lang.annotation.*; @Retention(RetentionPolicy.CLASS) public @interface Generated { }",
+    );
+    let mut pom = Pom::new("hidden", JUnit::Five);
+    pom.plugins = "<plugin><groupId>org.pitest</groupId><artifactId>pitest-maven</artifactId><version>1.25.9</version>\
+                   <dependencies><dependency><groupId>org.pitest</groupId><artifactId>pitest-junit5-plugin</artifactId>\
+                   <version>1.2.3</version></dependency></dependencies></plugin>";
+    project.write("pom.xml", &pom.text());
+    project.settings.engine = ralph::config::GateEngine::Maven;
+    let report = project.run();
+    let scored = ["com.acme.Plain 100% (1/1)", "com.acme.Sly 100% (1/1)"];
+    assert_eq!(scores(&report), scored, "{:?}\n{}", report.verdict, project.logs());
+    assert_eq!(
+        reasons(&report),
+        "Filters such as the one for @Generated hide 3 of the 4 mutants of class com.acme.Sly from pitest-maven; \
+         engine: direct judges them."
+    );
+    assert_eq!(report.failing, names(&project, &["Sly"]));
+}
+
 fn changed_tests_that_are_all_skipped_have_not_passed() {
     let project = project(&[(
         "Shape",
@@ -341,6 +376,7 @@ tests! {
         a_test_of_others_that_fails_in_a_control_is_left_out_and_the_others_decide,
         honest_tests_with_state_of_their_own_kill,
         a_class_of_the_tests_in_the_place_of_a_production_class_fails,
+        what_filters_hide_from_the_poms_own_plugin_fails_with_the_engine_that_judges_it,
         changed_tests_that_are_all_skipped_have_not_passed,
     ]
 }

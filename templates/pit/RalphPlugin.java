@@ -438,7 +438,7 @@ public final class RalphPlugin {
     }
 
     /**
-     * A control runs each test that reaches a mutant of its class, twice, and before any mutant of its JVM: then neither
+     * A control runs each test that reaches a mutant of its unit, twice, and before any mutant of its JVM: then neither
      * a test that expects to be the first nor a mutant that spoils the JVM passes for a kill. Each unit has one, and
      * units of a single mutant have one before and one after all of them. PIT sorts mutants by identity (hence the
      * control's names), cuts that list into units, and runs a unit in the order of a hash map (hence its index). Where
@@ -494,11 +494,12 @@ public final class RalphPlugin {
             if (unit == 1) {
                 all.add(control(before, before, most));
             }
-            Set<TestInfo> tests = new LinkedHashSet<>();
-            mutants.forEach(mutant -> tests.addAll(mutant.getTestsInOrder()));
             for (int from = 0; from < all.size(); from += most) {
+                List<MutationDetails> together = all.subList(from, Math.min(from + most, all.size()));
+                Set<TestInfo> tests = new LinkedHashSet<>();
+                (unit == 1 ? mutants : together).forEach(mutant -> tests.addAll(mutant.getTestsInOrder()));
                 Map<MutationDetails, Boolean> order = new HashMap<>();
-                all.subList(from, Math.min(from + most, all.size())).forEach(mutant -> order.put(mutant, true));
+                together.forEach(mutant -> order.put(mutant, true));
                 MutationDetails first = order.keySet().iterator().next();
                 if (isControl(first.getId())) {
                     first.addTestsInOrder(tests);

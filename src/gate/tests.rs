@@ -156,7 +156,18 @@ impl Bed {
             fs_err::write(&path, "<project/>").unwrap();
             fs_err::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
         }
+        bed.write_class("Foo", b"\0\x01\0\x03\0\0\0\x02\0\x04", "Foo.java");
         bed
+    }
+
+    /// Writes Foo.class: a class of this name with these attributes (§4.7); the name `SourceFile` is number 3 of the
+    /// constants, `source` number 4.
+    fn write_class(&self, name: &str, attributes: &[u8], source: &str) {
+        let utf8 = |text: &str| [&[1, 0, u8::try_from(text.len()).unwrap()], text.as_bytes()].concat();
+        let head = [0xCA, 0xFE, 0xBA, 0xBE, 0, 0, 0, 61, 0, 5];
+        let constants = [utf8(name), vec![7, 0, 1], utf8("SourceFile"), utf8(source)].concat();
+        let class = [&head[..], &constants, &[0, 0x20, 0, 2, 0, 0, 0, 0, 0, 0, 0, 0], attributes].concat();
+        fs_err::write(self.folder.path().join("p/target/classes/Foo.class"), class).unwrap();
     }
 
     fn request(&self) -> GateRequest {
@@ -227,6 +238,27 @@ fn is_error(verdict: &Verdict, words: &str, expected: bool) -> bool {
 
 fn is_fail(verdict: &Verdict, words: &str) -> bool {
     matches!(verdict, Verdict::Fail { reasons } if reasons.join("\n").contains(words))
+}
+
+#[test]
+fn a_class_file_that_does_not_come_from_the_source_of_its_target_is_not_judged() {
+    let bed = Bed::new();
+    let source = b"\0\x01\0\x03\0\0\0\x02\0\x04".as_slice();
+    for (name, file, from) in
+        [("Foo", "Bar.java", "Foo in Bar.java"), ("a/Foo", "Foo.java", "a.Foo in Foo.java")]
+    {
+        bed.write_class(name, source, file);
+        let why = format!("Foo was made from the class {from}, not from p/src/main/java/Foo.java.");
+        assert!(is_fail(&bed.verdict(Vec::new()), &why), "{why}");
+    }
+    bed.write_class("Foo", b"\0\0", "Foo.java");
+    assert!(is_error(
+        &bed.verdict(Vec::new()),
+        "makes no class file for Foo that names its source file.",
+        false
+    ));
+    bed.write_class("Foo", &source[..7], "Foo.java");
+    assert!(is_error(&bed.verdict(Vec::new()), "makes no class file for Foo", false));
 }
 
 #[test]

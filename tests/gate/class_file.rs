@@ -2,7 +2,7 @@
 
 use crate::support::needs::tests;
 use proptest::prelude::*;
-use ralph::gate::class_file::interface;
+use ralph::gate::class_file::{interface, origin};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::Path;
@@ -348,6 +348,15 @@ fn an_attribute_that_is_not_known_and_a_class_that_kotlin_made_cannot_be_told() 
     assert!(interface(&before["kotlin/Metadata.class"]).is_some());
 }
 
+fn a_class_file_says_of_which_class_and_source_it_is() {
+    let (before, _) = compiled();
+    for (path, bytes) in before {
+        let of = origin(bytes).unwrap_or_else(|| panic!("{path}"));
+        assert_eq!(format!("{}.class", of.class), *path);
+        assert!(of.source.is_some_and(|source| source.split_once('.').is_some_and(|(_, end)| end == "java")));
+    }
+}
+
 /// A class `A` without a superclass or members, whose pool is `constants` and whose one attribute has the name
 /// of index `name`.
 fn bare(constants: &[&[u8]], this: u8, name: u8, content: &[u8]) -> Vec<u8> {
@@ -407,9 +416,9 @@ proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
     fn any_bytes_are_read_without_a_panic(bytes in proptest::collection::vec(any::<u8>(), 0..300)) {
-        let _ = interface(&bytes);
+        let _ = (interface(&bytes), origin(&bytes));
         let whole = [&[0xCA, 0xFE, 0xBA, 0xBE, 0, 0, 0, 61], &bytes[..]].concat();
-        let _ = interface(&whole);
+        let _ = (interface(&whole), origin(&whole));
     }
 
     fn a_class_file_with_other_bytes_is_read_without_a_panic(
@@ -422,7 +431,7 @@ proptest! {
             let at = at.index(bytes.len());
             bytes[at] = byte;
         }
-        let _ = interface(&bytes);
+        let _ = (interface(&bytes), origin(&bytes));
     }
 }
 
@@ -433,6 +442,7 @@ tests! {
         what_is_cut_off_or_goes_on_cannot_be_told,
         the_name_of_the_source_counts,
         an_attribute_that_is_not_known_and_a_class_that_kotlin_made_cannot_be_told,
+        a_class_file_says_of_which_class_and_source_it_is,
         a_class_file_with_other_bytes_is_read_without_a_panic,
     ]
     nothing: [

@@ -351,6 +351,37 @@ fn what_filters_hide_from_the_poms_own_plugin_fails_with_the_engine_that_judges_
     assert_eq!(report.failing, names(&project, &["Sly"]));
 }
 
+fn a_class_that_was_made_from_another_source_than_its_own_fails() {
+    let project = project(&[(
+        "Price",
+        "class Prices { static int of(int q, int c) { return 0; } }",
+        "@Test void is() { assertTrue(new Price().is()); }",
+    )]);
+    project.class(&main_file("Bar"), "public class Bar { }\nclass Price { boolean is() { return true; } }");
+    let report = project.run();
+    assert_eq!(
+        reasons(&report),
+        format!(
+            "The class file of com.acme.Price was made from the class com.acme.Price in Bar.java, not from p/{}.",
+            main_file("Price")
+        ),
+        "{}",
+        project.logs()
+    );
+    assert_eq!(report.failing, names(&project, &["Price"]));
+}
+
+fn a_class_beside_its_target_is_judged_however_its_declaration_is_written() {
+    let project = project(&[(
+        "Price",
+        "public class Price { int of(int q) { return Aux$Sums.of(q); } }\ncl\\u0061ss Aux$Sums { static int of(int q) { return q * 7 + 1; } }",
+        "@Test void of() { new Price().of(2); }",
+    )]);
+    project.class(&main_file("Aux"), "public class Aux { }");
+    let report = project.run();
+    assert_eq!(scores(&report), ["com.acme.Price 0% (0/4)"], "{:?}\n{}", report.verdict, project.logs());
+}
+
 fn changed_tests_that_are_all_skipped_have_not_passed() {
     let project = project(&[(
         "Shape",
@@ -377,6 +408,8 @@ tests! {
         honest_tests_with_state_of_their_own_kill,
         a_class_of_the_tests_in_the_place_of_a_production_class_fails,
         what_filters_hide_from_the_poms_own_plugin_fails_with_the_engine_that_judges_it,
+        a_class_that_was_made_from_another_source_than_its_own_fails,
+        a_class_beside_its_target_is_judged_however_its_declaration_is_written,
         changed_tests_that_are_all_skipped_have_not_passed,
     ]
 }

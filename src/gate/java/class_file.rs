@@ -24,6 +24,42 @@ pub fn interface(bytes: &[u8]) -> Option<String> {
     interface::encoded(bytes).map(|encoded| task::digest(&encoded))
 }
 
+/// What a class file says of where it comes from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Origin {
+    /// The class's internal name (`a/b/Foo$Bar`).
+    pub class: String,
+    /// The bare name of the source file (`SourceFile`, §4.7.10); `None` if the compiler was told to leave it out.
+    pub source: Option<String>,
+}
+
+/// Where a class comes from by its own word; `None` if the bytes are no class file as far as that is read.
+pub fn origin(bytes: &[u8]) -> Option<Origin> {
+    let ClassFile { pool, mut rest, .. } = ClassFile::open(bytes)?;
+    // The JVM's own UTF-8 differs for characters that no class name in use holds.
+    let text = |text: &[u8]| String::from_utf8_lossy(text).into_owned();
+    rest.take(2)?;
+    let class = text(pool.class(rest.u16()?)?);
+    rest.take(2)?;
+    let interfaces = rest.u16()?;
+    rest.take(2 * usize::from(interfaces))?;
+    // Fields, then methods.
+    for _ in 0..2 {
+        for _ in 0..rest.u16()? {
+            rest.take(2)?;
+            rest.skip_member()?;
+        }
+    }
+    let mut source = None;
+    for _ in 0..rest.u16()? {
+        let (name, mut content) = rest.attribute()?;
+        if pool.utf8(name)? == b"SourceFile" {
+            source = Some(text(pool.utf8(content.u16()?)?));
+        }
+    }
+    Some(Origin { class, source })
+}
+
 /// A class file up to its constant pool.
 struct ClassFile<'a> {
     /// Minor and major version, as four bytes.

@@ -6,7 +6,8 @@
 
 use super::base::{Base, base};
 use super::changed_tests;
-use super::classes::class_names;
+use super::class_file::{self, Origin};
+use super::classes::{class_names, read};
 use super::context::ModuleContext;
 use super::maven::{BuildKind, Maven, Trouble};
 use super::maven_engine;
@@ -20,7 +21,7 @@ use crate::mutation::TracePhase;
 use crate::source::text;
 use crate::sys::clock::Stopwatch;
 use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// Judges a module.
 pub(crate) fn judge(context: &PackageContext<'_>, module: &Module) -> ModuleResult {
@@ -181,27 +182,40 @@ impl ModuleContext<'_> {
         Err(GateAbort::Fail { reasons: std::iter::once(reason.to_owned()).chain(doubles).collect() })
     }
 
-    /// Each target must have a class file.
+    /// Each target must have a class file that was made from the target's own source.
     fn check_classes(&self) -> Result<(), GateAbort> {
-        let classes = PathBuf::from(&self.built.project.classes);
-        let file = |target: &&Target| classes.join(format!("{}.class", target.class.replace('.', "/")));
-        let missing: Vec<&str> = self
-            .module
-            .targets
-            .iter()
-            .filter(|target| !file(target).is_file())
-            .map(|target| target.class.as_str())
-            .collect();
+        let classes = Path::new(&self.built.project.classes);
+        let (mut missing, mut foreign) = (Vec::new(), Vec::new());
+        for target in &self.module.targets {
+            let name = target.class.replace('.', "/");
+            let path = target.path.to_text();
+            let bytes = read(&classes.join(format!("{name}.class"))).unwrap_or_default();
+            match class_file::origin(&bytes) {
+                None => missing.push(target.class.clone()),
+                Some(Origin { source: None, .. }) => {
+                    missing.push(format!("{} that names its source file", target.class));
+                }
+                Some(Origin { class, source: Some(source) })
+                    if class == name && path.rsplit('/').next() == Some(&source) => {}
+                Some(Origin { class, source: Some(source) }) => foreign.push(format!(
+                    "The class file of {} was made from the class {} in {}, not from {}.",
+                    target.class,
+                    text::line(&class.replace('/', "."), 300),
+                    text::line(&source, 300),
+                    target.full_path()
+                )),
+            }
+        }
+        if !foreign.is_empty() {
+            return Err(GateAbort::Fail { reasons: foreign });
+        }
         if missing.is_empty() {
             return Ok(());
         }
+        let missing = text::names(missing.iter().map(String::as_str), 5);
         self.fault(
-            format!(
-                "The build of module {} makes no class file for {}.",
-                self.label(),
-                text::names(missing, 5)
-            ),
-            "Look in the POM for other source folders or excluded sources.",
+            format!("The build of module {} makes no class file for {missing}.", self.label()),
+            "Look in the POM for other source folders, excluded sources, or -g:none.",
         )
     }
 }

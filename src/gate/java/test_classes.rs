@@ -3,9 +3,9 @@
 //! A class file without a source is not a test (a deleted test's class file may lie about for
 //! weeks); Surefire's excludes hold; order and set depend on nothing but the files.
 
-use super::classes::class_names;
+use super::class_file::origin;
+use super::classes::{class_names, read};
 use super::maven::Project;
-use crate::gate::commands::read_text;
 use globset::{Glob, GlobSet, GlobSetBuilder};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -30,33 +30,24 @@ pub(crate) fn find(project: &Project, home: &Path) -> BTreeSet<String> {
     tests.map(|stem| stem.replace('/', ".")).collect()
 }
 
-/// Classes of `folder` that are declared in the source file `stem.java` without being named like it.
+/// Classes of `folder` that were made from its source file `stem.java`, but for `stem` and what is nested in it.
 pub(crate) fn second_classes(project: &Project, folder: &str, stem: &str) -> Vec<String> {
     let classes = Path::new(&project.classes).join(folder);
-    let sources = Path::new(&project.sources).join(folder);
-    let source = read_text(&sources.join(format!("{stem}.java")), u64::MAX);
-    let entries = fs_err::read_dir(&classes).into_iter().flatten();
-    let names = entries.flatten().filter_map(|entry| {
+    let (source, nested) = (Some(format!("{stem}.java")), format!("{stem}$"));
+    let is_of_source = |name: &str| {
+        let bytes = read(&classes.join(format!("{name}.class"))).unwrap_or_default();
+        origin(&bytes).is_some_and(|origin| origin.source == source)
+    };
+    let names = fs_err::read_dir(&classes).into_iter().flatten().flatten().filter_map(|entry| {
         let name = entry.file_name().into_string().ok()?;
-        name.strip_suffix(".class").filter(|name| !name.contains('$') && *name != stem).map(str::to_owned)
+        name.strip_suffix(".class").map(str::to_owned)
     });
     let mut found: Vec<String> = names
-        .filter(|name| !sources.join(format!("{name}.java")).is_file() && declares(&source, name))
+        .filter(|name| *name != stem && !name.starts_with(&nested) && is_of_source(name))
         .map(|name| if folder.is_empty() { name } else { format!("{}.{name}", folder.replace('/', ".")) })
         .collect();
     found.sort();
     found
-}
-
-/// True when the text has `class`, `interface`, `enum` or `record` before the name.
-fn declares(source: &str, name: &str) -> bool {
-    let mut words = source.split(|c: char| !(c.is_alphanumeric() || matches!(c, '_' | '$')));
-    let mut before = "";
-    words.by_ref().filter(|word| !word.is_empty()).any(|word| {
-        let hit = word == name && matches!(before, "class" | "interface" | "enum" | "record");
-        before = word;
-        hit
-    })
 }
 
 fn excludes(patterns: &[String]) -> GlobSet {
@@ -74,14 +65,7 @@ fn excludes(patterns: &[String]) -> GlobSet {
 
 #[cfg(test)]
 mod tests {
-    use super::{declares, excludes};
-
-    #[test]
-    fn a_second_class_is_found_by_its_declaration() {
-        let source = "public final class Foo {} // class Other\nclass Helper<T> {}\nrecord Pair(int a) {}";
-        assert!(declares(source, "Helper") && declares(source, "Pair"));
-        assert!(!declares(source, "T") && !declares(source, "final"));
-    }
+    use super::excludes;
 
     #[test]
     fn surefires_excludes_are_path_patterns() {

@@ -173,7 +173,7 @@ impl Repositories {
         })
     }
 
-    /// Finds the packages again and closes repositories that went or were replaced.
+    /// Finds the packages again and closes repositories that went.
     fn refresh(&mut self) -> Result<(), GitError> {
         self.folders = package_folders::find(
             &self.workspace,
@@ -183,20 +183,22 @@ impl Repositories {
             &self.folders,
         )?;
         let used: BTreeSet<&PathBuf> = self.folders.values().map(|folder| &folder.repo).collect();
-        self.open.retain(|root, open| used.contains(root) && open.is_current());
+        self.open.retain(|root, _| used.contains(root));
         Ok(())
     }
 
-    /// Does something with a package whose repository is open; the package is named in every error.
+    /// Does something with a package whose repository is open, anew if it was replaced; the package is named in every error.
     fn in_package<T>(
         &mut self,
         name: &str,
         act: impl FnOnce(&PackageFolder, &mut OpenRepo, &Classifier) -> Result<T, GitError>,
     ) -> Result<T, GitError> {
         let folder = self.folders.get(name).ok_or_else(|| no_package(name))?;
-        if !self.open.contains_key(&folder.repo) {
+        if !self.open.get(&folder.repo).is_some_and(OpenRepo::is_current) {
             let mut open = OpenRepo::open(&folder.repo).map_err(|error| error.in_package(name))?;
             open.state = self.state_files(&folder.repo);
+            // Whoever changes the setting during a run changes nothing.
+            open.modes = self.open.remove(&folder.repo).map_or(open.modes, |before| before.modes);
             self.open.insert(folder.repo.clone(), open);
         }
         let open = self.open.get_mut(&folder.repo).ok_or_else(|| no_package(name))?;

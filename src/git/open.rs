@@ -5,7 +5,9 @@ use super::error::{GitError, GitErrorKind};
 use super::file_stat::FileStat;
 use super::ignores::Ignores;
 use super::index::{self, IndexView};
+use super::tree::Leaf;
 use git2::{Config, ErrorCode, Oid, Repository};
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 /// An open repository and what is remembered of it between two looks.
@@ -13,8 +15,9 @@ pub(super) struct OpenRepo {
     pub(super) repo: Repository,
     /// The folder that holds `.git`.
     pub(super) root: PathBuf,
-    /// `core.fileMode`: the executable bit of a file counts.
-    pub(super) filemode: bool,
+    /// Each tracked file as it was when it first had its content, if `core.fileMode` says that modes do not count;
+    /// `None` if they count.
+    pub(super) modes: Option<BTreeMap<Vec<u8>, Leaf>>,
     /// The paths of ralph's own files and folders in it.
     pub(super) state: Vec<Vec<u8>>,
     identity: Identity,
@@ -71,7 +74,7 @@ impl OpenRepo {
         Ok(Self {
             repo,
             root: root.to_owned(),
-            filemode,
+            modes: (!filemode).then(BTreeMap::new),
             state: Vec::new(),
             identity,
             index: IndexView::default(),

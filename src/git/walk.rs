@@ -58,11 +58,11 @@ impl OpenRepo {
         if self.ignores.is_none() {
             self.ignores = Some(Ignores::read(&self.repo, &self.index.ignore_files)?);
         }
-        let Self { repo, root, filemode, state, index, ignores, content, .. } = self;
+        let Self { repo, root, modes, state, index, ignores, content, .. } = self;
         let mut walk = Walk {
             repo,
             root,
-            filemode: *filemode,
+            modes: modes.as_mut(),
             state,
             ignores: ignores.as_ref(),
             content,
@@ -95,7 +95,7 @@ impl OpenRepo {
 struct Walk<'a> {
     repo: &'a Repository,
     root: &'a Path,
-    filemode: bool,
+    modes: Option<&'a mut BTreeMap<Vec<u8>, Leaf>>,
     state: &'a [Vec<u8>],
     ignores: Option<&'a Ignores>,
     content: &'a mut Content,
@@ -186,7 +186,7 @@ impl Walk<'_> {
         let meta = meta.map_err(|error| GitError::io("look at a file", &error))?;
         let leaf = self.content.leaf(self.root, &path, &meta)?;
         let clean = match leaf {
-            Some(found) if !tracked.staged && self.is_mode(tracked.leaf.1, found.1) => {
+            Some(found) if !tracked.staged && self.is_mode(&path, tracked.leaf.1, found) => {
                 self.content.is_like(self.repo, self.root, &path, found, tracked.leaf.0)?
             }
             _ => false,
@@ -197,9 +197,15 @@ impl Walk<'_> {
         Ok(())
     }
 
-    fn is_mode(&self, tracked: u32, found: u32) -> bool {
+    /// Where modes do not count, a file may have any, but must keep it as long as its content stays.
+    fn is_mode(&mut self, path: &[u8], tracked: u32, found: Leaf) -> bool {
         let is_file = |mode| matches!(mode, content::REGULAR | content::EXECUTABLE);
-        tracked == found || (!self.filemode && is_file(tracked) && is_file(found))
+        let Some(modes) = self.modes.as_mut().filter(|_| is_file(tracked) && is_file(found.1)) else {
+            return tracked == found.1;
+        };
+        let first = modes.entry(path.to_vec()).or_insert(found);
+        *first = if first.0 == found.0 { *first } else { found };
+        tracked == found.1 || *first == found
     }
 
     /// A submodule is dirty when its HEAD is another commit than the index names, or when tracked files in

@@ -4,8 +4,8 @@ use super::error::{GitError, GitErrorKind};
 use super::tree::{self, Leaf};
 use super::{Repositories, history, locks};
 use crate::machine::facts::{
-    Dirt, FileChange, FileStatus, KeptFile, LostLines, Observation, ObserveRequest, Oid, PackageChange,
-    PackageState, Snapshot,
+    Dirt, FileChange, KeptFile, LostLines, Observation, ObserveRequest, Oid, PackageChange, PackageState,
+    Snapshot,
 };
 use crate::source::{self, Kind, RepoPath};
 use std::collections::{BTreeMap, BTreeSet};
@@ -94,23 +94,18 @@ impl Repositories {
     fn tests_delta(&mut self, changes: &[FileChange]) -> Result<i64, GitError> {
         let mut delta = 0_i64;
         for change in changes.iter().filter(|change| change.kind == Kind::Test) {
-            if is_java(&change.path) {
-                delta = delta
-                    .saturating_add(self.tests_in(change, change.new.as_ref())?)
-                    .saturating_sub(self.tests_in(change, change.old.as_ref())?);
-            } else if source::is_source(&change.path.to_bytes()) {
-                delta += match change.status {
-                    FileStatus::Added => 1,
-                    FileStatus::Modified => 0,
-                    FileStatus::Deleted => -1,
-                };
-            }
+            delta = delta
+                .saturating_add(self.tests_in(change, change.new.as_ref())?)
+                .saturating_sub(self.tests_in(change, change.old.as_ref())?);
         }
         Ok(delta)
     }
 
     fn tests_in(&mut self, change: &FileChange, blob: Option<&Oid>) -> Result<i64, GitError> {
         let Some(blob) = blob else { return Ok(0) };
+        if !is_java(&change.path) {
+            return Ok(i64::from(source::is_source(&change.path.to_bytes())));
+        }
         match self.blob(&change.package, blob, MAX_TEXT) {
             Ok(text) => Ok(i64::try_from(source::enabled_tests(&text)).unwrap_or(i64::MAX)),
             // Too large to be a test class: what cannot be counted is none.
@@ -129,7 +124,7 @@ impl Repositories {
         observation.family = self.sum_of_present(&family, Some(&observation.after))?;
         observation.stage = self.sum_of_present(&stage, Some(&observation.after))?;
         for change in &observation.stage {
-            if change.kind == Kind::Test && is_java(&change.path) {
+            if change.kind == Kind::Test {
                 let tests = self.tests_in(change, change.new.as_ref())?;
                 observation.stage_tests += u64::try_from(tests).unwrap_or_default();
             }

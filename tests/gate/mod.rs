@@ -325,8 +325,37 @@ fn a_command_says_its_verdict_by_its_exit_code() {
     assert!(matches!(project.run().verdict, Verdict::Error { transient: false, .. }));
 }
 
+fn tests_in_another_language_are_tests_of_a_java_class() {
+    let mut project = Project::new();
+    let mut pom = Pom::new("spec", JUnit::Four);
+    pom.dependencies = "<dependency><groupId>org.spockframework</groupId><artifactId>spock-core</artifactId><version>2.3-groovy-4.0</version><scope>test</scope></dependency>\
+        <dependency><groupId>org.apache.groovy</groupId><artifactId>groovy</artifactId><version>4.0.6</version><scope>test</scope></dependency>";
+    pom.plugins = "<plugin><groupId>org.codehaus.gmavenplus</groupId><artifactId>gmavenplus-plugin</artifactId><version>3.0.2</version>\
+        <executions><execution><goals><goal>addTestSources</goal><goal>compileTests</goal></goals></execution></executions></plugin>";
+    let (main, test) = (main_file("Calc"), "src/test/groovy/com/acme/CalcSpec.groovy");
+    let spec = |sum| {
+        format!(
+            "class CalcSpec extends spock.lang.Specification {{\n def \"adds\"() {{ expect: new Calc().add(2, 3) == {sum} }}\n}}"
+        )
+    };
+    project
+        .write("pom.xml", &pom.text())
+        .class(&main, "public class Calc { int add(int a, int b) { return a + b; }\n int sub(int a, int b) { return a - b; } }")
+        .class(test, &spec(5));
+    project.changed(&[&main]);
+    let report = project.run();
+    assert_eq!(scores(&report), ["com.acme.Calc 50% (2/4)"], "{:?}\n{}", report.verdict, project.logs());
+    assert_eq!(report.trace.tiers[0].tests, ["com.acme.CalcSpec"]);
+
+    project.class(test, &spec(6));
+    project.changed(&[test]);
+    let report = project.run();
+    assert_eq!(reasons(&report), "Changed tests of p/. fail.", "{}", project.logs());
+}
+
 tests! {
     maven: [
+        tests_in_another_language_are_tests_of_a_java_class,
         classes_are_judged_one_by_one_and_a_red_test_elsewhere_is_a_remark,
         interfaces_records_and_constants_are_skipped_while_their_changed_tests_pass,
         an_own_annotation_named_generated_hides_nothing_and_poms_that_skip_tests_are_countered,

@@ -251,7 +251,9 @@ fn test_files_of_other_languages_count_as_files_and_their_data_does_not() {
     let repo = workspace.repo("src/b");
     repo.write("tests/test_a.py", "def test_a(): pass\n");
     repo.write("tests/data.json", "{}");
+    let empty = repositories.snapshot().unwrap();
     repo.commit("python");
+    assert_eq!(observe(&mut repositories, &empty).stage_tests, 1);
     let before = repositories.snapshot().unwrap();
     repo.remove("tests/test_a.py");
     repo.remove("tests/data.json");

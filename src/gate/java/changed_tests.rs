@@ -10,8 +10,8 @@ use crate::gate::commands::{Call, read_text};
 use crate::source::text;
 use std::path::Path;
 
-/// Marks of a source that holds tests (`JUnit` 3 to 6, `TestNG`, jqwik).
-const MARKS: [&str; 7] = [
+/// Marks of a source that holds tests (`JUnit` 3 to 6, `TestNG`, jqwik, Spock).
+const MARKS: [&str; 8] = [
     "@Test",
     "@ParameterizedTest",
     "@RepeatedTest",
@@ -19,6 +19,7 @@ const MARKS: [&str; 7] = [
     "@TestTemplate",
     "@Property",
     "extends TestCase",
+    "spock.lang.",
 ];
 
 /// Maven's words when tests failed or their JVM died.

@@ -25,8 +25,9 @@ impl ModuleContext<'_> {
     /// Compiled test classes; if there are none although there are test sources, the build skips its tests.
     pub(crate) fn test_classes(&self) -> Result<BTreeSet<String>, GateAbort> {
         let tests = test_classes::find(&self.built.project, &self.maven.home);
-        let below = self.module.inside("src/test/java/");
-        let has_sources = self.context.tests.iter().any(|test| test.starts_with(&below));
+        let below = self.module.inside("src/test/");
+        let is_source = |test: &String| test.starts_with(&below) && JavaPath::read(test).is_some();
+        let has_sources = self.context.tests.iter().any(is_source);
         if tests.is_empty() && has_sources {
             self.fault(
                 format!(

@@ -16,6 +16,9 @@ const MAX_ENTRIES: usize = 500_000;
 const MAX_DEPTH: usize = 65;
 /// Folders that hold what tools made.
 const OUTPUT: [&str; 5] = ["target", "build", "out", "node_modules", "bin"];
+/// Languages of the JVM: the folder of their sources, and how the name of a source file ends.
+pub(crate) const LANGUAGES: [(&str, &str); 4] =
+    [("java", "java"), ("kotlin", "kt"), ("groovy", "groovy"), ("scala", "scala")];
 /// Build files of Java.
 const BUILD_FILES: [&str; 3] = ["pom.xml", "build.gradle", "build.gradle.kts"];
 
@@ -115,6 +118,7 @@ fn has(folder: &Path, name: &str) -> bool {
 }
 
 fn is_test_source(path: &str) -> bool {
-    let source = [".java", ".kt", ".groovy", ".scala"].iter().any(|end| path.ends_with(end));
+    let end = path.rsplit_once('.').map(|(_, end)| end);
+    let source = LANGUAGES.iter().any(|language| Some(language.1) == end);
     source && (path.starts_with("src/test/") || path.contains("/src/test/"))
 }

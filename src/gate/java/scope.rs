@@ -78,7 +78,10 @@ impl Sorter<'_> {
         if let Some(language) = names::other_language(&path).filter(|_| change.kind != Kind::Test) {
             self.leave(change, &format!("not measured ({language})"));
         }
-        if !has_extension(&path, "java") {
+        let module = self.module(&path);
+        // What other languages are without Maven is not this gate's business.
+        let is_built_test = java.is_some() && matches!(module, Some((_, BuildTool::Maven)));
+        if !has_extension(&path, "java") && !is_built_test {
             return;
         }
         if entry == Entry::Link {
@@ -88,7 +91,7 @@ impl Sorter<'_> {
             )));
             return;
         }
-        let Some((dir, tool)) = self.module(&path) else {
+        let Some((dir, tool)) = module else {
             self.without_module(change, entry, java.as_ref(), production);
             return;
         };

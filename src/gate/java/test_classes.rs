@@ -5,23 +5,22 @@
 
 use super::class_file::origin;
 use super::classes::{class_names, read};
+use super::listing::LANGUAGES;
 use super::maven::Project;
 use globset::{Glob, GlobSet, GlobSetBuilder};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-const EXTENSIONS: [&str; 4] = ["java", "kt", "groovy", "scala"];
-
 /// Dotted names of the compiled top-level test classes of a module.
 pub(crate) fn find(project: &Project, home: &Path) -> BTreeSet<String> {
     let mut roots = vec![PathBuf::from(&project.test_sources)];
-    roots.extend(["java", "kotlin", "groovy", "scala"].map(|language| home.join("src/test").join(language)));
+    roots.extend(LANGUAGES.map(|(language, _)| home.join("src/test").join(language)));
     let excludes = excludes(&project.surefire.excludes);
     let tests = class_names(Path::new(&project.test_classes)).filter(|stem| {
         let nested = stem.rsplit('/').next().is_some_and(|name| name.contains('$'));
-        let sourced = EXTENSIONS
+        let sourced = LANGUAGES
             .iter()
-            .any(|extension| roots.iter().any(|root| root.join(format!("{stem}.{extension}")).is_file()));
+            .any(|(_, end)| roots.iter().any(|root| root.join(format!("{stem}.{end}")).is_file()));
         !nested
             && sourced
             && !excludes.is_match(format!("{stem}.java"))

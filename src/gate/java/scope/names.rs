@@ -2,30 +2,35 @@
 //!
 //! Total; a name that could mean something else to PIT or Maven (wild cards, commas) is not a class.
 
-/// A `.java` path below `src/main/java` or `src/test/java`, taken apart.
+use super::super::listing::LANGUAGES;
+
+/// The path of production code in Java or of a test in any of these languages, taken apart.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct JavaPath {
-    /// Below `src/test/java`, not `src/main/java`.
+    /// Below `src/test/`, not `src/main/`.
     pub(crate) test: bool,
     /// The folders below the source root, `/`-separated; empty for the default package.
     pub(crate) folder: String,
-    /// The file's name without `.java`.
+    /// The file's name without its end.
     pub(crate) stem: String,
 }
 
 impl JavaPath {
-    /// Reads a path; `None` when it is not `…/src/main/java/….java` or `…/src/test/java/….java`.
+    /// Reads a path; `None` if it is not `…/src/main/java/….java` or `…/src/test/<language>/….<end>`. The leftmost
+    /// folder of this kind is the root (Maven's standard directory layout): to build tools all below it is alike.
     pub(crate) fn read(path: &str) -> Option<Self> {
-        let (at, test) = [("src/main/java/", false), ("src/test/java/", true)]
-            .into_iter()
-            .filter_map(|(root, test)| Some((root_end(path, root)?, test)))
-            .min()?;
-        if !test && root_end(path, "src/test/").is_some_and(|other| other < at) {
-            return None;
-        }
-        let inside = path[at..].strip_suffix(".java")?;
+        let starts = std::iter::once(0).chain(path.match_indices('/').map(|(at, _)| at + 1));
+        let (test, root, inside) = starts.into_iter().find_map(|at| {
+            let (side, below) = path[at..].strip_prefix("src/")?.split_once('/')?;
+            let (root, inside) = below.split_once('/')?;
+            let is_main = side == "main" && (root == "resources" || LANGUAGES.iter().any(|l| l.0 == root));
+            (is_main || side == "test").then_some((!is_main, root, inside))
+        })?;
+        let (inside, end) = inside.rsplit_once('.')?;
+        let known = if test { &LANGUAGES[..] } else { &LANGUAGES[..1] };
+        let is_known = known.iter().any(|l| l.0 == root) && known.iter().any(|l| l.1 == end);
         let (folder, stem) = inside.rsplit_once('/').unwrap_or(("", inside));
-        Some(Self { test, folder: folder.to_owned(), stem: stem.to_owned() })
+        is_known.then(|| Self { test, folder: folder.to_owned(), stem: stem.to_owned() })
     }
 
     /// `package-info.java` or `module-info.java`.
@@ -39,14 +44,6 @@ impl JavaPath {
         let parts: Vec<&str> = folders.chain([self.stem.as_str()]).collect();
         parts.iter().all(|part| is_identifier(part)).then(|| parts.join("."))
     }
-}
-
-/// Where the first such source root ends in the path.
-fn root_end(path: &str, root: &str) -> Option<usize> {
-    if path.starts_with(root) {
-        return Some(root.len());
-    }
-    path.find(&format!("/{root}")).map(|at| at + 1 + root.len())
 }
 
 /// A Java identifier, as far as PIT's globs and Maven's patterns allow (JLS §3.8).

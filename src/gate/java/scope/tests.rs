@@ -69,7 +69,7 @@ impl Case {
     }
 
     fn scope(&self) -> Scope {
-        let names = ["{}Test", "Test{}", "{}Tests", "{}TestCase"].map(str::to_owned);
+        let names = ["{}Test", "Test{}", "{}Tests", "{}TestCase", "{}Spec"].map(str::to_owned);
         scope(&self.request, &TestNames::new(&names), ScopeKind::Class, std::slice::from_ref(&self.listing))
     }
 
@@ -100,8 +100,16 @@ fn a_changed_class_is_a_target_exactly_when_a_test_class_stands_for_it() {
         ("src/test/java/com/acme/FooBarTest.java", false),
         ("src/test/java/com/acme/fooTest.java", false),
         ("src/test/java/com/acme/Foo.java", false),
-        ("src/test/kotlin/com/acme/FooTest.kt", false),
+        ("src/test/kotlin/com/acme/FooTest.kt", true),
+        ("src/test/java/com/acme/FooTest.kt", true),
+        ("other/src/test/groovy/com/acme/FooSpec.groovy", true),
+        ("src/test/scala/com/acme/FooTest.scala", true),
+        ("src/test/kotlin/com/acme/FooTest.kts", false),
+        ("src/test/kotlin/com/acme/Foo.kt", false),
+        ("src/test/python/com/acme/FooTest.kt", false),
         ("src/test/resources/com/acme/FooTest.java", false),
+        ("src/test/resources/src/test/java/com/acme/FooTest.java", false),
+        ("src/main/resources/src/test/java/com/acme/FooTest.java", false),
         ("src/it/java/com/acme/FooTest.java", false),
     ];
     for (test, expected) in table {
@@ -159,13 +167,15 @@ fn what_is_no_target_is_left_out_with_its_reason() {
         ("src/main/java/com/acme/1Foo.java", Some("its path names no Java class")),
         (
             "src/main/java/com/acme/Alone.java",
-            Some("no test class belongs to it (AloneTest, TestAlone, AloneTests, AloneTestCase)"),
+            Some("no test class belongs to it (AloneTest, TestAlone, AloneTests, AloneTestCase, AloneSpec)"),
         ),
         ("src/main/java/com/acme/package-info.java", None),
         ("src/main/java/module-info.java", None),
         ("src/main/resources/x.txt", None),
         ("README.md", None),
         ("scripts/Tool.java", Some("not below src/main/java")),
+        ("src/main/resources/src/main/java/Foo.java", Some("not below src/main/java")),
+        ("src/main/kotlin/src/main/java/Foo.java", Some("not below src/main/java")),
     ];
     for (path, why) in table {
         let case = Case::new(&[POM, "src/test/java/FooTest.java"], &[path]);
@@ -224,6 +234,18 @@ fn changed_tests_that_exist_belong_to_their_module() {
         .collect();
     assert_eq!(found, [("", vec![tests[0]]), ("m", vec![tests[2]])]);
     assert!(!scope.has_targets() && scope.left_out.is_empty());
+}
+
+#[test]
+fn a_changed_test_in_another_language_is_run_where_maven_builds_it() {
+    let tests = ["src/test/kotlin/FooTest.kt", "src/test/groovy/FooSpec.groovy", "src/test/kotlin/Helper.kt"];
+    let scope = Case::new(&[POM], &tests).scope();
+    let found: Vec<&str> = scope.modules[0].changed_tests.iter().map(String::as_str).collect();
+    assert_eq!(found, [tests[1], tests[0]]);
+    for build in [&["build.gradle.kts"][..], &[]] {
+        let scope = Case::new(build, &tests).scope();
+        assert!(scope.modules.is_empty() && scope.aborts.is_empty(), "{build:?}");
+    }
 }
 
 #[test]

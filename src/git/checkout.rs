@@ -12,6 +12,7 @@ pub use folder::Differences;
 
 use super::content::{self, EXECUTABLE, LINK, REGULAR};
 use super::error::GitError;
+use super::file_stat::FileStat;
 use super::open::OpenRepo;
 use super::tree::{self, GITLINK, Leaf};
 use super::{Repositories, backup_refs, find};
@@ -30,6 +31,9 @@ const MAX_TARGET: u64 = 4_000;
 const HINT: &str =
     "Take it out of the commit, or judge in the package's own folder: gates.<NAME>.where: in-place.";
 
+/// The stat data of files, and of folders in which builds have nothing to write.
+type Stats = BTreeMap<Vec<u8>, Option<FileStat>>;
+
 /// What belongs into a folder. Paths are relative to it, `/`-separated bytes.
 #[derive(Clone, Debug, Default)]
 pub struct Checkout {
@@ -40,6 +44,8 @@ pub struct Checkout {
     commits: BTreeMap<Vec<u8>, (PathBuf, Oid)>,
     /// The folders of all repositories that something comes from.
     sources: BTreeSet<PathBuf>,
+    /// What is on the disk since it was written.
+    written: Stats,
 }
 
 impl Repositories {

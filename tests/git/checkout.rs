@@ -88,7 +88,7 @@ fn what_a_build_did_to_its_repository_is_undone_and_hides_nothing() {
     let package = workspace.repo("src/p");
     let head = package.head();
     let tree = workspace.path("tree");
-    let (checkout, private) = checked_out(&package, &tree);
+    let (mut checkout, private) = checked_out(&package, &tree);
     private.write("src/main/java/A.java", "class A { int other; }\n");
     private.commit("by a test");
     private.git(&["tag", "mine"]);
@@ -170,7 +170,7 @@ fn pipes_links_and_locked_folders_in_the_way_are_no_obstacle() {
     use std::os::unix::fs::PermissionsExt as _;
     let workspace = Workspace::with(&["p"]);
     let tree = workspace.path("tree");
-    let (checkout, private) = checked_out(&workspace.repo("src/p"), &tree);
+    let (mut checkout, private) = checked_out(&workspace.repo("src/p"), &tree);
     let outside = workspace.init("outside");
     outside.write("java/A.java", "kept");
     private.remove("src/main/java/A.java");

@@ -3,10 +3,11 @@
 //! Promises: a file whose content is right is not touched, so that its time stays; what does not belong there
 //! goes, except build outputs (an untracked `target` folder beside a POM). No link is followed.
 
-use super::{Checkout, HINT, MAX_BLOB, folders_above, join, repository, unwritable};
+use super::{Checkout, HINT, MAX_BLOB, Stats, folders_above, join, repository, unwritable};
 use crate::git::backup_refs::bare_entry;
 use crate::git::content::{self, EXECUTABLE, on_disk, remove};
 use crate::git::error::GitError;
+use crate::git::file_stat::FileStat;
 use crate::git::open::OpenRepo;
 use crate::git::tree;
 use crate::source::RepoPath;
@@ -32,23 +33,28 @@ pub struct Differences {
 impl Differences {
     /// Those that a Maven build would read without being told.
     pub fn read_by_builds(&self) -> impl Iterator<Item = RepoPath> {
-        let is_read = |path: &&Vec<u8>| {
-            let mut parts = path.split(|&byte| byte == b'/');
-            let first = parts.clone().find(|part| [b"src".as_slice(), b".mvn", b"target"].contains(part));
-            first.map_or_else(|| parts.next_back() == Some(b"pom.xml"), |part| part != b"target")
-        };
-        self.wrong.iter().chain(self.extra.iter().filter(is_read)).map(|path| RepoPath::from_bytes(path))
+        let extra = self.extra.iter().filter(|path| is_read(path));
+        self.wrong.iter().chain(extra).map(|path| RepoPath::from_bytes(path))
     }
+}
+
+/// True for a path at which a Maven build finds something without being told.
+fn is_read(path: &[u8]) -> bool {
+    let mut parts = path.split(|&byte| byte == b'/');
+    let first = parts.clone().find(|part| [b"src".as_slice(), b".mvn", b"target"].contains(part));
+    first.map_or_else(|| parts.next_back() == Some(b"pom.xml"), |part| part != b"target")
 }
 
 impl Checkout {
     /// Brings a folder to exactly these files, build outputs aside, and says how it differed. Beside it, `<folder>.git` is made anew for ralph alone.
-    pub fn write(&self, folder: &Path) -> Result<Differences, GitError> {
-        self.update(folder).or_else(|_| {
+    pub fn write(&mut self, folder: &Path) -> Result<Differences, GitError> {
+        let found = self.update(folder).or_else(|_| {
             // Whatever a build left there that cannot be read or replaced goes with the whole folder.
             remove(folder).map_err(|error| GitError::io("remove a checkout", &error))?;
             self.update(folder)
-        })
+        });
+        self.written = self.stats(folder);
+        found
     }
 
     fn update(&self, folder: &Path) -> Result<Differences, GitError> {
@@ -76,6 +82,20 @@ impl Checkout {
             repository::visible(&on_disk(folder, at), &OpenRepo::open(source)?, *commit)?;
         }
         Ok(found)
+    }
+
+    /// What somebody touched since it was written, and may have put back: change times cannot be.
+    pub fn touched(&self, folder: &Path) -> Vec<RepoPath> {
+        let now = self.stats(folder).into_iter();
+        let touched = now.filter(|(path, stat)| self.written.get(path) != Some(stat));
+        touched.map(|(path, _)| RepoPath::from_bytes(&path)).collect()
+    }
+
+    fn stats(&self, folder: &Path) -> Stats {
+        let is_module = |at: &[u8]| at.is_empty() || self.holds(&join(at, b"pom.xml"));
+        let folders = self.folders().into_iter().filter(|at| is_read(at) && !is_module(at));
+        let stat = |path: &[u8]| (path.to_vec(), FileStat::at(&on_disk(folder, path)));
+        self.paths().chain(folders).map(stat).collect()
     }
 
     /// How a folder differs from what belongs there.

@@ -135,7 +135,7 @@ proptest! {
         let stood = found(&root);
         let inode = |path: &str| fs_err::symlink_metadata(root.join(path)).map(|data| data.ino()).ok();
         let same: Vec<(String, Option<u64>)> = second.iter().filter(|(path, file)| stood.get(*path) == Some(file)).map(|(path, _)| (path.clone(), inode(path))).collect();
-        let plan = checkout(home.path(), &two);
+        let mut plan = checkout(home.path(), &two);
         let written = plan.write(&root).unwrap();
         prop_assert_eq!(&found(&root), &second);
         for (path, id) in same {
@@ -171,7 +171,7 @@ fn outputs_beside_a_pom_stay_and_others_go() {
         ("held/target/x", FILE, "1"),
         ("n/a", FILE, ""),
     ];
-    let plan = checkout(home.path(), &commit(&repo, &files(&own)));
+    let mut plan = checkout(home.path(), &commit(&repo, &files(&own)));
     let folder = tempfile::tempdir().unwrap();
     for path in [
         "target/classes/A.class",
@@ -210,7 +210,7 @@ fn outputs_beside_a_pom_stay_and_others_go() {
 fn links_stay_inside_and_are_not_followed() {
     let (home, repo) = repository();
     let good = files(&[("a/b", LINK, "../c"), ("c", FILE, "text"), ("d", LINK, "no/such")]);
-    let plan = checkout(home.path(), &commit(&repo, &good));
+    let mut plan = checkout(home.path(), &commit(&repo, &good));
     let folder = tempfile::tempdir().unwrap();
     let (root, outside) = (folder.path().join("root"), folder.path().join("outside"));
     fs_err::create_dir_all(&outside).unwrap();
@@ -276,7 +276,7 @@ fn no_filter_attribute_or_hook_has_a_part_in_it() {
     fs_err::create_dir_all(hook.parent().unwrap()).unwrap();
     fs_err::write(&hook, "#!/bin/sh\ntouch hooked\n").unwrap();
     fs_err::set_permissions(&hook, std::fs::Permissions::from_mode(0o755)).unwrap();
-    let plan = checkout(home.path(), &commit(&repo, &own));
+    let mut plan = checkout(home.path(), &commit(&repo, &own));
     let before = trace(home.path());
     let folder = tempfile::tempdir().unwrap();
     plan.write(folder.path()).unwrap();
@@ -313,5 +313,47 @@ fn the_way_of_a_link_is_known_without_asking_the_disk() {
         [("a", "/etc"), ("a", "../b"), ("a/b", "../../c"), ("a", ""), ("a", ".git/hooks"), ("a/b", "c/../d")];
     for (path, target) in out {
         assert!(check_link(path.as_bytes(), target.as_bytes()).is_err(), "{path} {target}");
+    }
+}
+
+/// Returns when the clock of the file system has moved on.
+fn let_the_clock_tick(file: &Path) {
+    let changed = |path: &Path| {
+        let data = fs_err::symlink_metadata(path).unwrap();
+        (data.ctime(), data.ctime_nsec())
+    };
+    let (probe, before) = (file.with_extension("probe"), changed(file));
+    while !probe.exists() || changed(&probe) == before {
+        fs_err::write(&probe, "").unwrap();
+    }
+}
+
+#[test]
+fn what_was_exchanged_and_put_back_was_touched() {
+    let (home, repo) = repository();
+    let all =
+        files(&[("pom.xml", FILE, ""), ("src/main/A.java", FILE, "a"), ("src/main/b/B.java", FILE, "b")]);
+    let mut checkout = checkout(home.path(), &commit(&repo, &all));
+    let place = tempfile::tempdir().unwrap();
+    let (folder, aside) = (place.path().join("tree"), place.path().join("aside"));
+    for (path, touched) in [
+        ("src/main/A.java", vec!["src/main", "src/main/A.java"]),
+        ("src/main/b", vec!["src/main", "src/main/b"]),
+        ("src", vec!["src"]),
+        ("target", vec![]),
+    ] {
+        checkout.write(&folder).unwrap();
+        fs_err::create_dir_all(folder.join("target")).unwrap();
+        fs_err::write(&aside, "").unwrap();
+        let_the_clock_tick(&aside);
+        fs_err::remove_file(&aside).unwrap();
+        fs_err::rename(folder.join(path), &aside).unwrap();
+        fs_err::write(folder.join(path), "another").unwrap();
+        fs_err::remove_file(folder.join(path)).unwrap();
+        fs_err::rename(&aside, folder.join(path)).unwrap();
+        assert_eq!(checkout.inspect(&folder).unwrap().wrong, Vec::<Vec<u8>>::new());
+        let found: Vec<String> =
+            checkout.touched(&folder).iter().map(|path| path.as_str().to_owned()).collect();
+        assert_eq!(found, touched, "{path}");
     }
 }

@@ -3,8 +3,8 @@
 use super::cache_folder::KEPT;
 use super::contents::Which;
 use super::outputs::{Marks, Outputs};
-use super::{CacheFolder, SourcePackage, Sources, State, Tree};
-use crate::gate::{Build, ChangedJava, OutputState};
+use super::{CacheFolder, PrivateCheckout, SourcePackage, Sources, State, Tree};
+use crate::gate::{Build, ChangedJava, Checkouts as _, OutputState};
 use crate::machine::facts::Oid;
 use git2::{IndexAddOption, Repository, Signature};
 use std::collections::BTreeSet;
@@ -386,4 +386,31 @@ fn a_submodule_is_refused_unless_it_is_a_package() {
         .packages
         .insert("sub".to_owned(), SourcePackage { repository: root.clone(), root, head: inner, base: None });
     assert_eq!(paths(&sources, Which::Head), ["src/p/pom.xml", "src/p/sub/a"]);
+}
+
+#[test]
+fn a_source_that_was_exchanged_and_put_back_before_the_build_came_to_its_end_gives_no_verdict() {
+    let kept = Kept::new(false);
+    let workspace = kept.at("ws");
+    let sources = sources(&workspace, &[("p", commit(&workspace.join("src/p")))], "p", &[]);
+    for (path, is_built, is_touched) in [
+        ("src/main/java/A.java", true, true),
+        ("src/test/java/ATest.java", true, true),
+        ("src/main/java/A.java", false, true),
+        ("src/test/java/ATest.java", false, false),
+    ] {
+        let checkout = PrivateCheckout::enter(&kept.cache, &sources).unwrap();
+        let file = kept.cache.at("tree/src/p").join(path);
+        let text = fs_err::read(&file).unwrap();
+        // The old file stays as long as the new one is written, so that its number is another.
+        fs_err::rename(&file, file.with_extension("old")).unwrap();
+        fs_err::write(&file, text).unwrap();
+        fs_err::remove_file(file.with_extension("old")).unwrap();
+        if is_built {
+            checkout.built(&kept.build());
+        }
+        let closed = checkout.state.into_inner().unwrap().head.close(true);
+        let why = closed.err().map(|fault| fault.what).unwrap_or_default();
+        assert_eq!(why.contains(path), is_touched, "{path} {is_built}: {why}");
+    }
 }

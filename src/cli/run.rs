@@ -11,6 +11,7 @@ use crate::machine::policy::Policy;
 use crate::machine::state::{Phase, State};
 use crate::machine::step;
 use crate::machine::stop::StopReason;
+use crate::sys::cache_file;
 use crate::sys::disk::RealDisk;
 use clap::Args;
 use serde_json::json;
@@ -59,6 +60,8 @@ pub(super) fn run_in(workspace: &Workspace, args: &RunArgs) -> Result<StopReason
     if args.once {
         policy.iterations = Some(1);
     }
+    // Attempts may write into the cache.
+    cache_file::believe_own_only();
     let mut outside = workspace.outside()?;
     let mut disk = RealDisk::new();
     let mut engine =

@@ -1,11 +1,17 @@
 //! Small facts of ralph's own that may be lost at any time: one JSON file each, read whole or not at all.
+//!
+//! A process that has others beside it which may write there believes no fact but its own.
 
 use super::Disk as _;
 use super::disk::{RealDisk, read_beginning};
+use super::poison::ignore_poison;
+use crate::source::digest;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, OnceLock};
 
 /// A longer file was not written by ralph.
 const LONGEST: u64 = 64 << 20;
@@ -17,16 +23,29 @@ struct Kept<T> {
     fact: T,
 }
 
-/// The fact in the file; `None` if there is none of this version and type.
+/// The digests of what this process stored, by file; not set if every file is believed.
+static OWN: OnceLock<Mutex<BTreeMap<PathBuf, String>>> = OnceLock::new();
+
+/// From now on only facts are believed that this process stored after this call.
+pub fn believe_own_only() {
+    let _ = OWN.set(Mutex::default());
+}
+
+/// The fact in the file; `None` if there is none of this version and type, or none that is believed.
 pub fn load<T: DeserializeOwned>(file: &Path, version: u32) -> Option<T> {
     let bytes = read_beginning(file, LONGEST).ok()??;
+    OWN.get().is_none_or(|own| ignore_poison(own.lock()).get(file) == Some(&digest(&bytes))).then_some(())?;
     let kept: Kept<T> = serde_json::from_slice(&bytes).ok()?;
     (kept.version == version).then_some(kept.fact)
 }
 
 /// Replaces the fact: readers see the old one or the new one. It may be lost in a power failure.
 pub fn store<T: Serialize>(file: &Path, version: u32, fact: T) -> io::Result<()> {
-    RealDisk::new().write(file, &serde_json::to_vec(&Kept { version, fact })?)
+    let bytes = serde_json::to_vec(&Kept { version, fact })?;
+    if let Some(own) = OWN.get() {
+        ignore_poison(own.lock()).insert(file.to_owned(), digest(&bytes));
+    }
+    RealDisk::new().write(file, &bytes)
 }
 
 #[cfg(test)]

@@ -67,11 +67,11 @@ fn without_comments(code: &str) -> String {
 /// Production lines that a module may have: no comments, no blank lines, no tests.
 const BUDGET: &[(&str, usize)] = &[
     ("agent", 686),
-    ("cli", 4_486),
+    ("cli", 4_488),
     ("config", 1_304),
-    ("engine", 2_522),
-    ("gate", 5_515),
-    ("git", 3_219),
+    ("engine", 2_528),
+    ("gate", 5_553),
+    ("git", 3_240),
     ("journal", 341),
     ("lib", 20),
     ("machine", 2_726),
@@ -79,7 +79,7 @@ const BUDGET: &[(&str, usize)] = &[
     ("mutation", 465),
     ("report", 1_452),
     ("source", 971),
-    ("sys", 1_723),
+    ("sys", 1_736),
     ("task", 2_897),
 ];
 

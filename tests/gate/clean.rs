@@ -7,6 +7,7 @@ use crate::support::needs::tests;
 use assert_cmd::Command;
 use serde_json::Value;
 use std::os::unix::fs::PermissionsExt as _;
+use std::path::PathBuf;
 
 fn what_is_not_committed_cannot_count_and_nothing_shows_in_the_repository() {
     let workspace = Workspace::new();
@@ -227,8 +228,43 @@ fn a_checkout_that_is_changed_while_the_gate_runs_gives_no_verdict() {
     }
 }
 
+fn what_others_wrote_into_the_cache_is_made_anew_or_not_believed() {
+    let workspace = Workspace::new();
+    assert_eq!(verdict(&workspace.gate("HEAD~1")), "fail 2/4");
+    let below = |folder: &str| -> Vec<PathBuf> {
+        let entries = fs_err::read_dir(workspace.path(folder)).unwrap();
+        entries.map(|entry| entry.unwrap().path()).collect()
+    };
+    let plugin =
+        below("cache/ralph").into_iter().find(|path| path.display().to_string().contains("pit-plugin-"));
+    for class in fs_err::read_dir(plugin.unwrap().join("ralph/pit")).unwrap() {
+        fs_err::write(class.unwrap().path(), "not what was compiled").unwrap();
+    }
+    assert_eq!(verdict(&workspace.gate("HEAD~1")), "fail 2/4");
+
+    // PIT's jars as somebody else would have them: a gate alone believes it, a run does not.
+    for fact in below("cache/ralph/facts/tools") {
+        let mut tools: Value = serde_json::from_str(&fs_err::read_to_string(&fact).unwrap()).unwrap();
+        tools["fact"] = Value::Array(vec![tools["fact"][0].clone()]);
+        fs_err::write(fact, tools.to_string()).unwrap();
+    }
+    assert_eq!(workspace.gate("HEAD~1")["verdict"], "error");
+    let agent = "cat > /dev/null; cd src/p && echo '// more' >> src/main/java/com/acme/Calc.java && \
+        git -c user.name=a -c user.email=a@example.org commit --quiet --all --message more";
+    workspace
+        .write("ws/.ralph/config.yaml", "agents: {default: {command: [sh, agent.sh]}}\n")
+        .write("ws/tasks.md", "- [ ] 1. Work\n- [ ] 1.PITEST Judge\n")
+        .write("ws/agent.sh", agent);
+    let mut ralph = Command::new(env!("CARGO_BIN_EXE_ralph"));
+    ralph.args(["run", "--max-iterations", "2"]).current_dir(workspace.path("ws"));
+    let output = ralph.env("XDG_CACHE_HOME", workspace.path("cache")).write_stdin("").output().unwrap();
+    let out = String::from_utf8_lossy(&output.stdout);
+    assert!(out.contains("50% (2/4)"), "{out}\n{}", String::from_utf8_lossy(&output.stderr));
+}
+
 tests! {
     maven: [
+        what_others_wrote_into_the_cache_is_made_anew_or_not_believed,
         what_is_not_committed_cannot_count_and_nothing_shows_in_the_repository,
         a_second_gate_on_a_commit_calls_no_maven_and_a_test_that_went_leaves_no_class,
         no_committed_setting_that_skips_tests_or_mutants_changes_the_verdict,

@@ -1,14 +1,16 @@
 //! Ralph's own plugin for PIT, compiled once for each version of PIT.
 //!
-//! A folder of compiled classes is complete or absent; a name that could break a line of its input
+//! A folder of compiled classes is used only as long as it is what was compiled; a name that could break a line of its input
 //! is refused; what it wrote is read bounded, and a line that cannot be read is skipped.
 
+use super::super::classes::files_digest;
 use super::super::jvm;
 use super::super::maven::digest;
 use super::super::report::{Control, Controls, MutantId, Reached, Reaching};
 use super::output::described;
 use crate::gate::GateAbort;
 use crate::gate::commands::{Commands, fresh_folder, read_text};
+use crate::gate::disk_cache::DiskCache;
 use crate::source::text;
 use std::path::{Path, PathBuf};
 
@@ -38,13 +40,16 @@ pub(super) const TOTAL: &str = "ralph: mutants ";
 /// Bytes that are read of what the plugin wrote.
 const MAX_BYTES: u64 = 64 << 20;
 
-/// The folder of the compiled plugin; compiles it when it is not there yet.
+/// The folder of the compiled plugin; compiles it if it is not there as it was compiled.
 pub(super) fn classes(commands: &Commands<'_>, pit: &[String], cache: &Path) -> Result<PathBuf, GateAbort> {
     let text = |path: &Path| path.display().to_string();
     let java = jvm::java(commands)?;
     let made_of = [SOURCE.to_owned(), text(&java)];
-    let folder = cache.join(format!("pit-plugin-{}", digest(made_of.iter().chain(pit))));
-    if is_whole(&folder) {
+    let key = digest(made_of.iter().chain(pit));
+    let (folder, known) = (cache.join(format!("pit-plugin-{key}")), DiskCache::of(cache, "plugins"));
+    let content = |folder: &Path| files_digest(&[folder], &|_| true);
+    let found = content(&folder).ok();
+    if found.is_some() && found == known.recall(&key) {
         return Ok(folder);
     }
     let compiler = java.with_file_name("javac");
@@ -82,21 +87,14 @@ pub(super) fn classes(commands: &Commands<'_>, pit: &[String], cache: &Path) -> 
             "Set JAVA_HOME to a JDK 11 or newer, and gates.<NAME>.pit_version to a version that ralph knows.",
         ));
     }
-    match fs_err::rename(&output, &folder) {
-        Ok(()) => Ok(folder),
-        // Another gate was faster; its classes are the same.
-        Err(_) if is_whole(&folder) => Ok(folder),
-        Err(_) => {
-            fresh_folder(&folder)?;
-            fs_err::rename(&output, &folder)?;
-            Ok(folder)
-        }
+    let compiled = content(&output)?;
+    // Another gate may be using it: what is right stays.
+    if found.as_ref() != Some(&compiled) {
+        fresh_folder(&folder)?;
+        fs_err::rename(&output, &folder)?;
     }
-}
-
-fn is_whole(folder: &Path) -> bool {
-    let file = |class: &&str| folder.join(format!("{}.class", class.replace('.', "/")));
-    SERVICES.iter().flat_map(|(_, classes)| *classes).all(|class| file(class).is_file())
+    known.keep(&key, &compiled)?;
+    Ok(folder)
 }
 
 /// Which mutants a run keeps; both kinds together narrow twice.

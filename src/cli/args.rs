@@ -63,6 +63,8 @@ ralph gate PITEST --since main --explain\n  ralph gate PITEST --diff changed-fil
 ralph gate PITEST --since origin/main --format github --fail-on-skip\n  \
 ralph gate PITEST --since origin/main --format sarif > ralph.sarif\n\n\
 Exit codes: 0 PASS or SKIP · 1 FAIL, or SKIP with --fail-on-skip · 2 usage or configuration · 3 no verdict\n\n\
+A command gate (`gates.<NAME>.run`) finds RALPH_GATE, RALPH_TASK, RALPH_PACKAGES, RALPH_CHANGED_FILES (a file), \
+RALPH_BASE and RALPH_HEAD in its environment.\n\n\
 Places in annotations are relative to the git repository that holds the workspace, else to the workspace. \
 Only the verdict in the chosen format goes to standard output, everything else to standard error.")]
     Gate(GateArgs),

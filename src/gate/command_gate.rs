@@ -5,8 +5,10 @@
 use crate::gate::GateAbort;
 use crate::gate::GatePackage;
 use crate::gate::commands::{Commands, file_name};
-use crate::machine::facts::ProcessEnd;
+use crate::machine::facts::{FileStatus, Oid, ProcessEnd};
 use crate::source::text;
+use crate::sys::Disk as _;
+use crate::sys::disk::RealDisk;
 
 /// Lines of output that become reasons.
 const TAIL: usize = 10;
@@ -20,7 +22,17 @@ pub(super) fn run(
     package: &GatePackage,
 ) -> Result<Option<String>, GateAbort> {
     let log = format!("{}-{}", file_name(name), file_name(&package.name));
-    let call = commands.run(&log, argv.to_vec(), &package.root, &[])?;
+    let list = commands.next_log("changed-files")?;
+    // Whatever is in its place is replaced, not opened.
+    RealDisk::new().write(&list, changed_files(package).as_bytes())?;
+    let (base, head) = &package.commits;
+    let told = [
+        ("RALPH_CHANGED_FILES", list.display().to_string()),
+        ("RALPH_BASE", base.as_ref().map(Oid::to_string).unwrap_or_default()),
+        ("RALPH_HEAD", head.to_string()),
+    ];
+    let told = told.map(|(name, value)| (name.to_owned(), value));
+    let call = commands.run(&log, argv.to_vec(), &package.root, &told)?;
     let tail = tail(&call.output);
     let last = |silent: &str| tail.last().map_or_else(|| silent.to_owned(), String::clone);
     match &call.end {
@@ -45,6 +57,12 @@ pub(super) fn run(
             "Run the command by hand; it must end with 0 (pass), 1 (fail) or 77 (skip).",
         )),
     }
+}
+
+/// The changed files that are still there, a path in the package a line.
+fn changed_files(package: &GatePackage) -> String {
+    let there = package.changes.iter().filter(|change| change.status != FileStatus::Deleted);
+    there.flat_map(|change| [change.path.as_str(), "\n"]).collect()
 }
 
 fn tail(output: &str) -> Vec<String> {

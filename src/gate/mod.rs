@@ -19,7 +19,7 @@ pub use java::{PomLinks, pom_links};
 pub use run::run;
 pub use test_report::passed_tests;
 
-use crate::machine::facts::FileChange;
+use crate::machine::facts::{FileChange, Oid};
 use crate::source::{ChangedLines, RepoPath, text};
 use crate::sys::Spawn;
 use std::collections::{BTreeMap, BTreeSet};
@@ -67,6 +67,8 @@ pub struct GatePackage {
     pub tests_at_base: Vec<RepoPath>,
     /// Files that differ from HEAD.
     pub dirt: Vec<RepoPath>,
+    /// The commits before the family's first attempt, if that is known, and now.
+    pub commits: (Option<Oid>, Oid),
 }
 
 /// What a gate may use of the outside.

@@ -189,6 +189,7 @@ impl Bed {
             )]),
             tests_at_base: Vec::new(),
             dirt: Vec::new(),
+            commits: (None, Oid::zero()),
         };
         GateRequest {
             name: "PITEST".to_owned(),

@@ -37,6 +37,7 @@ pub use underway::Underway;
 use crate::machine::facts::{Dirt, Oid, PackageState, Snapshot};
 use crate::source::{Classifier, Kind, RepoPath};
 use find::Pattern;
+use git2::{Status as GitStatus, StatusOptions};
 use open::{Head, OpenRepo};
 use package_folders::{Layout, PackageFolder};
 use std::collections::{BTreeMap, BTreeSet};
@@ -170,6 +171,23 @@ impl Repositories {
             let paths = files.iter().map(|file| &*file.path);
             let tests = paths.filter(|path| classifier.kind_of(path) == Kind::Test);
             Ok(tests.map(RepoPath::from_bytes).collect())
+        })
+    }
+
+    /// What a package's folder holds and no commit does: untracked and ignored files, folders of them as one with a `/` at
+    /// their end.
+    pub fn beside_commits(&mut self, package: &str) -> Result<Vec<RepoPath>, GitError> {
+        self.in_package(package, |folder, open, _| {
+            let failed = |error: git2::Error| GitError::unreadable("list what is not committed", &error);
+            let mut options = StatusOptions::new();
+            options.include_untracked(true).include_ignored(true);
+            let all = open.repo.statuses(Some(&mut options)).map_err(failed)?;
+            let beside =
+                all.iter().filter(|entry| entry.status().intersects(GitStatus::WT_NEW | GitStatus::IGNORED));
+            let paths = beside.filter(|entry| !open.is_state(entry.path_bytes()));
+            Ok(paths
+                .filter_map(|entry| folder.inside(entry.path_bytes()).map(RepoPath::from_bytes))
+                .collect())
         })
     }
 

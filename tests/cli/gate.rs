@@ -129,6 +129,30 @@ fn a_gate_alone_judges_and_changes_nothing() {
 }
 
 #[test]
+fn a_command_gate_is_told_the_task_the_files_and_the_commits_in_place_and_in_a_clean_checkout() {
+    for place in ["in-place", "clean"] {
+        let project = Project::new(TASKS);
+        let script = "printf '%s ' $RALPH_GATE $RALPH_TASK $RALPH_PACKAGES $RALPH_BASE $RALPH_HEAD; \
+                      cat $RALPH_CHANGED_FILES; test -e untracked && echo seen; exit 1";
+        project.config(&format!("gates:\n  LINT: {{run: [sh, -c, {script:?}], where: {place}}}\n"));
+        commit(&project, "gone");
+        let base = project.head();
+        fs_err::remove_file(project.path("src/app/gone")).unwrap();
+        commit(&project, "src/main/a.txt");
+        project.write("src/app/untracked", "");
+        let told = format!("app {base} {} src/main/a.txt", project.head());
+        let alone = project.ralph(&["gate", "LINT", "--since", "HEAD~1"]).code(1);
+        assert!(alone.out.contains(&format!("LINT {told}")), "{}", alone.out);
+        // No attempt of this task is known: it has no base.
+        project.ralph(&["gate", "1.LINT", "--since", "HEAD~1"]).code(1);
+        let said = project.entry(1).lines;
+        assert!(said.contains(&format!("LINT 1.LINT {}", told.replace(&format!("{base} "), ""))), "{said}");
+        assert_eq!(said.contains("seen"), place == "in-place", "{said}");
+        assert_eq!(said.contains("that no commit holds: app/untracked;"), place == "in-place", "{said}");
+    }
+}
+
+#[test]
 fn exit_77_skips_and_anything_else_is_no_verdict() {
     for (code, exit, headline) in
         [(77, 0, "LINT SKIP — "), (0, 0, "LINT PASS"), (1, 1, "LINT FAIL — "), (2, 3, "LINT ERROR — ")]

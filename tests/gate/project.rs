@@ -110,6 +110,7 @@ impl Project {
             lines: BTreeMap::new(),
             tests_at_base: Vec::new(),
             dirt: Vec::new(),
+            commits: (None, Oid::zero()),
         };
         let request = GateRequest {
             name: "PITEST".to_owned(),

@@ -9,7 +9,7 @@ use crate::gate::{self, GatePackage, GatePorts, GateRequest, NoCheckouts};
 use crate::machine::effect::GateOrder;
 use crate::machine::facts::{Accumulated, FileChange, Oid, full_path};
 use crate::mutation::{GateReport, Verdict};
-use crate::source::text::names;
+use crate::source::text::{count, names};
 use crate::sys::Spawn;
 use crate::task::{Stage, TaskKey};
 use std::collections::{BTreeMap, BTreeSet};
@@ -17,6 +17,8 @@ use std::path::{Path, PathBuf};
 
 /// Uncommitted files that a remark names.
 const NAMED: usize = 5;
+/// Uncommitted files that a remark names of those that a command could see.
+const SEEN: usize = 3;
 
 /// A gate with everything that it needs.
 struct Prepared {
@@ -24,6 +26,8 @@ struct Prepared {
     settings: GateSettings,
     /// What a clean checkout is made from.
     sources: Sources,
+    /// What a command can see in the packages' own folders and no commit holds, `<package>/<path>`.
+    beside: Vec<String>,
 }
 
 impl Prepared {
@@ -31,7 +35,9 @@ impl Prepared {
     fn run(&self, spawn: &dyn Spawn, progress: &(dyn Fn(&str) + Sync)) -> GateReport {
         let ports = GatePorts { spawn, progress, checkouts: &NoCheckouts };
         if self.settings.run.is_some() && self.settings.folder == config::GateFolder::InPlace {
-            return gate::run(&self.request, &self.settings, &ports);
+            let mut report = gate::run(&self.request, &self.settings, &ports);
+            report.remarks.extend(self.seen_beside());
+            return report;
         }
         self.measure(&ports).unwrap_or_else(|fault| GateReport::from(no_verdict(fault)))
     }
@@ -75,6 +81,15 @@ impl Prepared {
         let all: Vec<String> = self.request.packages.iter().flat_map(dirt).collect();
         let named = names(all.iter().map(String::as_str), NAMED);
         (!all.is_empty()).then(|| format!("What is not committed does not count: {named}."))
+    }
+
+    /// A remark about what a command could see and no commit holds.
+    fn seen_beside(&self) -> Option<String> {
+        let named = names(self.beside.iter().map(String::as_str), SEEN);
+        let paths = count(self.beside.len() as u64, "path");
+        (!self.beside.is_empty()).then(|| {
+            format!("It could see {paths} that no commit holds: {named}; `where: clean` shows it the commits alone.")
+        })
     }
 
     /// A path as a person in the workspace writes it.
@@ -154,18 +169,28 @@ impl Outside {
             Fault::setup(what, "name it under gates: in .ralph/config.yaml")
         })?;
         let names: BTreeSet<&String> = changes.iter().map(|change| &change.package).collect();
-        let packages = names.into_iter().filter_map(|name| self.package(name, order, changes).transpose());
+        let packages = names.iter().filter_map(|name| self.package(name, order, changes).transpose());
+        let packages = packages.collect::<Result<_, _>>()?;
+        let mut env = self.environment(&settings.env);
+        let mut beside = Vec::new();
+        if settings.run.is_some() {
+            env.extend(told(order, &names));
+            for name in &names {
+                let paths = self.parts.repositories.beside_commits(name)?;
+                beside.extend(paths.iter().map(|path| full_path(name, path)));
+            }
+        }
         let request = GateRequest {
             name: order.name.clone(),
             family: order.key.family.clone(),
-            packages: packages.collect::<Result<_, _>>()?,
+            packages,
             former_targets: order.former_targets.clone(),
             changed_since_fail: order.changed_since_fail.clone(),
             no_tests_written: order.no_tests_written,
             folder,
             cache: self.parts.cache.clone(),
             tag,
-            env: self.environment(&settings.env),
+            env,
         };
         let repositories = &self.parts.repositories;
         let heads = order.snapshot.heads();
@@ -182,7 +207,7 @@ impl Outside {
             judged: request.packages.iter().map(|package| package.name.clone()).collect(),
             keep: settings.keep.clone(),
         };
-        Ok(Prepared { request, settings, sources })
+        Ok(Prepared { request, settings, sources, beside })
     }
 
     /// A package with what changed in it; `None` if it is no longer there.
@@ -209,7 +234,9 @@ impl Outside {
         let dirt = order.snapshot.package(name).into_iter();
         let dirt = dirt.flat_map(|package| package.dirt.iter().chain(&package.untracked));
         let dirt = dirt.map(|dirt| dirt.path.clone()).collect();
-        Ok(Some(GatePackage { name: name.to_owned(), root, changes, lines, tests_at_base, dirt }))
+        let head = order.snapshot.package(name).map_or_else(Oid::zero, |package| package.head.clone());
+        let commits = (order.accumulated.bases.get(name).cloned(), head);
+        Ok(Some(GatePackage { name: name.to_owned(), root, changes, lines, tests_at_base, dirt, commits }))
     }
 
     /// A new folder for what [`Outside::judge_alone`] leaves; the last few of them are kept.
@@ -221,6 +248,14 @@ impl Outside {
     pub fn changes(&mut self, accumulated: &Accumulated) -> Result<Vec<FileChange>, Fault> {
         Ok(self.parts.repositories.changes(accumulated)?)
     }
+}
+
+/// What a command is told of its gate; the packages one a line.
+fn told(order: &GateOrder, packages: &BTreeSet<&String>) -> [(String, String); 3] {
+    let task = if order.key.family.is_empty() { String::new() } else { order.key.to_string() };
+    let packages = packages.iter().map(|name| name.as_str()).collect::<Vec<_>>().join("\n");
+    [("RALPH_GATE", order.name.clone()), ("RALPH_TASK", task), ("RALPH_PACKAGES", packages)]
+        .map(|(name, value)| (name.to_owned(), value))
 }
 
 fn no_changes_known(task: &str) -> GateReport {

@@ -52,6 +52,7 @@ impl Case {
             lines: BTreeMap::new(),
             tests_at_base: Vec::new(),
             dirt: Vec::new(),
+            commits: (None, Oid::zero()),
         };
         let request = GateRequest {
             name: "PITEST".to_owned(),

@@ -94,8 +94,19 @@ pub(crate) fn tests_of_testng_kill_and_those_of_junit_3_alone_cannot_run() {
     );
 }
 
+pub(crate) fn a_wrapper_with_windows_line_ends_is_told_what_to_do() {
+    let project = one_class(&Pom::new("wrapped", JUnit::Five));
+    project.class(&test_file("SumTest"), &format!("{IMPORTS} class SumTest {{ @Test void none() {{ }} }}"));
+    project.write("mvnw", "#!/bin/sh\r\nexec mvn \"$@\"\r\n");
+    let executable = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+    fs_err::set_permissions(project.root().join("mvnw"), executable).unwrap();
+    let what = "mvnw of package p has Windows line ends and cannot run.".to_owned();
+    assert_eq!(error(&project.run()), (what, false));
+}
+
 tests! {
     maven: [
+        a_wrapper_with_windows_line_ends_is_told_what_to_do,
         tests_of_testng_kill_and_those_of_junit_3_alone_cannot_run,
         builds_that_ask_git_for_a_version_get_that_of_the_judged_commit,
         the_agent_of_jacoco_stays_out_and_other_agents_stay_in,

@@ -66,6 +66,12 @@ impl<'a> Maven<'a> {
         dir: &'a str,
     ) -> Result<Self, GateAbort> {
         let wrapper = root.join("mvnw");
+        if is_executable(&wrapper) && read_text(&wrapper, 100).contains("\r\n") {
+            return Err(GateAbort::setup(
+                format!("mvnw of package {} has Windows line ends and cannot run.", context.package.name),
+                "Write `mvnw text eol=lf` into .gitattributes, then commit `git add --renormalize mvnw`.",
+            ));
+        }
         let program = if is_executable(&wrapper) { Some(wrapper) } else { context.commands.find("mvn") };
         let Some(program) = program else {
             return Err(GateAbort::setup(

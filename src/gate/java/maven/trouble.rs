@@ -77,6 +77,9 @@ const TOOL: [&str; 8] = [
     "Unable to parse maven.config",
 ];
 
+/// How messages of Maven begin that say nothing by themselves.
+const EMPTY_ERRORS: [&str; 2] = ["Some problems were encountered", "Error executing Maven"];
+
 /// True when a call without the network failed for want of it (Maven 3.6 to 3.9), before any test or mutant
 /// ran: those are not given a second chance.
 pub(super) fn lacks_network(output: &str) -> bool {
@@ -142,7 +145,7 @@ impl Trouble {
             ),
             Tool => GateAbort::setup(
                 format!("{module} cannot be built by Maven: {text}"),
-                "Install a JDK that fits the project and set JAVA_HOME; check gates.<NAME>.maven_args.",
+                "Install a JDK that fits the project and set JAVA_HOME; check .mvn/maven.config and gates.<NAME>.maven_args.",
             ),
             Other => GateAbort::setup(
                 format!("{module} does not build: {text}"),
@@ -160,7 +163,9 @@ fn first_error(output: &str, root: &Path) -> String {
             ["[ERROR] ", "[FATAL] "].iter().find_map(|mark| line.strip_prefix(mark).map(str::to_owned))?;
         Some(at.trim_start_matches("[ERROR] ").to_owned())
     });
-    let error = errors.find(|text| text.len() > 3 && !text.starts_with("Some problems were encountered"));
+    let is_empty =
+        |text: &String| text.len() <= 3 || EMPTY_ERRORS.iter().any(|words| text.starts_with(words));
+    let error = errors.find(|text| !is_empty(text));
     let text =
         error.or_else(|| output.lines().map(|line| text::line(line, 500)).find(|line| says_something(line)));
     let text = text.unwrap_or_else(|| "it printed nothing".to_owned());
@@ -209,6 +214,15 @@ mod tests {
 
     fn trouble(output: &str) -> Trouble {
         read(output, Path::new("/w/p"))
+    }
+
+    #[test]
+    fn an_error_that_says_nothing_gives_way_to_what_was_printed_before_it() {
+        let bad = trouble(
+            "Unable to parse maven.config: Unrecognized maven.config entries: [b\"]\n\nusage: mvn\n[ERROR] Error executing Maven.\n",
+        );
+        assert_eq!(bad.kind, TroubleKind::Tool);
+        assert_eq!(bad.sentence(), "Unable to parse maven.config: Unrecognized maven.config entries: [b\"].");
     }
 
     #[test]

@@ -76,6 +76,15 @@ impl Tools {
         let mut artifacts = vec![format!("org.pitest:pitest-command-line:{version}")];
         let mut needed = Vec::new();
         match Framework::of(classpath) {
+            Framework::Platform { platform, .. } if is_older(&platform) => {
+                return Err(GateAbort::setup(
+                    format!(
+                        "Module {} tests with a JUnit 5 before 5.5, which PIT cannot run.",
+                        module.label()
+                    ),
+                    "Use a newer org.junit.jupiter:junit-jupiter.",
+                ));
+            }
             Framework::Platform { platform, launcher, jupiter } => {
                 artifacts.push(JUNIT_PLUGIN.to_owned());
                 if !launcher {
@@ -118,6 +127,11 @@ fn platform_of(jupiter: &str) -> String {
     jupiter.strip_prefix("5.").map_or_else(|| jupiter.to_owned(), |rest| format!("1.{rest}"))
 }
 
+/// True for the platforms 1.0 to 1.4, with which PIT's plugin ends the JVM of the tests.
+fn is_older(platform: &str) -> bool {
+    (0..5).any(|minor| platform.starts_with(&format!("1.{minor}.")))
+}
+
 /// Artifact and version of `…/<artifact>/<version>/<artifact>-<version>.jar`, as a Maven repository lays it out.
 fn jar(entry: &str) -> Option<(&str, &str)> {
     let name = entry.rsplit('/').next()?.strip_suffix(".jar")?;
@@ -132,7 +146,7 @@ fn artifact_of(entry: &str) -> Option<&str> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Framework, artifact_of};
+    use super::{Framework, artifact_of, is_older};
 
     fn of(jars: &[&str]) -> Framework {
         Framework::of(&jars.iter().map(|jar| format!("/m2/{jar}.jar")).collect::<Vec<_>>())
@@ -173,6 +187,12 @@ mod tests {
         for (jars, expected) in table {
             assert_eq!(of(jars), expected, "{jars:?}");
         }
+    }
+
+    #[test]
+    fn platforms_before_1_5_are_too_old() {
+        let old = ["1.0.3", "1.4.2", "1.5.0", "1.10.2", "1.41.0", "6.0.1"].map(is_older);
+        assert_eq!(old, [true, true, false, false, false, false]);
     }
 
     #[test]

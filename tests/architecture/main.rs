@@ -67,11 +67,11 @@ fn without_comments(code: &str) -> String {
 /// Production lines that a module may have: no comments, no blank lines, no tests.
 const BUDGET: &[(&str, usize)] = &[
     ("agent", 686),
-    ("cli", 4_488),
+    ("cli", 4_490),
     ("config", 1_304),
-    ("engine", 2_528),
-    ("gate", 5_553),
-    ("git", 3_240),
+    ("engine", 2_557),
+    ("gate", 5_590),
+    ("git", 3_255),
     ("journal", 341),
     ("lib", 20),
     ("machine", 2_726),

@@ -160,7 +160,7 @@ impl Bed {
         bed
     }
 
-    /// Writes Foo.class: a class of this name with these attributes (§4.7); the name `SourceFile` is number 3 of the
+    /// Writes Foo.class: a class of this name with these attributes (JVMS 4.7); the name `SourceFile` is number 3 of the
     /// constants, `source` number 4.
     fn write_class(&self, name: &str, attributes: &[u8], source: &str) {
         let utf8 = |text: &str| [&[1, 0, u8::try_from(text.len()).unwrap()], text.as_bytes()].concat();

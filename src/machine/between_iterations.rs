@@ -20,7 +20,7 @@ pub(super) fn surveyed(state: &mut State, tasks: &TasksSeen, snapshot: &Snapshot
         return finish(StopReason::Refused { problems: tasks.problems.clone() });
     }
     if let Some(iteration) = state.unwatched
-        && let Some(reason) = edited_unwatched(state.spec_state(), tasks, iteration)
+        && let Some(reason) = edited_unwatched(state.spec_state(), tasks, iteration, state.iteration + 1)
     {
         state.iteration += 1;
         let stop = Phase::Stopped(StopReason::Blocked { reasons: vec![reason] });
@@ -48,8 +48,9 @@ pub(super) fn surveyed(state: &mut State, tasks: &TasksSeen, snapshot: &Snapshot
     finish(stop)
 }
 
-/// Why the run ends on an edit of tasks.md that may be nobody's; `None` if the file is as ralph left it.
-fn edited_unwatched(spec: &SpecState, tasks: &TasksSeen, iteration: u64) -> Option<String> {
+/// Why the run ends on an edit of tasks.md that may be nobody's, and which iteration keeps it; `None` if the file is
+/// as ralph left it.
+fn edited_unwatched(spec: &SpecState, tasks: &TasksSeen, iteration: u64, kept: u64) -> Option<String> {
     let edits = edited(spec, tasks);
     if spec.skeleton.is_empty() || edits.is_empty() && tasks.skeleton == spec.skeleton {
         return None;
@@ -60,7 +61,9 @@ fn edited_unwatched(spec: &SpecState, tasks: &TasksSeen, iteration: u64) -> Opti
         if ticked.is_empty() { "none".to_owned() } else { names(ticked.iter().map(String::as_str), 10) };
     Some(format!(
         "Nobody knows who edited tasks.md after iteration {iteration} (ticked: {ticked}): a process killed its \
-         supervisor there and may have lived on. The file was put back."
+         supervisor there and may have lived on. The file was put back; the edited one is kept as \
+         .ralph/state/iter-{kept}/tasks-of-the-agent.md. Once a person has used `ralph accept` or `ralph reopen`, edits \
+         count again."
     ))
 }
 

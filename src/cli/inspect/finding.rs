@@ -8,7 +8,7 @@ use std::borrow::Cow;
 use std::path::PathBuf;
 
 /// How serious a finding is. `check` lists warnings and errors, `doctor` also what is in order.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Level {
     Ok,
@@ -16,10 +16,11 @@ pub(crate) enum Level {
     Absent,
     Warning,
     /// Stops a run, or the part of it that it concerns.
+    #[default]
     Error,
 }
 
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Default, Serialize)]
 pub(crate) struct Finding {
     pub(crate) level: Level,
     /// What it is an instance of. A rule keeps its meaning forever: code scanning stores alerts by it.
@@ -53,15 +54,11 @@ impl Finding {
         hint: impl Into<String>,
     ) -> Self {
         Self {
-            level: Level::Error,
             rule: rule.to_owned(),
             file: file.into(),
-            line: None,
-            key: None,
             what: what.into(),
             hint: hint.into(),
-            path: None,
-            source: String::new(),
+            ..Self::default()
         }
     }
 

@@ -7,12 +7,14 @@ use ratatui::Frame;
 use ratatui::crossterm::event::{Event, poll, read};
 use ratatui::layout::{Rect, Size};
 use std::io;
+use std::mem::ManuallyDrop;
 use std::time::Duration;
 
 /// A terminal that is drawn on. It is restored when dropped, and before a panic is shown.
 pub(super) struct Screen {
-    /// There until it is dropped.
-    terminal: Option<DefaultTerminal>,
+    /// Never dropped itself: the library's own end would tell that the terminal is gone on standard error, and
+    /// panic when that is gone too.
+    terminal: ManuallyDrop<DefaultTerminal>,
     /// The last known size: a process without a terminal of its own is not notified of changes.
     size: Size,
     resizes: Resizes,
@@ -31,27 +33,22 @@ impl Screen {
             // It may have failed half-way.
             let _ = ratatui::try_restore();
         }
-        let terminal = Some(opened?);
+        let terminal = ManuallyDrop::new(opened?);
         let mut screen = Self { terminal, size: Size::ZERO, resizes, has_more: false, is_partial: false };
-        screen.size = screen.terminal()?.size()?;
+        screen.size = screen.terminal.size()?;
         Ok(screen)
-    }
-
-    fn terminal(&mut self) -> io::Result<&mut DefaultTerminal> {
-        self.terminal.as_mut().ok_or_else(|| io::Error::other("the terminal was given back"))
     }
 
     /// Draws a frame; only what differs from the last one is written.
     pub(super) fn draw(&mut self, draw: impl FnOnce(&mut Frame<'_>)) -> io::Result<()> {
-        self.terminal()?.draw(draw).map(drop)
+        self.terminal.draw(draw).map(drop)
     }
 
     /// Forgets what is on the screen, so that the next frame is written as a whole. (`Terminal::clear` would ask
     /// the terminal where its cursor is, and wait for the answer.)
     pub(super) fn clear(&mut self) -> io::Result<()> {
-        let terminal = self.terminal()?;
-        let area = Rect::from(terminal.size()?);
-        terminal.resize(area)
+        let area = Rect::from(self.terminal.size()?);
+        self.terminal.resize(area)
     }
 
     /// The next key, or the like; `None` if nothing came in this time, an error if the terminal is gone. The library reads for ever from a terminal that is gone, so it is asked only
@@ -68,7 +65,7 @@ impl Screen {
             return read().map(Some);
         }
         (self.has_more, self.is_partial) = (false, input == Input::Ready);
-        let size = self.terminal()?.size()?;
+        let size = self.terminal.size()?;
         // Made small and large again between two looks, a terminal has lost part of what it showed.
         if !self.resizes.taken() && size == self.size {
             return Ok(None);
@@ -85,12 +82,8 @@ impl Screen {
 
 impl Drop for Screen {
     fn drop(&mut self) {
-        // The terminal may be gone: then there is nothing to restore. The library's own end would tell that on
-        // standard error, and panic when that is gone too.
-        if let Some(mut terminal) = self.terminal.take() {
-            let _ = terminal.show_cursor();
-            let _ = ratatui::try_restore();
-            std::mem::forget(terminal);
-        }
+        // The terminal may be gone: then there is nothing to restore.
+        let _ = self.terminal.show_cursor();
+        let _ = ratatui::try_restore();
     }
 }

@@ -44,22 +44,18 @@ pub(super) fn doctor(call: &Invocation) -> Result<Exit, Fault> {
 fn workspace(call: &Invocation) -> Result<(Option<Opened>, Finding), Fault> {
     let line =
         |level, what: &str, hint: &str| Finding::error("machine", "workspace", what, hint).level(level);
-    match (call.find(), &call.root) {
-        (Err(fault), Some(_)) => Err(fault),
-        (Err(_), None) => Ok((
-            None,
-            line(Level::Absent, "there is none here, so nothing is needed", "`ralph init` makes one"),
-        )),
-        (Ok(root), _) => {
-            let opened = call.read(root)?;
-            let Some(error) = &opened.error else {
-                let root = opened.workspace.places.workspace.display().to_string();
-                return Ok((Some(opened), line(Level::Ok, &root, "")));
-            };
-            let fault = unsound(error);
-            Ok((None, line(Level::Error, &fault.what, &fault.hint)))
-        }
+    let found = call.find();
+    if found.is_err() && call.root.is_none() {
+        let what = "there is none here, so nothing is needed";
+        return Ok((None, line(Level::Absent, what, "`ralph init` makes one")));
     }
+    let opened = call.read(found?)?;
+    let Some(error) = &opened.error else {
+        let root = opened.workspace.places.workspace.display().to_string();
+        return Ok((Some(opened), line(Level::Ok, &root, "")));
+    };
+    let fault = unsound(error);
+    Ok((None, line(Level::Error, &fault.what, &fault.hint)))
 }
 
 /// What a run leaves out because of the configuration.
@@ -112,14 +108,11 @@ fn show(json: bool, lines: &[Finding]) -> Exit {
             ui::line(&format!("{:<8} {:<width$}  hint: {hint}", "", ""));
         }
     }
-    if json {
-        ui::json(&json!({ "healthy": missing == 0, "missing": missing }));
-    } else {
-        ui::line(&match missing {
-            0 => "healthy: nothing that is needed here is missing".to_owned(),
-            1 => "1 thing that is needed here is missing".to_owned(),
-            more => format!("{more} things that are needed here are missing"),
-        });
-    }
+    let words = match missing {
+        0 => "healthy: nothing that is needed here is missing",
+        1 => "1 thing that is needed here is missing",
+        more => &format!("{more} things that are needed here are missing"),
+    };
+    ui::answer(json, &json!({ "healthy": missing == 0, "missing": missing }), words);
     if missing == 0 { Exit::Done } else { Exit::WorkLeft }
 }

@@ -52,10 +52,9 @@ pub(super) struct Target {
 }
 
 /// What became of the file.
-pub(super) struct Change {
+pub(super) struct Change<'t> {
+    target: &'t Target,
     edited: LinesEdited,
-    writes: bool,
-    shown: String,
     /// The change as a unified diff; empty if there is none.
     diff: String,
     /// The rows of the file as it is now.
@@ -139,7 +138,7 @@ impl Target {
     pub(super) fn change(
         &self,
         plan: impl Fn(&TaskFile) -> Result<LinesEdited, Refusal>,
-    ) -> Result<Change, Fault> {
+    ) -> Result<Change<'_>, Fault> {
         let mut disk = RealDisk::new();
         for _ in 0..TRIES {
             let before = self.read(&disk)?;
@@ -153,13 +152,7 @@ impl Target {
             let [from, to] = [&before, &edited.bytes].map(|bytes| String::from_utf8_lossy(bytes));
             let diff = unified(&self.shown, &from, &to);
             let now = if is_written { TaskFile::parse(edited.bytes.clone(), &self.grammar) } else { file };
-            return Ok(Change {
-                edited,
-                writes: self.writes,
-                shown: self.shown.clone(),
-                diff,
-                now: now.rows(),
-            });
+            return Ok(Change { target: self, edited, diff, now: now.rows() });
         }
         let what = format!("{}: Another program keeps writing to it; nothing was changed.", self.shown);
         Err(Fault::new(FaultKind::Changed, what, "try again when the file is left alone"))
@@ -176,7 +169,7 @@ impl Target {
     }
 }
 
-impl Change {
+impl Change<'_> {
     /// True if the file was, or would be, edited.
     pub(super) fn is_any(&self) -> bool {
         !self.diff.is_empty()
@@ -196,12 +189,12 @@ impl Change {
         };
         let (inserted, removed) =
             (part(&self.edited.inserted, "inserted"), part(&self.edited.removed, "removed"));
-        format!("{}: {inserted}, {removed}.", self.shown)
+        format!("{}: {inserted}, {removed}.", self.target.shown)
     }
 
     /// Shows what was, or would be, edited.
     pub(super) fn show(&self) {
-        if self.writes { ui::line(&self.summary()) } else { show_diff(&self.diff) }
+        if self.target.writes { ui::line(&self.summary()) } else { show_diff(&self.diff) }
     }
 
     /// The facts for programs; `without_id` as in [`note_without_id`].
@@ -210,7 +203,7 @@ impl Change {
             boxes.iter().map(|(key, line)| json!({ "task": key.to_string(), "line": line })).collect()
         };
         json!({
-            "file": self.shown, "changed": self.is_any(), "written": self.is_any() && self.writes,
+            "file": self.target.shown, "changed": self.is_any(), "written": self.is_any() && self.target.writes,
             "inserted": boxes(&self.edited.inserted), "removed": boxes(&self.edited.removed), "diff": self.diff,
             "without_id": { "count": without_id.len(), "first_line": without_id.first() },
         })

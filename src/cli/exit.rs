@@ -29,7 +29,7 @@ pub enum Exit {
     /// 75: another run holds the workspace, or a process of an earlier one still lives.
     Busy,
     /// 128 + signal: 129 HUP, 130 INT, 143 TERM.
-    Signal(u8),
+    Signal(i32),
 }
 
 impl Exit {
@@ -46,12 +46,8 @@ impl Exit {
             Self::Internal => 70,
             Self::Io => 74,
             Self::Busy => 75,
-            Self::Signal(signal) => 128_u8.saturating_add(signal),
+            Self::Signal(signal) => 128_u8.saturating_add(u8::try_from(signal).unwrap_or(0)),
         }
-    }
-
-    pub(super) fn of_signal(signal: i32) -> Self {
-        Self::Signal(u8::try_from(signal).unwrap_or(0))
     }
 }
 
@@ -75,7 +71,7 @@ impl From<&StopReason> for Exit {
             StopReason::Gaps { .. } | StopReason::Blocked { .. } | StopReason::Stuck { .. } => Self::WorkLeft,
             StopReason::Iterations { .. } | StopReason::Wall => Self::Limit,
             StopReason::NoProgress { .. } => Self::NoProgress,
-            StopReason::Interrupted { signal } => Self::of_signal(*signal),
+            StopReason::Interrupted { signal } => Self::Signal(*signal),
             StopReason::GateError { .. } => Self::NoVerdict,
             StopReason::Refused { .. } | StopReason::Dirty { .. } => Self::Usage,
         }

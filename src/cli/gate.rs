@@ -8,7 +8,7 @@ use crate::engine::{Engine, Fault, FaultKind, Outside, World as _};
 use crate::git::is_repository;
 use crate::machine::event::{Event, StopRequest};
 use crate::machine::facts::{FileChange, FileStatus, Oid};
-use crate::machine::hierarchy;
+use crate::machine::hierarchy::covered_changes;
 use crate::mutation::{GateReport, Verdict};
 use crate::report::annotations::{Folders, Shown, github, gitlab, junit, sarif};
 use crate::report::{explain, human};
@@ -95,7 +95,7 @@ fn alone(workspace: &Workspace, args: &GateArgs, format: Format) -> Result<Exit,
     let folder = outside.folder_alone()?;
     let report = outside.judge_alone(&args.gate, &changes, &bases, folder.clone())?;
     if let Some(StopRequest::Signal { signal }) = outside.stop_request() {
-        return Ok(Exit::of_signal(signal));
+        return Ok(Exit::Signal(signal));
     }
     if format == Format::Human {
         let seconds = std::time::Duration::from_millis(report.millis).as_secs_f64();
@@ -171,7 +171,7 @@ fn of_a_task(workspace: &Workspace, args: &GateArgs, format: Format) -> Result<E
         let list = workspace.places.diff();
         let changes = match named {
             Some(changes) => Some(changes),
-            None if knows_changes(engine, &key) => None,
+            None if !covered_changes(engine.state().spec_state(), &key).is_empty() => None,
             None if list.is_file() => Some(from_list(workspace, &list)?),
             None => Some(Vec::new()),
         };
@@ -193,17 +193,9 @@ fn of_a_task(workspace: &Workspace, args: &GateArgs, format: Format) -> Result<E
 /// The exit of a gate that ralph's own end cut short.
 fn cut_short(engine: &Engine<'_>) -> Exit {
     match engine.state().stopping {
-        Some(StopRequest::Signal { signal }) => Exit::of_signal(signal),
+        Some(StopRequest::Signal { signal }) => Exit::Signal(signal),
         _ => Exit::NoVerdict,
     }
-}
-
-fn knows_changes(engine: &Engine<'_>, key: &crate::task::TaskKey) -> bool {
-    let book = engine.state().spec_state();
-    hierarchy::covered(book, key)
-        .iter()
-        .filter_map(|family| book.family(family))
-        .any(|family| !family.changes.is_empty())
 }
 
 type ChangesAndBases = (Vec<FileChange>, BTreeMap<String, Oid>);

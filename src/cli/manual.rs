@@ -14,11 +14,7 @@ use std::path::Path;
 /// `ralph schema`: the same with `--json`, only on one line.
 pub(super) fn schema(json: bool) -> Exit {
     let schema = config::schema();
-    if json {
-        ui::json(&schema);
-    } else {
-        ui::line(&format!("{schema:#}"));
-    }
+    ui::answer(json, &schema, &format!("{schema:#}"));
     Exit::Done
 }
 

@@ -59,11 +59,8 @@ pub(super) fn flip(call: &Invocation, by_hand: &ByHand, tick: bool) -> Result<Ex
         }
         if is_done == tick {
             let word = if tick { "ticked" } else { "open" };
-            if call.json {
-                ui::json(&json!({ "task": key.to_string(), "mark": mark, "changed": false }));
-            } else {
-                ui::line(&format!("{key} is {word} already."));
-            }
+            let facts = json!({ "task": key.to_string(), "mark": mark, "changed": false });
+            ui::answer(call.json, &facts, &format!("{key} is {word} already."));
             return Ok(Exit::Done);
         }
         let fact = if tick {

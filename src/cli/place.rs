@@ -114,7 +114,7 @@ pub(super) fn settle(call: &Invocation, choice: &Placement) -> Result<String, Fa
 }
 
 /// The lines of the tasks that get no gate for want of an id. A virtual gate needs none.
-fn without_id(target: &Target, change: &Change, choice: &Placement) -> Vec<u32> {
+fn without_id(target: &Target, change: &Change<'_>, choice: &Placement) -> Vec<u32> {
     let needs_ids = *choice == Placement::Each && !target.is_virtual();
     if needs_ids { tasks_without_gate(&change.now) } else { Vec::new() }
 }

@@ -14,7 +14,7 @@ use serde_json::json;
 #[derive(Debug)]
 pub(super) struct RunOutput {
     json: bool,
-    line: StatusLine,
+    pub(super) line: StatusLine,
     last_shown: u64,
 }
 
@@ -22,12 +22,6 @@ impl RunOutput {
     /// Lines for people, or JSON lines.
     pub(super) fn new(json: bool) -> Self {
         Self { json, line: StatusLine::new(json), last_shown: 0 }
-    }
-
-    /// Shows what a gate is doing.
-    pub(super) fn progress(&self) -> Box<dyn Fn(&str) + Send + Sync> {
-        let line = self.line.clone();
-        Box::new(move |text| line.set(text))
     }
 
     /// A fact and the state after it.

@@ -5,12 +5,10 @@ use super::task_ids::key_of;
 use super::ui;
 use super::workspace::Invocation;
 use crate::engine::Fault;
-use crate::machine::choice;
-use crate::machine::choice::Choice;
+use crate::machine::choice::{self, Choice};
 use crate::machine::hierarchy::covered_changes;
 use crate::machine::policy::Policy;
 use crate::machine::state::State;
-use crate::task::TaskKey;
 use serde_json::json;
 
 /// `ralph next`: 0 when there is a next box, 1 when all is done or nothing can be taken.
@@ -23,42 +21,31 @@ pub(super) fn next(call: &Invocation, optional: bool) -> Result<Exit, Fault> {
 
 /// Shows what a run under these rules takes next.
 pub(super) fn choice(call: &Invocation, state: &State, policy: &Policy) -> Exit {
-    let choice = choice::next(state.spec_state(), policy.optional, policy.go_on_when_blocked);
-    if call.json {
-        ui::json(&match &choice {
-            Choice::Take(key) => {
-                json!({ "next": key.to_string(), "stage": key.stage, "line": line_of(state, key) })
-            }
-            Choice::AllDone => json!({ "next": null, "done": true }),
-            Choice::Stuck(reasons) => {
-                json!({ "next": null, "done": false, "reasons": reasons, "hint": hint(state, reasons) })
-            }
-        });
-    } else {
-        match &choice {
-            Choice::Take(key) => {
-                let text = state.spec_state().row(key).map(|row| row.text.clone()).unwrap_or_default();
-                ui::line(&format!("{key}  {text}  ({}:{})", state.spec, line_of(state, key)));
-            }
-            Choice::AllDone => ui::line("All required boxes are ticked."),
-            Choice::Stuck(reasons) => {
-                for reason in reasons {
-                    ui::line(reason);
-                }
-                ui::note(&format!("hint: {}", hint(state, reasons)));
+    let book = state.spec_state();
+    let choice = choice::next(book, policy.optional, policy.go_on_when_blocked);
+    match &choice {
+        Choice::Take(key) => {
+            let row = book.row(key);
+            let (line, text) = row.map_or((0, ""), |row| (row.line, row.text.as_str()));
+            let facts = json!({ "next": key.to_string(), "stage": key.stage, "line": line });
+            ui::answer(call.json, &facts, &format!("{key}  {text}  ({}:{line})", state.spec));
+            return Exit::Done;
+        }
+        Choice::AllDone => {
+            let facts = json!({ "next": null, "done": true });
+            ui::answer(call.json, &facts, "All required boxes are ticked.");
+        }
+        Choice::Stuck(reasons) => {
+            // What a run that stops for these reasons says to do.
+            let stop = choice::stuck(book, reasons.clone());
+            let facts = json!({ "next": null, "done": false, "reasons": reasons, "hint": stop.hint() });
+            ui::answer(call.json, &facts, &reasons.join("\n"));
+            if !call.json {
+                ui::note(&format!("hint: {}", stop.hint()));
             }
         }
     }
-    if matches!(choice, Choice::Take(_)) { Exit::Done } else { Exit::WorkLeft }
-}
-
-/// What a run that stops for these reasons says to do.
-fn hint(state: &State, reasons: &[String]) -> String {
-    choice::stuck(state.spec_state(), reasons.to_vec()).hint().to_owned()
-}
-
-fn line_of(state: &State, key: &TaskKey) -> u32 {
-    state.spec_state().row(key).map_or(0, |row| row.line)
+    Exit::WorkLeft
 }
 
 /// `ralph diff`.
@@ -73,11 +60,7 @@ pub(super) fn diff(call: &Invocation, id: Option<&str>) -> Result<Exit, Fault> {
         }
     };
     for change in &changes {
-        if call.json {
-            ui::json(change);
-        } else {
-            ui::line(&change.full_path());
-        }
+        ui::answer(call.json, change, &change.full_path());
     }
     Ok(Exit::Done)
 }

@@ -51,6 +51,11 @@ pub(super) fn json(value: &impl Serialize) {
     }
 }
 
+/// An answer: the facts for programs, else the words for people.
+pub(super) fn answer(as_json: bool, facts: &impl Serialize, words: &str) {
+    if as_json { json(facts) } else { line(words) }
+}
+
 /// An error: what happened, and a `hint:` line with the next action.
 pub(super) fn error(what: &str, hint: &str) {
     note(&format!("error: {what}"));

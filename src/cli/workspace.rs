@@ -204,7 +204,7 @@ impl Workspace {
         close_to_others()?;
         let interrupts = Interrupts::install()?;
         let mut output = RunOutput::new(self.json);
-        let progress = output.progress();
+        let line = output.line.clone();
         let shows_events = self.shows_events;
         Ok(Outside::new(Parts {
             places: self.places.clone(),
@@ -218,7 +218,7 @@ impl Workspace {
                     output.tell(event, state);
                 }
             }),
-            progress: progress.into(),
+            progress: Box::new(move |text| line.set(text)),
             cache: cache_folder()?,
         }))
     }
@@ -241,8 +241,7 @@ impl Workspace {
 
     /// The state according to the journal and the task file, read only; a torn last line is ignored.
     pub(super) fn read_state(&self) -> Result<State, Fault> {
-        let disk = RealDisk::new();
-        crate::engine::read_state(&disk, &self.places, &self.rules)
+        crate::engine::read_state(&RealDisk::new(), &self.places, &self.rules)
     }
 
     /// The same, for questions about boxes: a file without any has no answer.

@@ -17,18 +17,16 @@ pub(super) fn show(read: &Read, as_json: bool) {
         rules.entry(finding.line.unwrap_or_default()).or_default().push(finding.rule);
     }
     let file = Explained { file: &read.file, rows: read.file.rows(), requirements: read.file.requirements() };
-    if as_json {
-        ui::json(&json!({ "file": read.shown, "tasks": read.file.len() }));
-    } else {
-        ui::line(&format!("{}: {}", read.shown, count(read.file.len() as u64, "task")));
-    }
+    let (name, tasks) = (&read.shown, read.file.len());
+    let words = format!("{name}: {}", count(tasks as u64, "task"));
+    ui::answer(as_json, &json!({ "file": name, "tasks": tasks }), &words);
     let width = read.file.lines().count().max(1).to_string().len();
     for line in read.file.read_lines() {
         let rules = rules.remove(&(line.number as usize)).unwrap_or_default();
         if as_json {
             let mut facts = file.facts(&line);
-            if let (Value::Object(facts), false) = (&mut facts, rules.is_empty()) {
-                facts.insert("rules".to_owned(), json!(rules));
+            if !rules.is_empty() {
+                facts["rules"] = json!(rules);
             }
             ui::json(&facts);
         } else if line.read != ReadAs::Blank {

@@ -19,16 +19,15 @@ const PAUSE: Duration = Duration::from_millis(250);
 const HANGUP: i32 = 1;
 
 /// Shows the board until somebody ends it.
-pub(super) fn watch(call: &Invocation, source: Source) -> Result<Exit, Fault> {
+pub(super) fn watch(call: &Invocation, mut source: Source) -> Result<Exit, Fault> {
     let interrupts = Interrupts::install()?;
     let color = std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
-    let mut source = source;
     let mut view = View::new(source.board()?, color);
     look(&mut view, &mut source, call);
     let mut screen = Screen::open()?;
     match shown(&mut screen, &mut view, &mut source, call, &interrupts) {
         // Whatever failed, it can no longer be shown. The signal that says so may be on its way, or be ignored.
-        Err(_) if Screen::is_gone() => Ok(Exit::of_signal(interrupts.first().unwrap_or(HANGUP))),
+        Err(_) if Screen::is_gone() => Ok(Exit::Signal(interrupts.first().unwrap_or(HANGUP))),
         ended => ended,
     }
 }
@@ -44,7 +43,7 @@ fn shown(
     let mut looked = Stopwatch::start();
     loop {
         if let Some(signal) = interrupts.first() {
-            return Ok(Exit::of_signal(signal));
+            return Ok(Exit::Signal(signal));
         }
         if drawn.as_ref() != Some(&*view) {
             screen.draw(|frame| draw(view, frame))?;

@@ -34,12 +34,7 @@ pub trait Disk {
     /// True if the path exists and is not a regular file: a link, a folder, a pipe.
     fn is_odd(&self, path: &Path) -> io::Result<bool>;
     /// The last `cap` bytes of the file and how many come before them; `None` if it does not exist.
-    fn tail(&self, path: &Path, cap: u64) -> io::Result<Option<(Vec<u8>, u64)>> {
-        let Some(mut bytes) = self.read(path)? else { return Ok(None) };
-        let before = (bytes.len() as u64).saturating_sub(cap);
-        bytes.drain(..usize::try_from(before).unwrap_or(bytes.len()));
-        Ok(Some((bytes, before)))
-    }
+    fn tail(&self, path: &Path, cap: u64) -> io::Result<Option<(Vec<u8>, u64)>>;
     /// The file's length in bytes; `None` if it does not exist.
     fn len(&self, path: &Path) -> io::Result<Option<u64>>;
     /// Adds bytes at the end with one write; makes the file (mode 0600) when absent. Durable only after
@@ -47,10 +42,7 @@ pub trait Disk {
     fn append(&mut self, path: &Path, bytes: &[u8]) -> io::Result<()>;
     /// Makes an empty file if there is none, with the mode that any program gives it (0666 less the
     /// umask), durably: for files that people share.
-    fn create_shared(&mut self, path: &Path) -> io::Result<()> {
-        let _ = path;
-        Ok(())
-    }
+    fn create_shared(&mut self, path: &Path) -> io::Result<()>;
     /// Waits until what was appended is on the disk (fdatasync). A failure is final: never retried.
     fn sync(&mut self, path: &Path) -> io::Result<()>;
     /// Cuts the file to `len` bytes, durably.

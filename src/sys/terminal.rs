@@ -1,8 +1,8 @@
 //! Waits for what a person types, and notices changes of the terminal's size.
 
-use nix::errno::Errno;
+use super::process;
 use nix::libc::SIGWINCH;
-use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+use nix::poll::{PollFd, PollFlags};
 use signal_hook::SigId;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
@@ -30,12 +30,7 @@ pub fn wait(patience: Duration, listen: bool) -> io::Result<Input> {
 fn wait_for(fd: BorrowedFd<'_>, patience: Duration, listen: bool) -> io::Result<Input> {
     let wanted = if listen { PollFlags::POLLIN } else { PollFlags::empty() };
     let mut fds = [PollFd::new(fd, wanted)];
-    let timeout = PollTimeout::try_from(patience).unwrap_or(PollTimeout::MAX);
-    match poll(&mut fds, timeout) {
-        Ok(_) => {}
-        Err(Errno::EINTR) => return Ok(Input::Quiet),
-        Err(error) => return Err(error.into()),
-    }
+    process::wait_for(&mut fds, Some(patience))?;
     let said = fds[0].revents().unwrap_or(PollFlags::empty());
     Ok(match said {
         said if said.intersects(PollFlags::POLLHUP | PollFlags::POLLERR | PollFlags::POLLNVAL) => Input::Gone,

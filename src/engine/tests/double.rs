@@ -100,6 +100,15 @@ impl Disk for CrashDisk {
     fn is_odd(&self, _: &Path) -> io::Result<bool> {
         Ok(false)
     }
+    fn tail(&self, path: &Path, cap: u64) -> io::Result<Option<(Vec<u8>, u64)>> {
+        let Some(mut bytes) = self.read(path)? else { return Ok(None) };
+        let before = (bytes.len() as u64).saturating_sub(cap);
+        bytes.drain(..usize::try_from(before).unwrap());
+        Ok(Some((bytes, before)))
+    }
+    fn create_shared(&mut self, _: &Path) -> io::Result<()> {
+        Ok(())
+    }
     fn len(&self, path: &Path) -> io::Result<Option<u64>> {
         Ok(self.read(path)?.map(|bytes| bytes.len() as u64))
     }

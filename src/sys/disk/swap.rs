@@ -53,42 +53,41 @@ fn inspect(
     expected: &[u8],
     new: &[u8],
 ) -> io::Result<Swap> {
-    // Whatever fails from here on, the displaced file may be somebody's work: it is kept, not unlinked.
-    let mut displaced = match disk.read(staged.path()) {
-        Ok(bytes) => bytes.unwrap_or_default(),
+    // Whatever fails here, the displaced file may be somebody's work: it is kept, not unlinked.
+    let swap = match settle(disk, staged.path(), real, expected, new) {
+        Ok(swap) => swap,
         Err(error) => return Err(keep(staged, real, &error)),
     };
+    staged.close()?;
+    sync_folder(real)?;
+    Ok(swap)
+}
+
+fn settle(disk: &RealDisk, staged: &Path, real: &Path, expected: &[u8], new: &[u8]) -> io::Result<Swap> {
+    let mut displaced = disk.read(staged)?.unwrap_or_default();
     if displaced == expected {
-        staged.close()?;
-        sync_folder(real)?;
         return Ok(Swap::Done);
     }
     let mut ours = new.to_vec();
     for _ in 0..ROUNDS {
-        match exchange(staged.path(), real) {
-            Ok(()) => {}
+        match exchange(staged, real) {
             Err(error) if error.kind() == ErrorKind::NotFound => {
                 // The file was removed after ours was put there: the save goes back under its name,
                 // unless a newer one has come.
-                return match fs::hard_link(staged.path(), real) {
-                    Err(error) if error.kind() != ErrorKind::AlreadyExists => Err(keep(staged, real, &error)),
-                    _ => sync_folder(real).map(|()| Swap::Changed),
+                return match fs::hard_link(staged, real) {
+                    Err(error) if error.kind() != ErrorKind::AlreadyExists => Err(error),
+                    _ => Ok(Swap::Changed),
                 };
             }
-            Err(error) => return Err(keep(staged, real, &error)),
+            exchanged => exchanged?,
         }
-        let came_out = match disk.read(staged.path()) {
-            Ok(bytes) => bytes.unwrap_or_default(),
-            Err(error) => return Err(keep(staged, real, &error)),
-        };
+        let came_out = disk.read(staged)?.unwrap_or_default();
         if came_out == ours {
-            staged.close()?;
-            sync_folder(real)?;
             return Ok(Swap::Changed);
         }
         ours = std::mem::replace(&mut displaced, came_out);
     }
-    Err(keep(staged, real, &io::Error::other("it is being saved again and again")))
+    Err(io::Error::other("it is being saved again and again"))
 }
 
 /// Leaves the displaced bytes where they are, and names the file in the error.

@@ -14,9 +14,9 @@ use std::path::{Path, PathBuf};
 /// One stream of output on its way into its log.
 #[derive(Debug)]
 pub(super) struct Stream {
-    /// Open until the end of the output was seen.
-    pipe: Option<File>,
-    log: Log,
+    /// Open until the end of the output was seen. Once it is closed, the process gets an error if it writes on.
+    pub(super) pipe: Option<File>,
+    pub(super) log: Log,
 }
 
 impl Stream {
@@ -25,21 +25,6 @@ impl Stream {
     pub(super) fn new(pipe: PipeReader, log: Log) -> io::Result<Self> {
         fcntl(&pipe, FcntlArg::F_SETFL(OFlag::O_NONBLOCK))?;
         Ok(Self { pipe: Some(File::from(OwnedFd::from(pipe))), log })
-    }
-
-    /// The pipe, to wait for; `None` after its end.
-    pub(super) fn pipe(&self) -> Option<&File> {
-        self.pipe.as_ref()
-    }
-
-    /// Closes the pipe; the process gets an error if it writes on.
-    pub(super) fn close(&mut self) {
-        self.pipe = None;
-    }
-
-    /// Completes the log.
-    pub(super) fn finish(self) -> io::Result<()> {
-        self.log.finish()
     }
 
     /// Moves available output into the log; true if there was any.

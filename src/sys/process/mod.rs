@@ -36,7 +36,8 @@ use std::os::unix::process::ExitStatusExt as _;
 use std::path::PathBuf;
 use std::process::{Child, ChildStdout, Command, Stdio};
 use std::time::{Duration, Instant};
-use watch::{UNKILLABLE, wait_for};
+use watch::UNKILLABLE;
+pub(in crate::sys) use watch::wait_for;
 use wire::Report;
 pub(in crate::sys) use wire::os_path;
 
@@ -99,11 +100,6 @@ impl Supervisor {
         Self { program, interrupts }
     }
 
-    /// After an interrupt nothing is started.
-    fn is_stopped(&self) -> bool {
-        self.interrupts.as_ref().is_some_and(|interrupts| interrupts.first().is_some())
-    }
-
     /// Executes a supervisor for a process with this tag before the process is described, so that it comes up
     /// while the caller writes the process's input. It starts nothing by itself. The signals of a terminal are
     /// blocked, so that none can end it before it catches them.
@@ -121,10 +117,12 @@ impl Supervisor {
         Ok(Ready { lifeline: Lifeline(child), tag: tag.to_owned() })
     }
 
-    /// As [`Spawn::start`], by a supervisor that is ready; its tag must be the specification's.
+    /// As [`Spawn::start`], by a supervisor that is ready; its tag must be the specification's. After an
+    /// interrupt nothing is started.
     pub fn start_by(&self, ready: Ready, spec: &ProcessSpec) -> io::Result<Box<dyn Running>> {
-        if self.is_stopped() {
-            return Ok(NotRunning::interrupted());
+        if self.interrupts.as_ref().is_some_and(|interrupts| interrupts.first().is_some()) {
+            let end = ProcessEnd::Interrupted;
+            return Ok(Box::new(NotRunning(Ok(Ended { end, leftover_processes: 0, millis: 0 }))));
         }
         let interrupts = self.interrupts.as_ref().map(Interrupts::subscribe).transpose()?;
         let order = serde_json::to_vec(spec)?;
@@ -164,9 +162,6 @@ impl Supervisor {
 
 impl Spawn for Supervisor {
     fn start(&self, spec: &ProcessSpec) -> io::Result<Box<dyn Running>> {
-        if self.is_stopped() {
-            return Ok(NotRunning::interrupted());
-        }
         self.start_by(self.ready(&spec.tag)?, spec)
     }
 }
@@ -192,12 +187,6 @@ pub struct Ready {
 
 /// What never ran under supervision, with its end.
 struct NotRunning(io::Result<Ended>);
-
-impl NotRunning {
-    fn interrupted() -> Box<dyn Running> {
-        Box::new(Self(Ok(Ended { end: ProcessEnd::Interrupted, leftover_processes: 0, millis: 0 })))
-    }
-}
 
 impl Running for NotRunning {
     fn id(&self) -> ProcessId {
@@ -228,14 +217,8 @@ impl Running for Supervised {
     fn wait(mut self: Box<Self>) -> io::Result<Ended> {
         let limit = self.spec.wall.and_then(|wall| monotonic().checked_add(wall)?.checked_add(self.slack()));
         match self.next_report(limit)? {
-            Some(Report::Ended(ended)) => {
-                self.lifeline.0.wait()?;
-                Ok(ended)
-            }
-            Some(Report::Failed { why, errno }) => {
-                self.lifeline.0.wait()?;
-                Err(wire::failure(why, errno))
-            }
+            Some(Report::Ended(ended)) => Ok(ended),
+            Some(Report::Failed { why, errno }) => Err(wire::failure(why, errno)),
             Some(Report::Started(_)) | None => Err(self.lost()),
         }
     }

@@ -121,11 +121,15 @@ impl Watch {
             }
             self.wait()?;
             self.listen();
-            for index in 0..self.streams.len() {
-                match self.streams[index].pump(&mut buffer) {
+            for stream in &mut self.streams {
+                match stream.pump(&mut buffer) {
                     Ok(true) => self.last_output = monotonic(),
                     Ok(false) => {}
-                    Err(error) => self.fail(index, error),
+                    // The log cannot be written: the process is ended, the error is the result.
+                    Err(error) => {
+                        stream.pipe = None;
+                        self.fault.get_or_insert(error);
+                    }
                 }
             }
         }
@@ -136,7 +140,7 @@ impl Watch {
             return Err(fault);
         }
         for stream in self.streams {
-            stream.finish()?;
+            stream.log.finish()?;
         }
         let Some((end, at)) = self.end else {
             return Err(io::Error::other("The end of the process was not seen."));
@@ -146,12 +150,6 @@ impl Watch {
             leftover_processes: u32::try_from(self.leftovers.len()).unwrap_or(u32::MAX),
             millis: u64::try_from(at.saturating_duration_since(self.began).as_millis()).unwrap_or(u64::MAX),
         })
-    }
-
-    /// A log cannot be written: its stream is closed, the process is ended, the error is the result.
-    fn fail(&mut self, index: usize, error: io::Error) {
-        self.streams[index].close();
-        self.fault.get_or_insert(error);
     }
 
     /// Collects every child that has ended.
@@ -305,12 +303,8 @@ impl Watch {
 
     /// The tree is empty, and the output is at its end or has had its time.
     fn is_over(&self) -> bool {
-        match self.stage {
-            Stage::Draining(until) => {
-                self.streams.iter().all(|stream| stream.pipe().is_none()) || monotonic() >= until
-            }
-            Stage::Running | Stage::Terminating(_) | Stage::Settling(_) => false,
-        }
+        let is_read = || self.streams.iter().all(|stream| stream.pipe.is_none());
+        matches!(self.stage, Stage::Draining(until) if is_read() || monotonic() >= until)
     }
 
     /// Waits until something happens or the next deadline has come.
@@ -326,7 +320,7 @@ impl Watch {
         let left = deadline.map(|deadline| deadline.saturating_duration_since(now));
         let mut fds = vec![PollFd::new(self.children.as_fd(), PollFlags::POLLIN)];
         fds.extend(self.control.iter().map(|control| PollFd::new(control.as_fd(), PollFlags::POLLIN)));
-        let pipes = self.streams.iter().filter_map(|stream| stream.pipe());
+        let pipes = self.streams.iter().filter_map(|stream| stream.pipe.as_ref());
         fds.extend(pipes.map(|pipe| PollFd::new(pipe.as_fd(), PollFlags::POLLIN)));
         wait_for(&mut fds, Some(left.map_or(LOOK_AT_PARENT, |left| left.min(LOOK_AT_PARENT))))?;
         self.silence();
@@ -341,7 +335,7 @@ impl Watch {
 }
 
 /// Polls; a signal in between is no error.
-pub(super) fn wait_for(fds: &mut [PollFd<'_>], left: Option<Duration>) -> io::Result<()> {
+pub(in crate::sys) fn wait_for(fds: &mut [PollFd<'_>], left: Option<Duration>) -> io::Result<()> {
     // Rounded up: a poll that ends too early would be repeated without any wait.
     let timeout = left.map_or(PollTimeout::NONE, |left| {
         PollTimeout::try_from(left + Duration::from_micros(999)).unwrap_or(PollTimeout::MAX)

@@ -19,16 +19,18 @@ fn add_gap(report: &mut Validation, text: &str) {
     }
 }
 
+/// A report that says nothing, which is no pass.
+fn unreadable(why: &str) -> Validation {
+    let mut report = Validation { unknown: 1, ..Validation::default() };
+    add_gap(&mut report, why);
+    report
+}
+
 /// Counts the cells of every table column headed Status, Result or Verdict (any case, markup ignored).
 pub fn read_validation(markdown: &[u8]) -> Validation {
     let mut report = Validation::default();
     if markdown.len() > LONGEST {
-        report.unknown = 1;
-        add_gap(
-            &mut report,
-            &format!("validation-report.md is longer than {LONGEST} bytes and was not read."),
-        );
-        return report;
+        return unreadable(&format!("validation-report.md is longer than {LONGEST} bytes and was not read."));
     }
     let text = String::from_utf8_lossy(markdown);
     let mut table = Table::default();
@@ -36,11 +38,7 @@ pub fn read_validation(markdown: &[u8]) -> Validation {
         table.take(event, &mut report);
     }
     if report.pass == 0 && report.fail == 0 && report.unknown == 0 {
-        report.unknown = 1;
-        add_gap(
-            &mut report,
-            "validation-report.md has no table with a cell under Status, Result or Verdict.",
-        );
+        return unreadable("validation-report.md has no table with a cell under Status, Result or Verdict.");
     }
     report
 }

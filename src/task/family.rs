@@ -2,7 +2,7 @@
 //!
 //! Linear; no task is its own ancestor; marks decide nothing.
 
-use super::grammar::{Grammar, Head, ancestors, head, leading_id};
+use super::grammar::{Grammar, ancestors, head, leading_id};
 use super::outline::{Found, Heading};
 use super::stage::{Stage, TaskKey};
 use crate::source::hex;
@@ -91,23 +91,16 @@ pub(super) fn tasks(bytes: &[u8], boxes: Vec<Found>, headings: &[Heading], gramm
 /// The box with the id that its text shows; the family stays empty when it shows none.
 fn named(bytes: &[u8], found: Found, grammar: &Grammar) -> Task {
     let text = bytes.get(found.text.clone()).unwrap_or_default();
-    let (key, optional, rest, prefix) = match head(text, grammar) {
-        Head::Named(name) => {
-            (TaskKey { family: name.family, stage: name.stage }, name.optional, name.rest, name.prefix)
-        }
-        Head::UnknownStage | Head::Plain => {
-            (TaskKey { family: String::new(), stage: Stage::Implementation }, false, 0, "")
-        }
-    };
+    let name = head(text, grammar).unwrap_or_default();
     Task {
-        words_at: found.text.start + rest,
-        optional: optional || found.starred,
+        words_at: found.text.start + name.rest,
+        optional: name.optional || found.starred,
         found,
-        key,
+        key: TaskKey { family: name.family, stage: name.stage },
         doubled: None,
         digest: text_digest(text),
         parent: None,
-        prefix,
+        prefix: name.prefix,
     }
 }
 

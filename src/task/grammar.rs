@@ -68,11 +68,9 @@ impl Default for Grammar {
     }
 }
 
-/// What the beginning of a task's text says.
+/// Why a text names no task.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Head {
-    /// It names a family.
-    Named(Name),
+pub(super) enum NoName {
     /// `2.REVIEW`, `1.Register`: after the id's dot comes neither a stage nor a blank.
     UnknownStage,
     /// Words.
@@ -80,7 +78,7 @@ pub(super) enum Head {
 }
 
 /// An id with its stage.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Name {
     /// The id without its trailing dot; `FINAL` for a FINAL without an id.
     pub(super) family: String,
@@ -96,30 +94,22 @@ pub(super) struct Name {
 
 /// The ids above an id, nearest first: `1.1`, `1` for `1.1.4`.
 pub(super) fn ancestors(id: &str) -> impl Iterator<Item = &str> {
-    std::iter::successors(id.rsplit_once('.').map(|(head, _)| head), |id| {
-        id.rsplit_once('.').map(|(head, _)| head)
-    })
+    std::iter::successors(Some(id), |id| id.rsplit_once('.').map(|(above, _)| above)).skip(1)
 }
 
 /// The id with which a text (of a heading, or of text where a task is expected) begins.
 pub(super) fn leading_id(text: &[u8], grammar: &Grammar) -> Option<String> {
-    match head(text, grammar) {
-        Head::Named(name) => Some(name.family),
-        Head::UnknownStage | Head::Plain => None,
-    }
+    head(text, grammar).ok().map(|name| name.family)
 }
 
 /// Reads the beginning of a task's text.
-pub(super) fn head(text: &[u8], grammar: &Grammar) -> Head {
+pub(super) fn head(text: &[u8], grammar: &Grammar) -> Result<Name, NoName> {
     let mut cursor = Cursor { text, at: 0 };
     let mut wraps = cursor.open_wrappers();
-    let (family, stage) = match cursor.name(grammar) {
-        Ok(named) => named,
-        Err(head) => return head,
-    };
+    let (family, stage) = cursor.name(grammar)?;
     let optional = cursor.close_wrappers(&mut wraps);
     if wraps.bracket || !cursor.at_terminator() {
-        return Head::Plain;
+        return Err(NoName::Plain);
     }
     for _ in 0..3 {
         cursor.skip_blanks();
@@ -127,7 +117,7 @@ pub(super) fn head(text: &[u8], grammar: &Grammar) -> Head {
             cursor.close_wrappers(&mut wraps);
         }
     }
-    Head::Named(Name { family, stage, optional, rest: cursor.at, prefix: wraps.prefix() })
+    Ok(Name { family, stage, optional, rest: cursor.at, prefix: wraps.prefix() })
 }
 
 /// Wrappers that stand open.
@@ -249,7 +239,7 @@ impl Cursor<'_> {
         width.is_some()
     }
 
-    fn name(&mut self, grammar: &Grammar) -> Result<(String, Stage), Head> {
+    fn name(&mut self, grammar: &Grammar) -> Result<(String, Stage), NoName> {
         let start = *self;
         if self.eat(b"FINAL") {
             self.eat(b".");
@@ -262,14 +252,14 @@ impl Cursor<'_> {
             return Ok(gate);
         }
         *self = start;
-        let family = self.id().ok_or(Head::Plain)?;
+        let family = self.id().ok_or(NoName::Plain)?;
         if !self.eat(b".") {
             return Ok((family, Stage::Implementation));
         }
         let is_word = self.next_is(|b| b.is_ascii_alphabetic());
         let word = self.word();
         let stage = if word.is_empty() { Some(Stage::Implementation) } else { grammar.stage(word) };
-        let unknown = if is_word { Head::UnknownStage } else { Head::Plain };
+        let unknown = if is_word { NoName::UnknownStage } else { NoName::Plain };
         stage.map(|stage| (family, stage)).ok_or(unknown)
     }
 

@@ -3,7 +3,7 @@
 //! Linear; the boxes found do not depend on their marks.
 
 use super::exclude::{Excluded, Kind, bom, excluded};
-use super::grammar::{Grammar, Head, head};
+use super::grammar::{Grammar, head};
 use super::scan::{Item, Line, checkbox, heading, indent, is_underline, item, lines, opens_block};
 use super::sections::{Above as HeadingsAbove, LeftOut, Title};
 use serde::Serialize;
@@ -103,11 +103,8 @@ pub(super) fn outline(bytes: &[u8], grammar: &Grammar) -> Outline {
 /// The words of a heading, with and without its id.
 pub(super) fn title(bytes: &[u8], heading: &Heading, grammar: &Grammar) -> Title {
     let text = bytes.get(heading.title.clone()).unwrap_or_default();
-    let rest = match head(text, grammar) {
-        Head::Named(name) => text.get(name.rest..),
-        Head::UnknownStage | Head::Plain => None,
-    };
-    Title::new(text, rest)
+    let name = head(text, grammar).ok();
+    Title::new(text, name.and_then(|name| text.get(name.rest..)))
 }
 
 /// What is directly above a line.

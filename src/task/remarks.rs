@@ -6,7 +6,7 @@ mod relations;
 
 use super::exclude::{Kind, bom, list_items};
 use super::file::{ReadLine, TaskFile};
-use super::grammar::{Head, head};
+use super::grammar::{NoName, head};
 use super::outline::ReadAs;
 use super::problems::Finding;
 use super::row::Mark;
@@ -65,136 +65,121 @@ pub enum RemarkKind {
     ParentBelow,
 }
 
-/// Each kind with what there is to see (`{n}` is the line, `{0}` and `{1}` differ from case to case),
-/// and what to do about it.
-const TEXTS: &[(RemarkKind, &str, &str)] = &[
-    (
-        RemarkKind::NoTasks,
-        "The file has no box `- [ ] …`, so there is nothing to do.",
-        "Write each task as a list item with a box: `- [ ] 1. …`.",
-    ),
-    (
-        RemarkKind::NotUtf8,
-        "The file is encoded as {0}, in which no box `- [ ] …` can be found.",
-        "Save it as UTF-8: `iconv -f {0} -t UTF-8`, or your editor's \"Save with encoding\".",
-    ),
-    (
-        RemarkKind::OnlyLeftOut,
-        "All boxes of the file are in sections without tasks, so there is nothing to do.",
-        "Look at `tasks.sections` in the configuration: it leaves these sections out.",
-    ),
-    (
-        RemarkKind::ByteOrderMark,
-        "The file begins with a byte-order mark; other Markdown tools miss a task on its first line.",
-        "Save it as UTF-8 without a byte-order mark; ralph keeps the mark as it is.",
-    ),
-    (
-        RemarkKind::MixedLineEnds,
-        "Line {n} ends with {0}, the lines before it with {1}.",
-        "Choose one kind of line end (`git add --renormalize`); ralph keeps each as it is.",
-    ),
-    (
-        RemarkKind::UnclosedFence,
-        "The code fence that opens on line {n} is never closed; no box in it is a task.",
-        "Close it with a closing fence.",
-    ),
-    (
-        RemarkKind::UnclosedComment,
-        "The comment `<!--` that opens on line {n} is never closed; no box in it is a task.",
-        "Close it with `-->`.",
-    ),
-    (
-        RemarkKind::BoxInFrontMatter,
-        "Line {n} has a box in the front matter, which is not a task.",
-        "Begin the file with a heading instead of `---`, if this is not front matter.",
-    ),
-    (
-        RemarkKind::UnknownMark,
-        "The box on line {n} holds `{0}`, which counts as not done.",
-        "Write a space for an open task or `x` for one that is done.",
-    ),
-    (
-        RemarkKind::EscapedBox,
-        "Line {n} has a box whose bracket a formatter has escaped, so it is not a task.",
-        "Remove the backslashes: `- [ ] …`.",
-    ),
-    (
-        RemarkKind::MalformedBox,
-        "Line {n} has what is almost a box, so it is not a task.",
-        "Write a bullet, a space, `[ ]` or `[x]`, a space, then the text.",
-    ),
-    (
-        RemarkKind::MissingBox,
-        "Line {n} names a task but has no box, so it is not a task.",
-        "Put the box first: `- [ ] T001 [P] …`.",
-    ),
-    (
-        RemarkKind::UnlistedBox,
-        "Other Markdown tools read {0} from line {n} on as code or text; ralph reads tasks.",
-        "Indent it less (or below the item that it belongs to), and leave a blank line above; if it is not a task, put it in a fence.",
-    ),
-    (
-        RemarkKind::BoxWithoutBullet,
-        "Line {n} has a box that does not begin a list item, so it is not a task.",
-        "Make it a list item: `- [ ] …`.",
-    ),
-    (
-        RemarkKind::TwoBoxes,
-        "Line {n} has more than one box; only the first is a task.",
-        "Give each task a line of its own.",
-    ),
-    (
-        RemarkKind::DuplicateId,
-        "The id `{0}` is on line {1} and again on line {n}; both tasks are identified by their text.",
-        "Give each task an id of its own; without one it can have no stages and is not found by its id.",
-    ),
-    (
-        RemarkKind::UnknownStage,
-        "Line {n} has a word right after the dot of its id that is not a stage, so its id is not used.",
-        "Put a space after the dot, or write TEST-FIRST, REQ-CHECK, PRE-CR, INTEG, FINAL or the name of a \
-         configured gate, in capitals.",
-    ),
-    (
-        RemarkKind::TickedParent,
-        "The task on line {n} is ticked, but its required child on line {0} is not done.",
-        "Open the parent, or tick the child, or mark the child as optional with `[ ]*`.",
-    ),
-    (
-        RemarkKind::BoxInFence,
-        "A code fence holds {0} from line {n} on; boxes in a fence are not tasks.",
-        "Take them out of the fence if they are meant to be done.",
-    ),
-    (
-        RemarkKind::StageOrder,
-        "`{0}` is on the wrong side of its task on line {1}: TEST-FIRST is done before the task, all other stages after it.",
-        "Move it, so that the file reads in the order in which it is done.",
-    ),
-    (
-        RemarkKind::GateWithoutWork,
-        "`{0}` has nothing to judge: {1}.",
-        "Remove the line, or move it behind the tasks that it is meant for.",
-    ),
-    (
-        RemarkKind::ParentBelow,
-        "By its id the task on line {n} is the parent of {0} above it (line {1}), under another heading, so it is ticked without an attempt.",
-        "Move it above them; if it belongs to another list, give it another id or none, or leave its section \
-         out with `tasks.sections`.",
-    ),
-];
+impl RemarkKind {
+    /// What is odd; `{n}` is the line, `{0}` and `{1}` are details.
+    fn message(self) -> &'static str {
+        match self {
+            Self::NoTasks => "The file has no box `- [ ] …`, so there is nothing to do.",
+            Self::NotUtf8 => "The file is encoded as {0}, in which no box `- [ ] …` can be found.",
+            Self::OnlyLeftOut => {
+                "All boxes of the file are in sections without tasks, so there is nothing to do."
+            }
+            Self::ByteOrderMark => {
+                "The file begins with a byte-order mark; other Markdown tools miss a task on its first line."
+            }
+            Self::MixedLineEnds => "Line {n} ends with {0}, the lines before it with {1}.",
+            Self::UnclosedFence => {
+                "The code fence that opens on line {n} is never closed; no box in it is a task."
+            }
+            Self::UnclosedComment => {
+                "The comment `<!--` that opens on line {n} is never closed; no box in it is a task."
+            }
+            Self::BoxInFrontMatter => "Line {n} has a box in the front matter, which is not a task.",
+            Self::UnknownMark => "The box on line {n} holds `{0}`, which counts as not done.",
+            Self::EscapedBox => {
+                "Line {n} has a box whose bracket a formatter has escaped, so it is not a task."
+            }
+            Self::MalformedBox => "Line {n} has what is almost a box, so it is not a task.",
+            Self::MissingBox => "Line {n} names a task but has no box, so it is not a task.",
+            Self::UnlistedBox => {
+                "Other Markdown tools read {0} from line {n} on as code or text; ralph reads tasks."
+            }
+            Self::BoxWithoutBullet => {
+                "Line {n} has a box that does not begin a list item, so it is not a task."
+            }
+            Self::TwoBoxes => "Line {n} has more than one box; only the first is a task.",
+            Self::DuplicateId => {
+                "The id `{0}` is on line {1} and again on line {n}; both tasks are identified by their text."
+            }
+            Self::UnknownStage => {
+                "Line {n} has a word right after the dot of its id that is not a stage, so its id is not used."
+            }
+            Self::TickedParent => {
+                "The task on line {n} is ticked, but its required child on line {0} is not done."
+            }
+            Self::BoxInFence => "A code fence holds {0} from line {n} on; boxes in a fence are not tasks.",
+            Self::StageOrder => {
+                "`{0}` is on the wrong side of its task on line {1}: TEST-FIRST is done before the task, all other stages after it."
+            }
+            Self::GateWithoutWork => "`{0}` has nothing to judge: {1}.",
+            Self::ParentBelow => {
+                "By its id the task on line {n} is the parent of {0} above it (line {1}), under another heading, so it is ticked without an attempt."
+            }
+        }
+    }
+
+    /// What to do about it, in the same form.
+    fn hint(self) -> &'static str {
+        match self {
+            Self::NoTasks => "Write each task as a list item with a box: `- [ ] 1. …`.",
+            Self::NotUtf8 => {
+                "Save it as UTF-8: `iconv -f {0} -t UTF-8`, or your editor's \"Save with encoding\"."
+            }
+            Self::OnlyLeftOut => {
+                "Look at `tasks.sections` in the configuration: it leaves these sections out."
+            }
+            Self::ByteOrderMark => {
+                "Save it as UTF-8 without a byte-order mark; ralph keeps the mark as it is."
+            }
+            Self::MixedLineEnds => {
+                "Choose one kind of line end (`git add --renormalize`); ralph keeps each as it is."
+            }
+            Self::UnclosedFence => "Close it with a closing fence.",
+            Self::UnclosedComment => "Close it with `-->`.",
+            Self::BoxInFrontMatter => {
+                "Begin the file with a heading instead of `---`, if this is not front matter."
+            }
+            Self::UnknownMark => "Write a space for an open task or `x` for one that is done.",
+            Self::EscapedBox => "Remove the backslashes: `- [ ] …`.",
+            Self::MalformedBox => "Write a bullet, a space, `[ ]` or `[x]`, a space, then the text.",
+            Self::MissingBox => "Put the box first: `- [ ] T001 [P] …`.",
+            Self::UnlistedBox => {
+                "Indent it less (or below the item that it belongs to), and leave a blank line above; if it is not a task, put it in a fence."
+            }
+            Self::BoxWithoutBullet => "Make it a list item: `- [ ] …`.",
+            Self::TwoBoxes => "Give each task a line of its own.",
+            Self::DuplicateId => {
+                "Give each task an id of its own; without one it can have no stages and is not found by its id."
+            }
+            Self::UnknownStage => {
+                "Put a space after the dot, or write TEST-FIRST, REQ-CHECK, PRE-CR, INTEG, FINAL or the name of a \
+                 configured gate, in capitals."
+            }
+            Self::TickedParent => {
+                "Open the parent, or tick the child, or mark the child as optional with `[ ]*`."
+            }
+            Self::BoxInFence => "Take them out of the fence if they are meant to be done.",
+            Self::StageOrder => "Move it, so that the file reads in the order in which it is done.",
+            Self::GateWithoutWork => "Remove the line, or move it behind the tasks that it is meant for.",
+            Self::ParentBelow => {
+                "Move it above them; if it belongs to another list, give it another id or none, or leave its section \
+                 out with `tasks.sections`."
+            }
+        }
+    }
+}
 
 /// Something odd in a task file.
 pub type Remark = Finding<RemarkKind>;
 
 impl Finding<RemarkKind> {
     fn new(line: u32, kind: RemarkKind, details: &[&str]) -> Self {
-        let texts = TEXTS.iter().find(|(known, ..)| *known == kind);
-        let (message, hint) = texts.map(|(_, message, hint)| (*message, *hint)).unwrap_or_default();
         let fill = |text: &str| {
             let text = text.replace("{n}", &line.to_string());
             let all = ["{0}", "{1}"].iter().zip(details);
             all.fold(text, |text, (place, detail)| text.replace(place, detail))
         };
-        Self { line, kind, message: fill(message), hint: fill(hint) }
+        Self { line, kind, message: fill(kind.message()), hint: fill(kind.hint()) }
     }
 }
 
@@ -314,7 +299,7 @@ impl Pass {
         if has_box(text) {
             self.remarks.push(Remark::new(line, RemarkKind::TwoBoxes, &[]));
         }
-        if task.id().is_none() && head(text, &file.grammar) == Head::UnknownStage {
+        if task.id().is_none() && head(text, &file.grammar) == Err(NoName::UnknownStage) {
             self.remarks.push(Remark::new(line, RemarkKind::UnknownStage, &[]));
         }
     }

@@ -4,12 +4,13 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 
 /// The stage of a box.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(into = "String", from = "String")]
 pub enum Stage {
     /// `N.TEST-FIRST`: the test writer.
     TestFirst,
     /// `N.`: the worker.
+    #[default]
     Implementation,
     /// `N.REQ-CHECK`: the requirements reviewer.
     ReqCheck,

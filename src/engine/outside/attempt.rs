@@ -2,7 +2,7 @@
 
 use super::template::own_template;
 use super::test_reports::TestReports;
-use super::{GRACE, LOG_CAP, Outside};
+use super::{GRACE, LOG_CAP, Outside, Parts};
 use crate::agent::{
     CallFacts, PromptFacts, PromptPackage, VerdictLine, agent_call, names_token, render, usage_limit,
 };
@@ -150,16 +150,12 @@ impl Outside {
     }
 
     fn packages(&self) -> Vec<PromptPackage> {
-        self.parts
-            .repositories
-            .names()
-            .into_iter()
-            .map(|name| {
-                let root = self.parts.repositories.root(&name);
-                let path = root.map(|root| self.parts.places.shown(root)).unwrap_or_default();
-                PromptPackage { name, path }
-            })
-            .collect()
+        let Parts { repositories, places, .. } = &self.parts;
+        let package = |name: String| {
+            let path = repositories.root(&name).map(|root| places.shown(root)).unwrap_or_default();
+            PromptPackage { name, path }
+        };
+        repositories.names().into_iter().map(package).collect()
     }
 
     pub(super) fn run_check(

@@ -128,13 +128,9 @@ impl Outside {
         let own = walk(&ralph, MAX_DEPTH, MAX_ENTRIES, |entry| entry.path() != state);
         let mut found: Vec<PathBuf> = files(own).collect();
         found.extend(["requirements.md", "design.md"].map(|name| spec.join(name)));
-        let roots: Vec<&Path> = self
-            .parts
-            .repositories
-            .names()
-            .iter()
-            .filter_map(|name| self.parts.repositories.root(name))
-            .collect();
+        let repositories = &self.parts.repositories;
+        let names = repositories.names();
+        let roots: Vec<&Path> = names.iter().filter_map(|name| repositories.root(name)).collect();
         if roots.iter().any(|root| workspace.starts_with(root)) {
             return Ok(found);
         }

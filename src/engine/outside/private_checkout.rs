@@ -138,7 +138,7 @@ impl<'a> PrivateCheckout<'a> {
                 let inside = file.strip_prefix(&head.folder).unwrap_or(&file).as_os_str().as_bytes();
                 if !head.checkout.holds(inside) && !head.checkout.holds_folder(inside) {
                     let what = format!("{} is to be judged, and is not committed.", change.full_path());
-                    return Err(Fault::new(FaultKind::Setup, what, "commit it, then run the gate again"));
+                    return Err(Fault::setup(what, "commit it, then run the gate again"));
                 }
             }
             package.root = place;
@@ -180,16 +180,14 @@ impl Checkouts for PrivateCheckout<'_> {
             return Ok(None);
         }
         let mut state = self.state();
-        let place = || -> Result<PathBuf, Fault> {
-            if state.base.is_none() {
-                let (base, phase) = Tree::make(self.sources, Which::Base, self.cache)?;
-                state.base = Some(base);
-                state.phases.push(phase);
-            }
-            state.base.as_ref().unwrap_or(&state.head).place(self.sources, &package.root)
-        };
-        let mut place = place;
-        let place = place().map_err(|fault| fault.to_string())?;
+        let said = |fault: Fault| fault.to_string();
+        if state.base.is_none() {
+            let (base, phase) = Tree::make(self.sources, Which::Base, self.cache).map_err(said)?;
+            state.base = Some(base);
+            state.phases.push(phase);
+        }
+        let tree = state.base.as_ref().unwrap_or(&state.head);
+        let place = tree.place(self.sources, &package.root).map_err(said)?;
         Ok(Some(place).filter(|place| place.is_dir()))
     }
 

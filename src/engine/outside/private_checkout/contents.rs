@@ -4,7 +4,7 @@
 //! folders come from the commits of the repository that tracks them, or from the disk if none does. Nothing outside
 //! of the workspace is looked at.
 
-use crate::engine::{Fault, FaultKind};
+use crate::engine::Fault;
 use crate::gate::pom_links;
 use crate::git::{Checkout, is_repository};
 use crate::machine::facts::Oid;
@@ -60,7 +60,7 @@ impl Sources {
     pub(super) fn inside(&self, path: &Path) -> Result<Vec<u8>, Fault> {
         let inside = path.strip_prefix(&self.workspace).map_err(|_| {
             let what = format!("The folder {} lies outside of the workspace.", path.display());
-            Fault::new(FaultKind::Setup, what, "set gates.<NAME>.where: in-place")
+            Fault::setup(what, "set gates.<NAME>.where: in-place")
         })?;
         Ok(inside.as_os_str().as_bytes().to_vec())
     }
@@ -119,8 +119,7 @@ impl Contents<'_> {
         for path in self.checkout.add_commit(&package.repository, base.unwrap_or(&package.head), &at)? {
             let folder = self.sources.workspace.join(OsStr::from_bytes(&path));
             let Some(other) = self.sources.packages.values().find(|package| package.root == folder) else {
-                return Err(Fault::new(
-                    FaultKind::Setup,
+                return Err(Fault::setup(
                     format!("{} is a submodule, which a clean checkout does not hold.", folder.display()),
                     "set gates.<NAME>.where: in-place, or make the submodule a package (packages:)",
                 ));
@@ -206,7 +205,7 @@ impl Contents<'_> {
             if bytes > MAX_KEPT {
                 let what = format!("keep: names more than 2 GiB of files in {}.", package.root.display());
                 let hint = "name fewer files, or set gates.<NAME>.where: in-place";
-                return Err(Fault::new(FaultKind::Setup, what, hint));
+                return Err(Fault::setup(what, hint));
             }
             self.checkout.add_file(&file, &join(&at, &inside))?;
         }
@@ -217,9 +216,7 @@ impl Contents<'_> {
 fn globs(keep: &[String]) -> Result<GlobSet, Fault> {
     let glob = |text: &String| GlobBuilder::new(text).literal_separator(true).build();
     let globs = keep.iter().map(glob).collect::<Result<Vec<_>, _>>().and_then(GlobSet::new);
-    globs.map_err(|error| {
-        Fault::new(FaultKind::Setup, format!("keep: {error}."), "fix it in .ralph/config.yaml")
-    })
+    globs.map_err(|error| Fault::setup(format!("keep: {error}."), "fix it in .ralph/config.yaml"))
 }
 
 /// The regular files below a folder with their paths in it; repositories' own files are left out.

@@ -7,11 +7,12 @@
 use crate::gate::{Build, ChangedJava, OutputState};
 use crate::source::{RepoPath, digest_parts};
 use crate::sys::cache_file;
+use crate::sys::disk::if_there;
 use crate::sys::walk::walk;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 use std::collections::{BTreeMap, BTreeSet};
-use std::io::{self, ErrorKind};
+use std::io;
 use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
@@ -150,10 +151,7 @@ impl Outputs {
 /// Reads the manifest and removes it: from now on the outputs change.
 fn take_manifest(file: &Path) -> io::Result<Option<Manifest>> {
     let manifest = cache_file::load(file, VERSION);
-    match fs_err::remove_file(file) {
-        Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
-        removed => removed.map(|()| manifest),
-    }
+    Ok(if_there(fs_err::remove_file(file))?.and(manifest))
 }
 
 /// Which Java files of the module differ; `None` if other files do.
@@ -175,10 +173,7 @@ fn stale(old: &Marks, new: &Marks, module: Option<&str>) -> Option<ChangedJava> 
 }
 
 fn remove(folder: &Path) -> io::Result<()> {
-    match fs_err::remove_dir_all(folder) {
-        Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
-        done => done,
-    }
+    if_there(fs_err::remove_dir_all(folder)).map(drop)
 }
 
 /// The digest of everything in these folders: path, mode, bytes. `None` if there is too much, or anything that

@@ -37,11 +37,7 @@ impl Interrupts {
     /// Catches INT, TERM and HUP from now on. The program calls it once, early.
     pub fn install() -> io::Result<Self> {
         survive_file_limits()?;
-        let mut wanted = vec![SIGINT, SIGTERM];
-        if !is_ignored(SIGHUP) {
-            wanted.push(SIGHUP);
-        }
-        let mut signals = Signals::new(wanted)?;
+        let mut signals = Signals::new(endings())?;
         let interrupts = Self { shared: Arc::default() };
         let shared = Arc::clone(&interrupts.shared);
         std::thread::Builder::new().name("signals".to_owned()).spawn(move || {
@@ -143,8 +139,13 @@ pub(crate) fn catch_and_forget(signal: i32) -> io::Result<()> {
     Ok(())
 }
 
+/// The signals that end a program, less a hang-up that somebody told it to ignore.
+pub(crate) fn endings() -> impl Iterator<Item = i32> {
+    [SIGINT, SIGTERM, SIGHUP].into_iter().filter(|signal| *signal != SIGHUP || !is_ignored(SIGHUP))
+}
+
 /// True when the process was started with this signal ignored (`SigIgn` of `/proc/self/status`).
-pub(crate) fn is_ignored(signal: i32) -> bool {
+fn is_ignored(signal: i32) -> bool {
     let status = fs_err::read_to_string("/proc/self/status").unwrap_or_default();
     status
         .lines()

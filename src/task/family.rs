@@ -53,9 +53,6 @@ fn inherit_optional(tasks: &mut [Task]) {
     let is_work = |task: &&Task| task.optional && task.is_implementation();
     let families: HashSet<String> =
         tasks.iter().filter(is_work).map(|task| task.key.family.clone()).collect();
-    if families.is_empty() {
-        return;
-    }
     for task in tasks.iter_mut() {
         task.optional |= families.contains(&task.key.family);
     }

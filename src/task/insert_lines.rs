@@ -79,9 +79,6 @@ impl TaskFile {
             }
         }
         removed.reverse();
-        if removed.is_empty() {
-            return Ok((self.clone(), removed));
-        }
         let mut bytes = self.bytes.get(..bom(&self.bytes)).unwrap_or_default().to_vec();
         let mut last = 0..0;
         for read in self.read_lines().filter(|read| !gone.contains(&read.number)) {
@@ -105,9 +102,6 @@ impl TaskFile {
         let rows = self.rows();
         let missing: Vec<&PlannedBox> =
             wanted.iter().filter(|wanted| wanted.position != Position::Exists).collect();
-        if missing.is_empty() {
-            return Ok((self.bytes.clone(), Vec::new()));
-        }
         if let Some(done) = self.try_with(&rows, &missing) {
             return Ok(done);
         }

@@ -169,10 +169,8 @@ impl<'a> Pass<'a> {
             self.above = Above::Blank;
             return ReadAs::Blank;
         }
-        if let Some(title) = heading(text) {
-            let level = u8::try_from(text.trim_ascii_start().iter().take_while(|b| **b == b'#').count());
-            let title = line.end - title.len()..line.end;
-            return self.heading(Heading { level: level.unwrap_or(6), title });
+        if let Some((level, title)) = heading(text) {
+            return self.heading(Heading { level, title: line.end - title.len()..line.end });
         }
         if let Some(item) = item(text) {
             return self.item(number, line, text, item);

@@ -143,14 +143,15 @@ pub(super) fn first_char(bytes: &[u8]) -> Option<char> {
     (2..=4).find_map(|length| std::str::from_utf8(bytes.get(..length)?).ok()?.chars().next())
 }
 
-/// The text of an ATX heading (`## Foo`), with its hashes and white space stripped.
-pub(super) fn heading(line: &[u8]) -> Option<&[u8]> {
+/// The level and the text of an ATX heading (`## Foo`), without its hashes and the white space after them.
+pub(super) fn heading(line: &[u8]) -> Option<(u8, &[u8])> {
     let (gap, column) = indent(line, 0);
     let rest = line.get(gap..).filter(|_| column <= 3)?;
-    let level = rest.iter().take_while(|b| **b == b'#').count();
-    let text = rest.get(level..).filter(|_| (1..=6).contains(&level))?;
+    let marks = rest.iter().take_while(|b| **b == b'#').count();
+    let level = u8::try_from(marks).ok().filter(|level| (1..=6).contains(level))?;
+    let text = rest.get(marks..)?;
     let (gap, _) = indent(text, 0);
-    (gap > 0 || text.is_empty()).then(|| text.get(gap..).unwrap_or_default())
+    (gap > 0 || text.is_empty()).then(|| (level, text.get(gap..).unwrap_or_default()))
 }
 
 /// True for a line of only `=` or only `-`: the underline of a heading, if there is text above it.

@@ -53,9 +53,6 @@ impl TaskRules {
         let rows = file.rows();
         let Stages::Virtual { gates } = &self.stages else { return rows };
         let planned = plan_stages(&rows, TaskSelection::Every, gates).unwrap_or_default();
-        if planned.is_empty() {
-            return rows;
-        }
         let mut all = with_stages(&rows, &planned);
         settle(&mut all, known);
         all

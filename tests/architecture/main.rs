@@ -69,7 +69,7 @@ const BUDGET: &[(&str, usize)] = &[
     ("agent", 686),
     ("cli", 4_430),
     ("config", 1_304),
-    ("engine", 2_557),
+    ("engine", 2_533),
     ("gate", 5_590),
     ("git", 3_255),
     ("journal", 341),
@@ -77,10 +77,10 @@ const BUDGET: &[(&str, usize)] = &[
     ("machine", 2_728),
     ("main", 20),
     ("mutation", 465),
-    ("report", 1_452),
+    ("report", 1_448),
     ("source", 971),
-    ("sys", 1_736),
-    ("task", 2_897),
+    ("sys", 1_687),
+    ("task", 2_843),
 ];
 
 #[test]

@@ -13,7 +13,7 @@ use crate::source::text::{count, names};
 use crate::sys::Spawn;
 use crate::task::{Stage, TaskKey};
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// Uncommitted files that a remark names.
 const NAMED: usize = 5;
@@ -64,12 +64,9 @@ impl Prepared {
             let request = GateRequest { folder: run.path().to_owned(), ..self.request.clone() };
             gate::run(&request, &self.settings, ports)
         };
-        artifacts::copy_out(
-            &mut report,
-            run.path(),
-            &self.request.folder,
-            &self.shown(&self.request.folder),
-        )?;
+        let to = &self.request.folder;
+        let shown = to.strip_prefix(workspace).unwrap_or(to).display().to_string();
+        artifacts::copy_out(&mut report, run.path(), to, &shown)?;
         Ok(report)
     }
 
@@ -90,11 +87,6 @@ impl Prepared {
         (!self.beside.is_empty()).then(|| {
             format!("It could see {paths} that no commit holds: {named}; `where: clean` shows it the commits alone.")
         })
-    }
-
-    /// A path as a person in the workspace writes it.
-    fn shown(&self, path: &Path) -> String {
-        path.strip_prefix(&self.sources.workspace).unwrap_or(path).display().to_string()
     }
 }
 

@@ -9,9 +9,9 @@ use super::wire::{Control, Report};
 use super::{TAG, command};
 use crate::machine::facts::ProcessEnd;
 use crate::sys::disk::open_regular;
-use crate::sys::signals::{catch_and_forget, is_ignored, survive_file_limits};
+use crate::sys::signals::{catch_and_forget, endings, survive_file_limits};
 use crate::sys::{Ended, ProcessSpec, clock};
-use nix::libc::{SIGCHLD, SIGHUP, SIGINT, SIGTERM};
+use nix::libc::SIGCHLD;
 use nix::sys::prctl;
 use nix::sys::signal::SigSet;
 use nix::unistd::{getppid, setsid};
@@ -87,11 +87,7 @@ fn supervise(status: &mut File) -> io::Result<Option<Ended>> {
 /// child's end.
 fn become_supervisor() -> io::Result<UnixStream> {
     survive_file_limits()?;
-    for signal in [SIGINT, SIGTERM, SIGHUP] {
-        if signal != SIGHUP || !is_ignored(SIGHUP) {
-            catch_and_forget(signal)?;
-        }
-    }
+    endings().try_for_each(catch_and_forget)?;
     let (children, bell) = UnixStream::pair()?;
     children.set_nonblocking(true)?;
     signal_hook::low_level::pipe::register(SIGCHLD, bell)?;

@@ -39,7 +39,7 @@ pub(super) fn odd_line(text: &[u8], grammar: &Grammar) -> Option<RemarkKind> {
     }
     let (gap, _) = indent(text, 0);
     let rest = text.get(gap..).unwrap_or_default();
-    if let Some(title) = heading(text) {
+    if let Some((_, title)) = heading(text) {
         let inner = item(title).map_or(title, |item| title.get(item.content..).unwrap_or_default());
         return checkbox(inner).map(|_| RemarkKind::BoxWithoutBullet);
     }

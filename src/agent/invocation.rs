@@ -7,7 +7,7 @@ use crate::config::{AgentSettings, Role};
 use std::collections::BTreeMap;
 
 /// What an agent learns about its attempt, besides the prompt.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CallFacts<'a> {
     /// The file that holds the prompt, absolute.
     pub prompt_file: &'a str,

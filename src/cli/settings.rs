@@ -1,27 +1,14 @@
 //! Settings from flags and from the environment: flags win over variables, those over `.ralph/config.yaml`. Inside an
 //! agent's process tree only the workspace and the spec may be named this way.
 
-use crate::config::{Override, ROOT_VARIABLE, SETTINGS, Setting};
+use crate::agent::{CallFacts, agent_call};
+use crate::config::{AgentSettings, Override, ROOT_VARIABLE, SETTINGS, Setting};
 use crate::engine::Fault;
 use crate::sys::process::{TAG, is_inside_agent};
 use clap::Args;
 use std::ffi::OsString;
 use std::fmt::Write as _;
 use std::path::PathBuf;
-
-/// What ralph tells an agent, and marks its processes with: set by ralph, never settings of ralph.
-const FACTS: [&str; 10] = [
-    "RALPH_WORKSPACE",
-    "RALPH_TASK",
-    "RALPH_TASK_TEXT",
-    "RALPH_STAGE",
-    "RALPH_ROLE",
-    "RALPH_ITERATION",
-    "RALPH_ATTEMPT",
-    "RALPH_PROMPT_FILE",
-    "RALPH_VERDICT_TOKEN",
-    TAG,
-];
 
 // A doc comment would replace that of the command.
 #[derive(Debug, Args)]
@@ -50,9 +37,8 @@ pub(super) fn given(flags: &GlobalFlags) -> Result<Vec<Override>, Fault> {
         given.extend(variable(setting.variable)?.map(|value| Override::from_variable(setting, value)));
     }
     for (key, value) in [("spec", &flags.spec), ("roles", &flags.agent)] {
-        given.extend(
-            Setting::of(key).zip(value.clone()).map(|(setting, value)| Override::from_flag(setting, value)),
-        );
+        let named = Setting::of(key).zip(value.clone());
+        given.extend(named.map(|(setting, value)| Override::from_flag(setting, value)));
     }
     for pair in &flags.set {
         given.push(set(pair)?);
@@ -108,6 +94,12 @@ pub(super) fn is_setting(name: &str) -> bool {
     name == ROOT_VARIABLE || SETTINGS.iter().any(|setting| setting.variable == name)
 }
 
+/// True for what ralph tells an agent, or marks its processes with: set by ralph, never settings of ralph.
+fn is_fact(name: &str) -> bool {
+    let told = agent_call(&AgentSettings::default(), &CallFacts::default(), &[]).env;
+    name == TAG || told.iter().any(|(known, _)| known == name)
+}
+
 /// The variables and the flags that win over them, for the help.
 pub(super) fn help() -> String {
     let mut text = format!(
@@ -124,7 +116,7 @@ pub(super) fn help() -> String {
 pub(super) fn strays() -> Vec<String> {
     let mut names: Vec<String> =
         std::env::vars_os().filter_map(|(name, _)| name.into_string().ok()).collect();
-    names.retain(|name| name.starts_with("RALPH_") && !is_setting(name) && !FACTS.contains(&name.as_str()));
+    names.retain(|name| name.starts_with("RALPH_") && !is_setting(name) && !is_fact(name));
     names.sort();
     names.iter().map(|name| format!("note: {name} is set, but is not a setting of this ralph.")).collect()
 }

@@ -4,12 +4,13 @@ use crate::task::Stage;
 use serde::{Deserialize, Serialize};
 
 /// Who does what: the role of an agent.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Role {
     /// TEST-FIRST.
     TestWriter,
     /// Implementation.
+    #[default]
     Worker,
     /// REQ-CHECK.
     ReqReviewer,

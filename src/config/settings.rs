@@ -129,7 +129,7 @@ pub struct FileGlobs {
 }
 
 /// How to start an agent.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(from = "AgentKeys")]
 #[schemars(!from, with = "AgentKeys")]
 pub struct AgentSettings {

@@ -68,7 +68,7 @@ fn without_comments(code: &str) -> String {
 const BUDGET: &[(&str, usize)] = &[
     ("agent", 686),
     ("cli", 4_430),
-    ("config", 1_304),
+    ("config", 1_305),
     ("engine", 2_533),
     ("gate", 5_590),
     ("git", 3_255),

@@ -48,17 +48,7 @@ fn lack(workspace: &Workspace, role: Role, environment: &[(String, String)]) -> 
     };
     let folder = &workspace.places.workspace;
     // What is known of its call before an attempt.
-    let facts = CallFacts {
-        prompt_file: "",
-        task: "",
-        task_text: "",
-        stage: "",
-        role,
-        workspace: &folder.to_string_lossy(),
-        iteration: 1,
-        attempt: 1,
-        verdict_token: "",
-    };
+    let facts = CallFacts { role, workspace: &folder.to_string_lossy(), ..CallFacts::default() };
     let call = agent_call(agent, &facts, environment);
     let program = call.argv.first().map(String::as_str).unwrap_or_default();
     let why = not_startable(program, &call.env, folder)?;
@@ -90,15 +80,14 @@ fn not_startable(program: &str, environment: &[(String, String)], workspace: &Pa
 /// Templates of the workspace's own that do not name the token of a verdict, or that cannot be used: an error if an
 /// open box needs the role. Every role may be needed if the open boxes are not known.
 pub(super) fn templates(workspace: &Workspace, needed: Option<&BTreeSet<Role>>) -> Vec<Finding> {
-    let finding = |role: Role| {
-        let error = match try_template(workspace, role) {
-            Ok(template) => return without_token(workspace, role, &template?),
-            Err(error) => error,
-        };
-        let is_needed = needed.is_none_or(|needed| needed.contains(&role));
-        let found = Finding::error("prompt-template", &error.place, &error.what, &error.hint);
-        let level = if is_needed { Level::Error } else { Level::Warning };
-        Some(Finding { line: error.line, ..found.level(level) })
+    let finding = |role: Role| match try_template(workspace, role) {
+        Ok(template) => without_token(workspace, role, &template?),
+        Err(error) => {
+            let is_needed = needed.is_none_or(|needed| needed.contains(&role));
+            let found = Finding::error("prompt-template", &error.place, &error.what, &error.hint);
+            let level = if is_needed { Level::Error } else { Level::Warning };
+            Some(Finding { line: error.line, ..found.level(level) })
+        }
     };
     Role::all().into_iter().filter_map(finding).collect()
 }

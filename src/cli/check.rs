@@ -65,10 +65,7 @@ fn one_file(call: &Invocation, path: &Path, explain: bool, format: CheckFormat) 
     if explain {
         return explained(format, read);
     }
-    let mut findings = match &read {
-        Ok(read) => of_task_file(read, &opened),
-        Err(missing) => vec![(**missing).clone()],
-    };
+    let mut findings = of_task_file(&read, &opened);
     // The file's name is relative to the current folder, that of the configuration to the workspace.
     let here = std::env::current_dir()?;
     let config = opened.workspace.places.workspace.join(CONFIG);

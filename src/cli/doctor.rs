@@ -22,8 +22,7 @@ pub(super) fn doctor(call: &Invocation) -> Result<Exit, Fault> {
     let (opened, workspace) = workspace(call)?;
     let inspection = opened.as_ref().map(Inspection::of);
     let probe = Probe::new(&path)?;
-    let mut lines = vec![workspace];
-    lines.extend(machine::machine(&probe));
+    let mut lines = vec![workspace, machine::kernel(), machine::supervision(&probe), machine::cache()];
     lines.extend(tools::ralphs(&path));
     lines.extend(tools::tools(&probe, inspection.as_ref()));
     lines.extend(tools::agents(&probe, inspection.as_ref()));

@@ -179,12 +179,10 @@ impl Change<'_> {
     pub(super) fn summary(&self) -> String {
         let part = |boxes: &[(TaskKey, u32)], what: &str| {
             let keys: Vec<String> = boxes.iter().map(|(key, _)| key.to_string()).collect();
+            let shown = names(keys.iter().map(String::as_str), 5);
             match keys.len() as u64 {
                 0 => format!("none {what}"),
-                lines => {
-                    let shown = names(keys.iter().map(String::as_str), 5);
-                    format!("{} {what} ({shown})", count(lines, "line"))
-                }
+                lines => format!("{} {what} ({shown})", count(lines, "line")),
             }
         };
         let (inserted, removed) =

@@ -234,15 +234,13 @@ fn from_list(workspace: &Workspace, file: &Path) -> Result<Vec<FileChange>, Faul
             unknown(what, "a line is `<package>/<path in package>`, as git quotes it")
         };
         let whole = RepoPath::parse(line).to_bytes();
-        let names = repositories.names();
-        let (package, path) = names
-            .iter()
-            .find_map(|name| {
-                let prefix = if name == "." { String::new() } else { format!("{name}/") };
-                let rest = whole.strip_prefix(prefix.as_bytes())?;
-                Some((name.clone(), rest.strip_prefix(b"./").unwrap_or(rest).to_vec()))
-            })
-            .ok_or_else(|| bad("no package of that name is known"))?;
+        let inside = |name: String| {
+            let prefix = if name == "." { String::new() } else { format!("{name}/") };
+            let rest = whole.strip_prefix(prefix.as_bytes())?;
+            Some((name, rest.strip_prefix(b"./").unwrap_or(rest).to_vec()))
+        };
+        let found = repositories.names().into_iter().find_map(inside);
+        let (package, path) = found.ok_or_else(|| bad("no package of that name is known"))?;
         let escapes = path.split(|b| *b == b'/').any(|part| part == b"..") || path.first() == Some(&b'/');
         if escapes || path.is_empty() || path.contains(&0) {
             return Err(bad("the path leaves its package"));

@@ -54,12 +54,8 @@ pub(super) fn run_in(workspace: &Workspace, args: &RunArgs) -> Result<StopReason
     let retry = families(&known, &args.retry)?;
     // The engine folds the journal anew: two states at a time would be the peak of a long run's memory.
     drop(known);
-    let mut policy = workspace.policy();
-    policy.optional = args.optional;
-    policy.iterations = args.max_iterations.or(policy.iterations);
-    if args.once {
-        policy.iterations = Some(1);
-    }
+    let mut policy = Policy { optional: args.optional, ..workspace.policy() };
+    policy.iterations = args.once.then_some(1).or(args.max_iterations).or(policy.iterations);
     // Attempts may write into the cache.
     cache_file::believe_own_only();
     let mut outside = workspace.outside()?;
@@ -114,8 +110,7 @@ fn dry_run(call: &Invocation, workspace: &Workspace, args: &RunArgs) -> Result<E
     can_start(workspace, &needed_roles(&state))?;
     let retry = families(&state, &args.retry)?;
     // What the start of that run makes of the state, blocks that it clears included.
-    let policy = workspace.policy();
-    let policy = Policy { optional: args.optional, ..policy };
+    let policy = Policy { optional: args.optional, ..workspace.policy() };
     let (state, _) = step(state, &workspace.started(Mode::Loop, policy, retry))?;
     Ok(super::show::choice(call, &state, &state.policy))
 }

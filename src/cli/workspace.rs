@@ -168,14 +168,9 @@ impl Workspace {
 
     /// The packages.
     pub(super) fn repositories(&self) -> Result<Repositories, Fault> {
+        let (Places { workspace: root, spec }, settings) = (&self.places, &self.settings);
         let classifier = self.classifier()?;
-        Ok(Repositories::discover(
-            &self.places.workspace,
-            &self.places.spec,
-            &self.settings.packages,
-            self.settings.packages_given,
-            classifier,
-        )?)
+        Ok(Repositories::discover(root, spec, &settings.packages, settings.packages_given, classifier)?)
     }
 
     /// Takes the lock of the workspace, or says who holds it.
@@ -184,18 +179,15 @@ impl Workspace {
         if let Some(folder) = path.parent() {
             crate::engine::private_folder(folder)?;
         }
-        let mut lock = Lock::try_take(&path)?;
-        for _ in 0..BLINKS {
-            if lock.is_none() {
-                std::thread::sleep(BLINK);
-                lock = Lock::try_take(&path)?;
+        for _ in 0..=BLINKS {
+            if let Some(lock) = Lock::try_take(&path)? {
+                return Ok(lock);
             }
+            std::thread::sleep(BLINK);
         }
-        lock.ok_or_else(|| {
-            let holder = lock::holder(&path).map(|holder| format!(" ({holder})")).unwrap_or_default();
-            let what = format!("Another ralph holds this workspace{holder}.");
-            Fault::new(FaultKind::Busy, what, "wait for it, or end it; `ralph status` works at any time")
-        })
+        let holder = lock::holder(&path).map(|holder| format!(" ({holder})")).unwrap_or_default();
+        let what = format!("Another ralph holds this workspace{holder}.");
+        Err(Fault::new(FaultKind::Busy, what, "wait for it, or end it; `ralph status` works at any time"))
     }
 
     /// The real world of this workspace.
@@ -247,8 +239,7 @@ impl Workspace {
     /// The same, for questions about boxes: a file without any has no answer.
     pub(super) fn read_boxes(&self) -> Result<State, Fault> {
         let state = self.read_state()?;
-        let Some(what) = without_boxes(&self.places, state.spec_state().rows.len()) else { return Ok(state) };
-        Err(Fault::setup(what, "`ralph check` lists everything that is wrong"))
+        has_boxes(&self.places, state.spec_state().rows.len()).map(|()| state)
     }
 
     /// Opens the engine, and does what one verb asks for: what an earlier run still owes first, then a
@@ -270,14 +261,15 @@ impl Workspace {
     }
 }
 
-/// What is wrong with a task file of so many boxes.
-pub(super) fn without_boxes(places: &Places, boxes: usize) -> Option<String> {
+/// Refuses a task file that is missing or without boxes.
+pub(super) fn has_boxes(places: &Places, boxes: usize) -> Result<(), Fault> {
     let there = match places.tasks().exists() {
         false => "is no such file",
         true if boxes == 0 => "are no boxes in it",
-        true => return None,
+        true => return Ok(()),
     };
-    Some(format!("{}: There {there}.", places.spec_name()))
+    let what = format!("{}: There {there}.", places.spec_name());
+    Err(Fault::setup(what, "`ralph check` lists everything that is wrong"))
 }
 
 /// A `.ralph/` above the current folder makes a workspace when it holds a configuration or what a run left

@@ -10,12 +10,7 @@ use crate::sys::lock::Lock;
 /// A process that leaves another one behind, which needs no program and ends by itself after some seconds.
 const LEAVES_ONE: &str = "(ulimit -t 5; while :; do :; done) & exit 0";
 
-/// Kernel, supervision, cache.
-pub(super) fn machine(probe: &Probe) -> Vec<Finding> {
-    vec![kernel(), supervision(probe), cache()]
-}
-
-fn kernel() -> Finding {
+pub(super) fn kernel() -> Finding {
     let release = fs_err::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
     let release: String = release.trim().chars().take(60).collect();
     match ProcessId::own() {
@@ -28,7 +23,7 @@ fn kernel() -> Finding {
 }
 
 /// Starts a process that leaves another one behind: both must be gone afterwards.
-fn supervision(probe: &Probe) -> Finding {
+pub(super) fn supervision(probe: &Probe) -> Finding {
     let what = match probe.run(&["/bin/sh", "-c", LEAVES_ONE]) {
         Ok((ended, _)) if ended.leftover_processes > 0 => {
             return ok("processes", "what a program leaves behind is ended with it");
@@ -41,7 +36,7 @@ fn supervision(probe: &Probe) -> Finding {
 }
 
 /// Writes and locks a file in the cache folder.
-fn cache() -> Finding {
+pub(super) fn cache() -> Finding {
     let tried = cache_folder().and_then(|folder| {
         fs_err::create_dir_all(&folder)?;
         let file = tempfile::Builder::new().prefix(".doctor-").tempfile_in(&folder)?;

@@ -58,10 +58,7 @@ impl<'a> Inspection<'a> {
     /// journal is said: what the rest means depends on it.
     pub(crate) fn findings(&self) -> Vec<Finding> {
         let mut all: Vec<Finding> = self.opened.error.iter().map(of_configuration).collect();
-        match &self.file {
-            Ok(read) => all.extend(of_task_file(read, self.opened)),
-            Err(missing) => all.push((**missing).clone()),
-        }
+        all.extend(of_task_file(&self.file, self.opened));
         all.extend(self.state.as_ref().err().map(|fault| (**fault).clone()));
         if self.opened.error.is_some() {
             return all;
@@ -73,8 +70,7 @@ impl<'a> Inspection<'a> {
         all.extend(self.skipped_gates());
         all.extend(self.programs());
         if let Some(state) = state {
-            let places = &self.opened.workspace.places;
-            all.extend(gates::of_old_work(state, &places.shown(&places.tasks())));
+            all.extend(gates::of_old_work(state, &self.opened.workspace.places.spec_name()));
         }
         find_lines(&mut all, &self.opened.text);
         all
@@ -82,10 +78,8 @@ impl<'a> Inspection<'a> {
 
     /// Agents that open boxes need and that could not be started.
     pub(crate) fn agents(&self) -> Vec<Finding> {
-        match &self.state {
-            Ok(state) => agents::missing(&self.opened.workspace, &needed_roles(state)),
-            Err(_) => Vec::new(),
-        }
+        let Ok(state) = &self.state else { return Vec::new() };
+        agents::missing(&self.opened.workspace, &needed_roles(state))
     }
 
     /// Gates that will have nothing to judge.
@@ -103,7 +97,11 @@ impl<'a> Inspection<'a> {
 }
 
 /// What is wrong with a task file, alone or in its workspace.
-pub(crate) fn of_task_file(read: &Read, opened: &Opened) -> Vec<Finding> {
+pub(crate) fn of_task_file(read: &Result<Read, Box<Finding>>, opened: &Opened) -> Vec<Finding> {
+    let read = match read {
+        Ok(read) => read,
+        Err(missing) => return vec![(**missing).clone()],
+    };
     let mut findings = tasks::findings(read);
     findings.extend(tasks::unused_sections(&read.file));
     find_lines(&mut findings, &opened.text);

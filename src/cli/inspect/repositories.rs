@@ -63,14 +63,9 @@ fn uncommitted(folder: &str, now: &PackageState, state: Option<&State>) -> Vec<F
     let new = now.dirt.iter().filter(|dirt| known.is_none_or(|known| !known.dirt.contains(dirt)));
     new.map(|dirt| {
         let what = "There are uncommitted changes that no attempt left.";
+        let (file, hint) = (shown(&now.name, &dirt.path), "commit, stash or remove them");
         let path = Path::new(folder).join(OsStr::from_bytes(&dirt.path.to_bytes()));
-        Finding::error(
-            "uncommitted-changes",
-            shown(&now.name, &dirt.path),
-            what,
-            "commit, stash or remove them",
-        )
-        .path(path)
+        Finding::error("uncommitted-changes", file, what, hint).path(path)
     })
     .collect()
 }

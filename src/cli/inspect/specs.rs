@@ -54,9 +54,8 @@ pub(crate) fn specs(root: &Path, grammar: &Grammar) -> Vec<Spec> {
         let parent_folder = root.join(parent);
         let inside = walk(&parent_folder, 1, MAX_ENTRIES, |_| true).flatten();
         let names = inside.filter_map(|entry| entry.file_name().to_str().map(str::to_owned));
-        folders.extend(
-            names.filter(|name| !name.contains(char::is_control)).map(|name| format!("{parent}/{name}")),
-        );
+        let plain = names.filter(|name| !name.contains(char::is_control));
+        folders.extend(plain.map(|name| format!("{parent}/{name}")));
     }
     folders.iter().filter_map(|folder| spec(root, folder, grammar)).collect()
 }

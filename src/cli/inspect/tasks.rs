@@ -23,9 +23,8 @@ pub(crate) struct Read {
 
 /// Reads the workspace's task file.
 pub(crate) fn read(opened: &Opened) -> Result<Read, Box<Finding>> {
-    let path = opened.workspace.places.tasks();
-    let shown = opened.workspace.places.shown(&path);
-    read_at(&path, &shown, opened)
+    let places = &opened.workspace.places;
+    read_at(&places.tasks(), &places.spec_name(), opened)
 }
 
 /// Reads a task file.

@@ -2,7 +2,7 @@
 //! the transcripts is read; nothing is written, no lock is taken.
 
 use super::super::environment::{read_config, unsound};
-use super::super::workspace::{Invocation, Opened, without_boxes};
+use super::super::workspace::{Invocation, Opened, has_boxes};
 use super::agent_log::{self, AgentLog};
 use crate::agent::reported_cost;
 use crate::engine::{Fault, Follow, Places};
@@ -34,10 +34,7 @@ impl Source {
     pub(super) fn open(call: &Invocation) -> Result<Self, Fault> {
         let mut source = Self::of(call.read(call.find()?)?)?;
         let boxes = source.board()?.boxes;
-        match without_boxes(&source.places, boxes) {
-            None => Ok(source),
-            Some(what) => Err(Fault::setup(what, "`ralph check` lists everything that is wrong")),
-        }
+        has_boxes(&source.places, boxes).map(|()| source)
     }
 
     fn of(opened: Opened) -> Result<Self, Fault> {
@@ -109,7 +106,7 @@ impl Source {
             let journal = self.places.shown(&self.places.journal());
             return Some(format!("{journal} is gone: what ralph did is not known any more."));
         }
-        without_boxes(&self.places, board.boxes)
+        has_boxes(&self.places, board.boxes).err().map(|fault| fault.what)
     }
 }
 

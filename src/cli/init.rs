@@ -109,11 +109,7 @@ pub(super) fn init(call: &Invocation, args: &InitArgs) -> anyhow::Result<Exit> {
     }
     let chosen = if is_new {
         let asks = !args.yes && !call.json && can_ask();
-        Choice { root: &root, found: &found, args, asks }.choose(
-            spec.as_deref(),
-            agent.as_deref(),
-            &grammar,
-        )?
+        Choice { root: &root, grammar: &grammar, found: &found, args, asks }.choose(spec.as_deref(), agent)?
     } else {
         Chosen { spec: ".".to_owned(), ..Chosen::default() }
     };
@@ -126,22 +122,17 @@ pub(super) fn init(call: &Invocation, args: &InitArgs) -> anyhow::Result<Exit> {
     let wrote = write(&root.join(".ralph"), &text)?;
     let own = Invocation { root: Some(root), root_by: "--root", json: false, given: Vec::new() };
     let placed = placed(&own, &places, &chosen)?;
-    if call.json {
-        let names =
-            |new| wrote.iter().filter(|wrote| wrote.1 == new).map(|wrote| &wrote.0).collect::<Vec<_>>();
-        ui::json(&json!({
-            "found": found.facts(), "wrote": names(true), "kept": names(false), "placed": placed, "next": NEXT,
-            "chosen": is_new.then(|| json!({ "spec": chosen.spec, "packages": chosen.packages, "agent": chosen.agent, "placement": chosen.placement, "stages": chosen.stages })),
-        }));
-        return Ok(Exit::Done);
-    }
-    for (path, is_new) in &wrote {
-        ui::line(&format!("{} {path}", if *is_new { "wrote" } else { "kept " }));
-    }
-    if let Some(line) = &placed {
-        ui::line(line);
-    }
-    ui::line(&format!("next: {NEXT}"));
+    let names = |new| wrote.iter().filter(|wrote| wrote.1 == new).map(|wrote| &wrote.0).collect::<Vec<_>>();
+    let facts = json!({
+        "found": found.facts(), "wrote": names(true), "kept": names(false), "placed": placed, "next": NEXT,
+        "chosen": is_new.then_some(&chosen),
+    });
+    let file =
+        |(path, is_new): &(String, bool)| format!("{} {path}", if *is_new { "wrote" } else { "kept " });
+    let mut lines: Vec<String> = wrote.iter().map(file).collect();
+    lines.extend(placed);
+    lines.push(format!("next: {NEXT}"));
+    ui::answer(call.json, &facts, &lines.join("\n"));
     Ok(Exit::Done)
 }
 
@@ -196,14 +187,15 @@ fn flags(
 /// How the settings of a new configuration are chosen: what flags name, what a person answers, what is the only one.
 struct Choice<'a> {
     root: &'a Path,
+    grammar: &'a Grammar,
     found: &'a Found,
     args: &'a InitArgs,
     asks: bool,
 }
 
 impl Choice<'_> {
-    fn choose(&self, spec: Option<&str>, agent: Option<&str>, grammar: &Grammar) -> anyhow::Result<Chosen> {
-        let spec = self.spec(spec, grammar)?;
+    fn choose(&self, spec: Option<&str>, agent: Option<String>) -> anyhow::Result<Chosen> {
+        let spec = self.spec(spec)?;
         let packages = self.packages();
         let agent = self.agent(agent)?;
         let has_java = self.found.packages.iter().any(|package| package.languages().contains("Java"));
@@ -216,14 +208,14 @@ impl Choice<'_> {
     }
 
     /// The folder of the task file: the named one, the only one, or one of several that a person chooses.
-    fn spec(&self, flag: Option<&str>, grammar: &Grammar) -> anyhow::Result<String> {
+    fn spec(&self, flag: Option<&str>) -> anyhow::Result<String> {
         if let Some(flag) = flag {
             let folder = flag.strip_suffix("tasks.md").unwrap_or(flag).trim_end_matches('/');
             let folder = match folder.strip_prefix("./").unwrap_or(folder) {
                 "" => ".",
                 folder => folder,
             };
-            if spec(self.root, folder, grammar).is_some() {
+            if spec(self.root, folder, self.grammar).is_some() {
                 return Ok(folder.to_owned());
             }
             let what = format!("--spec: There is no tasks.md in `{folder}`.");
@@ -268,9 +260,9 @@ impl Choice<'_> {
     }
 
     /// A preset: the named one, one that a person chooses, or with `--yes` the first that is installed.
-    fn agent(&self, flag: Option<&str>) -> anyhow::Result<Option<String>> {
+    fn agent(&self, flag: Option<String>) -> anyhow::Result<Option<String>> {
         if flag.is_some() {
-            return Ok(flag.map(str::to_owned));
+            return Ok(flag);
         }
         let known = self.found.agents.iter().filter(|name| Preset::named(name).is_some());
         let installed: Vec<String> = known.map(|name| (*name).to_owned()).collect();

@@ -76,29 +76,27 @@ fn shown(c: char) -> char {
 /// The line that says what runs now: painted over and over on a terminal, a plain line elsewhere. It can be given
 /// away.
 #[derive(Clone, Debug)]
-pub(super) struct StatusLine {
-    bar: ProgressBar,
-    is_quiet: bool,
-}
+pub(super) struct StatusLine(Option<ProgressBar>);
 
 impl StatusLine {
     pub(super) fn new(is_quiet: bool) -> Self {
-        let bar = if is_quiet { ProgressBar::hidden() } else { ProgressBar::new_spinner() };
         let style = ProgressStyle::with_template("{spinner} {elapsed} {wide_msg}");
-        Self { bar: bar.with_style(style.unwrap_or_else(|_| ProgressStyle::default_spinner())), is_quiet }
+        let style = style.unwrap_or_else(|_| ProgressStyle::default_spinner());
+        Self((!is_quiet).then(|| ProgressBar::new_spinner().with_style(style)))
     }
 
     /// Shows this text from now on, with the time since; nothing if it is empty.
     pub(super) fn set(&self, text: &str) {
-        self.bar.finish_and_clear();
-        if text.is_empty() || self.is_quiet {
+        let Some(bar) = &self.0 else { return };
+        bar.finish_and_clear();
+        if text.is_empty() {
             return;
         }
-        if self.bar.is_hidden() {
+        if bar.is_hidden() {
             return note(text);
         }
-        self.bar.set_message(text.chars().map(shown).collect::<String>());
-        self.bar.reset();
-        self.bar.enable_steady_tick(TICK);
+        bar.set_message(text.chars().map(shown).collect::<String>());
+        bar.reset();
+        bar.enable_steady_tick(TICK);
     }
 }

@@ -67,7 +67,7 @@ fn without_comments(code: &str) -> String {
 /// Production lines that a module may have: no comments, no blank lines, no tests.
 const BUDGET: &[(&str, usize)] = &[
     ("agent", 686),
-    ("cli", 4_430),
+    ("cli", 4_358),
     ("config", 1_305),
     ("engine", 2_533),
     ("gate", 5_590),

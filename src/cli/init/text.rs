@@ -3,9 +3,10 @@
 use crate::cli::place::tidy;
 use crate::config::{TEMPLATE, placement_line, placement_word};
 use crate::task::Placement;
+use serde::Serialize;
 use std::collections::BTreeMap;
 
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub(super) struct Chosen {
     /// The folder of the task file, `.` for the workspace.
     pub(super) spec: String,

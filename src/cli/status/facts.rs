@@ -2,7 +2,7 @@
 
 use crate::machine::choice::Choice;
 use crate::machine::state::{By, State};
-use crate::report::board::{Board, Cell, Cost, Line};
+use crate::report::board::{Board, Cell, Line};
 use crate::task::{Row, TaskKey};
 use serde_json::{Map, Value, json};
 
@@ -12,6 +12,7 @@ pub(super) fn facts(state: &State, board: &Board) -> Value {
     let families: Vec<Value> = board.families.iter().map(|line| family(state, board, line)).collect();
     let gates: Map<String, Value> =
         board.gates.iter().map(|gate| (gate.name.clone(), gate.says.iter().copied().collect())).collect();
+    let cost = board.cost;
     json!({
         "spec": state.spec,
         "iteration": state.iteration,
@@ -27,7 +28,10 @@ pub(super) fn facts(state: &State, board: &Board) -> Value {
             "agents_millis": board.spent.agents,
             "gates_millis": board.spent.gates,
         },
-        "cost": cost(board.cost),
+        // Null where no attempt reported a cost.
+        "cost": (cost.reported > 0).then(|| {
+            json!({ "usd_micros": cost.micros, "reported": cost.reported, "attempts": cost.attempts })
+        }),
         "why": board.why,
         "holder": board.holder,
     })
@@ -35,9 +39,8 @@ pub(super) fn facts(state: &State, board: &Board) -> Value {
 
 /// The box as people name it: by its id, or by its words where it has none (`family` tells two of those apart).
 fn name(state: &State, key: &TaskKey) -> String {
-    let words = || state.spec_state().row(key).map(|row| row.text.clone());
-    let words = if key.has_id() { None } else { words() };
-    words.unwrap_or_else(|| key.to_string())
+    let row = state.spec_state().row(key).filter(|_| !key.has_id());
+    row.map_or_else(|| key.to_string(), |row| row.text.clone())
 }
 
 fn row_facts(state: &State, board: &Board, row: &Row) -> Value {
@@ -90,17 +93,15 @@ fn cell_facts(state: &State, cell: &Cell) -> Value {
     })
 }
 
-fn current(state: &State, board: &Board) -> Value {
-    board.current.as_ref().map_or(Value::Null, |now| {
-        let since = jiff::Timestamp::from_second(now.since).map(|at| at.to_string()).ok();
-        json!({
-            "task": name(state, &now.key),
-            "stage": now.key.stage,
-            "doing": now.doing.word(),
-            "iteration": now.iteration,
-            "since": since,
-        })
-    })
+fn current(state: &State, board: &Board) -> Option<Value> {
+    let now = board.current.as_ref()?;
+    Some(json!({
+        "task": name(state, &now.key),
+        "stage": now.key.stage,
+        "doing": now.doing.word(),
+        "iteration": now.iteration,
+        "since": jiff::Timestamp::from_second(now.since).map(|at| at.to_string()).ok(),
+    }))
 }
 
 fn next(state: &State, next: &Choice) -> Value {
@@ -112,12 +113,4 @@ fn next(state: &State, next: &Choice) -> Value {
         Choice::AllDone => json!({ "task": null, "done": true, "reasons": [] }),
         Choice::Stuck(reasons) => json!({ "task": null, "done": false, "reasons": reasons }),
     }
-}
-
-/// Null where no attempt reported a cost.
-fn cost(cost: Cost) -> Value {
-    if cost.reported == 0 {
-        return Value::Null;
-    }
-    json!({ "usd_micros": cost.micros, "reported": cost.reported, "attempts": cost.attempts })
 }

@@ -208,10 +208,8 @@ fn log(view: &View, frame: &mut Frame<'_>, area: Rect) {
     let rows = usize::from(area.height).saturating_sub(1);
     let all = &view.log.lines;
     let shown = all.get(all.len().saturating_sub(rows)..).unwrap_or_default();
-    let title = match view.log.name.as_str() {
-        "" => format!("log of iteration {}: nothing yet", view.log_iteration()),
-        name => format!("log of iteration {}: {name}", view.log_iteration()),
-    };
+    let name = if view.log.name.is_empty() { "nothing yet" } else { &view.log.name };
+    let title = format!("log of iteration {}: {name}", view.log_iteration());
     let lines = shown.iter().map(|line| Line::raw(cut(line, usize::from(area.width)))).collect();
     titled(frame, area, title, lines);
 }

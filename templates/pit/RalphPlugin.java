@@ -438,8 +438,8 @@ public final class RalphPlugin {
     }
 
     /**
-     * A control runs each test that reaches a mutant of its unit, twice, and before any mutant of its JVM: then neither
-     * a test that expects to be the first nor a mutant that spoils the JVM passes for a kill. Each unit has one, and
+     * A control runs each test that reaches a mutant of its unit before any mutant of its JVM, in the first JVM twice:
+     * then neither a test that expects to be the first nor a mutant that spoils the JVM passes for a kill. Each unit has one, and
      * units of a single mutant have one before and one after all of them. PIT sorts mutants by identity (hence the
      * control's names), cuts that list into units, and runs a unit in the order of a hash map (hence its index). Where
      * a control would not be the first, it gets no tests, so that PIT leaves it out; the first unit always has one.
@@ -503,7 +503,9 @@ public final class RalphPlugin {
                 MutationDetails first = order.keySet().iterator().next();
                 if (isControl(first.getId())) {
                     first.addTestsInOrder(tests);
-                    first.addTestsInOrder(tests);
+                    if (from == 0) {
+                        first.addTestsInOrder(tests);
+                    }
                 }
             }
             return all;

@@ -12,12 +12,12 @@ pub use folder::Differences;
 
 use super::content::{self, EXECUTABLE, LINK, REGULAR};
 use super::error::GitError;
-use super::file_stat::FileStat;
 use super::open::OpenRepo;
 use super::tree::{self, GITLINK, Leaf};
 use super::{Repositories, backup_refs, find};
 use crate::machine::facts;
 use crate::source::RepoPath;
+use crate::sys::file_stat::FileStat;
 use git2::{Index, ObjectType, Oid, Repository, Tree};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};

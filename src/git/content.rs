@@ -4,8 +4,8 @@
 //! alone differ and git's own settings say so, or if they are the object that a Git LFS pointer names.
 
 use super::error::GitError;
-use super::file_stat::{self, FileStat};
 use super::tree::{self, Leaf};
+use crate::sys::file_stat::{self, FileStat};
 use git2::{ObjectType, Oid, Repository};
 use sha2::{Digest, Sha256};
 use std::collections::HashMap;

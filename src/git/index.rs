@@ -1,8 +1,8 @@
 //! What the index holds, and how it differs from HEAD; read again only if it or HEAD changed.
 
 use super::error::GitError;
-use super::file_stat::{self, FileStat};
 use super::tree::{self, Leaf};
+use crate::sys::file_stat::{self, FileStat};
 use git2::{IndexEntryExtendedFlag, IndexEntryFlag, Oid, Repository};
 use std::collections::BTreeMap;
 

@@ -11,7 +11,6 @@ mod checkout;
 mod commit;
 mod content;
 mod error;
-mod file_stat;
 mod find;
 mod history;
 mod ignores;

@@ -2,10 +2,10 @@
 
 use super::content::Content;
 use super::error::{GitError, GitErrorKind};
-use super::file_stat::FileStat;
 use super::ignores::Ignores;
 use super::index::{self, IndexView};
 use super::tree::Leaf;
+use crate::sys::file_stat::FileStat;
 use git2::{Config, ErrorCode, Oid, Repository};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

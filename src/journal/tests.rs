@@ -1,7 +1,7 @@
 //! The journal's promises: chain, torn tails at every byte, forgery, newer versions.
 
 use super::*;
-use crate::sys::Swap;
+use crate::sys::{Swap, end_of};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 
@@ -17,10 +17,7 @@ impl Disk for Memory {
         Ok(false)
     }
     fn tail(&self, path: &Path, cap: u64) -> io::Result<Option<(Vec<u8>, u64)>> {
-        let Some(mut bytes) = self.read(path)? else { return Ok(None) };
-        let before = (bytes.len() as u64).saturating_sub(cap);
-        bytes.drain(..usize::try_from(before).unwrap());
-        Ok(Some((bytes, before)))
+        Ok(self.read(path)?.map(|bytes| end_of(bytes, cap)))
     }
     fn create_shared(&mut self, _: &Path) -> io::Result<()> {
         Ok(())

@@ -4,6 +4,7 @@
 pub mod cache_file;
 pub mod clock;
 pub mod disk;
+pub mod file_stat;
 pub mod lock;
 pub mod poison;
 pub mod process;
@@ -25,6 +26,14 @@ pub enum Swap {
     Done,
     /// The file holds something else; nothing was lost, nothing changed.
     Changed,
+}
+
+/// What [`Disk::tail`] gives of a file with these bytes, for disks in memory.
+#[cfg(test)]
+pub(crate) fn end_of(mut bytes: Vec<u8>, cap: u64) -> (Vec<u8>, u64) {
+    let before = (bytes.len() as u64).saturating_sub(cap);
+    bytes.drain(..usize::try_from(before).unwrap());
+    (bytes, before)
 }
 
 /// The disk as ralph's own state needs it. Paths are absolute.

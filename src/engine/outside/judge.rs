@@ -34,7 +34,7 @@ impl Prepared {
     /// Runs the gate to its report.
     fn run(&self, spawn: &dyn Spawn, progress: &(dyn Fn(&str) + Sync)) -> GateReport {
         let ports = GatePorts { spawn, progress, checkouts: &NoCheckouts };
-        if self.settings.run.is_some() && self.settings.folder == config::GateFolder::InPlace {
+        if is_command_in_place(&self.settings) {
             let mut report = gate::run(&self.request, &self.settings, &ports);
             report.remarks.extend(self.seen_beside());
             return report;
@@ -167,6 +167,8 @@ impl Outside {
         let mut beside = Vec::new();
         if settings.run.is_some() {
             env.extend(told(order, &names));
+        }
+        if is_command_in_place(&settings) {
             for name in &names {
                 let paths = self.parts.repositories.beside_commits(name)?;
                 beside.extend(paths.iter().map(|path| full_path(name, path)));
@@ -240,6 +242,10 @@ impl Outside {
     pub fn changes(&mut self, accumulated: &Accumulated) -> Result<Vec<FileChange>, Fault> {
         Ok(self.parts.repositories.changes(accumulated)?)
     }
+}
+
+fn is_command_in_place(settings: &GateSettings) -> bool {
+    settings.run.is_some() && settings.folder == config::GateFolder::InPlace
 }
 
 /// What a command is told of its gate; the packages one a line.

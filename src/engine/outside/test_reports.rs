@@ -6,23 +6,20 @@ use crate::engine::Fault;
 use crate::gate::passed_tests;
 use crate::machine::event::ReportedTests;
 use crate::source::{compile_globs, text};
+use crate::sys::file_stat::FileStat;
 use crate::sys::walk::walk;
 use globset::GlobSet;
 use std::collections::BTreeMap;
-use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
 /// Files and folders of a package among which reports are looked for.
 const MAX_ENTRIES: usize = 500_000;
 
-/// Inode, and change time, which no program can set.
-type Stamp = (u64, i64, i64);
-
 /// The reports of a package before a check.
 pub(super) struct TestReports<'a> {
     package: &'a Path,
     globs: GlobSet,
-    before: BTreeMap<PathBuf, Stamp>,
+    before: BTreeMap<PathBuf, FileStat>,
 }
 
 impl<'a> TestReports<'a> {
@@ -50,7 +47,7 @@ impl<'a> TestReports<'a> {
 }
 
 /// The reports with their paths in the package. What cannot be looked at is none: fewer tests never help.
-fn found(package: &Path, globs: &GlobSet) -> BTreeMap<PathBuf, Stamp> {
+fn found(package: &Path, globs: &GlobSet) -> BTreeMap<PathBuf, FileStat> {
     if globs.is_empty() {
         return BTreeMap::new();
     }
@@ -59,7 +56,7 @@ fn found(package: &Path, globs: &GlobSet) -> BTreeMap<PathBuf, Stamp> {
     let stamped = all.filter_map(Result::ok).filter_map(|entry| {
         let path = entry.path().strip_prefix(package).ok().filter(|path| globs.is_match(path))?;
         let data = entry.metadata().ok().filter(|data| !data.is_dir())?;
-        Some((path.to_owned(), (data.ino(), data.ctime(), data.ctime_nsec())))
+        Some((path.to_owned(), FileStat::of(&data)))
     });
     stamped.collect()
 }

@@ -7,7 +7,7 @@ use crate::machine::facts::*;
 use crate::machine::state::State;
 use crate::mutation::{ClassScore, Coverage, GateReport, Tally, Verdict};
 use crate::source::{Kind, RepoPath};
-use crate::sys::{Disk, Swap};
+use crate::sys::{Disk, Swap, end_of};
 use crate::task::Stage;
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -101,10 +101,7 @@ impl Disk for CrashDisk {
         Ok(false)
     }
     fn tail(&self, path: &Path, cap: u64) -> io::Result<Option<(Vec<u8>, u64)>> {
-        let Some(mut bytes) = self.read(path)? else { return Ok(None) };
-        let before = (bytes.len() as u64).saturating_sub(cap);
-        bytes.drain(..usize::try_from(before).unwrap());
-        Ok(Some((bytes, before)))
+        Ok(self.read(path)?.map(|bytes| end_of(bytes, cap)))
     }
     fn create_shared(&mut self, _: &Path) -> io::Result<()> {
         Ok(())

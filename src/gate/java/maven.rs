@@ -65,15 +65,14 @@ impl<'a> Maven<'a> {
         root: &Path,
         dir: &'a str,
     ) -> Result<Self, GateAbort> {
-        let wrapper = root.join("mvnw");
-        if is_executable(&wrapper) && read_text(&wrapper, 100).contains("\r\n") {
+        let wrapper = Some(root.join("mvnw")).filter(|file| is_executable(file));
+        if wrapper.as_ref().is_some_and(|file| read_text(file, 100).contains("\r\n")) {
             return Err(GateAbort::setup(
                 format!("mvnw of package {} has Windows line ends and cannot run.", context.package.name),
                 "Write `mvnw text eol=lf` into .gitattributes, then commit `git add --renormalize mvnw`.",
             ));
         }
-        let program = if is_executable(&wrapper) { Some(wrapper) } else { context.commands.find("mvn") };
-        let Some(program) = program else {
+        let Some(program) = wrapper.or_else(|| context.commands.find("mvn")) else {
             return Err(GateAbort::setup(
                 format!(
                     "Maven was not found: package {} has no executable mvnw, and mvn is not on the PATH.",

@@ -7,10 +7,10 @@ use super::{Checkout, HINT, MAX_BLOB, Stats, folders_above, join, repository, un
 use crate::git::backup_refs::bare_entry;
 use crate::git::content::{self, EXECUTABLE, on_disk, remove};
 use crate::git::error::GitError;
-use crate::git::file_stat::FileStat;
 use crate::git::open::OpenRepo;
 use crate::git::tree;
 use crate::source::RepoPath;
+use crate::sys::file_stat::FileStat;
 use git2::build::CheckoutBuilder;
 use git2::{Delta, DiffOptions, Index, Repository};
 use std::collections::BTreeSet;

@@ -6,7 +6,7 @@ use super::PitReport;
 use crate::mutation::MutantStatus;
 use std::collections::BTreeMap;
 
-/// What became of a control. The plugin runs it before the mutants of its JVM, each test twice.
+/// What became of a control. The plugin runs it before the mutants of its JVM.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Control {
     /// All tests passed.

@@ -10,7 +10,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// Device, inode, mode, size and times of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct FileStat {
+pub struct FileStat {
     dev: u64,
     ino: u64,
     mode: u32,
@@ -20,7 +20,8 @@ pub(super) struct FileStat {
 }
 
 impl FileStat {
-    pub(super) fn of(meta: &Metadata) -> Self {
+    /// The stamp that this metadata gives.
+    pub fn of(meta: &Metadata) -> Self {
         Self {
             dev: meta.dev(),
             ino: meta.ino(),
@@ -32,18 +33,18 @@ impl FileStat {
     }
 
     /// The stamp of what is at the path; `None` when nothing is.
-    pub(super) fn at(path: &Path) -> Option<Self> {
+    pub fn at(path: &Path) -> Option<Self> {
         std::fs::symlink_metadata(path).ok().map(|meta| Self::of(&meta))
     }
 
     /// Only what stays the same as long as a folder is the same folder.
-    pub(super) fn identity(self) -> (u64, u64) {
+    pub fn identity(self) -> (u64, u64) {
         (self.dev, self.ino)
     }
 
     /// True when a change after `now` cannot leave the same stamp: clocks of file systems tick every few
     /// milliseconds, coarse ones (whose fractions are zero) every two seconds.
-    pub(super) fn is_settled(self, now: SystemTime) -> bool {
+    pub fn is_settled(self, now: SystemTime) -> bool {
         let (seconds, nanos) = self.ctime;
         let tick = if nanos == 0 { Duration::from_secs(2) } else { Duration::from_millis(50) };
         let (Ok(seconds), Ok(nanos)) = (u64::try_from(seconds), u32::try_from(nanos)) else { return false };
@@ -54,6 +55,6 @@ impl FileStat {
 /// The time against which stamps are held. It decides only whether a file is read again, never what ralph
 /// says about it.
 #[expect(clippy::disallowed_methods, reason = "compared with times of files only; no answer depends on it")]
-pub(super) fn now() -> SystemTime {
+pub fn now() -> SystemTime {
     SystemTime::now()
 }

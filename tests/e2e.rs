@@ -41,6 +41,7 @@ fn tests() -> Vec<libtest_mimic::Trial> {
         gate::hidden::tests(),
         gate::recompile::tests(),
         gate::shapes::tests(),
+        gate::targets::tests(),
         gate::tiers::tests(),
         taskfiles::corpus::tests(),
     ]

@@ -63,6 +63,10 @@ pub struct GatePackage {
     /// Which lines of the files that it changed, as they are now; a file of which this is not known is
     /// absent.
     pub lines: BTreeMap<RepoPath, ChangedLines>,
+    /// Where each class was that the family moved or renamed.
+    pub moved: BTreeMap<RepoPath, FileChange>,
+    /// Test files that check less than at the family's base.
+    pub weakened: BTreeSet<RepoPath>,
     /// Test files at the family's base.
     pub tests_at_base: Vec<RepoPath>,
     /// Files that differ from HEAD.

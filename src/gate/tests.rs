@@ -187,6 +187,8 @@ impl Bed {
                 RepoPath::parse("src/main/java/Foo.java"),
                 ChangedLines::Ranges(vec![(3, 4), (9, 9)]),
             )]),
+            moved: BTreeMap::new(),
+            weakened: BTreeSet::new(),
             tests_at_base: Vec::new(),
             dirt: Vec::new(),
             commits: (None, Oid::zero()),

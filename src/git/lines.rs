@@ -3,15 +3,15 @@
 use super::Repositories;
 use super::error::GitError;
 use crate::machine::facts::{FileChange, Oid};
-use crate::source::ChangedLines;
+use crate::source::{ChangedLines, code_lines};
 use git2::{DiffOptions, Patch};
 
 /// Files up to this size are compared.
-const MAX_BYTES: u64 = 16 << 20;
+pub(super) const MAX_BYTES: u64 = 16 << 20;
 
 impl Repositories {
-    /// The lines of a changed file, as it is now; `None` for a deleted file and where the change does not
-    /// say which blobs it is between.
+    /// The lines of a changed file, as it is now, of Java those whose code changed; `None` for a deleted file and where
+    /// the change does not say which blobs it is between.
     ///
     /// Errors: a blob that the repository no longer has (`Unreadable`), or of more than 16 MiB (`Refused`).
     pub fn changed_lines(&mut self, change: &FileChange) -> Result<Option<ChangedLines>, GitError> {
@@ -23,6 +23,8 @@ impl Repositories {
         }
         let old = self.blob(&change.package, old, MAX_BYTES)?;
         let new = self.blob(&change.package, new, MAX_BYTES)?;
+        let is_java = change.path.to_bytes().ends_with(b".java");
+        let [old, new] = [&old, &new].map(|text| if is_java { code_lines(text) } else { text.into() });
         Ok(Some(ChangedLines::Ranges(ranges(&old, &new)?)))
     }
 }

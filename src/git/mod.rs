@@ -16,6 +16,7 @@ mod history;
 mod ignores;
 mod index;
 mod init_repository;
+mod lineage;
 mod lines;
 mod locks;
 mod observe;

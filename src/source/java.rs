@@ -3,8 +3,11 @@
 
 mod lexer;
 mod members;
+mod statements;
 
+pub use lexer::code_lines;
 pub use members::lost_members;
+pub use statements::{Statements, is_weakened};
 
 use lexer::{Lexer, Token, unescaped};
 use std::iter::Peekable;

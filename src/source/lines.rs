@@ -1,6 +1,7 @@
 //! Which lines of a text went away; white space, blank lines and imports do not count.
 
 use std::collections::HashMap;
+use std::hash::Hash;
 
 /// Words that begin a line which brings names in and says nothing else.
 const IMPORTS: [&[u8]; 5] = [b"import", b"package", b"use", b"#include", b"using"];
@@ -28,21 +29,19 @@ pub fn lost_lines(base: Option<&[u8]>, written: &[u8], now: Option<&[u8]>) -> Op
 }
 
 fn counted(text: &[u8]) -> HashMap<Vec<u8>, u64> {
+    how_often(lines(text).map(|(_, key)| key))
+}
+
+/// Each thing with how often it is there.
+pub(super) fn how_often<T: Eq + Hash>(all: impl IntoIterator<Item = T>) -> HashMap<T, u64> {
     let mut counts = HashMap::new();
-    for (_, key) in lines(text) {
-        *counts.entry(key).or_insert(0) += 1;
-    }
+    all.into_iter().for_each(|one| *counts.entry(one).or_default() += 1);
     counts
 }
 
-fn take(counts: &mut HashMap<Vec<u8>, u64>, key: &[u8]) -> bool {
-    match counts.get_mut(key) {
-        Some(count) if *count > 0 => {
-            *count -= 1;
-            true
-        }
-        _ => false,
-    }
+/// Takes one away, if there is one.
+pub(super) fn take<T: Eq + Hash>(counts: &mut HashMap<T, u64>, one: &T) -> bool {
+    counts.get_mut(one).filter(|count| **count > 0).map(|count| *count -= 1).is_some()
 }
 
 /// The lines that count, each as it is and without its white space.

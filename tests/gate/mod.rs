@@ -7,6 +7,7 @@ pub(crate) mod hidden;
 mod project;
 pub(crate) mod recompile;
 pub(crate) mod shapes;
+pub(crate) mod targets;
 pub(crate) mod tiers;
 mod workspace;
 

@@ -108,6 +108,8 @@ impl Project {
             root,
             changes: Vec::new(),
             lines: BTreeMap::new(),
+            moved: BTreeMap::new(),
+            weakened: BTreeSet::new(),
             tests_at_base: Vec::new(),
             dirt: Vec::new(),
             commits: (None, Oid::zero()),

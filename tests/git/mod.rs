@@ -3,6 +3,7 @@
 mod checkout;
 mod commit;
 mod layout;
+mod lineage;
 mod observe;
 mod put_back;
 mod random;

@@ -161,7 +161,8 @@ impl Outside {
             Fault::setup(what, "name it under gates: in .ralph/config.yaml")
         })?;
         let names: BTreeSet<&String> = changes.iter().map(|change| &change.package).collect();
-        let packages = names.iter().filter_map(|name| self.package(name, order, changes).transpose());
+        let moved = self.parts.repositories.moved(changes)?;
+        let packages = names.iter().filter_map(|name| self.package(name, order, changes, &moved).transpose());
         let packages = packages.collect::<Result<_, _>>()?;
         let mut env = self.environment(&settings.env);
         let mut beside = Vec::new();
@@ -209,16 +210,23 @@ impl Outside {
         &mut self,
         name: &str,
         order: &GateOrder,
-        changes: &[FileChange],
+        all: &[FileChange],
+        moved: &[(FileChange, FileChange)],
     ) -> Result<Option<GatePackage>, Fault> {
         let repositories = &mut self.parts.repositories;
         let Some(root) = repositories.root(name).map(ToOwned::to_owned) else { return Ok(None) };
-        let changes: Vec<FileChange> =
-            changes.iter().filter(|change| change.package == name).cloned().collect();
-        let mut lines = BTreeMap::new();
+        let changes: Vec<FileChange> = all.iter().filter(|change| change.package == name).cloned().collect();
+        let here = moved.iter().filter(|(now, _)| now.package == name);
+        let moved: BTreeMap<_, _> = here.map(|(now, old)| (now.path.clone(), old.clone())).collect();
+        let (mut lines, mut weakened) = (BTreeMap::new(), BTreeSet::new());
         for change in &changes {
-            if let Some(known) = repositories.changed_lines(change)? {
+            // The lines of a class that moved are those that it did not have before.
+            let old = moved.get(&change.path).map_or(&change.old, |before| &before.old).clone();
+            if let Some(known) = repositories.changed_lines(&FileChange { old, ..change.clone() })? {
                 lines.insert(change.path.clone(), known);
+            }
+            if repositories.is_weakened(change, all)? {
+                weakened.insert(change.path.clone());
             }
         }
         let tests_at_base = match order.accumulated.bases.get(name) {
@@ -230,7 +238,8 @@ impl Outside {
         let dirt = dirt.map(|dirt| dirt.path.clone()).collect();
         let head = order.snapshot.package(name).map_or_else(Oid::zero, |package| package.head.clone());
         let commits = (order.accumulated.bases.get(name).cloned(), head);
-        Ok(Some(GatePackage { name: name.to_owned(), root, changes, lines, tests_at_base, dirt, commits }))
+        let name = name.to_owned();
+        Ok(Some(GatePackage { name, root, changes, lines, moved, weakened, tests_at_base, dirt, commits }))
     }
 
     /// A new folder for what [`Outside::judge_alone`] leaves; the last few of them are kept.

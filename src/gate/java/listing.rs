@@ -42,6 +42,8 @@ pub(crate) struct Listing {
     pub(crate) builds: BTreeSet<String>,
     /// Source files below a `src/test/` folder (`.java`, `.kt`, `.groovy`, `.scala`).
     pub(crate) tests: BTreeSet<String>,
+    /// Source files below a `src/main/` folder.
+    pub(crate) production: BTreeSet<String>,
     /// What is at each changed path.
     pub(crate) entries: BTreeMap<String, Entry>,
 }
@@ -66,8 +68,10 @@ pub(crate) fn list(package: &GatePackage) -> Result<Listing, GateAbort> {
         let Some(path) = path.filter(|_| entry.file_type().is_file()) else { continue };
         if entry.file_name().to_str().is_some_and(|name| BUILD_FILES.contains(&name)) {
             listing.builds.insert(path);
-        } else if is_test_source(&path) {
+        } else if is_source_below("src/test/", &path) {
             listing.tests.insert(path);
+        } else if is_source_below("src/main/", &path) {
+            listing.production.insert(path);
         }
     }
     for change in &package.changes {
@@ -117,8 +121,8 @@ fn has(folder: &Path, name: &str) -> bool {
     fs_err::symlink_metadata(folder.join(name)).is_ok()
 }
 
-fn is_test_source(path: &str) -> bool {
+fn is_source_below(folder: &str, path: &str) -> bool {
     let end = path.rsplit_once('.').map(|(_, end)| end);
     let source = LANGUAGES.iter().any(|language| Some(language.1) == end);
-    source && (path.starts_with("src/test/") || path.contains("/src/test/"))
+    source && (path.starts_with(folder) || path.contains(&format!("/{folder}")))
 }

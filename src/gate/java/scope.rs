@@ -18,7 +18,7 @@ use crate::gate::scope::{BuildTool, Extent, Module, Scope, Target};
 use crate::machine::facts::{FileChange, FileStatus};
 use crate::mutation::LeftOut;
 use crate::source::text;
-use crate::source::{ChangedLines, Kind};
+use crate::source::{ChangedLines, Kind, RepoPath};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Finds the scope; `listings` are those of the request's packages, in order.
@@ -43,6 +43,7 @@ pub(crate) fn scope(
         for change in &package.changes {
             sorter.sort(change);
         }
+        sorter.sort_weakened();
         let modules = sorter.modules;
         scope.modules.extend(modules.into_values());
     }
@@ -96,54 +97,82 @@ impl Sorter<'_> {
             return;
         };
         let changed_test = entry == Entry::File && self.is_test_class(&path);
-        let module = self.modules.entry(dir.clone()).or_insert_with(|| Module {
-            package: self.index,
-            dir: dir.clone(),
-            tool,
-            targets: Vec::new(),
-            changed_tests: BTreeSet::new(),
-            build_changed: self.package.changes.iter().any(|change| change.kind == Kind::Build),
-        });
+        let module = self.enter(&dir, tool);
         if changed_test {
             module.changed_tests.insert(path);
         } else if let (true, Some(java)) = (production, java) {
-            self.production(change, entry, &java, &dir);
+            if let Some(target) = self.production(change, entry, &java) {
+                self.enter(&dir, tool).targets.push(target);
+            }
         } else if change.kind != Kind::Test {
             self.leave(change, "not below src/main/java");
         }
     }
 
-    fn production(&mut self, change: &FileChange, entry: Entry, java: &JavaPath, dir: &str) {
+    /// The module in a folder.
+    fn enter(&mut self, dir: &str, tool: BuildTool) -> &mut Module {
+        self.modules.entry(dir.to_owned()).or_insert_with(|| Module {
+            package: self.index,
+            dir: dir.to_owned(),
+            tool,
+            targets: Vec::new(),
+            changed_tests: BTreeSet::new(),
+            build_changed: self.package.changes.iter().any(|change| change.kind == Kind::Build),
+        })
+    }
+
+    fn production(&mut self, change: &FileChange, entry: Entry, java: &JavaPath) -> Option<Target> {
         if java.is_info() {
-            return;
+            return None;
         }
         if entry == Entry::Absent || change.status == FileStatus::Deleted && entry != Entry::File {
             self.leave(change, "it no longer exists");
-            return;
+            return None;
         }
         let Some(class) = java.class() else {
             self.leave(change, "its path names no Java class");
-            return;
+            return None;
         };
-        let tests: BTreeSet<String> =
-            self.listing.tests.iter().filter(|test| self.is_test_of(test, &java.stem)).cloned().collect();
-        if tests.is_empty() && !self.counts_without_test(change, java) {
+        // It counts as what it is, and as what it was before it was moved.
+        let before = self.package.moved.get(&change.path);
+        let before = before.and_then(|old| Some((old, JavaPath::read(&old.path.to_text())?)));
+        let both = || std::iter::once((change, java)).chain(before.iter().map(|(old, java)| (*old, java)));
+        let tests: BTreeSet<String> = both().flat_map(|(_, java)| self.tests_of(java)).collect();
+        if tests.is_empty() && !both().any(|(change, java)| self.counts_without_test(change, java)) {
             self.leave(change, &format!("no test class belongs to it ({})", self.names.of(&java.stem)));
-            return;
+            return None;
         }
         let extent = self.extent(change);
-        let target =
-            Target { package: self.package.name.clone(), path: change.path.clone(), class, tests, extent };
-        if let Some(module) = self.modules.get_mut(dir) {
-            module.targets.push(target);
+        Some(Target { package: self.package.name.clone(), path: change.path.clone(), class, tests, extent })
+    }
+
+    /// Where no changed class is judged, those whose own tests check less than before are.
+    fn sort_weakened(&mut self) {
+        let weakened: Vec<String> = self.package.weakened.iter().map(RepoPath::to_text).collect();
+        if weakened.is_empty() || self.modules.values().any(|module| !module.targets.is_empty()) {
+            return;
+        }
+        let unchanged = |path: &&String| !self.listing.entries.contains_key(*path);
+        for path in self.listing.production.iter().filter(unchanged) {
+            let Some(java) = JavaPath::read(path).filter(|java| !java.test) else { continue };
+            let (Some(class), Some((dir, tool))) = (java.class(), self.module(path)) else { continue };
+            if weakened.iter().any(|test| self.is_test_of(test, &java)) {
+                let whole = self.kind == ScopeKind::Class;
+                let extent = if whole { Extent::Class } else { Extent::Change(Vec::new()) };
+                let (package, path) = (self.package.name.clone(), RepoPath::from_bytes(path.as_bytes()));
+                let target = Target { package, path, class, tests: self.tests_of(&java), extent };
+                self.enter(&dir, tool).targets.push(target);
+            }
         }
     }
 
-    /// A file that is new, or whose changed lines are unknown, counts as a whole.
+    /// A file that is new, or whose changed lines are unknown, counts as a whole; one that was moved has no score to keep.
     fn extent(&self, change: &FileChange) -> Extent {
         match (self.kind, self.package.lines.get(&change.path)) {
             (ScopeKind::Lines, Some(ChangedLines::Ranges(ranges))) => Extent::Lines(ranges.clone()),
-            (ScopeKind::Auto, Some(ChangedLines::Ranges(ranges))) => Extent::Change(ranges.clone()),
+            (ScopeKind::Auto, Some(ChangedLines::Ranges(ranges))) if change.old.is_some() => {
+                Extent::Change(ranges.clone())
+            }
             _ => Extent::Class,
         }
     }
@@ -154,11 +183,25 @@ impl Sorter<'_> {
         self.request.no_tests_written
             || self.request.former_targets.contains(&full)
             || self.request.changed_since_fail.contains(&full)
-            || self.package.tests_at_base.iter().any(|test| self.is_test_of(&test.to_text(), &java.stem))
+            || self.package.tests_at_base.iter().any(|test| self.is_test_of(&test.to_text(), java))
     }
 
-    fn is_test_of(&self, test: &str, stem: &str) -> bool {
-        JavaPath::read(test).is_some_and(|java| java.test && self.names.is_test_of(&java.stem, stem))
+    /// The test files that belong to a class.
+    fn tests_of(&self, class: &JavaPath) -> BTreeSet<String> {
+        self.listing.tests.iter().filter(|test| self.is_test_of(test, class)).cloned().collect()
+    }
+
+    /// By its name; where classes of several packages have that name, a test stands for the one beside it.
+    fn is_test_of(&self, test: &str, class: &JavaPath) -> bool {
+        let Some(test) = JavaPath::read(test).filter(|test| test.test) else { return false };
+        let is_beside = |path: &String| {
+            let folder =
+                |java: &JavaPath| !java.test && java.stem == class.stem && java.folder == test.folder;
+            JavaPath::read(path).as_ref().is_some_and(folder)
+        };
+        let mut sources = self.listing.production.iter().chain(self.listing.entries.keys());
+        self.names.is_test_of(&test.stem, &class.stem)
+            && (test.folder == class.folder || !sources.any(is_beside))
     }
 
     fn is_test_class(&self, path: &str) -> bool {
@@ -181,7 +224,7 @@ impl Sorter<'_> {
         }
         let tested = java.is_some_and(|java| {
             !java.is_info()
-                && (self.listing.tests.iter().any(|test| self.is_test_of(test, &java.stem))
+                && (self.listing.tests.iter().any(|test| self.is_test_of(test, java))
                     || self.counts_without_test(change, java))
         });
         if !production && change.kind == Kind::Test || production && tested {

@@ -64,6 +64,27 @@ fn unicode_escape(tail: &[u8]) -> Option<(u8, &[u8])> {
     Some((byte, &tail[letters + 4..]))
 }
 
+/// The text without comments and indentation, line for line. What is written with `\uXXXX` stays as it is: an escape may
+/// end a comment.
+pub fn code_lines(source: &[u8]) -> Cow<'_, [u8]> {
+    if matches!(unescaped(source), Cow::Owned(_)) {
+        return Cow::Borrowed(source);
+    }
+    let (mut lexer, mut out, mut done) = (Lexer { rest: source }, Vec::new(), 0);
+    let ends = |gap: &[u8]| gap.iter().copied().filter(|&byte| byte == b'\n').collect::<Vec<_>>();
+    while let Some(token) = lexer.next() {
+        let end = source.len() - lexer.rest.len();
+        let code = match token {
+            Token::Mark(_) => &source[end - 1..end],
+            Token::Word(bytes) | Token::Literal(bytes) => bytes,
+        };
+        out.extend([&ends(&source[done..end - code.len()]), code, b" "].concat());
+        done = end;
+    }
+    out.extend(ends(&source[done..]));
+    Cow::Owned(out)
+}
+
 /// Reads tokens one by one.
 pub(super) struct Lexer<'a> {
     pub(super) rest: &'a [u8],
@@ -139,4 +160,22 @@ impl<'a> Lexer<'a> {
 
 fn is_word(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'$') || byte >= 0x80
+}
+
+#[cfg(test)]
+mod tests {
+    use super::code_lines;
+
+    #[test]
+    fn the_code_of_each_line_stays_on_its_line() {
+        let of = |text: &str| String::from_utf8(code_lines(text.as_bytes()).into_owned()).unwrap();
+        assert_eq!(of("  int a; // why\n/* x\n y */ b( );\n"), "int a ; \n\nb ( ) ; \n");
+        assert_eq!(of("s = \"// no comment\";\n"), "s = \"// no comment\" ; \n");
+        assert_eq!(of("s = \"\"\"\n  /* text\n  \"\"\";"), "s = \"\"\"\n  /* text\n  \"\"\" ; ");
+        let escaped = "/* \\u002a/ a(); /* */";
+        assert_eq!(of(escaped), escaped);
+        for text in ["", "\n\n", "/*\n", "\"\n", "\"\"\"\n", "//", "\\"] {
+            assert_eq!(of(text).matches('\n').count(), text.matches('\n').count(), "{text}");
+        }
+    }
 }

@@ -3,20 +3,20 @@
 
 use super::TESTS;
 use super::lexer::{Lexer, Token, unescaped};
-use std::collections::HashMap;
+use crate::source::lines::{how_often, take};
 
 /// A field, method, initialiser, or the header of a type: its words, behind those of the headers that it is in.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-struct Member {
+pub(super) struct Member {
     headers: Vec<String>,
-    words: String,
+    pub(super) words: String,
 }
 
 /// The members of `written` that `now` does not have as they are: how many, and the words of the first. A member that
 /// `base` had already may change if it is a test; what tests rely on may not. `None` if nothing is lost.
 pub fn lost_members(base: Option<&[u8]>, written: &[u8], now: Option<&[u8]>) -> Option<(u64, String)> {
-    let mut present = counted(now.unwrap_or_default());
-    let mut before = counted(base.unwrap_or_default());
+    let mut present = how_often(members(now.unwrap_or_default()));
+    let mut before = how_often(members(base.unwrap_or_default()));
     let mut lost = members(written).into_iter().filter(|member| {
         let was_there = take(&mut before, member);
         let may_go = was_there && is_test(member);
@@ -29,18 +29,6 @@ pub fn lost_members(base: Option<&[u8]>, written: &[u8], now: Option<&[u8]>) -> 
 fn is_test(member: &Member) -> bool {
     let words = &member.words;
     words.contains("void test") || TESTS.iter().any(|test| words.contains(&format!("@{test}")))
-}
-
-fn counted(source: &[u8]) -> HashMap<Member, u64> {
-    let mut counts = HashMap::new();
-    for member in members(source) {
-        *counts.entry(member).or_insert(0) += 1;
-    }
-    counts
-}
-
-fn take(counts: &mut HashMap<Member, u64>, member: &Member) -> bool {
-    counts.get_mut(member).filter(|count| **count > 0).map(|count| *count -= 1).is_some()
 }
 
 /// Where a declaration that is being read stands.
@@ -75,7 +63,7 @@ impl Declaration {
     }
 }
 
-fn members(source: &[u8]) -> Vec<Member> {
+pub(super) fn members(source: &[u8]) -> Vec<Member> {
     let bytes = unescaped(source);
     let mut tokens = Lexer { rest: &bytes };
     let (mut headers, mut found) = (Vec::new(), Vec::new());
@@ -125,7 +113,7 @@ fn body(tokens: &mut Lexer<'_>, declaration: &mut Declaration) {
     }
 }
 
-fn is_part(c: char) -> bool {
+pub(super) fn is_part(c: char) -> bool {
     c.is_alphanumeric() || matches!(c, '_' | '$')
 }
 

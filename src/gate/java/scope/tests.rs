@@ -42,6 +42,8 @@ impl Case {
                 listing.builds.insert((*path).to_owned());
             } else if path.contains("src/test/") {
                 listing.tests.insert((*path).to_owned());
+            } else if has_extension(path, "java") {
+                listing.production.insert((*path).to_owned());
             }
         }
         listing.entries = changed.iter().map(|path| ((*path).to_owned(), Entry::File)).collect();
@@ -50,6 +52,8 @@ impl Case {
             root: "/nowhere".into(),
             changes: family,
             lines: BTreeMap::new(),
+            moved: BTreeMap::new(),
+            weakened: BTreeSet::new(),
             tests_at_base: Vec::new(),
             dirt: Vec::new(),
             commits: (None, Oid::zero()),
@@ -70,8 +74,27 @@ impl Case {
     }
 
     fn scope(&self) -> Scope {
+        self.scope_of(ScopeKind::Class)
+    }
+
+    fn scope_of(&self, kind: ScopeKind) -> Scope {
         let names = ["{}Test", "Test{}", "{}Tests", "{}TestCase", "{}Spec"].map(str::to_owned);
-        scope(&self.request, &TestNames::new(&names), ScopeKind::Class, std::slice::from_ref(&self.listing))
+        scope(&self.request, &TestNames::new(&names), kind, std::slice::from_ref(&self.listing))
+    }
+
+    /// The changed class was another one before.
+    fn moved(mut self, now: &str, before: &str) -> Self {
+        let old = change(before, Kind::Production, FileStatus::Deleted);
+        self.listing.entries.insert(before.to_owned(), Entry::Absent);
+        self.request.packages[0].changes.push(old.clone());
+        self.request.packages[0].moved.insert(RepoPath::parse(now), old);
+        self
+    }
+
+    /// A test that is still there, or not, checks less.
+    fn weakened(mut self, test: &str) -> Self {
+        self.request.packages[0].weakened.insert(RepoPath::parse(test));
+        self
     }
 
     fn targets(&self) -> Vec<String> {
@@ -260,4 +283,56 @@ fn a_file_of_a_test_resource_that_looks_like_production_is_a_test() {
 fn a_build_change_of_the_family_is_remembered() {
     assert!(Case::new(&[], &[POM, FOO]).scope().modules[0].build_changed);
     assert!(!Case::new(&[POM], &[FOO]).scope().modules[0].build_changed);
+}
+
+#[test]
+fn a_class_that_was_moved_or_renamed_counts_as_the_one_that_it_was() {
+    let bar = "src/main/java/com/acme/Bar.java";
+    let case = |others: &[&str]| Case::new(&[&[POM], others].concat(), &[bar]).moved(bar, FOO);
+    assert_eq!(case(&[]).targets(), [] as [String; 0], "it had no test either");
+    let mut at_base = case(&[]);
+    at_base.request.packages[0].tests_at_base.push(RepoPath::parse("src/test/java/com/acme/FooTest.java"));
+    let mut former = case(&[]);
+    former.request.former_targets.insert(format!("p/{FOO}"));
+    let kept = case(&["src/test/java/com/acme/FooTest.java"]);
+    for case in [at_base, former, kept] {
+        assert_eq!(case.targets(), [":com.acme.Bar"]);
+    }
+    let mut case = case(&["src/test/java/com/acme/FooTest.java"]);
+    let package = &mut case.request.packages[0];
+    package.changes[0].old = None;
+    package.lines.insert(RepoPath::parse(bar), ChangedLines::Ranges(vec![(2, 2)]));
+    let extent = |kind| case.scope_of(kind).modules.remove(0).targets.remove(0).extent;
+    assert_eq!(extent(ScopeKind::Lines), Extent::Lines(vec![(2, 2)]));
+    assert_eq!(extent(ScopeKind::Auto), Extent::Class, "its score had another name");
+}
+
+#[test]
+fn a_class_whose_test_was_weakened_counts_without_a_change_of_its_own() {
+    let test = "src/test/java/com/acme/FooTest.java";
+    let case = Case::new(&[POM, FOO, test], &[test]).weakened(test);
+    assert_eq!(case.targets(), [":com.acme.Foo"]);
+    let extent = |kind| case.scope_of(kind).modules.remove(0).targets.remove(0).extent;
+    assert_eq!(extent(ScopeKind::Class), Extent::Class);
+    assert_eq!(extent(ScopeKind::Lines), Extent::Change(Vec::new()), "it must keep its score");
+    assert_eq!(Case::new(&[POM, FOO], &[]).weakened(test).targets(), [":com.acme.Foo"], "the test is gone");
+    let bar = ["src/main/java/com/acme/Bar.java", "src/test/java/com/acme/BarTest.java"];
+    let beside = Case::new(&[POM, FOO, test, bar[1]], &[test, bar[0]]).weakened(test);
+    assert_eq!(beside.targets(), [":com.acme.Bar"], "tests may change with the code");
+    let untested = Case::new(&[POM, FOO, test], &[test, bar[0]]).weakened(test);
+    assert_eq!(untested.targets(), [":com.acme.Foo"], "nothing else would be judged");
+    assert_eq!(Case::new(&[POM, test], &[test, FOO]).weakened(test).targets(), [":com.acme.Foo"], "once");
+}
+
+#[test]
+fn a_test_stands_for_the_class_in_its_own_package_where_several_have_the_name() {
+    let (a, b) = ("src/main/java/a/Price.java", "src/main/java/b/Price.java");
+    let (own, far) = ("src/test/java/b/PriceTest.java", "src/test/java/c/PriceTest.java");
+    assert_eq!(Case::new(&[POM, own, a], &[b]).targets(), [":b.Price"]);
+    assert_eq!(Case::new(&[POM, own, b], &[a]).targets(), [] as [String; 0]);
+    assert_eq!(Case::new(&[POM, own], &[a]).targets(), [":a.Price"]);
+    assert_eq!(Case::new(&[POM, far, b], &[a]).targets(), [":a.Price"]);
+    let mut gone = Case::new(&[POM, own], &[a]);
+    gone.listing.entries.insert(b.to_owned(), Entry::Absent);
+    assert_eq!(gone.targets(), [] as [String; 0], "the class of that test is gone");
 }

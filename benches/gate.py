@@ -212,7 +212,7 @@ def history(path, binary, wanted):
         print(f"  - {name}")
 
 
-TIERS = ("own", "near", "reachable", "all")
+TIERS = ("own", "touching", "all")
 
 
 def ends_of(report, name):

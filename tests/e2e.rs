@@ -40,6 +40,7 @@ fn tests() -> Vec<libtest_mimic::Trial> {
         gate::clean::tests(),
         gate::hidden::tests(),
         gate::recompile::tests(),
+        gate::map::tests(),
         gate::shapes::tests(),
         gate::targets::tests(),
         gate::tiers::tests(),

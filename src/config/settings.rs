@@ -216,12 +216,10 @@ pub struct GateSettings {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum TestTiers {
-    /// The target's own tests, for what they leave those that reach it, for what is left all.
+    /// The target's own tests, for what they leave those that execute it; all where that is not known.
     OwnFirst,
     /// All at once.
     All,
-    /// Own ones, then those that reach the target by the references in their class files; no others.
-    Reachable,
     /// Own ones only.
     Own,
 }

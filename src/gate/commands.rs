@@ -28,6 +28,7 @@ const DROPPED: [&str; 6] = [
 ];
 
 /// The commands of one package, one after the other.
+#[derive(Clone)]
 pub(crate) struct Commands<'a> {
     ports: &'a GatePorts<'a>,
     env: BTreeMap<String, String>,
@@ -74,6 +75,13 @@ impl<'a> Commands<'a> {
     /// The value of a variable of the children's environment.
     pub(crate) fn variable(&self, name: &str) -> Option<&str> {
         self.env.get(name).map(String::as_str)
+    }
+
+    /// For a command that runs beside one of these, whose end nobody waits for long: it may take a quarter of what is
+    /// left.
+    pub(crate) fn beside(&self) -> Self {
+        let left = self.limit.saturating_sub(self.used.get());
+        Self { limit: left / 4, used: Cell::default(), ..self.clone() }
     }
 
     /// Time used so far.

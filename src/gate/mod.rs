@@ -41,6 +41,8 @@ pub struct GateRequest {
     pub changed_since_fail: BTreeSet<String>,
     /// TEST-FIRST left no enabled test method.
     pub no_tests_written: bool,
+    /// A FAIL would block a family, so it must be that of all tests.
+    pub confirms: bool,
     /// `.ralph/state/iter-N/gate`, absolute: logs and HTML reports are kept here.
     pub folder: PathBuf,
     /// Ralph's cache folder, absolute: resolved class paths and PIT's jars.
@@ -102,6 +104,13 @@ pub trait Checkouts: Sync {
     fn clear(&self, root: &Path, key: Option<&str>) -> io::Result<()> {
         let _ = (root, key);
         Ok(())
+    }
+
+    /// A digest of the paths and contents of the commit's files in a package's folder that are neither Java nor ralph's; `None`
+    /// if the gate works in place.
+    fn other_files(&self, root: &Path) -> Option<String> {
+        let _ = root;
+        None
     }
 
     /// Called after a build that succeeded.

@@ -200,6 +200,7 @@ impl Bed {
             former_targets: BTreeSet::new(),
             changed_since_fail: BTreeSet::new(),
             no_tests_written: false,
+            confirms: false,
             folder: self.folder.path().join(".ralph/state/iter-1/gate"),
             cache: self.folder.path().join("cache"),
             tag: String::new(),

@@ -71,6 +71,7 @@ pub(super) fn begin_gate(
     let spec = state.spec_state();
     let stage = spec.stage(key);
     let covered = hierarchy::covered(spec, key);
+    let limit = state.policy.rework;
     let order = Box::new(GateOrder {
         iteration,
         key: key.clone(),
@@ -84,6 +85,10 @@ pub(super) fn begin_gate(
             spec.family(family).is_some_and(|family| family.tests_written == Some(0))
                 && spec.is_done(&TaskKey { family: family.clone(), stage: Stage::TestFirst })
         }),
+        is_last: covered
+            .iter()
+            .filter_map(|family| spec.family(family))
+            .any(|family| family.reworks >= limit),
     });
     state.phase = Phase::Judging { order: order.clone() };
     vec![Effect::WriteBefore { iteration, snapshot: snapshot.clone() }, Effect::RunGate(order)]

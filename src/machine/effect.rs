@@ -174,6 +174,8 @@ pub struct GateOrder {
     pub changed_since_fail: BTreeSet<String>,
     /// TEST-FIRST left no enabled test method.
     pub no_tests_written: bool,
+    /// A FAIL would block one of the families: no rework is left.
+    pub is_last: bool,
 }
 
 /// The entry of one iteration in progress.txt.

@@ -232,7 +232,7 @@ pub struct TracePhase {
 pub struct TraceTier {
     /// The module, `<package>/<folder>`.
     pub module: String,
-    /// `own`, `near`, `reachable`, `all`, `alone` or `base`.
+    /// `own`, `touching`, `all`, `alone` or `base`.
     pub name: String,
     /// Why it was run, or what came of it; a phrase.
     #[serde(default, skip_serializing_if = "String::is_empty")]

@@ -11,13 +11,16 @@ import java.nio.file.Path;
 import java.nio.file.Paths;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.BitSet;
 import java.util.Collection;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.HashSet;
+import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Properties;
 import java.util.Set;
 import java.util.TreeSet;
@@ -34,8 +37,15 @@ import org.pitest.bytecode.analysis.MethodTree;
 import org.pitest.classinfo.ClassByteArraySource;
 import org.pitest.classinfo.ClassName;
 import org.pitest.classpath.CodeSource;
+import org.pitest.coverage.BlockLocation;
 import org.pitest.coverage.CoverageDatabase;
+import org.pitest.coverage.CoverageResult;
+import org.pitest.coverage.NoTestStats;
 import org.pitest.coverage.TestInfo;
+import org.pitest.coverage.TestStatListener;
+import org.pitest.coverage.TestStatListenerFactory;
+import org.pitest.help.PitHelpError;
+import org.pitest.junit.NullConfiguration;
 import org.pitest.mutationtest.ClassMutationResults;
 import org.pitest.mutationtest.DetectionStatus;
 import org.pitest.mutationtest.EngineArguments;
@@ -57,6 +67,7 @@ import org.pitest.mutationtest.build.TestPrioritiserFactory;
 import org.pitest.mutationtest.build.intercept.annotations.ExcludedAnnotationInterceptorFactory;
 import org.pitest.mutationtest.build.intercept.javafeatures.RecordFilterFactory;
 import org.pitest.mutationtest.build.intercept.staticinitializers.StaticInitializerInterceptorFactory;
+import org.pitest.mutationtest.config.ClientPluginServices;
 import org.pitest.mutationtest.config.ReportOptions;
 import org.pitest.mutationtest.engine.Location;
 import org.pitest.mutationtest.engine.Mutant;
@@ -66,11 +77,22 @@ import org.pitest.mutationtest.engine.MutationEngine;
 import org.pitest.mutationtest.engine.MutationIdentifier;
 import org.pitest.mutationtest.engine.gregor.config.GregorEngineFactory;
 import org.pitest.plugin.Feature;
+import org.pitest.testapi.Configuration;
+import org.pitest.testapi.Description;
+import org.pitest.testapi.ExecutedInDiscovery;
+import org.pitest.testapi.ResultCollector;
+import org.pitest.testapi.TestGroupConfig;
+import org.pitest.testapi.TestPluginFactory;
+import org.pitest.testapi.TestSuiteFinder;
+import org.pitest.testapi.TestUnit;
+import org.pitest.testapi.TestUnitExecutionListener;
+import org.pitest.testapi.TestUnitFinder;
 import org.pitest.util.ResultOutputStrategy;
 
 /**
  * What ralph adds to PIT: mutants can be narrowed to a list, no written code is hidden, controls show whether a failing test is a kill,
- * and survivors are reported with the tests that reach them. Ralph compiles this once for each version of PIT with the project's own JDK.
+ * survivors are reported with the tests that reach them, and a map shows which tests execute what. Ralph compiles this once for each
+ * version of PIT with the project's own JDK.
  */
 public final class RalphPlugin {
 
@@ -97,13 +119,14 @@ public final class RalphPlugin {
     }
 
     /**
-     * Two kinds of lines, fields separated by tabs: {@code L folder/File.java first last} keeps the mutants on
-     * these lines; {@code M class method descriptor mutator 1,2,3} keeps one mutant. With both kinds a mutant
-     * must be kept by both. Before PIT has merged the copies of an inlined finally block a mutant has part of
+     * Three kinds of lines, fields separated by tabs: {@code C class} keeps the mutants of a class and those nested in it;
+     * {@code L folder/File.java first last} those on these lines; {@code M class method descriptor mutator 1,2,3} one mutant.
+     * With several kinds a mutant must be kept by each. Before PIT has merged the copies of an inlined finally block a mutant has part of
      * the indexes that its report will give: hence a subset suffices.
      */
     static final class Keep implements MutationInterceptor {
 
+        private final Set<String> classes = new HashSet<>();
         private final Map<String, List<int[]>> lines = new HashMap<>();
         private final Map<String, List<Set<Integer>>> mutants = new HashMap<>();
         private final boolean all;
@@ -117,7 +140,9 @@ public final class RalphPlugin {
             try {
                 for (String line : Files.readAllLines(Paths.get(file), StandardCharsets.UTF_8)) {
                     String[] parts = line.split("\t", -1);
-                    if (parts.length == 4 && parts[0].equals("L")) {
+                    if (parts.length == 2 && parts[0].equals("C")) {
+                        classes.add(parts[1]);
+                    } else if (parts.length == 4 && parts[0].equals("L")) {
                         int[] range = {Integer.parseInt(parts[2]), Integer.parseInt(parts[3])};
                         lines.computeIfAbsent(parts[1], key -> new ArrayList<>()).add(range);
                     } else if (parts.length == 6 && parts[0].equals("M")) {
@@ -154,7 +179,9 @@ public final class RalphPlugin {
             }
             Collection<MutationDetails> kept = new ArrayList<>();
             for (MutationDetails mutant : found) {
-                if ((lines.isEmpty() || isOnLine(mutant)) && (mutants.isEmpty() || isListed(mutant))) {
+                String type = mutant.getClassName().asJavaName();
+                boolean isOfClass = classes.isEmpty() || classes.contains(type) || classes.contains(topLevel(type));
+                if (isOfClass && (lines.isEmpty() || isOnLine(mutant)) && (mutants.isEmpty() || isListed(mutant))) {
                     kept.add(mutant);
                 }
             }
@@ -649,6 +676,232 @@ public final class RalphPlugin {
             } catch (IOException error) {
                 throw new IllegalStateException("ralph: the tests of survivors cannot be written", error);
             }
+        }
+    }
+
+    /** A class's name up to its first dollar sign. */
+    static String topLevel(String name) {
+        return name.replaceAll("\\$.*", "");
+    }
+
+    /** With the system property {@code ralph.map}, writes which test classes execute which methods; if it is {@code only}, PIT ends there. */
+    public static final class MapFactory implements TestStatListenerFactory {
+
+        @Override
+        public TestStatListener createTestListener(ResultOutputStrategy files) {
+            String map = System.getProperty("ralph.map");
+            return map == null ? new NoTestStats() : new Touched(files.createWriterForFile("touched.tsv"), map.equals("only"));
+        }
+
+        @Override
+        public Feature provides() {
+            return Feature.named("ralphmap").withOnByDefault(true).withDescription(description());
+        }
+
+        @Override
+        public String description() {
+            return "Which tests execute what";
+        }
+    }
+
+    /** {@code T test-class green|red}, numbered from 0; {@code M class method 0,4,7}: the tests that execute it; {@code E} at the end. */
+    static final class Touched implements TestStatListener {
+
+        private final Map<String, Boolean> tests = new LinkedHashMap<>();
+        private final Map<String, Integer> numbers = new HashMap<>();
+        private final Map<Location, BitSet> methods = new HashMap<>();
+        private final Writer out;
+        private final boolean isAll;
+
+        Touched(Writer out, boolean isAll) {
+            this.out = out;
+            this.isAll = isAll;
+        }
+
+        @Override
+        public void accept(CoverageResult result) {
+            String test = topLevel(result.getTestUnitDescription().getFirstTestClass());
+            tests.merge(test, result.isGreenTest(), Boolean::logicalAnd);
+            int number = numbers.computeIfAbsent(test, unused -> numbers.size());
+            for (BlockLocation block : result.getCoverage()) {
+                methods.computeIfAbsent(block.getLocation(), unused -> new BitSet()).set(number);
+            }
+        }
+
+        @Override
+        public List<String> messages() {
+            return List.of();
+        }
+
+        @Override
+        public void end() {
+            try {
+                for (Map.Entry<String, Boolean> test : tests.entrySet()) {
+                    out.write("T\t" + test.getKey() + "\t" + (test.getValue() ? "green" : "red") + "\n");
+                }
+                for (Map.Entry<Location, BitSet> method : methods.entrySet()) {
+                    Location at = method.getKey();
+                    String touching = method.getValue().toString().replaceAll("[{} ]", "");
+                    out.write("M\t" + at.getClassName().asJavaName() + "\t" + at.getMethodName() + at.getMethodDesc() + "\t" + touching + "\n");
+                }
+                out.write("E\n");
+                out.close();
+            } catch (IOException error) {
+                throw new IllegalStateException("ralph: the map cannot be written", error);
+            }
+            if (isAll) {
+                System.exit(0);
+            }
+        }
+    }
+
+    /**
+     * Runs the test classes that the file named by the system property {@code ralph.order} lists, in its order, when PIT asks for
+     * the tests of the first class. Coverage credits what runs once for all tests to the first of them only: another order shows it.
+     */
+    public static final class OrderFactory implements TestPluginFactory {
+
+        @Override
+        public Configuration createTestFrameworkConfiguration(TestGroupConfig groups, ClassByteArraySource source,
+                Collection<String> excludedRunners, Collection<String> includedMethods) {
+            String file = System.getProperty("ralph.order");
+            if (file == null) {
+                return new NullConfiguration();
+            }
+            List<Configuration> frameworks = new ArrayList<>();
+            for (TestPluginFactory factory : ClientPluginServices.makeForContextLoader().findTestFrameworkPlugins()) {
+                if (!(factory instanceof OrderFactory)) {
+                    Configuration framework =
+                        factory.createTestFrameworkConfiguration(groups, source, excludedRunners, includedMethods);
+                    if (!(framework instanceof NullConfiguration) && framework.verifyEnvironment().isEmpty()) {
+                        frameworks.add(framework);
+                    }
+                }
+            }
+            frameworks.sort(Comparator.comparingInt(Configuration::priority));
+            return new Ordered(file, frameworks);
+        }
+
+        @Override
+        public String name() {
+            return "ralph-order";
+        }
+
+        @Override
+        public String description() {
+            return "Test classes in an order of ralph's";
+        }
+    }
+
+    static final class Ordered implements Configuration, TestUnitFinder {
+
+        private final String file;
+        private final List<Configuration> frameworks;
+        private boolean isDone;
+
+        Ordered(String file, List<Configuration> frameworks) {
+            this.file = file;
+            this.frameworks = frameworks;
+        }
+
+        /** Before all others: they are asked only for what this one does not find. */
+        @Override
+        public int priority() {
+            return Integer.MIN_VALUE;
+        }
+
+        @Override
+        public List<TestUnit> findTestUnits(Class<?> unused, TestUnitExecutionListener listener) {
+            try {
+                if (!isDone) {
+                    isDone = true;
+                    Set<Class<?>> done = new HashSet<>();
+                    for (String name : Files.readAllLines(Paths.get(file), StandardCharsets.UTF_8)) {
+                        ClassName.nameToClass().apply(ClassName.fromString(name)).forEach(type -> run(type, done, listener));
+                    }
+                }
+            } catch (IOException error) {
+                throw new IllegalStateException("ralph: " + file + " cannot be read", error);
+            }
+            return List.of(new Ran());
+        }
+
+        private void run(Class<?> type, Set<Class<?>> done, TestUnitExecutionListener listener) {
+            if (!done.add(type)) {
+                return;
+            }
+            for (Configuration framework : frameworks) {
+                List<TestUnit> units = framework.testUnitFinder().findTestUnits(type, listener);
+                units.stream().filter(unit -> !(unit instanceof ExecutedInDiscovery)).forEach(unit -> run(unit, listener));
+                if (!units.isEmpty()) {
+                    break;
+                }
+            }
+            for (Configuration framework : frameworks) {
+                framework.testSuiteFinder().apply(type).forEach(member -> run(member, done, listener));
+            }
+        }
+
+        private static void run(TestUnit unit, TestUnitExecutionListener listener) {
+            Outcome outcome = new Outcome();
+            listener.executionStarted(unit.getDescription(), true);
+            unit.execute(outcome);
+            listener.executionFinished(unit.getDescription(), !outcome.failed);
+        }
+
+        @Override
+        public TestUnitFinder testUnitFinder() {
+            return this;
+        }
+
+        @Override
+        public TestSuiteFinder testSuiteFinder() {
+            return type -> List.of();
+        }
+
+        @Override
+        public Optional<PitHelpError> verifyEnvironment() {
+            return Optional.empty();
+        }
+    }
+
+    /** Stands for tests that have run. */
+    static final class Ran implements TestUnit, ExecutedInDiscovery {
+
+        @Override
+        public void execute(ResultCollector collector) {
+        }
+
+        @Override
+        public Description getDescription() {
+            return new Description("ralph");
+        }
+    }
+
+    static final class Outcome implements ResultCollector {
+
+        private boolean failed;
+
+        @Override
+        public void notifyEnd(Description test, Throwable error) {
+            failed |= error != null;
+        }
+
+        @Override
+        public void notifyEnd(Description test) {
+        }
+
+        @Override
+        public void notifyStart(Description test) {
+        }
+
+        @Override
+        public void notifySkipped(Description test) {
+        }
+
+        @Override
+        public boolean shouldExit() {
+            return failed;
         }
     }
 }

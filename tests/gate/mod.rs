@@ -4,6 +4,7 @@ pub(crate) mod class_file;
 pub(crate) mod clean;
 mod direct_spawn;
 pub(crate) mod hidden;
+pub(crate) mod map;
 mod project;
 pub(crate) mod recompile;
 pub(crate) mod shapes;

@@ -121,6 +121,7 @@ impl Project {
             former_targets: BTreeSet::new(),
             changed_since_fail: BTreeSet::new(),
             no_tests_written: false,
+            confirms: false,
             folder: folder.path().join(".ralph/state/iter-1/gate"),
             cache: cache(),
             tag: "test".to_owned(),

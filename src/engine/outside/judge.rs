@@ -143,6 +143,7 @@ impl Outside {
             former_targets: BTreeSet::new(),
             changed_since_fail: BTreeSet::new(),
             no_tests_written: false,
+            is_last: false,
         };
         let prepared = self.prepare(&order, changes, folder, format!("{}-alone", self.tag))?;
         Ok(self.secrets.of_report(prepared.run(&self.parts.supervisor, &*self.parts.progress)))
@@ -182,6 +183,7 @@ impl Outside {
             former_targets: order.former_targets.clone(),
             changed_since_fail: order.changed_since_fail.clone(),
             no_tests_written: order.no_tests_written,
+            confirms: order.is_last,
             folder,
             cache: self.parts.cache.clone(),
             tag,

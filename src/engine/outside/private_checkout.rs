@@ -18,7 +18,7 @@ use crate::gate::{Build, Checkouts, GateRequest, OutputState};
 use crate::git::Checkout;
 use crate::machine::facts::Oid;
 use crate::mutation::{GateReport, TracePhase, Verdict};
-use crate::source::RepoPath;
+use crate::source::{RepoPath, digest_parts};
 use crate::sys::clock::Stopwatch;
 use crate::sys::poison::ignore_poison;
 use contents::Which;
@@ -198,6 +198,16 @@ impl Checkouts for PrivateCheckout<'_> {
         standings.find(|standing| *standing != OutputState::Nothing).unwrap_or(OutputState::Nothing)
     }
 
+    fn other_files(&self, root: &Path) -> Option<String> {
+        let mut state = self.state();
+        let Tree { folder, checkout, .. } = state.tree_of(root)?;
+        let inside = root.strip_prefix(folder).ok()?;
+        let counts = |path: &&String| Path::new(path).strip_prefix(inside).is_ok_and(is_read_by_tests);
+        let marks = checkout.marks();
+        let files = marks.keys().filter(counts).flat_map(|path| [Some(path), marks.get(path)]).flatten();
+        Some(digest_parts(files))
+    }
+
     fn clear(&self, root: &Path, key: Option<&str>) -> io::Result<()> {
         self.state().tree_of(root).map_or(Ok(()), |tree| tree.outputs.clear(root, key))
     }
@@ -211,6 +221,12 @@ impl Checkouts for PrivateCheckout<'_> {
             tree.outputs.built(build);
         }
     }
+}
+
+/// False for Java, which tests read as class files, and for what ralph writes.
+fn is_read_by_tests(path: &Path) -> bool {
+    let is_java = path.extension().is_some_and(|extension| extension == "java");
+    !(is_java || path.ends_with("tasks.md") || path.ends_with("progress.txt") || path.starts_with(".ralph"))
 }
 
 /// The verdict of a gate that could not do its work.

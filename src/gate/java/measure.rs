@@ -1,16 +1,19 @@
 //! A module measured by PIT itself: tier after tier until every class is settled.
 //!
-//! A pass needs no more tests than it takes, a failure all that the settings ask for; a remark names tests that
-//! were left out; a time-out that decides a verdict was seen with nothing else running; a target most of whose mutants
+//! A pass needs no more tests than it takes, a failure all that can touch what is judged; a remark tells how many were
+//! not asked, and names tests that were left out; a time-out that decides a verdict was seen with nothing else running; a target most of whose mutants
 //! a filter hides has failed.
 
+use super::base_score;
 use super::context::ModuleContext;
-use super::pit::{MutantFilter, PitRun, PitSession};
+use super::coverage_map::{AskAll, Chosen, Coverage, CoverageMap, top_level};
+use super::maven::digest;
+use super::pit::{Mapping, MutantFilter, PitRun, PitSession};
 use super::report::PitReport;
-use super::scope::TestNames;
 use super::tiers::{self, Tier};
-use super::{base_score, reach};
+use crate::config::TestTiers;
 use crate::gate::GateAbort;
+use crate::gate::disk_cache::DiskCache;
 use crate::gate::verdict::ModuleResult;
 use crate::mutation::{MutantStatus, Per};
 use crate::source::text;
@@ -23,26 +26,53 @@ impl ModuleContext<'_> {
         let session = PitSession::new(self, self.owners())?;
         self.remark_what_pit_is_not_given(result);
         let own = self.answerable();
-        let mut plan = tiers::plan(self.context.settings.tests, &own, &all, || self.reaching(&session, &all));
-        if self.rule().per != Per::Class && !self.context.sole_module {
-            // Classes of other modules belong to the same unit: part of the kills would judge it wrongly.
-            plan = tiers::in_one(plan);
-        }
+        let settings = self.context.settings;
+        // Classes of other modules belong to the same unit: part of the kills would judge it wrongly.
+        let in_one = self.rule().per != Per::Class && !self.context.sole_module;
+        let tiers =
+            if in_one && settings.tests == TestTiers::OwnFirst { TestTiers::All } else { settings.tests };
         let mut merged = PitReport::default();
-        let mut last = "";
-        for tier in &plan {
-            if !last.is_empty() && self.open(&merged).is_empty() {
+        let mut last: Option<Tier> = None;
+        let mut known: Option<Chosen> = None;
+        let mut following = tiers::first(tiers, &own, &all);
+        loop {
+            if let Some(mut tier) = following {
+                while self.climb(&session, &tier, &mut merged, result)? {
+                    tier.makes_map = false;
+                }
+                last = Some(tier);
+                if self.open(&merged).is_empty() {
+                    break;
+                }
+            }
+            let choose = || {
+                let chosen = self.choose(&session, &all)?;
+                known = chosen.clone().ok();
+                Ok::<_, GateAbort>(chosen.map(|chosen| chosen.tests))
+            };
+            following = tiers::next(tiers, last.as_ref(), &all, self.context.request.confirms, choose)?;
+            if following.is_none() {
                 break;
             }
-            while self.climb(&session, tier, &mut merged, result)? {}
-            last = tier.name;
         }
         if let Some(class) = merged.uncontrolled.difference(&self.open(&merged)).next() {
             return Err(session.unclear(&format!(
                 "tests that kill mutants of {class} time out or end the JVM in PIT's worker although nothing was mutated"
             )));
         }
-        session.note_report(last, result);
+        let asked = last.map(|tier| {
+            session.note_report(tier.name, result);
+            tier.tests.len()
+        });
+        if let (Some(asked), Some(Chosen { suite, commit, .. })) = (asked, known)
+            && asked < all.len()
+            && !self.open(&merged).is_empty()
+        {
+            let (suite, label) = (text::count(suite as u64, "test class"), self.label());
+            result.remarks.push(format!(
+                "{asked} of the {suite} of {label} were asked: by the map made of commit {commit:.8}, no other touches what is judged."
+            ));
+        }
         Ok(merged)
     }
 
@@ -58,8 +88,14 @@ impl ModuleContext<'_> {
         let first = merged.tests.is_empty() && merged.classes.is_empty();
         let filter = if first { session.lines() } else { self.left(session, merged) };
         let timeout = session.timeout(&tier.tests);
-        let run = PitRun { timeout, ..PitRun::new(tier.name, &tier.tests, &filter) };
-        let mut report = session.run(&run, if first { "" } else { "what is left" }, result)?;
+        let mapping = if tier.makes_map { Mapping::Writes } else { Mapping::None };
+        let run = PitRun { timeout, mapping, ..PitRun::new(tier.name, &tier.tests, &filter) };
+        let note = [if first { "" } else { "what is left" }, &tier.note];
+        let note = note.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("; ");
+        let mut report = session.run(&run, &note, result)?;
+        if let Some(seen) = report.seen.take() {
+            self.keep_map(&seen)?;
+        }
         session.remember(&tier.tests, report.slowest_test)?;
         let reaching = std::mem::take(&mut report.reaching);
         let is_unfit = !report.unfit.is_empty();
@@ -125,12 +161,39 @@ impl ModuleContext<'_> {
         tiers::open(self.rule(), &self.module.targets, merged)
     }
 
-    /// The test classes that reach the targets by the references in class files.
-    fn reaching(&self, session: &PitSession<'_>, all: &BTreeSet<String>) -> reach::Reaching {
-        let targets: BTreeSet<String> = session.owners.keys().cloned().collect();
-        let names = TestNames::new(&self.context.settings.test_names);
-        let references = reach::references(&self.built.class_folders());
-        reach::reaching(&references, all, &targets, &|test, class| names.is_test_of(test, class))
+    /// The test classes that can touch the targets by the map of who touches what.
+    fn choose(
+        &self,
+        session: &PitSession<'_>,
+        all: &BTreeSet<String>,
+    ) -> Result<Result<Chosen, AskAll>, GateAbort> {
+        let ask_all = |why: &str, is_outdated| Ok(Err(AskAll { why: why.to_owned(), is_outdated }));
+        let Some((now, references)) = self.state()? else {
+            return ask_all("the gate works in place", false);
+        };
+        let Some(map) = self.maps().recall::<CoverageMap>(&self.map_key()) else {
+            return ask_all("there is no map yet of who touches what", true);
+        };
+        let targets = session.owners.keys().map(|class| top_level(class).to_owned()).collect();
+        Ok(map.choose(&now, &references, &targets, all))
+    }
+
+    /// Keeps the map of who touches what that both runs over all tests make together.
+    fn keep_map(&self, seen: &[Coverage; 2]) -> Result<(), GateAbort> {
+        let Some((state, _)) = self.state()? else { return Ok(()) };
+        match CoverageMap::new(state, &seen[0], &seen[1]) {
+            Some(map) => self.maps().keep(&self.map_key(), &map),
+            None => Ok(()),
+        }
+    }
+
+    fn maps(&self) -> DiskCache {
+        DiskCache::of(&self.context.request.cache, "coverage-maps")
+    }
+
+    /// One map for each module of a workspace.
+    fn map_key(&self) -> String {
+        digest([self.maven.home.display().to_string()])
     }
 
     /// PIT runs the tests of a class's own module only, and not all of Surefire's settings reach it.

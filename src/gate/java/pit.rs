@@ -4,6 +4,7 @@
 //! before each run; a test that fails without any mutation is named by PIT's own process, not by what
 //! tests print.
 
+mod command_line;
 mod output;
 mod plugin;
 mod session;
@@ -14,7 +15,7 @@ pub(crate) use output::{RED, blame, described};
 pub(crate) use plugin::MutantFilter;
 
 use super::context::ModuleContext;
-use super::jvm;
+use super::coverage_map::Coverage;
 use super::maven::NETWORK_OR_DISK;
 use super::report::{self, FailingTest, Mode, Owners, PitReport};
 use crate::gate::GateAbort;
@@ -23,23 +24,22 @@ use crate::machine::facts::ProcessEnd;
 use crate::source::text;
 use std::cell::RefCell;
 use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use tools::Tools;
 
 /// PIT's own default for [`PitRun::timeout`].
 const FULL_TIMEOUT: u64 = 4_000;
-/// Mutants that share a JVM: fewest and most.
-const UNIT: (u64, u64) = (32, 200);
-/// Bytes of class files for each mutant, by experience.
-const BYTES_PER_MUTANT: u64 = 90;
-const MAIN: &str = "org.pitest.mutationtest.commandline.MutationCoverageReport";
-/// Options of PIT's own JVM: it lives for seconds (measured: docs/gate.md).
-const OWN_JVM: [&str; 4] =
-    ["-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Dfile.encoding=UTF-8", "-Djava.awt.headless=true"];
-/// PIT's filters that may hide written code, and have no place in Java; the plugin sees to what of them is right.
-const FEATURES: &str = "-FANN,-FRECORD,-FLOGCALL,-FSTATI,-FKOTLIN,-FGROOVY";
-/// Longest single argument; Linux refuses 128 KiB.
-const MAX_ARGUMENT: usize = 60_000;
+
+/// What a run does for the map of who touches what.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Mapping {
+    /// Nothing.
+    None,
+    /// It writes what tests execute, while a second one does that in the opposite order.
+    Writes,
+    /// It is that second one, and ends once it has done so.
+    Reversed,
+}
 
 /// One run of PIT over a module.
 #[derive(Clone, Debug)]
@@ -58,12 +58,23 @@ pub(crate) struct PitRun<'a> {
     pub(crate) skip_failing: bool,
     /// Only count the mutants.
     pub(crate) dry: bool,
+    /// Its part in the map.
+    pub(crate) mapping: Mapping,
 }
 
 impl<'a> PitRun<'a> {
     /// A run with PIT's own patience, in shared JVMs.
     pub(crate) fn new(name: &'static str, tests: &'a BTreeSet<String>, filter: &'a MutantFilter) -> Self {
-        Self { name, tests, filter, timeout: FULL_TIMEOUT, alone: false, skip_failing: false, dry: false }
+        Self {
+            name,
+            tests,
+            filter,
+            timeout: FULL_TIMEOUT,
+            alone: false,
+            skip_failing: false,
+            dry: false,
+            mapping: Mapping::None,
+        }
     }
 }
 
@@ -113,11 +124,30 @@ impl PitSession<'_> {
         let argv = self.arguments(run)?;
         let environment = self.module.built.project.surefire.environment.clone().into_iter();
         let environment: Vec<(String, String)> = environment.collect();
+        let folder = self.working_directory();
         let log = context.commands.next_log(run.name)?;
-        let call = watch::while_running(&log, &progress, || {
-            context.commands.run_into(&log, run.name, argv, &self.working_directory(), &environment)
-        })?;
-        self.read(run, &call)
+        if run.mapping == Mapping::None {
+            let call = watch::while_running(&log, &progress, || {
+                context.commands.run_into(&log, run.name, argv, &folder, &environment)
+            })?;
+            return self.read(run, &call);
+        }
+        let reversed = PitRun { name: "map", mapping: Mapping::Reversed, skip_failing: true, ..run.clone() };
+        fresh_folder(&self.report_folder(&reversed))?;
+        let (second, second_log) = (self.arguments(&reversed)?, context.commands.next_log(reversed.name)?);
+        let beside = context.commands.beside();
+        let (call, ended) = std::thread::scope(|threads| {
+            let (second_log, environment, folder) = (&second_log, &environment, &folder);
+            let ending =
+                threads.spawn(move || beside.run_into(second_log, "map", second, folder, environment));
+            let call = watch::while_running(&log, &progress, || {
+                context.commands.run_into(&log, run.name, argv, folder, environment)
+            });
+            (call, ending.join())
+        });
+        // Without a second run there is no map; its file tells whether it came to its end.
+        drop(ended);
+        self.read(run, &call?)
     }
 
     fn report_folder(&self, run: &PitRun<'_>) -> PathBuf {
@@ -177,139 +207,23 @@ impl PitSession<'_> {
             coverage_millis: output::coverage_millis(&call.output),
             millis: call.millis,
             left_out: left_out(run, call),
+            seen: self.seen(run),
             ..report
         })))
     }
 
-    fn arguments(&self, run: &PitRun<'_>) -> Result<Vec<String>, GateAbort> {
-        let context = self.module.context;
-        let java = jvm::java(context.commands)?;
-        let project = &self.module.built.project;
-        let launch = format!("{}:{}", self.tools.pit.join(":"), self.plugin.display());
-        let classpath = self.write("classpath", &self.classpath().join("\n"))?;
-        let mut argv = vec![java.display().to_string()];
-        argv.extend(OWN_JVM.map(str::to_owned));
-        if !run.filter.is_all() {
-            let text = run.filter.text().map_err(|name| {
-                GateAbort::setup(
-                    format!("The name {name} cannot be given to PIT."),
-                    "Set tests: all and scope: class.",
-                )
-            })?;
-            argv.push(format!(
-                "-Dralph.keep={}",
-                self.write(&format!("{}.keep", run.name), &text)?.display()
-            ));
+    /// What both runs for a map saw; `None` if one of them did not come to its end.
+    fn seen(&self, run: &PitRun<'_>) -> Option<[Coverage; 2]> {
+        if run.mapping != Mapping::Writes {
+            return None;
         }
-        argv.extend(["-cp".to_owned(), launch, MAIN.to_owned()]);
-        let mut option = |name: &str, value: &str| argv.extend([format!("--{name}"), value.to_owned()]);
-        option("reportDir", &self.report_folder(run).display().to_string());
-        for classes in chunks(self.owners.keys().flat_map(|class| [class.clone(), format!("{class}$*")])) {
-            option("targetClasses", &classes);
-        }
-        for tests in chunks(run.tests.iter().cloned()) {
-            option("targetTests", &tests);
-        }
-        if run.tests.is_empty() {
-            option("targetTests", "ralph.no.test");
-        }
-        option("sourceDirs", &format!("{},{}", project.sources, project.test_sources));
-        option("classPathFile", &classpath.display().to_string());
-        option("includeLaunchClasspath", "false");
-        option("mutableCodePaths", &project.classes);
-        option("outputFormats", "XML,HTML,RALPH");
-        option("timestampedReports", "false");
-        option("verbosity", "VERBOSE_NO_SPINNER");
-        option("threads", &if run.alone { 1 } else { context.threads.max(1) }.to_string());
-        option("skipFailingTests", if run.skip_failing { "true" } else { "false" });
-        option("timeoutConst", &run.timeout.to_string());
-        option("mutationEngine", plugin::ENGINE);
-        let unit = if run.alone { 1 } else { self.unit(run) };
-        option("mutationUnitSize", &unit.to_string());
-        option("features", FEATURES);
-        if run.dry {
-            option("dryRun", "true");
-        }
-        let surefire = &project.surefire;
-        for (name, groups) in
-            [("includedGroups", &surefire.groups), ("excludedGroups", &surefire.excluded_groups)]
-        {
-            if let Some(groups) = groups {
-                option(name, &groups.replace(' ', ","));
-            }
-        }
-        let file = self.write("jvm-args", &self.jvm_arguments())?.display().to_string();
-        // PIT splits one of the options at commas, the other at white space.
-        let name = if file.contains(char::is_whitespace) { "jvmArgs" } else { "argLine" };
-        option(name, &format!("@{file}"));
-        Ok(argv)
-    }
-
-    /// So many that every processor has work, and that no JVM is started for a handful; and their control.
-    fn unit(&self, run: &PitRun<'_>) -> u64 {
-        let threads = self.module.context.threads as u64;
-        if threads < 2 || run.dry {
-            return 0;
-        }
-        let mutants = match &run.filter.mutants {
-            Some(mutants) => mutants.len() as u64,
-            None => self.class_bytes() / BYTES_PER_MUTANT,
-        };
-        (mutants / (2 * threads)).clamp(UNIT.0, UNIT.1) + 1
-    }
-
-    fn class_bytes(&self) -> u64 {
-        let classes = Path::new(&self.module.built.project.classes);
-        let size = |class: &String| {
-            let file = classes.join(format!("{}.class", class.replace('.', "/")));
-            fs_err::metadata(file).map_or(0, |data| data.len())
-        };
-        self.owners.keys().map(size).max().unwrap_or(0)
-    }
-
-    /// Test classes, classes, dependencies, then what of PIT the tests' JVM needs, and ralph's engine.
-    fn classpath(&self) -> Vec<String> {
-        let project = &self.module.built.project;
-        let mut entries = vec![project.test_classes.clone(), project.classes.clone()];
-        entries.extend(self.module.built.classpath.iter().cloned());
-        entries.extend(project.surefire.more_classpath.iter().cloned());
-        entries.extend(self.tools.child.iter().cloned());
-        entries.push(self.plugin.display().to_string());
-        entries
-    }
-
-    /// An argument file (JDK `java @argfiles`): the only way to hand PIT's children a space.
-    fn jvm_arguments(&self) -> String {
-        let surefire = &self.module.built.project.surefire;
-        // A mutant undoes what the compiler knows of its class: quick code pays more than good code.
-        let own = surefire.jvm_args.iter().chain(&self.module.context.settings.jvm_args).map(String::as_str);
-        let mut all: Vec<String> = jvm::quick(own).into_iter().map(str::to_owned).collect();
-        all.extend([
-            format!("-Dbasedir={}", self.module.maven.home.display()),
-            "-Dfile.encoding=UTF-8".to_owned(),
-        ]);
-        all.extend(surefire.jvm_args.iter().cloned());
-        all.extend(surefire.properties.iter().map(|(name, value)| format!("-D{name}={value}")));
-        all.extend(self.module.context.settings.jvm_args.iter().cloned());
-        let quoted = all.iter().map(|argument| {
-            let escaped =
-                argument.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n").replace('\r', "");
-            format!("\"{escaped}\"\n")
-        });
-        quoted.collect()
+        let folder = self.report_folder(run);
+        Some([plugin::coverage(&folder)?, plugin::coverage(&folder.with_file_name("map"))?])
     }
 
     fn working_directory(&self) -> PathBuf {
         let configured = self.module.built.project.surefire.working_directory.as_ref().map(PathBuf::from);
         configured.filter(|folder| folder.is_dir()).unwrap_or_else(|| self.module.maven.home.clone())
-    }
-
-    fn write(&self, name: &str, text: &str) -> Result<PathBuf, GateAbort> {
-        let folder = self.module.folder("work");
-        fs_err::create_dir_all(&folder)?;
-        let file = folder.join(name);
-        fs_err::write(&file, text)?;
-        Ok(file)
     }
 }
 
@@ -318,19 +232,4 @@ fn left_out(run: &PitRun<'_>, call: &Call) -> BTreeSet<FailingTest> {
     let mut failing = if run.skip_failing { output::left_out(&call.output) } else { BTreeSet::new() };
     failing.retain(|test| run.tests.contains(&test.class));
     failing
-}
-
-/// Joined by commas, each piece short enough for one argument.
-fn chunks(names: impl Iterator<Item = String>) -> Vec<String> {
-    let mut chunks: Vec<String> = Vec::new();
-    for name in names {
-        match chunks.last_mut() {
-            Some(last) if last.len() + name.len() < MAX_ARGUMENT => {
-                last.push(',');
-                last.push_str(&name);
-            }
-            _ => chunks.push(name),
-        }
-    }
-    chunks
 }

@@ -13,6 +13,7 @@ mod tests;
 pub(crate) use control::{Control, Controls, FailingTest};
 pub(crate) use counted::{Counted, MutantId};
 
+use super::coverage_map::Coverage;
 use super::xml::character;
 use crate::mutation::{Mutant, MutantStatus, Tally};
 use crate::source::text;
@@ -44,6 +45,8 @@ pub(crate) struct PitReport {
     pub(crate) reaching: Reaching,
     /// The slowest test without mutation, milliseconds, if PIT names one.
     pub(crate) slowest_test: Option<u64>,
+    /// What the tests executed in the one order and in the other, if that was asked.
+    pub(crate) seen: Option<[Coverage; 2]>,
     /// Time of the tests without mutation, milliseconds.
     pub(crate) coverage_millis: u64,
     /// Wall time, milliseconds.

@@ -1,71 +1,81 @@
 //! Which tests are asked in which order.
 //!
-//! Pure; the last tier of `own-first` is one run of all tests, since tests that share state may
-//! kill together what none kills alone; a class is settled only when more tests could not change its verdict.
+//! Pure; a class is settled only when more tests could not change its verdict. The tiers after the first include the
+//! tests of those before, since tests that share state may kill together what none kills alone.
 
 use super::class_scores::score;
-use super::reach::Reaching;
+use super::coverage_map::AskAll;
 use super::report::PitReport;
 use crate::config::TestTiers;
 use crate::gate::scope::Target;
 use crate::mutation::{ClassScore, Per, Rule};
 use std::collections::BTreeSet;
 
+/// The tier of the tests that execute a target, by the map of who touches what.
+const TOUCHING: &str = "touching";
+
 /// One run over part of the tests.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Tier {
-    /// `own`, `near` (tests that name the class, or are those of a class that does), `reachable` or `all`.
+    /// `own`, `touching` (tests that execute the class) or `all`.
     pub(crate) name: &'static str,
-    /// The test classes asked: those that are new in it; in `all` every one.
+    /// The test classes asked.
     pub(crate) tests: BTreeSet<String>,
+    /// Why these, for people.
+    pub(crate) note: String,
+    /// A new map of who touches what is made in passing.
+    pub(crate) makes_map: bool,
 }
 
-/// The runs, in order. `reachable` is asked for only where it can matter.
-pub(crate) fn plan(
-    tiers: TestTiers,
-    own: &BTreeSet<String>,
-    all: &BTreeSet<String>,
-    reachable: impl FnOnce() -> Reaching,
-) -> Vec<Tier> {
-    let every = |name| vec![Tier { name, tests: all.clone() }];
+impl Tier {
+    fn new(name: &'static str, tests: BTreeSet<String>) -> Self {
+        Self { name, tests, note: String::new(), makes_map: false }
+    }
+
+    pub(crate) fn own(tests: BTreeSet<String>) -> Self {
+        Self::new("own", tests)
+    }
+
+    pub(crate) fn all(tests: &BTreeSet<String>) -> Self {
+        Self::new("all", tests.clone())
+    }
+}
+
+/// The tier with which a module begins; `None` if no test is the targets' own and others may be asked.
+pub(crate) fn first(tiers: TestTiers, own: &BTreeSet<String>, all: &BTreeSet<String>) -> Option<Tier> {
     let own: BTreeSet<String> = own.intersection(all).cloned().collect();
-    if tiers == TestTiers::All {
-        return every("all");
-    }
-    if own == *all {
-        return every("own");
-    }
-    let mut wider = vec![("own", own)];
-    if tiers != TestTiers::Own {
-        let reachable = reachable();
-        wider.extend([("near", reachable.near), ("reachable", reachable.all)]);
-    }
-    let mut plan: Vec<Tier> = Vec::new();
-    let mut asked = BTreeSet::new();
-    for (name, tests) in wider {
-        let new: BTreeSet<String> =
-            tests.intersection(all).filter(|test| !asked.contains(*test)).cloned().collect();
-        asked.extend(new.iter().cloned());
-        let last = tiers == TestTiers::OwnFirst && asked == *all;
-        if !new.is_empty() && !last {
-            plan.push(Tier { name, tests: new });
-        }
-    }
-    if tiers == TestTiers::OwnFirst {
-        plan.extend(every("all"));
-    }
-    if plan.is_empty() {
+    match tiers {
+        TestTiers::All => Some(Tier::all(all)),
+        TestTiers::OwnFirst if own.is_empty() => None,
         // Mutants that no test reaches are survivors: one run must say how many there are.
-        plan.push(Tier { name: "own", tests: BTreeSet::new() });
+        TestTiers::OwnFirst | TestTiers::Own => Some(Tier::own(own)),
     }
-    plan
 }
 
-/// The same tests in one run.
-pub(crate) fn in_one(plan: Vec<Tier>) -> Vec<Tier> {
-    let name = plan.last().map_or("all", |tier| tier.name);
-    let tests = plan.into_iter().flat_map(|tier| tier.tests).collect();
-    vec![Tier { name, tests }]
+/// The tier after one that left classes open; `None` if there is none. `choose` finds the tests that can touch them;
+/// `confirms` asks for all tests before a FAIL.
+pub(crate) fn next<E>(
+    tiers: TestTiers,
+    after: Option<&Tier>,
+    all: &BTreeSet<String>,
+    confirms: bool,
+    choose: impl FnOnce() -> Result<Result<BTreeSet<String>, AskAll>, E>,
+) -> Result<Option<Tier>, E> {
+    let asked = after.map(|tier| tier.tests.clone()).unwrap_or_default();
+    if tiers != TestTiers::OwnFirst || after.is_some() && asked == *all {
+        return Ok(None);
+    }
+    let confirming = || Some(Tier::all(all)).filter(|_| confirms);
+    if after.is_some_and(|tier| tier.name == TOUCHING) {
+        return Ok(confirming());
+    }
+    let tests: BTreeSet<String> = match choose()? {
+        Ok(chosen) => chosen.union(&asked).cloned().collect(),
+        Err(AskAll { why, is_outdated }) => {
+            return Ok(Some(Tier { note: why, makes_map: is_outdated, ..Tier::all(all) }));
+        }
+    };
+    Ok(if after.is_some() && tests == asked { confirming() } else { Some(Tier::new(TOUCHING, tests)) })
 }
 
 /// The classes whose verdict more tests could still change.
@@ -127,21 +137,10 @@ mod tests {
     use crate::gate::scope::Extent;
     use crate::mutation::{Coverage, NoCoverage, Tally};
     use crate::source::RepoPath;
-    use TestTiers::{All, Own, OwnFirst, Reachable};
+    use TestTiers::{All, Own, OwnFirst};
 
     fn names(all: &[&str]) -> BTreeSet<String> {
         all.iter().map(|name| (*name).to_owned()).collect()
-    }
-
-    fn planned(tiers: TestTiers, own: &[&str], reachable: &[&str]) -> Vec<(&'static str, Vec<String>)> {
-        let all = names(&["A", "B", "C", "D"]);
-        plan(tiers, &names(own), &all, || Reaching {
-            near: names(&reachable[..reachable.len().min(2)]),
-            all: names(reachable),
-        })
-        .into_iter()
-        .map(|tier| (tier.name, tier.tests.into_iter().collect()))
-        .collect()
     }
 
     #[test]
@@ -176,23 +175,41 @@ mod tests {
     }
 
     #[test]
-    fn a_tier_without_new_tests_or_with_the_last_new_ones_does_not_run_before_all() {
-        let told = |tiers, own: &[&str], reachable: &[&str]| {
-            let plan = planned(tiers, own, reachable);
-            plan.iter()
-                .map(|(name, tests)| format!("{name}:{}", tests.join("")))
-                .collect::<Vec<_>>()
-                .join(" ")
+    fn own_tests_come_first_then_those_that_touch_and_all_where_that_is_not_known_or_a_fail_blocks() {
+        let all = names(&["A", "B", "C", "D"]);
+        // The tiers of a gate in which no class is ever settled.
+        let told = |tiers, own: &[&str], touching: Option<&[&str]>, confirms| {
+            let mut told = Vec::new();
+            let mut tier = first(tiers, &names(own), &all);
+            loop {
+                told.extend(tier.iter().map(|tier| {
+                    let tests: Vec<&str> = tier.tests.iter().map(String::as_str).collect();
+                    format!("{}:{}{}", tier.name, tests.concat(), if tier.makes_map { " map" } else { "" })
+                }));
+                let choose = || {
+                    let unknown = AskAll { why: "no map".to_owned(), is_outdated: true };
+                    Ok::<_, ()>(touching.map(names).ok_or(unknown))
+                };
+                let following = next(tiers, tier.as_ref(), &all, confirms, choose).unwrap();
+                if following.is_none() {
+                    return told.join(" ");
+                }
+                tier = following;
+            }
         };
-        assert_eq!(told(OwnFirst, &["A"], &["A", "B"]), "own:A near:B all:ABCD");
-        assert_eq!(told(OwnFirst, &["A"], &["A"]), "own:A all:ABCD");
-        assert_eq!(told(OwnFirst, &[], &["A", "B", "C", "D"]), "near:AB all:ABCD");
-        assert_eq!(told(OwnFirst, &["A", "Gone"], &[]), "own:A all:ABCD");
-        assert_eq!(told(OwnFirst, &["A", "B", "C", "D"], &["A"]), "own:ABCD");
-        assert_eq!(told(All, &["A"], &["B"]), "all:ABCD");
-        assert_eq!(told(Reachable, &["A"], &["A", "C"]), "own:A near:C");
-        assert_eq!(told(Own, &["A"], &["A", "B"]), "own:A");
-        assert_eq!(told(Own, &[], &["A"]), "own:");
-        assert_eq!(in_one(plan(OwnFirst, &names(&["A"]), &names(&["A", "B"]), Reaching::default)).len(), 1);
+        let some: Option<&[&str]> = Some(&["A", "B"]);
+        assert_eq!(told(OwnFirst, &["A"], some, false), "own:A touching:AB");
+        assert_eq!(told(OwnFirst, &["A"], some, true), "own:A touching:AB all:ABCD");
+        assert_eq!(told(OwnFirst, &["A", "Gone"], Some(&[]), false), "own:A");
+        assert_eq!(told(OwnFirst, &["A"], Some(&["A"]), true), "own:A all:ABCD");
+        assert_eq!(told(OwnFirst, &["C"], some, false), "own:C touching:ABC");
+        assert_eq!(told(OwnFirst, &["A"], None, true), "own:A all:ABCD map");
+        assert_eq!(told(OwnFirst, &[], some, false), "touching:AB");
+        assert_eq!(told(OwnFirst, &[], Some(&[]), false), "touching:");
+        assert_eq!(told(OwnFirst, &[], None, false), "all:ABCD map");
+        assert_eq!(told(OwnFirst, &["A", "B", "C", "D"], None, true), "own:ABCD");
+        assert_eq!(told(All, &["A"], None, true), "all:ABCD");
+        assert_eq!(told(Own, &["A"], None, true), "own:A");
+        assert_eq!(told(Own, &[], None, true), "own:");
     }
 }

@@ -4,6 +4,7 @@
 //! is refused; what it wrote is read bounded, and a line that cannot be read is skipped.
 
 use super::super::classes::files_digest;
+use super::super::coverage_map::Coverage;
 use super::super::jvm;
 use super::super::maven::digest;
 use super::super::report::{Control, Controls, MutantId, Reached, Reaching};
@@ -16,7 +17,7 @@ use std::path::{Path, PathBuf};
 
 const SOURCE: &str = include_str!("../../../../templates/pit/RalphPlugin.java");
 /// What `META-INF/services` must say, by interface.
-const SERVICES: [(&str, &[&str]); 6] = [
+const SERVICES: [(&str, &[&str]); 8] = [
     (
         "org.pitest.mutationtest.build.MutationInterceptorFactory",
         &["ralph.pit.RalphPlugin$KeepFactory", "ralph.pit.RalphPlugin$WrittenFactory"],
@@ -29,12 +30,15 @@ const SERVICES: [(&str, &[&str]); 6] = [
     ("org.pitest.mutationtest.MutationEngineFactory", &["ralph.pit.RalphPlugin$EngineFactory"]),
     ("org.pitest.mutationtest.MutationResultInterceptor", &["ralph.pit.RalphPlugin$Results"]),
     ("org.pitest.mutationtest.MutationResultListenerFactory", &["ralph.pit.RalphPlugin$TestsFactory"]),
+    ("org.pitest.coverage.TestStatListenerFactory", &["ralph.pit.RalphPlugin$MapFactory"]),
+    ("org.pitest.testapi.TestPluginFactory", &["ralph.pit.RalphPlugin$OrderFactory"]),
 ];
 /// PIT's engine with controls, by the name that the plugin gives it.
 pub(super) const ENGINE: &str = "ralph";
 /// The files that the plugin writes beside the report.
 const REACHING: &str = "reaching-tests.tsv";
 const CONTROLS: &str = "controls.tsv";
+const TOUCHED: &str = "touched.tsv";
 /// How the line begins on which it says how many mutants will be run.
 pub(super) const TOTAL: &str = "ralph: mutants ";
 /// Bytes that are read of what the plugin wrote.
@@ -112,9 +116,11 @@ impl MutantFilter {
         self.lines.is_none() && self.mutants.is_none()
     }
 
-    /// The plugin's input. An error is a name that holds a tab or a line end.
-    pub(super) fn text(&self) -> Result<String, String> {
-        let mut rows: Vec<Vec<String>> = Vec::new();
+    /// The plugin's input, for the mutants of these `classes` if any are named. An error is a name that holds a tab or a
+    /// line end.
+    pub(super) fn text(&self, classes: &[&String]) -> Result<String, String> {
+        let mut rows: Vec<Vec<String>> =
+            classes.iter().map(|class| vec!["C".to_owned(), (*class).clone()]).collect();
         let line = |file: &str, first: u32, last: u32| {
             vec!["L".to_owned(), file.to_owned(), first.to_string(), last.to_string()]
         };
@@ -174,6 +180,23 @@ fn reaching_line(line: &str) -> Option<(MutantId, Reached)> {
     Some((id, Reached { names: names.collect(), count: count.parse().ok()?, is_initial }))
 }
 
+/// Reads which tests executed what; `None` if the file is not whole.
+pub(super) fn coverage(report: &Path) -> Option<Coverage> {
+    let text = read_text(&report.join(TOUCHED), MAX_BYTES);
+    let mut coverage = Coverage::default();
+    for line in text.strip_suffix("\nE\n")?.lines() {
+        match line.split('\t').collect::<Vec<_>>()[..] {
+            ["T", test, color] => coverage.tests.push((test.to_owned(), color == "green")),
+            ["M", class, method, tests] => {
+                let tests = tests.split(',').map(str::parse).collect::<Result<_, _>>().ok()?;
+                coverage.methods.insert((class.to_owned(), method.to_owned()), tests);
+            }
+            _ => return None,
+        }
+    }
+    Some(coverage)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -196,15 +219,16 @@ mod tests {
             lines: Some(vec![("a/Foo.java".to_owned(), 3, 5)]),
             mutants: Some(vec![id("sum")]),
         };
-        insta::assert_snapshot!(keep.text().unwrap().replace('\t', "|"), @r"
+        insta::assert_snapshot!(keep.text(&[&"a.Foo".to_owned()]).unwrap().replace('\t', "|"), @r"
+        C|a.Foo
         L||0|0
         L|a/Foo.java|3|5
         M|a.Foo|sum|(I)V|m.Math|4,9
         ");
         let none = MutantFilter { lines: Some(Vec::new()), mutants: None };
-        assert_eq!(none.text().unwrap(), "L\t\t0\t0\n");
+        assert_eq!(none.text(&[]).unwrap(), "L\t\t0\t0\n");
         let odd = MutantFilter { lines: None, mutants: Some(vec![id("a\nM\tb")]) };
-        assert_eq!(odd.text().unwrap_err(), "a M b");
+        assert_eq!(odd.text(&[]).unwrap_err(), "a M b");
     }
 
     #[test]
@@ -227,6 +251,26 @@ mod tests {
         let expected: Controls = expected.map(|(class, control)| (class.to_owned(), control)).into();
         assert_eq!(controls(folder.path()), expected);
         assert!(controls(&folder.path().join("none")).is_empty());
+    }
+
+    #[test]
+    fn what_tests_executed_is_read_only_if_the_file_is_whole() {
+        let folder = tempfile::tempdir().unwrap();
+        let read = |text: &str| {
+            fs_err::write(folder.path().join(TOUCHED), text).unwrap();
+            coverage(folder.path())
+        };
+        let whole = "T\ta.FooTest\tgreen\nT\ta.BarTest\tred\nM\ta.Foo\tsum(I)V\t0,1\nE\n";
+        let expected = Coverage {
+            tests: vec![("a.FooTest".to_owned(), true), ("a.BarTest".to_owned(), false)],
+            methods: [(("a.Foo".to_owned(), "sum(I)V".to_owned()), [0, 1].into())].into(),
+        };
+        assert_eq!(read(whole), Some(expected));
+        for cut in
+            [&whole[..whole.len() - 2], &whole[..whole.len() - 1], "", "E\n", "X\nE\n", "M\ta\tb\tc\nE\n"]
+        {
+            assert_eq!(read(cut), None, "{cut:?}");
+        }
     }
 
     #[test]

@@ -8,7 +8,7 @@ use super::super::report::{Counted, FailingTest, Owners, PitReport};
 use super::super::tiers;
 use super::super::{context::ModuleContext, maven};
 use super::tools::Tools;
-use super::{FULL_TIMEOUT, MutantFilter, PitEnd, PitRun, PitSession, RED, blame, output, plugin};
+use super::{FULL_TIMEOUT, Mapping, MutantFilter, PitEnd, PitRun, PitSession, RED, blame, output, plugin};
 use crate::gate::GateAbort;
 use crate::gate::disk_cache::DiskCache;
 use crate::gate::verdict::ModuleResult;
@@ -159,7 +159,8 @@ impl<'a> PitSession<'a> {
         if errors == 0 && report.uncontrolled.is_empty() || run.alone {
             return Ok(report);
         }
-        let again = PitRun { alone: errors > 0, timeout: FULL_TIMEOUT, ..run.clone() };
+        let again =
+            PitRun { alone: errors > 0, timeout: FULL_TIMEOUT, mapping: Mapping::None, ..run.clone() };
         let again = self.report(self.start(&again)?)?;
         if errors == 0 {
             return Ok(again);

@@ -65,6 +65,7 @@ impl Case {
             former_targets: BTreeSet::new(),
             changed_since_fail: BTreeSet::new(),
             no_tests_written: false,
+            confirms: false,
             folder: "/nowhere".into(),
             cache: "/nowhere".into(),
             tag: String::new(),

@@ -1,0 +1,73 @@
+//! What a module's tests depend on, as digests that a map of who touches what is compared with.
+//!
+//! A file that cannot be read is an error; where the gate works in place there is no state, since files that no commit
+//! holds could change what tests do.
+
+use super::class_file;
+use super::classes::{class_names, files_digest, read};
+use super::context::ModuleContext;
+use super::coverage_map::{ClassDigests, ModuleState, top_level};
+use super::maven::digest;
+use super::reach::References;
+use crate::gate::GateAbort;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+/// Raised when a state changes its meaning.
+const VERSION: &str = "1";
+
+impl ModuleContext<'_> {
+    /// The module as it is now, and the references of its tests' class files; `None` in place.
+    pub(crate) fn state(&self) -> Result<Option<(ModuleState, References)>, GateAbort> {
+        let Some(files) = self.context.ports.checkouts.other_files(&self.context.package.root) else {
+            return Ok(None);
+        };
+        let settings = self.context.settings;
+        let folders = self.built.class_folders();
+        let (own, others) = folders.split_at(2);
+        let is_other = |inside: &Path| inside.extension().is_none_or(|extension| extension != "class");
+        let mut parts = vec![VERSION.to_owned(), self.built.key.clone(), settings.pit_version.clone(), files];
+        parts.push(files_digest(own, &is_other)?);
+        parts.push(files_digest(others, &|_| true)?);
+        parts.extend(settings.jvm_args.iter().cloned());
+        let (production, _) = class_files(Path::new(&self.built.project.classes))?;
+        let (tests, references) = class_files(Path::new(&self.built.project.test_classes))?;
+        let commit = self.context.package.commits.1.to_string();
+        Ok(Some((ModuleState { conditions: digest(parts), commit, production, tests }, references)))
+    }
+}
+
+/// The digests of the classes in a folder, and what their files name.
+fn class_files(folder: &Path) -> Result<(BTreeMap<String, ClassDigests>, References), GateAbort> {
+    let mut parts: BTreeMap<String, (Vec<String>, Vec<String>)> = BTreeMap::new();
+    let mut references = References::new();
+    let names: BTreeSet<String> = class_names(folder).collect();
+    for name in names {
+        let bytes = read(&folder.join(format!("{name}.class")))?;
+        let whole = digest([&bytes]);
+        // What an initialiser computes is there before any test runs, and the interface leaves its code out.
+        let interface = class_file::interface(&bytes).filter(|_| !has_static_initialiser(&bytes));
+        let class = dotted(&name);
+        references
+            .entry(class.clone())
+            .or_default()
+            .extend(class_file::names(&bytes).iter().map(|name| dotted(name)));
+        let (all, outside) = parts.entry(class).or_default();
+        outside.extend([name.clone(), interface.unwrap_or_else(|| whole.clone())]);
+        all.extend([name, whole]);
+    }
+    let digests = |(class, (all, outside))| {
+        (class, ClassDigests { whole: digest(all), outside_bodies: digest(outside) })
+    };
+    Ok((parts.into_iter().map(digests).collect(), references))
+}
+
+/// True also for a class that only names one.
+fn has_static_initialiser(class_file: &[u8]) -> bool {
+    class_file.windows(8).any(|window| window == b"<clinit>")
+}
+
+/// The dotted name of the top-level class of an internal name.
+fn dotted(internal: &str) -> String {
+    top_level(internal).replace('/', ".")
+}

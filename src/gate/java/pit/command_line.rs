@@ -1,0 +1,198 @@
+//! The command line of PIT, and the files that it names.
+//!
+//! Every path and list is ralph's own; what could not stand in an argument goes into a file.
+
+use super::super::classes::class_names;
+use super::super::coverage_map::top_level;
+use super::super::jvm;
+use super::{Mapping, PitRun, PitSession, plugin};
+use crate::gate::GateAbort;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+/// Mutants that share a JVM: fewest and most.
+const UNIT: (u64, u64) = (32, 200);
+/// Bytes of class files for each mutant, by experience.
+const BYTES_PER_MUTANT: u64 = 90;
+const MAIN: &str = "org.pitest.mutationtest.commandline.MutationCoverageReport";
+/// Options of PIT's own JVM: it lives for seconds (measured: docs/gate.md).
+const OWN_JVM: [&str; 4] =
+    ["-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Dfile.encoding=UTF-8", "-Djava.awt.headless=true"];
+/// PIT's filters that may hide written code, and have no place in Java; the plugin sees to what of them is right.
+const FEATURES: &str = "-FANN,-FRECORD,-FLOGCALL,-FSTATI,-FKOTLIN,-FGROOVY";
+/// Longest single argument; Linux refuses 128 KiB.
+const MAX_ARGUMENT: usize = 60_000;
+
+impl PitSession<'_> {
+    pub(super) fn arguments(&self, run: &PitRun<'_>) -> Result<Vec<String>, GateAbort> {
+        let context = self.module.context;
+        let java = jvm::java(context.commands)?;
+        let project = &self.module.built.project;
+        let launch = format!("{}:{}", self.tools.pit.join(":"), self.plugin.display());
+        let classpath = self.write(&format!("{}.classpath", run.name), &self.classpath().join("\n"))?;
+        let mut argv = vec![java.display().to_string()];
+        argv.extend(OWN_JVM.map(str::to_owned));
+        argv.extend(self.properties(run)?);
+        argv.extend(["-cp".to_owned(), launch, MAIN.to_owned()]);
+        let mut option = |name: &str, value: &str| argv.extend([format!("--{name}"), value.to_owned()]);
+        option("reportDir", &self.report_folder(run).display().to_string());
+        for classes in chunks(self.seen_classes(run).flat_map(|class| [class.clone(), format!("{class}$*")]))
+        {
+            option("targetClasses", &classes);
+        }
+        for tests in chunks(run.tests.iter().cloned()) {
+            option("targetTests", &tests);
+        }
+        if run.tests.is_empty() {
+            option("targetTests", "ralph.no.test");
+        }
+        option("sourceDirs", &format!("{},{}", project.sources, project.test_sources));
+        option("classPathFile", &classpath.display().to_string());
+        option("includeLaunchClasspath", "false");
+        option("mutableCodePaths", &project.classes);
+        option("outputFormats", "XML,HTML,RALPH");
+        option("timestampedReports", "false");
+        option("verbosity", "VERBOSE_NO_SPINNER");
+        option("threads", &if run.alone { 1 } else { context.threads.max(1) }.to_string());
+        option("skipFailingTests", if run.skip_failing { "true" } else { "false" });
+        option("timeoutConst", &run.timeout.to_string());
+        option("mutationEngine", plugin::ENGINE);
+        let unit = if run.alone { 1 } else { self.unit(run) };
+        option("mutationUnitSize", &unit.to_string());
+        option("features", FEATURES);
+        if run.dry {
+            option("dryRun", "true");
+        }
+        let surefire = &project.surefire;
+        for (name, groups) in
+            [("includedGroups", &surefire.groups), ("excludedGroups", &surefire.excluded_groups)]
+        {
+            if let Some(groups) = groups {
+                option(name, &groups.replace(' ', ","));
+            }
+        }
+        let arguments = argument_file(&self.jvm_arguments(run)?);
+        let file = self.write(&format!("{}.jvm-args", run.name), &arguments)?;
+        let file = file.display().to_string();
+        // PIT splits one of the options at commas, the other at white space.
+        let name = if file.contains(char::is_whitespace) { "jvmArgs" } else { "argLine" };
+        option(name, &format!("@{file}"));
+        Ok(argv)
+    }
+
+    /// What ralph's plugin is told in PIT's own JVM.
+    fn properties(&self, run: &PitRun<'_>) -> Result<Vec<String>, GateAbort> {
+        let mut properties = Vec::new();
+        let mut mutated = Vec::new();
+        if run.mapping != Mapping::None {
+            let end = if run.mapping == Mapping::Reversed { "only" } else { "too" };
+            properties.push(format!("-Dralph.map={end}"));
+            mutated.extend(self.owners.keys());
+        }
+        if !run.filter.is_all() || !mutated.is_empty() {
+            let text = run.filter.text(&mutated).map_err(|name| {
+                GateAbort::setup(
+                    format!("The name {name} cannot be given to PIT."),
+                    "Set tests: all and scope: class.",
+                )
+            })?;
+            let file = self.write(&format!("{}.keep", run.name), &text)?;
+            properties.push(format!("-Dralph.keep={}", file.display()));
+        }
+        Ok(properties)
+    }
+
+    /// The classes whose coverage is taken: the mutated ones; for a map all of the module.
+    fn seen_classes(&self, run: &PitRun<'_>) -> impl Iterator<Item = String> {
+        let all = (run.mapping != Mapping::None)
+            .then(|| class_names(Path::new(&self.module.built.project.classes)));
+        let all = all.into_iter().flatten().map(|name| top_level(&name).replace('/', "."));
+        all.chain(self.owners.keys().cloned()).collect::<BTreeSet<String>>().into_iter()
+    }
+
+    /// So many that every processor has work, and that no JVM is started for a handful; and their control.
+    fn unit(&self, run: &PitRun<'_>) -> u64 {
+        let threads = self.module.context.threads as u64;
+        if threads < 2 || run.dry {
+            return 0;
+        }
+        let mutants = match &run.filter.mutants {
+            Some(mutants) => mutants.len() as u64,
+            None => self.class_bytes() / BYTES_PER_MUTANT,
+        };
+        (mutants / (2 * threads)).clamp(UNIT.0, UNIT.1) + 1
+    }
+
+    fn class_bytes(&self) -> u64 {
+        let classes = Path::new(&self.module.built.project.classes);
+        let size = |class: &String| {
+            let file = classes.join(format!("{}.class", class.replace('.', "/")));
+            fs_err::metadata(file).map_or(0, |data| data.len())
+        };
+        self.owners.keys().map(size).max().unwrap_or(0)
+    }
+
+    /// Test classes, classes, dependencies, then what of PIT the tests' JVM needs, and ralph's engine.
+    fn classpath(&self) -> Vec<String> {
+        let project = &self.module.built.project;
+        let mut entries = vec![project.test_classes.clone(), project.classes.clone()];
+        entries.extend(self.module.built.classpath.iter().cloned());
+        entries.extend(project.surefire.more_classpath.iter().cloned());
+        entries.extend(self.tools.child.iter().cloned());
+        entries.push(self.plugin.display().to_string());
+        entries
+    }
+
+    /// What the JVMs of the tests get.
+    fn jvm_arguments(&self, run: &PitRun<'_>) -> Result<Vec<String>, GateAbort> {
+        let surefire = &self.module.built.project.surefire;
+        // A mutant undoes what the compiler knows of its class: quick code pays more than good code.
+        let own = surefire.jvm_args.iter().chain(&self.module.context.settings.jvm_args).map(String::as_str);
+        let mut all: Vec<String> = jvm::quick(own).into_iter().map(str::to_owned).collect();
+        all.extend([
+            format!("-Dbasedir={}", self.module.maven.home.display()),
+            "-Dfile.encoding=UTF-8".to_owned(),
+        ]);
+        all.extend(surefire.jvm_args.iter().cloned());
+        all.extend(surefire.properties.iter().map(|(name, value)| format!("-D{name}={value}")));
+        all.extend(self.module.context.settings.jvm_args.iter().cloned());
+        if run.mapping == Mapping::Reversed {
+            let tests: Vec<&str> = run.tests.iter().rev().map(String::as_str).collect();
+            all.push(format!("-Dralph.order={}", self.write("order", &tests.join("\n"))?.display()));
+        }
+        Ok(all)
+    }
+
+    fn write(&self, name: &str, text: &str) -> Result<PathBuf, GateAbort> {
+        let folder = self.module.folder("work");
+        fs_err::create_dir_all(&folder)?;
+        let file = folder.join(name);
+        fs_err::write(&file, text)?;
+        Ok(file)
+    }
+}
+
+/// An argument file (JDK `java @argfiles`): the only way to hand PIT's children a space.
+fn argument_file(arguments: &[String]) -> String {
+    let quoted = arguments.iter().map(|argument| {
+        let escaped =
+            argument.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n").replace('\r', "");
+        format!("\"{escaped}\"\n")
+    });
+    quoted.collect()
+}
+
+/// Joined by commas, each piece short enough for one argument.
+fn chunks(names: impl Iterator<Item = String>) -> Vec<String> {
+    let mut chunks: Vec<String> = Vec::new();
+    for name in names {
+        match chunks.last_mut() {
+            Some(last) if last.len() + name.len() < MAX_ARGUMENT => {
+                last.push(',');
+                last.push_str(&name);
+            }
+            _ => chunks.push(name),
+        }
+    }
+    chunks
+}

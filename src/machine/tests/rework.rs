@@ -129,6 +129,8 @@ fn rework_used_up_blocks_the_family() {
     }
     let StopReason::Blocked { reasons } = sim.run() else { panic!() };
     assert_eq!(reasons, ["tasks.md:1: 1. is blocked: 1.PITEST failed after 2 reworks."]);
+    let is_last: Vec<bool> = sim.gates.iter().map(|order| order.is_last).collect();
+    assert_eq!(is_last, [false, false, true], "only the FAIL that blocks is to be confirmed");
     assert_eq!(sim.boxes(), "1._ 1.PITEST_");
 }
 

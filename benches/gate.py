@@ -104,6 +104,31 @@ def edit(source, report, name, number):
     print(",".join(map(str, chosen)))
 
 
+def weaken(source):
+    """Deletes every second assertion of a Java file that begins a line."""
+    text = open(source, encoding="utf-8").read()
+    kept, at, number = [], 0, 0
+    for found in re.finditer(r"(?m)^[ \t]*((?:Assertions?\.)?(?:assert\w+|fail))\(", text):
+        if found.start() < at:
+            continue
+        end, depth, quoted = found.end(), 1, ""
+        while depth or text[end] != ";":
+            char = text[end]
+            if quoted:
+                end += char == "\\"
+                quoted = "" if char == quoted else quoted
+            elif char in "\"'":
+                quoted = char
+            else:
+                depth += (char in "({[") - (char in ")}]")
+            end += 1
+        number += 1
+        if number % 2 == 0:
+            kept.append(text[at : found.start(1)])
+            at = end
+    open(source, "w", encoding="utf-8").write("".join(kept) + text[at:])
+
+
 def rows(path, binary):
     """Rows of a results file: those of the literal goal, and those of this binary."""
     for line in open(path, encoding="utf-8"):
@@ -173,6 +198,47 @@ def table(path, binary, mode, wanted=""):
         ("scores that waver from run to run of ralph", waver),
         ("no verdict on one side or both, left out of the means", without),
     ]:
+        print(f"- {title}: {len(names) or 'none'}")
+        for name in names:
+            print(f"  - {name}")
+
+
+def table_of_fails(path, binary, mode, wanted):
+    """The table of gate.sh --fail: a FAIL, and a FAIL with the PASS after it, against two runs of the literal goal."""
+    only = {tuple(one.split("/", 1)) for one in wanted.split(",") if one}
+    sides = defaultdict(dict)
+    for row in rows(path, binary):
+        key = (row["project"], row["name"])
+        if key not in only:
+            continue
+        if row["side"].startswith("literal") and row["mode"] in ("class", "fail"):
+            sides[key][row["side"]] = row
+        elif row["side"] == "ralph" and row["mode"] == mode:
+            sides[key][row["run"]] = row
+    print("| class | weak: literal | ralph | literal s | ralph s | ratio | whole: ralph | both s | ratio |")
+    print("|---|---|---|---|---|---|---|---|---|")
+    fails, both, other, passed = [], [], [], []
+    for key in sorted(key for key in sides if len(sides[key]) == 4):
+        old, weak, first, again = (sides[key][side] for side in ("literal", "literal-weak", "1", "2"))
+        name = f"{key[0]}/{key[1].rsplit('.', 1)[-1]}"
+        seconds = [float(row["seconds"]) for row in (old, weak, first, again)]
+        ratio, together = seconds[2] / seconds[1], (seconds[2] + seconds[3]) / (seconds[0] + seconds[1])
+        print(
+            f"| {name} | {score(weak)} | {score(first)} | {seconds[1]:.1f} | {seconds[2]:.1f} | {ratio:.2f} |"
+            f" {score(again)} | {seconds[2] + seconds[3]:.1f} | {together:.2f} |"
+        )
+        for literal, own, what in ((weak, first, "weak"), (old, again, "whole")):
+            if literal["verdict"] != own["verdict"]:
+                other.append(f"{name}, {what}: literal {score(literal)}, ralph {score(own)} ({own['note']})")
+        if weak["verdict"] == first["verdict"] == "FAIL":
+            fails.append(ratio)
+            both.append(together)
+        else:
+            passed.append(name)
+    if fails:
+        print(f"\n- {len(fails)} FAILs: geometric mean of ratios {mean(fails):.3f}, highest {max(fails):.2f}")
+        print(f"- a FAIL and what comes after it: geometric mean of ratios {mean(both):.3f}, highest {max(both):.2f}")
+    for title, names in [("verdicts that differ", other), ("no FAIL with weak tests, left out of the means", passed)]:
         print(f"- {title}: {len(names) or 'none'}")
         for name in names:
             print(f"  - {name}")
@@ -291,6 +357,8 @@ COMMANDS = {
     "add-pit": add_pit,
     "edit": edit,
     "table": table,
+    "table-of-fails": table_of_fails,
+    "weaken": weaken,
     "history": history,
     "mutants": mutants_judged,
     "tiers": tiers,

@@ -12,6 +12,10 @@
 #                            hold mutants, in the middle of the class; fewer where there are fewer) and ralph
 #                            judges with `scope: lines`; the literal goal runs on the whole class of the same
 #                            commit, its mutants on those lines are counted
+#   --fail                   every second assertion of the class's own tests is deleted in a commit, and comes back in
+#                            the next: both gates on either, and the table is of what the FAIL and both together take.
+#                            The map of who touches what is there; classes that pass all the same are named
+#   --new-map                with --fail: the map is forgotten before each FAIL
 #   --recompile auto|javac|maven   who compiles for ralph when only Java files changed (docs/gate.md; by default javac
 #                            for lines, whatever other goals a build runs, and auto for class)
 #   --repeat N               ralph's side N times (default 1): the median time counts, scores that vary are named
@@ -43,7 +47,7 @@ root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 ralph=$root/target/release/ralph
 into=$root/target/bench
 projects=(csv text cli)
-classes='' sample=0 scope=class recompile='' repeat=1 threads=1 fresh=0 only_table=0 lines=5
+classes='' sample=0 scope=class recompile='' repeat=1 threads=1 fresh=0 only_table=0 lines=5 new_map=0
 
 usage() { sed -n '2,/^set -/{/^set -/d;s/^# \{0,1\}//p}' "${BASH_SOURCE[0]}"; }
 
@@ -57,6 +61,8 @@ while (($#)); do
     --sample) sample=${2:?}; shift ;;
     --quick) classes=Token,ExtendedBufferedReader,CaseUtils,CosineSimilarity ;;
     --scope) scope=${2:?}; shift; [[ $scope == class || $scope == lines ]] || { usage >&2; exit 2; } ;;
+    --fail) scope=fail ;;
+    --new-map) new_map=1 ;;
     --recompile) case ${2:?} in auto | javac | maven) recompile=$2 ;; *) usage >&2; exit 2 ;; esac; shift ;;
     --repeat) repeat=${2:?}; shift ;;
     *) shared_option "$@"; shift $((taken - 1)) ;;
@@ -70,6 +76,7 @@ if [[ $scope == lines ]]; then usual=javac; fi
 recompile=${recompile:-$usual}
 mode=$scope
 if [[ $recompile != "$usual" ]]; then mode=$scope-$recompile; fi
+if ((new_map)); then mode=$mode-new-map; fi
 
 needs mvn java git unzip python3
 results=$into/gate.tsv
@@ -101,7 +108,7 @@ has_row() {   # mode, project, class, side, run, binary
 
 run_literal() {   # project, class
     local home=$into/$1 report=$into/$1/$2.xml log=$into/logs/$1-$2-literal.log counts note
-    if has_row class "$1" "$2" literal 1 - && [[ $scope == class || -f $report ]]; then return; fi
+    if has_row class "$1" "$2" literal 1 - && [[ $scope != lines || -f $report ]]; then return; fi
     sed -i "/^class\t$1\t${2//./\\.}\tliteral\t/d" "$results"
     literal "$home/literal" "$2" "$report" "$log" "$(cat "$home/red")"
     note="exit $run_code"
@@ -199,6 +206,41 @@ judge_lines() {   # project, class, path
     done
 }
 
+literal_weak() {   # project, class, own tests: the literal goal with the tests as they are in the workspace
+    local home=$into/$1 package=$into/$1/workspace/src/commons-$1 report=$into/$1/$2.weak.xml counts='ERROR 0 0' test
+    if has_row fail "$1" "$2" literal-weak 1 -; then return; fi
+    for test in $3; do cp "$package/$test" "$home/literal/$test"; done
+    literal "$home/literal" "$2" "$report" "$into/logs/$1-$2-literal-weak.log" "$(cat "$home/red")"
+    for test in $3; do git -C "$package" show "HEAD~1:$test" >"$home/literal/$test"; done
+    (cd "$home/literal" && mvn_quiet "${skips[@]}" test-compile) >"$into/logs/$1-compile.log" 2>&1
+    if [[ -f $report ]]; then counts=$(python3 "$bench_py" count-literal "$report" "$2"); fi
+    row fail "$1" "$2" literal-weak 1 - "$counts" "$run_ns" 'every second assertion deleted'
+    note "  literal $(seconds "$run_ns") s with weak tests: $counts"
+}
+
+judge_fail() {   # project, class, path
+    local home=$into/$1 package=$into/$1/workspace/src/commons-$1 list=$into/$1/list.txt tests test
+    if has_row "$mode" "$1" "$2" ralph 2 "$binary"; then return; fi
+    tests=$(cd "$package" && tests_of "$3")
+    for test in $tests; do python3 "$bench_py" weaken "$package/$test"; done
+    commit_tree "$package" "weaker tests of $2"
+    if ! (cd "$package" && mvn_quiet -o "${skips[@]}" test-compile) >"$into/logs/$1-compile.log" 2>&1; then
+        note '  its tests do not compile without these assertions'
+        git -C "$package" reset --quiet --hard HEAD~1
+        return
+    fi
+    rm -rf "$package/target"
+    literal_weak "$1" "$2" "$tests"
+    echo "commons-$1/$3" >"$list"
+    if [[ -z ${warm[$1]:-} ]]; then ralph_gate "$home/workspace" "$into/logs/$1-warm.json" --diff "$list"; fi
+    warm[$1]=1
+    if ((new_map)); then rm -rf "$into/cache/ralph/facts/coverage-maps"; fi
+    run_ralph "$1" "$2" "$3" 1 --diff "$list"
+    git -C "$package" revert --no-edit HEAD >/dev/null
+    run_ralph "$1" "$2" "$3" 2 --diff "$list"
+    git -C "$package" reset --quiet --hard HEAD~2
+}
+
 # A function, so that bash has read the whole script before a long run begins: it may be edited meanwhile.
 main() {
     begin_at=$(machine)
@@ -209,7 +251,7 @@ main() {
         if ((${#paths[@]} == 0)) || [[ -z ${paths[0]} ]]; then continue; fi
         for path in "${paths[@]}"; do wanted+=",$project/$(class_of "$path")"; done
         if ((only_table)); then continue; fi
-        write_config "$into/$project/workspace" "scope: $scope" "recompile: $recompile"
+        write_config "$into/$project/workspace" "scope: ${scope/fail/class}" "recompile: $recompile"
         # An edit of a run that was cut short is taken back.
         package=$into/$project/workspace/src/commons-$project
         git -C "$package" reset --quiet --hard "$(git -C "$package" rev-list --max-parents=0 HEAD)"
@@ -235,7 +277,9 @@ main() {
         fi
     done
     echo
-    python3 "$bench_py" table "$results" "$binary" "$mode" "${wanted#,}"
+    table=table
+    if [[ $scope == fail ]]; then table=table-of-fails; fi
+    python3 "$bench_py" "$table" "$results" "$binary" "$mode" "${wanted#,}"
 }
 
 main; exit

@@ -128,18 +128,21 @@ make_project() {   # project
     touch "$home/made"
 }
 
-# Classes that have a test class of their own: `path` of each, from the project's folder.
-classes_with_tests() {   # project folder
-    local path name
-    (cd "$1" && find src/main/java -name '*.java' ! -name package-info.java ! -name module-info.java | LC_ALL=C sort) |
-        while IFS= read -r path; do
-            name=$(basename "$path" .java)
-            if [[ -n $(find "$1/src/test/java" \( -name "${name}Test.java" -o -name "Test$name.java" \
-                -o -name "${name}Tests.java" -o -name "${name}TestCase.java" \) -print -quit) ]]; then
-                echo "$path"
-            fi
-        done
+# The test classes of a class by their names, from the project's folder, which is the current one.
+tests_of() {   # path of a class
+    local name
+    name=$(basename "$1" .java)
+    find src/test/java \( -name "${name}Test.java" -o -name "Test$name.java" -o -name "${name}Tests.java" \
+        -o -name "${name}TestCase.java" \) -print
 }
+
+# Classes that have a test class of their own: `path` of each, from the project's folder.
+classes_with_tests() (   # project folder
+    cd "$1" && find src/main/java -name '*.java' ! -name package-info.java ! -name module-info.java | LC_ALL=C sort |
+        while IFS= read -r path; do
+            if [[ -n $(tests_of "$path") ]]; then echo "$path"; fi
+        done
+)
 
 # `$classes` names them, else `$sample` says how many.
 chosen() {   # project; the paths of the classes to be judged

@@ -31,6 +31,9 @@ pub struct GateArgs {
     /// Judge the files listed here, `<package>/<path>` a line
     #[arg(long, value_name = "FILE")]
     pub diff: Option<PathBuf>,
+    /// Ask all tests where the map of who touches what is outdated, and make a new one (docs/gate.md)
+    #[arg(long)]
+    pub map: bool,
     /// Say how the verdict came to be: scope, tests asked, mutants, time per phase, what was kept
     #[arg(long)]
     pub explain: bool,
@@ -93,7 +96,7 @@ fn alone(workspace: &Workspace, args: &GateArgs, format: Format) -> Result<Exit,
         return Err(Fault::new(FaultKind::Unknown, what, "check how the list was made"));
     }
     let folder = outside.folder_alone()?;
-    let report = outside.judge_alone(&args.gate, &changes, &bases, folder.clone())?;
+    let report = outside.judge_alone(&args.gate, &changes, &bases, folder.clone(), args.map)?;
     if let Some(StopRequest::Signal { signal }) = outside.stop_request() {
         return Ok(Exit::Signal(signal));
     }

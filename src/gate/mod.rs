@@ -43,6 +43,8 @@ pub struct GateRequest {
     pub no_tests_written: bool,
     /// A FAIL would block a family, so it must be that of all tests.
     pub confirms: bool,
+    /// An outdated map of who touches what is to be made anew, whatever the verdict.
+    pub makes_map: bool,
     /// `.ralph/state/iter-N/gate`, absolute: logs and HTML reports are kept here.
     pub folder: PathBuf,
     /// Ralph's cache folder, absolute: resolved class paths and PIT's jars.

@@ -201,6 +201,7 @@ impl Bed {
             changed_since_fail: BTreeSet::new(),
             no_tests_written: false,
             confirms: false,
+            makes_map: false,
             folder: self.folder.path().join(".ralph/state/iter-1/gate"),
             cache: self.folder.path().join("cache"),
             tag: String::new(),

@@ -67,10 +67,10 @@ fn without_comments(code: &str) -> String {
 /// Production lines that a module may have: no comments, no blank lines, no tests.
 const BUDGET: &[(&str, usize)] = &[
     ("agent", 686),
-    ("cli", 4_358),
+    ("cli", 4_360),
     ("config", 1_305),
-    ("engine", 2_560),
-    ("gate", 5_938),
+    ("engine", 2_563),
+    ("gate", 5_952),
     ("git", 3_258),
     ("journal", 341),
     ("lib", 20),

@@ -122,8 +122,13 @@ fn a_fail_makes_the_map_and_later_ones_ask_those_that_can_matter_with_the_kills_
 }
 
 fn junit_4_turns_its_order_round_too() {
-    let project = many(JUnit::Four);
-    judge(&project, "one");
+    let mut project = many(JUnit::Four);
+    project.request.makes_map = true;
+    assert_eq!(
+        judge(&project, "one").trace.tiers.len(),
+        1,
+        "all were asked at once, since the map was asked for"
+    );
     let second = judge(&project, "one");
     assert_eq!(asked(&second), ["own: SumTest", "touching: FarTest SumTest UserTest"], "{}", project.logs());
 }

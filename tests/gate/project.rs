@@ -122,6 +122,7 @@ impl Project {
             changed_since_fail: BTreeSet::new(),
             no_tests_written: false,
             confirms: false,
+            makes_map: false,
             folder: folder.path().join(".ralph/state/iter-1/gate"),
             cache: cache(),
             tag: "test".to_owned(),

@@ -125,13 +125,15 @@ impl Outside {
         Ok(Some(changes).filter(|changes| may_be_none || !changes.is_empty()))
     }
 
-    /// A gate alone: judges these changes, touches no box and no journal.
+    /// A gate alone: judges these changes, touches no box and no journal; `makes_map` renews an outdated map of who
+    /// touches what.
     pub fn judge_alone(
         &mut self,
         name: &str,
         changes: &[FileChange],
         bases: &BTreeMap<String, Oid>,
         folder: PathBuf,
+        makes_map: bool,
     ) -> Result<GateReport, Fault> {
         let order = GateOrder {
             iteration: 0,
@@ -145,7 +147,8 @@ impl Outside {
             no_tests_written: false,
             is_last: false,
         };
-        let prepared = self.prepare(&order, changes, folder, format!("{}-alone", self.tag))?;
+        let mut prepared = self.prepare(&order, changes, folder, format!("{}-alone", self.tag))?;
+        prepared.request.makes_map = makes_map;
         Ok(self.secrets.of_report(prepared.run(&self.parts.supervisor, &*self.parts.progress)))
     }
 
@@ -184,6 +187,7 @@ impl Outside {
             changed_since_fail: order.changed_since_fail.clone(),
             no_tests_written: order.no_tests_written,
             confirms: order.is_last,
+            makes_map: false,
             folder,
             cache: self.parts.cache.clone(),
             tag,

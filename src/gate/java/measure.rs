@@ -34,7 +34,15 @@ impl ModuleContext<'_> {
         let mut merged = PitReport::default();
         let mut last: Option<Tier> = None;
         let mut known: Option<Chosen> = None;
-        let mut following = tiers::first(tiers, &own, &all);
+        let is_outdated = || {
+            let chosen = self.choose(&session, &all)?;
+            Ok::<_, GateAbort>(chosen.is_err_and(|ask| ask.is_outdated))
+        };
+        let mut following = if self.context.request.makes_map && is_outdated()? {
+            Some(Tier { makes_map: true, ..Tier::all(&all) })
+        } else {
+            tiers::first(tiers, &own, &all)
+        };
         loop {
             if let Some(mut tier) = following {
                 while self.climb(&session, &tier, &mut merged, result)? {
@@ -51,8 +59,13 @@ impl ModuleContext<'_> {
                 Ok::<_, GateAbort>(chosen.map(|chosen| chosen.tests))
             };
             following = tiers::next(tiers, last.as_ref(), &all, self.context.request.confirms, choose)?;
-            if following.is_none() {
-                break;
+            match (&mut following, &known) {
+                (None, _) => break,
+                (Some(tier), Some(Chosen { suite, commit, .. })) if tier.note.is_empty() => {
+                    let suite = text::count(*suite as u64, "test class");
+                    tier.note = format!("of {suite}, by the map made of commit {commit:.8}");
+                }
+                _ => {}
             }
         }
         if let Some(class) = merged.uncontrolled.difference(&self.open(&merged)).next() {

@@ -66,6 +66,7 @@ impl Case {
             changed_since_fail: BTreeSet::new(),
             no_tests_written: false,
             confirms: false,
+            makes_map: false,
             folder: "/nowhere".into(),
             cache: "/nowhere".into(),
             tag: String::new(),

@@ -37,14 +37,6 @@ impl Target {
     pub(crate) fn full_path(&self) -> String {
         full_path(&self.package, &self.path)
     }
-
-    /// Its name in a report if it has nothing to mutate.
-    pub(crate) fn without_mutants(&self) -> String {
-        match self.extent {
-            Extent::Lines(_) => format!("the changed lines of {}", self.class),
-            Extent::Class | Extent::Change(_) => self.class.clone(),
-        }
-    }
 }
 
 /// The tool that builds a module.
@@ -63,6 +55,8 @@ pub(crate) struct Module {
     pub(crate) package: usize,
     /// The folder in the package; empty for the package itself.
     pub(crate) dir: String,
+    /// That of the module in which the targets are: another one if their own tests are here alone.
+    pub(crate) code: String,
     /// How it is built.
     pub(crate) tool: BuildTool,
     /// The classes to be mutated; empty when the module must only compile and pass its changed tests.

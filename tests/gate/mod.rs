@@ -204,6 +204,37 @@ fn a_module_of_a_reactor_is_built_with_its_siblings_and_judged_alone() {
     assert_eq!(scores(&report), ["com.acme.App 100% (2/2)"]);
     assert_eq!(report.reports, [".ralph/state/iter-1/gate/report/p/app/own/index.html"]);
 
+    // The tests of Base are in the module that uses it: they run there, and kill in base.
+    let base_test = "import org.junit.jupiter.api.*; class BaseTest { @Test void one() { Assertions.assertEquals(1, new Base().one()); } }";
+    project.class(&format!("app/{}", test_file("BaseTest")), base_test);
+    project.changed(&[&format!("app/{}", main_file("App")), &format!("base/{}", main_file("Base"))]);
+    let report = project.run();
+    assert_eq!(report.verdict, Verdict::Pass, "{}", project.logs());
+    assert_eq!(scores(&report), ["com.acme.App 100% (2/2)", "com.acme.Base 100% (1/1)"]);
+    assert_eq!(report.reports[1], ".ralph/state/iter-1/gate/report/p/base_in_app/own/index.html");
+
+    // On the class path of a module that does not use it, it is not.
+    project.class(&format!("base/{}", test_file("AppTest")), &base_test.replace("BaseTest", "AppTest"));
+    fs_err::remove_file(project.root().join(format!("app/{}", test_file("AppTest")))).unwrap();
+    project.changed(&[&format!("app/{}", main_file("App"))]);
+    let remarks = project.run().remarks.join(" ");
+    assert!(
+        remarks.contains("The tests of com.acme.App are in another module (base) and do not run for it."),
+        "{remarks}"
+    );
+
+    // Base is judged with the tests of that module alone.
+    project.class(
+        &format!("app/{}", test_file("BaseTest")),
+        &base_test.replace("assertEquals(1, ", "assertNotNull("),
+    );
+    project.changed(&[&format!("base/{}", main_file("Base"))]);
+    let report = project.run();
+    assert_eq!(report.failing, [format!("p/base/{}", main_file("Base"))]);
+    assert_eq!(scores(&report), ["com.acme.Base 0% (0/1)"]);
+
+    project.changed(&[&format!("app/{}", main_file("App"))]);
+    fs_err::remove_file(project.root().join(format!("base/{}", test_file("AppTest")))).unwrap();
     let halting = "import org.junit.jupiter.api.*; class AppTest { @Test void two() { Runtime.getRuntime().halt(3); } }";
     project.class(&format!("app/{}", test_file("AppTest")), halting);
     let report = project.run();

@@ -57,16 +57,19 @@ fn at_base(
     result: &mut ModuleResult,
 ) -> Result<Result<BTreeMap<String, Coverage>, String>, GateAbort> {
     let context = module.context;
-    let (maven, built) = &*match base(context, &module.module.dir)? {
+    let (maven, built) = *match base(context, &module.module.dir)? {
         Base::Built(base) => base,
         Base::Absent => return Ok(Err("there is none.".to_owned())),
         Base::Unreachable(why) => return Ok(Err(why)),
         Base::Broken => return Ok(Err("it does not compile.".to_owned())),
     };
+    let Some(built) = &built.judging(module.module, &maven.root) else {
+        return Ok(Err("its tests did not reach it.".to_owned()));
+    };
     let package = GatePackage { root: maven.root.clone(), ..context.package.clone() };
     let context = &PackageContext { package: &package, ..*context };
     let module =
-        ModuleContext { context, module: &Module { targets, ..module.module.clone() }, maven, built };
+        ModuleContext { context, module: &Module { targets, ..module.module.clone() }, maven: &maven, built };
     let (disk_cache, key) = (DiskCache::of(&context.request.cache, "base-scores"), key(&module)?);
     if let Some(known) = disk_cache.recall(&key) {
         return Ok(Ok(known));

@@ -81,7 +81,9 @@ impl ModuleContext<'_> {
     /// A folder of this module below the gate's folder: `<what>/<package>[/<module>]`.
     pub(crate) fn folder(&self, what: &str) -> PathBuf {
         let folder = self.context.request.folder.join(what).join(file_name(&self.context.package.name));
-        if self.module.dir.is_empty() { folder } else { folder.join(file_name(&self.module.dir)) }
+        let (dir, code) = (&self.module.dir, &self.module.code);
+        let name = if dir == code { dir.clone() } else { format!("{code} in {dir}") };
+        if name.is_empty() { folder } else { folder.join(file_name(&name)) }
     }
 
     /// The rule of the gate.

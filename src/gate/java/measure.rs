@@ -209,23 +209,13 @@ impl ModuleContext<'_> {
         digest([self.maven.home.display().to_string()])
     }
 
-    /// PIT runs the tests of a class's own module only, and not all of Surefire's settings reach it.
+    /// Not all of Surefire's settings reach PIT.
     fn remark_what_pit_is_not_given(&self, result: &mut ModuleResult) {
         let not_carried = self.built.project.surefire.not_carried.iter();
         result.remarks.extend(
             not_carried
                 .map(|name| format!("Surefire's setting {name} of {} is not given to PIT.", self.label())),
         );
-        let here = self.module.inside("src/test/");
-        for target in &self.module.targets {
-            if !target.tests.is_empty() && !target.tests.iter().any(|test| test.starts_with(&here)) {
-                result.remarks.push(format!(
-                    "The tests of {} are in another module ({}) and do not run for it.",
-                    target.class,
-                    text::names(target.tests.iter().map(String::as_str), 3)
-                ));
-            }
-        }
     }
 
     /// The targets of which filters hid more mutants from PIT than a pass leaves open.

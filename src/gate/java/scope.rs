@@ -59,7 +59,7 @@ struct Sorter<'a> {
     names: &'a TestNames,
     kind: ScopeKind,
     index: usize,
-    modules: BTreeMap<String, Module>,
+    modules: BTreeMap<(String, String), Module>,
     scope: &'a mut Scope,
 }
 
@@ -97,23 +97,32 @@ impl Sorter<'_> {
             return;
         };
         let changed_test = entry == Entry::File && self.is_test_class(&path);
-        let module = self.enter(&dir, tool);
+        let module = self.enter(&dir, &dir, tool);
         if changed_test {
             module.changed_tests.insert(path);
         } else if let (true, Some(java)) = (production, java) {
             if let Some(target) = self.production(change, entry, &java) {
-                self.enter(&dir, tool).targets.push(target);
+                self.add(target, &dir, tool);
             }
         } else if change.kind != Kind::Test {
             self.leave(change, "not below src/main/java");
         }
     }
 
-    /// The module in a folder.
-    fn enter(&mut self, dir: &str, tool: BuildTool) -> &mut Module {
-        self.modules.entry(dir.to_owned()).or_insert_with(|| Module {
+    /// Adds a target of the module in a folder, where its own tests are: in that module, else in another one.
+    fn add(&mut self, target: Target, dir: &str, tool: BuildTool) {
+        let homes = target.tests.iter().filter_map(|test| self.module(test));
+        let homes: BTreeSet<String> = homes.filter(|home| home.1 == tool).map(|home| home.0).collect();
+        let at = homes.get(dir).or(homes.first()).map_or(dir, String::as_str);
+        self.enter(at, dir, tool).targets.push(target);
+    }
+
+    /// The module in a folder, with targets of the one in the folder `code`.
+    fn enter(&mut self, dir: &str, code: &str, tool: BuildTool) -> &mut Module {
+        self.modules.entry((dir.to_owned(), code.to_owned())).or_insert_with(|| Module {
             package: self.index,
             dir: dir.to_owned(),
+            code: code.to_owned(),
             tool,
             targets: Vec::new(),
             changed_tests: BTreeSet::new(),
@@ -161,7 +170,7 @@ impl Sorter<'_> {
                 let extent = if whole { Extent::Class } else { Extent::Change(Vec::new()) };
                 let (package, path) = (self.package.name.clone(), RepoPath::from_bytes(path.as_bytes()));
                 let target = Target { package, path, class, tests: self.tests_of(&java), extent };
-                self.enter(&dir, tool).targets.push(target);
+                self.add(target, &dir, tool);
             }
         }
     }

@@ -12,11 +12,12 @@ use super::javac::Javac;
 use super::recipe::{self, Recipe};
 use super::source_selection::select;
 use super::trouble::{Trouble, TroubleKind};
-use super::{BUILD_CLASSPATH, Maven, Project, cache, project, read_paths};
+use super::{BUILD_CLASSPATH, Maven, Project, cache, home, project, read_paths};
 use crate::config::Recompile;
 use crate::gate::ChangedJava;
 use crate::gate::GateAbort;
 use crate::gate::OutputState;
+use crate::gate::scope::Module;
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 
@@ -43,6 +44,23 @@ impl Built {
         let own = [&self.project.classes, &self.project.test_classes].map(Path::new);
         let others = self.classpath.iter().map(Path::new).filter(|entry| entry.is_dir());
         own.into_iter().chain(others).collect()
+    }
+
+    /// The same with the production code that a module of this package judges, which may be another module's; `None` if
+    /// that is not on its class path.
+    pub(crate) fn judging(&self, module: &Module, package: &Path) -> Option<Self> {
+        if module.code == module.dir {
+            return Some(self.clone());
+        }
+        let home = home(package, &module.code);
+        let class = format!("{}.class", module.targets.first()?.class.replace('.', "/"));
+        let holds =
+            |entry: &&String| Path::new(entry).starts_with(&home) && Path::new(entry).join(&class).is_file();
+        let mut built = self.clone();
+        built.project.classes.clone_from(self.classpath.iter().find(holds)?);
+        built.project.sources = home.join("src/main/java").display().to_string();
+        built.classpath.push(self.project.classes.clone());
+        Some(built)
     }
 
     /// The digest of its class files, as a build's is.

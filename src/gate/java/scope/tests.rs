@@ -170,7 +170,7 @@ fn each_of_the_four_rules_lets_a_class_count_without_a_test() {
 #[test]
 fn the_module_is_the_nearest_folder_upward_with_a_build_file() {
     let foo = "a/b/src/main/java/Foo.java";
-    let test = "src/test/java/FooTest.java";
+    let test = "a/b/src/test/java/FooTest.java";
     for (poms, dir) in [
         (&["pom.xml", "a/pom.xml", "a/b/pom.xml"][..], "a/b"),
         (&["pom.xml", "a/pom.xml"][..], "a"),
@@ -337,4 +337,25 @@ fn a_test_stands_for_the_class_in_its_own_package_where_several_have_the_name() 
     let mut gone = Case::new(&[POM, own], &[a]);
     gone.listing.entries.insert(b.to_owned(), Entry::Absent);
     assert_eq!(gone.targets(), [] as [String; 0], "the class of that test is gone");
+}
+
+#[test]
+fn a_class_is_judged_in_the_module_of_its_tests_if_its_own_has_none() {
+    let foo = "core/src/main/java/Foo.java";
+    let (own, other) = ("core/src/test/java/FooTest.java", "it/src/test/java/FooTest.java");
+    for (tests, judged) in [
+        (&[own, other][..], [("core", "core"), ("core", "core")]),
+        (&[other], [("core", "core"), ("it", "core")]),
+        (&["FooTest.java"], [("core", "core"), ("core", "core")]),
+    ] {
+        let mut case = Case::new(&[&["core/pom.xml", "it/pom.xml"], tests].concat(), &[foo]);
+        case.request.no_tests_written = true;
+        let modules = case.scope().modules;
+        let found = |module: &Module| (module.dir.clone(), module.code.clone());
+        let with = modules.iter().find(|module| !module.targets.is_empty()).unwrap();
+        let [built, judged] = judged.map(|(dir, code)| (dir.to_owned(), code.to_owned()));
+        assert_eq!((found(&modules[0]), found(with)), (built, judged), "{tests:?}");
+    }
+    let gradle = Case::new(&["core/pom.xml", "it/build.gradle", other], &[foo]);
+    assert_eq!(gradle.targets(), ["core:Foo"]);
 }

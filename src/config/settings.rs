@@ -194,6 +194,9 @@ pub struct GateSettings {
     /// Names of the test classes of a class, which is {} in them.
     #[schemars(length(min = 1), extend("items" = test_name()))]
     pub test_names: Vec<String>,
+    /// Test classes that are asked although Surefire does not run them (`FooIT`), as names or globs.
+    #[schemars(extend("items" = glob()))]
+    pub tests_include: Vec<String>,
     /// Which mutants of a class count.
     pub scope: ScopeKind,
     /// A private checkout of the commit, or the package's own folder.

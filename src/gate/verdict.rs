@@ -13,6 +13,8 @@ use std::time::Duration;
 
 /// Reasons and remarks in a report.
 const TOLD: usize = 40;
+/// What a worker does about survivors.
+const WHAT_TO_DO: &str = "For each survivor, add an assertion that fails when its line is changed like that, in a test that reaches the line; leave production code alone.";
 
 /// One judged class.
 #[derive(Clone, Debug)]
@@ -72,11 +74,12 @@ pub(crate) fn conclude(
             "Look for tests or code that end the JVM (System.exit, memory); see PIT's log in the gate's folder.",
         ));
     }
-    if !judgement.below.is_empty() {
-        all.aborts.push(GateAbort::Fail { reasons: judgement.below.clone() });
-    }
     let weak: Vec<&Judged> = judgement.failing.iter().filter_map(|&index| all.judged.get(index)).collect();
     let survivors = rank(weak.iter().flat_map(|judged| judged.survivors.iter().cloned()));
+    if !judgement.below.is_empty() {
+        let action = (!survivors.is_empty()).then(|| WHAT_TO_DO.to_owned());
+        all.aborts.push(GateAbort::Fail { reasons: judgement.below.into_iter().chain(action).collect() });
+    }
     let survivors_total = weak.iter().map(|judged| judged.survivors_total).sum();
     let mut failing = all.failing.clone();
     failing.extend(weak.iter().map(|judged| full_path(&judged.score.package, &judged.score.path)));
@@ -196,6 +199,27 @@ mod tests {
         assert_eq!(report.survivors_total, 9);
         assert_eq!(report.coverage.to_string(), "50% (10/20)");
         assert_eq!(report.classes.len(), 2);
+    }
+
+    #[test]
+    fn a_fail_says_what_a_worker_does_about_its_survivors() {
+        let reasons = |survivors: Vec<Survivor>| {
+            let mut weak = judged("Weak", 1, 9);
+            weak.judged[0].survivors = survivors;
+            let Verdict::Fail { reasons } = report(vec![weak]).verdict else { panic!("no FAIL") };
+            reasons
+        };
+        assert_eq!(reasons(Vec::new()).len(), 1);
+        let mutant = crate::mutation::Mutant {
+            class: "Weak".to_owned(),
+            file: "Weak.java".to_owned(),
+            line: 1,
+            method: "a".to_owned(),
+            mutator: "Math".to_owned(),
+            description: String::new(),
+            status: crate::mutation::MutantStatus::NoCoverage,
+        };
+        assert_eq!(reasons(vec![mutant.into()])[1], WHAT_TO_DO);
     }
 
     #[test]

@@ -4,7 +4,7 @@
 //! a verdict (errors) never make a pass; a unit that no test reaches fails.
 
 use super::{ClassScore, Coverage, Tally};
-use crate::source::text::count;
+use crate::source::text::{count, of_package};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -118,8 +118,10 @@ impl Rule {
                 fallen = true;
                 judgement.failing.insert(index);
                 judgement.below.push(format!(
-                    "The coverage of class {} of package {} as a whole is {whole}; it was {} before the task.",
-                    class.class, class.package, floor.base
+                    "The coverage of class {}{} as a whole is {whole}; it was {} before the task.",
+                    class.class,
+                    of_package(&class.package),
+                    floor.base
                 ));
             }
         }
@@ -147,7 +149,7 @@ impl Rule {
         let mut units: BTreeMap<String, Vec<usize>> = BTreeMap::new();
         for (index, class) in classes.iter().enumerate() {
             let name = match self.per {
-                Per::Class => format!("class {} of package {}", class.class, class.package),
+                Per::Class => format!("class {}{}", class.class, of_package(&class.package)),
                 Per::Package => format!("package {}", class.package),
                 Per::Task => "the task".to_owned(),
             };

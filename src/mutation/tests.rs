@@ -96,6 +96,9 @@ fn unreached_mutants_fail_a_class_and_both_figures_are_told() {
         ]
     );
     assert_eq!(rule(70, Per::Class, NoCoverage::Ignore).judge(&classes).reached, 1);
+    let sole =
+        rule(70, Per::Class, NoCoverage::Survived).judge(&[score(".", "com.acme.Foo", tally(0, 1, 0))]);
+    assert_eq!(sole.below, ["The coverage of class com.acme.Foo is 0% (0/1), below the threshold of 70%."]);
     let nothing = [score("p", "com.acme.Foo", tally(0, 0, 2))];
     for no_coverage in [NoCoverage::Survived, NoCoverage::Ignore] {
         let judged = rule(0, Per::Class, no_coverage).judge(&nothing);

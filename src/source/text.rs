@@ -48,6 +48,11 @@ pub fn count(number: u64, noun: &str) -> String {
     }
 }
 
+/// ` of package app` for a sentence; nothing where the workspace itself is the package.
+pub fn of_package(name: &str) -> String {
+    if name == "." { String::new() } else { format!(" of package {name}") }
+}
+
 /// Names joined for a sentence: at most `max` of them, then how many more.
 pub fn names<'a>(all: impl IntoIterator<Item = &'a str>, max: usize) -> String {
     let mut all = all.into_iter();

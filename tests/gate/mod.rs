@@ -333,6 +333,16 @@ fn the_poms_own_plugin_must_be_declared_and_must_not_skip() {
     assert_eq!(report.reports, [".ralph/state/iter-1/gate/report/p/index.html"]);
     project.settings.threshold = 51;
     assert_eq!(project.run().failing, [format!("p/{}", main_file("Good"))]);
+
+    // The mutators are those that the goal would use, and no filter is blamed for the others.
+    let few = plugin("<mutators><mutator>PRIMITIVE_RETURNS</mutator></mutators>") + end;
+    project.write("pom.xml", &pom.replace(end, &few));
+    let report = project.run();
+    let expected = (&Verdict::Pass, vec!["com.acme.Good 100% (1/1)".to_owned()]);
+    assert_eq!((&report.verdict, scores(&report)), expected, "{}", project.logs());
+    let property = pom.replace("<properties>", "<properties><mutators>MATH</mutators>");
+    project.write("pom.xml", &property.replace(end, &(plugin("") + end)));
+    assert_eq!(scores(&project.run()), ["com.acme.Good 0% (0/1)"], "{}", project.logs());
 }
 
 fn a_command_says_its_verdict_by_its_exit_code() {

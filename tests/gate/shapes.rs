@@ -94,19 +94,45 @@ pub(crate) fn tests_of_testng_kill_and_those_of_junit_3_alone_cannot_run() {
     );
 }
 
-pub(crate) fn a_wrapper_with_windows_line_ends_is_told_what_to_do() {
-    let project = one_class(&Pom::new("wrapped", JUnit::Five));
+pub(crate) fn what_surefire_does_not_run_is_asked_only_by_name() {
+    let mut project = one_class(&Pom::new("failsafe", JUnit::Five));
+    let of = "new Sum().of(java.util.List.of(1))";
+    let test =
+        |name: &str, body: &str| format!("{IMPORTS} class {name} {{ @Test void sums() {{ {body} }} }}");
+    project.class(&test_file("SumTest"), &test("SumTest", &format!("{of};")));
+    project.class(&test_file("SumIT"), &test("SumIT", &format!("assertEquals(3, {of});")));
+    let report = project.run();
+    assert_eq!(scores(&report), ["com.acme.Sum 0% (0/2)"], "{:?}\n{}", report.verdict, project.logs());
+    let remark = "Surefire does not run these test classes of p/., so they were not asked: com.acme.SumIT; \
+                  gates.PITEST.tests_include names those that are to be asked.";
+    assert_eq!(report.remarks, [remark]);
+    project.settings.tests_include = vec!["*IT".to_owned()];
+    let report = project.run();
+    assert_eq!(scores(&report), ["com.acme.Sum 100% (2/2)"], "{:?}\n{}", report.verdict, project.logs());
+    assert!(report.remarks.is_empty(), "{:?}", report.remarks);
+}
+
+pub(crate) fn a_wrapper_that_cannot_run_is_told_what_to_do() {
+    let mut project = one_class(&Pom::new("wrapped", JUnit::Five));
     project.class(&test_file("SumTest"), &format!("{IMPORTS} class SumTest {{ @Test void none() {{ }} }}"));
     project.write("mvnw", "#!/bin/sh\r\nexec mvn \"$@\"\r\n");
     let executable = std::os::unix::fs::PermissionsExt::from_mode(0o755);
     fs_err::set_permissions(project.root().join("mvnw"), executable).unwrap();
     let what = "mvnw of package p has Windows line ends and cannot run.".to_owned();
     assert_eq!(error(&project.run()), (what, false));
+
+    let plain = std::os::unix::fs::PermissionsExt::from_mode(0o644);
+    fs_err::set_permissions(project.root().join("mvnw"), plain).unwrap();
+    project.request.env.retain(|(name, _)| name != "PATH");
+    let what =
+        "Maven was not found: mvn is not on the PATH, and mvnw of package p may not be executed.".to_owned();
+    assert_eq!(error(&project.run()), (what, false));
 }
 
 tests! {
     maven: [
-        a_wrapper_with_windows_line_ends_is_told_what_to_do,
+        a_wrapper_that_cannot_run_is_told_what_to_do,
+        what_surefire_does_not_run_is_asked_only_by_name,
         tests_of_testng_kill_and_those_of_junit_3_alone_cannot_run,
         builds_that_ask_git_for_a_version_get_that_of_the_judged_commit,
         the_agent_of_jacoco_stays_out_and_other_agents_stay_in,

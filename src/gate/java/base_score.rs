@@ -17,7 +17,7 @@ use crate::gate::disk_cache::DiskCache;
 use crate::gate::scope::{Extent, Module, Target};
 use crate::gate::verdict::ModuleResult;
 use crate::mutation::Coverage;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Raised when what is remembered changes its meaning.
 const VERSION: &str = "3";
@@ -70,11 +70,11 @@ fn at_base(
     let context = &PackageContext { package: &package, ..*context };
     let module =
         ModuleContext { context, module: &Module { targets, ..module.module.clone() }, maven: &maven, built };
-    let (disk_cache, key) = (DiskCache::of(&context.request.cache, "base-scores"), key(&module)?);
+    let tests = module.test_classes()?.asked;
+    let (disk_cache, key) = (DiskCache::of(&context.request.cache, "base-scores"), key(&module, &tests)?);
     if let Some(known) = disk_cache.recall(&key) {
         return Ok(Ok(known));
     }
-    let tests = module.test_classes()?;
     let session = PitSession::at_base(&module, module.owners())?;
     let filter = MutantFilter::default();
     let run = PitRun::new("base", &tests, &filter);
@@ -89,14 +89,14 @@ fn at_base(
 }
 
 /// A digest of these class files, what lies beside them, and all else that the scores depend on.
-fn key(module: &ModuleContext<'_>) -> Result<String, GateAbort> {
+fn key(module: &ModuleContext<'_>, tests: &BTreeSet<String>) -> Result<String, GateAbort> {
     let settings = module.context.settings;
     let mut parts: Vec<Vec<u8>> = vec![
         VERSION.into(),
         settings.pit_version.clone().into_bytes(),
         format!("{:?}", settings.no_coverage).into_bytes(),
     ];
-    let texts = settings.jvm_args.iter().chain(&module.built.classpath);
+    let texts = settings.jvm_args.iter().chain(&module.built.classpath).chain(tests);
     parts.extend(texts.map(|text| text.clone().into_bytes()));
     parts.extend(module.module.targets.iter().map(|target| target.class.clone().into_bytes()));
     let folders = [&module.built.project.classes, &module.built.project.test_classes];

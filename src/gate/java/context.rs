@@ -4,7 +4,7 @@ use super::maven::{Built, Maven, Trouble};
 use super::package::PackageContext;
 use super::report::Owners;
 use super::scope::JavaPath;
-use super::test_classes;
+use super::test_classes::{self, TestClasses};
 use crate::gate::GateAbort;
 use crate::gate::commands::file_name;
 use crate::gate::scope::{Extent, Module, Target};
@@ -23,12 +23,13 @@ pub(crate) struct ModuleContext<'a> {
 
 impl ModuleContext<'_> {
     /// Compiled test classes; if there are none although there are test sources, the build skips its tests.
-    pub(crate) fn test_classes(&self) -> Result<BTreeSet<String>, GateAbort> {
-        let tests = test_classes::find(&self.built.project, &self.maven.home);
+    pub(crate) fn test_classes(&self) -> Result<TestClasses, GateAbort> {
+        let include = &self.context.settings.tests_include;
+        let tests = test_classes::find(&self.built.project, &self.maven.home, include);
         let below = self.module.inside("src/test/");
         let is_source = |test: &String| test.starts_with(&below) && JavaPath::read(test).is_some();
         let has_sources = self.context.tests.iter().any(is_source);
-        if tests.is_empty() && has_sources {
+        if tests.asked.is_empty() && tests.left_out.is_empty() && has_sources {
             self.fault(
                 format!(
                     "The build of module {} makes no test classes although it has test sources.",

@@ -27,7 +27,7 @@ use crate::gate::GateAbort;
 use crate::gate::commands::{Call, is_executable, read_text};
 use crate::gate::disk_cache::DiskCache;
 use crate::machine::facts::ProcessEnd;
-use crate::source::text;
+use crate::source::text::{self, of_package};
 use reactor::BuildFolder;
 use std::path::{Path, PathBuf};
 
@@ -65,20 +65,27 @@ impl<'a> Maven<'a> {
         root: &Path,
         dir: &'a str,
     ) -> Result<Self, GateAbort> {
-        let wrapper = Some(root.join("mvnw")).filter(|file| is_executable(file));
-        if wrapper.as_ref().is_some_and(|file| read_text(file, 100).contains("\r\n")) {
+        let wrapper = root.join("mvnw");
+        let of_package = of_package(&context.package.name);
+        let program = if is_executable(&wrapper) {
+            if read_text(&wrapper, 100).contains("\r\n") {
+                return Err(GateAbort::setup(
+                    format!("mvnw{of_package} has Windows line ends and cannot run."),
+                    "Write `mvnw text eol=lf` into .gitattributes, then commit `git add --renormalize mvnw`.",
+                ));
+            }
+            wrapper
+        } else if let Some(program) = context.commands.find("mvn") {
+            program
+        } else {
+            let (what, hint) = if wrapper.is_file() {
+                ("may not be executed", "Commit `git update-index --chmod=+x mvnw`, or install Maven.")
+            } else {
+                ("is not there", "Install Maven, or add the Maven wrapper to the package.")
+            };
             return Err(GateAbort::setup(
-                format!("mvnw of package {} has Windows line ends and cannot run.", context.package.name),
-                "Write `mvnw text eol=lf` into .gitattributes, then commit `git add --renormalize mvnw`.",
-            ));
-        }
-        let Some(program) = wrapper.or_else(|| context.commands.find("mvn")) else {
-            return Err(GateAbort::setup(
-                format!(
-                    "Maven was not found: package {} has no executable mvnw, and mvn is not on the PATH.",
-                    context.package.name
-                ),
-                "Install Maven, or add the Maven wrapper to the package and make mvnw executable.",
+                format!("Maven was not found: mvn is not on the PATH, and mvnw{of_package} {what}."),
+                hint,
             ));
         };
         let own = context.commands.variable("MAVEN_OPTS").unwrap_or_default();

@@ -23,7 +23,7 @@ const SNIPPET: &str = "Add to build/plugins of the POM: <plugin><groupId>org.pit
 /// Runs the goal and reads its report.
 pub(crate) fn measure(module: &ModuleContext<'_>, result: &mut ModuleResult) -> Result<PitReport, GateAbort> {
     let label = module.label();
-    if !module.built.project.declares_pitest {
+    if module.built.project.pitest.is_none() {
         return Err(GateAbort::setup(format!("The POM of {label} does not declare pitest-maven."), SNIPPET));
     }
     module.test_classes()?;
@@ -125,7 +125,6 @@ fn arguments(owners: &Owners, threads: usize, alone: bool) -> Vec<String> {
         "-DcoverageThreshold=0".to_owned(),
         "-DtestStrengthThreshold=0".to_owned(),
         "-DtimeoutConstant=4000".to_owned(),
-        "-Dmutators=DEFAULTS".to_owned(),
         "-DexcludedClasses=ralph.no.such.Class".to_owned(),
         "-DextraFeatures=-CLASSLIMIT".to_owned(),
         format!("-Dthreads={}", threads.max(1)),

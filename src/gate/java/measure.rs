@@ -10,6 +10,7 @@ use super::coverage_map::{AskAll, Chosen, Coverage, CoverageMap, top_level};
 use super::maven::digest;
 use super::pit::{Mapping, MutantFilter, PitRun, PitSession};
 use super::report::PitReport;
+use super::test_classes::TestClasses;
 use super::tiers::{self, Tier};
 use crate::config::TestTiers;
 use crate::gate::GateAbort;
@@ -22,9 +23,9 @@ use std::collections::BTreeSet;
 impl ModuleContext<'_> {
     /// Runs PIT over the module's targets.
     pub(crate) fn measure(&self, result: &mut ModuleResult) -> Result<PitReport, GateAbort> {
-        let all = self.test_classes()?;
+        let TestClasses { asked: all, left_out } = self.test_classes()?;
         let session = PitSession::new(self, self.owners())?;
-        self.remark_what_pit_is_not_given(result);
+        self.remark_what_pit_is_not_given(&left_out, result);
         let own = self.answerable();
         let settings = self.context.settings;
         // Classes of other modules belong to the same unit: part of the kills would judge it wrongly.
@@ -210,7 +211,15 @@ impl ModuleContext<'_> {
     }
 
     /// Not all of Surefire's settings reach PIT.
-    fn remark_what_pit_is_not_given(&self, result: &mut ModuleResult) {
+    fn remark_what_pit_is_not_given(&self, left_out: &BTreeSet<String>, result: &mut ModuleResult) {
+        if !left_out.is_empty() {
+            result.remarks.push(format!(
+                "Surefire does not run these test classes of {}, so they were not asked: {}; gates.{}.tests_include names those that are to be asked.",
+                self.label(),
+                text::names(left_out.iter().map(String::as_str), 5),
+                self.context.request.name
+            ));
+        }
         let not_carried = self.built.project.surefire.not_carried.iter();
         result.remarks.extend(
             not_carried

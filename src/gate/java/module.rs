@@ -133,8 +133,8 @@ fn clean(context: &PackageContext<'_>, module: &Module) -> Result<(), GateAbort>
     }
     Err(GateAbort::setup(
         format!(
-            "Files of package {} that are to be judged differ from HEAD: {}.",
-            context.package.name,
+            "Files{} that are to be judged differ from HEAD: {}.",
+            text::of_package(&context.package.name),
             text::names(dirty.iter().map(String::as_str), 5)
         ),
         "Commit or undo these changes, then run the gate again.",

@@ -30,7 +30,8 @@ pub(crate) struct PackageContext<'a> {
 impl PackageContext<'_> {
     /// `<package>/<folder>` of a module for messages.
     pub(crate) fn label(&self, dir: &str) -> String {
-        format!("{}/{}", self.package.name, display_dir(dir))
+        let dir = display_dir(dir);
+        if self.package.name == "." { dir } else { format!("{}/{dir}", self.package.name) }
     }
 }
 

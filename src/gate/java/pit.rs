@@ -58,6 +58,8 @@ pub(crate) struct PitRun<'a> {
     pub(crate) skip_failing: bool,
     /// Only count the mutants.
     pub(crate) dry: bool,
+    /// Which mutators; none are PIT's own choice.
+    pub(crate) mutators: &'a [String],
     /// Its part in the map.
     pub(crate) mapping: Mapping,
 }
@@ -73,6 +75,7 @@ impl<'a> PitRun<'a> {
             alone: false,
             skip_failing: false,
             dry: false,
+            mutators: &[],
             mapping: Mapping::None,
         }
     }

@@ -29,6 +29,10 @@ pub(crate) struct Surefire {
     pub(crate) environment: BTreeMap<String, String>,
     /// Test classes that do not run, as path patterns (`**/perf/*Test.java`).
     pub(crate) excludes: Vec<String>,
+    /// The only ones that run, in place of Surefire's default names.
+    pub(crate) includes: Vec<String>,
+    /// Those that Failsafe runs besides its default names.
+    pub(crate) failsafe_includes: Vec<String>,
     /// Groups or tags that run.
     pub(crate) groups: Option<String>,
     /// Groups or tags that do not run.
@@ -43,10 +47,14 @@ pub(crate) struct Surefire {
 
 /// Reads the settings from an effective `<project>`.
 pub(crate) fn read(project: &Node) -> Surefire {
-    let plugin = project
-        .all(&["build", "plugins"])
-        .iter()
-        .find(|plugin| plugin.text_at(&["artifactId"]) == Some("maven-surefire-plugin"));
+    let named = |name| {
+        let mut plugins = project.all(&["build", "plugins"]).iter();
+        plugins.find(|plugin| plugin.text_at(&["artifactId"]) == Some(name))
+    };
+    let plugin = named("maven-surefire-plugin");
+    let failsafe = named("maven-failsafe-plugin")
+        .into_iter()
+        .flat_map(|plugin| plugin.all(&["executions"]).iter().chain([plugin]));
     let execution = plugin.and_then(|plugin| {
         let executions = plugin.all(&["executions"]);
         executions.iter().find(|execution| execution.text_at(&["id"]) == Some("default-test"))
@@ -64,6 +72,10 @@ pub(crate) fn read(project: &Node) -> Surefire {
         properties: variables(configuration.all(&["systemPropertyVariables"])),
         environment: variables(configuration.all(&["environmentVariables"])),
         excludes: texts(configuration.all(&["excludes"])),
+        includes: texts(configuration.all(&["includes"])),
+        failsafe_includes: failsafe
+            .flat_map(|place| texts(place.all(&["configuration", "includes"])))
+            .collect(),
         groups: setting("groups"),
         excluded_groups: setting("excludedGroups"),
         working_directory: configuration.text_at(&["workingDirectory"]).map(str::to_owned),
@@ -80,13 +92,19 @@ pub(crate) fn read(project: &Node) -> Surefire {
     if !configuration.all(&["properties"]).is_empty() {
         surefire.not_carried.insert("properties".to_owned());
     }
-    if surefire.excludes.iter().any(|pattern| pattern.starts_with('%') || pattern.starts_with('!')) {
+    let is_odd = |patterns: &[String]| patterns.iter().any(|pattern| pattern.starts_with(['%', '!']));
+    if is_odd(&surefire.excludes) {
         surefire.not_carried.insert("excludes with %regex[] or !".to_owned());
+    }
+    if is_odd(&surefire.includes) {
+        surefire.not_carried.insert("includes with %regex[] or !".to_owned());
+        surefire.includes.clear();
     }
     surefire
 }
 
-fn texts(nodes: &[Node]) -> Vec<String> {
+/// The texts of these nodes, each a list with commas between.
+pub(crate) fn texts(nodes: &[Node]) -> Vec<String> {
     let texts = nodes.iter().flat_map(|node| node.text.split(','));
     texts.map(str::trim).filter(|text| !text.is_empty()).map(str::to_owned).collect()
 }
@@ -158,7 +176,9 @@ mod tests {
             <systemPropertyVariables><a.b>c d</a.b><n>${surefire.forkNumber}</n></systemPropertyVariables>\
             <systemProperties><property><name>old</name><value>v</value></property></systemProperties>\
             <environmentVariables><E>1</E></environmentVariables><excludes><exclude>**/perf/*.java</exclude></excludes>\
-            <excludesFile>x</excludesFile></configuration></execution></executions></plugin></plugins></build></project>";
+            <includes><include>**/*Test.java</include><include>%regex[x]</include></includes>\
+            <excludesFile>x</excludesFile></configuration></execution></executions></plugin><plugin><artifactId>maven-failsafe-plugin</artifactId>\
+            <configuration><includes><include>**/Live*, **/e2e/**</include></includes></configuration></plugin></plugins></build></project>";
         let surefire = read(&xml::read(pom).unwrap());
         assert_eq!(surefire.jvm_args, ["-ea"]);
         assert_eq!(surefire.properties["a.b"], "c d");
@@ -167,6 +187,9 @@ mod tests {
         assert_eq!(surefire.excludes, ["**/perf/*.java"]);
         assert_eq!(surefire.groups.as_deref(), Some("fast"));
         assert!(surefire.not_carried.contains("excludesFile"));
+        assert_eq!(surefire.failsafe_includes, ["**/Live*", "**/e2e/**"]);
+        assert!(surefire.includes.is_empty(), "one that cannot be read would leave out what it names");
+        assert!(surefire.not_carried.contains("includes with %regex[] or !"));
     }
 
     #[test]

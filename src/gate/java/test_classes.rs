@@ -1,32 +1,58 @@
 //! The test classes that PIT is given.
 //!
 //! A class file without a source is not a test (a deleted test's class file may lie about for
-//! weeks); Surefire's excludes hold; order and set depend on nothing but the files.
+//! weeks); what Surefire would not run, integration tests for instance, is asked only where the configuration names it;
+//! order and set depend on nothing but the files.
 
 use super::class_file::origin;
 use super::classes::{class_names, read};
 use super::listing::LANGUAGES;
 use super::maven::Project;
-use globset::{Glob, GlobSet, GlobSetBuilder};
+use super::surefire::Surefire;
+use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
+/// Names of the classes that Surefire runs by default, and Failsafe.
+const SUREFIRES: [&str; 4] = ["Test*", "*Test", "*Tests", "*TestCase"];
+const FAILSAFES: [&str; 3] = ["IT*", "*IT", "*ITCase"];
+
 /// Dotted names of the compiled top-level test classes of a module.
-pub(crate) fn find(project: &Project, home: &Path) -> BTreeSet<String> {
+pub(crate) struct TestClasses {
+    /// Those that may kill.
+    pub(crate) asked: BTreeSet<String>,
+    /// Those that Surefire does not run, and that `tests_include` does not name.
+    pub(crate) left_out: BTreeSet<String>,
+}
+
+/// Finds them; `include` is the gate's `tests_include`.
+pub(crate) fn find(project: &Project, home: &Path, include: &[String]) -> TestClasses {
     let mut roots = vec![PathBuf::from(&project.test_sources)];
     roots.extend(LANGUAGES.map(|(language, _)| home.join("src/test").join(language)));
-    let excludes = excludes(&project.surefire.excludes);
     let tests = class_names(Path::new(&project.test_classes)).filter(|stem| {
         let nested = stem.rsplit('/').next().is_some_and(|name| name.contains('$'));
-        let sourced = LANGUAGES
-            .iter()
-            .any(|(_, end)| roots.iter().any(|root| root.join(format!("{stem}.{end}")).is_file()));
-        !nested
-            && sourced
-            && !excludes.is_match(format!("{stem}.java"))
-            && !excludes.is_match(format!("{stem}.class"))
+        let is_source =
+            |(_, end): &(&str, &str)| roots.iter().any(|root| root.join(format!("{stem}.{end}")).is_file());
+        !nested && LANGUAGES.iter().any(is_source)
     });
-    tests.map(|stem| stem.replace('/', ".")).collect()
+    let is_asked = asked(&project.surefire, include);
+    let (asked, left_out) = tests.partition::<BTreeSet<String>, _>(|stem| is_asked(stem));
+    let dotted = |stems: BTreeSet<String>| stems.iter().map(|stem| stem.replace('/', ".")).collect();
+    TestClasses { asked: dotted(asked), left_out: dotted(left_out) }
+}
+
+/// Whether a class (`com/acme/FooTest`) is asked: it is named, or Surefire runs it, or neither Surefire nor Failsafe has a
+/// word for it.
+fn asked(surefire: &Surefire, include: &[String]) -> impl Fn(&str) -> bool + use<> {
+    let of = |all: &[&str]| patterns(all.iter().copied());
+    let own = |all: &[String]| patterns(all.iter().map(String::as_str));
+    let (named, excludes, includes) = (own(include), own(&surefire.excludes), own(&surefire.includes));
+    let (surefires, failsafes, more) = (of(&SUREFIRES), of(&FAILSAFES), own(&surefire.failsafe_includes));
+    move |stem| {
+        let by_name = || surefires.is_match(stem) || !failsafes.is_match(stem) && !more.is_match(stem);
+        let runs = if includes.is_empty() { by_name() } else { includes.is_match(stem) };
+        named.is_match(stem) || runs && !excludes.is_match(stem)
+    }
 }
 
 /// Classes of `folder` that were made from its source file `stem.java`, but for `stem` and what is nested in it.
@@ -49,13 +75,21 @@ pub(crate) fn second_classes(project: &Project, folder: &str, stem: &str) -> Vec
     found
 }
 
-fn excludes(patterns: &[String]) -> GlobSet {
+/// Surefire's patterns: paths with or without the end of a file's name, names of classes, alone or with their package.
+fn patterns<'a>(all: impl Iterator<Item = &'a str>) -> GlobSet {
     let mut set = GlobSetBuilder::new();
-    let plain = patterns.iter().filter(|pattern| !pattern.starts_with(['%', '!']));
-    for pattern in plain {
+    for pattern in all.filter(|pattern| !pattern.starts_with(['%', '!'])) {
         let pattern = pattern.split('#').next().unwrap_or_default();
-        let anchored = if pattern.contains('/') { pattern.to_owned() } else { format!("**/{pattern}") };
-        if let Ok(glob) = Glob::new(&anchored) {
+        let mut ends = ["*", "class"].into_iter().chain(LANGUAGES.map(|(_, end)| end));
+        let stem = ends.find_map(|end| {
+            let stem = pattern.strip_suffix(end)?.strip_suffix('.')?;
+            // `a.b.*` is what a package holds, `FooSpec.*` a file.
+            (end != "*" || stem.contains('/') || !stem.contains('.')).then_some(stem)
+        });
+        let stem = stem.unwrap_or(pattern);
+        let anchored =
+            if stem.contains('/') { stem.to_owned() } else { format!("**/{}", stem.replace('.', "/")) };
+        if let Ok(glob) = GlobBuilder::new(&anchored).literal_separator(true).build() {
             set.add(glob);
         }
     }
@@ -64,12 +98,50 @@ fn excludes(patterns: &[String]) -> GlobSet {
 
 #[cfg(test)]
 mod tests {
-    use super::excludes;
+    use super::{asked, patterns};
+    use crate::gate::java::surefire::Surefire;
+
+    fn told(names: &[&str]) -> Vec<String> {
+        names.iter().map(|name| (*name).to_owned()).collect()
+    }
 
     #[test]
-    fn surefires_excludes_are_path_patterns() {
-        let set = excludes(&["**/perf/*.java".to_owned(), "BadTest.java".to_owned(), "%regex[x]".to_owned()]);
-        assert!(set.is_match("org/perf/SlowTest.java") && set.is_match("org/BadTest.java"));
-        assert!(!set.is_match("org/GoodTest.java"));
+    fn surefires_patterns_are_paths_or_names_of_classes() {
+        let set =
+            patterns(["**/perf/*.java", "BadTest.java", "%regex[x]", "*Spec.*", "org.a.Own*"].into_iter());
+        let matches = |stem: &str| set.is_match(stem);
+        assert!(matches("org/perf/SlowTest") && matches("org/BadTest") && matches("org/ASpec"));
+        assert!(matches("org/a/OwnTest") && !matches("org/a/b/OwnTest") && !matches("org/GoodTest"));
+    }
+
+    #[test]
+    fn what_surefire_does_not_run_is_asked_only_by_name() {
+        let all = [
+            "a/FooTest",
+            "a/FooIT",
+            "a/ITFoo",
+            "a/FooITCase",
+            "a/ITFooTest",
+            "a/FooSpec",
+            "a/it/Flow",
+            "a/SlowTest",
+        ];
+        let asked_of = |surefire: &Surefire, include: &[&str]| -> String {
+            let is_asked = asked(surefire, &told(include));
+            all.iter().filter(|stem| is_asked(stem)).map(|stem| &stem[2..]).collect::<Vec<_>>().join(" ")
+        };
+        let mut surefire = Surefire::default();
+        assert_eq!(asked_of(&surefire, &[]), "FooTest ITFooTest FooSpec it/Flow SlowTest");
+        assert_eq!(asked_of(&surefire, &["FooIT"]), "FooTest FooIT ITFooTest FooSpec it/Flow SlowTest");
+        surefire.failsafe_includes = told(&["**/it/**", "**/*Test.java"]);
+        surefire.excludes = told(&["**/SlowTest.java"]);
+        assert_eq!(asked_of(&surefire, &[]), "FooTest ITFooTest FooSpec", "Surefire runs FooTest as well");
+        surefire.includes = told(&["**/*IT.java", "**/S*"]);
+        assert_eq!(asked_of(&surefire, &["a.it.*"]), "FooIT it/Flow");
+        assert_eq!(
+            asked_of(&surefire, &["**/SlowTest"]),
+            "FooIT SlowTest",
+            "named is asked, whatever Surefire excludes"
+        );
     }
 }

@@ -18,6 +18,7 @@ use crate::gate::ChangedJava;
 use crate::gate::GateAbort;
 use crate::gate::OutputState;
 use crate::gate::scope::Module;
+use crate::source::text::of_package;
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 
@@ -239,9 +240,9 @@ impl Maven<'_> {
         let missing = |what: &str| {
             GateAbort::setup(
                 format!(
-                    "Maven ended well but wrote no {what} for module {} of package {}.",
+                    "Maven ended well but wrote no {what} for module {}{}.",
                     display_dir(self.dir),
-                    self.context.package.name
+                    of_package(&self.context.package.name)
                 ),
                 "Look in the POM for a configuration that skips maven-dependency-plugin or maven-help-plugin.",
             )

@@ -17,6 +17,16 @@ pub(crate) struct Trouble {
     pub(crate) kind: TroubleKind,
     /// The compiler's first messages, else the first message of Maven; paths are relative to the package.
     messages: Vec<String>,
+    /// What is wrong with the tools, and the next action, if that is known.
+    tool: Option<&'static Tool>,
+}
+
+/// Words of Maven about its tools and its settings, what they mean for a module, and the next action.
+#[derive(Debug, PartialEq, Eq)]
+struct Tool {
+    words: &'static [&'static str],
+    what: &'static str,
+    hint: &'static str,
 }
 
 /// What callers branch on.
@@ -30,7 +40,7 @@ pub(crate) enum TroubleKind {
     Passing,
     /// The POM cannot be read or makes no sense.
     Pom,
-    /// Wrong arguments, no JDK, a JDK that is too old.
+    /// Wrong arguments or settings, no JDK, a JDK that is too old.
     Tool,
     /// Anything else.
     Other,
@@ -66,15 +76,43 @@ const POM: [&str; 5] = [
     "ProjectBuildingException",
     "DuplicateProjectException",
 ];
-const TOOL: [&str; 8] = [
-    "No compiler is provided in this environment",
-    "Unable to parse command line options",
-    "Unrecognized option",
-    "JAVA_HOME",
-    "error: release version",
-    "invalid target release",
-    "invalid source release",
-    "Unable to parse maven.config",
+/// It is true even where the compiler has said more.
+const NO_COMPILER: &str = "No compiler is provided in this environment";
+const TOOLS: [Tool; 6] = [
+    Tool {
+        words: &[NO_COMPILER, "JAVA_HOME"],
+        what: "finds no JDK",
+        hint: "Install a JDK that fits the project and set JAVA_HOME.",
+    },
+    Tool {
+        words: &["error: release version", "invalid target release", "invalid source release"],
+        what: "is compiled for a Java that Maven's JDK does not know",
+        hint: "Set JAVA_HOME to a JDK that knows it (mostly: a newer one), or correct the release in the POM.",
+    },
+    Tool {
+        words: &[
+            "No toolchain found",
+            "Cannot find matching toolchain",
+            "user toolchains file does not exist",
+        ],
+        what: "asks for a toolchain that is not there",
+        hint: "Name this JDK in ~/.m2/toolchains.xml of the user that ralph runs as.",
+    },
+    Tool {
+        words: &["settings file does not exist"],
+        what: "names a file of settings that is not there",
+        hint: "Correct .mvn/maven.config or gates.<NAME>.maven_args: paths begin at the folder of the build, quotes are not taken away, and a checkout holds what is committed.",
+    },
+    Tool {
+        words: &["Unable to parse maven.config"],
+        what: "has a .mvn/maven.config that Maven cannot read",
+        hint: "Write one option a line, without quotes; a value with blanks belongs into the POM's properties.",
+    },
+    Tool {
+        words: &["Unable to parse command line options", "Unrecognized option"],
+        what: "is called with options that Maven or its JVM does not know",
+        hint: "Correct gates.<NAME>.maven_args, .mvn/maven.config, .mvn/jvm.config and MAVEN_OPTS.",
+    },
 ];
 
 /// How messages of Maven begin that say nothing by themselves.
@@ -91,11 +129,13 @@ pub(super) fn lacks_network(output: &str) -> bool {
 /// Reads the output of a call that failed.
 pub(super) fn read(output: &str, root: &Path) -> Trouble {
     let has = |all: &[&str]| all.iter().any(|word| output.contains(word));
-    let kind = if has(&TOOL) && !output.contains("COMPILATION ERROR") || output.contains(TOOL[0]) {
+    let compiles = !output.contains("COMPILATION ERROR") || output.contains(NO_COMPILER);
+    let tool = TOOLS.iter().find(|tool| compiles && has(tool.words));
+    let kind = if tool.is_some() {
         TroubleKind::Tool
-    } else if output.contains("COMPILATION ERROR") {
+    } else if !compiles {
         let messages = compiler_messages(output, root);
-        return Trouble { kind: TroubleKind::Compile, messages };
+        return Trouble { kind: TroubleKind::Compile, messages, tool };
     } else if has(&NETWORK_OR_DISK) {
         TroubleKind::Passing
     } else if has(&UNRESOLVED) {
@@ -105,7 +145,7 @@ pub(super) fn read(output: &str, root: &Path) -> Trouble {
     } else {
         TroubleKind::Other
     };
-    Trouble { kind, messages: vec![first_error(output, root)] }
+    Trouble { kind, messages: vec![first_error(output, root)], tool }
 }
 
 impl Trouble {
@@ -120,8 +160,11 @@ impl Trouble {
     /// What it means for a module.
     pub(crate) fn abort(self, package: &str, dir: &str, build_changed: bool) -> GateAbort {
         use TroubleKind::{Compile, Other, Passing, Pom, Tool, Unresolved};
-        let module = format!("Module {} of package {package}", display_dir(dir));
+        let module = format!("Module {}{}", display_dir(dir), text::of_package(package));
         let text = self.sentence();
+        if let Some(tool) = self.tool {
+            return GateAbort::setup(format!("{module} {}: {text}", tool.what), tool.hint);
+        }
         match self.kind {
             Compile => {
                 let mut reasons = vec![format!("{module} does not compile.")];
@@ -143,11 +186,7 @@ impl Trouble {
                 format!("{module} has a POM that Maven cannot use: {text}"),
                 "Correct the POM; run mvn test-compile by hand to see all messages.",
             ),
-            Tool => GateAbort::setup(
-                format!("{module} cannot be built by Maven: {text}"),
-                "Install a JDK that fits the project and set JAVA_HOME; check .mvn/maven.config and gates.<NAME>.maven_args.",
-            ),
-            Other => GateAbort::setup(
+            Tool | Other => GateAbort::setup(
                 format!("{module} does not build: {text}"),
                 "Run mvn test-compile by hand; put flags that the build needs into gates.<NAME>.maven_args.",
             ),
@@ -226,11 +265,45 @@ mod tests {
     }
 
     #[test]
+    fn what_is_wrong_with_tools_and_settings_has_its_own_sentence_and_next_action() {
+        let failed = "[ERROR] Failed to execute goal x:";
+        for (output, what, hint) in [
+            (
+                format!("{failed} Fatal error compiling: error: release version 99 not supported -> [Help 1]"),
+                "is compiled for a Java that Maven's JDK does not know: Failed",
+                "Set JAVA_HOME to a JDK that knows it",
+            ),
+            (
+                format!("[ERROR] No toolchain found for type jdk\n{failed} Cannot find matching toolchain definitions"),
+                "asks for a toolchain that is not there: No toolchain found for type jdk.",
+                "~/.m2/toolchains.xml",
+            ),
+            (
+                "[ERROR] Error executing Maven.\n[ERROR] The specified user settings file does not exist: /w/p/\"a b.xml\"".to_owned(),
+                "names a file of settings that is not there: The specified user settings file does not exist: \"a b.xml\".",
+                "quotes are not taken away",
+            ),
+            (
+                "Unable to parse maven.config: Unrecognized maven.config entries: [b\"]\nusage: mvn".to_owned(),
+                "has a .mvn/maven.config that Maven cannot read: ",
+                "one option a line",
+            ),
+            ("Unrecognized option: -Xbad\nError: Could not create the JVM".to_owned(), "is called with options", ".mvn/jvm.config"),
+        ] {
+            let GateAbort::Error { why, hint: next, transient: false } = trouble(&output).abort("p", "", true) else {
+                panic!("{output}")
+            };
+            assert!(why.starts_with(&format!("Module . of package p {what}")), "{why}");
+            assert!(next.contains(hint), "{next}");
+        }
+    }
+
+    #[test]
     fn the_compilers_first_messages_are_told_with_relative_paths() {
         let output = "[ERROR] COMPILATION ERROR : \n[ERROR] /w/p/src/main/java/Foo.java:[4,1] illegal start\u{1b}[0m of type\n\
             [INFO] 1 error\n[ERROR] Failed to execute goal x: Compilation failure\n[ERROR] /w/p/src/main/java/Foo.java:[4,1] again";
         let expected = vec!["src/main/java/Foo.java:[4,1] illegal start of type".to_owned()];
-        assert_eq!(trouble(output), Trouble { kind: TroubleKind::Compile, messages: expected });
+        assert_eq!(trouble(output), Trouble { kind: TroubleKind::Compile, messages: expected, tool: None });
     }
 
     #[test]

@@ -63,6 +63,9 @@ impl PitSession<'_> {
         if run.dry {
             option("dryRun", "true");
         }
+        if !run.mutators.is_empty() {
+            option("mutators", &run.mutators.join(","));
+        }
         let surefire = &project.surefire;
         for (name, groups) in
             [("includedGroups", &surefire.groups), ("excludedGroups", &surefire.excluded_groups)]

@@ -138,10 +138,11 @@ impl<'a> PitSession<'a> {
         }
     }
 
-    /// How many mutants of written code each target has.
+    /// How many mutants of written code each target has for the mutators of the POM.
     pub(crate) fn count(&self) -> Result<BTreeMap<String, u64>, GateAbort> {
         let (none, filter) = (BTreeSet::new(), self.lines());
-        let run = PitRun { skip_failing: true, dry: true, ..PitRun::new("count", &none, &filter) };
+        let mutators = self.module.built.project.pitest.as_deref().unwrap_or_default();
+        let run = PitRun { skip_failing: true, dry: true, mutators, ..PitRun::new("count", &none, &filter) };
         let report = self.report(self.start(&run)?)?;
         let count = |(class, counted): (String, Counted)| (class, counted.pending + counted.tally.mutants());
         Ok(report.classes.into_iter().map(count).collect())

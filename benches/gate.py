@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Counts and tables for gate.sh, history.sh and tiers.sh. Each command prints; see the functions' first lines.
+"""Counts and tables for gate.sh, history.sh, tiers.sh and shapes.sh. Each command prints; see the functions' first lines.
 
 Both gates are judged by one rule: killed = KILLED + TIMED_OUT, survived = SURVIVED + NO_COVERAGE, PASS when
 100 * killed >= 70 * (killed + survived); the other ends of a mutant count nowhere. Without such a mutant
@@ -350,6 +350,63 @@ def tiers(folder, *wanted):
             print(f"  - {name}")
 
 
+def count_package(answer, package):
+    """What one `ralph gate --json` says of one package: `verdict killed total`, and why where there is no score."""
+    text = open(answer, encoding="utf-8").read()
+    report = json.loads(text)["report"] if text.strip() else {"verdict": "error", "why": "no answer, see the log beside it"}
+    tallies = [score["tally"] for score in report.get("classes", []) if score["package"] == package]
+    killed = sum(tally["killed"] + tally["timed_out"] for tally in tallies)
+    total = killed + sum(tally["survived"] + tally["no_coverage"] for tally in tallies)
+    said = report["verdict"].upper()
+    if said == "FAIL" and not any(path.startswith(package + "/") for path in report.get("failing", [])):
+        said = "PASS" if tallies else "SKIP"
+    why = " ".join(report.get("reasons", [])) or report.get("why", "")
+    print(said, killed, total, re.sub(r"\s+", " ", why) if said == "ERROR" or not tallies else "")
+
+
+def shapes(path, binary, shapes):
+    """The table of shapes.sh, and every shape on which ralph's verdicts are not as they must be; 1 where there is one."""
+    answers = defaultdict(dict)
+    for line in open(path, encoding="utf-8"):
+        name, version, side, made_by, answer, seconds = line.rstrip("\n").split("\t")
+        if made_by in ("-", binary):
+            answers[name][version, side] = answer, float(seconds)
+    print("| shape | literal: kills | asserts nothing | ralph: kills | asserts nothing | literal s | ralph s |")
+    print("|---|---|---|---|---|---|---|")
+    wrong, differ, without, both, done = [], [], [], 0, 0
+    for row in shapes.splitlines():
+        name = row.split(":")[0].lstrip("*+")
+        must = ("SKIP", "SKIP") if row.startswith("+") else ("PASS", "FAIL")
+        ends = {side: [answers[name].get((version, side)) for version in ("kill", "weak")] for side in ("literal", "ralph")}
+        shown, took, words = [], [], {}
+        for side, two in ends.items():
+            parts = [end[0].split(" ", 3) if end else ["-"] for end in two]
+            words[side] = tuple(part[0] for part in parts)
+            shown += [f"{part[0]} {part[1]}/{part[2]}" if len(part) > 2 and part[2] != "0" else part[0] for part in parts]
+            took.append("-" if None in two else f"{sum(end[1] for end in two):.1f}")
+        print(f"| {name} | {' | '.join(shown)} | {' | '.join(took)} |")
+        done += 1
+        if words["ralph"] != must:
+            wrong.append(f"{name}: {' and '.join(end[0] if end else '-' for end in ends['ralph'])}")
+        if "-" not in words["literal"]:
+            both += 1
+            if not set(words["literal"]) <= {"PASS", "FAIL"}:
+                without.append(f"{name}: {' and '.join(words['literal'])}")
+            elif words["literal"] != words["ralph"]:
+                differ.append(f"{name}: literal {' and '.join(words['literal'])}, ralph {' and '.join(words['ralph'])}")
+    print(f"\n- {done} shapes, two commits each; ralph's verdicts are as they must be on {done - len(wrong)}")
+    print(f"- the literal goal ran on {both}; the same verdicts on {both - len(differ) - len(without)}")
+    for title, names in [
+        ("ralph's verdict is another than it must be", wrong),
+        ("both give verdicts, and they differ", differ),
+        ("the literal goal gives no verdict", without),
+    ]:
+        print(f"- {title}: {len(names) or 'none'}")
+        for name in names:
+            print(f"  - {name}")
+    sys.exit(1 if wrong else 0)
+
+
 COMMANDS = {
     "count-literal": count_literal,
     "count-ralph": count_ralph,
@@ -362,6 +419,8 @@ COMMANDS = {
     "history": history,
     "mutants": mutants_judged,
     "tiers": tiers,
+    "count-package": count_package,
+    "shapes": shapes,
 }
 
 if __name__ == "__main__":

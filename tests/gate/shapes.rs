@@ -112,6 +112,17 @@ pub(crate) fn what_surefire_does_not_run_is_asked_only_by_name() {
     assert!(report.remarks.is_empty(), "{:?}", report.remarks);
 }
 
+pub(crate) fn the_commonest_shapes_are_judged_by_what_their_tests_assert() {
+    let folder = tempfile::tempdir().unwrap();
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/benches/shapes.sh");
+    let mut shapes = assert_cmd::Command::new("bash");
+    shapes.args([script, "--common", "--together", "--without-literal"]);
+    shapes.args(["--ralph", env!("CARGO_BIN_EXE_ralph")]).arg("--into").arg(folder.path());
+    let output = shapes.output().unwrap();
+    let (out, err) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert!(output.status.success(), "{out}\n{err}");
+}
+
 pub(crate) fn a_wrapper_that_cannot_run_is_told_what_to_do() {
     let mut project = one_class(&Pom::new("wrapped", JUnit::Five));
     project.class(&test_file("SumTest"), &format!("{IMPORTS} class SumTest {{ @Test void none() {{ }} }}"));
@@ -136,5 +147,8 @@ tests! {
         tests_of_testng_kill_and_those_of_junit_3_alone_cannot_run,
         builds_that_ask_git_for_a_version_get_that_of_the_judged_commit,
         the_agent_of_jacoco_stays_out_and_other_agents_stay_in,
+    ]
+    shapes: [
+        the_commonest_shapes_are_judged_by_what_their_tests_assert,
     ]
 }

@@ -19,6 +19,11 @@ pub(crate) fn maven() -> Option<Missing> {
     programs(&["mvn", "java", "javac"])
 }
 
+/// What `benches/shapes.sh` calls.
+pub(crate) fn shapes() -> Option<Missing> {
+    programs(&["mvn", "java", "javac", "bash", "git", "python3"])
+}
+
 /// A terminal that can be scripted.
 pub(crate) fn tmux() -> Option<Missing> {
     programs(&["tmux"])

@@ -3,7 +3,8 @@
 #
 #   benches/gate.sh [options]
 #
-#   --project csv|text|cli|all   which project (default all): commons-csv 1.14.1, commons-text 1.14.0, commons-cli 1.10.0
+#   --project P              csv, text, cli, codec, collections (of Apache Commons: csv 1.14.1, text 1.14.0, cli 1.10.0,
+#                            codec 1.18.0, collections 4.5.0), or all, the default: the first three
 #   --classes A,B            only these classes, by simple or full name
 #   --sample N               N classes of each project, evenly spread
 #   --quick                  four classes: Token, ExtendedBufferedReader, CaseUtils, CosineSimilarity
@@ -56,7 +57,7 @@ source "$root/benches/maven-central.bash"
 
 while (($#)); do
     case $1 in
-    --project) case ${2:?} in csv | text | cli) projects=("$2") ;; all) ;; *) usage >&2; exit 2 ;; esac; shift ;;
+    --project) case ${2:?} in csv | text | cli | codec | collections) projects=("$2") ;; all) ;; *) usage >&2; exit 2 ;; esac; shift ;;
     --classes) classes=${2:?}; shift ;;
     --sample) sample=${2:?}; shift ;;
     --quick) classes=Token,ExtendedBufferedReader,CaseUtils,CosineSimilarity ;;

@@ -112,6 +112,8 @@ coordinates() {   # project
     csv) echo org.apache.commons:commons-csv:1.14.1 ;;
     text) echo org.apache.commons:commons-text:1.14.0 ;;
     cli) echo commons-cli:commons-cli:1.10.0 ;;
+    codec) echo commons-codec:commons-codec:1.18.0 ;;
+    collections) echo org.apache.commons:commons-collections4:4.5.0 ;;
     esac
 }
 

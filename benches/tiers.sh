@@ -3,7 +3,7 @@
 #
 #   benches/tiers.sh [options]
 #
-#   --project csv|text|cli   which project (default: csv and cli)
+#   --project csv|text|cli|codec|collections   which project (default: csv and cli)
 #   --classes A,B    only these classes, by simple or full name
 #   --sample N       N classes of each project, evenly spread
 #   --ralph PATH     the binary (default target/release/ralph)
@@ -32,7 +32,7 @@ source "$root/benches/maven-central.bash"
 
 while (($#)); do
     case $1 in
-    --project) case ${2:?} in csv | text | cli) projects=("$2") ;; *) usage >&2; exit 2 ;; esac; shift ;;
+    --project) case ${2:?} in csv | text | cli | codec | collections) projects=("$2") ;; *) usage >&2; exit 2 ;; esac; shift ;;
     --classes) classes=${2:?}; shift ;;
     --sample) sample=${2:?}; shift ;;
     *) shared_option "$@"; shift $((taken - 1)) ;;

@@ -83,19 +83,12 @@ pub(crate) struct AskAll {
 }
 
 impl CoverageMap {
-    /// The map of a module from both runs; `None` if the second one did not turn the order round.
-    pub(crate) fn new(state: ModuleState, first: &Coverage, second: &Coverage) -> Option<Self> {
-        let ends = [first.tests.first(), second.tests.last(), first.tests.last(), second.tests.first()];
-        let [Some(one), Some(same), Some(last), Some(begun)] = ends.map(|test| test.map(|(name, _)| name))
-        else {
-            return None;
-        };
-        if one != same || last != begun {
-            return None;
-        }
+    /// The map of a module from both runs.
+    pub(crate) fn new(state: ModuleState, first: &Coverage, second: &Coverage) -> Self {
         let names: BTreeSet<&String> =
             first.tests.iter().chain(&second.tests).map(|(name, _)| name).collect();
         let names: Vec<&String> = names.into_iter().collect();
+        let early = early_in_both(first, second);
         let is_green = |run: &Coverage, test: &String| run.tests.contains(&(test.clone(), true));
         let tests = names
             .iter()
@@ -109,11 +102,14 @@ impl CoverageMap {
         for method in first.methods.keys().chain(second.methods.keys()) {
             let (one, other) = (touching(first, method), touching(second, method));
             let class = touched.entry(top_level(&method.0).to_owned()).or_default();
+            // A sole toucher may be the first of many in both orders.
+            let may_be_first = one.len() == 1
+                && one.iter().any(|index| names.get(*index).is_some_and(|test| early.contains(*test)));
             // A change of a static initialiser counts as one outside of method bodies.
-            class.varies |= one != other && method.1 != "<clinit>()V";
+            class.varies |= (one != other || may_be_first) && method.1 != "<clinit>()V";
             class.by.extend(one.union(&other));
         }
-        Some(Self { state, tests, touched })
+        Self { state, tests, touched }
     }
 
     /// Those of `all` that can touch one of the `targets` (top-level names), in the module as it is `now`; `references`
@@ -146,11 +142,15 @@ impl CoverageMap {
         let touching =
             changed.iter().filter_map(|class| self.touched.get(class)).flat_map(|touched| &touched.by);
         let mut chosen: BTreeSet<&String> = touching.filter_map(|index| names.get(*index).copied()).collect();
+        chosen.extend(self.tests.iter().filter(|(_, is_green)| !**is_green).map(|(test, _)| test));
+        if chosen.iter().any(|test| !all.contains(*test)) {
+            // Suites run tests of other names: they are among the classes that ran none of their own.
+            chosen.extend(all.iter().filter(|test| !self.tests.contains_key(*test)));
+        }
         // Who uses a class of the tests names it, or is such a class and named: production code cannot.
         changed.extend(different(&self.state.tests, &now.tests).cloned());
         let leading = leading_to(references, &changed);
         chosen.extend(&leading);
-        chosen.extend(self.tests.iter().filter(|(_, is_green)| !**is_green).map(|(test, _)| test));
         let chosen: BTreeSet<String> = all.iter().filter(|test| chosen.contains(test)).cloned().collect();
         if 2 * chosen.len() > self.tests.len() {
             let why =
@@ -159,6 +159,22 @@ impl CoverageMap {
         }
         Ok(Chosen { tests: chosen, suite: self.tests.len(), commit: self.state.commit.clone() })
     }
+}
+
+/// The tests that came before some other test in both runs.
+fn early_in_both<'a>(first: &'a Coverage, second: &Coverage) -> BTreeSet<&'a String> {
+    let place: BTreeMap<&String, usize> =
+        second.tests.iter().enumerate().map(|(at, (name, _))| (name, at)).collect();
+    let mut last = None;
+    let mut early = BTreeSet::new();
+    for (name, _) in first.tests.iter().rev() {
+        let at = place.get(name).copied();
+        if at < last {
+            early.insert(name);
+        }
+        last = last.max(at);
+    }
+    early
 }
 
 /// The classes that are not the same in both, added and deleted ones too.
@@ -224,7 +240,7 @@ mod tests {
         let first = coverage(&ORDER, &format!("{same}\nSingle.<init> ATest\nBar.<clinit>()V CTest"));
         let turned: Vec<&str> = ORDER.into_iter().rev().collect();
         let second = coverage(&turned, &format!("{same}\nSingle.<init> FTest\nBar.<clinit>()V DTest"));
-        CoverageMap::new(state(PRODUCTION, TESTS), &first, &second).unwrap()
+        CoverageMap::new(state(PRODUCTION, TESTS), &first, &second)
     }
 
     /// The tests that are asked about a target of a module; `Base` is named by `DTest`.
@@ -279,11 +295,31 @@ mod tests {
     }
 
     #[test]
-    fn a_second_run_in_the_same_order_makes_no_map() {
-        let run = coverage(&ORDER, "Foo.sum ATest");
-        assert_eq!(CoverageMap::new(state(PRODUCTION, TESTS), &run, &run), None);
-        assert_eq!(CoverageMap::new(state(PRODUCTION, TESTS), &Coverage::default(), &run), None);
-        let sole = coverage(&["ATest"], "Foo.sum ATest");
-        assert!(CoverageMap::new(state(PRODUCTION, TESTS), &sole, &sole).is_some());
+    fn who_came_early_in_both_orders_may_have_been_the_first_of_many() {
+        let varies = |orders: [&[&str]; 2], by: &str| {
+            let [first, second] =
+                orders.map(|order| coverage(order, &format!("Foo.sum {by}\nFoo.<clinit>()V A")));
+            CoverageMap::new(ModuleState::default(), &first, &second).touched["Foo"].varies
+        };
+        assert!(!varies([&["A", "B", "C"], &["C", "B", "A"]], "B"), "turned round");
+        assert!(varies([&["A", "B", "C"], &["A", "B", "C"]], "B"), "the same order");
+        assert!(!varies([&["A", "B", "C"], &["A", "B", "C"]], "C"), "the last one");
+        assert!(!varies([&["A", "B", "C"], &["A", "B", "C"]], "A B"), "not only the first");
+        assert!(varies([&["A", "B", "C"], &["B", "A", "C"]], "B"));
+        assert!(!varies([&["A"], &["A"]], "A"));
+    }
+
+    #[test]
+    fn tests_of_a_suite_under_other_names_stand_for_the_classes_that_ran_none() {
+        let run = |order: &[&str]| coverage(order, "Foo.sum lib.Tester\nBar.run ATest");
+        let state = state("Foo=1.1 Bar=1.1", "ATest=1.1 BTest=1.1 CTest=1.1 Suite=1.1");
+        let map = CoverageMap::new(
+            state.clone(),
+            &run(&["ATest", "BTest", "CTest", "lib.Tester"]),
+            &run(&["lib.Tester", "CTest", "BTest", "ATest"]),
+        );
+        let all = state.tests.keys().cloned().collect();
+        let asked = |target| map.choose(&state, &References::new(), &names(&[target]), &all).unwrap().tests;
+        assert_eq!((asked("Foo"), asked("Bar")), (names(&["Suite"]), names(&["ATest"])));
     }
 }

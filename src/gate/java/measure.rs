@@ -195,10 +195,7 @@ impl ModuleContext<'_> {
     /// Keeps the map of who touches what that both runs over all tests make together.
     fn keep_map(&self, seen: &[Coverage; 2]) -> Result<(), GateAbort> {
         let Some((state, _)) = self.state()? else { return Ok(()) };
-        match CoverageMap::new(state, &seen[0], &seen[1]) {
-            Some(map) => self.maps().keep(&self.map_key(), &map),
-            None => Ok(()),
-        }
+        self.maps().keep(&self.map_key(), &CoverageMap::new(state, &seen[0], &seen[1]))
     }
 
     fn maps(&self) -> DiskCache {

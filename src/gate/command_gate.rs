@@ -46,7 +46,7 @@ pub(super) fn run(
             reasons.extend(tail);
             Err(GateAbort::Fail { reasons })
         }
-        ProcessEnd::TimedOut { .. } => Err(commands.over_limit("")),
+        ProcessEnd::TimedOut { .. } => Err(commands.over_limit()),
         other => Err(GateAbort::setup(
             format!(
                 "The command of gate {name} {} in package {}: {}.",

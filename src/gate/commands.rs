@@ -97,10 +97,10 @@ impl<'a> Commands<'a> {
         cwd: &Path,
         extra: &[(String, String)],
     ) -> Result<Call, GateAbort> {
-        self.run_into(&self.next_log(name)?, name, argv, cwd, extra)
+        self.run_into(&self.next_log(name)?, name, argv, cwd, extra, None)
     }
 
-    /// As [`Commands::run`], into a log from [`Commands::next_log`].
+    /// As [`Commands::run`], into a log from [`Commands::next_log`]; it may print nothing for as long as `idle`.
     pub(crate) fn run_into(
         &self,
         log: &Path,
@@ -108,10 +108,11 @@ impl<'a> Commands<'a> {
         argv: Vec<String>,
         cwd: &Path,
         extra: &[(String, String)],
+        idle: Option<Duration>,
     ) -> Result<Call, GateAbort> {
         let left = self.limit.saturating_sub(self.used.get());
         if left.is_zero() {
-            return Err(self.over_limit(""));
+            return Err(self.over_limit());
         }
         let mut env = self.env.clone();
         env.extend(extra.iter().cloned());
@@ -124,7 +125,7 @@ impl<'a> Commands<'a> {
             stderr: log.to_owned(),
             log_cap: LOG_CAP,
             wall: Some(left),
-            idle: None,
+            idle,
             grace: Duration::from_secs(5),
             tag: self.tag.clone(),
         };
@@ -142,10 +143,10 @@ impl<'a> Commands<'a> {
         Ok(Call { end: ended.end, output: read_text(log, 2 * LOG_CAP), millis: ended.millis })
     }
 
-    /// The abort of a gate that ran over its limit; `more` is a sentence after a space, or empty.
-    pub(crate) fn over_limit(&self, more: &str) -> GateAbort {
+    /// The abort of a gate that ran over its limit.
+    pub(crate) fn over_limit(&self) -> GateAbort {
         GateAbort::passing(
-            format!("The gate ran over its limit of {} s.{more}", self.limit.as_secs()),
+            format!("The gate ran over its limit of {} s.", self.limit.as_secs()),
             "Raise gates.<NAME>.limit, or look for a test that hangs.",
         )
     }

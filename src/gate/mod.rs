@@ -115,6 +115,13 @@ pub trait Checkouts: Sync {
         None
     }
 
+    /// The files of a package that tests or mutants left otherwise than a build found them; puts them right if they are
+    /// `judged`: known to have killed nothing.
+    fn written(&self, root: &Path, judged: bool) -> io::Result<Vec<RepoPath>> {
+        let _ = (root, judged);
+        Ok(Vec::new())
+    }
+
     /// Called after a build that succeeded.
     fn built(&self, build: &Build) {
         let _ = build;

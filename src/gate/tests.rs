@@ -95,6 +95,10 @@ impl Spawn for Script {
             let kept = fs_err::read_to_string(file)?;
             argv.extend(["--kept".to_owned(), kept]);
         }
+        if let Some(file) = argv.iter().find_map(|arg| arg.strip_prefix('@')) {
+            let own = fs_err::read_to_string(file)?;
+            argv.extend(["--jvm".to_owned(), own]);
+        }
         self.commands.lock().unwrap().push(argv);
         let after = |name: &str| spec.argv.iter().find_map(|arg| arg.strip_prefix(name));
         if let Some(file) = after("-Dmdep.outputFile=") {
@@ -241,6 +245,15 @@ fn is_error(verdict: &Verdict, words: &str, expected: bool) -> bool {
     matches!(verdict, Verdict::Error { why, transient, .. } if why.contains(words) && *transient == expected)
 }
 
+/// Runs whose JVM has ralph's own options, and how many threads each has: `quick 2`.
+fn told_jvms(commands: &[Vec<String>]) -> Vec<String> {
+    let kind = |argv: &Vec<String>| {
+        let is_quick = option(argv, "jvm").unwrap().contains("TieredStopAtLevel");
+        format!("{} {}", if is_quick { "quick" } else { "plain" }, option(argv, "threads").unwrap())
+    };
+    commands.iter().map(kind).collect()
+}
+
 fn is_fail(verdict: &Verdict, words: &str) -> bool {
     matches!(verdict, Verdict::Fail { reasons } if reasons.join("\n").contains(words))
 }
@@ -333,15 +346,69 @@ fn a_hanging_or_deadly_test_fails_the_gate_when_it_is_the_targets_own() {
         "over its limit of",
         true
     ));
-    assert!(is_fail(&bed.verdict(vec![pit(BAD, &died("FooTest"), None)]), "FooTest kills its JVM"));
+    let silent = pit(ProcessEnd::Idle { seconds: 60 }, &gathering("FooTest"), None);
+    assert!(is_fail(&bed.verdict(vec![silent]), "FooTest does not end"));
+    let dead = |class: &str| pit(BAD, &died(class), None);
+    assert!(is_fail(&bed.verdict(vec![dead("FooTest"), dead("FooTest")]), "FooTest kills its JVM"));
 
-    let (good, commands) =
-        bed.play(vec![pit(BAD, &died("OtherTest"), None), pit(OK, "", Some(&report(&["KILLED"])))]);
+    let whole = |status| pit(OK, "", Some(&report(&[status])));
+    let (good, commands) = bed.play(vec![dead("OtherTest"), dead("OtherTest"), whole("KILLED")]);
     assert_eq!(good.verdict, Verdict::Pass);
     assert!(good.remarks[0].contains("(OtherTest)"), "{:?}", good.remarks);
-    assert_eq!(option(&commands[1], "targetTests"), Some("FooTest"));
-    let weak = vec![pit(BAD, &died("OtherTest"), None), pit(OK, "", Some(&report(&["SURVIVED"])))];
+    assert_eq!(option(&commands[2], "targetTests"), Some("FooTest"));
+    let weak = vec![dead("OtherTest"), dead("OtherTest"), whole("SURVIVED")];
     assert!(is_error(&bed.verdict(weak), "the others do not suffice", false));
+}
+
+#[test]
+fn tests_without_memory_run_again_without_options_of_ralphs_and_then_ask_for_more() {
+    let bed = Bed::new();
+    let red = |class: &str, error: &str| {
+        let relayed = format!("PIT >> INFO : MINION : {error}\n");
+        pit(BAD, &(relayed + &red(&[class]).output), None)
+    };
+    let heap = "java.lang.OutOfMemoryError: Java heap space";
+    let whole = |status| pit(OK, "", Some(&report(&[status])));
+    let (good, commands) = bed.play(vec![red("FooTest", heap), whole("KILLED")]);
+    assert_eq!((&good.verdict, good.remarks.len()), (&Verdict::Pass, 0), "{good:?}");
+    assert_eq!(told_jvms(&commands), ["quick 2", "plain 2"]);
+    let own = bed.verdict(vec![red("FooTest", heap), red("FooTest", heap)]);
+    assert!(is_fail(&own, "runs out of memory without any mutation") && is_fail(&own, "jvm_args"), "{own:?}");
+    let other = bed.verdict(vec![red("FooTest", "java.lang.AssertionError")]);
+    assert!(is_fail(&other, "fails without any mutation.") && !is_fail(&other, "jvm_args"), "{other:?}");
+
+    let died = "PIT >> INFO : MINION : Gathering coverage for test Description [testClass=OtherTest, name=x]\n\
+        Exception in thread \"main\" x: Coverage generation minion exited abnormally! (OUT_OF_MEMORY)";
+    let dead = || pit(BAD, died, None);
+    let Verdict::Error { why, hint, transient } = bed.verdict(vec![dead(), dead(), dead()]) else { panic!() };
+    assert!(
+        why.contains("died without any mutation") && hint.contains("jvm_args") && !transient,
+        "{why} {hint}"
+    );
+
+    // Mutants that run out of memory get the same.
+    let starved = || whole("MEMORY_ERROR");
+    let (none, commands) = bed.play(vec![starved(), starved()]);
+    let Verdict::Error { hint, .. } = &none.verdict else { panic!("{none:?}") };
+    assert!(hint.contains("jvm_args") && !hint.contains("System.exit"), "{hint}");
+    assert_eq!(told_jvms(&commands), ["quick 2", "plain 1"]);
+}
+
+#[test]
+fn tests_that_take_longer_than_a_minute_get_a_jvm_without_options_of_ralphs_from_then_on() {
+    let bed = Bed::new();
+    let took = |seconds: u64| {
+        let log = format!(
+            "1:00:00 AM PIT >> INFO : Calculated coverage in {seconds} seconds.\n\
+             > Slowest test ([class:FooTest]/[method:a()]) took 900 ms\n"
+        );
+        let (_, commands) = bed.play(vec![pit(OK, &log, Some(&report(&["KILLED"])))]);
+        told_jvms(&commands)
+    };
+    assert_eq!(
+        [took(60), took(61), took(30), took(30)].concat(),
+        ["quick 2", "quick 2", "plain 2", "plain 2"]
+    );
 }
 
 #[test]
@@ -561,7 +628,7 @@ const PASSED: &str = "Foo\tSURVIVED\t\n";
 #[test]
 fn a_test_that_fails_in_a_control_is_blamed_or_left_out_where_its_kills_decide() {
     let bed = Bed::new();
-    let own = bed.verdict(vec![beside(OWN_FAILED, &["KILLED"])]);
+    let own = bed.verdict(vec![beside(OWN_FAILED, &["KILLED"]), beside(OWN_FAILED, &["KILLED"])]);
     assert!(
         is_fail(&own, "The test FooTest.a fails in PIT's worker although nothing was mutated"),
         "{own:?}"
@@ -569,21 +636,46 @@ fn a_test_that_fails_in_a_control_is_blamed_or_left_out_where_its_kills_decide()
 
     let first = || beside(PASSED, &["KILLED", "SURVIVED", "SURVIVED"]);
     let rest = |control, statuses: &[&str]| beside(control, &[&["SKIP"], statuses].concat());
-    let script =
-        vec![first(), rest(OTHER_FAILED, &["KILLED", "KILLED"]), rest(PASSED, &["KILLED", "SURVIVED"])];
+    let red = || rest(OTHER_FAILED, &["KILLED", "KILLED"]);
+    let script = vec![first(), red(), red(), rest(PASSED, &["KILLED", "SURVIVED"])];
     let (weak, commands) = bed.play_with(&own_first(), script);
     assert!(is_fail(&weak.verdict, "is 66% (2/3)"), "{weak:?}");
-    assert_eq!(asked(&commands), "FooTest | FooTest,OtherTest but red | FooTest but red");
+    let both = "FooTest,OtherTest but red";
+    assert_eq!(asked(&commands), format!("FooTest | {both} | {both} | FooTest but red"));
+    assert_eq!(told_jvms(&commands), ["quick 2", "quick 2", "quick 1", "quick 2"]);
     let kept = "M\tFoo\ta\t()V\tx.MathMutator\t1\nM\tFoo\ta\t()V\tx.MathMutator\t2\n";
-    assert_eq!(option(&commands[2], "kept"), Some(kept));
+    assert_eq!(option(&commands[3], "kept"), Some(kept));
     let told = "Tests of p/. that have nothing to do with the changed classes fail in PIT's worker although nothing was \
         mutated, so their classes were left out: OtherTest.a.";
     assert_eq!(weak.remarks, [told]);
 
-    let script =
-        vec![first(), rest(OTHER_FAILED, &["KILLED", "KILLED"]), rest(OTHER_FAILED, &["KILLED", "KILLED"])];
-    let (stays, _) = bed.play_with(&own_first(), script);
+    let (stays, _) = bed.play_with(&own_first(), vec![first(), red(), red(), red(), red()]);
     assert!(is_error(&stays.verdict, "OtherTest ran although it was to be left out", false), "{stays:?}");
+}
+
+#[test]
+fn what_fails_in_a_control_beside_another_jvm_and_not_alone_is_run_in_one_from_then_on() {
+    let bed = Bed::new();
+    let first = || beside(OWN_FAILED, &["KILLED", "KILLED", "KILLED"]);
+    let script = vec![
+        first(),
+        beside(PASSED, &["KILLED", "SURVIVED", "SURVIVED"]),
+        beside(PASSED, &["SKIP", "KILLED", "SURVIVED"]),
+    ];
+    let (weak, commands) = bed.play_with(&own_first(), script);
+    assert!(is_fail(&weak.verdict, "is 66% (2/3)"), "{weak:?}");
+    assert_eq!(told_jvms(&commands), ["quick 2", "quick 1", "quick 1"]);
+    let told = "Tests of p/. fail beside another JVM and not alone, so mutants ran in one JVM at a time: FooTest.a. Look for a \
+        fixed port, file or database; gates.PITEST.jobs: 1 saves the first run.";
+    assert_eq!(weak.remarks, [told]);
+    let ended = beside("Foo\tRUN_ERROR\t\n", &["KILLED", "RUN_ERROR", "RUN_ERROR"]);
+    let (weak, commands) = bed.play(vec![ended, beside(PASSED, &["KILLED", "SURVIVED", "SURVIVED"])]);
+    assert!(is_fail(&weak.verdict, "is 33% (1/3)"), "{weak:?}");
+    assert_eq!((told_jvms(&commands).join(", "), weak.remarks.len()), ("quick 2, quick 1".to_owned(), 1));
+    // A run that is red, or leaves out what the first did not, heals nobody.
+    let red_now = || pit(BAD, &red(&["FooTest"]).output, None);
+    let blamed = bed.verdict(vec![first(), red_now()]);
+    assert!(is_fail(&blamed, "The test FooTest.a fails in PIT's worker"), "{blamed:?}");
 }
 
 #[test]
@@ -596,8 +688,9 @@ fn a_control_without_a_verdict_is_run_again_with_patience_and_then_forbids_a_pas
     };
     assert_eq!(
         (told(&commands[0]), told(&commands[1])),
-        (["1000", "33"].map(String::from), ["4000", "33"].map(String::from))
+        (["1000", "33"].map(String::from), ["4000", "0"].map(String::from))
     );
+    assert_eq!(told_jvms(&commands), ["quick 2", "quick 1"]);
     for control in [TIMED_OUT, "Foo\tRUN_ERROR\t\n", "Other\tSURVIVED\t\n", ""] {
         let (unclear, _) = bed.play(vec![beside(control, &["KILLED"]), beside(control, &["KILLED"])]);
         assert!(is_error(&unclear.verdict, "although nothing was mutated", false), "{control}: {unclear:?}");

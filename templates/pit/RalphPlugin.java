@@ -445,7 +445,7 @@ public final class RalphPlugin {
         }
     }
 
-    /** Says how many mutants will be run, once all filters have been applied, and puts the controls beside them. */
+    /** Says how many mutants will be run, once all filters have been applied, and that they run; puts the controls beside them. */
     public static final class ControlsFactory implements ProjectMutationInterceptorFactory {
 
         @Override
@@ -493,6 +493,9 @@ public final class RalphPlugin {
         @Override
         public Collection<MutationDetails> intercept(Collection<MutationDetails> found) {
             System.out.println("ralph: mutants " + found.size());
+            Thread alive = new Thread(Controls::sayThatMutantsRun);
+            alive.setDaemon(true);
+            alive.start();
             Map<ClassName, List<MutationDetails>> classes = new HashMap<>();
             List<MutationDetails> all = new ArrayList<>(found);
             all.sort(Comparator.comparing(MutationDetails::getId));
@@ -502,6 +505,18 @@ public final class RalphPlugin {
             all.clear();
             classes.values().forEach(mutants -> all.addAll(withControls(mutants)));
             return all;
+        }
+
+        /** A mutant may keep PIT silent for as long as all of its tests take; without mutation a silent test hangs. */
+        private static void sayThatMutantsRun() {
+            try {
+                while (true) {
+                    Thread.sleep(1_000);
+                    System.out.println("ralph: mutants run");
+                }
+            } catch (InterruptedException end) {
+                Thread.currentThread().interrupt();
+            }
         }
 
         private List<MutationDetails> withControls(List<MutationDetails> mutants) {

@@ -68,9 +68,9 @@ fn without_comments(code: &str) -> String {
 const BUDGET: &[(&str, usize)] = &[
     ("agent", 686),
     ("cli", 4_360),
-    ("config", 1_307),
-    ("engine", 2_563),
-    ("gate", 6_100),
+    ("engine", 2_594),
+    ("gate", 6_250),
+    ("git", 3_258),
     ("git", 3_258),
     ("journal", 341),
     ("lib", 20),

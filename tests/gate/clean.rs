@@ -216,7 +216,7 @@ fn a_checkout_that_is_changed_while_the_gate_runs_gives_no_verdict() {
         let report = workspace.gate("HEAD~2");
         assert_eq!(
             (&report["verdict"], &report["transient"]),
-            (&Value::from("error"), &Value::from(true)),
+            (&Value::from("error"), &Value::from(false)),
             "{report}"
         );
         assert!(report["why"].to_string().contains(word), "{report}");
@@ -226,6 +226,55 @@ fn a_checkout_that_is_changed_while_the_gate_runs_gives_no_verdict() {
             "nothing of it is kept: {again}"
         );
     }
+}
+
+fn what_tests_write_is_put_right_and_what_then_makes_tests_red_gives_no_verdict() {
+    let data = "src/test/resources/sum.txt";
+    let test = |more: &str| {
+        let all = strong();
+        let body = format!(
+            "static final java.nio.file.Path DATA = java.nio.file.Path.of(\"{data}\");\n\
+             static void put(String file, String text) {{ try {{ java.nio.file.Files.writeString(java.nio.file.Path.of(file), text); }}\n\
+             catch (java.io.IOException e) {{ throw new java.io.UncheckedIOException(e); }} }}\n{more} @Test public void all() {{"
+        );
+        all.replace("@Test public void all() {", &body)
+    };
+    let workspace = Workspace::new();
+    workspace.write(&format!("ws/src/p/{data}"), "5").class(
+        &test_file("CalcTest"),
+        &test("@Test public void approves() { put(\"pom.xml\", \"x\"); put(\"src/test/resources/got.txt\", \"y\"); }"),
+    );
+    workspace.commit();
+    let good = workspace.gate("HEAD~2");
+    assert_eq!(verdict(&good), "pass 4/4", "{good}\n{:?}", workspace.logs());
+    let told = "Tests or mutants wrote files of the checkout; the tests passed beside them, and they were put right: \
+        src/p/pom.xml, src/p/src/test/resources/got.txt.";
+    assert!(good["remarks"].as_array().unwrap().contains(&Value::from(told)), "{good}");
+
+    // A mutant of `add` spoils the file for all that run after it.
+    let spoils = "@Test public void spoils() throws Exception { if (new Calc().add(2, 3) != 5) put(DATA.toString(), \"bad\"); \
+        new Calc().sub(3, 2); assertEquals(\"5\", java.nio.file.Files.readString(DATA)); }";
+    workspace.class(&test_file("CalcTest"), &test(spoils));
+    workspace.commit();
+    let bad = workspace.gate("HEAD~3");
+    assert_eq!((&bad["verdict"], &bad["transient"]), (&Value::from("error"), &Value::from(false)), "{bad}");
+    let why = bad["why"].to_string();
+    assert!(why.contains("tests then failed without any mutation") && why.contains(data), "{why}");
+}
+
+fn a_test_that_hangs_fails_after_a_tenth_of_the_limit() {
+    let workspace = Workspace::new();
+    workspace.write("ws/.ralph/config.yaml", "gates:\n  PITEST: {limit: 150s}\n");
+    let hangs = "@Test public void hangs() throws Exception { new java.util.concurrent.CountDownLatch(1).await(); } @Test public void all() {";
+    workspace.class(&test_file("CalcTest"), &strong().replace("@Test public void all() {", hangs));
+    workspace.commit();
+    let report = workspace.gate("HEAD~2");
+    let reasons = report["reasons"].to_string();
+    assert!(
+        reasons.contains("The test class com.acme.CalcTest does not end without any mutation."),
+        "{report}"
+    );
+    assert!(report["millis"].as_u64().unwrap() < 90_000, "{report}");
 }
 
 fn what_others_wrote_into_the_cache_is_made_anew_or_not_believed() {
@@ -271,6 +320,8 @@ tests! {
         a_parent_pom_one_folder_up_and_kept_files_are_there,
         a_base_that_never_compiled_is_no_fail_and_in_place_judges_it,
         a_checkout_that_is_changed_while_the_gate_runs_gives_no_verdict,
+        what_tests_write_is_put_right_and_what_then_makes_tests_red_gives_no_verdict,
+        a_test_that_hangs_fails_after_a_tenth_of_the_limit,
     ]
     nothing: [
         a_listed_file_that_is_not_committed_gives_no_verdict,

@@ -222,11 +222,7 @@ fn a_test_that_fails_because_it_is_mutated_or_runs_again_kills_nothing() {
     ];
     let tests = ways.iter().map(|test| (PRICE, test.as_str()));
     // Each JVM after the second, where there are several workers.
-    let many = (0..12)
-        .map(|n| format!("int f{n}(int a, int b) {{ return a > {n} ? a * b : b; }}\n"))
-        .collect::<Vec<_>>()
-        .concat();
-    let many = format!("public class Price {{\n{many} }}");
+    let many = several_workers();
     let late = format!(
         "static long jvms() {{ try {{ var folder = java.nio.file.Path.of(\"{}\"); java.nio.file.Files.createTempFile(folder, \"jvm\", \"\");\n\
          try (var all = java.nio.file.Files.list(folder)) {{ return all.filter(f -> f.toString().contains(\"jvm\")).count(); }} }}\n\
@@ -250,6 +246,77 @@ fn a_test_that_fails_because_it_is_mutated_or_runs_again_kills_nothing() {
         );
         assert_eq!(report.failing, names(&project, &["Price"]));
     }
+}
+
+/// A class with so many mutants that two JVMs share them.
+fn several_workers() -> String {
+    let methods = (0..12).map(|n| format!("int f{n}(int a, int b) {{ return a > {n} ? a * b : b; }}\n"));
+    format!("public class Price {{\n{} }}", methods.collect::<String>())
+}
+
+fn a_port_that_one_jvm_can_have_kills_nothing_and_blames_nobody() {
+    let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let calls = |of: &dyn Fn(String) -> String| (0..12).map(|n| of(n.to_string())).collect::<String>();
+    let up = format!(
+        "static java.net.ServerSocket server;\nstatic void up() throws Exception {{\n\
+         if (server == null) server = new java.net.ServerSocket({port}, 1, java.net.InetAddress.getLoopbackAddress()); }}\n"
+    );
+    let strong = calls(&|n| {
+        format!("assertEquals(42, new Price().f{n}(21, 2)); assertEquals(2, new Price().f{n}({n}, 2)); ")
+    });
+    let weak = calls(&|n| format!("new Price().f{n}(21, 2); "));
+    // In a test, and before all tests, where PIT has no test to name.
+    for (test, named) in [
+        (format!("{up} @Test void runs() throws Exception {{ up(); {strong} }}"), "com.acme.PriceTest.runs"),
+        (format!("{up} @Test void runs() throws Exception {{ up(); {weak} }}"), "com.acme.PriceTest.runs"),
+        (
+            format!(
+                "{up} @BeforeAll static void all() throws Exception {{ up(); }}\n@Test void runs() {{ {strong} }}"
+            ),
+            "what sets them up",
+        ),
+    ] {
+        let mut project = project(&[("Price", &several_workers(), &test)]);
+        let two = project.run();
+        let told = two
+            .remarks
+            .iter()
+            .filter(|remark| remark.contains("beside another JVM") && remark.contains(named));
+        assert_eq!(told.count(), 1, "{:?} {:?}\n{}", two.verdict, two.remarks, project.logs());
+        project.settings.jobs = 1;
+        let one = project.run();
+        assert_eq!((&two.verdict, &two.classes), (&one.verdict, &one.classes), "{}", project.logs());
+        assert_eq!(
+            (one.remarks.len(), one.verdict == Verdict::Pass),
+            (0, test.contains("assert")),
+            "{one:?}"
+        );
+    }
+}
+
+fn memory_that_the_jvms_own_collector_finds_is_there_for_the_tests() {
+    let own = |megabytes: u32| {
+        format!(
+            "@Test void of() {{ assertEquals({megabytes} << 20, new byte[{megabytes} << 20].length); assertEquals(6, new Price().of(2, 3)); }}\n\
+                 @Test void off() {{ assertEquals(2, new Price().off(3)); }}"
+        )
+    };
+    // The collector that starts fastest gives two thirds of the heap to what lives long, and one array fits into no more.
+    let mut fits = project(&[("Price", PRICE, &own(230))]);
+    fits.settings.jvm_args = vec!["-Xmx300m".to_owned()];
+    let report = fits.run();
+    assert_eq!(report.verdict, Verdict::Pass, "{}", fits.logs());
+    assert_eq!(scores(&report), ["com.acme.Price 100% (4/4)"]);
+
+    let mut too_much = project(&[("Price", PRICE, &own(400))]);
+    too_much.settings.jvm_args = vec!["-Xmx300m".to_owned()];
+    let text = reasons(&too_much.run());
+    assert!(
+        text.contains("The test class com.acme.PriceTest runs out of memory without any mutation")
+            && text.contains("jvm_args: [-Xmx4g]"),
+        "{text}\n{}",
+        too_much.logs()
+    );
 }
 
 fn a_test_of_others_that_fails_in_a_control_is_left_out_and_the_others_decide() {
@@ -413,6 +480,8 @@ tests! {
         what_lombok_made_counts_nowhere_and_what_stands_beside_it_counts,
         time_outs_alone_are_no_kills_and_errors_of_the_jvm_leave_no_pass,
         a_test_that_fails_because_it_is_mutated_or_runs_again_kills_nothing,
+        a_port_that_one_jvm_can_have_kills_nothing_and_blames_nobody,
+        memory_that_the_jvms_own_collector_finds_is_there_for_the_tests,
         a_test_of_others_that_fails_in_a_control_is_left_out_and_the_others_decide,
         honest_tests_with_state_of_their_own_kill,
         a_class_of_the_tests_in_the_place_of_a_production_class_fails,

@@ -18,6 +18,7 @@ use crate::gate::{Build, Checkouts, GateRequest, OutputState};
 use crate::git::Checkout;
 use crate::machine::facts::Oid;
 use crate::mutation::{GateReport, TracePhase, Verdict};
+use crate::source::text::names;
 use crate::source::{RepoPath, digest_parts};
 use crate::sys::clock::Stopwatch;
 use crate::sys::poison::ignore_poison;
@@ -52,8 +53,10 @@ struct Tree {
     /// The folder that stands for the workspace.
     folder: PathBuf,
     checkout: Checkout,
-    /// What was touched before a build came to its end.
+    /// What was touched before a build came to its end, and sources of production code.
     touched: BTreeSet<RepoPath>,
+    /// What tests or mutants wrote after that, without harm to a verdict.
+    written: BTreeSet<RepoPath>,
     outputs: Outputs,
 }
 
@@ -82,7 +85,8 @@ impl Tree {
             marks.len(),
             outputs.note()
         );
-        Ok((Self { folder, checkout, touched: BTreeSet::new(), outputs }, phase("checkout", &watch, &note)))
+        let (touched, written) = Default::default();
+        Ok((Self { folder, checkout, touched, written, outputs }, phase("checkout", &watch, &note)))
     }
 
     /// Where a package is in it.
@@ -92,26 +96,38 @@ impl Tree {
         Ok(root.unwrap_or_else(|| self.folder.clone()))
     }
 
-    /// Looks at it again. Outputs are kept for the next gate if `keep` and nothing differs from the commits.
-    fn close(mut self, keep: bool) -> Result<(), Fault> {
+    /// What differs from the commits and is no source; puts it right if it was judged. The engine still reads sources of production code.
+    fn written(&mut self, judged: bool) -> Result<Vec<RepoPath>, Fault> {
+        let touched = self.checkout.touched(&self.folder);
+        if touched.is_empty() {
+            return Ok(Vec::new());
+        }
+        let differing = self.checkout.inspect(&self.folder)?;
+        let written: Vec<RepoPath> = differing.read_by_builds().filter(|path| !is_source(path)).collect();
+        if judged {
+            self.touched.extend(touched.into_iter().filter(is_source));
+            self.written.extend(written.iter().cloned());
+            self.checkout.write(&self.folder)?;
+        }
+        Ok(written)
+    }
+
+    /// Looks at it again. Outputs are kept for the next gate if `keep` and no verdict is harmed.
+    fn close(mut self, keep: bool) -> Result<BTreeSet<RepoPath>, Fault> {
         let found = self.checkout.inspect(&self.folder)?;
-        // The engine still reads production sources; tests may write anything else and put it back.
-        let touched = self.checkout.touched(&self.folder).into_iter();
-        self.touched.extend(touched.filter(|path| path.as_str().contains("src/main/")));
-        self.touched.extend(found.read_by_builds());
+        let touched = self.checkout.touched(&self.folder).into_iter().filter(is_source);
+        self.touched.extend(touched.chain(found.read_by_builds()));
         if !self.touched.is_empty() {
-            let names: Vec<&str> = self.touched.iter().take(NAMED).map(RepoPath::as_str).collect();
-            let names = names.join(", ");
-            return Err(Fault::new(
-                FaultKind::Io,
-                format!("Files of the gate's checkout were changed while it ran: {names}."),
-                "see what writes there; for a build that writes into its own sources, set gates.<NAME>.where: in-place",
+            let named = names(self.touched.iter().map(RepoPath::as_str), NAMED);
+            return Err(Fault::setup(
+                format!("Files of the gate's checkout were changed while it ran: {named}."),
+                "see what writes there: a test can work on copies in a temporary folder; for a build that writes into its own sources, set gates.<NAME>.where: in-place",
             ));
         }
         if keep {
             self.outputs.keep(&found.outputs, self.checkout.marks())?;
         }
-        Ok(())
+        Ok(self.written)
     }
 }
 
@@ -156,8 +172,14 @@ impl<'a> PrivateCheckout<'a> {
             artifacts::replace_path(report, &tree.folder, "");
         }
         for tree in [head].into_iter().chain(base) {
-            if let Err(fault) = tree.close(keep) {
-                report.verdict = no_verdict(fault);
+            match tree.close(keep) {
+                Ok(written) if written.is_empty() => {}
+                Ok(written) => report.remarks.push(format!(
+                    "Tests or mutants wrote files of the checkout; the tests passed beside them, and they were put right: {}.",
+                    names(written.iter().map(RepoPath::as_str), NAMED)
+                )),
+                Err(_) if matches!(report.verdict, Verdict::Error { .. }) => {}
+                Err(fault) => report.verdict = no_verdict(fault),
             }
         }
         phases.append(&mut report.trace.phases);
@@ -212,6 +234,13 @@ impl Checkouts for PrivateCheckout<'_> {
         self.state().tree_of(root).map_or(Ok(()), |tree| tree.outputs.clear(root, key))
     }
 
+    fn written(&self, root: &Path, judged: bool) -> io::Result<Vec<RepoPath>> {
+        let mut state = self.state();
+        // Packages that are judged side by side build, and run tests, where this would write.
+        let tree = state.tree_of(root).filter(|_| self.sources.judged.len() == 1);
+        tree.map_or(Ok(Vec::new()), |tree| tree.written(judged)).map_err(io::Error::other)
+    }
+
     fn built(&self, build: &Build) {
         let mut state = self.state();
         if let Some(tree) = build.folders.first().and_then(|folder| state.tree_of(folder))
@@ -227,6 +256,15 @@ impl Checkouts for PrivateCheckout<'_> {
 fn is_read_by_tests(path: &Path) -> bool {
     let is_java = path.extension().is_some_and(|extension| extension == "java");
     !(is_java || path.ends_with("tasks.md") || path.ends_with("progress.txt") || path.starts_with(".ralph"))
+}
+
+/// True for a source of production code, and for a folder of them: there is `src/main/<language>` in its path, and neither
+/// `src/main/resources` nor `src/test` before that.
+fn is_source(path: &RepoPath) -> bool {
+    let path = format!("/{}", path.as_str());
+    path.split_once("/src/main/").is_some_and(|(before, inside)| {
+        !before.contains("/src/test/") && inside.split('/').next() != Some("resources")
+    })
 }
 
 /// The verdict of a gate that could not do its work.

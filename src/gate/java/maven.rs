@@ -188,7 +188,7 @@ impl<'a> Maven<'a> {
         let commands = self.context.commands;
         let call = commands.run(&format!("maven-{name}"), command, &folder.root, &extra)?;
         match &call.end {
-            ProcessEnd::TimedOut { .. } | ProcessEnd::Idle { .. } => Err(commands.over_limit("")),
+            ProcessEnd::TimedOut { .. } | ProcessEnd::Idle { .. } => Err(commands.over_limit()),
             ProcessEnd::NotStarted { why } => Err(GateAbort::setup(
                 format!("Maven could not be started: {}.", text::line(why, 300)),
                 "Check mvnw of the package, or mvn on the PATH.",

@@ -110,7 +110,7 @@ impl ModuleContext<'_> {
         if let Some(seen) = report.seen.take() {
             self.keep_map(&seen)?;
         }
-        session.remember(&tier.tests, report.slowest_test)?;
+        session.remember(&tier.tests, &report)?;
         let reaching = std::mem::take(&mut report.reaching);
         let is_unfit = !report.unfit.is_empty();
         let again = tier.tests.is_superset(&merged.tests);

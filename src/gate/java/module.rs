@@ -78,9 +78,9 @@ fn steps(context: &PackageContext<'_>, module: &Module, result: &mut ModuleResul
     };
     let judged = ModuleContext { context, module, maven, built }.score(result);
     if !build.is_current() {
-        return Err(GateAbort::passing(
+        return Err(GateAbort::setup(
             format!("Class files of {name} were changed while they were judged."),
-            "See that nothing else builds or writes in this package meanwhile, then run the gate again.",
+            "See that no test writes there and nothing else builds in this package meanwhile, then run the gate again.",
         ));
     }
     judged
@@ -161,6 +161,7 @@ impl ModuleContext<'_> {
         if result.judged.is_empty() && result.aborts.is_empty() {
             (self.context.ports.progress)(&format!("Running the changed tests of {}", self.label()));
             changed_tests::pass(self)?;
+            self.context.ports.checkouts.written(&self.context.package.root, true)?;
         }
         Ok(())
     }

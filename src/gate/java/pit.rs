@@ -17,12 +17,12 @@ pub(crate) use plugin::MutantFilter;
 use super::context::ModuleContext;
 use super::coverage_map::Coverage;
 use super::maven::NETWORK_OR_DISK;
-use super::report::{self, FailingTest, Mode, Owners, PitReport};
+use super::report::{self, Control, FailingTest, Mode, Owners, PitReport};
 use crate::gate::GateAbort;
 use crate::gate::commands::{Call, fresh_folder};
 use crate::machine::facts::ProcessEnd;
-use crate::source::text;
-use std::cell::RefCell;
+use crate::source::{RepoPath, text};
+use std::cell::{Cell, RefCell};
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 use tools::Tools;
@@ -40,6 +40,10 @@ pub(crate) enum Mapping {
     /// It is that second one, and ends once it has done so.
     Reversed,
 }
+/// Which part of the gate's limit PIT may be silent: it names each test as it begins, and the plugin counts mutants aloud.
+const SILENCE: u32 = 10;
+/// Milliseconds from which on tests without mutation are long.
+const LONG: u64 = 60_000;
 
 /// One run of PIT over a module.
 #[derive(Clone, Debug)]
@@ -90,12 +94,24 @@ pub(crate) struct PitSession<'a> {
     pub(crate) owners: Owners,
     /// Tests whose failure is the family's fault; empty at its base.
     answerable: BTreeSet<String>,
-    /// Those of them that passed in a run which a failing one would have ended.
+    shown: Shown,
+}
+
+/// What earlier runs of a session have shown.
+#[derive(Default)]
+struct Shown {
+    /// Tests that the family answers for and that passed in a run which a failing one would have ended.
     passed: RefCell<BTreeSet<String>>,
     /// Failing tests of others that a remark has named.
     remarked: RefCell<BTreeSet<String>>,
     /// Test classes of others that failed in a control: they are not asked again.
     unfit: RefCell<BTreeSet<String>>,
+    /// Tests need something that only one JVM can have: mutants run in one at a time.
+    in_one: Cell<bool>,
+    /// The JVM of the tests died, or had too little memory, with ralph's options: it gets none of them.
+    plain: Cell<bool>,
+    /// Tests of the last run were red for want of memory.
+    starved: Cell<bool>,
 }
 
 /// How a run ended.
@@ -112,8 +128,36 @@ pub(crate) enum PitEnd {
 }
 
 impl PitSession<'_> {
-    /// Runs PIT once.
+    /// Runs PIT. What tests or mutants write where other tests read could kill mutants: then the tests must pass beside it.
     fn start(&self, run: &PitRun<'_>) -> Result<PitEnd, GateAbort> {
+        let context = self.module.context;
+        let (root, checkouts) = (&context.package.root, context.ports.checkouts);
+        let mut end = self.start_once(run)?;
+        if (self.shown.starved.get() || matches!(end, PitEnd::Died(_))) && !self.quick(run).is_empty() {
+            self.shown.plain.set(true);
+            end = self.start_once(run)?;
+        }
+        let written = checkouts.written(root, false)?;
+        if let PitEnd::Report(report) = &end
+            && !written.is_empty()
+        {
+            let after = PitRun { name: "after", dry: true, mapping: Mapping::None, ..run.clone() };
+            if !matches!(self.start_once(&after)?, PitEnd::Report(after) if after.left_out.is_subset(&report.left_out))
+            {
+                let (label, files) =
+                    (self.module.label(), text::names(written.iter().map(RepoPath::as_str), 5));
+                let why = format!(
+                    "Tests or mutants of {label} wrote files on which tests then failed without any mutation: {files}."
+                );
+                return Err(GateAbort::setup(why, "Let these tests work on copies in a temporary folder."));
+            }
+        }
+        checkouts.written(root, true)?;
+        Ok(end)
+    }
+
+    /// Runs PIT once.
+    fn start_once(&self, run: &PitRun<'_>) -> Result<PitEnd, GateAbort> {
         let context = self.module.context;
         let what = format!(
             "Mutating {} in {} (tests: {})",
@@ -129,28 +173,35 @@ impl PitSession<'_> {
         let environment: Vec<(String, String)> = environment.collect();
         let folder = self.working_directory();
         let log = context.commands.next_log(run.name)?;
-        if run.mapping == Mapping::None {
-            let call = watch::while_running(&log, &progress, || {
-                context.commands.run_into(&log, run.name, argv, &folder, &environment)
-            })?;
-            return self.read(run, &call);
-        }
-        let reversed = PitRun { name: "map", mapping: Mapping::Reversed, skip_failing: true, ..run.clone() };
-        fresh_folder(&self.report_folder(&reversed))?;
-        let (second, second_log) = (self.arguments(&reversed)?, context.commands.next_log(reversed.name)?);
-        let beside = context.commands.beside();
-        let (call, ended) = std::thread::scope(|threads| {
-            let (second_log, environment, folder) = (&second_log, &environment, &folder);
-            let ending =
-                threads.spawn(move || beside.run_into(second_log, "map", second, folder, environment));
-            let call = watch::while_running(&log, &progress, || {
-                context.commands.run_into(&log, run.name, argv, folder, environment)
+        let silence = Some(context.settings.limit / SILENCE);
+        let call = if run.mapping == Mapping::None {
+            watch::while_running(&log, &progress, || {
+                context.commands.run_into(&log, run.name, argv, &folder, &environment, silence)
+            })?
+        } else {
+            let reversed =
+                PitRun { name: "map", mapping: Mapping::Reversed, skip_failing: true, ..run.clone() };
+            fresh_folder(&self.report_folder(&reversed))?;
+            let (second, second_log) =
+                (self.arguments(&reversed)?, context.commands.next_log(reversed.name)?);
+            let beside = context.commands.beside();
+            let (call, ended) = std::thread::scope(|threads| {
+                let (second_log, environment, folder) = (&second_log, &environment, &folder);
+                let ending = threads
+                    .spawn(move || beside.run_into(second_log, "map", second, folder, environment, silence));
+                let call = watch::while_running(&log, &progress, || {
+                    context.commands.run_into(&log, run.name, argv, folder, environment, silence)
+                });
+                (call, ending.join())
             });
-            (call, ending.join())
-        });
-        // Without a second run there is no map; its file tells whether it came to its end.
-        drop(ended);
-        self.read(run, &call?)
+            // Without a second run there is no map; its file tells whether it came to its end.
+            drop(ended);
+            call?
+        };
+        let end = self.read(run, &call)?;
+        let is_red = !matches!(&end, PitEnd::Report(report) if report.left_out.is_empty());
+        self.shown.starved.set(is_red && output::out_of_memory(&call.output));
+        Ok(end)
     }
 
     fn report_folder(&self, run: &PitRun<'_>) -> PathBuf {
@@ -160,10 +211,12 @@ impl PitSession<'_> {
     fn read(&self, run: &PitRun<'_>, call: &Call) -> Result<PitEnd, GateAbort> {
         match &call.end {
             ProcessEnd::Exited { .. } | ProcessEnd::Signalled { .. } => {}
-            ProcessEnd::TimedOut { .. } if !output::coverage_done(&call.output) => {
+            ProcessEnd::TimedOut { .. } | ProcessEnd::Idle { .. } if !output::coverage_done(&call.output) => {
                 return Ok(PitEnd::Hung(output::last_test(&call.output)));
             }
-            ProcessEnd::TimedOut { .. } => return Err(self.module.context.commands.over_limit("")),
+            ProcessEnd::TimedOut { .. } | ProcessEnd::Idle { .. } => {
+                return Err(self.module.context.commands.over_limit());
+            }
             other => {
                 return Err(GateAbort::setup(
                     format!("PIT {}.", text::line(&other.to_string(), 300)),
@@ -211,6 +264,7 @@ impl PitSession<'_> {
             millis: call.millis,
             left_out: left_out(run, call),
             seen: self.seen(run),
+            unclear: controls.values().any(|control| *control == Control::Unclear),
             ..report
         })))
     }

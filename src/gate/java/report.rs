@@ -55,6 +55,8 @@ pub(crate) struct PitReport {
     pub(crate) unfit: BTreeSet<FailingTest>,
     /// Target classes with kills, a control of which gave no verdict.
     pub(crate) uncontrolled: BTreeSet<String>,
+    /// A control gave no verdict.
+    pub(crate) unclear: bool,
     /// Failing tests that were left out, as the JVM in which they ran says: good for a remark, not for blame.
     pub(crate) left_out: BTreeSet<FailingTest>,
 }

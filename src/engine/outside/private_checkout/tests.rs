@@ -4,8 +4,10 @@ use super::cache_folder::KEPT;
 use super::contents::Which;
 use super::outputs::{Marks, Outputs};
 use super::{CacheFolder, PrivateCheckout, SourcePackage, Sources, State, Tree};
+use crate::engine::FaultKind;
 use crate::gate::{Build, ChangedJava, Checkouts as _, OutputState};
 use crate::machine::facts::Oid;
+use crate::source::RepoPath;
 use git2::{IndexAddOption, Repository, Signature};
 use std::collections::BTreeSet;
 use std::os::unix::fs::PermissionsExt as _;
@@ -413,4 +415,57 @@ fn a_source_that_was_exchanged_and_put_back_before_the_build_came_to_its_end_giv
         let why = closed.err().map(|fault| fault.what).unwrap_or_default();
         assert_eq!(why.contains(path), is_touched, "{path} {is_built}: {why}");
     }
+}
+
+#[test]
+fn what_tests_wrote_is_put_right_and_named_once_it_was_judged_but_no_source_is_theirs_to_write() {
+    let kept = Kept::new(false);
+    let workspace = kept.at("ws");
+    for tracked in ["src/main/resources/b.txt", "src/test/java/src/main/java/B.java"] {
+        write(&kept.at("ws/src/p").join(tracked), "b");
+    }
+    let mut sources = sources(&workspace, &[("p", commit(&workspace.join("src/p")))], "p", &[]);
+    let root = kept.cache.at("tree/src/p");
+    let texts = |paths: Vec<RepoPath>| paths.iter().map(RepoPath::to_text).collect::<Vec<_>>();
+    for (path, may_be) in [
+        ("pom.xml", true),
+        ("src/test/java/ATest.java", true),
+        ("src/test/java/src/main/java/A.java", true),
+        ("src/main/resources/a.txt", true),
+        ("src/main/java/A.java", false),
+        ("src/main/java/B.java", false),
+    ] {
+        let inside = format!("src/p/{path}");
+        let judged = |is_judged| {
+            let checkout = PrivateCheckout::enter(&kept.cache, &sources).unwrap();
+            checkout.built(&kept.build());
+            let before = fs_err::read(root.join(path)).ok();
+            write(&root.join(path), "by a test");
+            let told = texts(checkout.written(&root, false).unwrap());
+            assert_eq!(told, if may_be { vec![inside.clone()] } else { Vec::new() });
+            if is_judged {
+                checkout.written(&root, true).unwrap();
+                assert_eq!(fs_err::read(root.join(path)).ok(), before, "{path}");
+                assert_eq!(checkout.written(&root, false).unwrap(), []);
+                checkout.built(&kept.build());
+            }
+            checkout.state.into_inner().unwrap().head.close(true)
+        };
+        let fault = judged(false).unwrap_err();
+        assert_eq!((fault.what.contains(&inside), fault.kind), (true, FaultKind::Setup), "{fault}");
+        match judged(true) {
+            Ok(written) => assert_eq!((texts(written.into_iter().collect()), may_be), (vec![inside], true)),
+            // Of a file that is new its folder is touched.
+            Err(fault) => {
+                assert_eq!((fault.what.contains("src/p/src/main/java"), may_be), (true, false), "{fault}");
+            }
+        }
+    }
+    // Beside another package nothing is put right, so nothing is judged.
+    sources.judged.insert("q".to_owned());
+    let checkout = PrivateCheckout::enter(&kept.cache, &sources).unwrap();
+    write(&root.join("pom.xml"), "by a test");
+    assert_eq!(checkout.written(&root, false).unwrap(), []);
+    checkout.written(&root, true).unwrap();
+    assert!(checkout.state.into_inner().unwrap().head.close(true).is_err());
 }

@@ -5,7 +5,7 @@
 use super::super::classes::class_names;
 use super::super::coverage_map::top_level;
 use super::super::jvm;
-use super::{Mapping, PitRun, PitSession, plugin};
+use super::{LONG, Mapping, PitRun, PitSession, plugin};
 use crate::gate::GateAbort;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -53,7 +53,7 @@ impl PitSession<'_> {
         option("outputFormats", "XML,HTML,RALPH");
         option("timestampedReports", "false");
         option("verbosity", "VERBOSE_NO_SPINNER");
-        option("threads", &if run.alone { 1 } else { context.threads.max(1) }.to_string());
+        option("threads", &if run.alone { 1 } else { self.threads() }.to_string());
         option("skipFailingTests", if run.skip_failing { "true" } else { "false" });
         option("timeoutConst", &run.timeout.to_string());
         option("mutationEngine", plugin::ENGINE);
@@ -113,9 +113,13 @@ impl PitSession<'_> {
         all.chain(self.owners.keys().cloned()).collect::<BTreeSet<String>>().into_iter()
     }
 
+    pub(super) fn threads(&self) -> usize {
+        if self.shown.in_one.get() { 1 } else { self.module.context.threads.max(1) }
+    }
+
     /// So many that every processor has work, and that no JVM is started for a handful; and their control.
     fn unit(&self, run: &PitRun<'_>) -> u64 {
-        let threads = self.module.context.threads as u64;
+        let threads = self.threads() as u64;
         if threads < 2 || run.dry {
             return 0;
         }
@@ -146,12 +150,21 @@ impl PitSession<'_> {
         entries
     }
 
+    /// Ralph's own options for the JVM of the tests. A mutant undoes what the compiler knows of its class, so quick code pays
+    /// more than good code, but not where tests compute for longer than a minute (measured: docs/measured.md).
+    pub(super) fn quick(&self, run: &PitRun<'_>) -> Vec<&'static str> {
+        let is_long = self.known(run.tests).is_some_and(|(_, all)| all > LONG);
+        if self.shown.plain.get() || is_long {
+            return Vec::new();
+        }
+        let surefire = &self.module.built.project.surefire;
+        jvm::quick(surefire.jvm_args.iter().chain(&self.module.context.settings.jvm_args).map(String::as_str))
+    }
+
     /// What the JVMs of the tests get.
     fn jvm_arguments(&self, run: &PitRun<'_>) -> Result<Vec<String>, GateAbort> {
         let surefire = &self.module.built.project.surefire;
-        // A mutant undoes what the compiler knows of its class: quick code pays more than good code.
-        let own = surefire.jvm_args.iter().chain(&self.module.context.settings.jvm_args).map(String::as_str);
-        let mut all: Vec<String> = jvm::quick(own).into_iter().map(str::to_owned).collect();
+        let mut all: Vec<String> = self.quick(run).into_iter().map(str::to_owned).collect();
         all.extend([
             format!("-Dbasedir={}", self.module.maven.home.display()),
             "-Dfile.encoding=UTF-8".to_owned(),

@@ -8,17 +8,20 @@ use super::super::report::{Counted, FailingTest, Owners, PitReport};
 use super::super::tiers;
 use super::super::{context::ModuleContext, maven};
 use super::tools::Tools;
-use super::{FULL_TIMEOUT, Mapping, MutantFilter, PitEnd, PitRun, PitSession, RED, blame, output, plugin};
+use super::{
+    FULL_TIMEOUT, Mapping, MutantFilter, PitEnd, PitRun, PitSession, RED, Shown, blame, output, plugin,
+};
 use crate::gate::GateAbort;
 use crate::gate::disk_cache::DiskCache;
 use crate::gate::verdict::ModuleResult;
 use crate::mutation::TraceTier;
 use crate::source::text;
-use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// [`PitRun::timeout`] for tests that are not known to be slow.
 const QUICK_TIMEOUT: u64 = 1_000;
+/// What is said of a test that the JVM's own options did not help.
+const STARVED: &str = "runs out of memory without any mutation, also without options of ralph's: gates.<NAME>.jvm_args: [-Xmx4g] gives its JVM more.";
 /// Test classes that a trace names.
 const NAMED: usize = 20;
 
@@ -27,8 +30,7 @@ impl<'a> PitSession<'a> {
         let tools = Tools::get(module)?;
         let plugin = plugin::classes(module.context.commands, &tools.pit, &module.context.request.cache)?;
         let answerable = module.answerable();
-        let (passed, remarked, unfit) = (RefCell::default(), RefCell::default(), RefCell::default());
-        Ok(Self { module, tools, plugin, owners, answerable, passed, remarked, unfit })
+        Ok(Self { module, tools, plugin, owners, answerable, shown: Shown::default() })
     }
 
     /// The same at the family's base, where a failing test is not its fault.
@@ -48,13 +50,14 @@ impl<'a> PitSession<'a> {
         note: &str,
         result: &mut ModuleResult,
     ) -> Result<PitReport, GateAbort> {
-        let tests = asked.tests.difference(&self.unfit.borrow()).cloned().collect();
+        let tests = asked.tests.difference(&self.shown.unfit.borrow()).cloned().collect();
         let asked = &PitRun { tests: &tests, ..asked.clone() };
         let answerable: BTreeSet<String> = asked.tests.intersection(&self.answerable).cloned().collect();
-        let mut run = PitRun { skip_failing: answerable.is_subset(&self.passed.borrow()), ..asked.clone() };
+        let mut run =
+            PitRun { skip_failing: answerable.is_subset(&self.shown.passed.borrow()), ..asked.clone() };
         let mut end = self.start(&run)?;
         if let PitEnd::Report(report) = &end
-            && blame(&self.answerable, &report.left_out, RED).is_err()
+            && self.blame_red(&report.left_out).is_err()
         {
             // Only PIT's own process is believed where a test is to be blamed.
             run.skip_failing = false;
@@ -62,13 +65,13 @@ impl<'a> PitSession<'a> {
         }
         let report = match end {
             PitEnd::Failing(failing) => {
-                blame(&self.answerable, &failing, RED)?;
+                self.blame_red(&failing)?;
                 run.skip_failing = true;
                 let report = self.report(self.start(&run)?)?;
                 PitReport { left_out: failing, ..report }
             }
             PitEnd::Died(test) => {
-                self.blame_class(test.as_deref(), "kills its JVM")?;
+                self.blame_class(test.as_deref(), "kills its JVM without any mutation.")?;
                 if answerable.is_empty() {
                     return Err(self.unclear("a test kills its JVM without any mutation"));
                 }
@@ -85,7 +88,8 @@ impl<'a> PitSession<'a> {
             other => self.report(other)?,
         };
         self.remark(&report.left_out, "fail without any mutation and were left out", result);
-        self.passed.borrow_mut().extend(answerable.iter().cloned());
+        self.shown.passed.borrow_mut().extend(answerable.iter().cloned());
+        let report = self.repeat_in_one(&run, report, result)?;
         let mut report = self.repeat_unclear(&run, report, result)?;
         self.leave_out_unfit(&report.unfit, result)?;
         report.except_initial();
@@ -95,7 +99,7 @@ impl<'a> PitSession<'a> {
 
     /// Names the failing tests of others, each once, and says what they `do`.
     fn remark(&self, failing: &BTreeSet<FailingTest>, does: &str, result: &mut ModuleResult) {
-        let mut remarked = self.remarked.borrow_mut();
+        let mut remarked = self.shown.remarked.borrow_mut();
         let new: Vec<&str> = failing
             .iter()
             .filter(|test| !self.answerable.contains(&test.class) && remarked.insert(test.name.clone()))
@@ -122,7 +126,7 @@ impl<'a> PitSession<'a> {
             "fail in PIT's worker although nothing was mutated, so their classes were left out",
             result,
         );
-        let mut unfit = self.unfit.borrow_mut();
+        let mut unfit = self.shown.unfit.borrow_mut();
         let classes: BTreeSet<String> = failing.iter().map(|test| test.class.clone()).collect();
         if let Some(class) = classes.intersection(&unfit).next() {
             return Err(self.unclear(&format!("{class} ran although it was to be left out")));
@@ -148,8 +152,42 @@ impl<'a> PitSession<'a> {
         Ok(report.classes.into_iter().map(count).collect())
     }
 
+    /// Tests that fail in a control, or end it, beside another JVM and not alone need something that one JVM can have at a
+    /// time (a port, a file): from then on there is one. If that heals nothing, the first run stands.
+    fn repeat_in_one(
+        &self,
+        run: &PitRun<'_>,
+        report: PitReport,
+        result: &mut ModuleResult,
+    ) -> Result<PitReport, GateAbort> {
+        let errors = |report: &PitReport| report.tally().errors;
+        let is_doubtful = !report.unfit.is_empty() || report.unclear && errors(&report) > 0;
+        if !is_doubtful || run.alone || self.threads() < 2 {
+            return Ok(report);
+        }
+        self.shown.in_one.set(true);
+        let again = match self.start(&PitRun { mapping: Mapping::None, ..run.clone() })? {
+            PitEnd::Report(again) if again.left_out.is_subset(&report.left_out) => again,
+            _ => Box::new(report.clone()),
+        };
+        let mut healed: Vec<&str> =
+            report.unfit.difference(&again.unfit).map(|test| test.name.as_str()).collect();
+        healed.extend((errors(&again) < errors(&report)).then_some("what sets them up"));
+        if healed.is_empty() {
+            self.shown.in_one.set(false);
+            return Ok(report);
+        }
+        result.remarks.push(format!(
+            "Tests of {} fail beside another JVM and not alone, so mutants ran in one JVM at a time: {}. Look for a fixed port, file or database; gates.{}.jobs: 1 saves the first run.",
+            self.module.label(),
+            text::names(healed, 5),
+            self.module.context.request.name
+        ));
+        Ok(PitReport { left_out: report.left_out, ..*again })
+    }
+
     /// Mutants without a verdict get one more chance, each in a JVM of its own, and so do controls; both with PIT's own
-    /// patience, since the first test in a JVM may be slow.
+    /// patience, since the first test in a JVM may be slow, and with nothing beside it.
     fn repeat_unclear(
         &self,
         run: &PitRun<'_>,
@@ -162,12 +200,15 @@ impl<'a> PitSession<'a> {
         }
         let again =
             PitRun { alone: errors > 0, timeout: FULL_TIMEOUT, mapping: Mapping::None, ..run.clone() };
+        let in_one = self.shown.in_one.replace(true);
+        self.shown.plain.set(self.shown.plain.get() || errors > 0);
         let again = self.report(self.start(&again)?)?;
+        self.shown.in_one.set(in_one);
         if errors == 0 {
             return Ok(again);
         }
         result.remarks.push(format!(
-            "{} of {} ended in an error of the JVM; with one JVM for each mutant {} did.",
+            "{} of {} ended in an error of the JVM; with one JVM for each mutant, and no options of ralph's, {} did.",
             text::count(errors, "mutant"),
             self.module.label(),
             again.tally().errors
@@ -179,41 +220,55 @@ impl<'a> PitSession<'a> {
         match end {
             PitEnd::Report(report) => Ok(*report),
             PitEnd::Failing(failing) => {
-                blame(&self.answerable, &failing, RED)?;
+                self.blame_red(&failing)?;
                 let names = text::names(failing.iter().map(|test| test.name.as_str()), 5);
                 Err(self.unclear(&format!("{names} ran although they were to be left out")))
             }
             PitEnd::Died(test) => {
-                self.blame_class(test.as_deref(), "kills its JVM")?;
+                self.blame_class(test.as_deref(), "kills its JVM without any mutation.")?;
                 Err(self.unclear("the JVM of the tests died without any mutation"))
             }
             PitEnd::Hung(test) => {
-                self.blame_class(test.as_deref(), "does not end")?;
+                self.blame_class(test.as_deref(), "does not end without any mutation.")?;
                 let named = test.map(|class| format!(" in {class}")).unwrap_or_default();
                 let label = self.module.label();
-                Err(self.module.context.commands.over_limit(&format!(
-                    " The tests of {label} were still running without any mutation{named}."
-                )))
+                let why = format!(
+                    "The tests of {label} were still running without any mutation{named} when their time was up."
+                );
+                let hint = "Look for a test that hangs, or raise gates.<NAME>.limit: one test may take a tenth of it.";
+                Err(GateAbort::passing(why, hint))
             }
         }
+    }
+
+    /// A failure if the family answers for one of these tests.
+    fn blame_red(&self, failing: &BTreeSet<FailingTest>) -> Result<(), GateAbort> {
+        blame(&self.answerable, failing, if self.shown.starved.get() { STARVED } else { RED })
     }
 
     /// What a mutant may take beyond five quarters of the time of its tests: PIT's own patience when these
     /// tests are known to be slow, less when they are quick or not known yet. Where it decides, a time-out
     /// is looked at again in any case.
     pub(crate) fn timeout(&self, tests: &BTreeSet<String>) -> u64 {
-        let slowest: Option<u64> = self.slowest().recall(&self.key(tests));
+        let slowest = self.known(tests).map(|(slowest, _)| slowest);
         let fit = slowest.map_or(QUICK_TIMEOUT, |test| test.saturating_mul(2).saturating_add(500));
         fit.clamp(QUICK_TIMEOUT, FULL_TIMEOUT)
     }
 
-    /// Keeps how slow the slowest of these tests was.
-    pub(crate) fn remember(&self, tests: &BTreeSet<String>, slowest: Option<u64>) -> Result<(), GateAbort> {
-        slowest.map_or(Ok(()), |millis| self.slowest().keep(&self.key(tests), &millis))
+    /// Keeps how slow the slowest of these tests was, and the most that all of them have taken.
+    pub(crate) fn remember(&self, tests: &BTreeSet<String>, report: &PitReport) -> Result<(), GateAbort> {
+        let Some(slowest) = report.slowest_test else { return Ok(()) };
+        let all = self.known(tests).map_or(0, |(_, all)| all).max(report.coverage_millis);
+        self.times().keep(&self.key(tests), &(slowest, all))
     }
 
-    fn slowest(&self) -> DiskCache {
-        DiskCache::of(&self.module.context.request.cache, "slowest-tests")
+    /// Milliseconds of the slowest of these tests, and of all, if they have run before.
+    pub(super) fn known(&self, tests: &BTreeSet<String>) -> Option<(u64, u64)> {
+        self.times().recall(&self.key(tests))
+    }
+
+    fn times(&self) -> DiskCache {
+        DiskCache::of(&self.module.context.request.cache, "test-times")
     }
 
     fn key(&self, tests: &BTreeSet<String>) -> String {
@@ -226,14 +281,15 @@ impl<'a> PitSession<'a> {
     pub(crate) fn unclear(&self, what: &str) -> GateAbort {
         GateAbort::setup(
             format!("PIT gave no verdict on module {}: {what}.", self.module.label()),
-            "Run the module's tests by hand and fix those that end the JVM or fail at times.",
+            "Run the module's tests by hand and fix those that end the JVM or fail at times; gates.<NAME>.jvm_args: [-Xmx4g] gives them memory.",
         )
     }
 
     fn blame_class(&self, class: Option<&str>, does: &str) -> Result<(), GateAbort> {
         match class {
             Some(class) if self.answerable.contains(class) => {
-                Err(GateAbort::fail(format!("The test class {class} {does} without any mutation.")))
+                let does = if self.shown.starved.get() { STARVED } else { does };
+                Err(GateAbort::fail(format!("The test class {class} {does}")))
             }
             _ => Ok(()),
         }

@@ -103,7 +103,8 @@ impl Tree {
             return Ok(Vec::new());
         }
         let differing = self.checkout.inspect(&self.folder)?;
-        let written: Vec<RepoPath> = differing.read_by_builds().filter(|path| !is_source(path)).collect();
+        let written: Vec<RepoPath> =
+            self.checkout.read_by_builds(&differing).filter(|path| !is_source(path)).collect();
         if judged {
             self.touched.extend(touched.into_iter().filter(is_source));
             self.written.extend(written.iter().cloned());
@@ -116,7 +117,7 @@ impl Tree {
     fn close(mut self, keep: bool) -> Result<BTreeSet<RepoPath>, Fault> {
         let found = self.checkout.inspect(&self.folder)?;
         let touched = self.checkout.touched(&self.folder).into_iter().filter(is_source);
-        self.touched.extend(touched.chain(found.read_by_builds()));
+        self.touched.extend(touched.chain(self.checkout.read_by_builds(&found)));
         if !self.touched.is_empty() {
             let named = names(self.touched.iter().map(RepoPath::as_str), NAMED);
             return Err(Fault::setup(

@@ -30,15 +30,7 @@ pub struct Differences {
     pub outputs: Vec<PathBuf>,
 }
 
-impl Differences {
-    /// Those that a Maven build would read without being told.
-    pub fn read_by_builds(&self) -> impl Iterator<Item = RepoPath> {
-        let extra = self.extra.iter().filter(|path| is_read(path));
-        self.wrong.iter().chain(extra).map(|path| RepoPath::from_bytes(path))
-    }
-}
-
-/// True for a path at which a Maven build finds something without being told.
+/// True for a path in a project at which a Maven build finds something without being told.
 fn is_read(path: &[u8]) -> bool {
     let mut parts = path.split(|&byte| byte == b'/');
     let first = parts.clone().find(|part| [b"src".as_slice(), b".mvn", b"target"].contains(part));
@@ -91,9 +83,25 @@ impl Checkout {
         touched.map(|(path, _)| RepoPath::from_bytes(&path)).collect()
     }
 
+    /// Those differences that a Maven build would read without being told.
+    pub fn read_by_builds(&self, found: &Differences) -> impl Iterator<Item = RepoPath> {
+        let extra = found.extra.iter().filter(|path| self.is_read(path));
+        found.wrong.iter().chain(extra).map(|path| RepoPath::from_bytes(path))
+    }
+
+    /// As [`is_read`], for a path from the top: a project begins at its first POM, and may itself lie in a folder `src`.
+    fn is_read(&self, path: &[u8]) -> bool {
+        let project = folders_above(path).find(|at| self.is_module(at)).filter(|_| !self.is_module(b""));
+        is_read(project.map_or(path, |at| &path[at.len() + 1..]))
+    }
+
+    fn is_module(&self, folder: &[u8]) -> bool {
+        self.holds(&join(folder, b"pom.xml"))
+    }
+
     fn stats(&self, folder: &Path) -> Stats {
-        let is_module = |at: &[u8]| at.is_empty() || self.holds(&join(at, b"pom.xml"));
-        let folders = self.folders().into_iter().filter(|at| is_read(at) && !is_module(at));
+        let is_read = |at: &&[u8]| !at.is_empty() && !self.is_module(at) && self.is_read(at);
+        let folders = self.folders().into_iter().filter(is_read);
         let stat = |path: &[u8]| (path.to_vec(), FileStat::at(&on_disk(folder, path)));
         self.paths().chain(folders).map(stat).collect()
     }

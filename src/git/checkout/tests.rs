@@ -156,8 +156,34 @@ proptest! {
             } else {
                 fs_err::set_permissions(&file, std::fs::Permissions::from_mode(0o644)).unwrap();
             }
-            prop_assert_eq!(plan.inspect(&root).unwrap().read_by_builds().count(), 1);
+            prop_assert_eq!(plan.read_by_builds(&plan.inspect(&root).unwrap()).count(), 1);
         }
+    }
+}
+
+#[test]
+fn what_plugins_leave_beside_a_pom_is_read_by_no_build_wherever_the_project_lies() {
+    for project in ["src/p/", ""] {
+        let (home, repo) = repository();
+        let paths =
+            ["pom.xml", "core/pom.xml", "src/test/resources/it/pom.xml"].map(|at| format!("{project}{at}"));
+        let mut plan = checkout(
+            home.path(),
+            &commit(&repo, &files(&paths.each_ref().map(|at| (at.as_str(), FILE, "")))),
+        );
+        let folder = tempfile::tempdir().unwrap();
+        plan.write(folder.path()).unwrap();
+        for path in
+            [".flattened-pom.xml", "core/jacoco.exec", "src/test/resources/it/x", ".mvn/extensions.xml"]
+        {
+            let file = folder.path().join(format!("{project}{path}"));
+            fs_err::create_dir_all(file.parent().unwrap()).unwrap();
+            fs_err::write(file, "").unwrap();
+        }
+        let found = plan.inspect(folder.path()).unwrap();
+        let read = plan.read_by_builds(&found);
+        let expected = [".mvn", "src/test/resources/it/x"].map(|path| format!("{project}{path}"));
+        assert_eq!(read.map(|path| path.to_string()).collect::<Vec<_>>(), expected, "{project}");
     }
 }
 
@@ -187,7 +213,7 @@ fn outputs_beside_a_pom_stay_and_others_go() {
         fs_err::write(file, "").unwrap();
     }
     let seen: Vec<String> =
-        plan.inspect(folder.path()).unwrap().read_by_builds().map(|path| path.to_string()).collect();
+        plan.read_by_builds(&plan.inspect(folder.path()).unwrap()).map(|path| path.to_string()).collect();
     assert!(seen.contains(&"src".to_owned()) && !seen.contains(&"log.txt".to_owned()), "{seen:?}");
     let written = plan.write(folder.path()).unwrap();
     assert_eq!(written.outputs, [folder.path().join("m/target"), folder.path().join("target")]);

@@ -46,7 +46,7 @@ impl ModuleContext<'_> {
         };
         loop {
             if let Some(mut tier) = following {
-                while self.climb(&session, &tier, &mut merged, result)? {
+                while self.climb(&session, &mut tier, &mut merged, result)? {
                     tier.makes_map = false;
                 }
                 last = Some(tier);
@@ -74,11 +74,11 @@ impl ModuleContext<'_> {
                 "tests that kill mutants of {class} time out or end the JVM in PIT's worker although nothing was mutated"
             )));
         }
-        let asked = last.map(|tier| {
+        if let Some(tier) = last {
             session.note_report(tier.name, result);
-            tier.tests.len()
-        });
-        if let (Some(asked), Some(Chosen { suite, commit, .. })) = (asked, known)
+        }
+        let asked = merged.tests.len();
+        if let Some(Chosen { suite, commit, .. }) = known
             && asked < all.len()
             && !self.open(&merged).is_empty()
         {
@@ -95,7 +95,7 @@ impl ModuleContext<'_> {
     fn climb(
         &self,
         session: &PitSession<'_>,
-        tier: &Tier,
+        tier: &mut Tier,
         merged: &mut PitReport,
         result: &mut ModuleResult,
     ) -> Result<bool, GateAbort> {
@@ -110,6 +110,7 @@ impl ModuleContext<'_> {
         if let Some(seen) = report.seen.take() {
             self.keep_map(&seen)?;
         }
+        tier.has_red = !report.left_out.is_empty();
         session.remember(&tier.tests, &report)?;
         let reaching = std::mem::take(&mut report.reaching);
         let is_unfit = !report.unfit.is_empty();

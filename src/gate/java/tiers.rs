@@ -25,11 +25,13 @@ pub(crate) struct Tier {
     pub(crate) note: String,
     /// A new map of who touches what is made in passing.
     pub(crate) makes_map: bool,
+    /// Tests were red in it.
+    pub(crate) has_red: bool,
 }
 
 impl Tier {
     fn new(name: &'static str, tests: BTreeSet<String>) -> Self {
-        Self { name, tests, note: String::new(), makes_map: false }
+        Self { name, tests, note: String::new(), makes_map: false, has_red: false }
     }
 
     pub(crate) fn own(tests: BTreeSet<String>) -> Self {
@@ -62,7 +64,9 @@ pub(crate) fn next<E>(
     choose: impl FnOnce() -> Result<Result<BTreeSet<String>, AskAll>, E>,
 ) -> Result<Option<Tier>, E> {
     let asked = after.map(|tier| tier.tests.clone()).unwrap_or_default();
-    if tiers != TestTiers::OwnFirst || after.is_some() && asked == *all {
+    // Beside a second run tests may have been red that are green alone, and would have killed.
+    let had_company = after.is_some_and(|tier| tier.makes_map && tier.has_red);
+    if tiers != TestTiers::OwnFirst || after.is_some() && asked == *all && !had_company {
         return Ok(None);
     }
     let confirming = || Some(Tier::all(all)).filter(|_| confirms);
@@ -70,6 +74,8 @@ pub(crate) fn next<E>(
         return Ok(confirming());
     }
     let tests: BTreeSet<String> = match choose()? {
+        Ok(chosen) if had_company => return Ok(Some(Tier::new(TOUCHING, chosen))),
+        Err(_) if had_company => return Ok(None),
         Ok(chosen) => chosen.union(&asked).cloned().collect(),
         Err(AskAll { why, is_outdated }) => {
             // What runs beside a run could make its tests red.
@@ -179,9 +185,10 @@ mod tests {
     fn own_tests_come_first_then_those_that_touch_and_all_where_that_is_not_known_or_a_fail_blocks() {
         let all = names(&["A", "B", "C", "D"]);
         // The tiers of a gate in which no class is ever settled.
-        let told = |tiers, own: &[&str], touching: Option<&[&str]>, confirms| {
+        let told_with = |has_red: bool, tiers, own: &[&str], touching: Option<&[&str]>, confirms| {
             let mut told = Vec::new();
             let mut tier = first(tiers, &names(own), &all);
+            let mut known = touching;
             loop {
                 told.extend(tier.iter().map(|tier| {
                     let tests: Vec<&str> = tier.tests.iter().map(String::as_str).collect();
@@ -189,15 +196,19 @@ mod tests {
                 }));
                 let choose = || {
                     let unknown = AskAll { why: "no map".to_owned(), is_outdated: true };
-                    Ok::<_, ()>(touching.map(names).ok_or(unknown))
+                    Ok::<_, ()>(known.map(names).ok_or(unknown))
                 };
                 let following = next(tiers, tier.as_ref(), &all, confirms, choose).unwrap();
                 if following.is_none() {
                     return told.join(" ");
                 }
-                tier = following;
+                tier = following.map(|tier| Tier { has_red, ..tier });
+                if tier.as_ref().is_some_and(|tier| tier.makes_map) {
+                    known = Some(&["B"]);
+                }
             }
         };
+        let told = |tiers, own: &[&str], touching, confirms| told_with(false, tiers, own, touching, confirms);
         let some: Option<&[&str]> = Some(&["A", "B"]);
         assert_eq!(told(OwnFirst, &["A"], some, false), "own:A touching:AB");
         assert_eq!(told(OwnFirst, &["A"], some, true), "own:A touching:AB all:ABCD");
@@ -205,6 +216,8 @@ mod tests {
         assert_eq!(told(OwnFirst, &["A"], Some(&["A"]), true), "own:A all:ABCD");
         assert_eq!(told(OwnFirst, &["C"], some, false), "own:C touching:ABC");
         assert_eq!(told(OwnFirst, &["A"], None, false), "own:A all:ABCD map");
+        assert_eq!(told_with(true, OwnFirst, &["A"], None, false), "own:A all:ABCD map touching:B");
+        assert_eq!(told_with(true, OwnFirst, &["A"], None, true), "own:A all:ABCD");
         assert_eq!(told(OwnFirst, &["A"], None, true), "own:A all:ABCD");
         assert_eq!(told(OwnFirst, &[], some, false), "touching:AB");
         assert_eq!(told(OwnFirst, &[], Some(&[]), false), "touching:");

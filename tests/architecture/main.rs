@@ -70,7 +70,7 @@ const BUDGET: &[(&str, usize)] = &[
     ("cli", 4_360),
     ("config", 1_307),
     ("engine", 2_595),
-    ("gate", 6_224),
+    ("gate", 6_217),
     ("git", 3_263),
     ("journal", 341),
     ("lib", 20),

@@ -2,7 +2,7 @@
 
 use super::direct_spawn::DirectSpawn;
 use super::project::{JUnit, Pom, Project};
-use super::{main_file, test_file};
+use super::{SUM, main_file, test_file};
 use crate::support::needs::tests;
 use ralph::config::TestTiers;
 use ralph::gate::{Checkouts, GatePorts, run};
@@ -53,14 +53,7 @@ fn many(junit: JUnit) -> Project {
         project.class(&test_file(name), &text);
     };
     project
-        .class(
-            &main_file("Sum"),
-            "public class Sum {\n\
-             public int add(int a, int b) { return a + b; }\n\
-             public int twice(int a) { return a * 2; }\n\
-             public int less(int a) { return a - 7; }\n\
-             public boolean big(int a) { return a > 3; }\n}",
-        )
+        .class(&main_file("Sum"), SUM)
         .class(
             &main_file("User"),
             "public class User { public int four(int a) { return new Sum().twice(a) * 2; } }",
@@ -111,7 +104,7 @@ fn a_fail_makes_the_map_and_later_ones_ask_those_that_can_matter_with_the_kills_
     project.request.confirms = false;
 
     // A fixture that now uses the class: everybody who names it is asked, here most of the tests.
-    let uses = "public class Fixture { public static int of() { return new Sum().big(5) ? 0 : 1; } }";
+    let uses = "public class Fixture { public static int of() { return new Sum().none(5) ? 0 : 1; } }";
     project.class(&test_file("Fixture"), uses);
     let fixed = judge(&project, "one");
     assert_eq!(asked(&fixed), ["own: SumTest", all]);

@@ -20,6 +20,13 @@ use ralph::mutation::{GateReport, NoCoverage, Per, Verdict};
 const MAIN: &str = "src/main/java/com/acme";
 const TEST: &str = "src/test/java/com/acme";
 
+/// A class for tests that each kill one method's mutants, and none the last one's.
+const SUM: &str = "public class Sum {\n\
+    public int add(int a, int b) { return a + b; }\n\
+    public int twice(int a) { return a * 2; }\n\
+    public int less(int a) { return a - 7; }\n\
+    public boolean none(int a) { return a > 3; }\n}";
+
 fn main_file(class: &str) -> String {
     format!("{MAIN}/{class}.java")
 }

@@ -2,7 +2,7 @@
 
 use super::direct_spawn::DirectSpawn;
 use super::project::{JUnit, Pom, Project, error, reasons};
-use super::{main_file, scores, test_file};
+use super::{SUM, main_file, scores, test_file};
 use crate::support::needs::tests;
 use ralph::config::{ScopeKind, TestTiers};
 use ralph::gate::{Checkouts, GatePorts, run};
@@ -21,14 +21,7 @@ fn sum() -> Project {
         format!("{IMPORT} class {name} {{ @Test void one() throws Exception {{ {body} }} }}")
     };
     project
-        .class(
-            &main_file("Sum"),
-            "public class Sum {\n\
-             public int add(int a, int b) { return a + b; }\n\
-             public int twice(int a) { return a * 2; }\n\
-             public int less(int a) { return a - 7; }\n\
-             public boolean none(int a) { return a > 3; }\n}",
-        )
+        .class(&main_file("Sum"), SUM)
         .class(
             &main_file("User"),
             "public class User { public int four(int a) { return new Sum().twice(new Sum().twice(a)); } }",

@@ -9,6 +9,7 @@ use super::changed_tests;
 use super::class_file::{self, Origin};
 use super::classes::{class_names, read};
 use super::context::ModuleContext;
+use super::coverage_map::top_level;
 use super::maven::{BuildKind, Maven, Trouble};
 use super::maven_engine;
 use super::package::{PackageContext, display_dir};
@@ -184,8 +185,7 @@ impl ModuleContext<'_> {
         let production: BTreeSet<String> = class_names(Path::new(&project.classes)).collect();
         let is_class = |name: &String| !name.ends_with("-info");
         let file = |sources: &str, classes: &str, class: &str| {
-            let top = class.split_once('$').map_or(class, |(top, _)| top);
-            let source = Path::new(sources).join(format!("{top}.java"));
+            let source = Path::new(sources).join(format!("{}.java", top_level(class)));
             let file =
                 if source.is_file() { source } else { Path::new(classes).join(format!("{class}.class")) };
             file.strip_prefix(&self.maven.home).unwrap_or(&file).display().to_string()

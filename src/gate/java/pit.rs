@@ -19,7 +19,7 @@ use super::coverage_map::Coverage;
 use super::maven::NETWORK_OR_DISK;
 use super::report::{self, Control, FailingTest, Mode, Owners, PitReport};
 use crate::gate::GateAbort;
-use crate::gate::commands::{Call, fresh_folder};
+use crate::gate::commands::{Call, Commands, fresh_folder};
 use crate::machine::facts::ProcessEnd;
 use crate::source::{RepoPath, text};
 use std::cell::{Cell, RefCell};
@@ -40,6 +40,7 @@ pub(crate) enum Mapping {
     /// It is that second one, and ends once it has done so.
     Reversed,
 }
+
 /// Which part of the gate's limit PIT may be silent: it names each test as it begins, and the plugin counts mutants aloud.
 const SILENCE: u32 = 10;
 /// Milliseconds from which on tests without mutation are long.
@@ -174,34 +175,29 @@ impl PitSession<'_> {
         let folder = self.working_directory();
         let log = context.commands.next_log(run.name)?;
         let silence = Some(context.settings.limit / SILENCE);
-        let call = if run.mapping == Mapping::None {
+        let (folder, environment) = (&folder, &environment);
+        let second = (run.mapping == Mapping::Writes).then(|| self.reversed(run)).transpose()?;
+        let call = std::thread::scope(|threads| {
+            if let Some((beside, log, argv)) = second {
+                // Without it there is no map; its file tells whether it came to its end.
+                threads.spawn(move || beside.run_into(&log, "map", argv, folder, environment, silence));
+            }
             watch::while_running(&log, &progress, || {
-                context.commands.run_into(&log, run.name, argv, &folder, &environment, silence)
-            })?
-        } else {
-            let reversed =
-                PitRun { name: "map", mapping: Mapping::Reversed, skip_failing: true, ..run.clone() };
-            fresh_folder(&self.report_folder(&reversed))?;
-            let (second, second_log) =
-                (self.arguments(&reversed)?, context.commands.next_log(reversed.name)?);
-            let beside = context.commands.beside();
-            let (call, ended) = std::thread::scope(|threads| {
-                let (second_log, environment, folder) = (&second_log, &environment, &folder);
-                let ending = threads
-                    .spawn(move || beside.run_into(second_log, "map", second, folder, environment, silence));
-                let call = watch::while_running(&log, &progress, || {
-                    context.commands.run_into(&log, run.name, argv, folder, environment, silence)
-                });
-                (call, ending.join())
-            });
-            // Without a second run there is no map; its file tells whether it came to its end.
-            drop(ended);
-            call?
-        };
+                context.commands.run_into(&log, run.name, argv, folder, environment, silence)
+            })
+        })?;
         let end = self.read(run, &call)?;
         let is_red = !matches!(&end, PitEnd::Report(report) if report.left_out.is_empty());
         self.shown.starved.set(is_red && output::out_of_memory(&call.output));
         Ok(end)
+    }
+
+    /// The run beside one that writes a map: its commands, log and arguments.
+    fn reversed(&self, run: &PitRun<'_>) -> Result<(Commands<'_>, PathBuf, Vec<String>), GateAbort> {
+        let run = PitRun { name: "map", mapping: Mapping::Reversed, skip_failing: true, ..run.clone() };
+        fresh_folder(&self.report_folder(&run))?;
+        let commands = self.module.context.commands;
+        Ok((commands.beside(), commands.next_log(run.name)?, self.arguments(&run)?))
     }
 
     fn report_folder(&self, run: &PitRun<'_>) -> PathBuf {

@@ -15,6 +15,7 @@
 //!   source/     what a path is (test, production, build) and what a source text holds
 //!   task/       the task file: tasks, ids, stages, families, the one-byte edit
 //!   mutation/   mutants, scores, verdicts
+//!   turn/       what an agent did in its turn, read from its transcript
 //!   machine/    the rules of the loop: `step`, `decide`, `choose`; read this first
 //!
 //! L1, text in, values out, and back
@@ -52,3 +53,4 @@ pub mod report;
 pub mod source;
 pub mod sys;
 pub mod task;
+pub mod turn;

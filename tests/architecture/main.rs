@@ -14,32 +14,33 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("source", &[]),
     ("task", &["source"]),
     ("mutation", &["source"]),
+    ("turn", &["source"]),
     ("machine", &["task", "mutation", "source"]),
-    ("config", &["machine", "mutation", "task", "source"]),
-    ("report", &["machine", "mutation", "task", "source"]),
-    ("sys", &["machine", "source"]),
+    ("config", &["machine", "mutation", "task", "source", "turn"]),
+    ("report", &["machine", "mutation", "task", "source", "turn"]),
+    ("sys", &["machine", "source", "turn"]),
     ("git", &["sys", "machine", "mutation", "task", "source", "config", "report"]),
-    ("agent", &["sys", "machine", "mutation", "task", "source", "config", "report"]),
+    ("agent", &["sys", "machine", "mutation", "task", "source", "config", "report", "turn"]),
     ("gate", &["sys", "machine", "mutation", "task", "source", "config", "report"]),
     ("journal", &["sys", "machine", "mutation", "task", "source", "config", "report"]),
     (
         "engine",
         &[
             "agent", "config", "gate", "git", "journal", "machine", "mutation", "report", "source", "sys",
-            "task",
+            "task", "turn",
         ],
     ),
     (
         "cli",
         &[
             "agent", "config", "engine", "gate", "git", "journal", "machine", "mutation", "report", "source",
-            "sys", "task",
+            "sys", "task", "turn",
         ],
     ),
 ];
 
 /// Layers that touch nothing.
-const PURE: &[&str] = &["source", "task", "mutation", "machine", "config", "report"];
+const PURE: &[&str] = &["source", "task", "mutation", "turn", "machine", "config", "report"];
 /// What a pure layer may not name.
 const OUTSIDE: &[&str] = &[
     "std::fs",
@@ -81,6 +82,7 @@ const BUDGET: &[(&str, usize)] = &[
     ("source", 1_025),
     ("sys", 1_729),
     ("task", 2_843),
+    ("turn", 480),
 ];
 
 #[test]

@@ -1,0 +1,5 @@
+//! What an agent did in its turn, read from the transcript that its CLI prints.
+
+mod event;
+
+pub use event::{Format, Span, ToolOutcome, TurnEvent};

@@ -1,10 +1,14 @@
 //! The verdict line `RALPH-VERDICT <token>: …`, the only thing that an agent's output can say (docs/design.md
 //! "Evidence"). The token is the attempt's own, so a line that somebody else wrote and the agent shows is none.
+//!
+//! A line with the token is read as models write it: markup around it is no part of it. What follows it in its message
+//! is its reason. A line without a token, which only a person's own template asks for, must be as it was asked for.
 
 use crate::machine::facts::Claim;
 use crate::source::text;
 use std::hash::{BuildHasher as _, Hasher as _, RandomState};
 use std::io::{self, BufRead, BufReader, Read};
+use std::mem::discriminant;
 
 /// Longest reason of an agent that is kept, characters.
 pub const MAX_WHY: usize = 2_000;
@@ -14,6 +18,11 @@ const LONGEST_LINE: usize = 64 * 1024;
 
 /// Lines with other tokens that an output may hold; more of them try all tokens there are.
 const MOST_GUESSES: usize = 16;
+
+/// Characters of a line that is quoted back.
+const QUOTED: usize = 200;
+
+const NAME: &str = "RALPH-VERDICT";
 
 /// What makes a line a verdict in the output of one attempt.
 #[derive(Clone, Debug)]
@@ -32,84 +41,226 @@ impl VerdictLine {
         Self { token: format!("{:04x}", drawn & 0xffff), or_bare }
     }
 
-    /// What a standard output claims: its last line that matches
-    /// `^RALPH-VERDICT <token>: (PASS|FAIL|NOTHING-TO-DO)( .*)?$`, unless another such line contradicts it. A carriage
-    /// return at the end of a line is ignored.
+    /// What a plain output claims: its last verdict line, unless another one contradicts it, with all that follows.
     ///
     /// # Errors
     /// The output cannot be read.
     pub fn read(&self, output: impl Read) -> io::Result<Option<Claim>> {
         let mut output = BufReader::with_capacity(LONGEST_LINE, output);
-        let mut said = Said::default();
+        let mut heard = self.listen();
         let mut line = Vec::new();
         let mut too_long = false;
         loop {
             let chunk = output.fill_buf()?;
-            if chunk.is_empty() {
-                break;
-            }
             let end = chunk.iter().position(|&byte| byte == b'\n');
             let part = &chunk[..end.unwrap_or(chunk.len())];
             too_long |= line.len() + part.len() > LONGEST_LINE;
             if !too_long {
                 line.extend_from_slice(part);
             }
-            let used = part.len() + usize::from(end.is_some());
+            let (used, is_last) = (part.len() + usize::from(end.is_some()), chunk.is_empty());
             output.consume(used);
-            if end.is_some() {
-                self.hear(&line, too_long, &mut said);
+            if end.is_some() || is_last {
+                if !too_long {
+                    heard.line(&String::from_utf8_lossy(&line));
+                }
                 line.clear();
                 too_long = false;
             }
+            if is_last {
+                return Ok(heard.claim());
+            }
         }
-        self.hear(&line, too_long, &mut said);
-        Ok(said.in_all())
     }
 
-    fn hear(&self, line: &[u8], too_long: bool, said: &mut Said) {
-        let line = line.strip_suffix(b"\r").unwrap_or(line);
-        let Some(rest) = line.strip_prefix(b"RALPH-VERDICT").filter(|_| !too_long) else { return };
-        let claim = if let Some(bare) = rest.strip_prefix(b": ") {
-            claim_of(bare).filter(|_| self.or_bare)
-        } else if let [b' ', token @ .., b':', b' '] = &rest[..rest.len().min(7)] {
-            let is_own = token == self.token.as_bytes();
-            said.guesses += usize::from(!is_own);
-            claim_of(&rest[7..]).filter(|_| is_own)
-        } else {
-            None
-        };
-        let Some(claim) = claim else { return };
-        let same = |last: &Claim| std::mem::discriminant(last) == std::mem::discriminant(&claim);
-        said.contradicts |= !said.last.as_ref().is_none_or(same);
-        said.last = Some(claim);
+    /// Listens to an agent's own words, message by message.
+    pub fn listen(&self) -> Heard<'_> {
+        Heard {
+            verdict: self,
+            last: None,
+            open: false,
+            why: String::new(),
+            reason: String::new(),
+            before: String::new(),
+            contradicts: false,
+            guesses: 0,
+            odd: None,
+        }
     }
+
+    /// What a line says; `None` if it is no verdict line.
+    fn said(&self, line: &str) -> Option<Said> {
+        if self.or_bare
+            && let Some(rest) = line.strip_prefix(NAME).and_then(|rest| rest.strip_prefix(": "))
+            && let Some(claim) = claim_of(rest.split(' ').next()?)
+        {
+            return Some(Said::Claim(
+                claim,
+                text::line(rest.split_once(' ').map_or("", |rest| rest.1), MAX_WHY),
+            ));
+        }
+        let line = text::line(line, LONGEST_LINE);
+        let (_, shown) = line.split_once(NAME)?;
+        let bare = without_markup(&line);
+        let Some(rest) = bare.strip_prefix(NAME) else {
+            return Some(Said::Odd { own: false, line: text::line(&line, QUOTED) });
+        };
+        let rest = rest.trim_start_matches(|c| is_markup(c) || "<([".contains(c));
+        let (token, rest) = rest.split_at(rest.find(|c: char| !c.is_ascii_hexdigit()).unwrap_or(rest.len()));
+        let own = token.eq_ignore_ascii_case(&self.token);
+        if token.len() == 4 && !own {
+            return Some(Said::Guess);
+        }
+        let rest = rest.trim_start_matches(|c| is_markup(c) || ">)]:".contains(c));
+        let is_letter = |c: char| c.is_ascii_alphabetic() || c == '-';
+        let (word, why) = rest.split_at(rest.find(|c| !is_letter(c)).unwrap_or(rest.len()));
+        let why = why.trim_start_matches(|c| is_markup(c) || ".:;,!–—".contains(c));
+        let is_choice = why.starts_with(['/', '|', '?']) || why.starts_with("or ") || shown.contains(NAME);
+        match claim_of(word.trim_end_matches('-')).filter(|_| own && !is_choice) {
+            Some(claim) => {
+                let closing = &line[..line.len() - bare.len()].trim_start_matches(|c| !"*_`\"'".contains(c));
+                Some(Said::Claim(claim, why.strip_suffix(closing).unwrap_or(why).to_owned()))
+            }
+            None => Some(Said::Odd { own, line: text::line(&line, QUOTED) }),
+        }
+    }
+}
+
+/// The line without what may stand before a verdict: quote and list marks, emphasis, backticks, blanks.
+pub(super) fn without_markup(line: &str) -> &str {
+    line.trim_start_matches(|c: char| is_markup(c) || c.is_ascii_digit() || ".)".contains(c))
+}
+
+fn is_markup(c: char) -> bool {
+    c.is_whitespace() || ">*_`~#+-•\"'".contains(c)
+}
+
+/// What one line says.
+enum Said {
+    /// A verdict, and the reason on its own line.
+    Claim(Claim, String),
+    /// A line with another token.
+    Guess,
+    /// It names the verdict line in another form; `own`: as a whole line with the token.
+    Odd { own: bool, line: String },
 }
 
 /// What the lines of an output said so far.
-#[derive(Default)]
-struct Said {
+#[derive(Clone, Debug)]
+pub struct Heard<'a> {
+    verdict: &'a VerdictLine,
     last: Option<Claim>,
+    /// The message goes on behind a verdict line.
+    open: bool,
+    /// The words since that line.
+    why: String,
+    /// The last reason that was not empty.
+    reason: String,
+    /// What was said before the first verdict line: its end.
+    before: String,
     contradicts: bool,
     guesses: usize,
+    /// The line that is nearest to a verdict and is none, and whether it has the token.
+    odd: Option<(bool, String)>,
 }
 
-impl Said {
-    fn in_all(self) -> Option<Claim> {
-        let unclear = |why: &str| Some(Claim::Unclear { why: why.to_owned() });
-        if self.guesses > MOST_GUESSES {
-            return unclear("its output holds verdict lines with many other tokens");
+impl Heard<'_> {
+    /// Takes the lines of one message of the agent, from its beginning to its end.
+    pub fn message(&mut self, message: &str) {
+        message.lines().filter(|line| line.len() <= LONGEST_LINE).for_each(|line| self.line(line));
+        self.close();
+        self.open = false;
+    }
+
+    fn line(&mut self, line: &str) {
+        match self.verdict.said(line.strip_suffix('\r').unwrap_or(line)) {
+            Some(Said::Claim(claim, why)) => {
+                self.close();
+                let same = |last: &Claim| discriminant(last) == discriminant(&claim);
+                self.contradicts |= !self.last.as_ref().is_none_or(same);
+                (self.last, self.why, self.open) = (Some(claim), why, true);
+                return;
+            }
+            Some(Said::Guess) => self.guesses += 1,
+            Some(Said::Odd { own, line }) if own || !self.verdict.or_bare => {
+                if own || self.odd.as_ref().is_none_or(|(own, _)| !own) {
+                    self.odd = Some((own, line));
+                }
+            }
+            Some(Said::Odd { .. }) | None => {}
         }
-        if self.contradicts { unclear("its verdict lines contradict each other") } else { self.last }
+        let words = if self.open { &mut self.why } else { &mut self.before };
+        if !self.open || words.len() < 4 * MAX_WHY {
+            words.push('\n');
+            words.push_str(line);
+        }
+        if self.before.len() > 4 * LONGEST_LINE {
+            self.before = last_characters(&self.before, MAX_WHY);
+        }
+    }
+
+    /// The reason of the last verdict line is complete.
+    fn close(&mut self) {
+        let why = tidy(&std::mem::take(&mut self.why));
+        if !why.is_empty() {
+            self.reason = why;
+        }
+    }
+
+    /// What was said in all.
+    pub fn claim(mut self) -> Option<Claim> {
+        self.close();
+        let unclear = |why: String| Some(Claim::Unclear { why });
+        if self.guesses > MOST_GUESSES {
+            return unclear("its output holds verdict lines with many other tokens".to_owned());
+        }
+        if self.contradicts {
+            return unclear("its verdict lines contradict each other".to_owned());
+        }
+        let words = "behind the token comes PASS, FAIL, NOTHING-TO-DO or BLOCKED";
+        match (self.last, self.odd) {
+            (None, Some((false, line))) => unclear(format!(
+                "it printed no verdict line with the token of its prompt; the nearest is `{line}`"
+            )),
+            (None | Some(Claim::Pass), Some((true, line))) => {
+                unclear(format!("its line `{line}` is not understood: {words}"))
+            }
+            // Findings often come first, and the line alone at the end.
+            (Some(Claim::Fail { .. }), _) if self.reason.is_empty() => {
+                Some(Claim::Fail { why: tidy(&last_characters(&self.before, MAX_WHY)) })
+            }
+            (Some(Claim::Fail { .. }), _) => Some(Claim::Fail { why: self.reason }),
+            (Some(Claim::NothingToDo { .. }), _) => Some(Claim::NothingToDo { why: self.reason }),
+            (Some(Claim::Blocked { .. }), _) => Some(Claim::Blocked { why: self.reason }),
+            (last, _) => last,
+        }
     }
 }
 
-fn claim_of(verdict: &[u8]) -> Option<Claim> {
-    let word = verdict.split(|&byte| byte == b' ').next()?;
-    let why = || text::line(&String::from_utf8_lossy(&verdict[word.len()..]), MAX_WHY);
+/// The reason without unsafe characters and without the end of a fence around it; its beginning, if it is long.
+fn tidy(why: &str) -> String {
+    let why = text::block(why);
+    let why = why.trim();
+    let why =
+        why.strip_suffix("```").filter(|rest| rest.matches("```").count() % 2 == 0).unwrap_or(why).trim_end();
+    match why.char_indices().nth(MAX_WHY) {
+        None => why.to_owned(),
+        Some(_) => why.chars().take(MAX_WHY - 1).chain(['…']).collect(),
+    }
+}
+
+fn last_characters(text: &str, most: usize) -> String {
+    let from = text.char_indices().rev().nth(most.saturating_sub(1)).map_or(0, |(at, _)| at);
+    text[from..].to_owned()
+}
+
+fn claim_of(word: &str) -> Option<Claim> {
+    let why = String::new();
     match word {
-        b"PASS" => Some(Claim::Pass),
-        b"FAIL" => Some(Claim::Fail { why: why() }),
-        b"NOTHING-TO-DO" => Some(Claim::NothingToDo { why: why() }),
+        "PASS" => Some(Claim::Pass),
+        "FAIL" => Some(Claim::Fail { why }),
+        "NOTHING-TO-DO" => Some(Claim::NothingToDo { why }),
+        "BLOCKED" => Some(Claim::Blocked { why }),
         _ => None,
     }
 }
@@ -140,6 +291,11 @@ mod tests {
         Claim::Fail { why: why.to_owned() }
     }
 
+    fn unclear(claim: Option<Claim>) -> String {
+        let Some(Claim::Unclear { why }) = claim else { panic!("{claim:?}") };
+        why
+    }
+
     #[test]
     fn the_last_matching_line_counts() {
         assert_eq!(claim("text\nRALPH-VERDICT: PASS\nRALPH-VERDICT: PASS\nbye\n"), Some(Claim::Pass));
@@ -156,13 +312,18 @@ mod tests {
 
     #[test]
     fn where_the_template_names_the_token_only_lines_with_it_count() {
-        assert_eq!(own("RALPH-VERDICT 3f9a: FAIL a b\nRALPH-VERDICT: PASS\n"), Some(fail("a b")));
+        assert_eq!(own("RALPH-VERDICT: PASS\nRALPH-VERDICT 3f9a: FAIL a b"), Some(fail("a b")));
         assert_eq!(own("RALPH-VERDICT 0000: PASS\nRALPH-VERDICT 3f9a: PASS"), Some(Claim::Pass));
-        for none in
-            ["", ":", " 3f9a", " 3f9a :", " 0000:", " 3F9A:", " 3f9:", " 3f9ab:", "  3f9a:", " <3f9a>:"]
-        {
-            assert_eq!(own(&format!("RALPH-VERDICT{none} PASS")), None, "{none:?}");
+        for none in ["", ":", " 3f9:", " 3f9ab:", " <token>:", ": 3f9a:"] {
+            let said = unclear(own(&format!("RALPH-VERDICT{none} PASS")));
+            assert!(
+                said.contains(&format!(
+                    "no verdict line with the token of its prompt; the nearest is `RALPH-VERDICT{none} PASS`"
+                )),
+                "{said}"
+            );
         }
+        assert_eq!(own("RALPH-VERDICT 0000: PASS"), None);
         assert_eq!(
             claim("RALPH-VERDICT 3f9a: PASS"),
             Some(Claim::Pass),
@@ -202,7 +363,63 @@ mod tests {
     }
 
     #[test]
-    fn only_a_whole_line_of_that_form_matches() {
+    fn markup_around_a_line_with_the_token_is_no_part_of_it() {
+        for pass in [
+            "**RALPH-VERDICT 3f9a: PASS**",
+            "`RALPH-VERDICT 3f9a: PASS`",
+            "> RALPH-VERDICT 3f9a: PASS.",
+            "- RALPH-VERDICT 3f9a: PASS",
+            "  1. **RALPH-VERDICT** `3f9a`: **PASS**",
+            "**RALPH-VERDICT 3f9a:** PASS",
+            "### RALPH-VERDICT <3f9a>: PASS!",
+            "RALPH-VERDICT 3F9A - PASS - each requirement has a test",
+            "RALPH-VERDICT 3f9a:PASS\r",
+            "\u{feff}\u{1b}[1mRALPH-VERDICT 3f9a: PASS\u{1b}[0m",
+            "```\nRALPH-VERDICT 3f9a: PASS\n```",
+        ] {
+            assert_eq!(own(pass), Some(Claim::Pass), "{pass:?}");
+        }
+        for (said, why) in [
+            ("**RALPH-VERDICT 3f9a: FAIL** no test", "no test"),
+            ("**RALPH-VERDICT 3f9a: FAIL no test**", "no test"),
+            ("RALPH-VERDICT 3f9a: FAIL: no test for `R2`", "no test for `R2`"),
+            ("`RALPH-VERDICT 3f9a: FAIL` — no test", "no test"),
+            ("```\nRALPH-VERDICT 3f9a: FAIL no test\n```", "no test"),
+        ] {
+            assert_eq!(own(said), Some(fail(why)), "{said:?}");
+        }
+    }
+
+    #[test]
+    fn a_line_that_was_seen_and_not_understood_is_quoted_back() {
+        for odd in [
+            "MAYBE",
+            "FAILED no test",
+            "PASS or FAIL",
+            "PASS/FAIL",
+            "PASS?",
+            "PASS` or `RALPH-VERDICT 3f9a: FAIL`",
+            "",
+        ] {
+            let line = format!("RALPH-VERDICT 3f9a: {odd}");
+            let said = unclear(own(&line));
+            assert!(said.starts_with(&format!("its line `{}` is not understood", line.trim())), "{said}");
+            assert_eq!(
+                unclear(own(&format!("RALPH-VERDICT 3f9a: PASS\n{line}"))),
+                said,
+                "it may say something else"
+            );
+            let own_fail = own(&format!("RALPH-VERDICT 3f9a: FAIL a\n{line}"));
+            assert!(matches!(own_fail, Some(Claim::Fail { .. })), "{own_fail:?}");
+        }
+        let inside = own("The verdict: RALPH-VERDICT 3f9a: PASS\n");
+        assert!(unclear(inside).contains("the nearest is `The verdict: RALPH-VERDICT 3f9a: PASS`"));
+        let inside = "I will write RALPH-VERDICT 3f9a: PASS.\nRALPH-VERDICT 3f9a: PASS";
+        assert_eq!(own(inside), Some(Claim::Pass));
+    }
+
+    #[test]
+    fn a_line_without_the_token_must_be_as_it_was_asked_for() {
         for none in [
             "",
             "PASS",
@@ -230,13 +447,42 @@ mod tests {
     }
 
     #[test]
-    fn the_reason_is_one_bounded_line_without_control_characters() {
+    fn what_follows_a_fail_in_its_message_is_the_reason() {
+        let bullets = "RALPH-VERDICT 3f9a: FAIL\n- no test for R2\n\n- `a()` leaks\n";
+        assert_eq!(own(bullets), Some(fail("- no test for R2\n\n- `a()` leaks")));
+        assert_eq!(
+            own(&format!("{bullets}\n**RALPH-VERDICT 3f9a: FAIL**\n")),
+            Some(fail("- no test for R2\n\n- `a()` leaks"))
+        );
+        assert_eq!(
+            own("# Findings\n1. no test\n\nRALPH-VERDICT 3f9a: FAIL\n"),
+            Some(fail("# Findings\n1. no test"))
+        );
+        let verdict = VerdictLine { or_bare: false, ..bare() };
+        let mut heard = verdict.listen();
+        heard.message("I look.\nRALPH-VERDICT 3f9a: FAIL first\nno test");
+        heard.message("Bye.");
+        assert_eq!(heard.claim(), Some(fail("first\nno test")));
+        let cannot = "RALPH-VERDICT 3f9a: BLOCKED R2 and R3 contradict each other:\nten or eleven?";
+        let why = "R2 and R3 contradict each other:\nten or eleven?".to_owned();
+        assert_eq!(own(cannot), Some(Claim::Blocked { why }));
+    }
+
+    #[test]
+    fn the_reason_is_bounded_and_without_control_characters() {
         assert_eq!(claim("RALPH-VERDICT: FAIL a\u{1b}[31mb\u{202e}c\td\r\n"), Some(fail("abc d")));
+        assert_eq!(own("RALPH-VERDICT 3f9a: FAIL\na\u{1b}[31mb\r\u{202e}c"), Some(fail("ab\nc")));
         assert_eq!(claim("RALPH-VERDICT: FAIL"), Some(fail("")));
-        let Some(Claim::Fail { why }) = claim(&format!("RALPH-VERDICT: FAIL {}", "ä".repeat(9_000))) else {
-            panic!("a claim")
-        };
-        assert_eq!(why.chars().count(), MAX_WHY);
+        let long = "ä".repeat(9_000);
+        for output in [
+            format!("RALPH-VERDICT: FAIL {long}"),
+            format!("RALPH-VERDICT: FAIL\n{long}\n{long}"),
+            format!("{long}\n{long}\nRALPH-VERDICT: FAIL"),
+            format!("{}\nRALPH-VERDICT: FAIL", "ä\n".repeat(300_000)),
+        ] {
+            let Some(Claim::Fail { why }) = claim(&output) else { panic!("a claim") };
+            assert!((MAX_WHY - 1..=MAX_WHY).contains(&why.chars().count()), "{}", why.chars().count());
+        }
     }
 
     #[test]
@@ -271,7 +517,7 @@ mod tests {
         ) {
             let bytes = parts.concat();
             let text = String::from_utf8_lossy(&bytes).into_owned();
-            let regex = regex_lite::Regex::new(r"^RALPH-VERDICT: (PASS|FAIL|NOTHING-TO-DO)( .*)?$").expect("a pattern");
+            let regex = regex_lite::Regex::new(r"^RALPH-VERDICT: (PASS|FAIL|NOTHING-TO-DO|BLOCKED)( .*)?$").expect("a pattern");
             let last = text.split('\n').rfind(|line| regex.is_match(line.strip_suffix('\r').unwrap_or(line)));
             let claim = bare().read(&bytes[..]).expect("memory can be read");
             prop_assert_eq!(claim.is_some(), last.is_some(), "{:?}", text);

@@ -8,7 +8,7 @@ mod limit;
 mod prompt;
 mod reset;
 
-pub use claim::{MAX_WHY, VerdictLine};
+pub use claim::{Heard, MAX_WHY, VerdictLine};
 pub use cost::reported_cost;
 pub use detect::{KNOWN_AGENTS, detect};
 pub use invocation::{AgentCall, CallFacts, agent_call};

@@ -33,6 +33,7 @@ pub(super) fn begin(
         line: row.map_or(0, |row| row.line),
         attempt: stage.map_or(0, |stage| stage.attempts) + 1,
         reasons: stage.map(|stage| stage.reasons.clone()).unwrap_or_default(),
+        findings: stage.map(|stage| stage.findings.clone()).unwrap_or_default(),
         leftovers,
         changes: covered_changes(spec, key)
             .touched

@@ -74,6 +74,7 @@ fn remember_tick(spec: &mut SpecState, key: &TaskKey, by: By, content: JudgedCon
     let stage = spec.stage_mut(key);
     stage.attempts = 0;
     stage.reasons.clear();
+    stage.findings.clear();
     stage.ticked_by = Some(by);
     stage.green = false;
     stage.stands_for = Some(content);

@@ -33,6 +33,9 @@ pub(super) fn follow(
         Decision::Report(validation) => final_gate(state, key, &validation, moved),
         Decision::Rework(reasons) => {
             let verdict = set_verdict(state, key, "FAIL");
+            let own = state.spec_state_mut().stage_mut(key);
+            own.findings.clone_from(&reasons);
+            own.reasons.clear();
             let families = hierarchy::covered(state.spec_state(), key);
             let outcome = rework(state, key, &families, &reasons);
             let body = text(format!("{} FAIL", key.stage.word()), reasons);
@@ -41,8 +44,12 @@ pub(super) fn follow(
         Decision::Retry { reasons, frozen_only } => reject(state, key, reasons, frozen_only, seen, moved),
         Decision::Blocked(why) => {
             let next = block(state, key, &why).map(stop_blocked);
-            let outcome = Outcome { next, ..Outcome::default() };
-            conclude(state, key, outcome, text("BLOCKED", vec![why]), moved)
+            let outcome = Outcome { notify: next.is_none().then_some("blocked"), next, ..Outcome::default() };
+            // For the attempt after `ralph run --retry`.
+            let went_on = format!("An earlier attempt was blocked, and a person had the task go on: {why}");
+            state.spec_state_mut().stage_mut(key).reasons = vec![went_on];
+            let lines = std::iter::once(why).chain(notes(seen)).collect();
+            conclude(state, key, outcome, text("BLOCKED", lines), moved)
         }
         Decision::Uncounted => {
             let lines = vec![format!("The attempt {}; it is not counted.", attempt.end)];

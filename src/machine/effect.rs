@@ -145,6 +145,8 @@ pub struct AgentOrder {
     pub attempt: u32,
     /// Why the last attempt was rejected, or what a gate or reviewer found.
     pub reasons: Vec<String>,
+    /// What this reviewer found when it last said FAIL.
+    pub findings: Vec<String>,
     /// What an earlier attempt of this stage left uncommitted, `<package>/<path>`.
     pub leftovers: Vec<String>,
     /// The family's changes so far.

@@ -380,6 +380,11 @@ pub enum Claim {
         /// The agent's words, control characters removed, at most 2,000 characters.
         why: String,
     },
+    /// `RALPH-VERDICT <token>: BLOCKED <why>`: the agent cannot do its work.
+    Blocked {
+        /// The agent's words, as above.
+        why: String,
+    },
     /// No verdict, and nothing else may speak for it.
     Unclear {
         /// Ralph's words, without a full stop.

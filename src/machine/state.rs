@@ -124,6 +124,8 @@ pub struct StageState {
     pub frozen_only: bool,
     /// Why the last attempt was rejected, or what a gate or reviewer found.
     pub reasons: Vec<String>,
+    /// What this reviewer said when it last said FAIL, until it says PASS.
+    pub findings: Vec<String>,
     /// What the ticked box vouches for.
     pub stands_for: Option<JudgedContent>,
     /// Who ticked the box.

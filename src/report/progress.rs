@@ -21,7 +21,10 @@ pub fn render(entry: &Entry, at: &str, tag: &str) -> String {
 pub fn entry_lines(entry: &Entry) -> Vec<String> {
     let mut all = match &entry.body {
         Body::Text { headline, lines } => {
-            let lines = lines.iter().map(|line| format!("- {}", plain(line)));
+            let lines = lines.iter().flat_map(|reason| {
+                let lines = reason.lines().filter(|line| !line.trim().is_empty()).enumerate();
+                lines.map(|(at, line)| format!("{}{}", if at == 0 { "- " } else { "  " }, plain(line)))
+            });
             std::iter::once(plain(headline)).chain(lines).collect()
         }
         Body::Gate { name, report } => gate_lines(name, report),

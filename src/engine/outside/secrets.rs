@@ -4,7 +4,6 @@ use crate::agent::MAX_WHY;
 use crate::machine::facts::{Claim, ProcessEnd};
 use crate::mutation::{GateReport, Verdict};
 use crate::source::Secrets;
-use crate::source::text::line;
 
 /// Stands between lines that are searched together; no text that was made fit to be shown holds it.
 const BETWEEN: &str = "\u{1}";
@@ -21,8 +20,12 @@ impl Secrets {
     }
 
     pub(super) fn of_claim(&self, mut claim: Claim) -> Claim {
-        if let Claim::Fail { why } | Claim::NothingToDo { why } = &mut claim {
-            *why = line(&self.redact(why), MAX_WHY);
+        match &mut claim {
+            Claim::Pass => {}
+            Claim::Fail { why }
+            | Claim::NothingToDo { why }
+            | Claim::Blocked { why }
+            | Claim::Unclear { why } => *why = self.redact(why).chars().take(MAX_WHY).collect(),
         }
         claim
     }

@@ -1,18 +1,21 @@
 //! Decisions: what the evidence of one attempt is worth (docs/design.md "Evidence").
 //!
 //! [`decide`] is the one function that can accept an attempt, and a function of its argument alone. Nothing that an
-//! agent prints accepts anything but a reviewer's own verdict, and a checkpoint that `checks.green` confirms.
+//! agent prints accepts anything but a reviewer's own verdict, and a checkpoint that `checks.green` confirms. BLOCKED, which
+//! every agent may say, hands its box to a person.
 
 use super::event::{Check, CheckResult, ReportedTests, Validation};
 use super::facts::{Claim, FileStatus, LostLines, ProcessEnd, full_path};
 use super::state::{Attempt, Findings};
-use crate::source::text::{count, names};
+use crate::source::text::{count, line, names};
 use crate::source::{Kind, RepoPath};
 use crate::task::{Stage, TaskKey};
 use std::collections::BTreeMap;
 
 /// Files that a reason names.
 const NAMED: usize = 10;
+/// Characters of an agent's words in a reason.
+const MAX_SAID: usize = 2_000;
 
 /// Everything that a decision may depend on.
 #[derive(Clone, Debug)]
@@ -96,6 +99,7 @@ pub fn decide(evidence: &Evidence<'_>) -> Decision {
         return retry(vec![format!("The agent {}.", evidence.attempt.end)]);
     }
     match evidence.attempt.key.stage {
+        _ if let Some(why) = says_blocked(evidence) => Decision::Blocked(why),
         Stage::TestFirst => test_first(evidence),
         Stage::Implementation | Stage::Integ => implementation(evidence),
         Stage::ReqCheck | Stage::PreCr => review(evidence),
@@ -141,6 +145,17 @@ fn kept_words(kept: &[String]) -> String {
     if kept.is_empty() { String::new() } else { format!(", what was there is kept ({})", kept.join(", ")) }
 }
 
+/// Why the agent cannot do its work, by its own words.
+fn says_blocked(evidence: &Evidence<'_>) -> Option<String> {
+    let Some(Claim::Blocked { why }) = &evidence.attempt.claim else { return None };
+    let why = line(why, MAX_SAID);
+    Some(if why.is_empty() {
+        "the agent says that it cannot go on, and gives no reason.".to_owned()
+    } else {
+        format!("the agent says: {why}")
+    })
+}
+
 fn says_nothing_to_do<'a>(evidence: &Evidence<'a>) -> Option<&'a str> {
     match &evidence.attempt.claim {
         Some(Claim::NothingToDo { why })
@@ -150,6 +165,12 @@ fn says_nothing_to_do<'a>(evidence: &Evidence<'a>) -> Option<&'a str> {
         }
         _ => None,
     }
+}
+
+/// What was wrong with the verdict line of an agent that did nothing else.
+fn unclear(evidence: &Evidence<'_>) -> Option<String> {
+    let Some(Claim::Unclear { why }) = &evidence.attempt.claim else { return None };
+    Some(format!("Its verdict does not count: {why}."))
 }
 
 fn test_first(evidence: &Evidence<'_>) -> Decision {
@@ -168,6 +189,7 @@ fn test_first(evidence: &Evidence<'_>) -> Decision {
         .any(|change| change.kind == Kind::Test && change.status != FileStatus::Deleted);
     if !wrote_tests {
         reasons.push("No test file was committed.".to_owned());
+        reasons.extend(unclear(evidence));
     }
     reasons.extend(observation.lost_production.iter().map(|lost| {
         lost_words(
@@ -209,6 +231,7 @@ fn implementation(evidence: &Evidence<'_>) -> Decision {
     let mut reasons = Vec::new();
     if observation.stage.is_empty() {
         reasons.push("Nothing was committed.".to_owned());
+        reasons.extend(unclear(evidence));
     }
     if !evidence.left.is_empty() {
         reasons.push(format!(
@@ -301,8 +324,11 @@ fn review(evidence: &Evidence<'_>) -> Decision {
     }
     match &evidence.attempt.claim {
         Some(Claim::Pass) => Decision::Accept,
+        Some(Claim::Fail { why }) if why.is_empty() => {
+            Decision::Rework(vec!["The reviewer said FAIL and gave no reason.".to_owned()])
+        }
         Some(Claim::Fail { why }) => Decision::Rework(vec![why.clone()]),
-        Some(Claim::NothingToDo { .. }) => {
+        Some(Claim::NothingToDo { .. } | Claim::Blocked { .. }) => {
             retry(vec!["The reviewer gave no verdict: NOTHING-TO-DO is not one.".to_owned()])
         }
         Some(Claim::Unclear { why }) => retry(vec![format!("The reviewer gave no verdict: {why}.")]),
@@ -310,23 +336,21 @@ fn review(evidence: &Evidence<'_>) -> Decision {
     }
 }
 
-/// Prompts of older loops, which do not name the token, let the reviewer change boxes instead of printing a verdict.
+/// Prompts of older loops, which do not name the token, let the reviewer change one box instead of printing a verdict.
 fn verdict_by_boxes(evidence: &Evidence<'_>) -> Decision {
-    let work = TaskKey { family: evidence.attempt.key.family.clone(), stage: Stage::Implementation };
-    let work_opened = evidence
-        .seen
-        .claims
-        .iter()
-        .any(|claim| claim.key == work && claim.from.is_done() && !claim.to.is_done());
-    let own_ticked =
-        evidence.seen.claims.iter().any(|claim| claim.key == evidence.attempt.key && claim.to.is_done());
-    if work_opened {
-        return Decision::Rework(vec![format!("The reviewer opened {work} and printed no reason.")]);
+    let key = &evidence.attempt.key;
+    let work = TaskKey { family: key.family.clone(), stage: Stage::Implementation };
+    match evidence.seen.claims.as_slice() {
+        [claim] if claim.key == work && claim.from.is_done() && !claim.to.is_done() => {
+            Decision::Rework(vec![format!("The reviewer opened {work} and printed no reason.")])
+        }
+        [claim] if claim.key == *key && claim.to.is_done() => Decision::Accept,
+        [_, _, ..] => retry(vec![
+            "The reviewer printed no line that gives its verdict, and changed more boxes than one."
+                .to_owned(),
+        ]),
+        _ => retry(vec!["The reviewer printed no line that gives its verdict.".to_owned()]),
     }
-    if own_ticked {
-        return Decision::Accept;
-    }
-    retry(vec!["The reviewer printed no line that gives its verdict.".to_owned()])
 }
 
 fn final_report(evidence: &Evidence<'_>) -> Decision {

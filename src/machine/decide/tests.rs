@@ -59,6 +59,7 @@ const RULES: &[Rule] = &[
     ("a usage limit is neither progress nor failure", |c| c.end == 4, "uncounted"),
     ("rewritten history is rejected", |c| c.breach, "retry"),
     ("the agent must have exited 0", |c| c.end != 0, "retry"),
+    ("the agent says that it cannot go on", |c| c.claim == 5, "blocked"),
     (
         "a reviewer or validator that changed something",
         |c| (c.is_review() || c.is_final()) && c.touched(),
@@ -182,13 +183,18 @@ fn decided(case: &Case) -> Decision {
         1 => Some(Claim::Pass),
         2 => Some(Claim::Fail { why: "no test".into() }),
         3 => Some(Claim::NothingToDo { why: "done before".into() }),
-        _ => Some(Claim::Unclear { why: "it printed none".into() }),
+        4 => Some(Claim::Unclear { why: "it printed none".into() }),
+        _ => Some(Claim::Blocked { why: "R2 and R3\ncontradict each other".into() }),
     };
     let (open, done) = (crate::task::Mark::OPEN, crate::task::Mark::DONE);
     let claims = match case.boxes {
         0 => vec![],
         1 => vec![BoxClaim { key: key.clone(), from: open, to: done }],
-        _ => vec![BoxClaim { key: work, from: done, to: open }],
+        2 => vec![BoxClaim { key: work, from: done, to: open }],
+        _ => vec![
+            BoxClaim { key: key.clone(), from: open, to: done },
+            BoxClaim { key: TaskKey { family: "3".into(), ..work }, from: open, to: done },
+        ],
     };
     let result = CheckResult {
         package: "p".into(),
@@ -228,9 +234,9 @@ fn bit(number: usize, at: usize) -> bool {
 fn every_combination_of_evidence_is_decided_as_the_rules_say() {
     let mut hits = vec![0u32; RULES.len()];
     for stage in 0..STAGES.len() {
-        for (end, claim, committed) in (0..75).map(|n| (n % 5, n / 5 % 5, n / 25)) {
+        for (end, claim, committed) in (0..90).map(|n| (n % 5, n / 5 % 6, n / 30)) {
             for flags in 0..32 {
-                for (check, boxes) in (0..15).map(|n| (n % 5, n / 5)) {
+                for (check, boxes) in (0..20).map(|n| (n % 5, n / 5)) {
                     if !matches!(stage, 3 | 4) && boxes > 0 || stage > 2 && check > 0 {
                         continue;
                     }

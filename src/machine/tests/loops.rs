@@ -305,6 +305,23 @@ fn a_checkpoint_is_ticked_only_when_green_passes_everywhere() {
 }
 
 #[test]
+fn an_agent_that_says_blocked_hands_its_task_to_a_person() {
+    let blocked = || Act::says(Claim::Blocked { why: "R2 and R3\ncontradict each other".into() });
+    let mut sim = Sim::new("- [ ] 1. a\n- [ ] 1.REQ-CHECK r\n- [ ] 2. b\n");
+    sim.agent(Act { commits: vec![WORK], ..blocked() });
+    let StopReason::Blocked { reasons } = sim.run() else { panic!() };
+    let why = "the agent says: R2 and R3 contradict each other";
+    assert_eq!(reasons, [format!("tasks.md:1: 1. is blocked: {why}")]);
+    assert_eq!(sim.boxes(), "1._ 1.REQ-CHECK_ 2._", "what it committed ticks nothing");
+    let next = Policy { go_on_when_blocked: true, ..rules() };
+    let mut sim = Sim::with("- [ ] 1. a\n- [ ] 1.REQ-CHECK r\n- [ ] 2. b\n", next);
+    sim.agent(Act::commits(&[WORK])).agent(blocked()).agent(Act::commits(&[("src/main/B", "b")]));
+    assert!(matches!(sim.run(), StopReason::Blocked { .. }));
+    assert_eq!(sim.boxes(), "1.x 1.REQ-CHECK_ 2.x");
+    assert_eq!(sim.notified, ["blocked", "blocked"]);
+}
+
+#[test]
 fn a_stage_without_words_is_asked_for_with_those_of_its_task() {
     let mut sim = Sim::new("- [ ] 1.TEST-FIRST\n- [ ] 1. Count the words\n- [ ] 1.REQ-CHECK Every case?\n");
     sim.agent(Act::commits(&[TEST])).agent(Act::commits(&[WORK])).agent(Act::pass());

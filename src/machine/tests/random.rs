@@ -18,6 +18,7 @@ fn act() -> impl Strategy<Value = Act> {
         3 => Just(Some(Claim::Pass)),
         1 => Just(Some(Claim::Fail { why: "no".into() })),
         1 => Just(Some(Claim::NothingToDo { why: "none".into() })),
+        1 => Just(Some(Claim::Blocked { why: "no".into() })),
     ];
     let end = prop_oneof![
         5 => Just(None),

@@ -91,6 +91,8 @@ fn a_reviewers_fail_opens_the_work_with_its_reason_and_unfreezes_the_tests() {
     sim.agent(Act { lost_frozen: true, ..Act::commits(&[("src/test/A", "t2")]) }).agent(Act::pass());
     assert_eq!(sim.run(), StopReason::AllDone);
     assert_eq!(sim.orders[3].reasons, ["R1 has no test"]);
+    assert_eq!(sim.orders[4].findings, ["R1 has no test"], "the reviewer sees whether it is fixed");
+    assert_eq!((sim.orders[4].reasons.len(), sim.orders[4].attempt), (0, 1));
 }
 
 #[test]
@@ -102,6 +104,15 @@ fn an_older_prompts_reviewer_speaks_by_boxes_which_are_put_back() {
     sim.agent(Act { ticks: vec![("1.REQ-CHECK", Mark::DONE)], ..Act::idle() });
     assert_eq!(sim.run(), StopReason::AllDone);
     assert_eq!(sim.log[3], "1.REQ-CHECK REQ-CHECK FAIL");
+    let mut sim = Sim::new("- [ ] 1. do\n- [ ] 1.REQ-CHECK r\n- [ ] 2. more\n");
+    let all = vec![("1.REQ-CHECK", Mark::DONE), ("2.", Mark::DONE)];
+    sim.agent(Act::commits(&[WORK])).agent(Act { ticks: all, ..Act::idle() });
+    sim.agent(Act::pass()).agent(Act::commits(&[("src/main/B", "b")]));
+    assert_eq!(sim.run(), StopReason::AllDone);
+    assert_eq!(
+        sim.orders[2].reasons,
+        ["The reviewer printed no line that gives its verdict, and changed more boxes than one."]
+    );
 }
 
 #[test]

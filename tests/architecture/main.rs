@@ -67,21 +67,21 @@ fn without_comments(code: &str) -> String {
 
 /// Production lines that a module may have: no comments, no blank lines, no tests.
 const BUDGET: &[(&str, usize)] = &[
-    ("agent", 686),
-    ("cli", 4_360),
-    ("config", 1_307),
-    ("engine", 2_595),
+    ("agent", 860),
+    ("cli", 4_430),
+    ("config", 1_315),
+    ("engine", 2_690),
     ("gate", 6_217),
     ("git", 3_263),
     ("journal", 341),
     ("lib", 20),
-    ("machine", 2_734),
+    ("machine", 2_800),
     ("main", 20),
     ("mutation", 467),
-    ("report", 1_448),
+    ("report", 1_452),
     ("source", 1_025),
     ("sys", 1_729),
-    ("task", 2_843),
+    ("task", 2_905),
     ("turn", 480),
 ];
 

@@ -1,26 +1,12 @@
 //! Which known agent CLIs are installed; nothing is started.
 
+use crate::config::PRESETS;
 use crate::sys::programs::on_path;
 
-/// The programs to look for; those with a preset first.
-pub const KNOWN_AGENTS: &[&str] = &[
-    "claude",
-    "codex",
-    "gemini",
-    "opencode",
-    "kiro-cli",
-    "copilot",
-    "amp",
-    "goose",
-    "aider",
-    "qwen",
-    "hermes",
-    "cursor-agent",
-];
-
-/// The known agent CLIs in the folders of a `PATH` value, in the order of [`KNOWN_AGENTS`].
+/// The known agent CLIs in the folders of a `PATH` value, in the order of the presets.
 pub fn detect(path: &str) -> Vec<&'static str> {
-    KNOWN_AGENTS.iter().filter(|name| on_path(path, name).next().is_some()).copied().collect()
+    let names = PRESETS.iter().map(|preset| preset.name.as_str());
+    names.filter(|name| on_path(path, name).next().is_some()).collect()
 }
 
 #[cfg(test)]

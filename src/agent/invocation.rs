@@ -6,10 +6,15 @@
 use crate::config::{AgentSettings, Role};
 use std::collections::BTreeMap;
 
+/// Linux takes no argument of that size, with its NUL (`MAX_ARG_STRLEN`), bytes.
+const LONGEST_ARGUMENT: usize = 128 << 10;
+
 /// What an agent learns about its attempt, besides the prompt.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CallFacts<'a> {
-    /// The file that holds the prompt, absolute.
+    /// The prompt.
+    pub prompt: &'a str,
+    /// The file that holds it, absolute.
     pub prompt_file: &'a str,
     /// The box as `tasks.md` names it (`2.`, `2.TEST-FIRST`); empty without an id.
     pub task: &'a str,
@@ -29,11 +34,13 @@ pub struct CallFacts<'a> {
     pub verdict_token: &'a str,
 }
 
-/// A program to start; its working directory is the workspace, its standard input the prompt file.
+/// A program to start; its working directory is the workspace.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AgentCall {
     /// Program and arguments.
     pub argv: Vec<String>,
+    /// The prompt is its standard input: no argument holds it.
+    pub reads_prompt: bool,
     /// The whole environment, sorted by name, each name once.
     pub env: Vec<(String, String)>,
 }
@@ -42,6 +49,7 @@ pub struct AgentCall {
 /// `env:` and then the `RALPH_…` variables.
 pub fn agent_call(agent: &AgentSettings, facts: &CallFacts<'_>, base: &[(String, String)]) -> AgentCall {
     let argv = agent.command.iter().map(|arg| fill(arg, facts)).collect();
+    let reads_prompt = !agent.command.iter().any(|arg| arg.contains("{prompt}"));
     let inherited = base.iter().filter(|(name, _)| !name.starts_with("GIT_")).cloned();
     let mut env: BTreeMap<String, String> = inherited.collect();
     env.extend(agent.env.clone());
@@ -58,12 +66,21 @@ pub fn agent_call(agent: &AgentSettings, facts: &CallFacts<'_>, base: &[(String,
     ];
     // An environment cannot hold a NUL, and the task's text may.
     env.extend(own.map(|(name, value)| (name.to_owned(), value.replace('\0', ""))));
-    AgentCall { argv, env: env.into_iter().collect() }
+    AgentCall { argv, reads_prompt, env: env.into_iter().collect() }
+}
+
+impl AgentCall {
+    /// The size of the longest argument if the system takes none of that size, bytes.
+    pub fn too_long(&self) -> Option<usize> {
+        let longest = self.argv.iter().map(String::len).max()?;
+        (longest >= LONGEST_ARGUMENT).then_some(longest)
+    }
 }
 
 /// Replaces each placeholder once, from left to right; other braces stay.
 fn fill(arg: &str, facts: &CallFacts<'_>) -> String {
     let values = [
+        ("{prompt}", facts.prompt),
         ("{prompt_file}", facts.prompt_file),
         ("{task}", facts.task),
         ("{stage}", facts.stage),
@@ -93,6 +110,7 @@ mod tests {
 
     fn facts() -> CallFacts<'static> {
         CallFacts {
+            prompt: "Do {task}.",
             prompt_file: "/w/.ralph/state/iter-7/prompt.md",
             task: "2.TEST-FIRST",
             task_text: "parse {stage} dates",
@@ -109,7 +127,7 @@ mod tests {
         AgentSettings {
             command: command.iter().map(|arg| (*arg).to_owned()).collect(),
             env: env.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect(),
-            preset: None,
+            ..AgentSettings::default()
         }
     }
 
@@ -144,6 +162,19 @@ mod tests {
     }
 
     #[test]
+    fn a_prompt_that_is_an_argument_is_not_standard_input_and_must_fit() {
+        let call = agent_call(&agent(&["x", "-p={prompt}"], &[]), &facts(), &[]);
+        assert_eq!((call.argv[1].as_str(), call.reads_prompt), ("-p=Do {task}.", false));
+        assert!(agent_call(&agent(&["x", "{prompt_file}"], &[]), &facts(), &[]).reads_prompt);
+        let of_length = |length: usize| {
+            let prompt = "x".repeat(length);
+            agent_call(&agent(&["x", "{prompt}"], &[]), &CallFacts { prompt: &prompt, ..facts() }, &[])
+                .too_long()
+        };
+        assert_eq!((of_length(131_071), of_length(131_072)), (None, Some(131_072)));
+    }
+
+    #[test]
     fn the_environment_is_base_then_agent_then_ralph() {
         let base =
             [("PATH", "/bin"), ("GIT_DIR", "/x"), ("RALPH_ROLE", "boss"), ("A", "1"), ("A", "2"), ("B", "1")]
@@ -173,7 +204,7 @@ mod tests {
     proptest! {
         #[test]
         fn an_argument_without_placeholders_stays_as_it_is(arg in "[a-z{}$ \"é]{0,30}") {
-            let known = ["{prompt_file}", "{task}", "{stage}", "{role}", "{workspace}"];
+            let known = ["{prompt}", "{prompt_file}", "{task}", "{stage}", "{role}", "{workspace}"];
             prop_assume!(!known.iter().any(|name| arg.contains(name)));
             let argv = agent_call(&agent(&[&arg], &[]), &facts(), &[]).argv;
             prop_assert_eq!(argv, vec![arg]);

@@ -4,13 +4,13 @@ mod claim;
 mod cost;
 mod detect;
 mod invocation;
-mod limit;
 mod prompt;
 mod reset;
+mod trouble;
 
 pub use claim::{Heard, MAX_WHY, VerdictLine};
 pub use cost::reported_cost;
-pub use detect::{KNOWN_AGENTS, detect};
+pub use detect::detect;
 pub use invocation::{AgentCall, CallFacts, agent_call};
-pub use limit::usage_limit;
 pub use prompt::{PromptError, PromptFacts, PromptPackage, builtin, is_former, names_token, render, try_out};
+pub use trouble::{Printed, last_words, trouble};

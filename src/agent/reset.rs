@@ -79,9 +79,7 @@ fn time_of_day(text: &str, now: Timestamp, zone: Option<&TimeZone>) -> Option<i6
     let zone = match found.get(7).map(|name| name.as_str()) {
         None => zone?.clone(),
         Some("utc" | "gmt") => TimeZone::UTC,
-        Some(name) => {
-            zone.filter(|zone| zone.iana_name().is_some_and(|own| own.to_lowercase() == name))?.clone()
-        }
+        Some(name) => TimeZone::get(name).ok()?,
     };
     let time = clock_time(&found[4], found.get(5).map(|m| m.as_str()), found.get(6).map(|m| m.as_str()))?;
     let now = now.to_zoned(zone.clone());
@@ -167,6 +165,8 @@ mod tests {
             ("resets at 23:46", 2 * 3_600),
             ("try again at Nov 25th, 2026 9:46 PM.", 3 * 86_400),
             ("resets Nov 23, 9:46pm (UTC)", 86_400),
+            ("You've hit your limit · resets 11:55pm (Europe/Berlin)", 69 * 60),
+            ("resets Nov 23, 4:46pm (America/New_York)", 86_400),
         ] {
             assert_eq!(utc(text), Some(seconds), "{text}");
         }

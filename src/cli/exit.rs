@@ -12,7 +12,7 @@ pub enum Exit {
     /// 1: stopped with work left: a task is blocked, or the final report has gaps; for questions: no.
     /// (`check` found errors, a gate gave FAIL.)
     WorkLeft,
-    /// 2: wrong usage or configuration, or uncommitted work of a person at the start.
+    /// 2: wrong usage or configuration, an agent that is not set up, or uncommitted work of a person at the start.
     Usage,
     /// 3: a gate gave no verdict; for questions: could not tell.
     NoVerdict,
@@ -73,7 +73,9 @@ impl From<&StopReason> for Exit {
             StopReason::NoProgress { .. } => Self::NoProgress,
             StopReason::Interrupted { signal } => Self::Signal(*signal),
             StopReason::GateError { .. } => Self::NoVerdict,
-            StopReason::Refused { .. } | StopReason::Dirty { .. } => Self::Usage,
+            StopReason::NotSetUp { .. } | StopReason::Refused { .. } | StopReason::Dirty { .. } => {
+                Self::Usage
+            }
         }
     }
 }

@@ -11,6 +11,8 @@ use super::inspect::{Package, Spec, packages, spec, specs};
 use super::ui;
 use super::workspace::Invocation;
 use crate::agent::detect;
+use crate::cli::environment::environment;
+use crate::cli::inspect::{as_root, lacks_as_root};
 use crate::config::{self, PRESETS, Preset};
 use crate::engine::{Fault, Places};
 use crate::source::text::count;
@@ -130,6 +132,9 @@ pub(super) fn init(call: &Invocation, args: &InitArgs) -> anyhow::Result<Exit> {
     let file =
         |(path, is_new): &(String, bool)| format!("{} {path}", if *is_new { "wrote" } else { "kept " });
     let mut lines: Vec<String> = wrote.iter().map(file).collect();
+    let preset = chosen.agent.as_deref().and_then(Preset::named);
+    let lacks = preset.and_then(|preset| Some((preset, lacks_as_root(preset, &environment())?)));
+    lines.extend(lacks.map(|(preset, variable)| as_root(&preset.name, variable)));
     lines.extend(placed);
     lines.push(format!("next: {NEXT}"));
     ui::answer(call.json, &facts, &lines.join("\n"));
@@ -164,7 +169,7 @@ fn flags(
         return Err(Fault::setup(what, "write it into .ralph/config.yaml afterwards"));
     }
     if let Some(name) = agent.as_deref().filter(|name| Preset::named(name).is_none()) {
-        let known: Vec<&str> = PRESETS.iter().map(|preset| preset.name).collect();
+        let known: Vec<&str> = PRESETS.iter().map(|preset| preset.name.as_str()).collect();
         let hint = format!("presets are: {}", known.join(", "));
         return Err(Fault::setup(format!("There is no preset `{name}`."), hint));
     }

@@ -6,7 +6,9 @@ use crate::machine::effect::Entry;
 use crate::machine::event::Event;
 use crate::machine::facts::full_path;
 use crate::machine::state::{Phase, State};
+use crate::report::board::time;
 use crate::report::progress::entry_lines;
+use crate::sys::clock;
 use crate::task::TaskKey;
 use serde_json::json;
 
@@ -37,7 +39,11 @@ impl RunOutput {
                 self.line.set(&format!("[{}] checks.{check:?}", state.iteration).to_lowercase());
             }
             Phase::Applying { entry: Some(entry), .. } => self.end(entry),
-            Phase::Waiting { seconds, why } => self.line.set(&format!("waiting {seconds} s: {why}")),
+            Phase::Waiting { seconds, .. } if !matches!(event, Event::StopRequested { .. }) => {
+                let until = clock::now().as_second().saturating_add_unsigned(*seconds);
+                self.line.set("");
+                ui::line(&format!("      waiting until {}", time(until, clock::zone().as_ref())));
+            }
             _ => {}
         }
         aside(event);

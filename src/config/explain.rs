@@ -182,6 +182,7 @@ mod tests {
                 "hooks.blocked",
                 "hooks.done",
                 "hooks.gate-fail",
+                "hooks.waiting",
                 "hooks.stop"
             ]
         );

@@ -58,7 +58,7 @@ pub(super) fn test_name() -> Value {
 
 /// Names of known agent CLIs.
 pub(super) fn presets() -> Vec<&'static str> {
-    PRESETS.iter().map(|preset| preset.name).collect()
+    PRESETS.iter().map(|preset| preset.name.as_str()).collect()
 }
 
 /// Names that match the pattern, described for people.

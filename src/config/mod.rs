@@ -17,12 +17,13 @@ pub use edit::{placement_line, placement_word, with_placement};
 pub use error::{ConfigError, FILE};
 pub use explain::{Explained, explain};
 pub use overrides::{Override, ROOT_VARIABLE, SETTINGS, Setting, Source};
-pub use presets::{PRESETS, Preset};
+pub use presets::{PRESETS, Preset, Trouble};
 pub use roles::{Role, role_of};
 pub use settings::*;
 pub use yaml_tree::LONGEST_TEXT;
 
 use crate::source::Problem;
+use crate::turn::Format;
 use error::Mistake;
 use overrides::Sources;
 use serde_yaml::Value;
@@ -144,6 +145,7 @@ impl Hooks {
             ("blocked", &self.blocked),
             ("done", &self.done),
             ("gate-fail", &self.gate_fail),
+            ("waiting", &self.waiting),
             ("stop", &self.stop),
         ];
         all.into_iter().filter_map(|(event, argv)| Some((event, argv.as_deref()?)))
@@ -157,13 +159,14 @@ impl From<AgentKeys> for AgentSettings {
             .env
             .into_iter()
             .map(|(name, value)| (name, value.as_str().map_or(value.to_string(), str::to_owned)));
-        let known = preset.into_iter().flat_map(|preset| preset.env);
-        let known = known.map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
+        let known = preset.map(|preset| preset.env.clone()).unwrap_or_default();
+        let format = Format::Text;
+        let args = keys.args.unwrap_or_default();
         let command = match preset {
-            Some(preset) => preset.argv(&keys.args.unwrap_or_default()),
+            Some(preset) => preset.argv(format, keys.model.as_deref(), &args),
             None => keys.command.unwrap_or_default(),
         };
-        Self { command, env: known.chain(own).collect(), preset: keys.preset }
+        Self { command, env: known.into_iter().chain(own).collect(), preset: keys.preset, format }
     }
 }
 

@@ -1,50 +1,84 @@
-//! The command lines of known agent CLIs: the data of `agents.<name>.preset`.
+//! The known agent CLIs: `templates/agents/`, a file each, in the order in which they are offered. What a preset says
+//! was seen with the versions that it names; without any it comes from the CLI's documentation.
+
+use crate::turn::Format;
+use serde::Deserialize;
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
+
+const FILES: [&str; 13] = [
+    include_str!("../../templates/agents/claude.yaml"),
+    include_str!("../../templates/agents/codex.yaml"),
+    include_str!("../../templates/agents/gemini.yaml"),
+    include_str!("../../templates/agents/opencode.yaml"),
+    include_str!("../../templates/agents/kiro-cli.yaml"),
+    include_str!("../../templates/agents/copilot.yaml"),
+    include_str!("../../templates/agents/amp.yaml"),
+    include_str!("../../templates/agents/goose.yaml"),
+    include_str!("../../templates/agents/aider.yaml"),
+    include_str!("../../templates/agents/qwen.yaml"),
+    include_str!("../../templates/agents/hermes.yaml"),
+    include_str!("../../templates/agents/cursor-agent.yaml"),
+    include_str!("../../templates/agents/pi.yaml"),
+];
+
+/// The presets.
+pub static PRESETS: LazyLock<Vec<Preset>> =
+    LazyLock::new(|| FILES.iter().filter_map(|text| serde_yaml::from_str(text).ok()).collect());
 
 /// A known way to start an agent CLI without a person.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Preset {
-    /// Its name in `preset:`.
-    pub name: &'static str,
-    /// Program and arguments.
-    pub command: &'static [&'static str],
+    /// Its name in `preset:`, and its program.
+    pub name: String,
+    /// The versions that it was seen to work with.
+    pub versions: Vec<String>,
+    /// Program and arguments. The prompt is standard input unless an argument holds `{prompt}` or `{prompt_file}`.
+    command: Vec<String>,
     /// Arguments that stay behind the configured `args:`.
-    pub last: &'static [&'static str],
+    #[serde(default)]
+    last: Vec<String>,
+    /// Arguments that choose a model, with `{model}` in its place; none if there is no such choice.
+    #[serde(default)]
+    model: Vec<String>,
+    /// What it prints with the arguments of `stream`.
+    pub format: Format,
+    /// Arguments that make it print its transcript as events.
+    #[serde(default)]
+    stream: Vec<String>,
     /// Environment that the configured `env:` is added to.
-    pub env: &'static [(&'static str, &'static str)],
+    #[serde(default)]
+    pub env: BTreeMap<String, String>,
+    /// The variable without which it refuses to start as root; a person sets it to 1.
+    pub root: Option<String>,
+    /// What to type for a login.
+    pub login: String,
+    /// It exits with 0 when its provider refused the request, too.
+    #[serde(default)]
+    pub fails_with_zero: bool,
+    /// What it prints in trouble that is not the agent's fault: lower case, plain quotes.
+    #[serde(default)]
+    pub texts: BTreeMap<Trouble, Vec<String>>,
 }
 
-/// The presets, by name. Each was run with a scripted model against the version named here: the prompt goes to standard
-/// input, and the last answer comes back on standard output as plain text, so that a verdict stands there on a line of
-/// its own (Codex repeats the prompt, on standard error).
-///
-/// `claude` (Claude Code 2.1.330): `--setting-sources user --strict-mcp-config` keeps the login and leaves
-/// out hooks and MCP servers that the repository brings along, which would run unasked. As root the CLI
-/// refuses `--dangerously-skip-permissions` unless `IS_SANDBOX=1` says that the machine is a sandbox: that
-/// is a person's decision, made with `env: {IS_SANDBOX: "1"}`.
-///
-/// `codex` (0.169.0): its own `workspace-write` sandbox makes `.git` read-only, so that nothing can be
-/// committed; hence the bypass. Who wants that sandbox writes a `command:` and `commit: ralph`.
-pub const PRESETS: &[Preset] = &[
-    Preset {
-        name: "claude",
-        command: &[
-            "claude",
-            "-p",
-            "--dangerously-skip-permissions",
-            "--setting-sources",
-            "user",
-            "--strict-mcp-config",
-        ],
-        last: &[],
-        env: &[("DISABLE_AUTOUPDATER", "1"), ("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1")],
-    },
-    Preset {
-        name: "codex",
-        command: &["codex", "exec", "--dangerously-bypass-approvals-and-sandbox", "--skip-git-repo-check"],
-        last: &["-"],
-        env: &[],
-    },
-];
+/// Why an agent CLI could not work, whatever its task.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Trouble {
+    /// A usage limit.
+    Limit,
+    /// No login, or one that was refused.
+    Login,
+    /// The provider or the network is out.
+    Outage,
+    /// The model is not known, or may not be used.
+    Model,
+    /// The provider's policy refuses the request.
+    Refused,
+    /// It refuses to start as it was called.
+    Setup,
+}
 
 impl Preset {
     /// The preset of that name.
@@ -52,9 +86,49 @@ impl Preset {
         PRESETS.iter().find(|preset| preset.name == name)
     }
 
-    /// The whole argument vector with `args` in their place.
-    pub fn argv(&self, args: &[String]) -> Vec<String> {
-        let own = |part: &[&str]| part.iter().map(|arg| (*arg).to_owned()).collect::<Vec<_>>();
-        [own(self.command), args.to_vec(), own(self.last)].concat()
+    /// Can a model be chosen?
+    pub fn takes_model(&self) -> bool {
+        !self.model.is_empty()
+    }
+
+    /// The whole argument vector with `args` in their place, for output in that format.
+    pub fn argv(&self, format: Format, model: Option<&str>, args: &[String]) -> Vec<String> {
+        let stream = if format == Format::Text { &[] } else { self.stream.as_slice() };
+        let choice = |model: &str| self.model.iter().map(|arg| arg.replace("{model}", model)).collect();
+        let model: Vec<String> = model.map(choice).unwrap_or_default();
+        [&self.command, stream, &model, args, &self.last].concat()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_file_is_a_preset_with_a_name_and_texts_that_can_be_found() {
+        for text in FILES {
+            let preset: Preset =
+                serde_yaml::from_str(text).unwrap_or_else(|error| panic!("{error}:\n{text}"));
+            assert_eq!(preset.command[0], preset.name);
+            assert_eq!(preset.stream.is_empty(), preset.format == Format::Text, "{}", preset.name);
+            assert!(preset.model.is_empty() || preset.model.iter().any(|arg| arg.contains("{model}")));
+            for known in preset.texts.values().flatten() {
+                assert!(known.len() >= 12, "{known} is too short to be told from prose");
+                assert_eq!(*known, known.to_lowercase().replace('’', "'"), "{}", preset.name);
+            }
+        }
+        assert_eq!(PRESETS.len(), FILES.len());
+        let untried: Vec<&str> = PRESETS
+            .iter()
+            .filter(|preset| preset.versions.is_empty())
+            .map(|preset| preset.name.as_str())
+            .collect();
+        assert_eq!(untried, ["kiro-cli", "amp", "goose", "aider", "cursor-agent"]);
+    }
+
+    #[test]
+    fn a_file_with_an_unknown_key_is_no_preset() {
+        let text = FILES[0].replace("\nlogin:", "\nlogins:");
+        assert!(serde_yaml::from_str::<Preset>(&text).is_err());
     }
 }

@@ -1,5 +1,6 @@
 //! What must hold between keys, beyond what a schema can say of each.
 
+use super::Preset;
 use super::error::{Mistake, either, quoted};
 use super::schema::COMMAND_GATE;
 use serde_yaml::Value;
@@ -41,12 +42,21 @@ fn agent(keys: &Value) -> Result<(), Mistake> {
     match (has("command"), has("preset")) {
         (true, true) => with_command("preset", "Keep one of the two."),
         (true, false) if has("args") => with_command("args", "Put the arguments into `command` itself."),
+        (true, false) if has("model") => with_command("model", "Put the arguments into `command` itself."),
+        (false, true) if has("model") && !takes_model(keys) => {
+            let hint = "Leave the key out; `args` may hold whatever the CLI takes.";
+            Err(Mistake::new("is not used with this preset, whose CLI takes none", hint).at("model"))
+        }
         (false, false) => Err(Mistake::new(
             "does not say how to start the agent",
             "Write `{command: [\"sh\", \"agent.sh\"]}` or `{preset: claude}`.",
         )),
         _ => Ok(()),
     }
+}
+
+fn takes_model(keys: &Value) -> bool {
+    keys["preset"].as_str().and_then(Preset::named).is_some_and(Preset::takes_model)
 }
 
 /// Every role that is written has an agent; without agents, each role may name the default.

@@ -8,6 +8,7 @@ use super::kinds::{
     argv, gate_names, glob, heading, names, presets, roles, test_name, time, variable, variables,
 };
 use super::roles::Role;
+use crate::turn::Format;
 use jiff::fmt::serde::unsigned_duration::{optional, required};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -133,20 +134,22 @@ pub struct FileGlobs {
 #[serde(from = "AgentKeys")]
 #[schemars(!from, with = "AgentKeys")]
 pub struct AgentSettings {
-    /// The argument vector (a preset's, or the configured one); may hold `{prompt_file}`, `{task}`,
+    /// The argument vector (a preset's, or the configured one); may hold `{prompt}`, `{prompt_file}`, `{task}`,
     /// `{stage}`, `{role}`, `{workspace}`.
     pub command: Vec<String>,
     /// Extra environment.
     pub env: BTreeMap<String, String>,
     /// The preset's name, if one was used.
     pub preset: Option<String>,
+    /// What it prints.
+    pub format: Format,
 }
 
 /// An agent as the file describes it: by a command or by a preset.
 #[derive(Default, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub(super) struct AgentKeys {
-    /// Program and arguments; the prompt is its standard input.
+    /// Program and arguments; the prompt is its standard input, unless an argument holds `{prompt}`.
     #[schemars(schema_with = "argv")]
     pub(super) command: Option<Vec<String>>,
     /// A known agent CLI.
@@ -155,6 +158,9 @@ pub(super) struct AgentKeys {
     /// Arguments added to those of the preset.
     #[schemars(with = "Vec<String>", inner(length(min = 1)))]
     pub(super) args: Option<Vec<String>>,
+    /// The model, in the words of the preset's CLI.
+    #[schemars(with = "String", length(min = 1))]
+    pub(super) model: Option<String>,
     /// Variables of its environment.
     #[schemars(transform = variables)]
     pub(super) env: BTreeMap<String, serde_json::Value>,
@@ -333,6 +339,9 @@ pub struct Hooks {
     /// A gate said FAIL.
     #[schemars(schema_with = "argv")]
     pub gate_fail: Option<Vec<String>>,
+    /// A run waits: for a usage limit, an outage, or a gate's trouble that may pass.
+    #[schemars(schema_with = "argv")]
+    pub waiting: Option<Vec<String>>,
     /// The run stopped, for whatever reason.
     #[schemars(schema_with = "argv")]
     pub stop: Option<Vec<String>>,

@@ -36,7 +36,13 @@ impl Engine<'_> {
             Effect::AwaitAgent => ended(self.world.await_agent()?),
             Effect::ReapAgent { iteration, process } => {
                 let leftover_processes = self.world.reap_agent(iteration, process)?;
-                ended(AgentEnd { end: ProcessEnd::Interrupted, claim: None, leftover_processes, millis: 0 })
+                ended(AgentEnd {
+                    end: ProcessEnd::Interrupted,
+                    claim: None,
+                    last_words: String::new(),
+                    leftover_processes,
+                    millis: 0,
+                })
             }
             Effect::KeepLeftovers { iteration, leftovers } => {
                 let kept = self.world.keep_leftovers(iteration, &leftovers)?;
@@ -65,8 +71,8 @@ impl Engine<'_> {
             Effect::RestoreTasks { iteration } => self.restore_tasks(iteration)?,
             Effect::AppendProgress { entry } => self.append_entry(&entry)?,
             Effect::Finish(stop) => Event::RunStopped { stop },
-            Effect::Wait { seconds, why } => {
-                self.world.wait(seconds, &why);
+            Effect::Wait { seconds, exact } => {
+                self.world.wait(seconds, exact);
                 Event::Waited
             }
             other => {
@@ -115,6 +121,6 @@ impl Engine<'_> {
 }
 
 fn ended(agent: AgentEnd) -> Event {
-    let AgentEnd { end, claim, leftover_processes, millis } = agent;
-    Event::AgentEnded { end, claim, leftover_processes, millis }
+    let AgentEnd { end, claim, last_words, leftover_processes, millis } = agent;
+    Event::AgentEnded { end, claim, last_words, leftover_processes, millis }
 }

@@ -26,6 +26,8 @@ pub struct AgentEnd {
     pub end: ProcessEnd,
     /// What it said.
     pub claim: Option<Claim>,
+    /// The last thing that it, or its CLI, said: one line.
+    pub last_words: String,
     /// Processes that it left behind, and that were killed.
     pub leftover_processes: u32,
     /// Wall time, milliseconds.
@@ -102,8 +104,8 @@ pub trait World {
     ) -> Result<Option<Vec<CheckResult>>, Fault>;
     /// Runs a gate.
     fn run_gate(&mut self, order: &GateOrder) -> Result<Option<Judged>, Fault>;
-    /// Waits; ends early when a stop is requested.
-    fn wait(&mut self, seconds: u64, why: &str);
+    /// Waits, unless `exact` somewhat longer; ends early when a stop is requested, and with the wall limit.
+    fn wait(&mut self, seconds: u64, exact: bool);
     /// Notifies people through the `hooks:` commands.
     fn notify(&mut self, event: &str, task: &str, why: &str);
     /// A text from outside without the secrets that are known.

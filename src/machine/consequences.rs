@@ -9,11 +9,14 @@ use super::hierarchy;
 use super::rework::rework;
 use super::state::{Attempt, Findings, Phase, State};
 use super::stop::StopReason;
-use crate::source::text::count;
+use crate::source::text::{count, duration, line};
 use crate::task::{Stage, TaskKey};
 
-/// Seconds to wait for a usage limit whose reset time is not known.
-const LIMIT_WAITS: [u64; 4] = [60, 300, 1800, 7200];
+/// Seconds to wait for a usage limit whose reset time is not known, and for an outage.
+const WAITS: [u64; 4] = [60, 300, 1800, 7200];
+
+/// Characters of the reasons that the sentence of a block repeats.
+const SHOWN: usize = 600;
 
 /// Does what a decision leads to.
 pub(super) fn follow(
@@ -24,10 +27,12 @@ pub(super) fn follow(
 ) -> Vec<Effect> {
     let moved = seen.observation.after.heads() != attempt.before.heads();
     let key = &attempt.key;
-    if let ProcessEnd::Limited { why, reset } = &attempt.end {
-        return limited(state, key, why, *reset);
+    match &attempt.end {
+        ProcessEnd::Limited { reset, .. } => return wait(state, attempt, *reset),
+        ProcessEnd::Outage { .. } => return wait(state, attempt, None),
+        ProcessEnd::NotSetUp { hint, .. } => return not_set_up(state, attempt, hint),
+        _ => (state.run.waits, state.run.not_set_up) = (0, 0),
     }
-    state.run.waits = 0;
     match decision {
         Decision::Accept => accept(state, key, seen, moved),
         Decision::Report(validation) => final_gate(state, key, &validation, moved),
@@ -41,7 +46,10 @@ pub(super) fn follow(
             let body = text(format!("{} FAIL", key.stage.word()), reasons);
             conclude(state, key, outcome, body, moved || verdict)
         }
-        Decision::Retry { reasons, frozen_only } => reject(state, key, reasons, frozen_only, seen, moved),
+        Decision::Retry { mut reasons, frozen_only } => {
+            reasons.extend(last_words(state, attempt));
+            reject(state, key, reasons, frozen_only, seen, moved)
+        }
         Decision::Blocked(why) => {
             let next = block(state, key, &why).map(stop_blocked);
             let outcome = Outcome { notify: next.is_none().then_some("blocked"), next, ..Outcome::default() };
@@ -83,10 +91,12 @@ fn reject(
         if frozen_only && let Some(tests) = reopen_test_first(state, key, &reasons, &mut outcome) {
             reasons.push(format!("The worker cannot keep these lines: {tests} is opened once."));
         } else {
-            let why = format!("{key} was rejected {} in a row.", count(u64::from(attempts), "time"));
-            outcome.next = block(state, key, &why).map(stop_blocked);
+            let times = count(u64::from(attempts), "time");
+            let why = format!("{key} was rejected {times} in a row");
+            let reason = format!("{why}: {}", line(&reasons.join(" "), SHOWN));
+            outcome.next = block(state, key, &reason).map(stop_blocked);
             outcome.notify = outcome.next.is_none().then_some("blocked");
-            reasons.push(format!("BLOCKED: {why}"));
+            reasons.push(format!("BLOCKED: {why}."));
         }
     }
     reasons.extend(notes(seen));
@@ -115,15 +125,41 @@ fn reopen_test_first(
     Some(tests)
 }
 
-/// The agent reached a usage limit: not counted as an attempt.
-fn limited(state: &mut State, key: &TaskKey, why: &str, reset: Option<u64>) -> Vec<Effect> {
-    let step = usize::try_from(state.run.waits).unwrap_or(usize::MAX).min(LIMIT_WAITS.len() - 1);
+/// What the agent, or its CLI, said last, for the person and the next attempt.
+fn last_words(state: &State, attempt: &Attempt) -> Option<String> {
+    let words = &attempt.last_words;
+    let log = format!(".ralph/state/iter-{}/", state.iteration);
+    match words.ends_with('?') {
+        _ if words.is_empty() => None,
+        true => Some(format!("The agent asked: \"{words}\" Nobody answers while ralph runs ({log}).")),
+        false => Some(format!("Its last words: \"{words}\" ({log}).")),
+    }
+}
+
+/// The CLI cannot work for now: not counted as an attempt. `reset`: seconds until the time that it printed.
+fn wait(state: &mut State, attempt: &Attempt, reset: Option<u64>) -> Vec<Effect> {
+    let step = usize::try_from(state.run.waits).unwrap_or(usize::MAX).min(WAITS.len() - 1);
     // A printed "try again in 1 s" is believed once; an agent that repeats it is not.
-    let least = if state.run.waits == 0 { 1 } else { LIMIT_WAITS[0] };
-    let seconds = reset.map_or(LIMIT_WAITS[step], |reset| reset.max(least));
+    let least = if state.run.waits == 0 { 1 } else { WAITS[0] };
+    let seconds = reset.map_or(WAITS[step], |reset| reset.max(least));
     state.run.waits += 1;
-    let why = format!("The agent reached a usage limit: {why}");
-    let lines = vec![why.clone(), format!("The next attempt waits {}.", count(seconds, "second"))];
-    let outcome = Outcome { next: Some(Phase::Waiting { seconds, why }), ..Outcome::default() };
-    conclude(state, key, outcome, text("WAITING", lines), true)
+    let why = format!("The agent {}", attempt.end);
+    let lines = vec![why.clone(), format!("The next attempt begins in {}.", duration(seconds))];
+    let next = Some(Phase::Waiting { seconds, exact: reset.is_some(), why });
+    let outcome = Outcome { next, notify: Some("waiting"), ..Outcome::default() };
+    conclude(state, &attempt.key, outcome, text("WAITING", lines), true)
+}
+
+/// The CLI cannot work as it is set up: tried once more at once, then the run stops.
+fn not_set_up(state: &mut State, attempt: &Attempt, hint: &str) -> Vec<Effect> {
+    state.run.not_set_up += 1;
+    let why = format!("The agent {}", attempt.end);
+    let mut outcome = Outcome::default();
+    let mut lines = vec![why.clone(), format!("hint: {hint}")];
+    if state.run.not_set_up > 1 {
+        outcome.next = Some(Phase::Stopped(StopReason::NotSetUp { why, hint: hint.to_owned() }));
+    } else {
+        lines.push("It is tried once more.".to_owned());
+    }
+    conclude(state, &attempt.key, outcome, text("NOT SET UP", lines), true)
 }

@@ -106,12 +106,12 @@ pub enum Effect {
     Wait {
         /// At least so many seconds.
         seconds: u64,
-        /// Why, for people.
-        why: String,
+        /// No more than these: somebody named the time.
+        exact: bool,
     },
     /// Notify people (`hooks:` commands); nothing depends on it.
     Notify {
-        /// `blocked`, `done`, `gate-fail` or `stop`.
+        /// `blocked`, `done`, `gate-fail`, `waiting` or `stop`.
         event: &'static str,
         /// The box, if there is one.
         task: String,

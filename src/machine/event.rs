@@ -58,6 +58,9 @@ pub enum Event {
         end: ProcessEnd,
         /// What it said.
         claim: Option<Claim>,
+        /// The last thing that it, or its CLI, said: one line, for people.
+        #[serde(default, skip_serializing_if = "String::is_empty")]
+        last_words: String,
         /// Processes that it left behind, and that were killed.
         #[serde(default)]
         leftover_processes: u32,

@@ -1,5 +1,7 @@
 //! Facts that adapters report: plain data that can be stored, compared and judged again on any machine.
 
+pub use super::process_end::ProcessEnd;
+
 use crate::source::{Kind, RepoPath, is_build_setting};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -295,73 +297,6 @@ pub struct Observation {
     pub lost_reviewed: Vec<LostLines>,
     /// Enabled test methods in the test files among the stage's own changes (Java).
     pub stage_tests: u64,
-}
-
-/// How a process came to its end.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(tag = "end", rename_all = "kebab-case")]
-pub enum ProcessEnd {
-    /// It exited by itself.
-    Exited {
-        /// Its exit code.
-        code: i32,
-    },
-    /// A signal that ralph did not send ended it.
-    Signalled {
-        /// The signal's number.
-        signal: i32,
-    },
-    /// It ran over its wall limit and was killed.
-    TimedOut {
-        /// The limit, seconds.
-        seconds: u64,
-    },
-    /// It printed nothing for too long and was killed.
-    Idle {
-        /// The limit, seconds.
-        seconds: u64,
-    },
-    /// It could not be started.
-    NotStarted {
-        /// The system's words.
-        why: String,
-    },
-    /// Its supervisor was killed under it; everything that carried its tag was killed then.
-    Unsupervised {
-        /// What is known of it.
-        why: String,
-    },
-    /// Ralph's own end (a signal, a crash, a power loss) cut it short.
-    Interrupted,
-    /// A usage limit, or a login that was refused: neither progress nor failure.
-    Limited {
-        /// What the agent said, one line.
-        why: String,
-        /// Seconds until the time that it printed, if it printed one.
-        reset: Option<u64>,
-    },
-}
-
-impl ProcessEnd {
-    /// Exited with code 0.
-    pub fn is_success(&self) -> bool {
-        matches!(self, Self::Exited { code: 0 })
-    }
-}
-
-impl fmt::Display for ProcessEnd {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Exited { code } => write!(f, "exited with code {code}"),
-            Self::Signalled { signal } => write!(f, "was ended by signal {signal}"),
-            Self::TimedOut { seconds } => write!(f, "ran over its limit of {seconds} s and was killed"),
-            Self::Idle { seconds } => write!(f, "printed nothing for {seconds} s and was killed"),
-            Self::NotStarted { why } => write!(f, "could not be started: {why}"),
-            Self::Unsupervised { why } => write!(f, "killed its supervisor and was ended: {why}"),
-            Self::Interrupted => f.write_str("was interrupted by the end of ralph"),
-            Self::Limited { why, .. } => write!(f, "reached a usage limit: {why}"),
-        }
-    }
 }
 
 /// What the lines of an agent's standard output that read `RALPH-VERDICT <token>: …` say.

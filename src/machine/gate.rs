@@ -49,7 +49,9 @@ pub(super) fn ended(
             outcome.flips.open(state.spec_state_mut(), key);
         }
         Verdict::Error { why, hint, transient } => {
-            outcome.next = Some(after_error(state, key.to_string(), why, hint, *transient));
+            let next = after_error(state, key.to_string(), why, hint, *transient);
+            outcome.notify = matches!(next, Phase::Waiting { .. }).then_some("waiting");
+            outcome.next = Some(next);
         }
     }
     let body = Body::Gate { name: order.name.clone(), report: Box::new(report.clone()) };
@@ -62,7 +64,7 @@ fn after_error(state: &mut State, gate: String, why: &str, hint: &str, transient
     match RETRY_WAITS.get(step) {
         Some(seconds) if transient => {
             state.run.waits += 1;
-            Phase::Waiting { seconds: *seconds, why: format!("{gate} gave no verdict: {why}") }
+            Phase::Waiting { seconds: *seconds, exact: false, why: format!("{gate} gave no verdict: {why}") }
         }
         _ => Phase::Stopped(StopReason::GateError { gate, why: why.to_owned(), hint: hint.to_owned() }),
     }

@@ -47,6 +47,7 @@ mod invalidation;
 mod legacy;
 mod people;
 pub mod policy;
+mod process_end;
 mod rework;
 pub mod state;
 pub mod stop;
@@ -150,9 +151,10 @@ fn in_phase(state: &mut State, event: &Event) -> Result<Vec<Effect>, Impossible>
             state.phase = Phase::Attempting { key, before, process: Some((*pid, *started)) };
             return Ok(vec![Effect::AwaitAgent]);
         }
-        (Event::AgentEnded { end, claim, .. }, Phase::Attempting { key, before, .. }) => {
+        (Event::AgentEnded { end, claim, last_words, .. }, Phase::Attempting { key, before, .. }) => {
             state.note_ends(std::iter::once(end));
-            attempt::ended(state, Attempt { key, before, end: end.clone(), claim: claim.clone() });
+            let (end, claim, last_words) = (end.clone(), claim.clone(), last_words.clone());
+            attempt::ended(state, Attempt { key, before, end, claim, last_words });
         }
         (Event::LeftCommitted { .. }, Phase::Committing(attempt)) => state.phase = Phase::Observing(attempt),
         (Event::Observed { observation, claims, tasks_changed, validation }, Phase::Observing(attempt)) => {
@@ -247,7 +249,7 @@ pub fn owed(state: &State) -> Vec<Effect> {
         }
         Phase::Applying { entry: Some(entry), .. } => vec![Effect::AppendProgress { entry: entry.clone() }],
         Phase::Applying { .. } => Vec::new(),
-        Phase::Waiting { seconds, why } => vec![Effect::Wait { seconds: *seconds, why: why.clone() }],
+        Phase::Waiting { seconds, exact, .. } => vec![Effect::Wait { seconds: *seconds, exact: *exact }],
         Phase::Stopped(stop) => vec![Effect::Finish(stop.clone())],
     }
 }

@@ -50,8 +50,10 @@ pub struct RunCounters {
     pub iterations: u64,
     /// Iterations in a row in which no box, HEAD or verdict changed.
     pub idle: u32,
-    /// Waits in a row for the same trouble (a usage limit, a gate without verdict).
+    /// Waits in a row for the same trouble (a usage limit, an outage, a gate without verdict).
     pub waits: u32,
+    /// Attempts in a row whose CLI could not work as it is set up.
+    pub not_set_up: u32,
 }
 
 /// Uncommitted work of an attempt.
@@ -229,6 +231,8 @@ pub enum Phase {
     Waiting {
         /// At least so many seconds.
         seconds: u64,
+        /// No more than these: somebody named the time.
+        exact: bool,
         /// Why.
         why: String,
     },
@@ -247,6 +251,8 @@ pub struct Attempt {
     pub end: ProcessEnd,
     /// What it said.
     pub claim: Option<Claim>,
+    /// The last thing that it, or its CLI, said.
+    pub last_words: String,
 }
 
 /// What was seen after an attempt.

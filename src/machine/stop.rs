@@ -54,6 +54,13 @@ pub enum StopReason {
         /// What to do.
         hint: String,
     },
+    /// The agent's CLI cannot work as it is set up.
+    NotSetUp {
+        /// Why.
+        why: String,
+        /// What to do.
+        hint: String,
+    },
     /// The task file cannot be run.
     Refused {
         /// One sentence for each reason.
@@ -95,6 +102,7 @@ impl StopReason {
                 "read the agent's log under .ralph/state/iter-N/ before the next run",
             ),
             Self::Interrupted { signal } => (format!("Signal {signal} ended the run."), GO_ON),
+            Self::NotSetUp { why, hint } => (why.clone(), hint),
             Self::GateError { gate, why, hint } => (format!("{gate} gave no verdict: {why}"), hint),
             Self::Refused { problems } => {
                 (problems.join("\n"), "fix the file; `ralph check` lists everything that is wrong")

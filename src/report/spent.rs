@@ -11,6 +11,7 @@ pub struct Spent {
     specs: BTreeMap<String, SpecSpent>,
     run: Option<OpenRun>,
     now: Option<Now>,
+    waits_until: Option<i64>,
 }
 
 /// What was spent on one task file.
@@ -97,6 +98,10 @@ impl Spent {
         if matches!(event, Event::RunStopped { .. }) {
             self.close();
         }
+        self.waits_until = match after.phase {
+            Phase::Waiting { seconds, .. } => self.waits_until.or_else(|| at.checked_add_unsigned(seconds)),
+            _ => None,
+        };
         self.now = doing(after).map(|(key, doing)| match self.now.take() {
             Some(now) if now.key == *key && now.doing == doing && now.iteration == after.iteration => now,
             _ => Now { key: key.clone(), doing, iteration: after.iteration, since: at },
@@ -116,6 +121,11 @@ impl Spent {
     /// What is being done, if the process that recorded it still lives.
     pub fn now(&self) -> Option<&Now> {
         self.now.as_ref()
+    }
+
+    /// When the wait ends, seconds since 1970.
+    pub fn waits_until(&self) -> Option<i64> {
+        self.waits_until
     }
 
     fn close(&mut self) {
@@ -164,20 +174,6 @@ fn between(from: i64, to: i64) -> u64 {
     u64::try_from(to.saturating_sub(from)).unwrap_or(0)
 }
 
-/// A length of time as people say it: `7 s`, `3 min 20 s`, `2 h 5 min`, `4 d 3 h`.
-pub fn duration(seconds: u64) -> String {
-    let parts = |big: u64, word: &str, small: u64, less: &str| match small {
-        0 => format!("{big} {word}"),
-        _ => format!("{big} {word} {small} {less}"),
-    };
-    match seconds {
-        0..60 => format!("{seconds} s"),
-        60..3_600 => parts(seconds / 60, "min", seconds % 60, "s"),
-        3_600..86_400 => parts(seconds / 3_600, "h", seconds % 3_600 / 60, "min"),
-        _ => parts(seconds / 86_400, "d", seconds % 86_400 / 3_600, "h"),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -202,7 +198,7 @@ mod tests {
 
     fn agent_ended(millis: u64) -> Event {
         let end = ProcessEnd::Exited { code: 0 };
-        Event::AgentEnded { end, claim: None, leftover_processes: 0, millis }
+        Event::AgentEnded { end, claim: None, last_words: String::new(), leftover_processes: 0, millis }
     }
 
     fn attempting() -> Phase {
@@ -212,7 +208,13 @@ mod tests {
 
     fn observing() -> Phase {
         let (key, before) = (key("2", Stage::Implementation), Snapshot::default());
-        Phase::Observing(Attempt { key, before, end: ProcessEnd::Exited { code: 0 }, claim: None })
+        Phase::Observing(Attempt {
+            key,
+            before,
+            end: ProcessEnd::Exited { code: 0 },
+            claim: None,
+            last_words: String::new(),
+        })
     }
 
     fn stopped() -> Event {
@@ -266,14 +268,5 @@ mod tests {
         assert_eq!(spent.on("tasks.md", Some(0)).runs, 0);
         spent.note("", &stopped(), &idle);
         assert_eq!(spent.on("tasks.md", Some(i64::MIN)).runs, 0);
-    }
-
-    #[test]
-    fn a_length_of_time_has_two_units_at_most() {
-        let shown = [0, 59, 60, 61, 3_600, 7_500, 86_400, 100_000].map(duration);
-        assert_eq!(
-            shown,
-            ["0 s", "59 s", "1 min", "1 min 1 s", "1 h", "2 h 5 min", "1 d", "1 d 3 h"].map(str::to_owned)
-        );
     }
 }

@@ -2,10 +2,9 @@
 //! is left out and shown as `…`.
 
 use super::board::{Board, BoxStatus, GateCount, Line};
-use super::spent::duration;
 use super::width::{cut, pad, steady, width};
 use crate::machine::choice::Choice;
-use crate::source::text::{count, line};
+use crate::source::text::{count, duration, line};
 use crate::task::{Stage, TaskKey};
 
 /// Columns between two columns of the table.

@@ -48,6 +48,20 @@ pub fn count(number: u64, noun: &str) -> String {
     }
 }
 
+/// A length of time as people say it: `7 s`, `3 min 20 s`, `2 h 5 min`, `4 d 3 h`.
+pub fn duration(seconds: u64) -> String {
+    let parts = |big: u64, word: &str, small: u64, less: &str| match small {
+        0 => format!("{big} {word}"),
+        _ => format!("{big} {word} {small} {less}"),
+    };
+    match seconds {
+        0..60 => format!("{seconds} s"),
+        60..3_600 => parts(seconds / 60, "min", seconds % 60, "s"),
+        3_600..86_400 => parts(seconds / 3_600, "h", seconds % 3_600 / 60, "min"),
+        _ => parts(seconds / 86_400, "d", seconds % 86_400 / 3_600, "h"),
+    }
+}
+
 /// ` of package app` for a sentence; nothing where the workspace itself is the package.
 pub fn of_package(name: &str) -> String {
     if name == "." { String::new() } else { format!(" of package {name}") }
@@ -124,8 +138,17 @@ fn skip_escape(chars: &mut Peekable<Chars<'_>>) {
 
 #[cfg(test)]
 mod tests {
-    use super::{block, count, is_hidden, line, names};
+    use super::{block, count, duration, is_hidden, line, names};
     use proptest::prelude::*;
+
+    #[test]
+    fn a_length_of_time_has_two_units_at_most() {
+        let shown = [0, 59, 60, 61, 3_600, 7_500, 86_400, 100_000].map(duration);
+        assert_eq!(
+            shown,
+            ["0 s", "59 s", "1 min", "1 min 1 s", "1 h", "2 h 5 min", "1 d", "1 d 3 h"].map(str::to_owned)
+        );
+    }
 
     #[test]
     fn a_line_is_one_line_of_visible_characters() {

@@ -13,6 +13,11 @@ pub fn stamp() -> String {
     now().to_string()
 }
 
+/// The time zone of the machine, if it is known.
+pub fn zone() -> Option<jiff::tz::TimeZone> {
+    jiff::tz::TimeZone::try_system().ok()
+}
+
 /// The monotonic time, for deadlines.
 #[expect(clippy::disallowed_methods, reason = "this is the owner of the clock")]
 pub fn monotonic() -> Instant {

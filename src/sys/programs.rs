@@ -4,6 +4,11 @@ use nix::unistd::{AccessFlags, access};
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
+/// Does ralph run as root?
+pub fn is_root() -> bool {
+    nix::unistd::geteuid().is_root()
+}
+
 /// True for a file that this user may start.
 pub fn is_program(file: &Path) -> bool {
     file.is_file() && access(file, AccessFlags::X_OK).is_ok()

@@ -67,20 +67,20 @@ fn without_comments(code: &str) -> String {
 
 /// Production lines that a module may have: no comments, no blank lines, no tests.
 const BUDGET: &[(&str, usize)] = &[
-    ("agent", 860),
+    ("agent", 890),
     ("cli", 4_430),
-    ("config", 1_315),
+    ("config", 1_370),
     ("engine", 2_690),
     ("gate", 6_217),
     ("git", 3_263),
     ("journal", 341),
     ("lib", 20),
-    ("machine", 2_800),
+    ("machine", 2_850),
     ("main", 20),
     ("mutation", 467),
-    ("report", 1_452),
-    ("source", 1_025),
-    ("sys", 1_729),
+    ("report", 1_475),
+    ("source", 1_040),
+    ("sys", 1_740),
     ("task", 2_905),
     ("turn", 480),
 ];

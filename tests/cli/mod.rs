@@ -14,6 +14,7 @@ mod check;
 mod check_run;
 mod checks;
 mod doctor;
+mod ends;
 mod gate;
 mod init;
 mod journal;

@@ -174,7 +174,8 @@ impl Project {
         let own = self.home().join("bin");
         let path = std::env::var_os("PATH").unwrap_or_default();
         let path = std::env::join_paths([own].into_iter().chain(std::env::split_paths(&path))).unwrap();
-        command.env("TMPDIR", self.home()).env("PATH", path);
+        // As root Claude Code wants it; whoever runs the tests may be root.
+        command.env("TMPDIR", self.home()).env("PATH", path).env("IS_SANDBOX", "1");
         command.env("GIT_CONFIG_NOSYSTEM", "1").env("GIT_CONFIG_GLOBAL", "/dev/null");
         for who in ["AUTHOR", "COMMITTER"] {
             command.env(format!("GIT_{who}_NAME"), "Test").env(format!("GIT_{who}_EMAIL"), "t@example.org");

@@ -87,7 +87,7 @@ fn what_is_wrong_names_its_variable_or_flag() {
     hint: fix or unset what is named; `ralph check --config` shows where each setting comes from
     "#);
     insta::assert_snapshot!(wrong(&[], &["--agent", "nobody"]), @r#"
-    error: --agent: "nobody" is neither an agent of `agents:` nor a preset. (Name `default`, `claude` or `codex`.)
+    error: --agent: "nobody" is neither an agent of `agents:` nor a preset. (Name `default`, `claude`, `codex`, `gemini`, `opencode`, `kiro-cli`, `copilot`, `amp`, `goose`, `aider`, `qwen`, `hermes`, `cursor-agent` or `pi`.)
     hint: fix or unset what is named; `ralph check --config` shows where each setting comes from
     "#);
     for flag in [["--agent", "claude"], ["--spec", "."], ["--set", "limits.attempts=5"], ["--root", "."]] {

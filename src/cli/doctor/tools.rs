@@ -2,9 +2,8 @@
 //! it may load Maven from the network.
 
 use super::probe::{Probe, major};
-use crate::agent::KNOWN_AGENTS;
 use crate::cli::inspect::{Finding, Inspection, Level, needed_roles, needs_maven};
-use crate::config::Preset;
+use crate::config::{PRESETS, Preset};
 use crate::sys::programs::on_path;
 use std::collections::BTreeSet;
 use std::os::unix::fs::MetadataExt as _;
@@ -33,7 +32,7 @@ pub(super) fn tools(probe: &Probe, inspection: Option<&Inspection<'_>>) -> Vec<F
     at_once(tools, |tool| of_tool(probe, "tool", tool))
 }
 
-/// The known agent CLIs that are installed; those without a preset are started by `command:`.
+/// The known agent CLIs that are installed.
 pub(super) fn agents(probe: &Probe, inspection: Option<&Inspection<'_>>) -> Vec<Finding> {
     let state = inspection.and_then(|inspection| Some((inspection, inspection.state.as_ref().ok()?)));
     let needed: BTreeSet<&String> = (state.iter())
@@ -42,17 +41,18 @@ pub(super) fn agents(probe: &Probe, inspection: Option<&Inspection<'_>>) -> Vec<
             needed_roles(state).into_iter().filter_map(|role| settings.agent_for(role)?.1.command.first())
         })
         .collect();
-    let ask = |name: &&'static str| {
+    let ask = |preset: &'static Preset| {
+        let name = &preset.name;
         probe.find(name)?;
-        let need = needed.iter().any(|needed| needed == name).then_some("open tasks need it");
+        let need = needed.contains(name).then_some("open tasks need it");
         let hint = format!("look at what `{name} --version` says");
         let mut found = of_tool(probe, "agent", (name, "--version", need, &hint));
-        if Preset::named(name).is_none() {
-            found.what += "  (no preset: write `command:`)";
+        if preset.versions.is_empty() {
+            found.what += "  (its preset is not tried)";
         }
         Some(found)
     };
-    at_once(KNOWN_AGENTS, ask).into_iter().flatten().collect()
+    at_once(PRESETS.iter(), ask).into_iter().flatten().collect()
 }
 
 /// Does the same for all items, each in a thread of its own.

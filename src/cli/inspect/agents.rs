@@ -5,12 +5,12 @@ use crate::agent::{CallFacts, PromptError, agent_call, detect, names_token, try_
 use crate::cli::environment::CONFIG;
 use crate::cli::environment::environment;
 use crate::cli::workspace::Workspace;
-use crate::config::{Role, role_of};
+use crate::config::{Preset, Role, role_of};
 use crate::engine::own_template;
 use crate::machine::choice::is_required_open;
 use crate::machine::state::State;
 use crate::source::text::line;
-use crate::sys::programs::is_program;
+use crate::sys::programs::{is_program, is_root};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
@@ -51,10 +51,28 @@ fn lack(workspace: &Workspace, role: Role, environment: &[(String, String)]) -> 
     let facts = CallFacts { role, workspace: &folder.to_string_lossy(), ..CallFacts::default() };
     let call = agent_call(agent, &facts, environment);
     let program = call.argv.first().map(String::as_str).unwrap_or_default();
-    let why = not_startable(program, &call.env, folder)?;
-    let what = format!("The program `{}` of the agent `{name}` {why}.", line(program, 400));
     let key = if agent.preset.is_some() { "preset" } else { "command" };
-    Some((what, format!("agents.{name}.{key}")))
+    let key = format!("agents.{name}.{key}");
+    if let Some(why) = not_startable(program, &call.env, folder) {
+        return Some((format!("The program `{}` of the agent `{name}` {why}.", line(program, 400)), key));
+    }
+    let preset = agent.preset.as_deref().and_then(Preset::named)?;
+    let variable = lacks_as_root(preset, &call.env)?;
+    Some((as_root(&preset.name, variable), key))
+}
+
+/// The variable that a person must set before the preset's CLI starts as root, if it is not set.
+pub(crate) fn lacks_as_root<'p>(preset: &'p Preset, environment: &[(String, String)]) -> Option<&'p str> {
+    let variable = preset.root.as_deref().filter(|_| is_root())?;
+    environment.iter().all(|(name, _)| name != variable).then_some(variable)
+}
+
+/// What a person decides about it.
+pub(crate) fn as_root(preset: &str, variable: &str) -> String {
+    format!(
+        "As root `{preset}` refuses to start unless {variable}=1 says that this machine is a sandbox: if it is, write \
+         `{{preset: {preset}, env: {{{variable}: \"1\"}}}}`."
+    )
 }
 
 /// Why a program cannot be started in the workspace with this environment; `None` if it can. Relative paths,

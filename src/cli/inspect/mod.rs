@@ -10,7 +10,7 @@ mod repositories;
 mod specs;
 pub(crate) mod tasks;
 
-pub(crate) use agents::needed_roles;
+pub(crate) use agents::{as_root, lacks_as_root, needed_roles};
 pub(crate) use finding::{Finding, Level};
 pub(crate) use packages::Package;
 pub(crate) use programs::needs_maven;

@@ -4,6 +4,7 @@ use crate::machine::choice::Choice;
 use crate::machine::state::{By, State};
 use crate::report::board::{Board, Cell, Line};
 use crate::task::{Row, TaskKey};
+use jiff::Timestamp;
 use serde_json::{Map, Value, json};
 
 /// The object.
@@ -33,6 +34,7 @@ pub(super) fn facts(state: &State, board: &Board) -> Value {
             json!({ "usd_micros": cost.micros, "reported": cost.reported, "attempts": cost.attempts })
         }),
         "why": board.why,
+        "waits_until": board.waits_until.and_then(|second| Timestamp::from_second(second).ok()),
         "holder": board.holder,
     })
 }
@@ -100,7 +102,7 @@ fn current(state: &State, board: &Board) -> Option<Value> {
         "stage": now.key.stage,
         "doing": now.doing.word(),
         "iteration": now.iteration,
-        "since": jiff::Timestamp::from_second(now.since).map(|at| at.to_string()).ok(),
+        "since": Timestamp::from_second(now.since).map(|at| at.to_string()).ok(),
     }))
 }
 

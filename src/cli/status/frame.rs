@@ -3,9 +3,9 @@
 use super::agent_log::AgentLog;
 use super::keys::Act;
 use crate::report::board::{Board, BoxStatus, Line as Family};
-use crate::report::spent::duration;
 use crate::report::table::{GAP, Grid, GridCell, headline, now, open_reasons, says, time_and_cost};
 use crate::report::width::cut;
+use crate::source::text::duration;
 use crate::source::text::line;
 use ratatui::Frame;
 use ratatui::layout::{Constraint, Layout, Rect};
@@ -133,7 +133,10 @@ fn running(view: &View) -> String {
             let seconds = u64::try_from(view.now.saturating_sub(current.since)).unwrap_or(0);
             format!("now: {what}, for {}", duration(seconds))
         }
-        (_, _, Some(_)) => format!("now: {phase}"),
+        (_, _, Some(_)) => match board.waits_until.map(|until| u64::try_from(until - view.now)) {
+            Some(Ok(left)) => format!("now: {} left, {phase}", duration(left)),
+            _ => format!("now: {phase}"),
+        },
         _ if board.why.is_some() => format!("no run is active; {phase}"),
         _ => "no run is active".to_owned(),
     }

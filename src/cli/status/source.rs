@@ -83,11 +83,12 @@ impl Source {
 
     fn made<T>(&mut self, look: impl FnOnce(&State, Board) -> T) -> T {
         let (holder, now) = (lock::held_by(&self.places.lock()), clock::now().as_second());
+        let zone = clock::zone();
         let Self { places, disk, follow, costs, goes_on, .. } = self;
         let goes_on = *goes_on;
         follow.look(|state, spent| {
             let cost = cost(places, disk, costs, spent, &state.spec);
-            look(state, Board::new(state, spent, Beside { holder, now, cost, goes_on }))
+            look(state, Board::new(state, spent, Beside { holder, now, zone, cost, goes_on }))
         })
     }
 

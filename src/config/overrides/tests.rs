@@ -99,7 +99,7 @@ fn what_is_wrong_is_said_with_the_name_of_its_giver() {
     RALPH_SPEC: `spec` must not be empty. → Write a value in quotes, or leave the key out for its default.
     "#);
     insta::assert_snapshot!(wrong("agents: {mine: {command: [x]}}", &[by_variable("roles", "claud")]), @r#"
-    RALPH_AGENT: "claud" is neither an agent of `agents:` nor a preset. → Name `mine`, `claude` or `codex`.
+    RALPH_AGENT: "claud" is neither an agent of `agents:` nor a preset. → Name `mine`, `claude`, `codex`, `gemini`, `opencode`, `kiro-cli`, `copilot`, `amp`, `goose`, `aider`, `qwen`, `hermes`, `cursor-agent` or `pi`.
     "#);
     insta::assert_snapshot!(wrong("gates: {PITEST: {run: [x]}}", &[by_variable("gates.PITEST.threshold", "80")]), @r"
     RALPH_THRESHOLD: `gates.PITEST.threshold` is for the gate that measures mutants (`PITEST` without `run`). → A gate with `run` takes `run`, `limit`, `where`, `keep`, `env` only.

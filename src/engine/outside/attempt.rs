@@ -4,9 +4,10 @@ use super::template::own_template;
 use super::test_reports::TestReports;
 use super::{GRACE, LOG_CAP, Outside, Parts};
 use crate::agent::{
-    CallFacts, PromptFacts, PromptPackage, VerdictLine, agent_call, names_token, render, usage_limit,
+    CallFacts, Printed, PromptFacts, PromptPackage, VerdictLine, agent_call, last_words, names_token, render,
+    trouble,
 };
-use crate::config::{CommitBy, Role, role_of};
+use crate::config::{CommitBy, Preset, Role, role_of};
 use crate::engine::progress::from_line_start;
 use crate::engine::{AgentEnd, Fault, Readings, Started};
 use crate::machine::effect::AgentOrder;
@@ -29,6 +30,7 @@ struct Output {
     /// The order is a review.
     reviews: bool,
     verdict: VerdictLine,
+    preset: Option<&'static Preset>,
     stdout: PathBuf,
     stderr: PathBuf,
 }
@@ -69,6 +71,7 @@ impl Outside {
         let (_, agent) = self.parts.settings.agent_for(role).ok_or_else(|| no_agent(role))?;
         let task = if order.key.has_id() { order.key.to_string() } else { String::new() };
         let facts = CallFacts {
+            prompt: &text,
             prompt_file: &prompt.to_string_lossy(),
             task: &task,
             task_text: &order.text,
@@ -80,12 +83,20 @@ impl Outside {
             verdict_token: &verdict.token,
         };
         let call = agent_call(agent, &facts, &self.parts.environment);
+        if let Some(size) = call.too_long() {
+            let what = format!(
+                "An argument of the agent would have {size} bytes, and Linux takes less than 128 KiB."
+            );
+            let hint = "let its `command:` read standard input or {prompt_file} in place of {prompt}";
+            return Err(Fault::setup(what, hint));
+        }
+        let preset = agent.preset.as_deref().and_then(Preset::named);
         let left = self.parts.settings.limits.wall.saturating_sub(self.since.elapsed());
         let spec = ProcessSpec {
             argv: call.argv,
             env: call.env,
             cwd: self.parts.places.workspace.clone(),
-            stdin: Some(prompt.into()),
+            stdin: call.reads_prompt.then(|| prompt.clone().into()),
             stdout: folder.join("agent.out"),
             stderr: folder.join("agent.err"),
             log_cap: LOG_CAP,
@@ -97,7 +108,7 @@ impl Outside {
         let running = self.parts.supervisor.start_by(supervisor, &spec)?;
         let id = running.id();
         let reviews = order.key.stage.is_review();
-        let output = Output { reviews, verdict, stdout: spec.stdout, stderr: spec.stderr };
+        let output = Output { reviews, verdict, preset, stdout: spec.stdout, stderr: spec.stderr };
         self.running = Some(RunningAgent { running, output });
         Ok(Started::Running(id.pid, id.started))
     }
@@ -107,12 +118,13 @@ impl Outside {
             self.running.take().ok_or_else(|| Fault::internal("There is no agent to wait for."))?;
         let ended = end_of(running)?;
         let claim = output.claim()?;
-        let tails = (tail(&output.stdout), tail(&output.stderr));
-        let zone = jiff::tz::TimeZone::try_system().ok();
-        let limit = usage_limit(&ended.end, &tails.0, &tails.1, clock::now(), zone.as_ref());
+        let (stdout, stderr) = (tail(&output.stdout), tail(&output.stderr));
+        let printed = Printed { stdout: &stdout, stderr: &stderr };
+        let trouble = trouble(&ended.end, output.preset, printed, clock::now(), clock::zone().as_ref());
         Ok(AgentEnd {
-            end: self.secrets.of_end(limit.unwrap_or(ended.end)),
             claim: claim.map(|claim| self.secrets.of_claim(claim)),
+            last_words: self.secrets.redact(&last_words(&ended.end, printed)),
+            end: self.secrets.of_end(trouble.unwrap_or(ended.end)),
             leftover_processes: ended.leftover_processes,
             millis: ended.millis,
         })

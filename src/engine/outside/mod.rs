@@ -279,10 +279,11 @@ impl World for Outside {
         self.running = None;
     }
 
-    fn wait(&mut self, seconds: u64, why: &str) {
-        let _ = why;
-        let jitter = u64::from(std::process::id()) % (seconds / 10 + 1);
-        self.parts.interrupts.wait_until(clock::monotonic() + Duration::from_secs(seconds + jitter));
+    fn wait(&mut self, seconds: u64, exact: bool) {
+        let jitter = if exact { 0 } else { u64::from(std::process::id()) % (seconds / 10 + 1) };
+        let left = self.parts.settings.limits.wall.saturating_sub(self.since.elapsed());
+        let wait = Duration::from_secs(seconds + jitter).min(left);
+        self.parts.interrupts.wait_until(clock::monotonic() + wait);
     }
 
     fn notify(&mut self, event: &str, task: &str, why: &str) {

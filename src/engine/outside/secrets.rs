@@ -12,7 +12,10 @@ impl Secrets {
     pub(super) fn of_end(&self, mut end: ProcessEnd) -> ProcessEnd {
         if let ProcessEnd::NotStarted { why }
         | ProcessEnd::Unsupervised { why }
-        | ProcessEnd::Limited { why, .. } = &mut end
+        | ProcessEnd::Limited { why, .. }
+        | ProcessEnd::Outage { why }
+        | ProcessEnd::NotSetUp { why, .. }
+        | ProcessEnd::Refused { why } = &mut end
         {
             *why = self.redact(why);
         }

@@ -314,7 +314,7 @@ impl World for Double {
         }
         let claim = order.key.stage.is_review().then_some(Claim::Pass);
         let end = ProcessEnd::Exited { code: 0 };
-        Ok(AgentEnd { end, claim, leftover_processes: 0, millis: 1 })
+        Ok(AgentEnd { end, claim, last_words: String::new(), leftover_processes: 0, millis: 1 })
     }
     fn reap_agent(&mut self, _: u64, _: Option<(i32, u64)>) -> Result<u32, Fault> {
         Ok(u32::from(self.shared.borrow_mut().running.take().is_some()))
@@ -349,7 +349,7 @@ impl World for Double {
     fn abandon_agent(&mut self) {
         self.shared.borrow_mut().running = None;
     }
-    fn wait(&mut self, _: u64, _: &str) {}
+    fn wait(&mut self, _: u64, _: bool) {}
     fn notify(&mut self, _: &str, _: &str, _: &str) {}
     fn redact(&self, text: &str) -> String {
         text.to_owned()

@@ -73,7 +73,7 @@ pub enum Decision {
     },
     /// Only a person can go on.
     Blocked(String),
-    /// Ralph's own end cut it short, or a usage limit did: neither progress nor failure.
+    /// Ralph's own end, a usage limit or an outage cut it short: neither progress nor failure.
     Uncounted,
     /// The validator's report is there: the final gate decides.
     Report(Validation),
@@ -81,7 +81,7 @@ pub enum Decision {
 
 /// Judges one attempt.
 pub fn decide(evidence: &Evidence<'_>) -> Decision {
-    if matches!(evidence.attempt.end, ProcessEnd::Interrupted | ProcessEnd::Limited { .. }) {
+    if evidence.attempt.end.is_nobodys_fault() {
         return Decision::Uncounted;
     }
     let mut breaches = breaches(evidence);

@@ -56,7 +56,11 @@ type Rule = (&'static str, fn(&Case) -> bool, &'static str);
 /// First match wins. As in docs/design.md "Evidence" and docs/design.md "Nothing to commit".
 const RULES: &[Rule] = &[
     ("ralph's own end is not counted", |c| c.end == 3, "uncounted"),
-    ("a usage limit is neither progress nor failure", |c| c.end == 4, "uncounted"),
+    (
+        "a limit, an outage, a missing login are neither progress nor failure",
+        |c| matches!(c.end, 4..=6),
+        "uncounted",
+    ),
     ("rewritten history is rejected", |c| c.breach, "retry"),
     ("the agent must have exited 0", |c| c.end != 0, "retry"),
     ("the agent says that it cannot go on", |c| c.claim == 5, "blocked"),
@@ -130,7 +134,10 @@ fn end(number: usize) -> ProcessEnd {
         1 => ProcessEnd::Exited { code: 1 },
         2 => ProcessEnd::TimedOut { seconds: 60 },
         3 => ProcessEnd::Interrupted,
-        _ => ProcessEnd::Limited { why: "limit".into(), reset: None },
+        4 => ProcessEnd::Limited { why: "limit".into(), reset: None },
+        5 => ProcessEnd::Outage { why: "no network".into() },
+        6 => ProcessEnd::NotSetUp { why: "no login".into(), hint: "log in".into() },
+        _ => ProcessEnd::Refused { why: "policy".into() },
     }
 }
 
@@ -209,7 +216,13 @@ fn decided(case: &Case) -> Decision {
     };
     let left = if case.left { vec!["p/src/y.java".to_owned()] } else { vec![] };
     decide(&Evidence {
-        attempt: &Attempt { key, before: Snapshot::default(), end: end(case.end), claim },
+        attempt: &Attempt {
+            key,
+            before: Snapshot::default(),
+            end: end(case.end),
+            claim,
+            last_words: String::new(),
+        },
         seen: &Findings {
             observation: observation(case),
             claims,

@@ -282,6 +282,65 @@ fn a_usage_limit_waits_for_its_reset_or_longer_and_longer_and_is_no_attempt() {
     assert_eq!(sim.run(), StopReason::AllDone);
     assert_eq!(sim.waits, [42, 300, 1800, 7200, 7200]);
     assert!(sim.orders.iter().all(|order| order.attempt == 1));
+    assert_eq!(sim.notified, ["waiting", "waiting", "waiting", "waiting", "waiting", "done"]);
+}
+
+#[test]
+fn an_outage_waits_longer_and_longer_and_is_no_attempt() {
+    let mut sim = Sim::new("- [ ] 1. a\n");
+    for _ in 0..5 {
+        sim.agent(ended(ProcessEnd::Outage { why: "fetch failed".into() }));
+    }
+    sim.agent(Act::commits(&[WORK]));
+    assert_eq!(sim.run(), StopReason::AllDone);
+    assert_eq!(sim.waits, [60, 300, 1800, 7200, 7200]);
+    assert!(sim.orders.iter().all(|order| order.attempt == 1));
+}
+
+#[test]
+fn what_only_a_person_can_set_up_is_tried_once_more_and_stops_the_run() {
+    let end = || ended(ProcessEnd::NotSetUp { why: "Not logged in".into(), hint: "log in".into() });
+    let mut sim = Sim::new("- [ ] 1. a\n");
+    sim.agent(end()).agent(Act::idle()).agent(end()).agent(end());
+    let stop = sim.run();
+    assert_eq!(stop.hint(), "log in");
+    assert_eq!(stop.to_string(), "The agent cannot work as it is set up: Not logged in");
+    assert!(sim.waits.is_empty());
+    let attempts: Vec<u32> = sim.orders.iter().map(|order| order.attempt).collect();
+    assert_eq!(attempts, [1, 1, 2, 2], "not counted, and only two in a row stop");
+}
+
+#[test]
+fn what_a_policy_refuses_is_a_counted_attempt() {
+    let mut sim = Sim::new("- [ ] 1. a\n");
+    for _ in 0..3 {
+        sim.agent(ended(ProcessEnd::Refused { why: "Usage Policy".into() }));
+    }
+    let StopReason::Blocked { reasons } = sim.run() else { panic!() };
+    assert!(
+        reasons[0].contains("The agent was refused by its provider's policy: Usage Policy"),
+        "{reasons:?}"
+    );
+}
+
+#[test]
+fn the_last_words_of_a_rejected_attempt_reach_the_next_prompt_and_the_person() {
+    let mut sim = Sim::new("- [ ] 1. a\n");
+    let says = |words: &str| Act { last_words: words.to_owned(), ..Act::idle() };
+    sim.agent(says("All done.")).agent(says("Tabs or spaces?")).agent(says(""));
+    let StopReason::Blocked { .. } = sim.run() else { panic!() };
+    assert_eq!(sim.orders[1].reasons[1], "Its last words: \"All done.\" (.ralph/state/iter-1/).");
+    let asked =
+        "The agent asked: \"Tabs or spaces?\" Nobody answers while ralph runs (.ralph/state/iter-2/).";
+    assert_eq!(sim.orders[2].reasons[1], asked);
+    let mut sim = Sim::with("- [ ] 1. a\n", Policy { attempts: 1, ..rules() });
+    sim.agent(says("Tabs or spaces?"));
+    let StopReason::Blocked { reasons } = sim.run() else { panic!() };
+    assert!(reasons[0].contains("The agent asked: \"Tabs or spaces?\""), "{reasons:?}");
+}
+
+fn ended(end: ProcessEnd) -> Act {
+    Act { end: Some(end), ..Act::idle() }
 }
 
 #[test]
@@ -401,6 +460,7 @@ fn final_goes_on_with_the_loop_when_its_agent_added_open_tasks() {
     let ended = Event::AgentEnded {
         end: ProcessEnd::Exited { code: 0 },
         claim: None,
+        last_words: String::new(),
         leftover_processes: 0,
         millis: 0,
     };

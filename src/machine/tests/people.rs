@@ -172,7 +172,13 @@ fn boxes_that_a_check_wrote_are_put_back_before_anything_is_decided() {
     sim.feed(&Event::AgentSpawned { pid: 1, started: 1 });
     sim.head = 2;
     let end = ProcessEnd::Exited { code: 0 };
-    sim.feed(&Event::AgentEnded { end: end.clone(), claim: None, leftover_processes: 0, millis: 0 });
+    sim.feed(&Event::AgentEnded {
+        end: end.clone(),
+        claim: None,
+        last_words: String::new(),
+        leftover_processes: 0,
+        millis: 0,
+    });
     let change = crate::machine::facts::FileChange {
         package: "p".into(),
         path: crate::source::RepoPath::from_bytes(b"src/main/A"),

@@ -17,6 +17,7 @@ use std::collections::BTreeMap;
 pub(super) struct Act {
     pub(super) end: Option<ProcessEnd>,
     pub(super) claim: Option<Claim>,
+    pub(super) last_words: String,
     /// Committed files: path, new content.
     pub(super) commits: Vec<(&'static str, &'static str)>,
     /// Files left uncommitted.
@@ -239,6 +240,7 @@ impl Sim {
             Effect::ReapAgent { .. } => Event::AgentEnded {
                 end: ProcessEnd::Interrupted,
                 claim: None,
+                last_words: String::new(),
                 leftover_processes: 0,
                 millis: 0,
             },
@@ -349,6 +351,7 @@ impl Sim {
         Event::AgentEnded {
             end: act.end.clone().unwrap_or(ProcessEnd::Exited { code: 0 }),
             claim: act.claim.clone(),
+            last_words: act.last_words.clone(),
             leftover_processes: 0,
             millis: 1,
         }

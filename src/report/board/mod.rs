@@ -11,6 +11,8 @@ use crate::machine::commit_only::is_commit_only;
 use crate::machine::state::{By, Phase, SpecState, StageState, State};
 use crate::source::text::{count, line};
 use crate::task::{Row, Stage, TaskKey};
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Characters of a reason that are shown.
@@ -41,6 +43,8 @@ pub struct Board {
     pub current: Option<Now>,
     /// Why the last run stopped, or what a run waits for.
     pub why: Option<String>,
+    /// When that wait ends, seconds since 1970.
+    pub waits_until: Option<i64>,
     /// The boxes of each gate, counted by what they say.
     pub gates: Vec<GateCount>,
     /// Time and attempts.
@@ -126,6 +130,8 @@ pub struct Beside {
     pub holder: Option<String>,
     /// Seconds since 1970, for a run that still goes on.
     pub now: i64,
+    /// The zone in which people read times.
+    pub zone: Option<TimeZone>,
     /// What the agents say that they cost.
     pub cost: Cost,
     /// The next run goes on with other families when one is blocked; the one that is active has a rule of its
@@ -140,6 +146,7 @@ impl Board {
         let holder = beside.holder.map(|holder| line(&holder, 200));
         let running = holder.as_ref().and_then(|_| spent.now());
         let current = running.filter(|now| book.row(&now.key).is_some()).cloned();
+        let waits_until = holder.as_ref().and_then(|_| spent.waits_until());
         let spent = spent.on(&state.spec, holder.as_ref().map(|_| beside.now));
         let lines = Lines {
             book,
@@ -159,7 +166,8 @@ impl Board {
             gates: gates(&families),
             families,
             next: choice::next(book, state.policy.optional, goes_on),
-            why: why(state, holder.is_some()),
+            why: why(state, waits_until, beside.zone.as_ref()),
+            waits_until,
             holder,
             current,
             spent,
@@ -191,14 +199,20 @@ fn phase(phase: &Phase, held: bool) -> &'static str {
 }
 
 /// Why a run stopped or waits; `None` for a wait that has ended with its process.
-fn why(state: &State, held: bool) -> Option<String> {
-    match &state.phase {
-        Phase::Stopped(stop) => Some(line(&stop.to_string(), REASON_CHARS)),
-        Phase::Waiting { seconds, why } if held => {
-            Some(line(&format!("waits {seconds} s: {why}"), REASON_CHARS))
+fn why(state: &State, waits_until: Option<i64>, zone: Option<&TimeZone>) -> Option<String> {
+    match (&state.phase, waits_until) {
+        (Phase::Stopped(stop), _) => Some(line(&stop.to_string(), REASON_CHARS)),
+        (Phase::Waiting { why, .. }, Some(until)) => {
+            Some(line(&format!("until {}: {why}", time(until, zone)), REASON_CHARS))
         }
         _ => None,
     }
+}
+
+/// A moment as people of that zone read it.
+pub fn time(second: i64, zone: Option<&TimeZone>) -> String {
+    let moment = Timestamp::from_second(second).unwrap_or_default();
+    moment.to_zoned(zone.cloned().unwrap_or(TimeZone::UTC)).strftime("%F %H:%M %Z").to_string()
 }
 
 /// The stages that occur. Where the file names gates in an order of its own, that order is kept.

@@ -8,19 +8,136 @@ fn now() -> Timestamp {
     "2026-11-21T21:55:00Z".parse().expect("a time")
 }
 
-fn limited(end: &ProcessEnd, stdout: &str, stderr: &str) -> Option<(String, Option<u64>)> {
-    match usage_limit(end, stdout.as_bytes(), stderr.as_bytes(), now(), Some(&TimeZone::UTC))? {
-        ProcessEnd::Limited { why, reset } => Some((why, reset)),
+/// What kind of trouble it was, the message, and the seconds until a reset.
+fn told(end: &ProcessEnd, stdout: &str, stderr: &str) -> Option<(&'static str, String, Option<u64>)> {
+    let printed = Printed { stdout: stdout.as_bytes(), stderr: stderr.as_bytes() };
+    Some(match trouble(end, None, printed, now(), Some(&TimeZone::UTC))? {
+        ProcessEnd::Limited { why, reset } => ("limit", why, reset),
+        ProcessEnd::Outage { why } => ("outage", why, None),
+        ProcessEnd::NotSetUp { why, .. } => ("not set up", why, None),
+        ProcessEnd::Refused { why } => ("refused", why, None),
         other => panic!("{other:?}"),
-    }
+    })
 }
 
+const FAILED: ProcessEnd = ProcessEnd::Exited { code: 1 };
+
 fn exited(stdout: &str, stderr: &str) -> Option<(String, Option<u64>)> {
-    limited(&ProcessEnd::Exited { code: 1 }, stdout, stderr)
+    told(&FAILED, stdout, stderr).map(|(_, why, reset)| (why, reset))
+}
+
+fn kind(line: &str) -> Option<&'static str> {
+    told(&FAILED, "", line).map(|(kind, ..)| kind)
 }
 
 #[test]
-fn plain_texts_of_known_clis_are_limits() {
+fn what_known_clis_say_is_told_apart() {
+    for (line, expected) in [
+        ("Not logged in · Please run /login", "not set up"),
+        ("Invalid API key · Fix external API key", "not set up"),
+        ("API Error: 401 {\"type\":\"error\"}", "not set up"),
+        (
+            "ERROR: unexpected status 401 Unauthorized: Incorrect API key provided: sk-test., url: http://x/",
+            "not set up",
+        ),
+        ("There's an issue with the selected model (opus-9). It may not exist.", "not set up"),
+        ("Error: Model \"x\" from --model flag is not available.", "not set up"),
+        (
+            "--dangerously-skip-permissions cannot be used with root/sudo privileges for security reasons",
+            "not set up",
+        ),
+        ("API Error: 529 Overloaded", "outage"),
+        ("API Error: 500 {\"type\":\"error\"}", "outage"),
+        ("API Error: Connection error.", "outage"),
+        ("API Error: Unable to connect to API (ConnectionRefused)", "outage"),
+        ("ERROR: We’re currently experiencing high demand, which may cause temporary errors.", "outage"),
+        ("ERROR: stream disconnected before completion: error sending request for url (http://x/)", "outage"),
+        ("HTTP 503: upstream", "outage"),
+        (r#"{"type":"turn.failed","error":{"message":"Connection refused (os error 111)"}}"#, "outage"),
+        (r#"{"type":"result","is_error":true,"api_error_status":529,"result":"x"}"#, "outage"),
+        (
+            r#"{"type":"turn_end","message":{"errorMessage":"500 The server had an error while processing your request."}}"#,
+            "outage",
+        ),
+        (
+            "API Error: Claude Code is unable to respond to this request, which appears to violate our Usage Policy",
+            "refused",
+        ),
+        (
+            "ERROR: Invalid prompt: your prompt was flagged as potentially violating our usage policy.",
+            "refused",
+        ),
+        ("API Error: 429 x", "limit"),
+        ("Your credit balance is too low to access the API", "limit"),
+    ] {
+        assert_eq!(kind(line), Some(expected), "{line}");
+    }
+}
+
+#[test]
+fn what_a_person_does_about_it_is_said_in_the_words_of_the_cli() {
+    let hint = |name: Option<&str>, line: &str| {
+        let printed = Printed { stdout: line.as_bytes(), stderr: b"" };
+        match trouble(&FAILED, name.and_then(Preset::named), printed, now(), None) {
+            Some(ProcessEnd::NotSetUp { hint, .. }) => hint,
+            other => panic!("{other:?}"),
+        }
+    };
+    assert!(hint(None, "Not logged in · Please run /login").contains("`claude /login`"));
+    assert!(hint(Some("codex"), "HTTP 401: x").contains("`codex login`"));
+    assert!(hint(None, "HTTP 401: x").contains("the agent's own CLI"));
+    assert!(hint(None, "--x cannot be used with root/sudo privileges").contains("IS_SANDBOX: \"1\""));
+    assert!(hint(None, "Cannot use this model: x").contains("`model:`"));
+}
+
+#[test]
+fn an_outage_or_a_model_counts_in_the_last_lines_alone() {
+    for line in
+        ["API Error: 529 Overloaded", "there's an issue with the selected model", "your prompt was flagged"]
+    {
+        let below = |lines: usize| format!("{line}\n{}", "at frame\n".repeat(lines));
+        assert!(kind(&below(LAST_LINES - 1)).is_some(), "{line}");
+        assert_eq!(kind(&below(LAST_LINES)), None, "{line}");
+    }
+}
+
+#[test]
+fn the_message_is_told_and_not_the_status_below_it() {
+    let stderr = "Error when talking to Gemini API TerminalQuotaError: You have exhausted your daily quota\n  status: 429\n}\n";
+    assert!(exited("", stderr).expect("a limit").0.contains("exhausted your daily quota"));
+    assert_eq!(exited("", "  status: 429\n}\n").expect("a limit").0, "status: 429");
+}
+
+#[test]
+fn a_cli_that_exits_with_0_whatever_happens_is_not_believed() {
+    let printed = Printed { stdout: b"HTTP 401: Incorrect API key provided", stderr: b"" };
+    let of = |name| trouble(&ProcessEnd::Exited { code: 0 }, Preset::named(name), printed, now(), None);
+    assert!(matches!(of("hermes"), Some(ProcessEnd::NotSetUp { .. })));
+    assert_eq!(of("claude"), None);
+}
+
+#[test]
+fn the_last_words_are_the_agents_or_where_it_failed_the_clis_error() {
+    let words = |code: i32, stdout: &str, stderr: &str| {
+        last_words(
+            &ProcessEnd::Exited { code },
+            Printed { stdout: stdout.as_bytes(), stderr: stderr.as_bytes() },
+        )
+    };
+    assert_eq!(words(0, "I read it.\n\n**Tabs or spaces?**\n\n", "warning: x"), "**Tabs or spaces?**");
+    assert_eq!(words(0, "Done.\nRALPH-VERDICT 3f9a: PASS\n", ""), "Done.");
+    assert_eq!(
+        words(1, "", "\u{1b}[91m\u{1b}[1mError: \u{1b}[0mNo such flag --x\nusage: y\n}\n"),
+        "Error: No such flag --x"
+    );
+    assert_eq!(words(1, "API Error: 418 I am a teapot\n", "a warning\n"), "API Error: 418 I am a teapot");
+    assert_eq!(words(1, "", "stopped\n"), "stopped");
+    assert_eq!(words(1, r#"{"type":"turn.failed","error":{"message":"no disk"}}"#, ""), "no disk");
+    assert_eq!(words(0, r#"{"type":"x"}"#, ""), "");
+}
+
+#[test]
+fn plain_texts_of_known_clis_are_read_with_their_reset() {
     for (line, reset) in [
         ("You've hit your limit · resets 10:55pm (UTC)", Some(3_600)),
         ("Claude AI usage limit reached|1795301700", Some(3_600)),
@@ -51,7 +168,7 @@ fn plain_texts_of_known_clis_are_limits() {
 }
 
 #[test]
-fn json_lines_of_known_clis_are_limits() {
+fn json_lines_of_known_clis_are_read_with_their_reset() {
     let usage = "You’ve hit your usage limit. Upgrade or try again at 10:46 PM.";
     for (line, why, reset) in [
         (format!(r#"{{"type":"turn.failed","error":{{"message":"{usage}"}}}}"#), usage, Some(3_060)),
@@ -108,7 +225,7 @@ fn an_agent_that_exited_with_zero_or_was_never_started_is_not_limited() {
         ProcessEnd::NotStarted { why: line.to_owned() },
         ProcessEnd::Interrupted,
     ] {
-        assert_eq!(limited(&end, line, line), None, "{end:?}");
+        assert_eq!(told(&end, line, line), None, "{end:?}");
     }
     for end in [
         ProcessEnd::Exited { code: 173 },
@@ -116,7 +233,7 @@ fn an_agent_that_exited_with_zero_or_was_never_started_is_not_limited() {
         ProcessEnd::TimedOut { seconds: 9 },
         ProcessEnd::Idle { seconds: 9 },
     ] {
-        assert!(limited(&end, line, "").is_some(), "{end:?}");
+        assert!(told(&end, line, "").is_some(), "{end:?}");
     }
 }
 
@@ -126,7 +243,7 @@ fn only_the_last_lines_count_and_fewer_after_a_kill() {
     assert_eq!(exited(&far, ""), None);
     let near = format!("You've hit your usage limit.\n{}", "at frame\n\n".repeat(LINES - 1));
     assert!(exited("", &near).is_some());
-    assert_eq!(limited(&ProcessEnd::TimedOut { seconds: 9 }, "", &near), None);
+    assert_eq!(told(&ProcessEnd::TimedOut { seconds: 9 }, "", &near), None);
 }
 
 #[test]
@@ -157,7 +274,10 @@ proptest! {
     fn any_bytes_are_read_and_what_is_said_is_one_bounded_line(
         out in proptest::collection::vec(any::<u8>(), 0..200), noise in any::<String>()
     ) {
-        let _ = usage_limit(&ProcessEnd::Exited { code: 1 }, &out, noise.as_bytes(), now(), None);
+        let printed = Printed { stdout: &out, stderr: noise.as_bytes() };
+        let _ = trouble(&FAILED, None, printed, now(), None);
+        let words = last_words(&FAILED, printed);
+        prop_assert!(!words.contains(char::is_control) && words.chars().count() <= 300);
         let line = format!("hit your usage limit {}", noise.replace('\n', " "));
         if let Some((why, _)) = exited(&line, "") {
             prop_assert!(!why.contains(char::is_control) && why.chars().count() <= 300);

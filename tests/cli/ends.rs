@@ -1,0 +1,86 @@
+//! Ends of agents that are nobody's fault, or that only a person can do something about.
+
+use super::project::{Project, signal, wait_for};
+use std::process::Stdio;
+
+const ONE: &str = "- [ ] 1. One\n";
+
+/// Starts a run that waits for a limit whose end the agent prints as a time of day, in this zone; the entry's lines.
+fn waiting(zone: &str, printed: &str) -> (Project, String) {
+    let project = Project::new(ONE);
+    project.config("hooks: {waiting: [\"cp\", \"/dev/stdin\", \"told\"]}\n");
+    project.agent(&format!("1./1) at=$(date -d '+2 hours' '+%I:%M %p'); echo \"{printed}\"; exit 1 ;;"));
+    let mut command = project.command(&["run"]);
+    command.env("TZ", zone).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    let mut run = command.spawn().unwrap();
+    wait_for("the run waits", || project.has("told"));
+    let status = project.ralph(&["status"]).out;
+    assert!(status.contains("waiting: until "), "{status}");
+    assert!(signal(i32::try_from(run.id()).unwrap(), "TERM"));
+    assert_eq!(run.wait().unwrap().code(), Some(143));
+    let lines = project.entry(1).lines;
+    (project, lines)
+}
+
+#[test]
+fn a_reset_time_is_read_in_the_machines_zone_and_waited_for_exactly() {
+    for (zone, printed) in [
+        ("ABC-05:30", "You've hit your usage limit, try again at $at."),
+        ("Asia/Kolkata", "You've hit your limit · resets $at (Asia/Kolkata)"),
+    ] {
+        let (project, lines) = waiting(zone, printed);
+        // The printed time has no seconds, so that it is at most a minute before two hours have passed.
+        let waits = lines.contains("begins in 2 h") || lines.contains("begins in 1 h 59 min");
+        assert!(waits, "{zone}: {lines}");
+        assert!(project.read("told").contains("\"event\":\"waiting\""), "{}", project.read("told"));
+    }
+}
+
+#[test]
+fn a_missing_login_stops_the_run_after_one_more_try_and_says_what_to_type() {
+    let project = Project::new(ONE);
+    project.agent("1./*) echo 'Not logged in · Please run /login'; exit 1 ;;");
+    let done = project.ralph(&["run"]).code(2);
+    assert!(
+        done.err.contains("Not logged in") && done.err.contains("hint: log in: `claude /login`"),
+        "{}",
+        done.err
+    );
+    assert_eq!(project.story(), ["1.=NOT SET UP", "1.=NOT SET UP"]);
+    assert_eq!(project.read("tasks.md"), ONE);
+}
+
+#[test]
+fn a_question_and_the_clis_own_error_reach_the_person() {
+    let project = Project::new(ONE);
+    project.agent(
+        "1./1) echo; echo 'Shall I use tabs?' ;;\n\
+         1./2) printf '\\033[91m\\033[1mError: \\033[0mno such flag --x\\n' >&2; exit 7 ;;\n\
+         1./3) echo 'Shall I use spaces?' ;;",
+    );
+    let done = project.ralph(&["run"]).code(1);
+    assert!(
+        project.entry(1).lines.contains("The agent asked: \"Shall I use tabs?\""),
+        "{:?}",
+        project.entry(1)
+    );
+    assert!(project.read(".ralph/state/iter-2/prompt.md").contains("Shall I use tabs?"));
+    assert!(
+        project
+            .entry(2)
+            .lines
+            .contains("Its last words: \"Error: no such flag --x\" (.ralph/state/iter-2/).")
+    );
+    assert!(done.err.contains("Shall I use spaces?"), "{}", done.err);
+    assert!(project.ralph(&["status"]).out.contains("Shall I use spaces?"));
+}
+
+#[test]
+fn a_prompt_that_is_too_long_for_an_argument_is_said_with_what_to_do() {
+    let project = Project::new(ONE);
+    project.write("requirements.md", "x".repeat(60_000));
+    project
+        .write(".ralph/config.yaml", "agents: {default: {command: [echo, '{prompt} {prompt} {prompt}']}}\n");
+    let done = project.ralph(&["run"]).code(2);
+    assert!(done.err.contains("128 KiB") && done.err.contains("{prompt_file}"), "{}", done.err);
+}

@@ -15,7 +15,7 @@
 //!   source/     what a path is (test, production, build) and what a source text holds
 //!   task/       the task file: tasks, ids, stages, families, the one-byte edit
 //!   mutation/   mutants, scores, verdicts
-//!   turn/       what an agent did in its turn, read from its transcript
+//!   turn/       what an agent did in its turn, read from its transcript, and whether its edits landed
 //!   machine/    the rules of the loop: `step`, `decide`, `choose`; read this first
 //!
 //! L1, text in, values out, and back

@@ -1,0 +1,240 @@
+//! The verifier of a turn: models can no longer silently over-claim file edits.
+//!
+//! What an agent's tools reported, file by file, is held against the two blobs that git has of the file: before the
+//! turn and now. What failed and was never made good is a [`Finding`]. No model is asked; nothing is forgiven because
+//! a file merely changed; nobody is accused of what git cannot tell. The caller knows the file system and git: it
+//! hands in the [`Place`] of each spelling.
+
+mod calls;
+mod claims;
+mod footer;
+mod preview;
+mod targets;
+
+pub use calls::Calls;
+pub use footer::{footer, redacted};
+pub use preview::{PREVIEW, preview};
+pub use targets::{Task, in_patch, task};
+
+use super::ToolOutcome;
+use calls::Call;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// The file that a spelling stands for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// Its one name, for people: two spellings of one file have the same.
+    pub name: String,
+    /// What git has of it; `None` where git cannot tell: outside of the packages, ignored.
+    pub blobs: Option<Blobs>,
+}
+
+/// A file's content before the turn and now; `None` while it is absent.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Blobs {
+    /// Before.
+    pub before: Option<String>,
+    /// Now.
+    pub after: Option<String>,
+}
+
+/// What is unresolved, or worth a remark, about one file.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Finding {
+    /// The file; empty for calls that named none.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub path: String,
+    /// What became of the edit.
+    pub verdict: Verdict,
+    /// The tool of the last call.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub tool: String,
+    /// Calls that did not do it.
+    pub tries: u32,
+    /// The first error, one line.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub first: String,
+    /// The last error, where it is another.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub last: String,
+    /// A command that may have changed the file.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub command: String,
+}
+
+/// What became of an edit; the worst first.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Verdict {
+    /// It failed, and the file is as it was.
+    #[default]
+    Failed,
+    /// It was not allowed, and the file is as it was.
+    Denied,
+    /// Its call has no end.
+    Unfinished,
+    /// The agent says so, no tool did it, and the file is as it was.
+    Claimed,
+    /// It failed after another one had succeeded.
+    FailedAfterSuccess,
+    /// It failed, and the file changed by other means.
+    ChangedOtherwise,
+    /// It failed, and the file is gone.
+    DeletedAfterwards,
+    /// It failed on a file of which git cannot tell.
+    OutsideGit,
+    /// Its call named no file and failed.
+    WithoutPath,
+    /// The agent says so, and there is no such file.
+    NoSuchFile,
+    /// It succeeded, and the file is as it was.
+    NoNetChange,
+}
+
+impl Verdict {
+    /// True for what nobody may report as done.
+    pub fn blocks(self) -> bool {
+        self <= Self::Claimed
+    }
+}
+
+/// The calls on one file.
+struct OnFile<'a> {
+    blobs: Option<&'a Blobs>,
+    calls: Vec<(usize, &'a Call)>,
+}
+
+impl Calls {
+    /// Paths that the agent's last words claim, beside [`Calls::targets`].
+    pub fn claimed(&self) -> Vec<String> {
+        claims::claimed(&self.words)
+    }
+
+    /// The number of calls that were to edit, and of files.
+    pub fn size(&self) -> (usize, usize) {
+        (self.edits().count(), self.targets().count())
+    }
+
+    /// What is to be said of the turn, the worst first. A spelling without a place is of no file.
+    pub fn judge(&self, places: &BTreeMap<String, Place>) -> Vec<Finding> {
+        let mut files: BTreeMap<&str, OnFile<'_>> = BTreeMap::new();
+        let mut found = Vec::new();
+        for (at, call, paths) in self.edits() {
+            for place in paths.iter().filter_map(|path| places.get(path)) {
+                let file = files.entry(&place.name);
+                let file = file.or_insert_with(|| OnFile { blobs: place.blobs.as_ref(), calls: Vec::new() });
+                if file.calls.last().is_none_or(|(last, _)| *last != at) {
+                    file.calls.push((at, call));
+                }
+            }
+        }
+        for (name, file) in &files {
+            found.extend(self.of_file(name, file));
+        }
+        let reported = self.reported.iter().filter_map(|path| Some(places.get(path)?.name.as_str()));
+        let touched: Vec<&str> = files.into_keys().chain(reported).collect();
+        found.extend(self.without_path());
+        found.extend(self.claims(places, &touched));
+        found.sort_by(|a, b| (a.verdict, &a.path).cmp(&(b.verdict, &b.path)));
+        found
+    }
+
+    fn of_file(&self, name: &str, file: &OnFile<'_>) -> Option<Finding> {
+        let ended = |(_, call): &&(usize, &Call)| call.end.is_some();
+        let succeeded = |(_, call): &(usize, &Call)| matches!(call.end, Some((ToolOutcome::Done, _)));
+        let last_success = file.calls.iter().filter(|call| succeeded(call)).map(|(at, _)| *at).max();
+        // A call that began before a later one succeeded is made good by it.
+        let open = file.calls.iter().rfind(|(at, call)| call.end.is_none() && last_success < Some(*at));
+        let last = file.calls.iter().filter(ended).max_by_key(|(_, call)| call.end.map(|(_, place)| place));
+        let (_, call) = open.or(last)?;
+        let is_same = file.blobs.map(|blobs| blobs.before == blobs.after);
+        let verdict = match (call.end, is_same) {
+            (Some((ToolOutcome::Done, _)), Some(true)) => Verdict::NoNetChange,
+            (Some((ToolOutcome::Done, _)), _) => return None,
+            (_, None) => Verdict::OutsideGit,
+            (None, _) => Verdict::Unfinished,
+            (Some((ToolOutcome::Denied, _)), Some(true)) => Verdict::Denied,
+            (_, Some(true)) => Verdict::Failed,
+            _ if file.blobs.is_some_and(|blobs| blobs.after.is_none()) => Verdict::DeletedAfterwards,
+            _ if last_success.is_some() => Verdict::FailedAfterSuccess,
+            _ => Verdict::ChangedOtherwise,
+        };
+        let mut failed: Vec<&(usize, &Call)> = file.calls.iter().filter(|call| !succeeded(call)).collect();
+        failed.sort_by_key(|(at, call)| (call.end.map_or(usize::MAX, |(_, place)| place), *at));
+        let errors = || failed.iter().filter(|(_, call)| call.end.is_some()).map(|(_, call)| &call.error);
+        let (first, last) = (errors().next(), errors().next_back());
+        Some(Finding {
+            verdict,
+            tool: call.tool.clone(),
+            tries: u32::try_from(failed.len()).unwrap_or(u32::MAX),
+            first: first.cloned().unwrap_or_default(),
+            last: last.filter(|last| first != Some(last)).cloned().unwrap_or_default(),
+            command: if is_same == Some(false) { self.other_means(name, &failed) } else { String::new() },
+            path: name.to_owned(),
+        })
+    }
+
+    /// The command that may have changed a file after its edit had failed: the last one that names it, else the last
+    /// one that is not git's.
+    fn other_means(&self, name: &str, failed: &[&(usize, &Call)]) -> String {
+        let since = failed.iter().filter_map(|(_, call)| call.end).map(|(_, place)| place).min();
+        let base = name.rsplit('/').next().unwrap_or(name);
+        let ran = self.all.iter().filter_map(|call| match (&call.task, call.end) {
+            (Task::Command(command), Some((ToolOutcome::Done, place))) if Some(place) > since => {
+                Some(command)
+            }
+            _ => None,
+        });
+        let ran: Vec<&String> = ran.filter(|command| !command.starts_with("git ")).collect();
+        let named = ran.iter().rfind(|command| command.contains(base)).or(ran.last());
+        named.map(|command| (*command).clone()).unwrap_or_default()
+    }
+
+    /// Calls of editing tools that named no file and failed, unless the tool succeeded later.
+    fn without_path(&self) -> Option<Finding> {
+        let edits: Vec<(usize, &Call, &[String])> = self.edits().collect();
+        let is_done = |call: &Call| matches!(call.end, Some((ToolOutcome::Done, _)));
+        let is_made_good = |at: usize, tool: &str| {
+            edits.iter().any(|(later, call, _)| *later > at && call.tool == tool && is_done(call))
+        };
+        let failed: Vec<&Call> = (edits.iter())
+            .filter(|(at, call, paths)| {
+                paths.is_empty() && call.end.is_some() && !is_done(call) && !is_made_good(*at, &call.tool)
+            })
+            .map(|(_, call, _)| *call)
+            .collect();
+        let last = failed.last()?;
+        Some(Finding {
+            verdict: Verdict::WithoutPath,
+            tool: last.tool.clone(),
+            tries: u32::try_from(failed.len()).unwrap_or(u32::MAX),
+            first: last.error.clone(),
+            ..Finding::default()
+        })
+    }
+
+    /// Files that the last words claim and that nothing touched.
+    fn claims(&self, places: &BTreeMap<String, Place>, touched: &[&str]) -> Vec<Finding> {
+        let mut found: Vec<Finding> = Vec::new();
+        for spelled in self.claimed() {
+            let Some(Place { name, blobs: Some(blobs) }) = places.get(&spelled) else { continue };
+            let is_known = touched.contains(&name.as_str()) || found.iter().any(|known| known.path == *name);
+            let verdict = match (&blobs.before, &blobs.after) {
+                (Some(before), Some(after)) if before == after => Verdict::Claimed,
+                (None, None) if spelled.contains('/') && claims::has_extension(&spelled) => {
+                    Verdict::NoSuchFile
+                }
+                _ => continue,
+            };
+            if !is_known {
+                found.push(Finding { path: name.clone(), verdict, ..Finding::default() });
+            }
+        }
+        found
+    }
+}
+
+#[cfg(test)]
+mod tests;

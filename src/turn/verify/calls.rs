@@ -1,0 +1,97 @@
+//! The calls of one turn: what each was to edit, how it ended, in the order in which results arrived.
+
+use super::preview::preview;
+use super::targets::{Task, task};
+use crate::source::text::line;
+use crate::turn::{ToolOutcome, TurnEvent};
+use std::collections::HashMap;
+
+/// So much of a tool's name and of a command is kept, characters.
+const NAME: usize = 40;
+const COMMAND: usize = 80;
+
+/// A tool's call.
+#[derive(Clone, Debug)]
+pub(super) struct Call {
+    pub(super) tool: String,
+    pub(super) task: Task,
+    /// How it ended, and the place of its result among all results; `None` while it runs.
+    pub(super) end: Option<(ToolOutcome, usize)>,
+    /// What its error says.
+    pub(super) error: String,
+}
+
+/// What was heard of a turn so far.
+#[derive(Clone, Debug, Default)]
+pub struct Calls {
+    pub(super) all: Vec<Call>,
+    /// The last call of each id.
+    open: HashMap<String, usize>,
+    results: usize,
+    /// The agent's last words: what it said since the last tool call.
+    pub(super) words: String,
+    /// Files which the CLI itself says that a call changed.
+    pub(super) reported: Vec<String>,
+}
+
+impl Calls {
+    /// Takes the next event. One that is heard twice counts once.
+    pub fn hear(&mut self, event: &TurnEvent) {
+        match event {
+            TurnEvent::ToolStarted { call, tool, input } => self.started(call, tool, task(tool, input)),
+            TurnEvent::ToolEnded { call, outcome, output, changed } => {
+                self.ended(call, *outcome, output);
+                self.reported.extend(changed.iter().cloned());
+            }
+            // The end of a turn often repeats the last message.
+            TurnEvent::Said { text } | TurnEvent::Finished { text: Some(text), .. }
+                if self.words.trim_end() != text.trim_end() =>
+            {
+                self.words.push_str(text);
+                self.words.push('\n');
+            }
+            _ => {}
+        }
+    }
+
+    fn started(&mut self, id: &str, tool: &str, task: Task) {
+        self.words.clear();
+        let task = match task {
+            Task::Command(command) => Task::Command(line(&command, COMMAND)),
+            task => task,
+        };
+        let tool = line(tool, NAME);
+        let known = self.open.get(id).and_then(|at| self.all.get(*at));
+        if known.is_none_or(|known| (&known.tool, &known.task) != (&tool, &task)) {
+            self.open.insert(id.to_owned(), self.all.len());
+            self.all.push(Call { tool, task, end: None, error: String::new() });
+        }
+    }
+
+    fn ended(&mut self, id: &str, outcome: ToolOutcome, output: &str) {
+        self.words.clear();
+        let Some(call) = self.open.get(id).and_then(|at| self.all.get_mut(*at)) else { return };
+        if call.end.is_none_or(|(known, _)| known != outcome) {
+            self.results += 1;
+            call.end = Some((outcome, self.results));
+            call.error = if outcome == ToolOutcome::Done { String::new() } else { preview(output) };
+        }
+    }
+
+    /// The files that calls were to edit, as they spelled them, each once.
+    pub fn targets(&self) -> impl Iterator<Item = &str> {
+        let mut seen = std::collections::HashSet::new();
+        self.edits()
+            .flat_map(|(_, _, paths)| paths)
+            .map(String::as_str)
+            .filter(move |path| seen.insert(*path))
+    }
+
+    /// The calls that edit, with their number.
+    pub(super) fn edits(&self) -> impl Iterator<Item = (usize, &Call, &[String])> {
+        self.all.iter().enumerate().filter_map(|(at, call)| match &call.task {
+            Task::Edit(paths) => Some((at, call, paths.as_slice())),
+            _ => None,
+        })
+    }
+}

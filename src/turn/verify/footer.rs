@@ -1,0 +1,99 @@
+//! What people and the next prompt are told: one line for each file, then what to do.
+
+use super::preview::PREVIEW;
+use super::{Finding, Verdict};
+use crate::source::text::{count, line};
+
+/// Files that a footer names.
+const NAMED: usize = 10;
+/// Characters of a path that is shown.
+const PATH: usize = 200;
+
+/// Whole lines without control characters: what is unresolved, the remarks, what to do. None if there is no finding.
+/// They end with `git status`, because that tells what landed.
+pub fn footer(findings: &[Finding]) -> Vec<String> {
+    let unresolved = findings.iter().filter(|finding| finding.verdict.blocks()).count();
+    let mut lines = match (findings.len(), unresolved) {
+        (0, _) => return Vec::new(),
+        (all, 0) => vec![format!("Verifier: no edit is unresolved, {}.", count(number(all), "remark"))],
+        _ => vec![format!(
+            "Verifier: {} unresolved. Do not report {} as done.",
+            if unresolved == 1 {
+                "1 file edit is".to_owned()
+            } else {
+                format!("{unresolved} file edits are")
+            },
+            if unresolved == 1 { "it" } else { "them" },
+        )],
+    };
+    lines.extend(findings.iter().take(NAMED).map(entry));
+    if findings.len() > NAMED {
+        lines.push(format!("… and {} more", findings.len() - NAMED));
+    }
+    if unresolved > 0 {
+        lines.push(
+            "Look at `git status` and `git diff`; make each of these edits, or leave it out and say so."
+                .to_owned(),
+        );
+    } else {
+        lines.push("`git status` and `git diff` show what landed.".to_owned());
+    }
+    lines
+}
+
+/// The findings without what is secret.
+pub fn redacted(findings: Vec<Finding>, redact: impl Fn(&str) -> String) -> Vec<Finding> {
+    let mut findings = findings;
+    for finding in &mut findings {
+        let Finding { path, tool, first, last, command, .. } = finding;
+        for text in [path, tool, first, last, command] {
+            *text = line(&redact(text), PREVIEW.max(PATH));
+        }
+    }
+    findings
+}
+
+fn number(count: usize) -> u64 {
+    u64::try_from(count).unwrap_or(u64::MAX)
+}
+
+/// A text in backticks that nothing in it can close.
+fn quoted(text: &str, max: usize) -> String {
+    format!("`{}`", line(text, max).replace('`', "'"))
+}
+
+fn entry(finding: &Finding) -> String {
+    let tries = match finding.tries {
+        0 | 1 => String::new(),
+        tries => format!(", {tries} tries"),
+    };
+    let tool = if finding.tool.is_empty() {
+        String::new()
+    } else {
+        format!(" ({}{tries})", line(&finding.tool, 40))
+    };
+    let error = if finding.last.is_empty() { &finding.first } else { &finding.last };
+    let error = line(error, PREVIEW);
+    let told = if error.is_empty() { ".".to_owned() } else { format!(": {error}") };
+    let by = if finding.command.is_empty() {
+        String::new()
+    } else {
+        format!(", perhaps by {}", quoted(&finding.command, 80))
+    };
+    let path = quoted(&finding.path, PATH);
+    match finding.verdict {
+        Verdict::Failed => format!("{path} failed{tool}{told}"),
+        Verdict::Denied => format!("{path} was not allowed{tool}{told}"),
+        Verdict::Unfinished => format!("{path} has a call without an end{tool}."),
+        Verdict::Claimed => format!("{path} was said to be edited; no tool did, and it is as it was."),
+        Verdict::FailedAfterSuccess => format!("{path} changed, but its last edit failed{tool}{told}"),
+        Verdict::ChangedOtherwise => {
+            format!("{path} changed by other means{by}; its edit failed{tool}{told}")
+        }
+        Verdict::DeletedAfterwards => format!("{path} is gone{by}; its edit failed{tool}{told}"),
+        Verdict::OutsideGit => format!("{path} failed{tool} where git cannot tell{told}"),
+        Verdict::WithoutPath => format!("An edit that named no file failed{tool}{told}"),
+        Verdict::NoSuchFile => format!("{path} was said to be edited; there is no such file."),
+        Verdict::NoNetChange => format!("{path} was reported as edited{tool} and is as it was."),
+    }
+}

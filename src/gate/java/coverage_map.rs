@@ -148,7 +148,13 @@ impl CoverageMap {
             chosen.extend(all.iter().filter(|test| !self.tests.contains_key(*test)));
         }
         // Who uses a class of the tests names it, or is such a class and named: production code cannot.
-        changed.extend(different(&self.state.tests, &now.tests).cloned());
+        for class in different(&self.state.tests, &now.tests) {
+            let ran_no_tests = self.state.tests.contains_key(class) && !self.tests.contains_key(class);
+            if ran_no_tests && leading_to(references, &BTreeSet::from([class.clone()])).len() < 2 {
+                return Err(outdated(format!("{class} differs from the map, and tests reach it by no name")));
+            }
+            changed.insert(class.clone());
+        }
         let leading = leading_to(references, &changed);
         chosen.extend(&leading);
         let chosen: BTreeSet<String> = all.iter().filter(|test| chosen.contains(test)).cloned().collect();
@@ -231,7 +237,8 @@ mod tests {
     }
 
     const PRODUCTION: &str = "Foo=1.1 Bar=1.1 Single=1.1";
-    const TESTS: &str = "ATest=1.1 BTest=1.1 CTest=1.1 DTest=1.1 ETest=1.1 FTest=1.1 RedTest=1.1 Base=1.1";
+    const TESTS: &str =
+        "ATest=1.1 BTest=1.1 CTest=1.1 DTest=1.1 ETest=1.1 FTest=1.1 RedTest=1.1 Base=1.1 Lone=1.1";
     const ORDER: [&str; 7] = ["ATest", "BTest", "CTest", "DTest", "ETest", "FTest", "RedTest"];
 
     /// `Foo` is executed by `ATest` and `BTest`, `Bar` by `CTest`; `Single` once for all.
@@ -270,6 +277,11 @@ mod tests {
         assert_eq!(asked("Nobody", PRODUCTION, TESTS), "RedTest");
         let fixture = TESTS.replace("Base=1.1", "Base=2.1");
         assert_eq!(asked("Nobody", PRODUCTION, &fixture), "Base DTest RedTest", "who names it");
+        let by_reflection = TESTS.replace("Lone=1.1", "Lone=1.2");
+        assert_eq!(
+            asked("Nobody", PRODUCTION, &by_reflection),
+            "all, and a map: Lone differs from the map, and tests reach it by no name"
+        );
         let new = format!("{} NewTest=1.1", TESTS.replace("ETest=1.1", "ETest=1.2"));
         assert_eq!(asked("Nobody", PRODUCTION, &new), "ETest NewTest RedTest");
         assert_eq!(asked("Gone", PRODUCTION, TESTS), "ETest RedTest", "who names the target");

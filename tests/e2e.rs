@@ -38,6 +38,7 @@ fn tests() -> Vec<libtest_mimic::Trial> {
         gate::tests(),
         gate::class_file::tests(),
         gate::clean::tests(),
+        gate::files::tests(),
         gate::hidden::tests(),
         gate::recompile::tests(),
         gate::map::tests(),

@@ -3,7 +3,7 @@
 use super::Reading;
 use super::error::{ConfigError, FILE, dotted};
 use super::overrides::{Override, Source};
-use super::schema::COMMAND_GATE;
+use super::schema::gate_keys;
 use super::yaml_tree::{get, line_of};
 use serde::Serialize;
 use serde_yaml::Value;
@@ -79,12 +79,13 @@ fn list(reading: &Reading<'_>, path: &mut Vec<String>, value: &Value, rows: &mut
     }
 }
 
-fn is_command(reading: &Reading<'_>, gate: &str) -> bool {
-    gate != "PITEST"
-        || get(&reading.merged, &["gates", gate, "run"].map(str::to_owned)).is_some_and(|run| !run.is_null())
+/// True for a key that means something to a gate.
+fn is_key_of(reading: &Reading<'_>, gate: &str, key: &str) -> bool {
+    let run = get(&reading.merged, &["gates", gate, "run"].map(str::to_owned));
+    gate_keys(gate, run.is_some_and(|run| !run.is_null())).is_none_or(|known| known.contains(&key))
 }
 
-/// A setting; `None` for a default that means nothing to a gate that is a command.
+/// A setting; `None` for a default that means nothing to its gate.
 fn row(reading: &Reading<'_>, path: &[String], value: &Value) -> Option<Explained> {
     let from = match (reading.sources.of(path), get(&reading.written, path)) {
         (Some(given), _) => given.source.clone(),
@@ -94,12 +95,7 @@ fn row(reading: &Reading<'_>, path: &[String], value: &Value) -> Option<Explaine
     let is_default = from == Source::Default;
     let value = match path {
         [first, _, third, _] if first == "agents" && third == "env" => "(not shown)".into(),
-        [first, gate, key]
-            if first == "gates"
-                && is_default
-                && is_command(reading, gate)
-                && !COMMAND_GATE.contains(&key.as_str()) =>
-        {
+        [first, gate, key] if first == "gates" && is_default && !is_key_of(reading, gate, key) => {
             return None;
         }
         _ => serde_json::to_value(value).unwrap_or_default(),

@@ -2,7 +2,7 @@
 
 use super::Preset;
 use super::error::{Mistake, either, quoted};
-use super::schema::COMMAND_GATE;
+use super::schema::{gate_keys, has_engine};
 use serde_yaml::Value;
 
 /// The agent of a role that is not listed.
@@ -77,23 +77,28 @@ fn roles(written: Option<&Value>, agents: &[&str]) -> Result<(), Mistake> {
     Ok(())
 }
 
-/// The keys of a gate are those of a command, or of the mutation gate.
+/// The keys of a gate are those of a command, or of its engine.
 fn gate(name: &str, keys: &Value) -> Result<(), Mistake> {
     let written = names(Some(keys));
-    let run = keys.get("run").filter(|run| !run.is_null());
-    if run.is_some() || name != "PITEST" {
-        let takes = format!(
-            "A gate with `run` takes {} only.",
-            COMMAND_GATE.map(|key| format!("`{key}`")).join(", ")
-        );
-        if let Some(key) = written.iter().find(|key| !COMMAND_GATE.contains(key)) {
-            let what = "is for the gate that measures mutants (`PITEST` without `run`)";
-            return Err(Mistake::new(what, &takes).at(key));
-        }
-        if run.is_none() {
-            let hint = "Write `{run: [program, argument, …]}`; only `PITEST` has an engine of its own.";
-            return Err(Mistake::new("does not say what to run", hint));
-        }
+    let is_command = keys.get("run").is_some_and(|run| !run.is_null());
+    if let Some(known) = gate_keys(name, is_command)
+        && let Some(key) = written.iter().find(|key| !known.contains(key))
+    {
+        let what = if is_command || !has_engine(name) {
+            "is for a gate that measures mutants (`PITEST`, `MUTMUT`, `STRYKER` without `run`)"
+        } else {
+            "is for `PITEST`"
+        };
+        let known: Vec<String> = known.iter().map(|key| format!("`{key}`")).collect();
+        return Err(Mistake::new(what, &format!("This gate takes {} only.", known.join(", "))).at(key));
+    }
+    if !is_command && !has_engine(name) {
+        let hint = "Write `{run: [program, argument, …]}`; only `PITEST`, `MUTMUT` and `STRYKER` have engines of their own.";
+        return Err(Mistake::new("does not say what to run", hint));
+    }
+    if name != "PITEST" && keys.get("scope").and_then(Value::as_str) == Some("auto") {
+        let what = "is `auto`, which needs the score of a class before the task";
+        return Err(Mistake::new(what, "Write `class` or `lines`.").at("scope"));
     }
     let is_maven = keys.get("engine").and_then(Value::as_str) == Some("maven");
     match written.iter().find(|key| is_maven && matches!(**key, "tests" | "scope")) {

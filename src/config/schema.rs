@@ -5,7 +5,23 @@ use schemars::generate::SchemaSettings;
 use serde_json::{Value, json};
 
 /// The keys of a gate that runs a command.
-pub(super) const COMMAND_GATE: [&str; 5] = ["run", "limit", "where", "keep", "env"];
+const COMMAND_GATE: [&str; 5] = ["run", "limit", "where", "keep", "env"];
+/// The gates with engines that mutate files.
+const FILE_GATES: [&str; 2] = ["MUTMUT", "STRYKER"];
+/// The keys of such a gate.
+const FILE_GATE: [&str; 9] =
+    ["threshold", "per", "no_coverage", "scope", "jobs", "limit", "where", "keep", "env"];
+/// The keys of a gate with engine `gate`, or of a command; `None` for all but `run`.
+pub(super) fn gate_keys(gate: &str, is_command: bool) -> Option<&'static [&'static str]> {
+    let of_engine = (gate != "PITEST").then_some(&FILE_GATE[..]);
+    if is_command || !has_engine(gate) { Some(&COMMAND_GATE) } else { of_engine }
+}
+
+/// True for a gate that need not be a command.
+pub(super) fn has_engine(gate: &str) -> bool {
+    gate == "PITEST" || FILE_GATES.contains(&gate)
+}
+
 /// Where a command runs if `where` does not say it.
 pub(super) const COMMAND_FOLDER: &str = "in-place";
 
@@ -51,20 +67,26 @@ fn leave_out(schema: &mut Value, default: &Value) {
     }
 }
 
-/// `PITEST` measures mutants or is a command; every other gate is a command.
+/// Gates with an engine measure mutants or are commands; every other gate is a command.
 fn split_gates(gates: &mut Value) {
-    let mut mutation = gates["additionalProperties"].take();
-    let mut command = mutation.clone();
-    if let Some(keys) = mutation["properties"].as_object_mut() {
-        keys.remove("run");
-    }
-    if let Some(keys) = command["properties"].as_object_mut() {
-        keys.retain(|key, _| COMMAND_GATE.contains(&key.as_str()));
-    }
+    let all = gates["additionalProperties"].take();
+    let with = |is_key: &dyn Fn(&str) -> bool| {
+        let mut gate = all.clone();
+        if let Some(keys) = gate["properties"].as_object_mut() {
+            keys.retain(|key, _| is_key(key));
+        }
+        gate
+    };
+    let mut command = with(&|key| COMMAND_GATE.contains(&key));
     command["required"] = json!(["run"]);
     command["properties"]["where"]["default"] = json!(COMMAND_FOLDER);
     command["type"] = json!("object");
-    gates["properties"] = json!({ "PITEST": { "oneOf": [mutation, command] } });
+    let mut files = with(&|key| FILE_GATE.contains(&key));
+    files["properties"]["scope"]["enum"] = json!(["class", "lines", null]);
+    gates["properties"] = json!({ "PITEST": { "oneOf": [with(&|key| key != "run"), command] } });
+    for gate in FILE_GATES {
+        gates["properties"][gate] = json!({ "oneOf": [files, command] });
+    }
     gates["additionalProperties"] = command;
 }
 

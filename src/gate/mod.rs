@@ -6,7 +6,11 @@
 mod command_gate;
 mod commands;
 mod disk_cache;
+mod entry;
+mod files;
 mod java;
+mod javascript;
+mod python;
 mod run;
 mod scope;
 mod test_report;
@@ -19,6 +23,7 @@ pub use java::{PomLinks, pom_links};
 pub use run::run;
 pub use test_report::passed_tests;
 
+use crate::config::GateSettings;
 use crate::machine::facts::{FileChange, Oid};
 use crate::source::{ChangedLines, RepoPath, text};
 use crate::sys::Spawn;
@@ -60,8 +65,10 @@ pub struct GateRequest {
 pub struct GatePackage {
     /// Its name.
     pub name: String,
-    /// Its folder, absolute.
+    /// The folder that is judged, absolute: its own or a checkout.
     pub root: PathBuf,
+    /// Its own folder, absolute, where what no commit holds is installed (`node_modules`, `.venv`).
+    pub home: PathBuf,
     /// What the family changed.
     pub changes: Vec<FileChange>,
     /// Which lines of the files that it changed, as they are now; a file of which this is not known is
@@ -171,6 +178,12 @@ impl Checkouts for NoCheckouts {
     fn base(&self, _package: &str) -> Result<Option<PathBuf>, String> {
         Ok(None)
     }
+}
+
+/// How many processes a gate may use.
+pub(crate) fn jobs(settings: &GateSettings) -> usize {
+    let processors = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+    if settings.jobs == 0 { processors } else { settings.jobs }
 }
 
 /// Why a module, package or gate cannot go on.

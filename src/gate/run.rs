@@ -1,11 +1,12 @@
-//! A gate from request to report: by a command, or by mutation of the changed classes.
+//! A gate from request to report: by a command, or by mutation of what was changed.
 
-use super::command_gate;
 use super::commands::Commands;
 use super::java::run_mutation;
+use super::javascript::Stryker;
+use super::python::Mutmut;
 use super::scope::Scope;
 use super::verdict::{ModuleResult, conclude};
-use super::{GateAbort, GatePorts, GateRequest};
+use super::{GateAbort, GatePorts, GateRequest, command_gate, files};
 use crate::config::GateSettings;
 use crate::machine::facts::FileChange;
 use crate::mutation::{GateReport, Verdict};
@@ -13,9 +14,11 @@ use crate::source::{Kind, text};
 
 /// Runs a gate. Never panics, never fails: every problem becomes a verdict.
 pub fn run(request: &GateRequest, settings: &GateSettings, ports: &GatePorts<'_>) -> GateReport {
-    match &settings.run {
-        Some(argv) => run_command(request, settings, argv, ports),
-        None => run_mutation(request, settings, ports),
+    match (&settings.run, request.name.as_str()) {
+        (Some(argv), _) => run_command(request, settings, argv, ports),
+        (None, "MUTMUT") => files::run(request, settings, ports, &Mutmut),
+        (None, "STRYKER") => files::run(request, settings, ports, &Stryker),
+        (None, _) => run_mutation(request, settings, ports),
     }
 }
 

@@ -1,9 +1,9 @@
 //! What a gate judges: target classes by module, and changed files that are left out with their reason.
 
-use crate::gate::GateAbort;
+use crate::gate::{GateAbort, GatePackage};
 use crate::machine::facts::full_path;
 use crate::mutation::LeftOut;
-use crate::source::RepoPath;
+use crate::source::{RepoPath, text};
 use std::collections::BTreeSet;
 
 /// A class to be mutated.
@@ -13,7 +13,7 @@ pub(crate) struct Target {
     pub(crate) package: String,
     /// The source file in the package.
     pub(crate) path: RepoPath,
-    /// Dotted name of the top-level class.
+    /// Dotted name of the top-level class; the path where an engine mutates files.
     pub(crate) class: String,
     /// Existing test files that belong to it, anywhere in the package.
     pub(crate) tests: BTreeSet<String>,
@@ -46,6 +46,8 @@ pub(crate) enum BuildTool {
     Maven,
     /// `build.gradle` or `build.gradle.kts` alone.
     Gradle,
+    /// None: the engine finds and runs the tests.
+    Engine,
 }
 
 /// A folder with a build file in which the family changed Java.
@@ -68,6 +70,33 @@ pub(crate) struct Module {
 }
 
 impl Module {
+    /// Target files, and the tests that judge them, must be as committed.
+    pub(crate) fn check_committed(&self, package: &GatePackage) -> Result<(), GateAbort> {
+        let dirt: BTreeSet<String> = package.dirt.iter().map(RepoPath::to_text).collect();
+        let judged = self
+            .targets
+            .iter()
+            .flat_map(|target| std::iter::once(target.path.to_text()).chain(target.tests.iter().cloned()));
+        let dirty: BTreeSet<String> = judged.filter(|path| dirt.contains(path)).collect();
+        if dirty.is_empty() {
+            return Ok(());
+        }
+        Err(GateAbort::setup(
+            format!(
+                "Files{} that are to be judged differ from HEAD: {}.",
+                text::of_package(&package.name),
+                text::names(dirty.iter().map(String::as_str), 5)
+            ),
+            "Commit or undo these changes, then run the gate again.",
+        ))
+    }
+
+    /// The path in this module of a file in the package.
+    pub(crate) fn within(&self, path: &str) -> String {
+        let inside = path.strip_prefix(&self.dir).filter(|_| !self.dir.is_empty());
+        inside.and_then(|path| path.strip_prefix('/')).unwrap_or(path).to_owned()
+    }
+
     /// The path in the package of a file in this module.
     pub(crate) fn inside(&self, path: &str) -> String {
         if self.dir.is_empty() { path.to_owned() } else { format!("{}/{path}", self.dir) }

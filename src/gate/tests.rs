@@ -186,6 +186,7 @@ impl Bed {
         let package = GatePackage {
             name: "p".to_owned(),
             root: self.folder.path().join("p"),
+            home: self.folder.path().join("p"),
             changes: vec![change],
             lines: BTreeMap::from([(
                 RepoPath::parse("src/main/java/Foo.java"),
@@ -437,7 +438,7 @@ fn mutants_without_a_verdict_get_one_run_alone_and_then_stay_outside_the_score()
         (Some("33"), Some("1"))
     );
     let only_errors = || pit(OK, "", Some(&report(&["RUN_ERROR"])));
-    assert!(is_error(&bed.verdict(vec![only_errors(), only_errors()]), "no verdict on any mutant", false));
+    assert!(is_error(&bed.verdict(vec![only_errors(), only_errors()]), " has a verdict: ", false));
 }
 
 #[test]

@@ -101,13 +101,21 @@ pub struct ClassScore {
     pub package: String,
     /// Path of the source file in the package.
     pub path: crate::source::RepoPath,
-    /// Dotted name of the top-level class.
+    /// Dotted name of the top-level class; the path where an engine mutates files.
     pub class: String,
     /// The mutants that count, by status.
     pub tally: Tally,
     /// The score that the class as a whole must keep, when `tally` counts its changed lines only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub floor: Option<Floor>,
+}
+
+impl ClassScore {
+    /// `class a.Foo`; `file src/a.ts` where an engine mutates files.
+    fn unit(&self) -> String {
+        let word = if self.class == self.path.to_text() { "file" } else { "class" };
+        format!("{word} {}", self.class)
+    }
 }
 
 /// The score that a class had, and has (config `scope: auto`).

@@ -91,7 +91,7 @@ impl Rule {
                 Unit::Reached => judgement.reached += 1,
                 Unit::Nothing => {}
                 Unit::Unknown => judgement.unknown.push(format!(
-                    "PIT reached no verdict on any mutant of {name}: {} ended in an error of the JVM.",
+                    "No mutant of {name} has a verdict: {} ended in an error of the process that ran its tests.",
                     count(tally.errors, "mutant")
                 )),
                 Unit::Below | Unit::Doubtful => {
@@ -149,7 +149,7 @@ impl Rule {
         let mut units: BTreeMap<String, Vec<usize>> = BTreeMap::new();
         for (index, class) in classes.iter().enumerate() {
             let name = match self.per {
-                Per::Class => format!("class {}{}", class.class, of_package(&class.package)),
+                Per::Class => format!("{}{}", class.unit(), of_package(&class.package)),
                 Per::Package => format!("package {}", class.package),
                 Per::Task => "the task".to_owned(),
             };

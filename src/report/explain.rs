@@ -36,7 +36,7 @@ fn tiers(report: &GateReport) -> Vec<String> {
     let mut lines = vec![format!("  runs: {} of the mutation engine", tiers.len())];
     for tier in tiers {
         lines.push(tier_line(tier));
-        lines.push(tests_line(tier));
+        lines.extend((tier.tests_total > 0).then(|| tests_line(tier)));
     }
     lines
 }

@@ -3,6 +3,7 @@
 pub(crate) mod class_file;
 pub(crate) mod clean;
 mod direct_spawn;
+pub(crate) mod files;
 pub(crate) mod hidden;
 pub(crate) mod map;
 mod project;

@@ -105,6 +105,7 @@ impl Project {
         fs_err::create_dir_all(&root).unwrap();
         let package = GatePackage {
             name: "p".to_owned(),
+            home: root.clone(),
             root,
             changes: Vec::new(),
             lines: BTreeMap::new(),
@@ -191,6 +192,8 @@ fn change(path: &str) -> FileChange {
         p if p.contains("src/test/") => Kind::Test,
         p if p.ends_with("pom.xml") => Kind::Build,
         p if p.contains("src/main/") => Kind::Production,
+        p if p.starts_with("test") => Kind::Test,
+        p if ["py", "ts"].contains(&p.rsplit('.').next().unwrap()) => Kind::Production,
         _ => Kind::Other,
     };
     let blob = Some(Oid("1".repeat(40)));

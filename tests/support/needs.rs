@@ -24,6 +24,11 @@ pub(crate) fn shapes() -> Option<Missing> {
     programs(&["mvn", "java", "javac", "bash", "git", "python3"])
 }
 
+/// Python and Node, with what installs packages for them.
+pub(crate) fn scripts() -> Option<Missing> {
+    programs(&["python3", "node", "npm"])
+}
+
 /// A terminal that can be scripted.
 pub(crate) fn tmux() -> Option<Missing> {
     programs(&["tmux"])

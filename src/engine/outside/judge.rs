@@ -244,8 +244,19 @@ impl Outside {
         let dirt = dirt.map(|dirt| dirt.path.clone()).collect();
         let head = order.snapshot.package(name).map_or_else(Oid::zero, |package| package.head.clone());
         let commits = (order.accumulated.bases.get(name).cloned(), head);
-        let name = name.to_owned();
-        Ok(Some(GatePackage { name, root, changes, lines, moved, weakened, tests_at_base, dirt, commits }))
+        let (name, home) = (name.to_owned(), root.clone());
+        Ok(Some(GatePackage {
+            name,
+            root,
+            home,
+            changes,
+            lines,
+            moved,
+            weakened,
+            tests_at_base,
+            dirt,
+            commits,
+        }))
     }
 
     /// A new folder for what [`Outside::judge_alone`] leaves; the last few of them are kept.

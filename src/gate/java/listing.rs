@@ -5,10 +5,11 @@
 
 use crate::gate::GateAbort;
 use crate::gate::GatePackage;
+use crate::gate::entry::{Entry, entry};
 use crate::source::text;
 use crate::sys::walk::{DirEntry, walk};
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::{Component, Path};
+use std::path::Path;
 
 /// Entries that one package may have.
 const MAX_ENTRIES: usize = 500_000;
@@ -21,19 +22,6 @@ pub(crate) const LANGUAGES: [(&str, &str); 4] =
     [("java", "java"), ("kotlin", "kt"), ("groovy", "groovy"), ("scala", "scala")];
 /// Build files of Java.
 const BUILD_FILES: [&str; 3] = ["pom.xml", "build.gradle", "build.gradle.kts"];
-
-/// What is at a path.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Entry {
-    /// A regular file.
-    File,
-    /// Nothing.
-    Absent,
-    /// A symbolic link, or a path that goes through one.
-    Link,
-    /// Something else, or a path that leaves the package.
-    Odd,
-}
 
 /// A package's folder, read once. Paths are relative to it, `/`-separated.
 #[derive(Clone, Debug, Default)]
@@ -80,32 +68,6 @@ pub(crate) fn list(package: &GatePackage) -> Result<Listing, GateAbort> {
         listing.entries.insert(path, entry);
     }
     Ok(listing)
-}
-
-/// What is at a path that a diff names.
-pub(crate) fn entry(root: &Path, path: &str) -> Entry {
-    let mut at = root.to_owned();
-    let mut last = None;
-    if path.is_empty() || path.contains('\0') || path.contains('\\') {
-        return Entry::Odd;
-    }
-    for component in Path::new(path).components() {
-        let Component::Normal(name) = component else {
-            return Entry::Odd;
-        };
-        at.push(name);
-        match fs_err::symlink_metadata(&at) {
-            Ok(data) if data.is_symlink() => return Entry::Link,
-            Ok(data) => last = Some(data),
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Entry::Absent,
-            Err(error) if error.kind() == std::io::ErrorKind::NotADirectory => return Entry::Absent,
-            Err(_) => return Entry::Odd,
-        }
-    }
-    match last {
-        Some(data) if data.is_file() => Entry::File,
-        _ => Entry::Odd,
-    }
 }
 
 /// False for hidden folders, outputs of tools and other repositories.

@@ -47,7 +47,7 @@ fn steps(context: &PackageContext<'_>, module: &Module, result: &mut ModuleResul
             "Configure gates.<NAME>.run with the command that judges it.",
         ));
     }
-    clean(context, module)?;
+    module.check_committed(context.package)?;
     let maven = &Maven::find(context, &context.package.root, &module.dir)?;
     (context.ports.progress)(&format!("Compiling {name}"));
     let watch = Stopwatch::start();
@@ -119,27 +119,6 @@ fn unbuilt(context: &PackageContext<'_>, module: &Module, trouble: Trouble) -> G
         },
         abort => abort,
     }
-}
-
-/// Target files, and the tests that judge them, must be as committed.
-fn clean(context: &PackageContext<'_>, module: &Module) -> Result<(), GateAbort> {
-    let dirt: BTreeSet<String> = context.package.dirt.iter().map(crate::source::RepoPath::to_text).collect();
-    let judged = module
-        .targets
-        .iter()
-        .flat_map(|target| std::iter::once(target.path.to_text()).chain(target.tests.iter().cloned()));
-    let dirty: BTreeSet<String> = judged.filter(|path| dirt.contains(path)).collect();
-    if dirty.is_empty() {
-        return Ok(());
-    }
-    Err(GateAbort::setup(
-        format!(
-            "Files{} that are to be judged differ from HEAD: {}.",
-            text::of_package(&context.package.name),
-            text::names(dirty.iter().map(String::as_str), 5)
-        ),
-        "Commit or undo these changes, then run the gate again.",
-    ))
 }
 
 impl ModuleContext<'_> {

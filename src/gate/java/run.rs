@@ -11,7 +11,7 @@ use crate::config::GateSettings;
 use crate::gate::commands::Commands;
 use crate::gate::scope::{Module, Scope};
 use crate::gate::verdict::{ModuleResult, conclude};
-use crate::gate::{GateAbort, GatePorts, GateRequest};
+use crate::gate::{GateAbort, GatePorts, GateRequest, jobs};
 use crate::mutation::GateReport;
 use crate::sys::poison::ignore_poison;
 use std::collections::BTreeMap;
@@ -81,9 +81,4 @@ pub(crate) fn run_mutation(
     });
     let (results, longest) = std::mem::take(&mut *ignore_poison(done.lock()));
     conclude(settings, &scope, results, longest)
-}
-
-fn jobs(settings: &GateSettings) -> usize {
-    let processors = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
-    if settings.jobs == 0 { processors } else { settings.jobs }
 }

@@ -9,11 +9,12 @@ mod tests;
 
 pub(crate) use names::{JavaPath, TestNames};
 
-use super::listing::{Entry, Listing};
+use super::listing::Listing;
 use crate::config::ScopeKind;
 use crate::gate::GateAbort;
 use crate::gate::GatePackage;
 use crate::gate::GateRequest;
+use crate::gate::entry::Entry;
 use crate::gate::scope::{BuildTool, Extent, Module, Scope, Target};
 use crate::machine::facts::{FileChange, FileStatus};
 use crate::mutation::LeftOut;
@@ -68,10 +69,7 @@ impl Sorter<'_> {
         let path = change.path.to_text();
         let entry = self.listing.entries.get(&path).copied().unwrap_or(Entry::Absent);
         if entry == Entry::Odd {
-            self.scope.aborts.push(GateAbort::setup(
-                format!("The changed path {} leaves its package or is not a file.", change.full_path()),
-                "Correct the list of changes; paths are relative to their package.",
-            ));
+            self.scope.aborts.extend(entry.refusal(change));
             return;
         }
         let java = JavaPath::read(&path);
@@ -86,10 +84,7 @@ impl Sorter<'_> {
             return;
         }
         if entry == Entry::Link {
-            self.scope.aborts.push(GateAbort::fail(format!(
-                "The changed file {} is a symbolic link or lies behind one; only regular files are measured.",
-                change.full_path()
-            )));
+            self.scope.aborts.extend(entry.refusal(change));
             return;
         }
         let Some((dir, tool)) = module else {

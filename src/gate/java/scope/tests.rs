@@ -50,6 +50,7 @@ impl Case {
         let package = GatePackage {
             name: "p".to_owned(),
             root: "/nowhere".into(),
+            home: "/nowhere".into(),
             changes: family,
             lines: BTreeMap::new(),
             moved: BTreeMap::new(),

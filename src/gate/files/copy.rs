@@ -1,0 +1,108 @@
+//! A package's files, listed and copied for an engine.
+
+use super::Language;
+use super::scope::Files;
+use crate::gate::commands::fresh_folder;
+use crate::gate::entry::entry;
+use crate::gate::{GateAbort, GatePackage};
+use crate::source::text;
+use crate::sys::walk::{DirEntry, walk};
+use std::path::{Path, PathBuf};
+
+/// Files that one package may have.
+const MAX_ENTRIES: usize = 500_000;
+const MAX_DEPTH: usize = 65;
+
+/// Lists the files of a package.
+pub(super) fn list(package: &GatePackage, language: &Language) -> Result<Files, GateAbort> {
+    let mut files = Files::default();
+    for entry in entries(&package.root, language) {
+        let entry = entry?;
+        let path = entry.path().strip_prefix(&package.root).ok().and_then(Path::to_str).map(str::to_owned);
+        let Some(path) = path.filter(|_| entry.file_type().is_file()) else { continue };
+        if entry.file_name().to_str().is_some_and(|name| language.builds.contains(&name)) {
+            files.builds.insert(path);
+        } else if language.is_source(&path) {
+            files.sources.insert(path);
+        }
+    }
+    for change in &package.changes {
+        let path = change.path.to_text();
+        files.entries.insert(path.clone(), entry(&package.root, &path));
+    }
+    Ok(files)
+}
+
+/// Copies a package to a new folder, and links what is installed in its own. Comments that would hide code from
+/// the engine lose their meaning, by one character; the answer names their files.
+pub(super) fn copy(
+    package: &GatePackage,
+    module: &str,
+    language: &Language,
+    to: &Path,
+) -> Result<Vec<String>, GateAbort> {
+    fresh_folder(to)?;
+    let mut hiding = Vec::new();
+    for entry in entries(&package.root, language) {
+        let entry = entry?;
+        let path = entry.path().strip_prefix(&package.root).map_err(std::io::Error::other)?;
+        let place = to.join(path);
+        if entry.file_type().is_dir() {
+            fs_err::create_dir(&place)?;
+        } else if entry.file_type().is_symlink() {
+            fs_err::os::unix::fs::symlink(fs_err::read_link(entry.path())?, &place)?;
+        } else if entry.file_type().is_file() {
+            fs_err::copy(entry.path(), &place)?;
+            let name = path.to_string_lossy();
+            if language.is_source(&name) && rewrite(&place, &name, language)? {
+                hiding.push(name.into_owned());
+            }
+        }
+    }
+    for folder in folders(module) {
+        for name in language.installed {
+            let (own, link) = (package.home.join(&folder).join(name), to.join(&folder).join(name));
+            if own.is_dir() && fs_err::symlink_metadata(&link).is_err() {
+                fs_err::os::unix::fs::symlink(own, link)?;
+            }
+        }
+    }
+    Ok(hiding)
+}
+
+/// The folders from a module's up to the package's own.
+pub(super) fn folders(module: &str) -> Vec<PathBuf> {
+    Path::new(module).ancestors().map(Path::to_owned).collect()
+}
+
+/// True if comments of a copied source lost their meaning.
+fn rewrite(file: &Path, name: &str, language: &Language) -> Result<bool, GateAbort> {
+    let Ok(old) = String::from_utf8(fs_err::read(file)?) else { return Ok(false) };
+    if let Some(word) = language.tells.iter().find(|word| old.contains(**word)) {
+        return Err(GateAbort::fail(format!(
+            "{} names `{word}`, by which a program knows that it is mutated; a test that asks kills nothing.",
+            text::line(name, 300)
+        )));
+    }
+    let new =
+        language.hides.iter().fold(old.clone(), |code, word| code.replace(word, &word.replacen(' ', "_", 1)));
+    if new != old {
+        fs_err::write(file, new.as_bytes())?;
+    }
+    Ok(new != old)
+}
+
+/// All that is committed, and what else a build left; neither repositories nor what is installed.
+fn entries(root: &Path, language: &Language) -> impl Iterator<Item = Result<DirEntry, GateAbort>> {
+    let is_left_out = move |folder: &DirEntry| {
+        let name = folder.file_name().to_str().unwrap_or_default();
+        name == ".git" || language.installed.contains(&name)
+    };
+    walk(root, MAX_DEPTH, MAX_ENTRIES, move |folder| !is_left_out(folder)).map(|entry| {
+        entry.map_err(|error| {
+            let why = text::line(&error.to_string(), 300);
+            let hint = "Make the folder readable, then run the gate again.";
+            GateAbort::setup(format!("The package cannot be copied: {}.", why.trim_end_matches('.')), hint)
+        })
+    })
+}

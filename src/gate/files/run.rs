@@ -1,0 +1,249 @@
+//! The gate of an engine that mutates files, from request to report. Modules are judged one after the other.
+
+use super::copy::{copy, folders, list};
+use super::scope::scope;
+use super::{FileEngine, FileMutant, Measured, Work, source_lines};
+use crate::config::GateSettings;
+use crate::gate::commands::{Commands, file_name, fresh_folder};
+use crate::gate::scope::{Extent, Module, Scope, Target};
+use crate::gate::verdict::{Judged, ModuleResult, conclude};
+use crate::gate::{GateAbort, GatePackage, GatePorts, GateRequest};
+use crate::mutation::{ClassScore, GateReport, Mutant, MutantStatus, Survivor, Tally, TraceTier};
+use crate::source::{ChangedLines, text};
+use crate::sys::clock::Stopwatch;
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::time::Duration;
+
+/// Tests that are named for a survivor, and in a reason.
+const NAMED: usize = 5;
+
+/// Runs the gate.
+pub(crate) fn run(
+    request: &GateRequest,
+    settings: &GateSettings,
+    ports: &GatePorts<'_>,
+    engine: &dyn FileEngine,
+) -> GateReport {
+    let language = engine.language();
+    let files = request.packages.iter().map(|package| list(package, language)).collect::<Result<Vec<_>, _>>();
+    let files = match files {
+        Ok(files) => files,
+        Err(abort) => {
+            let result = ModuleResult { aborts: vec![abort], ..ModuleResult::default() };
+            return conclude(settings, &Scope::default(), vec![result], Duration::ZERO);
+        }
+    };
+    let scope = scope(request, language, settings.scope, &files);
+    if !scope.aborts.is_empty() {
+        return conclude(settings, &scope, Vec::new(), Duration::ZERO);
+    }
+    let commands =
+        Commands::new(ports, &request.env, request.folder.join("logs"), &request.tag, settings.limit);
+    let is_judged = |module: &&Module| !module.targets.is_empty() || !module.changed_tests.is_empty();
+    let judged = scope.modules.iter().filter(is_judged).filter_map(|module| {
+        let package = request.packages.get(module.package)?;
+        Some(Judge { request, settings, ports, engine, commands: &commands, package, module }.judge())
+    });
+    let results = judged.collect();
+    conclude(settings, &scope, results, commands.used())
+}
+
+/// One module with all that judges it.
+struct Judge<'a> {
+    request: &'a GateRequest,
+    settings: &'a GateSettings,
+    ports: &'a GatePorts<'a>,
+    engine: &'a dyn FileEngine,
+    commands: &'a Commands<'a>,
+    package: &'a GatePackage,
+    module: &'a Module,
+}
+
+impl Judge<'_> {
+    fn judge(&self) -> ModuleResult {
+        let mut result = ModuleResult::default();
+        if let Err(abort) = self.steps(&mut result) {
+            if matches!(abort, GateAbort::Fail { .. }) {
+                result.failing.extend(self.module.targets.iter().map(Target::full_path));
+            }
+            result.aborts.push(abort);
+        }
+        result
+    }
+
+    fn steps(&self, result: &mut ModuleResult) -> Result<(), GateAbort> {
+        self.module.check_committed(self.package)?;
+        let label = self.label();
+        let (work, hiding) = self.copy(self.package, "copy")?;
+        if !hiding.is_empty() {
+            result.remarks.push(format!(
+                "Comments that hide code from mutation were not obeyed: {}.",
+                text::names(hiding.iter().map(String::as_str), NAMED)
+            ));
+        }
+        (self.ports.progress)(&format!("Mutating {label}"));
+        let watch = Stopwatch::start();
+        let measured = if self.module.targets.is_empty() {
+            let passes = self.engine.is_green(&work)?;
+            if passes { Measured::Mutants(BTreeMap::new()) } else { Measured::Red(Vec::new()) }
+        } else {
+            self.engine.measure(&work)?
+        };
+        match measured {
+            Measured::Red(tests) => Err(self.red(&tests)?),
+            Measured::NoTests => {
+                Err(GateAbort::fail(format!("No test of {label} ran, so no mutant was killed.")))
+            }
+            Measured::Mutants(mut mutants) => {
+                let index = work.report.join("index.html");
+                result.reports.extend(index.is_file().then(|| index.display().to_string()));
+                for target in &self.module.targets {
+                    let inside = self.module.within(&target.path.to_text());
+                    let found = mutants.remove(&inside).unwrap_or_default();
+                    result.take_file(target, &found, self.package);
+                }
+                result.trace.tiers.extend(self.trace(result, &watch));
+                Ok(())
+            }
+        }
+    }
+
+    /// `<package>/<folder>` for messages.
+    fn label(&self) -> String {
+        let dir = if self.module.dir.is_empty() { String::new() } else { format!("/{}", self.module.dir) };
+        text::line(&format!("{}{dir}", self.package.name), 200)
+    }
+
+    /// The module of a package in a folder of its own; also the files whose comments would have hidden code.
+    fn copy(&self, package: &GatePackage, name: &str) -> Result<(Work<'_>, Vec<String>), GateAbort> {
+        let module = self.module;
+        let place = file_name(format!("{} {}", self.package.name, module.dir).trim_end());
+        let output = self.request.folder.join("work").join(name).join(&place);
+        // Some engines take the folder's name for the package's.
+        let last = Path::new(&package.home).file_name().map_or_else(|| "package".into(), ToOwned::to_owned);
+        let copied = output.join("copy").join(last);
+        fresh_folder(&output)?;
+        let hiding = copy(package, &module.dir, self.engine.language(), &copied)?;
+        let report = self.request.folder.join("report").join(&place);
+        fresh_folder(&report)?;
+        let work = Work {
+            commands: self.commands,
+            settings: self.settings,
+            label: self.label(),
+            folder: copied.join(&module.dir),
+            homes: folders(&module.dir).iter().map(|folder| package.home.join(folder)).collect(),
+            files: module.targets.iter().map(|target| module.within(&target.path.to_text())).collect(),
+            output,
+            report,
+        };
+        Ok((work, hiding))
+    }
+
+    /// Whose fault red tests are: the family's, unless they were red before its work.
+    fn red(&self, tests: &[String]) -> Result<GateAbort, GateAbort> {
+        let named = if tests.is_empty() { String::new() } else { format!(": {}", tests.join("; ")) };
+        let what = format!("The tests of {} fail without any mutation{named}.", self.label());
+        let base = self.ports.checkouts.base(&self.package.name).map_err(|why| {
+            GateAbort::setup(
+                format!("{what} The state before the task could not be checked out: {why}"),
+                "Fix this, or set gates.<NAME>.where: in-place.",
+            )
+        })?;
+        let Some(root) = base.filter(|root| root.join(&self.module.dir).is_dir()) else {
+            return Ok(GateAbort::fail(what));
+        };
+        let (work, _) = self.copy(&GatePackage { root, ..self.package.clone() }, "base")?;
+        if self.engine.is_green(&work)? {
+            return Ok(GateAbort::fail(what));
+        }
+        Ok(GateAbort::setup(
+            format!("{what} They failed before the task too."),
+            "Fix the tests that fail, then run the gate again.",
+        ))
+    }
+
+    fn trace(&self, result: &ModuleResult, watch: &Stopwatch) -> Option<TraceTier> {
+        let mut tally = Tally::default();
+        for judged in &result.judged {
+            tally.join(&judged.score.tally);
+        }
+        (tally.mutants() > 0).then(|| TraceTier {
+            module: self.label(),
+            name: "all".to_owned(),
+            note: self.engine.language().name.to_owned(),
+            tests: Vec::new(),
+            tests_total: 0,
+            mutants: tally.mutants(),
+            killed: tally.killed + tally.timed_out,
+            timed_out: tally.timed_out,
+            coverage_millis: 0,
+            timeout_millis: 0,
+            millis: watch.millis(),
+        })
+    }
+}
+
+impl ModuleResult {
+    /// Takes over the mutants of a file; one without any has nothing to mutate.
+    fn take_file(&mut self, target: &Target, found: &[FileMutant], package: &GatePackage) {
+        let counts = |mutant: &&FileMutant| match &target.extent {
+            Extent::Lines(ranges) => has_line(ranges, mutant.line),
+            Extent::Class | Extent::Change(_) => true,
+        };
+        let counted: Vec<&FileMutant> = found.iter().filter(counts).collect();
+        if counted.is_empty() {
+            self.nothing.push(target.class.clone());
+            return;
+        }
+        let mut tally = Tally::default();
+        for mutant in &counted {
+            tally.add(mutant.status);
+        }
+        let lines = source_lines(&package.root.join(target.path.to_text()));
+        let changed = |line| match package.lines.get(&target.path) {
+            None => false,
+            Some(ChangedLines::Whole) => true,
+            Some(ChangedLines::Ranges(ranges)) => has_line(ranges, line),
+        };
+        let survivor = |mutant: &&FileMutant| Survivor {
+            package: target.package.clone(),
+            path: Some(target.path.clone()),
+            source: (mutant.line as usize)
+                .checked_sub(1)
+                .and_then(|index| lines.get(index))
+                .map_or_else(String::new, |line| text::line(line, 160)),
+            changed: changed(mutant.line),
+            tests: mutant.tests.iter().take(NAMED).map(|test| text::line(test, 200)).collect(),
+            tests_total: mutant.tests.len() as u64,
+            ..Survivor::from(Mutant {
+                class: target.class.clone(),
+                file: target.class.rsplit('/').next().unwrap_or_default().to_owned(),
+                line: mutant.line,
+                method: text::line(&mutant.function, 200),
+                mutator: text::line(&mutant.mutator, 100),
+                description: text::line(&mutant.description, 300),
+                status: mutant.status,
+            })
+        };
+        let is_survivor = |mutant: &&&FileMutant| {
+            matches!(mutant.status, MutantStatus::Survived | MutantStatus::NoCoverage)
+        };
+        let survivors: Vec<Survivor> = counted.iter().filter(is_survivor).map(survivor).collect();
+        self.judged.push(Judged {
+            score: ClassScore {
+                package: target.package.clone(),
+                path: target.path.clone(),
+                class: target.class.clone(),
+                tally,
+                floor: None,
+            },
+            survivors_total: survivors.len() as u64,
+            survivors,
+        });
+    }
+}
+
+fn has_line(ranges: &[(u32, u32)], line: u32) -> bool {
+    ranges.iter().any(|(first, last)| (*first..=*last).contains(&line))
+}

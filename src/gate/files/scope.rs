@@ -1,0 +1,147 @@
+//! Which files are mutated, and why the others are not.
+//!
+//! Pure over the request and the names of the files.
+
+use super::Language;
+use crate::config::ScopeKind;
+use crate::gate::entry::Entry;
+use crate::gate::scope::{BuildTool, Extent, Module, Scope, Target};
+use crate::gate::{GatePackage, GateRequest};
+use crate::machine::facts::FileChange;
+use crate::mutation::LeftOut;
+use crate::source::{ChangedLines, Kind};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Folders whose files are tests whatever their names.
+const TEST_FOLDERS: [&str; 4] = ["test", "tests", "__tests__", "spec"];
+
+/// The files of a package. Paths are relative to it, `/`-separated.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Files {
+    /// Build files of the language.
+    pub(super) builds: BTreeSet<String>,
+    /// Its sources.
+    pub(super) sources: BTreeSet<String>,
+    /// What is at each changed path.
+    pub(super) entries: BTreeMap<String, Entry>,
+}
+
+/// Finds the scope; `files` are those of the request's packages, in order.
+pub(super) fn scope(request: &GateRequest, language: &Language, kind: ScopeKind, files: &[Files]) -> Scope {
+    let mut scope = Scope::default();
+    for (index, (package, files)) in request.packages.iter().zip(files).enumerate() {
+        let mut modules: BTreeMap<String, Module> = BTreeMap::new();
+        for change in package.changes.iter().filter(|change| language.is_source(change.path.as_str())) {
+            let path = change.path.to_text();
+            let entry = files.entries.get(&path).copied().unwrap_or(Entry::Absent);
+            if let Some(refusal) = entry.refusal(change) {
+                scope.aborts.push(refusal);
+                continue;
+            }
+            let dir = files.module_of(&path);
+            let module = modules.entry(dir.to_owned()).or_insert_with(|| Module {
+                package: index,
+                dir: dir.to_owned(),
+                code: dir.to_owned(),
+                tool: BuildTool::Engine,
+                targets: Vec::new(),
+                changed_tests: BTreeSet::new(),
+                build_changed: package.changes.iter().any(|change| change.kind == Kind::Build),
+            });
+            let tests = || files.sources.iter().filter(|test| language.is_test_of(test, &path)).cloned();
+            match (change.kind, entry) {
+                (Kind::Test, Entry::File) => drop(module.changed_tests.insert(path)),
+                (Kind::Production, Entry::File) => {
+                    let tests: BTreeSet<String> = tests().collect();
+                    if tests.is_empty() && !counts_without_test(request, package, language, change) {
+                        scope.left_out.push(LeftOut {
+                            file: change.full_path(),
+                            why: format!("no test file belongs to it ({})", language.test_names(&path)),
+                        });
+                        continue;
+                    }
+                    let extent = match (kind, package.lines.get(&change.path)) {
+                        (ScopeKind::Lines, Some(ChangedLines::Ranges(ranges))) => {
+                            Extent::Lines(ranges.clone())
+                        }
+                        _ => Extent::Class,
+                    };
+                    let (package, class) = (package.name.clone(), path);
+                    module.targets.push(Target { package, path: change.path.clone(), class, tests, extent });
+                }
+                (Kind::Production, _) => scope
+                    .left_out
+                    .push(LeftOut { file: change.full_path(), why: "it no longer exists".to_owned() }),
+                _ => {}
+            }
+        }
+        scope.modules.extend(modules.into_values());
+    }
+    scope.left_out.sort();
+    scope
+}
+
+/// The rules that let a file count without an existing test: moving or deleting a test is no way to a SKIP.
+fn counts_without_test(
+    request: &GateRequest,
+    package: &GatePackage,
+    language: &Language,
+    change: &FileChange,
+) -> bool {
+    let (full, path) = (change.full_path(), change.path.to_text());
+    request.no_tests_written
+        || request.former_targets.contains(&full)
+        || request.changed_since_fail.contains(&full)
+        || package.tests_at_base.iter().any(|test| language.is_test_of(&test.to_text(), &path))
+}
+
+impl Files {
+    /// The nearest folder upward with a build file; the package's own is empty.
+    fn module_of<'p>(&self, path: &'p str) -> &'p str {
+        let mut dir = path;
+        while let Some((above, _)) = dir.rsplit_once('/') {
+            let is_module =
+                |build: &String| build.rsplit_once('/').is_some_and(|(folder, _)| folder == above);
+            if self.builds.iter().any(is_module) {
+                return above;
+            }
+            dir = above;
+        }
+        ""
+    }
+}
+
+impl Language {
+    /// True for a path with one of its endings.
+    pub(super) fn is_source(&self, path: &str) -> bool {
+        let ending = path.rsplit_once('.').map(|(_, ending)| ending);
+        ending.is_some_and(|ending| self.extensions.contains(&ending)) && !path.ends_with(".d.ts")
+    }
+
+    /// By its name alone, wherever it is.
+    fn is_test_of(&self, test: &str, path: &str) -> bool {
+        let in_tests = test.split('/').rev().skip(1).any(|folder| TEST_FOLDERS.contains(&folder));
+        let is_named =
+            |name: &&str| (*name != "{}" || in_tests) && name.replace("{}", stem(path)) == stem(test);
+        test != path && self.is_source(test) && self.tests.iter().any(is_named)
+    }
+
+    /// The names of the tests of a file, for people.
+    fn test_names(&self, path: &str) -> String {
+        let ending = path.rsplit_once('.').map_or("", |(_, ending)| ending);
+        let names = self.tests.iter().filter(|name| **name != "{}");
+        names
+            .map(|name| format!("{}.{ending}", name.replace("{}", stem(path))))
+            .collect::<Vec<_>>()
+            .join(", ")
+    }
+}
+
+/// The name of a file without its ending; that of its folder for a Python package.
+fn stem(path: &str) -> &str {
+    let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
+    match name.rsplit_once('.').map_or(name, |(stem, _)| stem) {
+        "__init__" => folder.rsplit('/').next().unwrap_or_default(),
+        stem => stem,
+    }
+}

@@ -1,0 +1,157 @@
+//! Stryker's JSON report (mutation-testing-report-schema 1 and 2).
+//!
+//! A report that is absent, cut, too large or of another shape is an error; so is a mutant that was not tested.
+
+use crate::gate::GateAbort;
+use crate::gate::files::{FileMutant, Work};
+use crate::mutation::MutantStatus;
+use crate::sys::disk::read_beginning;
+use serde::Deserialize;
+use std::collections::BTreeMap;
+use std::path::Path;
+
+/// The largest report that is read, bytes.
+const MAX_REPORT: u64 = 256 << 20;
+/// Characters that are shown of what was replaced.
+const SHOWN: usize = 100;
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Report {
+    files: BTreeMap<String, File>,
+    #[serde(default)]
+    test_files: BTreeMap<String, TestFile>,
+}
+
+#[derive(Deserialize)]
+struct File {
+    mutants: Vec<Mutant>,
+    source: String,
+}
+
+#[derive(Deserialize)]
+struct TestFile {
+    tests: Vec<Test>,
+}
+
+#[derive(Deserialize)]
+struct Test {
+    id: String,
+    name: String,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Mutant {
+    mutator_name: String,
+    location: Location,
+    status: Status,
+    #[serde(default)]
+    replacement: Option<String>,
+    #[serde(default)]
+    covered_by: Vec<String>,
+}
+
+/// From the start to behind the end.
+#[derive(Deserialize)]
+struct Location {
+    start: Position,
+    end: Position,
+}
+
+/// Both count from 1.
+#[derive(Deserialize)]
+struct Position {
+    line: u32,
+    column: u32,
+}
+
+#[derive(Clone, Copy, Deserialize)]
+enum Status {
+    Killed,
+    Survived,
+    NoCoverage,
+    Timeout,
+    CompileError,
+    RuntimeError,
+    Ignored,
+    Pending,
+}
+
+/// The mutants of each file of the report.
+pub(super) fn read(path: &Path, work: &Work<'_>) -> Result<BTreeMap<String, Vec<FileMutant>>, GateAbort> {
+    let unclear = |why: &str| {
+        GateAbort::setup(
+            format!("StrykerJS ended without a verdict on {}: {why}.", work.label),
+            "Look into Stryker's log in the gate's folder, then run the gate again.",
+        )
+    };
+    let bytes = read_beginning(path, MAX_REPORT + 1)?.ok_or_else(|| unclear("it left no report"))?;
+    if bytes.len() as u64 > MAX_REPORT {
+        return Err(unclear("its report is larger than 256 MiB"));
+    }
+    let report: Report = serde_json::from_slice(&bytes)
+        .map_err(|error| unclear(&format!("its report cannot be read ({error})")))?;
+    let tests: BTreeMap<String, String> = report
+        .test_files
+        .into_values()
+        .flat_map(|file| file.tests)
+        .map(|test| (test.id, test.name))
+        .collect();
+    let mut files = BTreeMap::new();
+    for (path, file) in report.files {
+        let lines: Vec<&str> = file.source.lines().collect();
+        let mutants = file.mutants.iter().map(|mutant| mutant.judged(&lines, &tests)).collect::<Option<_>>();
+        files.insert(path, mutants.ok_or_else(|| unclear("some mutants were not tested"))?);
+    }
+    Ok(files)
+}
+
+impl Mutant {
+    /// `None` if it was not tested.
+    fn judged(&self, lines: &[&str], tests: &BTreeMap<String, String>) -> Option<FileMutant> {
+        let status = match self.status {
+            Status::Killed => MutantStatus::Killed,
+            Status::Survived => MutantStatus::Survived,
+            Status::NoCoverage => MutantStatus::NoCoverage,
+            Status::Timeout => MutantStatus::TimedOut,
+            Status::CompileError => MutantStatus::NonViable,
+            Status::RuntimeError => MutantStatus::RunError,
+            Status::Ignored => MutantStatus::Unjudged,
+            Status::Pending => return None,
+        };
+        let description = match &self.replacement {
+            Some(new) => format!("replaced `{}` by `{}`", self.replaced(lines), short(new)),
+            None => self.mutator_name.clone(),
+        };
+        Some(FileMutant {
+            line: self.location.start.line,
+            function: String::new(),
+            mutator: self.mutator_name.clone(),
+            description,
+            status,
+            tests: self.covered_by.iter().filter_map(|id| tests.get(id).cloned()).collect(),
+        })
+    }
+
+    /// What stands in its place in the source; of several lines the first, and `…`.
+    fn replaced(&self, lines: &[&str]) -> String {
+        let Location { start, end } = &self.location;
+        let line = (start.line as usize)
+            .checked_sub(1)
+            .and_then(|index| lines.get(index))
+            .copied()
+            .unwrap_or_default();
+        let from = line.chars().skip((start.column as usize).saturating_sub(1));
+        if start.line == end.line {
+            short(&from.take(end.column.saturating_sub(start.column) as usize).collect::<String>())
+        } else {
+            format!("{} …", short(&from.collect::<String>()))
+        }
+    }
+}
+
+fn short(code: &str) -> String {
+    let one = code.split_whitespace().collect::<Vec<_>>().join(" ");
+    if one.chars().count() > SHOWN { one.chars().take(SHOWN).chain("…".chars()).collect() } else { one }
+}

@@ -1,0 +1,185 @@
+//! mutmut (3.5 and later) over Python.
+//!
+//! Settings are ralph's own, and what counts are the results that mutmut keeps per file, never its exit code, which is 0 with
+//! survivors and after an interruption too. Nothing that an earlier run left is reused.
+
+mod results;
+
+use crate::gate::GateAbort;
+use crate::gate::commands::Call;
+use crate::gate::files::{FileEngine, Language, Measured, Work};
+use crate::machine::facts::ProcessEnd;
+use crate::source::text;
+use serde_json::Value;
+use std::collections::BTreeSet;
+use std::path::Path;
+
+/// Lines of the output that name tests or causes.
+const TOLD: usize = 5;
+/// Prints the version of mutmut, whose own `--version` fails outside of a project.
+const VERSION: &str = "import importlib.metadata as m; print('mutmut', m.version('mutmut'))";
+/// Versions before this one keep no usable results.
+const OLDEST: (u32, u32) = (3, 5);
+
+const PYTHON: Language = Language {
+    name: "Python",
+    extensions: &["py"],
+    builds: &["pyproject.toml", "setup.cfg", "setup.py"],
+    tests: &["test_{}", "{}_test"],
+    // Results of an earlier run are as little the commit's as what is installed.
+    installed: &[".venv", "venv", "mutants", "__pycache__"],
+    hides: &["no mutate"],
+    tells: &["MUTANT_UNDER_TEST", "__mutmut_"],
+};
+
+/// mutmut.
+pub(crate) struct Mutmut;
+
+impl FileEngine for Mutmut {
+    fn language(&self) -> &'static Language {
+        &PYTHON
+    }
+
+    fn measure(&self, work: &Work<'_>) -> Result<Measured, GateAbort> {
+        let python = python(work)?;
+        check_version(work, &python)?;
+        write_settings(work)?;
+        let jobs = work.jobs().to_string();
+        let argv = [&python, "-m", "mutmut", "run", "--max-children", &jobs];
+        let call = run(work, "mutmut", &argv, "")?;
+        if let Some(ended) = not_green(work, &call)? {
+            return Ok(ended);
+        }
+        let none_reached = call.output.contains("could not find any test case for any mutant");
+        if call.end != (ProcessEnd::Exited { code: 0 }) && !none_reached {
+            return Err(no_verdict(work, &call));
+        }
+        results::read(work, none_reached).map(Measured::Mutants)
+    }
+
+    fn is_green(&self, work: &Work<'_>) -> Result<bool, GateAbort> {
+        let call = run(work, "pytest", &[&python(work)?, "-m", "pytest", "-q", "-x"], "src:.")?;
+        match call.end {
+            // There are no tests.
+            ProcessEnd::Exited { code: 0 | 5 } => Ok(true),
+            ProcessEnd::Exited { code: 1 | 2 } => Ok(false),
+            ProcessEnd::TimedOut { .. } => Err(work.commands.over_limit()),
+            _ => Err(no_verdict(work, &call)),
+        }
+    }
+}
+
+fn run(work: &Work<'_>, name: &str, argv: &[&str], path: &str) -> Result<Call, GateAbort> {
+    let argv = argv.iter().map(|part| (*part).to_owned()).collect();
+    let variables = [
+        ("PYTHONUTF8", "1"),
+        ("PYTHONIOENCODING", "utf-8"),
+        ("PYTHONDONTWRITEBYTECODE", "1"),
+        ("PYTHONPATH", path),
+    ];
+    let variables = variables.map(|(name, value)| (name.to_owned(), value.to_owned()));
+    work.commands.run(name, argv, &work.folder, &variables)
+}
+
+/// The interpreter of the package's virtual environment, else that of the PATH.
+fn python(work: &Work<'_>) -> Result<String, GateAbort> {
+    let own = work.installed(&[".venv/bin/python", "venv/bin/python"]);
+    let found = own.or_else(|| work.commands.find("python3"));
+    found.map(|path| path.display().to_string()).ok_or_else(|| {
+        GateAbort::setup(
+            format!("No Python was found for {}: there is no .venv, and no python3 on the PATH.", work.label),
+            "Make a virtual environment in the package: `python3 -m venv .venv`, then `.venv/bin/pip install mutmut pytest`.",
+        )
+    })
+}
+
+fn check_version(work: &Work<'_>, python: &str) -> Result<(), GateAbort> {
+    let call = run(work, "version", &[python, "-c", VERSION], "")?;
+    let version = call.output.lines().find_map(|line| line.strip_prefix("mutmut "));
+    let hint = format!("Run `{python} -m pip install 'mutmut>=3.8.1'` (pytest 9.2 needs that one).");
+    let Some(version) = version.filter(|_| call.end == ProcessEnd::Exited { code: 0 }) else {
+        return Err(GateAbort::setup(format!("mutmut is not installed for {python}."), hint));
+    };
+    let mut parts = version.split('.').map(|part| part.parse().unwrap_or(0));
+    let found = (parts.next().unwrap_or(0), parts.next().unwrap_or(0));
+    if found < OLDEST {
+        let version = text::line(version, 40);
+        let why =
+            format!("mutmut {version} is too old for a verdict; {}.{} is the oldest.", OLDEST.0, OLDEST.1);
+        return Err(GateAbort::setup(why, hint));
+    }
+    Ok(())
+}
+
+/// mutmut reads its settings in the current folder alone: the project's are replaced.
+fn write_settings(work: &Work<'_>) -> Result<(), GateAbort> {
+    let file = work.folder.join("pyproject.toml");
+    let old = if file.exists() { fs_err::read_to_string(&file)? } else { String::new() };
+    let header = |line: &str| line.trim_start().starts_with("[tool.mutmut");
+    let mut lines: Vec<&str> = Vec::new();
+    let mut is_own = false;
+    for line in old.lines() {
+        is_own = header(line) || is_own && !line.trim_start().starts_with('[');
+        if !is_own {
+            lines.push(line);
+        }
+    }
+    let sources: BTreeSet<&str> = work
+        .files
+        .iter()
+        .map(|file| file.split_once('/').map_or(file.as_str(), |(first, _)| first))
+        .collect();
+    let others =
+        fs_err::read_dir(&work.folder)?.map(|entry| Ok(entry?.file_name().to_string_lossy().into_owned()));
+    let others = others.collect::<std::io::Result<BTreeSet<String>>>()?;
+    let is_copied =
+        |name: &&String| !sources.contains(name.as_str()) && !PYTHON.installed.contains(&name.as_str());
+    // A JSON string is a TOML one.
+    let list = |names: Vec<&str>| Value::from(names).to_string();
+    let own = format!(
+        "{}\n[tool.mutmut]\nsource_paths = {}\nonly_mutate = {}\nalso_copy = {}\n",
+        lines.join("\n"),
+        list(sources.iter().copied().collect()),
+        list(work.files.iter().map(String::as_str).collect()),
+        list(others.iter().filter(is_copied).map(String::as_str).collect()),
+    );
+    Ok(fs_err::write(&file, own)?)
+}
+
+/// Where tests failed, or were not there, before anything was mutated.
+fn not_green(work: &Work<'_>, call: &Call) -> Result<Option<Measured>, GateAbort> {
+    if matches!(call.end, ProcessEnd::TimedOut { .. }) {
+        return Err(work.commands.over_limit());
+    }
+    let has = |words: &[&str]| words.iter().any(|word| call.output.contains(word));
+    if has(&["failed to collect stats. runner returned 5"]) {
+        return Ok(Some(Measured::NoTests));
+    }
+    if !has(&[
+        "failed to collect stats. runner returned",
+        "Failed to run clean test",
+        "Failed to collect list of tests",
+    ]) {
+        return Ok(None);
+    }
+    let named = call.output.lines().filter(|line| line.starts_with("FAILED ") || line.starts_with("ERROR "));
+    Ok(Some(Measured::Red(named.take(TOLD).map(|line| text::line(line, 200)).collect())))
+}
+
+fn no_verdict(work: &Work<'_>, call: &Call) -> GateAbort {
+    let last = call.output.lines().rev().map(|line| text::line(line, 300)).find(|line| !line.is_empty());
+    let said = last.unwrap_or_else(|| "it printed nothing".to_owned());
+    GateAbort::setup(
+        format!(
+            "mutmut gave no verdict on {} ({}): {said}.",
+            work.label,
+            text::line(&call.end.to_string(), 100)
+        ),
+        "Run `python -m mutmut run` in the package by hand.",
+    )
+}
+
+/// The folder in which mutmut keeps its copies and results.
+fn mutants(work: &Work<'_>) -> std::path::PathBuf {
+    Path::new(&work.folder).join("mutants")
+}

@@ -1,0 +1,187 @@
+//! Engines that mutate files, over small packages in temporary folders: real mutmut, real `StrykerJS`.
+
+use super::project::{Project, error, reasons};
+use crate::support::needs::tests;
+use assert_cmd::Command;
+use ralph::mutation::Verdict;
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+
+tests! {
+    scripts: [
+        mutants_of_python_are_killed_or_named_with_line_and_change,
+        python_that_is_red_or_hidden_or_untested_is_no_pass,
+        mutants_of_typescript_are_killed_or_named_with_line_and_change,
+        typescript_that_is_red_or_hidden_or_asks_whether_it_is_mutated_is_no_pass,
+        what_is_not_installed_is_an_error_that_says_how,
+    ]
+}
+
+/// A folder that later runs find again.
+fn tools(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_TARGET_TMPDIR")).join(name)
+}
+
+fn done(command: &mut Command) {
+    command.assert().success();
+}
+
+/// A virtual environment with mutmut.
+fn python() -> &'static Path {
+    static FOLDER: OnceLock<PathBuf> = OnceLock::new();
+    FOLDER.get_or_init(|| {
+        let folder = tools("python-mutmut-3.8.1");
+        if !folder.join("bin/mutmut").is_file() {
+            done(Command::new("python3").args(["-m", "venv"]).arg(&folder));
+            let packages = ["install", "--quiet", "mutmut==3.8.1", "pytest==8.4.2"];
+            done(Command::new(folder.join("bin/pip")).args(packages));
+        }
+        folder
+    })
+}
+
+/// `node_modules` with `StrykerJS` and vitest.
+fn node() -> &'static Path {
+    static FOLDER: OnceLock<PathBuf> = OnceLock::new();
+    FOLDER.get_or_init(|| {
+        let folder = tools("node-stryker-9.6.1");
+        let modules = folder.join("node_modules");
+        if !modules.join(".package-lock.json").is_file() {
+            fs_err::create_dir_all(&folder).unwrap();
+            fs_err::write(folder.join("package.json"), "{}").unwrap();
+            let packages =
+                ["@stryker-mutator/core@9.6.1", "@stryker-mutator/vitest-runner@9.6.1", "vitest@3.2.4"];
+            done(
+                Command::new("npm")
+                    .args(["install", "--no-audit", "--no-fund"])
+                    .args(packages)
+                    .current_dir(&folder),
+            );
+        }
+        modules
+    })
+}
+
+const PRICE: &str = "def net(gross, rate):\n    return gross - rate\n\n\nclass Cart:\n    def total(self):\n        return 40 + 2\n";
+
+fn python_project(test: &str) -> Project {
+    let mut project = Project::new();
+    project.request.name = "MUTMUT".to_owned();
+    symlink(python(), project.root().join(".venv")).unwrap();
+    project.write(
+        "pyproject.toml",
+        "[tool.pytest.ini_options]\npythonpath = [\"src\"]\n[tool.mutmut]\ndo_not_mutate = [\"*\"]\n",
+    );
+    project.write("src/shop/__init__.py", "").write("src/shop/price.py", PRICE);
+    project.write(
+        "tests/test_price.py",
+        &format!("from shop.price import Cart, net\n\n\ndef test_price():\n{test}"),
+    );
+    project.changed(&["src/shop/price.py", "tests/test_price.py"]);
+    project
+}
+
+fn mutants_of_python_are_killed_or_named_with_line_and_change() {
+    let mut project = python_project("    assert net(100, 10) == 90\n    Cart().total()\n");
+    let weak = project.run();
+    let said = reasons(&weak);
+    assert!(said.starts_with("The coverage of file src/shop/price.py of package p is "), "{said}");
+    assert_eq!(weak.failing, ["p/src/shop/price.py"]);
+    let survivor = weak.survivors.iter().find(|survivor| survivor.mutant.line == 7).unwrap();
+    assert_eq!(survivor.mutant.method, "Cart.total");
+    assert!(survivor.mutant.description.starts_with("replaced `return 40 + 2` by `return "), "{survivor:?}");
+    assert_eq!(survivor.tests, ["tests/test_price.py::test_price"]);
+
+    project.write("tests/test_price.py", "from shop.price import Cart, net\n\n\ndef test_price():\n    assert net(100, 10) == 90\n    assert Cart().total() == 42\n");
+    let strong = project.run();
+    assert_eq!(strong.verdict, Verdict::Pass, "{strong:?}");
+    assert_eq!(strong.coverage.killed, strong.coverage.total);
+
+    project.changed(&["tests/test_price.py"]);
+    let tests_only = project.run();
+    assert!(matches!(tests_only.verdict, Verdict::Skip { .. }), "{tests_only:?}");
+}
+
+fn python_that_is_red_or_hidden_or_untested_is_no_pass() {
+    let mut project = python_project("    assert net(100, 10) == 91\n");
+    let said = reasons(&project.run());
+    assert!(said.contains("fail without any mutation: FAILED tests/test_price.py::test_price"), "{said}");
+    project.changed(&["tests/test_price.py"]);
+    assert!(reasons(&project.run()).contains("fail without any mutation"), "red tests are no SKIP either");
+
+    let hidden = PRICE.replace("return gross - rate", "return gross - rate  # pragma: no mutate");
+    let project = python_project("    net(100, 10)\n    assert Cart().total() == 42\n");
+    project.write("src/shop/price.py", &hidden);
+    let report = project.run();
+    assert!(matches!(report.verdict, Verdict::Fail { .. }), "{report:?}");
+    assert!(
+        report.remarks.iter().any(|remark| remark.contains("were not obeyed: src/shop/price.py")),
+        "{report:?}"
+    );
+
+    let mut project = python_project("    pass\n");
+    let said = reasons(&project.run());
+    assert!(said.starts_with("No test reaches any of the "), "{said}");
+    fs_err::remove_file(project.root().join("tests/test_price.py")).unwrap();
+    project.changed(&["src/shop/price.py"]);
+    let left = project.run();
+    assert!(matches!(left.verdict, Verdict::Skip { .. }), "{left:?}");
+    assert_eq!(left.left_out[0].why, "no test file belongs to it (test_price.py, price_test.py)");
+    project.request.former_targets.insert("p/src/shop/price.py".to_owned());
+    assert_eq!(reasons(&project.run()), "No test of p ran, so no mutant was killed.");
+}
+
+const CALC: &str = "export function add(a: number, b: number): number {\n  return a + b;\n}\n";
+
+fn node_project(code: &str, test: &str) -> Project {
+    let mut project = Project::new();
+    project.request.name = "STRYKER".to_owned();
+    symlink(node(), project.root().join("node_modules")).unwrap();
+    project
+        .write("package.json", r#"{"name": "calc", "type": "module", "devDependencies": {"vitest": "3"}}"#);
+    project.write("stryker.config.json", r#"{"mutate": ["!**/*"], "thresholds": {"break": 101}}"#);
+    project.write("src/calc.ts", code);
+    project.write("test/calc.test.ts", &format!("import {{ expect, test }} from 'vitest';\nimport {{ add }} from '../src/calc';\ntest('adds', () => {{ {test} }});\n"));
+    project.changed(&["src/calc.ts", "test/calc.test.ts"]);
+    project
+}
+
+fn mutants_of_typescript_are_killed_or_named_with_line_and_change() {
+    let project = node_project(CALC, "expect(add(0, 0)).toBe(0);");
+    let weak = project.run();
+    let said = reasons(&weak);
+    assert!(said.starts_with("The coverage of file src/calc.ts of package p is 50% (1/2)"), "{said}");
+    let survivor = &weak.survivors[0];
+    assert_eq!((survivor.mutant.line, survivor.source.as_str()), (2, "return a + b;"));
+    assert_eq!(survivor.mutant.description, "replaced `a + b` by `a - b`");
+    assert_eq!(survivor.tests, ["adds"]);
+    assert!(project.workspace().join(&weak.reports[0]).is_file());
+
+    let strong = node_project(CALC, "expect(add(1, 2)).toBe(3);").run();
+    assert_eq!(strong.verdict, Verdict::Pass, "{strong:?}");
+    assert_eq!(strong.coverage.to_string(), "100% (2/2)");
+}
+
+fn typescript_that_is_red_or_hidden_or_asks_whether_it_is_mutated_is_no_pass() {
+    let red = node_project(CALC, "expect(add(1, 2)).toBe(4);").run();
+    assert!(reasons(&red).contains("The tests of p fail without any mutation: "), "{red:?}");
+
+    let hidden = format!("// Stryker disable all\n{CALC}");
+    let report = node_project(&hidden, "expect(add(0, 0)).toBe(0);").run();
+    assert!(reasons(&report).contains("50% (1/2)"), "{report:?}");
+    assert!(
+        report.remarks.iter().any(|remark| remark.contains("were not obeyed: src/calc.ts")),
+        "{report:?}"
+    );
+
+    let asks = node_project(CALC, "if ((globalThis as any).__stryker__?.activeMutant) throw new Error();");
+    let said = reasons(&asks.run());
+    assert!(said.starts_with("test/calc.test.ts names `__stryker__`"), "{said}");
+}
+
+fn what_is_not_installed_is_an_error_that_says_how() {
+    let project = node_project(CALC, "expect(add(1, 2)).toBe(3);");
+    fs_err::remove_file(project.root().join("node_modules")).unwrap();
+    assert_eq!(error(&project.run()), ("StrykerJS is not installed in p.".to_owned(), false));
+}

@@ -22,7 +22,8 @@ const MOST_GUESSES: usize = 16;
 /// Characters of a line that is quoted back.
 const QUOTED: usize = 200;
 
-const NAME: &str = "RALPH-VERDICT";
+/// The start of a verdict line.
+pub(super) const NAME: &str = "RALPH-VERDICT";
 
 /// What makes a line a verdict in the output of one attempt.
 #[derive(Clone, Debug)]
@@ -88,6 +89,11 @@ impl VerdictLine {
         }
     }
 
+    /// Would a line be taken for a verdict?
+    pub(super) fn reads(&self, line: &str) -> bool {
+        matches!(self.said(line), Some(Said::Claim(..)))
+    }
+
     /// What a line says; `None` if it is no verdict line.
     fn said(&self, line: &str) -> Option<Said> {
         if self.or_bare
@@ -127,7 +133,7 @@ impl VerdictLine {
 }
 
 /// The line without what may stand before a verdict: quote and list marks, emphasis, backticks, blanks.
-pub(super) fn without_markup(line: &str) -> &str {
+fn without_markup(line: &str) -> &str {
     line.trim_start_matches(|c: char| is_markup(c) || c.is_ascii_digit() || ".)".contains(c))
 }
 

@@ -5,6 +5,7 @@ use super::gate::GateArgs;
 use super::init::InitArgs;
 use super::manual_verbs::{ByHand, SnapshotArgs};
 use super::place::PlaceArgs;
+use super::prompt::PromptArgs;
 use super::run::RunArgs;
 use super::settings::GlobalFlags;
 use super::stage::StageArgs;
@@ -79,6 +80,11 @@ Only the verdict in the chosen format goes to standard output, everything else t
         /// The task: `2.`; the last one that was tried when left out
         id: Option<String>,
     },
+    /// Show what the agent of a box would get now, or the template that comes with ralph for a role
+    #[command(after_help = "Examples:\n  ralph prompt 2.\n  ralph prompt 2.REQ-CHECK --json\n  \
+ralph prompt --template worker > .ralph/prompts/worker.md\n\n\
+Nothing is started or changed. Its verdict token, 0000, is no attempt's.")]
+    Prompt(PromptArgs),
     /// Choose where the boxes of a gate are in the task file, at spec creation or at any time after
     #[command(after_help = "Examples:\n  ralph place each\n  ralph place after 2,5,7 --dry-run\n  \
 ralph place groups --gate LINT\n  ralph place end --tasks .kiro/specs/login/tasks.md\n  ralph place --check\n  \
@@ -96,7 +102,7 @@ ralph check --tasks specs/001/tasks.md --explain\n  ralph check --format sarif >
 RALPH_THRESHOLD=80 ralph check --config --set limits.attempts=5\n\n\
 Exit codes: 0 no errors · 1 errors · 2 usage\n\n{}", super::settings::help()))]
     Check(CheckArgs),
-    /// Look at what is here, and write `.ralph/` with a commented configuration and the prompts
+    /// Look at what is here, and write `.ralph/` with a commented configuration
     #[command(after_help = "Examples:\n  ralph init\n  ralph init --agent claude\n  \
 ralph init --yes --spec .kiro/specs/login --packages 'src/*' --placement each\n  ralph init --json --yes\n\n\
 It asks only on a terminal, and never overwrites a file. --spec and --agent (the name of a preset) are written into \

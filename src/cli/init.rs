@@ -98,7 +98,7 @@ impl Found {
     }
 }
 
-/// Writes `.ralph/config.yaml` and `.ralph/prompts/`.
+/// Writes `.ralph/config.yaml` and what belongs to it.
 pub(super) fn init(call: &Invocation, args: &InitArgs) -> anyhow::Result<Exit> {
     let root = call.folder()?;
     is_no_part_of_another(call, &root)?;

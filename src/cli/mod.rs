@@ -15,6 +15,7 @@ mod inspect;
 mod manual;
 mod manual_verbs;
 mod place;
+mod prompt;
 mod run;
 mod run_output;
 mod settings;
@@ -73,6 +74,7 @@ fn dispatch(cli: &Cli) -> anyhow::Result<Exit> {
         Verb::Run(args) => run::run(&call, args)?,
         Verb::Next { optional } => show::next(&call, *optional)?,
         Verb::Status(args) => status::status(&call, args)?,
+        Verb::Prompt(args) => prompt::prompt(&call, args)?,
         Verb::Diff { id } => show::diff(&call, id.as_deref())?,
         Verb::Accept(by_hand) => manual_verbs::flip(&call, by_hand, true)?,
         Verb::Reopen(by_hand) => manual_verbs::flip(&call, by_hand, false)?,

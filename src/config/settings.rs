@@ -28,6 +28,9 @@ pub struct Settings {
     /// The folder of requirements.md, design.md, tasks.md and progress.txt.
     #[schemars(with = "String", length(min = 1))]
     pub spec: PathBuf,
+    /// What of the spec prompts carry and no attempt may write: files and patterns in the spec folder.
+    #[schemars(extend("items" = glob()))]
+    pub spec_files: Vec<String>,
     /// Folders of the packages (git repositories) in the workspace.
     #[schemars(length(min = 1), extend("items" = glob()))]
     pub packages: Vec<String>,

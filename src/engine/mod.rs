@@ -9,6 +9,7 @@ mod outside;
 mod perform;
 mod places;
 mod progress;
+mod readings;
 mod tasks;
 mod views;
 mod world;
@@ -17,7 +18,8 @@ pub use fault::{Fault, FaultKind};
 pub use follow::Follow;
 pub use outside::{Outside, Parts, own_template, private_folder};
 pub use places::Places;
-pub use world::{AgentEnd, Judged, Readings, Started, World};
+pub use readings::{Readings, readings};
+pub use world::{AgentEnd, Judged, Started, World};
 
 use crate::journal::{self, Journal, JournalError, Record};
 use crate::machine::effect::Effect;

@@ -4,11 +4,10 @@
 //! iteration.
 
 use super::views::before_text;
-use super::{AgentEnd, Engine, Fault, Judged, Readings, Started};
+use super::{AgentEnd, Engine, Fault, Judged, Started, readings};
 use crate::machine::effect::Effect;
 use crate::machine::event::Event;
 use crate::machine::facts::ProcessEnd;
-use crate::task::TaskKey;
 
 impl Engine<'_> {
     /// Performs one effect; the fact that it leads to, if it leads to one.
@@ -18,15 +17,17 @@ impl Engine<'_> {
                 let tasks = self.read_tasks()?;
                 Event::Surveyed { tasks, snapshot: self.world.snapshot()? }
             }
-            Effect::Observe { request, validation } => {
+            Effect::Observe { mut request, validation } => {
                 self.restore_progress()?;
+                request.task.push_str(&self.task_before());
                 let observation = Box::new(self.world.observe(&request)?);
                 let (claims, tasks_changed) = self.agents_edits()?;
                 let validation = if validation { self.validation()? } else { None };
                 Event::Observed { observation, claims, tasks_changed, validation }
             }
             Effect::StartAgent(order) => {
-                let readings = self.readings(&order.key)?;
+                let tasks = self.tasks_read.clone();
+                let readings = readings(&*self.disk, &self.places, &self.rules, tasks, &order.key)?;
                 self.remember_progress()?;
                 match self.world.start_agent(&order, &readings)? {
                     Started::Running(pid, started) => Event::AgentSpawned { pid, started },
@@ -106,17 +107,6 @@ impl Engine<'_> {
             self.record(&Event::StopRequested { why })?;
         }
         Ok(None)
-    }
-
-    fn readings(&mut self, key: &TaskKey) -> Result<Readings, Fault> {
-        let (progress, progress_before) = self.progress_tail()?;
-        Ok(Readings {
-            requirements: self.disk.read(&self.places.spec.join("requirements.md"))?,
-            design: self.disk.read(&self.places.spec.join("design.md"))?,
-            progress,
-            progress_before,
-            refers_to: self.refers_to(key)?,
-        })
     }
 }
 

@@ -10,9 +10,6 @@ use crate::source::lost_lines;
 use crate::source::text::count as count_of;
 use crate::sys::Swap;
 
-/// Bytes of the end of progress.txt that are read for a prompt, which shows a part of them.
-const PROMPT_TAIL: u64 = 64 * 1024;
-
 impl Engine<'_> {
     /// Appends what is missing of an entry.
     pub(super) fn append_entry(&mut self, entry: &Entry) -> Result<Event, Fault> {
@@ -70,27 +67,6 @@ impl Engine<'_> {
         }
         Err(self.contended(&path))
     }
-
-    /// The end of progress.txt, from the start of a line if there is one, and how many bytes come
-    /// before it.
-    pub(super) fn progress_tail(&mut self) -> Result<(Vec<u8>, u64), Fault> {
-        let path = self.places.progress();
-        if self.disk.is_odd(&path)? {
-            return Ok((Vec::new(), 0));
-        }
-        Ok(from_line_start(self.disk.tail(&path, PROMPT_TAIL)?.unwrap_or_default()))
-    }
-}
-
-/// The end of a file and how many bytes come before it, without the line that was cut, if a whole one begins behind that.
-pub(super) fn from_line_start((mut bytes, mut before): (Vec<u8>, u64)) -> (Vec<u8>, u64) {
-    if before > 0
-        && let Some(end) = bytes.iter().position(|byte| *byte == b'\n')
-    {
-        bytes.drain(..=end);
-        before += end as u64 + 1;
-    }
-    (bytes, before)
 }
 
 /// The bytes that are still to be appended: all of the entry, the rest of one that was torn, or nothing.

@@ -4,6 +4,7 @@
 
 use super::{Engine, Fault};
 use crate::machine::event::{Event, TasksSeen, Validation};
+use crate::machine::state::Phase;
 use crate::report::read_validation;
 use crate::sys::Swap;
 use crate::task::{BoxClaim, Mark, Refused, Row, TaskKey, digest, on_file, reconcile, with_marks, written};
@@ -57,13 +58,11 @@ impl Engine<'_> {
         Ok(TasksSeen { skeleton, rows: Some(rows), marks: Vec::new(), problems })
     }
 
-    /// The requirements that a task refers to; empty if tasks.md is not there.
-    pub(super) fn refers_to(&mut self, key: &TaskKey) -> Result<Vec<String>, Fault> {
-        let bytes = match self.tasks_read.clone() {
-            Some(bytes) => bytes,
-            None => self.disk.read(&self.places.tasks())?.unwrap_or_default(),
-        };
-        Ok(self.rules.parse(bytes).requirements_of(key))
+    /// All that tasks.md said of the attempt's family when it began.
+    pub(super) fn task_before(&self) -> String {
+        let Phase::Observing(attempt) = &self.fold.state.phase else { return String::new() };
+        let bytes = self.tasks_read.clone().or_else(|| self.expected().ok()).unwrap_or_default();
+        format!("\n{}", self.rules.parse(bytes).family_text(&attempt.key.family))
     }
 
     /// tasks.md as it was before the attempt: skeleton and marks.

@@ -1,6 +1,7 @@
 //! The world as the engine needs it, everything but ralph's own files; crash tests put a double behind it.
 
 use super::fault::Fault;
+use super::readings::Readings;
 use crate::machine::effect::{AgentOrder, GateOrder};
 use crate::machine::event::{Check, CheckResult, Event, Kept, StopRequest};
 use crate::machine::facts::{
@@ -43,21 +44,6 @@ pub struct Judged {
     pub heads: BTreeMap<String, Oid>,
     /// The changes.
     pub changes: Vec<FileChange>,
-}
-
-/// The texts that a prompt carries beside the order, as read by the engine.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Readings {
-    /// requirements.md, if there is one.
-    pub requirements: Option<Vec<u8>>,
-    /// design.md, if there is one.
-    pub design: Option<Vec<u8>>,
-    /// The end of progress.txt.
-    pub progress: Vec<u8>,
-    /// Bytes of progress.txt before that.
-    pub progress_before: u64,
-    /// The requirements that the task refers to, as tasks.md writes them.
-    pub refers_to: Vec<String>,
 }
 
 /// Everything outside ralph's own files.

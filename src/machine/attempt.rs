@@ -2,12 +2,12 @@
 //!
 //! Nothing is judged before tasks.md and the work tree are as they must be; work that is put back counts for nobody.
 
-use super::between_iterations::{dirt_names, still_left};
+use super::between_iterations::still_left;
 use super::consequences;
 use super::decide::{Context, Decision, Evidence, decide, must_not_change};
 use super::effect::Effect;
 use super::event::Kept;
-use super::facts::{Dirt, FileChange, KeptFile, Observation, ObserveRequest, Snapshot};
+use super::facts::{Dirt, FileChange, KeptFile, Observation, ObserveRequest, Snapshot, dirt_names};
 use super::hierarchy::{covered_changes, with_ancestors};
 use super::state::{Attempt, Findings, Leftovers, Phase, SpecState, State};
 use crate::task::{Stage, TaskKey};

@@ -23,10 +23,20 @@ pub(super) fn begin(
     if key.stage == Stage::Final {
         effects.push(Effect::SetReportAside { iteration });
     }
+    let order = agent_order(state, key, iteration, leftovers);
+    state.phase = Phase::Attempting { key: key.clone(), before: snapshot.clone(), process: None };
+    effects.push(Effect::StartAgent(Box::new(order)));
+    effects
+}
+
+/// What an agent is started for in this iteration.
+pub fn agent_order(state: &State, key: &TaskKey, iteration: u64, leftovers: Vec<String>) -> AgentOrder {
     let spec = state.spec_state();
     let row = spec.row(key);
     let stage = spec.stage(key);
-    let order = AgentOrder {
+    let accumulated = covered_changes(spec, key);
+    let touched = |package: &String| accumulated.everything || accumulated.touched.contains_key(package);
+    AgentOrder {
         iteration,
         key: key.clone(),
         text: row.map(|row| words(spec, row)).unwrap_or_default(),
@@ -35,20 +45,23 @@ pub(super) fn begin(
         reasons: stage.map(|stage| stage.reasons.clone()).unwrap_or_default(),
         findings: stage.map(|stage| stage.findings.clone()).unwrap_or_default(),
         leftovers,
-        changes: covered_changes(spec, key)
+        changes: accumulated
             .touched
             .iter()
             .flat_map(|(package, paths)| paths.iter().map(|path| full_path(package, path)))
+            .collect(),
+        bases: accumulated
+            .bases
+            .iter()
+            .filter(|(package, _)| touched(package))
+            .map(|(package, base)| (package.clone(), base.clone()))
             .collect(),
         build_settings: hierarchy::covered(spec, key)
             .iter()
             .filter_map(|family| spec.family(family))
             .flat_map(|family| family.build_settings.iter().cloned())
             .collect(),
-    };
-    state.phase = Phase::Attempting { key: key.clone(), before: snapshot.clone(), process: None };
-    effects.push(Effect::StartAgent(Box::new(order)));
-    effects
+    }
 }
 
 /// What a box asks for: the text of its line, or of its task's line if it has none, as stages that ralph wrote.

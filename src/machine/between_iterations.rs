@@ -7,7 +7,7 @@ use super::boxes::{edited, take_over};
 use super::choice::{Choice, next, stuck};
 use super::effect::Effect;
 use super::event::{Mode, StopRequest, TasksSeen};
-use super::facts::{Dirt, PackageState, Snapshot, full_path};
+use super::facts::{Dirt, PackageState, Snapshot, dirt_names, full_path};
 use super::state::{By, Leftovers, Phase, SpecState, State};
 use super::stop::StopReason;
 use crate::source::text::names;
@@ -117,14 +117,6 @@ fn begin_or_clear(state: &mut State, key: &TaskKey, snapshot: &Snapshot) -> Vec<
         return super::owed(state);
     }
     begin(state, key, snapshot, dirt_names(&left))
-}
-
-/// `<package>/<path>` of each.
-pub(super) fn dirt_names(dirt: &BTreeMap<String, Vec<Dirt>>) -> Vec<String> {
-    let of_package = |(package, dirt): (&String, &Vec<Dirt>)| -> Vec<String> {
-        dirt.iter().map(|dirt| full_path(package, &dirt.path)).collect()
-    };
-    dirt.iter().flat_map(of_package).collect()
 }
 
 /// The leftovers that are still in the work tree, by package, as they are there now.

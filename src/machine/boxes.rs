@@ -131,13 +131,15 @@ pub(super) fn set_marks(spec: &mut SpecState, marks: &[(TaskKey, Mark)]) {
     }
 }
 
-/// An implementation line whose text changed starts its family anew.
+/// An implementation whose text changed, on its line or below it, starts its family again.
 fn forget_reworded(spec: &mut SpecState) {
     for row in spec.rows.iter().filter(|row| row.key.stage.is_work()) {
         let known = spec.families.entry(row.key.family.clone()).or_default();
-        if !known.digest.is_empty() && known.digest != row.digest {
+        let is_other_below = known.under.as_ref().zip(row.under.as_ref()).is_some_and(|(was, is)| was != is);
+        if !known.digest.is_empty() && (known.digest != row.digest || is_other_below) {
             *known = Family::default();
         }
         known.digest.clone_from(&row.digest);
+        known.under.clone_from(&row.under);
     }
 }

@@ -151,6 +151,8 @@ pub struct AgentOrder {
     pub leftovers: Vec<String>,
     /// The family's changes so far.
     pub changes: Vec<String>,
+    /// HEAD of each package that it changed, as it was before its first attempt.
+    pub bases: BTreeMap<String, Oid>,
     /// Build files and settings of test runners among them.
     pub build_settings: Vec<String>,
 }

@@ -42,6 +42,14 @@ pub struct Dirt {
     pub untracked: bool,
 }
 
+/// `<package>/<path>` of each.
+pub fn dirt_names(dirt: &BTreeMap<String, Vec<Dirt>>) -> Vec<String> {
+    let of_package = |(package, dirt): (&String, &Vec<Dirt>)| -> Vec<String> {
+        dirt.iter().map(|dirt| full_path(package, &dirt.path)).collect()
+    };
+    dirt.iter().flat_map(of_package).collect()
+}
+
 /// What one package looks like at one moment.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PackageState {

@@ -52,6 +52,7 @@ mod rework;
 pub mod state;
 pub mod stop;
 
+pub use begin::agent_order;
 pub use gate::survivor_details;
 
 use effect::Effect;

@@ -85,6 +85,8 @@ pub struct SpecState {
 pub struct Family {
     /// Digest of the implementation line that all this is about.
     pub digest: String,
+    /// Digest of what is indented below it.
+    pub under: Option<String>,
     /// The iteration of the first attempt; 0 before it.
     pub first_iteration: u64,
     /// The family's changes.

@@ -119,10 +119,11 @@ impl TaskFile {
 
     /// The boxes in document order, as the machine and the journal see them.
     pub fn rows(&self) -> Vec<Row> {
-        self.tasks.iter().map(|task| self.row(task)).collect()
+        let under = self.digests_under().into_iter();
+        self.tasks.iter().zip(under).map(|(task, under)| self.row(task, under)).collect()
     }
 
-    fn row(&self, task: &Task) -> Row {
+    fn row(&self, task: &Task, under: String) -> Row {
         let text = clean(task.prefix, task.words(&self.bytes));
         Row {
             key: task.key.clone(),
@@ -132,6 +133,7 @@ impl TaskFile {
             parent: self.parent(task).map(|parent| parent.key.family.clone()),
             group: task.found.group,
             digest: hex(&task.digest),
+            under: Some(under),
             checkpoint: self.grammar.is_checkpoint(&text),
             text,
             is_virtual: false,

@@ -22,6 +22,7 @@ mod scan;
 mod sections;
 mod stage;
 mod text;
+mod under;
 mod virtual_stages;
 
 #[cfg(test)]
@@ -45,4 +46,5 @@ pub use remarks::{Remark, RemarkKind};
 pub use row::{Mark, Row};
 pub use sections::{LeftOut, Sections};
 pub use stage::{Stage, TaskKey};
+pub use under::TaskText;
 pub use virtual_stages::{Stages, TaskRules, on_file, written};

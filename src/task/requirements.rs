@@ -1,10 +1,8 @@
 //! The requirements that a task names: `_Requirements: 1.1_` below it, `[US1]` and `FR-018` in its words.
 
-use super::family::Task;
 use super::file::TaskFile;
 use super::outline::ReadAs;
 use super::scan::{indent, item};
-use super::stage::{Stage, TaskKey};
 use super::text::clean;
 
 /// Most references that are kept of one task.
@@ -76,21 +74,6 @@ impl TaskFile {
     /// once; words where a label has no number (`All backend requirements`).
     pub fn requirements(&self) -> Vec<Vec<String>> {
         self.task_lines().iter().map(|lines| requirements(lines)).collect()
-    }
-
-    /// The requirements of a box: its own and those of its family's implementation.
-    pub fn requirements_of(&self, key: &TaskKey) -> Vec<String> {
-        let is_own = |task: &Task| {
-            task.key.family == key.family
-                && (task.key.stage == key.stage || task.key.stage == Stage::Implementation)
-        };
-        let mut found = Vec::new();
-        for (_, own) in self.tasks.iter().zip(self.requirements()).filter(|(task, _)| is_own(task)) {
-            for reference in &own {
-                keep(&mut found, reference);
-            }
-        }
-        found
     }
 }
 

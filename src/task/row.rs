@@ -51,6 +51,9 @@ pub struct Row {
     pub text: String,
     /// First 16 hex digits of the SHA-256 of the task's whole text (white space folded).
     pub digest: String,
+    /// The same of what is indented below it, empty if nothing is; not known in older journals.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub under: Option<String>,
     /// The text matches the configured `checkpoints:` pattern.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub checkpoint: bool,

@@ -12,6 +12,7 @@ mod reported;
 mod requirements;
 mod sections;
 mod tree;
+mod under;
 mod virtual_stages;
 
 use super::{Grammar, Row, TaskFile, TaskKey};

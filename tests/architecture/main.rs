@@ -67,10 +67,10 @@ fn without_comments(code: &str) -> String {
 
 /// Production lines that a module may have: no comments, no blank lines, no tests.
 const BUDGET: &[(&str, usize)] = &[
-    ("agent", 890),
-    ("cli", 4_430),
+    ("agent", 968),
+    ("cli", 4_455),
     ("config", 1_385),
-    ("engine", 2_701),
+    ("engine", 2_724),
     ("gate", 7_296),
     ("git", 3_263),
     ("journal", 341),
@@ -81,7 +81,7 @@ const BUDGET: &[(&str, usize)] = &[
     ("report", 1_475),
     ("source", 1_040),
     ("sys", 1_740),
-    ("task", 2_905),
+    ("task", 2_940),
     ("turn", 980),
 ];
 

@@ -103,7 +103,7 @@ fn reviewers_of_older_loops_speak_through_the_boxes() {
     let project = Project::new("- [ ] 1. One\n- [ ] 1.REQ-CHECK A\n- [ ] 1.PRE-CR B\n");
     project.write(".ralph/prompts/req-reviewer.md", "Judge {{ task }}, tick its box if it is good.\n");
     project.agent(
-        "1.REQ-CHECK/1) if [ -e once ]; then tick_all; else touch once; \
+        "1.REQ-CHECK/1) if [ -e once ]; then sed 's/\\[ \\] 1.REQ/[x] 1.REQ/' tasks.md > t && mv t tasks.md; else touch once; \
          sed 's/\\[x\\] 1\\. /[ ] 1. /' tasks.md > t && mv t tasks.md; fi ;;",
     );
     project.ralph(&["run"]).code(0);
@@ -267,6 +267,6 @@ fn a_prompt_names_the_requirements_that_its_task_refers_to() {
     project.ralph(&["run"]).code(0);
     for iteration in [1, 2] {
         let prompt = project.read(&format!(".ralph/state/iter-{iteration}/prompt.md"));
-        assert!(prompt.contains("\nRequirements: 1.1, FR-2\n=== END"), "{prompt}");
+        assert!(prompt.contains("One\n  - _Requirements: 1.1, FR-2_\n=== END"), "{prompt}");
     }
 }

@@ -34,12 +34,6 @@ fn it_shows_what_it_found_and_writes_what_was_clear() {
                goose
     wrote .ralph/config.yaml
     wrote .ralph/config.schema.json
-    wrote .ralph/prompts/test-writer.md
-    wrote .ralph/prompts/worker.md
-    wrote .ralph/prompts/req-reviewer.md
-    wrote .ralph/prompts/quality-reviewer.md
-    wrote .ralph/prompts/integration-tester.md
-    wrote .ralph/prompts/validator.md
     wrote .ralph/.gitignore
     next: `ralph check`, then `ralph run`
     ");
@@ -146,7 +140,7 @@ fn json_says_what_was_found_chosen_and_written() {
     assert_eq!(facts["found"]["packages"][0]["languages"], serde_json::json!(["Java"]));
     assert_eq!(facts["chosen"]["agent"], "codex");
     assert_eq!(facts["wrote"][0], ".ralph/config.yaml");
-    assert_eq!(facts["wrote"].as_array().unwrap().len(), 9);
+    assert_eq!(facts["wrote"].as_array().unwrap().len(), 3);
 }
 
 #[test]

@@ -25,6 +25,7 @@ mod old_journals;
 mod output;
 mod place;
 mod project;
+mod prompt;
 pub(crate) mod real_files;
 mod settings;
 mod status;

@@ -38,10 +38,11 @@ fn the_verbs_are_these() {
     gate: Run a gate: `2.PITEST` with all its consequences, or `PITEST` alone to judge and
     snapshot: Pin the base of a task before an agent works on it (for loops that are not ralph's)
     diff: Show what a task has changed: `<package>/<path>`, one line each
+    prompt: Show what the agent of a box would get now, or the template that comes with ralph for
     place: Choose where the boxes of a gate are in the task file, at spec creation or at any
     stage: Give plain tasks their stages: TEST-FIRST, REQ-CHECK, gates, PRE-CR, one FINAL
     check: Find everything that is wrong with the spec, the configuration and the repositories
-    init: Look at what is here, and write `.ralph/` with a commented configuration and the
+    init: Look at what is here, and write `.ralph/` with a commented configuration
     demo: Run the built-in example on real Maven and PIT with a scripted agent
     doctor: Look at the machine: tools and their versions, agents, which `ralph` is first on
     schema: Print the JSON Schema of `.ralph/config.yaml`, for editors

@@ -1,9 +1,7 @@
 //! Text from outside in a prompt: bounded, cleaned, and between marks that it cannot contain.
 
+use crate::agent::claim::{NAME, VerdictLine};
 use crate::source::{digest_parts, text};
-
-/// The start of a verdict line.
-const VERDICT: &str = "RALPH-VERDICT";
 
 /// The text between marks; empty if the text is.
 ///
@@ -79,10 +77,10 @@ pub(super) fn lines(items: &[String], most: usize, chars: usize, bullet: &str) -
 
 /// The prompt without unsafe characters and without a line that reads like a verdict: such a line gets a
 /// bar in front, so that an echo of the prompt is not a claim.
-pub(super) fn disarmed(prompt: &str) -> String {
+pub(super) fn disarmed(prompt: &str, verdict: &VerdictLine) -> String {
     let mut out = String::with_capacity(prompt.len() + 1);
     for line in text::block(prompt).split_inclusive('\n') {
-        if line.starts_with(VERDICT) {
+        if line.starts_with(NAME) || verdict.reads(line) {
             out.push_str("| ");
         }
         out.push_str(line);

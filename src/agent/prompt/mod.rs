@@ -1,7 +1,7 @@
 //! Prompts: templates filled with facts.
 //!
 //! Promises: a variable that does not exist is an error with file and line; text from outside is between marks; no line
-//! of a prompt matches `^RALPH-VERDICT`; the same facts give the same bytes.
+//! of a prompt matches `^RALPH-VERDICT` or would be taken for a verdict; the same facts give the same bytes.
 
 mod data;
 mod former;
@@ -10,23 +10,25 @@ mod sample;
 pub use former::is_former;
 pub use sample::try_out;
 
+use crate::agent::claim::VerdictLine;
 use crate::config::Role;
 use crate::source::Problem;
 use crate::source::text;
 use minijinja::syntax::SyntaxConfig;
 use minijinja::{Environment, ErrorKind, UndefinedBehavior, Value, context};
 
-/// Cap of `requirements` and of `design`, bytes each.
+/// Cap of a file of the spec, and of all together, bytes.
 const SPEC_CAP: usize = 64 * 1024;
+const SPECS_CAP: usize = 96 * 1024;
+/// What is left of that for a file to be begun, bytes.
+const MIN_SPEC: usize = 1024;
 /// Cap of `progress`, bytes.
 const PROGRESS_CAP: usize = 16 * 1024;
 /// Cap of `reasons`, bytes, and of one reason.
 const REASONS_CAP: usize = 32 * 1024;
 const REASON_CAP: usize = 8 * 1024;
-/// Cap of `task_text`, bytes.
-const TASK_CAP: usize = 4 * 1024;
-/// Cap of the requirements that a task refers to, characters.
-const REFERENCES_CHARS: usize = 1000;
+/// Cap of `task_text` and of `implementation`, bytes each.
+const TASK_CAP: usize = 16 * 1024;
 /// The most changed files, and the most leftovers, that are listed.
 const CHANGES: usize = 200;
 const LEFTOVERS: usize = 50;
@@ -40,10 +42,12 @@ pub struct PromptFacts {
     pub task: String,
     /// The family's id (`2`); empty without one.
     pub id: String,
-    /// The text of the task, as found.
+    /// The text of the task's line and what stands under it, as found.
     pub task_text: String,
-    /// The requirements that the task refers to; shown below its text.
-    pub refers_to: Vec<String>,
+    /// The same of the implementation, for a stage with words of its own; empty otherwise.
+    pub implementation: String,
+    /// The heading above the task and the titles of its parents, outermost first.
+    pub parents: Vec<String>,
     /// The word of the stage, `IMPLEMENT` for the implementation.
     pub stage: String,
     /// The iteration.
@@ -54,17 +58,21 @@ pub struct PromptFacts {
     pub workspace: String,
     /// The spec folder, absolute.
     pub spec: String,
-    /// `requirements.md`, as found; empty if there is none.
-    pub requirements: String,
-    /// `design.md`, as found; empty if there is none.
-    pub design: String,
+    /// The task file, from the workspace.
+    pub tasks_file: String,
+    /// progress.txt, from the workspace.
+    pub progress_file: String,
+    /// The files of the spec: path below its folder, and text as found.
+    pub spec_files: Vec<(String, String)>,
+    /// What this reviewer found when it last said FAIL.
+    pub findings: Vec<String>,
     /// Why the last attempt was rejected, or a gate or reviewer said FAIL.
     pub reasons: Vec<String>,
     /// `progress.txt` or its end.
     pub progress: String,
     /// Bytes of `progress.txt` before that end.
     pub progress_before: u64,
-    /// Paths that an earlier attempt of this stage left uncommitted (`<package>/<path>`).
+    /// Paths that an earlier attempt of this stage left uncommitted, from the workspace.
     pub leftovers: Vec<String>,
     /// The packages.
     pub packages: Vec<PromptPackage>,
@@ -72,7 +80,7 @@ pub struct PromptFacts {
     pub commit_by_ralph: bool,
     /// The file that lists the family's changes, absolute; empty if there is none.
     pub diff_file: String,
-    /// The family's changed files (`<package>/<path>`).
+    /// The family's changed files, from the workspace.
     pub changes: Vec<String>,
     /// Build files and settings of test runners among them.
     pub build_settings: Vec<String>,
@@ -84,6 +92,8 @@ pub struct PromptFacts {
     pub validation_report: String,
     /// Percentage of mutants that must be killed.
     pub threshold: u32,
+    /// Names of test classes that the mutation gate looks for, `{}` for the class.
+    pub test_names: Vec<String>,
 }
 
 /// A package as a prompt names it.
@@ -93,20 +103,32 @@ pub struct PromptPackage {
     pub name: String,
     /// The folder, relative to the workspace.
     pub path: String,
+    /// The commit before the family's first attempt; empty if the family changed nothing here.
+    pub base: String,
 }
 
 /// A template that cannot be filled; the place is its path from the workspace (`.ralph/prompts/worker.md`).
 pub type PromptError = Problem<()>;
 
+/// A template: what all roles share, so that it is the same text for all of them, then what is the role's own.
+macro_rules! whole {
+    ($role:literal) => {
+        concat!(
+            include_str!("../../../templates/prompts/shared.md"),
+            include_str!(concat!("../../../templates/prompts/", $role, ".md"))
+        )
+    };
+}
+
 /// The template that comes with ralph for a role.
 pub fn builtin(role: Role) -> &'static str {
     match role {
-        Role::TestWriter => include_str!("../../../templates/prompts/test-writer.md"),
-        Role::Worker => include_str!("../../../templates/prompts/worker.md"),
-        Role::ReqReviewer => include_str!("../../../templates/prompts/req-reviewer.md"),
-        Role::QualityReviewer => include_str!("../../../templates/prompts/quality-reviewer.md"),
-        Role::IntegrationTester => include_str!("../../../templates/prompts/integration-tester.md"),
-        Role::Validator => include_str!("../../../templates/prompts/validator.md"),
+        Role::TestWriter => whole!("test-writer"),
+        Role::Worker => whole!("worker"),
+        Role::ReqReviewer => whole!("req-reviewer"),
+        Role::QualityReviewer => whole!("quality-reviewer"),
+        Role::IntegrationTester => whole!("integration-tester"),
+        Role::Validator => whole!("validator"),
     }
 }
 
@@ -132,7 +154,8 @@ pub fn render(given: Option<&str>, role: Role, facts: &PromptFacts) -> Result<St
     environment.set_auto_escape_callback(|_| minijinja::AutoEscape::None);
     environment.set_syntax(syntax.map_err(failed)?);
     let rendered = environment.render_named_str(&file, source, shown.clone());
-    rendered.map(|prompt| data::disarmed(&prompt)).map_err(failed)
+    let verdict = VerdictLine { token: facts.verdict_token.clone(), or_bare: true };
+    rendered.map(|prompt| data::disarmed(&prompt, &verdict)).map_err(failed)
 }
 
 fn prompt_error(file: &str, source: &str, shown: &Value, error: &minijinja::Error) -> PromptError {
@@ -152,32 +175,47 @@ fn prompt_error(file: &str, source: &str, shown: &Value, error: &minijinja::Erro
     Problem::new((), format!("{what}: `{written}`."), hint).at(file, line)
 }
 
-/// The facts as a template sees them. `requirements`, `design`, `task_text`, `reasons`, `progress`, `leftovers`,
-/// `changes` and `build_settings` are blocks of marked data, empty when there is nothing; `packages` is a list of `name` and `path`;
-/// the others are one line, a number or a truth value.
+/// The facts as a template sees them (docs/prompts.md lists them). Texts from outside are blocks of marked data, empty
+/// when there is nothing.
 fn shown(role: Role, facts: &PromptFacts) -> Value {
     let name = |text: &str| text::line(text, NAME_CHARS);
     let in_spec = "the whole file is in the spec folder";
-    let whole = |file: &str, text: &str| data::marked(file, &data::head(text, SPEC_CAP, in_spec));
+    let spec = |file: &str| {
+        let found = facts.spec_files.iter().find(|(name, _)| name == file);
+        found.map(|(name, text)| data::marked(name, &data::head(text, SPEC_CAP, in_spec))).unwrap_or_default()
+    };
+    let in_tasks = "it stands in the task file";
+    let task = |what: &str, text: &str| data::marked(what, &data::head(text, TASK_CAP, in_tasks));
     let list = |what: &str, items: &[String], most: usize| {
         data::marked(what, &data::lines(items, most, NAME_CHARS, ""))
     };
     let progress = data::tail(&facts.progress, PROGRESS_CAP, facts.progress_before, in_spec);
-    let package =
-        |package: &PromptPackage| context! { name => name(&package.name), path => name(&package.path) };
+    let package = |package: &PromptPackage| {
+        context! {
+            name => name(&package.name), path => name(&package.path), base => name(&package.base), diff => diff(package),
+        }
+    };
+    let test_names: Vec<String> =
+        facts.test_names.iter().map(|test| format!("`{}`", name(&test.replace("{}", "Foo")))).collect();
     context! {
         role => role.word(),
         task => name(&facts.task),
         id => name(&facts.id),
-        task_text => data::marked("task", &task(facts)),
+        task_text => task("task", &facts.task_text),
+        implementation => task("implementation", &facts.implementation),
+        parents => list("parents", &facts.parents, CHANGES),
         stage => name(&facts.stage),
         iteration => facts.iteration,
         attempt => facts.attempt,
         workspace => name(&facts.workspace),
         spec => name(&facts.spec),
-        requirements => whole("requirements.md", &facts.requirements),
-        design => whole("design.md", &facts.design),
+        tasks_file => name(&facts.tasks_file),
+        progress_file => name(&facts.progress_file),
+        spec_files => spec_files(&facts.spec_files),
+        requirements => spec("requirements.md"),
+        design => spec("design.md"),
         reasons => data::marked("reasons", &reasons(&facts.reasons)),
+        findings => data::marked("findings", &reasons(&facts.findings)),
         progress => data::marked("progress.txt", &progress),
         leftovers => list("leftovers", &facts.leftovers, LEFTOVERS),
         packages => facts.packages.iter().map(package).collect::<Value>(),
@@ -189,17 +227,39 @@ fn shown(role: Role, facts: &PromptFacts) -> Value {
         verdict_token => name(&facts.verdict_token),
         validation_report => name(&facts.validation_report),
         threshold => facts.threshold,
+        test_names => test_names.join(", "),
     }
 }
 
-/// The text of the task, and below it the requirements that it refers to.
-fn task(facts: &PromptFacts) -> String {
-    let text = data::head(&facts.task_text, TASK_CAP, "it stands in tasks.md");
-    if facts.refers_to.is_empty() {
-        return text;
+/// The files of the spec, each a block, as many as fit; the names of the others.
+fn spec_files(files: &[(String, String)]) -> String {
+    let mut left = SPECS_CAP;
+    let mut blocks = Vec::new();
+    let mut others = Vec::new();
+    for (name, text) in files.iter().filter(|(_, text)| !text.trim().is_empty()) {
+        if left < MIN_SPEC {
+            others.push(name.clone());
+            continue;
+        }
+        let text = data::head(text, SPEC_CAP.min(left), "the whole file is in the spec folder");
+        left = left.saturating_sub(text.len());
+        blocks.push(data::marked(&text::line(name, NAME_CHARS), &text));
     }
-    let named = text::line(&facts.refers_to.join(", "), REFERENCES_CHARS);
-    format!("{}\nRequirements: {named}", text.trim_end_matches('\n'))
+    if !others.is_empty() {
+        blocks.push(data::marked("more files of the spec", &data::lines(&others, CHANGES, NAME_CHARS, "")));
+    }
+    blocks.join("\n\n")
+}
+
+/// The command that shows what was changed in a package; empty if nothing was.
+fn diff(package: &PromptPackage) -> String {
+    if package.base.is_empty() {
+        return String::new();
+    }
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "/._-".contains(c);
+    let path = text::line(&package.path, NAME_CHARS);
+    let path = if path.chars().all(is_plain) { path } else { format!("'{}'", path.replace('\'', r"'\''")) };
+    format!("git -C {path} diff {}..HEAD", text::line(&package.base, NAME_CHARS))
 }
 
 /// The reasons as a list; the first ones when they are too long together.

@@ -25,6 +25,8 @@ fn first_attempt() -> PromptFacts {
         attempt: 1,
         workspace: "/workspace".to_owned(),
         spec: "/workspace".to_owned(),
+        tasks_file: "tasks.md".to_owned(),
+        progress_file: "progress.txt".to_owned(),
         packages: packages(&["app"]),
         validation_report: "/workspace/validation-report.md".to_owned(),
         threshold: 70,
@@ -39,11 +41,15 @@ fn later_attempt() -> PromptFacts {
     PromptFacts {
         task: text("2.1."),
         id: text("2.1"),
-        refers_to: vec![text("1.2")],
+        implementation: text("Do this\n- A step"),
+        parents: vec![text("A part")],
         iteration: 7,
         attempt: 2,
-        requirements: text("A requirement"),
-        design: text("A design"),
+        spec_files: vec![
+            (text("requirements.md"), text("A requirement")),
+            (text("design.md"), text("A design")),
+        ],
+        findings: vec![text("A finding")],
         reasons: vec![text("A reason"), text("Another reason")],
         progress: text("An entry"),
         leftovers: vec![text("app/a.txt"), text("lib/b.txt")],
@@ -53,12 +59,17 @@ fn later_attempt() -> PromptFacts {
         changes: vec![text("app/a.txt"), text("lib/b.txt")],
         build_settings: vec![text("app/pom.xml")],
         verdict_wanted: true,
+        test_names: vec![text("{}Test")],
         ..first_attempt()
     }
 }
 
 fn packages(names: &[&str]) -> Vec<PromptPackage> {
-    let package = |name: &&str| PromptPackage { name: (*name).to_owned(), path: format!("src/{name}") };
+    let package = |name: &&str| PromptPackage {
+        name: (*name).to_owned(),
+        path: format!("src/{name}"),
+        base: "4b825dc".to_owned(),
+    };
     names.iter().map(package).collect()
 }
 

@@ -1,10 +1,9 @@
 //! The files of a new workspace, none of which overwrites another, and the gate lines of its task file.
 
 use super::text::{Chosen, words};
-use crate::agent::builtin;
 use crate::cli::place::settle;
 use crate::cli::workspace::Invocation;
-use crate::config::{self, Role};
+use crate::config;
 use crate::engine::{Fault, Places};
 use crate::sys::Disk as _;
 use crate::sys::disk::RealDisk;
@@ -16,9 +15,8 @@ use std::path::Path;
 pub(super) fn write(folder: &Path, config_text: &str) -> Result<Vec<(String, bool)>, Fault> {
     let schema = format!("{:#}\n", config::schema());
     let mut files = vec![("config.yaml".to_owned(), config_text), (config::SCHEMA_FILE.to_owned(), &schema)];
-    files.extend(Role::all().map(|role| (format!("prompts/{}.md", role.word()), builtin(role))));
     files.push((".gitignore".to_owned(), "state/\n"));
-    fs_err::create_dir_all(folder.join("prompts"))?;
+    fs_err::create_dir_all(folder)?;
     let write = |(name, text): (String, &str)| {
         let is_new = write_new(&folder.join(&name), text)?;
         Ok((format!(".ralph/{name}"), is_new))

@@ -8,7 +8,7 @@ use crate::agent::{
     trouble,
 };
 use crate::config::{CommitBy, Preset, Role, role_of};
-use crate::engine::progress::from_line_start;
+use crate::engine::readings::from_line_start;
 use crate::engine::{AgentEnd, Fault, Readings, Started};
 use crate::machine::effect::AgentOrder;
 use crate::machine::event::{Check, CheckResult};
@@ -16,8 +16,12 @@ use crate::machine::facts::{Claim, ProcessEnd};
 use crate::source::text::line;
 use crate::sys::disk::RealDisk;
 use crate::sys::{Disk as _, Ended, ProcessSpec, Running, Spawn as _, clock};
+use crate::task::TaskText;
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
+
+/// The tree without entries, against which git compares where nothing was before.
+const EMPTY_TREE: &str = "4b825dc642cb6eb9a060e54bf8d69288fbee4904";
 
 /// An agent that runs.
 pub(super) struct RunningAgent {
@@ -64,8 +68,7 @@ impl Outside {
         let prompt = folder.join("prompt.md");
         let own = own_template(&self.parts.places, role)?;
         let verdict = VerdictLine::draw(own.as_deref().is_some_and(|own| !names_token(own)));
-        let facts = self.prompt_facts(order, readings, &verdict.token);
-        let text = render(own.as_deref(), role, &facts)?;
+        let text = render(own.as_deref(), role, &self.prompt_facts(order, readings, &verdict.token)?)?;
         // Whatever is in its place is replaced, not opened.
         RealDisk::new().write(&prompt, text.as_bytes())?;
         let (_, agent) = self.parts.settings.agent_for(role).ok_or_else(|| no_agent(role))?;
@@ -130,44 +133,85 @@ impl Outside {
         })
     }
 
-    fn prompt_facts(&self, order: &AgentOrder, readings: &Readings, token: &str) -> PromptFacts {
-        let shown = |bytes: &Vec<u8>| String::from_utf8_lossy(bytes).into_owned();
-        PromptFacts {
+    /// The prompt that an agent would get for this order, with a token that is none.
+    pub fn prompt(&self, order: &AgentOrder, role: Role, readings: &Readings) -> Result<String, Fault> {
+        let own = own_template(&self.parts.places, role)?;
+        Ok(render(own.as_deref(), role, &self.prompt_facts(order, readings, "0000")?)?)
+    }
+
+    fn prompt_facts(
+        &self,
+        order: &AgentOrder,
+        readings: &Readings,
+        token: &str,
+    ) -> Result<PromptFacts, Fault> {
+        let Parts { places, settings, .. } = &self.parts;
+        let TaskText { above, own, work } = readings.task.clone();
+        // A line without words, as stages that ralph wrote, stands for the work.
+        let (task_text, implementation) = if own.is_empty() { (work, String::new()) } else { (own, work) };
+        let paths = |files: &[String]| files.iter().map(|file| self.real_path(file)).collect();
+        let gate = settings.gates.get("PITEST");
+        Ok(PromptFacts {
             task: order.key.to_string(),
             id: if order.key.has_id() { order.key.family.clone() } else { String::new() },
-            task_text: order.text.clone(),
-            refers_to: readings.refers_to.clone(),
+            task_text: if task_text.is_empty() { order.text.clone() } else { task_text },
+            implementation,
+            parents: above,
             stage: order.key.stage.word().to_owned(),
             iteration: order.iteration,
             attempt: order.attempt,
-            workspace: self.parts.places.workspace.display().to_string(),
-            spec: self.parts.places.spec.display().to_string(),
-            requirements: readings.requirements.as_ref().map(shown).unwrap_or_default(),
-            design: readings.design.as_ref().map(shown).unwrap_or_default(),
+            workspace: places.workspace.display().to_string(),
+            spec: places.spec.display().to_string(),
+            tasks_file: places.spec_name(),
+            progress_file: places.shown(&places.progress()),
+            spec_files: self.spec_texts()?,
             reasons: order.reasons.clone(),
+            findings: order.findings.clone(),
             // Agents write into it as they like.
-            progress: self.secrets.redact(&shown(&readings.progress)),
+            progress: self.secrets.redact(&String::from_utf8_lossy(&readings.progress)),
             progress_before: readings.progress_before,
-            leftovers: order.leftovers.clone(),
-            packages: self.packages(),
-            commit_by_ralph: self.parts.settings.commit == CommitBy::Ralph,
-            diff_file: self.parts.places.diff().display().to_string(),
-            changes: order.changes.clone(),
-            build_settings: order.build_settings.clone(),
+            leftovers: paths(&order.leftovers),
+            packages: self.packages(order),
+            commit_by_ralph: settings.commit == CommitBy::Ralph,
+            diff_file: places.diff().display().to_string(),
+            changes: paths(&order.changes),
+            build_settings: paths(&order.build_settings),
             verdict_wanted: order.key.stage.is_review(),
             verdict_token: token.to_owned(),
-            validation_report: self.parts.places.validation().display().to_string(),
-            threshold: self.parts.settings.gates.get("PITEST").map_or(70, |gate| gate.threshold),
-        }
+            validation_report: places.validation().display().to_string(),
+            threshold: gate.map_or(70, |gate| gate.threshold),
+            test_names: gate.map(|gate| gate.test_names.clone()).unwrap_or_default(),
+        })
     }
 
-    fn packages(&self) -> Vec<PromptPackage> {
-        let Parts { repositories, places, .. } = &self.parts;
+    fn packages(&self, order: &AgentOrder) -> Vec<PromptPackage> {
         let package = |name: String| {
-            let path = repositories.root(&name).map(|root| places.shown(root)).unwrap_or_default();
-            PromptPackage { name, path }
+            let base = order
+                .bases
+                .get(&name)
+                .map(|base| if base.is_zero() { EMPTY_TREE.to_owned() } else { base.to_string() });
+            PromptPackage { path: self.folder(&name), name, base: base.unwrap_or_default() }
         };
-        repositories.names().into_iter().map(package).collect()
+        self.parts.repositories.names().into_iter().map(package).collect()
+    }
+
+    /// A package's folder, from the agent's working directory.
+    fn folder(&self, package: &str) -> String {
+        let root = self.parts.repositories.root(package);
+        let path = root.map(|root| self.parts.places.shown(root)).unwrap_or_default();
+        if path.is_empty() { ".".to_owned() } else { path }
+    }
+
+    /// `<package>/<path>` as a path from the agent's working directory; quoted as it was.
+    fn real_path(&self, file: &str) -> String {
+        let (quote, bare) = file.strip_prefix('"').map_or(("", file), |bare| ("\"", bare));
+        let names = self.parts.repositories.names();
+        let inside = names.iter().find_map(|name| Some((name, bare.strip_prefix(name)?.strip_prefix('/')?)));
+        match inside.map(|(name, path)| (self.folder(name), path)) {
+            Some((folder, path)) if folder == "." => format!("{quote}{path}"),
+            Some((folder, path)) => format!("{quote}{folder}/{path}"),
+            None => file.to_owned(),
+        }
     }
 
     pub(super) fn run_check(

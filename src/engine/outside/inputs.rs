@@ -127,10 +127,13 @@ impl Outside {
         let ralph = workspace.join(".ralph");
         let own = walk(&ralph, MAX_DEPTH, MAX_ENTRIES, |entry| entry.path() != state);
         let mut found: Vec<PathBuf> = files(own).collect();
-        found.extend(["requirements.md", "design.md"].map(|name| spec.join(name)));
         let repositories = &self.parts.repositories;
         let names = repositories.names();
         let roots: Vec<&Path> = names.iter().filter_map(|name| repositories.root(name)).collect();
+        // In a package, what is no text may be the product itself: contracts, schemas.
+        let in_package = roots.iter().any(|root| spec.starts_with(root));
+        let is_spec = |path: &PathBuf| !in_package || path.extension().is_some_and(|end| end == "md");
+        found.extend(self.spec_files()?.into_iter().filter(is_spec).map(|path| spec.join(path)));
         if roots.iter().any(|root| workspace.starts_with(root)) {
             return Ok(found);
         }

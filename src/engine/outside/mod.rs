@@ -8,6 +8,7 @@ mod inputs;
 mod judge;
 mod private_checkout;
 mod secrets;
+mod spec_files;
 mod template;
 mod test_reports;
 

@@ -1,6 +1,7 @@
 //! Gates, rework, stale boxes, parents, wider gates, frozen tests.
 
 use super::sim::*;
+use crate::machine::facts::ProcessEnd;
 use crate::machine::policy::Policy;
 use crate::machine::stop::StopReason;
 use crate::mutation::Verdict;
@@ -241,4 +242,22 @@ fn a_reworded_implementation_line_starts_its_family_anew() {
     sim.agent(Act::commits(&[WORK]));
     assert_eq!(sim.run(), StopReason::AllDone);
     assert!(sim.orders[1].reasons.is_empty());
+}
+
+#[test]
+fn what_a_person_changes_below_a_task_starts_its_family_again_and_a_stage_beside_it_does_not() {
+    let policy = Policy { attempts: 2, iterations: Some(1), ..rules() };
+    let mut sim = Sim::with("- [ ] 1. do\n  - the usual case\n", policy.clone());
+    sim.agent(Act::idle());
+    sim.run();
+    for (text, attempt) in [
+        ("- [ ] 1. do\n  - the usual case\n- [ ] 1.REQ-CHECK r\n", 2),
+        ("- [ ] 1. do\n  - the usual case, and leap years\n- [ ] 1.REQ-CHECK r\n", 1),
+    ] {
+        sim.text = text.into();
+        sim.start(policy.clone(), &[]);
+        sim.agent(Act { end: Some(ProcessEnd::Interrupted), ..Act::idle() });
+        sim.run();
+        assert_eq!(sim.orders.last().map(|order| order.attempt), Some(attempt), "{text}");
+    }
 }

@@ -80,16 +80,6 @@ fn the_lines_of_a_task_are_those_of_its_list_item() {
 }
 
 #[test]
-fn the_requirements_of_a_stage_are_those_of_its_family() {
-    let file = parse(
-        "- [ ] 2.TEST-FIRST a\n  - _Requirements: 9_\n- [ ] 2. b\n  - _Requirements: 1.1, 9_\n- [ ] 3. c\n",
-    );
-    assert_eq!(file.requirements_of(&super::key("2.TEST-FIRST")), ["9", "1.1"]);
-    assert_eq!(file.requirements_of(&super::key("2.")), ["1.1", "9"]);
-    assert_eq!(file.requirements_of(&super::key("3.")), [] as [&str; 0]);
-}
-
-#[test]
 fn what_is_kept_is_bounded() {
     let many: Vec<String> = (0..500).map(|n| format!("1.{n}")).collect();
     let text = format!(

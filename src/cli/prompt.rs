@@ -1,0 +1,60 @@
+//! `ralph prompt`: what an agent would get now. It starts nothing, changes nothing and takes no lock.
+
+use super::exit::Exit;
+use super::task_ids::key_of;
+use super::ui;
+use super::workspace::Invocation;
+use crate::agent::builtin;
+use crate::config::{Role, role_of};
+use crate::engine::{Fault, own_template, readings};
+use crate::machine::agent_order;
+use crate::machine::choice::{self, Choice};
+use crate::machine::facts::dirt_names;
+use crate::sys::disk::RealDisk;
+use clap::Args;
+use serde_json::json;
+
+/// Flags of `prompt`.
+#[derive(Debug, Args)]
+pub struct PromptArgs {
+    /// The box: `2.`, `2.REQ-CHECK`, `FINAL`; the next one when left out
+    pub id: Option<String>,
+    /// Print the template that comes with ralph for a role, to copy and change
+    #[arg(long, value_name = "ROLE", conflicts_with = "id", value_parser = Role::all().map(Role::word))]
+    pub template: Option<String>,
+}
+
+/// Prints a prompt or a template.
+pub(super) fn prompt(call: &Invocation, args: &PromptArgs) -> Result<Exit, Fault> {
+    if let Some(role) = Role::all().into_iter().find(|role| Some(role.word()) == args.template.as_deref()) {
+        let template = builtin(role);
+        ui::answer(call.json, &json!({ "role": role, "template": template }), template.trim_end());
+        return Ok(Exit::Done);
+    }
+    let workspace = call.open()?;
+    let state = workspace.read_boxes()?;
+    let book = state.spec_state();
+    let key = match &args.id {
+        Some(id) => key_of(&state, id)?,
+        None => match choice::next(book, false, workspace.policy().go_on_when_blocked) {
+            Choice::Take(key) => key,
+            _ => return Err(Fault::setup("There is no next box.", "name one: `ralph prompt 2.`")),
+        },
+    };
+    let role = role_of(&key.stage).ok_or_else(|| {
+        let hint = format!("`ralph gate {key}` runs it");
+        Fault::setup(format!("{key} is a gate: ralph runs it itself, and no agent gets a prompt."), hint)
+    })?;
+    let left = state.leftovers.as_ref().filter(|left| left.key == key).map(|left| dirt_names(&left.dirt));
+    let order = agent_order(&state, &key, state.iteration + 1, left.unwrap_or_default());
+    let places = &workspace.places;
+    let read = readings(&RealDisk::new(), places, &workspace.rules, None, &key)?;
+    let text = workspace.outside()?.prompt(&order, role, &read)?;
+    let own = own_template(places, role)?.map(|_| places.shown(&places.template(role.word())));
+    let facts = json!({
+        "task": key.to_string(), "stage": key.stage, "role": role, "attempt": order.attempt, "template": own,
+        "prompt": text,
+    });
+    ui::answer(call.json, &facts, text.trim_end());
+    Ok(Exit::Done)
+}

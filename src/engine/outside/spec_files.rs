@@ -1,0 +1,56 @@
+//! The spec's files beside tasks.md (`spec_files:`): what prompts carry, and what no attempt may write.
+
+use super::Outside;
+use crate::engine::Fault;
+use crate::source::compile_globs;
+use crate::sys::disk::read_beginning;
+use crate::sys::walk::walk;
+use std::path::{Path, PathBuf};
+
+/// Files that are named, entries that the search for them looks at, folders that it goes down.
+const MAX_FILES: usize = 64;
+const MAX_ENTRIES: usize = 2_000;
+const MAX_DEPTH: usize = 5;
+/// Bytes that are read of one; a prompt shows a part of them.
+const MAX_BYTES: u64 = 128 << 10;
+
+impl Outside {
+    /// Their paths below the spec folder, in the order of `spec_files:`; those that are named without a pattern may
+    /// not be there.
+    pub(super) fn spec_files(&self) -> Result<Vec<PathBuf>, Fault> {
+        let spec = &self.parts.places.spec;
+        let mut found: Vec<PathBuf> = Vec::new();
+        for pattern in &self.parts.settings.spec_files {
+            let is_plain = |part: &&str| !part.contains(['*', '?', '[', '{']);
+            let folder: PathBuf = pattern.split('/').take_while(is_plain).collect();
+            if folder == Path::new(pattern) {
+                found.push(folder);
+                continue;
+            }
+            let globs = compile_globs(std::slice::from_ref(pattern))
+                .map_err(|error| Fault::setup(format!("spec_files: {error}."), "fix the pattern"))?;
+            let depth = if pattern.contains('/') { MAX_DEPTH } else { 1 };
+            let folder = spec.join(folder);
+            let entries = walk(&folder, depth, MAX_ENTRIES, |_| true).filter_map(Result::ok);
+            let files = entries.filter(|entry| !entry.file_type().is_dir());
+            let inside = files.filter_map(|file| Some(file.path().strip_prefix(spec).ok()?.to_owned()));
+            found.extend(inside.filter(|path| globs.is_match(path)));
+        }
+        let own = ["tasks.md", "progress.txt", "validation-report.md"].map(Path::new);
+        let mut seen = std::collections::BTreeSet::new();
+        found.retain(|path| !own.contains(&path.as_path()) && seen.insert(path.clone()));
+        found.truncate(MAX_FILES);
+        Ok(found)
+    }
+
+    /// The text of each that is there, by its path below the spec folder.
+    pub(super) fn spec_texts(&self) -> Result<Vec<(String, String)>, Fault> {
+        let mut texts = Vec::new();
+        for path in self.spec_files()? {
+            if let Some(bytes) = read_beginning(&self.parts.places.spec.join(&path), MAX_BYTES)? {
+                texts.push((path.display().to_string(), String::from_utf8_lossy(&bytes).into_owned()));
+            }
+        }
+        Ok(texts)
+    }
+}

@@ -1,0 +1,127 @@
+//! What stands under a task: the steps, examples and files that a person wrote below its line.
+//!
+//! A line belongs to the list item that it is indented into; one that is not indented, to the implementation above it.
+//! Lines for stages, wherever they are put, change no task's text.
+
+use super::family::text_digest;
+use super::file::TaskFile;
+use super::outline::ReadAs;
+use super::scan::{indent, item};
+use super::stage::{Stage, TaskKey};
+use super::text::clean;
+use crate::source::hex;
+
+/// A task as it stands in the file, for whoever works on it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct TaskText {
+    /// The heading above it and the titles of its parents, outermost first.
+    pub above: Vec<String>,
+    /// The words of its own line, and what stands under it.
+    pub own: String,
+    /// The same of its family's work, for a stage that is not the work; empty otherwise.
+    pub work: String,
+}
+
+/// A line under a task; `inside` if it is indented into its item.
+struct Under<'a> {
+    text: &'a [u8],
+    inside: bool,
+}
+
+impl TaskFile {
+    /// A box with all that is to be known of it; empty if it has no line.
+    pub fn text_of(&self, key: &TaskKey) -> TaskText {
+        let under = self.under();
+        let at = |stage: &Stage| {
+            self.tasks.iter().position(|task| task.key.family == key.family && task.key.stage == *stage)
+        };
+        let own = at(&key.stage);
+        let work = at(&Stage::Implementation).or_else(|| at(&Stage::Integ)).filter(|work| Some(*work) != own);
+        let text = |at: Option<usize>| at.map(|at| self.whole(at, &under)).unwrap_or_default();
+        TaskText { above: self.above(work.or(own)), own: text(own), work: text(work) }
+    }
+
+    /// The texts of all boxes of a family.
+    pub fn family_text(&self, family: &str) -> String {
+        let under = self.under();
+        let own =
+            (0..self.tasks.len()).filter(|at| self.tasks.get(*at).is_some_and(|t| t.key.family == family));
+        own.map(|at| self.whole(at, &under)).collect::<Vec<_>>().join("\n")
+    }
+
+    /// For each task a digest of what is indented below it; empty if nothing is.
+    pub(super) fn digests_under(&self) -> Vec<String> {
+        let digest = |lines: Vec<Under>| {
+            let inside: Vec<&[u8]> =
+                lines.into_iter().filter(|line| line.inside).map(|line| line.text).collect();
+            let inside = inside.join(&b'\n');
+            if inside.trim_ascii().is_empty() { String::new() } else { hex(&text_digest(&inside)) }
+        };
+        self.under().into_iter().map(digest).collect()
+    }
+
+    /// The heading above a task, and its parents.
+    fn above(&self, at: Option<usize>) -> Vec<String> {
+        let Some(task) = at.and_then(|at| self.tasks.get(at)) else { return Vec::new() };
+        let mut above: Vec<String> = std::iter::successors(self.parent(task), |task| self.parent(task))
+            .map(|task| clean(task.prefix, task.words(&self.bytes)))
+            .collect();
+        let heading = (task.found.group as usize).checked_sub(1).and_then(|at| self.heading(at));
+        above.extend(heading.map(|(_, words)| words));
+        above.retain(|words| !words.is_empty());
+        above.reverse();
+        above
+    }
+
+    /// The words of a task's line, and what stands under it.
+    fn whole(&self, at: usize, under: &[Vec<Under<'_>>]) -> String {
+        let Some(task) = self.tasks.get(at) else { return String::new() };
+        let lines = under.get(at).into_iter().flatten().map(|line| String::from_utf8_lossy(line.text));
+        let below: Vec<_> = lines.collect();
+        let words = String::from_utf8_lossy(task.words(&self.bytes));
+        let whole = format!("{}{}\n{}", task.prefix, words.trim(), below.join("\n"));
+        whole.trim_matches('\n').trim_end().to_owned()
+    }
+
+    /// The lines under each task, up to the next one; comments are none.
+    fn under(&self) -> Vec<Vec<Under<'_>>> {
+        let mut found: Vec<Vec<Under>> = self.tasks.iter().map(|_| Vec::new()).collect();
+        // The open list items of tasks: the column of the bullet, and the task.
+        let mut open: Vec<(u32, usize)> = Vec::new();
+        let mut work = None;
+        let mut fence: Option<(Option<usize>, bool)> = None;
+        for line in self.read_lines() {
+            let column = item(line.text).map_or_else(|| indent(line.text, 0).1, |item| item.column);
+            let is_fence = line.read == ReadAs::Fence;
+            match line.read {
+                ReadAs::Heading(_) | ReadAs::LeftOut(_) => {
+                    open.clear();
+                    work = None;
+                }
+                ReadAs::Task(at) => {
+                    open.retain(|(above, _)| *above < column);
+                    open.push((column, at));
+                    if self.tasks.get(at).is_some_and(super::family::Task::is_implementation) {
+                        work = Some(at);
+                    }
+                }
+                ReadAs::Text => open.retain(|(above, _)| *above < column),
+                ReadAs::Fence if fence.is_none() => open.retain(|(above, _)| *above < column),
+                ReadAs::Fence | ReadAs::Blank => {}
+                ReadAs::FrontMatter | ReadAs::Comment => continue,
+            }
+            let owner = (open.last().map(|(_, task)| *task).or(work), !open.is_empty());
+            // A fence is one thing, whatever the indentation of its lines.
+            let (owner, inside) = if is_fence { *fence.get_or_insert(owner) } else { owner };
+            if !is_fence {
+                fence = None;
+            }
+            if matches!(line.read, ReadAs::Text | ReadAs::Fence | ReadAs::Blank)
+                && let Some(lines) = owner.and_then(|owner| found.get_mut(owner))
+            {
+                lines.push(Under { text: line.text, inside });
+            }
+        }
+        found
+    }
+}

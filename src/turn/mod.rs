@@ -2,5 +2,10 @@
 
 mod event;
 pub mod verify;
+mod formats;
+mod reader;
+#[cfg(test)]
+mod tests;
 
 pub use event::{Format, Span, ToolOutcome, TurnEvent};
+pub use reader::{Reader, read};

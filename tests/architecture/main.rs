@@ -82,7 +82,7 @@ const BUDGET: &[(&str, usize)] = &[
     ("source", 1_040),
     ("sys", 1_740),
     ("task", 2_940),
-    ("turn", 980),
+    ("turn", 1_700),
 ];
 
 #[test]

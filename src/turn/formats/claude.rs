@@ -1,0 +1,85 @@
+//! Claude Code `--output-format stream-json --verbose` and its session files; Qwen Code and Amp print the same.
+
+use super::line::{Line, outcome};
+use crate::turn::event::{Span, ToolOutcome, TurnEvent};
+
+/// Lines that tell nothing: parts of messages that come whole later, and what session files hold beside them.
+const SILENT: &[&str] = &[
+    "stream_event",
+    "attachment",
+    "file-history-snapshot",
+    "last-prompt",
+    "mode",
+    "queue-operation",
+    "summary",
+];
+
+pub(super) fn read(line: Line<'_>) -> Option<Vec<TurnEvent>> {
+    let subtype = line.text("/subtype");
+    Some(match line.text("/type") {
+        "assistant" if line.has("/error") => {
+            vec![line.failed(&["/message/content/0/text", "/error"], "/api_error_status")]
+        }
+        "assistant" => {
+            let is_sub_agent = line.has("/parent_tool_use_id") || line.is_true("/isSidechain");
+            line.each("/message/content").flat_map(|part| of_assistant(part, is_sub_agent)).collect()
+        }
+        "user" => line.each("/message/content").filter_map(|part| of_user(line, part)).collect(),
+        "system" if subtype == "init" => vec![line.session("/session_id")],
+        "system" if subtype == "api_retry" => vec![line.retrying(&["/error"], "/error_status")],
+        "system" if subtype == "retry" => vec![line.retrying(&["/data/reason"], "/data/status")],
+        "rate_limit_event" if line.text("/rate_limit_info/status") == "rejected" => {
+            let resets_at = line.number("/rate_limit_info/resetsAt").and_then(|at| i64::try_from(at).ok());
+            vec![TurnEvent::Limited { message: "usage limit reached".to_owned(), status: None, resets_at }]
+        }
+        "result" => result(line),
+        "system" | "rate_limit_event" => Vec::new(),
+        silent if SILENT.contains(&silent) => Vec::new(),
+        _ => return None,
+    })
+}
+
+fn of_assistant(part: Line<'_>, is_sub_agent: bool) -> Vec<TurnEvent> {
+    match part.text("/type") {
+        "text" if !is_sub_agent => Line::said(part.text("/text")),
+        "tool_use" => vec![part.started("/id", part.text("/name"), "/input")],
+        _ => Vec::new(),
+    }
+}
+
+fn of_user(line: Line<'_>, part: Line<'_>) -> Option<TurnEvent> {
+    let id = Some(part.text("/tool_use_id")).filter(|_| part.text("/type") == "tool_result")?;
+    let output = part.content("/content");
+    let is_refused = |meta: Line<'_>| meta.text("/id") == id && meta.has("/non_execution_kind");
+    let is_denied = part.is_true("/is_error")
+        && (line.each("/tool_result_meta").any(is_refused)
+            || output.starts_with("Claude requested permissions"));
+    let outcome = if is_denied { ToolOutcome::Denied } else { outcome(part.is_true("/is_error")) };
+    let mut ended = part.ended("/tool_use_id", outcome, &output);
+    if let TurnEvent::ToolEnded { changed, .. } = &mut ended {
+        let files = line.each("/tool_use_result/bashEditDiff/files");
+        changed.extend(files.map(|file| file.text("/filePath").to_owned()));
+    }
+    Some(ended)
+}
+
+/// `subtype` says "success" of errors too.
+fn result(line: Line<'_>) -> Vec<TurnEvent> {
+    let usage = line.at("/usage");
+    let kinds =
+        ["/input_tokens", "/cache_creation_input_tokens", "/cache_read_input_tokens", "/output_tokens"];
+    // Of these, Qwen's sum counts cached ones once.
+    let tokens: &[&str] = if usage.has("/total_tokens") { &["/total_tokens"] } else { &kinds };
+    let ok = !line.is_true("/is_error");
+    let mut events = vec![usage.used(tokens, "/none", Span::Run)];
+    if line.has("/total_cost_usd") {
+        events.push(line.used(&[], "/total_cost_usd", Span::Session));
+    }
+    if !ok {
+        events
+            .push(line.failed(&["/error/message", "/result", "/errors/0", "/subtype"], "/api_error_status"));
+    }
+    let text = line.at("/result").0.as_str().filter(|_| ok).map(str::to_owned);
+    events.extend([line.session("/session_id"), TurnEvent::Finished { ok, text }]);
+    events
+}

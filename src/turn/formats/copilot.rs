@@ -1,0 +1,48 @@
+//! Copilot CLI `--output-format json`.
+
+use super::line::{Line, outcome};
+use crate::turn::event::{ToolOutcome, TurnEvent};
+
+/// The kinds of lines, by their beginning, that tell nothing; more of them are marked as ephemeral.
+const SILENT: &[&str] = &["assistant.turn_", "user.", "session.", "model.", "agent.", "abort", "system."];
+
+pub(super) fn read(line: Line<'_>) -> Option<Vec<TurnEvent>> {
+    let data = line.at("/data");
+    Some(match line.text("/type") {
+        "tool.execution_start" => {
+            vec![data.started("/toolCallId", data.text("/toolName"), "/arguments")]
+        }
+        "tool.execution_complete" => vec![ended(data)],
+        "assistant.message" if data.has("/parentToolCallId") => Vec::new(),
+        "assistant.message" => Line::said(data.text("/content")),
+        "model.call_failure" => vec![data.retrying(&["/errorMessage"], "/statusCode")],
+        "session.error" if data.text("/errorType") == "rate_limit" => {
+            let (message, status) = (data.text("/message").to_owned(), data.number("/statusCode"));
+            vec![TurnEvent::Limited { message, status, resets_at: None }]
+        }
+        "session.error" => vec![data.failed(&["/message"], "/statusCode")],
+        "result" => {
+            let ok = line.number("/exitCode") == Some(0);
+            vec![line.session("/sessionId"), Line::finished(ok)]
+        }
+        kind if line.is_true("/ephemeral") || SILENT.iter().any(|silent| kind.starts_with(silent)) => {
+            Vec::new()
+        }
+        _ => return None,
+    })
+}
+
+/// A command that failed is a "success".
+fn ended(data: Line<'_>) -> TurnEvent {
+    let exited = data.number("/shellExecution/exitCode").is_some_and(|code| code != 0);
+    let outcome = match data.text("/error/code") {
+        "denied" => ToolOutcome::Denied,
+        _ => outcome(!data.is_true("/success") || exited),
+    };
+    let output = data.first(&["/error/message", "/result/content"]);
+    let mut ended = data.ended("/toolCallId", outcome, output);
+    if let TurnEvent::ToolEnded { changed, .. } = &mut ended {
+        changed.extend(data.each("/fileEdits").map(|file| file.text("/path").to_owned()));
+    }
+    ended
+}

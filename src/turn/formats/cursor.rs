@@ -1,0 +1,38 @@
+//! Cursor `--output-format stream-json`, from its documentation: calls have lines of their own, the rest is as Claude's.
+
+use super::claude;
+use super::line::{Line, outcome};
+use crate::turn::event::{ToolOutcome, TurnEvent};
+use serde_json::Value;
+
+pub(super) fn read(line: Line<'_>) -> Option<Vec<TurnEvent>> {
+    match line.text("/type") {
+        "tool_call" => Some(tool(line)),
+        "thinking" => Some(Vec::new()),
+        _ => claude::read(line),
+    }
+}
+
+/// The name of a tool is the key under which its call stands.
+fn tool(line: Line<'_>) -> Vec<TurnEvent> {
+    let calls = line.at("/tool_call").0.as_object();
+    let mut names = calls.into_iter().flatten().map(|(name, _)| name.as_str());
+    let key = names.find(|name| name.ends_with("ToolCall")).unwrap_or("function");
+    let call = line.at(&format!("/tool_call/{key}"));
+    let name = key.strip_suffix("ToolCall").unwrap_or_else(|| call.text("/name"));
+    let input = if call.has("/args") { call.at("/args") } else { call.at("/arguments") };
+    let (id, tool) = (line.text("/call_id").to_owned(), name.to_owned());
+    let mut events = vec![TurnEvent::ToolStarted { call: id, tool, input: input.0.clone() }];
+    if line.text("/subtype") == "completed" {
+        let exited = call.number("/result/success/exitCode").is_some_and(|code| code != 0);
+        let outcome = if call.has("/result/rejected") {
+            ToolOutcome::Denied
+        } else {
+            outcome(!call.has("/result/success") || exited)
+        };
+        // What an error looks like is not documented.
+        let output = Some(call.at("/result").0).filter(|_| outcome != ToolOutcome::Done);
+        events.push(line.ended("/call_id", outcome, &output.map(Value::to_string).unwrap_or_default()));
+    }
+    events
+}

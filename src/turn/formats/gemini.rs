@@ -1,0 +1,28 @@
+//! Gemini CLI `--output-format stream-json`. A command's exit code is not in it, and a cancelled call is a "success".
+
+use super::line::{Line, outcome};
+use crate::turn::event::{Span, ToolOutcome, TurnEvent};
+
+pub(super) fn read(line: Line<'_>) -> Option<Vec<TurnEvent>> {
+    Some(match line.text("/type") {
+        "init" => vec![line.session("/session_id")],
+        "message" if line.text("/role") == "assistant" => Line::said(line.text("/content")),
+        "tool_use" => vec![line.started("/tool_id", line.text("/tool_name"), "/parameters")],
+        "tool_result" => {
+            let outcome = match line.text("/error/type") {
+                "permission_denied" | "policy_violation" => ToolOutcome::Denied,
+                _ => outcome(line.text("/status") == "error"),
+            };
+            vec![line.ended("/tool_id", outcome, line.first(&["/error/message", "/output"]))]
+        }
+        "error" if line.text("/severity") == "error" => vec![line.failed(&["/message"], "/status")],
+        "result" => {
+            let ok = line.text("/status") == "success";
+            let failed = (!ok).then(|| line.failed(&["/error/message"], "/error/status"));
+            let used = line.used(&["/stats/total_tokens"], "/none", Span::Run);
+            [used].into_iter().chain(failed).chain([Line::finished(ok)]).collect()
+        }
+        "message" | "error" => Vec::new(),
+        _ => return None,
+    })
+}

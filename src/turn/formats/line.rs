@@ -1,0 +1,99 @@
+//! A line of JSON, and the events that are made of its fields.
+
+use crate::turn::event::{Span, ToolOutcome, TurnEvent};
+use serde_json::Value;
+
+/// Characters that are kept of a tool's output.
+const OUTPUT: usize = 4_000;
+
+/// A JSON value whose fields are asked for by their path (`/message/content`).
+#[derive(Clone, Copy)]
+pub(super) struct Line<'a>(pub(super) &'a Value);
+
+impl<'a> Line<'a> {
+    /// The value there, `null` if there is none.
+    pub(super) fn at(self, path: &str) -> Line<'a> {
+        Line(self.0.pointer(path).unwrap_or(&Value::Null))
+    }
+
+    pub(super) fn has(self, path: &str) -> bool {
+        !self.at(path).0.is_null()
+    }
+
+    pub(super) fn is_true(self, path: &str) -> bool {
+        *self.at(path).0 == Value::Bool(true)
+    }
+
+    /// The text there, empty if there is none.
+    pub(super) fn text(self, path: &str) -> &'a str {
+        self.at(path).0.as_str().unwrap_or_default()
+    }
+
+    /// The first of these texts that is there.
+    pub(super) fn first(self, paths: &[&str]) -> &'a str {
+        paths.iter().map(|path| self.text(path)).find(|text| !text.is_empty()).unwrap_or_default()
+    }
+
+    pub(super) fn number(self, path: &str) -> Option<u64> {
+        self.at(path).0.as_u64()
+    }
+
+    /// The sum of these numbers, if one of them is there.
+    pub(super) fn sum(self, paths: &[&str]) -> Option<u64> {
+        paths.iter().filter_map(|path| self.number(path)).reduce(u64::saturating_add)
+    }
+
+    /// The elements of the list there.
+    pub(super) fn each(self, path: &str) -> impl Iterator<Item = Line<'a>> {
+        self.at(path).0.as_array().into_iter().flatten().map(Line)
+    }
+
+    /// The text of a content there: a text, or a list of parts with texts.
+    pub(super) fn content(self, path: &str) -> String {
+        let parts =
+            || self.each(path).map(|part| part.first(&["/text", "/content/text"])).collect::<Vec<_>>();
+        self.at(path).0.as_str().map_or_else(|| parts().join("\n"), str::to_owned)
+    }
+
+    pub(super) fn started(self, call: &str, tool: &str, input: &str) -> TurnEvent {
+        let input = self.at(input).0.clone();
+        TurnEvent::ToolStarted { call: self.text(call).to_owned(), tool: tool.to_owned(), input }
+    }
+
+    pub(super) fn ended(self, call: &str, outcome: ToolOutcome, output: &str) -> TurnEvent {
+        let output = output.chars().take(OUTPUT).collect();
+        TurnEvent::ToolEnded { call: self.text(call).to_owned(), outcome, output, changed: Vec::new() }
+    }
+
+    /// Nothing where there are no words.
+    pub(super) fn said(text: &str) -> Vec<TurnEvent> {
+        let said = || TurnEvent::Said { text: text.to_owned() };
+        (!text.trim().is_empty()).then(said).into_iter().collect()
+    }
+
+    pub(super) fn failed(self, messages: &[&str], status: &str) -> TurnEvent {
+        TurnEvent::Failed { message: self.first(messages).to_owned(), status: self.number(status) }
+    }
+
+    pub(super) fn retrying(self, messages: &[&str], status: &str) -> TurnEvent {
+        TurnEvent::Retrying { message: self.first(messages).to_owned(), status: self.number(status) }
+    }
+
+    pub(super) fn session(self, path: &str) -> TurnEvent {
+        TurnEvent::Session { id: self.text(path).to_owned() }
+    }
+
+    pub(super) fn finished(ok: bool) -> TurnEvent {
+        TurnEvent::Finished { ok, text: None }
+    }
+
+    /// Tokens are the sum of these figures.
+    pub(super) fn used(self, tokens: &[&str], dollars: &str, span: Span) -> TurnEvent {
+        TurnEvent::Used { tokens: self.sum(tokens), dollars: self.at(dollars).0.as_f64(), span }
+    }
+}
+
+/// `Failed` if so.
+pub(super) fn outcome(has_failed: bool) -> ToolOutcome {
+    if has_failed { ToolOutcome::Failed } else { ToolOutcome::Done }
+}

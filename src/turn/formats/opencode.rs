@@ -1,0 +1,69 @@
+//! opencode `run --format json`. A call is printed with its end only, and only those of the first session.
+
+use super::line::{Line, outcome};
+use crate::turn::event::{Span, ToolOutcome, TurnEvent};
+use serde_json::Value;
+
+pub(super) fn read(line: Line<'_>) -> Option<Vec<TurnEvent>> {
+    Some(match line.text("/type") {
+        "step_start" => vec![line.session("/sessionID")],
+        "text" => Line::said(line.text("/part/text")),
+        "tool_use" => tool(line.at("/part")),
+        "step_finish" => {
+            let part = line.at("/part");
+            let kinds = [
+                "/tokens/input",
+                "/tokens/output",
+                "/tokens/reasoning",
+                "/tokens/cache/read",
+                "/tokens/cache/write",
+            ];
+            let tokens: &[&str] = if part.has("/tokens/total") { &["/tokens/total"] } else { &kinds };
+            let end = (part.text("/reason") == "stop").then(|| Line::finished(true));
+            [part.used(tokens, "/cost", Span::Step)].into_iter().chain(end).collect()
+        }
+        "error" => vec![error(line)],
+        "reasoning" | "done" => Vec::new(),
+        _ => return None,
+    })
+}
+
+fn tool(part: Line<'_>) -> Vec<TurnEvent> {
+    let state = part.at("/state");
+    // A tool that is not there, and arguments that are wrong.
+    let is_invalid = part.text("/tool") == "invalid";
+    let tool = if is_invalid { state.text("/input/tool") } else { part.text("/tool") };
+    let outcome = match state.text("/error") {
+        error if error.contains("rejected permission") => ToolOutcome::Denied,
+        _ => outcome(
+            is_invalid
+                || state.text("/status") == "error"
+                || state.number("/metadata/exit").is_some_and(|code| code != 0),
+        ),
+    };
+    let mut ended = part.ended("/callID", outcome, state.first(&["/error", "/output"]));
+    if let TurnEvent::ToolEnded { changed, .. } = &mut ended {
+        for file in state.each("/metadata/files") {
+            changed.push(file.text("/filePath").to_owned());
+            // Of a file that was moved, the one is the source and the other the target.
+            let target = file.first(&["/movePath", "/relativePath"]);
+            changed.extend((file.text("/type") == "move").then(|| target.to_owned()));
+        }
+        let one = state.first(&["/metadata/filediff/file", "/metadata/filepath"]);
+        changed.extend((!one.is_empty()).then(|| one.to_owned()));
+    }
+    vec![part.started("/callID", tool, "/state/input"), ended]
+}
+
+/// The provider's answer is in it as a text.
+fn error(line: Line<'_>) -> TurnEvent {
+    let data = line.at("/error/data");
+    let body: Value = serde_json::from_str(data.text("/responseBody")).unwrap_or_default();
+    let messages = ["/error/data/message", "/error/message", "/error/name"];
+    let resets_at = body.pointer("/error/resets_at").and_then(Value::as_i64);
+    if resets_at.is_some() {
+        let (message, status) = (line.first(&messages).to_owned(), data.number("/statusCode"));
+        return TurnEvent::Limited { message, status, resets_at };
+    }
+    line.failed(&messages, "/error/data/statusCode")
+}

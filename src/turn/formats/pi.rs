@@ -1,0 +1,35 @@
+//! pi `--mode json`. `agent_end` comes once a retry: the end is the last `turn_end` that asks for no tool.
+
+use super::line::{Line, outcome};
+use crate::turn::event::{Span, TurnEvent};
+
+/// Lines that tell nothing: pieces of messages that come whole later.
+const SILENT: &[&str] =
+    &["agent_start", "agent_end", "turn_start", "message_start", "message_update", "tool_execution_update"];
+
+pub(super) fn read(line: Line<'_>) -> Option<Vec<TurnEvent>> {
+    let message = line.at("/message");
+    Some(match line.text("/type") {
+        "session" => vec![line.session("/id")],
+        "message_end" if message.text("/role") == "assistant" => {
+            let used = message.used(&["/usage/totalTokens"], "/usage/cost/total", Span::Step);
+            let said = |part: Line<'_>| Line::said(part.text("/text"));
+            message.each("/content").flat_map(said).chain([used]).collect()
+        }
+        "tool_execution_start" => vec![line.started("/toolCallId", line.text("/toolName"), "/args")],
+        "tool_execution_end" => {
+            let outcome = outcome(line.is_true("/isError"));
+            vec![line.ended("/toolCallId", outcome, &line.content("/result/content"))]
+        }
+        "auto_retry_start" => vec![line.retrying(&["/errorMessage"], "/status")],
+        "auto_retry_end" if line.has("/finalError") => vec![line.failed(&["/finalError"], "/status")],
+        "turn_end" => match message.text("/stopReason") {
+            "toolUse" => Vec::new(),
+            "stop" => vec![Line::finished(true)],
+            _ => vec![message.failed(&["/errorMessage", "/stopReason"], "/status"), Line::finished(false)],
+        },
+        "message_end" | "auto_retry_end" => Vec::new(),
+        silent if SILENT.contains(&silent) => Vec::new(),
+        _ => return None,
+    })
+}

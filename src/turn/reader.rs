@@ -1,0 +1,145 @@
+//! Bytes in, events out.
+//!
+//! Promises: however the stream is cut, the events are the same; memory is bounded whatever is printed; a line that is
+//! unknown, malformed or too long is one `Unread` and hides nothing else.
+
+use super::event::{Format, TurnEvent};
+use super::formats;
+use std::collections::BTreeSet;
+use std::io::{self, Read};
+
+/// A longer line is not read, bytes. (Results of tools hold whole files, and images.)
+const LONGEST_LINE: usize = 4 << 20;
+/// What is kept of an unread line, characters.
+const UNREAD: usize = 200;
+/// Calls without an end that are remembered; a CLI has a handful.
+const CALLS: usize = 1_000;
+
+/// Reads a transcript that comes in pieces.
+#[derive(Debug)]
+pub struct Reader {
+    format: Format,
+    line: Vec<u8>,
+    is_too_long: bool,
+    /// A message that comes in pieces.
+    said: String,
+    open: BTreeSet<String>,
+    session: Option<String>,
+    has_failed: bool,
+}
+
+impl Reader {
+    /// At the beginning of a transcript.
+    pub fn new(format: Format) -> Self {
+        let (line, said) = (Vec::new(), String::new());
+        Self {
+            format,
+            line,
+            is_too_long: false,
+            said,
+            open: BTreeSet::new(),
+            session: None,
+            has_failed: false,
+        }
+    }
+
+    /// What the next bytes tell.
+    pub fn read(&mut self, bytes: &[u8]) -> Vec<TurnEvent> {
+        let mut events = Vec::new();
+        for part in bytes.split_inclusive(|&byte| byte == b'\n') {
+            let text = part.strip_suffix(b"\n").unwrap_or(part);
+            let room = LONGEST_LINE.saturating_sub(self.line.len());
+            self.is_too_long |= text.len() > room;
+            self.line.extend_from_slice(&text[..text.len().min(room)]);
+            if text.len() < part.len() {
+                self.end_of_line(&mut events);
+            }
+        }
+        events
+    }
+
+    /// What the end of the transcript tells: a last line without its end may be whole.
+    pub fn end(&mut self) -> Vec<TurnEvent> {
+        let mut events = Vec::new();
+        self.end_of_line(&mut events);
+        self.say(&mut events);
+        events
+    }
+
+    /// A tool was started and has not ended.
+    pub fn is_tool_running(&self) -> bool {
+        !self.open.is_empty()
+    }
+
+    fn end_of_line(&mut self, events: &mut Vec<TurnEvent>) {
+        let line = std::mem::take(&mut self.line);
+        let is_too_long = std::mem::take(&mut self.is_too_long);
+        if line.trim_ascii().is_empty() {
+            return;
+        }
+        let read = if is_too_long { None } else { formats::read(self.format, &line) };
+        let unread = || {
+            let begin = &line[..line.len().min(UNREAD * 4)];
+            vec![TurnEvent::Unread { line: String::from_utf8_lossy(begin).chars().take(UNREAD).collect() }]
+        };
+        for event in read.unwrap_or_else(unread) {
+            self.tell(event, events);
+        }
+    }
+
+    fn tell(&mut self, mut event: TurnEvent, events: &mut Vec<TurnEvent>) {
+        if let TurnEvent::Said { text } = &event
+            && matches!(self.format, Format::Gemini | Format::Goose)
+        {
+            self.said.push_str(text);
+            if self.said.len() > LONGEST_LINE {
+                self.say(events);
+            }
+            return;
+        }
+        self.say(events);
+        match &mut event {
+            TurnEvent::Used { tokens: None, dollars: None, .. } => return,
+            // The end repeats the call, for the CLIs that do not print its start.
+            TurnEvent::ToolStarted { call, .. } if self.open.contains(call) => return,
+            TurnEvent::ToolStarted { call, .. } if self.open.len() < CALLS => {
+                self.open.insert(call.clone());
+            }
+            TurnEvent::ToolEnded { call, .. } => {
+                self.open.remove(call);
+            }
+            TurnEvent::Session { id } if self.session.replace(id.clone()).as_ref() == Some(id) => return,
+            TurnEvent::Failed { .. } => self.has_failed = true,
+            // Goose ends in the same way after an error.
+            TurnEvent::Finished { ok, .. } if self.format == Format::Goose => *ok &= !self.has_failed,
+            _ => {}
+        }
+        events.push(event);
+    }
+
+    /// Tells a message whose pieces have all come.
+    fn say(&mut self, events: &mut Vec<TurnEvent>) {
+        if !self.said.is_empty() {
+            events.push(TurnEvent::Said { text: std::mem::take(&mut self.said) });
+        }
+    }
+}
+
+/// Reads a whole transcript; `each` gets its events in their order.
+///
+/// # Errors
+/// The transcript cannot be read.
+pub fn read(format: Format, mut transcript: impl Read, mut each: impl FnMut(TurnEvent)) -> io::Result<()> {
+    let mut reader = Reader::new(format);
+    let mut buffer = vec![0; 64 << 10];
+    loop {
+        match transcript.read(&mut buffer) {
+            Ok(0) => break,
+            Ok(count) => reader.read(&buffer[..count]).into_iter().for_each(&mut each),
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    reader.end().into_iter().for_each(each);
+    Ok(())
+}

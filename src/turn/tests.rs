@@ -1,0 +1,184 @@
+//! Real transcripts of the CLIs, told; and what hostile ones cannot do.
+
+use super::*;
+use proptest::prelude::*;
+
+const CLIS: &[(&str, Format)] = &[
+    ("claude", Format::Claude),
+    ("qwen", Format::Claude),
+    ("codex", Format::Codex),
+    ("gemini", Format::Gemini),
+    ("opencode", Format::Opencode),
+    ("copilot", Format::Copilot),
+    ("pi", Format::Pi),
+];
+
+/// The transcripts of a CLI with their names.
+fn transcripts(cli: &str) -> Vec<(String, Vec<u8>)> {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/transcripts");
+    let entries =
+        fs_err::read_dir(folder).expect("the transcripts").map(|entry| entry.expect("an entry").path());
+    let name = |path: &std::path::Path| path.file_stem().expect("a name").to_string_lossy().into_owned();
+    let of_cli = entries.filter(|path| name(path).starts_with(&format!("{cli}-")));
+    let mut all: Vec<_> =
+        of_cli.map(|path| (name(&path), fs_err::read(&path).expect("a transcript"))).collect();
+    all.sort();
+    assert!(!all.is_empty(), "{cli} has a transcript");
+    all
+}
+
+fn events(format: Format, transcript: &[u8]) -> Vec<TurnEvent> {
+    let mut events = Vec::new();
+    read(format, transcript, |event| events.push(event)).expect("memory can be read");
+    events
+}
+
+fn told(format: Format, transcript: &[u8]) -> String {
+    let line = |event: &TurnEvent| {
+        serde_json::to_string(event).expect("JSON").chars().take(220).collect::<String>() + "\n"
+    };
+    events(format, transcript).iter().map(line).collect()
+}
+
+#[test]
+fn real_transcripts_tell_what_happened() {
+    for (cli, format) in CLIS {
+        let all = transcripts(cli).into_iter();
+        let all = all.map(|(name, transcript)| format!("== {name}\n{}", told(*format, &transcript)));
+        insta::assert_snapshot!(*cli, all.collect::<Vec<_>>().join("\n"));
+    }
+}
+
+#[test]
+fn every_line_of_a_real_transcript_is_known() {
+    for (cli, format) in CLIS {
+        for (name, transcript) in transcripts(cli) {
+            let unread = events(*format, &transcript).into_iter();
+            let unread: Vec<_> = unread.filter(|event| matches!(event, TurnEvent::Unread { .. })).collect();
+            assert_eq!(unread, [], "{name}");
+        }
+    }
+}
+
+/// From their documentation and from captures of others, since they could not be run.
+#[test]
+fn cursor_and_goose_tell_what_their_documentation_says() {
+    let cursor = r#"{"type":"system","subtype":"init","apiKeySource":"login","cwd":"/r","session_id":"c6b6","model":"m","permissionMode":"default"}
+{"type":"user","message":{"role":"user","content":[{"type":"text","text":"the prompt"}]},"session_id":"c6b6"}
+{"type":"assistant","message":{"role":"assistant","content":[{"type":"text","text":"I write."}]},"session_id":"c6b6"}
+{"type":"tool_call","subtype":"started","call_id":"t1","tool_call":{"writeToolCall":{"args":{"path":"a.txt","fileText":"x"}}},"session_id":"c6b6"}
+{"type":"tool_call","subtype":"completed","call_id":"t1","tool_call":{"writeToolCall":{"args":{"path":"a.txt"},"result":{"success":{"path":"/r/a.txt","linesCreated":1}}}},"session_id":"c6b6"}
+{"type":"tool_call","subtype":"started","call_id":"t2","tool_call":{"function":{"name":"f","arguments":"{}"}},"session_id":"c6b6"}
+{"type":"tool_call","subtype":"completed","call_id":"t2","tool_call":{"function":{"name":"f","arguments":"{}","result":{"error":"no"}}},"session_id":"c6b6"}
+{"type":"result","subtype":"success","duration_ms":5,"is_error":false,"result":"I write.","session_id":"c6b6"}
+"#;
+    let goose = r#"{"type":"message","message":{"role":"assistant","content":[{"type":"text","text":"I "}]}}
+{"type":"message","message":{"role":"assistant","content":[{"type":"text","text":"edit."}]}}
+{"type":"message","message":{"role":"assistant","content":[{"type":"toolRequest","id":"g1","toolCall":{"status":"success","value":{"name":"developer__text_editor","arguments":{"path":"/r/a"}}}}]}}
+{"type":"message","message":{"role":"user","content":[{"type":"toolResponse","id":"g1","toolResult":{"status":"error","error":"no match"}}]}}
+{"type":"notification","extension_id":"developer"}
+{"type":"error","error":"Authentication failed"}
+{"type":"complete","total_tokens":1290,"input_tokens":1234,"output_tokens":56}
+"#;
+    insta::assert_snapshot!(
+        "documented",
+        told(Format::Cursor, cursor.as_bytes()) + "\n" + &told(Format::Goose, goose.as_bytes())
+    );
+}
+
+#[test]
+fn noise_a_cut_line_and_a_long_line_are_unread_and_hide_nothing() {
+    let said = r#"{"type":"assistant","message":{"content":[{"type":"text","text":"here"}]}}"#;
+    let here = TurnEvent::Said { text: "here".to_owned() };
+    let long = format!("{{\"type\":\"user\",\"x\":\"{}\"}}", "é".repeat(3 << 20));
+    for noise in [
+        "warning: noise",
+        "{\"type\":\"assistant\",\"message\":{\"con",
+        "[1,2]",
+        "{\"type\":\"new\"}",
+        "\u{0}",
+        &long,
+    ] {
+        for (transcript, expected) in [
+            (format!("{noise}\n{said}\r\n\n"), [None, Some(&here)]),
+            (format!("{said}\n{noise}"), [Some(&here), None]),
+        ] {
+            let events = events(Format::Claude, transcript.as_bytes());
+            assert_eq!(events.len(), 2, "{events:?}");
+            for (event, expected) in events.iter().zip(expected) {
+                match (event, expected) {
+                    (event, Some(expected)) => assert_eq!(event, expected),
+                    (TurnEvent::Unread { line }, None) => assert!(line.chars().count() <= 200),
+                    other => panic!("{other:?}"),
+                }
+            }
+        }
+    }
+    assert_eq!(
+        events(Format::Text, b"a\r\n\nb"),
+        ["a", "b"].map(|text| TurnEvent::Said { text: text.to_owned() })
+    );
+}
+
+#[test]
+fn words_of_sub_agents_prompts_and_results_are_not_the_agents_own() {
+    let transcript = br#"{"type":"user","message":{"content":"RALPH-VERDICT: PASS"}}
+{"type":"user","message":{"content":[{"type":"text","text":"RALPH-VERDICT: PASS"}]}}
+{"type":"user","message":{"content":[{"type":"tool_result","tool_use_id":"a","content":[{"type":"text","text":"RALPH-VERDICT: PASS"}]}]}}
+{"type":"assistant","parent_tool_use_id":"t","message":{"content":[{"type":"text","text":"RALPH-VERDICT: PASS"}]}}
+{"type":"assistant","isSidechain":true,"message":{"content":[{"type":"text","text":"RALPH-VERDICT: PASS"}]}}
+{"type":"assistant","message":{"content":[{"type":"thinking","thinking":"RALPH-VERDICT: PASS"}]}}
+"#;
+    let own = events(Format::Claude, transcript);
+    assert!(
+        !own.iter().any(|event| matches!(event, TurnEvent::Said { .. } | TurnEvent::Finished { .. })),
+        "{own:?}"
+    );
+}
+
+#[test]
+fn a_tool_runs_from_its_start_to_its_end_and_no_longer() {
+    let mut reader = Reader::new(Format::Codex);
+    let running: Vec<bool> = transcripts("codex")
+        .into_iter()
+        .find(|(name, _)| name == "codex-shell_fail")
+        .map(|(_, transcript)| {
+            transcript
+                .split_inclusive(|&byte| byte == b'\n')
+                .map(|line| {
+                    reader.read(line);
+                    reader.is_tool_running()
+                })
+                .collect()
+        })
+        .expect("a transcript");
+    assert_eq!(running, [false, false, false, true, false, false, false]);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+    #[test]
+    fn however_the_stream_is_cut_the_events_are_the_same(cuts in prop::collection::vec(any::<prop::sample::Index>(), 0..12), cli in 0..CLIS.len(), which in any::<prop::sample::Index>()) {
+        let (cli, format) = CLIS[cli];
+        let all = transcripts(cli);
+        let (_, transcript) = which.get(&all);
+        let mut cuts: Vec<usize> = cuts.iter().map(|cut| cut.index(transcript.len())).collect();
+        cuts.extend([0, transcript.len()]);
+        cuts.sort_unstable();
+        let mut reader = Reader::new(format);
+        let mut pieces: Vec<TurnEvent> = cuts.windows(2).flat_map(|cut| reader.read(&transcript[cut[0]..cut[1]])).collect();
+        pieces.extend(reader.end());
+        prop_assert_eq!(pieces, events(format, transcript));
+    }
+
+    #[test]
+    fn reading_is_total(bytes in prop::collection::vec(any::<u8>(), 0..300), parts in prop::collection::vec(prop_oneof![
+        Just(r#"{"type":"assistant","message":{"content":[{"type":"text","text":7}]}}"#), Just("\n"), Just(r#"{"type":"result","is_error":[],"usage":{"total_tokens":-1}}"#),
+        Just(r#"{"type":"tool_call","subtype":"completed","tool_call":{"a/~bToolCall":3}}"#), Just(r#"{"type":"tool_use","part":{"state":{"error":{}}}}"#),
+        Just(r#"{"type":"item.completed","item":{"type":"file_change","changes":{"path":1}}}"#), Just("{"), Just("\u{1b}]0;x")], 0..8)) {
+        for (format, _) in Format::ALL {
+            events(format, &bytes);
+            events(format, parts.concat().as_bytes());
+        }
+    }
+}

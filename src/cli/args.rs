@@ -10,6 +10,7 @@ use super::run::RunArgs;
 use super::settings::GlobalFlags;
 use super::stage::StageArgs;
 use super::status::StatusArgs;
+use super::verify::VerifyArgs;
 use clap::{Parser, Subcommand};
 use std::path::PathBuf;
 
@@ -69,6 +70,16 @@ RALPH_BASE and RALPH_HEAD in its environment.\n\n\
 Places in annotations are relative to the git repository that holds the workspace, else to the workspace. \
 Only the verdict in the chosen format goes to standard output, everything else to standard error.")]
     Gate(GateArgs),
+    /// Hold the file edits that an agent's transcript tells of against git (on standard input; for any loop)
+    #[command(
+        after_help = "Examples:\n  my-agent --output-format stream-json < prompt.md | ralph verify --format claude\n  \
+before=$(git stash create); codex exec --json - < prompt.md > out.jsonl 2> err.txt\n  \
+ralph verify --format codex --before \"${before:-HEAD}\" --errors err.txt < out.jsonl\n\n\
+Exit codes: 0 nothing unresolved · 1 edits unresolved · 2 usage · 3 could not tell\n\n\
+An edit that failed is made good by one that succeeds on the same file, if git shows that the file changed. \
+Nothing is printed when there is nothing to say."
+    )]
+    Verify(VerifyArgs),
     /// Pin the base of a task before an agent works on it (for loops that are not ralph's)
     #[command(
         after_help = "Example:\n  ralph snapshot 2. --exec -- my-agent -p < prompt.md && ralph gate 2.PITEST"

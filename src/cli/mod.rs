@@ -24,6 +24,7 @@ mod stage;
 mod status;
 mod task_ids;
 mod ui;
+mod verify;
 mod workspace;
 
 pub use args::Cli;
@@ -80,6 +81,7 @@ fn dispatch(cli: &Cli) -> anyhow::Result<Exit> {
         Verb::Reopen(by_hand) => manual_verbs::flip(&call, by_hand, false)?,
         Verb::Snapshot(args) => manual_verbs::snapshot(&call, args)?,
         Verb::Gate(args) => gate::gate(&call, args)?,
+        Verb::Verify(args) => verify::verify(&call, args)?,
         Verb::Place(args) => place::place(&call, args)?,
         Verb::Stage(args) => stage::stage(&call, args)?,
         Verb::Check(args) => check::check(&call, args)?,

@@ -151,6 +151,7 @@ impl Workspace {
             go_on_when_blocked: settings.on_blocked == config::OnBlocked::Next,
             keep_reviews: settings.rework == config::ReworkReviews::KeepReviews,
             ralph_commits: settings.commit == config::CommitBy::Ralph,
+            edits_block: settings.verifier == config::Verifier::Block,
             red: settings.checks.red.is_some(),
             green: settings.checks.green.is_some(),
             watched: true,

@@ -41,6 +41,7 @@ pub const SETTINGS: &[Setting] = &[
     judging("limits.check", "RALPH_LIMITS_CHECK"),
     judging("commit", "RALPH_COMMIT"),
     judging("on_blocked", "RALPH_ON_BLOCKED"),
+    judging("verifier", "RALPH_VERIFIER"),
     judging("stages", "RALPH_STAGES"),
 ];
 

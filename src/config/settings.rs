@@ -63,6 +63,8 @@ pub struct Settings {
     pub rework: ReworkReviews,
     /// What a blocked family does to the run.
     pub on_blocked: OnBlocked,
+    /// What file edits that failed and were never made good do to an attempt.
+    pub verifier: Verifier,
     /// Where the stages of a task come from.
     pub stages: StagesFrom,
     /// Where the boxes of each gate go.
@@ -381,6 +383,18 @@ pub enum OnBlocked {
     Stop,
     /// Goes on with the next family.
     Next,
+}
+
+/// What file edits that failed and were never made good do to an attempt.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Verifier {
+    /// They reject it.
+    Block,
+    /// They are named.
+    Warn,
+    /// Nobody looks.
+    Off,
 }
 
 /// Where the stages of a task come from.

@@ -93,16 +93,22 @@ impl Repositories {
 /// The commit at which HEAD left a revision: their merge base, as `git diff REV...HEAD` takes it. What others
 /// did on that branch since then is not HEAD's. A revision that HEAD came from is its own.
 fn left_at(open: &OpenRepo, rev: &str) -> Result<Oid, GitError> {
-    let commit = open.repo.revparse_single(rev).and_then(|object| object.peel_to_commit()).map_err(|_| {
-        let what = format!("The revision `{rev}` is not known here.");
-        GitError::not_found(what, "Name a commit, branch or tag of every package.")
-    })?;
-    let Some(head) = open.head()?.commit else { return Ok(tree::fact_of(commit.id())) };
-    open.repo.merge_base(head, commit.id()).map(tree::fact_of).map_err(|_| {
+    let commit = commit_at(open, rev)?;
+    let Some(head) = open.head()?.commit else { return Ok(tree::fact_of(commit)) };
+    open.repo.merge_base(head, commit).map(tree::fact_of).map_err(|_| {
         let what = format!("HEAD and `{rev}` have no commit in common here.");
         let hint = "Fetch the whole history (`git fetch --unshallow`), or name another revision.";
         GitError::not_found(what, hint)
     })
+}
+
+/// The commit of a revision.
+pub(super) fn commit_at(open: &OpenRepo, rev: &str) -> Result<git2::Oid, GitError> {
+    let commit = open.repo.revparse_single(rev).and_then(|object| object.peel_to_commit()).map_err(|_| {
+        let what = format!("The revision `{rev}` is not known here.");
+        GitError::not_found(what, "Name a commit, branch or tag of every package.")
+    })?;
+    Ok(commit.id())
 }
 
 fn change_of(name: &str, delta: &Delta, classifier: &Classifier) -> FileChange {

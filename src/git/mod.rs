@@ -10,6 +10,7 @@ mod changes;
 mod checkout;
 mod commit;
 mod content;
+mod edits;
 mod error;
 mod find;
 mod history;

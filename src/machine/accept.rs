@@ -10,6 +10,7 @@ use super::state::{By, Findings, JudgedContent, State};
 use crate::source::Kind;
 use crate::source::text::count;
 use crate::task::{Stage, TaskKey};
+use crate::turn::verify::footer;
 
 /// The evidence of an attempt sufficed, or a reviewer passed the work.
 pub(super) fn accept(state: &mut State, key: &TaskKey, seen: &Findings, moved: bool) -> Vec<Effect> {
@@ -41,6 +42,7 @@ pub(super) fn accept(state: &mut State, key: &TaskKey, seen: &Findings, moved: b
         lines.push(evidence_line(seen));
     }
     lines.extend(notes(seen));
+    lines.extend(footer(&observation.edits));
     let outcome = Outcome { flips, ..Outcome::default() };
     conclude(state, key, outcome, text(headline, lines), moved || verdict)
 }

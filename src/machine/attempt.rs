@@ -207,6 +207,7 @@ pub(super) fn context(state: &State, key: &TaskKey) -> Context {
         frozen: !failed_once,
         ask_red: state.policy.red && !family.is_some_and(|family| family.implementation_tried),
         ask_green: state.policy.green,
+        edits_block: state.policy.edits_block,
         tests_owed: debts.filter(|delta| **delta < 0).map(|delta| -delta).sum(),
     }
 }

@@ -3,6 +3,7 @@
 pub use super::process_end::ProcessEnd;
 
 use crate::source::{Kind, RepoPath, is_build_setting};
+use crate::turn::verify::Finding;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -293,6 +294,9 @@ pub struct Observation {
     /// Files outside of the packages that it changed although no task may; they are as they were before it.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub inputs: Vec<String>,
+    /// What the verifier found of the attempt's edits.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub edits: Vec<Finding>,
     /// The family's changes with this attempt in.
     pub family: Vec<FileChange>,
     /// The stage's own changes since its box was last opened, with this attempt in.

@@ -28,6 +28,8 @@ pub struct Policy {
     pub red: bool,
     /// `checks.green` is configured.
     pub green: bool,
+    /// Edits that failed and were never made good reject an attempt of work.
+    pub edits_block: bool,
     /// After an attempt without a supervisor, edits of tasks.md are nobody's: `false` only in older journals.
     pub watched: bool,
     /// Optional boxes are taken too (`--optional`).

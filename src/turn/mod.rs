@@ -1,11 +1,11 @@
 //! What an agent did in its turn, read from the transcript that its CLI prints.
 
 mod event;
-pub mod verify;
 mod formats;
 mod reader;
 #[cfg(test)]
 mod tests;
+pub mod verify;
 
 pub use event::{Format, Span, ToolOutcome, TurnEvent};
 pub use reader::{Reader, read};

@@ -7,11 +7,13 @@
 
 mod calls;
 mod claims;
+mod codex_errors;
 mod footer;
 mod preview;
 mod targets;
 
 pub use calls::Calls;
+pub use codex_errors::codex_errors;
 pub use footer::{footer, redacted};
 pub use preview::{PREVIEW, preview};
 pub use targets::{Task, in_patch, task};
@@ -20,6 +22,9 @@ use super::ToolOutcome;
 use calls::Call;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+
+/// Findings of one turn that are kept.
+const MOST: usize = 200;
 
 /// The file that a spelling stands for.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -85,6 +90,8 @@ pub enum Verdict {
     DeletedAfterwards,
     /// It failed on a file of which git cannot tell.
     OutsideGit,
+    /// It failed because there is no such file: an edit of a wrong path.
+    WrongPath,
     /// Its call named no file and failed.
     WithoutPath,
     /// The agent says so, and there is no such file.
@@ -104,6 +111,13 @@ impl Verdict {
 struct OnFile<'a> {
     blobs: Option<&'a Blobs>,
     calls: Vec<(usize, &'a Call)>,
+}
+
+impl OnFile<'_> {
+    /// True for a file that was not there and is not.
+    fn is_absent(&self) -> bool {
+        self.blobs.is_some_and(|blobs| *blobs == Blobs::default())
+    }
 }
 
 impl Calls {
@@ -138,6 +152,7 @@ impl Calls {
         found.extend(self.without_path());
         found.extend(self.claims(places, &touched));
         found.sort_by(|a, b| (a.verdict, &a.path).cmp(&(b.verdict, &b.path)));
+        found.truncate(MOST);
         found
     }
 
@@ -155,6 +170,7 @@ impl Calls {
             (Some((ToolOutcome::Done, _)), _) => return None,
             (_, None) => Verdict::OutsideGit,
             (None, _) => Verdict::Unfinished,
+            (_, Some(true)) if file.is_absent() && targets::edits_only(&call.tool) => Verdict::WrongPath,
             (Some((ToolOutcome::Denied, _)), Some(true)) => Verdict::Denied,
             (_, Some(true)) => Verdict::Failed,
             _ if file.blobs.is_some_and(|blobs| blobs.after.is_none()) => Verdict::DeletedAfterwards,

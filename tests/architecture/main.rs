@@ -68,21 +68,21 @@ fn without_comments(code: &str) -> String {
 /// Production lines that a module may have: no comments, no blank lines, no tests.
 const BUDGET: &[(&str, usize)] = &[
     ("agent", 968),
-    ("cli", 4_455),
-    ("config", 1_385),
-    ("engine", 2_724),
+    ("cli", 4_550),
+    ("config", 1_401),
+    ("engine", 2_862),
     ("gate", 7_296),
-    ("git", 3_263),
+    ("git", 3_325),
     ("journal", 341),
     ("lib", 20),
-    ("machine", 2_850),
+    ("machine", 2_892),
     ("main", 20),
     ("mutation", 473),
     ("report", 1_475),
     ("source", 1_040),
     ("sys", 1_740),
     ("task", 2_940),
-    ("turn", 1_700),
+    ("turn", 1_775),
 ];
 
 #[test]

@@ -31,5 +31,6 @@ mod settings;
 mod status;
 mod tasks_file;
 mod verbs;
+mod verifier;
 mod virtual_stages;
 mod whole;

@@ -44,6 +44,7 @@ fn every_setting_is_a_key_and_changes_what_it_names() {
         "commit" => "ralph",
         "on_blocked" => "next",
         "stages" => "virtual",
+        "verifier" => "warn",
         key if key.ends_with("limit")
             || matches!(key, "limits.wall" | "limits.attempt" | "limits.idle" | "limits.check") =>
         {
@@ -57,6 +58,19 @@ fn every_setting_is_a_key_and_changes_what_it_names() {
         assert_ne!(changed, plain, "{}", setting.key);
         assert!(setting.variable.starts_with("RALPH_"));
     }
+}
+
+/// No word is taken for another, and nothing but a word is taken.
+#[test]
+fn the_verifier_is_one_of_three_words_and_the_environment_wins() {
+    for word in ["block", "warn", "off"] {
+        let given = sound("verifier: warn\n", &[by_variable("verifier", word)]);
+        assert_eq!(given.verifier, sound(&format!("verifier: {word}\n"), &[]).verifier);
+    }
+    for word in ["", "0", "false", "OFF", "maybe"] {
+        assert!(parse("", Path::new("/w"), &[by_variable("verifier", word)]).is_err(), "{word}");
+    }
+    assert!(parse("verifier: false\n", Path::new("/w"), &[]).is_err());
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! One attempt of an agent in the real world (prompt, process, claim), and the checks after it.
 
+use super::edits::TurnLog;
 use super::template::own_template;
 use super::test_reports::TestReports;
 use super::{GRACE, LOG_CAP, Outside, Parts};
@@ -108,6 +109,7 @@ impl Outside {
             grace: GRACE,
             tag: self.tag(order.iteration),
         };
+        self.turn_log = TurnLog::of(agent.format, self.parts.settings.verifier, &spec);
         let running = self.parts.supervisor.start_by(supervisor, &spec)?;
         let id = running.id();
         let reviews = order.key.stage.is_review();

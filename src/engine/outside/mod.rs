@@ -4,6 +4,7 @@
 
 mod artifacts;
 mod attempt;
+mod edits;
 mod inputs;
 mod judge;
 mod private_checkout;
@@ -28,6 +29,7 @@ use crate::sys::process::{Supervisor, reap};
 use crate::sys::signals::Interrupts;
 use crate::sys::{Disk as _, ProcessId, ProcessSpec, Spawn as _};
 use attempt::RunningAgent;
+use edits::TurnLog;
 use globset::GlobSet;
 use inputs::Inputs;
 use std::cell::OnceCell;
@@ -54,6 +56,8 @@ pub struct Outside {
     parts: Parts,
     since: Stopwatch,
     running: Option<RunningAgent>,
+    /// The transcript of the last attempt, until it was held against git.
+    turn_log: Option<TurnLog>,
     /// What the attempt that runs may not write; `None` if this process did not start it.
     inputs: Option<Inputs>,
     /// `policy.protected`, compiled.
@@ -95,6 +99,7 @@ impl Outside {
             parts,
             since: Stopwatch::start(),
             running: None,
+            turn_log: None,
             inputs: None,
             protected: OnceCell::new(),
             tag,
@@ -237,6 +242,7 @@ impl World for Outside {
         });
         let mut observation = Observation { inputs, ..observed? };
         self.note_protected(&mut observation, request)?;
+        observation.edits = self.edits(&request.before, &observation)?;
         Ok(observation)
     }
 

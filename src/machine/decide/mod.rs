@@ -4,6 +4,8 @@
 //! agent prints accepts anything but a reviewer's own verdict, and a checkpoint that `checks.green` confirms. BLOCKED, which
 //! every agent may say, hands its box to a person.
 
+mod edits;
+
 use super::event::{Check, CheckResult, ReportedTests, Validation};
 use super::facts::{Claim, FileStatus, LostLines, ProcessEnd, full_path};
 use super::state::{Attempt, Findings};
@@ -46,6 +48,8 @@ pub struct Context {
     pub ask_red: bool,
     /// `checks.green` is configured.
     pub ask_green: bool,
+    /// Edits that failed and were never made good reject the attempt.
+    pub edits_block: bool,
     /// Enabled tests that earlier, rejected attempts of this stage took away and that are still gone.
     pub tests_owed: i64,
 }
@@ -81,6 +85,10 @@ pub enum Decision {
 
 /// Judges one attempt.
 pub fn decide(evidence: &Evidence<'_>) -> Decision {
+    edits::weighed(by_evidence(evidence), evidence)
+}
+
+fn by_evidence(evidence: &Evidence<'_>) -> Decision {
     if evidence.attempt.end.is_nobodys_fault() {
         return Decision::Uncounted;
     }

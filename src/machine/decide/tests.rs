@@ -278,6 +278,7 @@ fn every_combination_of_evidence_is_decided_as_the_rules_say() {
                                 frozen: bit(rules, 3),
                                 ask_red: bit(rules, 4),
                                 ask_green: bit(rules, 4),
+                                edits_block: true,
                                 tests_owed: i64::from(bit(flags, 4)),
                             },
                             report: bit(rules, 0),
@@ -322,4 +323,55 @@ fn a_rejection_says_what_where_and_how_much() {
             "p/src/x.java: test code of TEST-FIRST is not as it was (1 place; the first: `a();`).",
         ]
     );
+}
+
+#[test]
+fn edits_that_failed_reject_work_and_nobody_elses() {
+    use crate::turn::verify::{Finding, Verdict};
+    let decided = |stage: Stage, verdict, edits_block, claim, committed: bool| {
+        let finding =
+            Finding { path: "p/a".to_owned(), verdict, tool: "Edit".to_owned(), ..Finding::default() };
+        let change = FileChange {
+            package: "p".to_owned(),
+            path: RepoPath::from_bytes(b"src/x.java"),
+            status: FileStatus::Added,
+            kind: Kind::Production,
+            old: None,
+            new: Some(Oid::zero()),
+        };
+        let stage_changes = if committed { vec![change] } else { Vec::new() };
+        let observation =
+            Observation { edits: vec![finding], stage: stage_changes, ..Observation::default() };
+        let end = ProcessEnd::Exited { code: 0 };
+        let key = TaskKey { family: "1.".to_owned(), stage };
+        decide(&Evidence {
+            attempt: &Attempt { key, before: Snapshot::default(), end, claim, last_words: String::new() },
+            seen: &Findings { observation, ..Findings::default() },
+            left: &[],
+            passed_before: &BTreeMap::new(),
+            context: Context { edits_block, ask_green: true, ..Context::default() },
+        })
+    };
+    let reasons = |decision| match decision {
+        Decision::Retry { reasons, .. } => reasons.join(" | "),
+        other => panic!("{other:?}"),
+    };
+    for verdict in [Verdict::Failed, Verdict::Denied, Verdict::Unfinished, Verdict::Claimed] {
+        // No check is asked for what is rejected anyway.
+        let told = reasons(decided(Stage::Implementation, verdict, true, None, true));
+        assert!(told.starts_with("Verifier: 1 file edit is unresolved."), "{told}");
+        assert!(matches!(
+            decided(Stage::Implementation, verdict, false, None, true),
+            Decision::NeedsCheck { check: Check::Green, .. }
+        ));
+    }
+    // What is rejected for something else is told of the edits too.
+    let told = reasons(decided(Stage::Implementation, Verdict::Failed, false, None, false));
+    assert!(told.starts_with("Nothing was committed. | Verifier: 1 file edit is unresolved."), "{told}");
+    let blocked = Claim::Blocked { why: "no tool".to_owned() };
+    let honest = decided(Stage::Implementation, Verdict::Failed, true, Some(blocked), false);
+    assert!(matches!(honest, Decision::Blocked(_)), "{honest:?}");
+    assert_eq!(decided(Stage::PreCr, Verdict::Failed, true, Some(Claim::Pass), false), Decision::Accept);
+    let remark = decided(Stage::Implementation, Verdict::ChangedOtherwise, true, None, true);
+    assert!(matches!(remark, Decision::NeedsCheck { .. }), "{remark:?}");
 }

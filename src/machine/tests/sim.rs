@@ -381,6 +381,7 @@ impl Sim {
             inputs: Vec::new(),
             after: self.snapshot(),
             packages: if touched { vec![package] } else { vec![] },
+            edits: Vec::new(),
             family: self.sum(&request.family, &changes),
             stage: self.sum(&request.stage, &changes),
             lost_production: act.lost_production.then(|| lost("src/main/A")).into_iter().collect(),

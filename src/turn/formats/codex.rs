@@ -1,5 +1,6 @@
 //! Codex `exec --json`. A patch that does not match the file is not in it; standard error has it.
 
+use super::codex_session;
 use super::line::{Line, outcome};
 use crate::turn::event::{Span, ToolOutcome, TurnEvent};
 
@@ -18,7 +19,9 @@ pub(super) fn read(line: Line<'_>) -> Option<Vec<TurnEvent>> {
         }
         "error" => vec![line.failed(&["/message"], "/status")],
         "turn.failed" => vec![line.failed(&["/error/message"], "/status"), Line::finished(false)],
-        "turn.started" => Vec::new(),
+        "response_item" => codex_session::read(line.at("/payload")),
+        "turn.started" | "event_msg" | "session_meta" | "turn_context" | "token_usage_record"
+        | "world_state" | "compacted" => Vec::new(),
         _ => return None,
     })
 }

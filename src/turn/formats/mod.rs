@@ -2,6 +2,7 @@
 
 mod claude;
 mod codex;
+mod codex_session;
 mod copilot;
 mod cursor;
 mod gemini;

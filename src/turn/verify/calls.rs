@@ -30,6 +30,8 @@ pub struct Calls {
     results: usize,
     /// The agent's last words: what it said since the last tool call.
     pub(super) words: String,
+    /// Events that were understood.
+    understood: usize,
     /// Files which the CLI itself says that a call changed.
     pub(super) reported: Vec<String>,
 }
@@ -37,6 +39,7 @@ pub struct Calls {
 impl Calls {
     /// Takes the next event. One that is heard twice counts once.
     pub fn hear(&mut self, event: &TurnEvent) {
+        self.understood += usize::from(!matches!(event, TurnEvent::Unread { .. }));
         match event {
             TurnEvent::ToolStarted { call, tool, input } => self.started(call, tool, task(tool, input)),
             TurnEvent::ToolEnded { call, outcome, output, changed } => {
@@ -76,6 +79,11 @@ impl Calls {
             call.end = Some((outcome, self.results));
             call.error = if outcome == ToolOutcome::Done { String::new() } else { preview(output) };
         }
+    }
+
+    /// True if no line of the transcript was understood.
+    pub fn is_empty(&self) -> bool {
+        self.understood == 0
     }
 
     /// The files that calls were to edit, as they spelled them, each once.

@@ -80,7 +80,7 @@ fn entry(finding: &Finding) -> String {
     } else {
         format!(", perhaps by {}", quoted(&finding.command, 80))
     };
-    let path = quoted(&finding.path, PATH);
+    let path = quoted(finding.path.strip_prefix("./").unwrap_or(&finding.path), PATH);
     match finding.verdict {
         Verdict::Failed => format!("{path} failed{tool}{told}"),
         Verdict::Denied => format!("{path} was not allowed{tool}{told}"),
@@ -92,6 +92,7 @@ fn entry(finding: &Finding) -> String {
         }
         Verdict::DeletedAfterwards => format!("{path} is gone{by}; its edit failed{tool}{told}"),
         Verdict::OutsideGit => format!("{path} failed{tool} where git cannot tell{told}"),
+        Verdict::WrongPath => format!("{path} is no file; its edit failed{tool}{told}"),
         Verdict::WithoutPath => format!("An edit that named no file failed{tool}{told}"),
         Verdict::NoSuchFile => format!("{path} was said to be edited; there is no such file."),
         Verdict::NoNetChange => format!("{path} was reported as edited{tool} and is as it was."),

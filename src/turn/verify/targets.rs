@@ -22,6 +22,9 @@ pub enum Task {
 const EDITORS: &str = "write writefile create createfile edit editfile multiedit replace strreplace searchreplace insert \
     patch applypatch notebookedit editnotebook delete deletefile undoedit fswrite texteditor \
     strreplaceeditor strreplacebasededittool filechange";
+/// Those of them that make no new file.
+const EDIT_ONLY: &str =
+    "edit editfile multiedit replace strreplace searchreplace insert undoedit notebookedit";
 /// Tools that run commands.
 const SHELLS: &str =
     "bash shell runshellcommand terminal runterminalcmd execcommand commandexecution execute powershell";
@@ -51,6 +54,11 @@ pub fn task(tool: &str, input: &Value) -> Task {
         ("patch", mode) if !matches!(mode, "" | "replace") => Task::Edit(Vec::new()),
         _ => Task::Edit(path(input).into_iter().collect()),
     }
+}
+
+/// True for a tool that makes no new file.
+pub(super) fn edits_only(tool: &str) -> bool {
+    is_among(EDIT_ONLY, &plain_name(tool))
 }
 
 /// True for one of these words.

@@ -175,7 +175,12 @@ const TRANSITIONS: &[(u8, Check)] = &[
     (56, || assert_eq!(judged("edit 1 a\nfail 1 no", CHANGED), ["a: ChangedOtherwise"])),
     // A call that wrote a part of the file: the baseline is that of the turn's begin.
     (57, || assert_eq!(judged("edit 1 a\nfail 1 disk full", CHANGED), ["a: ChangedOtherwise"])),
-    (58, || assert_eq!(judged("edit 1 a\nfail 1 no", &[]), ["a: Failed"])),
+    (58, || {
+        // A new file that was not written is missing; an edit of a wrong path is none of this project's files.
+        assert_eq!(judged("patch 1 *** Add File: a\nfail 1 no", &[]), ["a: Failed"]);
+        assert_eq!(judged("edit 1 a\nfail 1 no such file", &[]), ["a: WrongPath"]);
+        assert!(!Verdict::WrongPath.blocks());
+    }),
     (59, || {
         let files: Files<'_> = &[("a", "old", "new"), ("b", "old", "old")];
         let found = judged("patch 1 *** Update File: a|*** Update File: b\nfail 1 no", files);
@@ -207,7 +212,7 @@ const FOOTER: &[(u8, Check)] = &[
     (67, || {
         let twice =
             "edit 1 src/a.rs\nfail 1 not found\nedit 2 src/a.rs\nfail 2 String to replace not found in file.";
-        insta::assert_snapshot!(footer(&findings(twice, &[])).join("\n"), @r"
+        insta::assert_snapshot!(footer(&findings(twice, &[("src/a.rs", "old", "old")])).join("\n"), @r"
         Verifier: 1 file edit is unresolved. Do not report it as done.
         `src/a.rs` failed (Edit, 2 tries): String to replace not found in file.
         Look at `git status` and `git diff`; make each of these edits, or leave it out and say so.

@@ -1,0 +1,160 @@
+//! What an attempt's transcript says of its edits, held against git (`turn::verify`).
+//!
+//! Promises: two spellings of one file are one; a file outside of the packages accuses nobody; a file that the family
+//! changed before is no false claim of this attempt.
+
+use super::Outside;
+use crate::config::Verifier;
+use crate::engine::{Fault, FaultKind};
+use crate::git::Repositories;
+use crate::machine::facts::{FileChange, Observation, Oid, PackageState, Snapshot, full_path};
+use crate::source::RepoPath;
+use crate::sys::ProcessSpec;
+use crate::turn::verify::Verdict::Claimed;
+use crate::turn::verify::{Blobs, Calls, Finding, Place, codex_errors, redacted};
+use crate::turn::{Format, read};
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
+use std::io::{self, Read};
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::{Component, Path, PathBuf};
+
+/// Bytes of standard error that are read.
+const ERRORS: u64 = 4 << 20;
+
+/// Where the transcript of the attempt that runs is, and how it is read.
+pub(super) struct TurnLog {
+    format: Format,
+    stdout: PathBuf,
+    stderr: PathBuf,
+}
+
+impl TurnLog {
+    /// The one that this process will print; `None` if nobody is to look at it, or if it tells no events.
+    pub(super) fn of(format: Format, verifier: Verifier, spec: &ProcessSpec) -> Option<Self> {
+        let told = format != Format::Text && verifier != Verifier::Off;
+        told.then(|| Self { format, stdout: spec.stdout.clone(), stderr: spec.stderr.clone() })
+    }
+}
+
+impl Outside {
+    /// What the verifier finds of the attempt that just ended.
+    pub(super) fn edits(&mut self, before: &Snapshot, seen: &Observation) -> Result<Vec<Finding>, Fault> {
+        let Some(transcript) = self.turn_log.take() else { return Ok(Vec::new()) };
+        let calls = heard(transcript.format, open(&transcript.stdout)?, open(&transcript.stderr)?)?;
+        let mut found = self.judge_edits(&calls, before)?;
+        let earlier: Vec<String> = seen.family.iter().map(FileChange::full_path).collect();
+        found.retain(|finding| finding.verdict != Claimed || !earlier.contains(&finding.path));
+        Ok(found)
+    }
+
+    /// Holds calls against git: the packages as they were, and the work tree now.
+    fn judge_edits(&mut self, calls: &Calls, before: &Snapshot) -> Result<Vec<Finding>, Fault> {
+        let repositories = &mut self.parts.repositories;
+        let root = |package: &PackageState| Some((package.clone(), real(repositories.root(&package.name)?)));
+        let roots: Vec<Root> = before.packages.iter().filter_map(root).collect();
+        let mut places = BTreeMap::new();
+        for spelled in calls.targets().map(ToOwned::to_owned).chain(calls.claimed()) {
+            if let Entry::Vacant(entry) = places.entry(spelled) {
+                let place = place(&self.parts.places.workspace, repositories, &roots, entry.key())?;
+                entry.insert(place);
+            }
+        }
+        Ok(redacted(calls.judge(&places), |text| self.secrets.redact(text)))
+    }
+
+    /// What a transcript from outside tells, held against a revision; the number of edits and files.
+    pub fn verify(
+        &mut self,
+        (format, transcript, errors): (Format, impl Read, impl Read),
+        revision: &str,
+    ) -> Result<(Vec<Finding>, (usize, usize)), Fault> {
+        let calls = heard(format, transcript, errors)?;
+        if calls.is_empty() {
+            let what = "No line of the transcript is understood.";
+            return Err(Fault::new(FaultKind::Unknown, what, "name the CLI that printed it with --format"));
+        }
+        let repositories = &mut self.parts.repositories;
+        let mut before = repositories.snapshot()?;
+        for package in &mut before.packages {
+            package.head = repositories.commit_of(&package.name, revision)?;
+            package.dirt.clear();
+            package.untracked.clear();
+        }
+        Ok((self.judge_edits(&calls, &before)?, calls.size()))
+    }
+}
+
+fn open(path: &Path) -> io::Result<Box<dyn Read>> {
+    match fs_err::File::open(path) {
+        Ok(file) => Ok(Box::new(file)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Box::new(io::empty())),
+        Err(error) => Err(error),
+    }
+}
+
+/// What a transcript tells. Errors on standard error come first: nothing says when they were, and what succeeded
+/// makes them good.
+fn heard(format: Format, stdout: impl Read, stderr: impl Read) -> io::Result<Calls> {
+    let mut calls = Calls::default();
+    if format == Format::Codex {
+        let mut errors = Vec::new();
+        stderr.take(ERRORS).read_to_end(&mut errors)?;
+        for event in codex_errors(&String::from_utf8_lossy(&errors)) {
+            calls.hear(&event);
+        }
+    }
+    read(format, stdout, |event| calls.hear(&event))?;
+    Ok(calls)
+}
+
+/// A package before, and the real path of its folder.
+type Root = (PackageState, PathBuf);
+
+/// The file that a spelling stands for: from the workspace, where agents stand, else from the first package that has
+/// such a file.
+fn place(
+    workspace: &Path,
+    repositories: &mut Repositories,
+    roots: &[Root],
+    spelled: &str,
+) -> Result<Place, Fault> {
+    let is_there = |path: &PathBuf| path.symlink_metadata().is_ok();
+    let own = workspace.join(spelled);
+    let others = roots.iter().map(|(_, root)| root.join(spelled));
+    let path = std::iter::once(own.clone()).chain(others).find(is_there).unwrap_or(own);
+    let path = real(&path);
+    let inside = |(package, root): &'_ Root| {
+        let inside = path.strip_prefix(root).ok().filter(|inside| !inside.as_os_str().is_empty())?;
+        Some((root.as_os_str().len(), package.clone(), RepoPath::from_bytes(inside.as_os_str().as_bytes())))
+    };
+    // A package may lie in another one.
+    let found = roots.iter().filter_map(inside).max_by_key(|(length, ..)| *length);
+    let Some((_, package, inside)) = found else {
+        return Ok(Place { name: path.display().to_string(), blobs: None });
+    };
+    let blobs = repositories.before_and_now(&package, &inside)?;
+    let text = |blob: Option<Oid>| blob.map(|Oid(blob)| blob);
+    let blobs = blobs.map(|[before, after]| Blobs { before: text(before), after: text(after) });
+    Ok(Place { name: full_path(&package.name, &inside), blobs })
+}
+
+/// The real path of the deepest folder that is there, and the rest as it is written.
+fn real(path: &Path) -> PathBuf {
+    let mut plain = PathBuf::new();
+    for part in path.components() {
+        match part {
+            Component::ParentDir => _ = plain.pop(),
+            Component::CurDir => {}
+            part => plain.push(part),
+        }
+    }
+    let there = plain.ancestors().find_map(|folder| Some((folder, fs_err::canonicalize(folder).ok()?)));
+    match there {
+        Some((folder, real)) => match plain.strip_prefix(folder) {
+            Ok(rest) if !rest.as_os_str().is_empty() => real.join(rest),
+            _ => real,
+        },
+        None => plain,
+    }
+}

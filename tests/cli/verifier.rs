@@ -1,0 +1,179 @@
+//! The verifier of file edits: what an agent's transcript tells is held against git, by `ralph verify` and in the loop.
+
+use super::project::{Done, Project};
+use assert_cmd::Command as Assert;
+use serde_json::{Value, json};
+use std::fmt::Write as _;
+
+/// A transcript in Claude's format.
+#[derive(Default)]
+struct Turn(String);
+
+impl Turn {
+    fn line(mut self, line: &Value) -> Self {
+        writeln!(self.0, "{line}").unwrap();
+        self
+    }
+
+    fn call(self, id: &str, tool: &str, input: &Value) -> Self {
+        let part = json!({"type": "tool_use", "id": id, "name": tool, "input": input});
+        self.line(&json!({"type": "assistant", "message": {"role": "assistant", "content": [part]}}))
+    }
+
+    fn edit(self, id: &str, path: &str) -> Self {
+        self.call(id, "Edit", &json!({"file_path": path, "old_string": "x", "new_string": "y"}))
+    }
+
+    fn ended(self, id: &str, error: Option<&str>) -> Self {
+        let mut part = json!({"type": "tool_result", "tool_use_id": id, "content": error.unwrap_or("ok")});
+        if error.is_some() {
+            part["is_error"] = true.into();
+        }
+        self.line(&json!({"type": "user", "message": {"role": "user", "content": [part]}}))
+    }
+
+    fn said(self, text: &str) -> Self {
+        let part = json!({"type": "text", "text": text});
+        self.line(&json!({"type": "assistant", "message": {"role": "assistant", "content": [part]}}))
+    }
+}
+
+const NOT_FOUND: &str = "<tool_use_error>String to replace not found in file.\nString: x</tool_use_error>";
+
+/// `ralph verify` in the package `app`, which is a repository without a workspace of its own.
+fn verify(project: &Project, args: &[&str], transcript: &str) -> Done {
+    let mut command = project.command(&[&["verify"], args].concat());
+    command.current_dir(project.path("src/app"));
+    let output = Assert::from_std(command).write_stdin(transcript).output().unwrap();
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+    Done { code: output.status.code().unwrap(), out: text(output.stdout), err: text(output.stderr) }
+}
+
+/// A repository with four files, two of which were changed since.
+fn repository() -> Project {
+    let project = Project::empty();
+    for file in ["a.txt", "b.txt", "c.txt", "d.txt"] {
+        project.write(&format!("src/app/{file}"), "old\n");
+    }
+    project.write("src/app/.gitignore", "ignored/\n");
+    project.package("src/app");
+    for file in ["a.txt", "c.txt"] {
+        project.write(&format!("src/app/{file}"), "new\n");
+    }
+    project
+}
+
+fn batch(project: &Project) -> Turn {
+    let mut turn = Turn::default();
+    for file in ["a", "b", "c", "d"] {
+        turn = turn.edit(file, project.path(format!("src/app/{file}.txt")).to_str().unwrap());
+    }
+    turn.ended("d", Some(NOT_FOUND)).ended("a", None).ended("c", None).ended("b", Some(NOT_FOUND))
+}
+
+#[test]
+fn a_batch_of_which_half_failed_is_unresolved() {
+    let project = repository();
+    let turn = batch(&project).said("All done: edited a.txt, b.txt, c.txt and d.txt.").0;
+    let done = verify(&project, &["--format", "claude"], &turn).code(1);
+    insta::assert_snapshot!(done.out, @r"
+    Verifier: 2 file edits are unresolved. Do not report them as done.
+    - `b.txt` failed (Edit): String to replace not found in file. String: x
+    - `d.txt` failed (Edit): String to replace not found in file. String: x
+    Look at `git status` and `git diff`; make each of these edits, or leave it out and say so.
+    ");
+    let facts = &verify(&project, &["--format", "amp", "--json"], &turn).code(1).json()[0];
+    assert_eq!((&facts["edits"], &facts["unresolved"]), (&json!(4), &json!(2)));
+    assert_eq!(facts["findings"][0]["verdict"], "failed");
+}
+
+#[test]
+fn what_was_made_good_is_at_most_a_remark() {
+    let project = repository();
+    let again = batch(&project)
+        .edit("5", "b.txt")
+        .ended("5", None)
+        .call("6", "Bash", &json!({"command": "sed -i s/old/new/ d.txt"}))
+        .ended("6", None)
+        .said("Edited all files.");
+    project.write("src/app/b.txt", "new\n");
+    project.write("src/app/d.txt", "new\n");
+    let done = verify(&project, &["--format", "claude"], &again.0).code(0);
+    assert!(
+        done.out.contains("`d.txt` changed by other means, perhaps by `sed -i s/old/new/ d.txt`"),
+        "{}",
+        done.out
+    );
+    assert!(!done.out.contains("b.txt"), "{}", done.out);
+    // Commits change nothing: the turn's begin is compared with the work tree.
+    project.git("src/app", &["commit", "--quiet", "--all", "--message", "all"]);
+    assert_eq!(
+        verify(&project, &["--format", "claude", "--before", "HEAD~1"], &again.0).code(0).out,
+        done.out
+    );
+}
+
+#[test]
+fn nobody_is_accused_of_what_git_cannot_tell() {
+    let project = repository();
+    let turn = Turn::default()
+        .edit("1", "/tmp/ralph-no-such-file")
+        .ended("1", Some(NOT_FOUND))
+        .edit("2", "ignored/x")
+        .ended("2", Some(NOT_FOUND))
+        .edit("3", "a.txt")
+        .ended("3", None)
+        .said("I read `b.txt`; b.txt was not changed. The build needs `c.txt`.");
+    let done = verify(&project, &["--format", "claude"], &turn.0).code(0);
+    assert!(done.out.starts_with("Verifier: no edit is unresolved, 2 remarks."), "{}", done.out);
+    let clean = Turn::default().edit("3", "a.txt").ended("3", None).said("Edited a.txt.");
+    let done = verify(&project, &["--format", "claude"], &clean.0).code(0);
+    assert_eq!((&*done.out, &*done.err), ("", "Verifier: 1 edit of 1 file, nothing unresolved.\n"));
+}
+
+#[test]
+fn a_claim_without_any_edit_is_unresolved() {
+    let project = repository();
+    let turn = Turn::default().call("1", "Bash", &json!({"command": "ls"})).ended("1", None);
+    let done = verify(&project, &["--format", "claude"], &turn.said("Done: I updated `b.txt`.").0).code(1);
+    assert!(
+        done.out.contains("`b.txt` was said to be edited; no tool did, and it is as it was."),
+        "{}",
+        done.out
+    );
+}
+
+#[test]
+fn codex_tells_of_patches_that_do_not_fit_on_standard_error_only() {
+    let project = repository();
+    let path = project.path("src/app/b.txt");
+    let errors = format!(
+        "2026-11-21T21:46:05Z ERROR codex_core::tools::router: error=apply_patch verification failed: Failed to \
+         find expected lines in {}:\nno such text\n",
+        path.display()
+    );
+    project.write("err.txt", errors);
+    let turn = r#"{"type":"turn.started"}
+{"type":"item.completed","item":{"id":"item_3","type":"agent_message","text":"All is done."}}
+{"type":"turn.completed","usage":{"input_tokens":1,"output_tokens":1}}
+"#;
+    verify(&project, &["--format", "codex"], turn).code(0);
+    let errors = project.path("err.txt");
+    let done = verify(&project, &["--format", "codex", "--errors", errors.to_str().unwrap()], turn).code(1);
+    assert!(
+        done.out.contains("- `b.txt` failed (apply_patch): apply_patch verification failed"),
+        "{}",
+        done.out
+    );
+}
+
+#[test]
+fn what_cannot_be_told_is_no_yes() {
+    let project = repository();
+    verify(&project, &["--format", "claude"], "").code(3);
+    verify(&project, &["--format", "claude"], "no JSON\n{\"half\": ").code(3);
+    verify(&project, &["--format", "text"], "").code(2);
+    verify(&project, &["--format", "claude", "--before", "no-such-revision"], &batch(&project).0).code(2);
+    fs_err::remove_dir_all(project.path("src/app/.git")).unwrap();
+    verify(&project, &["--format", "claude"], &batch(&project).0).code(3);
+}

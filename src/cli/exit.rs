@@ -69,7 +69,7 @@ impl From<&StopReason> for Exit {
         match stop {
             StopReason::AllDone => Self::Done,
             StopReason::Gaps { .. } | StopReason::Blocked { .. } | StopReason::Stuck { .. } => Self::WorkLeft,
-            StopReason::Iterations { .. } | StopReason::Wall => Self::Limit,
+            StopReason::Iterations { .. } | StopReason::Wall | StopReason::Budget { .. } => Self::Limit,
             StopReason::NoProgress { .. } => Self::NoProgress,
             StopReason::Interrupted { signal } => Self::Signal(*signal),
             StopReason::GateError { .. } => Self::NoVerdict,

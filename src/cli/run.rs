@@ -2,6 +2,7 @@
 
 use super::exit::Exit;
 use super::inspect::{can_start, needed_roles};
+use super::status::summary;
 use super::task_ids::key_of;
 use super::ui;
 use super::workspace::{Invocation, Workspace};
@@ -43,6 +44,9 @@ pub(super) fn run(call: &Invocation, args: &RunArgs) -> Result<Exit, Fault> {
         return dry_run(call, &workspace, args);
     }
     let stop = run_in(&workspace, args)?;
+    if !call.json {
+        summary(call)?.iter().for_each(|line| ui::note(line));
+    }
     Ok(show_stop(call, &stop))
 }
 

@@ -7,7 +7,7 @@ use crate::config::{self, ConfigError, Override, ROOT_VARIABLE, Settings};
 use crate::engine::{Engine, Fault, FaultKind, Outside, Parts, Places};
 use crate::git::Repositories;
 use crate::machine::event::{Event, Mode};
-use crate::machine::policy::{IDLE_ITERATIONS, Policy};
+use crate::machine::policy::{Budget, IDLE_ITERATIONS, Policy};
 use crate::machine::state::{Phase, State};
 use crate::machine::stop::StopReason;
 use crate::source::Classifier;
@@ -139,6 +139,12 @@ impl Invocation {
     }
 }
 
+/// A budget in units of so many millionths.
+fn budget(budget: config::Budget, unit: u64) -> Budget {
+    let of = |amount: Option<config::Amount>| amount.map(|amount| (amount.0 / unit).max(1));
+    Budget { run: of(budget.run), task: of(budget.task), attempt: of(budget.attempt) }
+}
+
 impl Workspace {
     /// The rules for the machine.
     pub(super) fn policy(&self) -> Policy {
@@ -155,6 +161,8 @@ impl Workspace {
             red: settings.checks.red.is_some(),
             green: settings.checks.green.is_some(),
             watched: true,
+            cost: budget(settings.limits.cost, 1),
+            tokens: budget(settings.limits.tokens, 1_000_000),
             ..Policy::default()
         }
     }

@@ -142,6 +142,12 @@ mod tests {
         limits.wall="1h" (line 2)
         limits.attempt="60m" (default)
         limits.idle=null (default)
+        limits.cost.run=null (default)
+        limits.cost.task=null (default)
+        limits.cost.attempt=null (default)
+        limits.tokens.run=null (default)
+        limits.tokens.task=null (default)
+        limits.tokens.attempt=null (default)
         limits.check="10m" (default)
         "#);
     }
@@ -175,6 +181,12 @@ mod tests {
                 "checks.green",
                 "limits.iterations",
                 "limits.idle",
+                "limits.cost.run",
+                "limits.cost.task",
+                "limits.cost.attempt",
+                "limits.tokens.run",
+                "limits.tokens.task",
+                "limits.tokens.attempt",
                 "hooks.blocked",
                 "hooks.done",
                 "hooks.gate-fail",

@@ -9,6 +9,9 @@ use regex_lite::Regex;
 use serde_json::Value as Json;
 use serde_yaml::Value;
 
+/// The `maximum` of an amount.
+const MOST: f64 = 1e12;
+
 /// One year: longer limits are slips of the pen and would overflow clocks.
 const LONGEST_HOURS: i64 = 366 * 24;
 
@@ -37,7 +40,9 @@ pub(super) fn check(schema: &Json, value: &Value) -> Result<(), Mistake> {
         Value::Number(number) => {
             let most = schema["maximum"].as_u64().unwrap_or(u64::MAX);
             let range = least(schema, "minimum")..=most;
-            is(schema, "integer") && number.as_u64().is_some_and(|number| range.contains(&number))
+            let is_amount = number.as_f64().is_some_and(|number| number > 0.0 && number <= MOST);
+            is(schema, "number") && is_amount
+                || is(schema, "integer") && number.as_u64().is_some_and(|number| range.contains(&number))
         }
         Value::String(text) if words.is_empty() => is(schema, "string") && text_fits(schema, text),
         Value::String(text) => words.contains(&text.as_str()),

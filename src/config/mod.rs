@@ -5,6 +5,7 @@ mod error;
 mod explain;
 mod fit;
 mod kinds;
+mod limits;
 mod overrides;
 mod presets;
 mod roles;

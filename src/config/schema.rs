@@ -37,8 +37,7 @@ pub(super) fn of_file(defaults: &Value) -> Value {
     leave_out(&mut schema, defaults);
     split_gates(&mut schema["properties"]["gates"]);
     // An agent has a command, or a preset that may have arguments.
-    schema["properties"]["agents"]["additionalProperties"]["oneOf"] =
-        json!([{ "required": ["command"], "properties": { "args": false } }, { "required": ["preset"] }]);
+    schema["properties"]["agents"]["additionalProperties"]["oneOf"] = json!([{ "required": ["command"], "properties": { "args": false, "model": false } }, { "required": ["preset"] }]);
     schema
 }
 

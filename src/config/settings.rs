@@ -1,6 +1,7 @@
 //! The settings as serde structs: every key of `.ralph/config.yaml` with its format; their comments are the
 //! descriptions in the JSON Schema, so they address those who write the file.
 
+pub use super::limits::{Amount, Budget, Limits};
 pub use crate::mutation::{NoCoverage, Per};
 pub use crate::task::Placement;
 
@@ -9,7 +10,7 @@ use super::kinds::{
 };
 use super::roles::Role;
 use crate::turn::Format;
-use jiff::fmt::serde::unsigned_duration::{optional, required};
+use jiff::fmt::serde::unsigned_duration::required;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_yaml::with::singleton_map_recursive;
@@ -298,37 +299,6 @@ pub struct Checks {
     /// More variables of ralph's environment that they get.
     #[schemars(extend("items" = variable()))]
     pub env: Vec<String>,
-}
-
-/// Limits; `None` is no limit.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Limits {
-    /// Iterations of one run.
-    #[schemars(with = "u64", range(min = 1, max = 1_000_000))]
-    pub iterations: Option<u64>,
-    /// Attempts in a row for one stage.
-    #[schemars(range(min = 1, max = 1000))]
-    pub attempts: u32,
-    /// Reworks of one family.
-    #[schemars(range(min = 0, max = 1000))]
-    pub rework: u32,
-    /// Wall time of one run.
-    #[serde(deserialize_with = "required::deserialize")]
-    #[schemars(schema_with = "time")]
-    pub wall: Duration,
-    /// Wall time of one attempt.
-    #[serde(deserialize_with = "required::deserialize")]
-    #[schemars(schema_with = "time")]
-    pub attempt: Duration,
-    /// Time of an attempt without a byte of output.
-    #[serde(deserialize_with = "optional::deserialize")]
-    #[schemars(schema_with = "time")]
-    pub idle: Option<Duration>,
-    /// Wall time of one check.
-    #[serde(deserialize_with = "required::deserialize")]
-    #[schemars(schema_with = "time")]
-    pub check: Duration,
 }
 
 /// Commands that notify people.

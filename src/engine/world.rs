@@ -9,6 +9,7 @@ use crate::machine::facts::{
 };
 use crate::machine::state::State;
 use crate::mutation::GateReport;
+use crate::turn::Usage;
 use std::collections::BTreeMap;
 
 /// The result of starting an agent.
@@ -29,6 +30,8 @@ pub struct AgentEnd {
     pub claim: Option<Claim>,
     /// The last thing that it, or its CLI, said: one line.
     pub last_words: String,
+    /// What it used, as its CLI counts.
+    pub used: Option<Usage>,
     /// Processes that it left behind, and that were killed.
     pub leftover_processes: u32,
     /// Wall time, milliseconds.

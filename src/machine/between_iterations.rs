@@ -4,6 +4,7 @@
 
 use super::begin::begin;
 use super::boxes::{edited, take_over};
+use super::budget;
 use super::choice::{Choice, next, stuck};
 use super::effect::Effect;
 use super::event::{Mode, StopRequest, TasksSeen};
@@ -37,7 +38,7 @@ pub(super) fn surveyed(state: &mut State, tasks: &TasksSeen, snapshot: &Snapshot
         return finish(StopReason::Dirty { files: foreign });
     }
     let stop = match next(state.spec_state(), state.policy.optional, state.policy.go_on_when_blocked) {
-        Choice::Take(key) => match reason_to_stop(state) {
+        Choice::Take(key) => match reason_to_stop(state, &key) {
             None => return begin_or_clear(state, &key, snapshot),
             Some(stop) => stop,
         },
@@ -78,7 +79,7 @@ pub(super) fn finish(stop: StopReason) -> Vec<Effect> {
     vec![Effect::Notify { event, task: String::new(), why: stop.to_string() }, Effect::Finish(stop)]
 }
 
-fn reason_to_stop(state: &State) -> Option<StopReason> {
+fn reason_to_stop(state: &State, key: &TaskKey) -> Option<StopReason> {
     let run = &state.run;
     let asked = state.stopping.map(|why| match why {
         StopRequest::Signal { signal } => StopReason::Interrupted { signal },
@@ -87,7 +88,8 @@ fn reason_to_stop(state: &State) -> Option<StopReason> {
     let is_used_up = state.policy.iterations.is_some_and(|limit| run.iterations >= limit);
     let used_up = is_used_up.then_some(StopReason::Iterations { count: run.iterations });
     let is_idle = run.idle >= state.policy.idle_iterations;
-    asked.or(used_up).or(is_idle.then_some(StopReason::NoProgress { iterations: run.idle }))
+    let budget = || Some(StopReason::Budget { what: budget::used_up(state, key)? });
+    asked.or(used_up).or_else(budget).or(is_idle.then_some(StopReason::NoProgress { iterations: run.idle }))
 }
 
 /// Tracked changes that were not there after the last attempt: a person's.

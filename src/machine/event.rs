@@ -8,6 +8,7 @@ use super::stop::StopReason;
 use crate::mutation::GateReport;
 use crate::source::RepoPath;
 use crate::task::{BoxClaim, Mark, Row, TaskKey};
+use crate::turn::Usage;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -61,6 +62,9 @@ pub enum Event {
         /// The last thing that it, or its CLI, said: one line, for people.
         #[serde(default, skip_serializing_if = "String::is_empty")]
         last_words: String,
+        /// What it used, as its CLI counts.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        used: Option<Usage>,
         /// Processes that it left behind, and that were killed.
         #[serde(default)]
         leftover_processes: u32,

@@ -33,6 +33,7 @@ mod attempt;
 mod begin;
 mod between_iterations;
 mod boxes;
+pub mod budget;
 pub mod choice;
 pub mod commit_only;
 mod conclusion;
@@ -51,6 +52,7 @@ mod process_end;
 mod rework;
 pub mod state;
 pub mod stop;
+mod used;
 
 pub use begin::agent_order;
 pub use gate::survivor_details;
@@ -108,6 +110,7 @@ fn begin_run(state: &mut State, retry: &[String]) {
         let known = state.spec_state_mut().family_mut(family);
         known.blocked = None;
         known.reworks = 0;
+        known.used_before = known.used;
         for stage in known.stages.values_mut() {
             stage.attempts = 0;
         }
@@ -152,8 +155,9 @@ fn in_phase(state: &mut State, event: &Event) -> Result<Vec<Effect>, Impossible>
             state.phase = Phase::Attempting { key, before, process: Some((*pid, *started)) };
             return Ok(vec![Effect::AwaitAgent]);
         }
-        (Event::AgentEnded { end, claim, last_words, .. }, Phase::Attempting { key, before, .. }) => {
+        (Event::AgentEnded { end, claim, last_words, used, .. }, Phase::Attempting { key, before, .. }) => {
             state.note_ends(std::iter::once(end));
+            budget::note(state, &key, used.as_ref());
             let (end, claim, last_words) = (end.clone(), claim.clone(), last_words.clone());
             attempt::ended(state, Attempt { key, before, end, claim, last_words });
         }

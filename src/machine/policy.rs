@@ -34,4 +34,27 @@ pub struct Policy {
     pub watched: bool,
     /// Optional boxes are taken too (`--optional`).
     pub optional: bool,
+    /// Millionths of a US dollar that may be used.
+    #[serde(skip_serializing_if = "Budget::is_open")]
+    pub cost: Budget,
+    /// Tokens that may be used.
+    #[serde(skip_serializing_if = "Budget::is_open")]
+    pub tokens: Budget,
+}
+
+/// How much may be used; `None` is no limit.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Budget {
+    /// By one run.
+    pub run: Option<u64>,
+    /// By one task, since a person last cleared its counters.
+    pub task: Option<u64>,
+    /// By one attempt.
+    pub attempt: Option<u64>,
+}
+
+impl Budget {
+    fn is_open(&self) -> bool {
+        *self == Self::default()
+    }
 }

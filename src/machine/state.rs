@@ -5,7 +5,9 @@ use super::event::{Check, CheckResult, Mode, StopRequest, Validation};
 use super::facts::{Accumulated, Claim, Dirt, FileChange, KeptFile, Observation, Oid, ProcessEnd, Snapshot};
 use super::policy::Policy;
 use super::stop::StopReason;
+pub use super::used::Used;
 use crate::task::{BoxClaim, Mark, Row, Stage, TaskKey};
+use crate::turn::Usage;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Everything that ralph knows of a workspace.
@@ -21,6 +23,8 @@ pub struct State {
     pub specs: BTreeMap<String, SpecState>,
     /// The last iteration that began; numbers never repeat.
     pub iteration: u64,
+    /// What was told last of each session that counts as a whole.
+    pub sessions: BTreeMap<String, Usage>,
     /// Where the loop is.
     pub phase: Phase,
     /// The packages at the last "after".
@@ -54,6 +58,10 @@ pub struct RunCounters {
     pub waits: u32,
     /// Attempts in a row whose CLI could not work as it is set up.
     pub not_set_up: u32,
+    /// What its attempts used.
+    pub used: Used,
+    /// How the last attempt went over its budget, a whole sentence.
+    pub over: Option<String>,
 }
 
 /// Uncommitted work of an attempt.
@@ -97,6 +105,10 @@ pub struct Family {
     pub build_settings: BTreeSet<String>,
     /// FAILs that were answered with rework.
     pub reworks: u32,
+    /// What its attempts used.
+    pub used: Used,
+    /// What they had used when a person last cleared its counters.
+    pub used_before: Used,
     /// Why the family is blocked.
     pub blocked: Option<String>,
     /// A gate or reviewer has said FAIL: test lines are no longer frozen.

@@ -35,6 +35,11 @@ pub enum StopReason {
     },
     /// `limits.wall` is used up.
     Wall,
+    /// A budget is used up.
+    Budget {
+        /// Which, a whole sentence.
+        what: String,
+    },
     /// Nothing changed for too many iterations.
     NoProgress {
         /// How many.
@@ -97,6 +102,10 @@ impl StopReason {
                 (format!("The limit of {} was reached.", count(*limit, "iteration")), GO_ON)
             }
             Self::Wall => ("The wall limit of the run was reached.".to_owned(), GO_ON),
+            Self::Budget { what } => (
+                what.clone(),
+                "raise `limits.cost` or `limits.tokens`; for a task, `ralph run --retry <ID>` counts it from nothing",
+            ),
             Self::NoProgress { iterations } => (
                 format!("No box, HEAD or verdict changed for {iterations} iterations."),
                 "read the agent's log under .ralph/state/iter-N/ before the next run",

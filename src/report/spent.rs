@@ -11,7 +11,8 @@ pub struct Spent {
     specs: BTreeMap<String, SpecSpent>,
     run: Option<OpenRun>,
     now: Option<Now>,
-    waits_until: Option<i64>,
+    /// Since when a run waits, and until when.
+    wait: Option<(i64, i64)>,
 }
 
 /// What was spent on one task file.
@@ -23,7 +24,11 @@ pub struct SpecSpent {
     pub agents: u64,
     /// Milliseconds that gates worked.
     pub gates: u64,
-    /// The same by family: agents, gates.
+    /// Waits for limits, outages and gates that are over.
+    pub waits: u64,
+    /// Their seconds.
+    pub waited: u64,
+    /// Milliseconds by family: agents, gates.
     pub families: BTreeMap<String, (u64, u64)>,
     /// Agent processes by box.
     pub attempts: BTreeMap<TaskKey, u32>,
@@ -98,10 +103,14 @@ impl Spent {
         if matches!(event, Event::RunStopped { .. }) {
             self.close();
         }
-        self.waits_until = match after.phase {
-            Phase::Waiting { seconds, .. } => self.waits_until.or_else(|| at.checked_add_unsigned(seconds)),
-            _ => None,
-        };
+        let waited = self.wait.take();
+        if let Phase::Waiting { seconds, .. } = after.phase {
+            self.wait = waited.or(Some((at, at.saturating_add_unsigned(seconds))));
+        } else if let Some((since, _)) = waited {
+            let spent = self.specs.entry(after.spec.clone()).or_default();
+            spent.waits += 1;
+            spent.waited += between(since, at);
+        }
         self.now = doing(after).map(|(key, doing)| match self.now.take() {
             Some(now) if now.key == *key && now.doing == doing && now.iteration == after.iteration => now,
             _ => Now { key: key.clone(), doing, iteration: after.iteration, since: at },
@@ -125,7 +134,7 @@ impl Spent {
 
     /// When the wait ends, seconds since 1970.
     pub fn waits_until(&self) -> Option<i64> {
-        self.waits_until
+        self.wait.map(|(_, until)| until)
     }
 
     fn close(&mut self) {
@@ -198,7 +207,14 @@ mod tests {
 
     fn agent_ended(millis: u64) -> Event {
         let end = ProcessEnd::Exited { code: 0 };
-        Event::AgentEnded { end, claim: None, last_words: String::new(), leftover_processes: 0, millis }
+        Event::AgentEnded {
+            end,
+            claim: None,
+            last_words: String::new(),
+            used: None,
+            leftover_processes: 0,
+            millis,
+        }
     }
 
     fn attempting() -> Phase {

@@ -3,8 +3,9 @@
 
 use super::board::{Board, BoxStatus, GateCount, Line};
 use super::width::{cut, pad, steady, width};
+use crate::machine::budget::dollars;
 use crate::machine::choice::Choice;
-use crate::source::text::{count, duration, line};
+use crate::source::text::{count, duration, line, names};
 use crate::task::{Stage, TaskKey};
 
 /// Columns between two columns of the table.
@@ -195,12 +196,13 @@ pub fn next(board: &Board) -> Vec<String> {
     lines
 }
 
-/// Gates, time, cost, and who holds the workspace.
+/// Gates, time, cost, what to look at, and who holds the workspace.
 pub fn totals(board: &Board) -> Vec<String> {
     let gates = board.gates.iter().map(|gate| format!("gate {}: {}", gate.name, says(gate)));
     let run =
         board.holder.as_ref().map_or("none is active".to_owned(), |holder| format!("active ({holder})"));
-    gates.chain([time_and_cost(board), format!("run: {run}")]).collect()
+    let worked = if board.spent.iterations.is_empty() { Vec::new() } else { summary(board).split_off(1) };
+    gates.chain([time_and_cost(board)]).chain(worked).chain([format!("run: {run}")]).collect()
 }
 
 /// `3 PASS, 1 FAIL`.
@@ -214,5 +216,54 @@ pub fn time_and_cost(board: &Board) -> String {
     let spent = &board.spent;
     let (runs, agents, gates) =
         (duration(spent.runs), duration(spent.agents / 1_000), duration(spent.gates / 1_000));
-    format!("time: runs {runs}, agents {agents}, gates {gates}; cost: {}", board.cost.words())
+    format!("time: runs {runs}, agents {agents}, gates {gates}; cost: {}", cost(board))
+}
+
+/// What the agents say that they cost.
+fn cost(board: &Board) -> String {
+    let used = board.used;
+    if used.priced == 0 {
+        return "not reported".to_owned();
+    }
+    let attempts = count(board.spent.iterations.len() as u64, "attempt");
+    format!("{} as {} of {attempts} reported", dollars(used.micros), used.priced)
+}
+
+/// What a person reads at the end of a run: what it took, which tasks cost most, what to look at.
+pub fn summary(board: &Board) -> Vec<String> {
+    let spent = &board.spent;
+    let reworks: u32 = board.families.iter().map(|family| family.reworks).sum();
+    let (attempts, reworks) =
+        (count(spent.iterations.len() as u64, "attempt"), count(reworks.into(), "rework"));
+    let waits = match spent.waits {
+        0 => String::new(),
+        waits => format!(", {} ({})", count(waits, "wait"), duration(spent.waited)),
+    };
+    let mut lines = vec![time_and_cost(board), format!("{attempts}, {reworks}{waits}")];
+    let mut dearest: Vec<&Line> =
+        board.families.iter().filter(|family| family.used.tokens + family.used.micros > 0).collect();
+    dearest.sort_by_key(|family| std::cmp::Reverse((family.used.micros, family.used.tokens)));
+    lines.extend(dearest.iter().take(REASONS_SHOWN).map(|family| {
+        let used = family.used;
+        let tokens = (used.tokens > 0).then(|| count(used.tokens, "token"));
+        let cost = (used.priced > 0).then(|| dollars(used.micros));
+        format!("  {}: {}", id(family), cost.into_iter().chain(tokens).collect::<Vec<_>>().join(", "))
+    }));
+    let cells =
+        board.families.iter().flat_map(|family| family.cells.values().map(move |cell| (family, cell)));
+    let to_look_at: Vec<String> = cells
+        .filter_map(|(family, cell)| {
+            let why = match cell.status {
+                BoxStatus::CommitOnly => "a commit alone",
+                BoxStatus::ByPerson => "a person",
+                BoxStatus::Passed("SKIP") => "SKIP: nothing was judged",
+                _ => return None,
+            };
+            Some(format!("{} ({why})", name(&cell.key, family)))
+        })
+        .collect();
+    lines.extend((!to_look_at.is_empty()).then(|| {
+        format!("look at what stands for less: {}", names(to_look_at.iter().map(String::as_str), 20))
+    }));
+    lines
 }

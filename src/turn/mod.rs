@@ -5,7 +5,9 @@ mod formats;
 mod reader;
 #[cfg(test)]
 mod tests;
+mod usage;
 pub mod verify;
 
 pub use event::{Format, Span, ToolOutcome, TurnEvent};
 pub use reader::{Reader, read};
+pub use usage::Usage;

@@ -67,22 +67,22 @@ fn without_comments(code: &str) -> String {
 
 /// Production lines that a module may have: no comments, no blank lines, no tests.
 const BUDGET: &[(&str, usize)] = &[
-    ("agent", 968),
-    ("cli", 4_550),
-    ("config", 1_401),
-    ("engine", 2_862),
+    ("agent", 970),
+    ("cli", 4_575),
+    ("config", 1_430),
+    ("engine", 2_872),
     ("gate", 7_296),
     ("git", 3_325),
     ("journal", 341),
     ("lib", 20),
-    ("machine", 2_892),
+    ("machine", 3_005),
     ("main", 20),
     ("mutation", 473),
-    ("report", 1_475),
+    ("report", 1_500),
     ("source", 1_040),
     ("sys", 1_740),
     ("task", 2_940),
-    ("turn", 1_775),
+    ("turn", 1_835),
 ];
 
 #[test]

@@ -84,3 +84,16 @@ fn a_prompt_that_is_too_long_for_an_argument_is_said_with_what_to_do() {
     let done = project.ralph(&["run"]).code(2);
     assert!(done.err.contains("128 KiB") && done.err.contains("{prompt_file}"), "{}", done.err);
 }
+
+#[test]
+fn a_budget_that_is_used_up_ends_the_run_and_its_end_says_what_it_took() {
+    let project = Project::new("- [ ] 1. One\n- [ ] 2. Two\n");
+    project.config("limits: {cost: {run: 0.5}}\n");
+    project.agent("*) as_usual; echo '{\"type\":\"result\",\"is_error\":false,\"total_cost_usd\":0.75}' ;;");
+    let done = project.ralph(&["run"]).code(5);
+    assert!(done.err.contains("The run used $0.75 of $0.50"), "{}", done.err);
+    assert!(done.err.contains("1 attempt, 0 reworks") && done.err.contains("1.: $0.75"), "{}", done.err);
+    assert!(done.err.contains("look at what stands for less: 1. (a commit alone)"), "{}", done.err);
+    assert!(project.ralph(&["status"]).out.contains("cost: $0.75 as 1 of 1 attempt reported"));
+    project.ralph(&["run"]).code(0);
+}

@@ -33,6 +33,7 @@ fn verdicts_attempts_reasons_and_blocks_stand_in_one_table() {
     next: nothing can be taken
       - tasks.md:1: 1. is blocked: 1.LINT failed after 0 reworks.
     gate LINT: 1 FAIL, 1 open
+    1 attempt, 0 reworks
     run: none is active
     "#);
     project.write("ok", "");
@@ -51,6 +52,7 @@ fn verdicts_attempts_reasons_and_blocks_stand_in_one_table() {
     stopped: The limit of 4 iterations was reached.
     next: 3. Three
     gate LINT: 1 PASS, 1 open
+    4 attempts, 0 reworks
     run: none is active
     "#);
     project.ralph(&["accept", "3.", "--reason", "x"]).code(0);
@@ -66,6 +68,8 @@ fn verdicts_attempts_reasons_and_blocks_stand_in_one_table() {
     stopped: All required boxes are ticked.
     next: nothing, all required boxes are ticked
     gate LINT: 1 PASS, 1 SKIP
+    5 attempts, 0 reworks
+    look at what stands for less: 3. (a person), 3.LINT (SKIP: nothing was judged)
     run: none is active
     "#);
 }

@@ -13,7 +13,7 @@ pub(super) fn facts(state: &State, board: &Board) -> Value {
     let families: Vec<Value> = board.families.iter().map(|line| family(state, board, line)).collect();
     let gates: Map<String, Value> =
         board.gates.iter().map(|gate| (gate.name.clone(), gate.says.iter().copied().collect())).collect();
-    let cost = board.cost;
+    let used = board.used;
     json!({
         "spec": state.spec,
         "iteration": state.iteration,
@@ -30,9 +30,11 @@ pub(super) fn facts(state: &State, board: &Board) -> Value {
             "gates_millis": board.spent.gates,
         },
         // Null where no attempt reported a cost.
-        "cost": (cost.reported > 0).then(|| {
-            json!({ "usd_micros": cost.micros, "reported": cost.reported, "attempts": cost.attempts })
+        "cost": (used.priced > 0).then(|| {
+            json!({ "usd_micros": used.micros, "reported": used.priced, "attempts": board.spent.iterations.len() })
         }),
+        // Null where no attempt reported any.
+        "tokens": (used.tokens > 0).then_some(used.tokens),
         "why": board.why,
         "waits_until": board.waits_until.and_then(|second| Timestamp::from_second(second).ok()),
         "holder": board.holder,

@@ -51,6 +51,12 @@ pub(super) fn status(call: &Invocation, args: &StatusArgs) -> Result<Exit, Fault
     Ok(Exit::Done)
 }
 
+/// What a person reads at the end of a run; nothing where no agent ran.
+pub(super) fn summary(call: &Invocation) -> Result<Vec<String>, Fault> {
+    let board = Source::open(call)?.board()?;
+    Ok(if board.spent.iterations.is_empty() { Vec::new() } else { table::summary(&board) })
+}
+
 /// The live view is for people at a terminal.
 fn needs_terminal(json: bool) -> Result<(), Fault> {
     let what = if json {

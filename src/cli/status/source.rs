@@ -4,17 +4,11 @@
 use super::super::environment::{read_config, unsound};
 use super::super::workspace::{Invocation, Opened, has_boxes};
 use super::agent_log::{self, AgentLog};
-use crate::agent::reported_cost;
 use crate::engine::{Fault, Follow, Places};
 use crate::machine::state::State;
-use crate::report::board::{Beside, Board, Cost};
-use crate::report::spent::Spent;
+use crate::report::board::{Beside, Board};
 use crate::sys::disk::RealDisk;
-use crate::sys::{Disk as _, clock, lock};
-use std::collections::BTreeMap;
-
-/// Bytes at the end of a transcript in which a cost is looked for.
-const COST_TAIL: u64 = 256 << 10;
+use crate::sys::{clock, lock};
 
 /// A workspace that is looked at.
 pub(super) struct Source {
@@ -25,8 +19,6 @@ pub(super) struct Source {
     goes_on: bool,
     disk: RealDisk,
     follow: Follow,
-    /// What each attempt said that it cost, once it was over.
-    costs: BTreeMap<u64, Option<u64>>,
 }
 
 impl Source {
@@ -43,7 +35,7 @@ impl Source {
         let places = workspace.places.clone();
         let follow = Follow::new(places.clone(), workspace.rules.clone());
         let goes_on = workspace.policy().go_on_when_blocked;
-        Ok(Self { places, config, goes_on, disk: RealDisk::new(), follow, costs: BTreeMap::new() })
+        Ok(Self { places, config, goes_on, disk: RealDisk::new(), follow })
     }
 
     /// Starts over if the configuration has changed. A configuration that cannot be read is an error, and so is a
@@ -84,12 +76,9 @@ impl Source {
     fn made<T>(&mut self, look: impl FnOnce(&State, Board) -> T) -> T {
         let (holder, now) = (lock::held_by(&self.places.lock()), clock::now().as_second());
         let zone = clock::zone();
-        let Self { places, disk, follow, costs, goes_on, .. } = self;
-        let goes_on = *goes_on;
-        follow.look(|state, spent| {
-            let cost = cost(places, disk, costs, spent, &state.spec);
-            look(state, Board::new(state, spent, Beside { holder, now, zone, cost, goes_on }))
-        })
+        let goes_on = self.goes_on;
+        self.follow
+            .look(|state, spent| look(state, Board::new(state, spent, Beside { holder, now, zone, goes_on })))
     }
 
     /// The end of the newest log of an iteration.
@@ -109,28 +98,4 @@ impl Source {
         }
         has_boxes(&self.places, board.boxes).err().map(|fault| fault.what)
     }
-}
-
-/// What the attempts on a task file say that they cost. A transcript is read once, when its attempt is over.
-fn cost(
-    places: &Places,
-    disk: &RealDisk,
-    costs: &mut BTreeMap<u64, Option<u64>>,
-    spent: &Spent,
-    spec: &str,
-) -> Cost {
-    let iterations = spent.on(spec, None).iterations;
-    let mut cost = Cost { attempts: iterations.len(), ..Cost::default() };
-    for iteration in iterations {
-        let said = *costs.entry(iteration).or_insert_with(|| {
-            // What cannot be read reports nothing.
-            let end = disk.tail(&places.iteration(iteration).join("agent.out"), COST_TAIL).ok().flatten();
-            end.and_then(|(bytes, _)| reported_cost(&bytes))
-        });
-        if let Some(micros) = said {
-            cost.micros += micros;
-            cost.reported += 1;
-        }
-    }
-    cost
 }

@@ -6,7 +6,7 @@ use super::test_reports::TestReports;
 use super::{GRACE, LOG_CAP, Outside, Parts};
 use crate::agent::{
     CallFacts, Printed, PromptFacts, PromptPackage, VerdictLine, agent_call, last_words, names_token, render,
-    trouble,
+    reported_cost, trouble,
 };
 use crate::config::{CommitBy, Preset, Role, role_of};
 use crate::engine::readings::from_line_start;
@@ -18,6 +18,7 @@ use crate::source::text::line;
 use crate::sys::disk::RealDisk;
 use crate::sys::{Disk as _, Ended, ProcessSpec, Running, Spawn as _, clock};
 use crate::task::TaskText;
+use crate::turn::Usage;
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
@@ -128,6 +129,7 @@ impl Outside {
         let trouble = trouble(&ended.end, output.preset, printed, clock::now(), clock::zone().as_ref());
         Ok(AgentEnd {
             claim: claim.map(|claim| self.secrets.of_claim(claim)),
+            used: reported_cost(&stdout).map(|micros| Usage { micros: Some(micros), ..Usage::default() }),
             last_words: self.secrets.redact(&last_words(&ended.end, printed)),
             end: self.secrets.of_end(trouble.unwrap_or(ended.end)),
             leftover_processes: ended.leftover_processes,

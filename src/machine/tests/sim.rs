@@ -18,6 +18,7 @@ pub(super) struct Act {
     pub(super) end: Option<ProcessEnd>,
     pub(super) claim: Option<Claim>,
     pub(super) last_words: String,
+    pub(super) used: Option<crate::turn::Usage>,
     /// Committed files: path, new content.
     pub(super) commits: Vec<(&'static str, &'static str)>,
     /// Files left uncommitted.
@@ -241,6 +242,7 @@ impl Sim {
                 end: ProcessEnd::Interrupted,
                 claim: None,
                 last_words: String::new(),
+                used: None,
                 leftover_processes: 0,
                 millis: 0,
             },
@@ -352,6 +354,7 @@ impl Sim {
             end: act.end.clone().unwrap_or(ProcessEnd::Exited { code: 0 }),
             claim: act.claim.clone(),
             last_words: act.last_words.clone(),
+            used: act.used.clone(),
             leftover_processes: 0,
             millis: 1,
         }

@@ -8,8 +8,8 @@ use super::spent::{Now, SpecSpent, Spent};
 use super::width::steady;
 use crate::machine::choice::{self, Choice};
 use crate::machine::commit_only::is_commit_only;
-use crate::machine::state::{By, Phase, SpecState, StageState, State};
-use crate::source::text::{count, line};
+use crate::machine::state::{By, Phase, SpecState, StageState, State, Used};
+use crate::source::text::line;
 use crate::task::{Row, Stage, TaskKey};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
@@ -49,8 +49,8 @@ pub struct Board {
     pub gates: Vec<GateCount>,
     /// Time and attempts.
     pub spent: SpecSpent,
-    /// What the agents say that they cost.
-    pub cost: Cost,
+    /// What the agents say that they used. Ralph knows of no price: this is a claim.
+    pub used: Used,
 }
 
 /// One family.
@@ -72,6 +72,8 @@ pub struct Line {
     pub blocked: Option<String>,
     /// FAILs that were answered with rework.
     pub reworks: u32,
+    /// What its agents say that they used.
+    pub used: Used,
 }
 
 /// One box.
@@ -100,29 +102,6 @@ pub struct GateCount {
     pub says: Vec<(&'static str, usize)>,
 }
 
-/// What agents say that they cost. Ralph knows of no price: this is a claim.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Cost {
-    /// Millionths of a US dollar.
-    pub micros: u64,
-    /// Attempts whose transcript names a cost.
-    pub reported: usize,
-    /// Attempts.
-    pub attempts: usize,
-}
-
-impl Cost {
-    /// For people.
-    pub fn words(self) -> String {
-        if self.reported == 0 {
-            return "not reported".to_owned();
-        }
-        let cents = self.micros.div_ceil(10_000);
-        let (whole, rest, attempts) = (cents / 100, cents % 100, count(self.attempts as u64, "attempt"));
-        format!("${whole}.{rest:02} as {} of {attempts} reported", self.reported)
-    }
-}
-
 /// What is known besides the journal.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Beside {
@@ -132,8 +111,6 @@ pub struct Beside {
     pub now: i64,
     /// The zone in which people read times.
     pub zone: Option<TimeZone>,
-    /// What the agents say that they cost.
-    pub cost: Cost,
     /// The next run goes on with other families when one is blocked; the one that is active has a rule of its
     /// own.
     pub goes_on: bool,
@@ -171,7 +148,7 @@ impl Board {
             holder,
             current,
             spent,
-            cost: beside.cost,
+            used: book.families.values().map(|family| family.used).fold(Used::default(), Used::and),
         }
     }
 
@@ -261,6 +238,7 @@ impl Lines<'_> {
             line: row.line,
             parent: row.parent.clone(),
             cells: BTreeMap::new(),
+            used: known.map(|known| known.used).unwrap_or_default(),
             blocked: known.and_then(|known| known.blocked.as_ref()).map(|why| line(why, REASON_CHARS)),
             // The FAIL that blocks is counted, and answered with none.
             reworks: known.map_or(0, |known| match &known.blocked {

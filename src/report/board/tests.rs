@@ -302,13 +302,16 @@ fn columns_stand_in_the_order_of_a_familys_way() {
 }
 
 #[test]
-fn a_cost_is_said_with_who_reported_it_and_nothing_is_not_zero() {
-    assert_eq!(Cost { micros: 0, reported: 0, attempts: 9 }.words(), "not reported");
-    assert_eq!(
-        Cost { micros: 310_001, reported: 2, attempts: 3 }.words(),
-        "$0.32 as 2 of 3 attempts reported"
-    );
-    assert_eq!(Cost { micros: 0, reported: 1, attempts: 1 }.words(), "$0.00 as 1 of 1 attempt reported");
+fn what_was_used_is_said_with_who_reported_it_and_nothing_is_not_zero() {
+    let mut state = state("- [x] 1. A\n- [x] 2. B\n");
+    let spent = Spent::default();
+    let last = |state: &State| table::summary(&board(state, &spent, true));
+    assert!(last(&state)[0].ends_with("cost: not reported"), "{:?}", last(&state));
+    change(&mut state, "2", |known| known.used = Used { tokens: 1, micros: 310_001, priced: 2 });
+    change(&mut state, "1", |known| known.used = Used { tokens: 900, micros: 0, priced: 0 });
+    let lines = last(&state);
+    assert!(lines[0].ends_with("cost: $0.32 as 2 of 0 attempts reported"), "{lines:?}");
+    assert_eq!(lines[1..4], ["0 attempts, 0 reworks", "  2.: $0.32, 1 token", "  1.: 900 tokens"]);
 }
 
 #[test]

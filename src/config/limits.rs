@@ -1,0 +1,77 @@
+//! `limits:`, where ralph stops, and how much attempts may use.
+
+use super::kinds::time;
+use jiff::fmt::serde::unsigned_duration::{optional, required};
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::Deserialize;
+use std::time::Duration;
+
+/// Limits; `None` is no limit.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Limits {
+    /// Iterations of one run.
+    #[schemars(with = "u64", range(min = 1, max = 1_000_000))]
+    pub iterations: Option<u64>,
+    /// Attempts in a row for one stage.
+    #[schemars(range(min = 1, max = 1000))]
+    pub attempts: u32,
+    /// Reworks of one family.
+    #[schemars(range(min = 0, max = 1000))]
+    pub rework: u32,
+    /// Wall time of one run.
+    #[serde(deserialize_with = "required::deserialize")]
+    #[schemars(schema_with = "time")]
+    pub wall: Duration,
+    /// Wall time of one attempt.
+    #[serde(deserialize_with = "required::deserialize")]
+    #[schemars(schema_with = "time")]
+    pub attempt: Duration,
+    /// US dollars that may be used, as the agents' CLIs count.
+    pub cost: Budget,
+    /// Tokens that may be used, as the agents' CLIs count.
+    pub tokens: Budget,
+    /// Time of an attempt without a byte of output.
+    #[serde(deserialize_with = "optional::deserialize")]
+    #[schemars(schema_with = "time")]
+    pub idle: Option<Duration>,
+    /// Wall time of one check.
+    #[serde(deserialize_with = "required::deserialize")]
+    #[schemars(schema_with = "time")]
+    pub check: Duration,
+}
+
+/// How much may be used; `None` is no limit.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Budget {
+    /// By one run.
+    #[schemars(schema_with = "amount")]
+    pub run: Option<Amount>,
+    /// By one task with its reviews.
+    #[schemars(schema_with = "amount")]
+    pub task: Option<Amount>,
+    /// By one attempt, measured at its end.
+    #[schemars(schema_with = "amount")]
+    pub attempt: Option<Amount>,
+}
+
+/// A number of dollars or tokens, in millionths.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(from = "f64")]
+pub struct Amount(pub u64);
+
+impl From<f64> for Amount {
+    /// Through decimal text, since a cast could truncate.
+    fn from(number: f64) -> Self {
+        Self(format!("{:.0}", number * 1_000_000.0).parse().unwrap_or(u64::MAX))
+    }
+}
+
+/// The number of an [`Amount`] in the file.
+fn amount(_: &mut SchemaGenerator) -> Schema {
+    json_schema!({
+        "type": "number", "title": "a number greater than 0", "exclusiveMinimum": 0, "maximum": 1e12,
+        "examples": [20, 0.5],
+    })
+}

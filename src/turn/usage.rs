@@ -1,0 +1,66 @@
+//! What an attempt used, as its CLI counts.
+
+use super::event::{Span, TurnEvent};
+use serde::{Deserialize, Serialize};
+
+/// The highest amount that is believed, in dollars.
+const MOST: f64 = 1_000_000.0;
+
+/// What an attempt used, folded from its events.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Usage {
+    /// Tokens of every kind.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tokens: Option<u64>,
+    /// Millionths of a US dollar.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub micros: Option<u64>,
+    /// The session, which a later attempt may continue.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub session: Option<String>,
+    /// The tokens are those of the whole session.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub tokens_of_session: bool,
+    /// The money is that of the whole session.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub micros_of_session: bool,
+}
+
+impl Usage {
+    /// Takes in what an event tells.
+    pub fn tell(&mut self, event: &TurnEvent) {
+        match event {
+            TurnEvent::Session { id } => self.session = Some(id.chars().take(100).collect()),
+            TurnEvent::Used { tokens, dollars, span } => {
+                let sum = |so_far: &mut Option<u64>, of_session: &mut bool, more: Option<u64>| {
+                    let Some(more) = more else { return };
+                    let before = so_far.filter(|_| *span == Span::Step).unwrap_or(0);
+                    *so_far = Some(before.saturating_add(more));
+                    *of_session = *span == Span::Session;
+                };
+                sum(&mut self.tokens, &mut self.tokens_of_session, *tokens);
+                sum(&mut self.micros, &mut self.micros_of_session, dollars.and_then(micros));
+            }
+            _ => {}
+        }
+    }
+
+    /// The figures of this attempt alone, tokens and money; `earlier` is the attempt before it in the same session.
+    pub fn since(&self, earlier: Option<&Self>) -> (Option<u64>, Option<u64>) {
+        let earlier = earlier.filter(|earlier| self.session.is_some() && earlier.session == self.session);
+        let less = |now: Option<u64>, of_session: bool, before: Option<u64>| {
+            // A lower total is no continuation of that one.
+            let before = before.filter(|before| of_session && now >= Some(*before)).unwrap_or(0);
+            now.map(|now| now - before)
+        };
+        (
+            less(self.tokens, self.tokens_of_session, earlier.and_then(|earlier| earlier.tokens)),
+            less(self.micros, self.micros_of_session, earlier.and_then(|earlier| earlier.micros)),
+        )
+    }
+}
+
+/// Rounded to whole millionths, through decimal text, since a cast could truncate.
+fn micros(dollars: f64) -> Option<u64> {
+    (0.0..=MOST).contains(&dollars).then(|| format!("{:.0}", dollars * 1_000_000.0).parse().ok()).flatten()
+}

@@ -9,6 +9,7 @@ use crate::machine::facts::ProcessEnd;
 use crate::source::text;
 use crate::sys::ProcessSpec;
 use crate::sys::disk::read_beginning;
+use crate::turn::Format;
 use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::os::unix::fs::PermissionsExt;
@@ -126,6 +127,7 @@ impl<'a> Commands<'a> {
             log_cap: LOG_CAP,
             wall: Some(left),
             idle,
+            transcript: Format::Text,
             grace: Duration::from_secs(5),
             tag: self.tag.clone(),
         };

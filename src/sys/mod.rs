@@ -14,6 +14,7 @@ pub mod terminal;
 pub mod walk;
 
 use crate::machine::facts::ProcessEnd;
+use crate::turn::Format;
 use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -91,8 +92,10 @@ pub struct ProcessSpec {
     pub log_cap: u64,
     /// Wall limit.
     pub wall: Option<Duration>,
-    /// Limit without a byte of output.
+    /// Limit without a byte of output; the time does not count while a tool runs, if its transcript tells.
     pub idle: Option<Duration>,
+    /// What its standard output is.
+    pub transcript: Format,
     /// Time between TERM and KILL.
     pub grace: Duration,
     /// Marks the whole process tree: put into its environment as `RALPH_TAG`, found again by it.

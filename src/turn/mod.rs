@@ -3,11 +3,14 @@
 mod event;
 mod formats;
 mod reader;
+mod shown;
 #[cfg(test)]
 mod tests;
 mod usage;
 pub mod verify;
 
 pub use event::{Format, Span, ToolOutcome, TurnEvent};
+pub use formats::guess;
 pub use reader::{Reader, read};
+pub use shown::Shown;
 pub use usage::Usage;

@@ -110,8 +110,11 @@ impl Reader {
             }
             TurnEvent::Session { id } if self.session.replace(id.clone()).as_ref() == Some(id) => return,
             TurnEvent::Failed { .. } => self.has_failed = true,
-            // Goose ends in the same way after an error.
-            TurnEvent::Finished { ok, .. } if self.format == Format::Goose => *ok &= !self.has_failed,
+            TurnEvent::Finished { ok, .. } => {
+                // Goose ends in the same way after an error.
+                *ok &= self.format != Format::Goose || !self.has_failed;
+                self.open.clear();
+            }
             _ => {}
         }
         events.push(event);

@@ -153,6 +153,10 @@ fn a_tool_runs_from_its_start_to_its_end_and_no_longer() {
         })
         .expect("a transcript");
     assert_eq!(running, [false, false, false, true, false, false, false]);
+    reader.read(b"{\"type\":\"item.started\",\"item\":{\"id\":\"a\",\"type\":\"command_execution\"}}\n");
+    assert!(reader.is_tool_running());
+    reader.read(b"{\"type\":\"turn.completed\",\"usage\":{}}\n");
+    assert!(!reader.is_tool_running(), "nothing runs when the turn has ended");
 }
 
 proptest! {
@@ -181,4 +185,97 @@ proptest! {
             events(format, parts.concat().as_bytes());
         }
     }
+}
+
+#[test]
+fn a_transcript_is_shown_as_a_person_reads_it() {
+    let all: Vec<String> = CLIS
+        .iter()
+        .flat_map(|(cli, format)| {
+            let shown = |(name, transcript): (String, Vec<u8>)| {
+                let mut shown = Shown::from("/r");
+                let lines: Vec<String> =
+                    events(*format, &transcript).iter().flat_map(|event| shown.lines(event)).collect();
+                format!("== {name}\n{}\n", lines.join("\n"))
+            };
+            transcripts(cli).into_iter().map(shown)
+        })
+        .collect();
+    insta::assert_snapshot!("shown", all.join("\n"));
+}
+
+#[test]
+fn what_is_shown_is_bounded_and_harmless() {
+    let hostile = "\u{1b}]0;x\u{7}\u{1b}[2J\u{202e}a\r\n".repeat(400);
+    let started = |input| TurnEvent::ToolStarted { call: "1".to_owned(), tool: hostile.clone(), input };
+    let ended = |outcome| TurnEvent::ToolEnded {
+        call: "1".to_owned(),
+        outcome,
+        output: hostile.clone(),
+        changed: Vec::new(),
+    };
+    for event in [
+        started(serde_json::json!({"command": hostile})),
+        started(
+            serde_json::json!({"file_path": hostile, "changes": [{"path": hostile}], "patch": "*** Add File: x"}),
+        ),
+        started(serde_json::json!([[hostile]])),
+        ended(ToolOutcome::Failed),
+        ended(ToolOutcome::Denied),
+        TurnEvent::Said { text: hostile.clone() },
+        TurnEvent::Unread { line: hostile.clone() },
+        TurnEvent::Failed { message: hostile.clone(), status: None },
+    ] {
+        for line in Shown::default().lines(&event) {
+            assert!(
+                line.chars().count() <= 300 && !line.contains(|c: char| c.is_control() || c == '\u{202e}'),
+                "{line:?}"
+            );
+        }
+    }
+}
+
+#[test]
+fn a_format_is_guessed_from_what_is_printed() {
+    for (cli, format) in CLIS {
+        for (name, transcript) in transcripts(cli) {
+            assert_eq!(guess(&transcript), *format, "{name}");
+        }
+    }
+    for text in ["", "All done.\n", "{\"type\":\"error\"}\nI saw this error.\nDone.\n", "{}\n", "[1]"] {
+        assert_eq!(guess(text.as_bytes()), Format::Text, "{text}");
+    }
+}
+
+#[test]
+fn usage_adds_steps_replaces_totals_and_takes_a_continued_session_apart() {
+    let of = |cli: &str, name: &str| {
+        let (_, format) = CLIS.iter().find(|(own, _)| *own == cli).expect("a format");
+        let (_, transcript) =
+            transcripts(cli).into_iter().find(|(own, _)| own == name).expect("a transcript");
+        let mut usage = Usage::default();
+        events(*format, &transcript).iter().for_each(|event| usage.tell(event));
+        usage
+    };
+    let opencode = of("opencode", "opencode-shell_fail");
+    assert_eq!((opencode.tokens, opencode.micros), (Some(300), Some(360)));
+    assert_eq!(opencode.since(Some(&opencode)), (Some(300), Some(360)), "steps are of this attempt");
+    let claude = of("claude", "claude-shell_fail");
+    assert_eq!((claude.tokens, claude.micros), (Some(300), Some(2_160)));
+    let later = Usage { micros: Some(3_240), ..claude.clone() };
+    assert_eq!(
+        later.since(Some(&claude)),
+        (Some(300), Some(1_080)),
+        "tokens are of the run, dollars of the session"
+    );
+    assert_eq!(claude.since(Some(&later)), (Some(300), Some(2_160)), "less than before is another count");
+    let other = Usage { session: Some("other".to_owned()), ..later.clone() };
+    assert_eq!(other.since(Some(&claude)), (Some(300), Some(3_240)));
+    let codex = of("codex", "codex-shell_fail");
+    assert_eq!(Usage { tokens: Some(500), ..codex.clone() }.since(Some(&codex)), (Some(200), None));
+    let mut liar = Usage::default();
+    for dollars in [-1.0, f64::NAN, f64::INFINITY, 1e300] {
+        liar.tell(&TurnEvent::Used { tokens: Some(u64::MAX), dollars: Some(dollars), span: Span::Step });
+    }
+    assert_eq!((liar.tokens, liar.micros), (Some(u64::MAX), None));
 }

@@ -3,7 +3,8 @@
 use super::{Bench, exited, kill, supervisor};
 use ralph::machine::facts::ProcessEnd;
 use ralph::sys::clock::Stopwatch;
-use ralph::sys::{ProcessId, Spawn as _};
+use ralph::sys::{ProcessId, ProcessSpec, Spawn as _};
+use ralph::turn::Format;
 use std::time::Duration;
 
 #[test]
@@ -50,6 +51,27 @@ fn a_silent_process_is_ended_and_a_talking_one_is_not() {
     let mut spec = bench.script("for i in 1 2 3 4 5 6 7 8 9; do echo $i >&2; sleep 0.3; done");
     spec.idle = Some(Duration::from_secs(2));
     assert_eq!(supervisor().run(&spec).unwrap().end, exited(0), "bytes on either pipe count");
+}
+
+#[test]
+fn a_process_whose_tool_runs_is_not_silent_until_the_tool_has_ended() {
+    let bench = Bench::new();
+    let item = |kind: &str| {
+        format!(
+            r#"echo '{{"type":"item.{kind}","item":{{"id":"i1","type":"command_execution","command":"mvn test"}}}}';"#
+        )
+    };
+    let (started, ended) = (item("started"), item("completed"));
+    let run = |script: &str, transcript| {
+        let spec = bench.script(script);
+        let idle = Some(Duration::from_secs(1));
+        supervisor().run(&ProcessSpec { idle, transcript, ..spec }).unwrap().end
+    };
+    let works = format!("{started} sleep 2; {ended} exit 7");
+    assert_eq!(run(&works, Format::Codex), exited(7));
+    assert_eq!(run(&works, Format::Text), ProcessEnd::Idle { seconds: 1 });
+    assert_eq!(run(&format!("{started} {ended} NAP"), Format::Codex), ProcessEnd::Idle { seconds: 1 });
+    assert_eq!(bench.nappers(), [0; 0]);
 }
 
 #[test]

@@ -10,6 +10,7 @@ mod reap;
 use ralph::machine::facts::ProcessEnd;
 use ralph::sys::process::Supervisor;
 use ralph::sys::{Ended, ProcessSpec, Running, Spawn as _};
+use ralph::turn::Format;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -59,6 +60,7 @@ impl Bench {
             log_cap: 1 << 20,
             wall: Some(GRACE * 2),
             idle: None,
+            transcript: Format::Text,
             grace: GRACE,
             tag: self.tag.clone(),
         }

@@ -10,6 +10,7 @@ use crate::sys::process::Supervisor;
 use crate::sys::programs::on_path;
 use crate::sys::signals::Interrupts;
 use crate::sys::{Ended, ProcessSpec, Spawn as _};
+use crate::turn::Format;
 use std::io::Read as _;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -79,6 +80,7 @@ impl Probe {
             log_cap: CAP,
             wall: Some(LIMIT),
             idle: None,
+            transcript: Format::Text,
             grace: Duration::from_secs(1),
             tag: format!("doctor-{}", std::process::id()),
         };

@@ -4,11 +4,12 @@ use crate::report::width::steady;
 use crate::source::text::line;
 use crate::sys::Disk;
 use crate::sys::walk::walk;
+use crate::turn::{Format, Reader, Shown, guess};
 use anstream::adapter::strip_str;
 use std::path::Path;
 
 /// Bytes that are read of a log.
-const BYTES: u64 = 64 << 10;
+const BYTES: u64 = 256 << 10;
 /// Lines that are kept, and characters of each.
 const LINES: usize = 200;
 const CHARS: usize = 1_000;
@@ -25,8 +26,8 @@ pub(super) struct AgentLog {
     pub(super) lines: Vec<String>,
 }
 
-/// The log in an iteration's folder that was written to last.
-pub(super) fn newest(folder: &Path, disk: &dyn Disk) -> AgentLog {
+/// The log in an iteration's folder that was written to last; paths in a transcript are shown from `workspace`.
+pub(super) fn newest(folder: &Path, workspace: &Path, disk: &dyn Disk) -> AgentLog {
     let logs = walk(folder, DEPTH, ENTRIES, |_| true).flatten().filter_map(|entry| {
         let metadata = entry.metadata().ok().filter(|metadata| metadata.is_file() && metadata.len() > 0)?;
         Some((metadata.modified().ok()?, entry.into_path())).filter(|(_, path)| is_log(path))
@@ -34,7 +35,7 @@ pub(super) fn newest(folder: &Path, disk: &dyn Disk) -> AgentLog {
     let Some((_, path)) = logs.max() else { return AgentLog::default() };
     let Ok(Some((bytes, before))) = disk.tail(&path, BYTES) else { return AgentLog::default() };
     let name = path.strip_prefix(folder).unwrap_or(&path).display().to_string();
-    AgentLog { name: line(&name, 100), lines: lines(&bytes, before > 0) }
+    AgentLog { name: line(&name, 100), lines: lines(&bytes, before > 0, workspace) }
 }
 
 fn is_log(path: &Path) -> bool {
@@ -42,12 +43,26 @@ fn is_log(path: &Path) -> bool {
     matches!(name, "agent.out" | "agent.err") || path.extension().is_some_and(|ending| ending == "log")
 }
 
-/// The last lines, fit to be shown. A first line whose beginning was not read is left out.
-fn lines(bytes: &[u8], is_cut: bool) -> Vec<String> {
-    let text = String::from_utf8_lossy(bytes);
-    let all: Vec<&str> = text.lines().skip(usize::from(is_cut)).collect();
+/// The last lines, fit to be shown; of a transcript what a person wants to know. A first line whose beginning was not
+/// read is left out.
+fn lines(bytes: &[u8], is_cut: bool, workspace: &Path) -> Vec<String> {
+    let bytes = if is_cut { from_line_start(bytes) } else { bytes };
+    let format = guess(bytes);
+    let mut all = Vec::new();
+    if format == Format::Text {
+        all.extend(String::from_utf8_lossy(bytes).lines().map(str::to_owned));
+    } else {
+        let mut reader = Reader::new(format);
+        let mut person = Shown::from(&workspace.to_string_lossy());
+        // What comes behind the last line end is still being written.
+        all.extend(reader.read(bytes).iter().flat_map(|event| person.lines(event)));
+    }
     let last = all.get(all.len().saturating_sub(LINES)..).unwrap_or_default();
     last.iter().map(|row| shown(row)).collect()
+}
+
+fn from_line_start(bytes: &[u8]) -> &[u8] {
+    bytes.iter().position(|&byte| byte == b'\n').map_or(&[], |end| &bytes[end + 1..])
 }
 
 /// One line of a log. Escape sequences end with their line at the latest, so that none can hide what follows;
@@ -67,19 +82,51 @@ mod tests {
     #[test]
     fn escape_sequences_and_control_characters_go_and_progress_bars_keep_their_last_word() {
         let bytes = b"\x1b[1;31mred\x1b[0m \x1b]0;title\x07x\x08y\r\n 10%\r 90%\r100%\n\x1b[2J\x1b[Hhome\n\xff\xfe end\ttab\n";
-        assert_eq!(lines(bytes, false), ["red xy", "100%", "home", "\u{fffd}\u{fffd} end tab"]);
-        assert_eq!(lines(b"\x1b]0;never ended\nseen\n", false), ["", "seen"], "nothing hides what follows");
-        assert_eq!(lines(b"half a line\nwhole\n", true), ["whole"]);
-        assert_eq!(lines(b"", false), [""; 0]);
+        assert_eq!(
+            lines(bytes, false, Path::new("/r")),
+            ["red xy", "100%", "home", "\u{fffd}\u{fffd} end tab"]
+        );
+        assert_eq!(
+            lines(b"\x1b]0;never ended\nseen\n", false, Path::new("/r")),
+            ["", "seen"],
+            "nothing hides what follows"
+        );
+        assert_eq!(lines(b"half a line\nwhole\n", true, Path::new("/r")), ["whole"]);
+        assert_eq!(lines(b"", false, Path::new("/r")), [""; 0]);
         let many = "x\n".repeat(1_000);
-        assert_eq!(lines(many.as_bytes(), false).len(), LINES);
-        assert_eq!(lines("y".repeat(50_000).as_bytes(), false)[0].chars().count(), CHARS);
+        assert_eq!(lines(many.as_bytes(), false, Path::new("/r")).len(), LINES);
+        assert_eq!(lines("y".repeat(50_000).as_bytes(), false, Path::new("/r"))[0].chars().count(), CHARS);
+    }
+
+    #[test]
+    fn a_transcript_reads_like_a_log() {
+        let transcript = include_bytes!("../../../tests/fixtures/transcripts/claude-parallel.jsonl");
+        let whole = lines(transcript, false, Path::new("/r"));
+        insta::assert_snapshot!(whole.join("\n"), @"
+        Read hello.txt
+        Write one.txt
+        Edit hello.txt
+        Write two.txt
+        ✗ Edit hello.txt: String to replace not found in file. String: this text is not in the file
+        $ git add -A && git commit -q -m 'change greeting' && git log --oneline | head -2
+        Done: wrote one.txt, two.txt and edited hello.txt.
+        ");
+        let at = transcript.len() / 3;
+        let end = lines(&transcript[at..], true, Path::new("/r"));
+        assert_eq!(end.last(), whole.last(), "the beginning is not needed");
+        assert!(end.iter().all(|row| !row.contains('{')), "{end:?}");
+        let written = [transcript, &b"{\"type\":\"assis"[..]].concat();
+        assert_eq!(
+            lines(&written, false, Path::new("/r")),
+            whole,
+            "a line that is being written is left out"
+        );
     }
 
     proptest! {
         #[test]
         fn any_bytes_are_bounded_lines_without_control_characters(bytes in proptest::collection::vec(any::<u8>(), 0..3_000)) {
-            let lines = lines(&bytes, false);
+            let lines = lines(&bytes, false, Path::new("/r"));
             prop_assert!(lines.len() <= LINES);
             prop_assert!(lines.iter().all(|line| !line.contains(|c: char| c.is_control()) && line.chars().count() <= CHARS));
         }
@@ -90,7 +137,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let at = |path: &str| folder.path().join(path);
         let disk = RealDisk::new();
-        assert_eq!(newest(&at("none"), &disk), AgentLog::default());
+        assert_eq!(newest(&at("none"), Path::new("/r"), &disk), AgentLog::default());
         fs_err::create_dir_all(at("iter-1/gate/logs")).unwrap();
         let write = |path: &str, text: &str, seconds: u64| {
             fs_err::write(at(path), text).unwrap();
@@ -102,10 +149,10 @@ mod tests {
         write("iter-1/prompt.md", "prompt\n", 40);
         write("secret", "secret\n", 50);
         fs_err::os::unix::fs::symlink(at("secret"), at("iter-1/planted.log")).unwrap();
-        let log = newest(&at("iter-1"), &disk);
+        let log = newest(&at("iter-1"), Path::new("/r"), &disk);
         assert_eq!((log.name.as_str(), log.lines), ("agent.out", vec!["out".to_owned()]));
         write("iter-1/gate/logs/01-mvn.log", "[INFO] here\n", 20);
-        let log = newest(&at("iter-1"), &disk);
+        let log = newest(&at("iter-1"), Path::new("/r"), &disk);
         assert_eq!((log.name.as_str(), log.lines), ("gate/logs/01-mvn.log", vec!["[INFO] here".to_owned()]));
     }
 }

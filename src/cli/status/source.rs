@@ -83,7 +83,7 @@ impl Source {
 
     /// The end of the newest log of an iteration.
     pub(super) fn log(&self, iteration: u64) -> AgentLog {
-        agent_log::newest(&self.places.iteration(iteration), &self.disk)
+        agent_log::newest(&self.places.iteration(iteration), &self.places.workspace, &self.disk)
     }
 
     /// What cannot be shown of a board, and why.

@@ -18,7 +18,7 @@ use crate::source::text::line;
 use crate::sys::disk::RealDisk;
 use crate::sys::{Disk as _, Ended, ProcessSpec, Running, Spawn as _, clock};
 use crate::task::TaskText;
-use crate::turn::Usage;
+use crate::turn::{Format, Usage};
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
@@ -107,6 +107,7 @@ impl Outside {
             log_cap: LOG_CAP,
             wall: Some(self.parts.settings.limits.attempt.min(left)),
             idle: self.parts.settings.limits.idle,
+            transcript: Format::Text,
             grace: GRACE,
             tag: self.tag(order.iteration),
         };
@@ -249,6 +250,7 @@ impl Outside {
                 log_cap: LOG_CAP,
                 wall: Some(self.parts.settings.limits.check),
                 idle: None,
+                transcript: Format::Text,
                 grace: GRACE,
                 tag: self.tag(iteration),
             };

@@ -28,6 +28,7 @@ use crate::sys::disk::RealDisk;
 use crate::sys::process::{Supervisor, reap};
 use crate::sys::signals::Interrupts;
 use crate::sys::{Disk as _, ProcessId, ProcessSpec, Spawn as _};
+use crate::turn::Format;
 use attempt::RunningAgent;
 use edits::TurnLog;
 use globset::GlobSet;
@@ -313,6 +314,7 @@ impl World for Outside {
             log_cap: 1 << 20,
             wall: Some(Duration::from_secs(30)),
             idle: None,
+            transcript: Format::Text,
             grace: Duration::from_secs(1),
             tag: format!("{}-on", self.tag),
         };

@@ -2,6 +2,7 @@
 //! between them that were left out. Memory does not grow.
 
 use crate::sys::disk::{if_there, in_path, make_parents};
+use crate::turn::{Format, Reader};
 use fs_err as fs;
 use fs_err::os::unix::fs::OpenOptionsExt as _;
 use nix::fcntl::{FcntlArg, OFlag, fcntl};
@@ -17,14 +18,22 @@ pub(super) struct Stream {
     /// Open until the end of the output was seen. Once it is closed, the process gets an error if it writes on.
     pub(super) pipe: Option<File>,
     pub(super) log: Log,
+    /// What it tells, if that counts.
+    transcript: Option<Reader>,
 }
 
 impl Stream {
     /// Reading never waits: somebody else may have emptied the pipe (through `/proc`) since it was
     /// announced as readable.
-    pub(super) fn new(pipe: PipeReader, log: Log) -> io::Result<Self> {
+    pub(super) fn new(pipe: PipeReader, log: Log, transcript: Option<Format>) -> io::Result<Self> {
         fcntl(&pipe, FcntlArg::F_SETFL(OFlag::O_NONBLOCK))?;
-        Ok(Self { pipe: Some(File::from(OwnedFd::from(pipe))), log })
+        let transcript = transcript.map(Reader::new);
+        Ok(Self { pipe: Some(File::from(OwnedFd::from(pipe))), log, transcript })
+    }
+
+    /// True while a tool runs, as far as the transcript tells.
+    pub(super) fn is_tool_running(&self) -> bool {
+        self.transcript.as_ref().is_some_and(Reader::is_tool_running)
     }
 
     /// Moves available output into the log; true if there was any.
@@ -32,7 +41,12 @@ impl Stream {
         let Some(pipe) = &mut self.pipe else { return Ok(false) };
         match pipe.read(buffer) {
             Ok(0) => self.pipe = None,
-            Ok(count) => return self.log.add(&buffer[..count]).map(|()| true),
+            Ok(count) => {
+                if let Some(transcript) = &mut self.transcript {
+                    transcript.read(&buffer[..count]);
+                }
+                return self.log.add(&buffer[..count]).map(|()| true);
+            }
             Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted) => {}
             Err(error) => return Err(error),
         }

@@ -11,6 +11,7 @@ use crate::machine::facts::ProcessEnd;
 use crate::sys::disk::open_regular;
 use crate::sys::signals::{catch_and_forget, endings, survive_file_limits};
 use crate::sys::{Ended, ProcessSpec, clock};
+use crate::turn::Format;
 use nix::libc::SIGCHLD;
 use nix::sys::prctl;
 use nix::sys::signal::SigSet;
@@ -139,12 +140,14 @@ fn launch(spec: &ProcessSpec, streams: &mut Vec<Stream>) -> io::Result<Result<i3
 /// The writing ends for the process; the reading ends go to `streams` with their logs. One pipe when both
 /// go to the same log.
 fn outputs(spec: &ProcessSpec, streams: &mut Vec<Stream>) -> io::Result<(PipeWriter, PipeWriter)> {
-    let mut open = |path: &Path| -> io::Result<PipeWriter> {
+    let mut open = |path: &Path, transcript| -> io::Result<PipeWriter> {
         let (reader, writer): (PipeReader, PipeWriter) = io::pipe()?;
-        streams.push(Stream::new(reader, Log::create(path, spec.log_cap)?)?);
+        streams.push(Stream::new(reader, Log::create(path, spec.log_cap)?, transcript)?);
         Ok(writer)
     };
-    let stdout = open(&spec.stdout)?;
-    let stderr = if spec.stderr == spec.stdout { stdout.try_clone()? } else { open(&spec.stderr)? };
+    // Only the limit of silence asks what it tells.
+    let told = Some(spec.transcript).filter(|format| spec.idle.is_some() && *format != Format::Text);
+    let stdout = open(&spec.stdout, told)?;
+    let stderr = if spec.stderr == spec.stdout { stdout.try_clone()? } else { open(&spec.stderr, None)? };
     Ok((stdout, stderr))
 }

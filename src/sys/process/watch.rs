@@ -210,7 +210,12 @@ impl Watch {
         };
         over(self.spec.wall, self.began)
             .map(|seconds| ProcessEnd::TimedOut { seconds })
-            .or_else(|| over(self.spec.idle, self.last_output).map(|seconds| ProcessEnd::Idle { seconds }))
+            .or_else(|| over(self.idle(), self.last_output).map(|seconds| ProcessEnd::Idle { seconds }))
+    }
+
+    /// The limit of silence: none while a tool runs.
+    fn idle(&self) -> Option<Duration> {
+        self.spec.idle.filter(|_| !self.streams.iter().any(Stream::is_tool_running))
     }
 
     /// Asks the process's group to end. CONT, because a stopped process gets no TERM.
@@ -311,7 +316,7 @@ impl Watch {
     fn wait(&mut self) -> io::Result<()> {
         let now = monotonic();
         let deadline = match self.stage {
-            Stage::Running => [(self.spec.wall, self.began), (self.spec.idle, self.last_output)]
+            Stage::Running => [(self.spec.wall, self.began), (self.idle(), self.last_output)]
                 .into_iter()
                 .filter_map(|(limit, since)| since.checked_add(limit?))
                 .min(),

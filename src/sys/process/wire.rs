@@ -110,6 +110,7 @@ impl AsFd for Control {
 #[cfg(test)]
 mod tests {
     use crate::sys::ProcessSpec;
+    use crate::turn::Format;
     use std::ffi::OsStr;
     use std::os::unix::ffi::OsStrExt as _;
     use std::path::PathBuf;
@@ -128,6 +129,7 @@ mod tests {
             log_cap: 7,
             wall: Some(Duration::from_millis(1)),
             idle: None,
+            transcript: Format::Text,
             grace: Duration::ZERO,
             tag: "t".to_owned(),
         };

@@ -17,7 +17,7 @@ pub(super) fn read(line: Line<'_>) -> Option<Vec<TurnEvent>> {
         "error" if line.text("/message").starts_with("Reconnecting") => {
             vec![line.retrying(&["/message"], "/status")]
         }
-        "error" => vec![line.failed(&["/message"], "/status")],
+        "error" if line.has("/message") => vec![line.failed(&["/message"], "/status")],
         "turn.failed" => vec![line.failed(&["/error/message"], "/status"), Line::finished(false)],
         "response_item" => codex_session::read(line.at("/payload")),
         "turn.started" | "event_msg" | "session_meta" | "turn_context" | "token_usage_record"

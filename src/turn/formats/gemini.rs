@@ -22,7 +22,8 @@ pub(super) fn read(line: Line<'_>) -> Option<Vec<TurnEvent>> {
             let used = line.used(&["/stats/total_tokens"], "/none", Span::Run);
             [used].into_iter().chain(failed).chain([Line::finished(ok)]).collect()
         }
-        "message" | "error" => Vec::new(),
+        "message" => Vec::new(),
+        "error" if line.has("/severity") => Vec::new(),
         _ => return None,
     })
 }

@@ -9,7 +9,7 @@ pub(super) fn read(line: Line<'_>) -> Option<Vec<TurnEvent>> {
             let is_own = line.text("/message/role") == "assistant";
             line.each("/message/content").flat_map(|part| of_message(part, is_own)).collect()
         }
-        "error" => vec![line.failed(&["/error"], "/status")],
+        "error" if !line.text("/error").is_empty() => vec![line.failed(&["/error"], "/status")],
         "complete" => {
             let used = line.used(&["/total_tokens"], "/cost_usd", Span::Run);
             vec![used, Line::finished(true)]

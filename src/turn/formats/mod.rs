@@ -14,6 +14,19 @@ mod pi;
 use super::event::{Format, TurnEvent};
 use line::Line;
 
+/// Lines from which a format is guessed.
+const LINES: usize = 20;
+
+/// The format in which most of the first lines are known; plain text if that is not most of them.
+pub fn guess(transcript: &[u8]) -> Format {
+    let lines =
+        || transcript.split(|&byte| byte == b'\n').filter(|line| !line.trim_ascii().is_empty()).take(LINES);
+    let known = |format| lines().filter(|line| read(format, line).is_some()).count();
+    let formats = Format::ALL.iter().skip(1).map(|(format, _)| (known(*format), *format));
+    let best = formats.rev().max_by_key(|(known, _)| *known);
+    best.filter(|(known, _)| known * 2 > lines().count()).map_or(Format::Text, |(_, format)| format)
+}
+
 /// What a line tells; `None` if it is unknown or malformed.
 pub(super) fn read(format: Format, line: &[u8]) -> Option<Vec<TurnEvent>> {
     let reader = match format {

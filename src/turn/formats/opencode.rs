@@ -22,7 +22,7 @@ pub(super) fn read(line: Line<'_>) -> Option<Vec<TurnEvent>> {
             let end = (part.text("/reason") == "stop").then(|| Line::finished(true));
             [part.used(tokens, "/cost", Span::Step)].into_iter().chain(end).collect()
         }
-        "error" => vec![error(line)],
+        "error" if line.has("/error/name") => vec![error(line)],
         "reasoning" | "done" => Vec::new(),
         _ => return None,
     })

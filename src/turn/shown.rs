@@ -1,0 +1,125 @@
+//! A transcript as a person reads it: what the agent says, which tool it uses on what, and what failed.
+//!
+//! Promise: whatever a transcript holds, these are bounded lines of visible characters.
+
+use super::event::{ToolOutcome, TurnEvent};
+use crate::source::text::{block, line};
+use serde_json::Value;
+use std::collections::BTreeMap;
+
+/// Longest line, characters.
+const LINE: usize = 300;
+/// Calls whose end is waited for.
+const CALLS: usize = 1_000;
+
+/// Where the target of a tool stands among its arguments: the first of these that is there.
+const TARGETS: [&str; 11] = [
+    "file_path",
+    "filePath",
+    "path",
+    "notebook_path",
+    "absolute_path",
+    "dir_path",
+    "pattern",
+    "query",
+    "url",
+    "description",
+    "prompt",
+];
+
+/// Shows events as lines.
+#[derive(Debug, Default)]
+pub struct Shown {
+    /// The folder that paths are shown from, with a slash at its end.
+    root: String,
+    calls: BTreeMap<String, String>,
+    last: String,
+}
+
+impl Shown {
+    /// With paths as seen from this folder.
+    pub fn from(root: &str) -> Self {
+        Self { root: format!("{}/", root.trim_end_matches('/')), ..Self::default() }
+    }
+
+    /// The lines of an event; most have none.
+    pub fn lines(&mut self, event: &TurnEvent) -> Vec<String> {
+        let one = match event {
+            TurnEvent::Said { text } => {
+                return block(text).lines().map(line_of).filter(|row| !row.is_empty()).collect();
+            }
+            TurnEvent::ToolStarted { call, tool, input } => {
+                let shown = self.call(tool, input);
+                if self.calls.len() < CALLS {
+                    self.calls.insert(call.clone(), shown.clone());
+                }
+                shown
+            }
+            TurnEvent::ToolEnded { call, outcome, output, .. } => {
+                let call = self.calls.remove(call).unwrap_or_default();
+                match outcome {
+                    ToolOutcome::Done => return Vec::new(),
+                    ToolOutcome::Failed => format!("✗ {}: {}", line(&call, 120), failure(output)),
+                    ToolOutcome::Denied => format!("✗ {} was denied: {output}", line(&call, 120)),
+                }
+            }
+            TurnEvent::Retrying { message, status } => format!("tries again: {}{message}", code(*status)),
+            TurnEvent::Limited { message, status, .. } | TurnEvent::Failed { message, status } => {
+                format!("✗ {}{message}", code(*status))
+            }
+            // Noise between the lines of JSON.
+            TurnEvent::Unread { line } if !line.starts_with('{') => line.clone(),
+            _ => return Vec::new(),
+        };
+        let one = line_of(&one);
+        // Many CLIs tell their error twice.
+        let is_again = one.starts_with('✗') && one == self.last;
+        self.last.clone_from(&one);
+        if is_again { Vec::new() } else { vec![one] }
+    }
+
+    /// `$ mvn test`, `Edit src/a.rs`.
+    fn call(&self, tool: &str, input: &Value) -> String {
+        let command = ["command", "cmd"].iter().find_map(|key| words(&input[*key]));
+        if let Some(command) = command {
+            return format!("$ {}", without_shell(&command));
+        }
+        let changes =
+            input["changes"].as_array().into_iter().flatten().filter_map(|change| words(&change["path"]));
+        let patch =
+            ["patchText", "patch", "input"].iter().find_map(|key| input[*key].as_str()).unwrap_or_default();
+        let headers = patch
+            .lines()
+            .filter_map(|row| Some(row.strip_prefix("*** ")?.split_once(" File: ")?.1.to_owned()));
+        let one = TARGETS.iter().find_map(|key| words(&input[*key]));
+        let all: Vec<String> = changes.chain(headers).chain(one).collect();
+        let near = |path: &String| path.strip_prefix(&self.root).unwrap_or(path).to_owned();
+        format!("{tool} {}", all.iter().map(near).collect::<Vec<_>>().join(", "))
+    }
+}
+
+fn line_of(text: &str) -> String {
+    line(text, LINE)
+}
+
+fn code(status: Option<u64>) -> String {
+    status.map(|status| format!("{status} ")).unwrap_or_default()
+}
+
+/// A text, or a list of them.
+fn words(value: &Value) -> Option<String> {
+    let list = || Some(value.as_array()?.iter().filter_map(Value::as_str).collect::<Vec<_>>().join(" "));
+    value.as_str().map(str::to_owned).or_else(list).filter(|text| !text.is_empty())
+}
+
+/// The command that a shell is given.
+fn without_shell(command: &str) -> &str {
+    let inner = ["/bin/bash -lc ", "bash -lc "].iter().find_map(|shell| command.strip_prefix(shell));
+    inner.map_or(command, |inner| inner.trim_matches(['\'', '"']))
+}
+
+/// Why a tool failed.
+fn failure(output: &str) -> &str {
+    let output = output.trim_start_matches("<tool_use_error>").trim_end_matches("</tool_use_error>");
+    if output.trim().is_empty() { "failed" } else { output }
+}

@@ -1,7 +1,6 @@
 //! Agents: what they are told, how they are started, and what their output claims.
 
 mod claim;
-mod cost;
 mod detect;
 mod invocation;
 mod prompt;
@@ -9,7 +8,6 @@ mod reset;
 mod trouble;
 
 pub use claim::{Heard, MAX_WHY, VerdictLine};
-pub use cost::reported_cost;
 pub use detect::detect;
 pub use invocation::{AgentCall, CallFacts, agent_call};
 pub use prompt::{PromptError, PromptFacts, PromptPackage, builtin, is_former, names_token, render, try_out};

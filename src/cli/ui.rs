@@ -85,6 +85,13 @@ impl StatusLine {
         Self((!is_quiet).then(|| ProgressBar::new_spinner().with_style(style)))
     }
 
+    /// A line that stays, above the one that is painted.
+    pub(super) fn say(&self, text: &str) {
+        if let Some(bar) = &self.0 {
+            bar.suspend(|| note(text));
+        }
+    }
+
     /// Shows this text from now on, with the time since; nothing if it is empty.
     pub(super) fn set(&self, text: &str) {
         let Some(bar) = &self.0 else { return };

@@ -205,7 +205,7 @@ impl Workspace {
         close_to_others()?;
         let interrupts = Interrupts::install()?;
         let mut output = RunOutput::new(self.json);
-        let line = output.line.clone();
+        let (line, above) = (output.line.clone(), output.line.clone());
         let shows_events = self.shows_events;
         Ok(Outside::new(Parts {
             places: self.places.clone(),
@@ -220,6 +220,7 @@ impl Workspace {
                 }
             }),
             progress: Box::new(move |text| line.set(text)),
+            said: Box::new(move |text| above.say(&format!("      {text}"))),
             cache: cache_folder()?,
         }))
     }

@@ -3,6 +3,7 @@
 
 use super::PRESETS;
 use super::roles::WORK;
+use crate::turn::Format;
 use schemars::{Schema, SchemaGenerator, json_schema};
 use serde_json::{Map, Value, json};
 
@@ -59,6 +60,11 @@ pub(super) fn test_name() -> Value {
 /// Names of known agent CLIs.
 pub(super) fn presets() -> Vec<&'static str> {
     PRESETS.iter().map(|preset| preset.name.as_str()).collect()
+}
+
+/// Names of the formats of transcripts.
+pub(super) fn formats() -> Vec<&'static str> {
+    Format::ALL.map(|(_, name)| name).to_vec()
 }
 
 /// Names that match the pattern, described for people.

@@ -24,7 +24,6 @@ pub use settings::*;
 pub use yaml_tree::LONGEST_TEXT;
 
 use crate::source::Problem;
-use crate::turn::Format;
 use error::Mistake;
 use overrides::Sources;
 use serde_yaml::Value;
@@ -161,7 +160,7 @@ impl From<AgentKeys> for AgentSettings {
             .into_iter()
             .map(|(name, value)| (name, value.as_str().map_or(value.to_string(), str::to_owned)));
         let known = preset.map(|preset| preset.env.clone()).unwrap_or_default();
-        let format = Format::Text;
+        let format = keys.format.or(preset.map(|preset| preset.format)).unwrap_or_default();
         let args = keys.args.unwrap_or_default();
         let command = match preset {
             Some(preset) => preset.argv(format, keys.model.as_deref(), &args),

@@ -3,6 +3,7 @@
 use super::Preset;
 use super::error::{Mistake, either, quoted};
 use super::schema::{gate_keys, has_engine};
+use crate::turn::Format;
 use serde_yaml::Value;
 
 /// The agent of a role that is not listed.
@@ -47,12 +48,23 @@ fn agent(keys: &Value) -> Result<(), Mistake> {
             let hint = "Leave the key out; `args` may hold whatever the CLI takes.";
             Err(Mistake::new("is not used with this preset, whose CLI takes none", hint).at("model"))
         }
+        (false, true) if !prints(keys) => {
+            Err(Mistake::new("is not what this preset prints", "Leave the key out, or write `text`.")
+                .at("format"))
+        }
         (false, false) => Err(Mistake::new(
             "does not say how to start the agent",
             "Write `{command: [\"sh\", \"agent.sh\"]}` or `{preset: claude}`.",
         )),
         _ => Ok(()),
     }
+}
+
+/// A preset prints its own format, or plain text.
+fn prints(keys: &Value) -> bool {
+    let format = keys["format"].as_str().and_then(Format::named);
+    let preset = keys["preset"].as_str().and_then(Preset::named);
+    format.is_none_or(|format| format == Format::Text || preset.is_none_or(|preset| preset.format == format))
 }
 
 fn takes_model(keys: &Value) -> bool {

@@ -6,7 +6,7 @@ pub use crate::mutation::{NoCoverage, Per};
 pub use crate::task::Placement;
 
 use super::kinds::{
-    argv, gate_names, glob, heading, names, presets, roles, test_name, time, variable, variables,
+    argv, formats, gate_names, glob, heading, names, presets, roles, test_name, time, variable, variables,
 };
 use super::roles::Role;
 use crate::turn::Format;
@@ -167,6 +167,9 @@ pub(super) struct AgentKeys {
     /// The model, in the words of the preset's CLI.
     #[schemars(with = "String", length(min = 1))]
     pub(super) model: Option<String>,
+    /// What it prints on standard output: `text`, or the events of a CLI that is known (a preset says so itself).
+    #[schemars(with = "String", extend("enum" = formats()))]
+    pub(super) format: Option<Format>,
     /// Variables of its environment.
     #[schemars(transform = variables)]
     pub(super) env: BTreeMap<String, serde_json::Value>,

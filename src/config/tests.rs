@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::source::{Classifier, Kind};
+use crate::turn::Format;
 use proptest::prelude::*;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -254,7 +255,7 @@ fn presets_put_arguments_before_the_dash_that_means_standard_input() {
     let settings = sound("agents: {default: {preset: codex, args: [-m, gpt-5.5]}}");
     assert_eq!(
         settings.agents["default"].command.join(" "),
-        "codex exec --dangerously-bypass-approvals-and-sandbox --skip-git-repo-check -c check_for_update_on_startup=false -m gpt-5.5 -"
+        "codex exec --dangerously-bypass-approvals-and-sandbox --skip-git-repo-check -c check_for_update_on_startup=false --json -m gpt-5.5 -"
     );
     let settings = sound("agents: {default: {preset: claude, model: opus}}");
     let command = settings.agents["default"].command.join(" ");
@@ -263,7 +264,15 @@ fn presets_put_arguments_before_the_dash_that_means_standard_input() {
         "{command}"
     );
     assert!(command.ends_with(" --model opus") && !command.contains("setting-sources"), "{command}");
+    assert!(command.contains(" --output-format stream-json --verbose "), "{command}");
     assert!(!settings.agents["default"].env.contains_key("IS_SANDBOX"));
+    let settings = sound(
+        "agents: {default: {preset: claude, format: text}, own: {command: [x], format: claude}, plain: {command: [x]}}",
+    );
+    let agent = |name: &str| &settings.agents[name];
+    assert_eq!(agent("default").format, Format::Text);
+    assert!(!agent("default").command.join(" ").contains("stream-json"));
+    assert_eq!((agent("own").format, agent("plain").format), (Format::Claude, Format::Text));
 }
 
 #[test]
@@ -280,7 +289,7 @@ fn unknown_and_doubled_keys_are_named_with_their_line_at_any_depth() {
     threshold|.ralph/config.yaml:2: `threshold` is not a known key. → Known here: `agents`, `checkpoints`, `checks`, `commit`, `files`, `gates`, `hooks`, `limits`, `on_blocked`, `packages`, `placement`, `policy`, `rework`, `roles`, `spec`, `spec_files`, `stages`, `tasks`, `verifier`.
     gates.PITEST.treshold|.ralph/config.yaml:3: `gates.PITEST.treshold` is not a known key. → Did you mean `threshold`?
     limits.wal|.ralph/config.yaml:2: `limits.wal` is not a known key. → Did you mean `wall`?
-    agents.a.temperature|.ralph/config.yaml:2: `agents.a.temperature` is not a known key. → Known here: `args`, `command`, `env`, `model`, `preset`.
+    agents.a.temperature|.ralph/config.yaml:2: `agents.a.temperature` is not a known key. → Known here: `args`, `command`, `env`, `format`, `model`, `preset`.
     checks.Red|.ralph/config.yaml:4: `checks.Red` is not a known key. → Did you mean `red`?
     hooks.finished|.ralph/config.yaml:2: `hooks.finished` is not a known key. → Known here: `blocked`, `done`, `env`, `gate-fail`, `stop`, `waiting`.
     on|.ralph/config.yaml:1: `on` is not a known key. → It is called `hooks` now, because YAML 1.1 reads `on` as `true`: rename the key.
@@ -335,7 +344,7 @@ fn wrong_values_are_named_with_their_line_and_what_would_be_right() {
 
 #[test]
 fn wrong_agents_roles_gates_and_commands_are_named() {
-    insta::assert_snapshot!(wrong_below("agents:\n", "  a: sh agent.sh\n  b: {}\n  c: {preset: claud}\n  d: {preset: codex, command: [x]}\n  e: {command: [x], args: [y]}\n  f: {command: []}\n  g h: {command: [x]}\n  i: {command: [x], env: {1A: x}}\n  j: {command: [x], env: {RALPH_TASK: x}}\n  k: {command: [x], env: {RATE: 1.5}}\n  l: {command: sh agent.sh}"), @r#"
+    insta::assert_snapshot!(wrong_below("agents:\n", "  a: sh agent.sh\n  b: {}\n  c: {preset: claud}\n  d: {preset: codex, command: [x]}\n  e: {command: [x], args: [y]}\n  f: {command: []}\n  g h: {command: [x]}\n  i: {command: [x], env: {1A: x}}\n  j: {command: [x], env: {RALPH_TASK: x}}\n  k: {command: [x], env: {RATE: 1.5}}\n  l: {command: sh agent.sh}\n  m: {preset: claude, format: codex}\n  n: {command: [x], format: json}"), @r#"
     agents.a|.ralph/config.yaml:2: `agents.a` must be keys with values, not "sh agent.sh". → Write `key: value` lines below it.
     agents.b|.ralph/config.yaml:2: `agents.b` does not say how to start the agent. → Write `{command: ["sh", "agent.sh"]}` or `{preset: claude}`.
     agents.c.preset|.ralph/config.yaml:2: `agents.c.preset` must be `claude`, `codex`, `gemini`, `opencode`, `kiro-cli`, `copilot`, `amp`, `goose`, `aider`, `qwen`, `hermes`, `cursor-agent` or `pi`, not "claud". → Did you mean `claude`?
@@ -347,6 +356,8 @@ fn wrong_agents_roles_gates_and_commands_are_named() {
     agents.j.env.RALPH_TASK|.ralph/config.yaml:2: `agents.j.env.RALPH_TASK` is not a name that may stand here. → Use letters, digits and `_`, no digit first, and not `RALPH_` at the start: ralph sets those.
     agents.k.env.RATE|.ralph/config.yaml:2: `agents.k.env.RATE` must be text, not 1.5. → Write a value in quotes, or leave the key out for its default.
     agents.l.command|.ralph/config.yaml:2: `agents.l.command` must be a list of program and arguments (there is no shell), not "sh agent.sh". → Write it as `["sh","lint.sh"]`.
+    agents.m.format|.ralph/config.yaml:2: `agents.m.format` is not what this preset prints. → Leave the key out, or write `text`.
+    agents.n.format|.ralph/config.yaml:2: `agents.n.format` must be `text`, `claude`, `codex`, `gemini`, `opencode`, `copilot`, `cursor`, `goose` or `pi`, not "json". → Write one of these words, or leave the key out for its default.
     "#);
     insta::assert_snapshot!(wrong_below("agents: {a: {preset: codex}, b: {command: [x]}}\nroles:\n", "  worker: z\n  tester: a"), @r#"
     roles.worker|.ralph/config.yaml:3: `roles.worker` names the agent "z", which `agents:` does not. → Named there: `a` or `b`.

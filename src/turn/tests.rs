@@ -254,7 +254,9 @@ fn usage_adds_steps_replaces_totals_and_takes_a_continued_session_apart() {
         let (_, transcript) =
             transcripts(cli).into_iter().find(|(own, _)| own == name).expect("a transcript");
         let mut usage = Usage::default();
-        events(*format, &transcript).iter().for_each(|event| usage.tell(event));
+        for event in &events(*format, &transcript) {
+            usage.tell(event);
+        }
         usage
     };
     let opencode = of("opencode", "opencode-shell_fail");
@@ -278,4 +280,27 @@ fn usage_adds_steps_replaces_totals_and_takes_a_continued_session_apart() {
         liar.tell(&TurnEvent::Used { tokens: Some(u64::MAX), dollars: Some(dollars), span: Span::Step });
     }
     assert_eq!((liar.tokens, liar.micros), (Some(u64::MAX), None));
+}
+
+#[test]
+fn the_cost_that_a_json_result_names_is_found_in_any_output() {
+    for (text, expected) in [
+        ("", None),
+        ("All done.\nRALPH-VERDICT: PASS\n", None),
+        (r#"{"type":"result","subtype":"success","total_cost_usd":0.01,"result":"x"}"#, Some(10_000)),
+        (
+            "{\"type\":\"assistant\"}\nnoise\n{\"type\":\"result\",\"total_cost_usd\":1.2345678}\n\n",
+            Some(1_234_568),
+        ),
+        (
+            "{\"type\":\"result\",\"total_cost_usd\":1}\n{\"type\":\"result\",\"total_cost_usd\":2}\r\n",
+            Some(2_000_000),
+        ),
+        (r#"{"type":"result","total_cost_usd":0}"#, Some(0)),
+        (r#"{"type":"result","total_cost_usd":-1}"#, None),
+        (r#"{"type":"result","total_cost_usd":null}"#, None),
+        (r#"{"type":"step","total_cost_usd":3}"#, None),
+    ] {
+        assert_eq!(Usage::of(text.as_bytes()).micros, expected, "{text}");
+    }
 }

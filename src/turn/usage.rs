@@ -1,6 +1,9 @@
 //! What an attempt used, as its CLI counts.
 
 use super::event::{Span, TurnEvent};
+use super::formats::guess;
+use super::reader::Reader;
+use crate::source::text::line;
 use serde::{Deserialize, Serialize};
 
 /// The highest amount that is believed, in dollars.
@@ -27,10 +30,18 @@ pub struct Usage {
 }
 
 impl Usage {
+    /// What a whole transcript tells, whichever CLI printed it.
+    pub fn of(transcript: &[u8]) -> Self {
+        let (mut usage, mut reader) = (Self::default(), Reader::new(guess(transcript)));
+        reader.read(transcript).iter().for_each(|event| usage.tell(event));
+        reader.end().iter().for_each(|event| usage.tell(event));
+        usage
+    }
+
     /// Takes in what an event tells.
     pub fn tell(&mut self, event: &TurnEvent) {
         match event {
-            TurnEvent::Session { id } => self.session = Some(id.chars().take(100).collect()),
+            TurnEvent::Session { id } => self.session = Some(line(id, 100)),
             TurnEvent::Used { tokens, dollars, span } => {
                 let sum = |so_far: &mut Option<u64>, of_session: &mut bool, more: Option<u64>| {
                     let Some(more) = more else { return };

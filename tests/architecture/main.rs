@@ -68,21 +68,21 @@ fn without_comments(code: &str) -> String {
 /// Production lines that a module may have: no comments, no blank lines, no tests.
 const BUDGET: &[(&str, usize)] = &[
     ("agent", 970),
-    ("cli", 4_575),
-    ("config", 1_430),
-    ("engine", 2_872),
-    ("gate", 7_296),
+    ("cli", 4_605),
+    ("config", 1_452),
+    ("engine", 2_960),
+    ("gate", 7_300),
     ("git", 3_325),
     ("journal", 341),
     ("lib", 20),
-    ("machine", 3_005),
+    ("machine", 3_010),
     ("main", 20),
     ("mutation", 473),
     ("report", 1_500),
     ("source", 1_040),
-    ("sys", 1_758),
+    ("sys", 1_760),
     ("task", 2_940),
-    ("turn", 1_835),
+    ("turn", 1_970),
 ];
 
 #[test]

@@ -3,17 +3,18 @@
 use super::edits::TurnLog;
 use super::template::own_template;
 use super::test_reports::TestReports;
+use super::transcript::{Audience, Transcript};
 use super::{GRACE, LOG_CAP, Outside, Parts};
 use crate::agent::{
     CallFacts, Printed, PromptFacts, PromptPackage, VerdictLine, agent_call, last_words, names_token, render,
-    reported_cost, trouble,
+    trouble,
 };
 use crate::config::{CommitBy, Preset, Role, role_of};
 use crate::engine::readings::from_line_start;
 use crate::engine::{AgentEnd, Fault, Readings, Started};
 use crate::machine::effect::AgentOrder;
 use crate::machine::event::{Check, CheckResult};
-use crate::machine::facts::{Claim, ProcessEnd};
+use crate::machine::facts::ProcessEnd;
 use crate::source::text::line;
 use crate::sys::disk::RealDisk;
 use crate::sys::{Disk as _, Ended, ProcessSpec, Running, Spawn as _, clock};
@@ -28,35 +29,9 @@ const EMPTY_TREE: &str = "4b825dc642cb6eb9a060e54bf8d69288fbee4904";
 /// An agent that runs.
 pub(super) struct RunningAgent {
     running: Box<dyn Running>,
-    output: Output,
-}
-
-/// Where an agent's output is, and what in it is a verdict.
-struct Output {
-    /// The order is a review.
-    reviews: bool,
-    verdict: VerdictLine,
     preset: Option<&'static Preset>,
-    stdout: PathBuf,
+    output: Transcript,
     stderr: PathBuf,
-}
-
-impl Output {
-    /// What the agent printed as its verdict.
-    fn claim(&self) -> Result<Option<Claim>, Fault> {
-        let unclear = |why: &str| Some(Claim::Unclear { why: why.to_owned() });
-        let claim = match fs_err::File::open(&self.stdout) {
-            Ok(output) if output.metadata()?.len() > LOG_CAP => {
-                unclear("its output is longer than what is kept of it, so the rest may say something else")
-            }
-            Ok(output) => self.verdict.read(output)?,
-            Err(error) if error.kind() == ErrorKind::NotFound => None,
-            Err(error) => return Err(error.into()),
-        };
-        // Boxes speak for a reviewer only if its prompt does not name the token.
-        let is_silent = claim.is_none() && self.reviews && !self.verdict.or_bare;
-        Ok(if is_silent { unclear("it printed no verdict line with the token of its prompt") } else { claim })
-    }
 }
 
 impl Outside {
@@ -107,7 +82,7 @@ impl Outside {
             log_cap: LOG_CAP,
             wall: Some(self.parts.settings.limits.attempt.min(left)),
             idle: self.parts.settings.limits.idle,
-            transcript: Format::Text,
+            transcript: agent.format,
             grace: GRACE,
             tag: self.tag(order.iteration),
         };
@@ -115,23 +90,28 @@ impl Outside {
         let running = self.parts.supervisor.start_by(supervisor, &spec)?;
         let id = running.id();
         let reviews = order.key.stage.is_review();
-        let output = Output { reviews, verdict, preset, stdout: spec.stdout, stderr: spec.stderr };
-        self.running = Some(RunningAgent { running, output });
+        let output = Transcript { format: agent.format, verdict, reviews, stdout: spec.stdout };
+        self.running = Some(RunningAgent { running, preset, output, stderr: spec.stderr });
         Ok(Started::Running(id.pid, id.started))
     }
 
     pub(super) fn await_agent(&mut self) -> Result<AgentEnd, Fault> {
-        let RunningAgent { running, output } =
+        let RunningAgent { running, preset, output, stderr } =
             self.running.take().ok_or_else(|| Fault::internal("There is no agent to wait for."))?;
-        let ended = end_of(running)?;
-        let claim = output.claim()?;
-        let (stdout, stderr) = (tail(&output.stdout), tail(&output.stderr));
+        let Parts { said, places, .. } = &self.parts;
+        let audience = Audience { said, secrets: &self.secrets, workspace: &places.workspace };
+        let ended = output.shown_while(&audience, || end_of(running))?;
+        let told = output.read()?;
+        let (stdout, stderr) = (tail(&output.stdout), tail(&stderr));
         let printed = Printed { stdout: &stdout, stderr: &stderr };
-        let trouble = trouble(&ended.end, output.preset, printed, clock::now(), clock::zone().as_ref());
+        let trouble = trouble(&ended.end, preset, printed, clock::now(), clock::zone().as_ref());
+        let used = if output.format == Format::Text { Usage::of(&stdout) } else { told.used };
+        let own_words = Some(told.last_words).filter(|words| ended.end.is_success() && !words.is_empty());
+        let last_words = own_words.unwrap_or_else(|| last_words(&ended.end, printed));
         Ok(AgentEnd {
-            claim: claim.map(|claim| self.secrets.of_claim(claim)),
-            used: reported_cost(&stdout).map(|micros| Usage { micros: Some(micros), ..Usage::default() }),
-            last_words: self.secrets.redact(&last_words(&ended.end, printed)),
+            claim: told.claim.map(|claim| self.secrets.of_claim(claim)),
+            used: Some(used).filter(|used| *used != Usage::default()),
+            last_words: self.secrets.redact(&last_words),
             end: self.secrets.of_end(trouble.unwrap_or(ended.end)),
             leftover_processes: ended.leftover_processes,
             millis: ended.millis,

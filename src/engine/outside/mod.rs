@@ -12,6 +12,7 @@ mod secrets;
 mod spec_files;
 mod template;
 mod test_reports;
+mod transcript;
 
 pub use template::own_template;
 
@@ -86,6 +87,8 @@ pub struct Parts {
     pub listener: Listener,
     /// Who is shown what a gate is doing.
     pub progress: Progress,
+    /// Who is shown what an agent says and does.
+    pub said: Progress,
     /// Ralph's cache folder.
     pub cache: PathBuf,
 }

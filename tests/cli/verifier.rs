@@ -177,3 +177,56 @@ fn what_cannot_be_told_is_no_yes() {
     fs_err::remove_dir_all(project.path("src/app/.git")).unwrap();
     verify(&project, &["--format", "claude"], &batch(&project).0).code(3);
 }
+
+/// A workspace whose agent prints Claude's events. Its first attempt commits one file, says that it edited two, and
+/// the edit of the other one failed.
+fn loop_with(config: &str) -> Project {
+    let project = Project::new("- [ ] 1. One\n");
+    let agent = "agents:\n  default: {command: [sh, agent.sh], format: claude}\n";
+    project.write(".ralph/config.yaml", format!("{agent}{config}"));
+    let failed = Turn::default()
+        .edit("1", "src/app/src/main/new.txt")
+        .edit("2", "src/app/README.md")
+        .ended("2", Some(NOT_FOUND))
+        .ended("1", None)
+        .said("All done: edited src/app/src/main/new.txt and src/app/README.md.");
+    project.write("failed.jsonl", failed.0);
+    let good = Turn::default().edit("1", "src/app/README.md").ended("1", None).said("Done.");
+    project.write("good.jsonl", good.0);
+    project.agent(
+        "1./1) commit app src/main/new.txt; cat failed.jsonl ;;\n1./2) commit app README.md; cat good.jsonl ;;",
+    );
+    project
+}
+
+#[test]
+fn an_attempt_that_over_claims_is_rejected_and_the_next_one_is_told() {
+    let project = loop_with("");
+    project.ralph(&["run"]).code(0);
+    assert_eq!(project.story(), ["1.=REJECTED (attempt 1 of 3)", "1.=ACCEPTED"]);
+    let told = "`app/README.md` failed (Edit): String to replace not found in file.";
+    let entry = project.entry(1).lines;
+    assert!(entry.contains("Verifier: 1 file edit is unresolved.") && entry.contains(told), "{entry}");
+    assert!(project.read(".ralph/state/iter-2/prompt.md").contains(told));
+    let journal = project.journal().join("\n");
+    assert!(journal.contains(r#""edits":[{"path":"app/README.md","verdict":"failed""#), "{journal}");
+    assert!(!project.entry(2).lines.contains("Verifier"), "{}", project.entry(2).lines);
+}
+
+#[test]
+fn warn_names_what_block_rejects_and_off_looks_at_nothing() {
+    let project = loop_with("verifier: warn\n");
+    project.ralph(&["run"]).code(0);
+    assert_eq!(project.story(), ["1.=ACCEPTED"]);
+    assert!(project.entry(1).lines.contains("`app/README.md` failed"), "{}", project.entry(1).lines);
+    let project = loop_with("");
+    let mut off = project.command(&["run"]);
+    off.env("RALPH_VERIFIER", "off");
+    Project::finish(off).code(0);
+    assert_eq!(project.story(), ["1.=ACCEPTED"]);
+    assert!(!project.journal().join("\n").contains("\"edits\""));
+    let project = loop_with("");
+    let mut unknown = project.command(&["run"]);
+    unknown.env("RALPH_VERIFIER", "maybe");
+    Project::finish(unknown).code(2);
+}

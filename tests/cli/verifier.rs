@@ -132,6 +132,16 @@ fn nobody_is_accused_of_what_git_cannot_tell() {
 }
 
 #[test]
+fn a_linked_folder_is_no_second_file() {
+    let project = repository();
+    std::os::unix::fs::symlink(".", project.path("src/app/link")).unwrap();
+    let failed = Turn::default().edit("1", "link/a.txt").ended("1", Some(NOT_FOUND));
+    let good = failed.edit("2", "a.txt").ended("2", None).0;
+    let done = verify(&project, &["--format", "claude"], &good).code(0);
+    assert_eq!((&*done.out, &*done.err), ("", "Verifier: 2 edits of 2 files, nothing unresolved.\n"));
+}
+
+#[test]
 fn a_claim_without_any_edit_is_unresolved() {
     let project = repository();
     let turn = Turn::default().call("1", "Bash", &json!({"command": "ls"})).ended("1", None);

@@ -282,7 +282,7 @@ const ELSEWHERE: &[(u8, &str)] = &[
     (35, "as 29"),
     (45, "the identity is the real path; ralph runs on Linux, where names have one case"),
     (60, "receipts with ambiguous suffixes are not read: the blobs of each target decide, see 59"),
-    (63, "engine::outside::edits: a_linked_folder_is_no_second_file"),
+    (63, "tests/cli/verifier.rs: a_linked_folder_is_no_second_file"),
     (65, "a tool that does not exist edits nothing; that the agent claims the edit is case 84"),
     (71, "as 70"),
     (72, "the finding is in the journal, whatever the agent said: tests/cli/verifier.rs"),
@@ -297,7 +297,7 @@ const ELSEWHERE: &[(u8, &str)] = &[
     (89, "the engine lists all changed files in the journal, whichever tool changed them"),
     (90, "tests/git: index flags hide nothing from the blobs"),
     (91, "tests/git: rules of .gitignore that are not committed hide nothing"),
-    (92, "engine::outside::edits: what_was_committed_is_compared_with_the_begin"),
+    (92, "tests/cli/verifier.rs: what_was_made_good_is_at_most_a_remark"),
     (93, "turn::read: a cut line is kept as Unread; a call without its end is case 83"),
 ];
 

@@ -44,8 +44,13 @@ pub(super) fn run(call: &Invocation, args: &RunArgs) -> Result<Exit, Fault> {
         return dry_run(call, &workspace, args);
     }
     let stop = run_in(&workspace, args)?;
-    if !call.json {
-        summary(call)?.iter().for_each(|line| ui::note(line));
+    // What stopped the run is said in any case.
+    if !call.json
+        && let Ok(lines) = summary(call)
+    {
+        for line in lines {
+            ui::note(&line);
+        }
     }
     Ok(show_stop(call, &stop))
 }

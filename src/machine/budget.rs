@@ -11,10 +11,10 @@ use crate::turn::Usage;
 /// Counts what an attempt used.
 pub(super) fn note(state: &mut State, key: &TaskKey, usage: Option<&Usage>) {
     let Some(usage) = usage else { return };
-    let session = usage.session.clone().unwrap_or_default();
-    let (tokens, micros) = usage.since(state.sessions.get(&session));
-    if usage.tokens_of_session || usage.micros_of_session {
-        state.sessions.insert(session, usage.clone());
+    let session = usage.session.as_ref().filter(|id| !id.is_empty());
+    let (tokens, micros) = usage.since(session.and_then(|id| state.sessions.get(id)));
+    if let Some(id) = session.filter(|_| usage.tokens_of_session || usage.micros_of_session) {
+        state.sessions.insert(id.clone(), usage.clone());
     }
     let used = Used {
         tokens: tokens.unwrap_or(0),

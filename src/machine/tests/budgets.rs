@@ -60,4 +60,9 @@ fn of_a_session_that_goes_on_only_the_difference_counts() {
     let used = |family: &str| sim.state.spec_state().family(family).unwrap().used;
     assert_eq!((used("1").micros, used("1").tokens), (100, 10));
     assert_eq!((used("2").micros, used("2").tokens, used("2").priced), (150, 20, 1));
+    let mut sim = with(Budget::default(), Budget::default());
+    sim.agent(uses(100, 10, Some(""))).agent(uses(250, 30, Some("")));
+    assert_eq!(sim.run(), StopReason::AllDone);
+    let used = sim.state.spec_state().family("2").unwrap().used;
+    assert_eq!(used.micros, 250, "a session without a name is none");
 }

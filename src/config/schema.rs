@@ -11,15 +11,18 @@ const FILE_GATES: [&str; 2] = ["MUTMUT", "STRYKER"];
 /// The keys of such a gate.
 const FILE_GATE: [&str; 9] =
     ["threshold", "per", "no_coverage", "scope", "jobs", "limit", "where", "keep", "env"];
-/// The keys of a gate with engine `gate`, or of a command; `None` for all but `run`.
+/// The gates that measure mutants of classes, and those of every language.
+const ALL_KEYS: [&str; 2] = ["PITEST", "MUTATION"];
+
+/// The keys of a gate by its engine, or of a command; `None` for all but `run`.
 pub(super) fn gate_keys(gate: &str, is_command: bool) -> Option<&'static [&'static str]> {
-    let of_engine = (gate != "PITEST").then_some(&FILE_GATE[..]);
+    let of_engine = (!ALL_KEYS.contains(&gate)).then_some(&FILE_GATE[..]);
     if is_command || !has_engine(gate) { Some(&COMMAND_GATE) } else { of_engine }
 }
 
 /// True for a gate that need not be a command.
 pub(super) fn has_engine(gate: &str) -> bool {
-    gate == "PITEST" || FILE_GATES.contains(&gate)
+    ALL_KEYS.contains(&gate) || FILE_GATES.contains(&gate)
 }
 
 /// Where a command runs if `where` does not say it.
@@ -82,7 +85,10 @@ fn split_gates(gates: &mut Value) {
     command["type"] = json!("object");
     let mut files = with(&|key| FILE_GATE.contains(&key));
     files["properties"]["scope"]["enum"] = json!(["class", "lines", null]);
-    gates["properties"] = json!({ "PITEST": { "oneOf": [with(&|key| key != "run"), command] } });
+    gates["properties"] = json!({});
+    for gate in ALL_KEYS {
+        gates["properties"][gate] = json!({ "oneOf": [with(&|key| key != "run"), command] });
+    }
     for gate in FILE_GATES {
         gates["properties"][gate] = json!({ "oneOf": [files, command] });
     }

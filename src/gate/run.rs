@@ -1,25 +1,55 @@
 //! A gate from request to report: by a command, or by mutation of what was changed.
 
 use super::commands::Commands;
+use super::files::{self, FileEngine};
 use super::java::run_mutation;
 use super::javascript::Stryker;
 use super::python::Mutmut;
 use super::scope::Scope;
 use super::verdict::{ModuleResult, conclude};
-use super::{GateAbort, GatePorts, GateRequest, command_gate, files};
+use super::{GateAbort, GatePorts, GateRequest, command_gate};
 use crate::config::GateSettings;
 use crate::machine::facts::FileChange;
 use crate::mutation::{GateReport, Verdict};
 use crate::source::{Kind, text};
+use std::time::Duration;
 
 /// Runs a gate. Never panics, never fails: every problem becomes a verdict.
 pub fn run(request: &GateRequest, settings: &GateSettings, ports: &GatePorts<'_>) -> GateReport {
-    match (&settings.run, request.name.as_str()) {
-        (Some(argv), _) => run_command(request, settings, argv, ports),
-        (None, "MUTMUT") => files::run(request, settings, ports, &Mutmut),
-        (None, "STRYKER") => files::run(request, settings, ports, &Stryker),
-        (None, _) => run_mutation(request, settings, ports),
+    if let Some(argv) = &settings.run {
+        return run_command(request, settings, argv, ports);
     }
+    match request.name.as_str() {
+        "MUTATION" => run_each(request, settings, ports),
+        "MUTMUT" => files::run(request, settings, ports, &Mutmut),
+        "STRYKER" => files::run(request, settings, ports, &Stryker),
+        _ => run_mutation(request, settings, ports),
+    }
+}
+
+/// Runs the engine of each language that the family changed, one after the other, within one limit.
+fn run_each(request: &GateRequest, settings: &GateSettings, ports: &GatePorts<'_>) -> GateReport {
+    let engines: [&dyn FileEngine; 2] = [&Mutmut, &Stryker];
+    let changes = || request.packages.iter().flat_map(|package| &package.changes);
+    let has_java = changes().any(|change| change.path.as_str().ends_with(".java"));
+    let is_changed =
+        |engine: &&&dyn FileEngine| changes().any(|change| engine.language().is_source(change.path.as_str()));
+    let mut reports = Vec::new();
+    if has_java {
+        reports.push(run_mutation(request, settings, ports));
+    }
+    for engine in engines.iter().filter(is_changed) {
+        let used = Duration::from_millis(reports.iter().map(|report: &GateReport| report.millis).sum());
+        let settings = GateSettings { limit: settings.limit.saturating_sub(used), ..settings.clone() };
+        let folder = request.folder.join(engine.language().name);
+        reports.push(files::run(&GateRequest { folder, ..request.clone() }, &settings, ports, *engine));
+    }
+    let joined = reports.into_iter().reduce(|mut whole, report| {
+        whole.join(report);
+        whole
+    });
+    let nothing = "No file of a language that has a mutation engine was changed.".to_owned();
+    joined.unwrap_or_else(|| GateReport::from(Verdict::Skip { why: nothing }))
 }
 
 fn run_command(

@@ -3,6 +3,7 @@
 //! Nothing seen is never a pass; more survivors never raise a score; scores are compared as
 //! integers and printed rounded down.
 
+mod joined;
 mod rule;
 mod score;
 mod survivors;

@@ -14,6 +14,7 @@ tests! {
         python_that_is_red_or_hidden_or_untested_is_no_pass,
         mutants_of_typescript_are_killed_or_named_with_line_and_change,
         typescript_that_is_red_or_hidden_or_asks_whether_it_is_mutated_is_no_pass,
+        each_language_is_judged_by_its_engine_and_the_worst_verdict_stands,
         what_is_not_installed_is_an_error_that_says_how,
     ]
 }
@@ -114,7 +115,7 @@ fn python_that_is_red_or_hidden_or_untested_is_no_pass() {
     let project = python_project("    net(100, 10)\n    assert Cart().total() == 42\n");
     project.write("src/shop/price.py", &hidden);
     let report = project.run();
-    assert!(matches!(report.verdict, Verdict::Fail { .. }), "{report:?}");
+    assert_eq!(report.coverage.to_string(), "75% (3/4)", "{report:?}");
     assert!(
         report.remarks.iter().any(|remark| remark.contains("were not obeyed: src/shop/price.py")),
         "{report:?}"
@@ -178,6 +179,25 @@ fn typescript_that_is_red_or_hidden_or_asks_whether_it_is_mutated_is_no_pass() {
     let asks = node_project(CALC, "if ((globalThis as any).__stryker__?.activeMutant) throw new Error();");
     let said = reasons(&asks.run());
     assert!(said.starts_with("test/calc.test.ts names `__stryker__`"), "{said}");
+}
+
+fn each_language_is_judged_by_its_engine_and_the_worst_verdict_stands() {
+    let mut project = node_project(CALC, "expect(add(1, 2)).toBe(3);");
+    project.request.name = "MUTATION".to_owned();
+    symlink(python(), project.root().join(".venv")).unwrap();
+    project.write("pyproject.toml", "").write("price.py", "def net(gross):\n    return gross - 1\n");
+    project.write("tests/test_price.py", "from price import net\n\n\ndef test_net():\n    net(2)\n");
+    project.write("tests/conftest.py", "");
+    project.changed(&["src/calc.ts", "price.py", "notes.txt"]);
+    let report = project.run();
+    assert!(reasons(&report).starts_with("The coverage of file price.py of package p is 0% "), "{report:?}");
+    let judged: Vec<&str> = report.classes.iter().map(|class| class.class.as_str()).collect();
+    assert_eq!(judged, ["price.py", "src/calc.ts"]);
+    assert_eq!(report.failing, ["p/price.py"]);
+
+    project.changed(&["notes.txt"]);
+    let why = "No file of a language that has a mutation engine was changed.".to_owned();
+    assert_eq!(project.run().verdict, Verdict::Skip { why });
 }
 
 fn what_is_not_installed_is_an_error_that_says_how() {

@@ -12,6 +12,8 @@ use std::path::{Path, PathBuf};
 /// Files that one package may have.
 const MAX_ENTRIES: usize = 500_000;
 const MAX_DEPTH: usize = 65;
+/// Folders that are never copied, whatever the language.
+const LEFT_OUT: [&str; 4] = [".git", "node_modules", ".venv", "venv"];
 
 /// Lists the files of a package.
 pub(super) fn list(package: &GatePackage, language: &Language) -> Result<Files, GateAbort> {
@@ -92,13 +94,14 @@ fn rewrite(file: &Path, name: &str, language: &Language) -> Result<bool, GateAbo
     Ok(new != old)
 }
 
-/// All that is committed, and what else a build left; neither repositories nor what is installed.
+/// All that is committed, and what else a build left; neither repositories nor what is installed, links to it included.
 fn entries(root: &Path, language: &Language) -> impl Iterator<Item = Result<DirEntry, GateAbort>> {
-    let is_left_out = move |folder: &DirEntry| {
-        let name = folder.file_name().to_str().unwrap_or_default();
-        name == ".git" || language.installed.contains(&name)
+    let is_left_out = move |entry: &DirEntry| {
+        let name = entry.file_name().to_str().unwrap_or_default();
+        LEFT_OUT.contains(&name) || language.installed.contains(&name)
     };
-    walk(root, MAX_DEPTH, MAX_ENTRIES, move |folder| !is_left_out(folder)).map(|entry| {
+    let all = walk(root, MAX_DEPTH, MAX_ENTRIES, move |folder| !is_left_out(folder));
+    all.filter(move |entry| !entry.as_ref().is_ok_and(is_left_out)).map(|entry| {
         entry.map_err(|error| {
             let why = text::line(&error.to_string(), 300);
             let hint = "Make the folder readable, then run the gate again.";

@@ -113,7 +113,7 @@ impl Files {
 
 impl Language {
     /// True for a path with one of its endings.
-    pub(super) fn is_source(&self, path: &str) -> bool {
+    pub(crate) fn is_source(&self, path: &str) -> bool {
         let ending = path.rsplit_once('.').map(|(_, ending)| ending);
         ending.is_some_and(|ending| self.extensions.contains(&ending)) && !path.ends_with(".d.ts")
     }

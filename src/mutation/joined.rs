@@ -1,0 +1,83 @@
+//! The reports of several engines over the same changes, as one.
+//!
+//! ERROR comes before FAIL, FAIL before PASS, PASS before SKIP; nothing that one of them tells is lost.
+
+use super::{GateReport, Verdict, rank};
+
+impl GateReport {
+    /// Adds the report of another engine.
+    pub fn join(&mut self, other: Self) {
+        let verdict = std::mem::replace(&mut self.verdict, Verdict::Pass);
+        self.verdict = verdict.joined(other.verdict);
+        self.classes.extend(other.classes);
+        self.coverage.killed += other.coverage.killed;
+        self.coverage.total += other.coverage.total;
+        self.survivors = rank(std::mem::take(&mut self.survivors).into_iter().chain(other.survivors));
+        self.survivors_total += other.survivors_total;
+        self.left_out.extend(other.left_out);
+        self.remarks.extend(other.remarks);
+        self.reports.extend(other.reports);
+        self.failing.extend(other.failing);
+        self.millis += other.millis;
+        self.trace.phases.extend(other.trace.phases);
+        self.trace.tiers.extend(other.trace.tiers);
+    }
+}
+
+impl Verdict {
+    fn joined(self, other: Self) -> Self {
+        use Verdict::{Error, Fail, Pass, Skip};
+        match (self, other) {
+            (Error { why, hint, transient }, Error { why: more, hint: other, transient: also }) => Error {
+                why: format!("{why} {more}"),
+                hint: if transient { other } else { hint },
+                transient: transient && also,
+            },
+            (error @ Error { .. }, _) | (_, error @ Error { .. }) => error,
+            (Fail { mut reasons }, Fail { reasons: more }) => {
+                reasons.extend(more);
+                Fail { reasons }
+            }
+            (fail @ Fail { .. }, _) | (_, fail @ Fail { .. }) => fail,
+            (Pass, _) | (_, Pass) => Pass,
+            (Skip { why }, Skip { why: more }) => Skip { why: format!("{why} {more}") },
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::mutation::Coverage;
+
+    #[test]
+    fn the_worse_verdict_stands_and_both_are_told() {
+        let skip = |why: &str| Verdict::Skip { why: why.to_owned() };
+        let fail = |why: &str| Verdict::Fail { reasons: vec![why.to_owned()] };
+        let error = |why: &str, transient| {
+            let (why, hint) = (why.to_owned(), format!("Fix {why}"));
+            Verdict::Error { why, hint, transient }
+        };
+        let joined = |one: &Verdict, other: &Verdict| {
+            let mut report = GateReport::from(one.clone());
+            report.coverage = Coverage { killed: 1, total: 2 };
+            let coverage = Coverage { killed: 3, total: 4 };
+            report.join(GateReport { coverage, ..GateReport::from(other.clone()) });
+            assert_eq!(report.coverage, Coverage { killed: 4, total: 6 });
+            report.verdict
+        };
+        let rising = [skip("a"), Verdict::Pass, fail("b"), error("c", true)];
+        for (at, one) in rising.iter().enumerate() {
+            for other in rising.iter().skip(at + 1) {
+                assert_eq!(joined(one, other), *other);
+                assert_eq!(joined(other, one), *other);
+            }
+        }
+        assert_eq!(joined(&skip("A."), &skip("B.")), skip("A. B."));
+        assert_eq!(joined(&Verdict::Pass, &Verdict::Pass), Verdict::Pass);
+        let Verdict::Fail { reasons } = joined(&fail("a"), &fail("b")) else { panic!("no FAIL") };
+        assert_eq!(reasons, ["a", "b"]);
+        let both = joined(&error("a", true), &error("b", false));
+        assert_eq!(both, Verdict::Error { why: "a b".into(), hint: "Fix b".into(), transient: false });
+    }
+}

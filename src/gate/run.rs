@@ -31,7 +31,7 @@ pub fn run(request: &GateRequest, settings: &GateSettings, ports: &GatePorts<'_>
 fn run_each(request: &GateRequest, settings: &GateSettings, ports: &GatePorts<'_>) -> GateReport {
     let engines: [&dyn FileEngine; 2] = [&Mutmut, &Stryker];
     let changes = || request.packages.iter().flat_map(|package| &package.changes);
-    let has_java = changes().any(|change| change.path.as_str().ends_with(".java"));
+    let has_java = changes().any(|change| change.path.as_str().rsplit('.').next() == Some("java"));
     let is_changed =
         |engine: &&&dyn FileEngine| changes().any(|change| engine.language().is_source(change.path.as_str()));
     let mut reports = Vec::new();

@@ -67,22 +67,22 @@ fn without_comments(code: &str) -> String {
 
 /// Production lines that a module may have: no comments, no blank lines, no tests.
 const BUDGET: &[(&str, usize)] = &[
-    ("agent", 970),
-    ("cli", 4_605),
-    ("config", 1_452),
-    ("engine", 2_960),
-    ("gate", 7_300),
-    ("git", 3_325),
+    ("agent", 938),
+    ("cli", 4_536),
+    ("config", 1_435),
+    ("engine", 2_956),
+    ("gate", 7_328),
+    ("git", 3_307),
     ("journal", 341),
     ("lib", 20),
-    ("machine", 3_010),
+    ("machine", 2_977),
     ("main", 20),
-    ("mutation", 473),
-    ("report", 1_500),
-    ("source", 1_040),
-    ("sys", 1_760),
-    ("task", 2_940),
-    ("turn", 1_970),
+    ("mutation", 513),
+    ("report", 1_494),
+    ("source", 1_037),
+    ("sys", 1_753),
+    ("task", 2_935),
+    ("turn", 1_403),
 ];
 
 #[test]

@@ -167,6 +167,6 @@ fn texts_are_bounded_and_have_no_control_characters() {
 fn a_row_is_stored_with_few_words_and_comes_back() {
     let rows = parse("# A\n- [x]* 1.1 Checkpoint\n- [ ] 1. top\n").rows();
     let text = serde_json::to_string(&rows[0]).unwrap();
-    insta::assert_snapshot!(text, @r#"{"key":{"family":"1.1","stage":"IMPLEMENT"},"line":2,"mark":"x","optional":true,"parent":"1","group":1,"text":"Checkpoint","digest":"51ddcddb4acee45a","checkpoint":true}"#);
+    insta::assert_snapshot!(text, @r#"{"key":{"family":"1.1","stage":"IMPLEMENT"},"line":2,"mark":"x","optional":true,"parent":"1","group":1,"text":"Checkpoint","digest":"51ddcddb4acee45a","under":"","checkpoint":true}"#);
     assert_eq!(serde_json::from_str::<crate::task::Row>(&text).unwrap(), rows[0]);
 }

@@ -70,7 +70,7 @@ RALPH_BASE and RALPH_HEAD in its environment.\n\n\
 Places in annotations are relative to the git repository that holds the workspace, else to the workspace. \
 Only the verdict in the chosen format goes to standard output, everything else to standard error.")]
     Gate(GateArgs),
-    /// Hold the file edits that an agent's transcript tells of against git (on standard input; for any loop)
+    /// Compare the file edits in an agent's transcript (standard input) with what git shows
     #[command(
         after_help = "Examples:\n  my-agent --output-format stream-json < prompt.md | ralph verify --format claude\n  \
 before=$(git stash create); codex exec --json - < prompt.md > out.jsonl 2> err.txt\n  \

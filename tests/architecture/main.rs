@@ -68,9 +68,9 @@ fn without_comments(code: &str) -> String {
 /// Production lines that a module may have: no comments, no blank lines, no tests.
 const BUDGET: &[(&str, usize)] = &[
     ("agent", 938),
-    ("cli", 4_536),
+    ("cli", 4_540),
     ("config", 1_435),
-    ("engine", 2_956),
+    ("engine", 2_957),
     ("gate", 7_328),
     ("git", 3_307),
     ("journal", 341),

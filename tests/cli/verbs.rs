@@ -36,6 +36,7 @@ fn the_verbs_are_these() {
     accept: Tick a box by hand, with a reason, for the commits of this moment
     reopen: Open a box by hand, with a reason
     gate: Run a gate: `2.PITEST` with all its consequences, or `PITEST` alone to judge and
+    verify: Compare the file edits in an agent's transcript (standard input) with what git shows
     snapshot: Pin the base of a task before an agent works on it (for loops that are not ralph's)
     diff: Show what a task has changed: `<package>/<path>`, one line each
     prompt: Show what the agent of a box would get now, or the template that comes with ralph for

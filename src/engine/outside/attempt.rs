@@ -136,6 +136,7 @@ impl Outside {
         let (task_text, implementation) = if own.is_empty() { (work, String::new()) } else { (own, work) };
         let paths = |files: &[String]| files.iter().map(|file| self.real_path(file)).collect();
         let gate = settings.gates.get("PITEST");
+        let mutating = settings.gates.values().filter(|gate| gate.run.is_none());
         Ok(PromptFacts {
             task: order.key.to_string(),
             id: if order.key.has_id() { order.key.family.clone() } else { String::new() },
@@ -164,7 +165,7 @@ impl Outside {
             verdict_wanted: order.key.stage.is_review(),
             verdict_token: token.to_owned(),
             validation_report: places.validation().display().to_string(),
-            threshold: gate.map_or(70, |gate| gate.threshold),
+            threshold: mutating.map(|gate| gate.threshold).max().unwrap_or(70),
             test_names: gate.map(|gate| gate.test_names.clone()).unwrap_or_default(),
         })
     }

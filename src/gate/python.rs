@@ -12,7 +12,7 @@ use crate::machine::facts::ProcessEnd;
 use crate::source::text;
 use serde_json::Value;
 use std::collections::BTreeSet;
-use std::path::Path;
+use std::path::PathBuf;
 
 /// Lines of the output that name tests or causes.
 const TOLD: usize = 5;
@@ -180,6 +180,6 @@ fn no_verdict(work: &Work<'_>, call: &Call) -> GateAbort {
 }
 
 /// The folder in which mutmut keeps its copies and results.
-fn mutants(work: &Work<'_>) -> std::path::PathBuf {
-    Path::new(&work.folder).join("mutants")
+fn mutants(work: &Work<'_>) -> PathBuf {
+    work.folder.join("mutants")
 }

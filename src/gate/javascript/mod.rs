@@ -12,7 +12,7 @@ use crate::machine::facts::ProcessEnd;
 use crate::source::text;
 use serde_json::{Value, json};
 
-/// Runner plugins, the one to be preferred first, with what the project names in its package.json.
+/// Test runners with a plugin, the preferred one first.
 const RUNNERS: [&str; 6] = ["vitest", "jest", "mocha", "jasmine", "karma", "tap"];
 /// Lines of the output that name tests or causes.
 const TOLD: usize = 5;

@@ -4,7 +4,7 @@
 
 use crate::config::GateSettings;
 use crate::gate::GateAbort;
-use crate::gate::scope::Scope;
+use crate::gate::scope::{Scope, Target};
 use crate::machine::facts::full_path;
 use crate::mutation::{ClassScore, Coverage, GateReport, Rule, Survivor, Trace, Verdict, rank};
 use crate::source::text;
@@ -44,6 +44,16 @@ pub(crate) struct ModuleResult {
     pub(crate) reports: Vec<String>,
     /// What was done.
     pub(crate) trace: Trace,
+}
+
+impl ModuleResult {
+    /// Takes over what ended the judging of these targets.
+    pub(crate) fn stop(&mut self, abort: GateAbort, targets: &[Target]) {
+        if matches!(abort, GateAbort::Fail { .. }) {
+            self.failing.extend(targets.iter().map(Target::full_path));
+        }
+        self.aborts.push(abort);
+    }
 }
 
 /// The gate's report over all modules.

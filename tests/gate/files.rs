@@ -158,6 +158,7 @@ fn mutants_of_typescript_are_killed_or_named_with_line_and_change() {
     assert_eq!(survivor.mutant.description, "replaced `a + b` by `a - b`");
     assert_eq!(survivor.tests, ["adds"]);
     assert!(project.workspace().join(&weak.reports[0]).is_file());
+    assert_eq!(fs_err::read_dir(project.request.folder.join("work")).unwrap().count(), 0, "no copy is kept");
 
     let strong = node_project(CALC, "expect(add(1, 2)).toBe(3);").run();
     assert_eq!(strong.verdict, Verdict::Pass, "{strong:?}");

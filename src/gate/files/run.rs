@@ -15,6 +15,8 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Duration;
 
+/// The folder of the copies in the gate's.
+const WORK: &str = "work";
 /// Tests that are named for a survivor, and in a reason.
 const NAMED: usize = 5;
 
@@ -45,7 +47,11 @@ pub(crate) fn run(
         let package = request.packages.get(module.package)?;
         Some(Judge { request, settings, ports, engine, commands: &commands, package, module }.judge())
     });
-    let results = judged.collect();
+    let mut results: Vec<ModuleResult> = judged.collect();
+    // What lies in the gate's folder is kept for people: the logs and reports, not the copies.
+    if let Err(error) = fresh_folder(&request.folder.join(WORK)) {
+        results.push(ModuleResult { aborts: vec![error], ..ModuleResult::default() });
+    }
     conclude(settings, &scope, results, commands.used())
 }
 
@@ -64,10 +70,7 @@ impl Judge<'_> {
     fn judge(&self) -> ModuleResult {
         let mut result = ModuleResult::default();
         if let Err(abort) = self.steps(&mut result) {
-            if matches!(abort, GateAbort::Fail { .. }) {
-                result.failing.extend(self.module.targets.iter().map(Target::full_path));
-            }
-            result.aborts.push(abort);
+            result.stop(abort, &self.module.targets);
         }
         result
     }
@@ -119,7 +122,7 @@ impl Judge<'_> {
     fn copy(&self, package: &GatePackage, name: &str) -> Result<(Work<'_>, Vec<String>), GateAbort> {
         let module = self.module;
         let place = file_name(format!("{} {}", self.package.name, module.dir).trim_end());
-        let output = self.request.folder.join("work").join(name).join(&place);
+        let output = self.request.folder.join(WORK).join(name).join(&place);
         // Some engines take the folder's name for the package's.
         let last = Path::new(&package.home).file_name().map_or_else(|| "package".into(), ToOwned::to_owned);
         let copied = output.join("copy").join(last);

@@ -31,10 +31,7 @@ const LOMBOK: &[u8] = b"Llombok/Generated;";
 pub(crate) fn judge(context: &PackageContext<'_>, module: &Module) -> ModuleResult {
     let mut result = ModuleResult::default();
     if let Err(abort) = steps(context, module, &mut result) {
-        if matches!(abort, GateAbort::Fail { .. }) {
-            result.failing.extend(module.targets.iter().map(Target::full_path));
-        }
-        result.aborts.push(abort);
+        result.stop(abort, &module.targets);
     }
     result
 }

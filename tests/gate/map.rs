@@ -126,9 +126,28 @@ fn junit_4_turns_its_order_round_too() {
     assert_eq!(asked(&second), ["own: SumTest", "touching: FarTest SumTest UserTest"], "{}", project.logs());
 }
 
+fn a_red_test_of_others_does_not_cost_the_map_that_was_asked_for() {
+    let mut project = many(JUnit::Five);
+    let red = "import org.junit.jupiter.api.Test; import static org.junit.jupiter.api.Assertions.*;\n\
+               public class OfflineTest { @Test public void one() { assertEquals(1, Fixture.of()); } }";
+    project.class(&test_file("OfflineTest"), red);
+    project.request.makes_map = true;
+    let first = judge(&project, "one");
+    let tiers: Vec<&str> = first.trace.tiers.iter().map(|tier| tier.name.as_str()).collect();
+    assert_eq!(tiers, ["all", "touching"], "red beside a second run, the test is asked again alone");
+    let second = judge(&project, "one");
+    assert_eq!(
+        asked(&second),
+        ["own: SumTest", "touching: FarTest OfflineTest SumTest UserTest"],
+        "{}",
+        project.logs()
+    );
+}
+
 tests! {
     maven: [
         a_fail_makes_the_map_and_later_ones_ask_those_that_can_matter_with_the_kills_of_all_tests,
         junit_4_turns_its_order_round_too,
+        a_red_test_of_others_does_not_cost_the_map_that_was_asked_for,
     ]
 }

@@ -53,8 +53,10 @@ impl<'a> PitSession<'a> {
         let tests = asked.tests.difference(&self.shown.unfit.borrow()).cloned().collect();
         let asked = &PitRun { tests: &tests, ..asked.clone() };
         let answerable: BTreeSet<String> = asked.tests.intersection(&self.answerable).cloned().collect();
-        let mut run =
-            PitRun { skip_failing: answerable.is_subset(&self.shown.passed.borrow()), ..asked.clone() };
+        // A map keeps what the tests that pass touch: red ones of others do not cost it.
+        let skip_failing =
+            asked.mapping == Mapping::Writes || answerable.is_subset(&self.shown.passed.borrow());
+        let mut run = PitRun { skip_failing, ..asked.clone() };
         let mut end = self.start(&run)?;
         let is_clean =
             |end: &PitEnd| matches!(end, PitEnd::Report(report) if self.blame_red(&report.left_out).is_ok());

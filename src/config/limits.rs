@@ -51,7 +51,7 @@ pub struct Budget {
     /// By one task with its reviews.
     #[schemars(schema_with = "amount")]
     pub task: Option<Amount>,
-    /// By one attempt, measured at its end.
+    /// By one attempt: it is ended where its transcript tells that, else the run ends after it.
     #[schemars(schema_with = "amount")]
     pub attempt: Option<Amount>,
 }

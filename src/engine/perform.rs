@@ -41,6 +41,7 @@ impl Engine<'_> {
                     end: ProcessEnd::Interrupted,
                     claim: None,
                     last_words: String::new(),
+                    only_talked: false,
                     used: None,
                     leftover_processes,
                     millis: 0,
@@ -112,6 +113,6 @@ impl Engine<'_> {
 }
 
 fn ended(agent: AgentEnd) -> Event {
-    let AgentEnd { end, claim, last_words, used, leftover_processes, millis } = agent;
-    Event::AgentEnded { end, claim, last_words, used, leftover_processes, millis }
+    let AgentEnd { end, claim, last_words, only_talked, used, leftover_processes, millis } = agent;
+    Event::AgentEnded { end, claim, last_words, only_talked, used, leftover_processes, millis }
 }

@@ -30,6 +30,8 @@ pub struct AgentEnd {
     pub claim: Option<Claim>,
     /// The last thing that it, or its CLI, said: one line.
     pub last_words: String,
+    /// Its transcript is known, and holds no use of a tool.
+    pub only_talked: bool,
     /// What it used, as its CLI counts.
     pub used: Option<Usage>,
     /// Processes that it left behind, and that were killed.

@@ -5,6 +5,7 @@
 
 use crate::gate::GateAbort;
 use crate::gate::GatePorts;
+use crate::machine::budget::Most;
 use crate::machine::facts::ProcessEnd;
 use crate::source::text;
 use crate::sys::ProcessSpec;
@@ -128,6 +129,7 @@ impl<'a> Commands<'a> {
             wall: Some(left),
             idle,
             transcript: Format::Text,
+            most: Most::default(),
             grace: Duration::from_secs(5),
             tag: self.tag.clone(),
         };

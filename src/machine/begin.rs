@@ -4,6 +4,7 @@ use super::effect::{AgentOrder, Effect, GateOrder};
 use super::facts::{FileChange, Snapshot, full_path};
 use super::hierarchy::{self, covered_changes};
 use super::state::{Phase, SpecState, State};
+use super::used::Most;
 use crate::task::{Row, Stage, TaskKey};
 use std::collections::BTreeSet;
 
@@ -61,6 +62,7 @@ pub fn agent_order(state: &State, key: &TaskKey, iteration: u64, leftovers: Vec<
             .filter_map(|family| spec.family(family))
             .flat_map(|family| family.build_settings.iter().cloned())
             .collect(),
+        most: Most::of_attempt(&state.policy),
     }
 }
 

@@ -1,10 +1,10 @@
 //! What attempts used, as their CLIs count it, and the budgets of a run, a task and an attempt.
 //!
 //! Where a CLI counts a whole session, an attempt that continues one is given the difference. What no CLI tells is not
-//! counted, and an attempt is measured at its end.
+//! counted. An attempt is measured while it runs, as far as its transcript tells, and at its end.
 
-use super::policy::Policy;
 use super::state::{SpecState, State, Used};
+pub use super::used::{Most, dollars};
 use crate::task::TaskKey;
 use crate::turn::Usage;
 
@@ -24,19 +24,22 @@ pub(super) fn note(state: &mut State, key: &TaskKey, usage: Option<&Usage>) {
     state.run.used = state.run.used.and(used);
     let family = state.spec_state_mut().family_mut(&key.family);
     family.used = family.used.and(used);
-    state.run.over = over(used, &state.policy, |policy| (policy.tokens.attempt, policy.cost.attempt))
+    state.run.over = Most::of_attempt(&state.policy)
+        .over(used)
         .map(|words| format!("An attempt of {key} used {words} (limits.*.attempt)."));
 }
 
 /// Which budget is used up before an attempt at this box, a whole sentence.
 pub(super) fn used_up(state: &State, key: &TaskKey) -> Option<String> {
     let of_run = || {
-        let words = over(state.run.used, &state.policy, |policy| (policy.tokens.run, policy.cost.run))?;
+        let most = Most { tokens: state.policy.tokens.run, micros: state.policy.cost.run };
+        let words = most.over(state.run.used)?;
         Some(format!("The run used {words} (limits.*.run)."))
     };
     let of_task = || {
         let used = of_task(state.spec_state(), &key.family);
-        let words = over(used, &state.policy, |policy| (policy.tokens.task, policy.cost.task))?;
+        let most = Most { tokens: state.policy.tokens.task, micros: state.policy.cost.task };
+        let words = most.over(used)?;
         Some(format!("Task {} used {words} (limits.*.task).", key.family))
     };
     state.run.over.clone().or_else(of_run).or_else(of_task)
@@ -45,19 +48,4 @@ pub(super) fn used_up(state: &State, key: &TaskKey) -> Option<String> {
 /// What a family used since a person last cleared its counters.
 fn of_task(spec: &SpecState, family: &str) -> Used {
     spec.family(family).map(|family| family.used.since(family.used_before)).unwrap_or_default()
-}
-
-/// `$5.20 of $5.00`, where a budget is used up.
-fn over(used: Used, policy: &Policy, of: fn(&Policy) -> (Option<u64>, Option<u64>)) -> Option<String> {
-    let (tokens, micros) = of(policy);
-    let money = micros.filter(|most| used.micros >= *most);
-    let money = money.map(|most| format!("{} of {}", dollars(used.micros), dollars(most)));
-    let count = |most| format!("{} of {most} tokens", used.tokens);
-    money.or_else(|| tokens.filter(|most| used.tokens >= *most).map(count))
-}
-
-/// An amount for people, rounded up to cents: `$1.05`.
-pub fn dollars(micros: u64) -> String {
-    let cents = micros.div_ceil(10_000);
-    format!("${}.{:02}", cents / 100, cents % 100)
 }

@@ -3,6 +3,7 @@
 use super::event::Check;
 use super::facts::{Accumulated, Dirt, FileChange, Observation, ObserveRequest, Oid, Snapshot};
 use super::stop::StopReason;
+use super::used::Most;
 use crate::mutation::GateReport;
 use crate::task::{Mark, TaskKey};
 use std::collections::{BTreeMap, BTreeSet};
@@ -155,6 +156,8 @@ pub struct AgentOrder {
     pub bases: BTreeMap<String, Oid>,
     /// Build files and settings of test runners among them.
     pub build_settings: Vec<String>,
+    /// The most that the attempt may use.
+    pub most: Most,
 }
 
 /// What to run a gate on.

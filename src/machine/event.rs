@@ -62,6 +62,9 @@ pub enum Event {
         /// The last thing that it, or its CLI, said: one line, for people.
         #[serde(default, skip_serializing_if = "String::is_empty")]
         last_words: String,
+        /// Its transcript is known, and holds no use of a tool.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        only_talked: bool,
         /// What it used, as its CLI counts.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         used: Option<Usage>,

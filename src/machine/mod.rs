@@ -155,11 +155,15 @@ fn in_phase(state: &mut State, event: &Event) -> Result<Vec<Effect>, Impossible>
             state.phase = Phase::Attempting { key, before, process: Some((*pid, *started)) };
             return Ok(vec![Effect::AwaitAgent]);
         }
-        (Event::AgentEnded { end, claim, last_words, used, .. }, Phase::Attempting { key, before, .. }) => {
+        (
+            Event::AgentEnded { end, claim, last_words, only_talked, used, .. },
+            Phase::Attempting { key, before, .. },
+        ) => {
             state.note_ends(std::iter::once(end));
             budget::note(state, &key, used.as_ref());
             let (end, claim, last_words) = (end.clone(), claim.clone(), last_words.clone());
-            attempt::ended(state, Attempt { key, before, end, claim, last_words });
+            let only_talked = *only_talked;
+            attempt::ended(state, Attempt { key, before, end, claim, last_words, only_talked });
         }
         (Event::LeftCommitted { .. }, Phase::Committing(attempt)) => state.phase = Phase::Observing(attempt),
         (Event::Observed { observation, claims, tasks_changed, validation }, Phase::Observing(attempt)) => {

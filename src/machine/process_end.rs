@@ -27,6 +27,16 @@ pub enum ProcessEnd {
         /// The limit, seconds.
         seconds: u64,
     },
+    /// It did the same again and again, without anything new, and was ended.
+    Looping {
+        /// What it did.
+        what: String,
+    },
+    /// It used more than one attempt may, and was ended.
+    OverBudget {
+        /// How much of how much.
+        used: String,
+    },
     /// It could not be started.
     NotStarted {
         /// The system's words.
@@ -84,6 +94,8 @@ impl fmt::Display for ProcessEnd {
             Self::Signalled { signal } => write!(f, "was ended by signal {signal}"),
             Self::TimedOut { seconds } => write!(f, "ran over its limit of {seconds} s and was killed"),
             Self::Idle { seconds } => write!(f, "printed nothing for {seconds} s and was killed"),
+            Self::Looping { what } => write!(f, "{what}; it was going round in circles, and was ended"),
+            Self::OverBudget { used } => write!(f, "used {used} and was ended"),
             Self::NotStarted { why } => write!(f, "could not be started: {why}"),
             Self::Unsupervised { why } => write!(f, "killed its supervisor and was ended: {why}"),
             Self::Interrupted => f.write_str("was interrupted by the end of ralph"),

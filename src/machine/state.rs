@@ -267,6 +267,8 @@ pub struct Attempt {
     pub claim: Option<Claim>,
     /// The last thing that it, or its CLI, said.
     pub last_words: String,
+    /// Its transcript is known, and holds no use of a tool.
+    pub only_talked: bool,
 }
 
 /// What was seen after an attempt.

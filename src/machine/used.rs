@@ -1,4 +1,8 @@
-//! What attempts used, as their CLIs count it: a sum.
+//! What attempts used, as their CLIs count it: a sum, and the most that it may be.
+
+use super::policy::Policy;
+use crate::turn::Usage;
+use serde::{Deserialize, Serialize};
 
 /// Tokens and money together.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -24,4 +28,41 @@ impl Used {
         let (tokens, micros) = (self.tokens - earlier.tokens, self.micros - earlier.micros);
         Self { tokens, micros, priced: self.priced - earlier.priced }
     }
+}
+
+/// The most that may be used; `None` is no limit.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Most {
+    /// Tokens.
+    pub tokens: Option<u64>,
+    /// Millionths of a US dollar.
+    pub micros: Option<u64>,
+}
+
+impl Most {
+    /// What one attempt may use.
+    pub(super) fn of_attempt(policy: &Policy) -> Self {
+        Self { tokens: policy.tokens.attempt, micros: policy.cost.attempt }
+    }
+
+    /// `$5.20 of $5.00`, where it is used up.
+    pub(super) fn over(self, used: Used) -> Option<String> {
+        let money = self.micros.filter(|most| used.micros >= *most);
+        let money = money.map(|most| format!("{} of {}", dollars(used.micros), dollars(most)));
+        let count = |most| format!("{} of {most} tokens", used.tokens);
+        money.or_else(|| self.tokens.filter(|most| used.tokens >= *most).map(count))
+    }
+
+    /// The same for an attempt that runs. Figures of a whole session may count an earlier attempt, and wait for its end.
+    pub fn over_while_it_runs(self, usage: &Usage) -> Option<String> {
+        let tokens = usage.tokens.filter(|_| !usage.tokens_of_session);
+        let micros = usage.micros.filter(|_| !usage.micros_of_session);
+        self.over(Used { tokens: tokens.unwrap_or(0), micros: micros.unwrap_or(0), priced: 0 })
+    }
+}
+
+/// An amount for people, rounded up to cents: `$1.05`.
+pub fn dollars(micros: u64) -> String {
+    let cents = micros.div_ceil(10_000);
+    format!("${}.{:02}", cents / 100, cents % 100)
 }

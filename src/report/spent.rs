@@ -211,6 +211,7 @@ mod tests {
             end,
             claim: None,
             last_words: String::new(),
+            only_talked: false,
             used: None,
             leftover_processes: 0,
             millis,
@@ -230,6 +231,7 @@ mod tests {
             end: ProcessEnd::Exited { code: 0 },
             claim: None,
             last_words: String::new(),
+            only_talked: false,
         })
     }
 

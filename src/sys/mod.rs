@@ -13,6 +13,7 @@ pub mod signals;
 pub mod terminal;
 pub mod walk;
 
+use crate::machine::budget::Most;
 use crate::machine::facts::ProcessEnd;
 use crate::turn::Format;
 use std::ffi::OsString;
@@ -94,8 +95,10 @@ pub struct ProcessSpec {
     pub wall: Option<Duration>,
     /// Limit without a byte of output; the time does not count while a tool runs, if its transcript tells.
     pub idle: Option<Duration>,
-    /// What its standard output is.
+    /// What its standard output is. Who does the same again and again in it is ended.
     pub transcript: Format,
+    /// The most that it may use, as its transcript tells.
+    pub most: Most,
     /// Time between TERM and KILL.
     pub grace: Duration,
     /// Marks the whole process tree: put into its environment as `RALPH_TAG`, found again by it.

@@ -146,6 +146,11 @@ impl Format {
         (Self::Pi, "pi"),
     ];
 
+    /// A tool is told when it starts, and not with its end alone.
+    pub fn tells_starts(self) -> bool {
+        self != Self::Opencode
+    }
+
     /// The format of that name.
     pub fn named(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|(_, own)| *own == name).map(|(format, _)| format)

@@ -2,6 +2,7 @@
 
 mod event;
 mod formats;
+mod live;
 mod reader;
 mod shown;
 #[cfg(test)]
@@ -11,6 +12,7 @@ pub mod verify;
 
 pub use event::{Format, Span, ToolOutcome, TurnEvent};
 pub use formats::guess;
+pub use live::Live;
 pub use reader::{Reader, read};
 pub use shown::Shown;
 pub use usage::Usage;

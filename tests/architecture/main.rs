@@ -68,21 +68,21 @@ fn without_comments(code: &str) -> String {
 /// Production lines that a module may have: no comments, no blank lines, no tests.
 const BUDGET: &[(&str, usize)] = &[
     ("agent", 938),
-    ("cli", 4_540),
+    ("cli", 4_542),
     ("config", 1_435),
-    ("engine", 2_957),
-    ("gate", 7_337),
+    ("engine", 2_968),
+    ("gate", 7_339),
     ("git", 3_307),
     ("journal", 341),
     ("lib", 20),
-    ("machine", 2_977),
+    ("machine", 3_040),
     ("main", 20),
     ("mutation", 513),
     ("report", 1_494),
     ("source", 1_037),
-    ("sys", 1_753),
+    ("sys", 1_765),
     ("task", 2_935),
-    ("turn", 1_403),
+    ("turn", 1_495),
 ];
 
 #[test]

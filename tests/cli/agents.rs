@@ -163,6 +163,49 @@ fn an_agent_cannot_tick_through_ralph() {
 }
 
 #[test]
+fn an_agent_that_goes_round_in_circles_or_over_its_budget_is_ended_while_it_runs() {
+    let project = Project::new("- [ ] 1. One\n");
+    let agent = "agents:\n  default: {command: [sh, agent.sh], format: opencode}\n";
+    project.write(".ralph/config.yaml", agent.to_owned() + "limits: {attempts: 2, tokens: {attempt: 500}}\n");
+    project.agent(
+        r#"1./1) while :; do echo '{"type":"tool_use","part":{"callID":"a","tool":"edit","state":{"status":"error","input":{"filePath":"a"},"error":"not found"}}}'; done ;;
+1./2) for at in 1 2 3 4 5; do echo '{"type":"step_finish","part":{"reason":"tool-calls","tokens":{"total":100}}}'; done; exec sleep 1000 ;;"#,
+    );
+    let done = project.ralph(&["run"]).code(1);
+    let circles = "The agent called edit 30 times in a row with the same input and result; it was going round in circles";
+    assert!(project.entry(1).lines.contains(circles), "{:?}", project.entry(1));
+    assert!(project.read(".ralph/state/iter-2/prompt.md").contains(circles));
+    let lines = project.entry(2).lines;
+    assert!(lines.contains("The agent used ") && lines.contains(" of 500 tokens and was ended"), "{lines}");
+    assert!(done.err.contains("1. was rejected 2 times in a row"), "{}", done.err);
+    assert_eq!(project.processes(), [0; 0]);
+}
+
+#[test]
+fn an_agent_that_only_talks_is_told_so_and_its_question_reaches_the_person() {
+    let project = Project::new("- [ ] 1. One\n- [ ] 1.REQ-CHECK R\n");
+    let agent = "agents:\n  default: {command: [sh, agent.sh], format: codex}\n";
+    project.write(".ralph/config.yaml", agent.to_owned() + "limits: {attempts: 2}\n");
+    project.agent(
+        r#"1./1) echo '{"type":"thread.started","thread_id":"t"}'
+echo '{"type":"item.completed","item":{"id":"a","type":"agent_message","text":"Shall I use tabs?"}}' ;;
+1.REQ-CHECK/*) echo '{"type":"thread.started","thread_id":"u"}'
+echo '{"type":"item.completed","item":{"id":"a","type":"agent_message","text":"RALPH-VERDICT '$RALPH_VERDICT_TOKEN': PASS"}}' ;;"#,
+    );
+    let done = project.ralph(&["run"]).code(1);
+    let lines = project.entry(1).lines;
+    assert!(lines.contains("The agent only talked: its transcript holds no use of a tool."), "{lines}");
+    assert!(lines.contains("The agent asked: \"Shall I use tabs?\""), "{lines}");
+    assert!(project.read(".ralph/state/iter-2/prompt.md").contains("Shall I use tabs?"));
+    assert_eq!(
+        project.story()[2..],
+        ["1.REQ-CHECK=REJECTED (attempt 1 of 2)", "1.REQ-CHECK=REJECTED (attempt 2 of 2)"]
+    );
+    assert!(done.err.contains("had looked at nothing"), "{}", done.err);
+    assert!(project.ralph(&["status"]).out.contains("had looked at nothing"));
+}
+
+#[test]
 fn a_missing_program_is_said_before_anything_begins_with_those_that_are_there() {
     let project = Project::new(TWO);
     project.write(".ralph/config.yaml", "agents:\n  default: {preset: claude}\n");

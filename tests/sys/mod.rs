@@ -7,6 +7,7 @@ mod gone;
 mod output;
 mod reap;
 
+use ralph::machine::budget::Most;
 use ralph::machine::facts::ProcessEnd;
 use ralph::sys::process::Supervisor;
 use ralph::sys::{Ended, ProcessSpec, Running, Spawn as _};
@@ -61,6 +62,7 @@ impl Bench {
             wall: Some(GRACE * 2),
             idle: None,
             transcript: Format::Text,
+            most: Most::default(),
             grace: GRACE,
             tag: self.tag.clone(),
         }

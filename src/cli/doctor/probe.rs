@@ -3,6 +3,7 @@
 
 use crate::cli::environment::environment;
 use crate::engine::{Fault, FaultKind};
+use crate::machine::budget::Most;
 use crate::machine::facts::ProcessEnd;
 use crate::source::environment_for;
 use crate::source::text::line;
@@ -81,6 +82,7 @@ impl Probe {
             wall: Some(LIMIT),
             idle: None,
             transcript: Format::Text,
+            most: Most::default(),
             grace: Duration::from_secs(1),
             tag: format!("doctor-{}", std::process::id()),
         };

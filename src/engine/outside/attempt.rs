@@ -12,6 +12,7 @@ use crate::agent::{
 use crate::config::{CommitBy, Preset, Role, role_of};
 use crate::engine::readings::from_line_start;
 use crate::engine::{AgentEnd, Fault, Readings, Started};
+use crate::machine::budget::Most;
 use crate::machine::effect::AgentOrder;
 use crate::machine::event::{Check, CheckResult};
 use crate::machine::facts::ProcessEnd;
@@ -81,8 +82,10 @@ impl Outside {
             stderr: folder.join("agent.err"),
             log_cap: LOG_CAP,
             wall: Some(self.parts.settings.limits.attempt.min(left)),
-            idle: self.parts.settings.limits.idle,
+            // Where a call is told with its end alone, silence may be a tool that runs.
+            idle: self.parts.settings.limits.idle.filter(|_| agent.format.tells_starts()),
             transcript: agent.format,
+            most: order.most,
             grace: GRACE,
             tag: self.tag(order.iteration),
         };
@@ -112,6 +115,7 @@ impl Outside {
             claim: told.claim.map(|claim| self.secrets.of_claim(claim)),
             used: Some(used).filter(|used| *used != Usage::default()),
             last_words: self.secrets.redact(&last_words),
+            only_talked: told.only_talked,
             end: self.secrets.of_end(trouble.unwrap_or(ended.end)),
             leftover_processes: ended.leftover_processes,
             millis: ended.millis,
@@ -232,6 +236,7 @@ impl Outside {
                 wall: Some(self.parts.settings.limits.check),
                 idle: None,
                 transcript: Format::Text,
+                most: Most::default(),
                 grace: GRACE,
                 tag: self.tag(iteration),
             };

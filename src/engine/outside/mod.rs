@@ -19,6 +19,7 @@ pub use template::own_template;
 use super::{AgentEnd, Fault, FaultKind, Judged, Places, Readings, Started, World};
 use crate::config::Settings;
 use crate::git::{Extent, GitError, GitErrorKind, Repositories};
+use crate::machine::budget::Most;
 use crate::machine::effect::{AgentOrder, GateOrder};
 use crate::machine::event::{Check, CheckResult, Event, Kept, StopRequest};
 use crate::machine::facts::{Dirt, FileChange, Observation, ObserveRequest, Oid, Snapshot};
@@ -318,6 +319,7 @@ impl World for Outside {
             wall: Some(Duration::from_secs(30)),
             idle: None,
             transcript: Format::Text,
+            most: Most::default(),
             grace: Duration::from_secs(1),
             tag: format!("{}-on", self.tag),
         };

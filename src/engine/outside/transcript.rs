@@ -39,6 +39,8 @@ pub(super) struct Told {
     pub(super) last_words: String,
     /// What it used.
     pub(super) used: Usage,
+    /// It is a session without any use of a tool.
+    pub(super) only_talked: bool,
 }
 
 /// Who is shown what an agent does.
@@ -76,11 +78,12 @@ impl Transcript {
     /// What the agent's own words tell; neither results of tools nor an echo of the prompt are among them.
     fn heard(&self, output: impl Read) -> io::Result<Told> {
         let mut heard = self.verdict.listen();
-        let (mut last, mut is_known) = (String::new(), false);
+        let (mut last, mut is_known, mut has_acted) = (String::new(), false, false);
         let mut used = Usage::default();
         turn::read(self.format, output, |event| {
             used.tell(&event);
             is_known |= !matches!(event, TurnEvent::Unread { .. });
+            has_acted |= matches!(event, TurnEvent::ToolStarted { .. } | TurnEvent::ToolEnded { .. });
             // Most CLIs repeat the last message with the end.
             if let TurnEvent::Said { text } | TurnEvent::Finished { text: Some(text), .. } = event
                 && text != last
@@ -95,7 +98,8 @@ impl Transcript {
         };
         let claim = heard.claim().or_else(|| (!is_known && self.reviews).then(unknown));
         let words = last.lines().filter(|row| !row.contains("RALPH-VERDICT")).collect::<Vec<_>>().join(" ");
-        Ok(Told { claim, last_words: line(&words, LAST_WORDS), used })
+        let only_talked = used.session.is_some() && !has_acted;
+        Ok(Told { claim, last_words: line(&words, LAST_WORDS), used, only_talked })
     }
 
     /// Shows what the agent says and does until `wait` is over.

@@ -314,7 +314,15 @@ impl World for Double {
         }
         let claim = order.key.stage.is_review().then_some(Claim::Pass);
         let end = ProcessEnd::Exited { code: 0 };
-        Ok(AgentEnd { end, claim, last_words: String::new(), used: None, leftover_processes: 0, millis: 1 })
+        Ok(AgentEnd {
+            end,
+            claim,
+            last_words: String::new(),
+            only_talked: false,
+            used: None,
+            leftover_processes: 0,
+            millis: 1,
+        })
     }
     fn reap_agent(&mut self, _: u64, _: Option<(i32, u64)>) -> Result<u32, Fault> {
         Ok(u32::from(self.shared.borrow_mut().running.take().is_some()))

@@ -4,20 +4,20 @@
 //! agent prints accepts anything but a reviewer's own verdict, and a checkpoint that `checks.green` confirms. BLOCKED, which
 //! every agent may say, hands its box to a person.
 
+mod claims;
 mod edits;
 
 use super::event::{Check, CheckResult, ReportedTests, Validation};
 use super::facts::{Claim, FileStatus, LostLines, ProcessEnd, full_path};
 use super::state::{Attempt, Findings};
-use crate::source::text::{count, line, names};
+use crate::source::text::{count, names};
 use crate::source::{Kind, RepoPath};
 use crate::task::{Stage, TaskKey};
+use claims::{only_talked, says_blocked, says_nothing_to_do, unclear};
 use std::collections::BTreeMap;
 
 /// Files that a reason names.
 const NAMED: usize = 10;
-/// Characters of an agent's words in a reason.
-const MAX_SAID: usize = 2_000;
 
 /// Everything that a decision may depend on.
 #[derive(Clone, Debug)]
@@ -153,34 +153,6 @@ fn kept_words(kept: &[String]) -> String {
     if kept.is_empty() { String::new() } else { format!(", what was there is kept ({})", kept.join(", ")) }
 }
 
-/// Why the agent cannot do its work, by its own words.
-fn says_blocked(evidence: &Evidence<'_>) -> Option<String> {
-    let Some(Claim::Blocked { why }) = &evidence.attempt.claim else { return None };
-    let why = line(why, MAX_SAID);
-    Some(if why.is_empty() {
-        "the agent says that it cannot go on, and gives no reason.".to_owned()
-    } else {
-        format!("the agent says: {why}")
-    })
-}
-
-fn says_nothing_to_do<'a>(evidence: &Evidence<'a>) -> Option<&'a str> {
-    match &evidence.attempt.claim {
-        Some(Claim::NothingToDo { why })
-            if evidence.seen.observation.stage.is_empty() && evidence.left.is_empty() =>
-        {
-            Some(why)
-        }
-        _ => None,
-    }
-}
-
-/// What was wrong with the verdict line of an agent that did nothing else.
-fn unclear(evidence: &Evidence<'_>) -> Option<String> {
-    let Some(Claim::Unclear { why }) = &evidence.attempt.claim else { return None };
-    Some(format!("Its verdict does not count: {why}."))
-}
-
 fn test_first(evidence: &Evidence<'_>) -> Decision {
     if let Some(why) = says_nothing_to_do(evidence) {
         return if evidence.context.gate_follows {
@@ -197,7 +169,7 @@ fn test_first(evidence: &Evidence<'_>) -> Decision {
         .any(|change| change.kind == Kind::Test && change.status != FileStatus::Deleted);
     if !wrote_tests {
         reasons.push("No test file was committed.".to_owned());
-        reasons.extend(unclear(evidence));
+        reasons.extend(only_talked(evidence).into_iter().chain(unclear(evidence)));
     }
     reasons.extend(observation.lost_production.iter().map(|lost| {
         lost_words(
@@ -239,7 +211,7 @@ fn implementation(evidence: &Evidence<'_>) -> Decision {
     let mut reasons = Vec::new();
     if observation.stage.is_empty() {
         reasons.push("Nothing was committed.".to_owned());
-        reasons.extend(unclear(evidence));
+        reasons.extend(only_talked(evidence).into_iter().chain(unclear(evidence)));
     }
     if !evidence.left.is_empty() {
         reasons.push(format!(
@@ -331,6 +303,10 @@ fn review(evidence: &Evidence<'_>) -> Decision {
         return retry(vec![reason]);
     }
     match &evidence.attempt.claim {
+        Some(Claim::Pass) if evidence.attempt.only_talked => retry(vec![
+            "The reviewer said PASS and had looked at nothing: its transcript holds no use of a tool."
+                .to_owned(),
+        ]),
         Some(Claim::Pass) => Decision::Accept,
         Some(Claim::Fail { why }) if why.is_empty() => {
             Decision::Rework(vec!["The reviewer said FAIL and gave no reason.".to_owned()])

@@ -222,6 +222,7 @@ fn decided(case: &Case) -> Decision {
             end: end(case.end),
             claim,
             last_words: String::new(),
+            only_talked: false,
         },
         seen: &Findings {
             observation: observation(case),
@@ -326,6 +327,37 @@ fn a_rejection_says_what_where_and_how_much() {
 }
 
 #[test]
+fn who_only_talked_is_named_so_and_a_pass_without_a_look_is_none() {
+    let decided = |stage: &Stage, claim: Option<Claim>| {
+        let key = TaskKey { family: "1.".to_owned(), stage: stage.clone() };
+        let (end, last_words) = (ProcessEnd::Exited { code: 0 }, String::new());
+        let before = Snapshot::default();
+        decide(&Evidence {
+            attempt: &Attempt { key, before, end, claim, last_words, only_talked: true },
+            seen: &Findings::default(),
+            left: &[],
+            passed_before: &BTreeMap::new(),
+            context: Context::default(),
+        })
+    };
+    let why = || "x".to_owned();
+    for (stage, first) in [
+        (Stage::TestFirst, "No test file was committed."),
+        (Stage::Implementation, "Nothing was committed."),
+        (Stage::Integ, "Nothing was committed."),
+    ] {
+        let Decision::Retry { reasons, .. } = decided(&stage, None) else { panic!("{stage:?}") };
+        assert_eq!(reasons, [first, "The agent only talked: its transcript holds no use of a tool."]);
+        assert!(matches!(decided(&stage, Some(Claim::Blocked { why: why() })), Decision::Blocked(_)));
+    }
+    for stage in [Stage::ReqCheck, Stage::PreCr] {
+        let Decision::Retry { reasons, .. } = decided(&stage, Some(Claim::Pass)) else { panic!("{stage:?}") };
+        assert!(reasons.len() == 1 && reasons[0].contains("had looked at nothing"), "{reasons:?}");
+        assert!(matches!(decided(&stage, Some(Claim::Fail { why: why() })), Decision::Rework(_)));
+    }
+}
+
+#[test]
 fn edits_that_failed_reject_work_and_nobody_elses() {
     use crate::turn::verify::{Finding, Verdict};
     let decided = |stage: Stage, verdict, edits_block, claim, committed: bool| {
@@ -345,7 +377,14 @@ fn edits_that_failed_reject_work_and_nobody_elses() {
         let end = ProcessEnd::Exited { code: 0 };
         let key = TaskKey { family: "1.".to_owned(), stage };
         decide(&Evidence {
-            attempt: &Attempt { key, before: Snapshot::default(), end, claim, last_words: String::new() },
+            attempt: &Attempt {
+                key,
+                before: Snapshot::default(),
+                end,
+                claim,
+                last_words: String::new(),
+                only_talked: false,
+            },
             seen: &Findings { observation, ..Findings::default() },
             left: &[],
             passed_before: &BTreeMap::new(),

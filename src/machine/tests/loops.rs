@@ -461,6 +461,7 @@ fn final_goes_on_with_the_loop_when_its_agent_added_open_tasks() {
         end: ProcessEnd::Exited { code: 0 },
         claim: None,
         last_words: String::new(),
+        only_talked: false,
         used: None,
         leftover_processes: 0,
         millis: 0,

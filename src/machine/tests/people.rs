@@ -176,6 +176,7 @@ fn boxes_that_a_check_wrote_are_put_back_before_anything_is_decided() {
         end: end.clone(),
         claim: None,
         last_words: String::new(),
+        only_talked: false,
         used: None,
         leftover_processes: 0,
         millis: 0,

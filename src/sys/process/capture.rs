@@ -1,8 +1,11 @@
 //! Output of any length in a log of bounded length: the first and the last half of the cap, and the number of bytes
 //! between them that were left out. Memory does not grow.
 
+use crate::machine::budget::Most;
+use crate::machine::facts::ProcessEnd;
+use crate::sys::clock::monotonic;
 use crate::sys::disk::{if_there, in_path, make_parents};
-use crate::turn::{Format, Reader};
+use crate::turn::{Format, Live};
 use fs_err as fs;
 use fs_err::os::unix::fs::OpenOptionsExt as _;
 use nix::fcntl::{FcntlArg, OFlag, fcntl};
@@ -11,6 +14,7 @@ use std::io::{self, ErrorKind, PipeReader, Read as _, Seek as _, SeekFrom, Write
 use std::os::fd::OwnedFd;
 use std::os::unix::fs::FileExt as _;
 use std::path::{Path, PathBuf};
+use std::time::Instant;
 
 /// One stream of output on its way into its log.
 #[derive(Debug)]
@@ -18,8 +22,8 @@ pub(super) struct Stream {
     /// Open until the end of the output was seen. Once it is closed, the process gets an error if it writes on.
     pub(super) pipe: Option<File>,
     pub(super) log: Log,
-    /// What it tells, if that counts.
-    transcript: Option<Reader>,
+    /// What it tells, if it is a transcript; when that began.
+    transcript: Option<(Live, Instant)>,
 }
 
 impl Stream {
@@ -27,13 +31,20 @@ impl Stream {
     /// announced as readable.
     pub(super) fn new(pipe: PipeReader, log: Log, transcript: Option<Format>) -> io::Result<Self> {
         fcntl(&pipe, FcntlArg::F_SETFL(OFlag::O_NONBLOCK))?;
-        let transcript = transcript.map(Reader::new);
+        let transcript = transcript.map(|format| (Live::new(format), monotonic()));
         Ok(Self { pipe: Some(File::from(OwnedFd::from(pipe))), log, transcript })
     }
 
     /// True while a tool runs, as far as the transcript tells.
     pub(super) fn is_tool_running(&self) -> bool {
-        self.transcript.as_ref().is_some_and(Reader::is_tool_running)
+        self.transcript.as_ref().is_some_and(|(told, _)| told.is_tool_running())
+    }
+
+    /// What it tells for which the process is to be ended.
+    pub(super) fn excess(&self, most: Most) -> Option<ProcessEnd> {
+        let (told, _) = self.transcript.as_ref()?;
+        let looping = told.loops().map(|what| ProcessEnd::Looping { what });
+        looping.or_else(|| Some(ProcessEnd::OverBudget { used: most.over_while_it_runs(told.used())? }))
     }
 
     /// Moves available output into the log; true if there was any.
@@ -42,8 +53,8 @@ impl Stream {
         match pipe.read(buffer) {
             Ok(0) => self.pipe = None,
             Ok(count) => {
-                if let Some(transcript) = &mut self.transcript {
-                    transcript.read(&buffer[..count]);
+                if let Some((told, began)) = &mut self.transcript {
+                    told.read(&buffer[..count], monotonic().saturating_duration_since(*began));
                 }
                 return self.log.add(&buffer[..count]).map(|()| true);
             }

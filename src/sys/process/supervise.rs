@@ -145,8 +145,7 @@ fn outputs(spec: &ProcessSpec, streams: &mut Vec<Stream>) -> io::Result<(PipeWri
         streams.push(Stream::new(reader, Log::create(path, spec.log_cap)?, transcript)?);
         Ok(writer)
     };
-    // Only the limit of silence asks what it tells.
-    let told = Some(spec.transcript).filter(|format| spec.idle.is_some() && *format != Format::Text);
+    let told = Some(spec.transcript).filter(|format| *format != Format::Text);
     let stdout = open(&spec.stdout, told)?;
     let stderr = if spec.stderr == spec.stdout { stdout.try_clone()? } else { open(&spec.stderr, None)? };
     Ok((stdout, stderr))

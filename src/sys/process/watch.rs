@@ -211,6 +211,7 @@ impl Watch {
         over(self.spec.wall, self.began)
             .map(|seconds| ProcessEnd::TimedOut { seconds })
             .or_else(|| over(self.idle(), self.last_output).map(|seconds| ProcessEnd::Idle { seconds }))
+            .or_else(|| self.streams.iter().find_map(|stream| stream.excess(self.spec.most)))
     }
 
     /// The limit of silence: none while a tool runs.

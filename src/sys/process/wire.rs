@@ -109,6 +109,7 @@ impl AsFd for Control {
 
 #[cfg(test)]
 mod tests {
+    use crate::machine::budget::Most;
     use crate::sys::ProcessSpec;
     use crate::turn::Format;
     use std::ffi::OsStr;
@@ -130,6 +131,7 @@ mod tests {
             wall: Some(Duration::from_millis(1)),
             idle: None,
             transcript: Format::Text,
+            most: Most::default(),
             grace: Duration::ZERO,
             tag: "t".to_owned(),
         };

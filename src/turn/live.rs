@@ -1,0 +1,195 @@
+//! A transcript while it comes: whether a tool runs, what was used, and whether the agent still gets anywhere.
+//!
+//! Promises: a poll that waits is no loop, nor is a call that changed a file or had another result than the one before;
+//! memory is bounded whatever is printed.
+
+use super::event::{Format, Span, TurnEvent};
+use super::reader::Reader;
+use super::usage::Usage;
+use crate::source::text::line;
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+use std::time::Duration;
+
+/// The same call with the same result so often in a row, or so many answers of the model without a call, are a loop. CLIs
+/// that look for loops themselves end at 5; the loops that were seen went on for hundreds of rounds.
+const ROUNDS: u32 = 30;
+/// A call that took as long waits for something.
+const WAITS: Duration = Duration::from_secs(2);
+/// Calls whose end is waited for.
+const CALLS: usize = 1_000;
+
+/// What is known of a transcript up to now.
+#[derive(Debug)]
+pub struct Live {
+    reader: Reader,
+    usage: Usage,
+    calls: BTreeMap<String, Call>,
+    /// When something was told last.
+    told: Duration,
+    last: Option<u64>,
+    tool: String,
+    rounds: u32,
+    answers: u32,
+}
+
+/// A call that has begun.
+#[derive(Debug)]
+struct Call {
+    tool: String,
+    input: DefaultHasher,
+}
+
+impl Live {
+    /// At the beginning of a transcript.
+    pub fn new(format: Format) -> Self {
+        Self {
+            reader: Reader::new(format),
+            usage: Usage::default(),
+            calls: BTreeMap::new(),
+            told: Duration::ZERO,
+            last: None,
+            tool: String::new(),
+            rounds: 0,
+            answers: 0,
+        }
+    }
+
+    /// Takes what came at this time, counted from any moment.
+    pub fn read(&mut self, bytes: &[u8], now: Duration) {
+        for event in self.reader.read(bytes) {
+            self.usage.tell(&event);
+            self.tell(&event, now);
+            self.told = now;
+        }
+    }
+
+    /// A tool was started and has not ended.
+    pub fn is_tool_running(&self) -> bool {
+        self.reader.is_tool_running()
+    }
+
+    /// What was used up to now.
+    pub fn used(&self) -> &Usage {
+        &self.usage
+    }
+
+    /// What the agent does again and again, for a sentence; `None` if it gets on.
+    pub fn loops(&self) -> Option<String> {
+        let same = || format!("called {} {ROUNDS} times in a row with the same input and result", self.tool);
+        let nothing = || format!("asked its model {ROUNDS} times in a row and used no tool");
+        (self.rounds >= ROUNDS).then(same).or_else(|| (self.answers >= ROUNDS).then(nothing))
+    }
+
+    fn tell(&mut self, event: &TurnEvent, now: Duration) {
+        match event {
+            TurnEvent::ToolStarted { call, tool, input } if self.calls.len() < CALLS => {
+                let mut hash = DefaultHasher::new();
+                (tool, without_id(input)).hash(&mut hash);
+                self.calls.insert(call.clone(), Call { tool: tool.clone(), input: hash });
+            }
+            TurnEvent::ToolEnded { call, outcome, output, changed } => {
+                self.answers = 0;
+                let waited = now.saturating_sub(self.told) >= WAITS;
+                let same = self.calls.remove(call).filter(|_| changed.is_empty() && !waited).map(|call| {
+                    let mut hash = call.input;
+                    (*outcome as u8, output).hash(&mut hash);
+                    self.tool = line(&call.tool, 60);
+                    hash.finish()
+                });
+                self.rounds = if same.is_some() && same == self.last { self.rounds + 1 } else { 1 };
+                self.last = same;
+            }
+            TurnEvent::Used { span: Span::Step, .. } => self.answers += 1,
+            _ => {}
+        }
+    }
+}
+
+/// Codex numbers its calls in what they were given.
+fn without_id(input: &Value) -> String {
+    let mut input = input.clone();
+    input.as_object_mut().map(|keys| keys.remove("id"));
+    input.to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SECOND: Duration = Duration::from_secs(1);
+
+    fn call(at: u32, input: &str, output: &str) -> String {
+        format!(
+            "{{\"type\":\"assistant\",\"message\":{{\"content\":[{{\"type\":\"text\",\"text\":\"Again {at}.\"}},\
+             {{\"type\":\"tool_use\",\"id\":\"c{at}\",\"name\":\"Bash\",\"input\":{{\"command\":\"{input}\"}}}}]}}}}\n\
+             {{\"type\":\"user\",\"message\":{{\"content\":[{{\"type\":\"tool_result\",\"tool_use_id\":\"c{at}\",\"content\":\"{output}\"}}]}}}}\n"
+        )
+    }
+
+    /// What is said of so many calls, each of which takes this long.
+    fn said(calls: u32, takes: Duration, one: impl Fn(u32) -> String) -> Option<String> {
+        let mut live = Live::new(Format::Claude);
+        let mut now = Duration::ZERO;
+        for at in 0..calls {
+            let lines = one(at);
+            let (start, end) = lines.split_at(lines.find('\n').unwrap() + 1);
+            live.read(start.as_bytes(), now + SECOND * 5);
+            now += SECOND * 5 + takes;
+            live.read(end.as_bytes(), now);
+        }
+        live.loops()
+    }
+
+    #[test]
+    fn the_same_call_again_and_again_is_a_loop_and_a_poll_is_none() {
+        let same = |at| call(at, "make", "no rule");
+        let quick = Duration::from_millis(10);
+        assert_eq!(said(ROUNDS - 1, quick, same), None);
+        let words = "called Bash 30 times in a row with the same input and result";
+        assert_eq!(said(ROUNDS, quick, same).as_deref(), Some(words));
+        assert_eq!(said(500, WAITS, same), None, "it waits");
+        assert_eq!(said(500, quick, |at| call(at, "make", &at.to_string())), None, "its result is new");
+        assert_eq!(said(500, quick, |at| call(at, &at.to_string(), "no rule")), None, "its input is new");
+        assert_eq!(said(500, quick, |at| call(at, &(at / 29).to_string(), "no rule")), None);
+    }
+
+    #[test]
+    fn answers_without_a_tool_are_a_loop() {
+        let step = r#"{"type":"step_finish","part":{"reason":"unknown","cost":0.5,"tokens":{"total":10}}}"#;
+        let tool = r#"{"type":"tool_use","part":{"callID":"a","tool":"bash","state":{"status":"completed","input":{},"output":"x"}}}"#;
+        let mut live = Live::new(Format::Opencode);
+        let mut told = |line: &str| {
+            live.read(format!("{line}\n").as_bytes(), Duration::ZERO);
+            (live.loops(), live.used().tokens)
+        };
+        (1..ROUNDS).for_each(|_| _ = told(step));
+        assert_eq!(told(tool), (None, Some(290)));
+        (1..ROUNDS).for_each(|_| _ = told(step));
+        let (loops, used) = told(step);
+        assert_eq!(loops.as_deref(), Some("asked its model 30 times in a row and used no tool"));
+        assert_eq!(used, Some(590));
+    }
+
+    #[test]
+    fn codex_calls_differ_in_more_than_their_number_and_a_changed_file_is_something_new() {
+        let lines = |kind: &str, rest: &str| {
+            let mut live = Live::new(Format::Codex);
+            for at in 0..100 {
+                let item = |status| {
+                    format!("{{\"id\":\"item_{at}\",\"type\":\"{kind}\",{rest},\"status\":\"{status}\"}}")
+                };
+                let line = format!(
+                    "{{\"type\":\"item.started\",\"item\":{}}}\n{{\"type\":\"item.completed\",\"item\":{}}}\n",
+                    item("in_progress"),
+                    item("completed")
+                );
+                live.read(line.as_bytes(), Duration::ZERO);
+            }
+            live.loops().is_some()
+        };
+        assert!(lines("command_execution", r#""command":"ls","aggregated_output":"a","exit_code":0"#));
+        assert!(!lines("file_change", r#""changes":[{"path":"a","kind":"update"}]"#));
+    }
+}

@@ -26,8 +26,8 @@ const PYTHON: Language = Language {
     extensions: &["py"],
     builds: &["pyproject.toml", "setup.cfg", "setup.py"],
     tests: &["test_{}", "{}_test"],
-    // Results of an earlier run are as little the commit's as what is installed.
-    installed: &[".venv", "venv", "mutants", "__pycache__"],
+    installed: &[".venv", "venv"],
+    outputs: &["mutants", "__pycache__"],
     hides: &["no mutate"],
     tells: &["MUTANT_UNDER_TEST", "__mutmut_"],
 };

@@ -2,7 +2,7 @@
 
 use super::commands::Commands;
 use super::files::{self, FileEngine};
-use super::java::run_mutation;
+use super::java::judge_modules;
 use super::javascript::Stryker;
 use super::python::Mutmut;
 use super::scope::Scope;
@@ -21,9 +21,9 @@ pub fn run(request: &GateRequest, settings: &GateSettings, ports: &GatePorts<'_>
     }
     match request.name.as_str() {
         "MUTATION" => run_each(request, settings, ports),
-        "MUTMUT" => files::run(request, settings, ports, &Mutmut),
-        "STRYKER" => files::run(request, settings, ports, &Stryker),
-        _ => run_mutation(request, settings, ports),
+        "MUTMUT" => files::judge(request, settings, ports, &Mutmut).report(settings),
+        "STRYKER" => files::judge(request, settings, ports, &Stryker).report(settings),
+        _ => judge_modules(request, settings, ports).report(settings),
     }
 }
 
@@ -36,13 +36,14 @@ fn run_each(request: &GateRequest, settings: &GateSettings, ports: &GatePorts<'_
         |engine: &&&dyn FileEngine| changes().any(|change| engine.language().is_source(change.path.as_str()));
     let mut reports = Vec::new();
     if has_java {
-        reports.push(run_mutation(request, settings, ports));
+        reports.push(judge_modules(request, settings, ports).report(settings));
     }
     for engine in engines.iter().filter(is_changed) {
         let used = Duration::from_millis(reports.iter().map(|report: &GateReport| report.millis).sum());
         let settings = GateSettings { limit: settings.limit.saturating_sub(used), ..settings.clone() };
         let folder = request.folder.join(engine.language().name);
-        reports.push(files::run(&GateRequest { folder, ..request.clone() }, &settings, ports, *engine));
+        let request = GateRequest { folder, ..request.clone() };
+        reports.push(files::judge(&request, &settings, ports, *engine).report(&settings));
     }
     let joined = reports.into_iter().reduce(|mut whole, report| {
         whole.join(report);

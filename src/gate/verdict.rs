@@ -56,6 +56,30 @@ impl ModuleResult {
     }
 }
 
+/// What an engine judged, module by module.
+#[derive(Default)]
+pub(crate) struct Judging {
+    /// What was to be judged.
+    pub(crate) scope: Scope,
+    /// What came of it.
+    pub(crate) results: Vec<ModuleResult>,
+    /// The time that it took.
+    pub(crate) used: Duration,
+}
+
+impl Judging {
+    /// Nothing was judged, for this reason.
+    pub(crate) fn stopped(abort: GateAbort) -> Self {
+        let result = ModuleResult { aborts: vec![abort], ..ModuleResult::default() };
+        Self { results: vec![result], ..Self::default() }
+    }
+
+    /// The gate's report.
+    pub(crate) fn report(self, settings: &GateSettings) -> GateReport {
+        conclude(settings, &self.scope, self.results, self.used)
+    }
+}
+
 /// The gate's report over all modules.
 pub(crate) fn conclude(
     settings: &GateSettings,
@@ -228,6 +252,7 @@ mod tests {
             mutator: "Math".to_owned(),
             description: String::new(),
             status: crate::mutation::MutantStatus::NoCoverage,
+            id: String::new(),
         };
         assert_eq!(reasons(vec![mutant.into()])[1], WHAT_TO_DO);
     }

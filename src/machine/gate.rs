@@ -121,6 +121,7 @@ mod tests {
             mutator: "Math".into(),
             description: "changed".into(),
             status: MutantStatus::Survived,
+            id: String::new(),
         })
     }
 

@@ -56,6 +56,17 @@ pub struct Mutant {
     pub description: String,
     /// What became of it.
     pub status: MutantStatus,
+    /// The engine's own name of it; empty where it has none.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub id: String,
+}
+
+impl Mutant {
+    /// What it is called: by its engine, else by its place and kind.
+    pub fn name(&self) -> String {
+        let Self { class, method, line, mutator, id, .. } = self;
+        if id.is_empty() { format!("{class}.{method}:{line} {mutator}") } else { id.clone() }
+    }
 }
 
 /// Mutants counted by status.

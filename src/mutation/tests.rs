@@ -24,6 +24,7 @@ fn mutant(class: &str, line: u32, mutator: &str) -> Mutant {
         mutator: mutator.to_owned(),
         description: "negated conditional".to_owned(),
         status: MutantStatus::Survived,
+        id: String::new(),
     }
 }
 

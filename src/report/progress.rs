@@ -123,6 +123,7 @@ mod tests {
                 mutator: "ConditionalsBoundary".into(),
                 description: "changed conditional\u{1b}[31m boundary\n## fake".into(),
                 status: MutantStatus::Survived,
+                id: String::new(),
             })],
             survivors_total: 3,
             trace: crate::mutation::Trace::default(),
@@ -169,6 +170,7 @@ mod tests {
             mutant: Mutant {
                 line: 20,
                 status: MutantStatus::NoCoverage,
+                id: String::new(),
                 ..report.survivors[0].mutant.clone()
             },
             ..Survivor::from(report.survivors[0].mutant.clone())

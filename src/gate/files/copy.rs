@@ -12,8 +12,12 @@ use std::path::{Path, PathBuf};
 /// Files that one package may have.
 const MAX_ENTRIES: usize = 500_000;
 const MAX_DEPTH: usize = 65;
+/// Bytes that are copied.
+const MAX_BYTES: u64 = 8 << 30;
 /// Folders that are never copied, whatever the language.
 const LEFT_OUT: [&str; 4] = [".git", "node_modules", ".venv", "venv"];
+/// What tools write into the folders of what is installed.
+const CACHES: [&str; 4] = [".cache", ".vite", ".vite-temp", ".vitest"];
 
 /// Lists the files of a package.
 pub(super) fn list(package: &GatePackage, language: &Language) -> Result<Files, GateAbort> {
@@ -37,14 +41,14 @@ pub(super) fn list(package: &GatePackage, language: &Language) -> Result<Files, 
 
 /// Copies a package to a new folder, and links what is installed in its own. Comments that would hide code from
 /// the engine lose their meaning, by one character; the answer names their files.
-pub(super) fn copy(
+pub(crate) fn copy(
     package: &GatePackage,
     module: &str,
     language: &Language,
     to: &Path,
 ) -> Result<Vec<String>, GateAbort> {
     fresh_folder(to)?;
-    let mut hiding = Vec::new();
+    let (mut hiding, mut bytes) = (Vec::new(), 0);
     for entry in entries(&package.root, language) {
         let entry = entry?;
         let path = entry.path().strip_prefix(&package.root).map_err(std::io::Error::other)?;
@@ -52,9 +56,18 @@ pub(super) fn copy(
         if entry.file_type().is_dir() {
             fs_err::create_dir(&place)?;
         } else if entry.file_type().is_symlink() {
-            fs_err::os::unix::fs::symlink(fs_err::read_link(entry.path())?, &place)?;
+            let target = fs_err::read_link(entry.path())?;
+            // One that leads into the package leads into the copy.
+            let target = target.strip_prefix(&package.root).map(|inside| to.join(inside)).unwrap_or(target);
+            fs_err::os::unix::fs::symlink(target, &place)?;
         } else if entry.file_type().is_file() {
-            fs_err::copy(entry.path(), &place)?;
+            bytes += fs_err::copy(entry.path(), &place)?;
+            if bytes > MAX_BYTES {
+                return Err(GateAbort::setup(
+                    format!("The package holds more than {} GiB.", MAX_BYTES >> 30),
+                    "Remove what tools made there, or work in a smaller folder.",
+                ));
+            }
             let name = path.to_string_lossy();
             if language.is_source(&name) && rewrite(&place, &name, language)? {
                 hiding.push(name.into_owned());
@@ -63,13 +76,29 @@ pub(super) fn copy(
     }
     for folder in folders(module) {
         for name in language.installed {
-            let (own, link) = (package.home.join(&folder).join(name), to.join(&folder).join(name));
-            if own.is_dir() && fs_err::symlink_metadata(&link).is_err() {
-                fs_err::os::unix::fs::symlink(own, link)?;
+            let (own, place) = (package.home.join(&folder).join(name), to.join(&folder).join(name));
+            if own.is_dir() && fs_err::symlink_metadata(&place).is_err() {
+                link(&own, &place)?;
             }
         }
     }
     Ok(hiding)
+}
+
+/// A folder in which each entry of another one is a link, so that what tools put beside them stays there.
+fn link(own: &Path, place: &Path) -> std::io::Result<()> {
+    fs_err::create_dir(place)?;
+    for entry in fs_err::read_dir(own)? {
+        let entry = entry?;
+        if CACHES.iter().any(|cache| entry.file_name() == *cache) {
+            continue;
+        }
+        // A relative link may lead to a package beside this one, of which there is a copy.
+        let inside = fs_err::read_link(entry.path()).ok().filter(|target| target.is_relative());
+        let target = inside.unwrap_or_else(|| entry.path());
+        fs_err::os::unix::fs::symlink(target, place.join(entry.file_name()))?;
+    }
+    Ok(())
 }
 
 /// The folders from a module's up to the package's own.
@@ -98,13 +127,13 @@ fn rewrite(file: &Path, name: &str, language: &Language) -> Result<bool, GateAbo
 fn entries(root: &Path, language: &Language) -> impl Iterator<Item = Result<DirEntry, GateAbort>> {
     let is_left_out = move |entry: &DirEntry| {
         let name = entry.file_name().to_str().unwrap_or_default();
-        LEFT_OUT.contains(&name) || language.installed.contains(&name)
+        [&LEFT_OUT, language.installed, language.outputs].iter().any(|names| names.contains(&name))
     };
     let all = walk(root, MAX_DEPTH, MAX_ENTRIES, move |folder| !is_left_out(folder));
     all.filter(move |entry| !entry.as_ref().is_ok_and(is_left_out)).map(|entry| {
         entry.map_err(|error| {
             let why = text::line(&error.to_string(), 300);
-            let hint = "Make the folder readable, then run the gate again.";
+            let hint = "Make the folder readable, then try again.";
             GateAbort::setup(format!("The package cannot be copied: {}.", why.trim_end_matches('.')), hint)
         })
     })

@@ -9,7 +9,8 @@ mod copy;
 mod run;
 mod scope;
 
-pub(crate) use run::run;
+pub(crate) use copy::copy;
+pub(crate) use run::judge;
 
 use super::GateAbort;
 use super::commands::Commands;
@@ -31,6 +32,8 @@ pub(crate) struct Language {
     pub(crate) tests: &'static [&'static str],
     /// Folders of what is installed, which no commit holds.
     pub(crate) installed: &'static [&'static str],
+    /// Files and folders that tools made, of which nothing may count.
+    pub(crate) outputs: &'static [&'static str],
     /// Words of comments that hide code from the engine.
     pub(crate) hides: &'static [&'static str],
     /// Words by which a program could know that it is mutated.
@@ -102,6 +105,8 @@ pub(crate) enum Measured {
 /// A mutant of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct FileMutant {
+    /// The engine's name of it.
+    pub(crate) id: String,
     /// 1-based line in the file.
     pub(crate) line: u32,
     /// The function that holds it; empty if that is not known.

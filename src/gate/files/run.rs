@@ -5,40 +5,36 @@ use super::scope::scope;
 use super::{FileEngine, FileMutant, Measured, Work, source_lines};
 use crate::config::GateSettings;
 use crate::gate::commands::{Commands, file_name, fresh_folder};
-use crate::gate::scope::{Extent, Module, Scope, Target};
-use crate::gate::verdict::{Judged, ModuleResult, conclude};
+use crate::gate::scope::{Extent, Module, Target};
+use crate::gate::verdict::{Judged, Judging, ModuleResult};
 use crate::gate::{GateAbort, GatePackage, GatePorts, GateRequest};
-use crate::mutation::{ClassScore, GateReport, Mutant, MutantStatus, Survivor, Tally, TraceTier};
+use crate::mutation::{ClassScore, Mutant, MutantStatus, Survivor, Tally, TraceTier};
 use crate::source::{ChangedLines, text};
 use crate::sys::clock::Stopwatch;
 use std::collections::BTreeMap;
 use std::path::Path;
-use std::time::Duration;
 
 /// The folder of the copies in the gate's.
 const WORK: &str = "work";
 /// Tests that are named for a survivor, and in a reason.
 const NAMED: usize = 5;
 
-/// Runs the gate.
-pub(crate) fn run(
+/// Judges the modules of all packages.
+pub(crate) fn judge(
     request: &GateRequest,
     settings: &GateSettings,
     ports: &GatePorts<'_>,
     engine: &dyn FileEngine,
-) -> GateReport {
+) -> Judging {
     let language = engine.language();
     let files = request.packages.iter().map(|package| list(package, language)).collect::<Result<Vec<_>, _>>();
     let files = match files {
         Ok(files) => files,
-        Err(abort) => {
-            let result = ModuleResult { aborts: vec![abort], ..ModuleResult::default() };
-            return conclude(settings, &Scope::default(), vec![result], Duration::ZERO);
-        }
+        Err(abort) => return Judging::stopped(abort),
     };
     let scope = scope(request, language, settings.scope, &files);
     if !scope.aborts.is_empty() {
-        return conclude(settings, &scope, Vec::new(), Duration::ZERO);
+        return Judging { scope, ..Judging::default() };
     }
     let commands =
         Commands::new(ports, &request.env, request.folder.join("logs"), &request.tag, settings.limit);
@@ -52,7 +48,8 @@ pub(crate) fn run(
     if let Err(error) = fresh_folder(&request.folder.join(WORK)) {
         results.push(ModuleResult { aborts: vec![error], ..ModuleResult::default() });
     }
-    conclude(settings, &scope, results, commands.used())
+    let used = commands.used();
+    Judging { scope, results, used }
 }
 
 /// One module with all that judges it.
@@ -162,7 +159,7 @@ impl Judge<'_> {
         }
         Ok(GateAbort::setup(
             format!("{what} They failed before the task too."),
-            "Fix the tests that fail, then run the gate again.",
+            "Fix the tests that fail, then try again.",
         ))
     }
 
@@ -227,6 +224,7 @@ impl ModuleResult {
                 mutator: text::line(&mutant.mutator, 100),
                 description: text::line(&mutant.description, 300),
                 status: mutant.status,
+                id: text::line(&mutant.id, 300),
             })
         };
         let is_survivor = |mutant: &&&FileMutant| {

@@ -343,6 +343,7 @@ impl Walk<'_> {
             mutator: mutator(&id.mutator),
             description: text::line(draft.fields.get("description").map_or("", String::as_str), 300),
             status,
+            id: String::new(),
         };
         let counted = self.report.classes.entry(owner.to_owned()).or_default();
         counted.count(id, mutant, (self.is_changed)(owner, file, line));

@@ -9,32 +9,28 @@ use super::package::PackageContext;
 use super::scope::{TestNames, scope};
 use crate::config::GateSettings;
 use crate::gate::commands::Commands;
-use crate::gate::scope::{Module, Scope};
-use crate::gate::verdict::{ModuleResult, conclude};
+use crate::gate::scope::Module;
+use crate::gate::verdict::{Judging, ModuleResult};
 use crate::gate::{GateAbort, GatePorts, GateRequest, jobs};
-use crate::mutation::GateReport;
 use crate::sys::poison::ignore_poison;
 use std::collections::BTreeMap;
 use std::sync::Mutex;
 use std::time::Duration;
 
-/// Runs the gate.
-pub(crate) fn run_mutation(
+/// Judges the modules of all packages.
+pub(crate) fn judge_modules(
     request: &GateRequest,
     settings: &GateSettings,
     ports: &GatePorts<'_>,
-) -> GateReport {
+) -> Judging {
     let listings: Result<Vec<Listing>, GateAbort> = request.packages.iter().map(list).collect();
     let listings = match listings {
         Ok(listings) => listings,
-        Err(abort) => {
-            let result = ModuleResult { aborts: vec![abort], ..ModuleResult::default() };
-            return conclude(settings, &Scope::default(), vec![result], Duration::ZERO);
-        }
+        Err(abort) => return Judging::stopped(abort),
     };
     let scope = scope(request, &TestNames::new(&settings.test_names), settings.scope, &listings);
     if !scope.aborts.is_empty() {
-        return conclude(settings, &scope, Vec::new(), Duration::ZERO);
+        return Judging { scope, ..Judging::default() };
     }
     let mut packages: BTreeMap<usize, Vec<&Module>> = BTreeMap::new();
     let is_judged = |module: &&Module| !scope.has_targets() || !module.targets.is_empty();
@@ -79,6 +75,7 @@ pub(crate) fn run_mutation(
             });
         }
     });
-    let (results, longest) = std::mem::take(&mut *ignore_poison(done.lock()));
-    conclude(settings, &scope, results, longest)
+    drop(waiting);
+    let (results, used) = std::mem::take(&mut *ignore_poison(done.lock()));
+    Judging { scope, results, used }
 }

@@ -23,6 +23,7 @@ const JAVASCRIPT: Language = Language {
     builds: &["package.json"],
     tests: &["{}.test", "{}.spec", "{}-test", "{}_test", "{}-spec", "{}"],
     installed: &["node_modules"],
+    outputs: &[".stryker-tmp"],
     hides: &["Stryker disable", "Stryker restore"],
     tells: &["__stryker__", "__STRYKER_ACTIVE_MUTANT__", "__stryker2__"],
 };
@@ -120,7 +121,7 @@ fn not_green(work: &Work<'_>, call: &Call) -> Result<Option<Measured>, GateAbort
         .take(TOLD)
         .map(|line| text::line(line, 300))
         .collect();
-    let told = if told.is_empty() { "its output is in the gate's folder".to_owned() } else { told.join(" ") };
+    let told = if told.is_empty() { "its output names no error".to_owned() } else { told.join(" ") };
     Err(GateAbort::setup(
         format!(
             "StrykerJS gave no verdict on {} ({}): {told}.",

@@ -43,6 +43,7 @@ struct Test {
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Mutant {
+    id: String,
     mutator_name: String,
     location: Location,
     status: Status,
@@ -83,7 +84,7 @@ pub(super) fn read(path: &Path, work: &Work<'_>) -> Result<BTreeMap<String, Vec<
     let unclear = |why: &str| {
         GateAbort::setup(
             format!("StrykerJS ended without a verdict on {}: {why}.", work.label),
-            "Look into Stryker's log in the gate's folder, then run the gate again.",
+            "Look into what Stryker printed, then try again.",
         )
     };
     let bytes = read_beginning(path, MAX_REPORT + 1)?.ok_or_else(|| unclear("it left no report"))?;
@@ -101,7 +102,8 @@ pub(super) fn read(path: &Path, work: &Work<'_>) -> Result<BTreeMap<String, Vec<
     let mut files = BTreeMap::new();
     for (path, file) in report.files {
         let lines: Vec<&str> = file.source.lines().collect();
-        let mutants = file.mutants.iter().map(|mutant| mutant.judged(&lines, &tests)).collect::<Option<_>>();
+        let mutants =
+            file.mutants.iter().map(|mutant| mutant.judged(&path, &lines, &tests)).collect::<Option<_>>();
         files.insert(path, mutants.ok_or_else(|| unclear("some mutants were not tested"))?);
     }
     Ok(files)
@@ -109,7 +111,7 @@ pub(super) fn read(path: &Path, work: &Work<'_>) -> Result<BTreeMap<String, Vec<
 
 impl Mutant {
     /// `None` if it was not tested.
-    fn judged(&self, lines: &[&str], tests: &BTreeMap<String, String>) -> Option<FileMutant> {
+    fn judged(&self, path: &str, lines: &[&str], tests: &BTreeMap<String, String>) -> Option<FileMutant> {
         let status = match self.status {
             Status::Killed => MutantStatus::Killed,
             Status::Survived => MutantStatus::Survived,
@@ -124,7 +126,9 @@ impl Mutant {
             Some(new) => format!("replaced `{}` by `{}`", self.replaced(lines), short(new)),
             None => self.mutator_name.clone(),
         };
+        let start = &self.location.start;
         Some(FileMutant {
+            id: format!("{path}:{}:{} {} {}", start.line, start.column, self.mutator_name, self.id),
             line: self.location.start.line,
             function: String::new(),
             mutator: self.mutator_name.clone(),

@@ -88,7 +88,7 @@ fn parsed<T: DeserializeOwned>(path: &Path, work: &Work<'_>) -> Result<Option<T>
 fn unclear(work: &Work<'_>, why: &str) -> GateAbort {
     GateAbort::setup(
         format!("mutmut ended without a verdict on {}: {why}.", work.label),
-        "Look into mutmut's log in the gate's folder, then run the gate again.",
+        "Look into what mutmut printed, then try again.",
     )
 }
 
@@ -115,10 +115,13 @@ impl Copies {
         let after: Vec<String> = self.body(name).iter().map(|line| line.replace(name, own)).collect();
         let differs = before.iter().zip(&after).position(|(before, after)| before != after);
         let at = differs.unwrap_or_else(|| before.len().min(after.len()).saturating_sub(1));
+        // Blank lines and decorators above a function belong to its copy.
+        let head = before.iter().position(|line| defines(line, "def ", own)).unwrap_or(0);
         let class = function.rsplit_once('.').map(|(class, _)| class);
         let shown = |lines: &[String]| lines.get(at).map_or("nothing", |line| line.trim()).to_owned();
         FileMutant {
-            line: u32::try_from(self.line_of(class, own) + at).unwrap_or(u32::MAX),
+            id: key.to_owned(),
+            line: u32::try_from((self.line_of(class, own) + at).saturating_sub(head)).unwrap_or(u32::MAX),
             function,
             mutator: "mutmut".to_owned(),
             description: format!("replaced `{}` by `{}`", shown(&before), shown(&after)),
@@ -136,16 +139,18 @@ impl Copies {
 
     /// The line in the file on which a function begins, from 1; with several of its name the first of its class.
     fn line_of(&self, class: Option<&str>, function: &str) -> usize {
-        let defines = |line: &str, what: &str, name: &str| {
-            let line = line.trim_start();
-            let line = line.strip_prefix("async ").unwrap_or(line);
-            let rest = line.strip_prefix(what).and_then(|rest| rest.trim_start().strip_prefix(name));
-            rest.is_some_and(|rest| !rest.starts_with(|c: char| c.is_alphanumeric() || c == '_'))
-        };
         let class =
             class.map_or(Some(0), |class| self.source.iter().position(|line| defines(line, "class ", class)));
         let from = class.unwrap_or(0);
         let below = self.source.iter().skip(from).position(|line| defines(line, "def ", function));
         from + below.unwrap_or(0) + 1
     }
+}
+
+/// True for a line that defines this function or class.
+fn defines(line: &str, what: &str, name: &str) -> bool {
+    let line = line.trim_start();
+    let line = line.strip_prefix("async ").unwrap_or(line);
+    let rest = line.strip_prefix(what).and_then(|rest| rest.trim_start().strip_prefix(name));
+    rest.is_some_and(|rest| !rest.starts_with(|c: char| c.is_alphanumeric() || c == '_'))
 }

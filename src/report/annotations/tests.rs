@@ -29,6 +29,7 @@ pub(in crate::report) fn survivor(
         mutator: mutator.into(),
         description: description.into(),
         status,
+        id: String::new(),
     };
     let path = Some(RepoPath::parse("src/main/java/a/Foo.java"));
     Survivor { package: "app".into(), path, ..Survivor::from(mutant) }

@@ -160,6 +160,7 @@ mod tests {
                 mutator: "Math".to_owned(),
                 description: String::new(),
                 status: *status,
+                id: String::new(),
             };
             counted.count(id(index), mutant, index % 2 == 0);
         }

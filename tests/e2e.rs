@@ -42,6 +42,7 @@ fn tests() -> Vec<libtest_mimic::Trial> {
         gate::hidden::tests(),
         gate::recompile::tests(),
         gate::map::tests(),
+        gate::mutation_test::tests(),
         gate::shapes::tests(),
         gate::targets::tests(),
         gate::tiers::tests(),

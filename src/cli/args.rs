@@ -4,6 +4,7 @@ use super::check::CheckArgs;
 use super::gate::GateArgs;
 use super::init::InitArgs;
 use super::manual_verbs::{ByHand, SnapshotArgs};
+use super::mutation_test::MutationTestArgs;
 use super::place::PlaceArgs;
 use super::prompt::PromptArgs;
 use super::run::RunArgs;
@@ -70,6 +71,14 @@ RALPH_BASE and RALPH_HEAD in its environment.\n\n\
 Places in annotations are relative to the git repository that holds the workspace, else to the workspace. \
 Only the verdict in the chosen format goes to standard output, everything else to standard error.")]
     Gate(GateArgs),
+    /// Measure the tests of a file, folder or class by mutation, with uncommitted work, in a private copy
+    #[command(after_help = "Examples:\n  ralph mutation-test src/shop/price.py\n  \
+ralph mutation-test com.acme.Calc --json\n  ralph mutation-test web/src --engine stryker --timeout 3600\n\n\
+Exit codes: 0 measured, whatever the score · 2 usage · 3 no score: a time-out, red tests, an engine that is missing\n\n\
+The folder (the current one, or --root) is trusted: its code, tests and build run. They run in a copy; ralph writes nothing \
+into the folder. Engines get a short list of variables; MUTATION_RUNNER_FORWARD_ENV=A,B names more. docs/mutation-test.md \
+describes the JSON.")]
+    MutationTest(MutationTestArgs),
     /// Compare the file edits in an agent's transcript (standard input) with what git shows
     #[command(
         after_help = "Examples:\n  my-agent --output-format stream-json < prompt.md | ralph verify --format claude\n  \

@@ -14,6 +14,7 @@ mod init;
 mod inspect;
 mod manual;
 mod manual_verbs;
+mod mutation_test;
 mod place;
 mod prompt;
 mod run;
@@ -81,6 +82,7 @@ fn dispatch(cli: &Cli) -> anyhow::Result<Exit> {
         Verb::Reopen(by_hand) => manual_verbs::flip(&call, by_hand, false)?,
         Verb::Snapshot(args) => manual_verbs::snapshot(&call, args)?,
         Verb::Gate(args) => gate::gate(&call, args)?,
+        Verb::MutationTest(args) => mutation_test::mutation_test(&call, args)?,
         Verb::Verify(args) => verify::verify(&call, args)?,
         Verb::Place(args) => place::place(&call, args)?,
         Verb::Stage(args) => stage::stage(&call, args)?,

@@ -55,6 +55,8 @@ pub struct Settings {
     pub limits: Limits,
     /// Commands that notify people: they find the event as JSON on standard input.
     pub hooks: Hooks,
+    /// What tools tell the agents of a loop.
+    pub mcp: Mcp,
     /// Who commits what an attempt left.
     pub commit: CommitBy,
     /// Tasks whose text matches may have nothing to commit: a regular expression in Rust's syntax.
@@ -326,6 +328,14 @@ pub struct Hooks {
     /// More variables of ralph's environment that they get.
     #[schemars(extend("items" = variable()))]
     pub env: Vec<String>,
+}
+
+/// What tools tell the agents of a loop.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Mcp {
+    /// `ralph mutation-test` and its tool tell scores and survivors inside an attempt too.
+    pub scores: bool,
 }
 
 /// Who commits what an agent left.

@@ -16,7 +16,7 @@ mod world;
 
 pub use fault::{Fault, FaultKind};
 pub use follow::Follow;
-pub use outside::{Outside, Parts, own_template, private_folder};
+pub use outside::{CacheFolder, Outside, Parts, own_template, private_folder};
 pub use places::Places;
 pub use readings::{Readings, readings};
 pub use world::{AgentEnd, Judged, Started, World};

@@ -10,6 +10,7 @@ mod entry;
 mod files;
 mod java;
 mod javascript;
+pub mod mutation_test;
 mod python;
 mod run;
 mod scope;

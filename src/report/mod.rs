@@ -4,6 +4,7 @@ pub mod annotations;
 pub mod board;
 mod explain;
 pub mod human;
+pub mod mutation_test;
 pub mod progress;
 pub mod sarif;
 pub mod spent;

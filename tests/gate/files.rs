@@ -29,7 +29,7 @@ fn done(command: &mut Command) {
 }
 
 /// A virtual environment with mutmut.
-fn python() -> &'static Path {
+pub(super) fn python() -> &'static Path {
     static FOLDER: OnceLock<PathBuf> = OnceLock::new();
     FOLDER.get_or_init(|| {
         let folder = tools("python-mutmut-3.8.1");
@@ -43,7 +43,7 @@ fn python() -> &'static Path {
 }
 
 /// `node_modules` with `StrykerJS` and vitest.
-fn node() -> &'static Path {
+pub(super) fn node() -> &'static Path {
     static FOLDER: OnceLock<PathBuf> = OnceLock::new();
     FOLDER.get_or_init(|| {
         let folder = tools("node-stryker-9.6.1");

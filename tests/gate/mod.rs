@@ -6,6 +6,7 @@ mod direct_spawn;
 pub(crate) mod files;
 pub(crate) mod hidden;
 pub(crate) mod map;
+pub(crate) mod mutation_test;
 mod project;
 pub(crate) mod recompile;
 pub(crate) mod shapes;

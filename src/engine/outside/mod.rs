@@ -14,6 +14,7 @@ mod template;
 mod test_reports;
 mod transcript;
 
+pub use private_checkout::CacheFolder;
 pub use template::own_template;
 
 use super::{AgentEnd, Fault, FaultKind, Judged, Places, Readings, Started, World};

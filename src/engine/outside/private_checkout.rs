@@ -9,7 +9,7 @@ mod outputs;
 #[cfg(test)]
 mod tests;
 
-pub(super) use cache_folder::CacheFolder;
+pub use cache_folder::CacheFolder;
 pub(super) use contents::{SourcePackage, Sources};
 
 use super::artifacts;

@@ -20,8 +20,8 @@ const GRACE: Duration = Duration::from_secs(3_600);
 /// The file that names the workspace; its time says when the folder was last used.
 const WORKSPACE: &str = "workspace";
 
-/// A folder that one gate alone works in.
-pub(in super::super) struct CacheFolder {
+/// A folder that one gate, or one mutation test, alone works in.
+pub struct CacheFolder {
     folder: PathBuf,
     _lock: Lock,
     /// Removed when dropped; `None` for a folder that is kept.
@@ -43,7 +43,7 @@ impl CacheFolder {
     }
 
     /// A folder that is removed when it is dropped.
-    pub(in super::super) fn temporary(cache: &Path) -> io::Result<Self> {
+    pub fn temporary(cache: &Path) -> io::Result<Self> {
         let sites = cache.join("sites");
         private_folder(&sites)?;
         let made = new_folder(&sites, "")?;
@@ -55,7 +55,7 @@ impl CacheFolder {
     }
 
     /// The path of something in it.
-    pub(in super::super) fn at(&self, name: &str) -> PathBuf {
+    pub fn at(&self, name: &str) -> PathBuf {
         self.folder.join(name)
     }
 

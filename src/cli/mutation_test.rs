@@ -1,0 +1,140 @@
+//! `ralph mutation-test`: how good the tests of a target are, without a loop and without git. It changes nothing.
+
+use super::environment::{cache_folder, environment};
+use super::exit::Exit;
+use super::ui::{self, StatusLine};
+use super::workspace::{Invocation, Opened};
+use crate::engine::{CacheFolder, Fault, FaultKind, private_folder};
+use crate::gate::mutation_test::{Engine, TestRequest, engine_environment, test};
+use crate::report::mutation_test::{Envelope, Measured, Options, Refusal};
+use crate::source::Secrets;
+use crate::sys::process::{Supervisor, close_to_others, is_inside_agent};
+use crate::sys::signals::Interrupts;
+use clap::Args;
+use serde_json::Value;
+use std::path::PathBuf;
+
+/// Flags of `mutation-test`.
+#[derive(Debug, Args)]
+pub struct MutationTestArgs {
+    /// A file or folder inside the current folder, or the dotted name of a class
+    pub target: String,
+    /// Seconds after which all is ended, 10 to 14400 [default: 600]
+    #[arg(long, value_name = "SECONDS", allow_hyphen_values = true)]
+    pub timeout: Option<String>,
+    /// Survivors that are listed, 1 to 500 [default: 20]
+    #[arg(long, value_name = "N", allow_hyphen_values = true)]
+    pub max_survivors: Option<String>,
+    /// mutmut, pit or stryker; by the target's language when left out
+    #[arg(long, value_name = "ENGINE")]
+    pub engine: Option<String>,
+}
+
+/// What is asked, as it was typed or as a tool's caller wrote it.
+pub(super) struct Question {
+    pub(super) target: String,
+    pub(super) timeout: Option<Value>,
+    pub(super) survivors: Option<Value>,
+    pub(super) engine: Option<String>,
+}
+
+/// `ralph mutation-test`.
+pub(super) fn mutation_test(call: &Invocation, args: &MutationTestArgs) -> Result<Exit, Fault> {
+    let inside = is_inside_agent()?;
+    close_to_others()?;
+    let interrupts = Interrupts::install()?;
+    let number = |text: &String| text.parse::<u64>().map_or_else(|_| text.as_str().into(), Value::from);
+    let question = Question {
+        target: args.target.clone(),
+        timeout: args.timeout.as_ref().map(number),
+        survivors: args.max_survivors.as_ref().map(number),
+        engine: args.engine.clone(),
+    };
+    let status = StatusLine::new(call.json);
+    let (answer, most) = question.answer(call, inside, &interrupts, &|text| status.set(text));
+    status.set("");
+    if let Some(signal) = interrupts.first() {
+        return Ok(Exit::Signal(signal));
+    }
+    let envelope = Envelope::of(&answer, most);
+    match (&envelope, call.json) {
+        (_, true) => ui::json(&envelope),
+        (Envelope::Success(success), false) => success.lines().iter().for_each(|line| ui::line(line)),
+        (Envelope::Failure(failure), false) => {
+            let tails = [&failure.partial_stdout_tail, &failure.partial_stderr_tail];
+            tails.into_iter().flatten().for_each(|tail| ui::note(tail));
+            ui::error(&failure.error, &failure.remediation);
+        }
+    }
+    Ok(answer.map_or_else(|why| if why.is_usage { Exit::Usage } else { Exit::NoVerdict }, |_| Exit::Done))
+}
+
+impl Question {
+    /// The answer, and how many survivors it lists.
+    pub(super) fn answer(
+        &self,
+        call: &Invocation,
+        inside_agent: bool,
+        interrupts: &Interrupts,
+        progress: &(dyn Fn(&str) + Sync),
+    ) -> (Result<Measured, Refusal>, usize) {
+        let options = match Options::read(self.timeout.as_ref(), self.survivors.as_ref()) {
+            Ok(options) => options,
+            Err(refusal) => return (Err(refusal), 1),
+        };
+        let answer = self.measure(call, &options, inside_agent, interrupts, progress);
+        (answer, options.survivors)
+    }
+
+    fn measure(
+        &self,
+        call: &Invocation,
+        options: &Options,
+        inside_agent: bool,
+        interrupts: &Interrupts,
+        progress: &(dyn Fn(&str) + Sync),
+    ) -> Result<Measured, Refusal> {
+        let engine = self.engine.as_deref().map(Engine::named).transpose()?;
+        let folder = call.folder().map_err(refusal)?;
+        let workspace = call.read(call.find_anywhere().map_err(refusal)?).and_then(Opened::sound);
+        let workspace = workspace.map_err(refusal)?;
+        if inside_agent && !workspace.settings.mcp.scores {
+            return Err(Refusal::unknown(
+                "Scores and survivors are not told inside an attempt of a loop: tests written for a score are not better tests.",
+                "Go on with the task; its gate judges the commit. A person allows it with `mcp: {scores: true}` in .ralph/config.yaml.",
+            ));
+        }
+        let settings = workspace.settings.gates.get("PITEST").cloned();
+        let settings = settings.ok_or_else(|| refusal(Fault::setup("There is no gate PITEST.", "add it")))?;
+        let classifier = workspace.classifier().map_err(refusal)?;
+        let cache = cache_folder().map_err(refusal)?;
+        private_folder(&cache).map_err(|error| refusal(error.into()))?;
+        let own = CacheFolder::temporary(&cache).map_err(|error| refusal(error.into()))?;
+        let all = environment();
+        let spawn = Supervisor::new(PathBuf::from("/proc/self/exe"), Some(interrupts.clone()));
+        let work = own.at("mutation-test");
+        test(
+            &TestRequest {
+                folder: &folder,
+                target: &self.target,
+                engine,
+                timeout: options.timeout,
+                settings: &settings,
+                classifier: &classifier,
+                work: &work,
+                cache: &cache,
+                tag: &format!("mutation-test-{}", std::process::id()),
+                env: &engine_environment(&all),
+                secrets: &Secrets::of(all.iter().map(|(name, value)| (name, value))),
+            },
+            &spawn,
+            progress,
+        )
+    }
+}
+
+/// A fault as an answer.
+fn refusal(fault: Fault) -> Refusal {
+    let is_usage = fault.kind == FaultKind::Setup;
+    Refusal { is_usage, ..Refusal::unknown(fault.to_string(), fault.hint) }
+}

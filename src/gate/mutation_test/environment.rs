@@ -1,0 +1,82 @@
+//! Which variables reach an engine: a list of names, what toolchains need, and what the caller names in
+//! `MUTATION_RUNNER_FORWARD_ENV`.
+
+use std::path::Path;
+
+/// Names more variables, separated by commas.
+pub const FORWARD: &str = "MUTATION_RUNNER_FORWARD_ENV";
+
+/// Names that pass; one that ends in `*` stands for all that begin so.
+const PASSED: [&str; 2] = [
+    "PATH HOME USER LOGNAME SHELL TMPDIR TMP TEMP LANG LC_* TERM PWD OLDPWD PYTHONPATH PYTHONHOME VIRTUAL_ENV",
+    "JAVA_HOME JDK_HOME MAVEN_HOME M2_HOME MAVEN_OPTS MAVEN_ARGS MAVEN_USER_HOME NODE_PATH NVM_DIR NVM_BIN FNM_DIR \
+     VOLTA_HOME PNPM_HOME COREPACK_HOME CARGO_HOME RUSTUP_HOME RUSTUP_TOOLCHAIN PYENV_ROOT PYENV_VERSION",
+];
+
+/// The environment of an engine.
+pub fn engine_environment(all: &[(String, String)]) -> Vec<(String, String)> {
+    let forwarded = all.iter().find(|(name, _)| name == FORWARD).map_or("", |(_, names)| names.as_str());
+    let is_passed = |name: &str| {
+        let mut passed = PASSED.iter().flat_map(|names| names.split(' '));
+        passed.any(|one| one.strip_suffix('*').map_or(one == name, |start| name.starts_with(start)))
+            || forwarded.split(',').any(|one| one.trim() == name)
+    };
+    let mut passed: Vec<_> = all.iter().filter(|(name, _)| is_passed(name)).cloned().collect();
+    passed.retain(|(name, _)| name != WRITE_NOTHING.0);
+    passed.push((WRITE_NOTHING.0.to_owned(), WRITE_NOTHING.1.to_owned()));
+    passed
+}
+
+const WRITE_NOTHING: (&str, &str) = ("PYTHONDONTWRITEBYTECODE", "1");
+
+/// The caller's `PYTHONPATH`, which engines replace, without what leads into the folder: the copy has that.
+pub(super) fn python_path(env: &[(String, String)], folder: &Path) -> Option<(String, String)> {
+    let (name, value) = env.iter().find(|(name, _)| name == "PYTHONPATH")?;
+    let is_elsewhere = |part: &&str| Path::new(part).is_absolute() && !Path::new(part).starts_with(folder);
+    let parts: Vec<&str> = value.split(':').filter(is_elsewhere).collect();
+    (!parts.is_empty()).then(|| (name.clone(), parts.join(":")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_engine_gets_what_the_list_or_the_caller_names_and_nothing_else() {
+        let of = |names: &[(&str, &str)]| -> Vec<(String, String)> {
+            names.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect()
+        };
+        let all = of(&[
+            ("PATH", "/bin"),
+            ("LC_TIME", "C"),
+            ("JAVA_HOME", "/jdk"),
+            ("CARGO_HOME", "/cargo"),
+            ("NODE_PATH", "/node"),
+            ("OPENAI_API_KEY", "sk"),
+            ("DATABASE_URL", "x"),
+            ("LCX", "x"),
+            ("PYTHONDONTWRITEBYTECODE", "0"),
+        ]);
+        let plain = engine_environment(&all);
+        let names: Vec<&str> = plain.iter().map(|(name, _)| name.as_str()).collect();
+        let expected = ["PATH", "LC_TIME", "JAVA_HOME", "CARGO_HOME", "NODE_PATH", "PYTHONDONTWRITEBYTECODE"];
+        assert_eq!(names, expected);
+        assert_eq!(plain.last().unwrap().1, "1");
+        let mut more = all;
+        more.extend(of(&[(FORWARD, "DATABASE_URL, ABSENT")]));
+        let forwarded = engine_environment(&more);
+        assert!(forwarded.contains(&("DATABASE_URL".to_owned(), "x".to_owned())));
+        assert!(!forwarded.iter().any(|(name, _)| name == FORWARD || name == "OPENAI_API_KEY"));
+    }
+
+    #[test]
+    fn a_python_path_leads_no_test_back_into_the_folder() {
+        let path = |value: &str| {
+            let env = [("PYTHONPATH".to_owned(), value.to_owned())];
+            python_path(&env, Path::new("/w")).map(|(_, value)| value)
+        };
+        assert_eq!(path("/w/src:/lib:src:"), Some("/lib".to_owned()));
+        assert_eq!(path("/w"), None);
+        assert_eq!(python_path(&[], Path::new("/w")), None);
+    }
+}

@@ -1,0 +1,331 @@
+//! A mutation test that is no gate: one target, by its language's engine, whatever git says of it (docs/mutation-test.md).
+//!
+//! Promises: an engine works in a private copy of the folder and never in the folder itself; what is uncommitted is judged too;
+//! a target that is another one afterwards, a time-out, a module without a verdict and tests that fail by themselves give no score;
+//! nothing outlives the call.
+
+mod environment;
+mod target;
+mod window;
+
+pub use environment::{FORWARD, engine_environment};
+
+use super::files::{self, FileEngine, Language};
+use super::java::judge_modules;
+use super::javascript::Stryker;
+use super::python::Mutmut;
+use super::verdict::{Judging, ModuleResult};
+use super::{GateAbort, GatePackage, GatePorts, GateRequest, NoCheckouts};
+use crate::config::{GateEngine, GateFolder, GateSettings, NoCoverage, Per, ScopeKind};
+use crate::machine::facts::{FileChange, FileStatus, Oid, ProcessEnd};
+use crate::mutation::Tally;
+use crate::report::mutation_test::{Measured, Refusal};
+use crate::source::{Classifier, Kind, RepoPath, Secrets, text};
+use crate::sys::Spawn;
+use crate::sys::clock::Stopwatch;
+use crate::sys::poison::ignore_poison;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+use std::sync::Mutex;
+use std::time::Duration;
+use target::Target;
+use window::{Printed, Window};
+
+/// What is left out of a copy for Maven, which makes it again.
+const JAVA: Language = Language {
+    name: "Java",
+    extensions: &["java"],
+    builds: &[],
+    tests: &[],
+    installed: &[],
+    outputs: &["target"],
+    hides: &[],
+    tells: &[],
+};
+
+/// What measures a language.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Engine {
+    /// mutmut, for Python.
+    Mutmut,
+    /// PIT, for Java.
+    Pit,
+    /// `StrykerJS`, for JavaScript and TypeScript.
+    Stryker,
+}
+
+impl Engine {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::Mutmut, Self::Pit, Self::Stryker];
+
+    /// The name that callers use.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Mutmut => "mutmut",
+            Self::Pit => "pit",
+            Self::Stryker => "stryker",
+        }
+    }
+
+    /// The engine of this name.
+    pub fn named(name: &str) -> Result<Self, Refusal> {
+        Self::ALL.into_iter().find(|engine| engine.name() == name).ok_or_else(|| {
+            let names = Self::ALL.map(Self::name).join(", ");
+            let what = format!("There is no engine `{}`.", text::line(name, 100));
+            Refusal::usage(what, format!("Leave it out, or name one of {names}."))
+        })
+    }
+
+    fn language(self) -> &'static Language {
+        match self {
+            Self::Mutmut => Mutmut.language(),
+            Self::Pit => &JAVA,
+            Self::Stryker => Stryker.language(),
+        }
+    }
+}
+
+/// What is to be measured, and with what.
+pub struct TestRequest<'a> {
+    /// The folder that holds the target: a real path.
+    pub folder: &'a Path,
+    /// The target as it was typed.
+    pub target: &'a str,
+    /// The engine; that of the target's language if `None`.
+    pub engine: Option<Engine>,
+    /// All processes together are ended past it.
+    pub timeout: Duration,
+    /// How Java is built and PIT is run.
+    pub settings: &'a GateSettings,
+    /// What tells tests from production code.
+    pub classifier: &'a Classifier,
+    /// An empty private folder for the copy, the logs and the reports.
+    pub work: &'a Path,
+    /// Ralph's cache folder.
+    pub cache: &'a Path,
+    /// Marks the processes.
+    pub tag: &'a str,
+    /// From [`engine_environment`].
+    pub env: &'a [(String, String)],
+    /// What never leaves the process.
+    pub secrets: &'a Secrets,
+}
+
+/// Measures the target.
+///
+/// # Errors
+/// Why there is no answer.
+pub fn test(
+    request: &TestRequest<'_>,
+    spawn: &dyn Spawn,
+    progress: &(dyn Fn(&str) + Sync),
+) -> Result<Measured, Refusal> {
+    let target = Target::find(request.folder, request.target)?;
+    let (engine, files) = request.choose(&target)?;
+    let watch = Stopwatch::start();
+    let env: Vec<(String, String)> =
+        environment::python_path(request.env, request.folder).into_iter().collect();
+    let is_joined = engine == Engine::Pit;
+    let window = Window { inner: spawn, is_joined, env: &env, last: Mutex::default() };
+    let ports = GatePorts { spawn: &window, progress, checkouts: &NoCheckouts };
+    let judging = request.judge(engine, &files, &ports);
+    let printed = ignore_poison(window.last.into_inner());
+    if !target.is_there() {
+        return Err(Refusal::unknown(
+            "The target was replaced while it was measured, so the result was discarded.",
+            "See that nothing writes there meanwhile, then try again.",
+        ));
+    }
+    let answer = Answer { request, target, engine, printed, millis: watch.millis() };
+    answer.of(judging)
+}
+
+impl TestRequest<'_> {
+    /// The engine, and the production files of the target that it mutates.
+    fn choose(&self, target: &Target) -> Result<(Engine, Vec<String>), Refusal> {
+        let files = target.files()?;
+        let is_production = |file: &&String| self.classifier.kind_of(file.as_bytes()) == Kind::Production;
+        let of = |engine: Engine| -> Vec<String> {
+            let is_its = |file: &&String| engine.language().is_source(file) && is_production(file);
+            files.iter().filter(is_its).cloned().collect()
+        };
+        let asked = Engine::ALL.into_iter().filter(|engine| self.engine.is_none_or(|only| only == *engine));
+        let mut found: Vec<(Engine, Vec<String>)> =
+            asked.map(|engine| (engine, of(engine))).filter(|(_, files)| !files.is_empty()).collect();
+        match (found.pop(), found.is_empty()) {
+            (Some(only), true) => Ok(only),
+            (Some(_), false) => Err(Refusal::usage(
+                "The target holds files of several languages.",
+                "Name a smaller target, or an engine: mutmut, pit or stryker.",
+            )),
+            (None, _) => {
+                let (path, all) =
+                    (text::line(&target.path, 300), Engine::ALL.map(|engine| engine.language().name));
+                let languages =
+                    self.engine.map_or_else(|| all.join(", "), |engine| engine.language().name.to_owned());
+                Err(Refusal::usage(
+                    format!("There is no production code in {path} that can be mutated ({languages})."),
+                    "Name a source file, or a folder that holds some; tests are not mutated.",
+                ))
+            }
+        }
+    }
+
+    fn judge(&self, engine: Engine, files: &[String], ports: &GatePorts<'_>) -> Judging {
+        let settings = GateSettings {
+            threshold: 100,
+            per: Per::Class,
+            no_coverage: NoCoverage::Survived,
+            engine: GateEngine::Direct,
+            limit: self.timeout,
+            scope: ScopeKind::Class,
+            folder: GateFolder::InPlace,
+            keep: Vec::new(),
+            ..self.settings.clone()
+        };
+        let mut package = self.package(files);
+        let request = |package| self.gate_request(package);
+        match engine {
+            Engine::Mutmut => files::judge(&request(package), &settings, ports, &Mutmut),
+            Engine::Stryker => files::judge(&request(package), &settings, ports, &Stryker),
+            Engine::Pit => {
+                let copy = self.work.join("copy").join(&package.name);
+                (ports.progress)("Copying the folder");
+                if let Err(abort) = files::copy(&package, "", &JAVA, &copy) {
+                    return Judging::stopped(abort);
+                }
+                package.root = copy;
+                judge_modules(&request(package), &settings, ports)
+            }
+        }
+    }
+
+    /// The folder as a package of which the target's files are to be judged.
+    fn package(&self, files: &[String]) -> GatePackage {
+        let name = self.folder.file_name().map_or_else(|| "folder".into(), |name| name.to_string_lossy());
+        let change = |file: &String| FileChange {
+            package: name.clone().into_owned(),
+            path: RepoPath::from_bytes(file.as_bytes()),
+            status: FileStatus::Modified,
+            kind: Kind::Production,
+            old: None,
+            new: None,
+        };
+        GatePackage {
+            name: name.clone().into_owned(),
+            root: self.folder.to_owned(),
+            home: self.folder.to_owned(),
+            changes: files.iter().map(change).collect(),
+            lines: BTreeMap::new(),
+            moved: BTreeMap::new(),
+            weakened: BTreeSet::new(),
+            tests_at_base: Vec::new(),
+            dirt: Vec::new(),
+            commits: (None, Oid::zero()),
+        }
+    }
+
+    fn gate_request(&self, package: GatePackage) -> GateRequest {
+        GateRequest {
+            name: "mutation-test".to_owned(),
+            family: String::new(),
+            packages: vec![package],
+            former_targets: BTreeSet::new(),
+            changed_since_fail: BTreeSet::new(),
+            // A file without a test of its own is measured all the same.
+            no_tests_written: true,
+            confirms: true,
+            makes_map: false,
+            folder: self.work.join("run"),
+            cache: self.cache.to_owned(),
+            tag: self.tag.to_owned(),
+            env: self.env.to_vec(),
+        }
+    }
+}
+
+/// What is known when an engine has ended.
+struct Answer<'a> {
+    request: &'a TestRequest<'a>,
+    target: Target,
+    engine: Engine,
+    printed: Option<Printed>,
+    millis: u64,
+}
+
+impl Answer<'_> {
+    fn of(&self, judging: Judging) -> Result<Measured, Refusal> {
+        let Judging { mut scope, results, used } = judging;
+        let is_late =
+            self.printed.as_ref().is_some_and(|last| matches!(last.end, ProcessEnd::TimedOut { .. }));
+        let mut all = ModuleResult { aborts: std::mem::take(&mut scope.aborts), ..ModuleResult::default() };
+        for result in results {
+            all.aborts.extend(result.aborts);
+            all.judged.extend(result.judged);
+            all.remarks.extend(result.remarks);
+        }
+        if let Some(abort) = all.aborts.first() {
+            let late = is_late || used >= self.request.timeout;
+            return Err(if late { self.over_time() } else { self.of_abort(abort) });
+        }
+        if let Some(left) = scope.left_out.first() {
+            let why = format!("{} is not measured: {}.", left.file, left.why);
+            return Err(self.refusal(&why, "Name another target."));
+        }
+        let mut tally = Tally::default();
+        all.judged.iter().for_each(|judged| tally.join(&judged.score.tally));
+        let mut living: Vec<_> = all.judged.into_iter().flat_map(|judged| judged.survivors).collect();
+        living.sort_by_cached_key(|alive| {
+            let name = alive.mutant.name();
+            (alive.path.clone(), alive.mutant.line, name.len(), name)
+        });
+        for survivor in &mut living {
+            survivor.source = self.redacted(&survivor.source);
+            survivor.mutant.description = self.redacted(&survivor.mutant.description);
+        }
+        let exit_code = self.printed.as_ref().and_then(|last| match last.end {
+            ProcessEnd::Exited { code } => Some(code),
+            _ => None,
+        });
+        Ok(Measured {
+            target: self.target.path.clone(),
+            engine: self.engine.name(),
+            exit_code,
+            tally,
+            living,
+            remarks: all.remarks.iter().map(|remark| self.redacted(remark)).collect(),
+            stdout: self.printed.as_ref().map_or_else(String::new, |last| self.redacted(&last.stdout)),
+            millis: self.millis,
+        })
+    }
+
+    fn over_time(&self) -> Refusal {
+        let seconds = self.request.timeout.as_secs();
+        let why = format!(
+            "The engine ran over the time-out of {seconds} s, and was ended with all that it had started."
+        );
+        self.refusal(&why, "Name a smaller target, or a longer timeout (at most 14400).")
+    }
+
+    fn of_abort(&self, abort: &GateAbort) -> Refusal {
+        match abort {
+            GateAbort::Fail { reasons } => self.refusal(
+                &reasons.join(" "),
+                "Fix what is named, so that the tests pass without any mutation, then try again.",
+            ),
+            GateAbort::Error { why, hint, .. } => self.refusal(why, hint),
+        }
+    }
+
+    fn refusal(&self, why: &str, hint: &str) -> Refusal {
+        let private = self.request.work.display().to_string();
+        let shown = |text: &str| self.redacted(&text.replace(&private, "…"));
+        let streams = self.printed.as_ref();
+        let printed = streams.map(|last| (self.redacted(&last.stdout), self.redacted(&last.stderr)));
+        Refusal { printed, ..Refusal::unknown(shown(why), shown(hint)) }
+    }
+
+    fn redacted(&self, text: &str) -> String {
+        self.request.secrets.redact(text)
+    }
+}

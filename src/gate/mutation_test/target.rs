@@ -1,0 +1,238 @@
+//! The target of a mutation test: from what was typed to files in the folder.
+//!
+//! Promises: a text with control characters is refused before anything is looked at; what is outside of the folder, or the
+//! folder itself, is refused by its real path, whatever links lead to it; a target that is another one after the run is noticed.
+
+use super::super::entry::{Entry, entry};
+use crate::report::mutation_test::Refusal;
+use crate::source::{is_output, text};
+use crate::sys::file_stat::FileStat;
+use crate::sys::walk::walk;
+use std::path::{Path, PathBuf};
+
+/// Bytes that a target may have.
+const LONGEST: usize = 4_096;
+const MAX_DEPTH: usize = 65;
+const MAX_ENTRIES: usize = 500_000;
+/// Files that are named where a class is not unique.
+const NAMED: usize = 5;
+
+/// A file or folder inside the folder.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Target {
+    /// Its path in the folder, `/`-separated.
+    pub(super) path: String,
+    real: PathBuf,
+    identity: (u64, u64),
+}
+
+impl Target {
+    /// Finds what was typed: a path, or the dotted name of a class or module. The folder's own path is a real one.
+    pub(super) fn find(folder: &Path, typed: &str) -> Result<Self, Refusal> {
+        check_text(typed)?;
+        match fs_err::canonicalize(folder.join(typed)) {
+            Ok(real) => Self::at(folder, real),
+            Err(_) => Self::at(folder, folder.join(by_name(folder, typed)?)),
+        }
+    }
+
+    fn at(folder: &Path, real: PathBuf) -> Result<Self, Refusal> {
+        let Ok(inside) = real.strip_prefix(folder) else {
+            return Err(Refusal::usage(
+                "The target is outside of the folder.",
+                "Name a file or package inside it.",
+            ));
+        };
+        if inside.as_os_str().is_empty() {
+            let why = "The target is the whole folder.";
+            return Err(Refusal::usage(
+                why,
+                "Name a file or package in it: a run over all would take too long.",
+            ));
+        }
+        let path = inside.to_str().filter(|path| !path.chars().any(text::is_hidden)).map(str::to_owned);
+        let stat = FileStat::at(&real);
+        let is_target = path.as_ref().is_some_and(|path| real.is_dir() || entry(folder, path) == Entry::File);
+        match (path, stat) {
+            (Some(path), Some(stat)) if is_target => Ok(Self { path, real, identity: stat.identity() }),
+            _ => Err(Refusal::usage(
+                "The target is no regular file or folder.",
+                "Name a source file or a package.",
+            )),
+        }
+    }
+
+    /// False if something else is in its place.
+    pub(super) fn is_there(&self) -> bool {
+        let is_real = fs_err::canonicalize(&self.real).is_ok_and(|real| real == self.real);
+        is_real && FileStat::at(&self.real).is_some_and(|stat| stat.identity() == self.identity)
+    }
+
+    /// The files of the target, by their paths in the folder.
+    pub(super) fn files(&self) -> Result<Vec<String>, Refusal> {
+        if !self.real.is_dir() {
+            return Ok(vec![self.path.clone()]);
+        }
+        let files = files(&self.real)?;
+        Ok(files.into_iter().map(|file| format!("{}/{file}", self.path)).collect())
+    }
+}
+
+/// What is wrong with a text whatever is on the disk.
+fn check_text(typed: &str) -> Result<(), Refusal> {
+    let hint = "Name a source file or a package inside the folder, such as `src/shop/price.py`.";
+    let refused = |why: &str| Err(Refusal::usage(why, hint));
+    match typed {
+        "" => refused("The target is empty."),
+        long if long.len() > LONGEST => refused("The target is longer than 4,096 bytes."),
+        odd if odd.chars().any(text::is_hidden) => refused("The target holds control characters."),
+        _ => Ok(()),
+    }
+}
+
+/// The file of a class (`com.acme.Calc`) or of a Python module (`shop.price`), of which there must be one.
+fn by_name(folder: &Path, typed: &str) -> Result<String, Refusal> {
+    let is_name = |part: &str| !part.is_empty() && part.chars().all(|c| c.is_alphanumeric() || c == '_');
+    let absent = || {
+        let hint =
+            "Check its spelling: a target is a path relative to the folder, or the dotted name of a class.";
+        Refusal::usage(format!("There is no `{}`.", text::line(typed, 300)), hint)
+    };
+    if !typed.split('.').all(is_name) {
+        return Err(absent());
+    }
+    let path = typed.replace('.', "/");
+    let ends = [format!("/{path}.java"), format!("/{path}.py"), format!("/{path}/__init__.py")];
+    let is_named = |file: &String| ends.iter().any(|end| format!("/{file}").ends_with(end));
+    let found: Vec<String> = files(folder)?.into_iter().filter(is_named).collect();
+    match found.as_slice() {
+        [] => Err(absent()),
+        [one] => Ok(one.clone()),
+        several => Err(Refusal::usage(
+            format!(
+                "`{}` is the name of several files: {}.",
+                text::line(typed, 300),
+                text::names(several.iter().map(String::as_str), NAMED)
+            ),
+            "Name one of them by its path.",
+        )),
+    }
+}
+
+/// The files below a folder, outputs of tools and hidden folders left out.
+fn files(folder: &Path) -> Result<Vec<String>, Refusal> {
+    let inside = |path: &Path| path.strip_prefix(folder).ok().and_then(Path::to_str).map(str::to_owned);
+    let enter = |found: &walkdir::DirEntry| {
+        let hidden = found.file_name().to_string_lossy().starts_with('.');
+        !hidden && inside(found.path()).is_some_and(|path| !is_output(path.as_bytes()))
+    };
+    let mut all = Vec::new();
+    for found in walk(folder, MAX_DEPTH, MAX_ENTRIES, enter) {
+        let found = found.map_err(|error| {
+            let why = text::line(&error.to_string(), 300);
+            Refusal::unknown(format!("The folder cannot be read: {why}"), "Make it readable, then try again.")
+        })?;
+        if found.file_type().is_file() {
+            all.extend(inside(found.path()));
+        }
+    }
+    Ok(all)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fs_err::os::unix::fs::symlink;
+    use proptest::prelude::*;
+    use tempfile::TempDir;
+
+    fn folder() -> (TempDir, PathBuf) {
+        let home = tempfile::tempdir().unwrap();
+        let folder = fs_err::canonicalize(home.path()).unwrap().join("work");
+        for file in ["src/shop/price.py", "a/src/main/java/com/acme/Calc.java", "b/x.py", "c/x.py"] {
+            let file = folder.join(file);
+            fs_err::create_dir_all(file.parent().unwrap()).unwrap();
+            fs_err::write(file, "").unwrap();
+        }
+        fs_err::write(folder.join("../outside.py"), "").unwrap();
+        (home, folder)
+    }
+
+    fn refusal(folder: &Path, typed: &str) -> String {
+        let refusal = Target::find(folder, typed).unwrap_err();
+        assert!(refusal.is_usage && refusal.printed.is_none() && !refusal.remediation.is_empty());
+        refusal.error
+    }
+
+    #[test]
+    fn a_target_is_a_file_or_folder_inside_of_the_folder_by_path_or_by_name() {
+        let (_home, folder) = folder();
+        let found = |typed: &str| Target::find(&folder, typed).unwrap().path;
+        assert_eq!(found("src/shop/price.py"), "src/shop/price.py");
+        assert_eq!(found("./src/../src/shop/"), "src/shop");
+        assert_eq!(found(folder.join("b/x.py").to_str().unwrap()), "b/x.py");
+        assert_eq!(found("com.acme.Calc"), "a/src/main/java/com/acme/Calc.java");
+        assert_eq!(found("shop.price"), "src/shop/price.py");
+        symlink("b", folder.join("link")).unwrap();
+        assert_eq!(found("link/x.py"), "b/x.py");
+        assert_eq!(Target::find(&folder, "src").unwrap().files().unwrap(), ["src/shop/price.py"]);
+    }
+
+    #[test]
+    fn what_is_no_target_is_refused_with_its_reason() {
+        let (_home, folder) = folder();
+        symlink("../outside.py", folder.join("out.py")).unwrap();
+        symlink("/", folder.join("root")).unwrap();
+        nix::unistd::mkfifo(&folder.join("pipe"), nix::sys::stat::Mode::S_IRWXU).unwrap();
+        for typed in ["..", "../outside.py", "src/../..", "/", "/etc/passwd", "out.py", "root/etc/passwd"] {
+            assert_eq!(refusal(&folder, typed), "The target is outside of the folder.", "{typed}");
+        }
+        for typed in [".", "src/..", folder.to_str().unwrap()] {
+            assert_eq!(refusal(&folder, typed), "The target is the whole folder.", "{typed}");
+        }
+        for typed in ["a\0b", "src\n", "\u{1b}[2J", "\u{202e}", "src/shop/price.py\t"] {
+            assert_eq!(refusal(&folder, typed), "The target holds control characters.", "{typed:?}");
+        }
+        assert_eq!(refusal(&folder, ""), "The target is empty.");
+        assert_eq!(refusal(&folder, &"a/".repeat(3_000)), "The target is longer than 4,096 bytes.");
+        assert_eq!(refusal(&folder, "pipe"), "The target is no regular file or folder.");
+        assert_eq!(refusal(&folder, "no/such.py"), "There is no `no/such.py`.");
+        assert_eq!(refusal(&folder, "x"), "`x` is the name of several files: b/x.py, c/x.py.");
+    }
+
+    #[test]
+    fn a_target_in_whose_place_something_else_was_put_is_not_there() {
+        let (_home, folder) = folder();
+        let target = Target::find(&folder, "src/shop/price.py").unwrap();
+        assert!(target.is_there());
+        fs_err::write(folder.join("other"), "").unwrap();
+        fs_err::rename(folder.join("other"), folder.join("src/shop/price.py")).unwrap();
+        assert!(!target.is_there());
+        let target = Target::find(&folder, "src/shop").unwrap();
+        fs_err::rename(folder.join("src"), folder.join("moved")).unwrap();
+        symlink("moved", folder.join("src")).unwrap();
+        assert!(!target.is_there(), "the same inode behind a link");
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(256))]
+        #[test]
+        fn whatever_is_typed_no_target_leaves_the_folder(
+            parts in proptest::collection::vec("\\.|\\.\\.|src|shop|price\\.py|link|/|~|%2e%2e|\\PC{0,3}|[\\x00-\\x20]", 0..8),
+            from_root in any::<bool>(),
+        ) {
+            let (_home, folder) = folder();
+            symlink("../..", folder.join("link")).unwrap();
+            let typed = format!("{}{}", if from_root { "/" } else { "" }, parts.join("/"));
+            match Target::find(&folder, &typed) {
+                Ok(target) => {
+                    let real = fs_err::canonicalize(folder.join(&target.path)).unwrap();
+                    prop_assert!(real.starts_with(&folder) && real != folder);
+                    prop_assert!(!typed.chars().any(text::is_hidden));
+                    prop_assert!(!target.path.starts_with('/') && !target.path.split('/').any(|part| part == ".."));
+                }
+                Err(refusal) => prop_assert!(refusal.is_usage),
+            }
+        }
+    }
+}

@@ -1,0 +1,62 @@
+//! The processes of a mutation test, with what they printed last.
+//!
+//! Promises: each stream has a window of 256 KiB of its own; nothing of the folder itself comes in through variables.
+
+use crate::gate::commands::read_text;
+use crate::machine::facts::ProcessEnd;
+use crate::sys::poison::ignore_poison;
+use crate::sys::{Ended, ProcessSpec, Running, Spawn};
+use std::io;
+use std::path::Path;
+use std::sync::Mutex;
+
+/// Bytes that are kept of each stream: the first and the last half.
+const WINDOW: u64 = 256 << 10;
+/// A line that says how much is left out between the halves, at most.
+const GAP: u64 = 100;
+
+/// A process that ended.
+#[derive(Clone, Debug)]
+pub(super) struct Printed {
+    pub(super) end: ProcessEnd,
+    pub(super) stdout: String,
+    pub(super) stderr: String,
+}
+
+/// Starts the processes of one call.
+pub(super) struct Window<'a> {
+    pub(super) inner: &'a dyn Spawn,
+    /// The engine reads both streams as one, in the order in which they were printed.
+    pub(super) is_joined: bool,
+    /// Variables that hold whatever an engine says.
+    pub(super) env: &'a [(String, String)],
+    pub(super) last: Mutex<Option<Printed>>,
+}
+
+impl Spawn for Window<'_> {
+    fn start(&self, spec: &ProcessSpec) -> io::Result<Box<dyn Running>> {
+        self.inner.start(spec)
+    }
+
+    fn run(&self, spec: &ProcessSpec) -> io::Result<Ended> {
+        let mut spec = spec.clone();
+        spec.env.retain(|(name, _)| name != "PWD" && !self.env.iter().any(|(own, _)| own == name));
+        spec.env.extend(self.env.iter().cloned());
+        spec.env.push(("PWD".to_owned(), spec.cwd.display().to_string()));
+        let both = spec.stdout.clone();
+        if !self.is_joined {
+            spec.log_cap = WINDOW;
+            spec.stderr = both.with_extension("err");
+        }
+        let ended = self.inner.run(&spec)?;
+        let read = |path: &Path| read_text(path, spec.log_cap + GAP);
+        let stdout = read(&both);
+        let stderr = if self.is_joined { String::new() } else { read(&spec.stderr) };
+        if !stderr.is_empty() {
+            fs_err::write(&both, format!("{stdout}\n{stderr}"))?;
+        }
+        let printed = Printed { end: ended.end.clone(), stdout, stderr };
+        *ignore_poison(self.last.lock()) = Some(printed);
+        Ok(ended)
+    }
+}

@@ -1,24 +1,29 @@
 //! What kept an agent's CLI from working: usage limits, logins, outages, unknown models, refusals. They are known by the
-//! texts of the presets and by the HTTP status that a message names, plain and in JSON lines.
+//! texts of the presets and by the HTTP status that a message names: in the errors of a transcript (`turn::CliErrors`), and
+//! in plain lines.
 //!
-//! Promises: an agent that exited with 0 had no trouble, unless its preset says that 0 means nothing; prose about status
-//! codes is no trouble.
+//! Promises: an agent that exited with 0 had no trouble, unless its preset says that 0 means nothing; prose about limits
+//! and status codes is no trouble.
 
-use super::reset::seconds_until;
+use super::reset::{LONGEST, seconds_until};
 use crate::config::{PRESETS, Preset, Trouble};
 use crate::machine::facts::ProcessEnd;
 use crate::source::text;
+use crate::turn::{self, CliError, CliErrors, Format, Reader};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use regex_lite::Regex;
-use serde_json::Value;
 use std::sync::LazyLock;
 
 /// Lines at the end of a stream that are searched; after a time-out, or for an outage, only [`LAST_LINES`].
 const LINES: usize = 40;
 
-/// The same for an agent that was killed: what it said long before is not why it hung.
+/// The same for an agent that was killed (what it said long before is not why it hung), and for an output that may be prose.
 const LAST_LINES: usize = 5;
+
+/// Bytes of a plain line before the text that is known; a line on standard error is the CLI's own more often than prose.
+const BEGINNING: usize = 20;
+const BEGINNING_OF_ERROR: usize = 40;
 
 /// A longer plain line is not an error message.
 const LONGEST_LINE: usize = 4_000;
@@ -27,7 +32,8 @@ const LONGEST_LINE: usize = 4_000;
 const SHOWN: usize = 300;
 
 /// What an error of a JSON line says when the network is out, whatever the CLI.
-const NETWORK: [&str; 9] = [
+const NETWORK: [&str; 10] = [
+    "connection failed",
     "connection refused",
     "connection error",
     "connection reset",
@@ -41,18 +47,34 @@ const NETWORK: [&str; 9] = [
 
 /// Statuses in the forms that are no prose: at the start of a line, with the words that stand there.
 static STATUS: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    let words = "unauthorized|forbidden|too many requests|internal server error|bad gateway|service unavailable|gateway timeout|overloaded";
+    let words = "unauthorized|forbidden|too many requests|internal server error|bad gateway|service unavailable|gateway timeout|overloaded|<unknown status code>";
     let status = r"(40[123]|429|50[0-4]|529)";
     Regex::new(&format!(r"^\W*(?:api error[: ]+{status}\b|(?:(?:api )?error[: ]+)*(?:api call failed after \d+ retries: )?(?:(?:http|error|unexpected status|exceeded retry limit, last status:|status:|code:)[ :]*{status}\b(?:,|:|\W*$| (?:{words}))|{status} (?:{words}|incorrect api key|the usage limit|the server had an error)))")).ok()
 });
 
-/// The ends of what an agent printed.
-#[derive(Clone, Copy, Debug, Default)]
+/// What an agent's CLI printed of its own.
+#[derive(Clone, Debug, Default)]
 pub struct Printed<'a> {
-    /// Of standard output.
-    pub stdout: &'a [u8],
-    /// Of standard error.
+    /// The errors of its transcript.
+    pub errors: CliErrors,
+    /// The end of an output that is no transcript.
+    pub plain: &'a [u8],
+    /// The end of standard error.
     pub stderr: &'a [u8],
+}
+
+impl<'a> Printed<'a> {
+    /// Of an output whose format nobody named.
+    pub fn guessed(stdout: &'a [u8], stderr: &'a [u8]) -> Self {
+        let format = turn::guess(stdout);
+        if format == Format::Text {
+            return Self { plain: stdout, stderr, ..Self::default() };
+        }
+        let (mut errors, mut reader) = (CliErrors::default(), Reader::new(format));
+        reader.read(stdout).iter().for_each(|event| errors.tell(event));
+        reader.end().iter().for_each(|event| errors.tell(event));
+        Self { errors, stderr, plain: &[] }
+    }
 }
 
 /// The end of an agent whose CLI could not work; `None` if it could. `now` is the time of its end; `zone` as in the
@@ -60,27 +82,33 @@ pub struct Printed<'a> {
 pub fn trouble(
     end: &ProcessEnd,
     preset: Option<&Preset>,
-    printed: Printed<'_>,
+    printed: &Printed<'_>,
     now: Timestamp,
     zone: Option<&TimeZone>,
 ) -> Option<ProcessEnd> {
+    let was_ended = matches!(end, ProcessEnd::TimedOut { .. } | ProcessEnd::Idle { .. });
     let lines = match end {
         _ if end.is_success() && preset.is_some_and(|preset| preset.fails_with_zero) => LAST_LINES,
         _ if end.is_success() => return None,
         ProcessEnd::Exited { .. } | ProcessEnd::Signalled { .. } => LINES,
-        ProcessEnd::TimedOut { .. } | ProcessEnd::Idle { .. } => LAST_LINES,
+        _ if was_ended => LAST_LINES,
         _ => return None,
     };
-    let mut said: Vec<Said> = Vec::new();
-    for tail in [printed.stdout, printed.stderr] {
+    let told = printed.errors.last_first().filter(|error| was_ended || !error.is_retry);
+    let mut said: Vec<Said> = told.filter_map(Said::of_error).collect();
+    said.extend(
+        printed.errors.plain().take(LAST_LINES).filter_map(|line| Said::of_line(line, BEGINNING_OF_ERROR)),
+    );
+    for (tail, lines, within) in
+        [(printed.plain, LAST_LINES, BEGINNING), (printed.stderr, lines, BEGINNING_OF_ERROR)]
+    {
         let text = String::from_utf8_lossy(tail);
         let last: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).rev().take(lines).collect();
-        let known = last.into_iter().enumerate().filter_map(|(at, line)| {
-            let said = Said::of(line)?;
+        said.extend(last.into_iter().enumerate().filter_map(|(at, line)| {
+            let said = Said::of_line(line, within)?;
             let is_late = matches!(said.trouble, Trouble::Limit | Trouble::Login) || at < LAST_LINES;
             is_late.then_some(said)
-        });
-        said.extend(known);
+        }));
     }
     let last = said.first()?;
     // A message says more than the status below it.
@@ -89,8 +117,10 @@ pub fn trouble(
     let why = text::line(&best.text, SHOWN);
     Some(match best.trouble {
         Trouble::Limit => {
-            let reset = said.iter().find_map(|said| seconds_until(&said.raw, now, zone));
-            ProcessEnd::Limited { why, reset }
+            let at = |said: &Said| u64::try_from(said.resets_at? - now.as_second()).ok();
+            let reset =
+                said.iter().find_map(|said| at(said).or_else(|| seconds_until(&said.text, now, zone)));
+            ProcessEnd::Limited { why, reset: reset.filter(|reset| (1..=LONGEST).contains(reset)) }
         }
         Trouble::Outage => ProcessEnd::Outage { why },
         Trouble::Refused => ProcessEnd::Refused { why },
@@ -117,41 +147,45 @@ fn hint(trouble: Trouble, preset: Option<&Preset>) -> String {
     }
 }
 
-/// A line that tells of trouble.
+/// An error or a line that tells of trouble.
 struct Said {
     trouble: Trouble,
-    /// The message in it.
+    /// Its words.
     text: String,
-    /// The whole line: JSON holds the reset time beside the message.
-    raw: String,
+    /// When a limit ends, seconds since 1970.
+    resets_at: Option<i64>,
     /// Whose text it is; `None` if the status alone tells.
     by: Option<&'static Preset>,
 }
 
 impl Said {
-    fn of(line: &str) -> Option<Self> {
+    fn of_error(error: &CliError) -> Option<Self> {
+        let by_status = || Some((error.status.and_then(by_status)?, None));
+        let by_kind = || error.is_limit.then_some((Trouble::Limit, None));
+        let (trouble, by) = known(&error.message, usize::MAX)
+            .or_else(by_status)
+            .or_else(by_kind)
+            .or_else(|| network(&error.message))?;
+        Some(Self { trouble, text: error.message.clone(), resets_at: error.resets_at, by })
+    }
+
+    /// Of a line that may be prose: what is known stands at its beginning, or behind the word error.
+    fn of_line(line: &str, within: usize) -> Option<Self> {
         let line = line.trim();
-        let said =
-            |(trouble, by), text: &str| Self { trouble, text: text.to_owned(), raw: line.to_owned(), by };
-        if line.starts_with('{') {
-            let value: Value = serde_json::from_str(line).ok()?;
-            let error = json_error(&value)?;
-            let by_status = || Some((error.status.and_then(by_status)?, None));
-            return known(&error.text)
-                .or_else(by_status)
-                .or_else(|| network(&error.text))
-                .map(|kind| said(kind, &error.text));
-        }
-        (line.len() <= LONGEST_LINE).then(|| known(line)).flatten().map(|kind| said(kind, line))
+        let (trouble, by) =
+            (line.len() <= LONGEST_LINE && !line.starts_with('{')).then(|| known(line, within)).flatten()?;
+        Some(Self { trouble, text: line.to_owned(), resets_at: None, by })
     }
 }
 
-/// What a text tells, and the preset that knows it.
-fn known(text: &str) -> Option<(Trouble, Option<&'static Preset>)> {
+/// What a text tells, and the preset that knows it. `within` so many bytes of its beginning, or behind the word error.
+fn known(text: &str, within: usize) -> Option<(Trouble, Option<&'static Preset>)> {
     let text = plain(text);
+    let says = |known: &String| {
+        text.find(known.as_str()).is_some_and(|at| at <= within || text[..at].contains("error"))
+    };
     let in_preset = |preset: &'static Preset| {
-        let (trouble, _) =
-            preset.texts.iter().find(|(_, known)| known.iter().any(|known| text.contains(known)))?;
+        let (trouble, _) = preset.texts.iter().find(|(_, texts)| texts.iter().any(says))?;
         Some((*trouble, Some(preset)))
     };
     PRESETS.iter().find_map(in_preset).or_else(|| {
@@ -179,64 +213,23 @@ fn by_status(status: u64) -> Option<Trouble> {
     }
 }
 
-/// The last thing that a CLI said in plain text, one line: where it failed, the last that looks like an error.
-pub fn last_words(end: &ProcessEnd, printed: Printed<'_>) -> String {
-    let text = |bytes| String::from_utf8_lossy(bytes).into_owned();
-    let (stdout, stderr) = (text(printed.stdout), text(printed.stderr));
-    let told = |text: &str| -> Vec<String> {
-        let lines =
-            text.lines().rev().take(LINES).filter_map(|line| match serde_json::from_str::<Value>(line) {
-                Ok(value) => Some(json_error(&value)?.text),
-                Err(_) => Some(line.to_owned()),
-            });
+/// The last thing that a CLI said, one line: where it failed, its last error, or what looks like one.
+pub fn last_words(end: &ProcessEnd, printed: &Printed<'_>) -> String {
+    let told = |bytes| -> Vec<String> {
         let words = |line: &String| line.contains(char::is_alphabetic) && !line.contains("RALPH-VERDICT");
-        lines.map(|line| text::line(&line, SHOWN)).filter(words).collect()
+        let text = String::from_utf8_lossy(bytes);
+        let lines = text.lines().rev().take(LINES).filter(|line| !line.starts_with('{'));
+        lines.map(|line| text::line(line, SHOWN)).filter(words).collect()
     };
-    let (stdout, stderr) = (told(&stdout), told(&stderr));
+    let (stdout, stderr) = (told(printed.plain), told(printed.stderr));
     if end.is_success() {
         return stdout.into_iter().next().unwrap_or_default();
     }
     let is_error =
         |line: &&String| ["error", "fatal", "cannot", "failed"].iter().any(|word| plain(line).contains(word));
+    let own = printed.errors.last_first().map(|error| text::line(&error.message, SHOWN)).next();
     let all = || stderr.iter().chain(&stdout);
-    all().find(is_error).or_else(|| all().next()).cloned().unwrap_or_default()
-}
-
-/// An error that a JSON line reports.
-struct JsonError {
-    text: String,
-    /// The HTTP status, if named.
-    status: Option<u64>,
-}
-
-/// The error that a line of a known event stream reports; lines with prompts, prose and tools' output report none.
-fn json_error(line: &Value) -> Option<JsonError> {
-    let status = |path: &str| line.pointer(path).and_then(Value::as_u64);
-    let text = |paths: &[&str]| {
-        paths.iter().find_map(|path| line.pointer(path).and_then(Value::as_str)).map(str::to_owned)
-    };
-    let (text, status) = match line.get("type")?.as_str()? {
-        // Codex, opencode
-        "error" => {
-            (text(&["/message", "/error/data/message", "/error/message"])?, status("/error/data/statusCode"))
-        }
-        "turn.failed" => (text(&["/error/message"])?, None),
-        // Claude Code, Qwen, Gemini
-        "result" if line.get("is_error") == Some(&Value::Bool(true)) || line.get("error").is_some() => {
-            (text(&["/error/message", "/result"])?, status("/api_error_status"))
-        }
-        "rate_limit_event" if line.pointer("/rate_limit_info/status")?.as_str()? == "rejected" => {
-            ("usage limit reached".to_owned(), None)
-        }
-        // Copilot
-        "session.error" => (text(&["/data/message"])?, status("/data/statusCode")),
-        // pi
-        "turn_end" => (text(&["/message/errorMessage"])?, None),
-        "auto_retry_end" => (text(&["/finalError"])?, None),
-        _ => return None,
-    };
-    // Codex reports every reconnect as an error, and the last one once more without the count.
-    (!text.starts_with("Reconnecting")).then_some(JsonError { text, status })
+    own.or_else(|| all().find(is_error).or_else(|| all().next()).cloned()).unwrap_or_default()
 }
 
 #[cfg(test)]

@@ -1,5 +1,6 @@
 //! What an agent did in its turn, read from the transcript that its CLI prints.
 
+mod errors;
 mod event;
 mod formats;
 mod live;
@@ -10,6 +11,7 @@ mod tests;
 mod usage;
 pub mod verify;
 
+pub use errors::{CliError, CliErrors};
 pub use event::{Format, Span, ToolOutcome, TurnEvent};
 pub use formats::guess;
 pub use live::Live;

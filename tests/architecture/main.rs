@@ -67,10 +67,10 @@ fn without_comments(code: &str) -> String {
 
 /// Production lines that a module may have: no comments, no blank lines, no tests.
 const BUDGET: &[(&str, usize)] = &[
-    ("agent", 938),
+    ("agent", 933),
     ("cli", 4_675),
     ("config", 1_441),
-    ("engine", 2_969),
+    ("engine", 2_973),
     ("gate", 7_858),
     ("git", 3_307),
     ("journal", 341),
@@ -82,7 +82,7 @@ const BUDGET: &[(&str, usize)] = &[
     ("source", 1_037),
     ("sys", 1_765),
     ("task", 2_935),
-    ("turn", 1_495),
+    ("turn", 1_548),
 ];
 
 #[test]

@@ -10,8 +10,8 @@ fn now() -> Timestamp {
 
 /// What kind of trouble it was, the message, and the seconds until a reset.
 fn told(end: &ProcessEnd, stdout: &str, stderr: &str) -> Option<(&'static str, String, Option<u64>)> {
-    let printed = Printed { stdout: stdout.as_bytes(), stderr: stderr.as_bytes() };
-    Some(match trouble(end, None, printed, now(), Some(&TimeZone::UTC))? {
+    let printed = Printed::guessed(stdout.as_bytes(), stderr.as_bytes());
+    Some(match trouble(end, None, &printed, now(), Some(&TimeZone::UTC))? {
         ProcessEnd::Limited { why, reset } => ("limit", why, reset),
         ProcessEnd::Outage { why } => ("outage", why, None),
         ProcessEnd::NotSetUp { why, .. } => ("not set up", why, None),
@@ -27,7 +27,7 @@ fn exited(stdout: &str, stderr: &str) -> Option<(String, Option<u64>)> {
 }
 
 fn kind(line: &str) -> Option<&'static str> {
-    told(&FAILED, "", line).map(|(kind, ..)| kind)
+    told(&FAILED, line, "").or_else(|| told(&FAILED, "", line)).map(|(kind, ..)| kind)
 }
 
 #[test]
@@ -77,8 +77,8 @@ fn what_known_clis_say_is_told_apart() {
 #[test]
 fn what_a_person_does_about_it_is_said_in_the_words_of_the_cli() {
     let hint = |name: Option<&str>, line: &str| {
-        let printed = Printed { stdout: line.as_bytes(), stderr: b"" };
-        match trouble(&FAILED, name.and_then(Preset::named), printed, now(), None) {
+        let printed = Printed::guessed(line.as_bytes(), b"");
+        match trouble(&FAILED, name.and_then(Preset::named), &printed, now(), None) {
             Some(ProcessEnd::NotSetUp { hint, .. }) => hint,
             other => panic!("{other:?}"),
         }
@@ -110,8 +110,8 @@ fn the_message_is_told_and_not_the_status_below_it() {
 
 #[test]
 fn a_cli_that_exits_with_0_whatever_happens_is_not_believed() {
-    let printed = Printed { stdout: b"HTTP 401: Incorrect API key provided", stderr: b"" };
-    let of = |name| trouble(&ProcessEnd::Exited { code: 0 }, Preset::named(name), printed, now(), None);
+    let printed = Printed::guessed(b"HTTP 401: Incorrect API key provided", b"");
+    let of = |name| trouble(&ProcessEnd::Exited { code: 0 }, Preset::named(name), &printed, now(), None);
     assert!(matches!(of("hermes"), Some(ProcessEnd::NotSetUp { .. })));
     assert_eq!(of("claude"), None);
 }
@@ -119,10 +119,7 @@ fn a_cli_that_exits_with_0_whatever_happens_is_not_believed() {
 #[test]
 fn the_last_words_are_the_agents_or_where_it_failed_the_clis_error() {
     let words = |code: i32, stdout: &str, stderr: &str| {
-        last_words(
-            &ProcessEnd::Exited { code },
-            Printed { stdout: stdout.as_bytes(), stderr: stderr.as_bytes() },
-        )
+        last_words(&ProcessEnd::Exited { code }, &Printed::guessed(stdout.as_bytes(), stderr.as_bytes()))
     };
     assert_eq!(words(0, "I read it.\n\n**Tabs or spaces?**\n\n", "warning: x"), "**Tabs or spaces?**");
     assert_eq!(words(0, "Done.\nRALPH-VERDICT 3f9a: PASS\n", ""), "Done.");
@@ -183,7 +180,9 @@ fn json_lines_of_known_clis_are_read_with_their_reset() {
             None,
         ),
         (
-            r#"{"type":"result","status":"error","error":{"type":"unknown","message":"[API Error: You have exhausted your daily quota on this model.]\nPlease wait"}}"#.to_owned(),
+            r#"{"type":"init","session_id":"g"}
+{"type":"message","role":"user"}
+{"type":"result","status":"error","error":{"type":"unknown","message":"[API Error: You have exhausted your daily quota on this model.]\nPlease wait"}}"#.to_owned(),
             "[API Error: You have exhausted your daily quota on this model.] Please wait",
             None,
         ),
@@ -205,6 +204,47 @@ fn json_lines_of_known_clis_are_read_with_their_reset() {
     ] {
         assert_eq!(exited(&format!("{line}\n"), ""), Some((why.to_owned(), reset)), "{line}");
     }
+}
+
+#[test]
+fn the_ends_of_real_transcripts_are_told_apart() {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/transcripts");
+    for (name, expected) in [
+        ("claude-http429_limit_oauth", Some("limit")),
+        ("codex-http429_limit", Some("limit")),
+        ("codex-http500", Some("outage")),
+        ("copilot-http429_limit", Some("limit")),
+        ("gemini-http429_limit", Some("limit")),
+        ("opencode-http429_limit", Some("limit")),
+        ("pi-http401", Some("not set up")),
+        ("qwen-http401", Some("not set up")),
+        ("claude-shell_fail", None),
+        ("codex-write_retry", None),
+        ("gemini-question", None),
+    ] {
+        let transcript = fs_err::read_to_string(folder.join(format!("{name}.jsonl"))).unwrap();
+        assert_eq!(told(&FAILED, &transcript, "").map(|(kind, ..)| kind), expected, "{name}");
+    }
+}
+
+#[test]
+fn an_agents_own_words_are_no_error_and_one_that_was_got_over_is_none() {
+    let (error, retry) = (
+        r#"{"type":"error","message":"You've hit your usage limit."}"#,
+        r#"{"type":"error","message":"Reconnecting... 3/5 (Connection refused (os error 111))"}"#,
+    );
+    let said = |text: &str| {
+        format!(r#"{{"type":"item.completed","item":{{"id":"a","type":"agent_message","text":"{text}"}}}}"#)
+    };
+    let kind = |end: &ProcessEnd, lines: &[&str]| told(end, &lines.join("\n"), "").map(|(kind, ..)| kind);
+    let quoted = said("You've hit your usage limit. API Error: 429");
+    assert_eq!(kind(&FAILED, &[&quoted]), None);
+    assert_eq!(kind(&FAILED, &[error]), Some("limit"));
+    assert_eq!(kind(&FAILED, &[error, &said("It works again.")]), None);
+    assert_eq!(kind(&FAILED, &[retry]), None);
+    assert_eq!(kind(&ProcessEnd::TimedOut { seconds: 9 }, &[retry]), Some("outage"));
+    let prose = "The tests cover what happens when a client has hit your usage limit.";
+    assert_eq!(told(&FAILED, prose, prose), None);
 }
 
 #[test]
@@ -242,6 +282,7 @@ fn only_the_last_lines_count_and_fewer_after_a_kill() {
     let far = format!("You've hit your usage limit.\n{}", "at frame\n".repeat(LINES));
     assert_eq!(exited(&far, ""), None);
     let near = format!("You've hit your usage limit.\n{}", "at frame\n\n".repeat(LINES - 1));
+    assert_eq!(exited(&near, ""), None, "standard output may be prose");
     assert!(exited("", &near).is_some());
     assert_eq!(told(&ProcessEnd::TimedOut { seconds: 9 }, "", &near), None);
 }
@@ -274,9 +315,9 @@ proptest! {
     fn any_bytes_are_read_and_what_is_said_is_one_bounded_line(
         out in proptest::collection::vec(any::<u8>(), 0..200), noise in any::<String>()
     ) {
-        let printed = Printed { stdout: &out, stderr: noise.as_bytes() };
-        let _ = trouble(&FAILED, None, printed, now(), None);
-        let words = last_words(&FAILED, printed);
+        let printed = Printed::guessed(&out, noise.as_bytes());
+        let _ = trouble(&FAILED, None, &printed, now(), None);
+        let words = last_words(&FAILED, &printed);
         prop_assert!(!words.contains(char::is_control) && words.chars().count() <= 300);
         let line = format!("hit your usage limit {}", noise.replace('\n', " "));
         if let Some((why, _)) = exited(&line, "") {

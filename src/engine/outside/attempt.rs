@@ -106,11 +106,13 @@ impl Outside {
         let ended = output.shown_while(&audience, || end_of(running))?;
         let told = output.read()?;
         let (stdout, stderr) = (tail(&output.stdout), tail(&stderr));
-        let printed = Printed { stdout: &stdout, stderr: &stderr };
-        let trouble = trouble(&ended.end, preset, printed, clock::now(), clock::zone().as_ref());
-        let used = if output.format == Format::Text { Usage::of(&stdout) } else { told.used };
+        let (printed, used) = match output.format {
+            Format::Text => (Printed::guessed(&stdout, &stderr), Usage::of(&stdout)),
+            _ => (Printed { errors: told.errors, plain: &[], stderr: &stderr }, told.used),
+        };
+        let trouble = trouble(&ended.end, preset, &printed, clock::now(), clock::zone().as_ref());
         let own_words = Some(told.last_words).filter(|words| ended.end.is_success() && !words.is_empty());
-        let last_words = own_words.unwrap_or_else(|| last_words(&ended.end, printed));
+        let last_words = own_words.unwrap_or_else(|| last_words(&ended.end, &printed));
         Ok(AgentEnd {
             claim: told.claim.map(|claim| self.secrets.of_claim(claim)),
             used: Some(used).filter(|used| *used != Usage::default()),

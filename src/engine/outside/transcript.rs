@@ -7,7 +7,7 @@ use crate::engine::Fault;
 use crate::machine::facts::Claim;
 use crate::source::Secrets;
 use crate::source::text::line;
-use crate::turn::{self, Format, Reader, Shown, TurnEvent, Usage};
+use crate::turn::{self, CliErrors, Format, Reader, Shown, TurnEvent, Usage};
 use std::io::{self, ErrorKind, Read};
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
@@ -39,6 +39,8 @@ pub(super) struct Told {
     pub(super) last_words: String,
     /// What it used.
     pub(super) used: Usage,
+    /// What its CLI said of its own trouble.
+    pub(super) errors: CliErrors,
     /// It is a session without any use of a tool.
     pub(super) only_talked: bool,
 }
@@ -79,9 +81,10 @@ impl Transcript {
     fn heard(&self, output: impl Read) -> io::Result<Told> {
         let mut heard = self.verdict.listen();
         let (mut last, mut is_known, mut has_acted) = (String::new(), false, false);
-        let mut used = Usage::default();
+        let (mut used, mut errors) = (Usage::default(), CliErrors::default());
         turn::read(self.format, output, |event| {
             used.tell(&event);
+            errors.tell(&event);
             is_known |= !matches!(event, TurnEvent::Unread { .. });
             has_acted |= matches!(event, TurnEvent::ToolStarted { .. } | TurnEvent::ToolEnded { .. });
             // Most CLIs repeat the last message with the end.
@@ -99,7 +102,7 @@ impl Transcript {
         let claim = heard.claim().or_else(|| (!is_known && self.reviews).then(unknown));
         let words = last.lines().filter(|row| !row.contains("RALPH-VERDICT")).collect::<Vec<_>>().join(" ");
         let only_talked = used.session.is_some() && !has_acted;
-        Ok(Told { claim, last_words: line(&words, LAST_WORDS), used, only_talked })
+        Ok(Told { claim, last_words: line(&words, LAST_WORDS), used, errors, only_talked })
     }
 
     /// Shows what the agent says and does until `wait` is over.

@@ -5,7 +5,7 @@
 mod cli {
     pub(crate) mod foreign_owner;
     #[expect(dead_code, reason = "the other test binary uses all of it")]
-    mod project;
+    pub(crate) mod project;
     pub(crate) mod real_files;
     pub(crate) mod watch;
 }
@@ -18,6 +18,8 @@ mod fuzz {
 }
 #[cfg(test)]
 mod gate;
+#[cfg(test)]
+mod real;
 #[cfg(test)]
 mod support;
 #[cfg(test)]
@@ -46,6 +48,7 @@ fn tests() -> Vec<libtest_mimic::Trial> {
         gate::shapes::tests(),
         gate::targets::tests(),
         gate::tiers::tests(),
+        real::tests(),
         taskfiles::corpus::tests(),
     ]
     .into_iter()

@@ -29,6 +29,22 @@ pub(crate) fn scripts() -> Option<Missing> {
     programs(&["python3", "node", "npm"])
 }
 
+/// What installs the CLIs of agents, which are programs for this processor.
+pub(crate) fn npm() -> Option<Missing> {
+    if !cfg!(target_arch = "x86_64") {
+        return Some(Missing::Other("the CLIs are those for x86_64"));
+    }
+    programs(&["npm", "node"])
+}
+
+/// A person names the CLIs, as `benches/agents.sh` does.
+pub(crate) fn asked_for() -> Option<Missing> {
+    match std::env::var_os("RALPH_CLIS") {
+        None => Some(Missing::Other("RALPH_CLIS names no CLI (benches/agents.sh)")),
+        Some(_) => npm(),
+    }
+}
+
 /// A terminal that can be scripted.
 pub(crate) fn tmux() -> Option<Missing> {
     programs(&["tmux"])

@@ -1,0 +1,269 @@
+//! Real CLIs of agents against a scripted model: what ralph decides of what they really print.
+//!
+//! `benches/agents.sh` prints the table of more of them.
+
+mod model;
+
+use crate::cli::project::{Project, signal, wait_for};
+use crate::support::needs::tests;
+use assert_cmd::Command;
+use model::{Model, Step};
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::sync::Mutex;
+
+tests! {
+    npm: [
+        claude_works_through_a_whole_family,
+        codex_works_through_a_whole_family,
+        what_becomes_of_claude_is_told_apart,
+        what_becomes_of_codex_is_told_apart,
+    ]
+    asked_for: [
+        the_table_of_all_that_are_asked_for,
+    ]
+}
+
+/// A CLI as it is installed and pointed to the model.
+struct Cli {
+    name: &'static str,
+    /// What npm installs.
+    package: &'static str,
+    /// Its program below `node_modules`.
+    program: &'static str,
+    /// The name of its process.
+    process: &'static str,
+    /// Its entry under `agents:`, with `@MODEL@` for the model's address.
+    agent: &'static str,
+    /// A file of its own settings in the person's home.
+    settings: Option<(&'static str, &'static str)>,
+}
+
+const CLAUDE: Cli = Cli {
+    name: "claude",
+    package: "@anthropic-ai/claude-code-linux-x64@2.1.330",
+    program: "@anthropic-ai/claude-code-linux-x64/claude",
+    process: "claude",
+    agent: "{preset: claude, env: {ANTHROPIC_BASE_URL: '@MODEL@', CLAUDE_CODE_OAUTH_TOKEN: sk-ant-oat01-test, CLAUDE_CODE_MAX_RETRIES: '1'}}",
+    settings: None,
+};
+
+const CODEX: Cli = Cli {
+    name: "codex",
+    package: "codex-linux@npm:@openai/codex@0.169.0-linux-x64",
+    program: "codex-linux/vendor/x86_64-unknown-linux-musl/bin/codex",
+    process: "codex",
+    agent: r#"{preset: codex, model: gpt-5.5, args: [-c, 'model_provider="mock"', -c, 'model_providers.mock={name="mock",base_url="@MODEL@/v1",wire_api="responses",env_key="MOCK_KEY",request_max_retries=0,stream_max_retries=0}', -c, analytics.enabled=false], env: {MOCK_KEY: sk-test}}"#,
+    settings: None,
+};
+
+const GEMINI: Cli = Cli {
+    name: "gemini",
+    package: "@google/gemini-cli@0.61.0",
+    program: ".bin/gemini",
+    process: "node",
+    agent: "{preset: gemini, model: gemini-2.5-pro, env: {GEMINI_API_KEY: sk-test, GOOGLE_GEMINI_BASE_URL: '@MODEL@'}}",
+    settings: Some((
+        ".gemini/settings.json",
+        r#"{"security":{"auth":{"selectedType":"gemini-api-key"}},"privacy":{"usageStatisticsEnabled":false},"general":{"enableAutoUpdate":false}}"#,
+    )),
+};
+
+const OPENCODE: Cli = Cli {
+    name: "opencode",
+    package: "opencode-linux-x64@1.18.33",
+    program: "opencode-linux-x64/bin/opencode",
+    process: "opencode",
+    agent: r#"{preset: opencode, model: mock/mock-model, env: {OPENCODE_DISABLE_MODELS_FETCH: '1', OPENCODE_DISABLE_LSP_DOWNLOAD: '1', OPENCODE_DISABLE_DEFAULT_PLUGINS: '1', OPENCODE_CONFIG_CONTENT: '{"autoupdate":false,"share":"disabled","model":"mock/mock-model","small_model":"mock/mock-model","provider":{"mock":{"npm":"@ai-sdk/openai-compatible","name":"mock","options":{"baseURL":"@MODEL@/v1","apiKey":"sk-test"},"models":{"mock-model":{"limit":{"context":200000,"output":8000},"tool_call":true,"cost":{"input":1,"output":2}}}}}}'}}"#,
+    settings: None,
+};
+
+const ALL: [Cli; 4] = [CLAUDE, CODEX, GEMINI, OPENCODE];
+
+/// `node_modules` with this CLI, in a folder that later runs find again.
+fn installed(cli: &Cli) -> PathBuf {
+    let version = cli.package.rsplit('@').next().unwrap();
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{}-{version}", cli.name));
+    let modules = folder.join("node_modules");
+    if !modules.join(".package-lock.json").is_file() {
+        fs_err::create_dir_all(&folder).unwrap();
+        fs_err::write(folder.join("package.json"), "{}").unwrap();
+        let quiet = ["install", "--ignore-scripts", "--no-audit", "--no-fund"];
+        Command::new("npm").args(quiet).arg(cli.package).current_dir(&folder).assert().success();
+    }
+    modules.join(cli.program)
+}
+
+/// One installation at a time.
+fn program(cli: &Cli) -> PathBuf {
+    static ONE: Mutex<()> = Mutex::new(());
+    let _guard = ONE.lock().unwrap();
+    installed(cli)
+}
+
+/// A workspace whose only agent is this CLI with this model.
+fn project(cli: &Cli, tasks: &str, url: &str, more: &str) -> Project {
+    let project = Project::new(tasks);
+    project.tool(cli.name, &format!("exec {} \"$@\"", program(cli).display()));
+    if let Some((file, text)) = cli.settings {
+        project.write(&format!("../home/{file}"), text);
+    }
+    let agent = cli.agent.replace("@MODEL@", url);
+    project.write(".ralph/config.yaml", format!("agents:\n  default: {agent}\n{more}"));
+    project
+}
+
+const FAMILY: &str = "- [ ] 1.TEST-FIRST Tests\n- [ ] 1. One\n- [ ] 1.REQ-CHECK A\n- [ ] 1.CHECK B\n- [ ] 1.PRE-CR C\n- [ ] FINAL\n";
+
+/// The agent of the scripted tests does the work, and the model repeats what it prints.
+fn whole_family(cli: &Cli) -> Project {
+    let model = Model::start(&[Step::Shell("sh agent.sh < /dev/null"), Step::Repeat]);
+    let project = project(cli, FAMILY, &model.url(), "gates: {CHECK: {run: ['true']}}\n");
+    project.agent(
+        "*.REQ-CHECK/*|*.PRE-CR/*) git -C src/app log --oneline; echo 'RALPH-VERDICT TOKEN: PASS it is good' ;;",
+    );
+    Project::finish_within(project.command(&["run"]), 120).code(0);
+    let story = [
+        "1.TEST-FIRST=ACCEPTED",
+        "1.=ACCEPTED",
+        "1.REQ-CHECK=REQ-CHECK PASS",
+        "1.CHECK=CHECK PASS",
+        "1.PRE-CR=PRE-CR PASS",
+        "FINAL=COMPLETE",
+    ];
+    assert_eq!(project.story(), story);
+    project
+}
+
+fn claude_works_through_a_whole_family() {
+    whole_family(&CLAUDE);
+}
+
+fn codex_works_through_a_whole_family() {
+    whole_family(&CODEX);
+}
+
+/// What a model does, and what must become of the attempt.
+struct Scenario {
+    name: &'static str,
+    steps: &'static [Step],
+    /// The first word of the entry.
+    headline: &'static str,
+    /// What the entry says.
+    says: &'static str,
+}
+
+const fn scenario(
+    name: &'static str,
+    steps: &'static [Step],
+    headline: &'static str,
+    says: &'static str,
+) -> Scenario {
+    Scenario { name, steps, headline, says }
+}
+
+const KILLED: &str = "killed";
+const REFUSED: &str = "connection refused";
+
+const SCENARIOS: [Scenario; 11] = [
+    scenario(
+        "edit failed, claimed",
+        &[Step::Edit, Step::Say("Done. I edited `src/app/README.md`, and all tests pass.")],
+        "REJECTED",
+        "app/README.md",
+    ),
+    scenario(
+        "question",
+        &[Step::Say("Shall I use tabs?")],
+        "REJECTED",
+        "The agent asked: \"Shall I use tabs?\"",
+    ),
+    scenario("401", &[Step::Status(401)], "NOT SET UP", "cannot work as it is set up"),
+    scenario("429", &[Step::Status(429)], "WAITING", "reached a usage limit"),
+    scenario("limit with reset", &[Step::Limit], "WAITING", "The next attempt begins in 59 min"),
+    scenario(REFUSED, &[Step::Hang], "WAITING", "could not reach its model"),
+    scenario("outage", &[Step::Status(529)], "WAITING", "could not reach its model"),
+    scenario(KILLED, &[Step::Hang], "REJECTED", "was ended by signal 9"),
+    scenario(
+        "ticks everything",
+        &[Step::Shell("sed -i 's/\\[ \\]/[x]/' tasks.md"), Step::Say("All tasks are done.")],
+        "REJECTED",
+        "Nothing was committed.",
+    ),
+    scenario("cut stream", &[Step::Cut], "WAITING", "could not reach its model"),
+    scenario("looping", &[Step::Shell("cat no-such-file")], "REJECTED", "30 times in a row"),
+];
+
+/// The headline of the first attempt and its lines.
+fn outcome(cli: &Cli, scenario: &Scenario) -> (String, String) {
+    let mut model = Some(Model::start(scenario.steps));
+    let url = model.as_ref().unwrap().url();
+    if scenario.name == REFUSED {
+        model = None;
+    }
+    let tasks = "- [ ] 1. One\n- [ ] 2. Two\n";
+    // Codex tries to reach a network that is down for as long as it is let.
+    let limit = if scenario.name == REFUSED { 12 } else { 40 };
+    let project = project(cli, tasks, &url, &format!("limits: {{attempts: 1, attempt: {limit}s}}\n"));
+    let mut command = project.command(&["run"]);
+    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    let mut run = command.spawn().unwrap();
+    if scenario.name == KILLED {
+        let is_it = |pid: &i32| {
+            let name = fs_err::read_to_string(format!("/proc/{pid}/comm")).unwrap_or_default();
+            name.trim() == cli.process
+        };
+        let mut victims = Vec::new();
+        wait_for("the CLI runs", || {
+            victims = project.processes().into_iter().filter(is_it).collect();
+            !victims.is_empty()
+        });
+        for pid in victims {
+            signal(pid, "KILL");
+        }
+    }
+    wait_for("the attempt is over", || !project.entries().is_empty() || run.try_wait().unwrap().is_some());
+    signal(i32::try_from(run.id()).unwrap(), "TERM");
+    run.wait().unwrap();
+    drop(model);
+    assert_eq!(project.read("tasks.md"), tasks, "{} {}: a box was ticked", cli.name, scenario.name);
+    assert_eq!(project.processes(), [0; 0], "{} {}", cli.name, scenario.name);
+    let entry = project.entry(1);
+    (entry.headline, entry.lines)
+}
+
+fn told_apart(cli: &Cli) {
+    let wrong: Vec<String> = SCENARIOS
+        .iter()
+        .filter_map(|scenario| {
+            let (headline, lines) = outcome(cli, scenario);
+            let fits = headline.starts_with(scenario.headline) && lines.contains(scenario.says);
+            (!fits).then(|| format!("{}: {headline}\n{lines}", scenario.name))
+        })
+        .collect();
+    assert!(wrong.is_empty(), "{}: {}", cli.name, wrong.join("\n"));
+}
+
+fn what_becomes_of_claude_is_told_apart() {
+    told_apart(&CLAUDE);
+}
+
+fn what_becomes_of_codex_is_told_apart() {
+    told_apart(&CODEX);
+}
+
+/// `RALPH_CLIS=claude,gemini` chooses.
+fn the_table_of_all_that_are_asked_for() {
+    let asked = std::env::var_os("RALPH_CLIS").unwrap().into_string().unwrap();
+    println!("| CLI | scenario | ralph decided | and said |\n|---|---|---|---|");
+    for cli in ALL.iter().filter(|cli| asked.split(',').any(|name| name == cli.name)) {
+        let story = whole_family(cli).story().join(", ");
+        println!("| {} | a whole family | all boxes ticked | {story} |", cli.name);
+        for scenario in &SCENARIOS {
+            let (headline, lines) = outcome(cli, scenario);
+            let said: Vec<&str> = lines.lines().map(|line| line.trim_start_matches("- ")).collect();
+            let said = said.join(" ").replace('|', "\\|");
+            println!("| {} | {} | {headline} | {} |", cli.name, scenario.name, said.trim());
+        }
+    }
+}

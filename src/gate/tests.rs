@@ -438,7 +438,7 @@ fn mutants_without_a_verdict_get_one_run_alone_and_then_stay_outside_the_score()
         (Some("33"), Some("1"))
     );
     let only_errors = || pit(OK, "", Some(&report(&["RUN_ERROR"])));
-    assert!(is_error(&bed.verdict(vec![only_errors(), only_errors()]), " has a verdict: ", false));
+    assert!(is_error(&bed.verdict(vec![only_errors(), only_errors()]), " have no verdict: ", false));
 }
 
 #[test]

@@ -105,7 +105,7 @@ pub(crate) fn conclude(
     for why in &judgement.unknown {
         all.aborts.push(GateAbort::setup(
             why.clone(),
-            "See the engine's log in the gate's folder: an OutOfMemoryError needs gates.<NAME>.jvm_args: [-Xmx4g], else tests or code end the JVM.",
+            "See the engine's log in the gate's folder: an OutOfMemoryError needs gates.<NAME>.jvm_args: [-Xmx4g]; an agent of the build, tests or code may end the JVM.",
         ));
     }
     let weak: Vec<&Judged> = judgement.failing.iter().filter_map(|&index| all.judged.get(index)).collect();

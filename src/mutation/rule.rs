@@ -1,7 +1,7 @@
 //! The rule that turns scores into a verdict.
 //!
 //! A unit passes only when something was measured and enough of it was killed; mutants without
-//! a verdict (errors) never make a pass; a unit that no test reaches fails.
+//! a verdict (errors) never make a pass, and where they are most, no verdict on the rest; a unit that no test reaches fails.
 
 use super::{ClassScore, Coverage, Tally};
 use crate::source::text::{count, of_package};
@@ -53,7 +53,7 @@ pub struct Judgement {
     /// Indexes of the classes that need work: those of a unit below the threshold that are below it
     /// themselves.
     pub failing: BTreeSet<usize>,
-    /// One sentence for each unit in which no mutant has a verdict.
+    /// One sentence for each unit in which most mutants have no verdict.
     pub unknown: Vec<String>,
 }
 
@@ -91,8 +91,9 @@ impl Rule {
                 Unit::Reached => judgement.reached += 1,
                 Unit::Nothing => {}
                 Unit::Unknown => judgement.unknown.push(format!(
-                    "No mutant of {name} has a verdict: {} ended in an error of the process that ran its tests.",
-                    count(tally.errors, "mutant")
+                    "Most mutants of {name} have no verdict: {} ended in an error of the process that ran the tests, and {} did not.",
+                    count(tally.errors, "mutant"),
+                    tally.with_verdict()
                 )),
                 Unit::Below | Unit::Doubtful => {
                     judgement.below.push(self.sentence(&name, &tally));
@@ -160,7 +161,9 @@ impl Rule {
 
     fn unit(self, tally: &Tally) -> Unit {
         let coverage = tally.coverage(self.no_coverage);
-        if coverage.reaches(self.threshold) {
+        if tally.errors > tally.with_verdict().saturating_add(tally.unjudged) {
+            Unit::Unknown
+        } else if coverage.reaches(self.threshold) {
             let open = tally.errors.saturating_add(tally.unjudged.saturating_sub(FEW));
             let is_judged = !self.is_too_much(open, coverage.total.saturating_add(open));
             if is_judged && (tally.killed > 0 || tally.timed_out == 0) {
@@ -172,8 +175,6 @@ impl Rule {
             Unit::Below
         } else if tally.unjudged > FEW {
             Unit::Doubtful
-        } else if tally.errors > 0 {
-            Unit::Unknown
         } else {
             Unit::Nothing
         }

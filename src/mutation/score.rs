@@ -56,10 +56,14 @@ impl Tally {
         Coverage { killed, total: killed.saturating_add(self.survived).saturating_add(uncovered) }
     }
 
+    /// Mutants that were killed or survived, those that no test reaches among them.
+    pub(crate) fn with_verdict(&self) -> u64 {
+        self.coverage(NoCoverage::Survived).total
+    }
+
     /// Mutants of any status.
     pub fn mutants(&self) -> u64 {
-        self.coverage(NoCoverage::Survived)
-            .total
+        self.with_verdict()
             .saturating_add(self.non_viable)
             .saturating_add(self.errors)
             .saturating_add(self.equivalent)

@@ -152,6 +152,11 @@ fn time_outs_alone_and_too_many_mutants_without_a_verdict_are_no_pass() {
     assert_eq!(judge(1, 0, 0, 0, 3).0, 1, "the table of an enum");
     assert!(judge(0, 0, 0, 0, 4).1.starts_with("4 mutants of class A"), "not a skip");
     assert!(judge(1, 0, 9, 9, 0).1.contains("below the threshold"));
+    assert_eq!(judge(4, 0, 0, 5, 0), (0, String::new()), "most errors are no verdict on the rest");
+    assert!(
+        judge(4, 0, 0, 5, 2).1.starts_with("7 mutants of class A"),
+        "code that is hidden is the family's"
+    );
 }
 
 fn any_tally() -> impl Strategy<Value = Tally> {

@@ -68,7 +68,7 @@ fn without_comments(code: &str) -> String {
 /// Production lines that a module may have: no comments, no blank lines, no tests.
 const BUDGET: &[(&str, usize)] = &[
     ("agent", 933),
-    ("cli", 4_675),
+    ("cli", 4_681),
     ("config", 1_441),
     ("engine", 2_973),
     ("gate", 7_858),
@@ -77,7 +77,7 @@ const BUDGET: &[(&str, usize)] = &[
     ("lib", 20),
     ("machine", 3_040),
     ("main", 20),
-    ("mutation", 521),
+    ("mutation", 524),
     ("report", 1_739),
     ("source", 1_037),
     ("sys", 1_765),

@@ -121,6 +121,16 @@ fn missing_engines_and_programs_are_named() {
     error missing-program: `checks.green` starts `no-such-check`, which is not on the PATH.
     warning missing-program: `hooks.done` starts `no-such-bell`, which is not on the PATH.
     ");
+
+    std::os::unix::fs::symlink("/bin/sh", bin.join("mvn")).unwrap();
+    fs_err::write(project.path("src/app/mvnw"), "#!/bin/sh\n").unwrap();
+    let mut check = project.command(&["check"]);
+    check.env("PATH", &bin);
+    let told = Project::finish(check).code(1).out;
+    assert!(
+        told.contains("mvnw of package app may not be executed, so gate PITEST builds with mvn"),
+        "{told}"
+    );
 }
 
 #[test]

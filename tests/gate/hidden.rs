@@ -171,17 +171,19 @@ fn time_outs_alone_are_no_kills_and_errors_of_the_jvm_leave_no_pass() {
     let sleepy = format!(
         "{IS_MUTATED} @Test void runs() throws Exception {{ new Sleepy().price(1, 2); if (isMutated()) Thread.sleep(60_000); }}"
     );
-    let halting = format!(
-        "{IS_MUTATED} @Test void price() {{ assertEquals(6, new Halting().price(2, 3)); }}\n\
-         @Test void slow() throws Exception {{ Thread.sleep(200); new Halting().less(1, 2); new Halting().more(1); if (isMutated()) Runtime.getRuntime().halt(3); }}"
-    );
-    let project = project(&[
+    let halting = |more: &str| {
+        format!(
+            "{IS_MUTATED} @Test void price() {{ assertEquals(6, new Halting().price(2, 3)); {more} }}\n\
+             @Test void slow() throws Exception {{ Thread.sleep(200); new Halting().less(1, 2); new Halting().more(1); if (isMutated()) Runtime.getRuntime().halt(3); }}"
+        )
+    };
+    let mut project = project(&[
         ("Sleepy", "public class Sleepy { int price(int q, int c) { return q * c; } }", &sleepy),
         (
             "Halting",
             "public class Halting {\n int price(int q, int c) { return q * c; }\n\
                  int less(int q, int c) { return q - c; }\n int more(int q) { return q + 1; } }",
-            &halting,
+            &halting("assertEquals(4, new Halting().more(3));"),
         ),
     ]);
     let report = project.run();
@@ -193,8 +195,18 @@ fn time_outs_alone_are_no_kills_and_errors_of_the_jvm_leave_no_pass() {
         ),
         "{text}"
     );
-    assert!(text.contains("4 mutants of class com.acme.Halting of package p without a verdict"), "{text}");
+    assert!(text.contains("2 mutants of class com.acme.Halting of package p without a verdict"), "{text}");
     assert!(report.remarks.iter().any(|remark| remark.contains("Halting.java:4")), "{:?}", report.remarks);
+
+    let imports = "import org.junit.jupiter.api.*; import static org.junit.jupiter.api.Assertions.*;\n";
+    project.class(&test_file("HaltingTest"), &format!("{imports} class HaltingTest {{ {} }}", halting("")));
+    project.changed(&[&main_file("Halting")]);
+    let verdict = project.run().verdict;
+    let Verdict::Error { why, .. } = &verdict else { panic!("{verdict:?}\n{}", project.logs()) };
+    assert_eq!(
+        why,
+        "Most mutants of class com.acme.Halting of package p have no verdict: 4 mutants ended in an error of the process that ran the tests, and 2 did not."
+    );
 }
 
 const IS_MUTATED: &str = "static boolean isMutated() {\n\

@@ -105,6 +105,12 @@ fn java(gate: &str, packages: &[Package], findings: &mut Vec<Finding>) {
                 );
                 let hint = "Install Maven, or add the Maven wrapper to the package and make mvnw executable.";
                 lacks(Level::Error, what, hint);
+            } else if !package.has_mvnw() && package.root.join("mvnw").is_file() {
+                let what = format!(
+                    "mvnw of package {name} may not be executed, so gate {gate} builds with mvn of the PATH."
+                );
+                let hint = "Commit `git update-index --chmod=+x mvnw`, or take it away.";
+                lacks(Level::Warning, what, hint);
             }
         } else if package.builds_with("gradle") {
             let what = format!("Package {name} is built by Gradle, which gate {gate} cannot measure.");

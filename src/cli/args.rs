@@ -7,6 +7,7 @@ use super::manual_verbs::{ByHand, SnapshotArgs};
 use super::mutation_test::MutationTestArgs;
 use super::place::PlaceArgs;
 use super::prompt::PromptArgs;
+use super::replay::ReplayArgs;
 use super::run::RunArgs;
 use super::settings::GlobalFlags;
 use super::stage::StageArgs;
@@ -89,6 +90,14 @@ An edit that failed is made good by one that succeeds on the same file, if git s
 Nothing is printed when there is nothing to say."
     )]
     Verify(VerifyArgs),
+    /// Make every recorded decision again, from the journal and git alone, and compare
+    #[command(
+        after_help = "Examples:\n  ralph replay\n  ralph replay --json\n  ralph replay --junit replay.xml\n  \
+ralph replay --since journal-of-yesterday.jsonl --require-anchor \"$(git notes --ref=ralph show)\"\n\n\
+Exit codes: 0 equal · 1 something differs, its record or line is named · 2 usage · 3 could not tell: something is missing\n\n\
+No model and no network are asked, and nothing is written. What is believed as it was recorded is said at each box."
+    )]
+    Replay(ReplayArgs),
     /// Pin the base of a task before an agent works on it (for loops that are not ralph's)
     #[command(
         after_help = "Example:\n  ralph snapshot 2. --exec -- my-agent -p < prompt.md && ralph gate 2.PITEST"

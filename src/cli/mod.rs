@@ -17,6 +17,7 @@ mod manual_verbs;
 mod mutation_test;
 mod place;
 mod prompt;
+mod replay;
 mod run;
 mod run_output;
 mod settings;
@@ -80,6 +81,7 @@ fn dispatch(cli: &Cli) -> anyhow::Result<Exit> {
         Verb::Diff { id } => show::diff(&call, id.as_deref())?,
         Verb::Accept(by_hand) => manual_verbs::flip(&call, by_hand, true)?,
         Verb::Reopen(by_hand) => manual_verbs::flip(&call, by_hand, false)?,
+        Verb::Replay(args) => replay::replay(&call, args)?,
         Verb::Snapshot(args) => manual_verbs::snapshot(&call, args)?,
         Verb::Gate(args) => gate::gate(&call, args)?,
         Verb::MutationTest(args) => mutation_test::mutation_test(&call, args)?,

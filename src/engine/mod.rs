@@ -10,6 +10,7 @@ mod perform;
 mod places;
 mod progress;
 mod readings;
+mod replay;
 mod tasks;
 mod views;
 mod world;
@@ -19,6 +20,7 @@ pub use follow::Follow;
 pub use outside::{CacheFolder, Outside, Parts, own_template, private_folder};
 pub use places::Places;
 pub use readings::{Readings, readings};
+pub use replay::Replay;
 pub use world::{AgentEnd, Judged, Started, World};
 
 use crate::journal::{self, Journal, JournalError, Record};

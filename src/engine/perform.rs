@@ -66,9 +66,9 @@ impl Engine<'_> {
             }
             Effect::RunGate(order) => {
                 let Some(judged) = self.world.run_gate(&order)? else { return self.cut_short() };
-                let Judged { report, heads, changes } = judged;
+                let Judged { report, heads, changes, left } = judged;
                 let tasks_changed = self.agents_edits()?.1;
-                Event::GateEnded { report: Box::new(report), heads, changes, tasks_changed }
+                Event::GateEnded { report: Box::new(report), heads, changes, left, tasks_changed }
             }
             Effect::FlipBoxes { flips } => self.flip(&flips)?,
             Effect::RestoreTasks { iteration } => self.restore_tasks(iteration)?,

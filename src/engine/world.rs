@@ -49,6 +49,8 @@ pub struct Judged {
     pub heads: BTreeMap<String, Oid>,
     /// The changes.
     pub changes: Vec<FileChange>,
+    /// Digest of what it left in its folder; empty if that is nothing, or more than a gate may leave.
+    pub left: String,
 }
 
 /// Everything outside ralph's own files.

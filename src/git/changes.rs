@@ -35,12 +35,13 @@ impl Repositories {
         let mut all = Vec::new();
         for name in self.names() {
             let touched = sum.touched.get(&name);
-            if touched.is_none() && !sum.everything {
+            let now = seen.map(|seen| seen.package(&name));
+            if touched.is_none() && !sum.everything || now == Some(None) {
                 continue;
             }
             let zero = Oid::zero();
             let base = sum.bases.get(&name).unwrap_or(&zero);
-            let head = seen.and_then(|seen| seen.package(&name)).map(|now| &now.head);
+            let head = now.flatten().map(|now| &now.head);
             let mut changes = self.changed_between(&name, base, head)?;
             if !sum.everything {
                 changes.retain(|change| touched.is_some_and(|paths| paths.contains(&change.path)));
@@ -49,6 +50,24 @@ impl Repositories {
         }
         all.sort();
         Ok(all)
+    }
+
+    /// As [`Repositories::changes`], up to these HEADs; a package of theirs that is not there is an error (`NotFound`).
+    pub fn changes_at(&mut self, sum: &Accumulated, heads: &Snapshot) -> Result<Vec<FileChange>, GitError> {
+        if let Some(gone) = heads.packages.iter().find(|package| !self.folders.contains_key(&package.name)) {
+            return Err(super::no_package(&gone.name));
+        }
+        self.sum_of_present(sum, Some(heads))
+    }
+
+    /// True if the package's repository has this object; true for zeros.
+    pub fn has(&mut self, package: &str, object: &Oid) -> Result<bool, GitError> {
+        self.in_package(package, |_, open, _| {
+            let Some(id) = tree::oid_of(object)? else { return Ok(true) };
+            let odb =
+                open.repo.odb().map_err(|error| GitError::unreadable("open the object store", &error))?;
+            Ok(odb.exists(id))
+        })
     }
 
     /// What differs in every package between HEAD and where it left a revision, and the commits where it did; a

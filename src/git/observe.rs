@@ -22,25 +22,65 @@ impl Repositories {
         self.refresh()?;
         let mut removed = self.remove_locks()?;
         let (after, others) = self.look()?;
-        let mut observation = Observation { after, ..Observation::default() };
-        let mut names: BTreeSet<&str> = request.before.packages.iter().map(|p| p.name.as_str()).collect();
-        let after = observation.after.clone();
-        names.extend(after.packages.iter().map(|package| package.name.as_str()));
-        for name in names {
-            let mut change = match after.package(name) {
-                Some(now) => self.compare(&request.before, now)?,
-                None => PackageChange { rewritten: true, vanished: true, ..PackageChange::default() },
-            };
-            name.clone_into(&mut change.name);
+        let mut packages = self.compared(&request.before, &after)?;
+        for change in &mut packages {
+            let name = &change.name;
             change.locks_removed = removed.remove(name).unwrap_or_default();
             if let (Some(before), Some(now)) = (self.others.get(name), others.get(name)) {
                 let strays = now.difference(before).take(MAX_STRAYS);
                 change.strays = strays.map(|path| RepoPath::from_bytes(path)).collect();
             }
-            if !change.is_untouched() || !change.strays.is_empty() || !change.locks_removed.is_empty() {
-                observation.packages.push(change);
-            }
         }
+        self.observation(request, after, packages)
+    }
+
+    /// The same observation again from the objects alone. What only the work tree of that moment showed (what was not
+    /// committed, git locks, what outside of git was put back, edits that failed) is taken as it was recorded.
+    ///
+    /// Errors: as those of [`Repositories::observe`]; a package that is not there (`NotFound`).
+    pub fn observe_again(
+        &mut self,
+        request: &ObserveRequest,
+        recorded: &Observation,
+    ) -> Result<Observation, GitError> {
+        let after = recorded.after.clone();
+        let mut packages = self.compared(&request.before, &after)?;
+        for change in &mut packages {
+            let Some(known) = recorded.packages.iter().find(|known| known.name == change.name) else {
+                continue;
+            };
+            change.locks_removed.clone_from(&known.locks_removed);
+            change.strays.clone_from(&known.strays);
+            change.protected.clone_from(&known.protected);
+        }
+        let (inputs, edits) = (recorded.inputs.clone(), recorded.edits.clone());
+        Ok(Observation { inputs, edits, ..self.observation(request, after, packages)? })
+    }
+
+    /// What became of every package.
+    fn compared(&mut self, before: &Snapshot, after: &Snapshot) -> Result<Vec<PackageChange>, GitError> {
+        let both = before.packages.iter().chain(&after.packages);
+        let names: BTreeSet<&str> = both.map(|package| package.name.as_str()).collect();
+        let change = |name: &str| {
+            let change = match after.package(name) {
+                Some(now) => self.compare(before, now)?,
+                None => PackageChange { rewritten: true, vanished: true, ..PackageChange::default() },
+            };
+            Ok(PackageChange { name: name.to_owned(), ..change })
+        };
+        names.into_iter().map(change).collect()
+    }
+
+    fn observation(
+        &mut self,
+        request: &ObserveRequest,
+        after: Snapshot,
+        mut packages: Vec<PackageChange>,
+    ) -> Result<Observation, GitError> {
+        packages.retain(|change| {
+            !change.is_untouched() || !change.strays.is_empty() || !change.locks_removed.is_empty()
+        });
+        let mut observation = Observation { after, packages, ..Observation::default() };
         self.sums(request, &mut observation)?;
         Ok(observation)
     }
@@ -135,19 +175,22 @@ impl Repositories {
                 observation.lost_production.extend(named(&change.package, &change.path, lost));
             }
         }
-        observation.lost_frozen = self.lost_of(&request.frozen, true)?;
-        observation.lost_reviewed = self.lost_of(&request.reviewed, false)?;
+        observation.lost_frozen = self.lost_of(&request.frozen, true, &observation.after)?;
+        observation.lost_reviewed = self.lost_of(&request.reviewed, false, &observation.after)?;
         Ok(())
     }
 
-    /// Lines of these files that HEAD lacks; if they are `frozen`, code of them.
-    fn lost_of(&mut self, files: &[KeptFile], frozen: bool) -> Result<Vec<LostLines>, GitError> {
+    /// Lines of these files that the packages' HEADs lack; if they are `frozen`, code of them.
+    fn lost_of(
+        &mut self,
+        files: &[KeptFile],
+        frozen: bool,
+        after: &Snapshot,
+    ) -> Result<Vec<LostLines>, GitError> {
         let mut all = Vec::new();
         for file in files {
-            if !self.folders.contains_key(&file.package) {
-                continue;
-            }
-            let now = self.leaf_at_head(&file.package, &file.path)?.map(|(id, _)| tree::fact_of(id));
+            let Some(package) = after.package(&file.package) else { continue };
+            let now = self.leaf_at(package, &file.path)?.map(|(id, _)| tree::fact_of(id));
             let blobs = [file.base.as_ref(), Some(&file.blob), now.as_ref()];
             let path = frozen.then_some(&file.path);
             let lost = self.lost(&file.package, path, blobs)?;
@@ -157,9 +200,9 @@ impl Repositories {
         Ok(all)
     }
 
-    fn leaf_at_head(&mut self, package: &str, path: &RepoPath) -> Result<Option<Leaf>, GitError> {
-        self.in_package(package, |folder, open, _| {
-            let commit = open.head()?.commit;
+    fn leaf_at(&mut self, package: &PackageState, path: &RepoPath) -> Result<Option<Leaf>, GitError> {
+        self.in_package(&package.name, |folder, open, _| {
+            let commit = tree::oid_of(&package.head)?;
             let tree = tree::tree_of(&open.repo, commit, &folder.prefix)?;
             tree::leaf_at(tree.as_ref(), &path.to_bytes())
         })

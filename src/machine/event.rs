@@ -126,6 +126,9 @@ pub enum Event {
         heads: BTreeMap<String, Oid>,
         /// The family's changes that it judged.
         changes: Vec<FileChange>,
+        /// Digest of what it left in `iter-N/gate`; empty if that is nothing or too much, and in older journals.
+        #[serde(default, skip_serializing_if = "String::is_empty")]
+        left: String,
         /// tasks.md is not as it was before: what the gate ran wrote to it.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         tasks_changed: bool,

@@ -29,6 +29,7 @@
 //! process may have outlived its supervisor, it is nobody's, and `between_iterations` has the file put back.
 
 mod accept;
+pub mod asked;
 mod attempt;
 mod begin;
 mod between_iterations;
@@ -197,7 +198,7 @@ fn in_phase(state: &mut State, event: &Event) -> Result<Vec<Effect>, Impossible>
             seen.check = Some((*check, results.clone()));
             return Ok(attempt::restore_or_evaluate(state, attempt, seen, *tasks_changed, false));
         }
-        (Event::GateEnded { report, heads, changes, tasks_changed }, Phase::Judging { order }) => {
+        (Event::GateEnded { report, heads, changes, tasks_changed, .. }, Phase::Judging { order }) => {
             let effects = gate::ended(state, &order, report, heads, changes);
             return Ok(if *tasks_changed { restore_tasks_first(state, effects) } else { effects });
         }

@@ -6,6 +6,7 @@ mod explain;
 pub mod human;
 pub mod mutation_test;
 pub mod progress;
+pub mod replay;
 pub mod sarif;
 pub mod spent;
 pub mod table;

@@ -27,6 +27,7 @@ mod place;
 mod project;
 mod prompt;
 pub(crate) mod real_files;
+mod replay;
 mod settings;
 mod status;
 mod tasks_file;

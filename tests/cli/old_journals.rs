@@ -2,9 +2,10 @@
 //! their runs go on.
 
 use super::project::Project;
-use ralph::engine::{Places, read_journal};
+use ralph::engine::{Fault, FaultKind, Places, Replay, read_journal};
 use ralph::machine::state::{Phase, State};
 use ralph::machine::stop::StopReason;
+use ralph::report::replay::Grade;
 use ralph::sys::disk::RealDisk;
 use ralph::task::{Grammar, TaskFile};
 use std::path::{Path, PathBuf};
@@ -106,4 +107,29 @@ fn a_run_that_ended_before_the_gates_turn_goes_on_with_that_gate() {
     assert_eq!(entry.task, "1.PITEST");
     assert!(entry.headline.starts_with("PITEST SKIP"), "{entry:?}");
     assert!(project.has(".ralph/state/iter-4/gate"), "it ran, in its turn");
+}
+
+#[test]
+fn journals_of_every_format_are_decided_again_as_they_were() {
+    for name in ["pending", "served", "meddled"] {
+        let folder = tempfile::tempdir().unwrap();
+        let workspace = folder.path().to_owned();
+        let places = Places { spec: workspace.clone(), workspace };
+        fs_err::create_dir_all(places.state()).unwrap();
+        for file in ["journal.jsonl", "tasks.md"] {
+            let to = if file == "tasks.md" { places.tasks() } else { places.journal() };
+            fs_err::copy(fixture(name).join(file), to).unwrap();
+        }
+        let none = Fault::new(FaultKind::Unknown, "no repository", "");
+        let found =
+            Replay::new(&RealDisk::new(), &places, &Grammar::default().into(), Err(none)).run().unwrap();
+        let differs = found.findings.iter().filter(|finding| finding.kind == Grade::Differs);
+        // There is no progress.txt beside these journals.
+        let others: Vec<String> = differs
+            .map(ToString::to_string)
+            .filter(|told| !told.contains("is not in progress.txt"))
+            .collect();
+        assert!(others.is_empty(), "{name}: {others:#?}");
+        assert_eq!(found.records, journal(name).len() as u64);
+    }
 }

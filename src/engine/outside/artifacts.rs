@@ -5,9 +5,11 @@
 
 use super::{new_folder, private_folder};
 use crate::mutation::{GateReport, Verdict};
+use crate::source::{digest, digest_parts};
 use crate::sys::walk::walk;
 use std::fs::Permissions;
 use std::io;
+use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
@@ -58,6 +60,33 @@ fn copy(from: &Path, to: &Path) -> io::Result<bool> {
         }
     }
     Ok(is_whole)
+}
+
+/// The digest of the names and contents of all files below a folder; empty if there are none. What is neither folder nor
+/// regular file counts by its name.
+///
+/// Errors: more files or bytes than one run may leave.
+pub(in crate::engine) fn digest_of_folder(folder: &Path) -> io::Result<String> {
+    let (mut parts, mut bytes) = (Vec::new(), 0);
+    if !folder.is_dir() {
+        return Ok(String::new());
+    }
+    for entry in walk(folder, MAX_DEPTH + 1, MAX_FILES, |_| true) {
+        let entry = entry?;
+        let data = entry.metadata()?;
+        if data.is_dir() {
+            continue;
+        }
+        bytes += data.len();
+        if bytes > MAX_BYTES {
+            return Err(io::Error::other(format!("{} holds more than a gate may leave.", folder.display())));
+        }
+        let name =
+            entry.path().strip_prefix(folder).map_err(io::Error::other)?.as_os_str().as_bytes().to_vec();
+        let content = if data.is_file() { digest(&fs_err::read(entry.path())?) } else { String::new() };
+        parts.extend([name, content.into_bytes()]);
+    }
+    Ok(if parts.is_empty() { String::new() } else { digest_parts(&parts) })
 }
 
 /// A new folder for what a gate that was asked alone leaves; the oldest beyond the last few go.

@@ -95,10 +95,10 @@ impl Outside {
         let heads = order.snapshot.heads();
         let Some(changes) = self.changes_to_judge(order)? else {
             let report = no_changes_known(&order.key.to_string());
-            return Ok(Some(Judged { report, heads, changes: Vec::new() }));
+            return Ok(Some(Judged { report, heads, changes: Vec::new(), left: String::new() }));
         };
         let folder = self.own_folder(self.iteration_folder(order.iteration)?.join("gate"))?;
-        let prepared = self.prepare(order, &changes, folder, self.tag(order.iteration))?;
+        let prepared = self.prepare(order, &changes, folder.clone(), self.tag(order.iteration))?;
         let report = prepared.run(&self.parts.supervisor, &*self.parts.progress);
         let mut report = self.secrets.of_report(report);
         if self.parts.interrupts.first().is_some() {
@@ -111,7 +111,8 @@ impl Outside {
                 transient: true,
             };
         }
-        Ok(Some(Judged { report, heads, changes }))
+        let left = artifacts::digest_of_folder(&folder).unwrap_or_default();
+        Ok(Some(Judged { report, heads, changes, left }))
     }
 
     /// What a gate's order asks to be judged; `None` if nothing is known of that.

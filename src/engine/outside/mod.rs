@@ -14,6 +14,7 @@ mod template;
 mod test_reports;
 mod transcript;
 
+pub(super) use artifacts::digest_of_folder;
 pub use private_checkout::CacheFolder;
 pub use template::own_template;
 

@@ -197,7 +197,7 @@ impl Double {
             ..GateReport::from(verdict)
         };
         let changes = self.summed(&order.accumulated, &[], 0);
-        Judged { report, heads: self.snapshot_now().heads(), changes }
+        Judged { report, heads: self.snapshot_now().heads(), changes, left: String::new() }
     }
 
     /// Somebody hostile ticks every box.

@@ -1,5 +1,6 @@
 //! The machine, driven by a simulated world: each rule of docs/design.md "The loop" is a case here.
 
+mod asked;
 mod budgets;
 mod commit_only;
 mod header;

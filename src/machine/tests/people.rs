@@ -224,6 +224,7 @@ fn boxes_that_a_gate_wrote_are_put_back_before_its_verdict_is_applied() {
         report: Box::new(pass()),
         heads: sim.snapshot().heads(),
         changes: vec![],
+        left: String::new(),
         tasks_changed: true,
     });
     let restore = Effect::RestoreTasks { iteration: 1 };

@@ -10,9 +10,9 @@ use crate::task::Mark;
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 
-const FILE: &str = "# A\n- [ ] 1. parent\n  - [ ] 1.1.TEST-FIRST t\n  - [ ] 1.1 a\n  - [ ] 1.1.REQ-CHECK r\n  - [ ] 1.1.PITEST g\n  - [ ] 1.2 b\n- [ ] 1.PRE-CR q\n- [ ] 2. c\n- [ ] G1.PITEST g\n- [ ] FINAL f\n";
+pub(super) const FILE: &str = "# A\n- [ ] 1. parent\n  - [ ] 1.1.TEST-FIRST t\n  - [ ] 1.1 a\n  - [ ] 1.1.REQ-CHECK r\n  - [ ] 1.1.PITEST g\n  - [ ] 1.2 b\n- [ ] 1.PRE-CR q\n- [ ] 2. c\n- [ ] G1.PITEST g\n- [ ] FINAL f\n";
 
-fn act() -> impl Strategy<Value = Act> {
+pub(super) fn act() -> impl Strategy<Value = Act> {
     let claim = prop_oneof![
         3 => Just(None),
         3 => Just(Some(Claim::Pass)),
@@ -54,7 +54,7 @@ fn act() -> impl Strategy<Value = Act> {
     )
 }
 
-fn gate_says() -> impl Strategy<Value = crate::mutation::GateReport> {
+pub(super) fn gate_says() -> impl Strategy<Value = crate::mutation::GateReport> {
     prop_oneof![
         Just(verdict(Verdict::Pass, &["src/main/A"])),
         Just(fail(&["src/main/A"])),

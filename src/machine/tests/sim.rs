@@ -100,7 +100,7 @@ pub(super) struct Sim {
     pub(super) notified: Vec<&'static str>,
     pub(super) waits: Vec<u64>,
     /// Every fact so far.
-    facts: Vec<Event>,
+    pub(super) facts: Vec<Event>,
     /// What gates say, and agents do nothing, when the script is at its end.
     pub(super) endless: Option<GateReport>,
     agents: Vec<Act>,
@@ -283,7 +283,7 @@ impl Sim {
                 self.gates.push(*order);
                 let report = Box::new(self.next_report());
                 let heads = self.snapshot().heads();
-                Event::GateEnded { report, heads, changes: vec![], tasks_changed: false }
+                Event::GateEnded { report, heads, changes: vec![], left: String::new(), tasks_changed: false }
             }
             Effect::FlipBoxes { flips } => {
                 for (key, mark) in &flips {

@@ -7,11 +7,11 @@ use quick_xml::Writer;
 use quick_xml::events::{BytesDecl, BytesText, Event};
 use std::io;
 
-/// A test case; `end` is its element, message and text unless it passed.
-struct Case {
-    name: String,
-    file: Option<String>,
-    end: Option<(&'static str, String, String)>,
+/// A test case; `end` is its element, message and text unless it passed. XML's own characters apart, texts are clean.
+pub(in crate::report) struct Case {
+    pub(in crate::report) name: String,
+    pub(in crate::report) file: Option<String>,
+    pub(in crate::report) end: Option<(&'static str, String, String)>,
 }
 
 /// The document, without a final line end. An error is ralph's own fault: nothing is written to a disk.
@@ -19,13 +19,18 @@ pub fn render(shown: &Shown<'_>) -> io::Result<String> {
     let cases: Vec<Case> = std::iter::once(verdict(shown))
         .chain(shown.report.classes.iter().map(|class| judged(shown, class)))
         .collect();
+    document(shown.gate, shown.report.millis, &cases)
+}
+
+/// A document with one suite.
+pub(in crate::report) fn document(name: &str, millis: u64, cases: &[Case]) -> io::Result<String> {
     let count = |kind: &str| {
         let of_kind = |case: &&Case| case.end.as_ref().is_some_and(|(end, _, _)| *end == kind);
         cases.iter().filter(of_kind).count().to_string()
     };
-    let seconds = std::time::Duration::from_millis(shown.report.millis).as_secs_f64();
+    let seconds = std::time::Duration::from_millis(millis).as_secs_f64();
     let counts = [
-        ("name", xml(shown.gate)),
+        ("name", xml(name)),
         ("tests", cases.len().to_string()),
         ("failures", count("failure")),
         ("errors", count("error")),
@@ -42,9 +47,7 @@ pub fn render(shown: &Shown<'_>) -> io::Result<String> {
     let root = writer.create_element("testsuites").with_attributes(attributes("skipped"));
     root.write_inner_content(|writer| {
         let suite = writer.create_element("testsuite").with_attributes(attributes(""));
-        suite.write_inner_content(|writer| {
-            cases.iter().try_for_each(|case| write(writer, shown.gate, case))
-        })?;
+        suite.write_inner_content(|writer| cases.iter().try_for_each(|case| write(writer, name, case)))?;
         Ok(())
     })?;
     String::from_utf8(writer.into_inner()).map_err(io::Error::other)
@@ -127,7 +130,7 @@ fn survivors(shown: &Shown<'_>, class: &ClassScore) -> String {
 }
 
 /// Text without what XML 1.0 does not know (section 2.2, `Char`).
-fn xml(text: &str) -> String {
+pub(in crate::report) fn xml(text: &str) -> String {
     crate::source::text::block(text)
 }
 

@@ -1,0 +1,109 @@
+//! `ralph replay`: a run made again from its journal and git's objects, and compared. It changes nothing.
+
+use super::exit::Exit;
+use super::ui;
+use super::workspace::{Invocation, Workspace};
+use crate::engine::{Fault, Replay};
+use crate::report::replay::{Finding, Grade, Replayed};
+use crate::source::text::count;
+use crate::sys::Disk as _;
+use crate::sys::disk::RealDisk;
+use clap::Args;
+use std::path::{Path, PathBuf};
+
+/// Flags of `replay`.
+#[derive(Debug, Args)]
+pub struct ReplayArgs {
+    /// An earlier copy of the journal: the journal must begin with it
+    #[arg(long, value_name = "JOURNAL")]
+    pub since: Option<PathBuf>,
+    /// The chain's head that a run printed: one of the records must have this hash
+    #[arg(long, value_name = "HASH")]
+    pub require_anchor: Option<String>,
+    /// Write the result as JUnit XML, too
+    #[arg(long, value_name = "FILE")]
+    pub junit: Option<PathBuf>,
+}
+
+/// `ralph replay`.
+pub(super) fn replay(call: &Invocation, args: &ReplayArgs) -> Result<Exit, Fault> {
+    let workspace = call.open()?;
+    let mut found = replayed(&workspace)?;
+    anchors(&workspace, args, &mut found)?;
+    show(call, args, &found)
+}
+
+/// Replays a workspace.
+fn replayed(workspace: &Workspace) -> Result<Replayed, Fault> {
+    let mut repositories = workspace.repositories();
+    let git = repositories.as_mut().map_err(|fault| fault.clone());
+    Replay::new(&RealDisk::new(), &workspace.places, &workspace.rules, git).run()
+}
+
+/// Holds the journal against what was kept of it elsewhere.
+fn anchors(workspace: &Workspace, args: &ReplayArgs, found: &mut Replayed) -> Result<(), Fault> {
+    let journal = RealDisk::new().read(&workspace.places.journal())?.unwrap_or_default();
+    if let Some(file) = &args.since {
+        let earlier = fs_err::read(file).map_err(|error| {
+            Fault::setup(format!("{error}."), "name a copy of .ralph/state/journal.jsonl")
+        })?;
+        found.findings.extend(not_a_prefix(&earlier, &journal, file));
+    }
+    match &args.require_anchor {
+        Some(anchor) => found.findings.extend(no_anchor(anchor, &journal, found.records)),
+        None if args.since.is_none() => found.unchecked.push(
+            "Nothing says that no record was cut off at the end (`--require-anchor`, `--since`).".to_owned(),
+        ),
+        None => {}
+    }
+    Ok(())
+}
+
+/// Where a journal parts from an earlier copy, whose last line may have been written only in part.
+fn not_a_prefix(earlier: &[u8], journal: &[u8], file: &Path) -> Option<Finding> {
+    if journal.starts_with(earlier) {
+        return None;
+    }
+    let lines = |text| <[u8]>::split(text, |byte| *byte == b'\n');
+    let record = lines(earlier).zip(lines(journal)).take_while(|(was, is)| was == is).count() + 1;
+    let what =
+        format!("The journal does not begin with {}: this record is another one, or gone.", file.display());
+    let hint = "records that once were written never change: find out who wrote to the journal";
+    Some(Finding::new(Grade::Differs, what, hint).at(".ralph/state/journal.jsonl", Some(record)))
+}
+
+fn no_anchor(anchor: &str, journal: &[u8], records: u64) -> Option<Finding> {
+    let anchor = anchor.trim();
+    let start = format!("{{\"h\":\"{anchor}\"");
+    let is_hash = anchor.len() == 64 && anchor.bytes().all(|byte| byte.is_ascii_hexdigit());
+    if is_hash && journal.split(|byte| *byte == b'\n').any(|line| line.starts_with(start.as_bytes())) {
+        return None;
+    }
+    let what = if is_hash {
+        format!("None of the {} has the anchored hash {anchor}.", count(records, "record"))
+    } else {
+        "The anchor is no hash of 64 hex digits.".to_owned()
+    };
+    let hint =
+        "records were cut off or written anew since `ralph run` printed this head, or it is another run's";
+    Some(Finding::new(Grade::Differs, what, hint))
+}
+
+fn show(call: &Invocation, args: &ReplayArgs, found: &Replayed) -> Result<Exit, Fault> {
+    if let Some(file) = &args.junit {
+        fs_err::write(file, found.junit()? + "\n")?;
+    }
+    if call.json {
+        ui::json(&found.facts());
+    } else {
+        for finding in &found.findings {
+            ui::error(&finding.to_string(), &finding.hint);
+        }
+        found.lines().iter().for_each(|line| ui::line(line));
+    }
+    Ok(match found.grade() {
+        None => Exit::Done,
+        Some(Grade::Differs) => Exit::WorkLeft,
+        Some(Grade::Unknown) => Exit::NoVerdict,
+    })
+}

@@ -1,0 +1,201 @@
+//! The evidence of records, looked up again: git objects, and what gates left.
+
+use super::{Finding, Grade, JOURNAL};
+use crate::engine::outside::digest_of_folder;
+use crate::git::{GitError, Repositories};
+use crate::journal::Record;
+use crate::machine::effect::GateOrder;
+use crate::machine::event::Event;
+use crate::machine::facts::{FileChange, Observation, ObserveRequest, Oid, Snapshot};
+use crate::report::replay::Replayed;
+use crate::source::text::line;
+use serde_json::Value;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+/// Characters of a value that a finding shows.
+const SHOWN: usize = 120;
+const CHANGED: &str = "look at the commits with git: the journal, or what it says of them, was changed";
+
+/// Where evidence is found.
+pub(super) struct Evidence<'a> {
+    /// `None`: there are no repositories, which was said.
+    repositories: Option<&'a mut Repositories>,
+    /// Objects that records name, by package, with the first record that does.
+    named: BTreeMap<(String, Oid), u64>,
+    /// What could not be read, told once.
+    told: BTreeSet<String>,
+}
+
+impl<'a> Evidence<'a> {
+    pub(super) fn new(repositories: Option<&'a mut Repositories>) -> Self {
+        Self { repositories, named: BTreeMap::new(), told: BTreeSet::new() }
+    }
+
+    /// Remembers the commits that a record names.
+    pub(super) fn note(&mut self, record: &Record) {
+        for (package, oid) in commits(&record.event) {
+            self.named.entry((package.clone(), oid.clone())).or_insert(record.seq);
+        }
+    }
+
+    /// Looks for every commit that a record names.
+    pub(super) fn objects(&mut self, found: &mut Replayed) {
+        let Some(repositories) = &mut self.repositories else { return };
+        let mut missing: BTreeMap<String, (u64, Vec<String>, Option<GitError>)> = BTreeMap::new();
+        for ((package, oid), record) in &self.named {
+            let error = match repositories.has(package, oid) {
+                Ok(true) => continue,
+                Ok(false) => None,
+                Err(error) => Some(error),
+            };
+            let of_package = missing.entry(package.clone()).or_insert((*record, Vec::new(), None));
+            of_package.0 = of_package.0.min(*record);
+            of_package.1.push(oid.to_string());
+            of_package.2 = error;
+        }
+        for (package, (record, oids, error)) in missing {
+            let (what, hint) = match error {
+                Some(error) if !self.told.insert(error.to_string()) => continue,
+                Some(error) => (error.to_string(), error.hint),
+                None => (
+                    format!(
+                        "{} of {package} are not in its repository, among them {}.",
+                        crate::source::text::count(oids.len() as u64, "commit"),
+                        oids.first().map_or("", String::as_str)
+                    ),
+                    format!(
+                        "in {package}: `git fetch --unshallow`, or `git fetch` from the clone of the run with the refspec `+refs/*:refs/from-run/*`; `ralph bundle` brings them all"
+                    ),
+                ),
+            };
+            found.findings.push(Finding::new(Grade::Unknown, what, hint).at(JOURNAL, record.try_into().ok()));
+        }
+    }
+
+    /// Observes an attempt again; true if that was possible and shows the same.
+    pub(super) fn observed(
+        &mut self,
+        record: u64,
+        request: &ObserveRequest,
+        recorded: &Observation,
+        found: &mut Replayed,
+    ) -> bool {
+        let Some(repositories) = &mut self.repositories else { return false };
+        let before = request.before.packages.iter().map(|package| &package.head);
+        let bases = request.family.bases.values().chain(request.stage.bases.values());
+        let is_clear = before.chain(bases).all(|head| !head.is_zero());
+        let again = repositories.observe_again(request, recorded);
+        compare((record, is_clear), again, recorded, &mut self.told, found)
+    }
+
+    /// Sums the changes up again that a gate judged; true if that was possible and gives the same.
+    pub(super) fn judged(
+        &mut self,
+        record: u64,
+        order: &GateOrder,
+        recorded: &[FileChange],
+        found: &mut Replayed,
+    ) -> bool {
+        let Some(repositories) = &mut self.repositories else { return false };
+        // Changes that were given from outside were compared with what was given.
+        if order.changes.is_some() || order.accumulated.is_empty() {
+            return true;
+        }
+        let is_clear = order.accumulated.bases.values().all(|base| !base.is_zero());
+        let again = repositories.changes_at(&order.accumulated, &order.snapshot);
+        compare((record, is_clear), again, recorded, &mut self.told, found)
+    }
+}
+
+/// Compares what a gate left with its digest; `None` if it is not there, or was not recorded.
+pub(super) fn left(record: u64, folder: &Path, recorded: &str, found: &mut Replayed) -> Option<bool> {
+    if recorded.is_empty() || !folder.is_dir() {
+        return None;
+    }
+    let is_same = digest_of_folder(folder).is_ok_and(|now| now == recorded);
+    if !is_same {
+        let what = format!("What the gate left in {} is not what it was.", shown(folder));
+        let hint = "put it back from a copy, or run the gate again: `ralph replay --rerun-gates`";
+        found.findings.push(Finding::new(Grade::Differs, what, hint).at(JOURNAL, record.try_into().ok()));
+    }
+    Some(is_same)
+}
+
+fn heads(snapshot: &Snapshot) -> impl Iterator<Item = (&String, &Oid)> {
+    snapshot.packages.iter().map(|package| (&package.name, &package.head))
+}
+
+/// The commits that a record names, each with its package.
+fn commits(event: &Event) -> Vec<(&String, &Oid)> {
+    match event {
+        Event::Surveyed { snapshot, .. }
+        | Event::FamilyPinned { snapshot, .. }
+        | Event::GateRequested { snapshot, .. }
+        | Event::BoxAccepted { snapshot, .. } => heads(snapshot).collect(),
+        Event::Observed { observation, .. } => heads(&observation.after).collect(),
+        Event::LeftoversKept { snapshot, kept } | Event::WorkPutBack { snapshot, kept } => {
+            heads(snapshot).chain(kept.iter().map(|kept| (&kept.package, &kept.commit))).collect()
+        }
+        Event::LeftCommitted { commits: heads } | Event::GateEnded { heads, .. } => heads.iter().collect(),
+        _ => Vec::new(),
+    }
+}
+
+/// The last part of a path of ralph's own, as people know it.
+fn shown(folder: &Path) -> String {
+    let parts: Vec<_> = folder.iter().rev().take(4).map(|part| part.to_string_lossy()).collect();
+    parts.into_iter().rev().collect::<Vec<_>>().join("/")
+}
+
+/// Compares what is recorded with what git shows; true if it is the same. `is_clear`: the objects alone say it; where a
+/// package began without a commit, what a clone brought along is not in them.
+fn compare<T: serde::Serialize + ToOwned + ?Sized>(
+    (record, is_clear): (u64, bool),
+    again: Result<T::Owned, GitError>,
+    recorded: &T,
+    told: &mut BTreeSet<String>,
+    found: &mut Replayed,
+) -> bool
+where
+    T::Owned: serde::Serialize,
+{
+    let finding = match again {
+        Ok(again) => {
+            let values = [serde_json::to_value(recorded), serde_json::to_value(&again)];
+            let [Ok(was), Ok(is)] = values else { return false };
+            let Some((place, was, is)) = difference("", &was, &is) else { return true };
+            let what = format!("Recorded of {place} is {was}, and git shows {is}.");
+            if is_clear {
+                Finding::new(Grade::Differs, what, CHANGED)
+            } else {
+                let hint = "replay it where the run was: there git still knows what was cloned";
+                Finding::new(Grade::Unknown, what, hint)
+            }
+        }
+        Err(error) if !told.insert(error.to_string()) => return false,
+        Err(error) => Finding::new(Grade::Unknown, error.to_string(), error.hint),
+    };
+    found.findings.push(finding.at(JOURNAL, record.try_into().ok()));
+    false
+}
+
+/// The first place in which two values differ, and what they hold there.
+fn difference(place: &str, was: &Value, is: &Value) -> Option<(String, String, String)> {
+    let below = |name: &str| if place.is_empty() { name.to_owned() } else { format!("{place}.{name}") };
+    let at = |map: &Value, name: &str| map.get(name).cloned().unwrap_or_default();
+    match (was, is) {
+        _ if was == is => None,
+        (Value::Object(a), Value::Object(b)) => {
+            let mut names = a.keys().chain(b.keys());
+            names.find_map(|name| difference(&below(name), &at(was, name), &at(is, name)))
+        }
+        (Value::Array(a), Value::Array(b)) if a.len() == b.len() => {
+            (0..a.len()).find_map(|index| difference(&format!("{place}[{index}]"), &a[index], &b[index]))
+        }
+        _ => {
+            let place = if place.is_empty() { "the changes" } else { place };
+            Some((place.to_owned(), line(&was.to_string(), SHOWN), line(&is.to_string(), SHOWN)))
+        }
+    }
+}

@@ -1,0 +1,327 @@
+//! The journal, replayed: every recorded decision made again from the recorded evidence, the evidence looked up again in
+//! git, the files that are made from the journal compared with it. No model, no network; nothing is written.
+//!
+//! What of a record is evidence and what is decision:
+//!
+//! | recorded | where it is found again |
+//! |---|---|
+//! | chain, numbers | computed |
+//! | which record comes next, boxes written, checks asked, how a run ended | decided again (`machine::asked`) |
+//! | accepted, rejected, blocked: the entries | decided again, compared with progress.txt |
+//! | commits, changes, ancestry, lost lines, counted tests, sums over a family | git objects |
+//! | what a gate left in its folder | its digest, if the folder is there |
+//! | the verdict of a gate | as recorded, unless it is run again |
+//! | checks, uncommitted files, failed edits, an agent's verdict, a person's edits | as recorded |
+//!
+//! Promises: what is missing is said, and is never equal; a difference names the record; bounded.
+
+mod evidence;
+mod views;
+
+use super::{Fault, FaultKind, Fold, Places};
+use crate::git::Repositories;
+use crate::journal::{self, JournalError, Record};
+use crate::machine::asked::{Answer, Asked};
+use crate::machine::effect::Effect;
+use crate::machine::event::{Check, Event};
+use crate::machine::facts::Claim;
+use crate::machine::state::{By, Phase};
+use crate::report::replay::{BoxLine, Finding, GateLine, Grade, Replayed};
+use crate::sys::Disk;
+use crate::task::{Row, TaskKey, TaskRules};
+use evidence::Evidence;
+use std::collections::BTreeMap;
+use views::Views;
+
+/// Findings that are told.
+const MAX_FINDINGS: usize = 100;
+const JOURNAL: &str = ".ralph/state/journal.jsonl";
+
+/// A replay of one workspace.
+pub struct Replay<'a> {
+    disk: &'a dyn Disk,
+    places: &'a Places,
+    rules: &'a TaskRules,
+    evidence: Evidence<'a>,
+    fold: Fold,
+    asked: Asked,
+    /// The order is known to be wrong: what follows is not compared.
+    is_lost: bool,
+    views: Views,
+    /// What was seen last of each box, by task file.
+    seen: BTreeMap<(String, TaskKey), Seen>,
+    found: Replayed,
+}
+
+/// What stands behind the last decision on a box.
+#[derive(Clone, Debug, Default)]
+struct Seen {
+    record: u64,
+    verdict: String,
+    rechecked: Vec<&'static str>,
+    as_recorded: Vec<&'static str>,
+}
+
+impl<'a> Replay<'a> {
+    /// A replay on these repositories; `Err`: why there are none.
+    pub fn new(
+        disk: &'a dyn Disk,
+        places: &'a Places,
+        rules: &'a TaskRules,
+        repositories: Result<&'a mut Repositories, Fault>,
+    ) -> Self {
+        let mut found = Replayed::default();
+        let repositories = repositories.map_err(|fault| found.findings.push(unknown(&fault, ""))).ok();
+        Self {
+            disk,
+            places,
+            rules,
+            evidence: Evidence::new(repositories),
+            fold: Fold::default(),
+            asked: Asked::default(),
+            is_lost: false,
+            views: Views::default(),
+            seen: BTreeMap::new(),
+            found,
+        }
+    }
+
+    /// Reads the journal and compares everything.
+    pub fn run(mut self) -> Result<Replayed, Fault> {
+        let path = self.places.journal();
+        let Some(bytes) = self.disk.read(&path)? else {
+            let what = format!("There is no {}, so there is nothing to replay.", self.places.shown(&path));
+            let hint = "name the workspace (`--root DIR`), or a bundle (`ralph replay --bundle FILE`)";
+            return Err(Fault::new(FaultKind::Unknown, what, hint));
+        };
+        // A record that cannot follow ends the reading; it was noted.
+        let read = journal::replay(&bytes, |record| self.take(&record).map_err(|()| Stop::Noted));
+        let is_whole = match read {
+            Ok(ending) => {
+                let next = ending.records + 1;
+                if let Some((line, what)) = ending.newer {
+                    let hint = "replay it with the ralph that wrote it";
+                    self.tell(
+                        Grade::Unknown,
+                        line,
+                        format!("A newer ralph wrote this record ({what})."),
+                        hint,
+                    );
+                } else if ending.torn > 0 {
+                    self.torn(next, bytes.last() == Some(&b'\n'));
+                }
+                true
+            }
+            Err(Stop::Noted) => false,
+            Err(Stop::Journal(JournalError::Corrupt { line, what })) => {
+                let hint = "compare it with an earlier copy; `ralph replay --since JOURNAL` names the first difference";
+                self.tell(Grade::Differs, line, format!("The chain is broken: {what}."), hint);
+                false
+            }
+            Err(Stop::Journal(error)) => return Err(error.into()),
+        };
+        self.evidence.objects(&mut self.found);
+        if is_whole {
+            self.compare_files()?;
+        }
+        self.list_boxes();
+        let more = self.found.findings.len().saturating_sub(MAX_FINDINGS);
+        if more > 0 {
+            self.found.findings.truncate(MAX_FINDINGS);
+            self.found.unchecked.push(format!("{more} more findings are not shown."));
+        }
+        Ok(self.found)
+    }
+
+    fn torn(&mut self, line: u64, is_line: bool) {
+        let (grade, what) = if is_line {
+            (Grade::Differs, "The last line is no record: it was changed after it was written.")
+        } else {
+            (
+                Grade::Unknown,
+                "The last line is no whole record: ralph was killed while it wrote, or it was cut or changed.",
+            )
+        };
+        self.tell(
+            grade,
+            line,
+            what.to_owned(),
+            "compare it with an earlier copy; `ralph run` drops a record that is not whole",
+        );
+    }
+
+    fn tell(&mut self, grade: Grade, record: u64, what: String, hint: &str) {
+        let finding = Finding::new(grade, what, hint).at(JOURNAL, record.try_into().ok());
+        self.found.findings.push(finding);
+    }
+
+    fn differs(&mut self, record: u64, what: String) {
+        self.tell(
+            Grade::Differs,
+            record,
+            what,
+            "see `git diff` and the records around it: the journal or the repository was changed",
+        );
+    }
+
+    /// Takes one record. An error: nothing can follow on it.
+    fn take(&mut self, record: &Record) -> Result<(), ()> {
+        let event = &record.event;
+        let Answer { effect, should } = self.asked.answer(&self.fold.state, event);
+        if let Some(should) = should.filter(|_| !self.is_lost) {
+            self.is_lost = true;
+            self.differs(record.seq, format!("Recorded is `{}`, and it should be {should}.", event.name()));
+        }
+        if let Some(effect) = &effect {
+            self.look(record, effect);
+        }
+        self.evidence.note(record);
+        let decided = self.fold.decided.clone();
+        match self.fold.take(record) {
+            Ok(effects) => self.asked.ask(effects),
+            Err(fault) => {
+                self.differs(record.seq, fault.what);
+                return Err(());
+            }
+        }
+        if let (Some(Effect::AppendProgress { entry }), Event::ProgressAppended) = (&effect, event) {
+            self.views.entry(&self.fold.state.spec, record.seq, entry, &decided);
+        }
+        if self.found.records == 0 {
+            self.views.began.clone_from(&record.at);
+        }
+        self.found.records = record.seq;
+        self.found.head.clone_from(&record.hash);
+        Ok(())
+    }
+
+    /// Looks at the evidence of a record that answers an effect, before it is folded.
+    fn look(&mut self, record: &Record, effect: &Effect) {
+        let spec = self.fold.state.spec.clone();
+        match (effect, &record.event) {
+            (Effect::Observe { request, .. }, Event::Observed { observation, .. }) => {
+                let is_same = self.evidence.observed(record.seq, request, observation, &mut self.found);
+                let Phase::Observing(attempt) = &self.fold.state.phase else { return };
+                let mut seen = Seen { record: record.seq, ..Seen::default() };
+                (if is_same { &mut seen.rechecked } else { &mut seen.as_recorded }).push("commits");
+                seen.rechecked.push("decision");
+                if matches!(attempt.claim, Some(Claim::Pass | Claim::Fail { .. } | Claim::NothingToDo { .. }))
+                {
+                    seen.as_recorded.push("the agent's verdict");
+                }
+                self.seen.insert((spec, attempt.key.clone()), seen);
+            }
+            (Effect::RunCheck { check, .. }, Event::Checked { .. }) => {
+                let Phase::Checking { attempt, .. } = &self.fold.state.phase else { return };
+                let seen = self.seen.entry((spec, attempt.key.clone())).or_default();
+                seen.as_recorded.push(if *check == Check::Green { "checks.green" } else { "checks.red" });
+            }
+            (Effect::RunGate(order), Event::GateEnded { report, changes, left, .. }) => {
+                let verdict = report.verdict.word();
+                let mut seen = Seen { record: record.seq, verdict: verdict.to_owned(), ..Seen::default() };
+                let is_same = self.evidence.judged(record.seq, order, changes, &mut self.found);
+                (if is_same { &mut seen.rechecked } else { &mut seen.as_recorded }).push("changes");
+                let folder = self.places.iteration(order.iteration).join("gate");
+                match evidence::left(record.seq, &folder, left, &mut self.found) {
+                    Some(true) => seen.rechecked.push("report"),
+                    Some(false) => {}
+                    None => seen.as_recorded.push("report"),
+                }
+                seen.as_recorded.push("verdict");
+                self.seen.insert((spec, order.key.clone()), seen);
+                self.found.gates.push(GateLine {
+                    record: record.seq,
+                    iteration: order.iteration,
+                    task: order.key.to_string(),
+                    verdict: verdict.to_owned(),
+                    millis: report.millis,
+                });
+            }
+            _ => {}
+        }
+    }
+
+    /// Compares the files that are made from the journal.
+    fn compare_files(&mut self) -> Result<(), Fault> {
+        let state = &self.fold.state;
+        if let Phase::Applying { entry: Some(entry), .. } = &state.phase {
+            self.views.pending(&state.spec, entry, &self.fold.decided);
+        }
+        for (spec, book) in &state.specs {
+            if !views::is_inside(spec) {
+                self.found.unchecked.push(format!("{spec} lies outside of the workspace."));
+                continue;
+            }
+            let tasks = self.places.workspace.join(spec);
+            let bytes = self.disk.read(&tasks)?;
+            views::compare_tasks((spec, book), bytes, self.rules, &mut self.found);
+            let progress = tasks.with_file_name("progress.txt");
+            let bytes = self.disk.read(&progress)?.unwrap_or_default();
+            self.views.compare(spec, &self.places.shown(&progress), &bytes, &mut self.found);
+        }
+        Ok(())
+    }
+
+    fn list_boxes(&mut self) {
+        let mut boxes = Vec::new();
+        for (spec, book) in &self.fold.state.specs {
+            boxes.extend(book.rows.iter().map(|row| self.box_line(spec, row)));
+        }
+        self.found.boxes = boxes;
+    }
+
+    fn box_line(&self, spec: &str, row: &Row) -> BoxLine {
+        let book = self.fold.state.specs.get(spec);
+        let stage = book.and_then(|book| book.stage(&row.key));
+        let done = row.mark.is_done();
+        let by = match stage.and_then(|stage| stage.ticked_by).filter(|_| done) {
+            Some(By::Ralph) => "ralph",
+            Some(By::Person) => "person",
+            None => "",
+        };
+        let seen = self.seen.get(&(spec.to_owned(), row.key.clone()));
+        let mut seen = seen.cloned().unwrap_or_default();
+        if by == "person" {
+            seen = Seen { as_recorded: vec!["a person's word"], ..seen };
+            seen.rechecked.clear();
+        }
+        let heads = stage.and_then(|stage| stage.stands_for.as_ref()).filter(|_| done);
+        let commits = heads.into_iter().flat_map(|content| &content.heads);
+        BoxLine {
+            task: row.key.to_string(),
+            place: format!("{spec}:{}", row.line),
+            done,
+            by,
+            record: Some(seen.record).filter(|record| *record > 0),
+            commits: commits
+                .map(|(name, head)| format!("{name} {}", head.0.get(..10).unwrap_or_default()))
+                .collect(),
+            verdict: if seen.verdict.is_empty() {
+                stage.and_then(|stage| stage.verdict).unwrap_or_default().to_owned()
+            } else {
+                seen.verdict
+            },
+            rechecked: seen.rechecked,
+            as_recorded: seen.as_recorded,
+        }
+    }
+}
+
+/// Why reading ended.
+enum Stop {
+    /// For a reason that is among the findings.
+    Noted,
+    Journal(JournalError),
+}
+
+impl From<JournalError> for Stop {
+    fn from(error: JournalError) -> Self {
+        Self::Journal(error)
+    }
+}
+
+/// A fault as something that keeps a replay from telling.
+fn unknown(fault: &Fault, what: &str) -> Finding {
+    let words = if what.is_empty() { fault.to_string() } else { format!("{what}: {fault}") };
+    Finding::new(Grade::Unknown, words, fault.hint.clone())
+}

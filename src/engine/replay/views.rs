@@ -1,0 +1,153 @@
+//! The files that are made from the journal, compared with it: the entries of progress.txt, the boxes of tasks.md.
+
+use super::{Finding, Grade, JOURNAL};
+use crate::machine::effect::Entry;
+use crate::machine::state::SpecState;
+use crate::report::progress::{heading, render};
+use crate::report::replay::Replayed;
+use crate::task::{TaskRules, digest, written};
+use std::collections::BTreeMap;
+use std::path::{Component, Path};
+
+/// What progress.txt must hold.
+#[derive(Debug, Default)]
+pub(super) struct Views {
+    /// When the journal began.
+    pub(super) began: String,
+    /// By task file.
+    entries: BTreeMap<String, Vec<Expected>>,
+}
+
+/// An entry.
+#[derive(Debug)]
+struct Expected {
+    /// The record that says that it was written; 0 if that is still owed.
+    record: u64,
+    iteration: u64,
+    heading: String,
+    text: String,
+}
+
+/// True for a path that stays in the workspace.
+pub(super) fn is_inside(path: &str) -> bool {
+    !path.is_empty() && Path::new(path).components().all(|part| matches!(part, Component::Normal(_)))
+}
+
+impl Views {
+    /// An entry was written.
+    pub(super) fn entry(&mut self, spec: &str, record: u64, entry: &Entry, (at, tag): &(String, String)) {
+        let (heading, text) = (heading(entry, at, tag), render(entry, at, tag));
+        let expected = Expected { record, iteration: entry.iteration, heading, text };
+        self.entries.entry(spec.to_owned()).or_default().push(expected);
+    }
+
+    /// An entry may have been written.
+    pub(super) fn pending(&mut self, spec: &str, entry: &Entry, decided: &(String, String)) {
+        self.entry(spec, 0, entry, decided);
+    }
+
+    /// Compares the entries of a task file with those in progress.txt.
+    pub(super) fn compare(&self, spec: &str, shown: &str, bytes: &[u8], found: &mut Replayed) {
+        let none = Vec::new();
+        let mut expected = self.entries.get(spec).unwrap_or(&none).iter().peekable();
+        let mut earlier = 0;
+        let mut differs = |place: &str, line: u64, what: String| {
+            let hint =
+                "the journal alone is state; put the file back from a copy, or leave it: no run reads it";
+            found.findings.push(Finding::new(Grade::Differs, what, hint).at(place, line.try_into().ok()));
+        };
+        let missing =
+            |entry: &Expected| format!("The entry of iteration {} is not in {shown}.", entry.iteration);
+        for (number, offset, line) in headings(bytes) {
+            let known = expected.clone().position(|entry| entry.heading.as_bytes() == line);
+            let Some(skipped) = known else {
+                // Whoever moves a journal away keeps the entries of the one before.
+                let time = line.get(3..).and_then(|rest| rest.get(..self.began.len()));
+                if time.is_some_and(|time| time < self.began.as_bytes()) {
+                    earlier += 1;
+                } else {
+                    differs(shown, number, "No record stands behind this entry.".to_owned());
+                }
+                continue;
+            };
+            for entry in expected.by_ref().take(skipped) {
+                differs(JOURNAL, entry.record, missing(entry));
+            }
+            let Some(entry) = expected.next() else { break };
+            let is = &bytes[offset..];
+            if !is.starts_with(entry.text.as_bytes()) && entry.record > 0 {
+                let lines = entry.text.lines().zip(is.split(|byte| *byte == b'\n'));
+                let before = lines.take_while(|(should, is)| should.as_bytes() == *is).count();
+                let should = entry.text.lines().nth(before).unwrap_or_default();
+                let what =
+                    format!("The entry of iteration {} was changed; here it says: {should}", entry.iteration);
+                differs(shown, number + before as u64, what);
+            }
+        }
+        for entry in expected.filter(|entry| entry.record > 0) {
+            differs(JOURNAL, entry.record, missing(entry));
+        }
+        if earlier > 0 {
+            found.unchecked.push(format!("{earlier} entries of {shown} are older than the journal."));
+        }
+    }
+}
+
+/// The lines that look like the heading of an entry: number from 1, offset, bytes.
+fn headings(bytes: &[u8]) -> impl Iterator<Item = (u64, usize, &[u8])> {
+    let mut offset = 0;
+    let lines = bytes.split(|byte| *byte == b'\n').enumerate().map(move |(number, line)| {
+        let at = offset;
+        offset += line.len() + 1;
+        (number as u64 + 1, at, line)
+    });
+    lines.filter(|(_, _, line)| is_heading(line))
+}
+
+/// `## <time> iteration <N> · <ID> · <8 hex digits>`.
+fn is_heading(line: &[u8]) -> bool {
+    let text = String::from_utf8_lossy(line);
+    let parts = text.strip_prefix("## ").and_then(|rest| rest.split_once(" iteration "));
+    let tag = parts.and_then(|(_, rest)| rest.rsplit_once(" · ")).map(|(_, tag)| tag.trim_end());
+    tag.is_some_and(|tag| tag.len() == 8 && tag.bytes().all(|byte| byte.is_ascii_hexdigit()))
+}
+
+/// Compares the boxes of a task file with those that the journal knows.
+pub(super) fn compare_tasks(
+    (spec, book): (&str, &SpecState),
+    bytes: Option<Vec<u8>>,
+    rules: &TaskRules,
+    found: &mut Replayed,
+) {
+    if book.skeleton.is_empty() {
+        return;
+    }
+    let Some(bytes) = bytes else {
+        let what = "The file is not there; the journal knows its boxes.";
+        let hint = "put it back, from its repository or a bundle";
+        found.findings.push(Finding::new(Grade::Differs, what, hint).at(spec, None));
+        return;
+    };
+    let file = rules.parse(bytes);
+    if digest(&file.text_without_marks()) != book.skeleton {
+        found.unchecked.push(format!(
+            "The lines of {spec} are other ones than when ralph last read it; boxes are compared by their names."
+        ));
+    }
+    let known = written(&book.rows);
+    for row in file.rows() {
+        let was = known.iter().find(|known| known.key == row.key);
+        if was.map_or(!row.mark.is_done(), |was| was.mark.is_done() == row.mark.is_done()) {
+            continue;
+        }
+        let what = if row.mark.is_done() {
+            format!("{} is ticked, and no record ticks it.", row.key)
+        } else {
+            format!("{} is open, and a record ticks it.", row.key)
+        };
+        let hint = "a person's edit counts once `ralph run` has read it; `git log -p` tells who made it";
+        found
+            .findings
+            .push(Finding::new(Grade::Differs, what, hint).at(spec, usize::try_from(row.line).ok()));
+    }
+}

@@ -1,0 +1,190 @@
+//! What was asked for and not answered yet: whether a recorded fact is the one that must come next.
+//!
+//! A journal holds facts, and each fact answers an effect of the machine, or comes from outside. So the order of the
+//! records is a decision that can be made again, and so is what a fact repeats of the effect that it answers:
+//!
+//! | recorded | evidence, believed here | decision, made again here |
+//! |---|---|---|
+//! | `RunStarted`, `StopRequested`, `BoxAccepted` … | all of it | when a verb may say it |
+//! | `Surveyed`, `AgentEnded`, `Waited` | what was found | that it was asked for |
+//! | `Observed` | what git showed | that it was asked for, the validator's report only for FINAL |
+//! | `TasksRestored` | lines that were added | no box is ticked by it |
+//! | `Checked` | how the commands ended | which check, in which packages |
+//! | `GateEnded` | the verdict | the commits, the changes where they were given |
+//! | `BoxesFlipped` | which lines were still there | the boxes and their marks |
+//! | `RunStopped` | | all of it |
+
+use super::boxes::edited;
+use super::effect::Effect;
+use super::event::{Event, Mode, TasksSeen};
+use super::facts::ProcessEnd;
+use super::state::{Phase, State};
+use crate::task::{Mark, TaskKey, on_file};
+use std::collections::VecDeque;
+
+/// The effects that were asked for, the next first.
+#[derive(Debug, Default)]
+pub struct Asked {
+    effects: VecDeque<Effect>,
+    /// The last fact was the start of a process.
+    has_started: bool,
+}
+
+/// A recorded fact against the effect that it answers.
+#[derive(Debug)]
+pub struct Answer {
+    /// The effect; `None` for what comes from outside.
+    pub effect: Option<Effect>,
+    /// What should stand there, a phrase, if something else does.
+    pub should: Option<String>,
+}
+
+impl Asked {
+    /// Takes the next fact, before it is folded into this state.
+    pub fn answer(&mut self, state: &State, event: &Event) -> Answer {
+        let has_started = std::mem::take(&mut self.has_started);
+        let outside = |should: Option<&str>| Answer { effect: None, should: should.map(str::to_owned) };
+        match event {
+            Event::RunStarted { .. } => {
+                self.effects.clear();
+                self.has_started = true;
+                return outside(None);
+            }
+            Event::Resumed if has_started => return outside(None),
+            Event::Resumed => return outside(Some("no `Resumed`, which follows on the start of a run only")),
+            Event::StopRequested { .. } | Event::GateJudgedAhead => return outside(None),
+            Event::FamilyPinned { .. }
+            | Event::GateRequested { .. }
+            | Event::BoxAccepted { .. }
+            | Event::BoxReopened { .. }
+            | Event::Surveyed { .. }
+                if self.effects.is_empty() && is_verb_at_rest(state) =>
+            {
+                return outside(None);
+            }
+            // Ralph 0.1.0 put edits back that came while a gate ran beside reviewers (see `legacy`).
+            Event::TasksRestored { tasks, .. } if state.before_edits.is_some() && !self.is_restoring() => {
+                self.effects.clear();
+                return Answer { effect: None, should: ticks_nothing(state, tasks) };
+            }
+            _ => {}
+        }
+        let Some(effect) = self.effects.pop_front() else {
+            return outside(Some("nothing: the process had nothing left to do"));
+        };
+        let should = mismatch(&effect, state, event);
+        Answer { effect: Some(effect), should }
+    }
+
+    fn is_restoring(&self) -> bool {
+        matches!(self.effects.front(), Some(Effect::RestoreTasks { .. }))
+    }
+
+    /// Takes what the fact led to.
+    pub fn ask(&mut self, effects: Vec<Effect>) {
+        self.effects.extend(effects.into_iter().filter(|effect| expected(effect).is_some()));
+    }
+}
+
+fn is_verb_at_rest(state: &State) -> bool {
+    state.mode == Mode::Verb && matches!(state.phase, Phase::Idle | Phase::Stopped(_))
+}
+
+/// The fact that an effect leads to; `None` if it leads to none.
+fn expected(effect: &Effect) -> Option<&'static str> {
+    Some(match effect {
+        Effect::Survey => "Surveyed",
+        Effect::KeepLeftovers { .. } => "LeftoversKept",
+        Effect::StartAgent(_) => "AgentSpawned",
+        Effect::AwaitAgent | Effect::ReapAgent { .. } => "AgentEnded",
+        Effect::CommitLeft { .. } => "LeftCommitted",
+        Effect::Observe { .. } => "Observed",
+        Effect::RestoreTasks { .. } => "TasksRestored",
+        Effect::PutBack { .. } => "WorkPutBack",
+        Effect::RunCheck { .. } => "Checked",
+        Effect::RunGate(_) => "GateEnded",
+        Effect::FlipBoxes { .. } => "BoxesFlipped",
+        Effect::AppendProgress { .. } => "ProgressAppended",
+        Effect::Wait { .. } => "Waited",
+        Effect::Finish(_) => "RunStopped",
+        Effect::WriteBefore { .. }
+        | Effect::WriteDiff { .. }
+        | Effect::SetReportAside { .. }
+        | Effect::Notify { .. } => return None,
+    })
+}
+
+/// What should stand there; `None` if the fact answers the effect.
+fn mismatch(effect: &Effect, state: &State, event: &Event) -> Option<String> {
+    match (effect, event) {
+        (Effect::Survey, Event::Surveyed { .. })
+        | (
+            Effect::StartAgent(_),
+            Event::AgentSpawned { .. } | Event::AgentEnded { end: ProcessEnd::NotStarted { .. }, .. },
+        )
+        | (Effect::AwaitAgent, Event::AgentEnded { .. })
+        | (
+            Effect::ReapAgent { .. },
+            Event::AgentEnded { end: ProcessEnd::Interrupted, claim: None, used: None, .. },
+        )
+        | (Effect::CommitLeft { .. }, Event::LeftCommitted { .. })
+        | (Effect::KeepLeftovers { .. }, Event::LeftoversKept { .. })
+        | (Effect::PutBack { .. }, Event::WorkPutBack { .. })
+        | (Effect::AppendProgress { .. }, Event::ProgressAppended)
+        | (Effect::Wait { .. }, Event::Waited) => None,
+        (Effect::Observe { validation, .. }, Event::Observed { validation: found, .. }) => {
+            (found.is_some() && !validation).then(|| "no validator's report: FINAL was not tried".to_owned())
+        }
+        (Effect::RestoreTasks { .. }, Event::TasksRestored { tasks, .. }) => ticks_nothing(state, tasks),
+        (Effect::RunCheck { check: asked, packages, .. }, Event::Checked { check, results, .. }) => {
+            let there = state.last_heads();
+            let mut wanted: Vec<&String> =
+                if packages.is_empty() { there.keys().collect() } else { packages.iter().collect() };
+            wanted.retain(|name| there.contains_key(*name));
+            let found = results.iter().map(|result| &result.package);
+            let is_it = check == asked && found.eq(wanted.iter().copied());
+            (!is_it).then(|| format!("checks.{} in {}", asked.word(), words(wanted)))
+        }
+        (Effect::RunGate(order), Event::GateEnded { heads, changes, .. }) => {
+            let wanted = order.snapshot.heads();
+            if *heads != wanted {
+                let shown = wanted.iter().map(|(name, head)| format!("{name} {head}"));
+                return Some(format!("a verdict on {}", words(shown)));
+            }
+            let given = order.changes.as_ref().filter(|given| *given != changes && !changes.is_empty());
+            given.map(|given| format!("a verdict on the {} changes that were given", given.len()))
+        }
+        (Effect::FlipBoxes { flips }, Event::BoxesFlipped { flips: found }) => {
+            let may = flips_of(state, flips);
+            (!found.iter().all(|flip| may.contains(flip)))
+                .then(|| words(flips.iter().map(|(key, mark)| format!("{key} [{}]", mark.0))))
+        }
+        (Effect::Finish(stop), Event::RunStopped { stop: found }) => {
+            (stop != found).then(|| format!("the end: {stop}"))
+        }
+        (Effect::ReapAgent { .. }, Event::AgentEnded { .. }) => {
+            Some("the end of an attempt that ralph's own end cut short".to_owned())
+        }
+        (effect, _) => expected(effect).map(|name| format!("`{name}`")),
+    }
+}
+
+/// The flips that may be recorded when these were asked for: boxes, and what the file shows of virtual stages.
+fn flips_of(state: &State, flips: &[(TaskKey, Mark)]) -> Vec<(TaskKey, Mark)> {
+    [flips, &on_file(&state.spec_state().rows, flips)].concat()
+}
+
+/// tasks.md that was put back holds no tick that was not there before.
+fn ticks_nothing(state: &State, tasks: &TasksSeen) -> Option<String> {
+    let ticked: Vec<String> = edited(state.spec_state(), tasks)
+        .into_iter()
+        .filter(|(_, mark)| mark.is_done())
+        .map(|(key, _)| key.to_string())
+        .collect();
+    (!ticked.is_empty()).then(|| format!("{} open, as before the attempt", words(ticked)))
+}
+
+fn words<T: AsRef<str>>(all: impl IntoIterator<Item = T>) -> String {
+    let all: Vec<String> = all.into_iter().map(|one| one.as_ref().to_owned()).collect();
+    if all.is_empty() { "nothing".to_owned() } else { all.join(", ") }
+}

@@ -1,0 +1,189 @@
+//! What a replay found, for people, programs and CI: a line a box, then what differs and what could not be told.
+
+use super::annotations::junit::{Case, document, xml};
+use super::progress::plain;
+use super::width::{pad, width};
+use crate::source::Problem;
+use crate::source::text::{count, names};
+use serde::Serialize;
+use serde_json::{Value, json};
+use std::io;
+
+/// Commits of a box that its line names.
+const COMMITS: usize = 3;
+
+/// How much a finding says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Grade {
+    /// Something is not what the records, git or the rules say that it is.
+    Differs,
+    /// Something is missing that is needed to tell.
+    Unknown,
+}
+
+/// Something that is not as it should be: where, what, what to do.
+pub type Finding = Problem<Grade>;
+
+/// A box and what stands behind it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct BoxLine {
+    /// Its name.
+    pub task: String,
+    /// The task file and the line.
+    pub place: String,
+    /// It is ticked.
+    pub done: bool,
+    /// `ralph`, `person`, or empty.
+    pub by: &'static str,
+    /// The record that decided it last; `None` for a box that no record decided.
+    pub record: Option<u64>,
+    /// `<package> <commit>` that it stands for.
+    pub commits: Vec<String>,
+    /// The verdict.
+    pub verdict: String,
+    /// What was found again: commits, changes, the decision, the gate.
+    pub rechecked: Vec<&'static str>,
+    /// What is believed as it was recorded.
+    pub as_recorded: Vec<&'static str>,
+}
+
+/// A recorded verdict of a gate.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct GateLine {
+    /// Its record.
+    pub record: u64,
+    /// The iteration.
+    pub iteration: u64,
+    /// Its box.
+    pub task: String,
+    /// `PASS`, `FAIL`, `SKIP` or `ERROR`.
+    pub verdict: String,
+    /// What it took, milliseconds.
+    pub millis: u64,
+}
+
+/// All that a replay found.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Replayed {
+    /// Records read.
+    pub records: u64,
+    /// The chain's head: the hash of the last record.
+    pub head: String,
+    /// The boxes, in the order of their files.
+    pub boxes: Vec<BoxLine>,
+    /// The verdicts of gates.
+    pub gates: Vec<GateLine>,
+    /// What differs or could not be told.
+    pub findings: Vec<Finding>,
+    /// What was not looked at, whole sentences.
+    pub unchecked: Vec<String>,
+}
+
+impl Replayed {
+    /// The worst that was found; `None` if all is equal.
+    pub fn grade(&self) -> Option<Grade> {
+        let has = |grade| self.findings.iter().any(|finding| finding.kind == grade);
+        [Grade::Differs, Grade::Unknown].into_iter().find(|grade| has(*grade))
+    }
+
+    /// One sentence.
+    pub fn verdict(&self) -> String {
+        let many = |grade| self.findings.iter().filter(|finding| finding.kind == grade).count() as u64;
+        match self.grade() {
+            None => "Equal: every decision was made again from its evidence.".to_owned(),
+            Some(Grade::Differs) => format!("Differs in {}.", count(many(Grade::Differs), "place")),
+            Some(Grade::Unknown) => {
+                format!("Could not be told in {}; nothing differs.", count(many(Grade::Unknown), "place"))
+            }
+        }
+    }
+
+    /// For people: the boxes, what was not looked at, the sum. Findings are errors, and shown as such.
+    pub fn lines(&self) -> Vec<String> {
+        let widest =
+            |cell: fn(&BoxLine) -> &str| self.boxes.iter().map(|line| width(cell(line))).max().unwrap_or(0);
+        let (task, by, verdict) =
+            (widest(|line| &line.task), widest(|line| line.by), widest(|line| &line.verdict));
+        let row = |line: &BoxLine| {
+            let mark = if line.done { 'x' } else { ' ' };
+            let commits = names(line.commits.iter().map(String::as_str), COMMITS);
+            let text = format!(
+                "[{mark}] {}  {}  {}  {}",
+                pad(&line.task, task),
+                pad(line.by, by),
+                pad(&line.verdict, verdict),
+                [commits, line.again()]
+                    .into_iter()
+                    .filter(|part| !part.is_empty())
+                    .collect::<Vec<_>>()
+                    .join("; "),
+            );
+            text.trim_end().to_owned()
+        };
+        let mut lines: Vec<String> = self.boxes.iter().map(row).collect();
+        lines.extend(self.unchecked.iter().map(|what| format!("not re-checked: {}", plain(what))));
+        let head = if self.head.is_empty() { String::new() } else { format!(", head {}", self.head) };
+        lines.push(format!("{}{head}", count(self.records, "record")));
+        lines.push(self.verdict());
+        lines
+    }
+
+    /// For programs. A field, once released, keeps its name and meaning.
+    pub fn facts(&self) -> Value {
+        let finding = |finding: &Finding| {
+            json!({
+                "grade": match finding.kind { Grade::Differs => "differs", Grade::Unknown => "unknown" },
+                "place": finding.place, "line": finding.line, "what": finding.what, "hint": finding.hint,
+            })
+        };
+        json!({
+            "replay": match self.grade() {
+                None => "equal", Some(Grade::Differs) => "differs", Some(Grade::Unknown) => "unknown",
+            },
+            "records": self.records,
+            "head": self.head,
+            "boxes": self.boxes,
+            "gates": self.gates,
+            "findings": self.findings.iter().map(finding).collect::<Vec<_>>(),
+            "unchecked": self.unchecked,
+        })
+    }
+
+    /// JUnit XML: a test case for the replay as a whole and each finding, one for each box. An error is ralph's own fault.
+    pub fn junit(&self) -> io::Result<String> {
+        let finding = |finding: &Finding| {
+            let kind = if finding.kind == Grade::Differs { "failure" } else { "error" };
+            let (what, hint) = (xml(&plain(&finding.to_string())), xml(&plain(&finding.hint)));
+            Case { name: xml(&plain(&finding.place)), file: None, end: Some((kind, what, hint)) }
+        };
+        let row = |line: &BoxLine| {
+            let skipped = (!line.done).then(|| ("skipped", "The box is open.".to_owned(), String::new()));
+            Case { name: xml(&plain(&line.task)), file: None, end: skipped }
+        };
+        let all = Case {
+            name: "replay".to_owned(),
+            file: None,
+            end: self.grade().map(|grade| {
+                let kind = if grade == Grade::Differs { "failure" } else { "error" };
+                (kind, xml(&self.verdict()), String::new())
+            }),
+        };
+        let cases = self.findings.iter().map(finding).chain(self.boxes.iter().map(row));
+        document("replay", 0, &std::iter::once(all).chain(cases).collect::<Vec<_>>())
+    }
+}
+
+impl BoxLine {
+    /// What was re-checked, and what is believed.
+    fn again(&self) -> String {
+        let rechecked = match self.rechecked.as_slice() {
+            [] => String::new(),
+            parts => format!("re-checked: {}", parts.join(", ")),
+        };
+        let believed = match self.as_recorded.as_slice() {
+            [] => String::new(),
+            parts => format!("as recorded: {}", parts.join(", ")),
+        };
+        [rechecked, believed].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("; ")
+    }
+}

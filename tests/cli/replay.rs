@@ -1,0 +1,398 @@
+//! `ralph replay`: runs are equal to their journals wherever they are looked at, and what was changed is named.
+
+use super::project::{Project, signal, wait_for};
+use ralph::config;
+use ralph::engine::{Places, Replay};
+use ralph::git::Repositories;
+use ralph::report::replay::{Grade, Replayed};
+use ralph::source::Classifier;
+use ralph::sys::disk::RealDisk;
+use ralph::task::{Grammar, TaskRules};
+use serde_json::Value;
+use sha2::{Digest as _, Sha256};
+use std::fmt::Write as _;
+
+const JOURNAL: &str = ".ralph/state/journal.jsonl";
+const STAGED: &str =
+    "- [ ] 1.TEST-FIRST t\n- [ ] 1. One\n- [ ] 1.REQ-CHECK r\n- [ ] 1.LINT g\n- [ ] 2. Two\n- [ ] FINAL f\n";
+/// A gate that fails until the second attempt of `1.` was made.
+const GATE: &str = "checks: {green: [sh, -c, 'exit 0']}\ngates:\n  LINT: {run: [sh, -c, 'test $(grep -c . src/main/1.txt) -gt 1']}\n";
+
+/// A run with rework, reviews, a check, a tick that was put back, and the final report.
+fn ran() -> Project {
+    let project = Project::new(STAGED);
+    project.config(GATE);
+    project.agent("1./1) tick_all; as_usual ;;");
+    project.ralph(&["run"]).code(0);
+    project
+}
+
+/// Replays without a process.
+struct Player {
+    places: Places,
+    rules: TaskRules,
+    repositories: Repositories,
+}
+
+impl Player {
+    fn of(project: &Project) -> Self {
+        let workspace = project.path("");
+        let text = project.read(".ralph/config.yaml");
+        let settings = config::parse(&text, &workspace, &[]).unwrap();
+        let files = &settings.files;
+        let classifier = Classifier::new(&files.test, &files.production, &files.build).unwrap();
+        let repositories = Repositories::discover(
+            &workspace,
+            &workspace,
+            &settings.packages,
+            settings.packages_given,
+            classifier,
+        )
+        .unwrap();
+        let rules = Grammar::new(settings.gates.keys().cloned().collect(), None).into();
+        Self { places: Places { spec: workspace.clone(), workspace }, rules, repositories }
+    }
+
+    fn play(&mut self) -> Replayed {
+        Replay::new(&RealDisk::new(), &self.places, &self.rules, Ok(&mut self.repositories)).run().unwrap()
+    }
+
+    /// The grade and the places of what is found.
+    fn told(&mut self) -> (Option<Grade>, Vec<String>) {
+        let found = self.play();
+        (found.grade(), found.findings.iter().map(ToString::to_string).collect())
+    }
+}
+
+fn body(line: &str) -> &str {
+    line[147..].strip_suffix('}').unwrap()
+}
+
+/// The journal with these records, numbers and hashes made anew, and progress.txt naming the new hashes.
+fn rechain(project: &Project, records: &[Value]) {
+    let (mut head, mut text) = ("0".repeat(64), String::new());
+    let mut progress = project.read("progress.txt");
+    for (at, record) in records.iter().enumerate() {
+        let (mut record, old) = (record.clone(), record["old"].as_str().unwrap().to_owned());
+        record.as_object_mut().unwrap().remove("old");
+        record["seq"] = (at + 1).into();
+        let body = serde_json::to_string(&record).unwrap();
+        let hash = format!("{:x}", Sha256::digest(format!("{head}{body}")));
+        writeln!(text, "{{\"h\":\"{hash}\",\"p\":\"{head}\",\"r\":{body}}}").unwrap();
+        progress = progress.replace(&format!(" · {}\n", &old[..8]), &format!(" · {}\n", &hash[..8]));
+        head = hash;
+    }
+    project.write(JOURNAL, text);
+    project.write("progress.txt", progress);
+}
+
+/// The records, each with the hash that it had.
+fn records(project: &Project) -> Vec<Value> {
+    let record = |line: String| {
+        let mut record: Value = serde_json::from_str(body(&line)).unwrap();
+        record["old"] = line[6..70].into();
+        record
+    };
+    project.journal().into_iter().map(record).collect()
+}
+
+fn find(records: &[Value], kind: &str) -> usize {
+    records.iter().position(|record| record["e"]["kind"] == kind).unwrap_or_else(|| panic!("no {kind}"))
+}
+
+#[test]
+fn a_run_with_rework_is_equal_and_each_box_tells_what_was_found_again() {
+    let project = ran();
+    let before = project.files();
+    let done = project.ralph(&["replay", "--junit", "/dev/null"]).code(0);
+    assert!(done.out.contains("Equal"), "{}", done.out);
+    let of = |task: &str| {
+        done.out.lines().find(|line| line.starts_with(&format!("[x] {task} "))).unwrap().to_owned()
+    };
+    assert!(of("1.").contains("re-checked: commits, decision; as recorded: checks.green"), "{}", done.out);
+    assert!(of("1.LINT").contains("PASS") && of("1.LINT").ends_with("as recorded: verdict"), "{}", done.out);
+    let facts = project.ralph(&["replay", "--json"]).code(0).json().remove(0);
+    assert_eq!(facts["replay"], "equal");
+    assert_eq!(facts["records"], project.journal().len());
+    assert_eq!(
+        facts["gates"].as_array().unwrap().iter().map(|gate| &gate["verdict"]).collect::<Vec<_>>(),
+        ["FAIL", "PASS"]
+    );
+    assert_eq!(project.files(), before, "a replay writes nothing");
+}
+
+#[test]
+fn a_byte_flipped_a_record_cut_or_swapped_is_found_at_its_record() {
+    let project = ran();
+    let (mut player, whole) = (Player::of(&project), project.read(JOURNAL));
+    assert_eq!(player.told(), (None, Vec::new()));
+    let lines: Vec<&str> = whole.split_inclusive('\n').collect();
+    let mut start = 0;
+    for (at, line) in lines.iter().enumerate() {
+        for place in [0, 6, 80, 147, line.len() - 1] {
+            let mut bytes = whole.clone().into_bytes();
+            bytes[start + place] ^= 1;
+            project.write(JOURNAL, &bytes);
+            let (grade, told) = player.told();
+            assert!(
+                grade.is_some() && told[0].starts_with(&format!("{JOURNAL}:{}: ", at + 1)),
+                "{at} {place}: {told:?}"
+            );
+        }
+        start += line.len();
+        if at + 1 < lines.len() {
+            let mut cut = lines.clone();
+            cut.remove(at);
+            let mut swapped = lines.clone();
+            swapped.swap(at, at + 1);
+            for forged in [cut, swapped] {
+                project.write(JOURNAL, forged.concat());
+                let (grade, told) = player.told();
+                assert_eq!(grade, Some(Grade::Differs));
+                assert!(told[0].starts_with(&format!("{JOURNAL}:{}: ", at + 1)), "{told:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_record_cut_out_of_a_chain_made_anew_is_missed() {
+    let project = ran();
+    let (mut player, all, progress) = (Player::of(&project), records(&project), project.read("progress.txt"));
+    for at in 0..all.len() - 1 {
+        let mut cut = all.clone();
+        cut.remove(at);
+        rechain(&project, &cut);
+        let (grade, told) = player.told();
+        project.write("progress.txt", &progress);
+        assert_eq!(grade, Some(Grade::Differs), "{}", all[at]);
+        assert!(told[0].starts_with(&format!("{JOURNAL}:{}: ", at + 1)), "{} {told:?}", all[at]["e"]["kind"]);
+    }
+}
+
+/// A change of a record, by its kind; what the finding says.
+type Forgery = (&'static str, fn(&mut Value), &'static str);
+
+const FORGERIES: &[Forgery] = &[
+    (
+        "observed",
+        |e| e["observation"]["packages"][0]["changes"] = Value::Array(vec![]),
+        "packages[0].changes",
+    ),
+    (
+        "observed",
+        |e| e["observation"]["packages"][0]["changes"][0]["kind"] = "other".into(),
+        "changes[0].kind",
+    ),
+    ("observed", |e| e["observation"]["stage_tests"] = 9.into(), "stage_tests"),
+    ("observed", |e| e["observation"]["packages"][0]["tests_delta"] = 9.into(), "tests_delta"),
+    ("observed", |e| e["observation"]["packages"][0]["head_moved"] = false.into(), "head_moved"),
+    ("observed", |e| e["observation"]["family"] = Value::Array(vec![]), "family"),
+    (
+        "gate-ended",
+        |e| {
+            *e["report"].as_object_mut().unwrap() =
+                serde_json::json!({"verdict": "pass"}).as_object().unwrap().clone();
+        },
+        "should be",
+    ),
+    ("gate-ended", |e| e["changes"] = Value::Array(vec![]), "the changes"),
+    ("gate-ended", |e| e["left"] = "0".repeat(64).into(), "is not what it was"),
+    ("gate-ended", |e| e["heads"]["app"] = "1".repeat(40).into(), "a verdict on app"),
+    ("checked", |e| e["check"] = "red".into(), "checks.green in app"),
+    ("checked", |e| e["results"] = Value::Array(vec![]), "checks.green in app"),
+    ("checked", |e| e["results"][0]["code"] = 1.into(), "should be"),
+    ("boxes-flipped", |e| e["flips"][0][1] = " ".into(), "should be 1.TEST-FIRST [x]"),
+    (
+        "tasks-restored",
+        |e| e["tasks"]["marks"] = serde_json::json!([[{"family": "2", "stage": ""}, "x"]]),
+        "2. open",
+    ),
+    ("run-stopped", |e| e["stop"] = serde_json::json!({"stop": "wall"}), "the end: All required"),
+];
+
+#[test]
+fn evidence_and_decisions_that_were_changed_in_a_chain_made_anew_are_named() {
+    let project = ran();
+    let (mut player, all, progress) = (Player::of(&project), records(&project), project.read("progress.txt"));
+    for (kind, forge, says) in FORGERIES {
+        let at = find(&all, kind);
+        let mut forged = all.clone();
+        forge(&mut forged[at]["e"]);
+        rechain(&project, &forged);
+        let (grade, told) = player.told();
+        project.write("progress.txt", &progress);
+        assert_eq!(grade, Some(Grade::Differs), "{kind} {says}: {told:?}");
+        let record = |told: &String| -> usize {
+            let rest = told.strip_prefix(JOURNAL).and_then(|rest| rest[1..].split_once(':'));
+            rest.map_or(usize::MAX, |(number, _)| number.parse().unwrap())
+        };
+        let named =
+            told.iter().find(|told| told.contains(says)).unwrap_or_else(|| panic!("{kind} {says}: {told:?}"));
+        let far = if *says == "should be" { 3 } else { 0 };
+        assert!((at + 1..=at + 1 + far).contains(&record(named)), "{kind} at {}: {told:?}", at + 1);
+    }
+    // What was changed in the journal alone no longer fits progress.txt.
+    let mut forged = all.clone();
+    forged[1]["at"] = "2020-01-01T00:00:00Z".into();
+    rechain(&project, &forged);
+    project.write("progress.txt", &progress);
+    let (grade, told) = player.told();
+    assert!(grade == Some(Grade::Differs) && told[0].contains("No record stands behind"), "{told:?}");
+}
+
+/// A file, a change of its text, what the finding says.
+type FileForgery<'a> = (&'a str, &'a dyn Fn(&str) -> String, &'a str);
+
+#[test]
+fn files_that_were_changed_are_named_with_their_line() {
+    let project = ran();
+    let mut player = Player::of(&project);
+    let iteration = project.entries().iter().find(|entry| entry.task == "1.LINT").unwrap().iteration;
+    let gate = format!(".ralph/state/iter-{iteration}/gate");
+    let left = project.files().into_keys().find(|path| path.starts_with(project.path(&gate))).unwrap();
+    let log = left.strip_prefix(project.path("")).unwrap().to_str().unwrap().to_owned();
+    let entry = project.read("progress.txt").lines().position(|line| line == "ACCEPTED").unwrap() + 1;
+    let changes: &[FileForgery<'_>] = &[
+        (
+            "tasks.md",
+            &|text| text.replacen("[x] 2.", "[ ] 2.", 1),
+            "tasks.md:5: 2. is open, and a record ticks it.",
+        ),
+        (
+            "tasks.md",
+            &|text| text.to_owned() + "- [x] 3. forged\n",
+            "tasks.md:7: 3. is ticked, and no record ticks it.",
+        ),
+        (
+            "progress.txt",
+            &|text| text.replacen("ACCEPTED", "REJECTED", 1),
+            &format!("progress.txt:{entry}: The entry of iteration 1 was changed; here it says: ACCEPTED"),
+        ),
+        (
+            "progress.txt",
+            &|text| text[text[1..].find("## ").unwrap() + 1..].to_owned(),
+            ": The entry of iteration 1 is not in progress.txt.",
+        ),
+        (
+            "progress.txt",
+            &|text| text.to_owned() + "## 2099-01-01T00:00:00Z iteration 9 · 2. · 01234567\nACCEPTED\n",
+            "No record stands behind this entry.",
+        ),
+        (&log, &|text| text.to_owned() + "more\n", "is not what it was."),
+    ];
+    for (file, change, says) in changes {
+        let text = project.read(file);
+        project.write(file, change(&text));
+        let (grade, told) = player.told();
+        project.write(file, &text);
+        assert_eq!(grade, Some(Grade::Differs), "{file} {says}");
+        assert!(told.iter().any(|told| told.contains(says)), "{says}: {told:?}");
+    }
+    // Notes of agents and people are theirs; so are lines that they add.
+    let (tasks, progress) = (project.read("tasks.md"), project.read("progress.txt"));
+    project.write("tasks.md", format!("{tasks}- [ ] 4. new\n"));
+    project.write("progress.txt", format!("hello\n{progress}bye\n"));
+    assert_eq!(player.told(), (None, Vec::new()));
+}
+
+#[test]
+fn an_anchor_and_an_earlier_copy_tell_of_records_cut_off_at_the_end() {
+    let project = ran();
+    let journal = project.read(JOURNAL);
+    let head = journal.lines().last().unwrap()[6..70].to_owned();
+    project.write("earlier.jsonl", &journal[..journal.len() / 2]);
+    project.ralph(&["replay", "--require-anchor", &head, "--since", "earlier.jsonl"]).code(0);
+    let short = &journal[..=journal.trim_end().rfind('\n').unwrap()];
+    project.write(JOURNAL, short);
+    let done = project.ralph(&["replay"]).code(0);
+    assert!(done.out.contains("not re-checked: Nothing says that no record was cut off"), "{}", done.out);
+    let done = project.ralph(&["replay", "--require-anchor", &head]).code(1);
+    assert!(done.err.contains("has the anchored hash") && done.err.contains("hint: "), "{}", done.err);
+    project.write("earlier.jsonl", &journal);
+    let done = project.ralph(&["replay", "--since", "earlier.jsonl"]).code(1);
+    let last = journal.lines().count();
+    assert!(
+        done.err.contains(&format!("journal.jsonl:{last}: The journal does not begin with")),
+        "{}",
+        done.err
+    );
+}
+
+#[test]
+fn what_is_missing_is_said_and_is_never_equal() {
+    // Squashed: the commits of the run are in no branch of this clone. Shallow: their ancestors are not.
+    for (clone, says) in [
+        (&["clone", "--quiet"][..], "are not in its repository"),
+        (&["clone", "--quiet", "--depth", "1"], "unshallow"),
+    ] {
+        let project = ran();
+        fs_err::rename(project.path("src/app"), project.path("elsewhere")).unwrap();
+        if says.contains("not in") {
+            project.git("elsewhere", &["reset", "--quiet", "--soft", "HEAD~2"]);
+            project.git("elsewhere", &["commit", "--quiet", "--message", "squashed"]);
+        }
+        let from = format!("file://{}", project.path("elsewhere").display());
+        project.git("", &[clone, &[from.as_str(), "src/app"]].concat());
+        let done = project.ralph(&["replay"]).code(3);
+        assert!(done.err.contains(says) && done.err.contains("journal.jsonl:"), "{}", done.err);
+        assert!(done.out.contains("Could not be told"), "{}", done.out);
+    }
+    // Another name is another package.
+    let project = ran();
+    fs_err::rename(project.path("src/app"), project.path("src/renamed")).unwrap();
+    let done = project.ralph(&["replay"]).code(3);
+    assert!(done.err.contains("no package called app"), "{}", done.err);
+    // Without repositories the decisions are made again all the same.
+    fs_err::remove_dir_all(project.path("src")).unwrap();
+    let done = project.ralph(&["replay"]).code(3);
+    assert!(done.out.contains("re-checked: decision"), "{}", done.out);
+    fs_err::remove_file(project.path(JOURNAL)).unwrap();
+    let done = project.ralph(&["replay"]).code(3);
+    assert!(done.err.contains("nothing to replay"), "{}", done.err);
+}
+
+#[test]
+fn people_kills_wide_gates_and_virtual_stages_replay_equal() {
+    // People: a box ticked in the file, one accepted, one opened again.
+    let project = Project::new("- [x] 1. One\n- [ ] 2. Two\n- [ ] G1.LINT g\n");
+    project.config("gates:\n  LINT: {run: [sh, -c, 'exit 0']}\n");
+    project.ralph(&["run", "--once"]).code(5);
+    project.ralph(&["reopen", "1.", "--reason", "no"]).code(0);
+    project.ralph(&["accept", "1.", "--reason", "yes"]).code(0);
+    project.ralph(&["run"]).code(0);
+    let done = project.ralph(&["replay"]).code(0);
+    assert!(done.out.contains("[x] 1.       person"), "{}", done.out);
+    assert!(done.out.contains("a person's word"), "{}", done.out);
+
+    // Killed in the middle of an attempt, and of a gate.
+    let project = Project::new("- [ ] 1. One\n- [ ] 1.LINT g\n");
+    project.config(
+        "gates:\n  LINT: {run: [sh, -c, 'test -e ../../go || { touch ../../judging; sleep 600; }']}\n",
+    );
+    project.agent("1./1) touch started; test -e go1 || sleep 600; as_usual ;;");
+    for (mark, go) in [("started", "go1"), ("judging", "go")] {
+        let mut child = project.start(&["run"]);
+        wait_for(mark, || project.has(mark));
+        signal(i32::try_from(child.id()).unwrap(), "KILL");
+        child.wait().unwrap();
+        project.write(go, "");
+        project.ralph(&["replay"]).code(0);
+    }
+    project.ralph(&["run"]).code(0);
+    project.ralph(&["replay"]).code(0);
+
+    // Stages without lines.
+    let project = Project::new("- [ ] 1. One\n- [ ] 2. Two\n");
+    project.config("stages: virtual\nplacement: {LINT: each}\ngates:\n  LINT: {run: [sh, -c, 'exit 0']}\n");
+    project.agent("1./1) commit app src/main/1.txt; tick_all ;;");
+    project.ralph(&["run"]);
+    let done = project.ralph(&["replay"]).code(0);
+    assert!(done.out.contains("1.TEST-FIRST"), "{}", done.out);
+
+    // Rejected, put back, blocked: commits that are in no branch.
+    let project = Project::new("- [ ] 1. One\n- [ ] 1.PRE-CR r\n");
+    project.agent("1.PRE-CR/*) commit app src/main/x.txt; verdict PASS ok ;;");
+    project.ralph(&["run"]).code(1);
+    project.ralph(&["replay"]).code(0);
+}

@@ -39,6 +39,12 @@ pub const SETTINGS: &[Setting] = &[
     judging("limits.attempt", "RALPH_LIMITS_ATTEMPT"),
     judging("limits.idle", "RALPH_LIMITS_IDLE"),
     judging("limits.check", "RALPH_LIMITS_CHECK"),
+    judging("limits.cost.run", "RALPH_LIMITS_COST_RUN"),
+    judging("limits.cost.task", "RALPH_LIMITS_COST_TASK"),
+    judging("limits.cost.attempt", "RALPH_LIMITS_COST_ATTEMPT"),
+    judging("limits.tokens.run", "RALPH_LIMITS_TOKENS_RUN"),
+    judging("limits.tokens.task", "RALPH_LIMITS_TOKENS_TASK"),
+    judging("limits.tokens.attempt", "RALPH_LIMITS_TOKENS_ATTEMPT"),
     judging("commit", "RALPH_COMMIT"),
     judging("on_blocked", "RALPH_ON_BLOCKED"),
     judging("verifier", "RALPH_VERIFIER"),
@@ -149,9 +155,11 @@ pub(super) fn apply(
 
 /// The text as a value of the default's type, if it is one: what is not is refused by the key's format.
 fn typed(text: &str, default: Option<&Value>) -> Value {
+    let fraction = || text.parse::<f64>().ok().filter(|number| number.is_finite());
     match (default, text.parse::<u64>()) {
         (Some(Value::Null), _) if text == "null" => Value::Null,
         (Some(Value::Null | Value::Number(_)), Ok(number)) => number.into(),
+        (Some(Value::Null), Err(_)) => fraction().map_or_else(|| text.into(), Value::from),
         _ => text.into(),
     }
 }

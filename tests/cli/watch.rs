@@ -5,11 +5,11 @@ use crate::support::needs::tests;
 use std::time::Duration;
 
 /// A terminal with a shell in it, in the workspace.
-struct Terminal<'a>(&'a Project);
+pub(crate) struct Terminal<'a>(&'a Project);
 
 impl<'a> Terminal<'a> {
     /// 100 columns, 30 rows.
-    fn open(project: &'a Project) -> Self {
+    pub(crate) fn open(project: &'a Project) -> Self {
         let terminal = Self(project);
         terminal.tmux(&[
             "-f",
@@ -67,7 +67,7 @@ impl<'a> Terminal<'a> {
         self.tmux(&["send-keys", "Enter"]);
     }
 
-    fn waits_for(&self, what: &str, is_so: impl Fn(&str) -> bool) -> String {
+    pub(crate) fn waits_for(&self, what: &str, is_so: impl Fn(&str) -> bool) -> String {
         let watch = ralph::sys::clock::Stopwatch::start();
         loop {
             let pane = self.pane();
@@ -78,7 +78,7 @@ impl<'a> Terminal<'a> {
         }
     }
 
-    fn starts_watching(&self, word: &str) {
+    pub(crate) fn starts_watching(&self, word: &str) {
         self.runs(&format!("{} status --watch", env!("CARGO_BIN_EXE_ralph")), word);
         self.waits_for("the view", |pane| pane.contains("q quit"));
     }

@@ -5,6 +5,7 @@
 mod model;
 
 use crate::cli::project::{Project, signal, wait_for};
+use crate::cli::watch::Terminal;
 use crate::support::needs::tests;
 use assert_cmd::Command;
 use model::{Model, Step};
@@ -18,6 +19,9 @@ tests! {
         codex_works_through_a_whole_family,
         what_becomes_of_claude_is_told_apart,
         what_becomes_of_codex_is_told_apart,
+    ]
+    npm_and_tmux: [
+        the_live_view_beside_claude_reads_like_a_log,
     ]
     asked_for: [
         the_table_of_all_that_are_asked_for,
@@ -203,7 +207,7 @@ fn outcome(cli: &Cli, scenario: &Scenario) -> (String, String) {
     }
     let tasks = "- [ ] 1. One\n- [ ] 2. Two\n";
     // Codex tries to reach a network that is down for as long as it is let.
-    let limit = if scenario.name == REFUSED { 12 } else { 40 };
+    let limit = if scenario.name == REFUSED { 12 } else { 35 };
     let project = project(cli, tasks, &url, &format!("limits: {{attempts: 1, attempt: {limit}s}}\n"));
     let mut command = project.command(&["run"]);
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
@@ -250,6 +254,29 @@ fn what_becomes_of_claude_is_told_apart() {
 
 fn what_becomes_of_codex_is_told_apart() {
     told_apart(&CODEX);
+}
+
+/// The frame in docs/real-agents.md is one of these.
+fn the_live_view_beside_claude_reads_like_a_log() {
+    let model = Model::start(&[
+        Step::Shell("git -C src/app log --oneline"),
+        Step::Edit,
+        Step::Shell("sh agent.sh < /dev/null"),
+        Step::Shell("tail -f /dev/null"),
+    ]);
+    let project = project(&CLAUDE, FAMILY, &model.url(), "gates: {CHECK: {run: ['true']}}\n");
+    let mut run = project.start(&["run"]);
+    wait_for("claude begins", || project.has(".ralph/state/iter-1/agent.out"));
+    let terminal = Terminal::open(&project);
+    terminal.starts_watching("end");
+    let pane = terminal.waits_for("the tool that runs", |pane| pane.contains("$ tail -f"));
+    for line in ["$ git -C src/app log --oneline", "✗ Edit src/app/README.md: ", "$ sh agent.sh"] {
+        assert!(pane.contains(line), "{line} is missing in\n{pane}");
+    }
+    assert!(!pane.contains("tool_use"), "{pane}");
+    println!("{pane}");
+    signal(i32::try_from(run.id()).unwrap(), "TERM");
+    assert_eq!(run.wait().unwrap().code(), Some(143));
 }
 
 /// `RALPH_CLIS=claude,gemini` chooses.

@@ -37,6 +37,11 @@ pub(crate) fn npm() -> Option<Missing> {
     programs(&["npm", "node"])
 }
 
+/// The same, and a terminal.
+pub(crate) fn npm_and_tmux() -> Option<Missing> {
+    npm().or_else(tmux)
+}
+
 /// A person names the CLIs, as `benches/agents.sh` does.
 pub(crate) fn asked_for() -> Option<Missing> {
     match std::env::var_os("RALPH_CLIS") {

@@ -47,6 +47,11 @@ fn what_known_clis_say_is_told_apart() {
             "not set up",
         ),
         ("API Error: 529 Overloaded", "outage"),
+        (
+            "Attempt 2 failed. Retrying with backoff... Error: exception TypeError: fetch failed sending request",
+            "outage",
+        ),
+        ("[API Error: Incomplete JSON segment at the end]", "outage"),
         ("API Error: 500 {\"type\":\"error\"}", "outage"),
         ("API Error: Connection error.", "outage"),
         ("API Error: Unable to connect to API (ConnectionRefused)", "outage"),

@@ -34,6 +34,13 @@ fn flags_win_over_the_environment_and_that_over_the_file() {
     assert_eq!(empty.limits.idle.map(|idle| idle.as_secs()), Some(300));
     assert_eq!(empty.spec, Path::new("/w/docs"));
     assert_eq!(sound("limits: {idle: 1m}", &[by_flag("limits.idle", "null")]).limits.idle, None);
+    let cost =
+        |value| sound("limits: {cost: {run: 9}}", &[by_flag("limits.cost.run", value)]).limits.cost.run;
+    assert_eq!((cost("2.5").map(|amount| amount.0), cost("null")), (Some(2_500_000), None));
+    for value in ["-1", "0", "inf", "much"] {
+        let said = wrong("", &[by_flag("limits.tokens.task", value)]);
+        assert!(said.contains("`limits.tokens.task` must be a number greater than 0"), "{said}");
+    }
 }
 
 #[test]

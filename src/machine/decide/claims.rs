@@ -35,8 +35,8 @@ pub(super) fn unclear(evidence: &Evidence<'_>) -> Option<String> {
     Some(format!("Its verdict does not count: {why}."))
 }
 
-/// The agent did nothing at all.
+/// The agent did nothing at all. (Codex tells of an edit that failed on standard error alone.)
 pub(super) fn only_talked(evidence: &Evidence<'_>) -> Option<String> {
     let words = "The agent only talked: its transcript holds no use of a tool.";
-    evidence.attempt.only_talked.then(|| words.to_owned())
+    (evidence.attempt.only_talked && evidence.seen.observation.edits.is_empty()).then(|| words.to_owned())
 }

@@ -4,6 +4,7 @@
 #[cfg(test)]
 mod cli {
     pub(crate) mod foreign_owner;
+    pub(crate) mod mcp;
     #[expect(dead_code, reason = "the other test binary uses all of it")]
     pub(crate) mod project;
     pub(crate) mod real_files;
@@ -34,6 +35,7 @@ mod taskfiles {
 fn tests() -> Vec<libtest_mimic::Trial> {
     [
         cli::foreign_owner::tests(),
+        cli::mcp::tests(),
         cli::watch::tests(),
         demo::loop_test::tests(),
         demo::shell_loop::tests(),

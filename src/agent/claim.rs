@@ -25,6 +25,11 @@ const QUOTED: usize = 200;
 /// The start of a verdict line.
 pub(super) const NAME: &str = "RALPH-VERDICT";
 
+/// The line by which an agent says that it cannot do its work.
+pub fn blocked_line(token: &str, why: &str) -> String {
+    format!("{NAME} {token}: BLOCKED {}", text::line(why, MAX_WHY))
+}
+
 /// What makes a line a verdict in the output of one attempt.
 #[derive(Clone, Debug)]
 pub struct VerdictLine {
@@ -472,6 +477,8 @@ mod tests {
         let cannot = "RALPH-VERDICT 3f9a: BLOCKED R2 and R3 contradict each other:\nten or eleven?";
         let why = "R2 and R3 contradict each other:\nten or eleven?".to_owned();
         assert_eq!(own(cannot), Some(Claim::Blocked { why }));
+        let line = blocked_line("3f9a", "R2 and R3\ncontradict\u{1b}[0m");
+        assert_eq!(own(&line), Some(Claim::Blocked { why: "R2 and R3 contradict".to_owned() }));
     }
 
     #[test]

@@ -7,7 +7,7 @@ mod prompt;
 mod reset;
 mod trouble;
 
-pub use claim::{Heard, MAX_WHY, VerdictLine};
+pub use claim::{Heard, MAX_WHY, VerdictLine, blocked_line};
 pub use detect::detect;
 pub use invocation::{AgentCall, CallFacts, agent_call};
 pub use prompt::{PromptError, PromptFacts, PromptPackage, builtin, is_former, names_token, render, try_out};

@@ -80,6 +80,13 @@ The folder (the current one, or --root) is trusted: its code, tests and build ru
 into the folder. Engines get a short list of variables; MUTATION_RUNNER_FORWARD_ENV=A,B names more. docs/mutation-test.md \
 describes the JSON.")]
     MutationTest(MutationTestArgs),
+    /// Serve tools to agents on standard input and output, by the Model Context Protocol
+    #[command(
+        after_help = "Examples:\n  claude mcp add ralph -- ralph mcp\n  codex mcp add ralph -- ralph mcp\n\n\
+Tools: mutation_test (where an engine is installed), gate_preview, status, task and blocked (in a workspace). None of them \
+writes into the workspace. Inside an attempt of a loop mutation_test is there only with `mcp: {scores: true}`."
+    )]
+    Mcp,
     /// Compare the file edits in an agent's transcript (standard input) with what git shows
     #[command(
         after_help = "Examples:\n  my-agent --output-format stream-json < prompt.md | ralph verify --format claude\n  \

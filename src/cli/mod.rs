@@ -14,6 +14,7 @@ mod init;
 mod inspect;
 mod manual;
 mod manual_verbs;
+mod mcp;
 mod mutation_test;
 mod place;
 mod prompt;
@@ -85,6 +86,7 @@ fn dispatch(cli: &Cli) -> anyhow::Result<Exit> {
         Verb::Snapshot(args) => manual_verbs::snapshot(&call, args)?,
         Verb::Gate(args) => gate::gate(&call, args)?,
         Verb::MutationTest(args) => mutation_test::mutation_test(&call, args)?,
+        Verb::Mcp => mcp::mcp(&call)?,
         Verb::Verify(args) => verify::verify(&call, args)?,
         Verb::Place(args) => place::place(&call, args)?,
         Verb::Stage(args) => stage::stage(&call, args)?,

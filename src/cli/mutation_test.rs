@@ -9,10 +9,16 @@ use crate::gate::mutation_test::{Engine, TestRequest, engine_environment, test};
 use crate::report::mutation_test::{Envelope, Measured, Options, Refusal};
 use crate::source::Secrets;
 use crate::sys::process::{Supervisor, close_to_others, is_inside_agent};
+use crate::sys::programs::on_path;
 use crate::sys::signals::Interrupts;
+use crate::sys::walk::{DirEntry, walk};
 use clap::Args;
 use serde_json::Value;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+
+/// Folders below the folder in which engines are looked for, and files and folders that are looked at.
+const DEPTH: usize = 3;
+const MOST: usize = 20_000;
 
 /// Flags of `mutation-test`.
 #[derive(Debug, Args)]
@@ -137,4 +143,25 @@ impl Question {
 fn refusal(fault: Fault) -> Refusal {
     let is_usage = fault.kind == FaultKind::Setup;
     Refusal { is_usage, ..Refusal::unknown(fault.to_string(), fault.hint) }
+}
+
+/// The engines that are installed for the folder, or for one of those near it.
+pub(super) fn engines(folder: &Path) -> Vec<Engine> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let has = |program: &str| on_path(&path, program).next().is_some();
+    let enter = |found: &DirEntry| {
+        let name = found.file_name().to_string_lossy();
+        !name.starts_with('.') && name != "node_modules" && name != "target"
+    };
+    let below = walk(folder, DEPTH, MOST, enter).flatten().filter(|found| found.file_type().is_dir());
+    let folders: Vec<PathBuf> =
+        std::iter::once(folder.to_owned()).chain(below.map(DirEntry::into_path)).collect();
+    let any =
+        |names: &[&str]| folders.iter().any(|folder| names.iter().any(|name| folder.join(name).exists()));
+    let is_there = |engine: &Engine| match engine {
+        Engine::Mutmut => has("mutmut") || any(&[".venv/bin/mutmut", "venv/bin/mutmut"]),
+        Engine::Pit => any(&["pom.xml"]) && has("java") && (has("mvn") || any(&["mvnw"])),
+        Engine::Stryker => any(&["node_modules/.bin/stryker"]) && has("node"),
+    };
+    Engine::ALL.into_iter().filter(is_there).collect()
 }

@@ -203,7 +203,11 @@ impl Workspace {
     pub(super) fn outside(&self) -> Result<Outside, Fault> {
         // What ralph was given in its environment stays out of reach of what it starts.
         close_to_others()?;
-        let interrupts = Interrupts::install()?;
+        self.outside_until(Interrupts::install()?)
+    }
+
+    /// The same, where somebody else says when it is time to end.
+    pub(super) fn outside_until(&self, interrupts: Interrupts) -> Result<Outside, Fault> {
         let mut output = RunOutput::new(self.json);
         let (line, above) = (output.line.clone(), output.line.clone());
         let shows_events = self.shows_events;

@@ -11,6 +11,7 @@ mod files;
 mod java;
 mod javascript;
 pub mod mutation_test;
+mod preview;
 mod python;
 mod run;
 mod scope;
@@ -21,6 +22,7 @@ mod verdict;
 
 pub use java::class_file;
 pub use java::{PomLinks, pom_links};
+pub use preview::{Preview, PreviewTarget, preview};
 pub use run::run;
 pub use test_report::passed_tests;
 

@@ -84,12 +84,24 @@ pub(super) fn begin_gate(
 ) -> Vec<Effect> {
     state.iteration += 1;
     let iteration = state.iteration;
+    let order = Box::new(gate_order(state, key, snapshot, changes));
+    state.phase = Phase::Judging { order: order.clone() };
+    vec![Effect::WriteBefore { iteration, snapshot: snapshot.clone() }, Effect::RunGate(order)]
+}
+
+/// What a gate is to judge in this iteration.
+pub fn gate_order(
+    state: &State,
+    key: &TaskKey,
+    snapshot: &Snapshot,
+    changes: Option<Vec<FileChange>>,
+) -> GateOrder {
     let spec = state.spec_state();
     let stage = spec.stage(key);
     let covered = hierarchy::covered(spec, key);
     let limit = state.policy.rework;
-    let order = Box::new(GateOrder {
-        iteration,
+    GateOrder {
+        iteration: state.iteration,
         key: key.clone(),
         name: key.stage.word().to_owned(),
         snapshot: snapshot.clone(),
@@ -105,9 +117,7 @@ pub(super) fn begin_gate(
             .iter()
             .filter_map(|family| spec.family(family))
             .any(|family| family.reworks >= limit),
-    });
-    state.phase = Phase::Judging { order: order.clone() };
-    vec![Effect::WriteBefore { iteration, snapshot: snapshot.clone() }, Effect::RunGate(order)]
+    }
 }
 
 fn changed_since(spec: &SpecState, families: &BTreeSet<String>, failed_at: Option<u64>) -> BTreeSet<String> {

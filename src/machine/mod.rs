@@ -55,7 +55,7 @@ pub mod state;
 pub mod stop;
 mod used;
 
-pub use begin::agent_order;
+pub use begin::{agent_order, gate_order};
 pub use gate::survivor_details;
 
 use effect::Effect;

@@ -48,6 +48,16 @@ impl Interrupts {
         Ok(interrupts)
     }
 
+    /// Of no signal: somebody in this process says when it is time to end, by [`Interrupts::interrupt`].
+    pub fn by_hand() -> Self {
+        Self { shared: Arc::default() }
+    }
+
+    /// As if a signal had come.
+    pub fn interrupt(&self) {
+        self.shared.note(SIGINT);
+    }
+
     /// The number of the first signal; `None` if none has come.
     pub fn first(&self) -> Option<i32> {
         self.shared.lock().signals.first().copied()

@@ -67,20 +67,20 @@ fn without_comments(code: &str) -> String {
 
 /// Production lines that a module may have: no comments, no blank lines, no tests.
 const BUDGET: &[(&str, usize)] = &[
-    ("agent", 933),
-    ("cli", 4_783),
+    ("agent", 936),
+    ("cli", 5_183),
     ("config", 1_449),
-    ("engine", 3_580),
-    ("gate", 7_858),
+    ("engine", 3_585),
+    ("gate", 7_926),
     ("git", 3_357),
     ("journal", 341),
     ("lib", 20),
-    ("machine", 3_183),
+    ("machine", 3_191),
     ("main", 20),
     ("mutation", 524),
     ("report", 1_882),
     ("source", 1_037),
-    ("sys", 1_765),
+    ("sys", 1_771),
     ("task", 2_935),
     ("turn", 1_548),
 ];

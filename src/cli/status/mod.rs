@@ -13,7 +13,9 @@ use super::ui;
 use super::workspace::Invocation;
 use crate::engine::Fault;
 use crate::report::table;
+use crate::task::TaskKey;
 use clap::Args;
+use serde_json::Value;
 use source::Source;
 use std::io::IsTerminal as _;
 
@@ -49,6 +51,14 @@ pub(super) fn status(call: &Invocation, args: &StatusArgs) -> Result<Exit, Fault
         ui::note(&format!("note: {trouble}"));
     }
     Ok(Exit::Done)
+}
+
+/// What `ralph status --json` prints, with the box at which a run is.
+pub(super) fn current(call: &Invocation) -> Result<(Value, Option<TaskKey>), Fault> {
+    Source::open(call)?.look(|state, board| {
+        let current = board.current.as_ref().map(|now| now.key.clone());
+        (facts::facts(state, &board), current)
+    })
 }
 
 /// What a person reads at the end of a run; nothing where no agent ran.

@@ -5,7 +5,7 @@ use super::private_checkout::{CacheFolder, PrivateCheckout, SourcePackage, Sourc
 use super::{Outside, artifacts};
 use crate::config::{self, GateSettings};
 use crate::engine::{Fault, Judged};
-use crate::gate::{self, GatePackage, GatePorts, GateRequest, NoCheckouts};
+use crate::gate::{self, GatePackage, GatePorts, GateRequest, NoCheckouts, Preview};
 use crate::machine::effect::GateOrder;
 use crate::machine::facts::{Accumulated, FileChange, Oid, full_path};
 use crate::mutation::{GateReport, Verdict};
@@ -151,6 +151,13 @@ impl Outside {
         let mut prepared = self.prepare(&order, changes, folder, format!("{}-alone", self.tag))?;
         prepared.request.makes_map = makes_map;
         Ok(self.secrets.of_report(prepared.run(&self.parts.supervisor, &*self.parts.progress)))
+    }
+
+    /// What a gate would judge, by the files as they are in the packages' own folders.
+    pub fn preview(&mut self, order: &GateOrder) -> Result<Preview, Fault> {
+        let changes = self.changes(&order.accumulated)?;
+        let prepared = self.prepare(order, &changes, PathBuf::new(), String::new())?;
+        Ok(gate::preview(&prepared.request, &prepared.settings))
     }
 
     /// Makes a gate ready to judge these changes.

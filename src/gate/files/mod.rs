@@ -10,7 +10,7 @@ mod run;
 mod scope;
 
 pub(crate) use copy::copy;
-pub(crate) use run::judge;
+pub(crate) use run::{judge, scope_of};
 
 use super::GateAbort;
 use super::commands::Commands;

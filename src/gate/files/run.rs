@@ -5,7 +5,7 @@ use super::scope::scope;
 use super::{FileEngine, FileMutant, Measured, Work, source_lines};
 use crate::config::GateSettings;
 use crate::gate::commands::{Commands, file_name, fresh_folder};
-use crate::gate::scope::{Extent, Module, Target};
+use crate::gate::scope::{Extent, Module, Scope, Target};
 use crate::gate::verdict::{Judged, Judging, ModuleResult};
 use crate::gate::{GateAbort, GatePackage, GatePorts, GateRequest};
 use crate::mutation::{ClassScore, Mutant, MutantStatus, Survivor, Tally, TraceTier};
@@ -19,6 +19,18 @@ const WORK: &str = "work";
 /// Tests that are named for a survivor, and in a reason.
 const NAMED: usize = 5;
 
+/// What is to be judged.
+pub(crate) fn scope_of(
+    request: &GateRequest,
+    settings: &GateSettings,
+    engine: &dyn FileEngine,
+) -> Result<Scope, GateAbort> {
+    let language = engine.language();
+    let files: Vec<_> =
+        request.packages.iter().map(|package| list(package, language)).collect::<Result<_, _>>()?;
+    Ok(scope(request, language, settings.scope, &files))
+}
+
 /// Judges the modules of all packages.
 pub(crate) fn judge(
     request: &GateRequest,
@@ -26,13 +38,10 @@ pub(crate) fn judge(
     ports: &GatePorts<'_>,
     engine: &dyn FileEngine,
 ) -> Judging {
-    let language = engine.language();
-    let files = request.packages.iter().map(|package| list(package, language)).collect::<Result<Vec<_>, _>>();
-    let files = match files {
-        Ok(files) => files,
+    let scope = match scope_of(request, settings, engine) {
+        Ok(scope) => scope,
         Err(abort) => return Judging::stopped(abort),
     };
-    let scope = scope(request, language, settings.scope, &files);
     if !scope.aborts.is_empty() {
         return Judging { scope, ..Judging::default() };
     }

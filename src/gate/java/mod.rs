@@ -27,4 +27,4 @@ mod tiers;
 pub(super) mod xml;
 
 pub use maven::{PomLinks, pom_links};
-pub(super) use run::judge_modules;
+pub(super) use run::{judge_modules, scope_of};

@@ -9,7 +9,7 @@ use super::package::PackageContext;
 use super::scope::{TestNames, scope};
 use crate::config::GateSettings;
 use crate::gate::commands::Commands;
-use crate::gate::scope::Module;
+use crate::gate::scope::{Module, Scope};
 use crate::gate::verdict::{Judging, ModuleResult};
 use crate::gate::{GateAbort, GatePorts, GateRequest, jobs};
 use crate::sys::poison::ignore_poison;
@@ -17,18 +17,27 @@ use std::collections::BTreeMap;
 use std::sync::Mutex;
 use std::time::Duration;
 
+/// What is to be judged, and what the packages hold.
+fn scope_in(request: &GateRequest, settings: &GateSettings) -> Result<(Scope, Vec<Listing>), GateAbort> {
+    let listings: Vec<Listing> = request.packages.iter().map(list).collect::<Result<_, _>>()?;
+    Ok((scope(request, &TestNames::new(&settings.test_names), settings.scope, &listings), listings))
+}
+
+/// What is to be judged.
+pub(crate) fn scope_of(request: &GateRequest, settings: &GateSettings) -> Result<Scope, GateAbort> {
+    scope_in(request, settings).map(|(scope, _)| scope)
+}
+
 /// Judges the modules of all packages.
 pub(crate) fn judge_modules(
     request: &GateRequest,
     settings: &GateSettings,
     ports: &GatePorts<'_>,
 ) -> Judging {
-    let listings: Result<Vec<Listing>, GateAbort> = request.packages.iter().map(list).collect();
-    let listings = match listings {
-        Ok(listings) => listings,
+    let (scope, listings) = match scope_in(request, settings) {
+        Ok(found) => found,
         Err(abort) => return Judging::stopped(abort),
     };
-    let scope = scope(request, &TestNames::new(&settings.test_names), settings.scope, &listings);
     if !scope.aborts.is_empty() {
         return Judging { scope, ..Judging::default() };
     }

@@ -1,0 +1,79 @@
+//! What a gate would judge, without judging it: no process is started, nothing is written.
+
+use super::files::{self, FileEngine};
+use super::java;
+use super::javascript::Stryker;
+use super::python::Mutmut;
+use super::scope::{Extent, Scope, Target};
+use super::{GateAbort, GateRequest};
+use crate::config::GateSettings;
+use crate::mutation::LeftOut;
+use serde::Serialize;
+
+/// What a gate would judge.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Preview {
+    /// What is mutated; empty for a gate that is a command.
+    pub targets: Vec<PreviewTarget>,
+    /// Changed files that are not judged, each with its reason.
+    pub left_out: Vec<LeftOut>,
+    /// Why there would be no verdict but ERROR or FAIL: whole sentences.
+    pub refused: Vec<String>,
+}
+
+/// A file or class that would be mutated.
+#[derive(Clone, Debug, Serialize)]
+pub struct PreviewTarget {
+    /// `<package>/<path>`.
+    pub file: String,
+    /// Test files that belong to it, paths in the package.
+    pub tests: Vec<String>,
+    /// Lines whose mutants count, first and last of each range; all of them if absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub lines: Option<Vec<(u32, u32)>>,
+}
+
+/// Looks at the packages where the request has them.
+pub fn preview(request: &GateRequest, settings: &GateSettings) -> Preview {
+    let of_files = |engine: &dyn FileEngine| files::scope_of(request, settings, engine);
+    let scopes = match request.name.as_str() {
+        _ if settings.run.is_some() => Vec::new(),
+        "MUTMUT" => vec![of_files(&Mutmut)],
+        "STRYKER" => vec![of_files(&Stryker)],
+        "MUTATION" => vec![java::scope_of(request, settings), of_files(&Mutmut), of_files(&Stryker)],
+        _ => vec![java::scope_of(request, settings)],
+    };
+    let mut preview = Preview::default();
+    for scope in scopes {
+        match scope {
+            Ok(scope) => preview.take(scope),
+            Err(abort) => preview.refuse(abort),
+        }
+    }
+    preview
+}
+
+impl Preview {
+    fn take(&mut self, scope: Scope) {
+        self.targets.extend(scope.modules.iter().flat_map(|module| &module.targets).map(PreviewTarget::of));
+        self.left_out.extend(scope.left_out);
+        scope.aborts.into_iter().for_each(|abort| self.refuse(abort));
+    }
+
+    fn refuse(&mut self, abort: GateAbort) {
+        match abort {
+            GateAbort::Fail { reasons } => self.refused.extend(reasons),
+            GateAbort::Error { why, .. } => self.refused.push(why),
+        }
+    }
+}
+
+impl PreviewTarget {
+    fn of(target: &Target) -> Self {
+        let lines = match &target.extent {
+            Extent::Class => None,
+            Extent::Lines(lines) | Extent::Change(lines) => Some(lines.clone()),
+        };
+        Self { file: target.full_path(), tests: target.tests.iter().cloned().collect(), lines }
+    }
+}

@@ -68,7 +68,10 @@ impl From<&StopReason> for Exit {
     fn from(stop: &StopReason) -> Self {
         match stop {
             StopReason::AllDone => Self::Done,
-            StopReason::Gaps { .. } | StopReason::Blocked { .. } | StopReason::Stuck { .. } => Self::WorkLeft,
+            StopReason::Gaps { .. }
+            | StopReason::Blocked { .. }
+            | StopReason::Stuck { .. }
+            | StopReason::Approval { .. } => Self::WorkLeft,
             StopReason::Iterations { .. } | StopReason::Wall | StopReason::Budget { .. } => Self::Limit,
             StopReason::NoProgress { .. } => Self::NoProgress,
             StopReason::Interrupted { signal } => Self::Signal(*signal),

@@ -169,7 +169,8 @@ fn of_a_task(workspace: &Workspace, args: &GateArgs, format: Format) -> Result<E
         let key = key_of(engine.state(), &args.gate)?;
         let Stage::Gate(gate) = key.stage.clone() else {
             let hint = "name a gate's box such as `2.PITEST`, or a gate such as `PITEST`";
-            return Err(Fault::setup(format!("{key} is not a gate."), hint));
+            let name = engine.state().spec_state().name(&key);
+            return Err(Fault::setup(format!("{name} is not a gate."), hint));
         };
         let list = workspace.places.diff();
         let changes = match named {

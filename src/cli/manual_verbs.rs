@@ -50,17 +50,18 @@ pub(super) fn flip(call: &Invocation, by_hand: &ByHand, tick: bool) -> Result<Ex
     let workspace = call.open()?;
     workspace.as_a_verb(|engine| {
         let key = key_of(engine.state(), &by_hand.id)?;
+        let name = engine.state().spec_state().name(&key);
         let reason = by_hand.reason.clone();
         let is_done = engine.state().spec_state().is_done(&key);
         let mark = engine.state().spec_state().row(&key).map_or(Mark::OPEN, |row| row.mark);
         if !mark.is_open() && !mark.is_done() {
-            let what = format!("{key} holds `[{}]`, which is not ralph's to change.", mark.0);
+            let what = format!("{name} holds `[{}]`, which is not ralph's to change.", mark.0);
             return Err(Fault::setup(what, "write `[ ]` there first"));
         }
         if is_done == tick {
             let word = if tick { "ticked" } else { "open" };
-            let facts = json!({ "task": key.to_string(), "mark": mark, "changed": false });
-            ui::answer(call.json, &facts, &format!("{key} is {word} already."));
+            let facts = json!({ "task": name, "mark": mark, "changed": false });
+            ui::answer(call.json, &facts, &format!("{name} is {word} already."));
             return Ok(Exit::Done);
         }
         let fact = if tick {
@@ -80,7 +81,7 @@ pub(super) fn snapshot(call: &Invocation, args: &SnapshotArgs) -> Result<Exit, F
         let key = key_of(engine.state(), &args.id)?;
         let snapshot = engine.world().snapshot()?;
         let heads = snapshot.heads();
-        let family = key.family.clone();
+        let (family, name) = (key.family.clone(), engine.state().spec_state().name(&key));
         engine.drive(vec![Event::FamilyPinned { family: family.clone(), snapshot }])?;
         let bases = engine.state().spec_state().family(&family).map(|known| known.changes.bases.clone());
         let iteration = engine.state().iteration;
@@ -88,7 +89,7 @@ pub(super) fn snapshot(call: &Invocation, args: &SnapshotArgs) -> Result<Exit, F
             ui::json(&json!({ "task": family, "iteration": iteration, "heads": heads, "bases": bases }));
         } else {
             let say = if args.exec { ui::note } else { ui::line };
-            say(&format!("[{iteration}] {key} is pinned in {}.", count(heads.len() as u64, "package")));
+            say(&format!("[{iteration}] {name} is pinned in {}.", count(heads.len() as u64, "package")));
         }
         Ok(())
     })?;

@@ -41,9 +41,10 @@ pub(super) fn prompt(call: &Invocation, args: &PromptArgs) -> Result<Exit, Fault
             _ => return Err(Fault::setup("There is no next box.", "name one: `ralph prompt 2.`")),
         },
     };
+    let name = book.name(&key);
     let role = role_of(&key.stage).ok_or_else(|| {
-        let hint = format!("`ralph gate {key}` runs it");
-        Fault::setup(format!("{key} is a gate: ralph runs it itself, and no agent gets a prompt."), hint)
+        let hint = format!("`ralph gate {name}` runs it");
+        Fault::setup(format!("{name} is a gate: ralph runs it itself, and no agent gets a prompt."), hint)
     })?;
     let left = state.leftovers.as_ref().filter(|left| left.key == key).map(|left| dirt_names(&left.dirt));
     let order = agent_order(&state, &key, state.iteration + 1, left.unwrap_or_default());
@@ -52,7 +53,7 @@ pub(super) fn prompt(call: &Invocation, args: &PromptArgs) -> Result<Exit, Fault
     let text = workspace.outside()?.prompt(&order, role, &read)?;
     let own = own_template(places, role)?.map(|_| places.shown(&places.template(role.word())));
     let facts = json!({
-        "task": key.to_string(), "stage": key.stage, "role": role, "attempt": order.attempt, "template": own,
+        "task": name, "stage": key.stage, "role": role, "attempt": order.attempt, "template": own,
         "prompt": text,
     });
     ui::answer(call.json, &facts, text.trim_end());

@@ -51,7 +51,7 @@ impl RunOutput {
 
     fn begin(&mut self, state: &State, key: &TaskKey) {
         let who = role_of(&key.stage).map_or("gate", crate::config::Role::word);
-        self.line.set(&format!("[{}] {key} {who}", state.iteration));
+        self.line.set(&format!("[{}] {} {who}", state.iteration, state.spec_state().title(key)));
     }
 
     /// The outcome of an iteration, once.

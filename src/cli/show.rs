@@ -23,27 +23,32 @@ pub(super) fn next(call: &Invocation, optional: bool) -> Result<Exit, Fault> {
 pub(super) fn choice(call: &Invocation, state: &State, policy: &Policy) -> Exit {
     let book = state.spec_state();
     let choice = choice::next(book, policy.optional, policy.go_on_when_blocked);
-    match &choice {
+    let (stop, reasons) = match &choice {
         Choice::Take(key) => {
             let row = book.row(key);
             let (line, text) = row.map_or((0, ""), |row| (row.line, row.text.as_str()));
-            let facts = json!({ "next": key.to_string(), "stage": key.stage, "line": line });
-            ui::answer(call.json, &facts, &format!("{key}  {text}  ({}:{line})", state.spec));
+            let name = book.name(key);
+            let facts = json!({ "next": name, "stage": key.stage, "line": line });
+            ui::answer(call.json, &facts, &format!("{name}  {text}  ({}:{line})", state.spec));
             return Exit::Done;
         }
         Choice::AllDone => {
             let facts = json!({ "next": null, "done": true });
             ui::answer(call.json, &facts, "All required boxes are ticked.");
+            return Exit::WorkLeft;
         }
-        Choice::Stuck(reasons) => {
-            // What a run that stops for these reasons says to do.
-            let stop = choice::stuck(book, reasons.clone());
-            let facts = json!({ "next": null, "done": false, "reasons": reasons, "hint": stop.hint() });
-            ui::answer(call.json, &facts, &reasons.join("\n"));
-            if !call.json {
-                ui::note(&format!("hint: {}", stop.hint()));
-            }
+        Choice::Stuck(reasons) => (choice::stuck(book, reasons.clone()), reasons.clone()),
+        Choice::Approve(key) => {
+            let stop = choice::approval(book, key);
+            let words = stop.to_string();
+            (stop, vec![words])
         }
+    };
+    // What a run that stops for these reasons says to do.
+    let facts = json!({ "next": null, "done": false, "reasons": reasons, "hint": stop.hint() });
+    ui::answer(call.json, &facts, &reasons.join("\n"));
+    if !call.json {
+        ui::note(&format!("hint: {}", stop.hint()));
     }
     Exit::WorkLeft
 }

@@ -33,7 +33,7 @@ pub(super) fn key_of(state: &State, id: &str) -> Result<TaskKey, Fault> {
 /// stage.
 fn is_stage_of(row: &Row, words: &str, name: &str) -> bool {
     match words.strip_prefix(name) {
-        Some("" | ".") => !row.is_virtual,
+        Some("" | ".") => !row.is_virtual || row.approval,
         Some(stage) => stage.strip_prefix('.') == Some(row.key.stage.word()),
         None => false,
     }

@@ -60,7 +60,7 @@ pub struct Settings {
     /// Who commits what an attempt left.
     pub commit: CommitBy,
     /// Tasks whose text matches may have nothing to commit: a regular expression in Rust's syntax.
-    #[schemars(length(min = 1), extend("title" = "a regular expression that does not match every text", "format" = "task-pattern", "examples" = [r"(?i)\bcheckpoint\b"]))]
+    #[schemars(length(min = 1), extend("title" = "a regular expression that does not match every text", "format" = "task-pattern", "examples" = [r"(?i)\bcheckpoint\b|\[verify\]"]))]
     pub checkpoints: String,
     /// What happens to reviews when the code under them changes.
     pub rework: ReworkReviews,

@@ -52,7 +52,7 @@ fn the_defaults_are_those_of_the_contract() {
     let seconds = [limits.wall, limits.attempt, limits.check].map(|limit| limit.as_secs());
     assert_eq!(seconds, [24 * 3600, 3600, 600]);
     assert_eq!(settings.commit, CommitBy::Agent);
-    assert_eq!(settings.checkpoints, r"(?i)\bcheckpoint\b");
+    assert_eq!(settings.checkpoints, r"(?i)\bcheckpoint\b|\[verify\]");
     assert_eq!(settings.rework, ReworkReviews::ReopenReviews);
     assert_eq!(settings.on_blocked, OnBlocked::Stop);
     assert!(settings.agents.is_empty() && settings.hooks == Hooks::default());
@@ -384,7 +384,7 @@ fn wrong_agents_roles_gates_and_commands_are_named() {
 fn wrong_choices_patterns_and_files_are_named() {
     insta::assert_snapshot!(wrong_below("", "commit: me\ncheckpoints: '('\nrework: reopen_reviews\non_blocked: continue\npackages: [/abs]\npackages: [a, ../up]\npackages: ['a[']\nfiles: {test: []}\nfiles: {production: x}\ncheckpoints: 'checkpoint|'"), @r#"
     commit|.ralph/config.yaml:1: `commit` must be `agent` or `ralph`, not "me". → Write one of these words, or leave the key out for its default.
-    checkpoints|.ralph/config.yaml:1: `checkpoints` must be a regular expression that does not match every text, not "(": found open group without closing ')'. → Write it as `"(?i)\\bcheckpoint\\b"`.
+    checkpoints|.ralph/config.yaml:1: `checkpoints` must be a regular expression that does not match every text, not "(": found open group without closing ')'. → Write it as `"(?i)\\bcheckpoint\\b|\\[verify\\]"`.
     rework|.ralph/config.yaml:1: `rework` must be `reopen-reviews` or `keep-reviews`, not "reopen_reviews". → Did you mean `reopen-reviews`?
     on_blocked|.ralph/config.yaml:1: `on_blocked` must be `stop` or `next`, not "continue". → Write one of these words, or leave the key out for its default.
     packages|.ralph/config.yaml:1: `packages` (item 1) must be a pattern for paths below the folder, without a leading `/` and without `..`, not "/abs". → Write it as `"services/*"` or `"**/*.java"`.
@@ -392,7 +392,7 @@ fn wrong_choices_patterns_and_files_are_named() {
     packages|.ralph/config.yaml:1: `packages` (item 1) must be a pattern for paths below the folder, without a leading `/` and without `..`, not "a[": unclosed character class; missing ']'. → Write it as `"services/*"` or `"**/*.java"`.
     files.test|.ralph/config.yaml:1: `files.test` must not be empty. → Write it as `["a", "b"]`, or leave the key out for its default.
     files.production|.ralph/config.yaml:1: `files.production` must be a list, not "x". → Write it as `["a", "b"]`, or leave the key out for its default.
-    checkpoints|.ralph/config.yaml:1: `checkpoints` must be a regular expression that does not match every text, not "checkpoint|": every task could be ticked without a change. → Write it as `"(?i)\\bcheckpoint\\b"`.
+    checkpoints|.ralph/config.yaml:1: `checkpoints` must be a regular expression that does not match every text, not "checkpoint|": every task could be ticked without a change. → Write it as `"(?i)\\bcheckpoint\\b|\\[verify\\]"`.
     "#);
 }
 

@@ -9,7 +9,7 @@ use super::invalidation;
 use super::state::{By, Findings, JudgedContent, State};
 use crate::source::Kind;
 use crate::source::text::count;
-use crate::task::{Stage, TaskKey};
+use crate::task::{Row, Stage, TaskKey};
 use crate::turn::verify::footer;
 
 /// The evidence of an attempt sufficed, or a reviewer passed the work.
@@ -41,7 +41,7 @@ pub(super) fn accept(state: &mut State, key: &TaskKey, seen: &Findings, moved: b
     if !key.stage.is_review() {
         lines.push(evidence_line(seen));
     }
-    lines.extend(notes(seen));
+    lines.extend(notes(state.spec_state(), seen));
     lines.extend(footer(&observation.edits));
     let outcome = Outcome { flips, ..Outcome::default() };
     conclude(state, key, outcome, text(headline, lines), moved || verdict)
@@ -72,7 +72,7 @@ pub(super) fn final_gate(
         .rows
         .iter()
         .filter(|row| row.key != *key && super::choice::is_required_open(row))
-        .map(|row| row.key.to_string())
+        .map(Row::title)
         .collect();
     let cells = format!("{} PASS, {} FAIL, {} UNKNOWN", validation.pass, validation.fail, validation.unknown);
     if !open.is_empty() {

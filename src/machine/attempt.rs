@@ -26,7 +26,7 @@ pub(super) fn ended(state: &mut State, attempt: Attempt) {
 /// The message under which ralph commits for an agent.
 pub(super) fn commit_message(state: &State, key: &TaskKey) -> String {
     let text = state.spec_state().row(key).map(|row| row.text.as_str()).unwrap_or_default();
-    format!("{key} {text}").trim_end().to_owned()
+    format!("{} {text}", state.spec_state().name(key)).trim_end().to_owned()
 }
 
 /// What the git adapter is asked after an attempt.

@@ -103,6 +103,7 @@ pub fn gate_order(
     GateOrder {
         iteration: state.iteration,
         key: key.clone(),
+        line: spec.row(key).map_or(0, |row| row.line),
         name: key.stage.word().to_owned(),
         snapshot: snapshot.clone(),
         accumulated: covered_changes(spec, key),

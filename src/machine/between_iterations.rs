@@ -5,7 +5,7 @@
 use super::begin::begin;
 use super::boxes::{edited, take_over};
 use super::budget;
-use super::choice::{Choice, next, stuck};
+use super::choice::{Choice, approval, next, stuck};
 use super::effect::Effect;
 use super::event::{Mode, StopRequest, TasksSeen};
 use super::facts::{Dirt, PackageState, Snapshot, dirt_names, full_path};
@@ -43,6 +43,7 @@ pub(super) fn surveyed(state: &mut State, tasks: &TasksSeen, snapshot: &Snapshot
             Some(stop) => stop,
         },
         Choice::Stuck(reasons) => stuck(state.spec_state(), reasons),
+        Choice::Approve(key) => approval(state.spec_state(), &key),
         Choice::AllDone if state.spec_state().gaps.is_empty() => StopReason::AllDone,
         Choice::AllDone => StopReason::Gaps { gaps: state.spec_state().gaps.clone() },
     };
@@ -72,7 +73,7 @@ fn edited_unwatched(spec: &SpecState, tasks: &TasksSeen, iteration: u64, kept: u
 pub(super) fn finish(stop: StopReason) -> Vec<Effect> {
     let event = match stop {
         StopReason::AllDone | StopReason::Gaps { .. } => "done",
-        StopReason::Blocked { .. } | StopReason::Stuck { .. } => "blocked",
+        StopReason::Blocked { .. } | StopReason::Stuck { .. } | StopReason::Approval { .. } => "blocked",
         StopReason::Refused { .. } | StopReason::Dirty { .. } => return vec![Effect::Finish(stop)],
         _ => "stop",
     };

@@ -24,9 +24,10 @@ pub(super) fn note(state: &mut State, key: &TaskKey, usage: Option<&Usage>) {
     state.run.used = state.run.used.and(used);
     let family = state.spec_state_mut().family_mut(&key.family);
     family.used = family.used.and(used);
+    let name = state.spec_state().title(key);
     state.run.over = Most::of_attempt(&state.policy)
         .over(used)
-        .map(|words| format!("An attempt of {key} used {words} (limits.*.attempt)."));
+        .map(|words| format!("An attempt of {name} used {words} (limits.*.attempt)."));
 }
 
 /// Which budget is used up before an attempt at this box, a whole sentence.

@@ -14,13 +14,17 @@ pub enum Choice {
     AllDone,
     /// Boxes are open and none can be taken; one sentence each.
     Stuck(Vec<String>),
+    /// A person has to say that this box is done before anything below it is taken.
+    Approve(TaskKey),
 }
 
 /// The next box. `optional` takes optional boxes too.
 pub fn choose(spec: &SpecState, optional: bool) -> Choice {
     let mut reasons = Vec::new();
-    for row in spec.rows.iter().filter(|row| !row.mark.is_done() && (optional || !row.optional)) {
+    let is_meant = |row: &&Row| !row.mark.is_done() && (optional || !row.optional) && !row.struck;
+    for row in spec.rows.iter().filter(is_meant) {
         match obstacle(spec, row) {
+            _ if row.approval => return Choice::Approve(row.key.clone()),
             None => return Choice::Take(row.key.clone()),
             Some(reason) => reasons.push(reason),
         }
@@ -39,7 +43,7 @@ pub fn obstacle(spec: &SpecState, row: &Row) -> Option<String> {
     }
     let is_owed = |other: &&Row| !other.mark.is_done() && (row.optional || !other.optional);
     if let Some(open) = hierarchy::earlier(spec, row).find(is_owed) {
-        return Some(format!("{at} waits for {} (tasks.md:{}).", open.key, open.line));
+        return Some(format!("{at} waits for {}.", placed(open)));
     }
     let waits_for = match row.key.stage {
         Stage::Implementation => {
@@ -53,7 +57,19 @@ pub fn obstacle(spec: &SpecState, row: &Row) -> Option<String> {
         }
         _ => None,
     };
-    waits_for.map(|open| format!("{at} waits for {} (tasks.md:{}).", open.key, open.line))
+    waits_for.map(|open| format!("{at} waits for {}.", placed(open)))
+}
+
+/// A box, and where it is.
+fn placed(row: &Row) -> String {
+    if row.key.has_id() { format!("{} (tasks.md:{})", row.key, row.line) } else { row.title() }
+}
+
+/// The end of a run at a box that a person has to tick.
+pub fn approval(spec: &SpecState, key: &TaskKey) -> StopReason {
+    let words = spec.row(key).map(|row| row.text.clone()).unwrap_or_default();
+    let hint = format!("if it is so, `ralph accept {} --reason …`; then `ralph run` goes on", spec.name(key));
+    StopReason::Approval { task: spec.name(key), words, hint }
 }
 
 /// True for a box that must be ticked and is not (an unknown mark is not done).

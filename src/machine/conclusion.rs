@@ -5,9 +5,9 @@ use super::effect::{Body, Effect, Entry};
 use super::event::Mode;
 use super::facts::{FileChange, full_path};
 use super::hierarchy;
-use super::state::{Findings, Phase, State};
+use super::state::{Findings, Phase, SpecState, State};
 use crate::source::text::names;
-use crate::task::TaskKey;
+use crate::task::{Mark, TaskKey};
 
 /// Files that a note names.
 const NAMED: usize = 10;
@@ -29,10 +29,14 @@ pub(super) fn text(headline: impl Into<String>, lines: Vec<String>) -> Body {
 }
 
 /// What was seen beside the evidence: named, never judged.
-pub(super) fn notes(seen: &Findings) -> Vec<String> {
+pub(super) fn notes(spec: &SpecState, seen: &Findings) -> Vec<String> {
     let mut notes = Vec::new();
     for claim in &seen.claims {
-        notes.push(format!("The agent wrote `[{}]` for {}; it was put back.", claim.to.0, claim.key));
+        notes.push(format!(
+            "The agent wrote `[{}]` for {}; it was put back.",
+            claim.to.0,
+            spec.title(&claim.key)
+        ));
     }
     let settings = seen.observation.stage.iter().filter(|change| change.is_build_setting());
     let settings: Vec<String> = settings.map(FileChange::full_path).collect();
@@ -69,9 +73,11 @@ pub(super) fn conclude(
     let flips = outcome.flips.with_parents(state.spec_state_mut(), &heads);
     state.run.iterations += 1;
     state.run.idle = if moved || !flips.is_empty() { 0 } else { state.run.idle + 1 };
-    let boxes =
-        flips.iter().map(|(key, mark)| format!("{} {key}", if mark.is_done() { "ticked" } else { "opened" }));
-    let entry = Entry { iteration: state.iteration, task: key.to_string(), boxes: boxes.collect(), body };
+    let spec = state.spec_state();
+    let word = |mark: Mark| if mark.is_done() { "ticked" } else { "opened" };
+    let boxes = flips.iter().map(|(key, mark)| format!("{} {}", word(*mark), spec.name(key))).collect();
+    let (name, task) = (spec.name(key), spec.title(key));
+    let entry = Entry { iteration: state.iteration, task, boxes, body };
     let then = outcome.next.filter(|_| state.mode != Mode::Verb).map(Box::new).unwrap_or_default();
     let why = match &entry.body {
         Body::Text { headline, lines } => format!("{headline} {}", lines.join(" ")),
@@ -80,7 +86,7 @@ pub(super) fn conclude(
     state.phase = Phase::Applying { flips, entry: Some(entry), then };
     let mut effects = super::owed(state);
     if let Some(event) = outcome.notify {
-        effects.push(Effect::Notify { event, task: key.to_string(), why });
+        effects.push(Effect::Notify { event, task: name, why });
     }
     effects
 }

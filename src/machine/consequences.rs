@@ -56,7 +56,7 @@ pub(super) fn follow(
             // For the attempt after `ralph run --retry`.
             let went_on = format!("An earlier attempt was blocked, and a person had the task go on: {why}");
             state.spec_state_mut().stage_mut(key).reasons = vec![went_on];
-            let lines = std::iter::once(why).chain(notes(seen)).collect();
+            let lines = std::iter::once(why).chain(notes(state.spec_state(), seen)).collect();
             conclude(state, key, outcome, text("BLOCKED", lines), moved)
         }
         Decision::Uncounted => {
@@ -92,14 +92,14 @@ fn reject(
             reasons.push(format!("The worker cannot keep these lines: {tests} is opened once."));
         } else {
             let times = count(u64::from(attempts), "time");
-            let why = format!("{key} was rejected {times} in a row");
+            let why = format!("{} was rejected {times} in a row", state.spec_state().title(key));
             let reason = format!("{why}: {}", line(&reasons.join(" "), SHOWN));
             outcome.next = block(state, key, &reason).map(stop_blocked);
             outcome.notify = outcome.next.is_none().then_some("blocked");
             reasons.push(format!("BLOCKED: {why}."));
         }
     }
-    reasons.extend(notes(seen));
+    reasons.extend(notes(state.spec_state(), seen));
     let headline = format!("REJECTED (attempt {attempts} of {limit})");
     conclude(state, key, outcome, text(headline, reasons), moved)
 }

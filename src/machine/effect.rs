@@ -167,6 +167,8 @@ pub struct GateOrder {
     pub iteration: u64,
     /// The box.
     pub key: TaskKey,
+    /// 1-based line in tasks.md.
+    pub line: u32,
     /// The gate's name.
     pub name: String,
     /// The packages as surveyed.

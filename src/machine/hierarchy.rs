@@ -37,9 +37,9 @@ pub fn wider_gates<'a>(spec: &'a SpecState, family: &str) -> Vec<&'a Row> {
         .collect()
 }
 
-/// A box with its place: `tasks.md:12: 2.PITEST`.
+/// A box with its place: `tasks.md:12: 2.PITEST`, `tasks.md:12 “Write the docs”`.
 pub fn named(row: &Row) -> String {
-    format!("tasks.md:{}: {}", row.line, row.key)
+    if row.key.has_id() { format!("tasks.md:{}: {}", row.line, row.key) } else { row.title() }
 }
 
 /// Why a family is blocked, with the line of its work; a whole sentence.

@@ -16,7 +16,7 @@ pub(super) fn rework(
     families: &BTreeSet<String>,
     reasons: &[String],
 ) -> Outcome {
-    let limit = state.policy.rework;
+    let (limit, name) = (state.policy.rework, state.spec_state().title(by));
     let mut flips = Flips::default();
     let mut notify = by.stage.is_gate().then_some("gate-fail");
     let mut stopping = Vec::new();
@@ -29,7 +29,7 @@ pub(super) fn rework(
         family.opened_by = Some(by.clone());
         family.reworks += 1;
         if family.reworks > limit {
-            let why = format!("{by} failed after {}.", count(u64::from(limit), "rework"));
+            let why = format!("{name} failed after {}.", count(u64::from(limit), "rework"));
             match block(state, &work, &why) {
                 Some(reason) => stopping.push(reason),
                 None => notify = Some("blocked"),

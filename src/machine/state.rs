@@ -350,6 +350,16 @@ impl SpecState {
         self.rows.iter().find(|row| row.key == *key)
     }
 
+    /// The name of a box for people to type: `2.PITEST`, `tasks.md:12`.
+    pub fn name(&self, key: &TaskKey) -> String {
+        self.row(key).map_or_else(|| key.to_string(), |row| key.name(row.line))
+    }
+
+    /// The same with its first words where it has no id.
+    pub fn title(&self, key: &TaskKey) -> String {
+        self.row(key).map_or_else(|| key.to_string(), Row::title)
+    }
+
     /// Is the box ticked?
     pub fn is_done(&self, key: &TaskKey) -> bool {
         self.row(key).is_some_and(|row| row.mark.is_done())

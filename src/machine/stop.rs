@@ -28,6 +28,15 @@ pub enum StopReason {
         /// One sentence for each reason.
         reasons: Vec<String>,
     },
+    /// The task file says to wait for a person here.
+    Approval {
+        /// The box.
+        task: String,
+        /// What it says.
+        words: String,
+        /// How to go on.
+        hint: String,
+    },
     /// `limits.iterations` or `--max-iterations`, or `--once`, is used up.
     Iterations {
         /// How many ran.
@@ -98,6 +107,9 @@ impl StopReason {
                 format!("Work is left and none of it can be taken. {}", reasons.join(" ")),
                 "write `[ ]` in the boxes that ralph is to take up again, `[x]` in those that are done",
             ),
+            Self::Approval { task, words, hint } => {
+                (format!("The run waits for a person at {task}: {words}"), hint)
+            }
             Self::Iterations { count: limit } => {
                 (format!("The limit of {} was reached.", count(*limit, "iteration")), GO_ON)
             }

@@ -149,7 +149,7 @@ pub fn now(board: &Board) -> Option<String> {
     let cell = family.and_then(|line| line.cells.get(&now.key.stage));
     let rejected = cell.filter(|cell| cell.rejected > 0);
     let rejected = rejected.map(|cell| format!(", after {} rejected", cell.rejected)).unwrap_or_default();
-    Some(format!("{} {}, iteration {}{rejected}", now.key, now.doing.word(), now.iteration))
+    Some(format!("{} {}, iteration {}{rejected}", board.name_of(&now.key), now.doing.word(), now.iteration))
 }
 
 /// Why boxes are open again, and what is blocked.
@@ -177,7 +177,11 @@ fn list(reasons: &[String], lines: &mut Vec<String>) {
 
 /// A box as people know it: a line without an id by its text.
 fn name(key: &TaskKey, family: &Line) -> String {
-    if key.has_id() { key.to_string() } else { format!("“{}”", cut(&family.text, 40)) }
+    if key.has_id() {
+        key.to_string()
+    } else {
+        format!("{} “{}”", key.name(family.line), cut(&family.text, 40))
+    }
 }
 
 /// What is next, and why the last run stopped.
@@ -185,7 +189,12 @@ pub fn next(board: &Board) -> Vec<String> {
     let mut lines: Vec<String> = board.why.iter().map(|why| format!("{}: {why}", board.phase)).collect();
     match &board.next {
         Choice::Take(key) => {
-            lines.push(format!("next: {key} {}", cut(board.text_of(key), 100)).trim_end().to_owned());
+            let (name, text) = (board.name_of(key), cut(board.text_of(key), 100));
+            lines.push(format!("next: {name} {text}").trim_end().to_owned());
+        }
+        Choice::Approve(key) => {
+            let (name, text) = (board.name_of(key), cut(board.text_of(key), 100));
+            lines.push(format!("next: a person, who says `ralph accept {name} --reason …`: {text}"));
         }
         Choice::AllDone => lines.push("next: nothing, all required boxes are ticked".to_owned()),
         Choice::Stuck(reasons) => {

@@ -1,7 +1,8 @@
-//! The parts of a task file without tasks: front matter, fenced code, HTML comments.
+//! The parts of a task file without tasks: front matter, fenced code, HTML comments, texts of commands.
 //!
 //! What is in a box has no influence on them, so a flip can never hide or reveal a task.
 
+use super::command_text;
 use super::scan::{checkbox, is_blank, item, lines};
 use pulldown_cmark::{CodeBlockKind, Event, Options, Parser, Tag};
 use std::collections::HashSet;
@@ -10,12 +11,16 @@ use std::ops::Range;
 /// Columns between two tab stops.
 const TAB: usize = 4;
 
+/// How often texts of commands are looked for: each may hold what looks like a fence around others.
+const PASSES: usize = 4;
+
 /// What is left out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     FrontMatter,
     Fence,
     Comment,
+    Command,
 }
 
 /// A part of the file that holds no tasks.
@@ -38,10 +43,34 @@ pub(super) fn excluded(bytes: &[u8]) -> Vec<Excluded> {
     let start = bom(bytes);
     let front = front_matter(bytes, start);
     let base = front.as_ref().map_or(start, |front| front.range.end);
-    let mut found: Vec<Excluded> = front.into_iter().collect();
-    let body = bytes.get(base..).unwrap_or_default();
-    if may_exclude(body) {
-        let sketch = Sketch::new(bytes, base, true);
+    let mut commands = Vec::new();
+    let mut parts = Vec::new();
+    for _ in 0..PASSES {
+        parts = markdown(bytes, base, &commands);
+        let ranges: Vec<Range<usize>> = parts.iter().map(|part| part.range.clone()).collect();
+        let found = command_text::texts(bytes, base, &ranges);
+        if found == commands {
+            break;
+        }
+        commands = found;
+    }
+    let command = |range| Excluded { range, kind: Kind::Command, closed: true };
+    let outside = |part: &Excluded| {
+        let at = commands.partition_point(|command| command.end <= part.range.start);
+        commands.get(at).is_none_or(|command| part.range.start < command.start)
+    };
+    let parts: Vec<Excluded> = parts.into_iter().filter(outside).collect();
+    let mut found: Vec<Excluded> =
+        front.into_iter().chain(parts).chain(commands.into_iter().map(command)).collect();
+    found.sort_by_key(|part| part.range.start);
+    found
+}
+
+/// The fences and comments; what commands hold is not Markdown.
+fn markdown(bytes: &[u8], base: usize, commands: &[Range<usize>]) -> Vec<Excluded> {
+    let mut found = Vec::new();
+    if may_exclude(bytes.get(base..).unwrap_or_default()) {
+        let sketch = Sketch::new(bytes, base, true, commands);
         for (event, range) in Parser::new_ext(&sketch.text, Options::ENABLE_TASKLISTS).into_offset_iter() {
             if let Some((kind, closed)) = judge(&event, &sketch.text, &range) {
                 let range = sketch.origin(range.start)..sketch.line_after(range.end);
@@ -53,10 +82,12 @@ pub(super) fn excluded(bytes: &[u8]) -> Vec<Excluded> {
 }
 
 /// The starts of the lines on which `CommonMark` begins a list item.
-pub(super) fn list_items(bytes: &[u8]) -> HashSet<usize> {
+pub(super) fn list_items(bytes: &[u8], parts: &[Excluded]) -> HashSet<usize> {
     let start = bom(bytes);
     let base = front_matter(bytes, start).map_or(start, |front| front.range.end);
-    let sketch = Sketch::new(bytes, base, false);
+    let commands = parts.iter().filter(|part| part.kind == Kind::Command);
+    let commands: Vec<Range<usize>> = commands.map(|part| part.range.clone()).collect();
+    let sketch = Sketch::new(bytes, base, false, &commands);
     let events = Parser::new_ext(&sketch.text, Options::ENABLE_TASKLISTS).into_offset_iter();
     let items = events.filter(|(event, _)| matches!(event, Event::Start(Tag::Item)));
     items.map(|(_, range)| sketch.line_at(range.start)).collect()
@@ -130,13 +161,18 @@ struct Sketch {
 }
 
 impl Sketch {
-    /// `merges`: equal lines with boxes become one; else tabs become blanks, so that offsets in a line are
+    /// Without the lines of `commands`. `merges`: equal lines with boxes become one; else tabs become blanks, so that offsets in a line are
     /// those of the sketch alone.
-    fn new(bytes: &[u8], from: usize, merges: bool) -> Self {
+    fn new(bytes: &[u8], from: usize, merges: bool, commands: &[Range<usize>]) -> Self {
         let mut text = Vec::with_capacity(bytes.len() / 8);
         let mut starts = Vec::new();
         let mut last_box: &[u8] = b"";
+        let mut commands = commands.iter().peekable();
         for line in lines(bytes, from) {
+            while commands.next_if(|command| command.end <= line.start).is_some() {}
+            if commands.peek().is_some_and(|command| command.start <= line.start) {
+                continue;
+            }
             let whole = bytes.get(line.start..line.end).unwrap_or_default();
             let keep = is_kept_whole(whole);
             let (kept, letter, mark) = match boxed(whole) {

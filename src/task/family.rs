@@ -3,6 +3,7 @@
 //! Linear; no task is its own ancestor; marks decide nothing.
 
 use super::grammar::{Grammar, ancestors, head, leading_id};
+use super::meaning::is_struck;
 use super::outline::{Found, Heading};
 use super::stage::{Stage, TaskKey};
 use crate::source::hex;
@@ -22,6 +23,8 @@ pub(super) struct Task {
     pub(super) digest: [u8; 8],
     /// `[ ]*` or `1.2*`, or a stage of such a task.
     pub(super) optional: bool,
+    /// Its work is struck out.
+    pub(super) struck: bool,
     /// Index of the parent's box.
     pub(super) parent: Option<u32>,
     /// Offset in the file where the words begin.
@@ -48,19 +51,47 @@ impl Task {
 }
 
 /// The stages of an optional task are optional, too: nothing of it is owed, and nothing of it can be judged
-/// while its work is left undone.
+/// while its work is left undone. The same holds for one that is struck out.
 fn inherit_optional(tasks: &mut [Task]) {
-    let is_work = |task: &&Task| task.optional && task.is_implementation();
-    let families: HashSet<String> =
-        tasks.iter().filter(is_work).map(|task| task.key.family.clone()).collect();
+    let work = tasks.iter().filter(|task| task.optional && task.is_implementation());
+    let families: HashMap<String, bool> = work.map(|task| (task.key.family.clone(), task.struck)).collect();
     for task in tasks.iter_mut() {
-        task.optional |= families.contains(&task.key.family);
+        let struck = families.get(&task.key.family);
+        task.optional |= struck.is_some();
+        task.struck |= struck == Some(&true);
+    }
+}
+
+/// Gives the only box of a section that has none the id in its heading (`### Task 1.1: …`), where no other box or
+/// heading has that id.
+fn take_ids_of_headings(bytes: &[u8], tasks: &mut [Task], headings: &[Heading], grammar: &Grammar) {
+    let text = |heading: &Heading| bytes.get(heading.title.clone()).unwrap_or_default();
+    let ids: Vec<Option<String>> =
+        headings.iter().map(|heading| leading_id(text(heading), grammar)).collect();
+    let mut used: HashMap<String, u32> = HashMap::new();
+    let of_tasks = tasks.iter().filter(|task| task.is_implementation()).map(|task| &task.key.family);
+    for id in of_tasks.chain(ids.iter().flatten()) {
+        *used.entry(id.clone()).or_default() += 1;
+    }
+    for (at, (heading, id)) in headings.iter().zip(ids).enumerate() {
+        let Some(id) = id.filter(|id| used.get(id) == Some(&1)) else { continue };
+        let inside = headings.iter().skip(at + 1).take_while(|other| other.level > heading.level).count();
+        let first = tasks.partition_point(|task| task.found.group as usize <= at);
+        let end = tasks.partition_point(|task| task.found.group as usize <= at + 1 + inside);
+        let mut own = tasks.get_mut(first..end).unwrap_or_default().iter_mut();
+        let mut own = own.by_ref().filter(|task| task.is_implementation() || task.key.family != id);
+        if let (Some(only), None) = (own.next(), own.next())
+            && only.key.family.is_empty()
+        {
+            only.key.family = id;
+        }
     }
 }
 
 /// Names the boxes of an outline.
 pub(super) fn tasks(bytes: &[u8], boxes: Vec<Found>, headings: &[Heading], grammar: &Grammar) -> Vec<Task> {
     let mut tasks: Vec<Task> = boxes.into_iter().map(|found| named(bytes, found, grammar)).collect();
+    take_ids_of_headings(bytes, &mut tasks, headings, grammar);
     let doubled = doubled_ids(&tasks);
     let mut seen: HashMap<[u8; 8], u32> = HashMap::new();
     for task in &mut tasks {
@@ -89,9 +120,12 @@ pub(super) fn tasks(bytes: &[u8], boxes: Vec<Found>, headings: &[Heading], gramm
 fn named(bytes: &[u8], found: Found, grammar: &Grammar) -> Task {
     let text = bytes.get(found.text.clone()).unwrap_or_default();
     let name = head(text, grammar).unwrap_or_default();
+    let words = String::from_utf8_lossy(text.get(name.rest..).unwrap_or_default());
+    let struck = is_struck(&format!("{}{words}", name.prefix));
     Task {
         words_at: found.text.start + name.rest,
-        optional: name.optional || found.starred,
+        optional: name.optional || found.starred || struck,
+        struck,
         found,
         key: TaskKey { family: name.family, stage: name.stage },
         doubled: None,

@@ -5,9 +5,10 @@
 use super::exclude::Excluded;
 use super::family::{Task, tasks};
 use super::grammar::Grammar;
+use super::meaning::is_approval;
 use super::outline::{Heading, Outline, ReadAs, outline, title};
 use super::row::{Mark, Row};
-use super::scan::Line;
+use super::scan::{Line, checkbox, item};
 use super::sections::{LeftOut, Title};
 use super::text::clean;
 use crate::source::hex;
@@ -22,6 +23,13 @@ pub struct ReadLine<'a> {
     /// What it is read as.
     pub read: ReadAs,
     pub(super) line: Line,
+}
+
+impl ReadLine<'_> {
+    /// True for a list item that begins with a box, whatever the line is read as.
+    pub fn has_box(&self) -> bool {
+        item(self.text).and_then(|item| checkbox(self.text.get(item.content..)?)).is_some()
+    }
 }
 
 /// The content of a `tasks.md`, read once.
@@ -119,12 +127,14 @@ impl TaskFile {
 
     /// The boxes in document order, as the machine and the journal see them.
     pub fn rows(&self) -> Vec<Row> {
-        let under = self.digests_under().into_iter();
+        let under = self.notes_under().into_iter();
         self.tasks.iter().zip(under).map(|(task, under)| self.row(task, under)).collect()
     }
 
-    fn row(&self, task: &Task, under: String) -> Row {
+    fn row(&self, task: &Task, (under, commits_nothing): (String, bool)) -> Row {
         let text = clean(task.prefix, task.words(&self.bytes));
+        let may_be = self.grammar.checkpoint.is_some() && commits_nothing;
+        let approval = task.is_implementation() && is_approval(&text);
         Row {
             key: task.key.clone(),
             line: task.found.line,
@@ -134,7 +144,9 @@ impl TaskFile {
             group: task.found.group,
             digest: hex(&task.digest),
             under: Some(under),
-            checkpoint: self.grammar.is_checkpoint(&text),
+            struck: task.struck,
+            approval,
+            checkpoint: approval || may_be || self.grammar.is_checkpoint(&text),
             text,
             is_virtual: false,
         }

@@ -9,7 +9,7 @@ use regex_lite::Regex;
 use std::sync::LazyLock;
 
 /// The pattern of `checkpoints:` when the configuration names none.
-const CHECKPOINT: &str = r"(?i)\bcheckpoint\b";
+const CHECKPOINT: &str = r"(?i)\bcheckpoint\b|\[verify\]";
 
 /// Longest id that is taken for one, bytes.
 const MAX_ID: usize = 64;
@@ -39,10 +39,10 @@ impl Grammar {
 
     /// True when the text of a task matches the pattern for checkpoints.
     pub(super) fn is_checkpoint(&self, text: &str) -> bool {
-        // The default pattern is by far the most frequent, and a search for its word is 20 times faster.
-        let may_match = |pattern: &Regex| {
-            pattern.as_str() != CHECKPOINT || text.to_ascii_lowercase().contains("checkpoint")
-        };
+        // The default pattern is by far the most frequent, and a search for its words is 20 times faster.
+        let has_word = |text: String| text.contains("checkpoint") || text.contains("[verify]");
+        let may_match =
+            |pattern: &Regex| pattern.as_str() != CHECKPOINT || has_word(text.to_ascii_lowercase());
         self.checkpoint.as_ref().is_some_and(|pattern| may_match(pattern) && pattern.is_match(text))
     }
 
@@ -61,7 +61,7 @@ impl Grammar {
 }
 
 impl Default for Grammar {
-    /// The gate `PITEST` and the pattern `(?i)\bcheckpoint\b`.
+    /// The gate `PITEST` and the pattern `(?i)\bcheckpoint\b|\[verify\]`.
     fn default() -> Self {
         static PATTERN: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(CHECKPOINT).ok());
         Self::new(vec!["PITEST".to_owned()], PATTERN.clone())
@@ -92,9 +92,12 @@ pub(super) struct Name {
     pub(super) prefix: &'static str,
 }
 
-/// The ids above an id, nearest first: `1.1`, `1` for `1.1.4`.
+/// The ids above an id, nearest first: `1.1`, `1` for `1.1.4`; `7.3`, `7` for `7.3a`, too.
 pub(super) fn ancestors(id: &str) -> impl Iterator<Item = &str> {
-    std::iter::successors(Some(id), |id| id.rsplit_once('.').map(|(above, _)| above)).skip(1)
+    let is_number = id.starts_with(|c: char| c.is_ascii_digit());
+    let whole = if is_number { id.trim_end_matches(|c: char| c.is_ascii_lowercase()) } else { id };
+    let all = std::iter::successors(Some(whole), |id| id.rsplit_once('.').map(|(above, _)| above));
+    all.skip(usize::from(whole == id))
 }
 
 /// The id with which a text (of a heading, or of text where a task is expected) begins.
@@ -116,6 +119,12 @@ pub(super) fn head(text: &[u8], grammar: &Grammar) -> Result<Name, NoName> {
         if cursor.separator() {
             cursor.close_wrappers(&mut wraps);
         }
+    }
+    if let Some(after) = cursor.after_dash() {
+        if after.begins_with_id_like(&family) {
+            return Err(NoName::Plain);
+        }
+        cursor = after;
     }
     Ok(Name { family, stage, optional, rest: cursor.at, prefix: wraps.prefix() })
 }
@@ -232,6 +241,23 @@ impl Cursor<'_> {
         }
     }
 
+    /// What follows a dash between blanks: a title, or the end of a range.
+    fn after_dash(mut self) -> Option<Self> {
+        let rest = self.text.get(self.at..)?;
+        let width = ["-", "–", "—"].iter().find(|dash| rest.starts_with(dash.as_bytes()))?.len();
+        self.at += width;
+        let is_between =
+            is_blank(*self.text.get((self.at - width).checked_sub(1)?)?) && self.next_is(is_blank);
+        self.skip_blanks();
+        is_between.then_some(self)
+    }
+
+    /// True for the id that ends a range: of the same form, its numbers apart.
+    fn begins_with_id_like(mut self, first: &str) -> bool {
+        let form = |id: &str| id.replace(|c: char| c.is_ascii_digit(), "");
+        self.id().is_some_and(|id| form(&id) == form(first)) && self.at_terminator()
+    }
+
     fn separator(&mut self) -> bool {
         let rest = self.text.get(self.at..).unwrap_or_default();
         let width = separator(rest);
@@ -288,7 +314,7 @@ impl Cursor<'_> {
         self.text.get(start..self.at).unwrap_or_default()
     }
 
-    /// `1.2.3a`, `T012b`, `ABC-1.2`, `WP03`, without a trailing dot.
+    /// `1.2.3a`, `T012b`, `T012B`, `ABC-1.2a`, `WP03`, `V4`, `VE1`, without a trailing dot.
     fn id(&mut self) -> Option<String> {
         let start = *self;
         let digit = |b: u8| b.is_ascii_digit();
@@ -305,12 +331,13 @@ impl Cursor<'_> {
                         return None;
                     }
                     self.numbers();
+                    self.letter();
                 }
                 b"T" if self.next_is(digit) => {
                     self.eat_while(digit);
-                    self.letter();
+                    self.eat_if(|b| b.is_ascii_alphabetic());
                 }
-                b"WP" if self.next_is(digit) => {
+                b"WP" | b"V" | b"VE" if self.next_is(digit) => {
                     self.eat_while(digit);
                 }
                 _ => return None,

@@ -3,6 +3,7 @@
 //! Parsing accepts any bytes; a flip changes exactly one byte; inserted and removed are whole lines; no other
 //! byte is ever rewritten, whatever the encoding, line ends or dialect.
 
+mod command_text;
 mod edit;
 mod exclude;
 mod family;
@@ -10,6 +11,7 @@ mod file;
 mod grammar;
 mod hierarchy;
 mod insert_lines;
+mod meaning;
 mod outline;
 mod plan;
 mod problems;
@@ -21,6 +23,7 @@ mod row;
 mod scan;
 mod sections;
 mod stage;
+mod stops;
 mod text;
 mod under;
 mod virtual_stages;

@@ -25,6 +25,8 @@ pub enum ReadAs {
     Fence,
     /// An HTML comment.
     Comment,
+    /// Text of a command that an earlier line begins.
+    Command,
     /// Text.
     Text,
     /// Nothing.
@@ -152,14 +154,16 @@ impl<'a> Pass<'a> {
     }
 
     fn hidden(&mut self, part: &Excluded, text: &[u8]) -> ReadAs {
-        if part.range.end != self.inside {
+        let is_command = part.kind == Kind::Command;
+        if part.range.end != self.inside && !is_command {
             self.end_bodies(indent(text, 0).1);
         }
-        self.above = Above::Hidden;
+        self.above = if is_command { Above::Other } else { Above::Hidden };
         match part.kind {
             Kind::FrontMatter => ReadAs::FrontMatter,
             Kind::Fence => ReadAs::Fence,
             Kind::Comment => ReadAs::Comment,
+            Kind::Command => ReadAs::Command,
         }
     }
 
@@ -170,7 +174,9 @@ impl<'a> Pass<'a> {
             return ReadAs::Blank;
         }
         if let Some((level, title)) = heading(text) {
-            return self.heading(Heading { level, title: line.end - title.len()..line.end });
+            let inside = self.open.iter().any(|(above, _)| *above + 1 < column);
+            let heading = Heading { level, title: line.end - title.len()..line.end };
+            return self.heading(heading, if inside { column } else { 0 });
         }
         if let Some(item) = item(text) {
             return self.item(number, line, text, item);
@@ -178,7 +184,7 @@ impl<'a> Pass<'a> {
         if let (Above::Paragraph(at, title), true) = (&self.above, is_underline(text)) {
             let level = if text.trim_ascii_start().starts_with(b"=") { 1 } else { 2 };
             let (at, heading) = (*at, Heading { level, title: title.clone() });
-            let read = self.heading(heading);
+            let read = self.heading(heading, 0);
             if let Some(paragraph) = self.out.lines.get_mut(at) {
                 paragraph.1 = read;
             }
@@ -197,10 +203,11 @@ impl<'a> Pass<'a> {
         ReadAs::Text
     }
 
-    fn heading(&mut self, heading: Heading) -> ReadAs {
+    /// `column` is 0 outside of list items.
+    fn heading(&mut self, heading: Heading, column: u32) -> ReadAs {
         if !self.grammar.sections.is_everything() {
             let title = title(self.bytes, &heading, self.grammar);
-            self.sections.heading(heading.level, &title, &self.grammar.sections);
+            self.sections.heading(heading.level, column, &title, &self.grammar.sections);
         }
         self.out.headings.push(heading);
         self.end_bodies(0);
@@ -212,6 +219,7 @@ impl<'a> Pass<'a> {
     fn item(&mut self, number: u32, line: Line, text: &[u8], item: Item) -> ReadAs {
         self.end_bodies(item.column);
         self.close(item.column);
+        self.sections.leave(item.column);
         self.above = Above::Other;
         let enclosing = self.open.last().and_then(|(_, holder)| *holder);
         let found = checkbox(text.get(item.content..).unwrap_or_default());

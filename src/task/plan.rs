@@ -284,13 +284,13 @@ impl Plan<'_> {
             rows.iter().filter(|row| is_gate(row)).map(|row| row.key.family.as_str()).collect();
         let existing = |group| all().find(|(_, row)| row.group == group && is_gate(row));
         let mut planned = Vec::new();
-        let mut beyond = groups.len();
-        for (ordinal, group) in groups.iter().enumerate().filter(|(_, group)| judged.contains(group)) {
+        let mut beyond = groups.last().copied().unwrap_or_default();
+        for group in groups.iter().filter(|group| judged.contains(group)) {
             if let Some((at, row)) = existing(*group) {
                 planned.push(PlannedBox { key: row.key.clone(), beside: at, position: Position::Exists });
                 continue;
             }
-            let mut family = format!("G{}", ordinal + 1);
+            let mut family = format!("G{group}");
             while taken.contains(family.as_str()) {
                 beyond += 1;
                 family = format!("G{beyond}");

@@ -6,12 +6,14 @@ mod relations;
 
 use super::exclude::{Kind, bom, list_items};
 use super::file::{ReadLine, TaskFile};
-use super::grammar::{NoName, head};
+use super::grammar::{NoName, head, leading_id};
+use super::meaning::says_optional;
 use super::outline::ReadAs;
 use super::problems::Finding;
 use super::row::Mark;
+use super::text::clean;
 use crate::source::text::count;
-use odd_line::{has_box, is_box_item, odd_line};
+use odd_line::{has_box, odd_line};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -57,6 +59,14 @@ pub enum RemarkKind {
     TickedParent,
     /// Boxes in a code fence are not tasks.
     BoxInFence,
+    /// Boxes in the text of a command are not tasks.
+    BoxInCommand,
+    /// Headings name tasks, and there is no box below them.
+    HeadingWithoutBox,
+    /// The words say that the task is optional, its box does not.
+    OptionalInWords,
+    /// An open task is struck out.
+    StruckOut,
     /// A stage is on the other side of its task than its turn is.
     StageOrder,
     /// A gate covers no task that could change anything.
@@ -108,6 +118,16 @@ impl RemarkKind {
                 "The task on line {n} is ticked, but its required child on line {0} is not done."
             }
             Self::BoxInFence => "A code fence holds {0} from line {n} on; boxes in a fence are not tasks.",
+            Self::BoxInCommand => {
+                "The text of a command, begun on a line above, holds {0} from line {n} on; boxes in it are not tasks."
+            }
+            Self::HeadingWithoutBox => {
+                "Named like a task and without a box below, so no task: {0}, from line {n} on."
+            }
+            Self::OptionalInWords => {
+                "The task on line {n} says that it is optional, but its box is required."
+            }
+            Self::StruckOut => "The task on line {n} is struck out and not ticked; it is not taken.",
             Self::StageOrder => {
                 "`{0}` is on the wrong side of its task on line {1}: TEST-FIRST is done before the task, all other stages after it."
             }
@@ -158,6 +178,12 @@ impl RemarkKind {
             Self::TickedParent => {
                 "Open the parent, or tick the child, or mark the child as optional with `[ ]*`."
             }
+            Self::HeadingWithoutBox => {
+                "Write a box below each of them that is to be done: `- [ ] Task 1: …`."
+            }
+            Self::OptionalInWords => "Write `{0}`.",
+            Self::StruckOut => "Write `{0}`, or remove the line.",
+            Self::BoxInCommand => "If they are meant to be done, close the heredoc or the quotes above them.",
             Self::BoxInFence => "Take them out of the fence if they are meant to be done.",
             Self::StageOrder => "Move it, so that the file reads in the order in which it is done.",
             Self::GateWithoutWork => "Remove the line, or move it behind the tasks that it is meant for.",
@@ -188,13 +214,15 @@ impl TaskFile {
     pub fn remarks(&self) -> Vec<Remark> {
         let mut pass = Pass::default();
         self.whole_file(&mut pass.remarks);
-        let items = list_items(&self.bytes);
+        let items = list_items(&self.bytes, &self.excluded);
         for line in self.read_lines() {
             pass.line(self, &line, items.contains(&line.line.start));
         }
+        pass.end_heading(u8::MIN);
         let mut remarks = pass.remarks;
-        for ((kind, _), (first, boxes)) in pass.runs {
-            remarks.push(Remark::new(first, kind, &[&count(boxes.into(), "box")]));
+        for ((kind, _), (first, found)) in pass.runs {
+            let what = if kind == RemarkKind::HeadingWithoutBox { "heading" } else { "box" };
+            remarks.push(Remark::new(first, kind, &[&count(found.into(), what)]));
         }
         relations::remarks(self, &mut remarks);
         remarks.sort_by_key(|remark| (remark.line, remark.kind));
@@ -221,7 +249,7 @@ impl TaskFile {
             let line = u32::try_from(above + 1).unwrap_or(u32::MAX);
             let kind = match part.kind {
                 Kind::Comment => RemarkKind::UnclosedComment,
-                Kind::Fence | Kind::FrontMatter => RemarkKind::UnclosedFence,
+                Kind::Fence | Kind::FrontMatter | Kind::Command => RemarkKind::UnclosedFence,
             };
             remarks.push(Remark::new(line, kind, &[]));
         }
@@ -238,6 +266,8 @@ struct Pass {
     has_box_above: bool,
     /// Tasks so far that other tools read as such, too.
     listed: usize,
+    /// The heading of a task whose box was not found yet: its line and level, and whether text follows.
+    heading: Option<(u32, u8, bool)>,
     /// Boxes that share a remark, by kind and fence (or tasks above): the first line, and how many they are.
     runs: BTreeMap<(RemarkKind, usize), (u32, u32)>,
 }
@@ -245,6 +275,7 @@ struct Pass {
 impl Pass {
     fn line(&mut self, file: &TaskFile, line: &ReadLine<'_>, is_listed: bool) {
         self.line_end(file, line);
+        self.heading(file, line);
         let kind = match line.read {
             ReadAs::Task(at) => {
                 self.task(file, line.number, at);
@@ -252,14 +283,18 @@ impl Pass {
                 (!is_listed).then(|| self.count(RemarkKind::UnlistedBox, self.listed, line.number));
                 None
             }
-            ReadAs::Fence => {
+            ReadAs::Fence | ReadAs::Command => {
+                let kind = if line.read == ReadAs::Fence {
+                    RemarkKind::BoxInFence
+                } else {
+                    RemarkKind::BoxInCommand
+                };
                 let at = file.excluded.partition_point(|part| part.range.end <= line.line.start);
                 let is_closed = file.excluded.get(at).is_some_and(|part| part.closed);
-                (is_closed && is_box_item(line.text))
-                    .then(|| self.count(RemarkKind::BoxInFence, at, line.number));
+                (is_closed && line.has_box()).then(|| self.count(kind, at, line.number));
                 None
             }
-            ReadAs::FrontMatter => is_box_item(line.text).then_some(RemarkKind::BoxInFrontMatter),
+            ReadAs::FrontMatter => line.has_box().then_some(RemarkKind::BoxInFrontMatter),
             ReadAs::Heading(_) | ReadAs::Text => odd_line(line.text, &file.grammar),
             ReadAs::Comment | ReadAs::LeftOut(_) | ReadAs::Blank => None,
         };
@@ -272,6 +307,31 @@ impl Pass {
 
     fn count(&mut self, kind: RemarkKind, run: usize, line: u32) {
         self.runs.entry((kind, run)).or_insert((line, 0)).1 += 1;
+    }
+
+    /// A heading named like a task ends as none if no box is below it.
+    fn heading(&mut self, file: &TaskFile, line: &ReadLine<'_>) {
+        match line.read {
+            ReadAs::Heading(at) => {
+                let Some((level, title)) = file.heading(at) else { return };
+                self.end_heading(level);
+                let bare = title.trim_start_matches(['*', '_', '~']);
+                if bare.starts_with("Task ") && leading_id(bare.as_bytes(), &file.grammar).is_some() {
+                    self.heading = Some((line.number, level, false));
+                }
+            }
+            ReadAs::Task(_) | ReadAs::LeftOut(_) => self.heading = None,
+            ReadAs::Blank => {}
+            _ => self.heading = self.heading.map(|(at, level, _)| (at, level, true)),
+        }
+    }
+
+    fn end_heading(&mut self, level: u8) {
+        if let Some((at, _, has_text)) = self.heading.take_if(|(_, own, _)| level <= *own)
+            && has_text
+        {
+            self.count(RemarkKind::HeadingWithoutBox, 0, at);
+        }
     }
 
     fn line_end(&mut self, file: &TaskFile, line: &ReadLine<'_>) {
@@ -298,6 +358,15 @@ impl Pass {
         }
         if has_box(text) {
             self.remarks.push(Remark::new(line, RemarkKind::TwoBoxes, &[]));
+        }
+        if mark.is_open() && task.is_implementation() {
+            let says =
+                |kind, mark: &str| Remark::new(line, kind, &[&format!("- {mark} {}", clean("", text))]);
+            if task.struck {
+                self.remarks.push(says(RemarkKind::StruckOut, "[x]"));
+            } else if !task.optional && says_optional(&String::from_utf8_lossy(task.words(&file.bytes))) {
+                self.remarks.push(says(RemarkKind::OptionalInWords, "[ ]*"));
+            }
         }
         if task.id().is_none() && head(text, &file.grammar) == Err(NoName::UnknownStage) {
             self.remarks.push(Remark::new(line, RemarkKind::UnknownStage, &[]));

@@ -56,7 +56,9 @@ impl TaskFile {
             match line.read {
                 ReadAs::Heading(_) | ReadAs::LeftOut(_) => open.clear(),
                 ReadAs::Task(_) | ReadAs::Text => open.retain(|(above, _)| *above < column),
-                ReadAs::Blank | ReadAs::FrontMatter | ReadAs::Fence | ReadAs::Comment => continue,
+                ReadAs::Blank | ReadAs::FrontMatter | ReadAs::Fence | ReadAs::Comment | ReadAs::Command => {
+                    continue;
+                }
             }
             let mut text = line.text;
             if let ReadAs::Task(at) = line.read {

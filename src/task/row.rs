@@ -1,7 +1,11 @@
 //! One box of a task file as the machine and the journal keep it.
 
 use super::stage::TaskKey;
+use crate::source::text::line;
 use serde::{Deserialize, Serialize};
+
+/// Most characters of a text that stand for an id.
+const SHOWN: usize = 40;
 
 /// The character between the brackets of a box.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -32,6 +36,7 @@ impl Mark {
 
 /// One task as the machine and the journal see it: a box with what decides whose turn it is.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own, and the journal names each")]
 pub struct Row {
     /// Family and stage: the name under which the machine keeps this box.
     pub key: TaskKey,
@@ -54,7 +59,13 @@ pub struct Row {
     /// The same of what is indented below it, empty if nothing is; not known in older journals.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub under: Option<String>,
-    /// The text matches the configured `checkpoints:` pattern.
+    /// The work is struck out (`~~2. …~~`, `[removed]`): never taken, never required.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub struck: bool,
+    /// A person has to tick it before the run goes on: `APPROVE …`, or a line of text that says to stop and wait.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub approval: bool,
+    /// The text matches the configured `checkpoints:` pattern, or what is below it says to commit nothing.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub checkpoint: bool,
     /// The stage has no line of its own (`stages: virtual`): `line` is that of its task.
@@ -63,6 +74,12 @@ pub struct Row {
 }
 
 impl Row {
+    /// Its name, and without an id its first words, too: `2.PITEST`, `tasks.md:12 “Write the docs”`.
+    pub fn title(&self) -> String {
+        let name = self.key.name(self.line);
+        if self.key.has_id() { name } else { format!("{name} “{}”", line(&self.text, SHOWN)) }
+    }
+
     /// True when both are the same box, whatever is ticked: read by the same rules, at the same place.
     pub fn is_same_box(&self, other: &Self) -> bool {
         Self { mark: self.mark, text: self.text.clone(), ..other.clone() } == *self

@@ -108,24 +108,30 @@ struct Said {
 /// The headings above a line, while lines are read.
 #[derive(Debug, Default)]
 pub(super) struct Above {
-    /// The level of each, and what is said about it.
-    open: Vec<(u8, Said)>,
+    /// The level of each, its column if it is part of a list item (else 0), and what is said about it.
+    open: Vec<(u8, u32, Said)>,
 }
 
 impl Above {
     /// A heading begins; it closes those of its level and deeper ones.
-    pub(super) fn heading(&mut self, level: u8, title: &Title, sections: &Sections) {
-        self.open.retain(|(above, _)| *above < level);
-        self.open.push((level, sections.said(title)));
+    pub(super) fn heading(&mut self, level: u8, column: u32, title: &Title, sections: &Sections) {
+        self.leave(column);
+        self.open.retain(|(above, inside, _)| *above < level || *inside < column);
+        self.open.push((level, column, sections.said(title)));
+    }
+
+    /// A list item begins in that column: headings inside of items that it closes end.
+    pub(super) fn leave(&mut self, column: u32) {
+        self.open.retain(|(_, inside, _)| *inside <= column);
     }
 
     /// Why boxes here are no tasks; `None` where they are.
     pub(super) fn left_out(&self, sections: &Sections) -> Option<LeftOut> {
-        let mut all = self.open.iter().map(|(_, said)| said);
+        let mut all = self.open.iter().map(|(_, _, said)| said);
         if let Some(pattern) = all.find_map(|said| sections.exclude.get(said.excluded?)) {
             return Some(LeftOut::Excluded(pattern.given.clone()));
         }
-        let included = sections.include.is_empty() || self.open.iter().any(|(_, said)| said.included);
+        let included = sections.include.is_empty() || self.open.iter().any(|(_, _, said)| said.included);
         (!included).then_some(LeftOut::NotIncluded)
     }
 }

@@ -94,6 +94,15 @@ impl TaskKey {
         !self.family.starts_with('~')
     }
 
+    /// The name by which a person finds the box and types it: `2.PITEST`, or without an id `tasks.md:12`.
+    pub fn name(&self, line: u32) -> String {
+        match &self.stage {
+            _ if self.has_id() => self.to_string(),
+            Stage::Implementation => format!("tasks.md:{line}"),
+            stage => format!("tasks.md:{line}.{}", stage.word()),
+        }
+    }
+
     /// True for a gate over more than its own task: `G2.PITEST`, `END.PITEST`.
     pub fn is_wider_gate(&self) -> bool {
         self.stage.is_gate() && is_wide(&self.family)

@@ -5,6 +5,7 @@
 
 use super::family::text_digest;
 use super::file::TaskFile;
+use super::meaning::commits_nothing;
 use super::outline::ReadAs;
 use super::scan::{indent, item};
 use super::stage::{Stage, TaskKey};
@@ -49,15 +50,17 @@ impl TaskFile {
         own.map(|at| self.whole(at, &under)).collect::<Vec<_>>().join("\n")
     }
 
-    /// For each task a digest of what is indented below it; empty if nothing is.
-    pub(super) fn digests_under(&self) -> Vec<String> {
-        let digest = |lines: Vec<Under>| {
+    /// For each task a digest of what is indented below it, empty if nothing is; and whether that says to commit nothing.
+    pub(super) fn notes_under(&self) -> Vec<(String, bool)> {
+        let note = |lines: Vec<Under>| {
             let inside: Vec<&[u8]> =
                 lines.into_iter().filter(|line| line.inside).map(|line| line.text).collect();
+            let nothing = inside.iter().any(|line| commits_nothing(&String::from_utf8_lossy(line)));
             let inside = inside.join(&b'\n');
-            if inside.trim_ascii().is_empty() { String::new() } else { hex(&text_digest(&inside)) }
+            let is_blank = inside.trim_ascii().is_empty();
+            (if is_blank { String::new() } else { hex(&text_digest(&inside)) }, nothing)
         };
-        self.under().into_iter().map(digest).collect()
+        self.under().into_iter().map(note).collect()
     }
 
     /// The heading above a task, and its parents.
@@ -107,7 +110,7 @@ impl TaskFile {
                 }
                 ReadAs::Text => open.retain(|(above, _)| *above < column),
                 ReadAs::Fence if fence.is_none() => open.retain(|(above, _)| *above < column),
-                ReadAs::Fence | ReadAs::Blank => {}
+                ReadAs::Fence | ReadAs::Command | ReadAs::Blank => {}
                 ReadAs::FrontMatter | ReadAs::Comment => continue,
             }
             let owner = (open.last().map(|(_, task)| *task).or(work), !open.is_empty());
@@ -116,7 +119,7 @@ impl TaskFile {
             if !is_fence {
                 fence = None;
             }
-            if matches!(line.read, ReadAs::Text | ReadAs::Fence | ReadAs::Blank)
+            if matches!(line.read, ReadAs::Text | ReadAs::Fence | ReadAs::Command | ReadAs::Blank)
                 && let Some(lines) = owner.and_then(|owner| found.get_mut(owner))
             {
                 lines.push(Under { text: line.text, inside });

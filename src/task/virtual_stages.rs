@@ -51,10 +51,17 @@ impl TaskRules {
     /// of the task shows what they left there; otherwise a person changed it, and it decides for all stages.
     pub fn boxes(&self, file: &TaskFile, known: &[Row]) -> Vec<Row> {
         let rows = file.rows();
-        let Stages::Virtual { gates } = &self.stages else { return rows };
-        let planned = plan_stages(&rows, TaskSelection::Every, gates).unwrap_or_default();
-        let mut all = with_stages(&rows, &planned);
-        settle(&mut all, known);
+        let all = match &self.stages {
+            Stages::File => rows,
+            Stages::Virtual { gates } => {
+                let planned = plan_stages(&rows, TaskSelection::Every, gates).unwrap_or_default();
+                with_stages(&rows, &planned)
+            }
+        };
+        let mut all = file.with_stops(all);
+        if all.iter().any(|row| row.is_virtual) {
+            settle(&mut all, known);
+        }
         all
     }
 
@@ -145,6 +152,9 @@ fn settle(rows: &mut [Row], known: &[Row]) {
     };
     let settled = |row: &Row| {
         let known = before.get(&row.key).copied();
+        if row.approval && row.is_virtual {
+            return known;
+        }
         let Some((shows, digest)) = &now.get(&row.key.family)?.work else {
             // A wider gate, or FINAL: all boxes that it covers decide together.
             let group = (row.key.family != "END" && row.key.stage.is_gate()).then_some(row.group);

@@ -68,20 +68,20 @@ fn without_comments(code: &str) -> String {
 /// Production lines that a module may have: no comments, no blank lines, no tests.
 const BUDGET: &[(&str, usize)] = &[
     ("agent", 936),
-    ("cli", 5_183),
+    ("cli", 5_238),
     ("config", 1_449),
-    ("engine", 3_585),
+    ("engine", 3_586),
     ("gate", 7_926),
     ("git", 3_357),
     ("journal", 341),
     ("lib", 20),
-    ("machine", 3_191),
+    ("machine", 3_226),
     ("main", 20),
     ("mutation", 524),
-    ("report", 1_882),
+    ("report", 1_896),
     ("source", 1_037),
     ("sys", 1_771),
-    ("task", 2_935),
+    ("task", 3_337),
     ("turn", 1_548),
 ];
 

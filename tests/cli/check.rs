@@ -159,7 +159,7 @@ fn a_task_file_outside_of_any_workspace_is_checked() {
     );
     assert_eq!(rules(&project, &["--tasks", "gone.md"], 1), ["no-task-file gone.md"]);
     let before = project.files();
-    let done = project.ralph(&["check", "--tasks", "plan.md", "--explain"]).code(0);
+    let done = project.ralph(&["check", "--tasks", "plan.md", "--explain"]).code(1);
     insta::assert_snapshot!(done.out, @r"
     plan.md: 2 tasks
     1  task [ ]  1.  One  (IMPLEMENT)
@@ -189,11 +189,11 @@ fn every_line_is_explained() {
     1  heading #  group 1: Plan
     3  task [x]  1.  One  (IMPLEMENT · group 1)
     4  task [ ]  1.1.  Two [P] [US1]  (IMPLEMENT · optional · part of 1. (line 3) · group 1 · requirements US1, 2.1, FR-3)
-    5  text
     6  task [ ]  FINAL  (FINAL · group 1)
-    8  heading ##  group 2: Done when
     9  not a task  - [ ] tests pass (left out: tasks.sections.exclude `done*`)
     ");
+    let all = project.ralph(&["check", "--explain", "--all-lines"]).code(0).out;
+    assert!(all.contains("\n5  text\n") && all.contains("\n8  heading ##  group 2: Done when\n"), "{all}");
     let lines = project.ralph(&["check", "--explain", "--json"]).code(0).json();
     assert_eq!(lines[0]["tasks"], 3);
     assert_eq!(lines.len(), 10, "one object for the file, one for each line");

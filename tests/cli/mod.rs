@@ -29,6 +29,7 @@ mod prompt;
 pub(crate) mod real_files;
 mod replay;
 mod settings;
+mod shapes;
 mod status;
 mod tasks_file;
 mod verbs;

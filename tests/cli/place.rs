@@ -95,11 +95,11 @@ fn gates_of_wider_reach_and_none_are_shown_as_diffs() {
      - [ ] 1. One
        - a detail
      - [x] 2. Two
-    +- [ ] G1.PITEST
+    +- [ ] G2.PITEST
      
      ## Shell
      - [ ] 3. Three
-    +- [ ] G2.PITEST
+    +- [ ] G3.PITEST
     --- .ralph/config.yaml
     +++ .ralph/config.yaml
     @@ -1,2 +1,3 @@
@@ -166,16 +166,16 @@ fn a_file_outside_any_workspace_takes_gates_of_any_name() {
     let fact = &done.json()[0];
     assert_eq!(
         fact["inserted"],
-        serde_json::json!([{"task": "G1.STRYKER", "line": 7}, {"task": "G2.STRYKER", "line": 11}])
+        serde_json::json!([{"task": "G2.STRYKER", "line": 7}, {"task": "G3.STRYKER", "line": 11}])
     );
     assert_eq!((&fact["written"], &fact["configured"]), (&true.into(), &false.into()));
     let text =
-        PLAN.replace("Two\n", "Two\n- [ ] G1.STRYKER\n").replace("Three\n", "Three\n- [ ] G2.STRYKER\n");
+        PLAN.replace("Two\n", "Two\n- [ ] G2.STRYKER\n").replace("Three\n", "Three\n- [ ] G3.STRYKER\n");
     assert_eq!(project.read("specs/tasks.md"), text.replace('\n', "\r\n"));
     assert!(!project.has(".ralph"));
     project.ralph(&["stage", "--all", "--tasks", "specs/tasks.md"]).code(0);
     assert!(
-        project.read("specs/tasks.md").ends_with("- [ ] 3.PRE-CR\r\n- [ ] G2.STRYKER\r\n- [ ] FINAL\r\n")
+        project.read("specs/tasks.md").ends_with("- [ ] 3.PRE-CR\r\n- [ ] G3.STRYKER\r\n- [ ] FINAL\r\n")
     );
 }
 
@@ -368,7 +368,7 @@ fn placed_group_and_end_gates_judge_fail_and_are_judged_again() {
     let placed = project.read("tasks.md");
     assert_eq!(
         placed,
-        "# Plan\n## A\n- [ ] 1. One\n- [ ] 2. Two\n- [ ] G1.LINT\n## B\n- [ ] 3. Three\n- [ ] G2.LINT\n- [ ] END.DEEP\n"
+        "# Plan\n## A\n- [ ] 1. One\n- [ ] 2. Two\n- [ ] G2.LINT\n## B\n- [ ] 3. Three\n- [ ] G3.LINT\n- [ ] END.DEEP\n"
     );
     project.ralph(&["run"]).code(0);
     assert_eq!(project.read("tasks.md"), placed.replace("[ ]", "[x]"));
@@ -378,18 +378,18 @@ fn placed_group_and_end_gates_judge_fail_and_are_judged_again() {
         [
             "1.=ACCEPTED",
             "2.=ACCEPTED",
-            "G1.LINT=LINT FAIL — The gate LINT fails in package app.",
+            "G2.LINT=LINT FAIL — The gate LINT fails in package app.",
             "1.=ACCEPTED",
             "2.=ACCEPTED",
-            "G1.LINT=LINT PASS",
-            "3.=ACCEPTED",
             "G2.LINT=LINT PASS",
+            "3.=ACCEPTED",
+            "G3.LINT=LINT PASS",
             "END.DEEP=DEEP FAIL — The gate DEEP fails in package app.",
             "1.=ACCEPTED",
             "2.=ACCEPTED",
-            "G1.LINT=LINT PASS",
-            "3.=ACCEPTED",
             "G2.LINT=LINT PASS",
+            "3.=ACCEPTED",
+            "G3.LINT=LINT PASS",
             "END.DEEP=DEEP PASS",
         ]
     );

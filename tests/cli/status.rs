@@ -204,8 +204,8 @@ fn json_tells_the_same_in_all_its_places() {
     assert!(one["attempts"].as_u64().unwrap() > 1, "{now}");
     assert_eq!(now["families"][0]["reworks"], 1, "as its words say: {}", one["blocked"]);
     assert_eq!(one["blocked"], "1.LINT failed after 1 rework.");
-    assert_eq!(now["boxes"][2]["task"], "Plain words");
-    assert_eq!(now["families"][1]["stages"]["IMPLEMENT"]["task"], "Plain words");
+    assert_eq!(now["boxes"][2]["task"], "tasks.md:3");
+    assert_eq!(now["families"][1]["stages"]["IMPLEMENT"]["task"], "tasks.md:3");
 }
 
 #[test]

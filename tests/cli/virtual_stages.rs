@@ -178,7 +178,9 @@ fn a_blocked_task_without_an_id_is_named_by_its_line() {
     project.config(&format!("{VIRTUAL}{NEVER}"));
     let run = project.ralph(&["run"]).code(1);
     assert!(
-        run.err.contains("tasks.md:1: task. is blocked: task.LINT failed after 1 rework."),
+        run.err.contains(
+            "tasks.md:1 “plain one” is blocked: tasks.md:1.LINT “plain one” failed after 1 rework."
+        ),
         "{}",
         run.err
     );

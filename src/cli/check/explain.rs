@@ -5,18 +5,22 @@ use crate::cli::ui;
 use crate::source::text::{self, count};
 use crate::task::{LeftOut, ReadAs, ReadLine, Row, Stage, TaskFile};
 use serde_json::{Value, json};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Longest text in the table, characters.
 const TEXT: usize = 60;
 
-/// Shows every line as an object, or every line that is not blank in a table.
-pub(super) fn show(read: &Read, as_json: bool) {
+/// Shows every line as an object; or in a table the tasks with their headings and what was passed over, or every line
+/// that is not blank.
+pub(super) fn show(read: &Read, as_json: bool, all_lines: bool) {
     let mut rules: BTreeMap<usize, Vec<String>> = BTreeMap::new();
     for finding in super::tasks::findings(read) {
         rules.entry(finding.line.unwrap_or_default()).or_default().push(finding.rule);
     }
-    let file = Explained { file: &read.file, rows: read.file.rows(), requirements: read.file.requirements() };
+    let stops = read.boxes.iter().filter(|row| row.is_virtual && row.approval).map(|row| row.line);
+    let (stops, rows) = (stops.collect(), read.file.rows());
+    let groups: BTreeSet<u32> = rows.iter().map(|row| row.group).collect();
+    let file = Explained { file: &read.file, rows, requirements: read.file.requirements(), stops };
     let (name, tasks) = (&read.shown, read.file.len());
     let words = format!("{name}: {}", count(tasks as u64, "task"));
     ui::answer(as_json, &json!({ "file": name, "tasks": tasks }), &words);
@@ -29,7 +33,9 @@ pub(super) fn show(read: &Read, as_json: bool) {
                 facts["rules"] = json!(rules);
             }
             ui::json(&facts);
-        } else if line.read != ReadAs::Blank {
+        } else if line.read != ReadAs::Blank
+            && (all_lines || !rules.is_empty() || file.is_listed(&line, &groups))
+        {
             let odd = if rules.is_empty() { String::new() } else { format!("  [{}]", rules.join(", ")) };
             ui::line(&format!("{:>width$}  {}{odd}", line.number, file.described(&line)));
         }
@@ -40,9 +46,20 @@ struct Explained<'a> {
     file: &'a TaskFile,
     rows: Vec<Row>,
     requirements: Vec<Vec<String>>,
+    /// The lines of text that stop for a person.
+    stops: BTreeSet<u32>,
 }
 
 impl Explained<'_> {
+    /// True for a task, the heading of one, and whatever has a box and is no task.
+    fn is_listed(&self, line: &ReadLine<'_>, groups: &BTreeSet<u32>) -> bool {
+        match line.read {
+            ReadAs::Heading(at) => u32::try_from(at + 1).is_ok_and(|group| groups.contains(&group)),
+            ReadAs::Task(_) => true,
+            _ => line.has_box() || self.stops.contains(&line.number),
+        }
+    }
+
     /// A line for programs; facts that do not apply are left out.
     fn facts(&self, line: &ReadLine<'_>) -> Value {
         match line.read {
@@ -62,7 +79,7 @@ impl Explained<'_> {
         let facts = json!({
             "line": line.number, "read": "task", "id": id.map(|(id, _)| id),
             "id_is_used_twice": id.is_some_and(|(_, twice)| twice), "stage": row.key.stage, "mark": row.mark,
-            "optional": row.optional, "checkpoint": row.checkpoint,
+            "optional": row.optional, "checkpoint": row.checkpoint, "struck": row.struck, "approval": row.approval,
             "parent": self.file.parent_of(at).and_then(|parent| Some(self.rows.get(parent)?.line)),
             "group": row.group, "text": row.text, "requirements": self.requirements.get(at),
         });
@@ -74,6 +91,9 @@ impl Explained<'_> {
     /// A line for people.
     fn described(&self, line: &ReadLine<'_>) -> String {
         match line.read {
+            _ if self.stops.contains(&line.number) => {
+                format!("stops for a person  {}", text::line(&String::from_utf8_lossy(line.text), TEXT))
+            }
             ReadAs::Task(at) => self.described_task(at),
             ReadAs::Heading(at) => {
                 let (level, words) = self.file.heading(at).unwrap_or_default();
@@ -93,6 +113,7 @@ impl Explained<'_> {
             ReadAs::FrontMatter => "front matter".to_owned(),
             ReadAs::Fence => "code".to_owned(),
             ReadAs::Comment => "comment".to_owned(),
+            ReadAs::Command => "text of a command".to_owned(),
             ReadAs::Text | ReadAs::Blank => "text".to_owned(),
         }
     }
@@ -105,7 +126,9 @@ impl Explained<'_> {
             facts.push("its id is used twice: identified by its text".to_owned());
         }
         facts.extend(row.optional.then(|| "optional".to_owned()));
-        facts.extend(row.checkpoint.then(|| "checkpoint".to_owned()));
+        let also = [(row.struck, "struck out"), (row.approval, "stops for a person")];
+        facts.extend(also.iter().filter(|(is, _)| *is).map(|(_, what)| (*what).to_owned()));
+        facts.extend((row.checkpoint && !row.approval).then(|| "checkpoint".to_owned()));
         if let Some((parent, above)) = self.file.parent_of(at).and_then(|at| Some((at, self.rows.get(at)?))) {
             facts.push(format!("part of {} (line {})", self.name(parent, above), above.line));
         }

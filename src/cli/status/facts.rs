@@ -1,6 +1,6 @@
 //! The answer of `ralph status --json`. A field, once released, keeps its name and meaning; what is unknown is null.
 
-use crate::machine::choice::Choice;
+use crate::machine::choice::{Choice, approval};
 use crate::machine::state::{By, State};
 use crate::report::board::{Board, Cell, Line};
 use crate::task::{Row, TaskKey};
@@ -41,10 +41,9 @@ pub(super) fn facts(state: &State, board: &Board) -> Value {
     })
 }
 
-/// The box as people name it: by its id, or by its words where it has none (`family` tells two of those apart).
+/// The box as people name it.
 fn name(state: &State, key: &TaskKey) -> String {
-    let row = state.spec_state().row(key).filter(|_| !key.has_id());
-    row.map_or_else(|| key.to_string(), |row| row.text.clone())
+    state.spec_state().name(key)
 }
 
 fn row_facts(state: &State, board: &Board, row: &Row) -> Value {
@@ -116,5 +115,9 @@ fn next(state: &State, next: &Choice) -> Value {
         }
         Choice::AllDone => json!({ "task": null, "done": true, "reasons": [] }),
         Choice::Stuck(reasons) => json!({ "task": null, "done": false, "reasons": reasons }),
+        Choice::Approve(key) => {
+            let stop = approval(state.spec_state(), key);
+            json!({ "task": null, "done": false, "reasons": [stop.to_string()], "hint": stop.hint() })
+        }
     }
 }

@@ -50,7 +50,7 @@ impl Outside {
         // Whatever is in its place is replaced, not opened.
         RealDisk::new().write(&prompt, text.as_bytes())?;
         let (_, agent) = self.parts.settings.agent_for(role).ok_or_else(|| no_agent(role))?;
-        let task = if order.key.has_id() { order.key.to_string() } else { String::new() };
+        let task = order.key.name(order.line);
         let facts = CallFacts {
             prompt: &text,
             prompt_file: &prompt.to_string_lossy(),
@@ -144,7 +144,7 @@ impl Outside {
         let gate = settings.gates.get("PITEST");
         let mutating = settings.gates.values().filter(|gate| gate.run.is_none());
         Ok(PromptFacts {
-            task: order.key.to_string(),
+            task: order.key.name(order.line),
             id: if order.key.has_id() { order.key.family.clone() } else { String::new() },
             task_text: if task_text.is_empty() { order.text.clone() } else { task_text },
             implementation,

@@ -94,7 +94,7 @@ impl Outside {
     pub(super) fn run_gate(&mut self, order: &GateOrder) -> Result<Option<Judged>, Fault> {
         let heads = order.snapshot.heads();
         let Some(changes) = self.changes_to_judge(order)? else {
-            let report = no_changes_known(&order.key.to_string());
+            let report = no_changes_known(&order.key.name(order.line));
             return Ok(Some(Judged { report, heads, changes: Vec::new(), left: String::new() }));
         };
         let folder = self.own_folder(self.iteration_folder(order.iteration)?.join("gate"))?;
@@ -139,6 +139,7 @@ impl Outside {
         let order = GateOrder {
             iteration: 0,
             key: TaskKey { family: String::new(), stage: Stage::Gate(name.to_owned()) },
+            line: 0,
             name: name.to_owned(),
             snapshot: self.parts.repositories.snapshot()?,
             accumulated: Accumulated { bases: bases.clone(), ..Accumulated::default() },
@@ -284,7 +285,7 @@ fn is_command_in_place(settings: &GateSettings) -> bool {
 
 /// What a command is told of its gate; the packages one a line.
 fn told(order: &GateOrder, packages: &BTreeSet<&String>) -> [(String, String); 3] {
-    let task = if order.key.family.is_empty() { String::new() } else { order.key.to_string() };
+    let task = if order.key.family.is_empty() { String::new() } else { order.key.name(order.line) };
     let packages = packages.iter().map(|name| name.as_str()).collect::<Vec<_>>().join("\n");
     [("RALPH_GATE", order.name.clone()), ("RALPH_TASK", task), ("RALPH_PACKAGES", packages)]
         .map(|(name, value)| (name.to_owned(), value))

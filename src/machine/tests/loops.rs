@@ -8,7 +8,7 @@ use crate::machine::policy::Policy;
 use crate::machine::state::{Phase, State};
 use crate::machine::stop::StopReason;
 use crate::mutation::Verdict;
-use crate::task::{Grammar, Mark, TaskFile};
+use crate::task::{Mark, TaskRules};
 
 const STAGED: &str =
     "- [ ] 1.TEST-FIRST t\n- [ ] 1. do\n- [ ] 1.REQ-CHECK r\n- [ ] 1.PITEST g\n- [ ] 1.PRE-CR q\n";
@@ -48,6 +48,16 @@ const CHOICES: &[(&str, &str)] = &[
     ("- [ ] 1. a\n- [ ]* 1.REQ-CHECK r\n- [ ] 1.PRE-CR q\n", "1."),
     ("- [x] 1. a\n- [ ]* 1.REQ-CHECK r\n- [ ] 1.PRE-CR q\n", "1.PRE-CR"),
     ("- [ ] 1. a\n  - [ ]* 1.1 b\n  - [ ] 1.1.PITEST g\n", "1."),
+    ("- [ ] APPROVE it\n- [ ] 2. b\n", "a person at tasks.md:1"),
+    ("- [x] APPROVE it\n- [ ] 2. b\n", "2."),
+    ("- [-] 1. APPROVE it\n- [ ] 2. b\n", "a person at 1."),
+    ("- [ ]* APPROVE it\n- [ ] 2. b\n", "2."),
+    ("- [-] 1. a\n\n**STOP**: wait for approval\n\n- [ ] 2. b\n", "a person at tasks.md:3"),
+    ("- [ ] 1. a\n\n**STOP**: wait for approval\n\n- [ ] 2. b\n", "1."),
+    ("- [ ] 1. a\n\n**STOP**: wait for approval\n\n- [x] 2. b\n- [ ] 3. c\n", "1."),
+    ("- [x] 1. a\n\n**STOP**: wait for approval\n\n- [x] 2. b\n- [ ] 3. c\n", "3."),
+    ("- [ ] ~~1. a~~ [removed]\n- [ ] 1.PITEST g\n- [ ] 2. b\n", "2."),
+    ("- [ ] ~~1. a~~\n", "done"),
 ];
 
 /// The same with `--optional`.
@@ -56,13 +66,16 @@ const OPTIONAL: &[(&str, &str)] = &[
     ("- [ ]* 1. a\n- [ ] 2. b\n", "1."),
     ("- [ ] 1.REQ-CHECK r\n- [ ]* 1. a\n- [ ] 1.TEST-FIRST t\n", "1.TEST-FIRST"),
     ("- [ ] 1.REQ-CHECK r\n- [ ]* 1. a\n", "1."),
+    ("- [ ]* APPROVE it\n- [ ] 2. b\n", "a person at tasks.md:1"),
+    ("- [ ] ~~1. a~~\n- [ ] 2. b\n", "2."),
     ("- [x] 1. a\n- [ ]* 1.REQ-CHECK r\n- [ ] 1.PRE-CR q\n", "1.REQ-CHECK"),
     ("- [x] 1. a\n- [-]* 1.REQ-CHECK r\n- [ ] 1.PRE-CR q\n", "1.PRE-CR"),
 ];
 
 fn state_of(text: &str) -> State {
     let mut state = State::default();
-    state.take_rows(TaskFile::parse(text, &Grammar::default()).rows());
+    let rules = TaskRules::default();
+    state.take_rows(rules.boxes(&rules.parse(text), &[]));
     state
 }
 
@@ -77,6 +90,7 @@ fn the_first_open_required_eligible_box_in_document_order_is_chosen() {
                 assert!(reasons.iter().all(|reason| reason.contains("tasks.md:")), "{reasons:?}");
                 "stuck".to_owned()
             }
+            Choice::Approve(key) => format!("a person at {}", state_of(text).spec_state().name(&key)),
         };
         assert_eq!(chosen, *expected, "{text}");
     }

@@ -248,3 +248,19 @@ fn a_task_with_optional_children_alone_is_work_of_its_own_and_is_not_ticked_with
     assert_eq!(sim.run(), StopReason::AllDone);
     assert_eq!(sim.boxes(), "1.x 1.1.x");
 }
+
+#[test]
+fn a_task_to_approve_ends_the_run_until_a_person_accepts_it() {
+    let mut sim = Sim::new("- [ ] 1. a\n- [ ] 2. APPROVE the schema\n- [ ] 3. b\n");
+    sim.agent(Act::commits(&[WORK])).agent(Act::commits(&[WORK]));
+    let stop = sim.run();
+    assert_eq!(stop.to_string(), "The run waits for a person at 2.: APPROVE the schema");
+    assert!(stop.hint().contains("`ralph accept 2. --reason …`"), "{}", stop.hint());
+    assert_eq!(sim.boxes(), "1.x 2._ 3._");
+    let (key, snapshot) = (sim.key("2."), sim.snapshot());
+    sim.verb(&Event::BoxAccepted { key, reason: "seen".into(), snapshot });
+    sim.start(rules(), &[]);
+    assert_eq!(sim.run(), StopReason::AllDone);
+    assert_eq!(sim.boxes(), "1.x 2.x 3.x");
+    sim.replay();
+}

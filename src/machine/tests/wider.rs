@@ -32,7 +32,7 @@ fn touched(sim: &Sim, gate: usize) -> Vec<String> {
 fn a_placed_group_gate_judges_its_heading_whatever_its_number() {
     let text = placed(PLAN, &[Placement::Groups]);
     assert!(
-        text.contains("2. b\n- [ ] G1.PITEST\n## B\n") && text.ends_with("r\n- [ ] G2.PITEST\n"),
+        text.contains("2. b\n- [ ] G2.PITEST\n## B\n") && text.ends_with("r\n- [ ] G3.PITEST\n"),
         "{text}"
     );
     let mut sim = Sim::new(&text);
@@ -131,5 +131,5 @@ fn a_group_gate_stays_ticked_when_another_group_is_reworked_and_the_end_gate_doe
     sim.agent(Act::commits(&[("src/test/C", "t")])).gate(pass()).gate(pass());
     assert_eq!(sim.run(), StopReason::AllDone);
     let gates: Vec<_> = sim.gates.iter().map(|gate| gate.key.to_string()).collect();
-    assert_eq!(gates, ["G1.PITEST", "G2.PITEST", "END.PITEST", "G2.PITEST", "END.PITEST"]);
+    assert_eq!(gates, ["G2.PITEST", "G3.PITEST", "END.PITEST", "G3.PITEST", "END.PITEST"]);
 }

@@ -161,8 +161,16 @@ impl Board {
 
     /// The text of the next box's line.
     pub fn text_of(&self, key: &TaskKey) -> &str {
-        let family = self.families.iter().find(|line| line.family == key.family);
-        family.map(|line| line.text.as_str()).unwrap_or_default()
+        self.family_of(key).map(|line| line.text.as_str()).unwrap_or_default()
+    }
+
+    /// The name of a box, as a person types it.
+    pub fn name_of(&self, key: &TaskKey) -> String {
+        self.family_of(key).map_or_else(|| key.to_string(), |line| key.name(line.line))
+    }
+
+    fn family_of(&self, key: &TaskKey) -> Option<&Line> {
+        self.families.iter().find(|line| line.family == key.family)
     }
 }
 

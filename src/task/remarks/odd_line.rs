@@ -27,11 +27,6 @@ fn ends_word(rest: &[u8]) -> bool {
     rest.first().is_none_or(|b| is_blank(*b))
 }
 
-/// True for a list item with a box.
-pub(super) fn is_box_item(text: &[u8]) -> bool {
-    item(text).and_then(|item| checkbox(text.get(item.content..)?)).is_some()
-}
-
 /// What is odd about a line that is not a task.
 pub(super) fn odd_line(text: &[u8], grammar: &Grammar) -> Option<RemarkKind> {
     if let Some(item) = item(text) {

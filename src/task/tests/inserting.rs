@@ -149,7 +149,7 @@ fn gates_of_wider_reach_on_the_same_spec() {
       ```
     - [ ] 2.REQ-CHECK
     - [ ] 2.PRE-CR
-    - [ ] G1.PITEST
+    - [ ] G2.PITEST
 
     ## Shell
 
@@ -157,7 +157,7 @@ fn gates_of_wider_reach_on_the_same_spec() {
       - [ ] 3.TEST-FIRST
       - [ ] 3.1 Plain
       - [ ]* 3.2 Coloured
-    - [ ] G2.PITEST
+    - [ ] G3.PITEST
 
     - [ ] FINAL
     ");

@@ -43,10 +43,17 @@ fn ids_of_every_shape_are_read_and_wrappers_are_stripped() {
         ("FR-018 (no back-compat)", "FR-018.|(no back-compat)"),
         ("ABC-1.2 x", "ABC-1.2.|x"),
         ("WP03 x", "WP03.|x"),
+        ("V4 Create PR", "V4.|Create PR"),
+        ("VE1 [VERIFY] x", "VE1.|[VERIFY] x"),
+        ("T003A x", "T003A.|x"),
+        ("TIDY-1a x", "TIDY-1a.|x"),
+        ("1.1 - Title", "1.1.|Title"),
+        ("T001 — Title", "T001.|Title"),
+        ("1.1 - 2 tests", "1.1.|2 tests"),
         ("Task 1: x", "1.|x"),
         ("**Task 1:** x", "1.|x"),
         ("[T001] x", "T001.|x"),
-        ("~~7.3 [PBT] x~~ [removed]", "7.3.|~~[PBT] x~~ [removed]"),
+        ("~~7.3 [PBT] x~~ [removed]", "7.3.*|~~[PBT] x~~ [removed]"),
         ("1\\. Parent", "1.|Parent"),
         ("1\\.TEST-FIRST write", "1.TEST-FIRST|write"),
         ("7.9* (P) x", "7.9.*|(P) x"),
@@ -72,7 +79,14 @@ fn what_only_looks_like_an_id_is_none() {
         "T023, T024, T025",
         "[US1] x",
         "[T001 x] y",
-        "V4 Create PR",
+        "V4b Create PR",
+        "E2E tests",
+        "P0 x",
+        "2.1–2.5 x",
+        "2.1 – 2.5 x",
+        "T001 - T004 x",
+        "AC-1..10 x",
+        "AC-1 - AC-10 x",
         "#48 - Shell escaping",
         "G2.TEST-FIRST x",
         "G2 x",
@@ -127,7 +141,7 @@ fn checkpoints_are_found_by_the_pattern() {
         let grammar = Grammar::new(Vec::new(), Some(Regex::new(pattern).unwrap()));
         TaskFile::parse(format!("- [ ] {text}"), &grammar).rows()[0].checkpoint
     };
-    let default = r"(?i)\bcheckpoint\b";
+    let default = r"(?i)\bcheckpoint\b|\[verify\]";
     assert!(check(default, "5. CheckPoint - all tests pass"));
     assert!(!check(default, "5. checkpoints are many"));
     assert!(!check(default, "5. write"));

@@ -92,8 +92,8 @@ fn named_tasks_are_found_by_id_in_any_spelling_and_missing_ones_are_listed() {
 #[test]
 fn each_heading_with_required_tasks_has_one_group_gate_with_a_number_of_its_own() {
     let text = "# Plan\n- words\n## A\n- [ ] 1. a\n  - [ ] 1.1 b\n## Notes\n- [ ]* 5. later\n## B\n- [ ] 2. c\n- [ ] FINAL\n";
-    assert_eq!(gates(text, &Placement::Groups), ["G1.PITEST End 1.1.", "G2.PITEST End 2."]);
-    assert_eq!(gates("- [ ] 1. a\n", &Placement::Groups), ["G1.PITEST End 1."], "no heading is a group too");
+    assert_eq!(gates(text, &Placement::Groups), ["G2.PITEST End 1.1.", "G4.PITEST End 2."]);
+    assert_eq!(gates("- [ ] 1. a\n", &Placement::Groups), ["G0.PITEST End 1."], "no heading is a group too");
     let text = "## A\n- [ ] 1. a\n## B\n- [ ] 2. b\n- [x] G1.PITEST\n- [ ] G7.OTHER\n## C\n- [ ] 3. c\n";
     assert_eq!(
         gates(text, &Placement::Groups),
@@ -148,7 +148,7 @@ fn a_gate_comes_wherever_it_is_placed_by_name() {
 fn tasks_with_stages_are_left_alone_unless_they_are_named() {
     assert_eq!(
         stages(STAGED, TaskSelection::Plain, &Placement::Groups),
-        ["3.TEST-FIRST Before 3.", "3.REQ-CHECK After 3.", "3.PRE-CR After 3.", "G2.PITEST End 3."],
+        ["3.TEST-FIRST Before 3.", "3.REQ-CHECK After 3.", "3.PRE-CR After 3.", "G3.PITEST End 3."],
         "only the group of a staged task gets its gate"
     );
     assert_eq!(

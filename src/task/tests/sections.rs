@@ -38,6 +38,18 @@ fn a_pattern_matches_a_heading_and_all_below_it() {
 }
 
 #[test]
+fn a_heading_in_a_list_item_ends_with_the_item() {
+    for (text, expected) in [
+        ("- [ ] 1. a\n  ## Done\n  - [ ] b\n- [ ] 2. c\n", "a c"),
+        ("- [ ] 1. a\n  ## Done\n  - [ ] b\n    ### More\n  - [ ] c\n- [ ] 2. d\n", "a d"),
+        ("## Done\n- [ ] a\n  ## Next\n  - [ ] b\n- [ ] c\n## Next\n- [ ] d\n", "d"),
+        ("- [ ] 1. a\n\n ## Done\n- [ ] 2. b\n", "a"),
+    ] {
+        assert_eq!(tasks(text, &grammar(&[], &["done"])).join(" "), expected, "{text}");
+    }
+}
+
+#[test]
 fn the_words_of_a_heading_are_matched_whatever_is_around_them() {
     for heading in
         ["## **Done**", "# Done ##", "### done:", "## 3. Done", "## T001 DONE", "Done\n===", "## ~~4~~ done"]

@@ -1,0 +1,165 @@
+//! The text that a command of a task's step goes on with on further lines: a heredoc, or a quoted argument in inline
+//! code that is still open at the end of its line. It is the command's, whatever it looks like.
+//!
+//! Without an end within [`MAX_LINES`] lines there is none, so that a stray mark hides nothing. Linear.
+
+use super::scan::{Line, checkbox, heading, item, lines};
+use std::ops::Range;
+
+/// The longest text of a command, in lines.
+const MAX_LINES: usize = 200;
+
+/// The texts of commands below tasks, ascending; lines in these parts begin none.
+pub(super) fn texts(bytes: &[u8], from: usize, parts: &[Range<usize>]) -> Vec<Range<usize>> {
+    let mut found: Vec<Range<usize>> = Vec::new();
+    let mut parts = parts.iter().peekable();
+    let mut is_in_task = false;
+    let mut rest = lines(bytes, from);
+    while let Some(line) = rest.next() {
+        while parts.next_if(|part| part.end <= line.start).is_some() {}
+        if parts.peek().is_some_and(|part| part.start <= line.start) {
+            continue;
+        }
+        let text = bytes.get(line.start..line.end).unwrap_or_default();
+        let boxed = item(text).and_then(|item| {
+            let found = checkbox(text.get(item.content..)?)?;
+            text.get(item.content + found.text..)
+        });
+        is_in_task = boxed.is_some() || is_in_task && heading(text).is_none();
+        let Some(open) = open_at_end(boxed.unwrap_or(text)).filter(|_| is_in_task) else { continue };
+        if let Some(last) = last_line(bytes, line.next, &open) {
+            found.push(line.next..last.next);
+            rest = lines(bytes, last.next);
+        }
+    }
+    found
+}
+
+/// What is open at the end of a line.
+#[derive(Debug, PartialEq, Eq)]
+struct Open<'a> {
+    /// The word that ends a heredoc.
+    heredoc: Option<&'a [u8]>,
+    /// A quotation mark, and how many backticks close the inline code around it.
+    quote: Option<(u8, usize)>,
+}
+
+/// What a line leaves open: a heredoc, or a quoted argument in inline code that is open, too.
+fn open_at_end(text: &[u8]) -> Option<Open<'_>> {
+    // Backticks that are open, and what was open before them.
+    let mut code: Option<(usize, Option<&[u8]>)> = None;
+    let (mut heredoc, mut quote) = (None, None);
+    let mut at = 0;
+    while let Some(byte) = text.get(at) {
+        let rest = text.get(at..).unwrap_or_default();
+        let run = rest.iter().take_while(|next| *next == byte).count();
+        let before = at.checked_sub(1).and_then(|before| text.get(before)).copied();
+        match byte {
+            b'`' => {
+                code = match code {
+                    None => Some((run, heredoc)),
+                    Some((open, outside)) if open == run => {
+                        (heredoc, quote) = (outside, None);
+                        None
+                    }
+                    open => open,
+                };
+                at += run;
+                continue;
+            }
+            b'<' if run == 2 => {
+                if let Some((word, length)) = delimiter(rest) {
+                    heredoc = Some(word);
+                    at += length;
+                    continue;
+                }
+            }
+            b'\\' => at += 1,
+            b'"' | b'\'' if quote == Some(*byte) => quote = None,
+            b'"' | b'\'' if code.is_some() && quote.is_none() && before.is_some_and(begins_argument) => {
+                quote = Some(*byte);
+            }
+            _ => {}
+        }
+        at += if *byte == b'<' { run } else { 1 };
+    }
+    let quote = quote.zip(code.map(|(run, _)| run));
+    (heredoc.is_some() || quote.is_some()).then_some(Open { heredoc, quote })
+}
+
+fn begins_argument(before: u8) -> bool {
+    matches!(before, b' ' | b'\t' | b'=' | b'(')
+}
+
+/// The word of `<<EOF`, `<<-EOF`, `<<'EOF'` or `<< "EOF"`, and the length of all that.
+fn delimiter(text: &[u8]) -> Option<(&[u8], usize)> {
+    let rest = text.strip_prefix(b"<<")?;
+    let rest = rest.strip_prefix(b"-").unwrap_or(rest).trim_ascii_start();
+    let quote = rest.first().filter(|byte| matches!(byte, b'"' | b'\''));
+    let rest = rest.get(usize::from(quote.is_some())..)?;
+    let length = rest.iter().take_while(|byte| is_word(**byte)).count();
+    let (word, rest) = rest.split_at_checked(length).filter(|(word, _)| !word.is_empty())?;
+    if quote.is_some() && rest.first() != quote {
+        return None;
+    }
+    Some((word, text.len() - rest.len() + usize::from(quote.is_some())))
+}
+
+fn is_word(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || byte == b'_'
+}
+
+/// The line with which it ends; `None` if none does.
+fn last_line(bytes: &[u8], from: usize, open: &Open<'_>) -> Option<Line> {
+    let text = |line: Line| bytes.get(line.start..line.end).unwrap_or_default();
+    let mut rest = lines(bytes, from).take(MAX_LINES);
+    let ends_heredoc = |line: &Line| open.heredoc.is_some_and(|word| after_word(text(*line), word).is_some());
+    let heredoc = open.heredoc.and_then(|_| rest.find(ends_heredoc));
+    if open.heredoc.is_some() && heredoc.is_none() {
+        return None;
+    }
+    let Some((quote, run)) = open.quote else { return heredoc };
+    let ends_quote = |line: &Line| {
+        let after = text(*line).iter().position(|byte| *byte == quote).and_then(|at| text(*line).get(at..));
+        after.is_some_and(|after| after.windows(run).any(|part| part.iter().all(|byte| *byte == b'`')))
+    };
+    heredoc.filter(ends_quote).or_else(|| rest.find(ends_quote)).or(heredoc)
+}
+
+/// What follows the word that ends a heredoc, if the line begins with it.
+fn after_word<'a>(text: &'a [u8], word: &[u8]) -> Option<&'a [u8]> {
+    text.trim_ascii_start().strip_prefix(word).filter(|rest| !rest.first().is_some_and(|next| is_word(*next)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::open_at_end;
+
+    #[test]
+    fn what_a_line_leaves_open() {
+        let open = |text: &'static str| {
+            let open = open_at_end(text.as_bytes())?;
+            let word = open.heredoc.map(|word| String::from_utf8_lossy(word).into_owned());
+            Some((word.unwrap_or_default(), open.quote.map(|(quote, run)| (char::from(quote), run))))
+        };
+        let heredoc = |word: &str| Some((word.to_owned(), None));
+        assert_eq!(open("Run `cat > a.md <<'EOF'"), heredoc("EOF"));
+        assert_eq!(open("Run cat > a.md <<-END"), heredoc("END"));
+        assert_eq!(open("`git commit -m \"fix: a"), Some((String::new(), Some(('"', 1)))));
+        assert_eq!(open("``git commit -m 'fix `a`"), Some((String::new(), Some(('\'', 2)))));
+        let both = Some(("EOF".to_owned(), Some(('"', 1))));
+        assert_eq!(open("`git commit -m \"$(cat <<'EOF'"), both);
+        for closed in [
+            "Use `<<'EOF'` and \"quotes\"",
+            "`git commit -m \"fix: a\"`",
+            "a stray ` and don't",
+            "a stray ` and 5\" of it",
+            "cat <<<EOF",
+            "say \"hello",
+            "1 << 'x",
+            "`a \\\" b",
+        ] {
+            assert_eq!(open(closed), None, "{closed}");
+        }
+    }
+}

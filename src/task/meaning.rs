@@ -1,0 +1,119 @@
+//! What words of a task mean beyond its box: optional, struck out, nothing to commit, a person's word first.
+//!
+//! Only plain forms are understood; words decide nothing else.
+
+/// True for `(optional)` anywhere, or `Optional:` at the beginning.
+pub(super) fn says_optional(words: &str) -> bool {
+    let words = words.to_lowercase();
+    words.contains("(optional)") || bare(&words).starts_with("optional:")
+}
+
+/// True if all words are struck out, or `[removed]` stands beside them.
+pub(super) fn is_struck(words: &str) -> bool {
+    let parts: Vec<&str> = words.split("~~").collect();
+    let has_words =
+        |from: usize| parts.iter().skip(from).step_by(2).any(|part| part.chars().any(char::is_alphanumeric));
+    let lower = words.to_lowercase();
+    let is_removed = lower.trim_end().ends_with("[removed]") || bare(&lower).starts_with("[removed]");
+    is_removed || parts.len() % 2 == 1 && has_words(1) && !has_words(0)
+}
+
+/// True for a task that waits for a person: `APPROVE the schema`.
+pub(super) fn is_approval(words: &str) -> bool {
+    bare(words).strip_prefix("APPROVE").is_some_and(|rest| !rest.starts_with(char::is_alphanumeric))
+}
+
+/// True for a line between tasks that stops for a person: `**STOP**: wait for approval`.
+pub(super) fn is_stop(line: &str) -> bool {
+    let start = line.find(char::is_alphanumeric).unwrap_or(line.len());
+    let words = line.get(start..).unwrap_or_default();
+    let end = words.find(|c: char| !c.is_alphanumeric()).unwrap_or(words.len());
+    let waits = ["approv", "sign-off", "sign off", "signoff", "confirm", "wait for", "ask the "];
+    let lower = words.to_lowercase();
+    matches!(words.get(..end), Some("STOP" | "PAUSE" | "HALT"))
+        && waits.iter().any(|wait| lower.contains(wait))
+}
+
+/// True for a line below a task that says to commit nothing: `**Commit**: None`.
+pub(super) fn commits_nothing(line: &str) -> bool {
+    let lower = line.to_lowercase();
+    let value = bare(&lower).strip_prefix("commit").map(|rest| rest.trim_start_matches(is_markup));
+    let Some(value) = value.and_then(|rest| rest.strip_prefix(':')) else { return false };
+    let value = bare(value);
+    let end = value.find(|c: char| !c.is_alphanumeric()).unwrap_or(value.len());
+    matches!(value.get(..end), Some("none" | "nothing" | "no"))
+}
+
+/// The words without the marks of lists and emphasis before them.
+fn bare(words: &str) -> &str {
+    words.trim_start_matches(|c| is_markup(c) || matches!(c, '-' | '+'))
+}
+
+fn is_markup(c: char) -> bool {
+    c.is_whitespace() || matches!(c, '*' | '_' | '`')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_mean_what_their_author_meant() {
+        type Asks = fn(&str) -> bool;
+        let cases: [(Asks, &[&str], &[&str]); 5] = [
+            (
+                says_optional,
+                &["Add docs (optional)", "Optional: add docs", "**Optional:** docs", "(OPTIONAL) docs"],
+                &["make the field optional", "optional chaining", "Handle optional: values"],
+            ),
+            (
+                is_struck,
+                &["~~Add docs~~", "~~Add docs~~ [removed]", "Add docs [REMOVED]", "**~~a~~** ~~b~~ ✗"],
+                &["~~Sign-off~~ **Operational**: post it", "remove the [removed] marker", "~~a", "~~~~", "a"],
+            ),
+            (
+                is_approval,
+                &["APPROVE", "APPROVE the schema", "**APPROVE**: the schema"],
+                &["Approve the schema", "APPROVED", "implement APPROVE"],
+            ),
+            (
+                is_stop,
+                &[
+                    "STOP: wait for approval",
+                    "🛑 **STOP HERE** - get sign-off from the team",
+                    "> PAUSE. Ask the user.",
+                    "## HALT until a person confirms",
+                ],
+                &[
+                    "4. **STOP and VALIDATE**: test story 1",
+                    "Stop and wait for approval",
+                    "STOPPED: confirm",
+                    "",
+                ],
+            ),
+            (
+                commits_nothing,
+                &[
+                    "- **Commit**: None",
+                    "  - Commit: nothing",
+                    "*Commit:* `No commit`",
+                    "- _Commit_: none (research)",
+                ],
+                &[
+                    "- **Commit**: `fix: none left`",
+                    "Commit none of the secrets",
+                    "- Commit: nonempty",
+                    "Committed: none",
+                ],
+            ),
+        ];
+        for (asks, meant, not_meant) in cases {
+            for words in meant {
+                assert!(asks(words), "{words}");
+            }
+            for words in not_meant {
+                assert!(!asks(words), "{words}");
+            }
+        }
+    }
+}

@@ -1,0 +1,64 @@
+//! Lines of text between tasks that say to stop and wait for a person. Each is a box without a mark in the file, so
+//! `ralph accept tasks.md:<line>` is the way past it.
+
+use super::family::text_digest;
+use super::file::TaskFile;
+use super::meaning::is_stop;
+use super::outline::ReadAs;
+use super::row::{Mark, Row};
+use super::scan::indent;
+use super::stage::{Stage, TaskKey};
+use super::text::clean;
+use crate::source::hex;
+use std::collections::HashMap;
+
+impl TaskFile {
+    /// The boxes with one more for each line that stops for a person, at its place; those that a ticked task follows
+    /// were passed before.
+    pub(super) fn with_stops(&self, mut rows: Vec<Row>) -> Vec<Row> {
+        let last_done = rows.iter().filter(|row| row.mark.is_done()).map(|row| row.line).max().unwrap_or(0);
+        let mark = |stop: &Row| if stop.line < last_done { Mark::DONE } else { Mark::OPEN };
+        rows.extend(self.stops().into_iter().map(|stop| Row { mark: mark(&stop), ..stop }));
+        rows.sort_by_key(|row| row.line);
+        rows
+    }
+
+    fn stops(&self) -> Vec<Row> {
+        let lines = |task: Option<&super::family::Task>| task.map_or(0, |task| task.found.line);
+        let (first, last) = (lines(self.tasks.first()), lines(self.tasks.last()));
+        let (mut group, mut found) = (0, Vec::new());
+        let mut seen: HashMap<[u8; 8], u32> = HashMap::new();
+        for line in self.read_lines() {
+            if let ReadAs::Heading(at) = line.read {
+                group = u32::try_from(at + 1).unwrap_or(u32::MAX);
+            }
+            let is_between = (first..last).contains(&line.number) && indent(line.text, 0).0 == 0;
+            if !is_between || !matches!(line.read, ReadAs::Text | ReadAs::Heading(_)) {
+                continue;
+            }
+            let text = clean("", line.text);
+            if !is_stop(&text) {
+                continue;
+            }
+            let digest = text_digest(line.text);
+            let occurrence = seen.entry(digest).and_modify(|n| *n += 1).or_insert(1);
+            let family = format!("~{}#stop{occurrence}", hex(&digest));
+            found.push(Row {
+                key: TaskKey { family, stage: Stage::Implementation },
+                line: line.number,
+                mark: Mark::OPEN,
+                optional: false,
+                parent: None,
+                group,
+                text,
+                digest: hex(&digest),
+                under: None,
+                struck: false,
+                approval: true,
+                checkpoint: true,
+                is_virtual: true,
+            });
+        }
+        found
+    }
+}

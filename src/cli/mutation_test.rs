@@ -129,7 +129,7 @@ impl Question {
                 classifier: &classifier,
                 work: &work,
                 cache: &cache,
-                tag: &format!("mutation-test-{}", std::process::id()),
+                tag: &own.at("").display().to_string(),
                 env: &engine_environment(&all),
                 secrets: &Secrets::of(all.iter().map(|(name, value)| (name, value))),
             },

@@ -20,11 +20,11 @@ tests! {
 }
 
 /// A folder that later runs find again.
-fn tools(name: &str) -> PathBuf {
+pub(super) fn tools(name: &str) -> PathBuf {
     Path::new(env!("CARGO_TARGET_TMPDIR")).join(name)
 }
 
-fn done(command: &mut Command) {
+pub(super) fn done(command: &mut Command) {
     command.assert().success();
 }
 

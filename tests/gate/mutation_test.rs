@@ -1,6 +1,6 @@
 //! `ralph mutation-test` over small folders without git: real engines, and engines that do what they like.
 
-use super::files::{node, python};
+use super::files::{done, node, python, tools};
 use super::project::{JUnit, Pom};
 use super::workspace::TESTS;
 use super::{main_file, test_file};
@@ -29,6 +29,7 @@ tests! {
         what_no_test_reaches_is_named_apart_and_what_holds_no_mutant_has_no_score,
         tests_that_are_red_and_engines_that_are_missing_give_no_score,
         typescript_is_measured_and_what_is_installed_stays_as_it_was,
+        the_plugin_for_hermes_is_one_tool_and_answers_as_ralph_does,
     ]
     maven: [
         java_is_measured_by_class_and_by_file_without_a_loop,
@@ -362,6 +363,84 @@ fn typescript_is_measured_and_what_is_installed_stays_as_it_was() {
     assert!(name.starts_with("src/calc.ts:2:10 ArithmeticOperator "), "{name}");
 }
 
+/// Loads the plugins as Hermes does, shows what they are, and answers these calls of the tool.
+const HERMES: &str = "import json, sys
+from hermes_cli.plugins import discover_plugins, get_plugin_manager
+from tools.registry import registry
+discover_plugins()
+plugin = [p for p in get_plugin_manager().list_plugins() if p['name'] == 'hermes-mutation-runner'][0]
+shown = [tool['function']['name'] for tool in registry.get_definitions({'mutation_test'}, quiet=True)]
+answers = [json.loads(registry.dispatch('mutation_test', call)) for call in json.load(sys.stdin)]
+json.dump({'plugin': plugin, 'shown': shown, 'answers': answers}, sys.stdout)
+";
+
+fn hermes() -> PathBuf {
+    let folder = tools("hermes-0.19.0");
+    if !folder.join("bin/hermes").is_file() {
+        done(Command::new("python3").args(["-m", "venv"]).arg(&folder));
+        done(Command::new(folder.join("bin/pip")).args(["install", "--quiet", "hermes-agent==0.19.0"]));
+    }
+    folder
+}
+
+fn the_plugin_for_hermes_is_one_tool_and_answers_as_ralph_does() {
+    let folder = python_folder("    assert net(100, 10) == 90\n    lost(1)\n");
+    let home = folder.home.path().join("hermes");
+    let name = "hermes-mutation-runner";
+    let (from, to) = (Path::new("templates/hermes").join(name), home.join("plugins").join(name));
+    fs_err::create_dir_all(&to).unwrap();
+    for file in
+        fs_err::read_dir(from).unwrap().map(|entry| entry.unwrap().path()).filter(|path| path.is_file())
+    {
+        fs_err::copy(&file, to.join(file.file_name().unwrap())).unwrap();
+    }
+    fs_err::write(home.join("config.yaml"), format!("plugins: {{enabled: [{name}]}}\n")).unwrap();
+    let binary = Path::new(env!("CARGO_BIN_EXE_ralph")).parent().unwrap();
+    let run = |path: &str, calls: &Value| -> Value {
+        let mut python = Command::new(hermes().join("bin/python"));
+        python.args(["-c", HERMES]).current_dir(folder.path("")).env_clear().env("PATH", path);
+        python.env("HOME", folder.home.path()).env("HERMES_HOME", &home);
+        let output = python.write_stdin(calls.to_string()).output().unwrap();
+        let (out, err) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+        serde_json::from_str(&out).unwrap_or_else(|_| panic!("{out}{err}"))
+    };
+    let calls = json!([
+        { "target_module": "src/shop/price.py", "timeout": 120, "max_survivors_reported": 1 },
+        { "target_module": "../x.py", "backend": "mutmut" },
+        { "target_module": "src/shop/price.py", "timeout": 9 },
+        { "target_module": "--help" },
+        { "target_module": "a\u{0}b" },
+        {},
+    ]);
+    let all = run(&format!("{}:/usr/bin:/bin", binary.display()), &calls);
+    let plugin = &all["plugin"];
+    let counts = ["tools", "hooks", "middleware", "commands"].map(|kind| plugin[kind].as_u64().unwrap());
+    assert_eq!((counts, &all["shown"]), ([1, 0, 0, 0], &json!(["mutation_test"])), "{plugin}");
+    let measured = &all["answers"][0];
+    assert_eq!(measured["summary"]["killed"], json!(1), "{measured}");
+    assert_eq!(
+        (&measured["survivors_sample"].as_array().unwrap().len(), &measured["survivors_truncated"]),
+        (&1, &json!(true))
+    );
+    for (number, error) in [
+        (1, "The target is outside of the folder."),
+        (2, "`timeout` must be a whole number from 10 to 14400."),
+        (3, "There is no `--help`."),
+        (4, "ralph gave no answer: embedded null byte."),
+        (5, "The target is empty."),
+    ] {
+        let answer = &all["answers"][number];
+        assert_eq!((&answer["success"], &answer["error"]), (&json!(false), &json!(error)), "{number}");
+        assert!(!answer["remediation"].as_str().unwrap().is_empty());
+    }
+    let without = run("/usr/bin:/bin", &json!([{ "target_module": "src" }]));
+    assert_eq!(without["shown"], json!([]), "no ralph, no tool");
+    assert!(
+        without["answers"][0]["error"].as_str().unwrap().starts_with("ralph gave no answer: "),
+        "{without}"
+    );
+}
+
 fn java_is_measured_by_class_and_by_file_without_a_loop() {
     let folder = Folder::new();
     folder.write("pom.xml", &Pom::new("alone", JUnit::Four).text());
@@ -399,5 +478,4 @@ fn java_is_measured_by_class_and_by_file_without_a_loop() {
     let (code, red) = folder.ask(&["com.acme.Calc"]);
     assert_eq!(code, 3);
     assert!(red["error"].as_str().unwrap().contains("fails without any mutation"), "{red}");
-    assert!(!Path::new(&folder.path("target")).exists());
 }

@@ -9,7 +9,6 @@ use super::exit::Exit;
 use super::mutation_test::engines;
 use super::workspace::Invocation;
 use crate::engine::{Fault, FaultKind};
-use crate::sys::poison::ignore_poison;
 use crate::sys::process::{close_to_others, is_inside_agent};
 use crate::sys::signals::Interrupts;
 use rmcp::model::{
@@ -18,10 +17,9 @@ use rmcp::model::{
 };
 use rmcp::service::{RequestContext, RoleServer};
 use rmcp::{ErrorData, ServerHandler, ServiceExt as _};
-use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tokio::sync::mpsc::unbounded_channel;
-use tools::{Ask, Call};
+use tools::{Ask, Call, failure};
 
 /// Time between two signs of life of a call.
 const BEAT: Duration = Duration::from_secs(5);
@@ -31,8 +29,15 @@ const BEAT: Duration = Duration::from_secs(5);
 struct Server {
     invocation: Invocation,
     inside_agent: bool,
-    /// Ends each call that runs.
-    running: Arc<Mutex<Vec<Interrupts>>>,
+}
+
+/// Ends a call with all that it started, at the latest when nobody waits for it any more.
+struct Ending(Interrupts);
+
+impl Drop for Ending {
+    fn drop(&mut self) {
+        self.0.interrupt();
+    }
 }
 
 /// `ralph mcp`.
@@ -43,17 +48,13 @@ pub(super) fn mcp(call: &Invocation) -> Result<Exit, Fault> {
     let inside_agent = is_inside_agent()?;
     close_to_others()?;
     call.folder()?;
-    let server = Server { invocation: call.clone(), inside_agent, running: Arc::default() };
-    let running = Arc::clone(&server.running);
+    let server = Server { invocation: call.clone(), inside_agent };
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    let end = runtime.block_on(async {
+    runtime.block_on(async {
         let service = server.serve(rmcp::transport::stdio()).await.map_err(|error| internal(&error))?;
         service.waiting().await.map_err(|error| internal(&error))
-    });
-    for interrupts in ignore_poison(running.lock()).iter() {
-        interrupts.interrupt();
-    }
-    end.map(|_| Exit::Done)
+    })?;
+    Ok(Exit::Done)
 }
 
 impl Server {
@@ -77,21 +78,14 @@ impl Server {
         context: RequestContext<RoleServer>,
     ) -> (bool, serde_json::Value) {
         let (say, mut said) = unbounded_channel::<String>();
-        let interrupts = Interrupts::by_hand();
-        let (server, own) = (self.clone(), interrupts.clone());
-        ignore_poison(self.running.lock()).push(interrupts.clone());
+        let ending = Ending(Interrupts::by_hand());
+        let (server, interrupts) = (self.clone(), ending.0.clone());
         let mut work = tokio::task::spawn_blocking(move || {
             let progress = |text: &str| drop(say.send(text.to_owned()));
             let arguments = request.arguments.unwrap_or_default();
-            let inside_agent = server.inside_agent;
-            let call = Call {
-                invocation: &server.invocation,
-                inside_agent,
-                arguments,
-                interrupts: own,
-                progress: &progress,
-            };
-            call.answer(ask)
+            let Server { invocation, inside_agent } = &server;
+            let inside_agent = *inside_agent;
+            Call { invocation, inside_agent, arguments, interrupts, progress: &progress }.answer(ask)
         });
         let token = context.meta.get_progress_token();
         let mut beat = tokio::time::interval(BEAT);
@@ -101,7 +95,7 @@ impl Server {
                 done = &mut work => break done,
                 () = context.ct.cancelled(), if !cancelled => {
                     cancelled = true;
-                    interrupts.interrupt();
+                    ending.0.interrupt();
                 }
                 Some(next) = said.recv() => text = next,
                 _ = beat.tick() => {}
@@ -114,7 +108,9 @@ impl Server {
                 let _ = context.peer.notify_progress(told).await;
             }
         };
-        answer.unwrap_or_else(|error| (false, serde_json::json!({ "success": false, "error": format!("The call ended early: {error}."), "remediation": "Please report this." })))
+        answer.unwrap_or_else(|error| {
+            failure(&format!("The call ended early: {error}."), "Please report this.")
+        })
     }
 }
 

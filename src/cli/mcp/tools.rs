@@ -146,6 +146,11 @@ fn object(value: Value) -> JsonObject {
     if let Value::Object(object) = value { object } else { Map::new() }
 }
 
+/// No answer.
+pub(super) fn failure(error: &str, remediation: &str) -> (bool, Value) {
+    (false, json!({ "success": false, "error": error, "remediation": remediation }))
+}
+
 impl Call<'_> {
     /// The answer, and whether it is one: a failure tells what happened and what to do.
     pub(super) fn answer(&self, ask: Ask) -> (bool, Value) {
@@ -156,12 +161,7 @@ impl Call<'_> {
             Ask::Task => self.task(),
             Ask::Blocked => self.blocked(),
         };
-        answer.map_or_else(
-            |fault| {
-                (false, json!({ "success": false, "error": fault.to_string(), "remediation": fault.hint }))
-            },
-            |value| (true, value),
-        )
+        answer.map_or_else(|fault| failure(&fault.to_string(), &fault.hint), |value| (true, value))
     }
 
     fn text(&self, name: &str) -> Option<&str> {

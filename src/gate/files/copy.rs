@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 const MAX_ENTRIES: usize = 500_000;
 const MAX_DEPTH: usize = 65;
 /// Bytes that are copied.
-const MAX_BYTES: u64 = 8 << 30;
+const MAX_BYTES: u64 = 2 << 30;
 /// Folders that are never copied, whatever the language.
 const LEFT_OUT: [&str; 4] = [".git", "node_modules", ".venv", "venv"];
 /// What tools write into the folders of what is installed.

@@ -24,21 +24,22 @@ use crate::source::{Classifier, Kind, RepoPath, Secrets, text};
 use crate::sys::Spawn;
 use crate::sys::clock::Stopwatch;
 use crate::sys::poison::ignore_poison;
+use crate::sys::walk::walk;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::Mutex;
 use std::time::Duration;
-use target::Target;
+use target::{MAX_DEPTH, MAX_ENTRIES, Target};
 use window::{Printed, Window};
 
-/// What is left out of a copy for Maven, which makes it again.
+/// As far as a copy asks.
 const JAVA: Language = Language {
     name: "Java",
     extensions: &["java"],
     builds: &[],
     tests: &[],
     installed: &[],
-    outputs: &["target"],
+    outputs: &[],
     hides: &[],
     tells: &[],
 };
@@ -191,7 +192,8 @@ impl TestRequest<'_> {
             Engine::Pit => {
                 let copy = self.work.join("copy").join(&package.name);
                 (ports.progress)("Copying the folder");
-                if let Err(abort) = files::copy(&package, "", &JAVA, &copy) {
+                let copied = files::copy(&package, "", &JAVA, &copy);
+                if let Err(abort) = copied.and_then(|_| without_outputs(&copy)) {
                     return Judging::stopped(abort);
                 }
                 package.root = copy;
@@ -328,4 +330,16 @@ impl Answer<'_> {
     fn redacted(&self, text: &str) -> String {
         self.request.secrets.redact(text)
     }
+}
+
+/// Removes what Maven made before.
+fn without_outputs(copy: &Path) -> Result<(), GateAbort> {
+    for found in walk(copy, MAX_DEPTH, MAX_ENTRIES, |folder| folder.file_name() != "target") {
+        let found = found?;
+        let target = found.path().with_file_name("target");
+        if found.file_name() == "pom.xml" && target.is_dir() {
+            fs_err::remove_dir_all(target)?;
+        }
+    }
+    Ok(())
 }

@@ -8,12 +8,12 @@ use crate::report::mutation_test::Refusal;
 use crate::source::{is_output, text};
 use crate::sys::file_stat::FileStat;
 use crate::sys::walk::walk;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 /// Bytes that a target may have.
 const LONGEST: usize = 4_096;
-const MAX_DEPTH: usize = 65;
-const MAX_ENTRIES: usize = 500_000;
+pub(super) const MAX_DEPTH: usize = 65;
+pub(super) const MAX_ENTRIES: usize = 500_000;
 /// Files that are named where a class is not unique.
 const NAMED: usize = 5;
 
@@ -32,16 +32,15 @@ impl Target {
         check_text(typed)?;
         match fs_err::canonicalize(folder.join(typed)) {
             Ok(real) => Self::at(folder, real),
+            // Whether something is there outside of the folder, nobody is told.
+            Err(_) if leads_out(folder, typed) => Err(outside()),
             Err(_) => Self::at(folder, folder.join(by_name(folder, typed)?)),
         }
     }
 
     fn at(folder: &Path, real: PathBuf) -> Result<Self, Refusal> {
         let Ok(inside) = real.strip_prefix(folder) else {
-            return Err(Refusal::usage(
-                "The target is outside of the folder.",
-                "Name a file or package inside it.",
-            ));
+            return Err(outside());
         };
         if inside.as_os_str().is_empty() {
             let why = "The target is the whole folder.";
@@ -76,6 +75,30 @@ impl Target {
         let files = files(&self.real)?;
         Ok(files.into_iter().map(|file| format!("{}/{file}", self.path)).collect())
     }
+}
+
+fn outside() -> Refusal {
+    Refusal::usage("The target is outside of the folder.", "Name a file or package inside it.")
+}
+
+/// True for a path that leaves the folder by its own parts.
+fn leads_out(folder: &Path, typed: &str) -> bool {
+    let mut depth = 0_usize;
+    let leaves = |part: Component<'_>| match part {
+        Component::ParentDir if depth == 0 => true,
+        Component::ParentDir => {
+            depth -= 1;
+            false
+        }
+        Component::Normal(_) => {
+            depth += 1;
+            false
+        }
+        _ => false,
+    };
+    let typed = Path::new(typed);
+    let inside = typed.strip_prefix(folder).unwrap_or(typed);
+    inside.is_absolute() || inside.components().any(leaves)
 }
 
 /// What is wrong with a text whatever is on the disk.
@@ -184,7 +207,18 @@ mod tests {
         symlink("../outside.py", folder.join("out.py")).unwrap();
         symlink("/", folder.join("root")).unwrap();
         nix::unistd::mkfifo(&folder.join("pipe"), nix::sys::stat::Mode::S_IRWXU).unwrap();
-        for typed in ["..", "../outside.py", "src/../..", "/", "/etc/passwd", "out.py", "root/etc/passwd"] {
+        for typed in [
+            "..",
+            "../outside.py",
+            "src/../..",
+            "/",
+            "/etc/passwd",
+            "out.py",
+            "root/etc/passwd",
+            "../no.py",
+            "src/../../no",
+            "/no/such",
+        ] {
             assert_eq!(refusal(&folder, typed), "The target is outside of the folder.", "{typed}");
         }
         for typed in [".", "src/..", folder.to_str().unwrap()] {

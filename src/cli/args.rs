@@ -100,11 +100,20 @@ Nothing is printed when there is nothing to say."
     /// Make every recorded decision again, from the journal and git alone, and compare
     #[command(
         after_help = "Examples:\n  ralph replay\n  ralph replay --json\n  ralph replay --junit replay.xml\n  \
+ralph replay --bundle run.tar --rerun-gates\n  \
+ralph replay --rerun-gates --shard 1/3 --json > parts/1.json; ralph replay --merge parts\n  \
 ralph replay --since journal-of-yesterday.jsonl --require-anchor \"$(git notes --ref=ralph show)\"\n\n\
 Exit codes: 0 equal · 1 something differs, its record or line is named · 2 usage · 3 could not tell: something is missing\n\n\
-No model and no network are asked, and nothing is written. What is believed as it was recorded is said at each box."
+No model and no network are asked, and nothing is written; --rerun-gates runs what the configuration says. What is believed as it was recorded is said at each box."
     )]
     Replay(ReplayArgs),
+    /// Pack a run into one file: journal, spec, configuration, what gates left, the commits that records name
+    #[command(after_help = "Examples:\n  ralph bundle run.tar\n  ralph replay --bundle run.tar\n\n\
+The same run gives the same bytes. Where a known secret would go in, it is refused with the place.")]
+    Bundle {
+        /// The file to write
+        file: PathBuf,
+    },
     /// Pin the base of a task before an agent works on it (for loops that are not ralph's)
     #[command(
         after_help = "Example:\n  ralph snapshot 2. --exec -- my-agent -p < prompt.md && ralph gate 2.PITEST"

@@ -58,8 +58,8 @@ pub(super) fn demo(outside: &Invocation, into: Option<&Path>) -> Result<Exit, Fa
     // What the environment sets for another workspace is nothing to the example.
     let call = Invocation { root: Some(folder.clone()), root_by: "--into", given: Vec::new(), json };
     let workspace = call.open()?;
-    let stop = run_in(&workspace, &RunArgs::default())?;
-    let exit = show_stop(&call, &stop);
+    let end = run_in(&workspace, &RunArgs::default())?;
+    let exit = show_stop(&call, &end);
     if !json {
         after(&folder, temporary, exit);
     }

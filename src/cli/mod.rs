@@ -2,6 +2,7 @@
 
 mod args;
 mod ask;
+mod bundle;
 mod check;
 mod demo;
 mod diff;
@@ -19,6 +20,7 @@ mod mutation_test;
 mod place;
 mod prompt;
 mod replay;
+mod replay_gates;
 mod run;
 mod run_output;
 mod settings;
@@ -83,6 +85,7 @@ fn dispatch(cli: &Cli) -> anyhow::Result<Exit> {
         Verb::Accept(by_hand) => manual_verbs::flip(&call, by_hand, true)?,
         Verb::Reopen(by_hand) => manual_verbs::flip(&call, by_hand, false)?,
         Verb::Replay(args) => replay::replay(&call, args)?,
+        Verb::Bundle { file } => bundle::bundle(&call, file)?,
         Verb::Snapshot(args) => manual_verbs::snapshot(&call, args)?,
         Verb::Gate(args) => gate::gate(&call, args)?,
         Verb::MutationTest(args) => mutation_test::mutation_test(&call, args)?,

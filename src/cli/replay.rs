@@ -1,9 +1,10 @@
 //! `ralph replay`: a run made again from its journal and git's objects, and compared. It changes nothing.
 
 use super::exit::Exit;
+use super::replay_gates::{Matrix, Shard, merge, print_matrix, rerun};
 use super::ui;
 use super::workspace::{Invocation, Workspace};
-use crate::engine::{Fault, Replay};
+use crate::engine::{Fault, Replay, Run, unpack};
 use crate::report::replay::{Finding, Grade, Replayed};
 use crate::source::text::count;
 use crate::sys::Disk as _;
@@ -20,6 +21,24 @@ pub struct ReplayArgs {
     /// The chain's head that a run printed: one of the records must have this hash
     #[arg(long, value_name = "HASH")]
     pub require_anchor: Option<String>,
+    /// Replay a file that `ralph bundle` made, and nothing else
+    #[arg(long, value_name = "FILE")]
+    pub bundle: Option<PathBuf>,
+    /// Run each gate again on the commits that it judged, in a clean checkout
+    #[arg(long)]
+    pub rerun_gates: bool,
+    /// Run only this part of the gates: `1/3`
+    #[arg(long, value_name = "K/N", requires = "rerun_gates")]
+    pub shard: Option<Shard>,
+    /// Join the results of all parts, as `--json` printed them into files `*.json` of this folder
+    #[arg(long, value_name = "DIR", conflicts_with = "rerun_gates")]
+    pub merge: Option<PathBuf>,
+    /// Print the parts for a CI system, and do nothing else
+    #[arg(long, value_enum, value_name = "FOR")]
+    pub matrix: Option<Matrix>,
+    /// How many parts --matrix makes
+    #[arg(long, value_name = "N", default_value_t = 4, requires = "matrix")]
+    pub shards: usize,
     /// Write the result as JUnit XML, too
     #[arg(long, value_name = "FILE")]
     pub junit: Option<PathBuf>,
@@ -27,17 +46,27 @@ pub struct ReplayArgs {
 
 /// `ralph replay`.
 pub(super) fn replay(call: &Invocation, args: &ReplayArgs) -> Result<Exit, Fault> {
-    let workspace = call.open()?;
-    let mut found = replayed(&workspace)?;
-    anchors(&workspace, args, &mut found)?;
-    show(call, args, &found)
-}
-
-/// Replays a workspace.
-fn replayed(workspace: &Workspace) -> Result<Replayed, Fault> {
+    let unpacked = tempfile::tempdir()?;
+    let workspace = match &args.bundle {
+        Some(file) => call.read(unpack(file, unpacked.path())?)?.sound()?,
+        None => call.open()?,
+    };
     let mut repositories = workspace.repositories();
     let git = repositories.as_mut().map_err(|fault| fault.clone());
-    Replay::new(&RealDisk::new(), &workspace.places, &workspace.rules, git).run()
+    let mut run = Replay::new(&RealDisk::new(), &workspace.places, &workspace.rules, git).run()?;
+    if let Some(matrix) = args.matrix {
+        print_matrix(&run.judgements, args.shards, matrix);
+        return Ok(Exit::Done);
+    }
+    if args.rerun_gates {
+        rerun(&workspace, &mut run, args.shard)?;
+    }
+    let Run { mut found, judgements, .. } = run;
+    if let Some(folder) = &args.merge {
+        merge(folder, &judgements, &mut found)?;
+    }
+    anchors(&workspace, args, &mut found)?;
+    show(call, args, &found)
 }
 
 /// Holds the journal against what was kept of it elsewhere.
@@ -94,7 +123,9 @@ fn show(call: &Invocation, args: &ReplayArgs, found: &Replayed) -> Result<Exit, 
         fs_err::write(file, found.junit()? + "\n")?;
     }
     if call.json {
-        ui::json(&found.facts());
+        let mut facts = found.facts();
+        facts["shard"] = args.shard.map(|shard| shard.to_string()).into();
+        ui::json(&facts);
     } else {
         for finding in &found.findings {
             ui::error(&finding.to_string(), &finding.hint);

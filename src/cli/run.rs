@@ -43,7 +43,7 @@ pub(super) fn run(call: &Invocation, args: &RunArgs) -> Result<Exit, Fault> {
     if args.dry_run {
         return dry_run(call, &workspace, args);
     }
-    let stop = run_in(&workspace, args)?;
+    let end = run_in(&workspace, args)?;
     // What stopped the run is said in any case.
     if !call.json
         && let Ok(lines) = summary(call)
@@ -52,11 +52,22 @@ pub(super) fn run(call: &Invocation, args: &RunArgs) -> Result<Exit, Fault> {
             ui::note(&line);
         }
     }
-    Ok(show_stop(call, &stop))
+    if !call.json {
+        ui::note(&format!("chain: {}", end.head));
+    }
+    Ok(show_stop(call, &end))
+}
+
+/// The end of a run.
+pub(super) struct End {
+    /// Why it stopped.
+    pub(super) stop: StopReason,
+    /// The head of the journal's chain: kept elsewhere, it is an anchor for `ralph replay`.
+    pub(super) head: String,
 }
 
 /// Runs the loop in an open workspace until there is a reason to stop.
-pub(super) fn run_in(workspace: &Workspace, args: &RunArgs) -> Result<StopReason, Fault> {
+pub(super) fn run_in(workspace: &Workspace, args: &RunArgs) -> Result<End, Fault> {
     let _lock = workspace.lock()?;
     let known = workspace.read_state()?;
     can_start(workspace, &needed_roles(&known))?;
@@ -72,10 +83,11 @@ pub(super) fn run_in(workspace: &Workspace, args: &RunArgs) -> Result<StopReason
     let mut engine =
         Engine::open(&mut disk, &mut outside, workspace.places.clone(), workspace.rules.clone())?;
     engine.drive(vec![workspace.started(Mode::Loop, policy, retry), Event::Resumed])?;
+    let end = |stop| Ok(End { stop, head: engine.head().to_owned() });
     match &engine.state().phase {
-        Phase::Stopped(stop) => Ok(stop.clone()),
+        Phase::Stopped(stop) => end(stop.clone()),
         phase => match engine.state().stopping {
-            Some(StopRequest::Signal { signal }) => Ok(StopReason::Interrupted { signal }),
+            Some(StopRequest::Signal { signal }) => end(StopReason::Interrupted { signal }),
             _ => Err(Fault::new(
                 FaultKind::Internal,
                 format!("The run ended in the phase {}.", phase.name()),
@@ -91,12 +103,11 @@ fn families(state: &State, ids: &[String]) -> Result<Vec<String>, Fault> {
 }
 
 /// Shows why a run stopped; its exit code.
-pub(super) fn show_stop(call: &Invocation, stop: &StopReason) -> Exit {
+pub(super) fn show_stop(call: &Invocation, End { stop, head }: &End) -> Exit {
     let exit = Exit::from(stop);
     if call.json {
-        ui::json(
-            &json!({ "stopped": stop, "why": stop.to_string(), "hint": stop.hint(), "exit": exit.code() }),
-        );
+        let (why, hint, code) = (stop.to_string(), stop.hint(), exit.code());
+        ui::json(&json!({ "stopped": stop, "why": why, "hint": hint, "exit": code, "head": head }));
         return exit;
     }
     match stop {

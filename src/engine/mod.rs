@@ -3,6 +3,7 @@
 //! A fact is appended before its effects are performed, and is on the disk before an effect that touches the outside.
 //! A restart is a fold and a `Resumed`, nothing else.
 
+mod bundle;
 mod fault;
 mod follow;
 mod outside;
@@ -15,12 +16,13 @@ mod tasks;
 mod views;
 mod world;
 
+pub use bundle::{pack, unpack};
 pub use fault::{Fault, FaultKind};
 pub use follow::Follow;
 pub use outside::{CacheFolder, Outside, Parts, own_template, private_folder};
 pub use places::Places;
 pub use readings::{Readings, readings};
-pub use replay::Replay;
+pub use replay::{Judgement, Replay, Run};
 pub use world::{AgentEnd, Judged, Started, World};
 
 use crate::journal::{self, Journal, JournalError, Record};
@@ -112,6 +114,11 @@ impl<'a> Engine<'a> {
     /// The state as folded so far.
     pub fn state(&self) -> &State {
         &self.fold.state
+    }
+
+    /// The chain's head: the hash of the last record.
+    pub fn head(&self) -> &str {
+        self.journal.head()
     }
 
     /// The world, for what a verb asks beside the loop.

@@ -6,6 +6,7 @@
 
 mod apply;
 mod backup_refs;
+mod bundle;
 mod changes;
 mod checkout;
 mod commit;
@@ -29,6 +30,7 @@ mod tree;
 mod underway;
 mod walk;
 
+pub use bundle::unbundle;
 pub use checkout::{Checkout, Differences, is_repository};
 pub use error::{GitError, GitErrorKind};
 pub use init_repository::init_repository;

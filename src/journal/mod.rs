@@ -132,6 +132,11 @@ impl Journal {
         Ok(record)
     }
 
+    /// The hash of the last record.
+    pub fn head(&self) -> &str {
+        &self.head
+    }
+
     /// Waits until everything that was appended is on the disk.
     pub fn sync(&mut self, disk: &mut dyn Disk) -> Result<(), JournalError> {
         if self.unsynced {

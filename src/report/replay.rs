@@ -3,14 +3,19 @@
 use super::annotations::junit::{Case, document, xml};
 use super::progress::plain;
 use super::width::{pad, width};
+use crate::mutation::{GateReport, Survivor, Tally, Verdict};
 use crate::source::Problem;
 use crate::source::text::{count, names};
 use serde::Serialize;
 use serde_json::{Value, json};
+use std::collections::BTreeMap;
 use std::io;
 
 /// Commits of a box that its line names.
 const COMMITS: usize = 3;
+
+/// What a gate's box believes until the gate is run again.
+pub const VERDICT: &str = "verdict";
 
 /// How much a finding says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -60,6 +65,8 @@ pub struct GateLine {
     pub verdict: String,
     /// What it took, milliseconds.
     pub millis: u64,
+    /// The verdict when it was run again and said the same; `None` if it was not, or said something else.
+    pub again: Option<String>,
 }
 
 /// All that a replay found.
@@ -84,6 +91,17 @@ impl Replayed {
     pub fn grade(&self) -> Option<Grade> {
         let has = |grade| self.findings.iter().any(|finding| finding.kind == grade);
         [Grade::Differs, Grade::Unknown].into_iter().find(|grade| has(*grade))
+    }
+
+    /// A gate was run again, and said the same.
+    pub fn judged_again(&mut self, record: u64, verdict: &str) {
+        for gate in self.gates.iter_mut().filter(|gate| gate.record == record) {
+            gate.again = Some(plain(verdict));
+        }
+        for line in self.boxes.iter_mut().filter(|line| line.record == Some(record)) {
+            line.as_recorded.retain(|part| *part != VERDICT);
+            line.rechecked.push(VERDICT);
+        }
     }
 
     /// One sentence.
@@ -171,6 +189,53 @@ impl Replayed {
         let cases = self.findings.iter().map(finding).chain(self.boxes.iter().map(row));
         document("replay", 0, &std::iter::once(all).chain(cases).collect::<Vec<_>>())
     }
+}
+
+/// How a gate that was run again judged otherwise: its verdict; under the same tiers also its classes and survivors.
+pub fn judged_otherwise(was: &GateReport, is: &GateReport) -> Option<(Grade, String)> {
+    let (word, now) = (was.verdict.word(), is.verdict.word());
+    if let Verdict::Error { why, .. } = &is.verdict {
+        return Some((Grade::Unknown, format!("{word} then, and no verdict now: {}", plain(why))));
+    }
+    if word != now {
+        return Some((Grade::Differs, format!("{word} then, {now} now.")));
+    }
+    let tiers = |report: &GateReport| -> Vec<(String, String)> {
+        report.trace.tiers.iter().map(|tier| (tier.module.clone(), tier.name.clone())).collect()
+    };
+    if tiers(was) != tiers(is) {
+        return None;
+    }
+    let (then, today) = (counts(was), counts(is));
+    let other = then.iter().find(|(class, count)| today.get(class) != Some(count));
+    if let Some((class, _)) = other.or_else(|| today.iter().find(|(class, _)| !then.contains_key(class))) {
+        let say = |all: &BTreeMap<(&str, &str), (u64, u64)>| match all.get(class) {
+            Some((killed, lived)) => format!("{killed} killed and {lived} not"),
+            None => "not judged".to_owned(),
+        };
+        return Some((
+            Grade::Differs,
+            format!("{}: {} then, {} now.", plain(class.1), say(&then), say(&today)),
+        ));
+    }
+    let is_whole = was.survivors_hidden() == 0 && is.survivors_hidden() == 0;
+    let lives = |survivor: &&Survivor| is.survivors.iter().any(|now| now.mutant == survivor.mutant);
+    was.survivors.iter().find(|survivor| is_whole && !lives(survivor)).map(|survivor| {
+        let mutant = &survivor.mutant;
+        let place =
+            plain(&format!("{}:{} {} {}", mutant.file, mutant.line, mutant.mutator, mutant.description));
+        (Grade::Differs, format!("The mutant {place} survived then, and is killed now."))
+    })
+}
+
+/// Killed and surviving mutants by class.
+fn counts(report: &GateReport) -> BTreeMap<(&str, &str), (u64, u64)> {
+    let count = |class: &Tally| (class.killed + class.timed_out, class.survived + class.no_coverage);
+    report
+        .classes
+        .iter()
+        .map(|class| ((class.package.as_str(), class.class.as_str()), count(&class.tally)))
+        .collect()
 }
 
 impl BoxLine {

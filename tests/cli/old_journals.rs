@@ -121,8 +121,10 @@ fn journals_of_every_format_are_decided_again_as_they_were() {
             fs_err::copy(fixture(name).join(file), to).unwrap();
         }
         let none = Fault::new(FaultKind::Unknown, "no repository", "");
-        let found =
-            Replay::new(&RealDisk::new(), &places, &Grammar::default().into(), Err(none)).run().unwrap();
+        let found = Replay::new(&RealDisk::new(), &places, &Grammar::default().into(), Err(none))
+            .run()
+            .unwrap()
+            .found;
         let differs = found.findings.iter().filter(|finding| finding.kind == Grade::Differs);
         // There is no progress.txt beside these journals.
         let others: Vec<String> = differs

@@ -54,7 +54,10 @@ impl Player {
     }
 
     fn play(&mut self) -> Replayed {
-        Replay::new(&RealDisk::new(), &self.places, &self.rules, Ok(&mut self.repositories)).run().unwrap()
+        Replay::new(&RealDisk::new(), &self.places, &self.rules, Ok(&mut self.repositories))
+            .run()
+            .unwrap()
+            .found
     }
 
     /// The grade and the places of what is found.
@@ -301,6 +304,11 @@ fn an_anchor_and_an_earlier_copy_tell_of_records_cut_off_at_the_end() {
     let project = ran();
     let journal = project.read(JOURNAL);
     let head = journal.lines().last().unwrap()[6..70].to_owned();
+    let done = project.ralph(&["run"]).code(0);
+    let printed = project.read(JOURNAL).lines().last().unwrap()[6..70].to_owned();
+    assert!(done.err.contains(&format!("chain: {printed}\n")), "{}", done.err);
+    assert_eq!(project.ralph(&["run", "--json"]).json().last().unwrap()["head"].as_str().unwrap().len(), 64);
+    project.write(JOURNAL, &journal);
     project.write("earlier.jsonl", &journal[..journal.len() / 2]);
     project.ralph(&["replay", "--require-anchor", &head, "--since", "earlier.jsonl"]).code(0);
     let short = &journal[..=journal.trim_end().rfind('\n').unwrap()];
@@ -350,6 +358,118 @@ fn what_is_missing_is_said_and_is_never_equal() {
     fs_err::remove_file(project.path(JOURNAL)).unwrap();
     let done = project.ralph(&["replay"]).code(3);
     assert!(done.err.contains("nothing to replay"), "{}", done.err);
+}
+
+/// An archive with these entries, each of this type.
+fn archive(entries: &[(&str, tar::EntryType)]) -> Vec<u8> {
+    let mut archive = tar::Builder::new(Vec::new());
+    for (path, kind) in entries {
+        let mut header = tar::Header::new_gnu();
+        // Written by hand: the library refuses such names.
+        header.as_gnu_mut().unwrap().name[..path.len()].copy_from_slice(path.as_bytes());
+        header.set_entry_type(*kind);
+        header.set_link_name("/etc/passwd").unwrap();
+        header.set_size(0);
+        header.set_cksum();
+        archive.append(&header, &[][..]).unwrap();
+    }
+    archive.into_inner().unwrap()
+}
+
+#[test]
+fn a_bundle_replays_in_an_empty_folder_with_its_gates_and_gives_the_same_bytes_each_time() {
+    let project = ran();
+    project.ralph(&["bundle", "run.tar"]).code(0);
+    project.ralph(&["bundle", "again.tar"]).code(0);
+    assert!(project.bytes("run.tar") == project.bytes("again.tar"), "the same run, the same bytes");
+    // Neither a branch nor the workspace is needed.
+    let elsewhere = Project::empty();
+    elsewhere.write("run.tar", project.bytes("run.tar"));
+    drop(project);
+    let done = elsewhere.ralph(&["replay", "--bundle", "run.tar"]).code(0);
+    assert!(done.out.contains("re-checked: changes, report; as recorded: verdict"), "{}", done.out);
+    let done = elsewhere.ralph(&["replay", "--bundle", "run.tar", "--rerun-gates"]).code(0);
+    assert!(done.out.contains("re-checked: changes, report, verdict"), "{}", done.out);
+    let mut left: Vec<_> = elsewhere.files().into_keys().collect();
+    left.retain(|path| !path.ends_with("run.tar"));
+    assert!(left.is_empty(), "{left:?}");
+
+    // Parts, joined; one that is missing; one of another run.
+    let whole =
+        elsewhere.ralph(&["replay", "--bundle", "run.tar", "--rerun-gates", "--json"]).json().remove(0);
+    for part in ["1/2", "2/2"] {
+        let done =
+            elsewhere.ralph(&["replay", "--bundle", "run.tar", "--rerun-gates", "--shard", part, "--json"]);
+        elsewhere.write(&format!("parts/{}.json", &part[..1]), done.code(0).out);
+    }
+    let merge = ["replay", "--bundle", "run.tar", "--merge", "parts", "--json"];
+    assert_eq!(elsewhere.ralph(&merge).code(0).json().remove(0), whole);
+    let part = elsewhere.read("parts/2.json");
+    fs_err::remove_file(elsewhere.path("parts/2.json")).unwrap();
+    let facts = elsewhere.ralph(&merge).code(3).json().remove(0);
+    assert!(facts["findings"][0]["what"].as_str().unwrap().starts_with("Part 2/2 is missing"), "{facts}");
+    elsewhere.write("parts/2.json", part.replace("\"head\":\"", "\"head\":\"0"));
+    assert_eq!(
+        elsewhere.ralph(&merge).code(3).json()[0]["findings"][0]["what"],
+        "parts/2.json is no part of this replay."
+    );
+    let parts =
+        elsewhere.ralph(&["replay", "--bundle", "run.tar", "--matrix", "github", "--shards", "2"]).code(0);
+    assert_eq!(parts.json()[0]["shard"], serde_json::json!(["1/2", "2/2"]));
+}
+
+#[test]
+fn a_gate_that_judges_otherwise_when_it_is_run_again_is_named() {
+    let project = ran();
+    let record = 1 + find(&records(&project), "gate-ended");
+    project.config(&GATE.replace("-gt 1", "-gt 0"));
+    let done = project.ralph(&["replay", "--rerun-gates"]).code(1);
+    assert!(done.err.contains(&format!("{JOURNAL}:{record}: 1.LINT: FAIL then, PASS now.")), "{}", done.err);
+    project.config("checks: {green: [sh, -c, 'exit 0']}\n");
+    let done = project.ralph(&["replay", "--rerun-gates"]).code(3);
+    assert!(done.err.contains("not configured"), "{}", done.err);
+}
+
+#[test]
+fn a_bundle_holds_no_secret_and_one_of_somebody_else_leads_nowhere() {
+    let project = ran();
+    project.write("requirements.md", "# Login\n\nUse hunter2-hunter2.\n");
+    let mut command = project.command(&["bundle", "run.tar"]);
+    command.env("LOGIN_PASSWORD", "hunter2-hunter2");
+    let done = Project::finish(command).code(2);
+    assert!(done.err.contains("requirements.md:3: ") && !done.err.contains("hunter2"), "{}", done.err);
+    assert!(!project.has("run.tar"));
+
+    let file = tar::EntryType::Regular;
+    for entries in [
+        &[("workspace/../../escaped", file)][..],
+        &[("/escaped", file)],
+        &[("elsewhere/escaped", file)],
+        &[("workspace/.git/config", file)],
+        &[("git/src/app/.GIT/hooks", file)],
+        &[("workspace/link", tar::EntryType::Symlink)],
+        &[("workspace/pipe", tar::EntryType::Fifo)],
+        &[("git/src/app/repository.bundle", file)],
+        &[("workspace/tasks.md", file)],
+    ] {
+        project.write("hostile.tar", archive(entries));
+        let done = project.ralph(&["replay", "--bundle", "hostile.tar"]);
+        assert_eq!(done.code, 3, "{entries:?}: {}", done.err);
+        assert!(done.err.contains("hint: "), "{entries:?}: {}", done.err);
+    }
+    for bytes in [&b""[..], b"not a tar", &[0xff; 2_000]] {
+        project.write("hostile.tar", bytes);
+        project.ralph(&["replay", "--bundle", "hostile.tar"]).code(3);
+    }
+}
+
+/// A run of this version as it was packed; it stays here for the versions to come.
+#[test]
+fn a_bundle_of_every_format_replays_equal_with_its_gates() {
+    let project = Project::empty();
+    let bundle = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/bundle-1.tar");
+    let done = project.ralph(&["replay", "--bundle", bundle, "--rerun-gates"]).code(0);
+    assert!(done.out.contains("[x] 2.LINT") && done.out.contains("Equal"), "{}", done.out);
 }
 
 #[test]

@@ -4,7 +4,7 @@
 use super::private_checkout::{CacheFolder, PrivateCheckout, SourcePackage, Sources, no_verdict};
 use super::{Outside, artifacts};
 use crate::config::{self, GateSettings};
-use crate::engine::{Fault, Judged};
+use crate::engine::{Fault, FaultKind, Judged};
 use crate::gate::{self, GatePackage, GatePorts, GateRequest, NoCheckouts, Preview};
 use crate::machine::effect::GateOrder;
 use crate::machine::facts::{Accumulated, FileChange, Oid, full_path};
@@ -159,6 +159,23 @@ impl Outside {
         let changes = self.changes(&order.accumulated)?;
         let prepared = self.prepare(order, &changes, PathBuf::new(), String::new())?;
         Ok(gate::preview(&prepared.request, &prepared.settings))
+    }
+
+    /// A recorded gate again, on the commits and changes of then; touches no box and no journal.
+    ///
+    /// Errors: a package that is not there, a gate that is not configured.
+    pub fn judge_again(&mut self, order: &GateOrder, changes: &[FileChange]) -> Result<GateReport, Fault> {
+        if let Some(gone) =
+            changes.iter().find(|change| self.parts.repositories.root(&change.package).is_none())
+        {
+            let what = format!("The package {} is not there.", gone.package);
+            return Err(Fault::new(FaultKind::Unknown, what, "put its folder back, or replay a bundle"));
+        }
+        let folder = self.folder_alone()?;
+        let mut prepared = self.prepare(order, changes, folder, format!("{}-again", self.tag))?;
+        // The folders of today hold other commits.
+        prepared.settings.folder = config::GateFolder::Clean;
+        Ok(self.secrets.of_report(prepared.run(&self.parts.supervisor, &*self.parts.progress)))
     }
 
     /// Makes a gate ready to judge these changes.

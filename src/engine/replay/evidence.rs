@@ -39,6 +39,15 @@ impl<'a> Evidence<'a> {
         }
     }
 
+    /// The commits that records name, by package.
+    pub(super) fn commits(self) -> BTreeMap<String, BTreeSet<Oid>> {
+        let mut all: BTreeMap<String, BTreeSet<Oid>> = BTreeMap::new();
+        for (package, oid) in self.named.into_keys().filter(|(_, oid)| !oid.is_zero()) {
+            all.entry(package).or_default().insert(oid);
+        }
+        all
+    }
+
     /// Looks for every commit that a record names.
     pub(super) fn objects(&mut self, found: &mut Replayed) {
         let Some(repositories) = &mut self.repositories else { return };

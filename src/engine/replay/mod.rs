@@ -22,20 +22,45 @@ use super::{Fault, FaultKind, Fold, Places};
 use crate::git::Repositories;
 use crate::journal::{self, JournalError, Record};
 use crate::machine::asked::{Answer, Asked};
-use crate::machine::effect::Effect;
+use crate::machine::effect::{Effect, GateOrder};
 use crate::machine::event::{Check, Event};
-use crate::machine::facts::Claim;
+use crate::machine::facts::{Claim, FileChange, Oid};
 use crate::machine::state::{By, Phase};
-use crate::report::replay::{BoxLine, Finding, GateLine, Grade, Replayed};
+use crate::mutation::{GateReport, Verdict};
+use crate::report::replay::{BoxLine, Finding, GateLine, Grade, Replayed, VERDICT};
 use crate::sys::Disk;
 use crate::task::{Row, TaskKey, TaskRules};
 use evidence::Evidence;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use views::Views;
 
 /// Findings that are told.
 const MAX_FINDINGS: usize = 100;
 const JOURNAL: &str = ".ralph/state/journal.jsonl";
+
+/// A verdict of a gate as it was recorded, with what it was asked for.
+#[derive(Clone, Debug)]
+pub struct Judgement {
+    /// The record.
+    pub record: u64,
+    /// What the gate was asked.
+    pub order: GateOrder,
+    /// The changes that it judged.
+    pub changes: Vec<FileChange>,
+    /// What it said.
+    pub report: GateReport,
+}
+
+/// All that a replay read.
+#[derive(Debug, Default)]
+pub struct Run {
+    /// What it found.
+    pub found: Replayed,
+    /// The verdicts of gates, in order; none without a verdict.
+    pub judgements: Vec<Judgement>,
+    /// The commits that records name, by package.
+    pub commits: BTreeMap<String, BTreeSet<Oid>>,
+}
 
 /// A replay of one workspace.
 pub struct Replay<'a> {
@@ -51,6 +76,7 @@ pub struct Replay<'a> {
     /// What was seen last of each box, by task file.
     seen: BTreeMap<(String, TaskKey), Seen>,
     found: Replayed,
+    judgements: Vec<Judgement>,
 }
 
 /// What stands behind the last decision on a box.
@@ -83,11 +109,12 @@ impl<'a> Replay<'a> {
             views: Views::default(),
             seen: BTreeMap::new(),
             found,
+            judgements: Vec::new(),
         }
     }
 
     /// Reads the journal and compares everything.
-    pub fn run(mut self) -> Result<Replayed, Fault> {
+    pub fn run(mut self) -> Result<Run, Fault> {
         let path = self.places.journal();
         let Some(bytes) = self.disk.read(&path)? else {
             let what = format!("There is no {}, so there is nothing to replay.", self.places.shown(&path));
@@ -130,7 +157,7 @@ impl<'a> Replay<'a> {
             self.found.findings.truncate(MAX_FINDINGS);
             self.found.unchecked.push(format!("{more} more findings are not shown."));
         }
-        Ok(self.found)
+        Ok(Run { found: self.found, judgements: self.judgements, commits: self.evidence.commits() })
     }
 
     fn torn(&mut self, line: u64, is_line: bool) {
@@ -227,7 +254,11 @@ impl<'a> Replay<'a> {
                     Some(false) => {}
                     None => seen.as_recorded.push("report"),
                 }
-                seen.as_recorded.push("verdict");
+                seen.as_recorded.push(VERDICT);
+                if !matches!(report.verdict, Verdict::Error { .. }) {
+                    let (order, changes, report) = ((**order).clone(), changes.clone(), (**report).clone());
+                    self.judgements.push(Judgement { record: record.seq, order, changes, report });
+                }
                 self.seen.insert((spec, order.key.clone()), seen);
                 self.found.gates.push(GateLine {
                     record: record.seq,
@@ -235,6 +266,7 @@ impl<'a> Replay<'a> {
                     task: order.key.to_string(),
                     verdict: verdict.to_owned(),
                     millis: report.millis,
+                    again: None,
                 });
             }
             _ => {}

@@ -1,0 +1,87 @@
+//! Git bundles: commits with all that they reach as one run of bytes, and a repository made from such bytes.
+//!
+//! Promises: the same commits give the same bytes; what is read runs nothing, is bounded, and writes objects only.
+
+use super::Repositories;
+use super::error::GitError;
+use super::tree;
+use crate::machine::facts::Oid;
+use crate::source::Kind;
+use git2::{Repository, RepositoryInitOptions, Sort};
+use std::collections::BTreeSet;
+use std::ffi::OsString;
+use std::fmt::Write as _;
+use std::io::Write as _;
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::{Path, PathBuf};
+
+const SIGNATURE: &str = "# v2 git bundle\n";
+/// Bytes of a header, which holds a line for each commit.
+const MAX_HEADER: usize = 64 << 20;
+
+impl Repositories {
+    /// A git bundle of these commits of a package's repository, each under `refs/recorded/`.
+    ///
+    /// Errors: a commit that the repository does not have (`Unreadable`).
+    pub fn bundle(&mut self, package: &str, commits: &BTreeSet<Oid>) -> Result<Vec<u8>, GitError> {
+        self.in_package(package, |_, open, _| {
+            let failed = |error: git2::Error| GitError::unreadable("pack the recorded commits", &error);
+            let mut header = SIGNATURE.to_owned();
+            let mut walk = open.repo.revwalk().map_err(failed)?;
+            walk.set_sorting(Sort::TOPOLOGICAL | Sort::TIME).map_err(failed)?;
+            for commit in commits {
+                let _ = writeln!(header, "{commit} refs/recorded/{commit}");
+                if let Some(id) = tree::oid_of(commit)? {
+                    walk.push(id).map_err(failed)?;
+                }
+            }
+            header.push('\n');
+            let mut pack = open.repo.packbuilder().map_err(failed)?;
+            // With more threads the bytes depend on their timing.
+            pack.set_threads(1);
+            pack.insert_walk(&mut walk).map_err(failed)?;
+            let mut bytes = git2::Buf::new();
+            pack.write_buf(&mut bytes).map_err(failed)?;
+            Ok([header.as_bytes(), &bytes].concat())
+        })
+    }
+}
+
+impl Repositories {
+    /// The build files that make a folder of the workspace's repository a package.
+    pub fn build_files(&self, package: &str) -> Result<Vec<PathBuf>, GitError> {
+        let folder = self.folders.get(package).ok_or_else(|| super::no_package(package))?;
+        if folder.root == folder.repo {
+            return Ok(Vec::new());
+        }
+        let names = fs_err::read_dir(&folder.root).map_err(|error| GitError::io("list a package", &error))?;
+        let is_build = |name: &OsString| self.classifier.kind_of(name.as_bytes()) == Kind::Build;
+        let names = names.filter_map(Result::ok).map(|entry| entry.file_name()).filter(is_build);
+        Ok(names.map(|name| folder.root.join(name)).filter(|path| path.is_file()).collect())
+    }
+}
+
+/// Makes a repository with the objects of a bundle and nothing else: no branch, no file.
+///
+/// Errors: bytes that are no bundle (`Unreadable`).
+pub fn unbundle(folder: &Path, bytes: &[u8]) -> Result<(), GitError> {
+    let failed = |error: git2::Error| GitError::unreadable("read a git bundle", &error);
+    let header = &bytes[..bytes.len().min(MAX_HEADER)];
+    let end = header
+        .windows(2)
+        .position(|pair| pair == b"\n\n")
+        .filter(|_| header.starts_with(SIGNATURE.as_bytes()));
+    let pack = end.and_then(|end| bytes.get(end + 2..)).ok_or_else(|| {
+        GitError::damaged(
+            "A git bundle in the file cannot be read: its header is none.",
+            "Make the bundle again.",
+        )
+    })?;
+    let mut options = RepositoryInitOptions::new();
+    options.no_reinit(true).external_template(false).initial_head("main");
+    let repository = Repository::init_opts(folder, &options).map_err(failed)?;
+    let odb = repository.odb().map_err(failed)?;
+    let mut writer = odb.packwriter().map_err(failed)?;
+    writer.write_all(pack).map_err(|error| GitError::io("write a git bundle's objects", &error))?;
+    writer.commit().map(drop).map_err(failed)
+}

@@ -61,6 +61,10 @@ pub enum Verb {
     /// Open a box by hand, with a reason
     #[command(after_help = "Example:\n  ralph reopen 2. --reason 'the rounding is wrong'")]
     Reopen(ByHand),
+    /// Let no attempt begin until `resume`, so that tasks.md can be edited in peace; what runs goes on to its end
+    Pause,
+    /// End a pause
+    Resume,
     /// Run a gate: `2.PITEST` with all its consequences, or `PITEST` alone to judge and report
     #[command(after_help = "Examples:\n  ralph gate 2.PITEST\n  ralph gate 2.PITEST --since HEAD~3\n  \
 ralph gate PITEST --since main --explain\n  ralph gate PITEST --diff changed-files.txt --json\n  \

@@ -103,19 +103,32 @@ impl Target {
         self.workspace.as_ref().is_some_and(|workspace| workspace.settings.stages == StagesFrom::Virtual)
     }
 
-    /// What a placement means for the lines of the file. Virtual gates have no lines: the configuration
+    /// What a placement means for the lines of the file; `done`: behind tasks that are done, too. Virtual gates have no lines: the configuration
     /// alone says where they are, but the tasks that it names must exist all the same.
     pub(super) fn placed(
         &self,
         file: &TaskFile,
         gate: &str,
         placement: &Placement,
+        done: bool,
     ) -> Result<LinesEdited, Refusal> {
-        match file.placed(gate, placement) {
+        match file.placed_behind(gate, placement, done) {
             Err(refusal) if refusal.kind == Refused::UnknownIds => Err(refusal),
             _ if self.is_virtual() => file.placed(gate, &Placement::None),
             placed => placed,
         }
+    }
+
+    /// The gates that go with stages: none of the default where the file has a wider one already.
+    pub(super) fn gates_of(&self, file: &TaskFile) -> Vec<(String, Placement)> {
+        let rows = file.rows();
+        let has_wider =
+            |gate: &str| rows.iter().any(|row| row.key.is_wider_gate() && row.key.stage.word() == gate);
+        let is_chosen = |gate: &str| {
+            self.workspace.as_ref().is_some_and(|known| known.settings.placement.contains_key(gate))
+        };
+        let stays = |(gate, _): &&(String, Placement)| is_chosen(gate) || !has_wider(gate);
+        self.gates.iter().filter(stays).cloned().collect()
     }
 
     /// Keeps runs away while something is written; finishes first what an earlier run still owes.
@@ -156,6 +169,11 @@ impl Target {
         }
         let what = format!("{}: Another program keeps writing to it; nothing was changed.", self.shown);
         Err(Fault::new(FaultKind::Changed, what, "try again when the file is left alone"))
+    }
+
+    /// The file as it is.
+    pub(super) fn file(&self) -> Result<TaskFile, Fault> {
+        Ok(TaskFile::parse(self.read(&RealDisk::new())?, &self.grammar))
     }
 
     fn read(&self, disk: &RealDisk) -> Result<Vec<u8>, Fault> {

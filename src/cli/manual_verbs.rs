@@ -8,6 +8,8 @@ use super::workspace::Invocation;
 use crate::engine::Fault;
 use crate::machine::event::Event;
 use crate::source::text::count;
+use crate::sys::Disk as _;
+use crate::sys::disk::RealDisk;
 use crate::sys::process::{become_agent, is_inside_agent};
 use crate::task::Mark;
 use clap::Args;
@@ -72,6 +74,25 @@ pub(super) fn flip(call: &Invocation, by_hand: &ByHand, tick: bool) -> Result<Ex
         engine.drive(vec![fact])?;
         Ok(Exit::Done)
     })
+}
+
+/// `ralph pause` and `ralph resume`: a file that each run looks for before an attempt, so that it outlives them.
+pub(super) fn pause(call: &Invocation, pauses: bool) -> Result<Exit, Fault> {
+    if is_inside_agent()? {
+        let hint = "a person pauses a run, and resumes it";
+        return Err(Fault::setup("An agent asked for a pause, or for its end; only a person may.", hint));
+    }
+    let path = call.open()?.places.paused();
+    if pauses {
+        RealDisk::new().write(&path, b"")?;
+    } else if let Err(error) = fs_err::remove_file(&path)
+        && error.kind() != std::io::ErrorKind::NotFound
+    {
+        return Err(error.into());
+    }
+    let words = if pauses { "No attempt begins until `ralph resume`." } else { "Attempts begin again." };
+    ui::answer(call.json, &json!({ "paused": pauses }), words);
+    Ok(Exit::Done)
 }
 
 /// `ralph snapshot`. Standard output is the agent's if there is one.

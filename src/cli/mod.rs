@@ -83,6 +83,8 @@ fn dispatch(cli: &Cli) -> anyhow::Result<Exit> {
         Verb::Prompt(args) => prompt::prompt(&call, args)?,
         Verb::Diff { id } => show::diff(&call, id.as_deref())?,
         Verb::Accept(by_hand) => manual_verbs::flip(&call, by_hand, true)?,
+        Verb::Pause => manual_verbs::pause(&call, true)?,
+        Verb::Resume => manual_verbs::pause(&call, false)?,
         Verb::Reopen(by_hand) => manual_verbs::flip(&call, by_hand, false)?,
         Verb::Replay(args) => replay::replay(&call, args)?,
         Verb::Bundle { file } => bundle::bundle(&call, file)?,

@@ -10,9 +10,10 @@ use super::ui;
 use super::workspace::{Invocation, Workspace};
 use crate::config::{self, Placement};
 use crate::engine::{Fault, FaultKind};
+use crate::report::width::cut;
 use crate::sys::disk::RealDisk;
 use crate::sys::{Disk, Swap};
-use crate::task::tasks_without_gate;
+use crate::task::{Stage, tasks_without_gate};
 use anyhow::bail;
 use clap::{Args, ValueEnum};
 use serde_json::json;
@@ -30,6 +31,9 @@ pub struct PlaceArgs {
     /// The gate; PITEST when left out
     #[arg(long, value_name = "NAME")]
     pub gate: Option<String>,
+    /// Place gates behind tasks that are done, too; a person judges those: `ralph gate 2.PITEST --since REV`
+    #[arg(long)]
+    pub include_done: bool,
     #[command(flatten)]
     pub edit: EditArgs,
     /// Print rules for an authoring agent, so that it asks where gates go and calls `ralph place`
@@ -37,11 +41,13 @@ pub struct PlaceArgs {
     pub snippet: Option<Snippet>,
 }
 
-/// The five options.
+/// The options.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Where {
-    /// After every implementation task with a TEST-FIRST sibling; in a file without any, after every required leaf task (recommended)
+    /// After every required task without subtasks that is still to be done (recommended)
     Each,
+    /// The same, only those that have TEST-FIRST
+    Tested,
     /// After the named tasks
     After,
     /// At the end of each heading's tasks: `G1.PITEST`
@@ -87,10 +93,7 @@ pub(super) fn place(call: &Invocation, args: &PlaceArgs) -> anyhow::Result<Exit>
     let choices = match typed {
         Some(choice) => vec![(gate.to_owned(), choice)],
         None if args.edit.check => configured(&target, args.gate.as_deref())?,
-        None if !call.json && can_ask() => {
-            let now = target.workspace.as_ref().and_then(|known| known.settings.placement.get(gate));
-            vec![(gate.to_owned(), ask_placement(gate, now)?)]
-        }
+        None if !call.json && can_ask() => return ask(call, args, &target, gate),
         None => {
             let hint = "`ralph place each` (recommended), or `after IDS`, `groups`, `end`, `none`";
             bail!(Fault::setup("No placement was named, and there is no terminal to ask on.", hint));
@@ -99,16 +102,34 @@ pub(super) fn place(call: &Invocation, args: &PlaceArgs) -> anyhow::Result<Exit>
     let _lock = target.hold()?;
     let mut differs = false;
     for (gate, choice) in &choices {
-        differs |= apply(call, &target, args.edit.check, gate, choice)?;
+        differs |= apply(call, &target, args, gate, choice)?;
     }
     Ok(if differs && args.edit.check { Exit::WorkLeft } else { Exit::Done })
+}
+
+/// Asks where the gate goes, shows what that would write, and writes it if a person says so.
+fn ask(call: &Invocation, args: &PlaceArgs, target: &Target, gate: &str) -> anyhow::Result<Exit> {
+    let file = target.file()?;
+    for row in file.rows().iter().filter(|row| row.key.has_id() && row.key.stage == Stage::Implementation) {
+        let done = if row.mark.is_done() { "x" } else { " " };
+        ui::line(&format!("[{done}] {:<8} {}", row.key.to_string(), cut(&row.text, 60)));
+    }
+    let now = target.workspace.as_ref().and_then(|known| known.settings.placement.get(gate));
+    let choice = ask_placement(gate, now)?;
+    let shown = EditArgs { dry_run: true, tasks: args.edit.tasks.clone(), check: false };
+    apply(call, &Target::find(call, &shown, gate)?, args, gate, &choice)?;
+    if target.writes && one_of("Write this?", &["yes".to_owned(), "no".to_owned()], 0)? == 0 {
+        let _lock = target.hold()?;
+        apply(call, target, args, gate, &choice)?;
+    }
+    Ok(Exit::Done)
 }
 
 /// Brings the task file of a new workspace to the placement in its configuration: what was done.
 pub(super) fn settle(call: &Invocation, choice: &Placement) -> Result<String, Fault> {
     let target = Target::find(call, &EditArgs::default(), GATE)?;
     let _lock = target.hold()?;
-    let change = target.change(|file| target.placed(file, GATE, choice))?;
+    let change = target.change(|file| target.placed(file, GATE, choice, false))?;
     note_without_gate(&without_id(&target, &change, choice));
     Ok(change.summary())
 }
@@ -129,15 +150,15 @@ fn note_without_gate(lines: &[u32]) {
 fn apply(
     call: &Invocation,
     target: &Target,
-    checks: bool,
+    args: &PlaceArgs,
     gate: &str,
     choice: &Placement,
 ) -> Result<bool, Fault> {
     // What cannot be remembered is not begun.
-    let settled = target.workspace.as_ref().filter(|_| !checks);
+    let settled = target.workspace.as_ref().filter(|_| !args.edit.check);
     let config = settled.map(|workspace| EditedConfig::with(workspace, gate, choice)).transpose()?;
     let config = config.filter(|config| !config.diff.is_empty());
-    let change = target.change(|file| target.placed(file, gate, choice))?;
+    let change = target.change(|file| target.placed(file, gate, choice, args.include_done))?;
     let configured = config.as_ref().filter(|_| target.writes);
     configured.map_or(Ok(()), EditedConfig::write)?;
     let without_id = without_id(target, &change, choice);
@@ -149,7 +170,11 @@ fn apply(
         ui::json(&facts);
         return Ok(change.is_any());
     }
-    change.show();
+    if target.is_virtual() && !change.is_any() {
+        ui::line(&format!("{}: the file gets no line: {}.", target.shown, when(gate, choice)));
+    } else {
+        change.show();
+    }
     match &config {
         Some(_) if target.writes => {
             ui::line(&format!("{CONFIG}: the placement of {gate} was written."));
@@ -162,18 +187,38 @@ fn apply(
     Ok(change.is_any())
 }
 
+/// When a gate runs that has no line.
+fn when(gate: &str, choice: &Placement) -> String {
+    match choice {
+        Placement::Each | Placement::Tested => {
+            format!("{gate} runs after each task that is still to be done")
+        }
+        Placement::After(ids) => format!("{gate} runs after {}", ids.join(", ")),
+        Placement::Groups => format!("G<n>.{gate} runs after the last task of each heading"),
+        Placement::End => format!("END.{gate} runs after the last task"),
+        Placement::None => format!("{gate} does not run"),
+    }
+}
+
 /// Asks for the placement of a gate, with the choice of now as the default.
 pub(super) fn ask_placement(gate: &str, now: Option<&Placement>) -> anyhow::Result<Placement> {
     let options = [
-        "each    after every task that has tests of its own (recommended)".to_owned(),
+        "each    after every task that is still to be done (recommended)".to_owned(),
+        "tested  the same, only those with TEST-FIRST".to_owned(),
         "after   after the tasks that I name".to_owned(),
         format!("groups  at the end of each heading: G1.{gate}, G2.{gate}, …"),
         format!("end     once, after the last task: END.{gate}"),
         "none    nowhere".to_owned(),
     ];
     let known = if let Some(Placement::After(ids)) = now { ids.clone() } else { Vec::new() };
-    let choices =
-        [Placement::Each, Placement::After(known), Placement::Groups, Placement::End, Placement::None];
+    let choices = [
+        Placement::Each,
+        Placement::Tested,
+        Placement::After(known),
+        Placement::Groups,
+        Placement::End,
+        Placement::None,
+    ];
     let default = choices.iter().position(|choice| now == Some(choice)).unwrap_or(0);
     let at = one_of(&format!("Where {gate} goes"), &options, default)?;
     match choices.into_iter().nth(at) {
@@ -194,6 +239,7 @@ fn typed(args: &PlaceArgs) -> Result<Option<Placement>, Fault> {
         Some(Where::After) => Placement::After(ids),
         _ if !args.ids.is_empty() => return usage("Tasks are named with `after` only."),
         Some(Where::Each) => Placement::Each,
+        Some(Where::Tested) => Placement::Tested,
         Some(Where::Groups) => Placement::Groups,
         Some(Where::End) => Placement::End,
         Some(Where::None) => Placement::None,
@@ -211,7 +257,7 @@ pub(super) fn tidy(id: &str) -> Option<String> {
 fn check_name(gate: &str) -> Result<(), Fault> {
     let well_formed = gate.starts_with(|c: char| c.is_ascii_uppercase())
         && gate.chars().all(|c| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '-');
-    if well_formed && crate::task::Stage::from(gate.to_owned()).is_gate() {
+    if well_formed && Stage::from(gate.to_owned()).is_gate() {
         return Ok(());
     }
     let what = format!("--gate: `{}` is no name for a gate.", gate.escape_debug());

@@ -36,7 +36,7 @@ pub(super) fn stage(call: &Invocation, args: &StageArgs) -> Result<Exit, Fault> 
     }
     let _lock = target.hold()?;
     let selection = if args.all { TaskSelection::Plain } else { TaskSelection::Named(&args.ids) };
-    let change = target.change(|file| file.staged(selection, &target.gates))?;
+    let change = target.change(|file| file.staged(selection, &target.gates_of(file)))?;
     let without_id = if args.all { tasks_without_stages(&change.now) } else { Vec::new() };
     if call.json {
         ui::json(&change.facts(&without_id));

@@ -462,11 +462,11 @@ fn placements_are_words_or_named_tasks_of_configured_gates() {
         "placement: each",
     ]), @r#"
     placement.STRYKER|.ralph/config.yaml:2: `placement.STRYKER` is not a known key. → Known here: `PITEST`.
-    placement.PITEST|.ralph/config.yaml:2: `placement.PITEST` must be `each`, `groups`, `end` or `none`, not "group". → Did you mean `groups`?
+    placement.PITEST|.ralph/config.yaml:2: `placement.PITEST` must be `each`, `tested`, `groups`, `end` or `none`, not "group". → Did you mean `groups`?
     placement.PITEST.after|.ralph/config.yaml:1: `placement.PITEST.after` must be a list, not 2. → Write it as `["a", "b"]`, or leave the key out for its default.
     placement.PITEST.after|.ralph/config.yaml:1: `placement.PITEST.after` must not be empty. → Write it as `["a", "b"]`, or leave the key out for its default.
     placement.PITEST.after|.ralph/config.yaml:1: `placement.PITEST.after` (item 1) must not be empty. → Write a value in quotes, or leave the key out for its default.
-    placement.PITEST|.ralph/config.yaml:1: `placement.PITEST` must be `each`, `groups`, `end` or `none`, not keys with values. → Write it as `"each"` or `{"after":["2","5"]}`.
+    placement.PITEST|.ralph/config.yaml:1: `placement.PITEST` must be `each`, `tested`, `groups`, `end` or `none`, not keys with values. → Write it as `"each"` or `{"after":["2","5"]}`.
     placement|.ralph/config.yaml:1: `placement` must be keys with values, not "each". → Write `key: value` lines below it.
     "#);
 }

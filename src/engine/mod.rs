@@ -27,7 +27,7 @@ pub use world::{AgentEnd, Judged, Started, World};
 
 use crate::journal::{self, Journal, JournalError, Record};
 use crate::machine::effect::Effect;
-use crate::machine::event::Event;
+use crate::machine::event::{Event, Mode};
 use crate::machine::state::{Phase, State};
 use crate::machine::step;
 use crate::mutation::GateReport;
@@ -168,10 +168,16 @@ impl<'a> Engine<'a> {
         Ok(effects)
     }
 
-    /// Between iterations: has somebody asked for an end?
+    /// Between iterations: has somebody asked for a pause, or for an end?
     fn listen(&mut self, effect: &Effect) -> Result<(), Fault> {
         if self.fold.state.stopping.is_some() || !matches!(effect, Effect::Survey | Effect::Wait { .. }) {
             return Ok(());
+        }
+        while self.fold.state.mode == Mode::Loop
+            && self.world.is_paused()
+            && self.world.stop_request().is_none()
+        {
+            self.world.wait(1, true);
         }
         if let Some(why) = self.world.stop_request() {
             self.record(&Event::StopRequested { why })?;

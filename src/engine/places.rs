@@ -57,6 +57,11 @@ impl Places {
         self.state().join(format!("iter-{number}-before.txt"))
     }
 
+    /// There while a person wants no attempt to begin (`ralph pause`).
+    pub fn paused(&self) -> PathBuf {
+        self.state().join("paused")
+    }
+
     /// `latest-task-diff.txt`.
     pub fn diff(&self) -> PathBuf {
         self.state().join("latest-task-diff.txt")

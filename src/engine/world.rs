@@ -59,6 +59,10 @@ pub trait World {
     fn now(&mut self) -> String;
     /// A signal or the wall limit asks for an end.
     fn stop_request(&mut self) -> Option<StopRequest>;
+    /// True while a person wants no attempt to begin.
+    fn is_paused(&self) -> bool {
+        false
+    }
     /// The packages now.
     fn snapshot(&mut self) -> Result<Snapshot, Fault>;
     /// Keeps what an attempt left, by package, and restores HEAD's state of it.

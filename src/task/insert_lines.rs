@@ -7,7 +7,7 @@ use super::exclude::bom;
 use super::file::TaskFile;
 use super::plan::{Placement, PlannedBox, Position, TaskSelection, overtaken, plan_gate, plan_stages};
 use super::refusal::{Refusal, Refused};
-use super::row::Row;
+use super::row::{Mark, Row};
 use super::scan::{item, with_lines};
 use super::stage::{Stage, TaskKey};
 use std::cmp::Reverse;
@@ -35,7 +35,19 @@ impl TaskFile {
     /// those of wider reach that a task of theirs follows, are taken away when they are open and stand in the
     /// form in which they are put in; all others stay.
     pub fn placed(&self, gate: &str, placement: &Placement) -> Result<LinesEdited, Refusal> {
-        let plan = |file: &Self| plan_gate(&file.rows(), gate, placement);
+        self.placed_behind(gate, placement, false)
+    }
+
+    /// The same, with `done` also behind tasks that are done: a person judges them.
+    pub fn placed_behind(
+        &self,
+        gate: &str,
+        placement: &Placement,
+        done: bool,
+    ) -> Result<LinesEdited, Refusal> {
+        let open = |row: Row| if done && row.mark.is_done() { Row { mark: Mark::OPEN, ..row } } else { row };
+        let rows = |file: &Self| file.rows().into_iter().map(open).collect::<Vec<_>>();
+        let plan = |file: &Self| plan_gate(&rows(file), gate, placement);
         let wanted: HashSet<TaskKey> = plan(self)?.into_iter().map(|wanted| wanted.key).collect();
         let stage = Stage::Gate(gate.to_owned());
         let overtaken = overtaken(&self.rows(), gate);

@@ -14,9 +14,10 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 #[serde(rename_all = "lowercase")]
 #[schemars(extend("examples" = ["each", {"after": ["2", "5"]}]))]
 pub enum Placement {
-    /// After every implementation task with a TEST-FIRST sibling; in a file without any TEST-FIRST, after
-    /// every required leaf task, open or done, whose id is used once.
+    /// After every required leaf task whose id is used once, checkpoints apart.
     Each,
+    /// After every task with TEST-FIRST.
+    Tested,
     /// After the tasks with these ids (`2`, `2.`).
     After(#[schemars(length(min = 1), inner(length(min = 1)))] Vec<String>),
     /// One for each heading that has required tasks: `G1.PITEST`.
@@ -63,13 +64,15 @@ pub struct PlannedBox {
     pub position: Position,
 }
 
-/// Every box of the gate that this placement asks for, including those that exist.
+/// Every box of the gate that this placement asks for, including those that exist. What is done is not judged: a gate
+/// that does not exist yet goes behind named tasks, behind those with work to do, or nowhere.
 pub fn plan_gate(rows: &[Row], gate: &str, placement: &Placement) -> Result<Vec<PlannedBox>, Refusal> {
     let families = Families::new(rows);
+    let stage = Stage::Gate(gate.to_owned());
     let plan = Plan {
         staged: BTreeSet::new(),
-        each: tasks_for_each(&families).map(|(at, _)| at).collect(),
-        judged: implementations(rows).map(|(at, _)| at).collect(),
+        each: tasks_for_each(&families, &stage, *placement == Placement::Tested).collect(),
+        judged: implementations(rows).filter(|(_, row)| has_work(row)).map(|(at, _)| at).collect(),
         only_staged: false,
         families,
     };
@@ -104,13 +107,11 @@ pub fn plan_stages(
 }
 
 /// The lines of the tasks after which [`Placement::Each`] means a gate and that get none, because they have
-/// no id of their own. Where TEST-FIRST exists, the gate follows that, which needs an id itself.
+/// no id of their own.
 pub fn tasks_without_gate(rows: &[Row]) -> Vec<u32> {
-    if rows.iter().any(|row| row.key.stage == Stage::TestFirst) {
-        return Vec::new();
-    }
     let families = Families::new(rows);
-    let meant = |row: &Row| !row.key.has_id() && !row.optional && !families.is_parent(&row.key.family);
+    let is_leaf = |row: &Row| !row.optional && !families.is_parent(&row.key.family);
+    let meant = |row: &Row| !row.key.has_id() && has_work(row) && is_leaf(row);
     implementations(rows).filter(|(_, row)| meant(row)).map(|(_, row)| row.line).collect()
 }
 
@@ -144,13 +145,19 @@ fn implementations(rows: &[Row]) -> impl Iterator<Item = (usize, &Row)> {
     rows.iter().enumerate().filter(|(_, row)| row.key.stage == Stage::Implementation)
 }
 
-/// The implementation tasks that [`Placement::Each`] means.
-fn tasks_for_each<'a>(families: &Families<'a>) -> impl Iterator<Item = (usize, &'a Row)> {
-    let tested = families.rows().iter().any(|row| row.key.stage == Stage::TestFirst);
-    implementations(families.rows()).filter(move |(_, row)| {
-        let plain = !row.optional && !families.is_parent(&row.key.family);
-        row.key.has_id() && if tested { has_stage(families, row, &Stage::TestFirst) } else { plain }
-    })
+/// True for what is still to be done and can change something.
+fn has_work(row: &Row) -> bool {
+    !row.mark.is_done() && !row.checkpoint
+}
+
+/// The implementation tasks that [`Placement::Each`] means, or [`Placement::Tested`].
+fn tasks_for_each(families: &Families<'_>, gate: &Stage, tested: bool) -> impl Iterator<Item = usize> {
+    let meant = move |(_, row): &(usize, &Row)| {
+        let is_leaf = || !row.optional && !families.is_parent(&row.key.family);
+        let is_meant = if tested { has_stage(families, row, &Stage::TestFirst) } else { is_leaf() };
+        row.key.has_id() && is_meant && (has_work(row) || has_stage(families, row, gate))
+    };
+    implementations(families.rows()).filter(meant).map(|(at, _)| at)
 }
 
 /// The implementation tasks of a selection.
@@ -213,7 +220,7 @@ impl Plan<'_> {
         for (gate, placement) in gates {
             let stage = Stage::Gate(gate.clone());
             let tasks = match placement {
-                Placement::Each => self.each.clone(),
+                Placement::Each | Placement::Tested => self.each.clone(),
                 Placement::After(ids) => named(&self.families, ids)?,
                 Placement::Groups => {
                     wider.extend(self.group_gates(&stage));
@@ -285,7 +292,7 @@ impl Plan<'_> {
         let existing = |group| all().find(|(_, row)| row.group == group && is_gate(row));
         let mut planned = Vec::new();
         let mut beyond = groups.last().copied().unwrap_or_default();
-        for group in groups.iter().filter(|group| judged.contains(group)) {
+        for group in groups.iter().filter(|group| judged.contains(group) || existing(**group).is_some()) {
             if let Some((at, row)) = existing(*group) {
                 planned.push(PlannedBox { key: row.key.clone(), beside: at, position: Position::Exists });
                 continue;
@@ -305,9 +312,11 @@ impl Plan<'_> {
     /// The gate over everything; `None` in a file without required tasks.
     fn end_gate(&self, stage: &Stage) -> Option<PlannedBox> {
         let rows = self.families.rows();
-        implementations(rows).find(|(_, row)| !row.optional && !self.judged.is_empty())?;
         let key = TaskKey { family: "END".to_owned(), stage: stage.clone() };
-        if let Some(at) = rows.iter().position(|row| row.key == key) {
+        let known = rows.iter().position(|row| row.key == key);
+        let is_meant = |at: usize| known.is_some() || self.judged.contains(&at);
+        implementations(rows).find(|(at, row)| !row.optional && is_meant(*at))?;
+        if let Some(at) = known {
             return Some(PlannedBox { key, beside: at, position: Position::Exists });
         }
         let is_last = |row: &Row| row.key.stage == Stage::Final || row.key.family == "END";

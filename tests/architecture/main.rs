@@ -68,9 +68,9 @@ fn without_comments(code: &str) -> String {
 /// Production lines that a module may have: no comments, no blank lines, no tests.
 const BUDGET: &[(&str, usize)] = &[
     ("agent", 936),
-    ("cli", 5_453),
+    ("cli", 5_530),
     ("config", 1_449),
-    ("engine", 3_779),
+    ("engine", 3_794),
     ("gate", 7_957),
     ("git", 3_429),
     ("journal", 344),
@@ -81,7 +81,7 @@ const BUDGET: &[(&str, usize)] = &[
     ("report", 1_952),
     ("source", 1_037),
     ("sys", 1_771),
-    ("task", 3_337),
+    ("task", 3_353),
     ("turn", 1_548),
 ];
 

@@ -97,3 +97,28 @@ fn a_budget_that_is_used_up_ends_the_run_and_its_end_says_what_it_took() {
     assert!(project.ralph(&["status"]).out.contains("cost: $0.75 as 1 of 1 attempt reported"));
     project.ralph(&["run"]).code(0);
 }
+
+#[test]
+fn a_pause_lets_no_attempt_begin_and_outlives_the_run() {
+    let project = Project::new("- [ ] 1. One\n- [ ] 2. Two\n");
+    project.agent(
+        "1./1) ralph resume || touch refused; commit app src/main/1.txt ;;"
+            .replace("ralph resume", &format!("{} resume", env!("CARGO_BIN_EXE_ralph")))
+            .as_str(),
+    );
+    project.ralph(&["run", "--max-iterations", "1"]).code(5);
+    assert!(project.has("refused"), "an agent pauses nothing");
+    project.ralph(&["pause"]).code(0);
+    let phase = |project: &Project| project.ralph(&["status", "--json"]).json()[0]["phase"].clone();
+    assert_eq!(phase(&project), "paused");
+    let mut run = project.start(&["run"]);
+    wait_for("the run", || project.ralph(&["status"]).out.contains("run: active"));
+    assert!(project.ralph(&["status"]).out.contains("paused: no attempt begins until `ralph resume`"));
+    project.write("tasks.md", "- [x] 1. One\n- [ ] 3. Three\n- [ ] 2. Two\n");
+    assert!(signal(run.id().try_into().unwrap(), "KILL"));
+    run.wait().unwrap();
+    assert_eq!(phase(&project), "paused", "it outlives the run");
+    project.ralph(&["resume"]).code(0);
+    project.ralph(&["run"]).code(0);
+    assert_eq!(project.read("tasks.md"), "- [x] 1. One\n- [x] 3. Three\n- [x] 2. Two\n");
+}

@@ -157,7 +157,7 @@ fn on_a_terminal_it_asks_and_elsewhere_never() {
     let mut assert = assert_cmd::Command::from_std(script);
     let output = assert
         // The second task file, the first agent, `after` with its tasks, the first source of stages.
-        .write_stdin("\u{1b}[B\r\r\u{1b}[B\r1.1\r\r")
+        .write_stdin("\u{1b}[B\r\r\u{1b}[B\u{1b}[B\r1.1\r\r")
         .timeout(std::time::Duration::from_secs(30))
         .output()
         .unwrap();

@@ -16,6 +16,7 @@ mod checks;
 mod doctor;
 mod ends;
 mod gate;
+mod half_done;
 mod init;
 mod journal;
 mod kill;

@@ -13,7 +13,7 @@ fn a_placement_is_written_into_the_task_file_and_remembered_beside_its_comments(
     let project = Project::new(PLAN);
     let before = "# mine\nspec: .   # here\n";
     project.write(".ralph/config.yaml", before);
-    let done = project.ralph(&["place", "each"]).code(0);
+    let done = project.ralph(&["place", "each", "--include-done"]).code(0);
     assert_eq!(
         done.out,
         "tasks.md: 3 lines inserted (1.PITEST, 2.PITEST, 3.PITEST), none removed.\n\
@@ -45,7 +45,7 @@ fn dry(args: &[&str]) -> String {
 
 #[test]
 fn gates_beside_tasks_are_shown_as_diffs() {
-    insta::assert_snapshot!(dry(&["each"]), @r"
+    insta::assert_snapshot!(dry(&["each", "--include-done"]), @r"
     --- tasks.md
     +++ tasks.md
     @@ -3,7 +3,10 @@

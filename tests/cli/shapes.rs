@@ -229,5 +229,6 @@ fn a_run_ends_at_each_stop_until_a_person_says_go_on() {
     assert!(done.out.contains("tasks.md:8 “Write the docs”"), "{}", done.out);
     assert_eq!(project.read("tasks.md"), text.replace("[ ]", "[x]"));
     assert!(project.git("src/app", &["log", "--format=%s"]).starts_with("tasks.md:8 "), "as RALPH_TASK says");
+    project.ralph(&["replay"]).code(0);
     assert!(project.read("progress.txt").contains(" · tasks.md:8 “Write the docs” · "));
 }

@@ -32,7 +32,9 @@ fn check(path: &Path, bytes: &[u8]) -> Count {
     let rows = file.rows();
     let implementations = rows.iter().filter(|row| row.key.stage.word() == "IMPLEMENT" && row.key.has_id());
     let every_other = implementations.step_by(2).map(|row| row.key.family.clone()).collect();
-    for placement in [Placement::Each, Placement::After(every_other), Placement::Groups, Placement::End] {
+    for placement in
+        [Placement::Each, Placement::Tested, Placement::After(every_other), Placement::Groups, Placement::End]
+    {
         let there = file.placed("PITEST", &placement).unwrap_or_else(|error| panic!("{name}: {error}"));
         count.gates += there.inserted.len();
         let read = others_are_the_same(path, &rows, &there);

@@ -60,7 +60,8 @@ pub(super) fn words(placement: &Placement) -> String {
 
 /// `each`, `groups`, `end`, `none` or `after:2,5,7`.
 pub(super) fn placement(word: &str) -> Result<Placement, String> {
-    let mut plain = [Placement::Each, Placement::Groups, Placement::End, Placement::None].into_iter();
+    let mut plain =
+        [Placement::Each, Placement::Tested, Placement::Groups, Placement::End, Placement::None].into_iter();
     let ids = |text: &str| text.split([',', ' ']).filter_map(tidy).collect::<Vec<_>>();
     let after = || word.strip_prefix("after:").map(ids).filter(|ids| !ids.is_empty()).map(Placement::After);
     let known = plain.find(|placement| words(placement) == word).or_else(after);

@@ -67,6 +67,7 @@ impl Source {
     /// The board after this one: made anew only when something in it can have changed.
     pub(super) fn board_after(&mut self, board: Board) -> Result<Board, Fault> {
         let is_new = self.follow.read(&self.disk)?;
+        let is_new = is_new || self.places.paused().is_file() != board.phase.starts_with("paus");
         if is_new || board.holder != lock::held_by(&self.places.lock()) {
             return Ok(self.made(|_, board| board));
         }
@@ -76,9 +77,15 @@ impl Source {
     fn made<T>(&mut self, look: impl FnOnce(&State, Board) -> T) -> T {
         let (holder, now) = (lock::held_by(&self.places.lock()), clock::now().as_second());
         let zone = clock::zone();
-        let goes_on = self.goes_on;
-        self.follow
-            .look(|state, spent| look(state, Board::new(state, spent, Beside { holder, now, zone, goes_on })))
+        let (goes_on, is_paused) = (self.goes_on, self.places.paused().is_file());
+        self.follow.look(|state, spent| {
+            let mut board = Board::new(state, spent, Beside { holder, now, zone, goes_on });
+            if is_paused {
+                board.phase = if board.current.is_some() { "pausing" } else { "paused" };
+                board.why = Some("no attempt begins until `ralph resume`".to_owned());
+            }
+            look(state, board)
+        })
     }
 
     /// The end of the newest log of an iteration.

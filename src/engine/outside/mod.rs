@@ -191,6 +191,10 @@ impl World for Outside {
         (self.since.elapsed() >= self.parts.settings.limits.wall).then_some(StopRequest::Wall)
     }
 
+    fn is_paused(&self) -> bool {
+        self.parts.places.paused().is_file()
+    }
+
     fn snapshot(&mut self) -> Result<Snapshot, Fault> {
         Ok(self.parts.repositories.snapshot()?)
     }

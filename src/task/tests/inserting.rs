@@ -2,7 +2,7 @@
 
 use super::properties::{fenced, file, plan};
 use super::{boxes, key, parse};
-use crate::task::{LinesEdited, Placement, Refused, Row, TaskFile, TaskSelection};
+use crate::task::{LinesEdited, Placement, Refused, Row, TaskFile, TaskKey, TaskSelection};
 use proptest::prelude::*;
 
 fn placed(text: impl Into<Vec<u8>>, placement: &Placement) -> LinesEdited {
@@ -57,7 +57,7 @@ const SPEC: &str = "\
 
 #[test]
 fn gates_beside_tasks_on_one_spec() {
-    insta::assert_snapshot!(there_and_back(SPEC, &Placement::Each), @r"
+    insta::assert_snapshot!(there_and_back(SPEC, &Placement::Tested), @r"
     # Implementation Plan
 
     ## Core
@@ -241,7 +241,7 @@ fn bullets_indentation_line_ends_and_the_last_line_are_those_of_the_file() {
         ("\u{feff}- [ ] 1. a\n", "\u{feff}- [ ] 1. a\n- [ ] 1.PITEST\n"),
         ("*   [ ] 1. a\n", "*   [ ] 1. a\n*   [ ] 1.PITEST\n"),
         ("5. [ ] 1. a\n", "5. [ ] 1. a\n5. [ ] 1.PITEST\n"),
-        (" -\t[X] **Task 1:** a\n", " -\t[X] **Task 1:** a\n -\t[ ] 1.PITEST\n"),
+        (" -\t[ ] **Task 1:** a\n", " -\t[ ] **Task 1:** a\n -\t[ ] 1.PITEST\n"),
         ("1. - [ ] 1. a\n", "1. - [ ] 1. a\n   - [ ] 1.PITEST\n"),
         (
             "- [ ] T012 [P] a\nlazy\n\n  deep\nnot\n",
@@ -298,7 +298,7 @@ fn only_open_gates_in_ralphs_own_form_are_taken_away() {
 
 #[test]
 fn another_placement_takes_the_place_of_the_one_before() {
-    let each = placed(SPEC, &Placement::Each);
+    let each = placed(SPEC, &Placement::Tested);
     assert_eq!(placed(each.bytes.clone(), &Placement::Groups).bytes, placed(SPEC, &Placement::Groups).bytes);
     let ticked = text(&each).replace("- [ ] 2.PITEST", "- [x] 2.PITEST");
     let end = placed(ticked, &Placement::End);
@@ -368,6 +368,7 @@ fn a_line_that_would_change_how_others_are_read_is_refused() {
 fn placement() -> impl Strategy<Value = Placement> {
     prop_oneof![
         Just(Placement::Each),
+        Just(Placement::Tested),
         Just(Placement::Groups),
         Just(Placement::End),
         proptest::collection::vec(proptest::sample::select(vec!["1", "2", "1.1", "2.1", "3", "9"]), 0..3)
@@ -452,4 +453,25 @@ fn a_gate_that_holds_only_gates_goes_with_them_at_once() {
     );
     let again = placed(bare.bytes.clone(), &Placement::None);
     assert_eq!(again.removed, [], "all went at once");
+}
+
+#[test]
+fn no_gate_goes_behind_what_is_done_unless_it_is_asked_for() {
+    let text = "# A\n- [x] 1. a\n# B\n- [x] 2. b\n- [ ] 2.PITEST\n- [ ] 3. c\n- [ ] 4. Checkpoint\n";
+    let keys = |placement, done| {
+        let placed = parse(text).placed_behind("PITEST", &placement, done).unwrap();
+        let names =
+            |boxes: &[(TaskKey, u32)]| boxes.iter().map(|(key, _)| key.to_string()).collect::<Vec<_>>();
+        (names(&placed.inserted).join(" "), names(&placed.removed).join(" "))
+    };
+    let of = |inserted: &str, removed: &str| (inserted.to_owned(), removed.to_owned());
+    assert_eq!(keys(Placement::Each, false), of("3.PITEST", ""), "the gate that is there stays");
+    assert_eq!(keys(Placement::Each, true), of("1.PITEST 3.PITEST", ""));
+    assert_eq!(keys(Placement::Groups, false), of("G2.PITEST", "2.PITEST"));
+    assert_eq!(keys(Placement::Groups, true), of("G1.PITEST G2.PITEST", "2.PITEST"));
+    assert_eq!(keys(after(&["1"]), false), of("1.PITEST", "2.PITEST"), "as it was named");
+    let done = parse("- [x] 1. a\n");
+    assert_eq!(done.placed("PITEST", &Placement::End).unwrap().inserted, []);
+    let open = parse("- [x] 1. a\n- [ ] END.PITEST\n").placed("PITEST", &Placement::End).unwrap();
+    assert_eq!(open.removed, []);
 }

@@ -36,14 +36,19 @@ const PLAIN: &str = "- [x] 1. a\n- [ ] 2. parent\n  - [ ] 2.1 b\n  - [ ]* 2.2 c\
     - [ ] 4. d\n- [ ] 4. e\n- [ ] no id\n";
 
 #[test]
-fn each_is_every_task_with_test_first_or_every_required_leaf_where_there_is_none() {
-    assert_eq!(gates(STAGED, &Placement::Each), ["1.PITEST After 1.REQ-CHECK", "2.PITEST After 2."]);
+fn each_is_every_required_leaf_and_tested_every_task_with_test_first() {
+    assert_eq!(gates(STAGED, &Placement::Each), ["2.PITEST After 2.", "3.PITEST After 3."]);
+    assert_eq!(gates(STAGED, &Placement::Tested), ["2.PITEST After 2."]);
+    assert_eq!(gates(PLAIN, &Placement::Tested), [""; 0]);
     assert_eq!(
         gates(PLAIN, &Placement::Each),
-        ["1.PITEST After 1.", "2.1.PITEST After 2.1.", "3.PITEST After 3."],
-        "parents, optional tasks, doubled ids and tasks without id get none"
+        ["2.1.PITEST After 2.1."],
+        "what is done, parents, checkpoints, optional tasks, doubled ids and tasks without id get none"
     );
-    assert_eq!(gates("- [ ] 2.TEST-FIRST\n- [ ] 2. a\n- [ ] 2. b\n- [ ] 3. c\n", &Placement::Each), [""; 0]);
+    assert_eq!(
+        gates("- [ ] 2.TEST-FIRST\n- [ ] 2. a\n- [ ] 2. b\n- [ ] 3. c\n", &Placement::Tested),
+        [""; 0]
+    );
 }
 
 #[test]

@@ -37,7 +37,7 @@ impl FileEngine for Stryker {
     }
 
     fn measure(&self, work: &Work<'_>) -> Result<Measured, GateAbort> {
-        let json = work.output.join("mutation.json");
+        let json = work.report.join("mutation.json");
         let settings = json!({
             "mutate": work.files.iter().map(|file| literally(file)).collect::<Vec<_>>(),
             "reporters": ["json", "html"],

@@ -83,22 +83,14 @@ fn outside() -> Refusal {
 
 /// True for a path that leaves the folder by its own parts.
 fn leads_out(folder: &Path, typed: &str) -> bool {
-    let mut depth = 0_usize;
-    let leaves = |part: Component<'_>| match part {
-        Component::ParentDir if depth == 0 => true,
-        Component::ParentDir => {
-            depth -= 1;
-            false
-        }
-        Component::Normal(_) => {
-            depth += 1;
-            false
-        }
-        _ => false,
-    };
     let typed = Path::new(typed);
     let inside = typed.strip_prefix(folder).unwrap_or(typed);
-    inside.is_absolute() || inside.components().any(leaves)
+    let depth = inside.components().try_fold(0_usize, |depth, part| match part {
+        Component::ParentDir => depth.checked_sub(1),
+        Component::Normal(_) => Some(depth + 1),
+        _ => Some(depth),
+    });
+    inside.is_absolute() || depth.is_none()
 }
 
 /// What is wrong with a text whatever is on the disk.

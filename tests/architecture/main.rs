@@ -68,7 +68,7 @@ fn without_comments(code: &str) -> String {
 /// Production lines that a module may have: no comments, no blank lines, no tests.
 const BUDGET: &[(&str, usize)] = &[
     ("agent", 936),
-    ("cli", 5_530),
+    ("cli", 5_534),
     ("config", 1_449),
     ("engine", 3_794),
     ("gate", 7_957),

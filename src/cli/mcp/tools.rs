@@ -204,7 +204,7 @@ impl Call<'_> {
         let order = agent_order(&state, &key, state.iteration, Vec::new());
         let read = readings(&RealDisk::new(), &workspace.places, &workspace.rules, None, &key)?;
         Ok(json!({
-            "task": key.to_string(), "line": order.line, "text": read.task.own, "work": read.task.work,
+            "task": state.spec_state().name(&key), "line": order.line, "text": read.task.own, "work": read.task.work,
             "above": read.task.above, "attempt": order.attempt, "reasons": order.reasons,
             "findings": order.findings, "changes": order.changes,
         }))
@@ -217,15 +217,19 @@ impl Call<'_> {
         if !matches!(key.stage, Stage::Gate(_)) {
             let mut own = state.spec_state().family_rows(&key.family).map(|row| &row.key.stage);
             let gate = own.find(|stage| matches!(stage, Stage::Gate(_))).cloned();
-            let none =
-                || Fault::setup(format!("{key} has no gate of its own."), "name one, such as `G1.PITEST`");
+            let none = || {
+                Fault::setup(
+                    format!("{} has no gate of its own.", state.spec_state().name(&key)),
+                    "name one, such as `G1.PITEST`",
+                )
+            };
             key.stage = gate.ok_or_else(none)?;
         }
         let mut outside = workspace.outside_until(self.interrupts.clone())?;
         let order = gate_order(&state, &key, &outside.snapshot()?, None);
         let preview = outside.preview(&order)?;
         Ok(json!({
-            "gate": key.to_string(), "targets": preview.targets, "left_out": preview.left_out,
+            "gate": state.spec_state().name(&key), "targets": preview.targets, "left_out": preview.left_out,
             "refused": preview.refused, "note": "It judges what is committed since the task began.",
         }))
     }

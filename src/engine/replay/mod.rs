@@ -263,7 +263,7 @@ impl<'a> Replay<'a> {
                 self.found.gates.push(GateLine {
                     record: record.seq,
                     iteration: order.iteration,
-                    task: order.key.to_string(),
+                    task: self.fold.state.spec_state().name(&order.key),
                     verdict: verdict.to_owned(),
                     millis: report.millis,
                     again: None,
@@ -320,7 +320,7 @@ impl<'a> Replay<'a> {
         let heads = stage.and_then(|stage| stage.stands_for.as_ref()).filter(|_| done);
         let commits = heads.into_iter().flat_map(|content| &content.heads);
         BoxLine {
-            task: row.key.to_string(),
+            task: book.map_or_else(|| row.key.to_string(), |book| book.name(&row.key)),
             place: format!("{spec}:{}", row.line),
             done,
             by,

@@ -146,9 +146,9 @@ pub(super) fn compare_tasks(
             continue;
         }
         let what = if row.mark.is_done() {
-            format!("{} is ticked, and no record ticks it.", row.key)
+            format!("{} is ticked, and no record ticks it.", row.key.name(row.line))
         } else {
-            format!("{} is open, and a record ticks it.", row.key)
+            format!("{} is open, and a record ticks it.", row.key.name(row.line))
         };
         let hint = "a person's edit counts once `ralph run` has read it; `git log -p` tells who made it";
         found

@@ -86,7 +86,7 @@ describes the JSON.")]
     MutationTest(MutationTestArgs),
     /// Serve tools to agents on standard input and output, by the Model Context Protocol
     #[command(
-        after_help = "Examples:\n  claude mcp add ralph -- ralph mcp\n  codex mcp add ralph -- ralph mcp\n\n\
+        after_help = "Examples:\n  ralph mcp --root ~/work/shop\n  claude mcp add ralph -- ralph mcp\n  codex mcp add ralph -- ralph mcp\n\n\
 Tools: mutation_test (where an engine is installed), gate_preview, status, task and blocked (in a workspace). None of them \
 writes into the workspace. Inside an attempt of a loop mutation_test is there only with `mcp: {scores: true}`."
     )]

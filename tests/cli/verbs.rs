@@ -35,11 +35,17 @@ fn the_verbs_are_these() {
     status: Show families, stages, verdicts and what is blocked
     accept: Tick a box by hand, with a reason, for the commits of this moment
     reopen: Open a box by hand, with a reason
+    pause: Let no attempt begin until `resume`, so that tasks.md can be edited in peace; what
+    resume: End a pause
     gate: Run a gate: `2.PITEST` with all its consequences, or `PITEST` alone to judge and
-    verify: Compare the file edits in an agent's transcript (standard input) with what git shows
+    mutation-test: Measure the tests of a file, folder or class by mutation, with uncommitted work, in
+    mcp: Serve tools to agents on standard input and output, by the Model Context Protocol
+    verify: Compare the file edits in an agent's transcript (standard input) with what git
+    replay: Make every recorded decision again, from the journal and git alone, and compare
+    bundle: Pack a run into one file: journal, spec, configuration, what gates left, the
     snapshot: Pin the base of a task before an agent works on it (for loops that are not ralph's)
     diff: Show what a task has changed: `<package>/<path>`, one line each
-    prompt: Show what the agent of a box would get now, or the template that comes with ralph for
+    prompt: Show what the agent of a box would get now, or the template that comes with ralph
     place: Choose where the boxes of a gate are in the task file, at spec creation or at any
     stage: Give plain tasks their stages: TEST-FIRST, REQ-CHECK, gates, PRE-CR, one FINAL
     check: Find everything that is wrong with the spec, the configuration and the repositories

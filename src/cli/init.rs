@@ -209,7 +209,21 @@ impl Choice<'_> {
             named => named.clone(),
         };
         let stages = self.stages(&spec)?;
-        Ok(Chosen { spec, packages, agent, placement, stages })
+        let exclude = self.exclude(&spec)?;
+        Ok(Chosen { spec, packages, agent, placement, stages, exclude })
+    }
+
+    /// Sections that look like checklists, if a person says that they are.
+    fn exclude(&self, spec: &str) -> anyhow::Result<Vec<String>> {
+        let known = self.found.specs.iter().find(|known| known.folder == spec);
+        let found = known.map(|known| known.checklists.clone()).unwrap_or_default();
+        if !self.asks || found.is_empty() {
+            return Ok(Vec::new());
+        }
+        let question = format!("Checklists rather than tasks? {}", found.join(", "));
+        let answers = ["leave them out: their boxes are no tasks", "each box is a task"];
+        let at = one_of(&question, &answers.map(str::to_owned), 0)?;
+        Ok(if at == 0 { found } else { Vec::new() })
     }
 
     /// The folder of the task file: the named one, the only one, or one of several that a person chooses.

@@ -65,6 +65,9 @@ pub enum Snippet {
     Kiro,
     /// spec-kit: add to `.specify/memory/constitution.md`
     SpecKit,
+    /// `OpenSpec`: add to the context or rules of `openspec/config.yaml`, or to AGENTS.md
+    #[value(name = "openspec")]
+    OpenSpec,
     /// Any agent that reads AGENTS.md
     Agents,
 }
@@ -74,6 +77,7 @@ impl Snippet {
         match self {
             Self::Kiro => include_str!("../../templates/authoring/kiro-steering.md"),
             Self::SpecKit => include_str!("../../templates/authoring/spec-kit.md"),
+            Self::OpenSpec => include_str!("../../templates/authoring/openspec.md"),
             Self::Agents => include_str!("../../templates/authoring/agents.md"),
         }
     }

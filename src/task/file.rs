@@ -5,13 +5,14 @@
 use super::exclude::Excluded;
 use super::family::{Task, tasks};
 use super::grammar::Grammar;
-use super::meaning::is_approval;
+use super::meaning::{is_approval, is_checklist};
 use super::outline::{Heading, Outline, ReadAs, outline, title};
 use super::row::{Mark, Row};
 use super::scan::{Line, checkbox, item};
 use super::sections::{LeftOut, Title};
 use super::text::clean;
 use crate::source::hex;
+use std::collections::HashSet;
 
 /// A line of a task file.
 #[derive(Clone, Copy, Debug)]
@@ -94,6 +95,22 @@ impl TaskFile {
     pub fn heading(&self, at: usize) -> Option<(u8, String)> {
         let heading = self.headings.get(at)?;
         Some((heading.level, clean("", self.bytes.get(heading.title.clone())?)))
+    }
+
+    /// The headings whose boxes are rather a checklist than tasks: by their words, and no box there has an id.
+    pub fn checklists(&self) -> Vec<String> {
+        let with_id = self.tasks.iter().filter(|task| task.id().is_some()).map(|task| task.found.group);
+        let with_id: HashSet<u32> = with_id.collect();
+        let mut groups: Vec<u32> = self.tasks.iter().map(|task| task.found.group).collect();
+        groups.dedup();
+        let titles = groups.into_iter().filter(|group| !with_id.contains(group)).filter_map(|group| {
+            let (_, title) = self.heading((group as usize).checked_sub(1)?)?;
+            is_checklist(&title).then_some(title)
+        });
+        let mut found: Vec<String> = titles.collect();
+        found.sort();
+        found.dedup();
+        found
     }
 
     /// Why a box is not a task, by its index as in [`super::ReadAs::LeftOut`].

@@ -34,6 +34,14 @@ pub(super) fn is_stop(line: &str) -> bool {
         && waits.iter().any(|wait| lower.contains(wait))
 }
 
+/// True for the words of a heading over what has to hold, rather than over what has to be done.
+pub(super) fn is_checklist(title: &str) -> bool {
+    let title = title.to_lowercase();
+    let words = ["acceptance", "definition of done", "done when", "success criteria", "prerequisites"];
+    words.iter().any(|word| bare(&title).starts_with(word))
+        && !title.contains(['*', '?', '[', ']', '{', '}', '!', '\\'])
+}
+
 /// True for a line below a task that says to commit nothing: `**Commit**: None`.
 pub(super) fn commits_nothing(line: &str) -> bool {
     let lower = line.to_lowercase();
@@ -60,11 +68,22 @@ mod tests {
     #[test]
     fn words_mean_what_their_author_meant() {
         type Asks = fn(&str) -> bool;
-        let cases: [(Asks, &[&str], &[&str]); 5] = [
+        let cases: [(Asks, &[&str], &[&str]); 6] = [
             (
                 says_optional,
                 &["Add docs (optional)", "Optional: add docs", "**Optional:** docs", "(OPTIONAL) docs"],
                 &["make the field optional", "optional chaining", "Handle optional: values"],
+            ),
+            (
+                is_checklist,
+                &[
+                    "Acceptance Criteria",
+                    "Definition of Done:",
+                    "Done when",
+                    "Success criteria",
+                    "Prerequisites",
+                ],
+                &["Phase 2: Foundational (Blocking Prerequisites)", "Accept it", "Done when [x]", "Tasks"],
             ),
             (
                 is_struck,

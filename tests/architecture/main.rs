@@ -68,7 +68,7 @@ fn without_comments(code: &str) -> String {
 /// Production lines that a module may have: no comments, no blank lines, no tests.
 const BUDGET: &[(&str, usize)] = &[
     ("agent", 936),
-    ("cli", 5_534),
+    ("cli", 5_559),
     ("config", 1_449),
     ("engine", 3_794),
     ("gate", 7_957),
@@ -81,7 +81,7 @@ const BUDGET: &[(&str, usize)] = &[
     ("report", 1_952),
     ("source", 1_037),
     ("sys", 1_771),
-    ("task", 3_353),
+    ("task", 3_374),
     ("turn", 1_548),
 ];
 

@@ -147,6 +147,9 @@ fn json_says_what_was_found_chosen_and_written() {
 fn on_a_terminal_it_asks_and_elsewhere_never() {
     let project = many();
     project.write("tasks.md", "- [ ] 1. One\n");
+    let login = project.read(".kiro/specs/login/tasks.md");
+    project
+        .write(".kiro/specs/login/tasks.md", format!("{login}\n## Definition of Done\n- [ ] it is used\n"));
     project.tool("codex", "exit 1");
     // `script` gives the program a terminal; what is typed comes through its standard input.
     let path = std::env::var_os("PATH").unwrap_or_default();
@@ -157,7 +160,7 @@ fn on_a_terminal_it_asks_and_elsewhere_never() {
     let mut assert = assert_cmd::Command::from_std(script);
     let output = assert
         // The second task file, the first agent, `after` with its tasks, the first source of stages.
-        .write_stdin("\u{1b}[B\r\r\u{1b}[B\u{1b}[B\r1.1\r\r")
+        .write_stdin("\u{1b}[B\r\r\u{1b}[B\u{1b}[B\r1.1\r\r\r")
         .timeout(std::time::Duration::from_secs(30))
         .output()
         .unwrap();
@@ -168,6 +171,7 @@ fn on_a_terminal_it_asks_and_elsewhere_never() {
     assert!(config.contains("\nspec: .kiro/specs/login\n") && config.contains("{preset: codex}"), "{config}");
     assert!(config.contains("\nplacement: {PITEST: {after: [\"1.1\"]}}\n"), "{config}");
     assert!(config.contains("\nstages: virtual "), "{config}");
+    assert!(config.contains("\ntasks: {sections: {exclude: [\"Definition of Done\"]}}\n"), "{config}");
 }
 
 #[test]

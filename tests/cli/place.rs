@@ -340,8 +340,9 @@ fn staged_tasks_run_to_the_end() {
 #[test]
 fn the_rules_for_authoring_agents_name_every_option() {
     let project = Project::empty();
-    for tool in ["kiro", "spec-kit", "agents"] {
+    for tool in ["kiro", "spec-kit", "openspec", "agents"] {
         let done = project.ralph(&["place", "--snippet", tool]).code(0);
+        assert!(done.out.contains("`stages: virtual`"), "{tool}");
         for option in ["each", "after", "groups", "end", "none"] {
             assert!(done.out.contains(&format!("**{option}**")), "{tool}: {option}");
         }

@@ -17,6 +17,9 @@ pub(super) struct Chosen {
     pub(super) placement: Option<Placement>,
     /// `file` or `virtual`.
     pub(super) stages: Option<String>,
+    /// Headings whose boxes are no tasks.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(super) exclude: Vec<String>,
 }
 
 /// The text.
@@ -40,6 +43,11 @@ pub(super) fn config_text(chosen: &Chosen) -> String {
         // The comment after the value keeps its column.
         let line = format!("\nstages: {stages:<28}#");
         text = text.replacen(&format!("\nstages: {:<28}#", "file"), &line, 1);
+    }
+    if !chosen.exclude.is_empty() {
+        let list: Vec<String> = chosen.exclude.iter().map(|title| quoted(title)).collect();
+        let line = format!("\ntasks: {{sections: {{exclude: [{}]}}}}\n# tasks:", list.join(", "));
+        text = text.replacen("\n# tasks:", &line, 1);
     }
     if let Some(placement) = &chosen.placement {
         let line = placement_line(&BTreeMap::from([("PITEST".to_owned(), placement.clone())]));
@@ -93,12 +101,14 @@ mod tests {
             agent: Some("codex".to_owned()),
             placement: Some(Placement::After(vec!["2".to_owned(), "T07".to_owned()])),
             stages: Some("virtual".to_owned()),
+            exclude: vec!["Done \"when\"".to_owned()],
         };
         let text = config_text(&chosen);
         let settings = parse(&text, Path::new("/w"), &[]).unwrap();
         assert_eq!(settings.spec, Path::new("/w/.kiro/specs/login"));
         assert_eq!(settings.packages, ["services/*", "web"]);
         assert_eq!(settings.agents["default"].preset.as_deref(), Some("codex"));
+        assert_eq!(settings.tasks.sections.exclude, ["Done \"when\""]);
         assert_eq!(settings.placement["PITEST"], Placement::After(vec!["2".to_owned(), "T07".to_owned()]));
         assert_eq!(settings.stages, crate::config::StagesFrom::Virtual);
         let lost: Vec<&str> =

@@ -27,6 +27,9 @@ pub(crate) struct Spec {
     pub(crate) done: usize,
     /// Some task has stages of its own (TEST-FIRST, PITEST …).
     pub(crate) has_stages: bool,
+    /// Headings whose boxes look like a checklist.
+    #[serde(skip)]
+    pub(crate) checklists: Vec<String>,
 }
 
 /// The task file of a folder, if it has one.
@@ -39,6 +42,7 @@ pub(crate) fn spec(root: &Path, folder: &str, grammar: &Grammar) -> Option<Spec>
         folder: folder.to_owned(),
         boxes: rows.len(),
         done: rows.iter().filter(|row| row.mark.is_done()).count(),
+        checklists: file.checklists(),
         has_stages: rows.iter().any(|row| row.key.stage != Stage::Implementation),
     })
 }

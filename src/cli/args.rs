@@ -8,6 +8,7 @@ use super::mutation_test::MutationTestArgs;
 use super::place::PlaceArgs;
 use super::prompt::PromptArgs;
 use super::replay::ReplayArgs;
+use super::report::ReportArgs;
 use super::run::RunArgs;
 use super::settings::GlobalFlags;
 use super::stage::StageArgs;
@@ -55,6 +56,13 @@ pub enum Verb {
     /// Show families, stages, verdicts and what is blocked
     #[command(after_help = "Examples:\n  ralph status\n  ralph status --watch\n  ralph status --json")]
     Status(StatusArgs),
+    /// What happened: for each task what the agent said beside what git and the gates saw
+    #[command(
+        after_help = "Examples:\n  ralph report --html morning.html\n  ralph report | gh pr comment --body-file -\n  \
+ralph report --md report.md\n  ralph report --json\n\n\
+The Markdown fits a comment on a pull request (60,000 characters); the HTML needs no other file and runs no script."
+    )]
+    Report(ReportArgs),
     /// Tick a box by hand, with a reason, for the commits of this moment
     #[command(after_help = "Example:\n  ralph accept 2.PITEST --reason 'the last mutant is equivalent'")]
     Accept(ByHand),

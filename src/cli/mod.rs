@@ -21,6 +21,7 @@ mod place;
 mod prompt;
 mod replay;
 mod replay_gates;
+mod report;
 mod run;
 mod run_output;
 mod settings;
@@ -80,6 +81,7 @@ fn dispatch(cli: &Cli) -> anyhow::Result<Exit> {
         Verb::Run(args) => run::run(&call, args)?,
         Verb::Next { optional } => show::next(&call, *optional)?,
         Verb::Status(args) => status::status(&call, args)?,
+        Verb::Report(args) => report::report(&call, args)?,
         Verb::Prompt(args) => prompt::prompt(&call, args)?,
         Verb::Diff { id } => show::diff(&call, id.as_deref())?,
         Verb::Accept(by_hand) => manual_verbs::flip(&call, by_hand, true)?,

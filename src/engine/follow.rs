@@ -4,6 +4,7 @@ use super::{Fault, Fold, Places};
 use crate::journal::{Change, Follower};
 use crate::machine::state::State;
 use crate::report::spent::Spent;
+use crate::report::story::Story;
 use crate::sys::Disk;
 use crate::task::{Row, TaskFile, TaskRules};
 
@@ -15,6 +16,7 @@ pub struct Follow {
     follower: Follower,
     fold: Fold,
     spent: Spent,
+    story: Story,
     /// tasks.md as it was read last; `None` where there is no such file.
     tasks: Option<TaskFile>,
     /// Why the journal cannot be folded, as long as it is this one.
@@ -28,13 +30,13 @@ impl Follow {
     /// Nothing was read yet.
     pub fn new(places: Places, rules: impl Into<TaskRules>) -> Self {
         let follower = Follower::new(&places.journal());
-        let (fold, spent) = (Fold::default(), Spent::default());
         Self {
             places,
             rules: rules.into(),
             follower,
-            fold,
-            spent,
+            fold: Fold::default(),
+            spent: Spent::default(),
+            story: Story::default(),
             tasks: None,
             broken: None,
             was_there: false,
@@ -58,13 +60,14 @@ impl Follow {
     fn read_journal(&mut self, disk: &dyn Disk) -> Result<bool, Fault> {
         self.is_there = disk.len(&self.places.journal())?.is_some();
         self.was_there |= self.is_there;
-        let Self { follower, fold, spent, .. } = self;
+        let Self { follower, fold, spent, story, .. } = self;
         follower.read(disk, |change| {
             match change {
-                Change::Restarted => (*fold, *spent) = (Fold::default(), Spent::default()),
+                Change::Restarted => (*fold, *spent, *story) = Default::default(),
                 Change::Record(record) => {
                     fold.take(&record)?;
                     spent.note(&record.at, &record.event, &fold.state);
+                    story.note(&record.at, &record.event, &fold.state);
                 }
             }
             Ok(())
@@ -93,6 +96,11 @@ impl Follow {
     /// Time and attempts so far.
     pub fn spent(&self) -> &Spent {
         &self.spent
+    }
+
+    /// What happened so far.
+    pub fn story(&self) -> &Story {
+        &self.story
     }
 
     /// Looks at the state with the boxes as tasks.md has them; where there is no such file, as the journal has

@@ -162,7 +162,7 @@ impl Spent {
 }
 
 /// The box that something is done for, and what.
-fn doing(state: &State) -> Option<(&TaskKey, Doing)> {
+pub(super) fn doing(state: &State) -> Option<(&TaskKey, Doing)> {
     match &state.phase {
         Phase::Attempting { key, .. } => Some((key, Doing::Agent)),
         Phase::Judging { order } => Some((&order.key, Doing::Gate)),
@@ -175,7 +175,7 @@ fn doing(state: &State) -> Option<(&TaskKey, Doing)> {
 }
 
 /// Seconds since 1970 of an RFC 3339 time.
-fn seconds(at: &str) -> Option<i64> {
+pub(super) fn seconds(at: &str) -> Option<i64> {
     at.parse::<jiff::Timestamp>().ok().map(jiff::Timestamp::as_second)
 }
 

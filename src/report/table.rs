@@ -95,7 +95,7 @@ fn plain(text: String) -> GridCell {
 }
 
 /// As the file writes it: `2.`; `-` for a line without an id.
-fn id(line: &Line) -> String {
+pub(super) fn id(line: &Line) -> String {
     match line.id.as_str() {
         "" => "-".to_owned(),
         id if line.cells.contains_key(&Stage::Implementation) => format!("{id}."),

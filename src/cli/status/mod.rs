@@ -16,7 +16,7 @@ use crate::report::table;
 use crate::task::TaskKey;
 use clap::Args;
 use serde_json::Value;
-use source::Source;
+pub(super) use source::Source;
 use std::io::IsTerminal as _;
 
 /// Columns if standard output is not a terminal.

@@ -7,11 +7,12 @@ use super::agent_log::{self, AgentLog};
 use crate::engine::{Fault, Follow, Places};
 use crate::machine::state::State;
 use crate::report::board::{Beside, Board};
+use crate::report::story::Story;
 use crate::sys::disk::RealDisk;
 use crate::sys::{clock, lock};
 
 /// A workspace that is looked at.
-pub(super) struct Source {
+pub(in crate::cli) struct Source {
     places: Places,
     /// The text of the configuration that it was opened with.
     config: String,
@@ -23,7 +24,7 @@ pub(super) struct Source {
 
 impl Source {
     /// Reads configuration and journal; a task file without boxes has no answer.
-    pub(super) fn open(call: &Invocation) -> Result<Self, Fault> {
+    pub(in crate::cli) fn open(call: &Invocation) -> Result<Self, Fault> {
         let mut source = Self::of(call.read(call.find()?)?)?;
         let boxes = source.board()?.boxes;
         has_boxes(&source.places, boxes).map(|()| source)
@@ -54,7 +55,7 @@ impl Source {
     }
 
     /// The board, after what is new was read.
-    pub(super) fn board(&mut self) -> Result<Board, Fault> {
+    pub(in crate::cli) fn board(&mut self) -> Result<Board, Fault> {
         self.look(|_, board| board)
     }
 
@@ -88,13 +89,18 @@ impl Source {
         })
     }
 
+    /// What happened so far.
+    pub(in crate::cli) fn story(&self) -> &Story {
+        self.follow.story()
+    }
+
     /// The end of the newest log of an iteration.
     pub(super) fn log(&self, iteration: u64) -> AgentLog {
         agent_log::newest(&self.places.iteration(iteration), &self.places.workspace, &self.disk)
     }
 
     /// What cannot be shown of a board, and why.
-    pub(super) fn trouble(&self, board: &Board) -> Option<String> {
+    pub(in crate::cli) fn trouble(&self, board: &Board) -> Option<String> {
         if let Some(newer) = self.follow.newer() {
             let what = "The journal goes on with what a newer ralph wrote";
             return Some(format!("{what} ({newer}); this is the state before it."));

@@ -1,0 +1,51 @@
+//! `ralph report`: the morning page of a task file, as Markdown, as one HTML file, as JSON. Takes no lock.
+
+use super::exit::Exit;
+use super::status::Source;
+use super::ui;
+use super::workspace::Invocation;
+use crate::engine::{Fault, FaultKind};
+use crate::report::morning::Page;
+use clap::Args;
+use std::path::PathBuf;
+
+/// Flags of `report`.
+#[derive(Debug, Args)]
+pub struct ReportArgs {
+    /// Write it as one HTML file that needs no other; a file that is there is replaced
+    #[arg(long, value_name = "FILE")]
+    pub html: Option<PathBuf>,
+    /// Write the Markdown to a file; without --html and --md it goes to standard output
+    #[arg(long, value_name = "FILE")]
+    pub md: Option<PathBuf>,
+}
+
+/// `ralph report`.
+pub(super) fn report(call: &Invocation, args: &ReportArgs) -> Result<Exit, Fault> {
+    let mut source = Source::open(call)?;
+    let board = source.board()?;
+    let page = Page::new(&board, source.story());
+    let fault =
+        |error: minijinja::Error| Fault::new(FaultKind::Internal, error.to_string(), "please report this");
+    let files = [
+        args.html.as_ref().map(|file| Ok((file, page.html()?))),
+        args.md.as_ref().map(|file| Ok((file, page.markdown()?))),
+    ];
+    let files: Vec<(&PathBuf, String)> =
+        files.into_iter().flatten().collect::<Result<_, minijinja::Error>>().map_err(fault)?;
+    for (file, text) in &files {
+        fs_err::write(call.folder()?.join(file), text).map_err(|error| {
+            Fault::setup(format!("The report cannot be written: {error}."), "name another file")
+        })?;
+        ui::note(&format!("{} was written.", file.display()));
+    }
+    if call.json {
+        ui::json(&page);
+    } else if files.is_empty() {
+        page.markdown().map_err(fault)?.lines().for_each(ui::line);
+    }
+    if let Some(trouble) = source.trouble(&board) {
+        ui::note(&format!("note: {trouble}"));
+    }
+    Ok(Exit::Done)
+}

@@ -29,6 +29,7 @@ mod project;
 mod prompt;
 pub(crate) mod real_files;
 mod replay;
+mod report;
 mod settings;
 mod shapes;
 mod status;

@@ -1,0 +1,51 @@
+//! `ralph report`: the page has each iteration of progress.txt, in words that are no markup.
+
+use super::project::Project;
+
+#[test]
+fn the_page_has_what_agents_said_beside_what_git_saw_and_whose_ticks_are_a_persons() {
+    let project = Project::new("- [ ] 1. One <b>x</b> @team\n- [ ] 1.LINT g\n- [ ] 2. Two\n");
+    project.config("gates:\n  LINT: {run: [sh, -c, 'test $(grep -c . src/main/1.txt) -gt 1']}\n");
+    project.agent("*) echo 'All <script>alert(1)</script> is done.'; as_usual ;;");
+    project.ralph(&["run"]).code(0);
+    project.ralph(&["reopen", "2.", "--reason", "too quick"]).code(0);
+    project.ralph(&["accept", "2.", "--reason", "looked at it"]).code(0);
+
+    let page = project.ralph(&["report", "--json"]).code(0).json().remove(0);
+    let tasks = page["tasks"].as_array().unwrap();
+    let iterations: Vec<_> =
+        tasks.iter().flat_map(|task| task["iterations"].as_array().unwrap().clone()).collect();
+    let mut told: Vec<(u64, String)> = iterations
+        .iter()
+        .map(|it| {
+            let text = |key: &str| it[key].as_str().unwrap().to_owned();
+            (it["iteration"].as_u64().unwrap(), format!("{}={}", text("task"), text("headline")))
+        })
+        .collect();
+    told.sort();
+    assert_eq!(told.into_iter().map(|(_, told)| told).collect::<Vec<_>>(), project.story());
+    let worker = &iterations[0];
+    assert_eq!(worker["said"], "All <script>alert(1)</script> is done.");
+    assert_eq!(worker["seen"], "production: app/src/main/1.txt");
+    let classes: Vec<&str> = iterations.iter().map(|it| it["class"].as_str().unwrap()).collect();
+    assert_eq!(classes, ["good", "bad", "good", "good", "good", "person", "person"]);
+
+    let text = project.ralph(&["report"]).code(0).out;
+    assert!(text.contains(r"agent said: All \<script\>alert(1)"), "{text}");
+    assert!(!text.contains("@team"), "{text}");
+    let done = project.ralph(&["report", "--html", "morning.html"]).code(0);
+    assert_eq!(done.out, "", "the page is in the file");
+    let html = project.read("morning.html");
+    assert!(!html.contains("<script") && !html.contains("<b>"), "{html}");
+    assert_eq!(html.matches("<article").count(), iterations.len());
+}
+
+#[test]
+fn a_report_that_cannot_be_written_or_has_nothing_to_tell_says_so() {
+    let project = Project::new("- [ ] 1. One\n");
+    project.config("");
+    let text = project.ralph(&["report"]).code(0).out;
+    assert!(text.starts_with("### tasks.md: 0 of 1 boxes ticked, 0 iterations"), "{text}");
+    let error = project.ralph(&["report", "--html", "no/such/folder.html"]).code(2).err;
+    assert!(error.contains("The report cannot be written"), "{error}");
+}

@@ -70,8 +70,10 @@ The Markdown fits a comment on a pull request (60,000 characters); the HTML need
     #[command(after_help = "Example:\n  ralph reopen 2. --reason 'the rounding is wrong'")]
     Reopen(ByHand),
     /// Let no attempt begin until `resume`, so that tasks.md can be edited in peace; what runs goes on to its end
+    #[command(after_help = "Example:\n  ralph pause && $EDITOR tasks.md && ralph resume")]
     Pause,
     /// End a pause
+    #[command(after_help = "Example:\n  ralph resume")]
     Resume,
     /// Run a gate: `2.PITEST` with all its consequences, or `PITEST` alone to judge and report
     #[command(after_help = "Examples:\n  ralph gate 2.PITEST\n  ralph gate 2.PITEST --since HEAD~3\n  \

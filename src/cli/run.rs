@@ -47,12 +47,11 @@ pub(super) fn run(call: &Invocation, args: &RunArgs) -> Result<Exit, Fault> {
     // What stopped the run is said in any case.
     if !call.json
         && let Ok(lines) = summary(call)
+        && !lines.is_empty()
     {
         for line in lines {
             ui::note(&line);
         }
-    }
-    if !call.json {
         ui::note(&format!("chain: {}", end.head));
     }
     Ok(show_stop(call, &end))

@@ -68,9 +68,9 @@ fn without_comments(code: &str) -> String {
 /// Production lines that a module may have: no comments, no blank lines, no tests.
 const BUDGET: &[(&str, usize)] = &[
     ("agent", 936),
-    ("cli", 5_559),
+    ("cli", 5_616),
     ("config", 1_449),
-    ("engine", 3_794),
+    ("engine", 3_800),
     ("gate", 7_957),
     ("git", 3_429),
     ("journal", 344),
@@ -78,7 +78,7 @@ const BUDGET: &[(&str, usize)] = &[
     ("machine", 3_226),
     ("main", 20),
     ("mutation", 524),
-    ("report", 1_952),
+    ("report", 2_358),
     ("source", 1_037),
     ("sys", 1_771),
     ("task", 3_374),

@@ -33,6 +33,7 @@ fn the_verbs_are_these() {
     run: Take open boxes one by one until there is a reason to stop
     next: Show which box is next, and why the others are not
     status: Show families, stages, verdicts and what is blocked
+    report: What happened: for each task what the agent said beside what git and the gates saw
     accept: Tick a box by hand, with a reason, for the commits of this moment
     reopen: Open a box by hand, with a reason
     pause: Let no attempt begin until `resume`, so that tasks.md can be edited in peace; what

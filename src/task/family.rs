@@ -63,7 +63,7 @@ fn inherit_optional(tasks: &mut [Task]) {
 }
 
 /// Gives the only box of a section that has none the id in its heading (`### Task 1.1: …`), where no other box or
-/// heading has that id.
+/// heading has that id. Gates, stages and FINAL beside it are no tasks of that section.
 fn take_ids_of_headings(bytes: &[u8], tasks: &mut [Task], headings: &[Heading], grammar: &Grammar) {
     let text = |heading: &Heading| bytes.get(heading.title.clone()).unwrap_or_default();
     let ids: Vec<Option<String>> =
@@ -79,7 +79,7 @@ fn take_ids_of_headings(bytes: &[u8], tasks: &mut [Task], headings: &[Heading], 
         let first = tasks.partition_point(|task| task.found.group as usize <= at);
         let end = tasks.partition_point(|task| task.found.group as usize <= at + 1 + inside);
         let mut own = tasks.get_mut(first..end).unwrap_or_default().iter_mut();
-        let mut own = own.by_ref().filter(|task| task.is_implementation() || task.key.family != id);
+        let mut own = own.by_ref().filter(|task| task.is_implementation());
         if let (Some(only), None) = (own.next(), own.next())
             && only.key.family.is_empty()
         {

@@ -344,7 +344,7 @@ mod tests {
         );
         assert_eq!(lines("- [ ] 1. a\n- [ ] 1. b\n- [ ]* c\n"), (vec![1, 2], vec![1, 2]));
         assert_eq!(lines("- [ ] all\n  - [ ] part\n- [ ] Checkpoint\n"), (vec![2], vec![2]));
-        assert_eq!(lines("- [ ] 1.TEST-FIRST\n- [ ] 1. a\n- [ ] two\n"), (vec![], vec![3]));
+        assert_eq!(lines("- [ ] 1.TEST-FIRST\n- [ ] 1. a\n- [ ] two\n"), (vec![3], vec![3]));
         assert_eq!(lines("- [ ] 1. a\n- [ ] 2. b\n"), (vec![], vec![]));
     }
 }

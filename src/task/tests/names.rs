@@ -1,7 +1,7 @@
 //! Ids, stages, optional tasks, texts.
 
 use super::{boxes, parse, rows};
-use crate::task::{Grammar, Stage, TaskFile};
+use crate::task::{Grammar, Placement, Stage, TaskFile};
 use regex_lite::Regex;
 
 /// `key|text`, with `*` behind the key when optional.
@@ -183,4 +183,17 @@ fn a_row_is_stored_with_few_words_and_comes_back() {
     let text = serde_json::to_string(&rows[0]).unwrap();
     insta::assert_snapshot!(text, @r#"{"key":{"family":"1.1","stage":"IMPLEMENT"},"line":2,"mark":"x","optional":true,"parent":"1","group":1,"text":"Checkpoint","digest":"51ddcddb4acee45a","under":"","checkpoint":true}"#);
     assert_eq!(serde_json::from_str::<crate::task::Row>(&text).unwrap(), rows[0]);
+}
+
+#[test]
+fn a_box_keeps_the_id_of_its_heading_whatever_gates_come_beside_it() {
+    let text = "## 1.1 First\n- [ ] one\n## 1.2 Second\n- [ ] two\n";
+    assert_eq!(boxes(text), ["1.1. ' '", "1.2. ' '"]);
+    for placement in [Placement::Each, Placement::Groups, Placement::End] {
+        let with_gates = parse(text).placed("PITEST", &placement).unwrap();
+        assert!(!with_gates.inserted.is_empty(), "{placement:?}");
+        let rows = parse(with_gates.bytes).rows();
+        let work = rows.iter().filter(|row| !row.key.stage.is_gate()).map(|row| row.key.to_string());
+        assert_eq!(work.collect::<Vec<_>>(), ["1.1.", "1.2."], "{placement:?}");
+    }
 }

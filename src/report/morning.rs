@@ -154,13 +154,18 @@ impl Page {
         let mut not_judged: Vec<String> = not_judged.into_values().flatten().cloned().collect();
         not_judged.sort();
         not_judged.dedup();
-        let told_of = |line: &Line| by_family.get(line.family.as_str()).map_or(&[][..], Vec::as_slice);
+        let tasks = board.families.iter().map(|line| {
+            let told = by_family.remove(line.family.as_str());
+            task(board, line, &told.unwrap_or_default())
+        });
+        let mut tasks: Vec<Task> = tasks.collect();
+        tasks.extend(by_family.into_values().map(|told| no_longer_there(&told)));
         Self {
             headline: table::headline(board),
             next: table::next(board),
             totals: table::totals(board),
             open: table::open_reasons(board),
-            tasks: board.families.iter().map(|line| task(board, line, told_of(line))).collect(),
+            tasks,
             not_judged,
             forgotten: story.forgotten,
             timeline: timeline(board, &told),
@@ -255,6 +260,21 @@ fn task(board: &Board, line: &Line, told: &[&Told]) -> Task {
         time: duration((agents + gates) / 1_000),
         cost: if line.used.priced > 0 { dollars(line.used.micros) } else { String::new() },
         blocked: line.blocked.clone(),
+        iterations: told.iter().map(|told| happened(told)).collect(),
+    }
+}
+
+/// What happened for a task that the file does not have any more.
+fn no_longer_there(told: &[&Told]) -> Task {
+    Task {
+        name: told.first().map(|told| told.task.clone()).unwrap_or_default(),
+        text: "is not in the file any more".to_owned(),
+        boxes: Vec::new(),
+        attempts: 0,
+        reworks: 0,
+        time: duration(told.iter().map(|told| told.seconds()).sum()),
+        cost: String::new(),
+        blocked: None,
         iterations: told.iter().map(|told| happened(told)).collect(),
     }
 }

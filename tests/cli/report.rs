@@ -38,6 +38,12 @@ fn the_page_has_what_agents_said_beside_what_git_saw_and_whose_ticks_are_a_perso
     let html = project.read("morning.html");
     assert!(!html.contains("<script") && !html.contains("<b>"), "{html}");
     assert_eq!(html.matches("<article").count(), iterations.len());
+
+    project.write("tasks.md", "- [x] 1. One\n");
+    let page = project.ralph(&["report", "--json"]).code(0).json().remove(0);
+    let gone = page["tasks"].as_array().unwrap().last().unwrap().clone();
+    assert_eq!((&gone["name"], &gone["text"]), (&"2.".into(), &"is not in the file any more".into()));
+    assert_eq!(gone["iterations"].as_array().unwrap().len(), 3, "what happened stays told");
 }
 
 #[test]

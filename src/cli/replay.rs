@@ -4,7 +4,7 @@ use super::exit::Exit;
 use super::replay_gates::{Matrix, Shard, merge, print_matrix, rerun};
 use super::ui;
 use super::workspace::{Invocation, Workspace};
-use crate::engine::{Fault, Replay, Run, unpack};
+use crate::engine::{Fault, JOURNAL, Replay, Run, unpack};
 use crate::report::replay::{Finding, Grade, Replayed};
 use crate::source::text::count;
 use crate::sys::Disk as _;
@@ -98,7 +98,7 @@ fn not_a_prefix(earlier: &[u8], journal: &[u8], file: &Path) -> Option<Finding> 
     let what =
         format!("The journal does not begin with {}: this record is another one, or gone.", file.display());
     let hint = "records that once were written never change: find out who wrote to the journal";
-    Some(Finding::new(Grade::Differs, what, hint).at(".ralph/state/journal.jsonl", Some(record)))
+    Some(Finding::new(Grade::Differs, what, hint).at(JOURNAL, Some(record)))
 }
 
 fn no_anchor(anchor: &str, journal: &[u8], records: u64) -> Option<Finding> {

@@ -2,7 +2,7 @@
 
 use super::ui;
 use super::workspace::Workspace;
-use crate::engine::{Fault, Judgement, Run};
+use crate::engine::{Fault, JOURNAL, Judgement, Run};
 use crate::report::replay::{Finding, Grade, Replayed, judged_otherwise};
 use clap::ValueEnum;
 use serde_json::{Value, json};
@@ -103,7 +103,7 @@ pub(super) fn rerun(workspace: &Workspace, run: &mut Run, shard: Option<Shard>) 
             },
             Err(fault) => Finding::new(Grade::Unknown, format!("{}: {fault}", order.key), fault.hint),
         };
-        run.found.findings.push(finding.at(".ralph/state/journal.jsonl", (*record).try_into().ok()));
+        run.found.findings.push(finding.at(JOURNAL, (*record).try_into().ok()));
     }
     Ok(())
 }
@@ -139,7 +139,7 @@ pub(super) fn merge(folder: &Path, judgements: &[Judgement], found: &mut Replaye
             let grade = if told["grade"] == "unknown" { Grade::Unknown } else { Grade::Differs };
             let line = told["line"].as_u64().and_then(|line| usize::try_from(line).ok());
             let finding = Finding::new(grade, text("what"), text("hint")).at(text("place"), line);
-            left.retain(|record| line.map(|line| line as u64) != Some(*record));
+            left.retain(|record| told["place"] != JOURNAL || line.map(|line| line as u64) != Some(*record));
             if !found.findings.contains(&finding) {
                 found.findings.push(finding);
             }
@@ -153,9 +153,8 @@ pub(super) fn merge(folder: &Path, judgements: &[Judgement], found: &mut Replaye
     }
     if !left.is_empty() {
         let records: Vec<String> = left.iter().map(u64::to_string).collect();
-        found
-            .findings
-            .push(unknown(format!("No part holds the gates of the records {}.", records.join(", "))));
+        let what = format!("No part holds the gates of the records {}.", records.join(", "));
+        found.findings.push(unknown(what));
     }
     Ok(())
 }

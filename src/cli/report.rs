@@ -22,7 +22,7 @@ pub struct ReportArgs {
 
 /// `ralph report`.
 pub(super) fn report(call: &Invocation, args: &ReportArgs) -> Result<Exit, Fault> {
-    let mut source = Source::open(call)?;
+    let mut source = Source::open(call, true)?;
     let board = source.board()?;
     let page = Page::new(&board, source.story());
     let fault =

@@ -17,6 +17,8 @@ pub struct Follow {
     fold: Fold,
     spent: Spent,
     story: Story,
+    /// It keeps what happened in each iteration, which few ask for.
+    pub keeps_story: bool,
     /// tasks.md as it was read last; `None` where there is no such file.
     tasks: Option<TaskFile>,
     /// Why the journal cannot be folded, as long as it is this one.
@@ -37,6 +39,7 @@ impl Follow {
             fold: Fold::default(),
             spent: Spent::default(),
             story: Story::default(),
+            keeps_story: false,
             tasks: None,
             broken: None,
             was_there: false,
@@ -60,14 +63,16 @@ impl Follow {
     fn read_journal(&mut self, disk: &dyn Disk) -> Result<bool, Fault> {
         self.is_there = disk.len(&self.places.journal())?.is_some();
         self.was_there |= self.is_there;
-        let Self { follower, fold, spent, story, .. } = self;
+        let Self { follower, fold, spent, story, keeps_story, .. } = self;
         follower.read(disk, |change| {
             match change {
                 Change::Restarted => (*fold, *spent, *story) = Default::default(),
                 Change::Record(record) => {
                     fold.take(&record)?;
                     spent.note(&record.at, &record.event, &fold.state);
-                    story.note(&record.at, &record.event, &fold.state);
+                    if *keeps_story {
+                        story.note(&record.at, &record.event, &fold.state);
+                    }
                 }
             }
             Ok(())
@@ -98,7 +103,7 @@ impl Follow {
         &self.spent
     }
 
-    /// What happened so far.
+    /// What happened so far; empty if it is not kept.
     pub fn story(&self) -> &Story {
         &self.story
     }

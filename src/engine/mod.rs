@@ -22,7 +22,7 @@ pub use follow::Follow;
 pub use outside::{CacheFolder, Outside, Parts, own_template, private_folder};
 pub use places::Places;
 pub use readings::{Readings, readings};
-pub use replay::{Judgement, Replay, Run};
+pub use replay::{JOURNAL, Judgement, Replay, Run};
 pub use world::{AgentEnd, Judged, Started, World};
 
 use crate::journal::{self, Journal, JournalError, Record};

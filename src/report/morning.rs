@@ -154,6 +154,7 @@ impl Page {
         let mut not_judged: Vec<String> = not_judged.into_values().flatten().cloned().collect();
         not_judged.sort();
         not_judged.dedup();
+        let timeline = timeline(board, &told, &by_family);
         let tasks = board.families.iter().map(|line| {
             let told = by_family.remove(line.family.as_str());
             task(board, line, &told.unwrap_or_default())
@@ -168,7 +169,7 @@ impl Page {
             tasks,
             not_judged,
             forgotten: story.forgotten,
-            timeline: timeline(board, &told),
+            timeline,
             scores: scores(&told),
         }
     }
@@ -305,15 +306,14 @@ fn class(told: &Told) -> &'static str {
 }
 
 /// A row for each task that something was done for; a bar is an iteration.
-fn timeline(board: &Board, told: &[&Told]) -> Drawing {
-    let rows: Vec<&Line> =
-        board.families.iter().filter(|line| told.iter().any(|told| told.family == line.family)).collect();
+fn timeline(board: &Board, told: &[&Told], by_family: &BTreeMap<&str, Vec<&Told>>) -> Drawing {
     let Some(place) = Place::of(told) else { return Drawing::default() };
     let mut drawing = Drawing { width: WIDTH, ..Drawing::default() };
-    for line in rows {
+    for line in &board.families {
+        let Some(told) = by_family.get(line.family.as_str()) else { continue };
         let y = drawing.height;
         drawing.words.push(Word { x: 0, y: y + ROW - 5, text: super::width::cut(&table::id(line), 14) });
-        for told in told.iter().filter(|told| told.family == line.family) {
+        for told in told {
             let (x, end) = (place.x(told.span.0), place.x(told.span.1));
             let took = duration(told.seconds());
             let title = format!("{} {}: {} ({took})", told.iteration, told.task, told.headline);

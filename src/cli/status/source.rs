@@ -24,8 +24,9 @@ pub(in crate::cli) struct Source {
 
 impl Source {
     /// Reads configuration and journal; a task file without boxes has no answer.
-    pub(in crate::cli) fn open(call: &Invocation) -> Result<Self, Fault> {
+    pub(in crate::cli) fn open(call: &Invocation, keeps_story: bool) -> Result<Self, Fault> {
         let mut source = Self::of(call.read(call.find()?)?)?;
+        source.follow.keeps_story = keeps_story;
         let boxes = source.board()?.boxes;
         has_boxes(&source.places, boxes).map(|()| source)
     }
@@ -89,7 +90,7 @@ impl Source {
         })
     }
 
-    /// What happened so far.
+    /// What happened so far; empty if it is not kept.
     pub(in crate::cli) fn story(&self) -> &Story {
         self.follow.story()
     }

@@ -36,7 +36,8 @@ use views::Views;
 
 /// Findings that are told.
 const MAX_FINDINGS: usize = 100;
-const JOURNAL: &str = ".ralph/state/journal.jsonl";
+/// The journal, as findings name it.
+pub const JOURNAL: &str = ".ralph/state/journal.jsonl";
 
 /// A verdict of a gate as it was recorded, with what it was asked for.
 #[derive(Clone, Debug)]
@@ -97,7 +98,7 @@ impl<'a> Replay<'a> {
         repositories: Result<&'a mut Repositories, Fault>,
     ) -> Self {
         let mut found = Replayed::default();
-        let repositories = repositories.map_err(|fault| found.findings.push(unknown(&fault, ""))).ok();
+        let repositories = repositories.map_err(|fault| found.findings.push(unknown(&fault))).ok();
         Self {
             disk,
             places,
@@ -277,7 +278,7 @@ impl<'a> Replay<'a> {
     fn compare_files(&mut self) -> Result<(), Fault> {
         let state = &self.fold.state;
         if let Phase::Applying { entry: Some(entry), .. } = &state.phase {
-            self.views.pending(&state.spec, entry, &self.fold.decided);
+            self.views.entry(&state.spec, 0, entry, &self.fold.decided);
         }
         for (spec, book) in &state.specs {
             if !views::is_inside(spec) {
@@ -353,7 +354,6 @@ impl From<JournalError> for Stop {
 }
 
 /// A fault as something that keeps a replay from telling.
-fn unknown(fault: &Fault, what: &str) -> Finding {
-    let words = if what.is_empty() { fault.to_string() } else { format!("{what}: {fault}") };
-    Finding::new(Grade::Unknown, words, fault.hint.clone())
+fn unknown(fault: &Fault) -> Finding {
+    Finding::new(Grade::Unknown, fault.to_string(), fault.hint.clone())
 }

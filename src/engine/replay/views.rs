@@ -34,16 +34,11 @@ pub(super) fn is_inside(path: &str) -> bool {
 }
 
 impl Views {
-    /// An entry was written.
+    /// An entry was written; with a record of 0 it may have been.
     pub(super) fn entry(&mut self, spec: &str, record: u64, entry: &Entry, (at, tag): &(String, String)) {
         let (heading, text) = (heading(entry, at, tag), render(entry, at, tag));
         let expected = Expected { record, iteration: entry.iteration, heading, text };
         self.entries.entry(spec.to_owned()).or_default().push(expected);
-    }
-
-    /// An entry may have been written.
-    pub(super) fn pending(&mut self, spec: &str, entry: &Entry, decided: &(String, String)) {
-        self.entry(spec, 0, entry, decided);
     }
 
     /// Compares the entries of a task file with those in progress.txt.

@@ -3,6 +3,7 @@
 
 #[cfg(test)]
 mod cli {
+    pub(crate) mod chain;
     pub(crate) mod foreign_owner;
     pub(crate) mod mcp;
     #[expect(dead_code, reason = "the other test binary uses all of it")]
@@ -38,6 +39,7 @@ fn tests() -> Vec<libtest_mimic::Trial> {
         cli::mcp::tests(),
         cli::watch::tests(),
         demo::loop_test::tests(),
+        demo::replay::tests(),
         demo::shell_loop::tests(),
         gate::tests(),
         gate::class_file::tests(),

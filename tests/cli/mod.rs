@@ -10,6 +10,7 @@ mod agents;
 mod bad_input;
 mod busy;
 mod by_hand;
+mod chain;
 mod check;
 mod check_run;
 mod checks;

@@ -1,5 +1,6 @@
 //! `ralph replay`: runs are equal to their journals wherever they are looked at, and what was changed is named.
 
+use super::chain::{self, rechained};
 use super::project::{Project, signal, wait_for};
 use ralph::config;
 use ralph::engine::{Places, Replay};
@@ -9,8 +10,6 @@ use ralph::source::Classifier;
 use ralph::sys::disk::RealDisk;
 use ralph::task::{Grammar, TaskRules};
 use serde_json::Value;
-use sha2::{Digest as _, Sha256};
-use std::fmt::Write as _;
 
 const JOURNAL: &str = ".ralph/state/journal.jsonl";
 const STAGED: &str =
@@ -67,36 +66,15 @@ impl Player {
     }
 }
 
-fn body(line: &str) -> &str {
-    line[147..].strip_suffix('}').unwrap()
-}
-
-/// The journal with these records, numbers and hashes made anew, and progress.txt naming the new hashes.
+/// Puts a journal of these records in place, and the progress.txt that fits it.
 fn rechain(project: &Project, records: &[Value]) {
-    let (mut head, mut text) = ("0".repeat(64), String::new());
-    let mut progress = project.read("progress.txt");
-    for (at, record) in records.iter().enumerate() {
-        let (mut record, old) = (record.clone(), record["old"].as_str().unwrap().to_owned());
-        record.as_object_mut().unwrap().remove("old");
-        record["seq"] = (at + 1).into();
-        let body = serde_json::to_string(&record).unwrap();
-        let hash = format!("{:x}", Sha256::digest(format!("{head}{body}")));
-        writeln!(text, "{{\"h\":\"{hash}\",\"p\":\"{head}\",\"r\":{body}}}").unwrap();
-        progress = progress.replace(&format!(" · {}\n", &old[..8]), &format!(" · {}\n", &hash[..8]));
-        head = hash;
-    }
-    project.write(JOURNAL, text);
+    let (journal, progress) = rechained(records, &project.read("progress.txt"));
+    project.write(JOURNAL, journal);
     project.write("progress.txt", progress);
 }
 
-/// The records, each with the hash that it had.
 fn records(project: &Project) -> Vec<Value> {
-    let record = |line: String| {
-        let mut record: Value = serde_json::from_str(body(&line)).unwrap();
-        record["old"] = line[6..70].into();
-        record
-    };
-    project.journal().into_iter().map(record).collect()
+    chain::records(&project.read(JOURNAL))
 }
 
 fn find(records: &[Value], kind: &str) -> usize {
@@ -463,10 +441,13 @@ fn a_bundle_holds_no_secret_and_one_of_somebody_else_leads_nowhere() {
     }
 }
 
-/// A run of this version as it was packed; it stays here for the versions to come.
+/// Runs of earlier versions, as they were packed: a version that reads a journal otherwise fails here.
 #[test]
 fn a_bundle_of_every_format_replays_equal_with_its_gates() {
     let project = Project::empty();
+    let demo = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/examples/demo.tar");
+    let done = project.ralph(&["replay", "--bundle", demo]).code(0);
+    assert!(done.out.contains("[x] 2.PITEST") && done.out.contains("93 records"), "{}", done.out);
     let bundle = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/bundle-1.tar");
     let done = project.ralph(&["replay", "--bundle", bundle, "--rerun-gates"]).code(0);
     assert!(done.out.contains("[x] 2.LINT") && done.out.contains("Equal"), "{}", done.out);

@@ -1,0 +1,12 @@
+#!/bin/sh
+# Makes docs/examples/demo.tar anew: the run of `ralph demo` with this version, without what its gates left.
+# For when the demo itself changes. The file is a journal of an earlier version, kept to be replayed by later ones.
+set -eu
+here=$(cd "$(dirname "$0")" && pwd)
+ralph=$here/../../target/debug/ralph
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+"$ralph" demo --into "$folder/demo"
+rm -rf "$folder"/demo/.ralph/state/iter-*/gate
+rm -f "$here/demo.tar"
+cd "$folder/demo" && "$ralph" bundle "$here/demo.tar"

@@ -1,0 +1,85 @@
+//! The demo's bundle, replayed with real PIT where nothing else is.
+
+use super::{Demo, ralph};
+use crate::cli::chain::{rechained, records};
+use crate::support::needs::tests;
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
+use tempfile::TempDir;
+
+/// The demo's bundle, in a folder with nothing else.
+fn bundled() -> (TempDir, PathBuf) {
+    let folder = TempDir::new().unwrap();
+    let file = folder.path().join("demo.tar");
+    let packed = ralph().arg("bundle").arg(&file).current_dir(Demo::get().path()).output().unwrap();
+    assert!(packed.status.success(), "{packed:?}");
+    (folder, file)
+}
+
+/// Runs the gates of a bundle again: exit code, result, errors.
+fn judged_again(folder: &Path, bundle: &Path) -> (Option<i32>, String, String) {
+    let mut command = ralph();
+    command.arg("replay").arg("--bundle").arg(bundle).arg("--rerun-gates").current_dir(folder);
+    let output = command.output().unwrap();
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+    (output.status.code(), text(output.stdout), text(output.stderr))
+}
+
+fn its_bundle_is_equal_in_an_empty_folder_with_its_gates_run_again() {
+    let (folder, bundle) = bundled();
+    let (code, out, err) = judged_again(folder.path(), &bundle);
+    assert_eq!(code, Some(0), "{out}\n{err}");
+    for gate in ["1.PITEST", "2.PITEST"] {
+        let line = out.lines().find(|line| line.contains(gate)).unwrap();
+        assert!(line.ends_with("re-checked: changes, report, verdict"), "{out}");
+    }
+    let left: Vec<_> = fs_err::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().path()).collect();
+    assert_eq!(left, [bundle], "nothing is written");
+}
+
+fn one_survivor_edited_in_a_chain_made_anew_is_named() {
+    let (folder, bundle) = bundled();
+    let mut files: Vec<(PathBuf, Vec<u8>)> = Vec::new();
+    let mut archive = tar::Archive::new(fs_err::File::open(&bundle).unwrap());
+    for entry in archive.entries().unwrap() {
+        let mut entry = entry.unwrap();
+        let mut bytes = Vec::new();
+        entry.read_to_end(&mut bytes).unwrap();
+        files.push((entry.path().unwrap().into_owned(), bytes));
+    }
+    let place = |name: &str| files.iter().position(|(path, _)| path.ends_with(name)).unwrap();
+    let (journal, progress) = (place("journal.jsonl"), place("progress.txt"));
+    let text = |at: usize| std::str::from_utf8(&files[at].1).unwrap();
+    let mut forged = records(text(journal));
+    let passed = |record: &serde_json::Value| record["e"]["report"]["classes"][0]["tally"]["killed"] == 18;
+    let at = forged.iter().position(passed).unwrap();
+    let tally = &mut forged[at]["e"]["report"]["classes"][0]["tally"];
+    tally["killed"] = 17.into();
+    tally["survived"] = 1.into();
+    let (chain, entries) = rechained(&forged, text(progress));
+    files[journal].1 = chain.into_bytes();
+    files[progress].1 = entries.into_bytes();
+
+    let mut archive = tar::Builder::new(fs_err::File::create(&bundle).unwrap());
+    for (path, bytes) in &files {
+        let mut header = tar::Header::new_gnu();
+        header.set_size(bytes.len() as u64);
+        archive.append_data(&mut header, path, bytes.as_slice()).unwrap();
+    }
+    archive.finish().unwrap();
+    let (code, out, err) = judged_again(folder.path(), &bundle);
+    assert_eq!(code, Some(1), "{out}\n{err}");
+    let said = format!(
+        "journal.jsonl:{}: 2.PITEST: org.example.orders.Shipping: 17 killed and 1 not then, 18 killed and 0 not now.",
+        at + 1
+    );
+    assert!(err.contains(&said), "{err}");
+    assert!(out.ends_with("Differs in 1 place.\n"), "{out}");
+}
+
+tests! {
+    maven: [
+        its_bundle_is_equal_in_an_empty_folder_with_its_gates_run_again,
+        one_survivor_edited_in_a_chain_made_anew_is_named,
+    ]
+}

@@ -12,7 +12,7 @@
 //! | `Checked` | how the commands ended | which check, in which packages |
 //! | `GateEnded` | the verdict | the commits, the changes where they were given |
 //! | `BoxesFlipped` | which lines were still there | the boxes and their marks |
-//! | `RunStopped` | | all of it |
+//! | `RunStopped` | its words | which end |
 
 use super::boxes::edited;
 use super::effect::Effect;
@@ -21,6 +21,7 @@ use super::facts::ProcessEnd;
 use super::state::{Phase, State};
 use crate::task::{Mark, TaskKey, on_file};
 use std::collections::VecDeque;
+use std::mem::discriminant;
 
 /// The effects that were asked for, the next first.
 #[derive(Debug, Default)]
@@ -160,7 +161,7 @@ fn mismatch(effect: &Effect, state: &State, event: &Event) -> Option<String> {
                 .then(|| words(flips.iter().map(|(key, mark)| format!("{key} [{}]", mark.0))))
         }
         (Effect::Finish(stop), Event::RunStopped { stop: found }) => {
-            (stop != found).then(|| format!("the end: {stop}"))
+            (discriminant(stop) != discriminant(found)).then(|| format!("the end: {stop}"))
         }
         (Effect::ReapAgent { .. }, Event::AgentEnded { .. }) => {
             Some("the end of an attempt that ralph's own end cut short".to_owned())

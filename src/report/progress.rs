@@ -6,6 +6,9 @@ use crate::machine::survivor_details;
 use crate::mutation::{GateReport, Survivor, Verdict};
 use crate::source::text::line;
 
+/// How the line begins that says what ralph wrote into tasks.md.
+pub const BOXES: &str = "- boxes: ";
+
 /// The heading of an entry: `## <time> iteration <N> · <ID> · <first 8 of the record's h>`.
 pub fn heading(entry: &Entry, at: &str, tag: &str) -> String {
     format!("## {at} iteration {} · {} · {tag}", entry.iteration, plain(&entry.task))
@@ -30,7 +33,7 @@ pub fn entry_lines(entry: &Entry) -> Vec<String> {
         Body::Gate { name, report } => gate_lines(name, report),
     };
     if !entry.boxes.is_empty() {
-        all.push(format!("- boxes: {}", plain(&entry.boxes.join(", "))));
+        all.push(format!("{BOXES}{}", plain(&entry.boxes.join(", "))));
     }
     all
 }

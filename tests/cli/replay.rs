@@ -278,6 +278,54 @@ fn files_that_were_changed_are_named_with_their_line() {
 }
 
 #[test]
+fn words_of_another_version_are_a_remark_and_its_decisions_are_compared() {
+    // A run that ends with words: nothing was ever committed.
+    let project = Project::new("- [ ] 1. One\n- [ ] 2. Two\n");
+    project.agent("1./*) as_usual ;;\n2./*) true ;;");
+    project.ralph(&["run"]).code(1);
+    let (mut player, all, progress) = (Player::of(&project), records(&project), project.read("progress.txt"));
+    let mut play = |version: &str, reasons: Option<&str>, (was, is): (&str, &str)| {
+        let mut forged = all.clone();
+        let (start, end) = (find(&all, "run-started"), find(&all, "run-stopped"));
+        forged[start]["e"]["version"] = version.into();
+        if let Some(reason) = reasons {
+            forged[end]["e"]["stop"]["reasons"][0] = reason.into();
+        }
+        rechain(&project, &forged);
+        assert!(was.is_empty() || progress.contains(was), "{progress}");
+        project.write("progress.txt", project.read("progress.txt").replacen(was, is, 1));
+        let found = player.play();
+        project.write("progress.txt", &progress);
+        let told: Vec<String> = found.findings.iter().map(ToString::to_string).collect();
+        (found.grade(), told.join("\n"), found.unchecked.join("\n"))
+    };
+    let none = ("", "");
+    assert_eq!(play("0.0.1", None, none), (None, String::new(), String::new()));
+    // Words.
+    for (reasons, words, says) in [
+        (None, ("Evidence", "What was seen"), "with other words than this version of ralph writes: 1;"),
+        (Some("Worded otherwise."), none, "Worded otherwise."),
+    ] {
+        let (grade, told, unchecked) = play("0.0.1", reasons, words);
+        assert!(grade.is_none() && unchecked.contains(says), "{told} {unchecked}");
+        let (grade, told, _) = play(env!("CARGO_PKG_VERSION"), reasons, words);
+        assert!(grade == Some(Grade::Differs) && told.contains("Worded") == reasons.is_some(), "{told}");
+    }
+    // What was decided.
+    for words in [("ACCEPTED", "REJECTED"), ("(attempt 1", "(attempt 2"), ("ticked 1.", "ticked 2.")] {
+        let (grade, told, _) = play("0.0.1", None, words);
+        assert!(grade == Some(Grade::Differs) && told.contains("was changed"), "{words:?}: {told}");
+    }
+    let mut forged = all.clone();
+    let end = find(&all, "run-stopped");
+    forged[find(&all, "run-started")]["e"]["version"] = "0.0.1".into();
+    forged[end]["e"]["stop"] = serde_json::json!({"stop": "all-done"});
+    rechain(&project, &forged);
+    let (grade, told) = player.told();
+    assert!(grade == Some(Grade::Differs) && told[0].contains("should be the end"), "{told:?}");
+}
+
+#[test]
 fn an_anchor_and_an_earlier_copy_tell_of_records_cut_off_at_the_end() {
     let project = ran();
     let journal = project.read(JOURNAL);

@@ -8,6 +8,7 @@
 //! | chain, numbers | computed |
 //! | which record comes next, boxes written, checks asked, how a run ended | decided again (`machine::asked`) |
 //! | accepted, rejected, blocked: the entries | decided again, compared with progress.txt |
+//! | the words of entries and of a run's end | compared where this version wrote them |
 //! | commits, changes, ancestry, lost lines, counted tests, sums over a family | git objects |
 //! | what a gate left in its folder | its digest, if the folder is there |
 //! | the verdict of a gate | as recorded, unless it is run again |
@@ -28,6 +29,7 @@ use crate::machine::facts::{Claim, FileChange, Oid};
 use crate::machine::state::{By, Phase};
 use crate::mutation::{GateReport, Verdict};
 use crate::report::replay::{BoxLine, Finding, GateLine, Grade, Replayed, VERDICT};
+use crate::source::text::line;
 use crate::sys::Disk;
 use crate::task::{Row, TaskKey, TaskRules};
 use evidence::Evidence;
@@ -36,6 +38,8 @@ use views::Views;
 
 /// Findings that are told.
 const MAX_FINDINGS: usize = 100;
+/// Characters of the words of a run's end that a finding shows.
+const WORDS: usize = 300;
 /// The journal, as findings name it.
 pub const JOURNAL: &str = ".ralph/state/journal.jsonl";
 
@@ -200,6 +204,9 @@ impl<'a> Replay<'a> {
             self.is_lost = true;
             self.differs(record.seq, format!("Recorded is `{}`, and it should be {should}.", event.name()));
         }
+        if let Event::RunStarted { version, .. } = event {
+            self.views.is_ours = version == env!("CARGO_PKG_VERSION");
+        }
         if let Some(effect) = &effect {
             self.look(record, effect);
         }
@@ -269,6 +276,15 @@ impl<'a> Replay<'a> {
                     millis: report.millis,
                     again: None,
                 });
+            }
+            (Effect::Finish(should), Event::RunStopped { stop }) if should != stop => {
+                let [is, should] = [stop, should].map(|stop| line(&stop.to_string(), WORDS));
+                let what = format!("Recorded is the end `{is}`, and it should be `{should}`.");
+                if self.views.is_ours {
+                    self.differs(record.seq, what);
+                } else {
+                    self.found.unchecked.push(format!("The words of another version of ralph: {what}"));
+                }
             }
             _ => {}
         }

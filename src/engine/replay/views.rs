@@ -1,9 +1,11 @@
 //! The files that are made from the journal, compared with it: the entries of progress.txt, the boxes of tasks.md.
+//!
+//! Promise: what was decided is compared whoever wrote it, its words only where this version wrote them.
 
 use super::{Finding, Grade, JOURNAL};
 use crate::machine::effect::Entry;
 use crate::machine::state::SpecState;
-use crate::report::progress::{heading, render};
+use crate::report::progress::{BOXES, heading, render};
 use crate::report::replay::Replayed;
 use crate::task::{TaskRules, digest, written};
 use std::collections::BTreeMap;
@@ -14,6 +16,8 @@ use std::path::{Component, Path};
 pub(super) struct Views {
     /// When the journal began.
     pub(super) began: String,
+    /// This version of ralph makes the entries that follow.
+    pub(super) is_ours: bool,
     /// By task file.
     entries: BTreeMap<String, Vec<Expected>>,
 }
@@ -26,6 +30,21 @@ struct Expected {
     iteration: u64,
     heading: String,
     text: String,
+    /// This version made it: each word must be there.
+    is_ours: bool,
+}
+
+impl Expected {
+    /// True if the beginning of this text holds the same headline, up to its reason, and the same boxes.
+    fn decides_as(&self, is: &[u8]) -> bool {
+        let verdict = |line: &str| line.split(" — ").next().map(str::to_owned);
+        let section = is.split(|byte| *byte == b'\n').skip(1).take_while(|line| !is_heading(line));
+        let mut section = section.map(String::from_utf8_lossy);
+        let is_same =
+            self.text.lines().nth(1).and_then(verdict) == section.next().and_then(|line| verdict(&line));
+        let boxes = self.text.lines().next_back().filter(|line| line.starts_with(BOXES));
+        is_same && boxes.is_none_or(|boxes| section.any(|line| line == boxes))
+    }
 }
 
 /// True for a path that stays in the workspace.
@@ -37,7 +56,7 @@ impl Views {
     /// An entry was written; with a record of 0 it may have been.
     pub(super) fn entry(&mut self, spec: &str, record: u64, entry: &Entry, (at, tag): &(String, String)) {
         let (heading, text) = (heading(entry, at, tag), render(entry, at, tag));
-        let expected = Expected { record, iteration: entry.iteration, heading, text };
+        let expected = Expected { record, iteration: entry.iteration, heading, text, is_ours: self.is_ours };
         self.entries.entry(spec.to_owned()).or_default().push(expected);
     }
 
@@ -45,7 +64,7 @@ impl Views {
     pub(super) fn compare(&self, spec: &str, shown: &str, bytes: &[u8], found: &mut Replayed) {
         let none = Vec::new();
         let mut expected = self.entries.get(spec).unwrap_or(&none).iter().peekable();
-        let mut earlier = 0;
+        let (mut earlier, mut reworded) = (0, 0);
         let mut differs = |place: &str, line: u64, what: String| {
             let hint =
                 "the journal alone is state; put the file back from a copy, or leave it: no run reads it";
@@ -70,7 +89,12 @@ impl Views {
             }
             let Some(entry) = expected.next() else { break };
             let is = &bytes[offset..];
-            if !is.starts_with(entry.text.as_bytes()) && entry.record > 0 {
+            if is.starts_with(entry.text.as_bytes()) || entry.record == 0 {
+                continue;
+            }
+            if !entry.is_ours && entry.decides_as(is) {
+                reworded += 1;
+            } else {
                 let lines = entry.text.lines().zip(is.split(|byte| *byte == b'\n'));
                 let before = lines.take_while(|(should, is)| should.as_bytes() == *is).count();
                 let should = entry.text.lines().nth(before).unwrap_or_default();
@@ -81,6 +105,11 @@ impl Views {
         }
         for entry in expected.filter(|entry| entry.record > 0) {
             differs(JOURNAL, entry.record, missing(entry));
+        }
+        if reworded > 0 {
+            found.unchecked.push(format!(
+                "Entries of {shown} with other words than this version of ralph writes: {reworded}; what they decided is the same."
+            ));
         }
         if earlier > 0 {
             found.unchecked.push(format!("{earlier} entries of {shown} are older than the journal."));

@@ -4,6 +4,7 @@
 #[cfg(test)]
 mod cli {
     pub(crate) mod chain;
+    pub(crate) mod ci;
     pub(crate) mod foreign_owner;
     pub(crate) mod mcp;
     #[expect(dead_code, reason = "the other test binary uses all of it")]
@@ -35,6 +36,7 @@ mod taskfiles {
 #[cfg(test)]
 fn tests() -> Vec<libtest_mimic::Trial> {
     [
+        cli::ci::tests(),
         cli::foreign_owner::tests(),
         cli::mcp::tests(),
         cli::watch::tests(),

@@ -59,7 +59,7 @@ pub enum Verb {
     /// What happened: for each task what the agent said beside what git and the gates saw
     #[command(
         after_help = "Examples:\n  ralph report --html morning.html\n  ralph report | gh pr comment --body-file -\n  \
-ralph report --md report.md\n  ralph report --json\n\n\
+ralph report --md report.md\n  ralph report --bundle run.tar --html morning.html\n  ralph report --json\n\n\
 The Markdown fits a comment on a pull request (60,000 characters); the HTML needs no other file and runs no script."
     )]
     Report(ReportArgs),

@@ -42,6 +42,9 @@ pub struct ReplayArgs {
     /// Write the result as JUnit XML, too
     #[arg(long, value_name = "FILE")]
     pub junit: Option<PathBuf>,
+    /// Print what was found as workflow commands of GitHub Actions, too
+    #[arg(long, conflicts_with = "json")]
+    pub github: bool,
 }
 
 /// `ralph replay`.
@@ -130,7 +133,8 @@ fn show(call: &Invocation, args: &ReplayArgs, found: &Replayed) -> Result<Exit, 
         for finding in &found.findings {
             ui::error(&finding.to_string(), &finding.hint);
         }
-        found.lines().iter().for_each(|line| ui::line(line));
+        let annotations = if args.github { found.github() } else { Vec::new() };
+        found.lines().iter().chain(&annotations).for_each(|line| ui::line(line));
     }
     Ok(match found.grade() {
         None => Exit::Done,

@@ -4,7 +4,7 @@ use super::exit::Exit;
 use super::status::Source;
 use super::ui;
 use super::workspace::Invocation;
-use crate::engine::{Fault, FaultKind};
+use crate::engine::{Fault, FaultKind, unpack};
 use crate::report::morning::Page;
 use clap::Args;
 use std::path::PathBuf;
@@ -18,11 +18,19 @@ pub struct ReportArgs {
     /// Write the Markdown to a file; without --html and --md it goes to standard output
     #[arg(long, value_name = "FILE")]
     pub md: Option<PathBuf>,
+    /// The page of a file that `ralph bundle` made
+    #[arg(long, value_name = "FILE")]
+    pub bundle: Option<PathBuf>,
 }
 
 /// `ralph report`.
 pub(super) fn report(call: &Invocation, args: &ReportArgs) -> Result<Exit, Fault> {
-    let mut source = Source::open(call, true)?;
+    let unpacked = tempfile::tempdir()?;
+    let workspace = match &args.bundle {
+        Some(file) => unpack(file, unpacked.path())?,
+        None => call.find()?,
+    };
+    let mut source = Source::open_at(call, workspace, true)?;
     let board = source.board()?;
     let page = Page::new(&board, source.story());
     let fault =

@@ -1,5 +1,6 @@
 //! What a replay found, for people, programs and CI: a line a box, then what differs and what could not be told.
 
+use super::annotations::github::workflow_command;
 use super::annotations::junit::{Case, document, xml};
 use super::progress::plain;
 use super::width::{pad, width};
@@ -165,6 +166,23 @@ impl Replayed {
             "findings": self.findings.iter().map(finding).collect::<Vec<_>>(),
             "unchecked": self.unchecked,
         })
+    }
+
+    /// Workflow commands of GitHub Actions: the result, then each finding at its line.
+    pub fn github(&self) -> Vec<String> {
+        let level = |grade| match grade {
+            None => "notice",
+            Some(Grade::Unknown) => "warning",
+            Some(Grade::Differs) => "error",
+        };
+        let finding = |finding: &Finding| {
+            let line = finding.line.map_or(1, |line| line as u64);
+            let place = Some((finding.place.as_str(), line)).filter(|(file, _)| !file.is_empty());
+            let text = format!("{}\nhint: {}", plain(&finding.what), plain(&finding.hint));
+            workflow_command(level(Some(finding.kind)), place, "ralph replay", &text)
+        };
+        let all = workflow_command(level(self.grade()), None, "ralph replay", &self.verdict());
+        std::iter::once(all).chain(self.findings.iter().map(finding)).collect()
     }
 
     /// JUnit XML: a test case for the replay as a whole and each finding, one for each box. An error is ralph's own fault.

@@ -115,7 +115,9 @@ impl Story {
         let more = lines.len().saturating_sub(LINES);
         lines.truncate(LINES);
         lines.extend((more > 0).then(|| format!("… and {more} more lines in progress.txt")));
-        told.lines = lines.split_off(1.min(lines.len()));
+        // The page has a list of its own.
+        let unmarked = |line: String| line.trim_start().trim_start_matches("- ").to_owned();
+        told.lines = lines.split_off(1.min(lines.len())).into_iter().map(unmarked).collect();
         told.headline = lines.pop().unwrap_or_default();
         if self.iterations.len() == ITERATIONS {
             self.iterations.remove(0);

@@ -68,7 +68,7 @@ fn without_comments(code: &str) -> String {
 /// Production lines that a module may have: no comments, no blank lines, no tests.
 const BUDGET: &[(&str, usize)] = &[
     ("agent", 936),
-    ("cli", 5_616),
+    ("cli", 5_634),
     ("config", 1_449),
     ("engine", 3_837),
     ("gate", 7_949),
@@ -78,7 +78,7 @@ const BUDGET: &[(&str, usize)] = &[
     ("machine", 3_227),
     ("main", 8),
     ("mutation", 524),
-    ("report", 2_377),
+    ("report", 2_392),
     ("source", 1_037),
     ("sys", 1_771),
     ("task", 3_374),

@@ -35,7 +35,7 @@ pub(super) fn status(call: &Invocation, args: &StatusArgs) -> Result<Exit, Fault
     if args.watch {
         needs_terminal(call.json)?;
     }
-    let mut source = Source::open(call, false)?;
+    let mut source = Source::open(call)?;
     if args.watch {
         return watch::watch(call, source);
     }
@@ -55,7 +55,7 @@ pub(super) fn status(call: &Invocation, args: &StatusArgs) -> Result<Exit, Fault
 
 /// What `ralph status --json` prints, with the box at which a run is.
 pub(super) fn current(call: &Invocation) -> Result<(Value, Option<TaskKey>), Fault> {
-    Source::open(call, false)?.look(|state, board| {
+    Source::open(call)?.look(|state, board| {
         let current = board.current.as_ref().map(|now| now.key.clone());
         (facts::facts(state, &board), current)
     })
@@ -63,7 +63,7 @@ pub(super) fn current(call: &Invocation) -> Result<(Value, Option<TaskKey>), Fau
 
 /// What a person reads at the end of a run; nothing where no agent ran.
 pub(super) fn summary(call: &Invocation) -> Result<Vec<String>, Fault> {
-    let board = Source::open(call, false)?.board()?;
+    let board = Source::open(call)?.board()?;
     Ok(if board.spent.iterations.is_empty() { Vec::new() } else { table::summary(&board) })
 }
 

@@ -10,6 +10,7 @@ use crate::report::board::{Beside, Board};
 use crate::report::story::Story;
 use crate::sys::disk::RealDisk;
 use crate::sys::{clock, lock};
+use std::path::PathBuf;
 
 /// A workspace that is looked at.
 pub(in crate::cli) struct Source {
@@ -24,8 +25,17 @@ pub(in crate::cli) struct Source {
 
 impl Source {
     /// Reads configuration and journal; a task file without boxes has no answer.
-    pub(in crate::cli) fn open(call: &Invocation, keeps_story: bool) -> Result<Self, Fault> {
-        let mut source = Self::of(call.read(call.find()?)?)?;
+    pub(in crate::cli) fn open(call: &Invocation) -> Result<Self, Fault> {
+        Self::open_at(call, call.find()?, false)
+    }
+
+    /// The same of the workspace in that folder; whoever wants the story has it kept.
+    pub(in crate::cli) fn open_at(
+        call: &Invocation,
+        workspace: PathBuf,
+        keeps_story: bool,
+    ) -> Result<Self, Fault> {
+        let mut source = Self::of(call.read(workspace)?)?;
         source.follow.keeps_story = keeps_story;
         let boxes = source.board()?.boxes;
         has_boxes(&source.places, boxes).map(|()| source)

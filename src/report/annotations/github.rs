@@ -1,6 +1,7 @@
 //! GitHub Actions: one workflow command for each annotation, with the escapes of `@actions/core`.
 
 use super::{Grade, Note, Shown};
+use crate::source::RepoPath;
 
 /// One workflow command for each annotation, without a final line end.
 pub fn render(shown: &Shown<'_>) -> String {
@@ -13,17 +14,16 @@ fn command(note: &Note) -> String {
         Grade::Warning => "warning",
         Grade::Note => "notice",
     };
-    let mut properties = Vec::new();
-    if let Some(file) = &note.file {
-        properties.push(format!("file={}", property(&file.to_text())));
-        properties.push(format!("line={}", note.line));
-    }
-    properties.push(format!("title={}", property(&note.title)));
-    let mut text = note.text.clone();
-    if !note.source.is_empty() {
-        text = format!("{text}\n{}", note.source);
-    }
-    format!("::{name} {}::{}", properties.join(","), data(&text))
+    let file = note.file.as_ref().map(RepoPath::to_text);
+    let place = file.as_deref().map(|file| (file, u64::from(note.line)));
+    let text = [note.text.as_str(), note.source.as_str()].join("\n");
+    workflow_command(name, place, &note.title, text.trim_end_matches('\n'))
+}
+
+/// `::error file=…,line=…,title=…::text`; `name` is `error`, `warning` or `notice`. The text may have several lines.
+pub fn workflow_command(name: &str, place: Option<(&str, u64)>, title: &str, text: &str) -> String {
+    let place = place.map(|(file, line)| format!("file={},line={line},", property(file)));
+    format!("::{name} {}title={}::{}", place.unwrap_or_default(), property(title), data(text))
 }
 
 fn data(text: &str) -> String {

@@ -1,0 +1,218 @@
+//! What `templates/ci` brings: its YAML fits the published schemas, and its steps do what their comments say.
+
+use super::project::{Done, Project};
+use crate::support::needs::tests;
+use assert_cmd::Command;
+use serde_yaml::Value;
+use std::path::{Path, PathBuf};
+
+tests! {
+    nothing: [
+        inputs_are_variables_of_a_step_and_never_its_code,
+        the_gate_of_a_pull_request_shows_its_verdict_as_an_annotation,
+        a_bundle_is_replayed_in_parts_that_are_joined_and_reported,
+        the_same_steps_of_gitlab_end_alike,
+    ]
+    scripts: [
+        the_files_fit_the_published_schemas,
+    ]
+}
+
+fn folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("templates/ci")
+}
+
+fn text(path: &str) -> String {
+    fs_err::read_to_string(folder().join(path)).unwrap()
+}
+
+/// The jobs of the component with its inputs' defaults in place, as GitLab reads it, after what it says of them.
+fn component() -> (String, String) {
+    let file = text("gitlab/ralph.yml");
+    let (head, jobs) = file.split_once("\n---\n").unwrap();
+    let inputs: Value = serde_yaml::from_str(head).unwrap();
+    let mut jobs = jobs.to_owned();
+    for (name, input) in inputs["spec"]["inputs"].as_mapping().unwrap() {
+        let default = match &input["default"] {
+            Value::Number(number) => number.to_string(),
+            Value::String(text) if !text.is_empty() => text.clone(),
+            _ => "\"\"".to_owned(),
+        };
+        let default = if name == "image" { "example/ralph" } else { &default };
+        jobs = jobs.replace(&format!("$[[ inputs.{} ]]", name.as_str().unwrap()), default);
+    }
+    assert!(!jobs.contains("$[["), "{jobs}");
+    (head.to_owned(), jobs)
+}
+
+/// The step of an action that has this name.
+fn step(action: &str, name: &str) -> Value {
+    let action: Value = serde_yaml::from_str(&text(action)).unwrap();
+    let steps = action["runs"]["steps"].as_sequence().unwrap().clone();
+    steps.into_iter().find(|step| step["name"] == name).unwrap()
+}
+
+/// Runs a step as the runner does, with its variables given by their names.
+fn run(project: &Project, step: &Value, given: &[(&str, &str)]) -> Done {
+    let script = step["run"].as_str().unwrap();
+    let mut bash = shell(project, script, given);
+    for (name, _) in step["env"].as_mapping().unwrap() {
+        let name = name.as_str().unwrap();
+        let value = given.iter().find(|(key, _)| *key == name).map_or("", |(_, value)| value);
+        bash.env(name, value);
+    }
+    Project::finish(bash)
+}
+
+/// `bash --noprofile --norc -eo pipefail`, as runners call it.
+fn shell(project: &Project, script: &str, given: &[(&str, &str)]) -> std::process::Command {
+    project.tool("ralph", &format!("exec '{}' \"$@\"", env!("CARGO_BIN_EXE_ralph")));
+    let mut bash = project.program("bash");
+    bash.args(["--noprofile", "--norc", "-eo", "pipefail", "-c", script]).current_dir(project.path(""));
+    bash.env("GIT_CONFIG_GLOBAL", project.path("../home/gitconfig"));
+    bash.env("GITHUB_STEP_SUMMARY", project.path("../home/summary"));
+    bash.envs(given.iter().copied());
+    bash
+}
+
+fn inputs_are_variables_of_a_step_and_never_its_code() {
+    let mut seen = 0;
+    for file in ["gate/action.yml", "replay/action.yml", "gate.yml", "replay.yml"] {
+        let file: Value = serde_yaml::from_str(&text(&format!("github/{file}"))).unwrap();
+        let jobs = file["jobs"].as_mapping().into_iter().flat_map(|jobs| jobs.values());
+        for steps in jobs.map(|job| &job["steps"]).chain([&file["runs"]["steps"]]) {
+            for script in steps.as_sequence().into_iter().flatten().filter_map(|step| step["run"].as_str()) {
+                assert!(!script.contains("${{"), "{script}");
+                seen += 1;
+            }
+        }
+    }
+    assert_eq!(seen, 3);
+}
+
+/// A package with a gate that wants a second line in its file.
+fn judged() -> Project {
+    let project = Project::new("- [ ] 1. One\n- [ ] 1.LINT g\n");
+    project.config("gates:\n  LINT: {run: [sh, -c, 'test $(grep -c . src/main/1.txt) -gt 1']}\n");
+    project.ralph(&["run"]).code(0);
+    project
+}
+
+fn the_gate_of_a_pull_request_shows_its_verdict_as_an_annotation() {
+    let project = judged();
+    let gate = step("github/gate/action.yml", "Gate");
+    let given = |since| [("GATE", "LINT"), ("SINCE", since), ("ROOT", "."), ("FAIL_ON_SKIP", "true")];
+    let passed = run(&project, &gate, &given("HEAD~1")).code(0);
+    assert!(passed.out.starts_with("::notice title=LINT PASS::"), "{}", passed.out);
+    let nothing = run(&project, &gate, &given("HEAD")).code(1);
+    assert!(nothing.out.starts_with("::error title=LINT SKIP::"), "{}", nothing.out);
+    project.config("gates:\n  LINT: {run: [sh, -c, 'exit 1']}\n");
+    let failed = run(&project, &gate, &given("HEAD~1")).code(1);
+    assert!(
+        failed.out.starts_with("::error file=src/app/src/main/1.txt,line=1,title=LINT FAIL::"),
+        "{}",
+        failed.out
+    );
+    run(&project, &gate, &given("$(touch hit)")).code(2);
+    assert!(!project.has("hit"), "a revision is no code");
+}
+
+fn a_bundle_is_replayed_in_parts_that_are_joined_and_reported() {
+    let project = judged();
+    let head = project.ralph(&["replay", "--json"]).json()[0]["head"].as_str().unwrap().to_owned();
+    project.ralph(&["bundle", "ralph-run.tar"]).code(0);
+    let plan: Value = serde_yaml::from_str(&text("github/replay.yml")).unwrap();
+    let plan = plan["jobs"]["plan"]["steps"][1]["run"].as_str().unwrap();
+    let output = project.path("../home/output");
+    let of_plan = [("GITHUB_OUTPUT", output.to_str().unwrap())];
+    Project::finish(shell(&project, plan, &of_plan)).code(0);
+    let matrix = fs_err::read_to_string(&output).unwrap();
+    let matrix: Value = serde_yaml::from_str(matrix.strip_prefix("matrix=").unwrap()).unwrap();
+    let shards: Vec<&str> =
+        matrix["shard"].as_sequence().unwrap().iter().map(|shard| shard.as_str().unwrap()).collect();
+    assert_eq!(shards, ["1/2", "2/2"], "one for each verdict");
+
+    let replay = step("github/replay/action.yml", "Replay");
+    let bundle = ("BUNDLE", "ralph-run.tar");
+    fs_err::create_dir(project.path("parts")).unwrap();
+    run(&project, &replay, &[bundle, ("SHARD", shards[0]), ("RESULT", "parts/1.json")]).code(0);
+    let joined = [bundle, ("PARTS", "parts"), ("ANCHOR", &*head), ("RESULT", "ralph-replay.json")];
+    let missing = run(&project, &replay, &joined).code(3);
+    assert!(missing.out.contains("::warning title=ralph replay::No part holds"), "{}", missing.out);
+    run(&project, &replay, &[bundle, ("SHARD", shards[1]), ("RESULT", "parts/2.json")]).code(0);
+    let equal = run(&project, &replay, &joined).code(0);
+    assert!(
+        equal.out.ends_with(
+            "::notice title=ralph replay::Equal: every decision was made again from its evidence.\n"
+        ),
+        "{}",
+        equal.out
+    );
+    assert!(project.read("ralph-replay.xml").contains("<testsuite"));
+    let summary = fs_err::read_to_string(project.path("../home/summary")).unwrap();
+    assert!(summary.starts_with("### tasks.md:") && summary.contains("1.LINT"), "{summary}");
+    let another = [bundle, ("ANCHOR", &*"0".repeat(64)), ("RESULT", "ralph-replay.json")];
+    let cut = run(&project, &replay, &another).code(1);
+    assert!(cut.out.contains("::error title=ralph replay::None of the"), "{}", cut.out);
+}
+
+fn the_same_steps_of_gitlab_end_alike() {
+    let project = judged();
+    project.ralph(&["bundle", "ralph-run.tar"]).code(0);
+    let jobs: Value = serde_yaml::from_str(&component().1).unwrap();
+    let call = |job: &str, given: &[(&str, &str)]| {
+        let lines = jobs[job]["script"].as_sequence().unwrap().iter().map(|line| line.as_str().unwrap());
+        let script = lines.collect::<Vec<_>>().join("\n");
+        let mut bash = shell(&project, &script, given);
+        for (name, value) in jobs[job]["variables"].as_mapping().unwrap() {
+            let (name, value) = (name.as_str().unwrap(), value.as_str().unwrap());
+            if !given.iter().any(|(key, _)| *key == name) {
+                bash.env(name, value);
+            }
+        }
+        Project::finish(bash)
+    };
+    call("ralph-gate", &[("GATE", "LINT"), ("CI_MERGE_REQUEST_DIFF_BASE_SHA", "HEAD~1")]).code(0);
+    let quality: Value = serde_yaml::from_str(&project.read("gl-code-quality-report.json")).unwrap();
+    assert!(quality.as_sequence().is_some(), "{quality:?}");
+    let total = jobs["ralph-again"]["parallel"].as_u64().unwrap();
+    for index in 1..=total {
+        let (index, total) = (index.to_string(), total.to_string());
+        call("ralph-again", &[("CI_NODE_INDEX", &*index), ("CI_NODE_TOTAL", &*total)]).code(0);
+    }
+    call("ralph-replay", &[]).code(0);
+    assert!(project.read("ralph-report.md").contains("LINT"));
+    fs_err::remove_file(project.path("parts/1.json")).unwrap();
+    call("ralph-replay", &[]).code(3);
+}
+
+fn the_files_fit_the_published_schemas() {
+    let tools = Path::new(env!("CARGO_TARGET_TMPDIR")).join("check-jsonschema-0.39.0");
+    let checker = tools.join("bin/check-jsonschema");
+    if !checker.is_file() {
+        Command::new("python3").args(["-m", "venv"]).arg(&tools).assert().success();
+        let packages = ["install", "--quiet", "check-jsonschema==0.39.0"];
+        Command::new(tools.join("bin/pip")).args(packages).assert().success();
+    }
+    let check = |schema: &str, file: &Path| {
+        let mut command = Command::new(&checker);
+        command.args(["--builtin-schema", &format!("vendor.{schema}")]);
+        if schema == "gitlab-ci" {
+            command.args(["--data-transform", schema]);
+        }
+        command.arg(file).assert()
+    };
+    for action in ["gate", "replay"] {
+        check("github-actions", &folder().join(format!("github/{action}/action.yml"))).success();
+        check("github-workflows", &folder().join(format!("github/{action}.yml"))).success();
+    }
+    let scratch = tempfile::tempdir().unwrap();
+    let (head, jobs) = component();
+    let file = scratch.path().join("gitlab.yml");
+    for part in [&head, &jobs] {
+        fs_err::write(&file, part).unwrap();
+        check("gitlab-ci", &file).success();
+    }
+    fs_err::write(&file, jobs.replace("script:", "skript:")).unwrap();
+    check("gitlab-ci", &file).failure();
+}

@@ -32,11 +32,13 @@ pub(super) fn prompt(call: &Invocation, args: &PromptArgs) -> Result<Exit, Fault
         return Ok(Exit::Done);
     }
     let workspace = call.open()?;
-    let state = workspace.read_boxes()?;
+    // As a run would begin now: an earlier run's rules and agents are not those of the configuration.
+    let mut state = workspace.read_boxes()?;
+    state.policy = workspace.policy();
     let book = state.spec_state();
     let key = match &args.id {
         Some(id) => key_of(&state, id)?,
-        None => match choice::next(book, false, workspace.policy().go_on_when_blocked) {
+        None => match choice::next(book, false, state.policy.go_on_when_blocked) {
             Choice::Take(key) => key,
             _ => return Err(Fault::setup("There is no next box.", "name one: `ralph prompt 2.`")),
         },
@@ -53,8 +55,8 @@ pub(super) fn prompt(call: &Invocation, args: &PromptArgs) -> Result<Exit, Fault
     let text = workspace.outside()?.prompt(&order, role, &read)?;
     let own = own_template(places, role)?.map(|_| places.shown(&places.template(role.word())));
     let facts = json!({
-        "task": name, "stage": key.stage, "role": role, "attempt": order.attempt, "template": own,
-        "prompt": text,
+        "task": name, "stage": key.stage, "role": role, "agent": order.agent, "attempt": order.attempt,
+        "template": own, "prompt": text,
     });
     ui::answer(call.json, &facts, text.trim_end());
     Ok(Exit::Done)

@@ -5,6 +5,7 @@ use crate::config::role_of;
 use crate::machine::effect::Entry;
 use crate::machine::event::Event;
 use crate::machine::facts::full_path;
+use crate::machine::fallback::stand_in;
 use crate::machine::state::{Phase, State};
 use crate::report::board::time;
 use crate::report::progress::entry_lines;
@@ -51,7 +52,9 @@ impl RunOutput {
 
     fn begin(&mut self, state: &State, key: &TaskKey) {
         let who = role_of(&key.stage).map_or("gate", crate::config::Role::word);
-        self.line.set(&format!("[{}] {} {who}", state.iteration, state.spec_state().title(key)));
+        let stand_in = stand_in(state, key).map(|name| format!(" ({name})")).unwrap_or_default();
+        let title = state.spec_state().title(key);
+        self.line.set(&format!("[{}] {title} {who}{stand_in}", state.iteration));
     }
 
     /// The outcome of an iteration, once.

@@ -3,7 +3,7 @@
 use super::environment::{cache_folder, environment, read_config, unsound};
 use super::run_output::RunOutput;
 use super::settings::{self, GlobalFlags};
-use crate::config::{self, ConfigError, Override, ROOT_VARIABLE, Settings};
+use crate::config::{self, ConfigError, Override, ROOT_VARIABLE, Role, Settings};
 use crate::engine::{Engine, Fault, FaultKind, Outside, Parts, Places};
 use crate::git::Repositories;
 use crate::machine::event::{Event, Mode};
@@ -160,6 +160,14 @@ impl Workspace {
             edits_block: settings.verifier == config::Verifier::Block,
             red: settings.checks.red.is_some(),
             green: settings.checks.green.is_some(),
+            agents: Role::all()
+                .into_iter()
+                .filter_map(|role| {
+                    let names: Vec<String> =
+                        settings.agents_for(role).map(|(name, _)| name.to_owned()).collect();
+                    (!names.is_empty()).then(|| (role.stage(), names))
+                })
+                .collect(),
             watched: true,
             cost: budget(settings.limits.cost, 1),
             tokens: budget(settings.limits.tokens, 1_000_000),

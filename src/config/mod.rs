@@ -127,8 +127,15 @@ pub fn key_line(text: &str, key: &str) -> Option<usize> {
 impl Settings {
     /// The agent that does a role, with its name; `None` if no agent of that name is configured.
     pub fn agent_for(&self, role: Role) -> Option<(&str, &AgentSettings)> {
-        let agent = self.agents.get_key_value(self.roles.get(&role)?);
-        agent.map(|(name, agent)| (name.as_str(), agent))
+        self.agents_for(role).next()
+    }
+
+    /// The same, and after it those that stand in for it, each with its name.
+    pub fn agents_for(&self, role: Role) -> impl Iterator<Item = (&str, &AgentSettings)> {
+        let name = self.roles.get(&role);
+        let fallback = name.and_then(|name| self.agents.get(name)).map(|agent| &agent.fallback);
+        let all = name.into_iter().chain(fallback.into_iter().flatten());
+        all.filter_map(|name| self.agents.get_key_value(name)).map(|(name, agent)| (name.as_str(), agent))
     }
 
     /// Where each gate's boxes go; those of a gate without a choice go after every task.
@@ -166,7 +173,13 @@ impl From<AgentKeys> for AgentSettings {
             Some(preset) => preset.argv(format, keys.model.as_deref(), &args),
             None => keys.command.unwrap_or_default(),
         };
-        Self { command, env: known.into_iter().chain(own).collect(), preset: keys.preset, format }
+        Self {
+            command,
+            env: known.into_iter().chain(own).collect(),
+            preset: keys.preset,
+            format,
+            fallback: keys.fallback,
+        }
     }
 }
 

@@ -44,6 +44,13 @@ impl Role {
     }
 }
 
+impl Role {
+    /// The stage that it does.
+    pub fn stage(self) -> Stage {
+        WORK[self as usize].2.clone()
+    }
+}
+
 /// The role of the agent that does a stage; `None` for a gate, which has no agent.
 pub fn role_of(stage: &Stage) -> Option<Role> {
     WORK.into_iter().find(|(.., own)| own == stage).map(|(role, ..)| role)

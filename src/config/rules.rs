@@ -14,6 +14,7 @@ pub(super) fn check(written: &Value) -> Result<(), Mistake> {
     for (name, keys) in entries(written.get("agents")) {
         agent(keys).map_err(|mistake| mistake.at(name).at("agents"))?;
     }
+    fallbacks(written.get("agents"))?;
     roles(written.get("roles"), &names(written.get("agents")))?;
     for (name, keys) in entries(written.get("gates")) {
         gate(name, keys).map_err(|mistake| mistake.at(name).at("gates"))?;
@@ -78,13 +79,31 @@ fn roles(written: Option<&Value>, agents: &[&str]) -> Result<(), Mistake> {
         if name == DEFAULT_AGENT && agents.is_empty() {
             continue;
         }
-        let hint = if agents.is_empty() {
-            "Name the agent under `agents:` first.".to_owned()
-        } else {
-            format!("Named there: {}.", either(agents))
-        };
         let what = format!("names the agent {}, which `agents:` does not", quoted(name));
-        return Err(Mistake::new(&what, &hint).at(role).at("roles"));
+        return Err(Mistake::new(&what, &named_there(agents)).at(role).at("roles"));
+    }
+    Ok(())
+}
+
+fn named_there(agents: &[&str]) -> String {
+    if agents.is_empty() {
+        return "Name the agent under `agents:` first.".to_owned();
+    }
+    format!("Named there: {}.", either(agents))
+}
+
+/// Other agents stand in for an agent.
+fn fallbacks(agents: Option<&Value>) -> Result<(), Mistake> {
+    for (name, keys) in entries(agents) {
+        let mut others = names(agents);
+        others.retain(|other| *other != name);
+        for fallback in keys.get("fallback").and_then(Value::as_sequence).into_iter().flatten() {
+            let Some(fallback) = fallback.as_str() else { continue };
+            if !others.contains(&fallback) {
+                let what = format!("names {}, which is no other agent of `agents:`", quoted(fallback));
+                return Err(Mistake::new(&what, &named_there(&others)).at("fallback").at(name).at("agents"));
+            }
+        }
     }
     Ok(())
 }

@@ -151,6 +151,8 @@ pub struct AgentSettings {
     pub preset: Option<String>,
     /// What it prints.
     pub format: Format,
+    /// The agents that stand in for it while it is out of quota, the preferred one first.
+    pub fallback: Vec<String>,
 }
 
 /// An agent as the file describes it: by a command or by a preset.
@@ -172,6 +174,10 @@ pub(super) struct AgentKeys {
     /// What it prints on standard output: `text`, or the events of a CLI that is known (a preset says so itself).
     #[schemars(with = "String", extend("enum" = formats()))]
     pub(super) format: Option<Format>,
+    /// Agents that work in its place while it is out of quota (a usage limit of its provider), the preferred one
+    /// first.
+    #[schemars(inner(length(min = 1)))]
+    pub(super) fallback: Vec<String>,
     /// Variables of its environment.
     #[schemars(transform = variables)]
     pub(super) env: BTreeMap<String, serde_json::Value>,

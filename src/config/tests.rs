@@ -289,7 +289,7 @@ fn unknown_and_doubled_keys_are_named_with_their_line_at_any_depth() {
     threshold|.ralph/config.yaml:2: `threshold` is not a known key. → Known here: `agents`, `checkpoints`, `checks`, `commit`, `files`, `gates`, `hooks`, `limits`, `mcp`, `on_blocked`, `packages`, `placement`, `policy`, `rework`, `roles`, `spec`, `spec_files`, `stages`, `tasks`, `verifier`.
     gates.PITEST.treshold|.ralph/config.yaml:3: `gates.PITEST.treshold` is not a known key. → Did you mean `threshold`?
     limits.wal|.ralph/config.yaml:2: `limits.wal` is not a known key. → Did you mean `wall`?
-    agents.a.temperature|.ralph/config.yaml:2: `agents.a.temperature` is not a known key. → Known here: `args`, `command`, `env`, `format`, `model`, `preset`.
+    agents.a.temperature|.ralph/config.yaml:2: `agents.a.temperature` is not a known key. → Known here: `args`, `command`, `env`, `fallback`, `format`, `model`, `preset`.
     checks.Red|.ralph/config.yaml:4: `checks.Red` is not a known key. → Did you mean `red`?
     hooks.finished|.ralph/config.yaml:2: `hooks.finished` is not a known key. → Known here: `blocked`, `done`, `env`, `gate-fail`, `stop`, `waiting`.
     on|.ralph/config.yaml:1: `on` is not a known key. → It is called `hooks` now, because YAML 1.1 reads `on` as `true`: rename the key.
@@ -359,6 +359,13 @@ fn wrong_agents_roles_gates_and_commands_are_named() {
     agents.m.format|.ralph/config.yaml:2: `agents.m.format` is not what this preset prints. → Leave the key out, or write `text`.
     agents.n.format|.ralph/config.yaml:2: `agents.n.format` must be `text`, `claude`, `codex`, `gemini`, `opencode`, `copilot`, `cursor`, `goose` or `pi`, not "json". → Write one of these words, or leave the key out for its default.
     "#);
+    insta::assert_snapshot!(wrong_below("agents:\n", "  a: {preset: codex, fallback: [c]}\n  b: {preset: codex, fallback: [b]}\n  d: {preset: codex, fallback: a}"), @r#"
+    agents.a.fallback|.ralph/config.yaml:2: `agents.a.fallback` names "c", which is no other agent of `agents:`. → Name the agent under `agents:` first.
+    agents.b.fallback|.ralph/config.yaml:2: `agents.b.fallback` names "b", which is no other agent of `agents:`. → Name the agent under `agents:` first.
+    agents.d.fallback|.ralph/config.yaml:2: `agents.d.fallback` must be a list, not "a". → Write it as `["a", "b"]`, or leave the key out for its default.
+    "#);
+    let itself = "agents: {a: {preset: pi, fallback: [b, a]}, b: {preset: codex}}\n";
+    insta::assert_snapshot!(parse(itself, Path::new("/w"), &[]).unwrap_err(), @r#".ralph/config.yaml:1: `agents.a.fallback` names "a", which is no other agent of `agents:`."#);
     insta::assert_snapshot!(wrong_below("agents: {a: {preset: codex}, b: {command: [x]}}\nroles:\n", "  worker: z\n  tester: a"), @r#"
     roles.worker|.ralph/config.yaml:3: `roles.worker` names the agent "z", which `agents:` does not. → Named there: `a` or `b`.
     roles.tester|.ralph/config.yaml:3: `roles.tester` is not a known key. → Known here: `integration-tester`, `quality-reviewer`, `req-reviewer`, `test-writer`, `validator`, `worker`.
@@ -469,6 +476,19 @@ fn placements_are_words_or_named_tasks_of_configured_gates() {
     placement.PITEST|.ralph/config.yaml:1: `placement.PITEST` must be `each`, `tested`, `groups`, `end` or `none`, not keys with values. → Write it as `"each"` or `{"after":["2","5"]}`.
     placement|.ralph/config.yaml:1: `placement` must be keys with values, not "each". → Write `key: value` lines below it.
     "#);
+}
+
+#[test]
+fn the_agents_of_a_role_are_its_own_and_those_that_stand_in() {
+    let settings = sound(
+        "agents:\n  default: {preset: claude, fallback: [codex, local]}\n  codex: {preset: codex, fallback: [local]}\n  local: {command: [sh, a.sh]}\nroles: {worker: codex}\n",
+    );
+    let of = |role| settings.agents_for(role).map(|(name, _)| name).collect::<Vec<_>>().join(" ");
+    assert_eq!(of(Role::Validator), "default codex local");
+    assert_eq!(of(Role::Worker), "codex local");
+    for role in Role::all() {
+        assert_eq!(role_of(&role.stage()), Some(role));
+    }
 }
 
 #[test]

@@ -15,7 +15,11 @@ impl Engine<'_> {
         Ok(Some(match effect {
             Effect::Survey => {
                 let tasks = self.read_tasks()?;
-                Event::Surveyed { tasks, snapshot: self.world.snapshot()? }
+                let snapshot = self.world.snapshot()?;
+                // Times before 1970 are a clock that is not set.
+                let now = self.world.now().parse::<jiff::Timestamp>().ok();
+                let now = now.and_then(|now| u64::try_from(now.as_second()).ok()).unwrap_or_default();
+                Event::Surveyed { tasks, snapshot, now }
             }
             Effect::Observe { mut request, validation } => {
                 self.restore_progress()?;
@@ -30,7 +34,9 @@ impl Engine<'_> {
                 let readings = readings(&*self.disk, &self.places, &self.rules, tasks, &order.key)?;
                 self.remember_progress()?;
                 match self.world.start_agent(&order, &readings)? {
-                    Started::Running(pid, started) => Event::AgentSpawned { pid, started },
+                    Started::Running(pid, started) => {
+                        Event::AgentSpawned { pid, started, agent: order.agent }
+                    }
                     Started::Ended(end) => ended(end),
                 }
             }

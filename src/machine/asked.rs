@@ -7,6 +7,7 @@
 //! |---|---|---|
 //! | `RunStarted`, `StopRequested`, `BoxAccepted` … | all of it | when a verb may say it |
 //! | `Surveyed`, `AgentEnded`, `Waited` | what was found | that it was asked for |
+//! | `AgentSpawned` | its process | which agent |
 //! | `Observed` | what git showed | that it was asked for, the validator's report only for FINAL |
 //! | `TasksRestored` | lines that were added | no box is ticked by it |
 //! | `Checked` | how the commands ended | which check, in which packages |
@@ -119,10 +120,7 @@ fn expected(effect: &Effect) -> Option<&'static str> {
 fn mismatch(effect: &Effect, state: &State, event: &Event) -> Option<String> {
     match (effect, event) {
         (Effect::Survey, Event::Surveyed { .. })
-        | (
-            Effect::StartAgent(_),
-            Event::AgentSpawned { .. } | Event::AgentEnded { end: ProcessEnd::NotStarted { .. }, .. },
-        )
+        | (Effect::StartAgent(_), Event::AgentEnded { end: ProcessEnd::NotStarted { .. }, .. })
         | (Effect::AwaitAgent, Event::AgentEnded { .. })
         | (
             Effect::ReapAgent { .. },
@@ -133,6 +131,9 @@ fn mismatch(effect: &Effect, state: &State, event: &Event) -> Option<String> {
         | (Effect::PutBack { .. }, Event::WorkPutBack { .. })
         | (Effect::AppendProgress { .. }, Event::ProgressAppended)
         | (Effect::Wait { .. }, Event::Waited) => None,
+        (Effect::StartAgent(order), Event::AgentSpawned { agent, .. }) => {
+            (*agent != order.agent).then(|| format!("the agent {:?}", order.agent))
+        }
         (Effect::Observe { validation, .. }, Event::Observed { validation: found, .. }) => {
             (found.is_some() && !validation).then(|| "no validator's report: FINAL was not tried".to_owned())
         }

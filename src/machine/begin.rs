@@ -2,9 +2,11 @@
 
 use super::effect::{AgentOrder, Effect, GateOrder};
 use super::facts::{FileChange, Snapshot, full_path};
+use super::fallback;
 use super::hierarchy::{self, covered_changes};
 use super::state::{Phase, SpecState, State};
 use super::used::Most;
+use super::waits;
 use crate::task::{Row, Stage, TaskKey};
 use std::collections::BTreeSet;
 
@@ -15,6 +17,10 @@ pub(super) fn begin(
     snapshot: &Snapshot,
     leftovers: Vec<String>,
 ) -> Vec<Effect> {
+    state.run.agent = match fallback::choose(state, key) {
+        Ok(agent) => agent,
+        Err(first) => return waits::wait_first(state, key, first),
+    };
     if key.stage.is_gate() {
         return begin_gate(state, key, snapshot, None);
     }
@@ -62,6 +68,7 @@ pub fn agent_order(state: &State, key: &TaskKey, iteration: u64, leftovers: Vec<
             .filter_map(|family| spec.family(family))
             .flat_map(|family| family.build_settings.iter().cloned())
             .collect(),
+        agent: fallback::choose(state, key).unwrap_or_else(|(first, _)| first),
         most: Most::of_attempt(&state.policy),
     }
 }

@@ -4,8 +4,8 @@ use super::boxes::Flips;
 use super::effect::{Body, Effect, Entry};
 use super::event::Mode;
 use super::facts::{FileChange, full_path};
-use super::hierarchy;
 use super::state::{Findings, Phase, SpecState, State};
+use super::{fallback, hierarchy};
 use crate::source::text::names;
 use crate::task::{Mark, TaskKey};
 
@@ -66,9 +66,12 @@ pub(super) fn conclude(
     state: &mut State,
     key: &TaskKey,
     outcome: Outcome,
-    body: Body,
+    mut body: Body,
     moved: bool,
 ) -> Vec<Effect> {
+    if let Body::Text { lines, .. } = &mut body {
+        lines.extend(fallback::remark(state, key));
+    }
     let heads = state.last_heads();
     let flips = outcome.flips.with_parents(state.spec_state_mut(), &heads);
     state.run.iterations += 1;

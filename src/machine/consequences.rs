@@ -5,15 +5,12 @@ use super::conclusion::{Outcome, block, conclude, notes, set_verdict, text};
 use super::decide::Decision;
 use super::effect::Effect;
 use super::facts::ProcessEnd;
-use super::hierarchy;
 use super::rework::rework;
 use super::state::{Attempt, Findings, Phase, State};
 use super::stop::StopReason;
-use crate::source::text::{count, duration, line};
+use super::{hierarchy, waits};
+use crate::source::text::{count, line};
 use crate::task::{Stage, TaskKey};
-
-/// Seconds to wait for a usage limit whose reset time is not known, and for an outage.
-const WAITS: [u64; 4] = [60, 300, 1800, 7200];
 
 /// Characters of the reasons that the sentence of a block repeats.
 const SHOWN: usize = 600;
@@ -28,10 +25,13 @@ pub(super) fn follow(
     let moved = seen.observation.after.heads() != attempt.before.heads();
     let key = &attempt.key;
     match &attempt.end {
-        ProcessEnd::Limited { reset, .. } => return wait(state, attempt, *reset),
-        ProcessEnd::Outage { .. } => return wait(state, attempt, None),
+        ProcessEnd::Limited { reset, .. } => return waits::limited(state, attempt, *reset),
+        ProcessEnd::Outage { .. } => return waits::outage(state, attempt),
         ProcessEnd::NotSetUp { hint, .. } => return not_set_up(state, attempt, hint),
-        _ => (state.run.waits, state.run.not_set_up) = (0, 0),
+        _ => {
+            (state.run.waits, state.run.not_set_up) = (0, 0);
+            state.run.out_of_quota.remove(&state.run.agent);
+        }
     }
     match decision {
         Decision::Accept => accept(state, key, seen, moved),
@@ -134,20 +134,6 @@ fn last_words(state: &State, attempt: &Attempt) -> Option<String> {
         true => Some(format!("The agent asked: \"{words}\" Nobody answers while ralph runs ({log}).")),
         false => Some(format!("Its last words: \"{words}\" ({log}).")),
     }
-}
-
-/// The CLI cannot work for now: not counted as an attempt. `reset`: seconds until the time that it printed.
-fn wait(state: &mut State, attempt: &Attempt, reset: Option<u64>) -> Vec<Effect> {
-    let step = usize::try_from(state.run.waits).unwrap_or(usize::MAX).min(WAITS.len() - 1);
-    // A printed "try again in 1 s" is believed once; an agent that repeats it is not.
-    let least = if state.run.waits == 0 { 1 } else { WAITS[0] };
-    let seconds = reset.map_or(WAITS[step], |reset| reset.max(least));
-    state.run.waits += 1;
-    let why = format!("The agent {}", attempt.end);
-    let lines = vec![why.clone(), format!("The next attempt begins in {}.", duration(seconds))];
-    let next = Some(Phase::Waiting { seconds, exact: reset.is_some(), why });
-    let outcome = Outcome { next, notify: Some("waiting"), ..Outcome::default() };
-    conclude(state, &attempt.key, outcome, text("WAITING", lines), true)
 }
 
 /// The CLI cannot work as it is set up: tried once more at once, then the run stops.

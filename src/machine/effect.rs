@@ -156,6 +156,8 @@ pub struct AgentOrder {
     pub bases: BTreeMap<String, Oid>,
     /// Build files and settings of test runners among them.
     pub build_settings: Vec<String>,
+    /// The agent, as the configuration names it; empty if none is configured.
+    pub agent: String,
     /// The most that the attempt may use.
     pub most: Most,
 }

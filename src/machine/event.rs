@@ -38,6 +38,9 @@ pub enum Event {
         tasks: TasksSeen,
         /// The packages.
         snapshot: Snapshot,
+        /// When, seconds since 1970; 0 in older journals.
+        #[serde(default)]
+        now: u64,
     },
     /// What an earlier attempt had left uncommitted was kept under a ref and taken out of the work tree.
     LeftoversKept {
@@ -52,6 +55,9 @@ pub enum Event {
         pid: i32,
         /// Its start time in clock ticks since boot.
         started: u64,
+        /// Which agent of the configuration; empty in older journals.
+        #[serde(default, skip_serializing_if = "String::is_empty")]
+        agent: String,
     },
     /// The agent and everything that it started are gone.
     AgentEnded {

@@ -43,6 +43,7 @@ pub mod decide;
 pub mod effect;
 pub mod event;
 pub mod facts;
+pub mod fallback;
 mod gate;
 pub mod hierarchy;
 mod invalidation;
@@ -51,9 +52,11 @@ mod people;
 pub mod policy;
 mod process_end;
 mod rework;
+mod run_counters;
 pub mod state;
 pub mod stop;
 mod used;
+mod waits;
 
 pub use begin::{agent_order, gate_order};
 pub use gate::survivor_details;
@@ -84,6 +87,7 @@ pub fn step(mut state: State, event: &Event) -> Result<(State, Vec<Effect>), Imp
         }
         Event::RunStopped { stop } => {
             state.phase = Phase::Stopped(stop.clone());
+            state.run.out_of_quota.clear();
             Vec::new()
         }
         Event::GateJudgedAhead => Vec::new(),
@@ -145,22 +149,24 @@ fn restore_tasks_first(state: &mut State, mut effects: Vec<Effect>) -> Vec<Effec
 /// Takes what the phase waits for: an iteration from its beginning to its end.
 fn in_phase(state: &mut State, event: &Event) -> Result<Vec<Effect>, Impossible> {
     match (event, std::mem::take(&mut state.phase)) {
-        (Event::Surveyed { tasks, snapshot }, Phase::Idle) => {
+        (Event::Surveyed { tasks, snapshot, now }, Phase::Idle) => {
+            state.run.now = state.run.now.max(*now);
             return Ok(between_iterations::surveyed(state, tasks, snapshot));
         }
         (Event::LeftoversKept { snapshot, .. }, Phase::Clearing { .. }) => {
             state.leftovers = None;
             state.last_after = Some(snapshot.clone());
         }
-        (Event::AgentSpawned { pid, started }, Phase::Attempting { key, before, .. }) => {
+        (Event::AgentSpawned { pid, started, .. }, Phase::Attempting { key, before, .. }) => {
             state.phase = Phase::Attempting { key, before, process: Some((*pid, *started)) };
             return Ok(vec![Effect::AwaitAgent]);
         }
         (
-            Event::AgentEnded { end, claim, last_words, only_talked, used, .. },
+            Event::AgentEnded { end, claim, last_words, only_talked, used, millis, .. },
             Phase::Attempting { key, before, .. },
         ) => {
             state.note_ends(std::iter::once(end));
+            state.run.now += millis / 1000;
             budget::note(state, &key, used.as_ref());
             let (end, claim, last_words) = (end.clone(), claim.clone(), last_words.clone());
             let only_talked = *only_talked;
@@ -210,7 +216,7 @@ fn in_phase(state: &mut State, event: &Event) -> Result<Vec<Effect>, Impossible>
             };
         }
         (Event::ProgressAppended, Phase::Applying { then, .. }) => state.phase = *then,
-        (Event::Waited, Phase::Waiting { .. }) => {}
+        (Event::Waited, Phase::Waiting { seconds, .. }) => state.run.now += seconds,
         (_, phase) => {
             let (event, phase) = (event.name(), phase.name());
             return Err(Impossible(format!("The event {event} cannot follow in the phase {phase}.")));

@@ -1,6 +1,8 @@
 //! The rules of a run. They are in the journal with each run: a decision never depends on today's configuration.
 
+use crate::task::Stage;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 
 /// Iterations without progress before a run stops.
 pub const IDLE_ITERATIONS: u32 = 6;
@@ -32,6 +34,9 @@ pub struct Policy {
     pub edits_block: bool,
     /// After an attempt without a supervisor, edits of tasks.md are nobody's: `false` only in older journals.
     pub watched: bool,
+    /// The agents of each stage, the preferred one first; the others stand in when it is out of quota.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub agents: BTreeMap<Stage, Vec<String>>,
     /// Optional boxes are taken too (`--optional`).
     pub optional: bool,
     /// Millionths of a US dollar that may be used.

@@ -4,6 +4,7 @@ use super::effect::{Entry, GateOrder};
 use super::event::{Check, CheckResult, Mode, StopRequest, Validation};
 use super::facts::{Accumulated, Claim, Dirt, FileChange, KeptFile, Observation, Oid, ProcessEnd, Snapshot};
 use super::policy::Policy;
+pub use super::run_counters::{OutOfQuota, RunCounters};
 use super::stop::StopReason;
 pub use super::used::Used;
 use crate::task::{BoxClaim, Mark, Row, Stage, TaskKey};
@@ -45,23 +46,6 @@ pub struct State {
     /// The state before a survey that found edits in tasks.md, until it is known that they count (see
     /// `legacy`).
     pub before_edits: Option<Box<State>>,
-}
-
-/// Counters of one run.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct RunCounters {
-    /// Iterations that ended.
-    pub iterations: u64,
-    /// Iterations in a row in which no box, HEAD or verdict changed.
-    pub idle: u32,
-    /// Waits in a row for the same trouble (a usage limit, an outage, a gate without verdict).
-    pub waits: u32,
-    /// Attempts in a row whose CLI could not work as it is set up.
-    pub not_set_up: u32,
-    /// What its attempts used.
-    pub used: Used,
-    /// How the last attempt went over its budget, a whole sentence.
-    pub over: Option<String>,
 }
 
 /// Uncommitted work of an attempt.

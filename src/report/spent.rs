@@ -1,6 +1,7 @@
 //! Time and attempts as the records of the journal give them; a clock that was set back makes no time negative.
 
 use crate::machine::event::{Event, Mode};
+use crate::machine::fallback::stand_in;
 use crate::machine::state::{Phase, State};
 use crate::task::TaskKey;
 use std::collections::BTreeMap;
@@ -53,6 +54,8 @@ pub struct Now {
     pub doing: Doing,
     /// The iteration.
     pub iteration: u64,
+    /// The agent, if it stands in for another.
+    pub stand_in: Option<String>,
     /// Seconds since 1970, of the record that began it.
     pub since: i64,
 }
@@ -113,7 +116,13 @@ impl Spent {
         }
         self.now = doing(after).map(|(key, doing)| match self.now.take() {
             Some(now) if now.key == *key && now.doing == doing && now.iteration == after.iteration => now,
-            _ => Now { key: key.clone(), doing, iteration: after.iteration, since: at },
+            _ => Now {
+                key: key.clone(),
+                doing,
+                iteration: after.iteration,
+                stand_in: stand_in(after, key).map(str::to_owned),
+                since: at,
+            },
         });
     }
 

@@ -119,6 +119,7 @@ fn short_head(stage: &Stage) -> String {
 pub fn lines(board: &Board, columns: usize) -> Vec<String> {
     let mut lines = vec![headline(board)];
     lines.extend(now(board).map(|now| format!("now: {now}")));
+    lines.extend(board.out_of_quota.iter().cloned());
     let grid = Grid::fit(board, columns);
     let gap = " ".repeat(GAP.into());
     let row = |cells: Vec<&str>| {
@@ -149,7 +150,9 @@ pub fn now(board: &Board) -> Option<String> {
     let cell = family.and_then(|line| line.cells.get(&now.key.stage));
     let rejected = cell.filter(|cell| cell.rejected > 0);
     let rejected = rejected.map(|cell| format!(", after {} rejected", cell.rejected)).unwrap_or_default();
-    Some(format!("{} {}, iteration {}{rejected}", board.name_of(&now.key), now.doing.word(), now.iteration))
+    let agent = now.stand_in.as_ref().map(|name| format!(" ({name})")).unwrap_or_default();
+    let (name, doing) = (board.name_of(&now.key), now.doing.word());
+    Some(format!("{name} {doing}{agent}, iteration {}{rejected}", now.iteration))
 }
 
 /// Why boxes are open again, and what is blocked.

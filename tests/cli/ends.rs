@@ -122,3 +122,36 @@ fn a_pause_lets_no_attempt_begin_and_outlives_the_run() {
     project.ralph(&["run"]).code(0);
     assert_eq!(project.read("tasks.md"), "- [x] 1. One\n- [x] 3. Three\n- [x] 2. Two\n");
 }
+
+#[test]
+fn another_agent_stands_in_for_one_that_is_out_of_quota_and_the_run_does_not_wait() {
+    let project = Project::new("- [ ] 1. One\n- [ ] 2. Two\n");
+    project.agent("");
+    fs_err::copy(project.path(".ralph/config.yaml"), project.path("usual.yaml")).unwrap();
+    let usual: serde_yaml::Value = serde_yaml::from_str(&project.read("usual.yaml")).unwrap();
+    let second = serde_json::to_string(&usual["agents"]["default"]["command"]).unwrap();
+    let first = "[sh, -c, 'echo \"Usage limit reached, try again in 3 hours.\"; exit 1']";
+    project.write(
+        ".ralph/config.yaml",
+        format!(
+            "agents:\n  default: {{command: {first}, fallback: [second]}}\n  second: {{command: {second}}}\n"
+        ),
+    );
+    let run = project.ralph(&["run", "--json"]).code(0);
+    let spawned: Vec<String> = (run.json().iter())
+        .filter(|line| line["event"]["kind"] == "agent-spawned")
+        .map(|line| line["event"]["agent"].as_str().unwrap().to_owned())
+        .collect();
+    assert_eq!(spawned, ["default", "second", "second"]);
+    assert_eq!(project.story(), ["1.=OUT OF QUOTA", "1.=ACCEPTED", "2.=ACCEPTED"]);
+    let (out, stood_in) = (project.entry(1).lines, project.entry(2).lines);
+    assert!(out.contains("`second` makes the next attempt; `default` is asked again in 3 h."), "{out}");
+    assert!(stood_in.contains("The agent was `second`, in place of `default`."), "{stood_in}");
+    // The machine decides the same again; what names another agent differs.
+    project.ralph(&["replay"]).code(0);
+    // A new run asks the first again.
+    project.write("tasks.md", "- [x] 1. One\n- [x] 2. Two\n- [ ] 3. Three\n");
+    assert_eq!(project.ralph(&["prompt", "3.", "--json"]).json()[0]["agent"], "default");
+    let config = project.ralph(&["check", "--config"]).out;
+    assert!(config.contains("agents.default.fallback") && config.contains("second"), "{config}");
+}

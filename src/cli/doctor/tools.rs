@@ -38,7 +38,8 @@ pub(super) fn agents(probe: &Probe, inspection: Option<&Inspection<'_>>) -> Vec<
     let needed: BTreeSet<&String> = (state.iter())
         .flat_map(|(inspection, state)| {
             let settings = &inspection.opened.workspace.settings;
-            needed_roles(state).into_iter().filter_map(|role| settings.agent_for(role)?.1.command.first())
+            let agents = needed_roles(state).into_iter().flat_map(|role| settings.agents_for(role));
+            agents.filter_map(|(_, agent)| agent.command.first())
         })
         .collect();
     let ask = |preset: &'static Preset| {

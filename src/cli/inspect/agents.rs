@@ -5,7 +5,7 @@ use crate::agent::{CallFacts, PromptError, agent_call, detect, names_token, try_
 use crate::cli::environment::CONFIG;
 use crate::cli::environment::environment;
 use crate::cli::workspace::Workspace;
-use crate::config::{Preset, Role, role_of};
+use crate::config::{AgentSettings, Preset, Role, role_of};
 use crate::engine::own_template;
 use crate::machine::choice::is_required_open;
 use crate::machine::state::State;
@@ -31,21 +31,31 @@ pub(super) fn missing(workspace: &Workspace, roles: &BTreeSet<Role>) -> Vec<Find
     let environment = environment();
     let mut findings: Vec<Finding> = Vec::new();
     for role in roles {
-        if let Some((what, key)) = lack(workspace, *role, &environment)
-            && !findings.iter().any(|found| found.what == what)
-        {
-            findings.push(Finding::error("missing-agent", CONFIG, what, hint.clone()).key(key));
+        for (what, key) in lacks(workspace, *role, &environment) {
+            if !findings.iter().any(|found| found.what == what) {
+                findings.push(Finding::error("missing-agent", CONFIG, what, hint.clone()).key(key));
+            }
         }
     }
     findings
 }
 
-/// Why the agent of a role cannot be started, and the key of the configuration that names it, or should.
-fn lack(workspace: &Workspace, role: Role, environment: &[(String, String)]) -> Option<(String, String)> {
-    let Some((name, agent)) = workspace.settings.agent_for(role) else {
+/// Why agents of a role cannot be started, each with the key of the configuration that names it, or should.
+fn lacks(workspace: &Workspace, role: Role, environment: &[(String, String)]) -> Vec<(String, String)> {
+    if workspace.settings.agent_for(role).is_none() {
         let what = format!("No agent is configured for the role {}.", role.word());
-        return Some((what, format!("roles.{}", role.word())));
-    };
+        return vec![(what, format!("roles.{}", role.word()))];
+    }
+    let agents = workspace.settings.agents_for(role);
+    agents.filter_map(|agent| lack(workspace, role, agent, environment)).collect()
+}
+
+fn lack(
+    workspace: &Workspace,
+    role: Role,
+    (name, agent): (&str, &AgentSettings),
+    environment: &[(String, String)],
+) -> Option<(String, String)> {
     let folder = &workspace.places.workspace;
     // What is known of its call before an attempt.
     let facts = CallFacts { role, workspace: &folder.to_string_lossy(), ..CallFacts::default() };

@@ -37,6 +37,7 @@ pub(super) fn facts(state: &State, board: &Board) -> Value {
         "tokens": (used.tokens > 0).then_some(used.tokens),
         "why": board.why,
         "waits_until": board.waits_until.and_then(|second| Timestamp::from_second(second).ok()),
+        "out_of_quota": board.out_of_quota,
         "holder": board.holder,
     })
 }
@@ -103,6 +104,7 @@ fn current(state: &State, board: &Board) -> Option<Value> {
         "stage": now.key.stage,
         "doing": now.doing.word(),
         "iteration": now.iteration,
+        "stand_in": now.stand_in,
         "since": Timestamp::from_second(now.since).map(|at| at.to_string()).ok(),
     }))
 }

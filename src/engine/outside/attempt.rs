@@ -49,7 +49,7 @@ impl Outside {
         let text = render(own.as_deref(), role, &self.prompt_facts(order, readings, &verdict.token)?)?;
         // Whatever is in its place is replaced, not opened.
         RealDisk::new().write(&prompt, text.as_bytes())?;
-        let (_, agent) = self.parts.settings.agent_for(role).ok_or_else(|| no_agent(role))?;
+        let agent = self.parts.settings.agents.get(&order.agent).ok_or_else(|| no_agent(role))?;
         let task = order.key.name(order.line);
         let facts = CallFacts {
             prompt: &text,

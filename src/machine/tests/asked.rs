@@ -8,7 +8,7 @@ use crate::machine::policy::Policy;
 use crate::machine::state::State;
 use crate::machine::step;
 use crate::machine::stop::StopReason;
-use crate::task::Mark;
+use crate::task::{Mark, Stage};
 use proptest::prelude::*;
 
 /// The number of the first fact that is not the one that was asked for, from 1.
@@ -39,6 +39,7 @@ fn decided_otherwise(fact: &Event) -> Option<Event> {
         }
         Event::Checked { check, .. } => *check = if *check == Check::Red { Check::Green } else { Check::Red },
         Event::GateEnded { heads, .. } => heads.clear(),
+        Event::AgentSpawned { agent, .. } => agent.push('x'),
         _ => return None,
     }
     Some(fact)
@@ -54,6 +55,8 @@ proptest! {
         which in any::<prop::sample::Index>(),
     ) {
         let mut policy = rules();
+        let agents = vec!["a".to_owned(), "b".to_owned()];
+        policy.agents = [(Stage::Implementation, agents.clone()), (Stage::ReqCheck, agents)].into();
         policy.iterations = second.map(|first| first + 3);
         let mut sim = Sim::with(FILE, policy.clone());
         sim.endless = Some(fail(&["src/main/A"]));

@@ -3,6 +3,7 @@
 mod asked;
 mod budgets;
 mod commit_only;
+mod fallback;
 mod header;
 mod loops;
 mod people;

@@ -18,6 +18,7 @@ pub(super) struct Act {
     pub(super) end: Option<ProcessEnd>,
     pub(super) claim: Option<Claim>,
     pub(super) last_words: String,
+    pub(super) millis: u64,
     pub(super) used: Option<crate::turn::Usage>,
     /// Committed files: path, new content.
     pub(super) commits: Vec<(&'static str, &'static str)>,
@@ -161,7 +162,7 @@ impl Sim {
             version: "0".into(),
         });
         self.play(&Event::Resumed);
-        let seen = Event::Surveyed { tasks: self.tasks(), snapshot: self.snapshot() };
+        let seen = Event::Surveyed { tasks: self.tasks(), snapshot: self.snapshot(), now: 0 };
         self.play(&seen);
         self.play(event);
     }
@@ -223,9 +224,10 @@ impl Sim {
     #[expect(clippy::too_many_lines, reason = "one arm for each effect")]
     fn answer(&mut self, effect: Effect) -> Option<Event> {
         Some(match effect {
-            Effect::Survey => Event::Surveyed { tasks: self.tasks(), snapshot: self.snapshot() },
+            Effect::Survey => Event::Surveyed { tasks: self.tasks(), snapshot: self.snapshot(), now: 0 },
             Effect::StartAgent(order) => {
                 self.log.push(format!("agent {}", order.key));
+                let agent = order.agent.clone();
                 self.orders.push(*order);
                 self.act = match self.endless {
                     Some(_) if self.agents.is_empty() => Act::idle(),
@@ -235,7 +237,7 @@ impl Sim {
                     }
                 };
                 self.before_files = self.files.clone();
-                Event::AgentSpawned { pid: 1, started: 1 }
+                Event::AgentSpawned { pid: 1, started: 1, agent }
             }
             Effect::AwaitAgent => self.finish_agent(),
             Effect::ReapAgent { .. } => Event::AgentEnded {
@@ -358,7 +360,7 @@ impl Sim {
             only_talked: false,
             used: act.used.clone(),
             leftover_processes: 0,
-            millis: 1,
+            millis: act.millis,
         }
     }
 

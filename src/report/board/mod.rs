@@ -45,6 +45,8 @@ pub struct Board {
     pub why: Option<String>,
     /// When that wait ends, seconds since 1970.
     pub waits_until: Option<i64>,
+    /// Which agents are not asked meanwhile, and until when: sentences.
+    pub out_of_quota: Vec<String>,
     /// The boxes of each gate, counted by what they say.
     pub gates: Vec<GateCount>,
     /// Time and attempts.
@@ -145,6 +147,10 @@ impl Board {
             next: choice::next(book, state.policy.optional, goes_on),
             why: why(state, waits_until, beside.zone.as_ref()),
             waits_until,
+            out_of_quota: match holder {
+                Some(_) => out_of_quota(state, beside.now, beside.zone.as_ref()),
+                None => Vec::new(),
+            },
             holder,
             current,
             spent,
@@ -192,6 +198,19 @@ fn why(state: &State, waits_until: Option<i64>, zone: Option<&TimeZone>) -> Opti
         }
         _ => None,
     }
+}
+
+/// Nothing while a run waits: the wait says it.
+fn out_of_quota(state: &State, now: i64, zone: Option<&TimeZone>) -> Vec<String> {
+    if matches!(state.phase, Phase::Waiting { .. }) {
+        return Vec::new();
+    }
+    let all = state.run.out_of_quota.iter();
+    let later = all.filter_map(|(name, out)| Some((name, i64::try_from(out.until).ok()?)));
+    later
+        .filter(|(_, until)| *until > now)
+        .map(|(name, until)| format!("The agent {name} is out of quota until {}.", time(until, zone)))
+        .collect()
 }
 
 /// A moment as people of that zone read it.

@@ -4,6 +4,7 @@ use super::*;
 use crate::machine::event::{Event, Mode};
 use crate::machine::facts::Snapshot;
 use crate::machine::policy::Policy;
+use crate::machine::state::OutOfQuota;
 use crate::machine::stop::StopReason;
 use crate::report::table::{self, Grid};
 use crate::report::width::width;
@@ -87,7 +88,8 @@ pub(crate) fn working() -> (State, Spent) {
     spent.note("2026-11-22T10:00:00Z", &start, &state);
     state.phase =
         Phase::Attempting { key: key("2", "IMPLEMENT"), before: Snapshot::default(), process: Some((1, 1)) };
-    spent.note("2026-11-22T10:20:00Z", &Event::AgentSpawned { pid: 1, started: 1 }, &state);
+    let spawned = Event::AgentSpawned { pid: 1, started: 1, agent: String::new() };
+    spent.note("2026-11-22T10:20:00Z", &spawned, &state);
     (state, spent)
 }
 
@@ -97,6 +99,28 @@ pub(crate) const NOW: i64 = 1_795_342_807;
 pub(crate) fn board(state: &State, spent: &Spent, held: bool) -> Board {
     let holder = held.then(|| "process 7 (start time 8) since 2026-11-22T10:00:00Z".to_owned());
     Board::new(state, spent, Beside { holder, now: NOW, ..Beside::default() })
+}
+
+#[test]
+fn who_is_out_of_quota_and_who_stands_in_is_told_while_it_is_so() {
+    let (mut state, _) = working();
+    let out = |until: i64| OutOfQuota { until: until.unsigned_abs(), exact: true, times: 1 };
+    state.run.out_of_quota = [("a".to_owned(), out(NOW + 3600)), ("b".to_owned(), out(NOW))].into();
+    state.run.agent = "c".to_owned();
+    state.policy.agents = [(Stage::Implementation, vec!["a".to_owned(), "c".to_owned()])].into();
+    let mut spent = Spent::default();
+    spent.note(
+        "2026-11-22T10:20:00Z",
+        &Event::AgentSpawned { pid: 1, started: 1, agent: "c".into() },
+        &state,
+    );
+    insta::assert_snapshot!(table::lines(&board(&state, &spent, true), 100)[1..3].join("\n"), @"
+    now: 2. agent (c), iteration 12, after 1 rejected
+    The agent a is out of quota until 2026-11-22 11:20 UTC.
+    ");
+    assert_eq!(board(&state, &spent, false).out_of_quota, [""; 0], "the next run asks it");
+    state.phase = Phase::Waiting { seconds: 9, exact: true, why: "Every agent is out.".to_owned() };
+    assert_eq!(board(&state, &spent, true).out_of_quota, [""; 0], "the wait says it");
 }
 
 #[test]

@@ -1,0 +1,39 @@
+//! Which agent of a role makes the next attempt: the first of them that is not out of quota.
+//!
+//! A new run tries every agent anew. Time is what surveys found, and what attempts and waits took since: it never goes
+//! back within a run.
+
+use super::state::State;
+use crate::task::TaskKey;
+
+/// The agents of a box, the preferred one first; none for a gate, and in journals that do not name them.
+pub(super) fn agents_of<'a>(state: &'a State, key: &TaskKey) -> &'a [String] {
+    state.policy.agents.get(&key.stage).map(Vec::as_slice).unwrap_or_default()
+}
+
+/// The agent that an attempt at the box is made with now; `Err` if all are out of quota: the one that is back first, and
+/// the seconds until then.
+pub(super) fn choose(state: &State, key: &TaskKey) -> Result<String, (String, u64)> {
+    let left = |name: &String| {
+        let known = state.run.out_of_quota.get(name);
+        known.map_or(0, |known| known.until.saturating_sub(state.run.now))
+    };
+    // Of equals the first.
+    match agents_of(state, key).iter().map(|name| (left(name), name)).min_by_key(|(left, _)| *left) {
+        None => Ok(String::new()),
+        Some((0, name)) => Ok(name.clone()),
+        Some((left, name)) => Err((name.clone(), left)),
+    }
+}
+
+/// The agent of the iteration on the box, if it is not the preferred one.
+pub fn stand_in<'a>(state: &'a State, key: &TaskKey) -> Option<&'a str> {
+    let (name, first) = (&state.run.agent, agents_of(state, key).first()?);
+    (!name.is_empty() && name != first).then_some(name)
+}
+
+/// For the entry of its attempt.
+pub(super) fn remark(state: &State, key: &TaskKey) -> Option<String> {
+    let (name, first) = (stand_in(state, key)?, agents_of(state, key).first()?);
+    Some(format!("The agent was `{name}`, in place of `{first}`."))
+}

@@ -1,0 +1,38 @@
+//! What counts within one run only; the next begins with none of it.
+
+use super::used::Used;
+use std::collections::BTreeMap;
+
+/// Counters of one run.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RunCounters {
+    /// Iterations that ended.
+    pub iterations: u64,
+    /// Iterations in a row in which no box, HEAD or verdict changed.
+    pub idle: u32,
+    /// Waits in a row for the same trouble (a usage limit, an outage, a gate without verdict).
+    pub waits: u32,
+    /// Attempts in a row whose CLI could not work as it is set up.
+    pub not_set_up: u32,
+    /// What its attempts used.
+    pub used: Used,
+    /// The agent of the iteration; empty for a gate, and in journals that do not name it.
+    pub agent: String,
+    /// Agents that reached a usage limit, until they worked again.
+    pub out_of_quota: BTreeMap<String, OutOfQuota>,
+    /// The time, seconds since 1970, as far as the facts tell it.
+    pub now: u64,
+    /// How the last attempt went over its budget, a whole sentence.
+    pub over: Option<String>,
+}
+
+/// An agent that reached a usage limit.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OutOfQuota {
+    /// When it is back, seconds since 1970.
+    pub until: u64,
+    /// It printed that time itself.
+    pub exact: bool,
+    /// So many times in a row.
+    pub times: u32,
+}

@@ -1,0 +1,87 @@
+//! What becomes of an attempt that its provider cut short: another agent's turn, or a wait.
+//!
+//! A run waits only when all agents of the box are out of quota, for the earliest.
+
+use super::conclusion::{Outcome, conclude, text};
+use super::effect::Effect;
+use super::fallback::{agents_of, choose};
+use super::state::{Attempt, OutOfQuota, Phase, State};
+use crate::source::text::duration;
+use crate::task::TaskKey;
+
+/// Seconds to wait for a usage limit whose reset time is not known, and for an outage.
+const WAITS: [u64; 4] = [60, 300, 1800, 7200];
+
+/// Waits before an attempt for which all agents are out of quota.
+pub(super) fn wait_first(state: &mut State, key: &TaskKey, (name, seconds): (String, u64)) -> Vec<Effect> {
+    let why = all_out(state, key, &name);
+    state.phase = Phase::Waiting { seconds, exact: is_exact(state, &name), why: why.clone() };
+    let mut effects = vec![Effect::Notify { event: "waiting", task: state.spec_state().name(key), why }];
+    effects.extend(super::owed(state));
+    effects
+}
+
+/// A usage limit: the next attempt is another agent's, or begins later. `reset`: seconds until the time that it printed.
+pub(super) fn limited(state: &mut State, attempt: &Attempt, reset: Option<u64>) -> Vec<Effect> {
+    let name = state.run.agent.clone();
+    let known = state.run.out_of_quota.get(&name);
+    let times = known.map_or(0, |known| known.times).max(state.run.waits);
+    let seconds = seconds(times, reset);
+    let until = state.run.now.saturating_add(seconds);
+    let out = OutOfQuota { until, exact: reset.is_some(), times: times + 1 };
+    state.run.out_of_quota.insert(name.clone(), out);
+    let mut lines = vec![format!("The agent {}", attempt.end)];
+    if agents_of(state, &attempt.key).len() < 2 {
+        return wait(state, attempt, lines, seconds, reset.is_some());
+    }
+    match choose(state, &attempt.key) {
+        Ok(next) => {
+            let again = duration(seconds);
+            lines.push(format!("`{next}` makes the next attempt; `{name}` is asked again in {again}."));
+            conclude(state, &attempt.key, Outcome::default(), text("OUT OF QUOTA", lines), true)
+        }
+        Err((first, seconds)) => {
+            lines.push(all_out(state, &attempt.key, &first));
+            wait(state, attempt, lines, seconds, is_exact(state, &first))
+        }
+    }
+}
+
+fn all_out(state: &State, key: &TaskKey, first: &str) -> String {
+    let name = state.spec_state().name(key);
+    format!("Every agent of {name} is out of quota; `{first}` is back first.")
+}
+
+fn is_exact(state: &State, name: &str) -> bool {
+    state.run.out_of_quota.get(name).is_some_and(|known| known.exact)
+}
+
+/// An outage: the next attempt begins later.
+pub(super) fn outage(state: &mut State, attempt: &Attempt) -> Vec<Effect> {
+    let seconds = seconds(state.run.waits, None);
+    wait(state, attempt, vec![format!("The agent {}", attempt.end)], seconds, false)
+}
+
+/// How long to wait after so many waits in a row.
+fn seconds(times: u32, reset: Option<u64>) -> u64 {
+    let step = usize::try_from(times).unwrap_or(usize::MAX).min(WAITS.len() - 1);
+    // A printed "try again in 1 s" is believed once; an agent that repeats it is not.
+    let least = if times == 0 { 1 } else { WAITS[0] };
+    reset.map_or(WAITS[step], |reset| reset.max(least))
+}
+
+/// The CLI cannot work for now: not counted as an attempt.
+fn wait(
+    state: &mut State,
+    attempt: &Attempt,
+    mut lines: Vec<String>,
+    seconds: u64,
+    exact: bool,
+) -> Vec<Effect> {
+    state.run.waits += 1;
+    let why = lines.join(" ");
+    lines.push(format!("The next attempt begins in {}.", duration(seconds)));
+    let next = Some(Phase::Waiting { seconds, exact, why });
+    let outcome = Outcome { next, notify: Some("waiting"), ..Outcome::default() };
+    conclude(state, &attempt.key, outcome, text("WAITING", lines), true)
+}

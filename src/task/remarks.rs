@@ -95,7 +95,10 @@ impl RemarkKind {
                 "The comment `<!--` that opens on line {n} is never closed; no box in it is a task."
             }
             Self::BoxInFrontMatter => "Line {n} has a box in the front matter, which is not a task.",
-            Self::UnknownMark => "The box on line {n} holds `{0}`, which counts as not done.",
+            Self::UnknownMark => {
+                "The mark `{1}` ({0}, from line {n} on) counts as not done and is not ralph's to change: a run ends at a \
+                 required one."
+            }
             Self::EscapedBox => {
                 "Line {n} has a box whose bracket a formatter has escaped, so it is not a task."
             }
@@ -220,9 +223,10 @@ impl TaskFile {
         }
         pass.end_heading(u8::MIN);
         let mut remarks = pass.remarks;
-        for ((kind, _), (first, found)) in pass.runs {
+        for ((kind, run), (first, found)) in pass.runs {
             let what = if kind == RemarkKind::HeadingWithoutBox { "heading" } else { "box" };
-            remarks.push(Remark::new(first, kind, &[&count(found.into(), what)]));
+            let mark = u32::try_from(run).ok().and_then(char::from_u32).unwrap_or(' ').escape_debug();
+            remarks.push(Remark::new(first, kind, &[&count(found.into(), what), &mark.to_string()]));
         }
         relations::remarks(self, &mut remarks);
         remarks.sort_by_key(|remark| (remark.line, remark.kind));
@@ -268,7 +272,7 @@ struct Pass {
     listed: usize,
     /// The heading of a task whose box was not found yet: its line and level, and whether text follows.
     heading: Option<(u32, u8, bool)>,
-    /// Boxes that share a remark, by kind and fence (or tasks above): the first line, and how many they are.
+    /// Boxes that share a remark, by kind and fence (or mark, or tasks above): the first line, and how many they are.
     runs: BTreeMap<(RemarkKind, usize), (u32, u32)>,
 }
 
@@ -353,8 +357,7 @@ impl Pass {
         let mark = Mark(task.found.mark);
         let text = file.bytes.get(task.found.text.clone()).unwrap_or_default();
         if !mark.is_open() && !mark.is_done() {
-            let shown = mark.0.escape_debug().to_string();
-            self.remarks.push(Remark::new(line, RemarkKind::UnknownMark, &[&shown]));
+            self.count(RemarkKind::UnknownMark, mark.0 as usize, line);
         }
         if has_box(text) {
             self.remarks.push(Remark::new(line, RemarkKind::TwoBoxes, &[]));

@@ -1,5 +1,7 @@
 //! The requirements that a task names: `_Requirements: 1.1_` below it, `[US1]` and `FR-018` in its words.
 
+mod unknown;
+
 use super::file::TaskFile;
 use super::outline::ReadAs;
 use super::scan::{indent, item};
@@ -135,16 +137,26 @@ fn in_list(value: &str, found: &mut Vec<String>) {
 
 /// `1`, `1.2`, `FR-018`, `R1.2`, `1.1-1.5`.
 fn is_reference(word: &str) -> bool {
-    let is_single = |word: &str| {
-        let number = word.trim_start_matches(|c: char| c.is_ascii_uppercase());
-        let letters = word.len() - number.len();
-        letters <= 8
-            && is_number(if letters > 0 { number.strip_prefix('-').unwrap_or(number) } else { number })
+    word.len() <= MAX_REFERENCE && !ends(word).is_empty()
+}
+
+/// The letters and the number of a reference, or of both ends of a range; empty for any other word.
+fn ends(word: &str) -> Vec<(&str, &str)> {
+    let range = || {
+        ['-', '–', '~'].iter().find_map(|dash| {
+            let (from, to) = word.rsplit_once(*dash)?;
+            Some(vec![single(from)?, single(to)?])
+        })
     };
-    let is_range = |(from, to): (&str, &str)| is_single(from) && is_single(to);
-    word.len() <= MAX_REFERENCE
-        && (is_single(word)
-            || ['-', '–', '~'].iter().any(|dash| word.rsplit_once(*dash).is_some_and(is_range)))
+    single(word).map(|one| vec![one]).or_else(range).unwrap_or_default()
+}
+
+/// `("FR", "018")` of `FR-018`.
+fn single(word: &str) -> Option<(&str, &str)> {
+    let number = word.trim_start_matches(|c: char| c.is_ascii_uppercase());
+    let (letters, _) = word.split_at_checked(word.len() - number.len())?;
+    let number = if letters.is_empty() { number } else { number.strip_prefix('-').unwrap_or(number) };
+    (letters.len() <= 8 && is_number(number)).then_some((letters, number))
 }
 
 fn is_number(text: &str) -> bool {

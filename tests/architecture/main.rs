@@ -68,7 +68,7 @@ fn without_comments(code: &str) -> String {
 /// Production lines that a module may have: no comments, no blank lines, no tests.
 const BUDGET: &[(&str, usize)] = &[
     ("agent", 936),
-    ("cli", 5_658),
+    ("cli", 5_753),
     ("config", 1_484),
     ("engine", 3_842),
     ("gate", 7_949),
@@ -81,7 +81,7 @@ const BUDGET: &[(&str, usize)] = &[
     ("report", 2_419),
     ("source", 1_037),
     ("sys", 1_771),
-    ("task", 3_374),
+    ("task", 3_440),
     ("turn", 1_548),
 ];
 

@@ -3,14 +3,16 @@
 use super::project::Project;
 use serde_json::Value;
 
-/// The rules of the findings, with their places, in the order in which they are told.
+/// The rules of the findings, with their places, in the order in which they are told; without the one that every short
+/// file gets.
 fn rules(project: &Project, args: &[&str], code: i32) -> Vec<String> {
     let found = project.ralph(&[&["check", "--json"], args].concat()).code(code).json();
     let place = |finding: &Value| match finding["line"].as_u64() {
         Some(line) => format!("{}:{line}", finding["file"].as_str().unwrap()),
         None => finding["file"].as_str().unwrap().to_owned(),
     };
-    found.iter().map(|finding| format!("{} {}", finding["rule"].as_str().unwrap(), place(finding))).collect()
+    let found = found.iter().filter(|finding| finding["rule"] != "no-reviews-or-gates");
+    found.map(|finding| format!("{} {}", finding["rule"].as_str().unwrap(), place(finding))).collect()
 }
 
 #[test]
@@ -35,7 +37,7 @@ fn everything_is_found_at_once() {
     let before = project.files();
     project.ralph(&["check"]).code(1);
     assert!(project.files() == before, "it changes nothing");
-    let project = Project::new("- [ ] 1. One\n");
+    let project = Project::new("- [ ] 1. One\n- [ ] 1.PRE-CR\n");
     assert_eq!(project.ralph(&["check"]).code(0).out, "0 errors, 0 warnings\n");
     let done = Project::new("# Nothing yet\n").ralph(&["check"]).code(1);
     insta::assert_snapshot!(done.out, @r"
@@ -286,7 +288,7 @@ fn sarif_places(project: &Project, folder: &str, args: &[&str]) -> Vec<String> {
 #[test]
 fn odd_names_of_files_are_told_as_they_are() {
     use std::os::unix::ffi::OsStrExt as _;
-    let project = Project::new("- [ ] 1. One\n");
+    let project = Project::new("- [ ] 1. One\n- [ ] 1.PRE-CR\n");
     let names: [&[u8]; 3] = ["Übung ä.java".as_bytes(), b"a\x1b[31m\"b", b"\xff.txt"];
     for name in names {
         fs_err::write(project.path("src/app").join(std::ffi::OsStr::from_bytes(name)), "x").unwrap();
@@ -445,4 +447,80 @@ fn a_file_in_another_encoding_is_told_by_its_name() {
         let told = project.ralph(&["check", "--tasks", "t.md"]).code(1).out;
         assert!(told.contains("encoded as UTF-16") && told.contains("Save it as UTF-8"), "{told}");
     }
+}
+
+#[test]
+fn what_a_run_will_do_is_told_once_a_file() {
+    let project = Project::new("");
+    let told = |text: &str, config: &str| {
+        project.write("tasks.md", text);
+        project.config(config);
+        let found = project.ralph(&["check", "--json"]).code(0).json();
+        let shown = found.iter().map(|f| {
+            format!(
+                "{} {}",
+                f["rule"].as_str().unwrap(),
+                f["what"].as_str().unwrap().split(':').next().unwrap()
+            )
+        });
+        shown.collect::<Vec<_>>()
+    };
+    let (plain, staged) = ("- [x] 1. a\n- [ ] 2. b\n- [ ] 3. c\n", "- [ ] 2. b\n- [ ] 2.PRE-CR\n");
+    let (commits, id) = ("no-reviews-or-gates", "no-id");
+    let (virtual_stages, green) = ("stages: virtual\n", "checks: {green: [\"true\"]}\n");
+    let checkpoint = "- [ ] 2. Checkpoint\n- [ ]* 3. Checkpoint\n- [ ] 4. b\n- [ ] 4.PRE-CR\n";
+    project.write("requirements.md", "### Requirement 1\n\n1. WHEN a\n");
+    let named = format!("{staged}  - _Requirements: 9_\n- [ ] 3. c\n  - _Requirements: 1.1, 1.2_\n");
+    for (text, config, expected) in [
+        (plain, "", vec![format!("{commits} 2 open tasks without review and gate")]),
+        (plain, virtual_stages, vec![]),
+        ("- [x] a\n- [x] 2. b\n- [ ] ~~c~~\n- [ ]* d\n", "", vec!["struck-out The task on line 3 is struck out and not ticked; it is not taken.".to_owned()]),
+        ("- [ ] a\n- [ ] 2. b\n- [ ] 2.PRE-CR\n- [x] c\n- [ ] d\n", "", vec![format!("{id} 2 open tasks without an id")]),
+        ("- [ ] a\n", virtual_stages, vec![]),
+        ("- [ ] 1. a\n- [ ] 1. b\n- [ ] 2. c\n- [ ] 2.PRE-CR\n", "", vec!["duplicate-id The id `1` is on line 1 and again on line 2; both tasks are identified by their text.".to_owned()]),
+        (checkpoint, "", vec!["unconfirmed-checkpoint 1 open task that may have nothing to commit, as a checkpoint".to_owned()]),
+        (checkpoint, green, vec![]),
+        ("- [ ] APPROVE a\n- [ ] 2. b\n- [ ] 2.PRE-CR\n", "", vec![]),
+        (&named, "", vec!["unknown-requirement Tasks name requirements that requirements.md does not have".to_owned()]),
+    ] {
+        assert_eq!(told(text, config), expected, "{text}{config}");
+    }
+    project.config("");
+    project.write("tasks.md", &named);
+    let told = project.ralph(&["check"]).code(0).out;
+    assert!(
+        told.contains("requirements.md does not have: `9` (line 2), `1.2` (line 4). [unknown-requirement]"),
+        "{told}"
+    );
+}
+
+#[test]
+fn a_task_file_that_is_a_link_is_refused_as_a_run_refuses_it() {
+    let project = Project::new("- [ ] 1. One\n");
+    fs_err::rename(project.path("tasks.md"), project.path("plan.md")).unwrap();
+    std::os::unix::fs::symlink("plan.md", project.path("tasks.md")).unwrap();
+    assert_eq!(rules(&project, &[], 1), ["no-task-file tasks.md"]);
+    project.ralph(&["run"]).code(2);
+}
+
+#[test]
+fn java_that_no_build_file_stands_above_is_told() {
+    let project = Project::new("- [ ] 1. One\n- [ ] 1.TEST-FIRST\n- [ ] 1.PITEST\n");
+    for file in [
+        "a/pom.xml",
+        "a/src/main/java/p/A.java",
+        "b/src/main/java/p/B.java",
+        "c/build.gradle",
+        "c/src/main/java/p/C.java",
+    ] {
+        project.write(&format!("src/app/{file}"), "x");
+    }
+    project.git("src/app", &["add", "--all"]);
+    project.git("src/app", &["commit", "--quiet", "--message", "more"]);
+    let found = project.ralph(&["check", "--json"]).json();
+    let found = found.iter().find(|finding| finding["rule"] == "no-build-file").unwrap();
+    assert_eq!(
+        found["what"],
+        "No build file (pom.xml) is above 1 Java file of this package, such as b/src/main/java/p/B.java: `1.PITEST` and gates like it cannot judge them."
+    );
 }

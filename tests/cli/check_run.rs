@@ -109,7 +109,9 @@ fn an_agent_is_looked_for_where_it_is_started() {
         project.write("tasks.md", "- [ ] 1. One\n");
         let mut check = project.command(&["--root", "../..", "check", "--json"]);
         check.current_dir(project.path("src/app"));
-        assert_eq!(Project::finish(check).code(0).out, "", "{command}");
+        let found = Project::finish(check).code(0).json();
+        let rules: Vec<_> = found.iter().map(|found| found["rule"].as_str().unwrap()).collect();
+        assert_eq!(rules, ["no-reviews-or-gates"], "{command}");
         project.ralph(&["run", "--once"]).code(0);
     }
 }

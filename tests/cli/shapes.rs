@@ -51,7 +51,9 @@ EOF`
       hint: If they are meant to be done, close the heredoc or the quotes above them.
     warning: plan.md:14: The text of a command, begun on a line above, holds 2 boxes from line 14 on; boxes in it are not tasks. [box-in-command]
       hint: If they are meant to be done, close the heredoc or the quotes above them.
-    0 errors, 2 warnings
+    warning: plan.md:3: 5 open tasks without review and gate: a run believes commits alone. [no-reviews-or-gates]
+      hint: `ralph stage --all` gives them both; with `stages: virtual` they need no lines.
+    0 errors, 3 warnings
     "#);
 }
 
@@ -85,7 +87,9 @@ fn a_section_ends_with_its_heading_or_with_the_list_item_that_it_is_in() {
     14  heading ##  group 5: Next
     15  task [ ]  3.  Go on  (IMPLEMENT · group 5)
 
-    0 errors, 0 warnings
+    warning: plan.md:3: 3 open tasks without review and gate: a run believes commits alone. [no-reviews-or-gates]
+      hint: `ralph stage --all` gives them both; with `stages: virtual` they need no lines.
+    0 errors, 1 warning
     ");
 }
 
@@ -128,7 +132,11 @@ Steps to take.
 
     warning: plan.md:16: Named like a task and without a box below, so no task: 1 heading, from line 16 on. [heading-without-box]
       hint: Write a box below each of them that is to be done: `- [ ] Task 1: …`.
-    0 errors, 1 warning
+    warning: plan.md:2: 10 open tasks without review and gate: a run believes commits alone. [no-reviews-or-gates]
+      hint: `ralph stage --all` gives them both; with `stages: virtual` they need no lines.
+    warning: plan.md:9: 2 open tasks without an id: each is named by its line, and the file can hold no gate or stage of it. [no-id]
+      hint: Write ids (`- [ ] 1. …`), or use `stages: virtual`.
+    0 errors, 3 warnings
     ");
 }
 
@@ -155,7 +163,11 @@ fn words_for_optional_struck_out_and_nothing_to_commit_are_understood() {
       hint: Write `- [ ]* 3. Cache (optional)`.
     warning: plan.md:6: The task on line 6 is struck out and not ticked; it is not taken. [struck-out]
       hint: Write `- [x] ~~4. Colours~~ [removed]`, or remove the line.
-    0 errors, 2 warnings
+    warning: plan.md:2: 4 open tasks without review and gate: a run believes commits alone. [no-reviews-or-gates]
+      hint: `ralph stage --all` gives them both; with `stages: virtual` they need no lines.
+    warning: plan.md:2: 2 open tasks that may have nothing to commit, as a checkpoint: without `checks.green` a run then stops for a person. [unconfirmed-checkpoint]
+      hint: Set `checks.green` to the command that has to pass.
+    0 errors, 4 warnings
     ");
 }
 
@@ -184,7 +196,9 @@ STOP and wait for approval between phases.
     10  task [ ]  (no id)  APPROVE the data  (IMPLEMENT · stops for a person · group 1)
     11  task [ ]  3.  Views  (IMPLEMENT · group 1)
 
-    0 errors, 0 warnings
+    warning: plan.md:4: 3 open tasks without review and gate: a run believes commits alone. [no-reviews-or-gates]
+      hint: `ralph stage --all` gives them both; with `stages: virtual` they need no lines.
+    0 errors, 1 warning
     ");
 }
 

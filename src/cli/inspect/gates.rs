@@ -9,6 +9,7 @@ use crate::machine::choice::is_required_open;
 use crate::machine::hierarchy;
 use crate::machine::state::State;
 use crate::source::Kind;
+use crate::source::text::{self, count};
 use crate::task::{Row, Stage, TaskKey};
 use std::collections::HashSet;
 
@@ -48,8 +49,8 @@ pub(super) fn of_old_work(state: &State, shown: &str) -> Vec<Finding> {
         .collect()
 }
 
-/// Packages in which a gate that measures Java will find nothing to judge: all, if none has any Java; those
-/// with production files and no test, if the gate's task does not write tests first.
+/// Packages in which a gate that measures Java will find nothing to judge: all, if none has any Java; those with Java
+/// files that nothing builds; those with production files and no test, if the gate's task does not write tests first.
 pub(super) fn with_nothing_to_judge(inspection: &Inspection<'_>, packages: &[Package]) -> Vec<Finding> {
     let workspace = &inspection.opened.workspace;
     let gates: Vec<&Row> =
@@ -70,13 +71,25 @@ pub(super) fn with_nothing_to_judge(inspection: &Inspection<'_>, packages: &[Pac
         let hint = "Take the gate out (`ralph place none`), or judge with a command: `gates.<NAME>.run`.";
         return productive.map(|package| finding("no-java", package, what.clone(), hint)).collect();
     }
+    let unbuilt = packages.iter().filter_map(|package| {
+        let files = package.unbuilt(&classifier);
+        let what = format!(
+            "No build file (pom.xml) is above {} of this package, such as {}: `{}` and gates like it cannot judge them.",
+            count(files.len() as u64, "Java file"),
+            text::line(files.first()?, 200),
+            gate.key
+        );
+        let hint = "Add the pom.xml, or judge with a command: `gates.<NAME>.run`.";
+        Some(finding("no-build-file", package, what, hint))
+    });
+    let mut findings: Vec<Finding> = unbuilt.collect();
     let test_first = inspection.rows.iter().filter(|row| row.key.stage == Stage::TestFirst);
     let tested: HashSet<&str> = test_first.map(|row| row.key.family.as_str()).collect();
     let Some(gate) = gates.iter().find(|row| !tested.contains(row.key.family.as_str())) else {
-        return Vec::new();
+        return findings;
     };
     let bare = productive.filter(|package| package.has_java() && !package.has(&classifier, Kind::Test));
-    bare.map(|package| {
+    findings.extend(bare.map(|package| {
         let what = format!(
             "This package has production files and no test: `{}` and gates like it leave classes without tests out, \
              so they would judge nothing.",
@@ -84,6 +97,6 @@ pub(super) fn with_nothing_to_judge(inspection: &Inspection<'_>, packages: &[Pac
         );
         let hint = "Begin with tests: `ralph stage` gives tasks a TEST-FIRST stage.";
         finding("no-tests", package, what, hint)
-    })
-    .collect()
+    }));
+    findings
 }

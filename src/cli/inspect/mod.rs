@@ -3,6 +3,7 @@
 
 mod agents;
 mod finding;
+mod forecast;
 mod gates;
 mod packages;
 mod programs;
@@ -103,6 +104,7 @@ pub(crate) fn of_task_file(read: &Result<Read, Box<Finding>>, opened: &Opened) -
         Err(missing) => return vec![(**missing).clone()],
     };
     let mut findings = tasks::findings(read);
+    findings.extend(forecast::findings(read, &opened.workspace));
     findings.extend(tasks::unused_sections(&read.file));
     find_lines(&mut findings, &opened.text);
     findings

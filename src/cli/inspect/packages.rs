@@ -98,6 +98,17 @@ impl Package {
         self.languages().contains("Java") || self.files.iter().any(is_class)
     }
 
+    /// The Java sources without a build file in their folder or above.
+    pub(crate) fn unbuilt(&self, classifier: &Classifier) -> Vec<&String> {
+        let java = || BUILD_FILES.iter().filter(|(_, language, _)| *language == "Java");
+        let builds = |folder: &Path| java().any(|(name, ..)| self.root.join(folder).join(name).is_file());
+        let is_source = |file: &&String| {
+            file.rsplit('.').next() == Some("java") && classifier.kind_of(file.as_bytes()) == Kind::Production
+        };
+        let files = self.files.iter().filter(is_source);
+        files.filter(|file| !Path::new(file).ancestors().skip(1).any(builds)).collect()
+    }
+
     pub(crate) fn has(&self, classifier: &Classifier, kind: Kind) -> bool {
         self.files.iter().any(|file| classifier.kind_of(file.as_bytes()) == kind)
     }

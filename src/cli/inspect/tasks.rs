@@ -5,10 +5,13 @@ use crate::cli::environment::CONFIG;
 use crate::cli::workspace::Opened;
 use crate::source::text;
 use crate::sys::Disk as _;
-use crate::sys::disk::RealDisk;
+use crate::sys::disk::{RealDisk, read_beginning};
 use crate::task::{Problem, ProblemKind, Remark, RemarkKind, Row, TaskFile};
 use serde::Serialize;
 use std::path::Path;
+
+/// Bytes of requirements.md that are read.
+const MAX_REQUIREMENTS: u64 = 1 << 20;
 
 /// A task file that was read.
 pub(crate) struct Read {
@@ -19,12 +22,30 @@ pub(crate) struct Read {
     pub(crate) boxes: Vec<Row>,
     /// What makes a run refuse it.
     problems: Vec<Problem>,
+    /// The text of requirements.md beside it.
+    pub(super) requirements: Option<String>,
+}
+
+impl Read {
+    /// A finding about a line of it.
+    pub(super) fn on_line(&self, rule: &str, line: u32, what: String, hint: impl Into<String>) -> Finding {
+        let line = line as usize;
+        let text = self.file.lines().nth(line.saturating_sub(1)).unwrap_or_default();
+        let source = text::line(&String::from_utf8_lossy(text), 400);
+        Finding { source, ..Finding::error(rule, &self.shown, what, hint).at(line) }
+    }
 }
 
 /// Reads the workspace's task file.
 pub(crate) fn read(opened: &Opened) -> Result<Read, Box<Finding>> {
     let places = &opened.workspace.places;
-    read_at(&places.tasks(), &places.spec_name(), opened)
+    let (path, shown) = (places.tasks(), places.spec_name());
+    if RealDisk::new().is_odd(&path).unwrap_or(false) {
+        let what = "It is a link or a folder, and a run writes regular files only.";
+        let hint = "Set `spec:` in .ralph/config.yaml to the folder that holds the file itself.";
+        return Err(Box::new(Finding::error("no-task-file", shown, what, hint)));
+    }
+    read_at(&path, &shown, opened)
 }
 
 /// Reads a task file.
@@ -35,7 +56,11 @@ pub(crate) fn read_at(path: &Path, shown: &str, opened: &Opened) -> Result<Read,
         Ok(Some(bytes)) => {
             let rules = &opened.workspace.rules;
             let file = rules.parse(bytes);
-            Ok(Read { shown, boxes: rules.boxes(&file, &[]), problems: rules.problems(&file), file })
+            let (boxes, problems) = (rules.boxes(&file, &[]), rules.problems(&file));
+            let list =
+                read_beginning(&path.with_file_name("requirements.md"), MAX_REQUIREMENTS).ok().flatten();
+            let requirements = list.map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
+            Ok(Read { shown, file, boxes, problems, requirements })
         }
         Ok(None) => {
             missing("There is no such file.", "write one, or set `spec:` in .ralph/config.yaml to its folder")
@@ -49,23 +74,16 @@ pub(crate) fn read_at(path: &Path, shown: &str, opened: &Opened) -> Result<Read,
 
 /// What is wrong with the file.
 pub(crate) fn findings(read: &Read) -> Vec<Finding> {
-    let lines: Vec<&[u8]> = read.file.lines().collect();
-    let on_line = |rule: &str, line: u32, what: String, hint: String| {
-        let line = line as usize;
-        let line_text = lines.get(line.saturating_sub(1)).copied().unwrap_or_default();
-        let source = text::line(&String::from_utf8_lossy(line_text), 400);
-        Finding { source, ..Finding::error(rule, &read.shown, what, hint).at(line) }
-    };
     let of_problem = |Problem { kind, line, message, hint }: Problem| match kind {
         // The file is as it should be: the mistake is in the configuration.
         ProblemKind::PlacedAfterNoTask => Finding::error(&rule(kind), CONFIG, message, hint).key("placement"),
-        _ => on_line(&rule(kind), line, message, hint),
+        _ => read.on_line(&rule(kind), line, message, hint),
     };
     let of_remark = |Remark { kind, line, message, hint }: Remark| match kind {
         RemarkKind::NoTasks | RemarkKind::NotUtf8 | RemarkKind::OnlyLeftOut => {
             read.file.is_empty().then(|| Finding::error("no-tasks", &read.shown, message, hint))
         }
-        _ => Some(on_line(&rule(kind), line, message, hint).warning()),
+        _ => Some(read.on_line(&rule(kind), line, message, hint).warning()),
     };
     let mut findings: Vec<Finding> = read.problems.iter().cloned().map(of_problem).collect();
     findings.extend(read.file.remarks().into_iter().filter_map(of_remark));

@@ -62,7 +62,8 @@ fn odd_item(content: &[u8], grammar: &Grammar) -> Option<RemarkKind> {
     let close = rest.iter().take(MAX_BRACKET).position(|b| *b == b']')?;
     let (inner, after) = (rest.get(..close)?, rest.get(close + 1..)?);
     if matches!(after.first(), Some(b'(' | b'[' | b':')) {
-        return None;
+        // `- [ ](1.md)` is a box, and a link without words; `- [x](…)` is a link.
+        return (inner == b" ").then_some(RemarkKind::MalformedBox);
     }
     let shown = after.strip_prefix(b"*").unwrap_or(after);
     if is_almost_a_mark(inner) {

@@ -58,7 +58,7 @@ fn what_a_person_might_take_for_a_task_is_remarked() {
         ("- [ ] a\n\n<!--\n- [ ] b\n", vec![(3, UnclosedComment)]),
         ("---\n- [ ] b\n---\n- [ ] a\n", vec![(2, BoxInFrontMatter)]),
         ("- [-] a\n", vec![(1, UnknownMark)]),
-        ("- [✅] a\n", vec![(1, UnknownMark)]),
+        ("- [✅] a\n- [-] b\n- [✅] c\n", vec![(1, UnknownMark), (2, UnknownMark)]),
         (
             "- [ ] a\n- \\[ ] b\n- \\[-] c\n- \\[ \\]\\* d\n",
             vec![(2, EscapedBox), (3, EscapedBox), (4, EscapedBox)],
@@ -69,6 +69,7 @@ fn what_a_person_might_take_for_a_task_is_remarked() {
             vec![(2, MalformedBox), (3, MalformedBox), (4, MalformedBox), (5, MalformedBox)],
         ),
         ("- [ ] a\n- **[ ] b**\n- [✔\u{fe0f}] c\n", vec![(2, MalformedBox), (3, MalformedBox)]),
+        ("- [ ] a\n- [ ](1.md)\n- [ ][1]\n", vec![(2, MalformedBox), (3, MalformedBox)]),
         ("- [ ] a\n- [x](url)\n- [x][ref]\n- [x]: url\n- [1] note\n- [link]\n", vec![]),
         ("- [ ] a\n- [P] T001 b\n- [P] words\n- [blocked] 2.1 c\n", vec![(2, MissingBox), (4, MissingBox)]),
         ("- [ ] a\n\n| a |\n| [ ] |\n| [x] |\n", vec![(4, BoxWithoutBullet)]),
@@ -100,11 +101,11 @@ fn remarks_are_whole_sentences_with_a_next_action() {
     insta::assert_snapshot!(shown.join("\n"), @r"
     1: The file begins with a byte-order mark; other Markdown tools miss a task on its first line.
        Save it as UTF-8 without a byte-order mark; ralph keeps the mark as it is.
-    1: The box on line 1 holds `-`, which counts as not done.
+    1: The mark `-` (1 box, from line 1 on) counts as not done and is not ralph's to change: a run ends at a required one.
        Write a space for an open task or `x` for one that is done.
     2: Line 2 ends with LF, the lines before it with CR LF.
        Choose one kind of line end (`git add --renormalize`); ralph keeps each as it is.
-    2: The box on line 2 holds `\u{7}`, which counts as not done.
+    2: The mark `\u{7}` (1 box, from line 2 on) counts as not done and is not ralph's to change: a run ends at a required one.
        Write a space for an open task or `x` for one that is done.
     2: Line 2 has more than one box; only the first is a task.
        Give each task a line of its own.

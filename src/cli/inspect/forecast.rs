@@ -1,0 +1,67 @@
+//! What a run will do with a task file as it is and its author may not expect: at most one warning of each kind, on
+//! the first line that it is about.
+
+use super::finding::Finding;
+use super::tasks::Read;
+use crate::cli::workspace::Workspace;
+use crate::machine::choice::is_required_open;
+use crate::source::text::{count, line};
+use crate::task::{Row, Stage, Stages};
+
+/// Unknown requirements that are named, and the longest of them, characters.
+const SHOWN: usize = 5;
+const REFERENCE: usize = 60;
+
+/// What a run will do that is not plain to see.
+pub(super) fn findings(read: &Read, workspace: &Workspace) -> Vec<Finding> {
+    let rows = read.file.rows();
+    let is_work = |row: &Row| {
+        row.key.stage == Stage::Implementation && is_required_open(row) && !row.struck && !row.approval
+    };
+    let lines = |is_meant: &dyn Fn(usize, &Row) -> bool| -> Vec<u32> {
+        let meant = rows.iter().enumerate().filter(|(at, row)| is_work(row) && is_meant(*at, row));
+        meant.map(|(_, row)| row.line).collect()
+    };
+    let is_judged = read.boxes.iter().any(|row| row.key.stage != Stage::Implementation);
+    let is_virtual = !matches!(workspace.rules.stages, Stages::File);
+    let has_green = workspace.settings.checks.green.is_some();
+    let rules = [
+        (
+            "no-reviews-or-gates",
+            lines(&|_, _| !is_judged),
+            "without review and gate: a run believes commits alone",
+            "`ralph stage --all` gives them both; with `stages: virtual` they need no lines.",
+        ),
+        (
+            "no-id",
+            lines(&|at, _| !is_virtual && read.file.shown_id(at).is_none()),
+            "without an id: each is named by its line, and the file can hold no gate or stage of it",
+            "Write ids (`- [ ] 1. …`), or use `stages: virtual`.",
+        ),
+        (
+            "unconfirmed-checkpoint",
+            lines(&|_, row| row.checkpoint && !has_green),
+            "that may have nothing to commit, as a checkpoint: without `checks.green` a run then stops for a person",
+            "Set `checks.green` to the command that has to pass.",
+        ),
+    ];
+    let told = rules.into_iter().filter_map(|(rule, lines, what, hint)| {
+        let what = format!("{} {what}.", count(lines.len() as u64, "open task"));
+        Some(read.on_line(rule, *lines.first()?, what, hint).warning())
+    });
+    told.chain(unknown_requirements(read)).collect()
+}
+
+/// Requirements that tasks name and requirements.md does not have.
+fn unknown_requirements(read: &Read) -> Option<Finding> {
+    let unknown = read.file.unknown_requirements(read.requirements.as_deref()?);
+    let (first, _) = unknown.first()?;
+    let names = unknown.iter().take(SHOWN);
+    let mut names: Vec<String> =
+        names.map(|(at, name)| format!("`{}` (line {at})", line(name, REFERENCE))).collect();
+    names.extend(unknown.len().checked_sub(SHOWN + 1).map(|more| format!("{} more", more + 1)));
+    let what = format!("Tasks name requirements that requirements.md does not have: {}.", names.join(", "));
+    let hint =
+        "Write the number that is meant, or add the requirement: agents get these numbers as they are.";
+    Some(read.on_line("unknown-requirement", *first, what, hint).warning())
+}

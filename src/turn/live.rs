@@ -12,9 +12,11 @@ use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::time::Duration;
 
-/// The same call with the same result so often in a row, or so many answers of the model without a call, are a loop. CLIs
+/// The same calls with the same results so often in turn, or so many answers of the model without a call, are a loop. CLIs
 /// that look for loops themselves end at 5; the loops that were seen went on for hundreds of rounds.
 const ROUNDS: u32 = 30;
+/// So many calls may take turns in a loop.
+const TURNS: usize = 3;
 /// A call that took as long waits for something.
 const WAITS: Duration = Duration::from_secs(2);
 /// Calls whose end is waited for.
@@ -28,9 +30,10 @@ pub struct Live {
     calls: BTreeMap<String, Call>,
     /// When something was told last.
     told: Duration,
-    last: Option<u64>,
-    tool: String,
-    rounds: u32,
+    /// The last calls, the newest first: what each was given and gave, and its tool.
+    last: [(Option<u64>, String); TURNS],
+    /// How many calls in a row were as the call so many places before.
+    repeated: [u32; TURNS],
     answers: u32,
 }
 
@@ -49,9 +52,8 @@ impl Live {
             usage: Usage::default(),
             calls: BTreeMap::new(),
             told: Duration::ZERO,
-            last: None,
-            tool: String::new(),
-            rounds: 0,
+            last: Default::default(),
+            repeated: [0; TURNS],
             answers: 0,
         }
     }
@@ -77,9 +79,15 @@ impl Live {
 
     /// What the agent does again and again, for a sentence; `None` if it gets on.
     pub fn loops(&self) -> Option<String> {
-        let same = || format!("called {} {ROUNDS} times in a row with the same input and result", self.tool);
         let nothing = || format!("asked its model {ROUNDS} times in a row and used no tool");
-        (self.rounds >= ROUNDS).then(same).or_else(|| (self.answers >= ROUNDS).then(nothing))
+        let calls = (1..).zip(self.repeated).find(|(turns, repeated)| repeated + turns >= ROUNDS * turns);
+        let same = |(turns, _)| {
+            let tools: Vec<&str> =
+                self.last.iter().take(turns as usize).rev().map(|(_, tool)| tool.as_str()).collect();
+            let how = if turns == 1 { "in a row" } else { "in turn" };
+            format!("called {} {ROUNDS} times {how} with the same input and result", tools.join(", "))
+        };
+        calls.map(same).or_else(|| (self.answers >= ROUNDS).then(nothing))
     }
 
     fn tell(&mut self, event: &TurnEvent, now: Duration) {
@@ -92,14 +100,17 @@ impl Live {
             TurnEvent::ToolEnded { call, outcome, output, changed } => {
                 self.answers = 0;
                 let waited = now.saturating_sub(self.told) >= WAITS;
-                let same = self.calls.remove(call).filter(|_| changed.is_empty() && !waited).map(|call| {
+                let known = self.calls.remove(call).filter(|_| changed.is_empty() && !waited);
+                let (same, tool) = known.map_or((None, String::new()), |call| {
                     let mut hash = call.input;
                     (*outcome as u8, output).hash(&mut hash);
-                    self.tool = line(&call.tool, 60);
-                    hash.finish()
+                    (Some(hash.finish()), line(&call.tool, 60))
                 });
-                self.rounds = if same.is_some() && same == self.last { self.rounds + 1 } else { 1 };
-                self.last = same;
+                for (repeated, (last, _)) in self.repeated.iter_mut().zip(&self.last) {
+                    *repeated = if same.is_some() && same == *last { *repeated + 1 } else { 0 };
+                }
+                self.last.rotate_right(1);
+                self.last[0] = (same, tool);
             }
             TurnEvent::Used { span: Span::Step, .. } => self.answers += 1,
             _ => {}
@@ -153,6 +164,23 @@ mod tests {
         assert_eq!(said(500, quick, |at| call(at, "make", &at.to_string())), None, "its result is new");
         assert_eq!(said(500, quick, |at| call(at, &at.to_string(), "no rule")), None, "its input is new");
         assert_eq!(said(500, quick, |at| call(at, &(at / 29).to_string(), "no rule")), None);
+    }
+
+    #[test]
+    fn calls_that_take_turns_are_a_loop_unless_one_of_them_does_something_new() {
+        let quick = Duration::from_millis(10);
+        let turns = |turns: u32| move |at: u32| call(at, &(at % turns).to_string(), "no rule");
+        assert_eq!(said(2 * ROUNDS - 1, quick, turns(2)), None);
+        let two = "called Bash, Bash 30 times in turn with the same input and result";
+        assert_eq!(said(2 * ROUNDS, quick, turns(2)).as_deref(), Some(two));
+        assert_eq!(said(3 * ROUNDS - 1, quick, turns(3)), None);
+        assert!(said(3 * ROUNDS, quick, turns(3)).is_some());
+        assert_eq!(said(500, quick, turns(4)), None);
+        // An edit of its own content, then the same test with the same result.
+        let edit_and_test = |at: u32| call(at, &(at % 2 * at).to_string(), "no rule");
+        assert_eq!(said(500, quick, edit_and_test), None);
+        // The same edit and test: what the test says is new.
+        assert_eq!(said(500, quick, |at| call(at, &(at % 2).to_string(), &(at / 2).to_string())), None);
     }
 
     #[test]

@@ -31,7 +31,7 @@ pub struct MutationTestArgs {
     /// Survivors that are listed, 1 to 500 [default: 20]
     #[arg(long, value_name = "N", allow_hyphen_values = true)]
     pub max_survivors: Option<String>,
-    /// mutmut, pit or stryker; by the target's language when left out
+    /// mutmut, pit, stryker or cargo-mutants; by the target's language when left out
     #[arg(long, value_name = "ENGINE")]
     pub engine: Option<String>,
 }
@@ -162,6 +162,7 @@ pub(super) fn engines(folder: &Path) -> Vec<Engine> {
         Engine::Mutmut => has("mutmut") || any(&[".venv/bin/mutmut", "venv/bin/mutmut"]),
         Engine::Pit => any(&["pom.xml"]) && has("java") && (has("mvn") || any(&["mvnw"])),
         Engine::Stryker => any(&["node_modules/.bin/stryker"]) && has("node"),
+        Engine::CargoMutants => any(&["Cargo.toml"]) && has("cargo") && has("cargo-mutants"),
     };
     Engine::ALL.into_iter().filter(is_there).collect()
 }

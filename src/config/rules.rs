@@ -116,7 +116,7 @@ fn gate(name: &str, keys: &Value) -> Result<(), Mistake> {
         && let Some(key) = written.iter().find(|key| !known.contains(key))
     {
         let what = if is_command || !has_engine(name) {
-            "is for a gate that measures mutants (`PITEST`, `MUTMUT`, `STRYKER`, `MUTATION` without `run`)"
+            "is for a gate that measures mutants (`PITEST`, `MUTMUT`, `STRYKER`, `CARGO-MUTANTS`, `MUTATION` without `run`)"
         } else {
             "is for `PITEST`"
         };
@@ -124,7 +124,7 @@ fn gate(name: &str, keys: &Value) -> Result<(), Mistake> {
         return Err(Mistake::new(what, &format!("This gate takes {} only.", known.join(", "))).at(key));
     }
     if !is_command && !has_engine(name) {
-        let hint = "Write `{run: [program, argument, …]}`; only `PITEST`, `MUTMUT`, `STRYKER` and `MUTATION` have engines of their own.";
+        let hint = "Write `{run: [program, argument, …]}`; only `PITEST`, `MUTMUT`, `STRYKER`, `CARGO-MUTANTS` and `MUTATION` have engines of their own.";
         return Err(Mistake::new("does not say what to run", hint));
     }
     if name != "PITEST" && keys.get("scope").and_then(Value::as_str) == Some("auto") {

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 /// The keys of a gate that runs a command.
 const COMMAND_GATE: [&str; 5] = ["run", "limit", "where", "keep", "env"];
 /// The gates with engines that mutate files.
-const FILE_GATES: [&str; 2] = ["MUTMUT", "STRYKER"];
+const FILE_GATES: [&str; 3] = ["MUTMUT", "STRYKER", "CARGO-MUTANTS"];
 /// The keys of such a gate.
 const FILE_GATE: [&str; 9] =
     ["threshold", "per", "no_coverage", "scope", "jobs", "limit", "where", "keep", "env"];

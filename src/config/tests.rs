@@ -373,13 +373,13 @@ fn wrong_agents_roles_gates_and_commands_are_named() {
     insta::assert_snapshot!(wrong_below("gates:\n", "  pitest: {}\n  FINAL: {run: [x]}\n  SPELL: {threshold: 3}\n  MUTMUT: {pit_version: '1'}\n  STRYKER: {scope: auto}\n  LINT: {run: lint, limit: 1m}\n  TIDY: {run: [a], threshold: 70}\n  PITEST: {run: [], limit: 1m}\n  EMPTY:"), @r#"
     gates.pitest|.ralph/config.yaml:2: `gates.pitest` is not a name that may stand here. → Use capital letters, digits and `-`, a letter first, as in `N.PITEST`, and no word of another stage.
     gates.FINAL|.ralph/config.yaml:2: `gates.FINAL` is not a name that may stand here. → Use capital letters, digits and `-`, a letter first, as in `N.PITEST`, and no word of another stage.
-    gates.SPELL.threshold|.ralph/config.yaml:2: `gates.SPELL.threshold` is for a gate that measures mutants (`PITEST`, `MUTMUT`, `STRYKER`, `MUTATION` without `run`). → This gate takes `run`, `limit`, `where`, `keep`, `env` only.
+    gates.SPELL.threshold|.ralph/config.yaml:2: `gates.SPELL.threshold` is for a gate that measures mutants (`PITEST`, `MUTMUT`, `STRYKER`, `CARGO-MUTANTS`, `MUTATION` without `run`). → This gate takes `run`, `limit`, `where`, `keep`, `env` only.
     gates.MUTMUT.pit_version|.ralph/config.yaml:2: `gates.MUTMUT.pit_version` is for `PITEST`. → This gate takes `threshold`, `per`, `no_coverage`, `scope`, `jobs`, `limit`, `where`, `keep`, `env` only.
     gates.STRYKER.scope|.ralph/config.yaml:2: `gates.STRYKER.scope` is `auto`, which needs the score of a class before the task. → Write `class` or `lines`.
     gates.LINT.run|.ralph/config.yaml:2: `gates.LINT.run` must be a list of program and arguments (there is no shell), not "lint". → Write it as `["sh","lint.sh"]`.
-    gates.TIDY.threshold|.ralph/config.yaml:2: `gates.TIDY.threshold` is for a gate that measures mutants (`PITEST`, `MUTMUT`, `STRYKER`, `MUTATION` without `run`). → This gate takes `run`, `limit`, `where`, `keep`, `env` only.
+    gates.TIDY.threshold|.ralph/config.yaml:2: `gates.TIDY.threshold` is for a gate that measures mutants (`PITEST`, `MUTMUT`, `STRYKER`, `CARGO-MUTANTS`, `MUTATION` without `run`). → This gate takes `run`, `limit`, `where`, `keep`, `env` only.
     gates.PITEST.run|.ralph/config.yaml:2: `gates.PITEST.run` must not be empty. → Write it as `["sh","lint.sh"]`.
-    gates.EMPTY|.ralph/config.yaml:2: `gates.EMPTY` does not say what to run. → Write `{run: [program, argument, …]}`; only `PITEST`, `MUTMUT`, `STRYKER` and `MUTATION` have engines of their own.
+    gates.EMPTY|.ralph/config.yaml:2: `gates.EMPTY` does not say what to run. → Write `{run: [program, argument, …]}`; only `PITEST`, `MUTMUT`, `STRYKER`, `CARGO-MUTANTS` and `MUTATION` have engines of their own.
     "#);
     insta::assert_snapshot!(wrong_below("", "checks: {red: make test}\nhooks: {done: [\"\"]}"), @r#"
     checks.red|.ralph/config.yaml:1: `checks.red` must be a list of program and arguments (there is no shell), not "make test". → Write it as `["sh","lint.sh"]`.

@@ -1,4 +1,4 @@
-//! The deterministic judges: PIT run directly, the POM's own PIT, any command.
+//! The deterministic judges: PIT run directly, the POM's own PIT, engines that mutate files, any command.
 //!
 //! [`run`] never panics and never returns an error: every problem becomes a verdict, and what was not measured is
 //! never a pass. No process outlives the call.
@@ -14,6 +14,7 @@ pub mod mutation_test;
 mod preview;
 mod python;
 mod run;
+mod rust;
 mod scope;
 mod test_report;
 #[cfg(test)]
@@ -33,6 +34,10 @@ use crate::sys::Spawn;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::{Path, PathBuf};
+
+/// The engines that mutate files.
+pub(crate) const FILE_ENGINES: [&dyn files::FileEngine; 3] =
+    [&python::Mutmut, &javascript::Stryker, &rust::CargoMutants];
 
 /// What a gate is asked to judge.
 #[derive(Clone, Debug)]

@@ -2,10 +2,8 @@
 
 use super::files::{self, FileEngine};
 use super::java;
-use super::javascript::Stryker;
-use super::python::Mutmut;
 use super::scope::{Extent, Scope, Target};
-use super::{GateAbort, GateRequest};
+use super::{FILE_ENGINES, GateAbort, GateRequest};
 use crate::config::GateSettings;
 use crate::mutation::LeftOut;
 use serde::Serialize;
@@ -38,10 +36,14 @@ pub fn preview(request: &GateRequest, settings: &GateSettings) -> Preview {
     let of_files = |engine: &dyn FileEngine| files::scope_of(request, settings, engine);
     let scopes = match request.name.as_str() {
         _ if settings.run.is_some() => Vec::new(),
-        "MUTMUT" => vec![of_files(&Mutmut)],
-        "STRYKER" => vec![of_files(&Stryker)],
-        "MUTATION" => vec![java::scope_of(request, settings), of_files(&Mutmut), of_files(&Stryker)],
-        _ => vec![java::scope_of(request, settings)],
+        "MUTATION" => {
+            let files = FILE_ENGINES.iter().map(|engine| of_files(*engine));
+            std::iter::once(java::scope_of(request, settings)).chain(files).collect()
+        }
+        name => match FILE_ENGINES.iter().find(|engine| engine.gate() == name) {
+            Some(engine) => vec![of_files(*engine)],
+            None => vec![java::scope_of(request, settings)],
+        },
     };
     let mut preview = Preview::default();
     for scope in scopes {

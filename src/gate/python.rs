@@ -28,7 +28,7 @@ const PYTHON: Language = Language {
     tests: &["test_{}", "{}_test"],
     installed: &[".venv", "venv"],
     outputs: &["mutants", "__pycache__"],
-    hides: &["no mutate"],
+    hides: &[("no mutate", "no_mutate")],
     tells: &["MUTANT_UNDER_TEST", "__mutmut_"],
 };
 
@@ -36,6 +36,10 @@ const PYTHON: Language = Language {
 pub(crate) struct Mutmut;
 
 impl FileEngine for Mutmut {
+    fn gate(&self) -> &'static str {
+        "MUTMUT"
+    }
+
     fn language(&self) -> &'static Language {
         &PYTHON
     }

@@ -3,11 +3,9 @@
 use super::commands::Commands;
 use super::files::{self, FileEngine};
 use super::java::judge_modules;
-use super::javascript::Stryker;
-use super::python::Mutmut;
 use super::scope::Scope;
 use super::verdict::{ModuleResult, conclude};
-use super::{GateAbort, GatePorts, GateRequest, command_gate};
+use super::{FILE_ENGINES, GateAbort, GatePorts, GateRequest, command_gate};
 use crate::config::GateSettings;
 use crate::machine::facts::FileChange;
 use crate::mutation::{GateReport, Verdict};
@@ -21,15 +19,15 @@ pub fn run(request: &GateRequest, settings: &GateSettings, ports: &GatePorts<'_>
     }
     match request.name.as_str() {
         "MUTATION" => run_each(request, settings, ports),
-        "MUTMUT" => files::judge(request, settings, ports, &Mutmut).report(settings),
-        "STRYKER" => files::judge(request, settings, ports, &Stryker).report(settings),
-        _ => judge_modules(request, settings, ports).report(settings),
+        name => match FILE_ENGINES.iter().find(|engine| engine.gate() == name) {
+            Some(engine) => files::judge(request, settings, ports, *engine).report(settings),
+            None => judge_modules(request, settings, ports).report(settings),
+        },
     }
 }
 
 /// Runs the engine of each language that the family changed, one after the other, within one limit.
 fn run_each(request: &GateRequest, settings: &GateSettings, ports: &GatePorts<'_>) -> GateReport {
-    let engines: [&dyn FileEngine; 2] = [&Mutmut, &Stryker];
     let changes = || request.packages.iter().flat_map(|package| &package.changes);
     let has_java = changes().any(|change| change.path.as_str().rsplit('.').next() == Some("java"));
     let is_changed =
@@ -38,7 +36,7 @@ fn run_each(request: &GateRequest, settings: &GateSettings, ports: &GatePorts<'_
     if has_java {
         reports.push(judge_modules(request, settings, ports).report(settings));
     }
-    for engine in engines.iter().filter(is_changed) {
+    for engine in FILE_ENGINES.iter().filter(is_changed) {
         let used = Duration::from_millis(reports.iter().map(|report: &GateReport| report.millis).sum());
         let settings = GateSettings { limit: settings.limit.saturating_sub(used), ..settings.clone() };
         let folder = request.folder.join(engine.language().name);

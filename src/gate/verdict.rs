@@ -175,7 +175,7 @@ fn skip(scope: &Scope, nothing: &[String]) -> String {
         return format!("There is nothing to mutate in {names}.");
     }
     if scope.left_out.is_empty() {
-        return "No production Java was changed.".to_owned();
+        return "No production code that this gate judges was changed.".to_owned();
     }
     let left: Vec<String> =
         scope.left_out.iter().map(|left| format!("{} ({})", left.file, left.why)).collect();

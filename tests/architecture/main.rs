@@ -68,10 +68,10 @@ fn without_comments(code: &str) -> String {
 /// Production lines that a module may have: no comments, no blank lines, no tests.
 const BUDGET: &[(&str, usize)] = &[
     ("agent", 936),
-    ("cli", 5_753),
+    ("cli", 5_754),
     ("config", 1_484),
     ("engine", 3_842),
-    ("gate", 7_949),
+    ("gate", 8_231),
     ("git", 3_429),
     ("journal", 344),
     ("lib", 14),

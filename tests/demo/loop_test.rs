@@ -126,7 +126,7 @@ fn the_gate_fails_once_with_named_survivors_then_passes_and_skips_what_has_no_ja
     assert_eq!((first, pass), ("PITEST PASS — 100% (5/5)", "PITEST PASS — 100% (18/18)"));
     assert!(score.is_match(first) && score.is_match(pass));
     assert!(fail.starts_with("PITEST FAIL — ") && fail.contains("Shipping") && fail.contains("55% (10/18)"));
-    assert_eq!(skip, "PITEST SKIP — No production Java was changed.");
+    assert_eq!(skip, "PITEST SKIP — No production code that this gate judges was changed.");
 
     let fail = entry(&entries, 11);
     let survivors: Vec<&String> = fail.lines.iter().filter(|line| line.starts_with("- survivor ")).collect();

@@ -1,10 +1,12 @@
-//! Engines that mutate files, over small packages in temporary folders: real mutmut, real `StrykerJS`.
+//! Engines that mutate files, over small packages in temporary folders: real mutmut, real `StrykerJS`, real cargo-mutants.
 
 use super::project::{Project, error, reasons};
 use crate::support::needs::tests;
 use assert_cmd::Command;
+use ralph::config::ScopeKind;
 use ralph::mutation::Verdict;
-use std::os::unix::fs::symlink;
+use ralph::source::{ChangedLines, RepoPath};
+use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
@@ -16,6 +18,13 @@ tests! {
         typescript_that_is_red_or_hidden_or_asks_whether_it_is_mutated_is_no_pass,
         each_language_is_judged_by_its_engine_and_the_worst_verdict_stands,
         what_is_not_installed_is_an_error_that_says_how,
+    ]
+    nothing: [
+        a_rust_engine_that_is_absent_or_old_or_leaves_no_results_gives_no_verdict,
+    ]
+    cargo_mutants: [
+        mutants_of_rust_are_killed_or_named_with_line_and_change,
+        rust_that_is_red_or_hidden_or_without_mutants_is_no_pass,
     ]
 }
 
@@ -61,6 +70,25 @@ pub(super) fn node() -> &'static Path {
             );
         }
         modules
+    })
+}
+
+/// Where cargo-mutants is, or is to be.
+pub(crate) fn cargo_mutants() -> PathBuf {
+    tools("cargo-mutants-27.1.0/bin/cargo-mutants")
+}
+
+/// The PATH with cargo-mutants on it.
+pub(super) fn rust() -> &'static str {
+    static PATH: OnceLock<String> = OnceLock::new();
+    PATH.get_or_init(|| {
+        let program = cargo_mutants();
+        let bin = program.parent().unwrap();
+        if !program.is_file() {
+            let version = ["install", "cargo-mutants@27.1.0", "--locked", "--debug", "--quiet", "--root"];
+            done(Command::new("cargo").args(version).arg(bin.parent().unwrap()));
+        }
+        format!("{}:{}", bin.display(), std::env::var_os("PATH").unwrap().display())
     })
 }
 
@@ -184,6 +212,123 @@ fn typescript_that_is_red_or_hidden_or_asks_whether_it_is_mutated_is_no_pass() {
     let asks = node_project(CALC, "if ((globalThis as any).__stryker__?.activeMutant) throw new Error();");
     let said = reasons(&asks.run());
     assert!(said.starts_with("test/calc.test.ts names `__stryker__`"), "{said}");
+}
+
+const RATE: &str = "pub fn net(gross: i64, rate: i64) -> i64 {\n    gross - rate\n}\n";
+
+/// Rust with a test in it.
+pub(super) fn with_test(code: &str, test: &str) -> String {
+    format!("{code}\n#[{}]\nfn nets() {{\n    {test}\n}}\n", "test")
+}
+
+/// A member of a Cargo workspace, whose own settings would leave everything out.
+fn rust_project(code: &str, test: &str, path: &str) -> Project {
+    let mut project = Project::new();
+    project.request.name = "CARGO-MUTANTS".to_owned();
+    project.set_path(path);
+    project.write("Cargo.toml", "[workspace]\nmembers = [\"rate\"]\nresolver = \"3\"\n");
+    project.write(".cargo/mutants.toml", "exclude_globs = [\"**\"]\n");
+    project.write("rate/Cargo.toml", "[package]\nname = \"rate\"\nedition = \"2024\"\n");
+    project.write("rate/src/lib.rs", "#![deny(warnings)]\npub mod a;\npub mod b;\n");
+    project.write("rate/src/b.rs", "pub const B: i64 = 1;\n");
+    project.write("rate/src/a.rs", &with_test(code, test));
+    project.changed(&["rate/src/a.rs"]);
+    project
+}
+
+fn mutants_of_rust_are_killed_or_named_with_line_and_change() {
+    let mut project = rust_project(RATE, "assert_eq!(net(2, 0), 2);", rust());
+    project.write("rate/target/CACHEDIR.TAG", "").write("rate/target/rust.rs", "broken");
+    project.settings.threshold = 90;
+    let weak = project.run();
+    let said = reasons(&weak);
+    assert!(
+        said.starts_with("The coverage of file rate/src/a.rs of package p is 80% (4/5)"),
+        "{said} {weak:?}"
+    );
+    let survivor = &weak.survivors[0];
+    assert_eq!((survivor.mutant.line, survivor.source.as_str()), (2, "gross - rate"));
+    assert_eq!(
+        (survivor.mutant.method.as_str(), survivor.mutant.description.as_str()),
+        ("net", "replaced `-` by `+`")
+    );
+    assert_eq!(weak.failing, ["p/rate/src/a.rs"]);
+
+    project.write("rate/src/a.rs", &with_test(RATE, "assert_eq!(net(7, 3), 4);"));
+    let strong = project.run();
+    assert_eq!((strong.verdict, strong.coverage.to_string()), (Verdict::Pass, "100% (5/5)".to_owned()));
+    assert_eq!(fs_err::read_dir(project.request.folder.join("work")).unwrap().count(), 0, "no copy is kept");
+}
+
+fn rust_that_is_red_or_hidden_or_without_mutants_is_no_pass() {
+    let mut red = rust_project(RATE, "assert_eq!(net(7, 3), 5);", rust());
+    let fails = "fail without any mutation: test a::nets ... FAILED";
+    assert!(reasons(&red.run()).contains(fails), "{:?}", red.run());
+    red.changed(&["rate/src/b.rs"]);
+    assert!(reasons(&red.run()).contains("fail without any mutation"), "red tests are no SKIP either");
+    let broken = rust_project(RATE, "assert_eq!(net(7, 3), x);", rust()).run();
+    assert!(reasons(&broken).contains("error[E0425]: cannot find value `x`"), "{broken:?}");
+
+    let hidden = format!("#[mutants::skip]\n{RATE}");
+    let report = rust_project(&hidden, "net(7, 3);", rust()).run();
+    assert!(reasons(&report).contains("0% (0/5)"), "{report:?}");
+    assert!(
+        report.remarks.iter().any(|remark| remark.ends_with("were not obeyed: rate/src/a.rs.")),
+        "{report:?}"
+    );
+
+    let mut nothing = rust_project(RATE, "net(7, 3);", rust());
+    nothing.changed(&["rate/src/b.rs"]);
+    let why = "There is nothing to mutate in rate/src/b.rs.".to_owned();
+    assert_eq!(nothing.run().verdict, Verdict::Skip { why });
+    let odd = "pub struct Odd(());\npub fn odd() -> Odd {\n    Odd(())\n}\n";
+    let unviable = rust_project(odd, "odd();", rust()).run();
+    assert!(matches!(unviable.verdict, Verdict::Skip { .. }), "{unviable:?}");
+    assert_eq!(unviable.remarks, ["No mutant of rate/src/a.rs compiles (1)."]);
+
+    let loops = "pub fn down(mut n: u8) -> u8 {\n    while n > 9 {\n        n -= 1;\n    }\n    n\n}\n";
+    let mut endless = rust_project(loops, "assert_eq!((down(10), down(9), down(3)), (9, 9, 3));", rust());
+    endless.settings.scope = ScopeKind::Lines;
+    endless.request.packages[0].lines =
+        [(RepoPath::from_bytes(b"rate/src/a.rs"), ChangedLines::Ranges(vec![(3, 3)]))].into();
+    let report = endless.run();
+    let tally = report.classes[0].tally;
+    assert_eq!((tally.killed, tally.timed_out, tally.survived), (1, 1, 0), "{report:?}");
+}
+
+fn a_rust_engine_that_is_absent_or_old_or_leaves_no_results_gives_no_verdict() {
+    let mut project = rust_project(RATE, "net(7, 3);", "/nowhere");
+    assert_eq!(
+        error(&project.run()),
+        ("No cargo is on the PATH, so p/rate cannot be built.".to_owned(), false)
+    );
+    let bin = project.workspace().join("bin");
+    fs_err::create_dir_all(&bin).unwrap();
+    project.set_path(&format!("{}:/usr/bin:/bin", bin.display()));
+    let said = |version: &str, results: &str| {
+        let script = format!(
+            "#!/bin/sh\ncase \"$1 $2\" in\n'mutants --version') {version} ;;\nlocate*) echo \"$PWD/Cargo.toml\" ;;\n\
+             mutants*) out=${{CARGO_TARGET_DIR%target}}mutants.out; mkdir \"$out\"; {results} ;;\nesac\n"
+        );
+        fs_err::write(bin.join("cargo"), script).unwrap();
+        fs_err::set_permissions(bin.join("cargo"), std::fs::Permissions::from_mode(0o755)).unwrap();
+        error(&project.run()).0
+    };
+    assert_eq!(said("exit 101", ""), "cargo-mutants is not installed.");
+    assert_eq!(
+        said("echo cargo-mutants 26.2.0", ""),
+        "cargo-mutants 26.2.0 is too old for a verdict; 27 is the oldest."
+    );
+    let now = "echo cargo-mutants 27.1.0";
+    let none = "cargo-mutants ended without a verdict on p/rate: ";
+    assert_eq!(said(now, "exit 0"), format!("{none}it left no results."));
+    assert_eq!(said(now, "echo '[{' > \"$out/mutants.json\""), format!("{none}its results cannot be read."));
+    let cut = "echo '[1]' > \"$out/mutants.json\"; echo '{\"outcomes\": []}' > \"$out/outcomes.json\"";
+    assert_eq!(said(now, cut), format!("{none}some mutants were not tested."));
+    assert_eq!(
+        said(now, "echo 'error: \u{1b}[1mno'; exit 70"),
+        "cargo gave no verdict on p/rate (exited with code 70): error: no."
+    );
 }
 
 fn each_language_is_judged_by_its_engine_and_the_worst_verdict_stands() {

@@ -303,7 +303,7 @@ fn nothing_runs_when_no_java_was_changed() {
     project.write("pom.xml", "<project/>").write("README.md", "x");
     project.changed(&["README.md"]);
     project.request.env.clear();
-    let why = "No production Java was changed.".to_owned();
+    let why = "No production code that this gate judges was changed.".to_owned();
     assert_eq!(project.run().verdict, Verdict::Skip { why });
     assert!(!project.request.folder.exists());
 }

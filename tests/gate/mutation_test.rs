@@ -1,6 +1,6 @@
 //! `ralph mutation-test` over small folders without git: real engines, and engines that do what they like.
 
-use super::files::{done, node, python, tools};
+use super::files::{done, node, python, rust, tools, with_test};
 use super::project::{JUnit, Pom};
 use super::workspace::TESTS;
 use super::{main_file, test_file};
@@ -30,6 +30,9 @@ tests! {
         tests_that_are_red_and_engines_that_are_missing_give_no_score,
         typescript_is_measured_and_what_is_installed_stays_as_it_was,
         the_plugin_for_hermes_is_one_tool_and_answers_as_ralph_does,
+    ]
+    cargo_mutants: [
+        rust_is_measured_and_its_folder_stays_as_it_was,
     ]
     maven: [
         java_is_measured_by_class_and_by_file_without_a_loop,
@@ -361,6 +364,25 @@ fn typescript_is_measured_and_what_is_installed_stays_as_it_was() {
     assert_eq!(answer["survivors"][0]["change"], "replaced `a + b` by `a - b`");
     let name = answer["survivors_sample"][0].as_str().unwrap();
     assert!(name.starts_with("src/calc.ts:2:10 ArithmeticOperator "), "{name}");
+}
+
+fn rust_is_measured_and_its_folder_stays_as_it_was() {
+    let mut folder = Folder::new();
+    folder.env.push(("PATH", rust().to_owned()));
+    let code = "pub fn net(gross: i8) -> i8 {\n    gross - 1\n}\n";
+    folder
+        .write("Cargo.toml", "[package]\nname = \"target\"\nedition = \"2024\"\n")
+        .write("src/lib.rs", "mod target;\n")
+        .write("src/target/mod.rs", &with_test(code, "assert_eq!(net(2), 1);"));
+    let before = folder.state();
+    let answer = folder.measured(&["src/target/mod.rs"]);
+    assert_eq!(folder.state(), before, "the folder was written");
+    assert_eq!(
+        answer["summary"],
+        json!({"killed": 4, "timeout": 0, "suspicious": 0, "survived": 1, "skipped": 0})
+    );
+    assert_eq!((&answer["engine"], &answer["exit_code"]), (&json!("cargo-mutants"), &json!(2)));
+    assert_eq!(answer["survivors_sample"], json!(["src/target/mod.rs:2:5: replace net -> i8 with 1"]));
 }
 
 /// Loads the plugins as Hermes does, shows what they are, and answers these calls of the tool.

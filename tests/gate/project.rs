@@ -153,6 +153,12 @@ impl Project {
         self.write(path, &format!("package com.acme;\n{body}\n"))
     }
 
+    /// Where programs are looked for.
+    pub(crate) fn set_path(&mut self, path: &str) {
+        self.request.env.retain(|(name, _)| name != "PATH");
+        self.request.env.push(("PATH".to_owned(), path.to_owned()));
+    }
+
     /// Says which files the family changed.
     pub(crate) fn changed(&mut self, paths: &[&str]) -> &mut Self {
         self.request.packages[0].changes = paths.iter().map(|path| change(path)).collect();
@@ -193,7 +199,7 @@ fn change(path: &str) -> FileChange {
         p if p.ends_with("pom.xml") => Kind::Build,
         p if p.contains("src/main/") => Kind::Production,
         p if p.starts_with("test") => Kind::Test,
-        p if ["py", "ts"].contains(&p.rsplit('.').next().unwrap()) => Kind::Production,
+        p if ["py", "ts", "rs"].contains(&p.rsplit('.').next().unwrap()) => Kind::Production,
         _ => Kind::Other,
     };
     let blob = Some(Oid("1".repeat(40)));

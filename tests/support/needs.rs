@@ -29,6 +29,13 @@ pub(crate) fn scripts() -> Option<Missing> {
     programs(&["python3", "node", "npm"])
 }
 
+/// cargo-mutants, which takes minutes to build: CI does it where it is absent.
+pub(crate) fn cargo_mutants() -> Option<Missing> {
+    let is_there = crate::gate::files::cargo_mutants().is_file()
+        || std::env::var_os("CI").is_some_and(|ci| ci == "true");
+    (!is_there).then_some(Missing::Other("CI=true builds cargo-mutants into target/tmp, which takes minutes"))
+}
+
 /// What installs the CLIs of agents, which are programs for this processor.
 pub(crate) fn npm() -> Option<Missing> {
     if !cfg!(target_arch = "x86_64") {

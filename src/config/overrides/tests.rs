@@ -123,7 +123,7 @@ fn what_is_wrong_is_said_with_the_name_of_its_giver() {
     RALPH_AGENT: "claud" is neither an agent of `agents:` nor a preset. → Name `mine`, `claude`, `codex`, `gemini`, `opencode`, `kiro-cli`, `copilot`, `amp`, `goose`, `aider`, `qwen`, `hermes`, `cursor-agent` or `pi`.
     "#);
     insta::assert_snapshot!(wrong("gates: {PITEST: {run: [x]}}", &[by_variable("gates.PITEST.threshold", "80")]), @r"
-    RALPH_THRESHOLD: `gates.PITEST.threshold` is for a gate that measures mutants (`PITEST`, `MUTMUT`, `STRYKER`, `MUTATION` without `run`). → This gate takes `run`, `limit`, `where`, `keep`, `env` only.
+    RALPH_THRESHOLD: `gates.PITEST.threshold` is for a gate that measures mutants (`PITEST`, `MUTMUT`, `STRYKER`, `CARGO-MUTANTS`, `MUTATION` without `run`). → This gate takes `run`, `limit`, `where`, `keep`, `env` only.
     ");
     insta::assert_snapshot!(wrong("limits: 3", &[by_variable("limits.wall", "1h")]), @r"
     .ralph/config.yaml:1: `limits` must be keys with values, not 3. → Write `key: value` lines below it.

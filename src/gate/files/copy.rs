@@ -16,6 +16,8 @@ const MAX_DEPTH: usize = 65;
 const MAX_BYTES: u64 = 2 << 30;
 /// Folders that are never copied, whatever the language.
 const LEFT_OUT: [&str; 4] = [".git", "node_modules", ".venv", "venv"];
+/// The file by which tools mark a folder of theirs as one that can be made again (Cargo's `target`).
+const CACHE_MARK: &str = "CACHEDIR.TAG";
 /// What tools write into the folders of what is installed.
 const CACHES: [&str; 4] = [".cache", ".vite", ".vite-temp", ".vitest"];
 
@@ -39,8 +41,8 @@ pub(super) fn list(package: &GatePackage, language: &Language) -> Result<Files, 
     Ok(files)
 }
 
-/// Copies a package to a new folder, and links what is installed in its own. Comments that would hide code from
-/// the engine lose their meaning, by one character; the answer names their files.
+/// Copies a package to a new folder, and links what is installed in its own. Words that would hide code from
+/// the engine lose their meaning; the answer names their files.
 pub(crate) fn copy(
     package: &GatePackage,
     module: &str,
@@ -106,7 +108,7 @@ pub(super) fn folders(module: &str) -> Vec<PathBuf> {
     Path::new(module).ancestors().map(Path::to_owned).collect()
 }
 
-/// True if comments of a copied source lost their meaning.
+/// True if words of a copied source lost their meaning.
 fn rewrite(file: &Path, name: &str, language: &Language) -> Result<bool, GateAbort> {
     let Ok(old) = String::from_utf8(fs_err::read(file)?) else { return Ok(false) };
     if let Some(word) = language.tells.iter().find(|word| old.contains(**word)) {
@@ -115,8 +117,7 @@ fn rewrite(file: &Path, name: &str, language: &Language) -> Result<bool, GateAbo
             text::line(name, 300)
         )));
     }
-    let new =
-        language.hides.iter().fold(old.clone(), |code, word| code.replace(word, &word.replacen(' ', "_", 1)));
+    let new = language.hides.iter().fold(old.clone(), |code, (word, other)| code.replace(word, other));
     if new != old {
         fs_err::write(file, new.as_bytes())?;
     }
@@ -128,6 +129,7 @@ fn entries(root: &Path, language: &Language) -> impl Iterator<Item = Result<DirE
     let is_left_out = move |entry: &DirEntry| {
         let name = entry.file_name().to_str().unwrap_or_default();
         [&LEFT_OUT, language.installed, language.outputs].iter().any(|names| names.contains(&name))
+            || entry.file_type().is_dir() && entry.path().join(CACHE_MARK).is_file()
     };
     let all = walk(root, MAX_DEPTH, MAX_ENTRIES, move |folder| !is_left_out(folder));
     all.filter(move |entry| !entry.as_ref().is_ok_and(is_left_out)).map(|entry| {

@@ -1,15 +1,17 @@
 //! Mutation testing of files, for engines that know no classes: which files count, a copy to work in, the score of each.
 //!
 //! Promises: a changed production file of the language is judged, or left out with its reason; an engine runs in a fresh copy
-//! of the package, so that no report, cache or setting of an earlier run counts; comments that hide code from it are not
-//! obeyed; a mutant without a verdict is never a kill; tests that fail without any mutation are the family's fault unless they
+//! of the package, so that no report, cache or setting of an earlier run counts; comments and attributes that hide code from it are
+//! not obeyed; a mutant without a verdict is never a kill; tests that fail without any mutation are the family's fault unless they
 //! failed before its work.
 
 mod copy;
+mod place;
 mod run;
 mod scope;
 
 pub(crate) use copy::copy;
+pub(crate) use place::Place;
 pub(crate) use run::{judge, scope_of};
 
 use super::GateAbort;
@@ -28,20 +30,22 @@ pub(crate) struct Language {
     /// Files that make their folder a module.
     pub(crate) builds: &'static [&'static str],
     /// Names of the tests of a file, without their ending; `{}` is its own name, which alone stands for a test in a folder
-    /// of tests.
+    /// of tests. None where a file may hold its own tests: then each file counts.
     pub(crate) tests: &'static [&'static str],
     /// Folders of what is installed, which no commit holds.
     pub(crate) installed: &'static [&'static str],
     /// Files and folders that tools made, of which nothing may count.
     pub(crate) outputs: &'static [&'static str],
-    /// Words of comments that hide code from the engine.
-    pub(crate) hides: &'static [&'static str],
+    /// Words that hide code from the engine, each with one that means nothing to it.
+    pub(crate) hides: &'static [(&'static str, &'static str)],
     /// Words by which a program could know that it is mutated.
     pub(crate) tells: &'static [&'static str],
 }
 
 /// An engine that mutates files.
 pub(crate) trait FileEngine {
+    /// The name of its gate.
+    fn gate(&self) -> &'static str;
     /// What it mutates.
     fn language(&self) -> &'static Language;
     /// Mutates the files of the work, and runs the tests of its module.

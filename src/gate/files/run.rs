@@ -87,7 +87,7 @@ impl Judge<'_> {
         let (work, hiding) = self.copy(self.package, "copy")?;
         if !hiding.is_empty() {
             result.remarks.push(format!(
-                "Comments that hide code from mutation were not obeyed: {}.",
+                "Comments or attributes that hide code from mutation were not obeyed: {}.",
                 text::names(hiding.iter().map(String::as_str), NAMED)
             ));
         }
@@ -202,6 +202,11 @@ impl ModuleResult {
         };
         let counted: Vec<&FileMutant> = found.iter().filter(counts).collect();
         if counted.is_empty() {
+            self.nothing.push(target.class.clone());
+            return;
+        }
+        if counted.iter().all(|mutant| mutant.status == MutantStatus::NonViable) {
+            self.remarks.push(format!("No mutant of {} compiles ({}).", target.class, counted.len()));
             self.nothing.push(target.class.clone());
             return;
         }

@@ -89,7 +89,8 @@ fn counts_without_test(
     change: &FileChange,
 ) -> bool {
     let (full, path) = (change.full_path(), change.path.to_text());
-    request.no_tests_written
+    language.tests.is_empty()
+        || request.no_tests_written
         || request.former_targets.contains(&full)
         || request.changed_since_fail.contains(&full)
         || package.tests_at_base.iter().any(|test| language.is_test_of(&test.to_text(), &path))

@@ -24,7 +24,7 @@ const JAVASCRIPT: Language = Language {
     tests: &["{}.test", "{}.spec", "{}-test", "{}_test", "{}-spec", "{}"],
     installed: &["node_modules"],
     outputs: &[".stryker-tmp"],
-    hides: &["Stryker disable", "Stryker restore"],
+    hides: &[("Stryker disable", "Stryker_disable"), ("Stryker restore", "Stryker_restore")],
     tells: &["__stryker__", "__STRYKER_ACTIVE_MUTANT__", "__stryker2__"],
 };
 
@@ -32,6 +32,10 @@ const JAVASCRIPT: Language = Language {
 pub(crate) struct Stryker;
 
 impl FileEngine for Stryker {
+    fn gate(&self) -> &'static str {
+        "STRYKER"
+    }
+
     fn language(&self) -> &'static Language {
         &JAVASCRIPT
     }

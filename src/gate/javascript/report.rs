@@ -3,7 +3,7 @@
 //! A report that is absent, cut, too large or of another shape is an error; so is a mutant that was not tested.
 
 use crate::gate::GateAbort;
-use crate::gate::files::{FileMutant, Work};
+use crate::gate::files::{FileMutant, Place, Work};
 use crate::mutation::MutantStatus;
 use crate::sys::disk::read_beginning;
 use serde::Deserialize;
@@ -12,8 +12,6 @@ use std::path::Path;
 
 /// The largest report that is read, bytes.
 const MAX_REPORT: u64 = 256 << 20;
-/// Characters that are shown of what was replaced.
-const SHOWN: usize = 100;
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -45,26 +43,12 @@ struct Test {
 struct Mutant {
     id: String,
     mutator_name: String,
-    location: Location,
+    location: Place,
     status: Status,
     #[serde(default)]
     replacement: Option<String>,
     #[serde(default)]
     covered_by: Vec<String>,
-}
-
-/// From the start to behind the end.
-#[derive(Deserialize)]
-struct Location {
-    start: Position,
-    end: Position,
-}
-
-/// Both count from 1.
-#[derive(Deserialize)]
-struct Position {
-    line: u32,
-    column: u32,
 }
 
 #[derive(Clone, Copy, Deserialize)]
@@ -123,13 +107,13 @@ impl Mutant {
             Status::Pending => return None,
         };
         let description = match &self.replacement {
-            Some(new) => format!("replaced `{}` by `{}`", self.replaced(lines), short(new)),
+            Some(new) => self.location.change(lines, new),
             None => self.mutator_name.clone(),
         };
-        let start = &self.location.start;
+        let (line, column) = (self.location.line(), self.location.column());
         Some(FileMutant {
-            id: format!("{path}:{}:{} {} {}", start.line, start.column, self.mutator_name, self.id),
-            line: self.location.start.line,
+            id: format!("{path}:{line}:{column} {} {}", self.mutator_name, self.id),
+            line,
             function: String::new(),
             mutator: self.mutator_name.clone(),
             description,
@@ -137,25 +121,4 @@ impl Mutant {
             tests: self.covered_by.iter().filter_map(|id| tests.get(id).cloned()).collect(),
         })
     }
-
-    /// What stands in its place in the source; of several lines the first, and `…`.
-    fn replaced(&self, lines: &[&str]) -> String {
-        let Location { start, end } = &self.location;
-        let line = (start.line as usize)
-            .checked_sub(1)
-            .and_then(|index| lines.get(index))
-            .copied()
-            .unwrap_or_default();
-        let from = line.chars().skip((start.column as usize).saturating_sub(1));
-        if start.line == end.line {
-            short(&from.take(end.column.saturating_sub(start.column) as usize).collect::<String>())
-        } else {
-            format!("{} …", short(&from.collect::<String>()))
-        }
-    }
-}
-
-fn short(code: &str) -> String {
-    let one = code.split_whitespace().collect::<Vec<_>>().join(" ");
-    if one.chars().count() > SHOWN { one.chars().take(SHOWN).chain("…".chars()).collect() } else { one }
 }

@@ -14,6 +14,7 @@ use super::files::{self, FileEngine, Language};
 use super::java::judge_modules;
 use super::javascript::Stryker;
 use super::python::Mutmut;
+use super::rust::CargoMutants;
 use super::verdict::{Judging, ModuleResult};
 use super::{GateAbort, GatePackage, GatePorts, GateRequest, NoCheckouts};
 use crate::config::{GateEngine, GateFolder, GateSettings, NoCoverage, Per, ScopeKind};
@@ -53,11 +54,13 @@ pub enum Engine {
     Pit,
     /// `StrykerJS`, for JavaScript and TypeScript.
     Stryker,
+    /// cargo-mutants, for Rust.
+    CargoMutants,
 }
 
 impl Engine {
     /// All of them.
-    pub const ALL: [Self; 3] = [Self::Mutmut, Self::Pit, Self::Stryker];
+    pub const ALL: [Self; 4] = [Self::Mutmut, Self::Pit, Self::Stryker, Self::CargoMutants];
 
     /// The name that callers use.
     pub fn name(self) -> &'static str {
@@ -65,6 +68,7 @@ impl Engine {
             Self::Mutmut => "mutmut",
             Self::Pit => "pit",
             Self::Stryker => "stryker",
+            Self::CargoMutants => "cargo-mutants",
         }
     }
 
@@ -77,12 +81,18 @@ impl Engine {
         })
     }
 
-    fn language(self) -> &'static Language {
+    /// `None` for the engine of classes.
+    fn of_files(self) -> Option<&'static dyn FileEngine> {
         match self {
-            Self::Mutmut => Mutmut.language(),
-            Self::Pit => &JAVA,
-            Self::Stryker => Stryker.language(),
+            Self::Mutmut => Some(&Mutmut),
+            Self::Pit => None,
+            Self::Stryker => Some(&Stryker),
+            Self::CargoMutants => Some(&CargoMutants),
         }
+    }
+
+    fn language(self) -> &'static Language {
+        self.of_files().map_or(&JAVA, FileEngine::language)
     }
 }
 
@@ -157,7 +167,7 @@ impl TestRequest<'_> {
             (Some(only), true) => Ok(only),
             (Some(_), false) => Err(Refusal::usage(
                 "The target holds files of several languages.",
-                "Name a smaller target, or an engine: mutmut, pit or stryker.",
+                "Name a smaller target, or an engine: mutmut, pit, stryker or cargo-mutants.",
             )),
             (None, _) => {
                 let (path, all) =
@@ -186,20 +196,17 @@ impl TestRequest<'_> {
         };
         let mut package = self.package(files);
         let request = |package| self.gate_request(package);
-        match engine {
-            Engine::Mutmut => files::judge(&request(package), &settings, ports, &Mutmut),
-            Engine::Stryker => files::judge(&request(package), &settings, ports, &Stryker),
-            Engine::Pit => {
-                let copy = self.work.join("copy").join(&package.name);
-                (ports.progress)("Copying the folder");
-                let copied = files::copy(&package, "", &JAVA, &copy);
-                if let Err(abort) = copied.and_then(|_| without_outputs(&copy)) {
-                    return Judging::stopped(abort);
-                }
-                package.root = copy;
-                judge_modules(&request(package), &settings, ports)
-            }
+        if let Some(engine) = engine.of_files() {
+            return files::judge(&request(package), &settings, ports, engine);
         }
+        let copy = self.work.join("copy").join(&package.name);
+        (ports.progress)("Copying the folder");
+        let copied = files::copy(&package, "", &JAVA, &copy);
+        if let Err(abort) = copied.and_then(|_| without_outputs(&copy)) {
+            return Judging::stopped(abort);
+        }
+        package.root = copy;
+        judge_modules(&request(package), &settings, ports)
     }
 
     /// The folder as a package of which the target's files are to be judged.

@@ -56,7 +56,7 @@ mod tests {
         insta::assert_snapshot!(all.join("\n"), @"
         ::notice title=PITEST PASS::PITEST PASS — 84%25 (21/25)
         ::error title=PITEST FAIL::The module does not compile.%0AFoo.java:3: ';' expected
-        ::notice title=PITEST SKIP::No production Java was changed.
+        ::notice title=PITEST SKIP::No production code that this gate judges was changed.
         ::error title=PITEST ERROR::Maven was not found.%0Ahint: Install it.
         ");
         let skip = Shown { fail_on_skip: true, ..shown(&of()[2], &folders) }.notes();

@@ -209,7 +209,7 @@ mod tests {
         insta::assert_snapshot!(all.join("\n"), @"
         testcase verdict
         testcase verdict / failure The module does not compile.
-        testcase verdict / skipped No production Java was changed.
+        testcase verdict / skipped No production code that this gate judges was changed.
         testcase verdict / error Maven was not found.
         ");
         let skip = &of()[2];

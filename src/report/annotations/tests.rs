@@ -75,7 +75,7 @@ pub(in crate::report) fn fail() -> GateReport {
 pub(in crate::report) fn of() -> [GateReport; 4] {
     let pass = GateReport { coverage: Coverage { killed: 21, total: 25 }, ..Verdict::Pass.into() };
     let reasons = vec!["The module does not compile.".to_owned(), "Foo.java:3: ';' expected".to_owned()];
-    let skip = Verdict::Skip { why: "No production Java was changed.".into() };
+    let skip = Verdict::Skip { why: "No production code that this gate judges was changed.".into() };
     let error =
         Verdict::Error { why: "Maven was not found.".into(), hint: "Install it.".into(), transient: false };
     [pass, Verdict::Fail { reasons }.into(), skip.into(), error.into()]

@@ -88,7 +88,7 @@ pub struct Success {
     pub success: bool,
     /// The target, relative to the folder.
     pub target_module: String,
-    /// `mutmut`, `pit` or `stryker`.
+    /// `mutmut`, `pit`, `stryker` or `cargo-mutants`.
     pub engine: String,
     /// How the engine's last process exited; null where a signal ended it.
     pub exit_code: Option<i32>,

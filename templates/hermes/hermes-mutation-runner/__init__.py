@@ -10,6 +10,7 @@ import subprocess
 
 # ralph ends by itself, after the time-out of at most 14,400 seconds that it was given.
 LONGEST = 15000
+PROGRAMS = ("mutmut", "cargo-mutants")
 ENGINES = (".venv/bin/mutmut", "venv/bin/mutmut", "node_modules/.bin/stryker", "pom.xml")
 
 SCHEMA = {
@@ -26,7 +27,7 @@ SCHEMA = {
             },
             "timeout": {"type": "integer", "minimum": 10, "maximum": 14400, "default": 600, "description": "Seconds"},
             "max_survivors_reported": {"type": "integer", "minimum": 1, "maximum": 500, "default": 20},
-            "backend": {"type": "string", "enum": ["mutmut", "pit", "stryker"]},
+            "backend": {"type": "string", "enum": ["mutmut", "pit", "stryker", "cargo-mutants"]},
         },
         "required": ["target_module"],
     },
@@ -35,7 +36,7 @@ SCHEMA = {
 
 def is_available():
     """False hides the tool: ralph or every engine is missing."""
-    return bool(shutil.which("ralph")) and (bool(shutil.which("mutmut")) or any(map(os.path.exists, ENGINES)))
+    return bool(shutil.which("ralph")) and (any(map(shutil.which, PROGRAMS)) or any(map(os.path.exists, ENGINES)))
 
 
 def failure(error, remediation):

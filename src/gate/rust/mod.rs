@@ -1,0 +1,176 @@
+//! cargo-mutants (27 and later) over Rust.
+//!
+//! Settings are ralph's own: neither .cargo/mutants.toml nor an attribute leaves code out, and no lint of the project refuses a
+//! mutant. What counts are the outcomes that it keeps, never its exit code alone, which is 0 without any mutant too. Nothing that
+//! an earlier build left is reused.
+
+mod outcomes;
+
+use crate::gate::GateAbort;
+use crate::gate::commands::{Call, read_text};
+use crate::gate::files::{FileEngine, Language, Measured, Work};
+use crate::machine::facts::ProcessEnd;
+use crate::source::text;
+use std::path::PathBuf;
+
+/// Lines of the output that name tests or causes.
+const TOLD: usize = 5;
+/// Bytes that are read of a log.
+const MAX_LOG: u64 = 16 << 20;
+/// Major versions before this one were never tried.
+const OLDEST: u32 = 27;
+
+const RUST: Language = Language {
+    name: "Rust",
+    extensions: &["rs"],
+    builds: &["Cargo.toml"],
+    tests: &[],
+    installed: &[],
+    outputs: &["mutants.out", "mutants.out.old"],
+    hides: &[("mutants::skip", "rustfmt::skip"), ("mutants::exclude_re", "rustfmt::exclude_re")],
+    // In two parts, so that this file is not one that names it.
+    tells: &[concat!("changed by ", "cargo-mutants")],
+};
+
+/// cargo-mutants.
+pub(crate) struct CargoMutants;
+
+impl FileEngine for CargoMutants {
+    fn gate(&self) -> &'static str {
+        "CARGO-MUTANTS"
+    }
+
+    fn language(&self) -> &'static Language {
+        &RUST
+    }
+
+    fn measure(&self, work: &Work<'_>) -> Result<Measured, GateAbort> {
+        check_version(work)?;
+        let above = above(work)?;
+        let results = work.output.join("mutants.out");
+        let call = cargo(work, "cargo-mutants", &arguments(work, &above))?;
+        match call.end {
+            ProcessEnd::Exited { code: 0 | 2 | 3 } => {}
+            ProcessEnd::Exited { code: 4 } => {
+                let log = read_text(&results.join("log/baseline.log"), MAX_LOG);
+                return causes(&log).map(Measured::Red).ok_or_else(|| no_verdict(work, &call, &log));
+            }
+            _ => return Err(no_verdict(work, &call, &call.output)),
+        }
+        match outcomes::read(&results, work, &above)? {
+            // Without a mutant it runs no test.
+            files if files.is_empty() && !self.is_green(work)? => Ok(Measured::Red(Vec::new())),
+            files => Ok(Measured::Mutants(files)),
+        }
+    }
+
+    fn is_green(&self, work: &Work<'_>) -> Result<bool, GateAbort> {
+        let call = cargo(work, "cargo-test", &["test".to_owned()])?;
+        match call.end {
+            ProcessEnd::Exited { code: 0 } => Ok(true),
+            ProcessEnd::Exited { .. } if causes(&call.output).is_some() => Ok(false),
+            _ => Err(no_verdict(work, &call, &call.output)),
+        }
+    }
+}
+
+/// It mutates the copy itself, one mutant after the other, so that each build reuses the one before.
+fn arguments(work: &Work<'_>, above: &str) -> Vec<String> {
+    let jobs = work.jobs().to_string();
+    let output = work.output.display().to_string();
+    let fixed = [
+        "mutants --in-place --no-config --cap-lints=true --colors=never --annotations=none",
+        "--minimum-test-timeout=20 --jobserver-tasks",
+    ];
+    let mut all: Vec<String> = fixed.iter().flat_map(|line| line.split(' ')).map(str::to_owned).collect();
+    all.extend([jobs, "--output".to_owned(), output]);
+    all.extend(
+        work.files.iter().flat_map(|file| ["--file".to_owned(), literally(&format!("{above}{file}"))]),
+    );
+    all
+}
+
+/// Runs cargo in the module, with a target folder beside the copy.
+fn cargo(work: &Work<'_>, name: &str, arguments: &[String]) -> Result<Call, GateAbort> {
+    let argv = std::iter::once("cargo".to_owned()).chain(arguments.iter().cloned()).collect();
+    let target = work.output.join("target").display().to_string();
+    let variables = [("CARGO_TARGET_DIR", target.as_str()), ("CARGO_TERM_COLOR", "never")];
+    let variables = variables.map(|(name, value)| (name.to_owned(), value.to_owned()));
+    let call = work.commands.run(name, argv, &work.folder, &variables)?;
+    if matches!(call.end, ProcessEnd::TimedOut { .. }) { Err(work.commands.over_limit()) } else { Ok(call) }
+}
+
+fn check_version(work: &Work<'_>) -> Result<(), GateAbort> {
+    let hint = "Run `cargo install cargo-mutants --locked`.";
+    if work.commands.find("cargo").is_none() {
+        let why = format!("No cargo is on the PATH, so {} cannot be built.", work.label);
+        return Err(GateAbort::setup(why, "Install Rust (https://rustup.rs)."));
+    }
+    let call = cargo(work, "version", &["mutants".to_owned(), "--version".to_owned()])?;
+    let version = call.output.lines().find_map(|line| line.strip_prefix("cargo-mutants "));
+    let Some(version) = version.filter(|_| call.end == ProcessEnd::Exited { code: 0 }) else {
+        return Err(GateAbort::setup("cargo-mutants is not installed.".to_owned(), hint));
+    };
+    if version.split('.').next().and_then(|major| major.parse().ok()).is_none_or(|major: u32| major < OLDEST)
+    {
+        let version = text::line(version, 40);
+        let why = format!("cargo-mutants {version} is too old for a verdict; {OLDEST} is the oldest.");
+        return Err(GateAbort::setup(why, hint));
+    }
+    Ok(())
+}
+
+/// The module's folder in its Cargo workspace, from which cargo-mutants names files: empty, or with a `/` at its end.
+fn above(work: &Work<'_>) -> Result<String, GateAbort> {
+    let arguments = ["locate-project", "--workspace", "--message-format", "plain"].map(str::to_owned);
+    let call = cargo(work, "locate-project", &arguments)?;
+    let manifest = call.output.lines().map(PathBuf::from).find(|path| path.is_absolute());
+    let Some(manifest) = manifest.filter(|_| call.end == ProcessEnd::Exited { code: 0 }) else {
+        return Err(no_verdict(work, &call, &call.output));
+    };
+    let (root, own) = (fs_err::canonicalize(manifest)?, fs_err::canonicalize(&work.folder)?);
+    let inside = root.parent().and_then(|root| own.strip_prefix(root).ok());
+    let inside = inside.map_or_else(String::new, |path| path.to_string_lossy().into_owned());
+    Ok(if inside.is_empty() { inside } else { inside + "/" })
+}
+
+/// What failed in the project itself; `None` if neither its code nor its tests did.
+fn causes(log: &str) -> Option<Vec<String>> {
+    let is_red =
+        |line: &str| line.starts_with("error: test failed") || line.starts_with("error: could not compile");
+    let is_cause = |line: &&str| {
+        line.starts_with("test ") && line.ends_with(" FAILED")
+            || line.starts_with("error[")
+            || line.starts_with("error: ")
+    };
+    log.lines()
+        .any(is_red)
+        .then(|| log.lines().filter(is_cause).take(TOLD).map(|line| text::line(line, 200)).collect())
+}
+
+fn no_verdict(work: &Work<'_>, call: &Call, log: &str) -> GateAbort {
+    let is_error =
+        |line: &&str| line.starts_with("error") || line.starts_with("ERROR") || line.starts_with("Error");
+    let told: Vec<String> =
+        log.lines().filter(is_error).take(TOLD).map(|line| text::line(line, 300)).collect();
+    let told = if told.is_empty() { "its output names no error".to_owned() } else { told.join(" ") };
+    GateAbort::setup(
+        format!(
+            "cargo gave no verdict on {} ({}): {told}.",
+            work.label,
+            text::line(&call.end.to_string(), 100)
+        ),
+        "Run `cargo mutants` in the package by hand.",
+    )
+}
+
+/// A path as a pattern that matches it alone.
+fn literally(path: &str) -> String {
+    path.chars().fold(String::new(), |mut pattern, c| {
+        if "*?[]{}\\".contains(c) {
+            pattern.push('\\');
+        }
+        pattern.push(c);
+        pattern
+    })
+}

@@ -82,6 +82,8 @@ impl Drop for RunOutput {
 /// Facts beside the outcome.
 fn aside(event: &Event) {
     match event {
+        Event::Paused { begins: true } => ui::line("paused: no attempt begins until `ralph resume`"),
+        Event::Paused { begins: false } => ui::line("the pause is over"),
         Event::LeftoversKept { kept, .. } | Event::WorkPutBack { kept, .. } => {
             for kept in kept {
                 ui::line(&format!("      kept: {} under {}", kept.package, kept.reference));

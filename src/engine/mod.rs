@@ -173,11 +173,14 @@ impl<'a> Engine<'a> {
         if self.fold.state.stopping.is_some() || !matches!(effect, Effect::Survey | Effect::Wait { .. }) {
             return Ok(());
         }
-        while self.fold.state.mode == Mode::Loop
-            && self.world.is_paused()
-            && self.world.stop_request().is_none()
-        {
-            self.world.wait(1, true);
+        if self.fold.state.mode == Mode::Loop && self.world.is_paused() {
+            self.record(&Event::Paused { begins: true })?;
+            while self.world.is_paused() && self.world.stop_request().is_none() {
+                self.world.wait(1, true);
+            }
+            if !self.world.is_paused() {
+                self.record(&Event::Paused { begins: false })?;
+            }
         }
         if let Some(why) = self.world.stop_request() {
             self.record(&Event::StopRequested { why })?;

@@ -54,7 +54,9 @@ impl Asked {
             }
             Event::Resumed if has_started => return outside(None),
             Event::Resumed => return outside(Some("no `Resumed`, which follows on the start of a run only")),
-            Event::StopRequested { .. } | Event::GateJudgedAhead => return outside(None),
+            Event::StopRequested { .. } | Event::Paused { .. } | Event::GateJudgedAhead => {
+                return outside(None);
+            }
             Event::FamilyPinned { .. }
             | Event::GateRequested { .. }
             | Event::BoxAccepted { .. }

@@ -156,6 +156,11 @@ pub enum Event {
         /// Why.
         why: StopRequest,
     },
+    /// A person paused the run between two attempts, or had it go on.
+    Paused {
+        /// It begins to wait.
+        begins: bool,
+    },
     /// The run ended in order.
     RunStopped {
         /// Why.

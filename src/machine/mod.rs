@@ -90,7 +90,7 @@ pub fn step(mut state: State, event: &Event) -> Result<(State, Vec<Effect>), Imp
             state.run.out_of_quota.clear();
             Vec::new()
         }
-        Event::GateJudgedAhead => Vec::new(),
+        Event::GateJudgedAhead | Event::Paused { .. } => Vec::new(),
         Event::FamilyPinned { family, snapshot } => people::pinned(&mut state, family, snapshot),
         Event::GateRequested { key, snapshot, changes } => {
             begin::begin_gate(&mut state, key, snapshot, changes.clone())

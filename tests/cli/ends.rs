@@ -118,8 +118,17 @@ fn a_pause_lets_no_attempt_begin_and_outlives_the_run() {
     assert!(signal(run.id().try_into().unwrap(), "KILL"));
     run.wait().unwrap();
     assert_eq!(phase(&project), "paused", "it outlives the run");
+    let mut run = project.command(&["run"]);
+    let out = fs_err::File::create(project.path("out.txt")).unwrap();
+    run.stdin(Stdio::null()).stdout(out.into_parts().0);
+    let mut run = run.spawn().unwrap();
+    wait_for("its word", || project.read("out.txt") == "paused: no attempt begins until `ralph resume`\n");
     project.ralph(&["resume"]).code(0);
-    project.ralph(&["run"]).code(0);
+    assert!(run.wait().unwrap().success());
+    assert_eq!(project.read("out.txt").lines().nth(1), Some("the pause is over"));
+    let pauses = project.journal().into_iter().filter(|record| record.contains("paused"));
+    assert_eq!(pauses.count(), 3, "the killed run began to wait, the other one began and ended");
+    project.ralph(&["replay"]).code(0);
     assert_eq!(project.read("tasks.md"), "- [x] 1. One\n- [x] 3. Three\n- [x] 2. Two\n");
 }
 

@@ -92,8 +92,9 @@ fn aside(event: &Event) {
                 }
             }
         }
-        Event::TasksRestored { kept, .. } if !kept.is_empty() => {
-            ui::line(&format!("      tasks.md was put back; the other version is {kept}"));
+        Event::TasksRestored { kept, tasks } if !kept.is_empty() => {
+            let but = if tasks.rows.is_some() { ", but for the tasks that were added" } else { "" };
+            ui::line(&format!("      tasks.md was put back{but}; the other version is {kept}"));
         }
         Event::AgentEnded { leftover_processes, .. } if *leftover_processes > 0 => {
             ui::line(&format!("      {leftover_processes} processes left behind were ended"));

@@ -1,7 +1,7 @@
 //! What an agent did to the task file while it ran, and the file as it is to be afterwards.
 //!
-//! Boxes are put back and added lines are kept (open) when their id is new and they have no parent; all else is
-//! restored. Each byte of the file before is in the result, in order; added are whole lines with open boxes.
+//! Boxes are put back; added tasks are kept (open), with the text below them, when their id is new and they are below no
+//! old task; all else is restored. Each byte of the file before is in the result, in order; added are whole lines.
 
 mod added;
 

@@ -33,6 +33,20 @@ fn what_an_agent_ticks_beside_good_work_is_named_and_put_back() {
 }
 
 #[test]
+fn a_task_that_is_added_beside_an_attempt_stays_whole_and_is_taken() {
+    let project = Project::new(TWO);
+    let added = "- [x] 3. Three\n  - the way of it\n  - [x] 3.1 Part\n";
+    project.write("added.md", added);
+    project.agent("1./1) sed 's/# Plan/# Skip/' tasks.md > t && cat t added.md > tasks.md; as_usual ;;");
+    let done = project.ralph(&["run", "--once"]).code(5);
+    let whole = TWO.replace("[ ] 1.", "[x] 1.") + &added.replace("[x]", "[ ]");
+    assert_eq!(project.read("tasks.md"), whole);
+    assert!(done.out.contains("put back, but for the tasks that were added; the other"), "{}", done.out);
+    project.ralph(&["run"]).code(0);
+    assert_eq!(project.read("tasks.md"), whole.replace("[ ]", "[x]"));
+}
+
+#[test]
 fn a_deleted_or_truncated_tasks_md_is_put_back() {
     for deed in ["rm tasks.md", ": > tasks.md", "mv tasks.md gone.md", "printf '\\0\\377' > tasks.md"] {
         let project = Project::new(TWO);

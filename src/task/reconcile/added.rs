@@ -1,11 +1,13 @@
-//! Lines that an agent added: which may stay, and where they go.
+//! Tasks that an agent, or a person beside it, added: which may stay, with the lines below them, and where they go.
 //!
 //! The result is parsed again: where the old boxes would be affected in any way, the lines go to the end of the
-//! file, and if that does not help, nowhere.
+//! file, then without those below, and if that does not help, nowhere.
 
-use crate::task::file::TaskFile;
+use crate::task::file::{ReadLine, TaskFile};
 use crate::task::grammar::ancestors;
+use crate::task::outline::ReadAs;
 use crate::task::row::Row;
+use crate::task::scan::{indent, item};
 use crate::task::stage::{Stage, TaskKey};
 use std::collections::HashSet;
 
@@ -21,14 +23,18 @@ pub(super) struct Candidate {
     pub(super) line: u32,
     /// Its box.
     pub(super) key: TaskKey,
+    /// The family of the task that it is below.
+    parent: Option<String>,
     /// The line with its box open, without line end.
     pub(super) text: String,
+    /// The lines of text below it that belong to its list item, as they are.
+    pub(super) below: Vec<String>,
     /// Where it goes: an offset in the file before.
     pub(super) at: usize,
 }
 
-/// The tasks of `new` with an id that `old` does not have, that have no parent there and whose family
-/// breaks no rule; in document order.
+/// The tasks of `new` with an id that `old` does not have, that have no parent or one of them, and whose family breaks
+/// no rule; in document order.
 pub(super) fn candidates(old: &TaskFile, new: &TaskFile, rows: &[Row]) -> Vec<Candidate> {
     let known: HashSet<&str> = old.tasks.iter().filter_map(|task| task.id()).collect();
     let above: HashSet<&str> = known.iter().flat_map(|id| ancestors(id)).collect();
@@ -39,12 +45,20 @@ pub(super) fn candidates(old: &TaskFile, new: &TaskFile, rows: &[Row]) -> Vec<Ca
         let family = row.key.family.as_str();
         let is_new = row.key.has_id() && !known.contains(family) && !above.contains(family);
         let own = row.key.stage != Stage::Final && !task.key.is_wider_gate();
-        if !is_new || !own || row.parent.is_some() || ancestors(family).any(|id| known.contains(id)) {
+        if !is_new || !own || ancestors(family).any(|id| known.contains(id)) {
             continue;
         }
         match line_text(new, task.found.at, task.found.mark, task.found.text.end) {
             Some(text) if !bad_lines.contains(&row.line) => {
-                found.push(Candidate { line: row.line, key: row.key.clone(), text, at: 0 });
+                let (key, parent) = (row.key.clone(), row.parent.clone());
+                found.push(Candidate {
+                    line: row.line,
+                    key,
+                    parent,
+                    text,
+                    below: lines_below(new, row.line),
+                    at: 0,
+                });
             }
             _ => {
                 refused.insert(family);
@@ -56,6 +70,13 @@ pub(super) fn candidates(old: &TaskFile, new: &TaskFile, rows: &[Row]) -> Vec<Ca
         let cut: HashSet<String> = found.drain(MAX_LINES..).map(|candidate| candidate.key.family).collect();
         found.retain(|candidate| !cut.contains(&candidate.key.family));
     }
+    let mut kept: HashSet<String> = HashSet::new();
+    for candidate in &found {
+        if candidate.parent.as_ref().is_none_or(|parent| kept.contains(parent)) {
+            kept.insert(candidate.key.family.clone());
+        }
+    }
+    found.retain(|candidate| kept.contains(&candidate.key.family));
     found
 }
 
@@ -67,26 +88,52 @@ fn line_text(file: &TaskFile, at: usize, mark: char, end: usize) -> Option<Strin
     let before = file.bytes().get(start..at)?;
     let after = file.bytes().get(at + mark.len_utf8()..end)?;
     let line = [before, b" ", after].concat();
+    plain(line)
+}
+
+/// The lines after a task's own that are its text, blank ones at the end apart; none if one of them may not stay, or
+/// they are more than may.
+fn lines_below(file: &TaskFile, task: u32) -> Vec<String> {
+    let column = |text: &[u8]| item(text).map_or_else(|| indent(text, 0).1, |item| item.column);
+    let own = file.read_line(task).map_or(0, |line| column(line.text));
+    let belongs = |line: &ReadLine<'_>| match line.read {
+        ReadAs::Text => column(line.text) > own,
+        read => read == ReadAs::Blank,
+    };
+    let lines = (task + 1..).map_while(|number| file.read_line(number)).take_while(belongs);
+    let mut lines: Vec<&[u8]> = lines.map(|line| line.text).collect();
+    while lines.pop_if(|line| line.trim_ascii().is_empty()).is_some() {}
+    let plain: Option<Vec<String>> = lines.into_iter().map(|line| plain(line.to_vec())).collect();
+    plain.filter(|lines| lines.len() <= MAX_LINES).unwrap_or_default()
+}
+
+/// The line, unless it is too long, not UTF-8 or has control characters.
+fn plain(line: Vec<u8>) -> Option<String> {
     let text = String::from_utf8(line).ok().filter(|text| text.len() <= MAX_LINE)?;
     (!text.chars().any(|c| c.is_control() && c != '\t')).then_some(text)
 }
 
 /// The file before with the candidates where they belong, and the lines that could be kept: then the old boxes are
-/// as they were (their lines apart), the added ones are there, open and without a parent, and no problem is new.
+/// as they were (their lines apart), the added ones are there, open and below no old one, and no problem is new.
 pub(super) fn insert(old: &TaskFile, old_rows: &[Row], added: &[Candidate]) -> (Vec<u8>, Vec<String>) {
     let end = old.bytes().len();
-    let mut sorted: Vec<(usize, &Candidate)> = added.iter().map(|added| (added.at, added)).collect();
-    sorted.sort_by_key(|(offset, _)| *offset);
-    let at_end = added.iter().map(|added| (end, added)).collect();
     let keys: HashSet<&TaskKey> = added.iter().map(|added| &added.key).collect();
-    for placed in [sorted, at_end] {
-        let texts = placed.iter().map(|(offset, added)| (*offset, added.text.as_bytes(), b"".as_slice()));
-        let fits = |row: &Row| row.mark.is_open() && row.parent.is_none();
+    let families: HashSet<&str> = added.iter().map(|added| added.key.family.as_str()).collect();
+    let is_own = |row: &Row| row.parent.as_deref().is_none_or(|parent| families.contains(parent));
+    for (is_at_end, is_whole) in [(false, true), (true, true), (false, false), (true, false)] {
+        let mut placed: Vec<(usize, &str)> = Vec::new();
+        for candidate in added {
+            let at = if is_at_end { end } else { candidate.at };
+            let below = candidate.below.iter().filter(|_| is_whole);
+            placed.extend([&candidate.text].into_iter().chain(below).map(|line| (at, line.as_str())));
+        }
+        placed.sort_by_key(|(offset, _)| *offset);
+        let texts = placed.iter().map(|(offset, text)| (*offset, text.as_bytes(), b"".as_slice()));
         if let Some((file, new)) = old.with_added(old_rows, texts, |key| keys.contains(key))
             && new.len() == added.len()
-            && new.iter().all(fits)
+            && new.iter().all(|row| row.mark.is_open() && is_own(row))
         {
-            return (file.bytes, added.iter().map(|added| added.text.clone()).collect());
+            return (file.bytes, placed.into_iter().map(|(_, text)| text.to_owned()).collect());
         }
     }
     (old.bytes().to_vec(), Vec::new())

@@ -91,6 +91,40 @@ fn what_would_touch_an_existing_task_is_not_kept() {
 }
 
 #[test]
+fn a_new_task_stays_with_the_lines_and_tasks_below_it() {
+    let added = "- [ ] 7. new\n  - do this\n\n    and `that`\n  - [x] 7.1 part\n    _Requirements: 1.2_\n";
+    let result =
+        run(&PLAN.replace("- [ ] FINAL", &format!("{added}- [ ] FINAL")).replace("[ ] 2. two", "[x] 2. too"));
+    assert_eq!(
+        text(&result),
+        PLAN.replace("- [ ] FINAL", &format!("{}- [ ] FINAL", added.replace("[x]", "[ ]")))
+    );
+    // What is below it and more than text stays in the other version alone.
+    for below in [
+        "  ```\n  x\n  ```\n",
+        "  - [ ] without an id\n",
+        "  - esc \u{1b}[2J\n",
+        "  # heading\n",
+        "  <!-- comment -->\n",
+        "words at the margin\n",
+        "  - [ ] 2.PITEST\n",
+        "  - [ ] 3.1 child of another\n",
+    ] {
+        let result = run(&format!("{PLAN}- [ ] 7. new\n{below}"));
+        assert_eq!(text(&result), format!("{PLAN}- [ ] 7. new\n"), "{below}");
+    }
+    // A line below an old task is none of it, and none below the one above the new.
+    let result =
+        run(&PLAN.replace("  - detail\n\n", "  - detail\n  - skip the tests\n- [ ] 7. new\n  - more\n\n"));
+    assert_eq!(text(&result), PLAN.replace("  - detail\n\n", "  - detail\n- [ ] 7. new\n  - more\n\n"));
+    let many = "  - x\n".repeat(101);
+    assert_eq!(text(&run(&format!("{PLAN}- [ ] 7. new\n{many}"))), format!("{PLAN}- [ ] 7. new\n"));
+    // A parent that may not stay takes its children with it.
+    let result = run(&format!("{PLAN}- [ ] 7. a\n- [ ] 7. b\n  - [ ] 7.1 c\n- [ ] 8. d\n"));
+    assert_eq!(text(&result), format!("{PLAN}- [ ] 8. d\n"));
+}
+
+#[test]
 fn a_child_is_not_kept_and_a_line_that_would_take_children_goes_to_the_end() {
     let result = run(&PLAN.replace("- [-] 3. three\n", "- [-] 3. three\n  - [ ] 7. child\n"));
     assert_eq!(text(&result), PLAN);

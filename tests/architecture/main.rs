@@ -68,20 +68,20 @@ fn without_comments(code: &str) -> String {
 /// Production lines that a module may have: no comments, no blank lines, no tests.
 const BUDGET: &[(&str, usize)] = &[
     ("agent", 936),
-    ("cli", 5_754),
+    ("cli", 5_757),
     ("config", 1_484),
-    ("engine", 3_842),
+    ("engine", 3_845),
     ("gate", 8_231),
     ("git", 3_429),
     ("journal", 344),
     ("lib", 14),
-    ("machine", 3_347),
+    ("machine", 3_352),
     ("main", 8),
     ("mutation", 524),
     ("report", 2_419),
     ("source", 1_037),
     ("sys", 1_771),
-    ("task", 3_440),
+    ("task", 3_480),
     ("turn", 1_556),
 ];
 

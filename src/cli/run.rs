@@ -63,6 +63,8 @@ pub(super) struct End {
     pub(super) stop: StopReason,
     /// The head of the journal's chain: kept elsewhere, it is an anchor for `ralph replay`.
     pub(super) head: String,
+    /// `hooks.anchor` keeps it elsewhere; false if there is none.
+    pub(super) anchored: Result<bool, Fault>,
 }
 
 /// Runs the loop in an open workspace until there is a reason to stop.
@@ -82,18 +84,22 @@ pub(super) fn run_in(workspace: &Workspace, args: &RunArgs) -> Result<End, Fault
     let mut engine =
         Engine::open(&mut disk, &mut outside, workspace.places.clone(), workspace.rules.clone())?;
     engine.drive(vec![workspace.started(Mode::Loop, policy, retry), Event::Resumed])?;
-    let end = |stop| Ok(End { stop, head: engine.head().to_owned() });
-    match &engine.state().phase {
-        Phase::Stopped(stop) => end(stop.clone()),
+    let stop = match &engine.state().phase {
+        Phase::Stopped(stop) => stop.clone(),
         phase => match engine.state().stopping {
-            Some(StopRequest::Signal { signal }) => end(StopReason::Interrupted { signal }),
-            _ => Err(Fault::new(
-                FaultKind::Internal,
-                format!("The run ended in the phase {}.", phase.name()),
-                "please report this with the journal",
-            )),
+            Some(StopRequest::Signal { signal }) => StopReason::Interrupted { signal },
+            _ => {
+                return Err(Fault::new(
+                    FaultKind::Internal,
+                    format!("The run ended in the phase {}.", phase.name()),
+                    "please report this with the journal",
+                ));
+            }
         },
-    }
+    };
+    let head = engine.head().to_owned();
+    drop(engine);
+    Ok(End { stop, anchored: outside.anchor(&head), head })
 }
 
 /// The families of these boxes.
@@ -102,11 +108,17 @@ fn families(state: &State, ids: &[String]) -> Result<Vec<String>, Fault> {
 }
 
 /// Shows why a run stopped; its exit code.
-pub(super) fn show_stop(call: &Invocation, End { stop, head }: &End) -> Exit {
+pub(super) fn show_stop(call: &Invocation, End { stop, head, anchored }: &End) -> Exit {
     let exit = Exit::from(stop);
+    if let Err(fault) = anchored {
+        ui::error(&fault.to_string(), &fault.hint);
+    }
     if call.json {
         let (why, hint, code) = (stop.to_string(), stop.hint(), exit.code());
-        ui::json(&json!({ "stopped": stop, "why": why, "hint": hint, "exit": code, "head": head }));
+        let anchored = matches!(anchored, Ok(true));
+        ui::json(&json!({
+            "stopped": stop, "why": why, "hint": hint, "exit": code, "head": head, "anchored": anchored,
+        }));
         return exit;
     }
     match stop {

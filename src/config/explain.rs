@@ -191,7 +191,8 @@ mod tests {
                 "hooks.done",
                 "hooks.gate-fail",
                 "hooks.waiting",
-                "hooks.stop"
+                "hooks.stop",
+                "hooks.anchor"
             ]
         );
     }

@@ -154,6 +154,7 @@ impl Hooks {
             ("gate-fail", &self.gate_fail),
             ("waiting", &self.waiting),
             ("stop", &self.stop),
+            ("anchor", &self.anchor),
         ];
         all.into_iter().filter_map(|(event, argv)| Some((event, argv.as_deref()?)))
     }

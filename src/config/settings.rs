@@ -331,6 +331,9 @@ pub struct Hooks {
     /// The run stopped, for whatever reason.
     #[schemars(schema_with = "argv")]
     pub stop: Option<Vec<String>>,
+    /// Keeps the head of the journal's chain elsewhere when a run has ended: `{head}` in its arguments.
+    #[schemars(schema_with = "argv")]
+    pub anchor: Option<Vec<String>>,
     /// More variables of ralph's environment that they get.
     #[schemars(extend("items" = variable()))]
     pub env: Vec<String>,

@@ -291,7 +291,7 @@ fn unknown_and_doubled_keys_are_named_with_their_line_at_any_depth() {
     limits.wal|.ralph/config.yaml:2: `limits.wal` is not a known key. → Did you mean `wall`?
     agents.a.temperature|.ralph/config.yaml:2: `agents.a.temperature` is not a known key. → Known here: `args`, `command`, `env`, `fallback`, `format`, `model`, `preset`.
     checks.Red|.ralph/config.yaml:4: `checks.Red` is not a known key. → Did you mean `red`?
-    hooks.finished|.ralph/config.yaml:2: `hooks.finished` is not a known key. → Known here: `blocked`, `done`, `env`, `gate-fail`, `stop`, `waiting`.
+    hooks.finished|.ralph/config.yaml:2: `hooks.finished` is not a known key. → Known here: `anchor`, `blocked`, `done`, `env`, `gate-fail`, `stop`, `waiting`.
     on|.ralph/config.yaml:1: `on` is not a known key. → It is called `hooks` now, because YAML 1.1 reads `on` as `true`: rename the key.
     ");
     for (text, key, line) in [

@@ -68,9 +68,9 @@ fn without_comments(code: &str) -> String {
 /// Production lines that a module may have: no comments, no blank lines, no tests.
 const BUDGET: &[(&str, usize)] = &[
     ("agent", 936),
-    ("cli", 5_757),
-    ("config", 1_484),
-    ("engine", 3_845),
+    ("cli", 5_768),
+    ("config", 1_487),
+    ("engine", 3_865),
     ("gate", 8_231),
     ("git", 3_429),
     ("journal", 344),

@@ -354,6 +354,32 @@ fn an_anchor_and_an_earlier_copy_tell_of_records_cut_off_at_the_end() {
 }
 
 #[test]
+fn the_head_is_handed_to_a_command_and_one_that_does_not_take_it_is_said() {
+    let project = Project::new("- [ ] 1. One\n");
+    let anchor = |argv: &str| project.config(&format!("hooks: {{anchor: [{argv}]}}\n"));
+    anchor("git, -C, src/app, notes, --ref=ralph, add, -f, -m, '{head}'");
+    let done = project.ralph(&["run"]).code(0);
+    let note = project.git("src/app", &["notes", "--ref=ralph", "show"]);
+    assert!(done.err.contains(&format!("chain: {}\n", note.trim())), "{}", done.err);
+    project.ralph(&["replay", "--require-anchor", &note]).code(0);
+    assert_eq!(project.ralph(&["run", "--json"]).json().last().unwrap()["anchored"], true);
+    for (argv, says) in [
+        (
+            "cp, /dev/stdin, /nowhere/head",
+            "hooks.anchor exited with code 1, so nobody keeps the chain's head",
+        ),
+        ("no-such-program, '{head}'", "could not be started"),
+    ] {
+        anchor(argv);
+        let done = project.ralph(&["run", "--json"]).code(0);
+        let end = done.json().remove(done.json().len() - 1);
+        assert_eq!(end["anchored"], false);
+        assert!(done.err.contains(says) && done.err.contains(end["head"].as_str().unwrap()), "{}", done.err);
+        assert!(project.read(".ralph/state/on/anchor.json").contains(end["head"].as_str().unwrap()));
+    }
+}
+
+#[test]
 fn what_is_missing_is_said_and_is_never_equal() {
     // Squashed: the commits of the run are in no branch of this clone. Shallow: their ancestors are not.
     for (clone, says) in [

@@ -24,7 +24,7 @@ use crate::git::{Extent, GitError, GitErrorKind, Repositories};
 use crate::machine::budget::Most;
 use crate::machine::effect::{AgentOrder, GateOrder};
 use crate::machine::event::{Check, CheckResult, Event, Kept, StopRequest};
-use crate::machine::facts::{Dirt, FileChange, Observation, ObserveRequest, Oid, Snapshot};
+use crate::machine::facts::{Dirt, FileChange, Observation, ObserveRequest, Oid, ProcessEnd, Snapshot};
 use crate::machine::state::State;
 use crate::source::{Secrets, environment_for};
 use crate::sys::clock::{self, Stopwatch};
@@ -132,6 +132,55 @@ impl Outside {
     /// Makes `iter-N/` with mode 0700.
     fn iteration_folder(&self, iteration: u64) -> io::Result<PathBuf> {
         self.own_folder(self.parts.places.iteration(iteration))
+    }
+
+    /// Hands the head of the journal's chain to `hooks.anchor`; false if there is none.
+    ///
+    /// Errors: the command did not take it.
+    pub fn anchor(&mut self, head: &str) -> Result<bool, Fault> {
+        let message = serde_json::json!({ "event": "anchor", "head": head });
+        let end = match self.hook("anchor", &message, |argument| argument.replace("{head}", head)) {
+            None => return Ok(false),
+            Some(Ok(end)) if end.is_success() => return Ok(true),
+            Some(Ok(end)) => end.to_string(),
+            Some(Err(error)) => format!("could not be called: {error}"),
+        };
+        let what = format!("The command of hooks.anchor {end}, so nobody keeps the chain's head {head}.");
+        Err(Fault::setup(what, "see .ralph/state/on/anchor.log; the next run hands on its own head"))
+    }
+
+    /// Calls the command of an event with a message as its input, each argument as `fill` makes it; `None` if there is none.
+    fn hook(
+        &self,
+        event: &str,
+        message: &serde_json::Value,
+        fill: impl Fn(&String) -> String,
+    ) -> Option<io::Result<ProcessEnd>> {
+        let hooks = &self.parts.settings.hooks;
+        let (_, argv) = hooks.commands().find(|(name, _)| *name == event)?;
+        let argv = argv.iter().map(fill).collect();
+        let call = || {
+            let folder = self.own_folder(self.parts.places.state().join("on"))?;
+            let input = folder.join(format!("{event}.json"));
+            RealDisk::new().write(&input, format!("{message}\n").as_bytes())?;
+            let spec = ProcessSpec {
+                argv,
+                env: self.environment(&hooks.env),
+                cwd: self.parts.places.workspace.clone(),
+                stdin: Some(input.into()),
+                stdout: folder.join(format!("{event}.log")),
+                stderr: folder.join(format!("{event}.log")),
+                log_cap: 1 << 20,
+                wall: Some(Duration::from_secs(30)),
+                idle: None,
+                transcript: Format::Text,
+                most: Most::default(),
+                grace: Duration::from_secs(1),
+                tag: format!("{}-on", self.tag),
+            };
+            Ok(self.parts.supervisor.run(&spec)?.end)
+        };
+        Some(call())
     }
 
     /// Makes a folder of ralph's own below the state folder. A link or a file in its place, which an agent may have
@@ -305,32 +354,9 @@ impl World for Outside {
     }
 
     fn notify(&mut self, event: &str, task: &str, why: &str) {
-        let mut hooks = self.parts.settings.hooks.commands();
-        let Some((_, argv)) = hooks.find(|(name, _)| *name == event) else { return };
-        let argv = argv.to_vec();
         let message = serde_json::json!({ "event": event, "task": task, "why": why });
-        let Ok(folder) = self.own_folder(self.parts.places.state().join("on")) else { return };
-        let input = folder.join(format!("{event}.json"));
-        if RealDisk::new().write(&input, format!("{message}\n").as_bytes()).is_err() {
-            return;
-        }
-        let spec = ProcessSpec {
-            argv,
-            env: self.environment(&self.parts.settings.hooks.env),
-            cwd: self.parts.places.workspace.clone(),
-            stdin: Some(input.into()),
-            stdout: folder.join(format!("{event}.log")),
-            stderr: folder.join(format!("{event}.log")),
-            log_cap: 1 << 20,
-            wall: Some(Duration::from_secs(30)),
-            idle: None,
-            transcript: Format::Text,
-            most: Most::default(),
-            grace: Duration::from_secs(1),
-            tag: format!("{}-on", self.tag),
-        };
         // Nothing depends on it: its log says how it went.
-        let _ = self.parts.supervisor.run(&spec);
+        drop(self.hook(event, &message, String::clone));
     }
 
     fn redact(&self, text: &str) -> String {

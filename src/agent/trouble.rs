@@ -3,7 +3,8 @@
 //! in plain lines.
 //!
 //! Promises: an agent that exited with 0 had no trouble, unless its preset says that 0 means nothing; prose about limits
-//! and status codes is no trouble.
+//! and status codes is no trouble; nor is, for an agent that was ended, what standard error said if it ever got to work:
+//! nobody knows which came first.
 
 use super::reset::{LONGEST, seconds_until};
 use crate::config::{PRESETS, Preset, Trouble};
@@ -99,11 +100,12 @@ pub fn trouble(
     said.extend(
         printed.errors.plain().take(LAST_LINES).filter_map(|line| Said::of_line(line, BEGINNING_OF_ERROR)),
     );
-    for (tail, lines, within) in
-        [(printed.plain, LAST_LINES, BEGINNING), (printed.stderr, lines, BEGINNING_OF_ERROR)]
+    let stderr = if was_ended && printed.errors.has_worked() { &[] } else { printed.stderr };
+    for (tail, lines, within) in [(printed.plain, LAST_LINES, BEGINNING), (stderr, lines, BEGINNING_OF_ERROR)]
     {
         let text = String::from_utf8_lossy(tail);
-        let last: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).rev().take(lines).collect();
+        let is_own = |line: &&str| !line.trim().is_empty() && !line.starts_with("    at ");
+        let last: Vec<&str> = text.lines().filter(is_own).rev().take(lines).collect();
         said.extend(last.into_iter().enumerate().filter_map(|(at, line)| {
             let said = Said::of_line(line, within)?;
             let is_late = matches!(said.trouble, Trouble::Limit | Trouble::Login) || at < LAST_LINES;
@@ -171,7 +173,7 @@ impl Said {
 
     /// Of a line that may be prose: what is known stands at its beginning, or behind the word error.
     fn of_line(line: &str, within: usize) -> Option<Self> {
-        let line = line.trim();
+        let line = in_log(line.trim());
         let (trouble, by) =
             (line.len() <= LONGEST_LINE && !line.starts_with('{')).then(|| known(line, within)).flatten()?;
         Some(Self { trouble, text: line.to_owned(), resets_at: None, by })
@@ -200,6 +202,12 @@ fn network(text: &str) -> Option<(Trouble, Option<&'static Preset>)> {
     NETWORK.iter().any(|known| text.contains(known)).then_some((Trouble::Outage, None))
 }
 
+/// What a line says that is one of a log, `timestamp=… level=ERROR … error="what went wrong"`: the last value.
+fn in_log(line: &str) -> &str {
+    let last = line.strip_prefix("timestamp=").and_then(|rest| rest.rsplit_once("=\""));
+    last.map_or(line, |(_, value)| value.trim_end_matches('"'))
+}
+
 fn plain(text: &str) -> String {
     text.to_lowercase().replace(['\u{2018}', '\u{2019}'], "'")
 }
@@ -219,7 +227,7 @@ pub fn last_words(end: &ProcessEnd, printed: &Printed<'_>) -> String {
         let words = |line: &String| line.contains(char::is_alphabetic) && !line.contains("RALPH-VERDICT");
         let text = String::from_utf8_lossy(bytes);
         let lines = text.lines().rev().take(LINES).filter(|line| !line.starts_with('{'));
-        lines.map(|line| text::line(line, SHOWN)).filter(words).collect()
+        lines.map(|line| text::line(in_log(line), SHOWN)).filter(words).collect()
     };
     let (stdout, stderr) = (told(printed.plain), told(printed.stderr));
     if end.is_success() {

@@ -27,6 +27,7 @@ pub struct CliError {
 pub struct CliErrors {
     errors: Vec<CliError>,
     plain: Vec<String>,
+    has_worked: bool,
 }
 
 impl CliErrors {
@@ -41,7 +42,7 @@ impl CliErrors {
         };
         let error = match event {
             TurnEvent::Said { .. } | TurnEvent::ToolStarted { .. } | TurnEvent::ToolEnded { .. } => {
-                *self = Self::default();
+                *self = Self { has_worked: true, ..Self::default() };
                 return;
             }
             TurnEvent::Unread { line } if !line.starts_with('{') => {
@@ -58,6 +59,11 @@ impl CliErrors {
         };
         self.errors.push(error);
         self.errors.drain(..self.errors.len().saturating_sub(KEPT));
+    }
+
+    /// The agent said or did something at all.
+    pub fn has_worked(&self) -> bool {
+        self.has_worked
     }
 
     /// The errors, the last one first.

@@ -67,7 +67,7 @@ fn without_comments(code: &str) -> String {
 
 /// Production lines that a module may have: no comments, no blank lines, no tests.
 const BUDGET: &[(&str, usize)] = &[
-    ("agent", 936),
+    ("agent", 941),
     ("cli", 5_768),
     ("config", 1_487),
     ("engine", 3_865),
@@ -82,7 +82,7 @@ const BUDGET: &[(&str, usize)] = &[
     ("source", 1_037),
     ("sys", 1_771),
     ("task", 3_480),
-    ("turn", 1_556),
+    ("turn", 1_560),
 ];
 
 #[test]

@@ -253,6 +253,40 @@ fn an_agents_own_words_are_no_error_and_one_that_was_got_over_is_none() {
 }
 
 #[test]
+fn a_cli_that_tries_in_silence_until_it_is_ended_tells_its_trouble_on_standard_error() {
+    let ended = ProcessEnd::TimedOut { seconds: 9 };
+    let begun = r#"{"type":"init","timestamp":"x","session_id":"a","model":"m"}"#;
+    let gemini = format!(
+        "YOLO mode is enabled.\nAttempt 2 failed. Retrying with backoff... Error: exception TypeError: fetch failed sending request\n{}",
+        "    at async Turn.run (file:///x.js:1:2)\n".repeat(10)
+    );
+    let kind = |stdout: &str, stderr: &str| told(&ended, stdout, stderr).map(|(kind, ..)| kind);
+    assert_eq!(kind(begun, &gemini), Some("outage"));
+    let worked = r#"{"type":"message","role":"assistant","content":"I look at it.","delta":true}"#;
+    assert_eq!(kind(&format!("{begun}\n{worked}"), &gemini), None, "it was got over");
+    let log = |error: &str| {
+        let begin = "timestamp=2026-11-24T00:01:42.370Z level=ERROR run=d27d4c1d message=\"stream error\" small=false";
+        told(&ended, "", &format!("{begin} error.error=\"{error}\"\n"))
+    };
+    for (error, kind) in [
+        (
+            "AI_APICallError: Cannot connect to API: Unable to connect. Is the computer able to access the url?",
+            "outage",
+        ),
+        (
+            "AI_RetryError: Failed after 3 attempts. Last error: Cannot connect to API: Unable to connect.",
+            "outage",
+        ),
+        ("AI_APICallError: The server had an error while processing your request.", "outage"),
+        ("AI_APICallError: Rate limit reached for gpt-5 (TPM).", "limit"),
+        ("AI_APICallError: The usage limit has been reached", "limit"),
+    ] {
+        assert_eq!(log(error), Some((kind, error.to_owned(), None)));
+    }
+    assert_eq!(log("AI_NoObjectGeneratedError: x"), None);
+}
+
+#[test]
 fn the_reset_time_may_stand_in_another_line() {
     let stdout = r#"{"type":"rate_limit_event","rate_limit_info":{"status":"rejected","resetsAt":1795301700}}
 {"type":"result","is_error":true,"api_error_status":429,"result":"API Error: Request rejected (429)"}

@@ -27,6 +27,7 @@ pub(super) fn doctor(call: &Invocation) -> Result<Exit, Fault> {
     lines.extend(tools::tools(&probe, inspection.as_ref()));
     lines.extend(tools::agents(&probe, inspection.as_ref()));
     if let Some(inspection) = &inspection {
+        lines.extend(inspection.packages.iter().flatten().flat_map(tools::engines));
         let mut add = |part: &str, found: Vec<Finding>| {
             lines.extend(found.into_iter().map(|found| Finding { rule: part.to_owned(), ..found }));
         };

@@ -7,6 +7,7 @@ mod write;
 use super::ask::{can_ask, one_of};
 use super::environment::{CONFIG, unsound};
 use super::exit::Exit;
+use super::inspect::engines::of_package;
 use super::inspect::{Package, Spec, packages, spec, specs};
 use super::ui;
 use super::workspace::Invocation;
@@ -71,7 +72,7 @@ impl Found {
     fn facts(&self) -> Value {
         let package = |package: &Package| {
             let (languages, tools) = (package.languages(), package.tools());
-            json!({ "folder": package.name, "languages": languages, "tools": tools })
+            json!({ "folder": package.name, "languages": languages, "tools": tools, "engines": of_package(package) })
         };
         let packages: Vec<Value> = self.packages.iter().map(package).collect();
         json!({ "specs": self.specs, "packages": packages, "agents": self.agents, "cut": self.is_cut })
@@ -91,6 +92,17 @@ impl Found {
             languages => format!("{} ({languages}; {})", package.name, words(package.tools())),
         };
         list("packages", self.packages.iter().map(package).collect());
+        let engines = self.packages.iter().flat_map(|package| {
+            of_package(package).into_iter().map(|needed| {
+                let hint = if needed.found { String::new() } else { format!(". {}", needed.hint) };
+                let (name, gate) = (needed.engine.name(), needed.gate);
+                format!("{name} for {} ({gate}): {}{hint}", package.name, needed.what)
+            })
+        });
+        let engines: Vec<String> = engines.collect();
+        if !engines.is_empty() {
+            list("engines", engines);
+        }
         list("agents", self.agents.iter().map(|name| (*name).to_owned()).collect());
         if self.is_cut {
             ui::line("There are more files than were looked at.");

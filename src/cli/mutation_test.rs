@@ -2,10 +2,12 @@
 
 use super::environment::{cache_folder, environment};
 use super::exit::Exit;
+use super::inspect::engines::version_in;
 use super::ui::{self, StatusLine};
 use super::workspace::{Invocation, Opened};
 use crate::engine::{CacheFolder, Fault, FaultKind, private_folder};
 use crate::gate::mutation_test::{Engine, TestRequest, engine_environment, test};
+use crate::gate::reads_mutmut;
 use crate::report::mutation_test::{Envelope, Measured, Options, Refusal};
 use crate::source::Secrets;
 use crate::sys::process::{Supervisor, close_to_others, is_inside_agent};
@@ -159,10 +161,19 @@ pub(super) fn engines(folder: &Path) -> Vec<Engine> {
     let any =
         |names: &[&str]| folders.iter().any(|folder| names.iter().any(|name| folder.join(name).exists()));
     let is_there = |engine: &Engine| match engine {
-        Engine::Mutmut => has("mutmut") || any(&[".venv/bin/mutmut", "venv/bin/mutmut"]),
+        Engine::Mutmut => has("mutmut") || folders.iter().any(|folder| has_readable_mutmut(folder)),
         Engine::Pit => any(&["pom.xml"]) && has("java") && (has("mvn") || any(&["mvnw"])),
         Engine::Stryker => any(&["node_modules/.bin/stryker"]) && has("node"),
         Engine::CargoMutants => any(&["Cargo.toml"]) && has("cargo") && has("cargo-mutants"),
     };
     Engine::ALL.into_iter().filter(is_there).collect()
+}
+
+/// A virtual environment of the folder holds mutmut, of no version that is known to be too old.
+fn has_readable_mutmut(folder: &Path) -> bool {
+    let mut environments = [".venv", "venv"].map(|name| folder.join(name)).into_iter();
+    environments.any(|environment| {
+        environment.join("bin/mutmut").exists()
+            && version_in(&environment).is_none_or(|version| reads_mutmut(&version))
+    })
 }

@@ -24,6 +24,7 @@ mod verdict;
 pub use java::class_file;
 pub use java::{PomLinks, pom_links};
 pub use preview::{Preview, PreviewTarget, preview};
+pub use python::reads_mutmut;
 pub use run::run;
 pub use test_report::passed_tests;
 

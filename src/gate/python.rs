@@ -104,15 +104,19 @@ fn check_version(work: &Work<'_>, python: &str) -> Result<(), GateAbort> {
     let Some(version) = version.filter(|_| call.end == ProcessEnd::Exited { code: 0 }) else {
         return Err(GateAbort::setup(format!("mutmut is not installed for {python}."), hint));
     };
-    let mut parts = version.split('.').map(|part| part.parse().unwrap_or(0));
-    let found = (parts.next().unwrap_or(0), parts.next().unwrap_or(0));
-    if found < OLDEST {
+    if !reads_mutmut(version) {
         let version = text::line(version, 40);
         let why =
             format!("mutmut {version} is too old for a verdict; {}.{} is the oldest.", OLDEST.0, OLDEST.1);
         return Err(GateAbort::setup(why, hint));
     }
     Ok(())
+}
+
+/// True for a version that keeps usable results.
+pub fn reads_mutmut(version: &str) -> bool {
+    let mut parts = version.split('.').map(|part| part.parse().unwrap_or(0));
+    (parts.next().unwrap_or(0), parts.next().unwrap_or(0)) >= OLDEST
 }
 
 /// mutmut reads its settings in the current folder alone: the project's are replaced.

@@ -68,10 +68,10 @@ fn without_comments(code: &str) -> String {
 /// Production lines that a module may have: no comments, no blank lines, no tests.
 const BUDGET: &[(&str, usize)] = &[
     ("agent", 941),
-    ("cli", 5_768),
+    ("cli", 5_920),
     ("config", 1_487),
     ("engine", 3_865),
-    ("gate", 8_231),
+    ("gate", 8_241),
     ("git", 3_429),
     ("journal", 344),
     ("lib", 14),

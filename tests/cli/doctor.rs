@@ -251,3 +251,78 @@ fn a_cache_that_cannot_be_written_is_missing() {
     let done = Project::finish(command).code(1);
     assert!(about(&project, &done, &["cache"]).starts_with("missing cache"), "{}", done.out);
 }
+
+#[test]
+fn the_engine_of_each_language_is_named_and_what_an_open_gate_lacks_is_missing() {
+    let project = project();
+    project.write("src/app/tool.py", "");
+    project.write("src/app/.venv/bin/python", "");
+    fs_err::remove_file(project.path("../home/bin/git")).unwrap();
+    let mutmut = |version: &str| {
+        let _ = fs_err::remove_dir_all(project.path("src/app/.venv/lib"));
+        project.write(
+            &format!("src/app/.venv/lib/python3.11/site-packages/mutmut-{version}.dist-info/METADATA"),
+            "",
+        );
+    };
+    for (package, files) in
+        [("src/web", ["package.json", "a.ts"]), ("src/core", ["Cargo.toml", "src/lib.rs"])]
+    {
+        project.package(package);
+        for file in files {
+            project.write(&format!("{package}/{file}"), "");
+        }
+    }
+    project.tool("git", "echo git version 2.47.1");
+    let gates = "gates: {MUTMUT: {}, MUTATION: {}}\n";
+    project.write(".ralph/config.yaml", format!("agents:\n  default: {{preset: claude}}\n{gates}"));
+    mutmut("2.4.4");
+    let names =
+        ["mutmut", "stryker", "cargo-mutants", "gates.MUTMUT", "gates.MUTATION", "java", "app", "web"];
+    let done = doctor(&project, &[]).code(0);
+    insta::assert_snapshot!(about(&project, &done, &names), @r#"
+    ok java openjdk version "17.0.12" 2024-07-16 <ws>/../home/bin/java
+    absent mutmut (app) 2.4.4 in a virtual environment is too old for a verdict; gate MUTMUT uses it
+    hint: Run `python3 -m venv .venv` and `.venv/bin/pip install 'mutmut>=3.8.1' pytest`.
+    absent cargo-mutants (core) cargo is not on the PATH; gate CARGO-MUTANTS uses it
+    hint: Install Rust (https://rustup.rs).
+    absent stryker (web) not in node_modules; gate STRYKER uses it
+    hint: Run `npm install --save-dev @stryker-mutator/core`, with the plugin of the test runner (`@stryker-mutator/vitest-runner`).
+    "#);
+    project.write("tasks.md", "- [ ] 1. One\n- [ ] 1.MUTMUT M\n- [ ] 1.MUTATION M\n");
+    fs_err::remove_file(project.path("../home/bin/javac")).unwrap();
+    let done = doctor(&project, &[]).code(1);
+    insta::assert_snapshot!(about(&project, &done, &names), @r#"
+    ok java openjdk version "17.0.12" 2024-07-16 <ws>/../home/bin/java
+    absent mutmut (app) 2.4.4 in a virtual environment is too old for a verdict; gate MUTMUT uses it
+    hint: Run `python3 -m venv .venv` and `.venv/bin/pip install 'mutmut>=3.8.1' pytest`.
+    absent cargo-mutants (core) cargo is not on the PATH; gate CARGO-MUTANTS uses it
+    hint: Install Rust (https://rustup.rs).
+    absent stryker (web) not in node_modules; gate STRYKER uses it
+    hint: Run `npm install --save-dev @stryker-mutator/core`, with the plugin of the test runner (`@stryker-mutator/vitest-runner`).
+    missing gates.MUTATION Gate MUTATION needs a JDK, and neither JAVA_HOME nor the PATH leads to javac: a JRE does not compile.
+    hint: Install a JDK and set JAVA_HOME.
+    warning gates.MUTATION Gate MUTATION needs mutmut for package app: 2.4.4 in a virtual environment is too old for a verdict.
+    hint: Run `python3 -m venv .venv` and `.venv/bin/pip install 'mutmut>=3.8.1' pytest`.
+    warning gates.MUTATION Gate MUTATION needs cargo-mutants for package core: cargo is not on the PATH.
+    hint: Install Rust (https://rustup.rs).
+    warning gates.MUTATION Gate MUTATION needs stryker for package web: not in node_modules.
+    hint: Run `npm install --save-dev @stryker-mutator/core`, with the plugin of the test runner (`@stryker-mutator/vitest-runner`).
+    missing gates.MUTMUT Gate MUTMUT needs mutmut for package app: 2.4.4 in a virtual environment is too old for a verdict.
+    hint: Run `python3 -m venv .venv` and `.venv/bin/pip install 'mutmut>=3.8.1' pytest`.
+    "#);
+
+    mutmut("3.8.1");
+    project.write("tasks.md", "- [ ] 1. One\n- [ ] 1.MUTMUT M\n");
+    project.tool("cargo", "exit 1");
+    project.tool("cargo-mutants", "exit 1");
+    project.tool("node", "exit 1");
+    project.write("src/web/node_modules/.bin/stryker", "");
+    let done = doctor(&project, &[]).code(0);
+    insta::assert_snapshot!(about(&project, &done, &names), @r#"
+    ok java openjdk version "17.0.12" 2024-07-16 <ws>/../home/bin/java
+    ok mutmut (app) 3.8.1 in a virtual environment; gate MUTMUT uses it
+    ok cargo-mutants (core) on the PATH; gate CARGO-MUTANTS uses it
+    ok stryker (web) in node_modules; gate STRYKER uses it
+    "#);
+}

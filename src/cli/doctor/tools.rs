@@ -2,7 +2,8 @@
 //! it may load Maven from the network.
 
 use super::probe::{Probe, major};
-use crate::cli::inspect::{Finding, Inspection, Level, needed_roles, needs_maven};
+use crate::cli::inspect::engines::{Needed, of_package};
+use crate::cli::inspect::{Finding, Inspection, Level, Package, needed_roles, needs_maven};
 use crate::config::{PRESETS, Preset};
 use crate::sys::programs::on_path;
 use std::collections::BTreeSet;
@@ -30,6 +31,17 @@ pub(super) fn tools(probe: &Probe, inspection: Option<&Inspection<'_>>) -> Vec<F
         ("mvn", "-v", maven.then_some(gate), "install Maven, or add the Maven wrapper to the package"),
     ];
     at_once(tools, |tool| of_tool(probe, "tool", tool))
+}
+
+/// The engines for the files of a package. What a gate of an open task lacks is a finding of the inspection.
+pub(super) fn engines(package: &Package) -> Vec<Finding> {
+    let finding = |needed: Needed| {
+        let name = format!("{} ({})", needed.engine.name(), package.name);
+        let what = format!("{}; gate {} uses it", needed.what, needed.gate);
+        let level = if needed.found { Level::Ok } else { Level::Absent };
+        Finding::error("engine", name, what, needed.hint).level(level)
+    };
+    of_package(package).into_iter().map(finding).collect()
 }
 
 /// The known agent CLIs that are installed.

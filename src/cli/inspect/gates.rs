@@ -1,10 +1,12 @@
 //! Open gates that will have nothing to judge.
 
 use super::Inspection;
+use super::engines::measures;
 use super::finding::Finding;
 use super::packages::Package;
 use crate::cli::workspace::Workspace;
 use crate::config::GateSettings;
+use crate::gate::mutation_test::Engine;
 use crate::machine::choice::is_required_open;
 use crate::machine::hierarchy;
 use crate::machine::state::State;
@@ -17,7 +19,7 @@ use std::collections::HashSet;
 pub(super) fn open_java_gate<'w>(workspace: &'w Workspace, row: &Row) -> Option<&'w GateSettings> {
     let is_open = row.key.stage.is_gate() && !row.mark.is_done();
     let gate = workspace.settings.gates.get(row.key.stage.word()).filter(|_| is_open)?;
-    gate.run.is_none().then_some(gate)
+    (gate.run.is_none() && measures(row.key.stage.word(), Engine::Pit)).then_some(gate)
 }
 
 /// Open gates over work that was done before ralph ran: what it changed is not known.
@@ -55,7 +57,7 @@ pub(super) fn with_nothing_to_judge(inspection: &Inspection<'_>, packages: &[Pac
     let workspace = &inspection.opened.workspace;
     let gates: Vec<&Row> =
         inspection.rows.iter().filter(|row| open_java_gate(workspace, row).is_some()).collect();
-    let (Some(gate), Ok(classifier)) = (gates.first(), workspace.classifier()) else { return Vec::new() };
+    let Ok(classifier) = workspace.classifier() else { return Vec::new() };
     if packages.iter().any(|package| package.is_cut) {
         return Vec::new();
     }
@@ -63,7 +65,11 @@ pub(super) fn with_nothing_to_judge(inspection: &Inspection<'_>, packages: &[Pac
     let finding = |rule: &str, package: &Package, what: String, hint: &str| {
         Finding::error(rule, package.name.clone(), what, hint).warning().path(package.root.clone())
     };
+    let Some(gate) = gates.first() else { return Vec::new() };
     if !packages.iter().any(Package::has_java) {
+        let Some(gate) = gates.iter().find(|row| row.key.stage.word() == Engine::Pit.gate()) else {
+            return Vec::new();
+        };
         let what = format!(
             "Nothing in this package is Java, and `{}` measures nothing else: it will be skipped.",
             gate.key

@@ -2,6 +2,7 @@
 //! `doctor`, `init` and the start of a run show parts of it.
 
 mod agents;
+pub(crate) mod engines;
 mod finding;
 mod forecast;
 mod gates;
@@ -91,7 +92,7 @@ impl<'a> Inspection<'a> {
     /// Programs that gates, checks and hooks need and that are missing.
     pub(crate) fn programs(&self) -> Vec<Finding> {
         let Some(packages) = &self.packages else { return Vec::new() };
-        let mut findings = programs::engines(self, packages);
+        let mut findings = programs::of_gates(self, packages);
         findings.extend(programs::commands(&self.opened.workspace, packages));
         findings
     }

@@ -57,7 +57,9 @@ impl Package {
         Self { name, root, files, is_cut }
     }
 
-    fn build_files(&self) -> impl Iterator<Item = (&str, &(&'static str, &'static str, &'static str))> {
+    pub(super) fn build_files(
+        &self,
+    ) -> impl Iterator<Item = (&str, &(&'static str, &'static str, &'static str))> {
         let near = self.files.iter().filter(|path| path.matches('/').count() < BUILD_DEPTH);
         near.filter_map(|path| {
             let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));

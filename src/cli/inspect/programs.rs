@@ -1,11 +1,13 @@
 //! Programs that the configured gates, checks and hooks need. Starts nothing.
 
 use super::Inspection;
+use super::engines::{self, Needed, measures};
 use super::finding::{Finding, Level};
 use super::gates::open_java_gate;
 use super::packages::Package;
 use crate::cli::environment::CONFIG;
 use crate::cli::workspace::Workspace;
+use crate::gate::mutation_test::Engine;
 use crate::sys::programs::{is_program, on_path};
 use crate::task::Row;
 use std::collections::BTreeSet;
@@ -15,7 +17,7 @@ const MISSING_ENGINE: &str = "missing-engine";
 const MISSING_PROGRAM: &str = "missing-program";
 
 /// What the engines of the gates of open boxes lack.
-pub(super) fn engines(inspection: &Inspection<'_>, packages: &[Package]) -> Vec<Finding> {
+pub(super) fn of_gates(inspection: &Inspection<'_>, packages: &[Package]) -> Vec<Finding> {
     let workspace = &inspection.opened.workspace;
     let open = inspection.rows.iter().filter(|row| row.key.stage.is_gate() && !row.mark.is_done());
     let names: BTreeSet<&str> = open.map(|row| row.key.stage.word()).collect();
@@ -26,11 +28,33 @@ pub(super) fn engines(inspection: &Inspection<'_>, packages: &[Package]) -> Vec<
             Some(Some(argv)) => {
                 findings.extend(command(MISSING_ENGINE, &format!("gates.{name}.run"), argv, &roots));
             }
-            Some(None) => java(name, packages, &mut findings),
+            Some(None) => {
+                if name == Engine::Pit.gate()
+                    || measures(name, Engine::Pit) && packages.iter().any(Package::has_java)
+                {
+                    java(name, packages, &mut findings);
+                }
+                findings.extend(packages.iter().flat_map(|package| of_files(name, package)));
+            }
             None => {}
         }
     }
     findings
+}
+
+/// The engines of a package's files that a gate uses and that are not there. `MUTATION` needs one only for files that a task
+/// changes.
+fn of_files(gate: &str, package: &Package) -> Vec<Finding> {
+    let lacks = engines::of_package(package)
+        .into_iter()
+        .filter(|needed| !needed.found && measures(gate, needed.engine));
+    let finding = |needed: Needed| {
+        let (engine, name) = (needed.engine.name(), &package.name);
+        let what = format!("Gate {gate} needs {engine} for package {name}: {}.", needed.what);
+        let level = if gate == needed.gate { Level::Error } else { Level::Warning };
+        Finding::error(MISSING_ENGINE, CONFIG, what, needed.hint).key(format!("gates.{gate}")).level(level)
+    };
+    lacks.map(finding).collect()
 }
 
 /// What the checks and hooks lack.

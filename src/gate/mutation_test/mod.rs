@@ -46,7 +46,8 @@ const JAVA: Language = Language {
 };
 
 /// What measures a language.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Engine {
     /// mutmut, for Python.
     Mutmut,
@@ -79,6 +80,16 @@ impl Engine {
             let what = format!("There is no engine `{}`.", text::line(name, 100));
             Refusal::usage(what, format!("Leave it out, or name one of {names}."))
         })
+    }
+
+    /// The name of its gate.
+    pub fn gate(self) -> &'static str {
+        self.of_files().map_or("PITEST", FileEngine::gate)
+    }
+
+    /// True for a file of its language, by its name.
+    pub fn mutates(self, path: &str) -> bool {
+        self.language().is_source(path)
     }
 
     /// `None` for the engine of classes.

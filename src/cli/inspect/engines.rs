@@ -1,0 +1,114 @@
+//! The engines that mutate the files of a package: which a gate would use, whether it is there, what to install. Starts nothing,
+//! so of a program on the PATH the version is not known; that of a mutmut in a virtual environment is, by the name of its folder.
+
+use super::packages::Package;
+use crate::gate::mutation_test::Engine;
+use crate::gate::reads_mutmut;
+use crate::sys::programs::on_path;
+use serde::Serialize;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+/// Where virtual environments are looked for.
+const ENVIRONMENTS: [&str; 2] = [".venv", "venv"];
+
+/// An engine that files of a package call for.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct Needed {
+    pub(crate) engine: Engine,
+    /// The gate that uses it.
+    pub(crate) gate: &'static str,
+    /// It is there.
+    pub(crate) found: bool,
+    /// What is there, or what is not.
+    pub(crate) what: String,
+    /// What to install.
+    #[serde(skip_serializing_if = "str::is_empty")]
+    pub(crate) hint: &'static str,
+}
+
+/// True for a gate that measures with this engine.
+pub(crate) fn measures(gate: &str, engine: Engine) -> bool {
+    gate == "MUTATION" || gate == engine.gate()
+}
+
+/// The engines for all languages of a package but Java, whose build has tools of its own.
+pub(crate) fn of_package(package: &Package) -> Vec<Needed> {
+    let is_needed =
+        |engine: &Engine| *engine != Engine::Pit && package.files.iter().any(|file| engine.mutates(file));
+    let engines = Engine::ALL.into_iter().filter(is_needed);
+    let folders = folders(package);
+    engines
+        .map(|engine| {
+            let looked = match engine {
+                Engine::Mutmut => mutmut(&folders),
+                Engine::Stryker => stryker(&folders),
+                Engine::CargoMutants | Engine::Pit => cargo_mutants(),
+            };
+            let (found, what, hint) = match looked {
+                Ok(what) => (true, what, ""),
+                Err((what, hint)) => (false, what, hint),
+            };
+            Needed { engine, gate: engine.gate(), found, what, hint }
+        })
+        .collect()
+}
+
+/// The package's own folder, and those of its build files.
+fn folders(package: &Package) -> BTreeSet<PathBuf> {
+    let build = package.build_files().map(|(folder, _)| package.root.join(folder));
+    build.chain([package.root.clone()]).collect()
+}
+
+type Looked = Result<String, (String, &'static str)>;
+
+fn mutmut(folders: &BTreeSet<PathBuf>) -> Looked {
+    let hint = "Run `python3 -m venv .venv` and `.venv/bin/pip install 'mutmut>=3.8.1' pytest`.";
+    let environments = folders.iter().flat_map(|folder| ENVIRONMENTS.map(|name| folder.join(name)));
+    match environments.into_iter().find(|folder| folder.join("bin/python").exists()) {
+        None if is_on_path("mutmut") => Ok("on the PATH; there is no .venv".to_owned()),
+        None => Err(("not installed: there is no .venv, and none on the PATH".to_owned(), hint)),
+        Some(environment) => match version_in(&environment) {
+            Some(version) if reads_mutmut(&version) => Ok(format!("{version} in a virtual environment")),
+            Some(version) => {
+                Err((format!("{version} in a virtual environment is too old for a verdict"), hint))
+            }
+            None => Err(("not installed in the virtual environment".to_owned(), hint)),
+        },
+    }
+}
+
+/// The version of mutmut that is installed in a virtual environment.
+pub(crate) fn version_in(environment: &Path) -> Option<String> {
+    let inside = |folder: PathBuf| fs_err::read_dir(folder).into_iter().flatten().flatten();
+    let libraries = inside(environment.join("lib")).map(|found| found.path().join("site-packages"));
+    let mut installed = libraries.flat_map(inside).map(|found| found.file_name());
+    installed.find_map(|name| {
+        let version = name.to_str()?.strip_prefix("mutmut-")?.strip_suffix(".dist-info")?;
+        let is_plain = version.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '.' | '+'));
+        is_plain.then(|| version.to_owned())
+    })
+}
+
+fn stryker(folders: &BTreeSet<PathBuf>) -> Looked {
+    let hint = "Run `npm install --save-dev @stryker-mutator/core`, with the plugin of the test runner (`@stryker-mutator/vitest-runner`).";
+    let is_there = folders.iter().any(|folder| folder.join("node_modules/.bin/stryker").exists());
+    match (is_there, is_on_path("node")) {
+        (true, true) => Ok("in node_modules".to_owned()),
+        (true, false) => Err(("in node_modules, but node is not on the PATH".to_owned(), "Install Node.js.")),
+        (false, _) => Err(("not in node_modules".to_owned(), hint)),
+    }
+}
+
+fn cargo_mutants() -> Looked {
+    let hint = "Run `cargo install cargo-mutants --locked`.";
+    match ["cargo", "cargo-mutants"].into_iter().find(|program| !is_on_path(program)) {
+        None => Ok("on the PATH".to_owned()),
+        Some("cargo") => Err(("cargo is not on the PATH".to_owned(), "Install Rust (https://rustup.rs).")),
+        Some(_) => Err(("not on the PATH".to_owned(), hint)),
+    }
+}
+
+fn is_on_path(program: &str) -> bool {
+    on_path(&std::env::var_os("PATH").unwrap_or_default(), program).next().is_some()
+}

@@ -6,6 +6,7 @@ mod cli {
     pub(crate) mod chain;
     pub(crate) mod ci;
     pub(crate) mod foreign_owner;
+    pub(crate) mod kill_matrix;
     pub(crate) mod mcp;
     #[expect(dead_code, reason = "the other test binary uses all of it")]
     pub(crate) mod project;
@@ -38,6 +39,7 @@ fn tests() -> Vec<libtest_mimic::Trial> {
     [
         cli::ci::tests(),
         cli::foreign_owner::tests(),
+        cli::kill_matrix::tests(),
         cli::mcp::tests(),
         cli::watch::tests(),
         demo::loop_test::tests(),

@@ -29,8 +29,9 @@ impl Engine<'_> {
         if !owed.is_empty() {
             self.disk.create_shared(&path)?;
             self.disk.append(&path, &owed)?;
-            self.disk.sync(&path)?;
         }
+        // What a process that was killed appended may be in memory only.
+        self.disk.sync(&path)?;
         Ok(Event::ProgressAppended)
     }
 

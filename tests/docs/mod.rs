@@ -111,6 +111,26 @@ fn the_functions_that_the_architecture_names_are_in_the_code() {
     assert!(count > 30, "only {count} functions are named");
 }
 
+#[test]
+fn the_tests_that_hold_the_rows_of_reliability_are_there() {
+    let page = fs::read_to_string(root().join("docs/reliability.md")).unwrap();
+    let code: String = texts().into_iter().map(|(_, text)| text).collect();
+    let rows = page.lines().filter(|line| line.starts_with("| ") && !line.starts_with("| |"));
+    let name = Regex::new(r"`([a-z0-9_]{20,}|[a-z]+/[a-z-]+)`").unwrap();
+    let mut number = 0;
+    for row in rows {
+        number += 1;
+        assert!(row.starts_with(&format!("| {number} | ")), "{row}");
+        let held = row.rsplit(" | ").next().unwrap();
+        assert!(name.is_match(held), "{row}");
+        for found in name.captures_iter(held).map(|found| found[1].to_owned()) {
+            let attack = root().join(format!("tests/lies/{found}.yaml"));
+            assert!(attack.is_file() || code.contains(&format!("fn {found}(")), "{found}");
+        }
+    }
+    assert_eq!(number, 40);
+}
+
 /// Specifications of others that a file may cite by section.
 const OUTSIDE: &[&str] = &["JVMS", "Machine Specification", "Java Language", "JLS", "RFC", "ECMA"];
 

@@ -57,6 +57,14 @@ pub(crate) fn asked_for() -> Option<Missing> {
     }
 }
 
+/// A compiler for C, and glibc.
+pub(crate) fn compiler() -> Option<Missing> {
+    if !cfg!(target_env = "gnu") {
+        return Some(Missing::Other("the library that kills is one for glibc"));
+    }
+    programs(&["cc"])
+}
+
 /// A terminal that can be scripted.
 pub(crate) fn tmux() -> Option<Missing> {
     programs(&["tmux"])

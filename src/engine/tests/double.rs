@@ -40,6 +40,8 @@ pub(super) struct Death {
     pub(super) bytes: usize,
     /// What was not synced is lost too.
     pub(super) power: bool,
+    /// Until then each sync said that it was done, and did nothing.
+    pub(super) lies: bool,
 }
 
 /// A disk in memory that can die.
@@ -117,7 +119,7 @@ impl Disk for CrashDisk {
     }
     fn sync(&mut self, path: &Path) -> io::Result<()> {
         let cut = self.write_of(1)?;
-        if cut != Some(0) {
+        if cut != Some(0) && !self.death.is_some_and(|death| death.lies) {
             let mut shared = self.shared.borrow_mut();
             let len = shared.files.get(path).map_or(0, Vec::len);
             shared.synced.insert(path.to_owned(), len);

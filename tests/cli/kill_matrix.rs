@@ -1,0 +1,121 @@
+//! The real binary, killed at its own writes: before, in the middle of and after each of them, in a row, inside
+//! recovery too, while an agent commits. What a stranger finds afterwards is what an undisturbed run leaves.
+//!
+//! `RALPH_KILLS=10000` asks for so many kills in each of the two ways (benches/kills.sh).
+
+use super::project::Project;
+use crate::support::needs::tests;
+use assert_cmd::Command;
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+
+tests! {
+    compiler: [
+        killed_at_any_write_and_again_in_the_recovery_the_end_is_the_same,
+        killed_at_random_writes_in_a_row_the_end_is_the_same,
+    ]
+}
+
+const TASKS: &str = "- [ ] 1.TEST-FIRST t\n- [ ] 1. One\n- [ ] 1.REQ-CHECK r\n- [ ] 1.LINT g\n- [ ] 2. Two\n";
+
+/// The library that kills, made from `kill_at.c`.
+fn library() -> &'static Path {
+    static LIBRARY: OnceLock<PathBuf> = OnceLock::new();
+    LIBRARY.get_or_init(|| {
+        let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/support/kill_at.c");
+        let library = Path::new(env!("CARGO_TARGET_TMPDIR")).join("kill_at.so");
+        let flags = ["-shared", "-fPIC", "-O1", "-Wall", "-Wextra", "-Werror", "-o"];
+        Command::new("cc").args(flags).arg(&library).arg(&source).arg("-ldl").assert().success();
+        library
+    })
+}
+
+fn project() -> Project {
+    let project = Project::new(TASKS);
+    project.config("gates:\n  LINT: {run: [sh, -c, 'test $(grep -c . src/main/1.txt) -gt 1']}\n");
+    project.agent("*/*) tick_all; as_usual ;;"); // none of these ticks may ever count
+    project
+}
+
+/// Where and how a process is killed.
+#[derive(Clone, Copy, Debug)]
+struct Kill {
+    /// Its n-th write below the workspace; never if 0.
+    at: u64,
+    /// 0 before, 1 in the middle of, 2 after it.
+    how: u64,
+}
+
+/// Runs until the kill; `true` if the run came to its end before. The writes that it made then are in the file.
+fn life(project: &Project, kill: Kill) -> bool {
+    let mut command = project.command(&["run"]);
+    command.env("LD_PRELOAD", library()).env("KILL_BELOW", project.path("").canonicalize().unwrap());
+    command.env("KILL_AT", kill.at.to_string()).env("KILL_HOW", kill.how.to_string());
+    command.env("KILL_COUNT", project.path("../count"));
+    let done = Project::finish(command);
+    assert!([-1, 0].contains(&done.code), "{kill:?}: {}\n{}", done.out, done.err);
+    done.code == 0
+}
+
+/// What must hold at the end, whatever happened before.
+fn assert_complete(project: &Project, what: &str) {
+    project.ralph(&["run"]).code(0);
+    assert_eq!(project.read("tasks.md"), TASKS.replace("[ ]", "[x]"), "{what}");
+    let numbers: Vec<u64> = project.entries().iter().map(|entry| entry.iteration).collect();
+    assert!(numbers.windows(2).all(|pair| pair[0] + 1 == pair[1]), "{what}: {numbers:?}");
+    let ended = |line: &str| project.story().iter().filter(|told| *told == line).count();
+    for once in ["1.TEST-FIRST=ACCEPTED", "1.LINT=LINT PASS", "2.=ACCEPTED"] {
+        assert_eq!(ended(once), 1, "{what}: {once} in {:?}", project.story());
+    }
+    assert_eq!(project.processes(), [0; 0], "{what}");
+    assert_eq!(project.git("src/app", &["status", "--porcelain"]), "", "{what}");
+    let replayed = project.ralph(&["replay"]);
+    assert_eq!(replayed.code, 0, "{what}: {}\n{}", replayed.out, replayed.err);
+}
+
+/// How many kills are asked for.
+fn kills(usual: u64) -> u64 {
+    std::env::var_os("RALPH_KILLS").map_or(usual, |asked| asked.to_str().unwrap().parse().unwrap())
+}
+
+fn killed_at_any_write_and_again_in_the_recovery_the_end_is_the_same() {
+    let undisturbed = project();
+    assert!(life(&undisturbed, Kill { at: 0, how: 0 }));
+    let writes: u64 = undisturbed.read("../count").parse().unwrap();
+    assert!(writes > 200, "{writes} writes");
+    assert_complete(&undisturbed, "undisturbed");
+    let wanted = kills(300).min(writes * 6);
+    for number in 0..wanted / 2 {
+        // Two kills each, spread over all writes and all three ways.
+        let kill = Kill { at: 1 + number * 2 * writes / wanted, how: number % 3 };
+        let again = Kill { at: 1 + number % 40, how: (number + number / 3) % 3 };
+        let project = project();
+        assert!(!life(&project, kill), "{kill:?} of {writes} writes");
+        life(&project, again);
+        assert_complete(&project, &format!("{kill:?}, {again:?}"));
+    }
+}
+
+fn killed_at_random_writes_in_a_row_the_end_is_the_same() {
+    let mut seed: u64 = 0x5DEE_CE66;
+    let mut random = |below: u64| {
+        seed ^= seed << 13;
+        seed ^= seed >> 7;
+        seed ^= seed << 17;
+        seed % below
+    };
+    let (wanted, mut made) = (kills(500), 0);
+    while made < wanted {
+        let project = project();
+        let mut lived = Vec::new();
+        loop {
+            let kill = Kill { at: 1 + random(120), how: random(3) };
+            lived.push(kill);
+            if life(&project, kill) {
+                break;
+            }
+            made += 1;
+        }
+        assert_complete(&project, &format!("{lived:?}"));
+    }
+}

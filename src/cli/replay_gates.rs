@@ -91,16 +91,15 @@ pub(super) fn rerun(workspace: &Workspace, run: &mut Run, shard: Option<Shard>) 
     let mut outside = workspace.outside()?;
     for Judgement { record, order, changes, report } in chosen {
         let finding = match outside.judge_again(order, changes) {
-            Ok(again) => match judged_otherwise(report, &again) {
-                None => {
+            Ok(again) => {
+                run.found.measured_again(*record, &again.engines());
+                let Some((grade, what)) = judged_otherwise(report, &again) else {
                     run.found.judged_again(*record, again.verdict.word());
                     continue;
-                }
-                Some((grade, what)) => {
-                    let hint = "read both reports; another engine, JDK or tool can judge otherwise";
-                    Finding::new(grade, format!("{}: {what}", order.key), hint)
-                }
-            },
+                };
+                let hint = "read both reports; another engine, JDK or tool can judge otherwise";
+                Finding::new(grade, format!("{}: {what}", order.key), hint)
+            }
             Err(fault) => Finding::new(Grade::Unknown, format!("{}: {fault}", order.key), fault.hint),
         };
         run.found.findings.push(finding.at(JOURNAL, (*record).try_into().ok()));
@@ -129,7 +128,11 @@ pub(super) fn merge(folder: &Path, judgements: &[Judgement], found: &mut Replaye
     let mut left: BTreeSet<u64> = judgements.iter().map(|judgement| judgement.record).collect();
     for result in shards.values() {
         for gate in result["gates"].as_array().into_iter().flatten() {
-            if let (Some(record), Some(verdict)) = (gate["record"].as_u64(), gate["again"].as_str()) {
+            let Some(record) = gate["record"].as_u64() else { continue };
+            if let Some(engine) = gate["engine_again"].as_str() {
+                found.measured_again(record, engine);
+            }
+            if let Some(verdict) = gate["again"].as_str() {
                 left.remove(&record);
                 found.judged_again(record, verdict);
             }

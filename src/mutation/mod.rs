@@ -14,6 +14,7 @@ pub use rule::{Judgement, NoCoverage, Per, Rule};
 pub use survivors::{SURVIVORS_SHOWN, Survivor, rank};
 
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
 
 /// What became of one mutant, in PIT's words (pitest `DetectionStatus`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -254,6 +255,9 @@ pub struct TraceTier {
     pub module: String,
     /// `own`, `touching`, `all`, `alone` or `base`.
     pub name: String,
+    /// The engine and what it runs on, with their versions: `PIT 1.25.9 on JDK 17.0.15`; empty if that is not known.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub engine: String,
     /// Why it was run, or what came of it; a phrase.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub note: String,
@@ -273,6 +277,14 @@ pub struct TraceTier {
     pub timeout_millis: u64,
     /// Wall time of the run, milliseconds.
     pub millis: u64,
+}
+
+impl GateReport {
+    /// The engines that measured, with their versions; empty if none did, or none is known.
+    pub fn engines(&self) -> String {
+        let engines: BTreeSet<&str> = self.trace.tiers.iter().map(|tier| tier.engine.as_str()).collect();
+        engines.into_iter().filter(|engine| !engine.is_empty()).collect::<Vec<_>>().join(", ")
+    }
 }
 
 /// A changed file that a gate left out.

@@ -104,6 +104,7 @@ mod tests {
         let own = TraceTier {
             module: "app/core".into(),
             name: "own".into(),
+            engine: String::new(),
             note: "50% (10/20), not enough".into(),
             tests: vec!["a.FooTest".into()],
             tests_total: 1,

@@ -68,6 +68,22 @@ pub struct GateLine {
     pub millis: u64,
     /// The verdict when it was run again and said the same; `None` if it was not, or said something else.
     pub again: Option<String>,
+    /// The engine that measured it, with its version and that of its JDK; empty if none did, or that was not recorded.
+    pub engine: String,
+    /// The engine that measured when it was run again; `None` if it was not.
+    pub engine_again: Option<String>,
+}
+
+impl GateLine {
+    /// That another engine measured than then, a whole sentence.
+    fn other_engine(&self) -> Option<String> {
+        let now = self.engine_again.as_deref().filter(|now| *now != self.engine)?;
+        let named =
+            |engine: &str, none: &str| if engine.is_empty() { none.to_owned() } else { plain(engine) };
+        let then = named(&self.engine, "an engine that no record names");
+        let (task, record, now) = (plain(&self.task), self.record, named(now, "no engine"));
+        Some(format!("{task} (record {record}) with {then}, which judged it then; now {now} did."))
+    }
 }
 
 /// All that a replay found.
@@ -102,6 +118,13 @@ impl Replayed {
         for line in self.boxes.iter_mut().filter(|line| line.record == Some(record)) {
             line.as_recorded.retain(|part| *part != VERDICT);
             line.rechecked.push(VERDICT);
+        }
+    }
+
+    /// A gate was run again, by this engine.
+    pub fn measured_again(&mut self, record: u64, engine: &str) {
+        for gate in self.gates.iter_mut().filter(|gate| gate.record == record) {
+            gate.engine_again = Some(plain(engine));
         }
     }
 
@@ -140,7 +163,9 @@ impl Replayed {
             text.trim_end().to_owned()
         };
         let mut lines: Vec<String> = self.boxes.iter().map(row).collect();
-        lines.extend(self.unchecked.iter().map(|what| format!("not re-checked: {}", plain(what))));
+        let engines = self.gates.iter().filter_map(GateLine::other_engine);
+        let unchecked = self.unchecked.iter().map(|what| plain(what)).chain(engines);
+        lines.extend(unchecked.map(|what| format!("not re-checked: {what}")));
         let head = if self.head.is_empty() { String::new() } else { format!(", head {}", self.head) };
         lines.push(format!("{}{head}", count(self.records, "record")));
         lines.push(self.verdict());

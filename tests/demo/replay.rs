@@ -33,6 +33,7 @@ fn its_bundle_is_equal_in_an_empty_folder_with_its_gates_run_again() {
         let line = out.lines().find(|line| line.contains(gate)).unwrap();
         assert!(line.ends_with("re-checked: changes, report, verdict"), "{out}");
     }
+    assert!(!out.contains("which judged it then"), "{out}");
     let left: Vec<_> = fs_err::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().path()).collect();
     assert_eq!(left, [bundle], "nothing is written");
 }
@@ -53,6 +54,7 @@ fn one_survivor_edited_in_a_chain_made_anew_is_named() {
     let mut forged = records(text(journal));
     let passed = |record: &serde_json::Value| record["e"]["report"]["classes"][0]["tally"]["killed"] == 18;
     let at = forged.iter().position(passed).unwrap();
+    forged[at]["e"]["report"]["trace"]["tiers"][0]["engine"] = "PIT 1.0.0 on JDK 8".into();
     let tally = &mut forged[at]["e"]["report"]["classes"][0]["tally"];
     tally["killed"] = 17.into();
     tally["survived"] = 1.into();
@@ -74,6 +76,8 @@ fn one_survivor_edited_in_a_chain_made_anew_is_named() {
         at + 1
     );
     assert!(err.contains(&said), "{err}");
+    let by = format!("2.PITEST (record {}) with PIT 1.0.0 on JDK 8, which judged it then; now PIT ", at + 1);
+    assert!(out.contains(&by), "{out}");
     assert!(out.ends_with("Differs in 1 place.\n"), "{out}");
 }
 

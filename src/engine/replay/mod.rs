@@ -275,6 +275,8 @@ impl<'a> Replay<'a> {
                     verdict: verdict.to_owned(),
                     millis: report.millis,
                     again: None,
+                    engine: report.engines(),
+                    engine_again: None,
                 });
             }
             (Effect::Finish(should), Event::RunStopped { stop }) if should != stop => {

@@ -180,6 +180,7 @@ impl Judge<'_> {
         (tally.mutants() > 0).then(|| TraceTier {
             module: self.label(),
             name: "all".to_owned(),
+            engine: String::new(),
             note: self.engine.language().name.to_owned(),
             tests: Vec::new(),
             tests_total: 0,

@@ -4,12 +4,17 @@
 
 use crate::gate::GateAbort;
 use crate::gate::commands::{Commands, is_executable};
+use crate::source::text::line;
+use crate::sys::disk::read_beginning;
 use std::path::{Path, PathBuf};
 
 /// Quick code instead of good code.
 const COMPILER: &str = "-XX:TieredStopAtLevel=1";
 /// The collector that starts fastest.
 const COLLECTOR: &str = "-XX:+UseSerialGC";
+
+/// Bytes of a JDK's file `release`.
+const MAX_RELEASE: u64 = 64 << 10;
 
 /// The options that may be added to the project's `own`.
 pub(crate) fn quick<'a>(own: impl IntoIterator<Item = &'a str>) -> Vec<&'static str> {
@@ -40,9 +45,29 @@ pub(crate) fn java(commands: &Commands<'_>) -> Result<PathBuf, GateAbort> {
     })
 }
 
+/// The version of the JDK of this `java`, as the JDK's file `release` says it; `None` if it does not.
+pub(crate) fn version(java: &Path) -> Option<String> {
+    let java = fs_err::canonicalize(java).ok()?;
+    let bytes = read_beginning(&java.parent()?.parent()?.join("release"), MAX_RELEASE).ok()??;
+    let text = String::from_utf8_lossy(&bytes);
+    let version = text.lines().find_map(|found| found.strip_prefix("JAVA_VERSION="))?;
+    Some(line(version.trim().trim_matches('"'), 40))
+}
+
 #[cfg(test)]
 mod tests {
-    use super::quick;
+    use super::{quick, version};
+
+    #[test]
+    fn a_jdk_says_its_version_in_a_file_beside_it() {
+        let home = tempfile::tempdir().unwrap();
+        let java = home.path().join("bin/java");
+        fs_err::create_dir(home.path().join("bin")).unwrap();
+        fs_err::write(&java, "").unwrap();
+        assert_eq!(version(&java), None);
+        fs_err::write(home.path().join("release"), "OS=\"x\"\nJAVA_VERSION=\"21.0.2\"\n").unwrap();
+        assert_eq!(version(&java).as_deref(), Some("21.0.2"));
+    }
 
     #[test]
     fn the_projects_own_choice_wins() {

@@ -4,6 +4,7 @@
 //! it, and only PIT's own process is believed about that; with part of the tests only a pass is a verdict.
 
 use super::super::context::lines;
+use super::super::jvm;
 use super::super::report::{Counted, FailingTest, Owners, PitReport};
 use super::super::tiers;
 use super::super::{context::ModuleContext, maven};
@@ -318,9 +319,13 @@ impl<'a> PitSession<'a> {
     /// Puts a run into the trace.
     fn trace(&self, result: &mut ModuleResult, run: &PitRun<'_>, report: &PitReport, note: &str) {
         let tally = report.tally();
+        let context = self.module.context;
+        let jdk = jvm::java(context.commands).ok().and_then(|java| jvm::version(&java));
+        let jdk = jdk.unwrap_or_else(|| "of an unknown version".to_owned());
         result.trace.tiers.push(TraceTier {
             module: self.module.label(),
             name: run.name.to_owned(),
+            engine: format!("PIT {} on JDK {jdk}", context.settings.pit_version),
             note: note.to_owned(),
             tests: run.tests.iter().take(NAMED).cloned().collect(),
             tests_total: run.tests.len() as u64,

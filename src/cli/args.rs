@@ -152,7 +152,8 @@ Only whole lines come and go. Called bare on a terminal, it asks; the choice is 
     Place(PlaceArgs),
     /// Give plain tasks their stages: TEST-FIRST, REQ-CHECK, gates, PRE-CR, one FINAL
     #[command(
-        after_help = "Examples:\n  ralph stage --all --dry-run\n  ralph stage 2,5\n  ralph stage --all --tasks tasks.md"
+        after_help = "Examples:\n  ralph stage --all --dry-run\n  ralph stage 2,5\n  ralph stage --all --only TEST-FIRST,PRE-CR\n  \
+ralph stage --none --tasks tasks.md\n\nExit codes: 0 done · 1 --check found a difference · 2 usage"
     )]
     Stage(StageArgs),
     /// Find everything that is wrong with the spec, the configuration and the repositories

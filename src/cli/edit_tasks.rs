@@ -3,7 +3,7 @@
 
 use super::diff::unified;
 use super::ui;
-use super::workspace::{Invocation, Workspace};
+use super::workspace::{Invocation, Workspace, is_writable};
 use crate::config::StagesFrom;
 use crate::engine::{Fault, FaultKind};
 use crate::machine::state::Phase;
@@ -24,7 +24,7 @@ pub(super) const GATE: &str = "PITEST";
 const TRIES: u32 = 20;
 
 /// Flags of the verbs that edit a task file.
-#[derive(Debug, Default, Args)]
+#[derive(Clone, Debug, Default, Args)]
 pub struct EditArgs {
     /// A task file, in a workspace or not
     #[arg(long, value_name = "FILE")]
@@ -124,15 +124,20 @@ impl Target {
         let rows = file.rows();
         let has_wider =
             |gate: &str| rows.iter().any(|row| row.key.is_wider_gate() && row.key.stage.word() == gate);
-        let is_chosen = |gate: &str| {
-            self.workspace.as_ref().is_some_and(|known| known.settings.placement.contains_key(gate))
-        };
-        let stays = |(gate, _): &&(String, Placement)| is_chosen(gate) || !has_wider(gate);
+        let stays = |(gate, _): &&(String, Placement)| self.is_chosen(gate) || !has_wider(gate);
         self.gates.iter().filter(stays).cloned().collect()
+    }
+
+    /// True if a person chose where this gate goes.
+    pub(super) fn is_chosen(&self, gate: &str) -> bool {
+        self.workspace.as_ref().is_some_and(|known| known.settings.placement.contains_key(gate))
     }
 
     /// Keeps runs away while something is written; finishes first what an earlier run still owes.
     pub(super) fn hold(&self) -> Result<Option<Lock>, Fault> {
+        if self.writes {
+            is_writable(&self.path, &self.shown)?;
+        }
         let Some(workspace) = self.workspace.as_ref().filter(|_| self.writes) else { return Ok(None) };
         if is_inside_agent()? {
             let what =

@@ -7,6 +7,7 @@ use super::task_ids::key_of;
 use super::ui;
 use super::workspace::{Invocation, Workspace};
 use crate::engine::{Engine, Fault, FaultKind};
+use crate::machine::choice;
 use crate::machine::event::{Event, Mode, StopRequest};
 use crate::machine::policy::Policy;
 use crate::machine::state::{Phase, State};
@@ -65,6 +66,8 @@ pub(super) struct End {
     pub(super) head: String,
     /// `hooks.anchor` keeps it elsewhere; false if there is none.
     pub(super) anchored: Result<bool, Fault>,
+    /// What a person does next.
+    hint: String,
 }
 
 /// Runs the loop in an open workspace until there is a reason to stop.
@@ -97,9 +100,9 @@ pub(super) fn run_in(workspace: &Workspace, args: &RunArgs) -> Result<End, Fault
             }
         },
     };
-    let head = engine.head().to_owned();
+    let (head, hint) = (engine.head().to_owned(), choice::hint(engine.state().spec_state(), &stop));
     drop(engine);
-    Ok(End { stop, anchored: outside.anchor(&head), head })
+    Ok(End { stop, anchored: outside.anchor(&head), head, hint })
 }
 
 /// The families of these boxes.
@@ -108,13 +111,13 @@ fn families(state: &State, ids: &[String]) -> Result<Vec<String>, Fault> {
 }
 
 /// Shows why a run stopped; its exit code.
-pub(super) fn show_stop(call: &Invocation, End { stop, head, anchored }: &End) -> Exit {
+pub(super) fn show_stop(call: &Invocation, End { stop, head, anchored, hint }: &End) -> Exit {
     let exit = Exit::from(stop);
     if let Err(fault) = anchored {
         ui::error(&fault.to_string(), &fault.hint);
     }
     if call.json {
-        let (why, hint, code) = (stop.to_string(), stop.hint(), exit.code());
+        let (why, code) = (stop.to_string(), exit.code());
         let anchored = matches!(anchored, Ok(true));
         ui::json(&json!({
             "stopped": stop, "why": why, "hint": hint, "exit": code, "head": head, "anchored": anchored,
@@ -125,12 +128,12 @@ pub(super) fn show_stop(call: &Invocation, End { stop, head, anchored }: &End) -
         StopReason::AllDone => ui::line(&stop.to_string()),
         StopReason::Refused { problems } => {
             for (at, problem) in problems.iter().enumerate() {
-                ui::error(problem, if at + 1 == problems.len() { stop.hint() } else { "" });
+                ui::error(problem, if at + 1 == problems.len() { hint } else { "" });
             }
         }
         _ => {
             ui::note(&format!("stopped: {stop}"));
-            ui::note(&format!("hint: {}", stop.hint()));
+            ui::note(&format!("hint: {hint}"));
         }
     }
     exit

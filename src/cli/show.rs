@@ -45,10 +45,11 @@ pub(super) fn choice(call: &Invocation, state: &State, policy: &Policy) -> Exit 
         }
     };
     // What a run that stops for these reasons says to do.
-    let facts = json!({ "next": null, "done": false, "reasons": reasons, "hint": stop.hint() });
+    let hint = choice::hint(book, &stop);
+    let facts = json!({ "next": null, "done": false, "reasons": reasons, "hint": hint });
     ui::answer(call.json, &facts, &reasons.join("\n"));
     if !call.json {
-        ui::note(&format!("hint: {}", stop.hint()));
+        ui::note(&format!("hint: {hint}"));
     }
     Exit::WorkLeft
 }

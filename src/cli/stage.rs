@@ -1,42 +1,72 @@
-//! `ralph stage`: gives plain tasks their stages, and the gates that the configuration places.
+//! `ralph stage`: gives plain tasks their stages, and the gates that the configuration places; takes them away again.
+//! Asks only on a terminal, and shows the change before it writes.
 
-use super::edit_tasks::{EditArgs, GATE, Target, note_without_id};
+use super::ask::{can_ask, one_of, words};
+use super::edit_tasks::{Change, EditArgs, GATE, Target, note_without_id};
 use super::exit::Exit;
+use super::place::tidy;
 use super::ui;
 use super::workspace::Invocation;
 use crate::engine::Fault;
-use crate::task::{TaskSelection, tasks_without_stages};
+use crate::task::{Stage, TaskKey, TaskSelection, tasks_without_stages};
+use anyhow::bail;
 use clap::Args;
 
 /// Flags of `stage`.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Default, Args)]
 pub struct StageArgs {
     /// The tasks: `2,5` or `2 5`; each gets the stages that it lacks
-    #[arg(
-        value_name = "IDS",
-        value_delimiter = ',',
-        required_unless_present = "all",
-        conflicts_with = "all"
-    )]
+    #[arg(value_name = "IDS", value_delimiter = ',', conflicts_with = "all")]
     pub ids: Vec<String>,
     /// Every open required task that has no stages yet
     #[arg(long)]
     pub all: bool,
+    /// Take open lines of stages away again, of all tasks or the named ones; gates of `ralph place` stay
+    #[arg(long, conflicts_with = "all")]
+    pub none: bool,
+    /// These stages and gates alone: `TEST-FIRST,PRE-CR`
+    #[arg(long, value_name = "STAGES", value_delimiter = ',')]
+    pub only: Vec<String>,
     #[command(flatten)]
     pub edit: EditArgs,
 }
 
 /// `ralph stage`: 0 if the tasks have their stages, 1 if `--check` found one that lacks some.
-pub(super) fn stage(call: &Invocation, args: &StageArgs) -> Result<Exit, Fault> {
+pub(super) fn stage(call: &Invocation, args: &StageArgs) -> anyhow::Result<Exit> {
     let target = Target::find(call, &args.edit, GATE)?;
-    if target.is_virtual() {
+    if target.is_virtual() && !args.none {
         let what = "The configuration says `stages: virtual`: each task goes through its stages without lines for them.";
-        let hint = "write `stages: file` in .ralph/config.yaml to get lines";
-        return Err(Fault::setup(what, hint));
+        bail!(Fault::setup(what, "write `stages: file` in .ralph/config.yaml to get lines"));
     }
+    if args.all || args.none || !args.ids.is_empty() {
+        return Ok(apply(call, &target, args)?);
+    }
+    if call.json || !can_ask() {
+        let hint = "`ralph stage --all`, `ralph stage 2,5`, or `ralph stage --none`";
+        bail!(Fault::setup("No task was named, and there is no terminal to ask on.", hint));
+    }
+    let chosen = ask(args)?;
+    let shown = EditArgs { dry_run: true, tasks: args.edit.tasks.clone(), check: false };
+    apply(call, &Target::find(call, &shown, GATE)?, &chosen)?;
+    if target.writes && one_of("Write this?", &["yes".to_owned(), "no".to_owned()], 0)? == 0 {
+        apply(call, &target, &chosen)?;
+    }
+    Ok(Exit::Done)
+}
+
+fn ask(args: &StageArgs) -> anyhow::Result<StageArgs> {
+    let options =
+        ["all    every open task that has none", "some   those that I name", "none   take them away again"];
+    let at = one_of("Which tasks get stages", &options.map(str::to_owned), 0)?;
+    let ids = if at == 1 { words("Which tasks (as in 2,5,7)", &[])? } else { Vec::new() };
+    Ok(StageArgs { ids, all: at == 0, none: at == 2, ..args.clone() })
+}
+
+fn apply(call: &Invocation, target: &Target, args: &StageArgs) -> Result<Exit, Fault> {
+    let only = only(target, &args.only)?;
+    let is_meant = |stage: &Stage| only.is_empty() || only.contains(stage);
     let _lock = target.hold()?;
-    let selection = if args.all { TaskSelection::Plain } else { TaskSelection::Named(&args.ids) };
-    let change = target.change(|file| file.staged(selection, &target.gates_of(file)))?;
+    let change = if args.none { unstaged(target, args, &is_meant) } else { staged(target, args, &is_meant) }?;
     let without_id = if args.all { tasks_without_stages(&change.now) } else { Vec::new() };
     if call.json {
         ui::json(&change.facts(&without_id));
@@ -45,13 +75,60 @@ pub(super) fn stage(call: &Invocation, args: &StageArgs) -> Result<Exit, Fault> 
             change.show();
         } else {
             let these = if without_id.is_empty() { "These" } else { "All other" };
-            let shown = &target.shown;
-            ui::line(&format!(
-                "{shown}: {these} tasks have their stages, or get none (parents, checkpoints)."
-            ));
+            let why = if args.none {
+                "no open line of a stage"
+            } else {
+                "their stages, or get none (parents, checkpoints)"
+            };
+            ui::line(&format!("{}: {these} tasks have {why}.", target.shown));
         }
         let hint = "begin each with an id of its own, as in `- [ ] 1. …`; `stages: virtual` needs none";
         note_without_id(&without_id, "no stages", hint);
     }
     Ok(if change.is_any() && args.edit.check { Exit::WorkLeft } else { Exit::Done })
+}
+
+fn staged<'t>(
+    target: &'t Target,
+    args: &StageArgs,
+    is_meant: &dyn Fn(&Stage) -> bool,
+) -> Result<Change<'t>, Fault> {
+    let selection = if args.all { TaskSelection::Plain } else { TaskSelection::Named(&args.ids) };
+    target.change(|file| file.staged_with(selection, &target.gates_of(file), is_meant))
+}
+
+fn unstaged<'t>(
+    target: &'t Target,
+    args: &StageArgs,
+    is_meant: &dyn Fn(&Stage) -> bool,
+) -> Result<Change<'t>, Fault> {
+    let ids: Vec<String> = args.ids.iter().filter_map(|id| tidy(id)).collect();
+    target.change(|file| {
+        let goes = |key: &TaskKey| {
+            let stays = match &key.stage {
+                Stage::Implementation => true,
+                // A wider gate, or one that a person placed, is none of `stage`'s.
+                Stage::Gate(name) => key.is_wider_gate() || target.is_chosen(name),
+                _ => false,
+            };
+            !stays && is_meant(&key.stage) && (ids.is_empty() || ids.contains(&key.family))
+        };
+        file.unstaged(goes)
+    })
+}
+
+/// The stages that `--only` names.
+fn only(target: &Target, words: &[String]) -> Result<Vec<Stage>, Fault> {
+    let stage = |word: &String| match Stage::from(word.trim().to_owned()) {
+        Stage::Gate(name) if !target.grammar.gates.contains(&name) => {
+            let what = format!("--only: `{}` is no stage and no configured gate.", name.escape_debug());
+            let hint = format!(
+                "stages are TEST-FIRST, REQ-CHECK, PRE-CR and FINAL; gates: {}",
+                target.grammar.gates.join(", ")
+            );
+            Err(Fault::setup(what, hint))
+        }
+        stage => Ok(stage),
+    };
+    words.iter().map(stage).collect()
 }

@@ -192,6 +192,8 @@ impl Workspace {
 
     /// Takes the lock of the workspace, or says who holds it.
     pub(super) fn lock(&self) -> Result<Lock, Fault> {
+        let tasks = self.places.tasks();
+        is_writable(&tasks, &self.places.shown(&tasks))?;
         let path = self.places.lock();
         if let Some(folder) = path.parent() {
             crate::engine::private_folder(folder)?;
@@ -281,6 +283,15 @@ impl Workspace {
         }
         act(&mut engine)
     }
+}
+
+/// Refuses a task file that its owner made read-only: a rename would write it all the same.
+pub(super) fn is_writable(path: &Path, shown: &str) -> Result<(), Fault> {
+    if !fs_err::metadata(path).is_ok_and(|found| found.permissions().readonly()) {
+        return Ok(());
+    }
+    let what = format!("{shown}: The file is read-only, and ralph has to write its boxes.");
+    Err(Fault::setup(what, "`chmod u+w` makes it writable"))
 }
 
 /// Refuses a task file that is missing or without boxes.

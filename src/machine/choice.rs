@@ -95,15 +95,21 @@ pub fn stuck(spec: &SpecState, reasons: Vec<String>) -> StopReason {
     if blocked(spec).is_some() { StopReason::Blocked { reasons } } else { StopReason::Stuck { reasons } }
 }
 
+/// What a person does after a run ended so, with the name of the first box that is blocked.
+pub fn hint(spec: &SpecState, stop: &StopReason) -> String {
+    let first = blocked_families(spec).next().and_then(|(family, _)| hierarchy::work_box(spec, family));
+    first.map_or(stop.hint().to_owned(), |key| stop.hint().replace("<ID>", &spec.name(&key)))
+}
+
 /// What is blocked and still open.
 fn blocked(spec: &SpecState) -> Option<Vec<String>> {
-    let open = |family: &str| spec.family_rows(family).any(is_required_open);
-    let reasons: Vec<String> = spec
-        .families
-        .iter()
-        .filter_map(|(name, family)| Some((name, family.blocked.as_ref()?)))
-        .filter(|(name, _)| open(name))
-        .map(|(name, why)| hierarchy::blocked_by(spec, name, why))
-        .collect();
+    let reasons: Vec<String> =
+        blocked_families(spec).map(|(name, why)| hierarchy::blocked_by(spec, name, why)).collect();
     (!reasons.is_empty()).then_some(reasons)
+}
+
+fn blocked_families(spec: &SpecState) -> impl Iterator<Item = (&str, &str)> {
+    let blocked =
+        spec.families.iter().filter_map(|(name, family)| Some((name.as_str(), family.blocked.as_deref()?)));
+    blocked.filter(|(name, _)| spec.family_rows(name).any(is_required_open))
 }

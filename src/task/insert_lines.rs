@@ -68,9 +68,26 @@ impl TaskFile {
         staged: TaskSelection<'_>,
         gates: &[(String, Placement)],
     ) -> Result<LinesEdited, Refusal> {
-        let wanted = plan_stages(&self.rows(), staged, gates)?;
+        self.staged_with(staged, gates, |_| true)
+    }
+
+    /// The same, with these stages and gates alone.
+    pub fn staged_with(
+        &self,
+        staged: TaskSelection<'_>,
+        gates: &[(String, Placement)],
+        is_meant: impl Fn(&Stage) -> bool,
+    ) -> Result<LinesEdited, Refusal> {
+        let mut wanted = plan_stages(&self.rows(), staged, gates)?;
+        wanted.retain(|planned| is_meant(&planned.key.stage));
         let (bytes, inserted) = self.with(&wanted)?;
         Ok(LinesEdited { bytes, inserted, removed: Vec::new() })
+    }
+
+    /// The file without these boxes, as far as ralph could have written them and they are open.
+    pub fn unstaged(&self, goes: impl Fn(&TaskKey) -> bool) -> Result<LinesEdited, Refusal> {
+        let (file, removed) = self.without(goes)?;
+        Ok(LinesEdited { bytes: file.bytes, inserted: Vec::new(), removed })
     }
 
     /// The file without these boxes, as far as they are open, in ralph's form, and hold nothing but others

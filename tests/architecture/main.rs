@@ -68,20 +68,20 @@ fn without_comments(code: &str) -> String {
 /// Production lines that a module may have: no comments, no blank lines, no tests.
 const BUDGET: &[(&str, usize)] = &[
     ("agent", 941),
-    ("cli", 5_923),
+    ("cli", 6_006),
     ("config", 1_487),
     ("engine", 3_867),
     ("gate", 8_257),
     ("git", 3_429),
     ("journal", 344),
     ("lib", 14),
-    ("machine", 3_352),
+    ("machine", 3_355),
     ("main", 8),
     ("mutation", 533),
     ("report", 2_438),
     ("source", 1_037),
     ("sys", 1_771),
-    ("task", 3_480),
+    ("task", 3_493),
     ("turn", 1_560),
 ];
 

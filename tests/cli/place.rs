@@ -271,7 +271,9 @@ fn what_cannot_be_placed_is_a_usage_error_and_nothing_is_written() {
         (&["place", "each", "--tasks", "absent.md"], "absent.md cannot be read"),
         (&["place", "some"], "invalid value 'some'"),
         (&["--root", "flow", "place", "each"], "No single key can be set"),
-        (&["stage"], "required"),
+        (&["stage"], "there is no terminal to ask on"),
+        (&["stage", "--none", "--all"], "cannot be used with"),
+        (&["stage", "--all", "--only", "LINT"], "`LINT` is no stage and no configured gate"),
         (&["stage", "--all", "1"], "cannot be used with"),
         (&["stage", "9"], "no task, or more than one, with the id `9`"),
     ] {
@@ -394,4 +396,102 @@ fn placed_group_and_end_gates_judge_fail_and_are_judged_again() {
             "END.DEEP=DEEP PASS",
         ]
     );
+}
+
+#[test]
+fn what_stage_wrote_it_takes_away_again_and_nothing_else() {
+    let plain = "# Plan\n- [ ] 1. One\n- [ ] 2. Two\n";
+    let project = Project::new(plain);
+    let stage = |args: &[&str]| project.ralph(&[&["stage"], args].concat()).code(0).out;
+    stage(&["--all"]);
+    stage(&["--none", "2"]);
+    assert!(!project.read("tasks.md").contains("2.PITEST") && project.read("tasks.md").contains("1.PITEST"));
+    stage(&["--none"]);
+    assert_eq!(project.read("tasks.md"), plain);
+    assert!(stage(&["--none"]).contains("no open line of a stage"));
+    // What somebody wrote or ticked stays, and so do gates that were placed.
+    project.ralph(&["place", "each"]).code(0);
+    let placed = project.read("tasks.md");
+    stage(&["--all"]);
+    assert_eq!(project.read("tasks.md").matches("PITEST").count(), 2, "no second gate");
+    let staged = project.read("tasks.md");
+    project.write("tasks.md", staged.replace("[ ] 1.TEST-FIRST", "[x] 1.TEST-FIRST"));
+    stage(&["--none"]);
+    assert_eq!(project.read("tasks.md"), placed.replace("- [ ] 1. One", "- [x] 1.TEST-FIRST\n- [ ] 1. One"));
+    // Some of them alone.
+    project.write("tasks.md", plain);
+    stage(&["1", "--only", "PRE-CR,TEST-FIRST"]);
+    assert_eq!(
+        project.read("tasks.md"),
+        "# Plan\n- [ ] 1.TEST-FIRST\n- [ ] 1. One\n- [ ] 1.PRE-CR\n- [ ] 2. Two\n"
+    );
+    stage(&["--none", "--only", "PRE-CR"]);
+    assert_eq!(project.read("tasks.md"), "# Plan\n- [ ] 1.TEST-FIRST\n- [ ] 1. One\n- [ ] 2. Two\n");
+}
+
+#[test]
+fn after_place_stage_adds_no_second_gate() {
+    for place in [&["each"][..], &["tested"], &["after", "2"], &["groups"], &["end"], &["none"]] {
+        let project = Project::new("# A\n- [ ] 1. One\n# B\n- [ ] 2. Two\n");
+        project.ralph(&[&["place"], place].concat()).code(0);
+        let gates = |project: &Project| project.read("tasks.md").matches("PITEST").count();
+        let before = gates(&project);
+        project.ralph(&["stage", "--all"]).code(0);
+        let wanted = if place[0] == "tested" { 2 } else { before };
+        assert_eq!(gates(&project), wanted, "{place:?}: {}", project.read("tasks.md"));
+        project.ralph(&["place", "--check"]).code(0);
+    }
+}
+
+#[test]
+fn a_task_file_that_is_read_only_is_not_written() {
+    let project = Project::new("- [ ] 1. One\n- [x] 2. Two\n");
+    let mode = std::os::unix::fs::PermissionsExt::from_mode(0o444);
+    fs_err::set_permissions(project.path("tasks.md"), mode).unwrap();
+    let before = project.read("tasks.md");
+    for args in [
+        &["run"][..],
+        &["place", "each"],
+        &["place", "each", "--tasks", "tasks.md"],
+        &["stage", "--all"],
+        &["accept", "1.", "--reason", "x"],
+    ] {
+        let done = project.ralph(args).code(2);
+        assert!(
+            done.err.contains("tasks.md: The file is read-only") && done.err.contains("chmod u+w"),
+            "{}",
+            done.err
+        );
+    }
+    project.ralph(&["place", "each", "--dry-run"]).code(0);
+    project.ralph(&["status"]).code(0);
+    assert_eq!(project.read("tasks.md"), before);
+    assert!(!project.has("progress.txt"));
+}
+
+#[test]
+fn stage_asks_on_a_terminal_and_shows_the_change_before_it_writes() {
+    let project = Project::new("- [ ] 1. One\n- [ ] 2. Two\n");
+    let before = project.read("tasks.md");
+    let typed = |keys: &str| {
+        // `script` gives the program a terminal; what is typed comes through its standard input.
+        let mut script = project.program("script");
+        script.args(["-qec", &format!("{} stage", env!("CARGO_BIN_EXE_ralph")), "/dev/null"]);
+        script.current_dir(project.path(""));
+        let mut assert = assert_cmd::Command::from_std(script);
+        let output = assert.write_stdin(keys).timeout(std::time::Duration::from_secs(30)).output().unwrap();
+        String::from_utf8_lossy(&output.stdout).into_owned()
+    };
+    let shown = typed("\u{1b}[B\r2\r\u{1b}[B\r");
+    assert!(shown.contains("Which tasks get stages") && shown.contains("+- [ ] 2.TEST-FIRST"), "{shown}");
+    assert_eq!(project.read("tasks.md"), before, "no was said");
+    typed("\u{1b}[B\r2\r\r");
+    assert!(
+        project.read("tasks.md").contains("- [ ] 2.TEST-FIRST\n- [ ] 2. Two\n"),
+        "{}",
+        project.read("tasks.md")
+    );
+    let shown = typed("\u{1b}[B\u{1b}[B\r\r");
+    assert!(shown.contains("-- [ ] 2.TEST-FIRST"), "{shown}");
+    assert_eq!(project.read("tasks.md"), before);
 }

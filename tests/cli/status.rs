@@ -177,7 +177,13 @@ fn what_is_next_is_what_a_run_would_take() {
     for asked in [&["next"][..], &["run", "--dry-run"]] {
         let done = project.ralph(asked).code(1);
         assert_eq!(done.out, format!("{why}\n"));
-        assert!(done.err.contains("hint: see progress.txt; then `ralph run --retry <ID>`"), "{}", done.err);
+        assert!(
+            done.err.contains(
+                "hint: see progress.txt; then `ralph run --retry 1.`, or `ralph accept 1. --reason"
+            ),
+            "{}",
+            done.err
+        );
     }
     let json = project.ralph(&["status", "--json"]).code(0).json().remove(0);
     assert_eq!(json["next"], serde_json::json!({"task": null, "done": false, "reasons": [why]}));

@@ -42,9 +42,7 @@ impl Role {
     pub fn word(self) -> &'static str {
         WORK[self as usize].1
     }
-}
 
-impl Role {
     /// The stage that it does.
     pub fn stage(self) -> Stage {
         WORK[self as usize].2.clone()

@@ -135,6 +135,24 @@ fn signals_end_the_attempt_and_the_next_run_goes_on() {
 }
 
 #[test]
+fn a_ralph_that_was_stopped_goes_on_and_its_agent_was_not_disturbed() {
+    let project = project();
+    project.agent("1./1) touch started; until [ -e stopped ]; do sleep 0.05; done; as_usual; touch ended ;;");
+    let mut run = project.start(&["run"]);
+    let pid = i32::try_from(run.id()).unwrap();
+    wait_for("the agent started", || project.has("started"));
+    assert!(signal(pid, "TSTP"));
+    let stat = || fs_err::read_to_string(format!("/proc/{pid}/stat")).unwrap();
+    wait_for("ralph stopped", || stat().contains(") T "));
+    project.write("stopped", "");
+    wait_for("the agent did its work", || project.has("ended"));
+    assert!(stat().contains(") T "));
+    assert!(signal(pid, "CONT"));
+    assert_eq!(run.wait().unwrap().code(), Some(0));
+    assert_complete(&project);
+}
+
+#[test]
 fn a_signal_during_a_gate_ends_the_gate() {
     let project = project();
     project.config("gates:\n  LINT: {run: [sh, -c, 'cd ../..; [ -e started ] || { touch started; exec sleep 1000; }']}\n");

@@ -312,7 +312,12 @@ fn words_of_another_version_are_a_remark_and_its_decisions_are_compared() {
         assert!(grade == Some(Grade::Differs) && told.contains("Worded") == reasons.is_some(), "{told}");
     }
     // What was decided.
-    for words in [("ACCEPTED", "REJECTED"), ("(attempt 1", "(attempt 2"), ("ticked 1.", "ticked 2.")] {
+    for words in [
+        ("ACCEPTED", "REJECTED"),
+        ("(attempt 1", "(attempt 2"),
+        ("ticked 1.", "ticked 2."),
+        ("REJECTED (attempt 1 of 3)\n", "REJECTED (attempt 1 of 3)\n- boxes: ticked 2.\n"),
+    ] {
         let (grade, told, _) = play("0.0.1", None, words);
         assert!(grade == Some(Grade::Differs) && told.contains("was changed"), "{words:?}: {told}");
     }

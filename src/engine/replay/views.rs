@@ -43,7 +43,7 @@ impl Expected {
         let is_same =
             self.text.lines().nth(1).and_then(verdict) == section.next().and_then(|line| verdict(&line));
         let boxes = self.text.lines().next_back().filter(|line| line.starts_with(BOXES));
-        is_same && boxes.is_none_or(|boxes| section.any(|line| line == boxes))
+        is_same && section.find(|line| line.starts_with(BOXES)).as_deref() == boxes
     }
 }
 

@@ -22,6 +22,8 @@ const MAX_DEPTH: usize = 16;
 const GIT: &str = "git";
 const REPOSITORY: &str = "repository.bundle";
 const FILES: &str = "workspace";
+const CHANGE_SECRET: &str =
+    "change the secret where it is used; then it may be told, and the variable that names it removed";
 /// The files of a spec.
 const SPEC: [&str; 5] = ["tasks.md", "progress.txt", "requirements.md", "design.md", "validation-report.md"];
 
@@ -68,6 +70,20 @@ pub fn pack(
             .extend(commits.iter().cloned());
     }
     for (folder, (package, commits)) in by_repository {
+        let mut variable = None;
+        let has_secret = |bytes: &[u8]| {
+            variable = secrets.variable_in(bytes).map(str::to_owned);
+            variable.is_some()
+        };
+        if let Some(place) = repositories.find_recorded(&package, &commits, has_secret)? {
+            let what = format!(
+                "The value of {} stands in a commit that goes into the bundle.",
+                variable.unwrap_or_default()
+            );
+            return Err(
+                Fault::setup(what, CHANGE_SECRET).at(format!("{} {place}", places.shown(&folder)), None)
+            );
+        }
         let place = Path::new(GIT).join(inside(places, &folder)?).join(REPOSITORY);
         found.insert(place, repositories.bundle(&package, &commits)?);
     }
@@ -110,11 +126,7 @@ fn holds_no_secret(shown: &str, bytes: &[u8], secrets: &Secrets) -> Result<(), F
     }
     let line = text.lines().zip(redacted.lines()).take_while(|(was, is)| was == is).count() + 1;
     let what = "A known secret, or what looks like one, stands here; without it the chain would be another.";
-    Err(Fault::setup(
-        what,
-        "change the secret where it is used; then it may be told, and the variable that names it removed",
-    )
-    .at(shown, Some(line)))
+    Err(Fault::setup(what, CHANGE_SECRET).at(shown, Some(line)))
 }
 
 /// Unpacks a bundle into an empty folder; the workspace in it.

@@ -7,7 +7,7 @@ use super::error::GitError;
 use super::tree;
 use crate::machine::facts::Oid;
 use crate::source::Kind;
-use git2::{Repository, RepositoryInitOptions, Sort};
+use git2::{ObjectType, Repository, RepositoryInitOptions, Sort};
 use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::fmt::Write as _;
@@ -48,6 +48,53 @@ impl Repositories {
 }
 
 impl Repositories {
+    /// The first place (`1a2b3c4d5e:src/Price.java`, the commit alone for its message) among all that a bundle of these
+    /// commits holds where `is_wanted` is true. Each file's content is read once.
+    ///
+    /// Errors: a commit or an object that the repository does not have (`Unreadable`).
+    pub fn find_recorded(
+        &mut self,
+        package: &str,
+        commits: &BTreeSet<Oid>,
+        mut is_wanted: impl FnMut(&[u8]) -> bool,
+    ) -> Result<Option<String>, GitError> {
+        self.in_package(package, |_, open, _| {
+            let failed = |error: git2::Error| GitError::unreadable("read the recorded commits", &error);
+            let mut walk = open.repo.revwalk().map_err(failed)?;
+            for id in commits.iter().filter_map(|commit| tree::oid_of(commit).transpose()) {
+                walk.push(id?).map_err(failed)?;
+            }
+            let mut seen = BTreeSet::new();
+            for id in walk {
+                let commit = id.and_then(|id| open.repo.find_commit(id)).map_err(failed)?;
+                let name = commit.id().to_string()[..10].to_owned();
+                if is_wanted(commit.raw_header_bytes()) || is_wanted(commit.message_raw_bytes()) {
+                    return Ok(Some(name));
+                }
+                let mut todo = vec![(String::new(), commit.tree_id(), Some(ObjectType::Tree))];
+                while let Some((path, id, kind)) = todo.pop() {
+                    if !seen.insert(id) {
+                        continue;
+                    }
+                    if kind == Some(ObjectType::Tree) {
+                        for entry in &open.repo.find_tree(id).map_err(failed)? {
+                            let path = format!("{path}/{}", String::from_utf8_lossy(entry.name_bytes()));
+                            todo.push((path, entry.id(), entry.kind()));
+                        }
+                    } else if kind == Some(ObjectType::Blob)
+                        && is_wanted(open.repo.find_blob(id).map_err(failed)?.content())
+                    {
+                        return Ok(Some(format!(
+                            "{name}:{}",
+                            super::error::clean(path.trim_start_matches('/'))
+                        )));
+                    }
+                }
+            }
+            Ok(None)
+        })
+    }
+
     /// The build files that make a folder of the workspace's repository a package.
     pub fn build_files(&self, package: &str) -> Result<Vec<PathBuf>, GitError> {
         let folder = self.folders.get(package).ok_or_else(|| super::no_package(package))?;

@@ -79,6 +79,12 @@ impl Secrets {
         }
     }
 
+    /// The variable whose value stands in these bytes. Shapes are not looked for.
+    pub fn variable_in(&self, bytes: &[u8]) -> Option<&str> {
+        let text = String::from_utf8_lossy(bytes);
+        self.values.iter().find(|(value, _)| text.contains(value)).map(|(_, name)| name.as_str())
+    }
+
     /// The same with what a cut (`…`) left of values.
     fn without_cut_values(&self, text: &str) -> String {
         let mut parts = text.split('…').peekable();

@@ -496,7 +496,6 @@ fn a_bundle_holds_no_secret_and_one_of_somebody_else_leads_nowhere() {
     let done = Project::finish(command).code(2);
     assert!(done.err.contains("requirements.md:3: ") && !done.err.contains("hunter2"), "{}", done.err);
     assert!(!project.has("run.tar"));
-
     let file = tar::EntryType::Regular;
     for entries in [
         &[("workspace/../../escaped", file)][..],
@@ -518,6 +517,34 @@ fn a_bundle_holds_no_secret_and_one_of_somebody_else_leads_nowhere() {
         project.write("hostile.tar", bytes);
         project.ralph(&["replay", "--bundle", "hostile.tar"]).code(3);
     }
+}
+
+#[test]
+fn a_value_that_stands_in_a_commit_which_goes_into_a_bundle_is_refused_with_its_place() {
+    let project = Project::new(STAGED);
+    project.config(GATE);
+    project.agent("1./1) tick_all; as_usual ;;");
+    project.write("src/app/conf/login.properties", "password=swordfish-1\n");
+    project.git("src/app", &["add", "-A"]);
+    project.git("src/app", &["commit", "-qm", "a file"]);
+    let commit = project.head();
+    project.git("src/app", &["rm", "-q", "conf/login.properties"]);
+    project.git("src/app", &["commit", "-qm", "no more; the key was opensesame-2"]);
+    let said = project.head();
+    project.ralph(&["run"]).code(0);
+
+    for (name, value, place) in [
+        ("DB_PASSWORD", "swordfish-1", format!("src/app {}:conf/login.properties: ", &commit[..10])),
+        ("API_TOKEN", "opensesame-2", format!("src/app {}: ", &said[..10])),
+    ] {
+        let mut command = project.command(&["bundle", "run.tar"]);
+        command.env(name, value);
+        let done = Project::finish(command).code(2);
+        let what = format!("{place}The value of {name} stands in a commit that goes into the bundle.");
+        assert!(done.err.contains(&what) && !done.err.contains(value), "{}", done.err);
+    }
+    assert!(!project.has("run.tar"));
+    project.ralph(&["bundle", "run.tar"]).code(0);
 }
 
 /// Runs of earlier versions, as they were packed: a version that reads a journal otherwise fails here.

@@ -114,7 +114,7 @@ Nothing is printed when there is nothing to say."
     /// Make every recorded decision again, from the journal and git alone, and compare
     #[command(
         after_help = "Examples:\n  ralph replay\n  ralph replay --json\n  ralph replay --junit replay.xml\n  \
-ralph replay --bundle run.tar --rerun-gates\n  \
+ralph replay --bundle run.tar --rerun-gates\n  ralph replay --step --bundle run.tar\n  \
 ralph replay --rerun-gates --shard 1/3 --json > parts/1.json; ralph replay --merge parts\n  \
 ralph replay --since journal-of-yesterday.jsonl --require-anchor \"$(git notes --ref=ralph show)\"\n\n\
 Exit codes: 0 equal · 1 something differs, its record or line is named · 2 usage · 3 could not tell: something is missing\n\n\

@@ -2,6 +2,7 @@
 
 use super::exit::Exit;
 use super::replay_gates::{Matrix, Shard, merge, print_matrix, rerun};
+use super::status::film;
 use super::ui;
 use super::workspace::{Invocation, Workspace};
 use crate::engine::{Fault, JOURNAL, Replay, Run, unpack};
@@ -24,6 +25,9 @@ pub struct ReplayArgs {
     /// Replay a file that `ralph bundle` made, and nothing else
     #[arg(long, value_name = "FILE")]
     pub bundle: Option<PathBuf>,
+    /// Go through the run record by record: what ralph saw, wrote and decided; as text where there is no terminal
+    #[arg(long, conflicts_with_all = ["rerun_gates", "merge", "matrix", "junit", "github"])]
+    pub step: bool,
     /// Run each gate again on the commits that it judged, in a clean checkout
     #[arg(long)]
     pub rerun_gates: bool,
@@ -54,6 +58,9 @@ pub(super) fn replay(call: &Invocation, args: &ReplayArgs) -> Result<Exit, Fault
         Some(file) => call.read(unpack(file, unpacked.path())?)?.sound()?,
         None => call.open()?,
     };
+    if args.step {
+        return film(&workspace, call.json);
+    }
     let mut repositories = workspace.repositories();
     let git = repositories.as_mut().map_err(|fault| fault.clone());
     let mut run = Replay::new(&RealDisk::new(), &workspace.places, &workspace.rules, git).run()?;

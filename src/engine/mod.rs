@@ -5,6 +5,7 @@
 
 mod bundle;
 mod fault;
+mod film;
 mod follow;
 mod outside;
 mod perform;
@@ -18,6 +19,7 @@ mod world;
 
 pub use bundle::{pack, unpack};
 pub use fault::{Fault, FaultKind};
+pub use film::Film;
 pub use follow::Follow;
 pub use outside::{CacheFolder, Outside, Parts, own_template, private_folder};
 pub use places::Places;

@@ -3,6 +3,7 @@
 pub mod annotations;
 pub mod board;
 mod explain;
+pub mod film;
 pub mod human;
 pub mod morning;
 pub mod mutation_test;

@@ -128,7 +128,7 @@ impl Story {
 }
 
 /// The agent's words: what it said as its verdict, else what it said last.
-fn said(claim: Option<&Claim>, last_words: &str) -> String {
+pub(super) fn said(claim: Option<&Claim>, last_words: &str) -> String {
     match claim {
         Some(Claim::Pass) => "PASS".to_owned(),
         Some(Claim::Fail { why }) => line(&format!("FAIL {why}"), SAID),
@@ -139,7 +139,7 @@ fn said(claim: Option<&Claim>, last_words: &str) -> String {
 }
 
 /// What was committed, by the kind of file.
-fn seen<'a>(changes: impl Iterator<Item = &'a FileChange>) -> String {
+pub(super) fn seen<'a>(changes: impl Iterator<Item = &'a FileChange>) -> String {
     let mut files: BTreeMap<&str, Vec<String>> = BTreeMap::new();
     for change in changes {
         let kind = match change.kind {

@@ -68,9 +68,9 @@ fn without_comments(code: &str) -> String {
 /// Production lines that a module may have: no comments, no blank lines, no tests.
 const BUDGET: &[(&str, usize)] = &[
     ("agent", 941),
-    ("cli", 6_006),
+    ("cli", 6_163),
     ("config", 1_485),
-    ("engine", 3_879),
+    ("engine", 3_935),
     ("gate", 8_257),
     ("git", 3_471),
     ("journal", 344),
@@ -78,7 +78,7 @@ const BUDGET: &[(&str, usize)] = &[
     ("machine", 3_355),
     ("main", 8),
     ("mutation", 533),
-    ("report", 2_438),
+    ("report", 2_653),
     ("source", 1_041),
     ("sys", 1_771),
     ("task", 3_493),

@@ -547,6 +547,36 @@ fn a_value_that_stands_in_a_commit_which_goes_into_a_bundle_is_refused_with_its_
     project.ralph(&["bundle", "run.tar"]).code(0);
 }
 
+#[test]
+fn a_run_can_be_read_record_by_record() {
+    let project = Project::empty();
+    let demo = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/examples/demo.tar");
+    let done = project.ralph(&["replay", "--step", "--bundle", demo]).code(0);
+    let records =
+        project.ralph(&["replay", "--bundle", demo, "--json"]).json()[0]["records"].as_u64().unwrap();
+    let titles: Vec<&str> = done.out.lines().filter(|line| !line.starts_with(' ')).collect();
+    assert_eq!(titles.len() as u64, records);
+    for (at, title) in titles.iter().enumerate() {
+        assert!(title.starts_with(&format!("record {} of {records} · ", at + 1)), "{title}");
+    }
+    let failed = done.out.split("record ").find(|frame| frame.contains("PITEST FAIL")).unwrap();
+    assert!(
+        failed.contains(" · 2.PITEST · GateEnded\n  saw      2.PITEST FAIL — The coverage of class "),
+        "{failed}"
+    );
+    assert!(failed.contains("           write boxes: 2. [ ]\n"), "{failed}");
+    let written = done.out.split("record ").find(|frame| frame.contains("opened 2.")).unwrap();
+    assert!(written.contains(" · 2.PITEST · ProgressAppended\n  wrote    progress.txt:\n"), "{written}");
+    let frames = project.ralph(&["replay", "--step", "--bundle", demo, "--json"]).code(0).json();
+    assert_eq!(frames.len() as u64, records);
+    let silent = frames
+        .iter()
+        .find(|frame| ["saw", "wrote"].iter().all(|part| frame[part].as_array().unwrap().is_empty()));
+    assert_eq!(silent, None, "a record that says nothing");
+    let done = project.ralph(&["replay", "--step"]).code(2);
+    assert!(done.err.contains("hint: "), "{}", done.err);
+}
+
 /// Runs of earlier versions, as they were packed: a version that reads a journal otherwise fails here.
 #[test]
 fn a_bundle_of_every_format_replays_equal_with_its_gates() {

@@ -223,9 +223,29 @@ fn what_is_gone_or_wrong_is_said_as_long_as_it_is_so() {
     terminal.types("q");
 }
 
+fn a_run_is_gone_through_forth_and_back() {
+    let project = Project::empty();
+    let terminal = Terminal::open(&project);
+    let demo = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/examples/demo.tar");
+    terminal.runs(&format!("{} replay --step --bundle {demo}", env!("CARGO_BIN_EXE_ralph")), "ended");
+    terminal.waits_for("the first record", |pane| pane.contains(" record 1 of ") && pane.contains("q quit"));
+    terminal.types("n");
+    terminal
+        .waits_for("the second", |pane| pane.contains(" record 2 of ") && pane.contains("decided  look at"));
+    terminal.types("b");
+    terminal.waits_for("the first again", |pane| pane.contains(" record 1 of "));
+    terminal.types("/2.PITEST");
+    terminal.waits_for("what is typed", |pane| pane.contains("task: 2.PITEST_"));
+    terminal.tmux(&["send-keys", "Enter"]);
+    terminal.waits_for("the gate", |pane| pane.contains(" · 2.PITEST · ") && pane.contains("1 running"));
+    terminal.types("q");
+    terminal.waits_for("its end", |pane| pane.contains("ended 0"));
+}
+
 tests! {
     tmux: [
         a_running_loop_is_seen_live_and_the_terminal_is_given_back,
+        a_run_is_gone_through_forth_and_back,
         a_signal_ends_the_view_and_gives_the_terminal_back,
         a_terminal_that_is_gone_ends_the_view,
         what_is_gone_or_wrong_is_said_as_long_as_it_is_so,

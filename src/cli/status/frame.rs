@@ -29,12 +29,25 @@ pub(super) struct View {
     pub(super) trouble: Option<String>,
     /// Colours are wanted.
     pub(super) color: bool,
+    /// In place of the log, and of its title and keys: a frame of a film.
+    pub(super) film: Option<Shown>,
+}
+
+/// A frame of a film.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Shown {
+    /// Its title.
+    pub(super) title: String,
+    /// Its lines.
+    pub(super) lines: Vec<String>,
+    /// The keys, or what is being typed.
+    pub(super) keys: String,
 }
 
 impl View {
     /// Nothing chosen, no log.
     pub(super) fn new(board: Board, color: bool) -> Self {
-        Self { board, log: AgentLog::default(), now: 0, chosen: None, trouble: None, color }
+        Self { board, log: AgentLog::default(), now: 0, chosen: None, trouble: None, color, film: None }
     }
 
     /// Does what a key asks for.
@@ -84,7 +97,10 @@ pub(super) fn draw(view: &View, frame: &mut Frame<'_>) {
     let reasons = reasons.iter().map(|reason| Line::raw(cut(reason, columns))).collect();
     titled(frame, of_reasons, format!("why {name}"), reasons);
     log(view, frame, of_log);
-    let keys = "q quit · j/k or arrows scroll · g/G first/last · f follow what runs";
+    let keys = match &view.film {
+        Some(film) => &film.keys,
+        None => "q quit · j/k or arrows scroll · g/G first/last · f follow what runs",
+    };
     frame.render_widget(Paragraph::new(keys).style(Style::new().add_modifier(Modifier::DIM)), of_keys);
 }
 
@@ -206,15 +222,19 @@ fn tone(view: &View, status: BoxStatus) -> Style {
     }
 }
 
-/// The last lines of the log that fit.
+/// The last lines of the log that fit, or the first ones of a film's frame.
 fn log(view: &View, frame: &mut Frame<'_>, area: Rect) {
+    let lines =
+        |lines: &[String]| lines.iter().map(|line| Line::raw(cut(line, usize::from(area.width)))).collect();
+    if let Some(film) = &view.film {
+        return titled(frame, area, &film.title, lines(&film.lines));
+    }
     let rows = usize::from(area.height).saturating_sub(1);
     let all = &view.log.lines;
     let shown = all.get(all.len().saturating_sub(rows)..).unwrap_or_default();
     let name = if view.log.name.is_empty() { "nothing yet" } else { &view.log.name };
     let title = format!("log of iteration {}: {name}", view.log_iteration());
-    let lines = shown.iter().map(|line| Line::raw(cut(line, usize::from(area.width)))).collect();
-    titled(frame, area, title, lines);
+    titled(frame, area, title, lines(shown));
 }
 
 #[cfg(test)]

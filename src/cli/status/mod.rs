@@ -2,6 +2,7 @@
 
 mod agent_log;
 mod facts;
+mod film;
 mod frame;
 mod keys;
 mod screen;
@@ -15,6 +16,7 @@ use crate::engine::Fault;
 use crate::report::table;
 use crate::task::TaskKey;
 use clap::Args;
+pub(super) use film::film;
 use serde_json::Value;
 pub(super) use source::Source;
 use std::io::IsTerminal as _;

@@ -1,0 +1,249 @@
+//! A run as a film: of each record of the journal what ralph saw, what it wrote, and what it decided to do next.
+//!
+//! Promise: every record is one frame; what comes from outside is cleaned and bounded.
+
+use super::progress::{entry_lines, gate_lines};
+use super::spent::doing;
+use super::story::{said, seen};
+use crate::machine::effect::Effect;
+use crate::machine::event::{Event, Kept, Mode, StopRequest, TasksSeen, Validation};
+use crate::machine::facts::Snapshot;
+use crate::machine::state::{Phase, State};
+use crate::source::text::{count, line, names};
+use crate::task::{Mark, TaskKey};
+use serde::Serialize;
+
+/// Lines of each part, and characters of each line.
+const LINES: usize = 40;
+const CHARS: usize = 400;
+/// Characters of a commit.
+const COMMIT: usize = 10;
+
+/// One record.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Frame {
+    /// Its number, from 1.
+    pub record: u64,
+    /// When it was written, RFC 3339.
+    pub at: String,
+    /// Its kind, as the journal names it: `AgentEnded`.
+    pub event: String,
+    /// The iteration; 0 before the first.
+    pub iteration: u64,
+    /// The box that ralph was at: `2.PITEST`; empty between two.
+    pub task: String,
+    /// What was found outside.
+    pub saw: Vec<String>,
+    /// What was written to files and repositories.
+    pub wrote: Vec<String>,
+    /// What comes next.
+    pub decided: Vec<String>,
+}
+
+impl Frame {
+    /// A record before it is folded: what it says by itself.
+    pub fn new(record: u64, at: &str, event: &Event, before: &State) -> Self {
+        let task = box_of(before);
+        let (saw, wrote) = facts(event, before, &task);
+        let at = line(at, CHARS);
+        Self { record, at, event: event.name(), task, saw, wrote, ..Self::default() }
+    }
+
+    /// The same once it is folded: the state after it, and what it led to.
+    #[must_use]
+    pub fn then(mut self, after: &State, effects: &[Effect]) -> Self {
+        self.iteration = after.iteration;
+        if self.task.is_empty() {
+            self.task = box_of(after);
+        }
+        self.decided = effects.iter().map(|effect| decision(effect, after)).collect();
+        for part in [&mut self.saw, &mut self.wrote, &mut self.decided] {
+            let more = part.len().saturating_sub(LINES);
+            part.truncate(LINES);
+            for text in part.iter_mut() {
+                *text = line(text, CHARS);
+            }
+            part.extend((more > 0).then(|| format!("… and {more} more")));
+        }
+        self
+    }
+
+    /// `record 12 of 40 · 2026-11-24T02:00:00Z · iteration 3 · 2.PITEST · GateEnded`.
+    pub fn title(&self, of: usize) -> String {
+        let mut parts = vec![format!("record {} of {of}", self.record), self.at.clone()];
+        parts.extend((self.iteration > 0).then(|| format!("iteration {}", self.iteration)));
+        parts.extend((!self.task.is_empty()).then(|| self.task.clone()));
+        parts.push(self.event.clone());
+        parts.join(" · ")
+    }
+
+    /// The three parts, each line behind its word.
+    pub fn lines(&self) -> Vec<String> {
+        let parts = [("saw", &self.saw), ("wrote", &self.wrote), ("decided", &self.decided)];
+        let told = parts.into_iter().flat_map(|(word, part)| {
+            part.iter().enumerate().map(move |(at, text)| {
+                let word = if at == 0 { word } else { "" };
+                format!("{word:<8} {text}")
+            })
+        });
+        told.collect()
+    }
+}
+
+fn box_of(state: &State) -> String {
+    match (&state.phase, doing(state)) {
+        (Phase::Applying { entry: Some(entry), .. }, _) => line(&entry.task, CHARS),
+        (_, Some((key, _))) => state.spec_state().name(key),
+        (_, None) => String::new(),
+    }
+}
+
+/// What a record says was found, and what it says was written.
+fn facts(event: &Event, before: &State, task: &str) -> (Vec<String>, Vec<String>) {
+    let (mut saw, mut wrote) = (Vec::new(), Vec::new());
+    match event {
+        Event::RunStarted { version, mode: Mode::Loop, .. } => {
+            saw.push(format!("ralph {version}: a run began"));
+        }
+        Event::RunStarted { version, .. } => saw.push(format!("ralph {version}: a verb")),
+        Event::Resumed => saw.push("the state, as the journal has it".to_owned()),
+        Event::Surveyed { tasks, snapshot, .. } => {
+            saw.extend(tasks_seen(tasks));
+            saw.extend(heads(snapshot));
+        }
+        Event::LeftoversKept { kept, .. } | Event::WorkPutBack { kept, .. } => wrote.extend(put_back(kept)),
+        Event::AgentSpawned { agent, .. } if agent.is_empty() => saw.push("the agent runs".to_owned()),
+        Event::AgentSpawned { agent, .. } => saw.push(format!("the agent {agent} runs")),
+        Event::AgentEnded { end, claim, last_words, millis, .. } => {
+            saw.push(format!("the agent {end}, after {} s", millis / 1_000));
+            let said = said(claim.as_ref(), last_words);
+            saw.extend((!said.is_empty()).then(|| format!("it said: {said}")));
+        }
+        Event::LeftCommitted { commits } => {
+            let commits = commits.iter();
+            wrote.extend(commits.map(|(package, commit)| format!("a commit in {package}: {commit}")));
+        }
+        Event::Observed { observation, claims, tasks_changed, validation } => {
+            saw.push(seen(observation.packages.iter().flat_map(|package| &package.changes)));
+            let claims: Vec<_> = claims.iter().map(|claim| (claim.key.clone(), claim.to)).collect();
+            saw.extend(
+                (!claims.is_empty()).then(|| format!("the agent's own marks: {}", boxes(&claims, before))),
+            );
+            saw.extend(tasks_changed.then(|| "tasks.md is not as it was before the attempt".to_owned()));
+            saw.extend(validation.as_ref().map(validated));
+        }
+        Event::TasksRestored { kept, .. } if kept.is_empty() => wrote.push("tasks.md, as it was".to_owned()),
+        Event::TasksRestored { kept, .. } => {
+            wrote.push(format!("tasks.md, as it was; the other version is {kept}"));
+        }
+        Event::Checked { check, results, .. } => {
+            let results = results.iter();
+            saw.extend(
+                results.map(|one| format!("checks.{} in {}: it {}", check.word(), one.package, one.end)),
+            );
+        }
+        Event::GateEnded { report, .. } => saw.extend(gate_lines(task, report)),
+        Event::GateJudgedAhead => saw.push("a gate that had been started before its turn ended".to_owned()),
+        Event::BoxesFlipped { flips } => wrote.push(format!("tasks.md: {}", boxes(flips, before))),
+        Event::ProgressAppended => {
+            wrote.push("progress.txt:".to_owned());
+            if let Phase::Applying { entry: Some(entry), .. } = &before.phase {
+                wrote.extend(entry_lines(entry));
+            }
+        }
+        Event::Waited => saw.push("the wait is over".to_owned()),
+        Event::StopRequested { why: StopRequest::Signal { signal } } => saw.push(format!("signal {signal}")),
+        Event::StopRequested { why: StopRequest::Wall } => saw.push("limits.wall is used up".to_owned()),
+        Event::Paused { begins: true } => saw.push("a person paused the run".to_owned()),
+        Event::Paused { begins: false } => saw.push("a person had the run go on".to_owned()),
+        Event::RunStopped { stop } => saw.push(format!("the end: {stop}")),
+        Event::FamilyPinned { family, snapshot } => {
+            saw.push(format!("the base of the task {family} was pinned"));
+            saw.extend(heads(snapshot));
+        }
+        Event::GateRequested { key, .. } => {
+            saw.push(format!("somebody asked for {}", before.spec_state().name(key)));
+        }
+        Event::BoxAccepted { key, reason, .. } => {
+            saw.push(format!("a person ticked {}: {reason}", before.spec_state().name(key)));
+        }
+        Event::BoxReopened { key, reason } => {
+            saw.push(format!("a person opened {}: {reason}", before.spec_state().name(key)));
+        }
+    }
+    (saw, wrote)
+}
+
+fn tasks_seen(tasks: &TasksSeen) -> Vec<String> {
+    let mut lines = Vec::new();
+    lines.push(match (&tasks.rows, tasks.marks.len()) {
+        (Some(rows), _) => {
+            format!("tasks.md: {}, in a text not seen before", count(rows.len() as u64, "box"))
+        }
+        (None, 0) => "tasks.md, as expected".to_owned(),
+        (None, marks) => {
+            format!("tasks.md: {} ticked or opened by somebody else", count(marks as u64, "box"))
+        }
+    });
+    lines.extend(tasks.problems.iter().cloned());
+    lines
+}
+
+fn heads(snapshot: &Snapshot) -> Vec<String> {
+    let short = |commit: &str| commit.chars().take(COMMIT).collect::<String>();
+    snapshot.heads().iter().map(|(package, head)| format!("{package} at {}", short(&head.0))).collect()
+}
+
+fn put_back(kept: &[Kept]) -> Vec<String> {
+    let told =
+        kept.iter().map(|kept| format!("{} put back; what was there is {}", kept.package, kept.reference));
+    told.collect()
+}
+
+fn validated(report: &Validation) -> String {
+    let Validation { pass, fail, unknown, .. } = report;
+    format!("validation-report.md: {pass} PASS, {fail} FAIL, {unknown} unknown")
+}
+
+fn boxes(flips: &[(TaskKey, Mark)], state: &State) -> String {
+    let names: Vec<String> =
+        flips.iter().map(|(key, mark)| format!("{} [{}]", state.spec_state().name(key), mark.0)).collect();
+    if names.is_empty() { "nothing that was still there".to_owned() } else { names.join(", ") }
+}
+
+/// What is done next.
+fn decision(effect: &Effect, state: &State) -> String {
+    let name = |key: &TaskKey| state.spec_state().name(key);
+    match effect {
+        Effect::Survey => "look at tasks.md and the packages".to_owned(),
+        Effect::KeepLeftovers { leftovers, .. } => {
+            format!("keep what is uncommitted in {}", names(leftovers.keys().map(String::as_str), LINES))
+        }
+        Effect::WriteBefore { .. } => "write down each package's HEAD".to_owned(),
+        Effect::WriteDiff { changes, .. } => {
+            format!("write latest-task-diff.txt: {}", count(changes.len() as u64, "change"))
+        }
+        Effect::SetReportAside { .. } => "set an old validation-report.md aside".to_owned(),
+        Effect::StartAgent(order) if order.agent.is_empty() => {
+            format!("start the agent for {}, attempt {}", name(&order.key), order.attempt)
+        }
+        Effect::StartAgent(order) => {
+            format!("start {} for {}, attempt {}", order.agent, name(&order.key), order.attempt)
+        }
+        Effect::AwaitAgent => "wait for the agent".to_owned(),
+        Effect::ReapAgent { .. } => "end what an earlier attempt left running".to_owned(),
+        Effect::CommitLeft { .. } => "commit what the agent left".to_owned(),
+        Effect::Observe { .. } => "look at git and tasks.md".to_owned(),
+        Effect::RestoreTasks { .. } => "put tasks.md back".to_owned(),
+        Effect::PutBack { .. } => "keep the work aside and put the packages back".to_owned(),
+        Effect::RunCheck { check, .. } => format!("run checks.{}", check.word()),
+        Effect::RunGate(order) => format!("run the gate {} for {}", order.name, name(&order.key)),
+        Effect::FlipBoxes { flips } => format!("write boxes: {}", boxes(flips, state)),
+        Effect::AppendProgress { entry } => {
+            format!("write to progress.txt: {}", entry_lines(entry).into_iter().next().unwrap_or_default())
+        }
+        Effect::Wait { seconds, .. } => format!("wait {seconds} s"),
+        Effect::Notify { event, why, .. } => format!("tell people ({event}): {why}"),
+        Effect::Finish(stop) => format!("end the run: {stop}"),
+    }
+}

@@ -122,11 +122,17 @@ No model and no network are asked, and nothing is written; --rerun-gates runs wh
     )]
     Replay(ReplayArgs),
     /// Pack a run into one file: journal, spec, configuration, what gates left, the commits that records name
-    #[command(after_help = "Examples:\n  ralph bundle run.tar\n  ralph replay --bundle run.tar\n\n\
-The same run gives the same bytes. Where a known secret would go in, it is refused with the place.")]
+    #[command(
+        after_help = "Examples:\n  ralph bundle run.tar\n  ralph replay --bundle run.tar\n  ralph bundle --thin run.tar\n\n\
+The same run gives the same bytes. Where a known secret would go in, it is refused with the place."
+    )]
     Bundle {
         /// The file to write
         file: PathBuf,
+        /// Without the commits: the addresses of the repositories in their place, which `replay --bundle` then finds as
+        /// clones below its folder
+        #[arg(long)]
+        thin: bool,
     },
     /// Pin the base of a task before an agent works on it (for loops that are not ralph's)
     #[command(

@@ -4,15 +4,15 @@ use super::environment::environment;
 use super::exit::Exit;
 use super::ui;
 use super::workspace::Invocation;
-use crate::engine::{Fault, Replay, pack};
+use crate::engine::{Fault, Replay, Unpacked, pack, unpack};
 use crate::source::Secrets;
 use crate::sys::Disk as _;
 use crate::sys::disk::RealDisk;
 use serde_json::json;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// `ralph bundle`.
-pub(super) fn bundle(call: &Invocation, file: &Path) -> Result<Exit, Fault> {
+pub(super) fn bundle(call: &Invocation, file: &Path, is_thin: bool) -> Result<Exit, Fault> {
     let workspace = call.open()?;
     let mut repositories = workspace.repositories()?;
     let mut disk = RealDisk::new();
@@ -20,7 +20,7 @@ pub(super) fn bundle(call: &Invocation, file: &Path) -> Result<Exit, Fault> {
     let environment = environment();
     let secrets = Secrets::of(environment.iter().map(|(name, value)| (name, value)));
     let iterations: Vec<u64> = run.found.gates.iter().map(|gate| gate.iteration).collect();
-    let bytes = pack(&workspace.places, &mut repositories, &run.commits, &iterations, &secrets)?;
+    let bytes = pack(&workspace.places, &mut repositories, &run.commits, &iterations, &secrets, is_thin)?;
     let file = std::path::absolute(file)?;
     disk.replace(&file, &bytes)?;
     let facts =
@@ -34,4 +34,17 @@ pub(super) fn bundle(call: &Invocation, file: &Path) -> Result<Exit, Fault> {
     );
     ui::answer(call.json, &facts, &words);
     Ok(Exit::Done)
+}
+
+/// Unpacks a bundle for this process; clones that a thin one needs stand below the folder of the call.
+pub(super) fn unpacked(call: &Invocation, file: &Path, into: &Path) -> Result<PathBuf, Fault> {
+    let Unpacked { workspace, missing } = unpack(file, into, &call.folder()?)?;
+    for (folder, address) in missing {
+        let from = if address.is_empty() { "its repository" } else { &address };
+        ui::note(&format!(
+            "note: The bundle is thin, and there is no repository {folder} here.\n  hint: clone {from} to {folder}, and fetch \
+`+refs/ralph/*:refs/ralph/*` into it"
+        ));
+    }
+    Ok(workspace)
 }

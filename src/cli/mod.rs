@@ -89,7 +89,7 @@ fn dispatch(cli: &Cli) -> anyhow::Result<Exit> {
         Verb::Resume => manual_verbs::pause(&call, false)?,
         Verb::Reopen(by_hand) => manual_verbs::flip(&call, by_hand, false)?,
         Verb::Replay(args) => replay::replay(&call, args)?,
-        Verb::Bundle { file } => bundle::bundle(&call, file)?,
+        Verb::Bundle { file, thin } => bundle::bundle(&call, file, *thin)?,
         Verb::Snapshot(args) => manual_verbs::snapshot(&call, args)?,
         Verb::Gate(args) => gate::gate(&call, args)?,
         Verb::MutationTest(args) => mutation_test::mutation_test(&call, args)?,

@@ -1,11 +1,12 @@
 //! `ralph replay`: a run made again from its journal and git's objects, and compared. It changes nothing.
 
+use super::bundle::unpacked;
 use super::exit::Exit;
 use super::replay_gates::{Matrix, Shard, merge, print_matrix, rerun};
 use super::status::film;
 use super::ui;
 use super::workspace::{Invocation, Workspace};
-use crate::engine::{Fault, JOURNAL, Replay, Run, unpack};
+use crate::engine::{Fault, JOURNAL, Replay, Run};
 use crate::report::replay::{Finding, Grade, Replayed};
 use crate::source::text::count;
 use crate::sys::Disk as _;
@@ -53,9 +54,9 @@ pub struct ReplayArgs {
 
 /// `ralph replay`.
 pub(super) fn replay(call: &Invocation, args: &ReplayArgs) -> Result<Exit, Fault> {
-    let unpacked = tempfile::tempdir()?;
+    let folder = tempfile::tempdir()?;
     let workspace = match &args.bundle {
-        Some(file) => call.read(unpack(file, unpacked.path())?)?.sound()?,
+        Some(file) => call.read(unpacked(call, file, folder.path())?)?.sound()?,
         None => call.open()?,
     };
     if args.step {

@@ -1,10 +1,11 @@
 //! `ralph report`: the morning page of a task file, as Markdown, as one HTML file, as JSON. Takes no lock.
 
+use super::bundle::unpacked;
 use super::exit::Exit;
 use super::status::Source;
 use super::ui;
 use super::workspace::Invocation;
-use crate::engine::{Fault, FaultKind, unpack};
+use crate::engine::{Fault, FaultKind};
 use crate::report::morning::Page;
 use clap::Args;
 use std::path::PathBuf;
@@ -25,9 +26,9 @@ pub struct ReportArgs {
 
 /// `ralph report`.
 pub(super) fn report(call: &Invocation, args: &ReportArgs) -> Result<Exit, Fault> {
-    let unpacked = tempfile::tempdir()?;
+    let folder = tempfile::tempdir()?;
     let workspace = match &args.bundle {
-        Some(file) => unpack(file, unpacked.path())?,
+        Some(file) => unpacked(call, file, folder.path())?,
         None => call.find()?,
     };
     let mut source = Source::open_at(call, workspace, true)?;

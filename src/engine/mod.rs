@@ -17,7 +17,7 @@ mod tasks;
 mod views;
 mod world;
 
-pub use bundle::{pack, unpack};
+pub use bundle::{Unpacked, pack, unpack};
 pub use fault::{Fault, FaultKind};
 pub use film::Film;
 pub use follow::Follow;

@@ -9,6 +9,7 @@ mod repository;
 mod tests;
 
 pub use folder::Differences;
+pub use repository::borrow;
 
 use super::content::{self, EXECUTABLE, LINK, REGULAR};
 use super::error::GitError;

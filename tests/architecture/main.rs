@@ -68,11 +68,11 @@ fn without_comments(code: &str) -> String {
 /// Production lines that a module may have: no comments, no blank lines, no tests.
 const BUDGET: &[(&str, usize)] = &[
     ("agent", 941),
-    ("cli", 6_163),
+    ("cli", 6_180),
     ("config", 1_485),
-    ("engine", 3_935),
+    ("engine", 3_962),
     ("gate", 8_257),
-    ("git", 3_471),
+    ("git", 3_494),
     ("journal", 344),
     ("lib", 14),
     ("machine", 3_355),

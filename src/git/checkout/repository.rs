@@ -1,5 +1,6 @@
 //! Repositories of ralph's own: they have no objects, they read those of the packages' repositories.
 
+use crate::git::Repositories;
 use crate::git::content::{self, on_disk};
 use crate::git::error::GitError;
 use crate::git::open::OpenRepo;
@@ -66,14 +67,41 @@ fn add_remotes(repo: &Repository, source: &Repository) -> Result<(), git2::Error
     for name in source.remotes()?.iter().filter_map(|name| name.ok().flatten()).take(MAX_REMOTES) {
         let remote = source.find_remote(name)?;
         let Ok(url) = remote.url() else { continue };
-        let known = url.split_once("://").filter(|(scheme, _)| scheme.starts_with("http"));
-        let public = known.and_then(|(scheme, rest)| {
-            let host = rest.find('/').unwrap_or(rest.len());
-            Some(format!("{scheme}://{}", &rest[rest[..host].rfind('@')? + 1..]))
-        });
-        repo.remote(name, public.as_deref().unwrap_or(url))?;
+        repo.remote(name, &public(url))?;
     }
     Ok(())
+}
+
+/// An address without the user and password that it may hold.
+fn public(url: &str) -> String {
+    let known = url.split_once("://").filter(|(scheme, _)| scheme.starts_with("http"));
+    let stripped = known.and_then(|(scheme, rest)| {
+        let host = rest.find('/').unwrap_or(rest.len());
+        Some(format!("{scheme}://{}", &rest[rest[..host].rfind('@')? + 1..]))
+    });
+    stripped.unwrap_or_else(|| url.to_owned())
+}
+
+impl Repositories {
+    /// Where a package was cloned from, without user and password: that of `origin`, else of any other remote.
+    pub fn remote(&mut self, package: &str) -> Result<Option<String>, GitError> {
+        self.in_package(package, |_, open, _| {
+            let names = open.repo.remotes().map_err(|error| refused(&error))?;
+            let names = names.iter().filter_map(|name| name.ok().flatten());
+            let first = names.min_by_key(|name| (*name != "origin", (*name).to_owned()));
+            let remote = first.and_then(|name| open.repo.find_remote(name).ok());
+            Ok(remote.and_then(|remote| remote.url().ok().map(public)))
+        })
+    }
+}
+
+/// Makes a repository without objects that reads those of a clone, if there is one; true if there is.
+pub fn borrow(folder: &Path, clone: &Path) -> Result<bool, GitError> {
+    let sources: Vec<OpenRepo> = OpenRepo::open(clone).into_iter().collect();
+    let git_dir = folder.join(".git");
+    init(&git_dir, Oid::ZERO_SHA1, false, &sources)?;
+    fs_err::write(git_dir.join("HEAD"), "ref: refs/heads/main\n").map_err(|error| failed(&error))?;
+    Ok(!sources.is_empty())
 }
 
 /// Makes a repository with a detached HEAD. Git's own way of making one takes templates and settings of the user.

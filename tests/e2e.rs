@@ -42,6 +42,7 @@ fn tests() -> Vec<libtest_mimic::Trial> {
         cli::kill_matrix::tests(),
         cli::mcp::tests(),
         cli::watch::tests(),
+        demo::kill::tests(),
         demo::loop_test::tests(),
         demo::replay::tests(),
         demo::shell_loop::tests(),

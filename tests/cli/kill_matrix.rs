@@ -19,7 +19,7 @@ tests! {
 const TASKS: &str = "- [ ] 1.TEST-FIRST t\n- [ ] 1. One\n- [ ] 1.REQ-CHECK r\n- [ ] 1.LINT g\n- [ ] 2. Two\n";
 
 /// The library that kills, made from `kill_at.c`.
-fn library() -> &'static Path {
+pub(crate) fn library() -> &'static Path {
     static LIBRARY: OnceLock<PathBuf> = OnceLock::new();
     LIBRARY.get_or_init(|| {
         let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/support/kill_at.c");
@@ -73,9 +73,9 @@ fn assert_complete(project: &Project, what: &str) {
     assert_eq!(replayed.code, 0, "{what}: {}\n{}", replayed.out, replayed.err);
 }
 
-/// How many kills are asked for.
-fn kills(usual: u64) -> u64 {
-    std::env::var_os("RALPH_KILLS").map_or(usual, |asked| asked.to_str().unwrap().parse().unwrap())
+/// How many kills this variable asks for.
+pub(crate) fn asked(variable: &str, usual: u64) -> u64 {
+    std::env::var_os(variable).map_or(usual, |asked| asked.to_str().unwrap().parse().unwrap())
 }
 
 fn killed_at_any_write_and_again_in_the_recovery_the_end_is_the_same() {
@@ -84,7 +84,7 @@ fn killed_at_any_write_and_again_in_the_recovery_the_end_is_the_same() {
     let writes: u64 = undisturbed.read("../count").parse().unwrap();
     assert!(writes > 200, "{writes} writes");
     assert_complete(&undisturbed, "undisturbed");
-    let wanted = kills(300).min(writes * 6);
+    let wanted = asked("RALPH_KILLS", 300).min(writes * 6);
     for number in 0..wanted / 2 {
         // Two kills each, spread over all writes and all three ways.
         let kill = Kill { at: 1 + number * 2 * writes / wanted, how: number % 3 };
@@ -104,7 +104,7 @@ fn killed_at_random_writes_in_a_row_the_end_is_the_same() {
         seed ^= seed << 17;
         seed % below
     };
-    let (wanted, mut made) = (kills(500), 0);
+    let (wanted, mut made) = (asked("RALPH_KILLS", 500), 0);
     while made < wanted {
         let project = project();
         let mut lived = Vec::new();

@@ -1,0 +1,79 @@
+//! Kills of the real binary while a gate with real PIT judges, in the workspace and in its cache. Each run after one uses the
+//! cache that was left.
+//!
+//! `RALPH_PIT_KILLS=200` asks for so many (benches/kills.sh).
+
+use super::{Demo, entries, ralph};
+use crate::cli::kill_matrix::{asked, library};
+use crate::support::needs::tests;
+use assert_cmd::Command;
+use std::path::Path;
+use tempfile::TempDir;
+
+/// A finished demo whose last gate is open again, with the run that judges it.
+fn opened(folder: &Path) {
+    let copied =
+        Command::new("cp").arg("-a").arg(Demo::get().path()).arg(folder.join("ws")).output().unwrap();
+    assert!(copied.status.success(), "{copied:?}");
+    let reopened = in_copy(folder).args(["reopen", "2.PITEST", "--reason", "once more"]).output().unwrap();
+    assert!(reopened.status.success(), "{reopened:?}");
+}
+
+fn in_copy(folder: &Path) -> Command {
+    let mut command = ralph();
+    command.env("XDG_CACHE_HOME", folder.join("cache")).current_dir(folder.join("ws"));
+    command
+}
+
+/// Runs until the n-th write, or to the end if that is 0: exit code, `None` if it was killed; the writes until its end.
+fn life(folder: &Path, at: u64, how: u64) -> (Option<i32>, u64) {
+    let count = folder.join("count");
+    let mut command = in_copy(folder);
+    command.arg("run").env("LD_PRELOAD", library()).env("KILL_BELOW", folder).env("KILL_COUNT", &count);
+    command.env("KILL_AT", at.to_string()).env("KILL_HOW", how.to_string());
+    let code = command.output().unwrap().status.code();
+    let writes = fs_err::read_to_string(count).ok().and_then(|text| text.parse().ok());
+    (code, writes.unwrap_or_default())
+}
+
+fn killed_while_pit_judges_the_verdict_is_that_of_an_undisturbed_run() {
+    let kept = TempDir::new().unwrap();
+    let folder = fs_err::canonicalize(kept.path()).unwrap();
+    opened(&folder);
+    life(&folder, 0, 0);
+    fs_err::remove_dir_all(folder.join("ws")).unwrap();
+    // The second run has what the first one left in the cache, as those have that are killed.
+    opened(&folder);
+    let (code, writes) = life(&folder, 0, 0);
+    assert!(code == Some(0) && writes > 50, "{code:?}, {writes} writes");
+    // The verdict after what was begun and interrupted.
+    let verdict = |what: &str| {
+        let progress = fs_err::read_to_string(folder.join("ws/progress.txt")).unwrap();
+        let entries = entries(&progress);
+        let reopened = entries.iter().rposition(|entry| entry.headline == "REOPENED BY A PERSON").unwrap();
+        let headlines: Vec<_> = entries[reopened + 1..].iter().map(|entry| entry.headline.clone()).collect();
+        let (last, before) = headlines.split_last().unwrap();
+        assert!(before.len() < 2 && before.iter().all(|one| one == "INTERRUPTED"), "{what}: {headlines:?}");
+        last.clone()
+    };
+    let undisturbed = verdict("undisturbed");
+    let wanted = asked("RALPH_PIT_KILLS", 20);
+    for number in 0..wanted {
+        let (at, how) = (1 + number * writes / wanted, number % 3);
+        let what = format!("killed at write {at} of {writes}, {how}");
+        fs_err::remove_dir_all(folder.join("ws")).unwrap();
+        opened(&folder);
+        assert_eq!(life(&folder, at, how).0, None, "{what}");
+        let run = in_copy(&folder).arg("run").output().unwrap();
+        assert_eq!(run.status.code(), Some(0), "{what}: {run:?}");
+        assert_eq!(verdict(&what), undisturbed);
+        let replayed = in_copy(&folder).arg("replay").output().unwrap();
+        assert_eq!(replayed.status.code(), Some(0), "{what}: {replayed:?}");
+    }
+}
+
+tests! {
+    maven: [
+        killed_while_pit_judges_the_verdict_is_that_of_an_undisturbed_run,
+    ]
+}

@@ -161,8 +161,7 @@ impl Target {
         for _ in 0..TRIES {
             let before = self.read(&disk)?;
             let file = TaskFile::parse(before.clone(), &self.grammar);
-            let edited = plan(&file)
-                .map_err(|refusal| Fault::setup(format!("{}: {}", self.shown, refusal.what), refusal.hint))?;
+            let edited = plan(&file).map_err(|refusal| self.refused(refusal))?;
             let is_written = self.writes && edited.bytes != before;
             if is_written && disk.swap(&self.path, &before, &edited.bytes)? != Swap::Done {
                 continue;
@@ -174,6 +173,11 @@ impl Target {
         }
         let what = format!("{}: Another program keeps writing to it; nothing was changed.", self.shown);
         Err(Fault::new(FaultKind::Changed, what, "try again when the file is left alone"))
+    }
+
+    /// What the file has against an edit.
+    pub(super) fn refused(&self, refusal: Refusal) -> Fault {
+        Fault::setup(format!("{}: {}", self.shown, refusal.what), refusal.hint)
     }
 
     /// The file as it is.

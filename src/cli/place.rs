@@ -6,17 +6,21 @@ use super::diff::unified;
 use super::edit_tasks::{Change, EditArgs, GATE, Target, note_without_id, show_diff};
 use super::environment::CONFIG;
 use super::exit::Exit;
+use super::status::Source;
 use super::ui;
 use super::workspace::{Invocation, Workspace};
 use crate::config::{self, Placement};
 use crate::engine::{Fault, FaultKind};
+use crate::machine::choice::is_required_open;
 use crate::report::width::cut;
+use crate::source::text::{count, duration};
 use crate::sys::disk::RealDisk;
 use crate::sys::{Disk, Swap};
-use crate::task::{Stage, tasks_without_gate};
+use crate::task::{Families, Row, Stage, TaskFile, tasks_without_gate};
 use anyhow::bail;
 use clap::{Args, ValueEnum};
 use serde_json::json;
+use std::collections::HashSet;
 use std::path::PathBuf;
 
 /// Flags of `place`.
@@ -106,6 +110,9 @@ pub(super) fn place(call: &Invocation, args: &PlaceArgs) -> anyhow::Result<Exit>
     let _lock = target.hold()?;
     let mut differs = false;
     for (gate, choice) in &choices {
+        if target.writes || args.edit.dry_run {
+            tell_price(call, &target, args, gate, choice)?;
+        }
         differs |= apply(call, &target, args, gate, choice)?;
     }
     Ok(if differs && args.edit.check { Exit::WorkLeft } else { Exit::Done })
@@ -122,6 +129,7 @@ fn ask(call: &Invocation, args: &PlaceArgs, target: &Target, gate: &str) -> anyh
     let choice = ask_placement(gate, now)?;
     let shown = EditArgs { dry_run: true, tasks: args.edit.tasks.clone(), check: false };
     apply(call, &Target::find(call, &shown, gate)?, args, gate, &choice)?;
+    tell_price(call, target, args, gate, &choice)?;
     if target.writes && one_of("Write this?", &["yes".to_owned(), "no".to_owned()], 0)? == 0 {
         let _lock = target.hold()?;
         apply(call, target, args, gate, &choice)?;
@@ -189,6 +197,55 @@ fn apply(
     }
     note_without_gate(&without_id);
     Ok(change.is_any())
+}
+
+/// Says what the open gates will take, by those that the journal knows, and how many open tasks have none. A file whose lines
+/// stay as they are has no news.
+fn tell_price(
+    call: &Invocation,
+    target: &Target,
+    args: &PlaceArgs,
+    gate: &str,
+    choice: &Placement,
+) -> Result<(), Fault> {
+    let refused = |refusal| target.refused(refusal);
+    let edited = target.placed(&target.file()?, gate, choice, args.include_done).map_err(refused)?;
+    let is_news = !call.json && !edited.inserted.is_empty();
+    let rows = TaskFile::parse(edited.bytes, &target.grammar).rows();
+    if let Some(price) = price(call, target, gate, &rows).filter(|_| is_news) {
+        ui::note(&price);
+    }
+    Ok(())
+}
+
+/// `3 gates of PITEST to run, about 6m together (2m each, the middle of 4); 1 open task without one.`; `None` if no gate is open.
+fn price(call: &Invocation, target: &Target, gate: &str, rows: &[Row]) -> Option<String> {
+    let open: Vec<&Row> =
+        rows.iter().filter(|row| row.key.stage.word() == gate && !row.mark.is_done()).collect();
+    let judged: HashSet<&str> = open.iter().map(|row| row.key.family.as_str()).collect();
+    let is_wide = open.iter().any(|row| row.key.is_wider_gate());
+    let families = Families::new(rows);
+    let is_work = |row: &&Row| {
+        row.key.stage == Stage::Implementation
+            && is_required_open(row)
+            && !row.checkpoint
+            && !families.is_parent(&row.key.family)
+    };
+    let is_without = |row: &&Row| !is_wide && !judged.contains(row.key.family.as_str());
+    let without = rows.iter().filter(is_work).filter(is_without).count() as u64;
+    let gates = Some(open.len() as u64).filter(|gates| *gates > 0)?;
+    let source = target.workspace.as_ref().and_then(|_| Source::open(call).ok());
+    let spent = source.and_then(|mut source| source.board().ok()).map(|board| board.spent);
+    let time = match spent.as_ref().and_then(|spent| spent.median(gate)) {
+        Some((millis, known)) => format!(
+            ", about {} together ({} each, the middle of {known})",
+            duration(millis * gates / 1000),
+            duration(millis / 1000)
+        ),
+        None => String::new(),
+    };
+    let [gates, without] = [count(gates, "gate"), count(without, "open task")];
+    Some(format!("{gates} of {gate} to run{time}; {without} without one."))
 }
 
 /// When a gate runs that has no line.

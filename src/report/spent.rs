@@ -25,6 +25,8 @@ pub struct SpecSpent {
     pub agents: u64,
     /// Milliseconds that gates worked.
     pub gates: u64,
+    /// Milliseconds of each time that a gate judged, by its name.
+    pub judged: BTreeMap<String, Vec<u64>>,
     /// Waits for limits, outages and gates that are over.
     pub waits: u64,
     /// Their seconds.
@@ -166,7 +168,17 @@ impl Spent {
         spent.gates += millis;
         if let Some(now) = self.now.as_ref().filter(|now| now.doing == Doing::Gate) {
             spent.families.entry(now.key.family.clone()).or_default().1 += millis;
+            spent.judged.entry(now.key.stage.word().to_owned()).or_default().push(millis);
         }
+    }
+}
+
+impl SpecSpent {
+    /// Milliseconds of the middle one of a gate's verdicts, and how many there are.
+    pub fn median(&self, gate: &str) -> Option<(u64, usize)> {
+        let mut times = self.judged.get(gate)?.clone();
+        times.sort_unstable();
+        Some((*times.get(times.len() / 2)?, times.len()))
     }
 }
 

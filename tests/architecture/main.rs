@@ -68,7 +68,7 @@ fn without_comments(code: &str) -> String {
 /// Production lines that a module may have: no comments, no blank lines, no tests.
 const BUDGET: &[(&str, usize)] = &[
     ("agent", 941),
-    ("cli", 6_180),
+    ("cli", 6_234),
     ("config", 1_485),
     ("engine", 3_962),
     ("gate", 8_257),
@@ -78,7 +78,7 @@ const BUDGET: &[(&str, usize)] = &[
     ("machine", 3_355),
     ("main", 8),
     ("mutation", 533),
-    ("report", 2_653),
+    ("report", 2_662),
     ("source", 1_041),
     ("sys", 1_771),
     ("task", 3_493),

@@ -246,8 +246,14 @@ fn tasks_that_get_no_line_for_want_of_an_id_are_named() {
     assert_eq!(fact.json()[0]["without_id"], serde_json::json!({"count": 2, "first_line": 1}));
     project.write("tasks.md", "- [ ] 1. one\n- [ ] two\n");
     let done = project.ralph(&["place", "each"]).code(0);
-    assert!(done.err.starts_with("note: no gate for 1 task without an id"), "{}", done.err);
-    assert_eq!(project.ralph(&["place", "groups"]).code(0).err, "");
+    assert_eq!(
+        done.err,
+        "1 gate of PITEST to run; 1 open task without one.\n\
+         note: no gate for 1 task without an id, or with one that is used twice (the first is on line 3).\n\
+         hint: `ralph place groups` and `ralph place end` need no ids; or begin each with one, as in `- [ ] 1. …`\n"
+    );
+    let groups = project.ralph(&["place", "groups"]).code(0);
+    assert_eq!(groups.err, "1 gate of PITEST to run; 0 open tasks without one.\n");
 }
 
 #[test]
@@ -494,4 +500,27 @@ fn stage_asks_on_a_terminal_and_shows_the_change_before_it_writes() {
     let shown = typed("\u{1b}[B\u{1b}[B\r\r");
     assert!(shown.contains("-- [ ] 2.TEST-FIRST"), "{shown}");
     assert_eq!(project.read("tasks.md"), before);
+}
+
+#[test]
+fn what_gates_will_take_is_said_before_they_are_written() {
+    let project = Project::new("# A\n- [ ] 1. One\n- [ ] 2. Two\n# B\n- [ ] 3. Three\n- [ ] 4. Checkpoint\n");
+    project.config("gates:\n  PITEST: {run: ['true']}\n");
+    let said = |args: &[&str]| project.ralph(&[&["place"], args].concat()).code(0).err;
+    let first = |text: String| text.lines().next().unwrap_or_default().to_owned();
+    assert_eq!(first(said(&["each", "--dry-run"])), "3 gates of PITEST to run; 0 open tasks without one.");
+    assert_eq!(
+        first(said(&["after", "2", "--dry-run"])),
+        "1 gate of PITEST to run; 2 open tasks without one."
+    );
+    assert_eq!(first(said(&["groups", "--dry-run"])), "2 gates of PITEST to run; 0 open tasks without one.");
+    assert_eq!(said(&["none", "--dry-run"]), "");
+    said(&["after", "1"]);
+    project.ralph(&["run", "--max-iterations", "2"]).code(5);
+    let told = said(&["each", "--dry-run"]);
+    assert!(
+        told.starts_with("2 gates of PITEST to run, about ")
+            && told.contains(" each, the middle of 1); 0 open"),
+        "{told}"
+    );
 }

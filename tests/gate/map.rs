@@ -144,8 +144,32 @@ fn a_red_test_of_others_does_not_cost_the_map_that_was_asked_for() {
     );
 }
 
+fn tests_that_bear_no_company_get_their_map_by_two_runs_in_turn() {
+    let project = many(JUnit::Five);
+    let alone = format!(
+        "import org.junit.jupiter.api.Test; import static org.junit.jupiter.api.Assertions.*;\n\
+         import java.nio.charset.StandardCharsets; import java.nio.file.*; import java.util.stream.Stream;\n\
+         public class SumTest {{\n\
+         static boolean isBeside(Path process) {{ try {{\n\
+         String words = Files.readString(process.resolve(\"cmdline\"), StandardCharsets.ISO_8859_1);\n\
+         return words.contains(\"-Dralph.map=only\") && words.contains(\"{}\");\n\
+         }} catch (java.io.IOException e) {{ return false; }} }}\n\
+         @Test public void one() throws Exception {{ new Sum().add(2, 3);\n\
+         Path own = Path.of(\"/proc\", \"\" + ProcessHandle.current().parent().get().pid());\n\
+         if (!isBeside(own)) try (Stream<Path> all = Files.list(Path.of(\"/proc\"))) {{\n\
+         assertTrue(all.noneMatch(SumTest::isBeside)); }} }} }}",
+        project.workspace().display()
+    );
+    project.class(&test_file("SumTest"), &alone);
+    let first = judge(&project, "one");
+    assert!(first.remarks.iter().all(|remark| !remark.contains("no map")), "{:?}", first.remarks);
+    let second = judge(&project, "one");
+    assert_eq!(asked(&second), ["own: SumTest", "touching: FarTest SumTest UserTest"], "{}", project.logs());
+}
+
 tests! {
     maven: [
+        tests_that_bear_no_company_get_their_map_by_two_runs_in_turn,
         a_fail_makes_the_map_and_later_ones_ask_those_that_can_matter_with_the_kills_of_all_tests,
         junit_4_turns_its_order_round_too,
         a_red_test_of_others_does_not_cost_the_map_that_was_asked_for,

@@ -37,6 +37,8 @@ pub(crate) enum Mapping {
     None,
     /// It writes what tests execute, while a second one does that in the opposite order.
     Writes,
+    /// The same with the second one after it, for tests that do not bear company.
+    WritesInTurn,
     /// It is that second one, and ends once it has done so.
     Reversed,
 }
@@ -176,16 +178,23 @@ impl PitSession<'_> {
         let log = context.commands.next_log(run.name)?;
         let silence = Some(context.settings.limit / SILENCE);
         let (folder, environment) = (&folder, &environment);
-        let second = (run.mapping == Mapping::Writes).then(|| self.reversed(run)).transpose()?;
+        let is_mapping = matches!(run.mapping, Mapping::Writes | Mapping::WritesInTurn);
+        let mut second = is_mapping.then(|| self.reversed(run)).transpose()?;
+        // Without it there is no map; its file tells whether it came to its end.
+        let map = |(beside, log, argv): (Commands<'_>, PathBuf, Vec<String>)| {
+            beside.run_into(&log, "map", argv, folder, environment, silence)
+        };
         let call = std::thread::scope(|threads| {
-            if let Some((beside, log, argv)) = second {
-                // Without it there is no map; its file tells whether it came to its end.
-                threads.spawn(move || beside.run_into(&log, "map", argv, folder, environment, silence));
+            if let Some(second) = second.take_if(|_| run.mapping == Mapping::Writes) {
+                threads.spawn(move || map(second));
             }
             watch::while_running(&log, &progress, || {
                 context.commands.run_into(&log, run.name, argv, folder, environment, silence)
             })
         })?;
+        if let Some(second) = second.filter(|_| call.end.is_success()) {
+            map(second)?;
+        }
         let end = self.read(run, &call)?;
         let is_red = !matches!(&end, PitEnd::Report(report) if report.left_out.is_empty());
         self.shown.starved.set(is_red && output::out_of_memory(&call.output));
@@ -267,7 +276,7 @@ impl PitSession<'_> {
 
     /// What both runs for a map saw; `None` if one of them did not come to its end.
     fn seen(&self, run: &PitRun<'_>) -> Option<[Coverage; 2]> {
-        if run.mapping != Mapping::Writes {
+        if !matches!(run.mapping, Mapping::Writes | Mapping::WritesInTurn) {
             return None;
         }
         let folder = self.report_folder(run);

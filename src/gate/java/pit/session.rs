@@ -63,7 +63,7 @@ impl<'a> PitSession<'a> {
             |end: &PitEnd| matches!(end, PitEnd::Report(report) if self.blame_red(&report.left_out).is_ok());
         if run.mapping == Mapping::Writes && !is_clean(&end) {
             // Its tests may have met those of the run beside it.
-            run.mapping = Mapping::None;
+            run.mapping = Mapping::WritesInTurn;
             end = self.start(&run)?;
         }
         if let PitEnd::Report(report) = &end

@@ -152,7 +152,7 @@ Nothing is started or changed. Its verdict token, 0000, is no attempt's.")]
     Prompt(PromptArgs),
     /// Choose where the boxes of a gate are in the task file, at spec creation or at any time after
     #[command(after_help = "Examples:\n  ralph place each\n  ralph place after 2,5,7 --dry-run\n  \
-ralph place groups --gate LINT\n  ralph place end --tasks .kiro/specs/login/tasks.md\n  ralph place --check\n  \
+ralph place groups --level 2 --gate LINT\n  ralph place end --tasks .kiro/specs/login/tasks.md\n  ralph place --check\n  \
 ralph place --snippet kiro > .kiro/steering/ralph-gates.md\n\n\
 Only whole lines come and go. Called bare on a terminal, it asks; the choice is written to .ralph/config.yaml.")]
     Place(PlaceArgs),

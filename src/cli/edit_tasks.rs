@@ -98,6 +98,22 @@ impl Target {
         Self { path, shown, grammar, workspace: Some(workspace), gates, writes }
     }
 
+    /// The same with the groups that a gate is to judge. Those of other gates must be the same.
+    pub(super) fn with_groups(mut self, gate: &str, choice: &Placement) -> Result<Self, Fault> {
+        let Some(level) = choice.group_level() else { return Ok(self) };
+        let known = self.workspace.iter().flat_map(|known| &known.settings.placement);
+        let differs = |other: &Placement| other.group_level().is_some_and(|other| other != level);
+        if let Some((other, _)) = known.filter(|(name, _)| *name != gate).find(|(_, other)| differs(other)) {
+            let what = format!("{gate}: The groups of {other} are others, and a task is in one group.");
+            return Err(Fault::setup(
+                what,
+                "place both with the same `--level`; `ralph check --config` shows what is chosen",
+            ));
+        }
+        self.grammar = self.grammar.with_groups([choice]);
+        Ok(self)
+    }
+
     /// True if the stages of this file have no lines (`stages: virtual`).
     pub(super) fn is_virtual(&self) -> bool {
         self.workspace.as_ref().is_some_and(|workspace| workspace.settings.stages == StagesFrom::Virtual)

@@ -1,26 +1,25 @@
 //! `ralph place`: where the boxes of a gate go. Asks only on a terminal; the choice is written into the configuration
 //! after the lines are in the task file.
 
+mod price;
+
+use self::price::tell_price;
 use super::ask::{can_ask, one_of, words};
 use super::diff::unified;
 use super::edit_tasks::{Change, EditArgs, GATE, Target, note_without_id, show_diff};
 use super::environment::CONFIG;
 use super::exit::Exit;
-use super::status::Source;
 use super::ui;
 use super::workspace::{Invocation, Workspace};
 use crate::config::{self, Placement};
 use crate::engine::{Fault, FaultKind};
-use crate::machine::choice::is_required_open;
 use crate::report::width::cut;
-use crate::source::text::{count, duration};
 use crate::sys::disk::RealDisk;
 use crate::sys::{Disk, Swap};
-use crate::task::{Families, Row, Stage, TaskFile, tasks_without_gate};
+use crate::task::{Stage, tasks_without_gate};
 use anyhow::bail;
 use clap::{Args, ValueEnum};
 use serde_json::json;
-use std::collections::HashSet;
 use std::path::PathBuf;
 
 /// Flags of `place`.
@@ -38,6 +37,9 @@ pub struct PlaceArgs {
     /// Place gates behind tasks that are done, too; a person judges those: `ralph gate 2.PITEST --since REV`
     #[arg(long)]
     pub include_done: bool,
+    /// The deepest headings that are groups, for `groups`: with 2, `#` and `##`; all when left out
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=6))]
+    pub level: Option<u8>,
     #[command(flatten)]
     pub edit: EditArgs,
     /// Print rules for an authoring agent, so that it asks where gates go and calls `ralph place`
@@ -108,6 +110,10 @@ pub(super) fn place(call: &Invocation, args: &PlaceArgs) -> anyhow::Result<Exit>
         }
     };
     let _lock = target.hold()?;
+    let target = match &choices[..] {
+        [(gate, choice)] => target.with_groups(gate, choice)?,
+        _ => target,
+    };
     let mut differs = false;
     for (gate, choice) in &choices {
         if target.writes || args.edit.dry_run {
@@ -127,8 +133,9 @@ fn ask(call: &Invocation, args: &PlaceArgs, target: &Target, gate: &str) -> anyh
     }
     let now = target.workspace.as_ref().and_then(|known| known.settings.placement.get(gate));
     let choice = ask_placement(gate, now)?;
+    let target = &Target::find(call, &args.edit, gate)?.with_groups(gate, &choice)?;
     let shown = EditArgs { dry_run: true, tasks: args.edit.tasks.clone(), check: false };
-    apply(call, &Target::find(call, &shown, gate)?, args, gate, &choice)?;
+    apply(call, &Target::find(call, &shown, gate)?.with_groups(gate, &choice)?, args, gate, &choice)?;
     tell_price(call, target, args, gate, &choice)?;
     if target.writes && one_of("Write this?", &["yes".to_owned(), "no".to_owned()], 0)? == 0 {
         let _lock = target.hold()?;
@@ -199,55 +206,6 @@ fn apply(
     Ok(change.is_any())
 }
 
-/// Says what the open gates will take, by those that the journal knows, and how many open tasks have none. A file whose lines
-/// stay as they are has no news.
-fn tell_price(
-    call: &Invocation,
-    target: &Target,
-    args: &PlaceArgs,
-    gate: &str,
-    choice: &Placement,
-) -> Result<(), Fault> {
-    let refused = |refusal| target.refused(refusal);
-    let edited = target.placed(&target.file()?, gate, choice, args.include_done).map_err(refused)?;
-    let is_news = !call.json && !edited.inserted.is_empty();
-    let rows = TaskFile::parse(edited.bytes, &target.grammar).rows();
-    if let Some(price) = price(call, target, gate, &rows).filter(|_| is_news) {
-        ui::note(&price);
-    }
-    Ok(())
-}
-
-/// `3 gates of PITEST to run, about 6m together (2m each, the middle of 4); 1 open task without one.`; `None` if no gate is open.
-fn price(call: &Invocation, target: &Target, gate: &str, rows: &[Row]) -> Option<String> {
-    let open: Vec<&Row> =
-        rows.iter().filter(|row| row.key.stage.word() == gate && !row.mark.is_done()).collect();
-    let judged: HashSet<&str> = open.iter().map(|row| row.key.family.as_str()).collect();
-    let is_wide = open.iter().any(|row| row.key.is_wider_gate());
-    let families = Families::new(rows);
-    let is_work = |row: &&Row| {
-        row.key.stage == Stage::Implementation
-            && is_required_open(row)
-            && !row.checkpoint
-            && !families.is_parent(&row.key.family)
-    };
-    let is_without = |row: &&Row| !is_wide && !judged.contains(row.key.family.as_str());
-    let without = rows.iter().filter(is_work).filter(is_without).count() as u64;
-    let gates = Some(open.len() as u64).filter(|gates| *gates > 0)?;
-    let source = target.workspace.as_ref().and_then(|_| Source::open(call).ok());
-    let spent = source.and_then(|mut source| source.board().ok()).map(|board| board.spent);
-    let time = match spent.as_ref().and_then(|spent| spent.median(gate)) {
-        Some((millis, known)) => format!(
-            ", about {} together ({} each, the middle of {known})",
-            duration(millis * gates / 1000),
-            duration(millis / 1000)
-        ),
-        None => String::new(),
-    };
-    let [gates, without] = [count(gates, "gate"), count(without, "open task")];
-    Some(format!("{gates} of {gate} to run{time}; {without} without one."))
-}
-
 /// When a gate runs that has no line.
 fn when(gate: &str, choice: &Placement) -> String {
     match choice {
@@ -256,9 +214,17 @@ fn when(gate: &str, choice: &Placement) -> String {
         }
         Placement::After(ids) => format!("{gate} runs after {}", ids.join(", ")),
         Placement::Groups => format!("G<n>.{gate} runs after the last task of each heading"),
+        Placement::GroupsOf { groups } => {
+            format!("G<n>.{gate} runs after the last task of each heading down to level {groups}")
+        }
         Placement::End => format!("END.{gate} runs after the last task"),
         Placement::None => format!("{gate} does not run"),
     }
+}
+
+/// One gate for each heading, or for those down to a level.
+fn groups_of(level: Option<u8>) -> Placement {
+    level.map_or(Placement::Groups, |groups| Placement::GroupsOf { groups })
 }
 
 /// Asks for the placement of a gate, with the choice of now as the default.
@@ -280,12 +246,23 @@ pub(super) fn ask_placement(gate: &str, now: Option<&Placement>) -> anyhow::Resu
         Placement::End,
         Placement::None,
     ];
-    let default = choices.iter().position(|choice| now == Some(choice)).unwrap_or(0);
+    let is_now = |choice: &Placement| {
+        now == Some(choice)
+            || now.is_some_and(|now| *choice == Placement::Groups && now.group_level().is_some())
+    };
+    let default = choices.iter().position(is_now).unwrap_or(0);
     let at = one_of(&format!("Where {gate} goes"), &options, default)?;
     match choices.into_iter().nth(at) {
         Some(Placement::After(known)) => {
             let ids = words("After which tasks (as in 2,5,7)", &known)?;
             Ok(Placement::After(ids.iter().filter_map(|id| tidy(id)).collect()))
+        }
+        Some(Placement::Groups) => {
+            let mut levels = vec!["all".to_owned()];
+            levels.extend((1..=5).map(|level| format!("those down to {}", "#".repeat(level))));
+            let known = now.and_then(Placement::group_level).map_or(0, |level| usize::from(level) % 6);
+            let level = one_of("Which headings are groups", &levels, known)?;
+            Ok(groups_of(u8::try_from(level).ok().filter(|level| *level > 0)))
         }
         chosen => Ok(chosen.unwrap_or(Placement::None)),
     }
@@ -295,13 +272,16 @@ pub(super) fn ask_placement(gate: &str, now: Option<&Placement>) -> anyhow::Resu
 fn typed(args: &PlaceArgs) -> Result<Option<Placement>, Fault> {
     let usage = |what: &str| Err(Fault::setup(what, "`ralph place after 2,5,7`"));
     let ids: Vec<String> = args.ids.iter().filter_map(|id| tidy(id)).collect();
+    if args.level.is_some() && args.at != Some(Where::Groups) {
+        return Err(Fault::setup("A level is named with `groups` only.", "`ralph place groups --level 2`"));
+    }
     Ok(Some(match args.at {
         Some(Where::After) if ids.is_empty() => return usage("`place after` names no tasks."),
         Some(Where::After) => Placement::After(ids),
         _ if !args.ids.is_empty() => return usage("Tasks are named with `after` only."),
         Some(Where::Each) => Placement::Each,
         Some(Where::Tested) => Placement::Tested,
-        Some(Where::Groups) => Placement::Groups,
+        Some(Where::Groups) => groups_of(args.level),
         Some(Where::End) => Placement::End,
         Some(Where::None) => Placement::None,
         None => return Ok(None),

@@ -324,5 +324,6 @@ fn rules_of(settings: &Settings) -> TaskRules {
         config::StagesFrom::Virtual => Stages::Virtual { gates: settings.placed() },
     };
     let gates = settings.gates.keys().cloned().collect();
-    TaskRules { grammar: Grammar::new(gates, checkpoint).with_sections(sections), stages }
+    let grammar = Grammar::new(gates, checkpoint).with_sections(sections);
+    TaskRules { grammar: grammar.with_groups(settings.placement.values()), stages }
 }

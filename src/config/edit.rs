@@ -19,12 +19,13 @@ pub fn placement_line(placement: &BTreeMap<String, Placement>) -> String {
                 ids.iter().map(|id| serde_json::Value::from(id.as_str()).to_string()).collect();
             format!("{gate}: {{after: [{}]}}", ids.join(", "))
         }
+        Placement::GroupsOf { groups } => format!("{gate}: {{groups: {groups}}}"),
         plain => format!("{gate}: {}", placement_word(plain)),
     });
     format!("{KEY} {{{}}}", entries.collect::<Vec<_>>().join(", "))
 }
 
-/// The word of a placement; empty for one after named tasks.
+/// The word of a placement; empty for one that is written with a value.
 pub fn placement_word(placement: &Placement) -> String {
     let word = serde_json::to_value(placement).unwrap_or_default();
     word.as_str().unwrap_or_default().to_owned()
@@ -116,6 +117,8 @@ mod tests {
     #[test]
     fn what_stood_there_is_replaced_and_its_comments_stay() {
         let after = Placement::After(vec!["2".to_owned(), "T01".to_owned()]);
+        let groups = Placement::GroupsOf { groups: 2 };
+        assert_eq!(set("", &[("PITEST", groups)]).unwrap(), "placement: {PITEST: {groups: 2}}\n");
         let choices = [("LINT", Placement::End), ("PITEST", after)];
         let text = "gates: {LINT: {run: [lint]}} # '\nplacement: {PITEST: \"each\"}   # why\nspec: a\n";
         assert_eq!(

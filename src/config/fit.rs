@@ -7,7 +7,7 @@ use crate::task::Sections;
 use jiff::SignedDuration;
 use regex_lite::Regex;
 use serde_json::Value as Json;
-use serde_yaml::Value;
+use serde_yaml::{Mapping, Value};
 
 /// The `maximum` of an amount.
 const MOST: f64 = 1e12;
@@ -19,8 +19,15 @@ const LONGEST_HOURS: i64 = 366 * 24;
 pub(super) fn check(schema: &Json, value: &Value) -> Result<(), Mistake> {
     // One that may also be keys is a choice of words with one form that has keys.
     let forms = schema["oneOf"].as_array().map(Vec::as_slice).unwrap_or_default();
-    match (value, forms.iter().find(|form| form["properties"].is_object())) {
-        (Value::Mapping(map), Some(form)) if !map.is_empty() => return check(form, value),
+    let keyed = |form: &&Json| form["properties"].is_object();
+    let has = |form: &Json, key: &Value| form["properties"].get(key.as_str().unwrap_or_default()).is_some();
+    match (value, forms.iter().find(keyed)) {
+        (Value::Mapping(map), Some(_)) if !map.is_empty() => {
+            return match forms.iter().find(|form| map.keys().any(|key| has(form, key))) {
+                Some(form) => check(form, value),
+                None => Err(unknown(forms, map)),
+            };
+        }
         (Value::Mapping(map), _) if is(schema, "object") => {
             return map
                 .iter()
@@ -56,6 +63,17 @@ pub(super) fn check(schema: &Json, value: &Value) -> Result<(), Mistake> {
         let mistake = must_be(schema, value);
         Err(Mistake { what: format!("{}: {}", mistake.what, why.trim_end_matches('.')), ..mistake })
     })
+}
+
+/// None of the keys is one of a form.
+fn unknown(forms: &[Json], map: &Mapping) -> Mistake {
+    let known: Vec<&str> = forms
+        .iter()
+        .filter_map(|form| form["properties"].as_object())
+        .flat_map(|known| known.keys().map(String::as_str))
+        .collect();
+    let key = map.keys().next().and_then(Value::as_str).unwrap_or_default();
+    Mistake::unknown_key(key, &known).at(key)
 }
 
 fn entry(schema: &Json, key: &str, value: &Value) -> Result<(), Mistake> {

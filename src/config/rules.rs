@@ -23,6 +23,21 @@ pub(super) fn check(written: &Value) -> Result<(), Mistake> {
     gates.extend((!gates.contains(&"PITEST")).then_some("PITEST"));
     match names(written.get("placement")).iter().find(|gate| !gates.contains(gate)) {
         Some(gate) => Err(Mistake::unknown_key(gate, &gates).at(gate).at("placement")),
+        None => one_level(written.get("placement")),
+    }
+}
+
+/// A box is in one group: gates that judge groups have the same ones.
+fn one_level(placement: Option<&Value>) -> Result<(), Mistake> {
+    let has_groups = |value: &Value| value == "groups" || value.get("groups").is_some();
+    let mut grouped = entries(placement).filter(|(_, value)| has_groups(value));
+    let first = grouped.next();
+    match grouped.find(|(_, value)| first.is_some_and(|(_, level)| level != *value)) {
+        Some((gate, _)) => {
+            let hint =
+                "Write the same level for all gates of groups: `{PITEST: {groups: 2}, LINT: {groups: 2}}`.";
+            Err(Mistake::new("has other groups than the gates above it", hint).at(gate).at("placement"))
+        }
         None => Ok(()),
     }
 }

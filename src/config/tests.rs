@@ -452,6 +452,8 @@ fn hostile_text_reaches_no_message() {
 
 #[test]
 fn placements_are_words_or_named_tasks_of_configured_gates() {
+    let groups = sound("gates: {LINT: {run: [lint]}}\nplacement: {PITEST: {groups: 2}, LINT: {groups: 2}}\n");
+    assert!(groups.placement.values().all(|choice| *choice == Placement::GroupsOf { groups: 2 }));
     let settings = sound(
         "gates: {LINT: {run: [lint]}, SLOW: {run: [slow]}}\nplacement:\n  PITEST: {after: [\"2\", T01]}\n  LINT: end\n  SLOW: none\n",
     );
@@ -467,14 +469,22 @@ fn placements_are_words_or_named_tasks_of_configured_gates() {
         "placement: {PITEST: {after: ['']}}",
         "placement: {PITEST: {}}",
         "placement: each",
+        "placement: {PITEST: {groups: 7}}",
+        "placement: {PITEST: {groups: two}}",
+        "placement: {PITEST: {group: 2}}",
+        "gates: {LINT: {run: [lint]}}\nplacement:\n  PITEST: groups\n  LINT: {groups: 2}\n",
     ]), @r#"
     placement.STRYKER|.ralph/config.yaml:2: `placement.STRYKER` is not a known key. → Known here: `PITEST`.
     placement.PITEST|.ralph/config.yaml:2: `placement.PITEST` must be `each`, `tested`, `groups`, `end` or `none`, not "group". → Did you mean `groups`?
     placement.PITEST.after|.ralph/config.yaml:1: `placement.PITEST.after` must be a list, not 2. → Write it as `["a", "b"]`, or leave the key out for its default.
     placement.PITEST.after|.ralph/config.yaml:1: `placement.PITEST.after` must not be empty. → Write it as `["a", "b"]`, or leave the key out for its default.
     placement.PITEST.after|.ralph/config.yaml:1: `placement.PITEST.after` (item 1) must not be empty. → Write a value in quotes, or leave the key out for its default.
-    placement.PITEST|.ralph/config.yaml:1: `placement.PITEST` must be `each`, `tested`, `groups`, `end` or `none`, not keys with values. → Write it as `"each"` or `{"after":["2","5"]}`.
+    placement.PITEST|.ralph/config.yaml:1: `placement.PITEST` must be `each`, `tested`, `groups`, `end` or `none`, not keys with values. → Write it as `"each"` or `{"after":["2","5"]}` or `{"groups":2}`.
     placement|.ralph/config.yaml:1: `placement` must be keys with values, not "each". → Write `key: value` lines below it.
+    placement.PITEST.groups|.ralph/config.yaml:1: `placement.PITEST.groups` must be a whole number from 1 to 6, not 7. → Write the number alone, without quotes or a unit.
+    placement.PITEST.groups|.ralph/config.yaml:1: `placement.PITEST.groups` must be a whole number from 1 to 6, not "two". → Write the number alone, without quotes or a unit.
+    placement.PITEST.group|.ralph/config.yaml:1: `placement.PITEST.group` is not a known key. → Did you mean `groups`?
+    placement.LINT|.ralph/config.yaml:4: `placement.LINT` has other groups than the gates above it. → Write the same level for all gates of groups: `{PITEST: {groups: 2}, LINT: {groups: 2}}`.
     "#);
 }
 

@@ -145,7 +145,22 @@ impl TaskFile {
     /// The boxes in document order, as the machine and the journal see them.
     pub fn rows(&self) -> Vec<Row> {
         let under = self.notes_under().into_iter();
-        self.tasks.iter().zip(under).map(|(task, under)| self.row(task, under)).collect()
+        let groups = self.groups();
+        let row = |(task, under): (&Task, _)| {
+            let group = groups.get(task.found.group as usize).copied().unwrap_or_default();
+            Row { group, ..self.row(task, under) }
+        };
+        self.tasks.iter().zip(under).map(row).collect()
+    }
+
+    /// The number of groups that have begun before the first heading, and at each.
+    fn groups(&self) -> Vec<u32> {
+        let begins = |heading: &Heading| u32::from(heading.level <= self.grammar.group_level);
+        let numbers = self.headings.iter().scan(0, |groups, heading| {
+            *groups += begins(heading);
+            Some(*groups)
+        });
+        std::iter::once(0).chain(numbers).collect()
     }
 
     fn row(&self, task: &Task, (under, commits_nothing): (String, bool)) -> Row {

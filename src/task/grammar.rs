@@ -2,6 +2,7 @@
 //!
 //! Total over any bytes; a text that is not understood has no id.
 
+use super::plan::{DEEPEST, Placement};
 use super::scan::is_blank;
 use super::sections::Sections;
 use super::stage::Stage;
@@ -23,18 +24,27 @@ pub struct Grammar {
     pub checkpoint: Option<Regex>,
     /// The sections whose boxes are tasks (`tasks.sections`).
     pub sections: Sections,
+    /// The deepest headings that begin a group of their own (`##` is 2).
+    pub group_level: u8,
 }
 
 impl Grammar {
     /// A grammar with these gates and this pattern; every section has tasks.
     pub fn new(gates: Vec<String>, checkpoint: Option<Regex>) -> Self {
-        Self { gates, checkpoint, sections: Sections::default() }
+        Self { gates, checkpoint, sections: Sections::default(), group_level: DEEPEST }
     }
 
     /// The same with these sections.
     #[must_use]
     pub fn with_sections(self, sections: Sections) -> Self {
         Self { sections, ..self }
+    }
+
+    /// The same with the groups of these placements, which agree.
+    #[must_use]
+    pub fn with_groups<'p>(self, placements: impl IntoIterator<Item = &'p Placement>) -> Self {
+        let level = placements.into_iter().find_map(Placement::group_level);
+        Self { group_level: level.unwrap_or(self.group_level), ..self }
     }
 
     /// True when the text of a task matches the pattern for checkpoints.

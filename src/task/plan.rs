@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 /// Where the boxes of one gate go.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "lowercase")]
-#[schemars(extend("examples" = ["each", {"after": ["2", "5"]}]))]
+#[schemars(transform = one_of, extend("examples" = ["each", {"after": ["2", "5"]}, {"groups": 2}]))]
 pub enum Placement {
     /// After every required leaf task whose id is used once, checkpoints apart.
     Each,
@@ -26,7 +26,34 @@ pub enum Placement {
     End,
     /// Nowhere.
     None,
+    /// One for each heading of this level or a higher one (`##` is 2) that has required tasks; those below it are part of it.
+    #[serde(untagged)]
+    GroupsOf {
+        /// 1 to 6.
+        #[schemars(range(min = 1, max = 6))]
+        groups: u8,
+    },
 }
+
+impl Placement {
+    /// The deepest headings that begin a group of their own; `None` where gates go by other things.
+    pub fn group_level(&self) -> Option<u8> {
+        match self {
+            Self::Groups => Some(DEEPEST),
+            Self::GroupsOf { groups } => Some(*groups),
+            _ => None,
+        }
+    }
+}
+
+/// The forms of a placement exclude each other.
+fn one_of(schema: &mut schemars::Schema) {
+    let forms = schema.remove("anyOf");
+    schema.insert("oneOf".to_owned(), forms.unwrap_or_default());
+}
+
+/// The level of `######`.
+pub(super) const DEEPEST: u8 = 6;
 
 /// Which tasks get stages.
 #[derive(Clone, Copy, Debug)]
@@ -222,7 +249,7 @@ impl Plan<'_> {
             let tasks = match placement {
                 Placement::Each | Placement::Tested => self.each.clone(),
                 Placement::After(ids) => named(&self.families, ids)?,
-                Placement::Groups => {
+                Placement::Groups | Placement::GroupsOf { .. } => {
                     wider.extend(self.group_gates(&stage));
                     continue;
                 }

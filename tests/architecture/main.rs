@@ -68,8 +68,8 @@ fn without_comments(code: &str) -> String {
 /// Production lines that a module may have: no comments, no blank lines, no tests.
 const BUDGET: &[(&str, usize)] = &[
     ("agent", 941),
-    ("cli", 6_234),
-    ("config", 1_485),
+    ("cli", 6_288),
+    ("config", 1_515),
     ("engine", 3_962),
     ("gate", 8_270),
     ("git", 3_494),
@@ -81,7 +81,7 @@ const BUDGET: &[(&str, usize)] = &[
     ("report", 2_662),
     ("source", 1_041),
     ("sys", 1_771),
-    ("task", 3_493),
+    ("task", 3_532),
     ("turn", 1_560),
 ];
 

@@ -134,7 +134,7 @@ fn placement_and_stages_are_written_where_they_are_named() {
     assert!(again.contains("--placement: There is a .ralph/config.yaml already"), "{again}");
     assert_eq!(project.read(".ralph/config.yaml"), config);
     let wrong = init(&project, &[], &["--placement", "all"]).code(2).err;
-    assert!(wrong.contains("write each, groups, end, none or after:2,5,7"), "{wrong}");
+    assert!(wrong.contains("write each, tested, groups, groups:2, end, none or after:2,5,7"), "{wrong}");
 }
 
 #[test]

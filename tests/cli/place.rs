@@ -503,6 +503,36 @@ fn stage_asks_on_a_terminal_and_shows_the_change_before_it_writes() {
 }
 
 #[test]
+fn groups_go_down_to_a_level_that_all_gates_of_groups_share() {
+    let text = "# Plan\n## A\n- [ ] 1. One\n### A1\n- [ ] 2. Two\n## B\n- [ ] 3. Three\n";
+    let project = Project::new(text);
+    project.config("gates:\n  PITEST: {run: ['true']}\n  LINT: {run: ['true']}\n");
+    project.ralph(&["place", "groups", "--level", "2"]).code(0);
+    let placed = "# Plan\n## A\n- [ ] 1. One\n### A1\n- [ ] 2. Two\n- [ ] G2.PITEST\n## B\n- [ ] 3. Three\n- [ ] G3.PITEST\n";
+    assert_eq!(project.read("tasks.md"), placed);
+    assert!(project.read(".ralph/config.yaml").contains("placement: {PITEST: {groups: 2}}\n"));
+    project.ralph(&["place", "--check"]).code(0);
+    let refused = project.ralph(&["place", "groups", "--gate", "LINT"]).code(2);
+    assert!(
+        refused
+            .err
+            .starts_with("error: LINT: The groups of PITEST are others, and a task is in one group.\nhint: "),
+        "{}",
+        refused.err
+    );
+    project.ralph(&["place", "groups", "--level", "2", "--gate", "LINT"]).code(0);
+    project.ralph(&["place", "none", "--gate", "LINT"]).code(0);
+    assert_eq!(project.read("tasks.md"), placed);
+    project.ralph(&["place", "groups"]).code(0);
+    let every = project.read("tasks.md");
+    assert!(every.contains("- [ ] 1. One\n- [ ] G5.PITEST\n### A1\n"), "{every}");
+    project.ralph(&["place", "none"]).code(0);
+    assert_eq!(project.read("tasks.md"), text);
+    let refused = project.ralph(&["place", "end", "--level", "2"]).code(2);
+    assert!(refused.err.contains("A level is named with `groups` only."), "{}", refused.err);
+}
+
+#[test]
 fn what_gates_will_take_is_said_before_they_are_written() {
     let project = Project::new("# A\n- [ ] 1. One\n- [ ] 2. Two\n# B\n- [ ] 3. Three\n- [ ] 4. Checkpoint\n");
     project.config("gates:\n  PITEST: {run: ['true']}\n");

@@ -62,18 +62,21 @@ pub(super) fn config_text(chosen: &Chosen) -> String {
 pub(super) fn words(placement: &Placement) -> String {
     match placement {
         Placement::After(ids) => format!("after {}", ids.join(",")),
+        Placement::GroupsOf { groups } => format!("groups --level {groups}"),
         plain => placement_word(plain),
     }
 }
 
-/// `each`, `groups`, `end`, `none` or `after:2,5,7`.
+/// `each`, `tested`, `groups`, `groups:2`, `end`, `none` or `after:2,5,7`.
 pub(super) fn placement(word: &str) -> Result<Placement, String> {
     let mut plain =
         [Placement::Each, Placement::Tested, Placement::Groups, Placement::End, Placement::None].into_iter();
     let ids = |text: &str| text.split([',', ' ']).filter_map(tidy).collect::<Vec<_>>();
     let after = || word.strip_prefix("after:").map(ids).filter(|ids| !ids.is_empty()).map(Placement::After);
-    let known = plain.find(|placement| words(placement) == word).or_else(after);
-    known.ok_or_else(|| "write each, groups, end, none or after:2,5,7".to_owned())
+    let level = || word.strip_prefix("groups:")?.parse().ok().filter(|level| (1..=6).contains(level));
+    let groups = || level().map(|groups| Placement::GroupsOf { groups });
+    let known = plain.find(|placement| words(placement) == word).or_else(after).or_else(groups);
+    known.ok_or_else(|| "write each, tested, groups, groups:2, end, none or after:2,5,7".to_owned())
 }
 
 /// A text in double quotes: JSON's are YAML's.
@@ -125,14 +128,17 @@ mod tests {
         for (word, choice) in [
             ("each", Placement::Each),
             ("groups", Placement::Groups),
+            ("groups:2", Placement::GroupsOf { groups: 2 }),
             ("end", Placement::End),
             ("none", Placement::None),
             ("after:2,5.,T07", after(&["2", "5", "T07"])),
         ] {
             assert_eq!(placement(word), Ok(choice.clone()));
-            assert_eq!(words(&choice).replace(' ', ":"), word.replace('.', ""));
+            assert_eq!(words(&choice).replace(" --level", "").replace(' ', ":"), word.replace('.', ""));
         }
-        for word in ["", "after", "after:", "after:,", "Each", "all"] {
+        for word in
+            ["", "after", "after:", "after:,", "Each", "all", "groups:", "groups:0", "groups:7", "groups:x"]
+        {
             assert!(placement(word).is_err(), "{word}");
         }
     }

@@ -1,12 +1,13 @@
 //! Which gates and stages are wanted, and where.
 
 use super::rows;
-use crate::task::{Placement, PlannedBox, Position, TaskSelection, plan_gate, plan_stages};
+use crate::task::{Families, Grammar, Placement, PlannedBox, Position, TaskFile, TaskKey, TaskSelection};
+use crate::task::{plan_gate, plan_stages};
 
 /// `key`, the side and the key beside which it goes.
 fn shown(text: &str, wanted: &[PlannedBox]) -> Vec<String> {
     let rows = rows(text);
-    let name = |key: &crate::task::TaskKey| key.to_string();
+    let name = |key: &TaskKey| key.to_string();
     wanted
         .iter()
         .map(|wanted| match wanted.position {
@@ -92,6 +93,26 @@ fn named_tasks_are_found_by_id_in_any_spelling_and_missing_ones_are_listed() {
         error.to_string(),
         "The task file has no task, or more than one, with the id `9`, `4`, `~x`, ``."
     );
+}
+
+#[test]
+fn headings_below_the_level_are_part_of_the_group_above_them() {
+    let text = "# Plan\n## A\n- [ ] 1. a\n### A1\n- [ ] 2. b\n# More\n- [ ] 3. c\n### C1\n- [ ] 4. d\n";
+    let at = |level| {
+        let groups = Placement::GroupsOf { groups: level };
+        let file = TaskFile::parse(text, &Grammar::default().with_groups([&groups]));
+        let placed = file.placed("PITEST", &groups).unwrap();
+        let placed = TaskFile::parse(placed.bytes, &Grammar::default().with_groups([&groups]));
+        let rows = placed.rows();
+        let families = Families::new(&rows);
+        let gates = rows.iter().filter(|row| row.key.is_wider_gate());
+        let covered = |key: &TaskKey| families.covered(key).into_iter().collect::<Vec<_>>().join(" ");
+        gates.map(|row| format!("{} {}: {}", row.line, row.key, covered(&row.key))).collect::<Vec<_>>()
+    };
+    assert_eq!(at(1), ["6 G1.PITEST: 1 2", "11 G2.PITEST: 3 4"]);
+    assert_eq!(at(2), ["6 G2.PITEST: 1 2", "11 G3.PITEST: 3 4"]);
+    assert_eq!(at(3).len(), 4);
+    assert_eq!(at(3), at(6));
 }
 
 #[test]

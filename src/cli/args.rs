@@ -94,6 +94,17 @@ The folder (the current one, or --root) is trusted: its code, tests and build ru
 into the folder. Engines get a short list of variables; MUTATION_RUNNER_FORWARD_ENV=A,B names more. docs/mutation-test.md \
 describes the JSON.")]
     MutationTest(MutationTestArgs),
+    /// Show how the scores of classes went over the weeks, and where one fell
+    #[command(
+        after_help = "Examples:\n  ralph history\n  ralph history Shipping\n  ralph history --json\n\n\
+Exit codes: 0 shown · 2 usage or configuration · 4 the journal is broken\n\n\
+The scores are those of gates, from the journal, and those of `ralph mutation-test` in this folder, from ralph's cache. A bar is \
+the last score of a week: ▁ none killed, █ all. Scores of changed lines only (`scope: lines`) are shown and not compared."
+    )]
+    History {
+        /// Only classes and targets whose name holds this
+        name: Option<String>,
+    },
     /// Serve tools to agents on standard input and output, by the Model Context Protocol
     #[command(
         after_help = "Examples:\n  ralph mcp --root ~/work/shop\n  claude mcp add ralph -- ralph mcp\n  codex mcp add ralph -- ralph mcp\n\n\

@@ -11,6 +11,7 @@ mod edit_tasks;
 mod environment;
 mod exit;
 mod gate;
+mod history;
 mod init;
 mod inspect;
 mod manual;
@@ -93,6 +94,7 @@ fn dispatch(cli: &Cli) -> anyhow::Result<Exit> {
         Verb::Snapshot(args) => manual_verbs::snapshot(&call, args)?,
         Verb::Gate(args) => gate::gate(&call, args)?,
         Verb::MutationTest(args) => mutation_test::mutation_test(&call, args)?,
+        Verb::History { name } => history::show(&call, name.as_deref())?,
         Verb::Mcp => mcp::mcp(&call)?,
         Verb::Verify(args) => verify::verify(&call, args)?,
         Verb::Place(args) => place::place(&call, args)?,

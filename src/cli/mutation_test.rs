@@ -4,12 +4,13 @@ use super::environment::{cache_folder, environment};
 use super::exit::Exit;
 use super::inspect::engines::version_in;
 use super::ui::{self, StatusLine};
-use super::workspace::{Invocation, Opened};
+use super::workspace::{Invocation, Opened, Workspace};
 use crate::engine::{CacheFolder, Fault, FaultKind, private_folder};
-use crate::gate::mutation_test::{Engine, TestRequest, engine_environment, test};
+use crate::gate::mutation_test::{Engine, TestRequest, engine_environment, keep_score, test};
 use crate::gate::reads_mutmut;
 use crate::report::mutation_test::{Envelope, Measured, Options, Refusal};
 use crate::source::Secrets;
+use crate::sys::clock;
 use crate::sys::process::{Supervisor, close_to_others, is_inside_agent};
 use crate::sys::programs::on_path;
 use crate::sys::signals::Interrupts;
@@ -36,6 +37,9 @@ pub struct MutationTestArgs {
     /// mutmut, pit, stryker or cargo-mutants; by the target's language when left out
     #[arg(long, value_name = "ENGINE")]
     pub engine: Option<String>,
+    /// Do not keep the score for `ralph history`
+    #[arg(long)]
+    pub no_history: bool,
 }
 
 /// What is asked, as it was typed or as a tool's caller wrote it.
@@ -44,6 +48,8 @@ pub(super) struct Question {
     pub(super) timeout: Option<Value>,
     pub(super) survivors: Option<Value>,
     pub(super) engine: Option<String>,
+    /// The score is kept for `ralph history`.
+    pub(super) is_kept: bool,
 }
 
 /// `ralph mutation-test`.
@@ -57,6 +63,7 @@ pub(super) fn mutation_test(call: &Invocation, args: &MutationTestArgs) -> Resul
         timeout: args.timeout.as_ref().map(number),
         survivors: args.max_survivors.as_ref().map(number),
         engine: args.engine.clone(),
+        is_kept: !args.no_history,
     };
     let status = StatusLine::new(call.json);
     let (answer, most) = question.answer(call, inside, &interrupts, &|text| status.set(text));
@@ -106,12 +113,7 @@ impl Question {
         let folder = call.folder().map_err(refusal)?;
         let workspace = call.read(call.find_anywhere().map_err(refusal)?).and_then(Opened::sound);
         let workspace = workspace.map_err(refusal)?;
-        if inside_agent && !workspace.settings.mcp.scores {
-            return Err(Refusal::unknown(
-                "Scores and survivors are not told inside an attempt of a loop: tests written for a score are not better tests.",
-                "Go on with the task; its gate judges the commit. A person allows it with `mcp: {scores: true}` in .ralph/config.yaml.",
-            ));
-        }
+        scores_may_be_told(inside_agent, &workspace).map_err(|(what, hint)| Refusal::unknown(what, hint))?;
         let settings = workspace.settings.gates.get("PITEST").cloned();
         let settings = settings.ok_or_else(|| refusal(Fault::setup("There is no gate PITEST.", "add it")))?;
         let classifier = workspace.classifier().map_err(refusal)?;
@@ -121,7 +123,7 @@ impl Question {
         let all = environment();
         let spawn = Supervisor::new(PathBuf::from("/proc/self/exe"), Some(interrupts.clone()));
         let work = own.at("mutation-test");
-        test(
+        let mut measured = test(
             &TestRequest {
                 folder: &folder,
                 target: &self.target,
@@ -137,8 +139,28 @@ impl Question {
             },
             &spawn,
             progress,
-        )
+        )?;
+        if self.is_kept {
+            let kept = keep_score(&cache, &workspace.places.workspace, &measured, clock::now().as_second());
+            let why = kept.err().map(|why| format!("The score was not kept for `ralph history`: {why}."));
+            measured.remarks.extend(why);
+        }
+        Ok(measured)
     }
+}
+
+/// Inside an attempt of a loop only where a person allowed it; else what to say, and what to do.
+pub(super) fn scores_may_be_told(
+    inside_agent: bool,
+    workspace: &Workspace,
+) -> Result<(), (&'static str, &'static str)> {
+    if !inside_agent || workspace.settings.mcp.scores {
+        return Ok(());
+    }
+    Err((
+        "Scores and survivors are not told inside an attempt of a loop: tests written for a score are not better tests.",
+        "Go on with the task; its gate judges the commit. A person allows it with `mcp: {scores: true}` in .ralph/config.yaml.",
+    ))
 }
 
 /// A fault as an answer.

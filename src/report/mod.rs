@@ -4,6 +4,7 @@ pub mod annotations;
 pub mod board;
 mod explain;
 pub mod film;
+pub mod history;
 pub mod human;
 pub mod morning;
 pub mod mutation_test;

@@ -18,6 +18,7 @@ mod doctor;
 mod ends;
 mod gate;
 mod half_done;
+mod history;
 mod init;
 mod journal;
 mod kill;

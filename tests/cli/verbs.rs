@@ -40,6 +40,7 @@ fn the_verbs_are_these() {
     resume: End a pause
     gate: Run a gate: `2.PITEST` with all its consequences, or `PITEST` alone to judge and
     mutation-test: Measure the tests of a file, folder or class by mutation, with uncommitted work, in
+    history: Show how the scores of classes went over the weeks, and where one fell
     mcp: Serve tools to agents on standard input and output, by the Model Context Protocol
     verify: Compare the file edits in an agent's transcript (standard input) with what git
     replay: Make every recorded decision again, from the journal and git alone, and compare

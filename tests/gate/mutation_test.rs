@@ -75,8 +75,12 @@ impl Folder {
     }
 
     fn ask(&self, args: &[&str]) -> (i32, Value) {
+        self.ralph(&[&["mutation-test"], args].concat())
+    }
+
+    fn ralph(&self, args: &[&str]) -> (i32, Value) {
         let mut ralph = Command::new(env!("CARGO_BIN_EXE_ralph"));
-        ralph.arg("mutation-test").args(args).arg("--json").current_dir(self.path(""));
+        ralph.args(args).arg("--json").current_dir(self.path(""));
         ralph.env("XDG_CACHE_HOME", self.home.path().join("cache")).env_remove("RALPH_TAG");
         let output = ralph.envs(self.env.iter().cloned()).write_stdin("").output().unwrap();
         let out = String::from_utf8(output.stdout).unwrap();
@@ -243,6 +247,7 @@ fn scores_are_not_told_inside_an_agent_unless_the_configuration_says_so() {
     assert!(answer["error"].as_str().unwrap().starts_with("Scores and survivors are not told "), "{answer}");
     folder.write(".ralph/config.yaml", "mcp: {scores: true}\n");
     assert_eq!(folder.ask(&["a.py"]).0, 0);
+    assert_eq!(folder.ralph(&["history"]).0, 0);
 }
 
 const PRICE: &str = "def net(gross, rate):\n    return gross - rate\n\n\ndef lost(a):\n    return a + 1\n";
@@ -288,13 +293,27 @@ fn python_is_measured_with_uncommitted_work_and_its_folder_stays_as_it_was() {
     assert_eq!((&answer["exit_code"], &answer["engine"]), (&json!(0), &json!("mutmut")));
     assert!(inside(&answer["stdout_tail"]).contains("mutations/second"));
 
-    let one = folder.measured(&["shop.price", "--max-survivors", "1"]);
+    let one = folder.measured(&["shop.price", "--max-survivors", "1", "--no-history"]);
     assert_eq!(one["survivors_sample"], json!(["shop.price.x_lost__mutmut_1"]));
     assert_eq!(one["survivors_truncated"], json!(true));
 
     folder.write("tests/test_price.py", "from shop.price import *\n\n\ndef test_price():\n    assert net(100, 10) == 90\n    assert lost(1) == 2\n");
     let whole = folder.measured(&["src", "--engine", "mutmut"]);
     assert_eq!(whole["mutation_score_percent"], json!(100.0), "what is not committed counts: {whole}");
+    folder.measured(&["src/shop/price.py"]);
+    folder.write(
+        "tests/test_price.py",
+        "from shop.price import *\n\n\ndef test_price():\n    net(1, 0), lost(1)\n",
+    );
+    folder.measured(&["src/shop/price.py"]);
+    let (code, history) = folder.ralph(&["history"]);
+    let classes = history["classes"].as_array().unwrap();
+    let kept: Vec<(&Value, usize)> =
+        classes.iter().map(|one| (&one["unit"], one["measurements"].as_array().unwrap().len())).collect();
+    assert_eq!((code, kept), (0, vec![(&json!("src"), 1), (&json!("src/shop/price.py"), 3)]), "{history}");
+    let falls = history["falls"].as_array().unwrap();
+    let fell: Vec<_> = falls.iter().map(|fall| (&fall["was"]["percent"], &fall["is"]["percent"])).collect();
+    assert_eq!(fell, [(&json!(100), &json!(0))], "{history}");
 }
 
 fn what_no_test_reaches_is_named_apart_and_what_holds_no_mutant_has_no_score() {

@@ -5,10 +5,12 @@
 //! nothing outlives the call.
 
 mod environment;
+mod scores;
 mod target;
 mod window;
 
 pub use environment::{FORWARD, engine_environment};
+pub use scores::{keep_score, scores};
 
 use super::files::{self, FileEngine, Language};
 use super::java::judge_modules;

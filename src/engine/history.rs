@@ -1,0 +1,20 @@
+//! The scores that a journal records.
+
+use super::{Fault, Fold, Places};
+use crate::journal::{self, Record};
+use crate::report::history::History;
+use crate::sys::Disk;
+use std::collections::BTreeSet;
+
+/// The scores that gates measured; `by_lines` are the gates whose scope is changed lines. Without a journal there are none.
+///
+/// Errors: a broken chain, a record that cannot follow.
+pub fn history(disk: &dyn Disk, places: &Places, by_lines: &BTreeSet<String>) -> Result<History, Fault> {
+    let bytes = disk.read(&places.journal())?.unwrap_or_default();
+    let (mut history, mut fold) = (History::default(), Fold::default());
+    journal::replay(&bytes, |record: Record| {
+        history.note(&record.at, &record.event, &fold.state, by_lines);
+        fold.take(&record).map(drop)
+    })?;
+    Ok(history)
+}

@@ -1,0 +1,60 @@
+//! The scores of mutation tests that no loop asked for, kept in ralph's cache for `ralph history`: a file for each folder.
+
+use crate::mutation::NoCoverage;
+use crate::report::history::Measurement;
+use crate::report::mutation_test::Measured;
+use crate::source::digest;
+use crate::sys::cache_file;
+use std::io;
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::{Path, PathBuf};
+
+/// Scores of one folder, the newest.
+const MOST: usize = 1_000;
+/// Raised when a score changes its meaning.
+const VERSION: u32 = 1;
+
+fn file(cache: &Path, folder: &Path) -> PathBuf {
+    cache.join("scores").join(digest(folder.as_os_str().as_bytes()) + ".json")
+}
+
+/// Those that were kept of a folder, the oldest first.
+pub fn scores(cache: &Path, folder: &Path) -> Vec<Measurement> {
+    cache_file::load(&file(cache, folder), VERSION).unwrap_or_default()
+}
+
+/// Keeps one. Of two at the same time one may be lost.
+pub fn keep_score(cache: &Path, folder: &Path, measured: &Measured, at: i64) -> io::Result<()> {
+    let mut all = scores(cache, folder);
+    all.drain(..all.len().saturating_sub(MOST - 1));
+    all.push(Measurement {
+        at,
+        unit: measured.target.clone(),
+        by: format!("mutation-test ({})", measured.engine),
+        commit: String::new(),
+        score: measured.tally.coverage(NoCoverage::Survived),
+        is_part: false,
+    });
+    cache_file::store(&file(cache, folder), VERSION, &all)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::mutation::Tally;
+
+    #[test]
+    fn the_newest_scores_of_a_folder_are_kept_apart_from_those_of_others() {
+        let cache = tempfile::tempdir().unwrap();
+        let tally = Tally { killed: 2, no_coverage: 1, ..Tally::default() };
+        let measured = Measured { target: "src/a.py".into(), engine: "mutmut", tally, ..Measured::default() };
+        for at in 0..1_002 {
+            keep_score(cache.path(), Path::new("/a"), &measured, at).unwrap();
+        }
+        let kept = scores(cache.path(), Path::new("/a"));
+        assert_eq!((kept.len(), kept[0].at, kept[999].at), (MOST, 2, 1_001));
+        assert_eq!((kept[0].score.killed, kept[0].score.total), (2, 3));
+        assert_eq!(kept[0].by, "mutation-test (mutmut)");
+        assert_eq!(scores(cache.path(), Path::new("/b")), []);
+    }
+}

@@ -1,0 +1,278 @@
+//! The scores of classes over time, by week, and where one fell.
+//!
+//! Promise: scores are compared as counts, and only where both count a whole class.
+
+use super::width::pad;
+use crate::machine::event::Event;
+use crate::machine::state::{Phase, State};
+use crate::mutation::{Coverage, NoCoverage};
+use crate::source::text::{count, line};
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Measurements of one class that are kept, the newest.
+const MOST: usize = 1_000;
+/// Weeks that a line shows, the newest.
+const WEEKS: usize = 26;
+/// Columns of a name, and characters of one.
+const COLUMNS: usize = 60;
+const CHARS: usize = 300;
+/// From no mutant killed to all of them; where nothing was measured in a week stands the last one.
+const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
+const NOTHING: char = '·';
+
+/// One score.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Measurement {
+    /// When, seconds since 1970.
+    pub at: i64,
+    /// What was measured: `orders a.Foo`; the target of a `mutation-test`.
+    pub unit: String,
+    /// Who asked: `2.PITEST`, `mutation-test (pit)`.
+    pub by: String,
+    /// The package's commit; empty for files that were not committed.
+    pub commit: String,
+    /// Killed and all, mutants that no test reaches among the survivors.
+    pub score: Coverage,
+    /// Only mutants on changed lines count, so that it compares with no other score.
+    pub is_part: bool,
+}
+
+/// The scores of a workspace.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct History {
+    units: BTreeMap<String, Vec<Measurement>>,
+}
+
+impl History {
+    /// Takes one record, with the state before it. `by_lines` are the gates whose scope is changed lines.
+    pub fn note(&mut self, at: &str, event: &Event, before: &State, by_lines: &BTreeSet<String>) {
+        let (Event::GateEnded { report, heads, .. }, Phase::Judging { order }) = (event, &before.phase)
+        else {
+            return;
+        };
+        let by = before.spec_state().name(&order.key);
+        for class in &report.classes {
+            let whole = class.floor.map_or(class.tally, |floor| floor.whole);
+            self.add(Measurement {
+                at: at.parse::<Timestamp>().map_or(0, Timestamp::as_second),
+                unit: format!("{} {}", class.package, class.class),
+                by: by.clone(),
+                commit: heads.get(&class.package).map(|head| head.0.clone()).unwrap_or_default(),
+                score: whole.coverage(NoCoverage::Survived),
+                is_part: class.floor.is_none() && by_lines.contains(&order.name),
+            });
+        }
+    }
+
+    /// Adds one; where nothing was measured there is no score.
+    pub fn add(&mut self, mut measured: Measurement) {
+        if measured.score.total == 0 {
+            return;
+        }
+        for text in [&mut measured.unit, &mut measured.by, &mut measured.commit] {
+            *text = line(text, CHARS);
+        }
+        let all = self.units.entry(measured.unit.clone()).or_default();
+        // Those of the journal and of the cache come one after the other.
+        let place = all.partition_point(|one| one.at <= measured.at);
+        all.insert(place, measured);
+        if all.len() > MOST {
+            all.remove(0);
+        }
+    }
+
+    /// The same with those units only whose name holds this.
+    #[must_use]
+    pub fn of(mut self, name: &str) -> Self {
+        self.units.retain(|unit, _| unit.contains(name));
+        self
+    }
+
+    /// True if nothing was measured.
+    pub fn is_empty(&self) -> bool {
+        self.units.is_empty()
+    }
+
+    /// Each score that is below the one before it, which it can be compared with.
+    pub fn falls(&self) -> Vec<(&Measurement, &Measurement)> {
+        let of_unit = |all: &'_ Vec<Measurement>| -> Vec<(usize, usize)> {
+            let whole: Vec<usize> = (0..all.len()).filter(|at| !all[*at].is_part).collect();
+            let pairs = whole.windows(2).map(|pair| (pair[0], pair[1]));
+            pairs.filter(|(was, is)| all[*is].score.is_below(all[*was].score)).collect()
+        };
+        let units = self.units.values();
+        units.flat_map(|all| of_unit(all).into_iter().map(|(was, is)| (&all[was], &all[is]))).collect()
+    }
+
+    /// A line for each unit, then the falls.
+    pub fn lines(&self) -> Vec<String> {
+        let measured = self.units.values().flatten().map(|one| week(one.at));
+        let all: BTreeSet<Week> = measured.collect();
+        let shown: Vec<Week> = all.iter().rev().take(WEEKS).rev().copied().collect();
+        let (Some(first), Some(last)) = (shown.first(), shown.last()) else { return Vec::new() };
+        let mut lines = vec![if first == last {
+            format!("Week {}.", name(*first))
+        } else {
+            format!(
+                "{} from {} to {}, those in which something was measured.",
+                count(shown.len() as u64, "week"),
+                name(*first),
+                name(*last)
+            )
+        }];
+        let columns = self.units.keys().map(|unit| super::width::width(unit)).max().unwrap_or(0).min(COLUMNS);
+        for (unit, measured) in &self.units {
+            let weeks = by_week(measured);
+            let bar = |week: &Week| weeks.get(week).map_or(NOTHING, |one| bar(one.score));
+            let bars: String = shown.iter().map(bar).collect();
+            let Some(last) = measured.last() else { continue };
+            let part = if last.is_part { " of the changed lines" } else { "" };
+            let times = count(measured.len() as u64, "measurement");
+            lines.push(format!("{}  {bars}  {}{part}, {times}", pad(unit, columns), last.score));
+        }
+        let falls = self.falls();
+        lines.extend(
+            falls.iter().map(|(was, is)| format!("fell: {}: {} then {}", is.unit, told(was), told(is))),
+        );
+        lines
+    }
+
+    /// `{"classes": [{"unit", "weeks": [{"week", "killed", "total", "percent", "measurements"}]}], "falls": [{"unit", "was",
+    /// "is"}]}`; a measurement has `at` (RFC 3339), `by`, `commit`, `killed`, `total`, `percent`, `changed_lines`.
+    pub fn facts(&self) -> Value {
+        let classes = self.units.iter().map(|(unit, measured)| {
+            let weeks = by_week(measured).into_iter().map(|(at, last)| {
+                let times = measured.iter().filter(|one| week(one.at) == at).count();
+                let Coverage { killed, total } = last.score;
+                let percent = last.score.percent_floor();
+                json!({"week": name(at), "killed": killed, "total": total, "percent": percent, "measurements": times})
+            });
+            let all = measured.iter().map(fact);
+            json!({"unit": unit, "weeks": weeks.collect::<Vec<_>>(), "measurements": all.collect::<Vec<_>>()})
+        });
+        let falls = self
+            .falls()
+            .into_iter()
+            .map(|(was, is)| json!({"unit": is.unit, "was": fact(was), "is": fact(is)}));
+        json!({"classes": classes.collect::<Vec<_>>(), "falls": falls.collect::<Vec<_>>()})
+    }
+}
+
+/// A week of ISO 8601: its year and number.
+type Week = (i16, i8);
+
+fn week(second: i64) -> Week {
+    let day = Timestamp::from_second(second).unwrap_or_default().to_zoned(TimeZone::UTC).date();
+    let week = day.iso_week_date();
+    (week.year(), week.week())
+}
+
+fn name((year, number): Week) -> String {
+    format!("{year}-W{number:02}")
+}
+
+/// The last measurement of each week.
+fn by_week(measured: &[Measurement]) -> BTreeMap<Week, &Measurement> {
+    measured.iter().map(|one| (week(one.at), one)).collect()
+}
+
+fn bar(score: Coverage) -> char {
+    let step = score.percent_floor() * (BARS.len() as u64 - 1) / 100;
+    usize::try_from(step).ok().and_then(|step| BARS.get(step)).copied().unwrap_or(NOTHING)
+}
+
+/// `100% (18/18) by 2.PITEST on 2026-11-24 (a70f8c4940)`.
+fn told(one: &Measurement) -> String {
+    let day = Timestamp::from_second(one.at).unwrap_or_default().to_zoned(TimeZone::UTC).date();
+    let commit: String = one.commit.chars().take(10).collect();
+    let commit = if commit.is_empty() { String::new() } else { format!(" ({commit})") };
+    format!("{} by {} on {day}{commit}", one.score, one.by)
+}
+
+fn fact(one: &Measurement) -> Value {
+    let at = Timestamp::from_second(one.at).unwrap_or_default().to_string();
+    json!({
+        "at": at, "by": one.by, "commit": one.commit, "killed": one.score.killed, "total": one.score.total,
+        "percent": one.score.percent_floor(), "changed_lines": one.is_part,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const DAY: i64 = 86_400;
+    /// A Monday.
+    const MONDAY: i64 = 20_780 * DAY;
+
+    fn measured(unit: &str, day: i64, killed: u64, total: u64) -> Measurement {
+        Measurement {
+            at: MONDAY + day * DAY,
+            unit: unit.to_owned(),
+            by: "2.PITEST".to_owned(),
+            commit: "0123456789abcdef".to_owned(),
+            score: Coverage { killed, total },
+            is_part: false,
+        }
+    }
+
+    fn history(all: impl IntoIterator<Item = Measurement>) -> History {
+        let mut history = History::default();
+        all.into_iter().for_each(|one| history.add(one));
+        history
+    }
+
+    #[test]
+    fn a_unit_has_a_line_with_a_bar_a_week_and_each_fall_is_told() {
+        let history = history([
+            measured("app a.Foo", 0, 10, 10),
+            measured("app a.Foo", 1, 9, 10),
+            measured("app a.Foo", 8, 10, 10),
+            measured("app b.Longer", 15, 0, 7),
+        ]);
+        insta::assert_snapshot!(history.lines().join("\n"), @r"
+        3 weeks from 2026-W48 to 2026-W50, those in which something was measured.
+        app a.Foo     ▇█·  100% (10/10), 3 measurements
+        app b.Longer  ··▁  0% (0/7), 1 measurement
+        fell: app a.Foo: 100% (10/10) by 2.PITEST on 2026-11-23 (0123456789) then 90% (9/10) by 2.PITEST on 2026-11-24 (0123456789)
+        ");
+        assert_eq!(history.clone().of("b.L").lines().len(), 2);
+        assert!(history.of("c").is_empty());
+    }
+
+    #[test]
+    fn a_fall_is_one_of_whole_classes_in_the_order_of_time() {
+        let part = Measurement { is_part: true, ..measured("a", 1, 1, 10) };
+        assert_eq!(history([measured("a", 0, 9, 10), part, measured("a", 2, 90, 100)]).falls(), []);
+        let late_first = history([measured("a", 2, 5, 10), measured("a", 0, 6, 10), measured("a", 1, 7, 10)]);
+        let falls: Vec<(u64, u64)> =
+            late_first.falls().iter().map(|(was, is)| (was.score.killed, is.score.killed)).collect();
+        assert_eq!(falls, [(7, 5)]);
+    }
+
+    #[test]
+    fn nothing_measured_is_no_score_and_a_unit_is_bounded() {
+        assert!(history([measured("a", 0, 0, 0)]).is_empty());
+        let many = history((0..1_100).map(|day| measured("a\u{1b}[31m", day, 1, 2)));
+        assert_eq!(many.units.values().next().unwrap().len(), MOST);
+        assert!(many.lines().iter().all(|line| !line.contains('\u{1b}')));
+        assert_eq!(bar(Coverage { killed: 1, total: 1 }), '█');
+    }
+
+    #[test]
+    fn the_facts_hold_weeks_measurements_and_falls() {
+        let facts = history([measured("a", 0, 2, 2), measured("a", 1, 1, 2)]).facts();
+        assert_eq!(
+            facts["classes"][0]["weeks"],
+            json!([
+                {"week": "2026-W48", "killed": 1, "total": 2, "percent": 50, "measurements": 2}
+            ])
+        );
+        assert_eq!(facts["falls"][0]["was"]["percent"], 100);
+        assert_eq!(facts["falls"][0]["is"]["at"], "2026-11-24T00:00:00Z");
+    }
+}

@@ -174,10 +174,12 @@ fn apply(
     choice: &Placement,
 ) -> Result<bool, Fault> {
     // What cannot be remembered is not begun.
-    let settled = target.workspace.as_ref().filter(|_| !args.edit.check);
+    let settled = target.workspace.as_ref().filter(|_| !args.edit.check || target.is_virtual());
     let config = settled.map(|workspace| EditedConfig::with(workspace, gate, choice)).transpose()?;
     let config = config.filter(|config| !config.diff.is_empty());
     let change = target.change(|file| target.placed(file, gate, choice, args.include_done))?;
+    // Without lines the configuration alone says where a gate is, and a gate that it does not name is after each task.
+    let is_other = target.is_virtual() && !target.gates.contains(&(gate.to_owned(), choice.clone()));
     let configured = config.as_ref().filter(|_| target.writes);
     configured.map_or(Ok(()), EditedConfig::write)?;
     let without_id = without_id(target, &change, choice);
@@ -187,7 +189,7 @@ fn apply(
         facts["placement"] = json!(choice);
         facts["configured"] = json!(configured.is_some());
         ui::json(&facts);
-        return Ok(change.is_any());
+        return Ok(change.is_any() || is_other);
     }
     if target.is_virtual() && !change.is_any() {
         ui::line(&format!("{}: the file gets no line: {}.", target.shown, when(gate, choice)));
@@ -203,7 +205,7 @@ fn apply(
         None => ui::line(&format!("{}: {gate} is where it was placed.", target.shown)),
     }
     note_without_gate(&without_id);
-    Ok(change.is_any())
+    Ok(change.is_any() || is_other)
 }
 
 /// When a gate runs that has no line.

@@ -7,6 +7,7 @@ use crate::machine::budget::dollars;
 use crate::machine::choice::Choice;
 use crate::source::text::{count, duration, line, names};
 use crate::task::{Stage, TaskKey};
+use std::collections::BTreeSet;
 
 /// Columns between two columns of the table.
 pub const GAP: u16 = 2;
@@ -134,6 +135,15 @@ pub fn lines(board: &Board, columns: usize) -> Vec<String> {
     lines.extend(next(board));
     lines.extend(totals(board));
     lines
+}
+
+/// What the cells of the table say that do not say it themselves, each once, in the words of the table.
+pub fn legend(board: &Board, columns: usize) -> Vec<String> {
+    let grid = Grid::fit(board, columns);
+    let mut told = BTreeSet::new();
+    let cells = grid.rows.iter().flatten().filter_map(|cell| Some((cell, cell.status?)));
+    let news = cells.filter(|(_, status)| told.insert(status.name()));
+    news.filter_map(|(cell, status)| Some(format!("{}: {}", cell.text, status.meaning()?))).collect()
 }
 
 /// The first line.

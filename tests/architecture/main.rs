@@ -68,7 +68,7 @@ fn without_comments(code: &str) -> String {
 /// Production lines that a module may have: no comments, no blank lines, no tests.
 const BUDGET: &[(&str, usize)] = &[
     ("agent", 941),
-    ("cli", 6_349),
+    ("cli", 6_358),
     ("config", 1_515),
     ("engine", 3_978),
     ("gate", 8_301),
@@ -78,7 +78,7 @@ const BUDGET: &[(&str, usize)] = &[
     ("machine", 3_355),
     ("main", 8),
     ("mutation", 533),
-    ("report", 2_820),
+    ("report", 2_842),
     ("source", 1_041),
     ("sys", 1_771),
     ("task", 3_532),

@@ -479,15 +479,7 @@ fn a_task_file_that_is_read_only_is_not_written() {
 fn stage_asks_on_a_terminal_and_shows_the_change_before_it_writes() {
     let project = Project::new("- [ ] 1. One\n- [ ] 2. Two\n");
     let before = project.read("tasks.md");
-    let typed = |keys: &str| {
-        // `script` gives the program a terminal; what is typed comes through its standard input.
-        let mut script = project.program("script");
-        script.args(["-qec", &format!("{} stage", env!("CARGO_BIN_EXE_ralph")), "/dev/null"]);
-        script.current_dir(project.path(""));
-        let mut assert = assert_cmd::Command::from_std(script);
-        let output = assert.write_stdin(keys).timeout(std::time::Duration::from_secs(30)).output().unwrap();
-        String::from_utf8_lossy(&output.stdout).into_owned()
-    };
+    let typed = |keys: &str| project.at_terminal("stage", keys);
     let shown = typed("\u{1b}[B\r2\r\u{1b}[B\r");
     assert!(shown.contains("Which tasks get stages") && shown.contains("+- [ ] 2.TEST-FIRST"), "{shown}");
     assert_eq!(project.read("tasks.md"), before, "no was said");
@@ -500,6 +492,64 @@ fn stage_asks_on_a_terminal_and_shows_the_change_before_it_writes() {
     let shown = typed("\u{1b}[B\u{1b}[B\r\r");
     assert!(shown.contains("-- [ ] 2.TEST-FIRST"), "{shown}");
     assert_eq!(project.read("tasks.md"), before);
+}
+
+#[test]
+fn place_lists_the_tasks_shows_the_change_and_its_price_and_asks_before_it_writes() {
+    let text = "# A\n- [ ] 1. One\n### B\n- [ ] 2. Two\n";
+    let project = Project::new(text);
+    project.config("gates:\n  PITEST: {run: ['true']}\n");
+    let down = "\u{1b}[B";
+    let groups = format!("{}\r{down}{down}\r", down.repeat(3));
+    let shown = project.at_terminal("place", &format!("{groups}{down}\r"));
+    let at = |words: &str| shown.find(words).unwrap_or_else(|| panic!("{words}: {shown}"));
+    let order = [
+        at("[ ] 1.       One"),
+        at("Where PITEST goes"),
+        at("Which headings are groups"),
+        at("+- [ ] G1.PITEST"),
+        at("+placement: {PITEST: {groups: 2}}"),
+        at("1 gate of PITEST to run; 0 open tasks without one."),
+        at("Write this?"),
+    ];
+    assert!(order.is_sorted(), "{shown}");
+    assert_eq!(project.read("tasks.md"), text, "no was said");
+    project.at_terminal("place", &format!("{groups}\r"));
+    assert_eq!(project.read("tasks.md"), format!("{text}- [ ] G1.PITEST\n"));
+    assert!(project.read(".ralph/config.yaml").ends_with("placement: {PITEST: {groups: 2}}\n"));
+    project.at_terminal("place", "\r\r\r");
+    assert_eq!(
+        project.read("tasks.md"),
+        format!("{text}- [ ] G1.PITEST\n"),
+        "the choice of now is the default"
+    );
+}
+
+#[test]
+fn with_virtual_stages_the_words_are_about_the_configuration_and_the_file_stays() {
+    let text = "- [ ] 1. One\n- [x] 2. Two\n- [ ] 3. Three\n";
+    let project = Project::new(text);
+    project.config("stages: virtual\n");
+    project.ralph(&["place", "--check", "each"]).code(0);
+    let differs = project.ralph(&["place", "end", "--check"]).code(1);
+    assert!(differs.out.ends_with("+placement: {PITEST: end}\n"), "{}", differs.out);
+    for args in [&["place", "end"][..], &["place", "end", "--tasks", "tasks.md"]] {
+        let done = project.ralph(args).code(0);
+        assert!(
+            done.out.starts_with("tasks.md: the file gets no line: END.PITEST runs after the last task.\n"),
+            "{}",
+            done.out
+        );
+        project.ralph(&["place", "--check"]).code(0);
+    }
+    assert_eq!(project.read("tasks.md"), text);
+    let said = project.ralph(&["status"]).code(0).out;
+    assert!(said.starts_with("tasks.md: 1 of 3 boxes ticked, "), "{said}");
+    let columns: Vec<&str> = said.lines().nth(2).unwrap().split_whitespace().collect();
+    assert!(columns.contains(&"REQ-CHECK"), "{said}");
+    assert!(!said.contains("no run has recorded"), "{said}");
+    let shown = project.at_terminal("status", "");
+    assert!(shown.contains("unrecorded: ticked in the file, which no run has recorded yet"), "{shown}");
 }
 
 #[test]

@@ -183,6 +183,17 @@ impl Project {
         command
     }
 
+    /// What is shown when a verb runs at a terminal and somebody types this.
+    pub(crate) fn at_terminal(&self, verb: &str, keys: &str) -> String {
+        // `script` gives the program a terminal; what is typed comes through its standard input.
+        let mut script = self.program("script");
+        script.args(["-qec", &format!("{} {verb}", env!("CARGO_BIN_EXE_ralph")), "/dev/null"]);
+        script.current_dir(self.path(""));
+        let mut assert = assert_cmd::Command::from_std(script);
+        let output = assert.write_stdin(keys).timeout(Duration::from_secs(30)).output().unwrap();
+        String::from_utf8_lossy(&output.stdout).into_owned()
+    }
+
     /// Calls ralph and waits for its end, at most a minute.
     #[track_caller]
     pub(crate) fn ralph(&self, args: &[&str]) -> Done {

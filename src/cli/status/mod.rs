@@ -13,6 +13,7 @@ use super::exit::Exit;
 use super::ui;
 use super::workspace::Invocation;
 use crate::engine::Fault;
+use crate::report::board::Board;
 use crate::report::table;
 use crate::task::TaskKey;
 use clap::Args;
@@ -47,12 +48,21 @@ pub(super) fn status(call: &Invocation, args: &StatusArgs) -> Result<Exit, Fault
     })?;
     match &facts {
         Some(facts) => ui::json(facts),
-        None => table::lines(&board, columns()).iter().for_each(|line| ui::line(line)),
+        None => shown(&board).iter().for_each(|line| ui::line(line)),
     }
     if let Some(trouble) = source.trouble(&board) {
         ui::note(&format!("note: {trouble}"));
     }
     Ok(Exit::Done)
+}
+
+/// The board; for a person at a terminal with what its cells mean.
+fn shown(board: &Board) -> Vec<String> {
+    let mut lines = table::lines(board, columns());
+    if std::io::stdout().is_terminal() {
+        lines.extend(table::legend(board, columns()));
+    }
+    lines
 }
 
 /// What `ralph status --json` prints, with the box at which a run is.

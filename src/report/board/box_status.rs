@@ -79,6 +79,21 @@ impl BoxStatus {
         }
     }
 
+    /// What a cell with it means to people; `None` for what says it itself.
+    pub fn meaning(self) -> Option<&'static str> {
+        Some(match self {
+            Self::CommitOnly => "ticked, with nothing but a commit behind it",
+            Self::ByPerson => "ticked by a person",
+            Self::Unrecorded => "ticked in the file, which no run has recorded yet",
+            Self::Blocked => "open, and its task is blocked: `ralph run --retry ID`",
+            Self::Marked(_) => "a mark that ralph leaves alone",
+            Self::Rejected(_) => "open after so many rejected attempts in a row",
+            Self::Rework(_) => "open again after so many FAILs",
+            Self::Optional => "open, and taken with `--optional` only",
+            Self::Running | Self::Passed(_) | Self::Done | Self::Failed(_) | Self::Open => return None,
+        })
+    }
+
     /// A mark that is not ralph's, as far as it can be shown in one column.
     pub(super) fn of_mark(mark: Mark) -> Self {
         let is_plain = mark.0.is_ascii_graphic();

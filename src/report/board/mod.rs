@@ -10,7 +10,7 @@ use crate::machine::choice::{self, Choice};
 use crate::machine::commit_only::is_commit_only;
 use crate::machine::state::{By, Phase, SpecState, StageState, State, Used};
 use crate::source::text::line;
-use crate::task::{Row, Stage, TaskKey};
+use crate::task::{Row, Stage, TaskKey, written};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use std::collections::{BTreeMap, BTreeSet};
@@ -27,9 +27,9 @@ pub struct Board {
     pub iteration: u64,
     /// The phase of the loop, one word.
     pub phase: &'static str,
-    /// Ticked boxes.
+    /// Ticked boxes of the file; virtual stages have none there.
     pub done: usize,
-    /// All boxes.
+    /// All boxes of the file.
     pub boxes: usize,
     /// The stages that occur, in the order in which a family passes through them: the columns.
     pub stages: Vec<Stage>,
@@ -134,13 +134,14 @@ impl Board {
             running: current.as_ref().map(|now| &now.key),
         };
         let families = lines.all();
+        let in_file = written(&book.rows);
         let goes_on = if holder.is_some() { state.policy.go_on_when_blocked } else { beside.goes_on };
         Self {
             spec: state.spec.clone(),
             iteration: state.iteration,
             phase: phase(&state.phase, holder.is_some()),
-            done: book.rows.iter().filter(|row| row.mark.is_done()).count(),
-            boxes: book.rows.len(),
+            done: in_file.iter().filter(|row| row.mark.is_done()).count(),
+            boxes: in_file.len(),
             stages: stages(book),
             gates: gates(&families),
             families,

@@ -1,5 +1,6 @@
 //! The verbs and flags that can be typed, and their help.
 
+use super::audit::AuditArgs;
 use super::check::CheckArgs;
 use super::gate::GateArgs;
 use super::init::InitArgs;
@@ -132,6 +133,16 @@ Exit codes: 0 equal · 1 something differs, its record or line is named · 2 usa
 No model and no network are asked, and nothing is written; --rerun-gates runs what the configuration says. What is believed as it was recorded is said at each box."
     )]
     Replay(ReplayArgs),
+    /// Judge the boxes that a history ticked, whoever drove it: a gate on the commits behind each
+    #[command(
+        after_help = "Examples:\n  ralph audit --past\n  ralph audit --past ../shop --html audit.html\n  \
+ralph audit --past --by tag --since v1.0\n  ralph audit --past --by commit --since HEAD~20 --json\n  \
+ralph audit --past --shard 1/3 --json > parts/1.json; ralph audit --past --merge parts --md audit.md\n\n\
+Exit codes: 0 none untrue · 1 a box is untrue · 2 usage · 3 none untrue, and not all could be told\n\n\
+Nothing is written in the repository, and it needs no .ralph/. Its code, build and tests run, in private checkouts. docs/audit.md says \
+which commits stand behind a box."
+    )]
+    Audit(AuditArgs),
     /// Pack a run into one file: journal, spec, configuration, what gates left, the commits that records name
     #[command(
         after_help = "Examples:\n  ralph bundle run.tar\n  ralph replay --bundle run.tar\n  ralph bundle --thin run.tar\n\n\

@@ -2,6 +2,7 @@
 
 mod args;
 mod ask;
+mod audit;
 mod bundle;
 mod check;
 mod demo;
@@ -90,6 +91,7 @@ fn dispatch(cli: &Cli) -> anyhow::Result<Exit> {
         Verb::Resume => manual_verbs::pause(&call, false)?,
         Verb::Reopen(by_hand) => manual_verbs::flip(&call, by_hand, false)?,
         Verb::Replay(args) => replay::replay(&call, args)?,
+        Verb::Audit(args) => audit::audit(&call, args)?,
         Verb::Bundle { file, thin } => bundle::bundle(&call, file, *thin)?,
         Verb::Snapshot(args) => manual_verbs::snapshot(&call, args)?,
         Verb::Gate(args) => gate::gate(&call, args)?,

@@ -8,7 +8,7 @@ use clap::ValueEnum;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 /// Jobs that gates are shared out over at most.
@@ -21,6 +21,13 @@ const MAX_RESULT: u64 = 256 << 20;
 pub struct Shard {
     number: usize,
     of: usize,
+}
+
+impl Shard {
+    /// Its share of these.
+    pub(super) fn of(self, all: &[Judgement]) -> Vec<&Judgement> {
+        shares(all, self.of).swap_remove(self.number - 1)
+    }
 }
 
 impl FromStr for Shard {
@@ -85,8 +92,7 @@ pub(super) fn print_matrix(all: &[Judgement], of: usize, matrix: Matrix) {
 
 /// Runs gates again, and compares.
 pub(super) fn rerun(workspace: &Workspace, run: &mut Run, shard: Option<Shard>) -> Result<(), Fault> {
-    let Shard { number, of } = shard.unwrap_or(Shard { number: 1, of: 1 });
-    let mut chosen = shares(&run.judgements, of).swap_remove(number - 1);
+    let mut chosen = shard.unwrap_or(Shard { number: 1, of: 1 }).of(&run.judgements);
     chosen.sort_by_key(|judgement| judgement.record);
     let mut outside = workspace.outside()?;
     for Judgement { record, order, changes, report } in chosen {
@@ -107,10 +113,9 @@ pub(super) fn rerun(workspace: &Workspace, run: &mut Run, shard: Option<Shard>) 
     Ok(())
 }
 
-/// Joins the results of all parts, which `ralph replay --shard k/n --json` printed into files of this folder.
-pub(super) fn merge(folder: &Path, judgements: &[Judgement], found: &mut Replayed) -> Result<(), Fault> {
-    let unknown = |what: String| Finding::new(Grade::Unknown, what, "run that part again, and merge again");
-    let mut shards: BTreeMap<String, Value> = BTreeMap::new();
+/// The results in the files `*.json` of a folder, by part; and those that are no part of what has this head.
+pub(super) fn parts(folder: &Path, head: &str) -> Result<(BTreeMap<String, Value>, Vec<PathBuf>), Fault> {
+    let (mut shards, mut wrong) = (BTreeMap::new(), Vec::new());
     for entry in fs_err::read_dir(folder)? {
         let path = entry?.path();
         if path.extension().is_none_or(|extension| extension != "json") {
@@ -118,12 +123,20 @@ pub(super) fn merge(folder: &Path, judgements: &[Judgement], found: &mut Replaye
         }
         let bytes = crate::sys::disk::read_beginning(&path, MAX_RESULT)?.unwrap_or_default();
         let result: Value = serde_json::from_slice(&bytes).unwrap_or_default();
-        match result["shard"].as_str() {
-            Some(name) if result["head"] == found.head.as_str() => {
-                drop(shards.insert(name.to_owned(), result));
-            }
-            _ => found.findings.push(unknown(format!("{} is no part of this replay.", path.display()))),
+        match result["shard"].as_str().map(str::to_owned) {
+            Some(name) if result["head"] == head => drop(shards.insert(name, result)),
+            _ => wrong.push(path),
         }
+    }
+    Ok((shards, wrong))
+}
+
+/// Joins the results of all parts, which `ralph replay --shard k/n --json` printed into files of this folder.
+pub(super) fn merge(folder: &Path, judgements: &[Judgement], found: &mut Replayed) -> Result<(), Fault> {
+    let unknown = |what: String| Finding::new(Grade::Unknown, what, "run that part again, and merge again");
+    let (shards, wrong) = parts(folder, &found.head)?;
+    for path in wrong {
+        found.findings.push(unknown(format!("{} is no part of this replay.", path.display())));
     }
     let mut left: BTreeSet<u64> = judgements.iter().map(|judgement| judgement.record).collect();
     for result in shards.values() {

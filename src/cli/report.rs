@@ -8,7 +8,7 @@ use super::workspace::Invocation;
 use crate::engine::{Fault, FaultKind};
 use crate::report::morning::Page;
 use clap::Args;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Flags of `report`.
 #[derive(Debug, Args)]
@@ -34,27 +34,39 @@ pub(super) fn report(call: &Invocation, args: &ReportArgs) -> Result<Exit, Fault
     let mut source = Source::open_at(call, workspace, true)?;
     let board = source.board()?;
     let page = Page::new(&board, source.story());
-    let fault =
-        |error: minijinja::Error| Fault::new(FaultKind::Internal, error.to_string(), "please report this");
-    let files = [
-        args.html.as_ref().map(|file| Ok((file, page.html()?))),
-        args.md.as_ref().map(|file| Ok((file, page.markdown()?))),
-    ];
-    let files: Vec<(&PathBuf, String)> =
-        files.into_iter().flatten().collect::<Result<_, minijinja::Error>>().map_err(fault)?;
+    let written = write_page(call, &page, args.html.as_deref(), args.md.as_deref())?;
+    if call.json {
+        ui::json(&page);
+    } else if !written {
+        page.markdown().map_err(unfilled)?.lines().for_each(ui::line);
+    }
+    if let Some(trouble) = source.trouble(&board) {
+        ui::note(&format!("note: {trouble}"));
+    }
+    Ok(Exit::Done)
+}
+
+/// Writes a page into the files that were named; true if one was.
+pub(super) fn write_page(
+    call: &Invocation,
+    page: &Page,
+    html: Option<&Path>,
+    md: Option<&Path>,
+) -> Result<bool, Fault> {
+    let files = [html.map(|file| Ok((file, page.html()?))), md.map(|file| Ok((file, page.markdown()?)))];
+    let files: Vec<(&Path, String)> =
+        files.into_iter().flatten().collect::<Result<_, minijinja::Error>>().map_err(unfilled)?;
     for (file, text) in &files {
         fs_err::write(call.folder()?.join(file), text).map_err(|error| {
             Fault::setup(format!("The report cannot be written: {error}."), "name another file")
         })?;
         ui::note(&format!("{} was written.", file.display()));
     }
-    if call.json {
-        ui::json(&page);
-    } else if files.is_empty() {
-        page.markdown().map_err(fault)?.lines().for_each(ui::line);
-    }
-    if let Some(trouble) = source.trouble(&board) {
-        ui::note(&format!("note: {trouble}"));
-    }
-    Ok(Exit::Done)
+    Ok(!files.is_empty())
+}
+
+/// A template that cannot be filled.
+#[expect(clippy::needless_pass_by_value, reason = "for map_err")]
+fn unfilled(error: minijinja::Error) -> Fault {
+    Fault::new(FaultKind::Internal, error.to_string(), "please report this")
 }

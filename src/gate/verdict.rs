@@ -6,15 +6,13 @@ use crate::config::GateSettings;
 use crate::gate::GateAbort;
 use crate::gate::scope::{Scope, Target};
 use crate::machine::facts::full_path;
-use crate::mutation::{ClassScore, Coverage, GateReport, Rule, Survivor, Trace, Verdict, rank};
+use crate::mutation::{ClassScore, Coverage, GateReport, Rule, Survivor, Trace, Verdict, WHAT_TO_DO, rank};
 use crate::source::text;
 use std::collections::BTreeSet;
 use std::time::Duration;
 
 /// Reasons and remarks in a report.
 const TOLD: usize = 40;
-/// What a worker does about survivors.
-const WHAT_TO_DO: &str = "For each survivor, add an assertion that fails when its line is changed like that, in a test that reaches the line; leave production code alone.";
 
 /// One judged class.
 #[derive(Clone, Debug)]

@@ -24,6 +24,7 @@ mod locks;
 mod observe;
 mod open;
 mod package_folders;
+mod past;
 mod plan;
 mod restore;
 mod tree;
@@ -34,6 +35,7 @@ pub use bundle::unbundle;
 pub use checkout::{Checkout, Differences, borrow, is_repository};
 pub use error::{GitError, GitErrorKind};
 pub use init_repository::init_repository;
+pub use past::{PastCommit, PastLine};
 pub use restore::Extent;
 pub use underway::Underway;
 

@@ -5,7 +5,7 @@ use super::facts::{Accumulated, Dirt, FileChange, Observation, ObserveRequest, O
 use super::stop::StopReason;
 use super::used::Most;
 use crate::mutation::GateReport;
-use crate::task::{Mark, TaskKey};
+use crate::task::{Mark, Stage, TaskKey};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// One request.
@@ -187,6 +187,25 @@ pub struct GateOrder {
     pub no_tests_written: bool,
     /// A FAIL would block one of the families: no rework is left.
     pub is_last: bool,
+}
+
+impl GateOrder {
+    /// A gate that belongs to no box, on these commits.
+    pub fn alone(name: &str, snapshot: Snapshot, accumulated: Accumulated) -> Self {
+        Self {
+            iteration: 0,
+            key: TaskKey { family: String::new(), stage: Stage::Gate(name.to_owned()) },
+            line: 0,
+            name: name.to_owned(),
+            snapshot,
+            accumulated,
+            changes: None,
+            former_targets: BTreeSet::new(),
+            changed_since_fail: BTreeSet::new(),
+            no_tests_written: false,
+            is_last: false,
+        }
+    }
 }
 
 /// The entry of one iteration in progress.txt.

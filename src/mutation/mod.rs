@@ -16,6 +16,9 @@ pub use survivors::{SURVIVORS_SHOWN, Survivor, rank};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
+/// The reason of a FAIL that is advice: what the worker is to do about survivors.
+pub const WHAT_TO_DO: &str = "For each survivor, add an assertion that fails when its line is changed like that, in a test that reaches the line; leave production code alone.";
+
 /// What became of one mutant, in PIT's words (pitest `DetectionStatus`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]

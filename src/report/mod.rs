@@ -1,6 +1,8 @@
 //! Texts that come in from agents and go out to people and CI: bounded, without control characters.
 
 pub mod annotations;
+pub mod audit;
+mod audit_page;
 pub mod board;
 mod explain;
 pub mod film;

@@ -50,10 +50,13 @@ pub struct Page {
     pub not_judged: Vec<String>,
     /// Iterations that were too many to be kept.
     pub forgotten: u64,
+    /// It tells of a history that was audited.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub(super) past: bool,
     /// The bars of the timeline, and its height.
-    timeline: Drawing,
+    pub(super) timeline: Drawing,
     /// The scores of gates, over time.
-    scores: Drawing,
+    pub(super) scores: Drawing,
 }
 
 /// A family.
@@ -115,7 +118,7 @@ pub struct Happened {
 
 /// A drawing: rectangles, points and words at their places.
 #[derive(Clone, Debug, Default, Serialize)]
-struct Drawing {
+pub(super) struct Drawing {
     width: i64,
     height: i64,
     bars: Vec<Bar>,
@@ -169,8 +172,9 @@ impl Page {
             tasks,
             not_judged,
             forgotten: story.forgotten,
+            past: false,
             timeline,
-            scores: scores(&told),
+            scores: scores(measured(&told).collect()),
         }
     }
 
@@ -328,26 +332,24 @@ fn timeline(board: &Board, told: &[&Told], by_family: &BTreeMap<&str, Vec<&Told>
     drawing
 }
 
-/// A bar for each score that a gate measured, as high as its per cent.
-fn scores(told: &[&Told]) -> Drawing {
-    let measured: Vec<(&Told, i64)> =
-        told.iter().filter_map(|told| Some((*told, i64::try_from(told.percent?).unwrap_or(100)))).collect();
+/// A score that a gate measured, per cent; what it is of, and how it is marked.
+pub(super) type Score = (u64, String, &'static str);
+
+fn measured(told: &[&Told]) -> impl Iterator<Item = Score> {
+    let title = |told: &Told| format!("{} {}: {}", told.iteration, told.task, told.headline);
+    told.iter().filter_map(move |told| Some((told.percent?, title(told), class(told))))
+}
+
+/// A bar for each score, as high as its per cent.
+pub(super) fn scores(measured: Vec<Score>) -> Drawing {
     if measured.is_empty() {
         return Drawing::default();
     }
     let many = i64::try_from(measured.len()).unwrap_or(i64::MAX);
     let step = ((WIDTH - LEFT) / many).clamp(1, 40);
-    let bars = measured.iter().zip(0..).map(|((told, percent), at)| {
-        let height = (PLOT * percent / 100).max(1);
-        let title = format!("{} {}: {}", told.iteration, told.task, told.headline);
-        Bar {
-            x: LEFT + at * step,
-            y: PLOT - height,
-            width: (step - 2).max(1),
-            height,
-            class: class(told),
-            title,
-        }
+    let bars = measured.into_iter().zip(0..).map(|((percent, title, class), at)| {
+        let height = (PLOT * i64::try_from(percent.min(100)).unwrap_or(100) / 100).max(1);
+        Bar { x: LEFT + at * step, y: PLOT - height, width: (step - 2).max(1), height, class, title }
     });
     let words = [(100, 10), (50, PLOT / 2 + 4), (0, PLOT)].map(|(percent, y)| Word {
         x: LEFT - 45,

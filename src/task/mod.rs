@@ -25,6 +25,7 @@ mod sections;
 mod stage;
 mod stops;
 mod text;
+mod ticks;
 mod under;
 mod virtual_stages;
 
@@ -49,5 +50,6 @@ pub use remarks::{Remark, RemarkKind};
 pub use row::{Mark, Row};
 pub use sections::{LeftOut, Sections};
 pub use stage::{Stage, TaskKey};
+pub use ticks::ticked_since;
 pub use under::TaskText;
 pub use virtual_stages::{Stages, TaskRules, on_file, written};

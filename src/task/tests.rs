@@ -11,6 +11,7 @@ mod reconciling;
 mod reported;
 mod requirements;
 mod sections;
+mod ticks;
 mod tree;
 mod under;
 mod virtual_stages;

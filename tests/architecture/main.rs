@@ -68,20 +68,20 @@ fn without_comments(code: &str) -> String {
 /// Production lines that a module may have: no comments, no blank lines, no tests.
 const BUDGET: &[(&str, usize)] = &[
     ("agent", 941),
-    ("cli", 6_358),
+    ("cli", 6_568),
     ("config", 1_515),
-    ("engine", 3_978),
-    ("gate", 8_301),
-    ("git", 3_494),
+    ("engine", 4_192),
+    ("gate", 8_300),
+    ("git", 3_589),
     ("journal", 344),
     ("lib", 14),
-    ("machine", 3_355),
+    ("machine", 3_372),
     ("main", 8),
-    ("mutation", 533),
-    ("report", 2_842),
+    ("mutation", 534),
+    ("report", 3_110),
     ("source", 1_041),
     ("sys", 1_771),
-    ("task", 3_532),
+    ("task", 3_570),
     ("turn", 1_560),
 ];
 

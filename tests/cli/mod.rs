@@ -7,6 +7,7 @@
 //! Refuses to know: how ralph does it.
 
 mod agents;
+mod audit;
 mod bad_input;
 mod busy;
 mod by_hand;

@@ -11,7 +11,6 @@ use crate::machine::facts::{Accumulated, FileChange, Oid, full_path};
 use crate::mutation::{GateReport, Verdict};
 use crate::source::text::{count, names};
 use crate::sys::Spawn;
-use crate::task::{Stage, TaskKey};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
@@ -136,19 +135,9 @@ impl Outside {
         folder: PathBuf,
         makes_map: bool,
     ) -> Result<GateReport, Fault> {
-        let order = GateOrder {
-            iteration: 0,
-            key: TaskKey { family: String::new(), stage: Stage::Gate(name.to_owned()) },
-            line: 0,
-            name: name.to_owned(),
-            snapshot: self.parts.repositories.snapshot()?,
-            accumulated: Accumulated { bases: bases.clone(), ..Accumulated::default() },
-            changes: None,
-            former_targets: BTreeSet::new(),
-            changed_since_fail: BTreeSet::new(),
-            no_tests_written: false,
-            is_last: false,
-        };
+        let snapshot = self.parts.repositories.snapshot()?;
+        let accumulated = Accumulated { bases: bases.clone(), ..Accumulated::default() };
+        let order = GateOrder::alone(name, snapshot, accumulated);
         let mut prepared = self.prepare(&order, changes, folder, format!("{}-alone", self.tag))?;
         prepared.request.makes_map = makes_map;
         Ok(self.secrets.of_report(prepared.run(&self.parts.supervisor, &*self.parts.progress)))
@@ -161,7 +150,7 @@ impl Outside {
         Ok(gate::preview(&prepared.request, &prepared.settings))
     }
 
-    /// A recorded gate again, on the commits and changes of then; touches no box and no journal.
+    /// A gate on the commits and changes of then, recorded or found in a history; touches no box and no journal.
     ///
     /// Errors: a package that is not there, a gate that is not configured.
     pub fn judge_again(&mut self, order: &GateOrder, changes: &[FileChange]) -> Result<GateReport, Fault> {
@@ -175,7 +164,9 @@ impl Outside {
         let mut prepared = self.prepare(order, changes, folder, format!("{}-again", self.tag))?;
         // The folders of today hold other commits.
         prepared.settings.folder = config::GateFolder::Clean;
-        Ok(self.secrets.of_report(prepared.run(&self.parts.supervisor, &*self.parts.progress)))
+        let report = prepared.run(&self.parts.supervisor, &*self.parts.progress);
+        (self.parts.progress)("");
+        Ok(self.secrets.of_report(report))
     }
 
     /// Makes a gate ready to judge these changes.

@@ -1,0 +1,215 @@
+//! `ralph audit --past`: a gate on what the history of a repository ticked, whoever drove it. It changes nothing.
+
+use super::exit::Exit;
+use super::replay_gates::{Matrix, Shard, parts, print_matrix};
+use super::report::write_page;
+use super::ui;
+use super::workspace::{Invocation, Workspace};
+use crate::engine::{By, Fault, FaultKind, Judgement, Outside, Past, World as _, past};
+use crate::machine::event::StopRequest;
+use crate::mutation::{GateReport, NoCoverage, Verdict};
+use crate::report::audit::{Audit, PastBox};
+use crate::report::morning::Page;
+use crate::source::text::{duration, names};
+use crate::sys::clock::Stopwatch;
+use clap::{Args, ValueEnum};
+use std::path::{Path, PathBuf};
+
+/// The gate of each language, which needs no configuration.
+const GATE: &str = "MUTATION";
+/// The path where none is typed.
+const HERE: &str = ".";
+/// Boxes that the line of progress names.
+const NAMED: usize = 3;
+
+/// Flags of `audit`.
+#[derive(Debug, Args)]
+pub struct AuditArgs {
+    /// The repository whose history is judged; the current folder, or --root, when left out
+    #[arg(long, value_name = "PATH", num_args = 0..=1, default_missing_value = HERE, required = true)]
+    pub past: PathBuf,
+    /// What counts as a box
+    #[arg(long, value_enum, value_name = "WHAT", default_value = "boxes")]
+    pub by: What,
+    /// Only what was ticked after this commit
+    #[arg(long, value_name = "REV")]
+    pub since: Option<String>,
+    /// The gate; that of each file's language when left out
+    #[arg(long, value_name = "NAME", default_value = GATE)]
+    pub gate: String,
+    /// Judge only this part: `1/3`
+    #[arg(long, value_name = "K/N")]
+    pub shard: Option<Shard>,
+    /// Join the results of all parts, as `--json` printed them into files `*.json` of this folder
+    #[arg(long, value_name = "DIR", conflicts_with = "shard")]
+    pub merge: Option<PathBuf>,
+    /// Print the parts for a CI system, and do nothing else
+    #[arg(long, value_enum, value_name = "FOR")]
+    pub matrix: Option<Matrix>,
+    /// How many parts --matrix makes
+    #[arg(long, value_name = "N", default_value_t = 4, requires = "matrix")]
+    pub shards: usize,
+    /// Write the report as one HTML file that needs no other
+    #[arg(long, value_name = "FILE")]
+    pub html: Option<PathBuf>,
+    /// Write the report as Markdown
+    #[arg(long, value_name = "FILE")]
+    pub md: Option<PathBuf>,
+}
+
+/// What counts as a box.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum What {
+    /// Each box of tasks.md that a commit ticked, on the commits since the tick before it
+    Boxes,
+    /// Each commit, against its first parent
+    Commit,
+    /// Each tag, against the one before it
+    Tag,
+}
+
+/// `ralph audit`.
+pub(super) fn audit(call: &Invocation, args: &AuditArgs) -> Result<Exit, Fault> {
+    let mut workspace = open(call, &args.past)?;
+    let tasks = workspace.places.tasks();
+    let by = match args.by {
+        What::Boxes => By::Boxes,
+        What::Commit => By::Commit,
+        What::Tag => By::Tag,
+    };
+    name_gate(&mut workspace, &args.gate)?;
+    let rules = &workspace.rules;
+    let repositories = &mut workspace.repositories()?;
+    let Past { mut audit, ranges } =
+        past(repositories, rules, &tasks, by, args.since.as_deref(), &args.gate)?;
+    if audit.boxes.is_empty() {
+        let hint =
+            "`--by commit` or `--by tag` names other boxes, `--spec DIR` the folder of another task file";
+        return Err(Fault::new(
+            FaultKind::Unknown,
+            "This history ticked no box, so there is nothing to audit.",
+            hint,
+        ));
+    }
+    let all: Vec<Judgement> = ranges.iter().map(|range| range.judgement.clone()).collect();
+    if let Some(matrix) = args.matrix {
+        print_matrix(&all, args.shards, matrix);
+        return Ok(Exit::Done);
+    }
+    let mut ended = None;
+    if let Some(folder) = &args.merge {
+        merge(folder, &mut audit)?;
+    } else {
+        let mut chosen = match args.shard {
+            Some(shard) => shard.of(&all),
+            None => all.iter().collect(),
+        };
+        chosen.sort_by_key(|judgement| judgement.record);
+        let boxes = |record: u64| {
+            let at = usize::try_from(record).ok();
+            at.and_then(|at| ranges.get(at)).map_or(&[][..], |range| range.boxes.as_slice())
+        };
+        ended = judge(&workspace, &chosen, boxes, &mut audit)?;
+    }
+    if args.shard.is_some() {
+        audit.boxes.retain(|it| it.verdict.is_some());
+    } else {
+        audit.end("It was not judged.", "run the audit again, or the part that is missing");
+    }
+    show(call, args, &audit)?;
+    Ok(ended.unwrap_or_else(|| match (audit.many("FAIL"), audit.many("ERROR")) {
+        (0, 0) => Exit::Done,
+        (0, _) => Exit::NoVerdict,
+        _ => Exit::WorkLeft,
+    }))
+}
+
+/// The folder that is audited, with its configuration if it has one.
+fn open(call: &Invocation, path: &Path) -> Result<Workspace, Fault> {
+    let named = call.root.clone().filter(|_| path == Path::new(HERE));
+    let root_by = if named.is_some() { call.root_by } else { "--past" };
+    let root = named.or_else(|| Some(path.to_owned()));
+    let call = Invocation { root, root_by, ..call.clone() };
+    call.read(call.folder()?)?.sound()
+}
+
+/// Sees that the gate is there: that of each file's language judges as PITEST where nothing is written of it.
+fn name_gate(workspace: &mut Workspace, gate: &str) -> Result<(), Fault> {
+    let gates = &mut workspace.settings.gates;
+    if gate == GATE
+        && !gates.contains_key(GATE)
+        && let Some(settings) = gates.get("PITEST").cloned()
+    {
+        gates.insert(GATE.to_owned(), settings);
+    }
+    let hint = "name it under gates: in .ralph/config.yaml, or leave --gate out";
+    let missing = || Fault::setup(format!("The gate {gate} is not configured."), hint);
+    gates.contains_key(gate).then_some(()).ok_or_else(missing)
+}
+
+/// Judges, and says how far it is; what ended it before its time.
+fn judge<'a>(
+    workspace: &Workspace,
+    chosen: &[&Judgement],
+    boxes: impl Fn(u64) -> &'a [usize],
+    audit: &mut Audit,
+) -> Result<Option<Exit>, Fault> {
+    let no_coverage = workspace.settings.gates.get(&audit.gate).map(|gate| gate.no_coverage);
+    let no_coverage = no_coverage.unwrap_or(NoCoverage::Survived);
+    let mut outside: Outside = workspace.outside()?;
+    let watch = Stopwatch::start();
+    let weight = |part: &[&Judgement]| part.iter().map(|judgement| judgement.report.millis).sum::<u64>();
+    for (at, judgement) in chosen.iter().enumerate() {
+        let (done, left) = chosen.split_at(at);
+        let rest = match weight(done) {
+            0 => String::new(),
+            known => {
+                let millis = u128::from(watch.millis()) * u128::from(weight(left)) / u128::from(known);
+                format!(", about {} left", duration(u64::try_from(millis / 1_000).unwrap_or(u64::MAX)))
+            }
+        };
+        let own = boxes(judgement.record);
+        let tasks = own.iter().filter_map(|at| audit.boxes.get(*at)).map(|it| it.task.as_str());
+        ui::note(&format!("[{}/{}] {}{rest}", at + 1, chosen.len(), names(tasks, NAMED)));
+        let report = match outside.judge_again(&judgement.order, &judgement.changes) {
+            Ok(report) => report,
+            Err(fault) => GateReport::from(Verdict::Error {
+                why: fault.to_string(),
+                hint: fault.hint,
+                transient: false,
+            }),
+        };
+        if let Some(StopRequest::Signal { signal }) = outside.stop_request() {
+            return Ok(Some(Exit::Signal(signal)));
+        }
+        audit.judged(own, &report, &judgement.changes, no_coverage);
+    }
+    Ok(None)
+}
+
+/// Joins what `ralph audit --shard k/n --json` printed into files of this folder.
+fn merge(folder: &Path, audit: &mut Audit) -> Result<(), Fault> {
+    let (shards, wrong) = parts(folder, &audit.head)?;
+    for path in wrong {
+        audit.remarks.push(format!("{} is no part of this audit.", path.display()));
+    }
+    for part in shards.into_values() {
+        let boxes: Vec<PastBox> = serde_json::from_value(part["boxes"].clone()).unwrap_or_default();
+        if part["gate"] == audit.gate.as_str() && part["by"] == audit.by.as_str() {
+            audit.join(boxes);
+        }
+    }
+    Ok(())
+}
+
+fn show(call: &Invocation, args: &AuditArgs, audit: &Audit) -> Result<(), Fault> {
+    write_page(call, &Page::from(audit), args.html.as_deref(), args.md.as_deref())?;
+    if call.json {
+        let mut facts = audit.facts();
+        facts["shard"] = args.shard.map(|shard| shard.to_string()).into();
+        ui::json(&facts);
+    } else {
+        audit.lines().iter().for_each(|line| ui::line(line));
+    }
+    Ok(())
+}

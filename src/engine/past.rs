@@ -1,0 +1,269 @@
+//! The boxes that a history ticked, and what a gate has to judge for each.
+//!
+//! Promises: nothing but git's objects is read. The commits behind a tick are those since the tick before it, the first
+//! since the task file came; what the file had ticked when it came has no commits behind it, and is never judged.
+
+use super::{Fault, FaultKind, Judgement};
+use crate::git::{PastCommit, PastLine, Repositories};
+use crate::machine::effect::GateOrder;
+use crate::machine::facts::{Accumulated, Oid, PackageState, Snapshot};
+use crate::mutation::{GateReport, Verdict};
+use crate::report::audit::{Audit, PastBox};
+use crate::source::Kind;
+use crate::source::text::{count, line, names};
+use crate::task::{Row, TaskFile, TaskRules, ticked_since};
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+/// Boxes of one audit.
+const MAX_BOXES: usize = 10_000;
+/// Bytes of a version of a task file.
+const MAX_TASKS: u64 = 16 << 20;
+/// Tags that a remark names, and characters of a box's text that are shown.
+const NAMED: usize = 5;
+const TEXT: usize = 200;
+
+/// What counts as a box.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum By {
+    /// Each box of the task file that a commit ticked.
+    Boxes,
+    /// Each commit, against its first parent.
+    Commit,
+    /// Each tag, against the one before it.
+    Tag,
+}
+
+impl By {
+    fn word(self) -> &'static str {
+        match self {
+            Self::Boxes => "boxes",
+            Self::Commit => "commit",
+            Self::Tag => "tag",
+        }
+    }
+}
+
+/// Boxes that share the commits behind them.
+#[derive(Clone, Debug)]
+pub struct Range {
+    /// Where they are among all boxes.
+    pub boxes: Vec<usize>,
+    /// What a gate is asked; its report is that of nothing done, and its time how much there is to judge.
+    pub judgement: Judgement,
+}
+
+/// All that an audit has to judge.
+#[derive(Clone, Debug, Default)]
+pub struct Past {
+    /// The boxes; those that need no gate are judged.
+    pub audit: Audit,
+    /// What is left to judge.
+    pub ranges: Vec<Range>,
+}
+
+/// A step of the history: the boxes that its last commit ticked.
+struct Step<'a> {
+    base: &'a PastCommit,
+    head: &'a PastCommit,
+    commits: u64,
+    /// Name and text of each.
+    boxes: Vec<(String, String)>,
+}
+
+/// Reads what the first parents of HEAD ticked, after `since` if that is given, for this gate to judge.
+///
+/// Errors: packages in several repositories; no task file in the history; more boxes than an audit takes.
+pub fn past(
+    repositories: &mut Repositories,
+    rules: &TaskRules,
+    tasks: &Path,
+    by: By,
+    since: Option<&str>,
+    gate: &str,
+) -> Result<Past, Fault> {
+    let package = only_repository(repositories)?;
+    let line = repositories.past(&package, tasks, since)?;
+    let mut past = Past::default();
+    by.word().clone_into(&mut past.audit.by);
+    gate.clone_into(&mut past.audit.gate);
+    past.audit.head = line.commits.last().map(|head| head.id.to_string()).unwrap_or_default();
+    let steps = match by {
+        By::Boxes => ticks(repositories, rules, &package, &line, &mut past.audit)?,
+        By::Commit => commits(&line),
+        By::Tag => tags(&line, since.is_some(), &mut past.audit),
+    };
+    if steps.iter().map(|step| step.boxes.len()).sum::<usize>() + past.audit.boxes.len() > MAX_BOXES {
+        let what = format!("This history ticked more than {MAX_BOXES} boxes.");
+        return Err(Fault::setup(what, "name the commit to begin behind: `--since REV`"));
+    }
+    for step in steps {
+        add(repositories, &mut past, &step)?;
+    }
+    Ok(past)
+}
+
+/// A package of the only repository: in several the commits of one say nothing about those of another.
+fn only_repository(repositories: &Repositories) -> Result<String, Fault> {
+    let all = repositories.names();
+    let roots: BTreeSet<_> = all.iter().map(|name| repositories.repository(name)).collect();
+    if roots.len() > 1 {
+        let what = format!(
+            "The packages here are {} repositories: {}.",
+            roots.len(),
+            names(all.iter().map(String::as_str), NAMED)
+        );
+        return Err(Fault::setup(
+            what,
+            "audit one at a time, by its own folder: `ralph audit --past src/app --by commit`",
+        ));
+    }
+    all.into_iter()
+        .next()
+        .ok_or_else(|| Fault::setup("There is no package here.", "name the folder of a repository"))
+}
+
+/// The steps in which boxes of the task file were ticked. What the file had ticked when it came goes to the audit.
+fn ticks<'a>(
+    repositories: &mut Repositories,
+    rules: &TaskRules,
+    package: &str,
+    line: &'a PastLine,
+    audit: &mut Audit,
+) -> Result<Vec<Step<'a>>, Fault> {
+    let mut steps = Vec::new();
+    let mut before: Option<(&PastCommit, TaskFile)> = None;
+    let (mut base, mut since) = (None, 0);
+    for commit in &line.commits {
+        since += 1;
+        let blob = before.as_ref().and_then(|(commit, _)| commit.file.as_ref());
+        let Some(now) = commit.file.as_ref().filter(|now| blob != Some(*now)) else { continue };
+        let file = rules.parse(repositories.blob(package, now, MAX_TASKS)?);
+        let Some((_, was)) = &before else {
+            let came = ticked_since(&rules.parse(""), &file);
+            let came = came.iter().map(named).map(|(task, text)| a_box(commit, &task, &text));
+            audit.boxes.extend(came);
+            skip(
+                &mut audit.boxes,
+                &audit.gate,
+                "It was ticked when the file came: no commits are known behind it.",
+            );
+            (base, since) = (Some(commit), 0);
+            before = Some((commit, file));
+            continue;
+        };
+        let ticked: Vec<_> = ticked_since(was, &file).iter().map(named).collect();
+        if let (Some(from), false) = (base, ticked.is_empty()) {
+            steps.push(Step { base: from, head: commit, commits: since, boxes: ticked });
+            (base, since) = (Some(commit), 0);
+        }
+        before = Some((commit, file));
+    }
+    if before.is_none() {
+        let what = "No commit on the way to HEAD holds the task file.";
+        let hint = "name its folder (`--spec DIR`), or what counts as a box: `--by commit`, `--by tag`";
+        return Err(Fault::new(FaultKind::Unknown, what, hint));
+    }
+    Ok(steps)
+}
+
+/// Each commit against its first parent. The first has none that is known.
+fn commits(line: &PastLine) -> Vec<Step<'_>> {
+    let pairs = line.commits.iter().zip(line.commits.iter().skip(1));
+    pairs
+        .map(|(base, head)| Step {
+            base,
+            head,
+            commits: 1,
+            boxes: vec![(short(&head.id), head.subject.clone())],
+        })
+        .collect()
+}
+
+/// Each commit with tags against the one before it. With a revision its commit counts as the first.
+fn tags<'a>(line: &'a PastLine, has_first: bool, audit: &mut Audit) -> Vec<Step<'a>> {
+    if !line.other_tags.is_empty() {
+        let named = names(line.other_tags.iter().map(String::as_str), NAMED);
+        audit.remarks.push(format!("Tags that are not on the way to HEAD by first parents: {named}."));
+    }
+    let tagged = line
+        .commits
+        .iter()
+        .enumerate()
+        .filter(|(at, commit)| !commit.tags.is_empty() || has_first && *at == 0);
+    let tagged: Vec<_> = tagged.collect();
+    let pairs = tagged.iter().zip(tagged.iter().skip(1));
+    pairs
+        .map(|((from, base), (at, head))| Step {
+            base,
+            head,
+            commits: (at - from) as u64,
+            boxes: vec![(head.tags.join(", "), head.subject.clone())],
+        })
+        .collect()
+}
+
+/// Adds the boxes of a step, and what a gate has to judge for them.
+fn add(repositories: &mut Repositories, past: &mut Past, step: &Step<'_>) -> Result<(), Fault> {
+    let state = |name: String| PackageState {
+        name,
+        head: step.head.id.clone(),
+        branch: None,
+        dirt: Vec::new(),
+        untracked: Vec::new(),
+    };
+    let snapshot = Snapshot { packages: repositories.names().into_iter().map(state).collect() };
+    let bases: BTreeMap<String, Oid> =
+        repositories.names().into_iter().map(|name| (name, step.base.id.clone())).collect();
+    let accumulated = Accumulated { bases, everything: true, ..Accumulated::default() };
+    let changes = repositories.changes_at(&accumulated, &snapshot)?;
+    let first = past.audit.boxes.len();
+    let changed =
+        format!("{} changed in {}", count(changes.len() as u64, "file"), count(step.commits, "commit"));
+    past.audit.boxes.extend(step.boxes.iter().map(|(task, text)| PastBox {
+        changed: changed.clone(),
+        base: step.base.id.to_string(),
+        ..a_box(step.head, task, text)
+    }));
+    if changes.is_empty() {
+        let boxes = past.audit.boxes.get_mut(first..).unwrap_or_default();
+        skip(boxes, &past.audit.gate, "No file of a package differs.");
+        return Ok(());
+    }
+    let mut report = GateReport::from(Verdict::Skip { why: String::new() });
+    report.millis = 1 + changes.iter().filter(|change| change.kind == Kind::Production).count() as u64;
+    // What is called untrue is so by all tests, as a FAIL that blocks.
+    let order = GateOrder { is_last: true, ..GateOrder::alone(&past.audit.gate, snapshot, accumulated) };
+    let judgement = Judgement { record: past.ranges.len() as u64, order, changes, report };
+    past.ranges.push(Range { boxes: (first..past.audit.boxes.len()).collect(), judgement });
+    Ok(())
+}
+
+/// A box that this commit ticked.
+fn a_box(commit: &PastCommit, task: &str, text: &str) -> PastBox {
+    PastBox {
+        task: line(task, TEXT),
+        text: line(text, TEXT),
+        commit: commit.id.to_string(),
+        at: commit.at,
+        subject: line(&commit.subject, TEXT),
+        ..PastBox::default()
+    }
+}
+
+/// Name and text of a box in the file.
+fn named(row: &Row) -> (String, String) {
+    (row.key.name(row.line), row.text.clone())
+}
+
+fn short(id: &Oid) -> String {
+    id.0.get(..10).unwrap_or(&id.0).to_owned()
+}
+
+/// The boxes that are not judged have nothing to be judged on.
+fn skip(boxes: &mut [PastBox], gate: &str, why: &str) {
+    let report = GateReport::from(Verdict::Skip { why: why.to_owned() });
+    for it in boxes {
+        it.judged(gate, &report);
+    }
+}

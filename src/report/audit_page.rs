@@ -1,0 +1,68 @@
+//! The page of an audit: the same that `ralph report` makes of a run.
+
+use super::audit::{Audit, PastBox};
+use super::morning::{Drawing, Happened, Page, Score, Shown, Task, scores};
+
+/// How the marks of a page show a box.
+fn class(it: &PastBox) -> &'static str {
+    match it.verdict.as_deref() {
+        Some("PASS") => "good",
+        Some("FAIL") => "bad",
+        _ => "plain",
+    }
+}
+
+fn task(gate: &str, iteration: u64, it: &PastBox) -> Task {
+    let standing = match class(it) {
+        "good" => "passed",
+        "bad" => "failed",
+        _ => "open",
+    };
+    let words = it.verdict.clone().unwrap_or_default();
+    Task {
+        name: it.task.clone(),
+        text: it.text.clone(),
+        boxes: vec![Shown { stage: gate.to_owned(), words, standing }],
+        attempts: 0,
+        reworks: 0,
+        time: it.percent.map(|percent| format!("{percent}%")).unwrap_or_default(),
+        cost: String::new(),
+        blocked: None,
+        iterations: vec![Happened {
+            iteration,
+            task: it.task.clone(),
+            when: format!("{} {}", it.commit.get(..10).unwrap_or(&it.commit), it.when()),
+            said: it.subject.clone(),
+            seen: it.changed.clone(),
+            headline: it.headline.clone(),
+            lines: it.lines.clone(),
+            boxes: String::new(),
+            class: class(it),
+        }],
+    }
+}
+
+impl From<&Audit> for Page {
+    /// The boxes are its tasks, and what the gate said of each is what happened.
+    fn from(audit: &Audit) -> Self {
+        let numbered = || (1_u64..).zip(&audit.boxes);
+        let score = |(at, it): (u64, &PastBox)| -> Option<Score> {
+            Some((it.percent?, format!("{at} {}: {}", it.task, it.headline), class(it)))
+        };
+        let mut totals = vec![format!("The gates took {}; HEAD is {}.", audit.took(), audit.head)];
+        totals.extend(audit.remarks.iter().map(|what| format!("Not audited: {what}")));
+        let untrue = audit.boxes.iter().filter(|it| class(it) == "bad");
+        Self {
+            headline: audit.headline(),
+            next: Vec::new(),
+            totals,
+            open: untrue.map(|it| format!("{} {}: {}", it.task, it.text, it.headline)).collect(),
+            tasks: numbered().map(|(at, it)| task(&audit.gate, at, it)).collect(),
+            not_judged: Vec::new(),
+            forgotten: 0,
+            past: true,
+            timeline: Drawing::default(),
+            scores: scores(numbered().filter_map(score).collect()),
+        }
+    }
+}

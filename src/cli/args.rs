@@ -15,8 +15,21 @@ use super::settings::GlobalFlags;
 use super::stage::StageArgs;
 use super::status::StatusArgs;
 use super::verify::VerifyArgs;
-use clap::{Parser, Subcommand};
+use clap::{Command, CommandFactory as _, Parser, Subcommand};
 use std::path::PathBuf;
+
+/// The codes of all verbs.
+const EXITS: &str = "Exit codes: 0 done · 1 work left · \
+2 usage or configuration · 3 a gate gave no verdict · 4 state changed under the run · 5 a limit · \
+6 no progress · 70 internal · 74 disk · 75 workspace busy · 129/130/143 signal";
+
+/// The command with its verbs. The help of a verb that has no exit codes of its own names those of all.
+pub(super) fn command() -> Command {
+    Cli::command().mut_subcommands(|verb| {
+        let help = verb.get_after_help().map(ToString::to_string).unwrap_or_default();
+        if help.contains("Exit codes: ") { verb } else { verb.after_help(format!("{help}\n\n{EXITS}")) }
+    })
+}
 
 /// Run coding agents in a loop that believes only git and deterministic gates
 #[derive(Debug, Parser)]
@@ -24,11 +37,9 @@ use std::path::PathBuf;
     name = "ralph",
     version,
     max_term_width = 100,
-    after_help = "Exit codes: 0 done · 1 work left · \
-2 usage or configuration · 3 a gate gave no verdict · 4 state changed under the run · 5 a limit · \
-6 no progress · 70 internal · 74 disk · 75 workspace busy · 129/130/143 signal\n\n\
+    after_help = format!("{EXITS}\n\n\
 Settings: a flag wins over the environment (RALPH_ROOT, RALPH_SPEC, RALPH_AGENT, RALPH_THRESHOLD, …), that \
-over .ralph/config.yaml; `ralph check --config` lists each with its origin, `ralph check --help` all variables."
+over .ralph/config.yaml; `ralph check --config` lists each with its origin, `ralph check --help` all variables.")
 )]
 pub struct Cli {
     /// The flags of every verb

@@ -1,15 +1,28 @@
-//! `ralph schema`, `completions` and `man`: made from what the program itself reads by.
+//! `ralph schema`, `completions` and `man`: made from what the program itself reads by. Every page has examples, exit
+//! codes, variables and files.
 
-use super::args::Cli;
+use super::args::command;
 use super::exit::Exit;
+use super::settings;
 use super::ui;
 use crate::config;
 use crate::engine::Fault;
 use crate::source::text::count;
-use clap::CommandFactory as _;
+use clap::Command;
 use clap_complete::Shell;
 use clap_mangen::Man;
+use clap_mangen::roff::{Roff, roman};
 use std::path::Path;
+
+/// What ralph reads and writes.
+const FILES: [(&str, &str); 6] = [
+    ("tasks.md", "the tasks; only ralph and people tick its boxes"),
+    ("progress.txt", "an entry for each iteration"),
+    ("validation-report.md", "what FINAL found"),
+    (".ralph/config.yaml", "the configuration; `ralph schema` describes it"),
+    (".ralph/prompts/<role>.md", "prompts that replace the built-in ones"),
+    (".ralph/state/", "the journal, and what each iteration left"),
+];
 
 /// `ralph schema`: the same with `--json`, only on one line.
 pub(super) fn schema(json: bool) -> Exit {
@@ -21,7 +34,7 @@ pub(super) fn schema(json: bool) -> Exit {
 /// `ralph completions`.
 pub(super) fn completions(shell: Shell) -> Exit {
     let mut script = Vec::new();
-    clap_complete::generate(shell, &mut Cli::command(), "ralph", &mut script);
+    clap_complete::generate(shell, &mut command(), "ralph", &mut script);
     ui::line(String::from_utf8_lossy(&script).trim_end());
     Exit::Done
 }
@@ -30,15 +43,70 @@ pub(super) fn completions(shell: Shell) -> Exit {
 /// already are written anew.
 pub(super) fn man(into: Option<&Path>) -> Result<Exit, Fault> {
     let Some(folder) = into else {
-        let mut page = Vec::new();
-        Man::new(Cli::command()).render(&mut page)?;
-        ui::line(String::from_utf8_lossy(&page).trim_end());
+        ui::line(String::from_utf8_lossy(&page(&command())?).trim_end());
         return Ok(Exit::Done);
     };
     fs_err::create_dir_all(folder)?;
-    let command = Cli::command();
-    let pages = 1 + command.get_subcommands().count() as u64;
-    clap_mangen::generate_to(command, folder)?;
-    ui::line(&format!("wrote {} into {}", count(pages, "page"), folder.display()));
+    let mut ralph = command().disable_help_subcommand(true);
+    ralph.build();
+    let all: Vec<&Command> = std::iter::once(&ralph).chain(ralph.get_subcommands()).collect();
+    for command in &all {
+        let man = Man::new((*command).clone());
+        fs_err::write(folder.join(man.get_filename()), page(command)?)?;
+    }
+    ui::line(&format!("wrote {} into {}", count(all.len() as u64, "page"), folder.display()));
     Ok(Exit::Done)
+}
+
+/// One page; what the help says below the flags stands in sections of its own.
+fn page(command: &Command) -> Result<Vec<u8>, Fault> {
+    let mut page = Vec::new();
+    let man = Man::new(command.clone());
+    man.render_title(&mut page)?;
+    man.render_name_section(&mut page)?;
+    man.render_synopsis_section(&mut page)?;
+    man.render_description_section(&mut page)?;
+    man.render_options_section(&mut page)?;
+    if command.has_subcommands() {
+        man.render_subcommands_section(&mut page)?;
+    }
+    let help = command.get_after_help().map(ToString::to_string).unwrap_or_default();
+    let is_example = |part: &&str| part.starts_with("Example");
+    let is_exit = |part: &&str| part.starts_with("Exit codes: ");
+    let is_variable = |part: &&str| part.starts_with("Settings from the environment");
+    let parts = || help.split("\n\n").filter(|part| !part.is_empty());
+    let rest = parts().filter(|part| !is_example(part) && !is_exit(part) && !is_variable(part));
+    let mut roff = Roff::default();
+    let examples = parts().filter(is_example).flat_map(|part| part.lines().skip(1)).map(str::trim);
+    let examples: Vec<String> = examples.map(str::to_owned).collect();
+    section(
+        &mut roff,
+        "EXAMPLES",
+        if examples.is_empty() {
+            ["ralph init", "ralph run", "ralph status"].map(str::to_owned).to_vec()
+        } else {
+            examples
+        },
+    );
+    section(&mut roff, "NOTES", rest.map(|part| part.replace('\n', " ")).collect());
+    let codes = parts().filter(is_exit).flat_map(|part| part.trim_start_matches("Exit codes: ").split(" · "));
+    section(&mut roff, "EXIT STATUS", codes.map(str::to_owned).collect());
+    section(
+        &mut roff,
+        "ENVIRONMENT",
+        settings::help().lines().skip(1).map(|line| line.trim().to_owned()).collect(),
+    );
+    section(&mut roff, "FILES", FILES.map(|(file, what)| format!("{file}: {what}")).to_vec());
+    roff.to_writer(&mut page)?;
+    Ok(page)
+}
+
+/// A section with a paragraph for each line; none without lines.
+fn section(roff: &mut Roff, title: &str, lines: Vec<String>) {
+    if !lines.is_empty() {
+        roff.control("SH", [title]);
+    }
+    for line in lines {
+        roff.text([roman(line)]).control("br", []);
+    }
 }

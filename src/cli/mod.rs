@@ -42,13 +42,14 @@ use crate::engine::{Fault, FaultKind};
 use crate::source::Secrets;
 use args::Verb;
 use ask::Left;
-use clap::Parser as _;
+use clap::FromArgMatches as _;
 use std::io;
 use workspace::Invocation;
 
 /// Does what was typed; the exit code of the process.
 pub fn run() -> u8 {
-    let cli = match Cli::try_parse() {
+    let typed = args::command().try_get_matches().and_then(|typed| Cli::from_arg_matches(&typed));
+    let cli = match typed {
         Ok(cli) => cli,
         Err(error) => {
             ui::written(&error.print());

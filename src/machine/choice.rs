@@ -95,10 +95,14 @@ pub fn stuck(spec: &SpecState, reasons: Vec<String>) -> StopReason {
     if blocked(spec).is_some() { StopReason::Blocked { reasons } } else { StopReason::Stuck { reasons } }
 }
 
-/// What a person does after a run ended so, with the name of the first box that is blocked.
+/// What a person does after a run ended so, with the name of the first box that is blocked, else of the next one.
 pub fn hint(spec: &SpecState, stop: &StopReason) -> String {
     let first = blocked_families(spec).next().and_then(|(family, _)| hierarchy::work_box(spec, family));
-    first.map_or(stop.hint().to_owned(), |key| stop.hint().replace("<ID>", &spec.name(&key)))
+    let next = || match choose(spec, true) {
+        Choice::Take(key) => Some(key),
+        Choice::AllDone | Choice::Stuck(_) | Choice::Approve(_) => None,
+    };
+    first.or_else(next).map_or(stop.hint().to_owned(), |key| stop.hint().replace("<ID>", &spec.name(&key)))
 }
 
 /// What is blocked and still open.

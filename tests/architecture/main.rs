@@ -68,14 +68,14 @@ fn without_comments(code: &str) -> String {
 /// Production lines that a module may have: no comments, no blank lines, no tests.
 const BUDGET: &[(&str, usize)] = &[
     ("agent", 941),
-    ("cli", 6_568),
+    ("cli", 6_637),
     ("config", 1_515),
     ("engine", 4_192),
     ("gate", 8_300),
     ("git", 3_589),
     ("journal", 344),
     ("lib", 14),
-    ("machine", 3_372),
+    ("machine", 3_376),
     ("main", 8),
     ("mutation", 534),
     ("report", 3_110),

@@ -37,14 +37,26 @@ fn each_shell_gets_completions_of_every_verb() {
 fn there_is_a_page_for_ralph_and_one_for_each_verb() {
     let project = Project::empty();
     let page = project.ralph(&["man"]).code(0).out;
-    assert!(page.contains(".TH ralph 1") && page.contains("Exit codes"), "{page}");
+    assert!(page.contains(".TH ralph 1") && page.contains("EXIT STATUS"), "{page}");
     assert!(project.files().is_empty());
     let wrote = project.ralph(&["man", "--into", "pages/man1"]).code(0).out;
     assert!(wrote.ends_with(" into pages/man1\n"), "{wrote}");
-    for verb in ["", "-run", "-gate", "-man"] {
-        let page = project.read(&format!("pages/man1/ralph{verb}.1"));
-        assert!(page.contains(&format!(".TH ralph{verb} 1")), "{page}");
-        assert!(verb.is_empty() || page.contains("Example"), "{page}");
+    let pages = project.files();
+    assert!(pages.len() > 20, "{}", pages.len());
+    for path in pages.keys() {
+        let page = project.read(path.to_str().unwrap());
+        let name = path.file_stem().unwrap().to_str().unwrap();
+        assert!(page.contains(&format!(".TH {name} 1")), "{page}");
+        let sections =
+            page.split(".SH ").skip(1).filter_map(|part| part.split_once('\n')).collect::<Vec<_>>();
+        for wanted in ["EXAMPLES", "EXIT STATUS", "ENVIRONMENT", "FILES"] {
+            let found = sections.iter().find(|(title, _)| title.trim_matches('"') == wanted);
+            let (_, text) = found.unwrap_or_else(|| panic!("{name}: {wanted}"));
+            assert!(text.lines().any(|line| !line.starts_with('.')), "{name}: {wanted}");
+        }
+        let help = name.strip_prefix("ralph-").map(|verb| project.ralph(&[verb, "--help"]).code(0).out);
+        let is_whole = |help: &String| help.contains("Example") && help.contains("Exit codes: ");
+        assert!(help.as_ref().is_none_or(is_whole), "{name}: {help:?}");
     }
     assert!(project.files().keys().all(|path| path.extension().is_some_and(|extension| extension == "1")));
 }

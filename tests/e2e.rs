@@ -43,6 +43,7 @@ fn tests() -> Vec<libtest_mimic::Trial> {
         cli::mcp::tests(),
         cli::watch::tests(),
         demo::kill::tests(),
+        demo::audit::tests(),
         demo::loop_test::tests(),
         demo::replay::tests(),
         demo::shell_loop::tests(),

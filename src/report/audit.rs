@@ -161,13 +161,14 @@ impl Audit {
         let mut lines = Vec::new();
         for it in &self.boxes {
             let mark = match it.verdict.as_deref() {
-                Some("PASS") => "true   ",
-                Some("FAIL") => "untrue ",
+                Some("PASS") => "true",
+                Some("FAIL") => "untrue",
                 Some("SKIP") => "nothing",
                 _ => "unknown",
             };
-            let commit = it.commit.get(..10).unwrap_or(&it.commit);
-            lines.push(plain(&format!("{mark}  {commit}  {} {}: {}", it.task, it.text, it.headline)));
+            let commit = plain(it.commit.get(..10).unwrap_or(&it.commit));
+            let what = plain(&format!("{} {}: {}", it.task, it.text, it.headline));
+            lines.push(format!("{mark:<7}  {commit}  {what}"));
             if it.is("FAIL") || it.is("ERROR") {
                 lines.extend(it.lines.iter().map(|line| format!("    {}", plain(line))));
             }

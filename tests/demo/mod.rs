@@ -6,6 +6,7 @@
 //!
 //! Refuses to know: how ralph came to its decisions; the files it left are all that is read.
 
+pub(crate) mod audit;
 pub(crate) mod kill;
 pub(crate) mod loop_test;
 pub(crate) mod replay;

@@ -7,7 +7,7 @@ pub(crate) mod files;
 pub(crate) mod hidden;
 pub(crate) mod map;
 pub(crate) mod mutation_test;
-mod project;
+pub(crate) mod project;
 pub(crate) mod recompile;
 pub(crate) mod shapes;
 pub(crate) mod targets;

@@ -232,12 +232,12 @@ fn groups_of(level: Option<u8>) -> Placement {
 /// Asks for the placement of a gate, with the choice of now as the default.
 pub(super) fn ask_placement(gate: &str, now: Option<&Placement>) -> anyhow::Result<Placement> {
     let options = [
-        "each    after every task that is still to be done (recommended)".to_owned(),
-        "tested  the same, only those with TEST-FIRST".to_owned(),
-        "after   after the tasks that I name".to_owned(),
-        format!("groups  at the end of each heading: G1.{gate}, G2.{gate}, …"),
-        format!("end     once, after the last task: END.{gate}"),
-        "none    nowhere".to_owned(),
+        "each: after every task that is still to be done (recommended)".to_owned(),
+        "tested: the same, only those with TEST-FIRST".to_owned(),
+        "after: after the tasks that I name".to_owned(),
+        format!("groups: at the end of each heading: G1.{gate}, G2.{gate}, …"),
+        format!("end: once, after the last task: END.{gate}"),
+        "none: nowhere".to_owned(),
     ];
     let known = if let Some(Placement::After(ids)) = now { ids.clone() } else { Vec::new() };
     let choices = [

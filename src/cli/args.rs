@@ -100,7 +100,7 @@ Only the verdict in the chosen format goes to standard output, everything else t
     Gate(GateArgs),
     /// Measure the tests of a file, folder or class by mutation, with uncommitted work, in a private copy
     #[command(after_help = "Examples:\n  ralph mutation-test src/shop/price.py\n  \
-ralph mutation-test com.acme.Calc --json\n  ralph mutation-test web/src --engine stryker --timeout 3600\n\n\
+ralph mutation-test com.acme.Calc --json\n  ralph mutation-test com.acme.Calc --report survivors && xdg-open survivors/mutation.html\n  ralph mutation-test web/src --engine stryker --timeout 3600\n\n\
 Exit codes: 0 measured, whatever the score · 2 usage · 3 no score: a time-out, red tests, an engine that is missing\n\n\
 The folder (the current one, or --root) is trusted: its code, tests and build run. They run in a copy; ralph writes nothing \
 into the folder. Engines get a short list of variables; MUTATION_RUNNER_FORWARD_ENV=A,B names more. docs/mutation-test.md \

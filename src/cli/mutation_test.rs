@@ -37,6 +37,9 @@ pub struct MutationTestArgs {
     /// mutmut, pit, stryker or cargo-mutants; by the target's language when left out
     #[arg(long, value_name = "ENGINE")]
     pub engine: Option<String>,
+    /// Write mutation.html, which a browser shows, and mutation.json (mutation-testing-report-schema) into this folder
+    #[arg(long, value_name = "DIR")]
+    pub report: Option<PathBuf>,
     /// Do not keep the score for `ralph history`
     #[arg(long)]
     pub no_history: bool,
@@ -48,6 +51,7 @@ pub(super) struct Question {
     pub(super) timeout: Option<Value>,
     pub(super) survivors: Option<Value>,
     pub(super) engine: Option<String>,
+    pub(super) report: Option<PathBuf>,
     /// The score is kept for `ralph history`.
     pub(super) is_kept: bool,
 }
@@ -63,6 +67,7 @@ pub(super) fn mutation_test(call: &Invocation, args: &MutationTestArgs) -> Resul
         timeout: args.timeout.as_ref().map(number),
         survivors: args.max_survivors.as_ref().map(number),
         engine: args.engine.clone(),
+        report: args.report.as_deref().map(std::path::absolute).transpose()?,
         is_kept: !args.no_history,
     };
     let status = StatusLine::new(call.json);
@@ -129,6 +134,7 @@ impl Question {
                 target: &self.target,
                 engine,
                 timeout: options.timeout,
+                report: self.report.as_deref(),
                 settings: &settings,
                 classifier: &classifier,
                 work: &work,

@@ -16,6 +16,7 @@ mod python;
 mod run;
 mod rust;
 mod scope;
+mod standard_report;
 mod test_report;
 #[cfg(test)]
 mod tests;

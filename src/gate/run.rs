@@ -4,8 +4,8 @@ use super::commands::Commands;
 use super::files::{self, FileEngine};
 use super::java::judge_modules;
 use super::scope::Scope;
-use super::verdict::{ModuleResult, conclude};
-use super::{FILE_ENGINES, GateAbort, GatePorts, GateRequest, command_gate};
+use super::verdict::{Judging, ModuleResult, conclude};
+use super::{FILE_ENGINES, GateAbort, GatePorts, GateRequest, command_gate, standard_report};
 use crate::config::GateSettings;
 use crate::machine::facts::FileChange;
 use crate::mutation::{GateReport, Verdict};
@@ -20,8 +20,8 @@ pub fn run(request: &GateRequest, settings: &GateSettings, ports: &GatePorts<'_>
     match request.name.as_str() {
         "MUTATION" => run_each(request, settings, ports),
         name => match FILE_ENGINES.iter().find(|engine| engine.gate() == name) {
-            Some(engine) => files::judge(request, settings, ports, *engine).report(settings),
-            None => judge_modules(request, settings, ports).report(settings),
+            Some(engine) => reported(files::judge(request, settings, ports, *engine), request, settings),
+            None => reported(judge_modules(request, settings, ports), request, settings),
         },
     }
 }
@@ -34,14 +34,14 @@ fn run_each(request: &GateRequest, settings: &GateSettings, ports: &GatePorts<'_
         |engine: &&&dyn FileEngine| changes().any(|change| engine.language().is_source(change.path.as_str()));
     let mut reports = Vec::new();
     if has_java {
-        reports.push(judge_modules(request, settings, ports).report(settings));
+        reports.push(reported(judge_modules(request, settings, ports), request, settings));
     }
     for engine in FILE_ENGINES.iter().filter(is_changed) {
         let used = Duration::from_millis(reports.iter().map(|report: &GateReport| report.millis).sum());
         let settings = GateSettings { limit: settings.limit.saturating_sub(used), ..settings.clone() };
         let folder = request.folder.join(engine.language().name);
         let request = GateRequest { folder, ..request.clone() };
-        reports.push(files::judge(&request, &settings, ports, *engine).report(&settings));
+        reports.push(reported(files::judge(&request, &settings, ports, *engine), &request, &settings));
     }
     let joined = reports.into_iter().reduce(|mut whole, report| {
         whole.join(report);
@@ -49,6 +49,24 @@ fn run_each(request: &GateRequest, settings: &GateSettings, ports: &GatePorts<'_
     });
     let nothing = "No file of a language that has a mutation engine was changed.".to_owned();
     joined.unwrap_or_else(|| GateReport::from(Verdict::Skip { why: nothing }))
+}
+
+/// The gate's report, with that for viewers beside it; a FAIL names its page.
+fn reported(mut judging: Judging, request: &GateRequest, settings: &GateSettings) -> GateReport {
+    let files = standard_report::files_of(&mut judging.results);
+    let mut report = judging.report(settings);
+    let fails = matches!(report.verdict, Verdict::Fail { .. });
+    match standard_report::write(&request.folder, &files, settings.threshold, fails) {
+        Ok(page) => {
+            let page = page.map(|page| page.display().to_string());
+            report.reports.splice(..0, page);
+        }
+        Err(error) => {
+            let why = text::line(&error.to_string(), 300);
+            report.remarks.push(format!("The report for viewers of mutation tests was not written: {why}."));
+        }
+    }
+    report
 }
 
 fn run_command(

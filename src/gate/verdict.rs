@@ -7,6 +7,7 @@ use crate::gate::GateAbort;
 use crate::gate::scope::{Scope, Target};
 use crate::machine::facts::full_path;
 use crate::mutation::{ClassScore, Coverage, GateReport, Rule, Survivor, Trace, Verdict, WHAT_TO_DO, rank};
+use crate::report::standard::ReportedFile;
 use crate::source::text;
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -23,6 +24,8 @@ pub(crate) struct Judged {
     pub(crate) survivors: Vec<Survivor>,
     /// How many there are.
     pub(crate) survivors_total: u64,
+    /// Its file with all its mutants, for the standard report.
+    pub(crate) file: ReportedFile,
 }
 
 /// The result of one module.
@@ -191,7 +194,12 @@ mod tests {
         let path = RepoPath::parse(&format!("src/main/java/{class}.java"));
         let score = ClassScore { package: "p".to_owned(), path, class: class.to_owned(), tally, floor: None };
         ModuleResult {
-            judged: vec![Judged { score, survivors: Vec::new(), survivors_total: survived }],
+            judged: vec![Judged {
+                score,
+                survivors: Vec::new(),
+                survivors_total: survived,
+                file: ReportedFile::default(),
+            }],
             ..ModuleResult::default()
         }
     }

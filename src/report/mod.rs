@@ -14,6 +14,7 @@ pub mod progress;
 pub mod replay;
 pub mod sarif;
 pub mod spent;
+pub mod standard;
 pub mod story;
 pub mod table;
 mod validation;

@@ -139,10 +139,16 @@ fn the_gate_fails_once_with_named_survivors_then_passes_and_skips_what_has_no_ja
     for line in entries.iter().flat_map(|entry| &entry.lines) {
         if let Some(report) = line.strip_prefix("- report: ") {
             let page = demo.path().join(report);
-            assert!(report.ends_with("/index.html") && page.is_file(), "{} does not exist", page.display());
+            assert!(
+                page.extension() == Some("html".as_ref()) && page.is_file(),
+                "{} does not exist",
+                page.display()
+            );
         }
     }
-    assert_eq!(fail.lines.iter().filter(|line| line.starts_with("- report: ")).count(), 1);
+    let reports: Vec<&String> = fail.lines.iter().filter(|line| line.starts_with("- report: ")).collect();
+    assert_eq!(reports.len(), 2, "{reports:?}");
+    assert!(reports[0].ends_with("/gate/mutation.html"), "{reports:?}");
     let prompt = demo.text(".ralph/state/iter-12/prompt.md");
     assert!(prompt.contains("Shipping.java:13"), "the next attempt is told which mutants lived");
 }

@@ -94,6 +94,37 @@ impl Folder {
         answer
     }
 
+    /// The same, with the report for viewers: it is what the published schema says, and holds as many mutants of each kind.
+    fn reported(&self, args: &[&str]) -> Value {
+        let out = self.home.path().join("out");
+        let answer = self.measured(&[args, &["--report", out.to_str().unwrap()]].concat());
+        let report: Value =
+            serde_json::from_slice(&fs_err::read(out.join("mutation.json")).unwrap()).unwrap();
+        let schema = include_str!("../fixtures/mutation-testing-report-schema.json");
+        let mut compiler = boon::Compiler::new();
+        compiler.add_resource("schema.json", serde_json::from_str(schema).unwrap()).unwrap();
+        let mut schemas = boon::Schemas::new();
+        let index = compiler.compile("schema.json", &mut schemas).unwrap();
+        schemas.validate(&report, index).unwrap_or_else(|error| panic!("{error:#}"));
+        let mutants = report["files"]
+            .as_object()
+            .unwrap()
+            .values()
+            .flat_map(|file| file["mutants"].as_array().unwrap());
+        let mut counts = BTreeMap::new();
+        for mutant in mutants {
+            *counts.entry(mutant["status"].as_str().unwrap()).or_insert(0_u64) += 1;
+        }
+        let count = |status: &str| counts.get(status).copied().unwrap_or(0);
+        let summary = |name: &str| answer["summary"][name].as_u64().unwrap();
+        assert_eq!(count("Killed"), summary("killed"), "{counts:?} {answer}");
+        assert_eq!(count("Timeout"), summary("timeout"), "{counts:?} {answer}");
+        assert_eq!(count("Survived"), summary("survived"), "{counts:?} {answer}");
+        let page = fs_err::read_to_string(out.join("mutation.html")).unwrap();
+        assert!(page.contains("<mutation-test-report-app") && page.ends_with("</html>\n"));
+        answer
+    }
+
     /// Path, length and time of all that is in the folder.
     fn state(&self) -> BTreeMap<PathBuf, String> {
         let mut all = BTreeMap::new();
@@ -271,7 +302,7 @@ fn python_is_measured_with_uncommitted_work_and_its_folder_stays_as_it_was() {
     folder.write("mutants/src/shop/price.py.meta", "{\"exit_code_by_key\": {\"a\": 1}}");
     folder.write("mutants/mutmut-stats.json", "{}");
     let before = folder.state();
-    let answer = folder.measured(&["src/shop/price.py"]);
+    let answer = folder.reported(&["src/shop/price.py"]);
     assert_eq!(folder.state(), before, "the folder was written");
     assert_eq!(
         answer["summary"],
@@ -374,7 +405,7 @@ fn typescript_is_measured_and_what_is_installed_stays_as_it_was() {
         .write("src/calc.ts", "export function add(a: number, b: number): number {\n  return a + b;\n}\n")
         .write("test/calc.test.ts", "import { expect, test } from 'vitest';\nimport { add } from '../src/calc';\ntest('adds', () => { expect(add(0, 0)).toBe(0); });\n");
     let before = folder.state();
-    let answer = folder.measured(&["src/calc.ts"]);
+    let answer = folder.reported(&["src/calc.ts"]);
     assert_eq!(folder.state(), before, "the folder was written");
     assert_eq!(
         answer["summary"],
@@ -394,7 +425,7 @@ fn rust_is_measured_and_its_folder_stays_as_it_was() {
         .write("src/lib.rs", "mod target;\n")
         .write("src/target/mod.rs", &with_test(code, "assert_eq!(net(2), 1);"));
     let before = folder.state();
-    let answer = folder.measured(&["src/target/mod.rs"]);
+    let answer = folder.reported(&["src/target/mod.rs"]);
     assert_eq!(folder.state(), before, "the folder was written");
     assert_eq!(
         answer["summary"],
@@ -497,7 +528,7 @@ fn java_is_measured_by_class_and_by_file_without_a_loop() {
         ),
     );
     let before = folder.state();
-    let answer = folder.measured(&["com.acme.Calc"]);
+    let answer = folder.reported(&["com.acme.Calc"]);
     assert_eq!(folder.state(), before, "the folder was written");
     assert_eq!(
         answer["summary"],

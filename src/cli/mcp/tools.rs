@@ -176,6 +176,7 @@ impl Call<'_> {
             timeout: self.arguments.get("timeout").cloned(),
             survivors: self.arguments.get("max_survivors_reported").cloned(),
             engine: engine.map(|engine| engine.as_str().map_or_else(|| engine.to_string(), str::to_owned)),
+            report: None,
             is_kept: true,
         };
         let (answer, most) =

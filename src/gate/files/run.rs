@@ -9,6 +9,7 @@ use crate::gate::scope::{Extent, Module, Scope, Target};
 use crate::gate::verdict::{Judged, Judging, ModuleResult};
 use crate::gate::{GateAbort, GatePackage, GatePorts, GateRequest};
 use crate::mutation::{ClassScore, Mutant, MutantStatus, Survivor, Tally, TraceTier};
+use crate::report::standard::{ReportedFile, ReportedMutant};
 use crate::source::{ChangedLines, text};
 use crate::sys::clock::Stopwatch;
 use std::collections::BTreeMap;
@@ -242,6 +243,12 @@ impl ModuleResult {
                 id: text::line(&mutant.id, 300),
             })
         };
+        let reported = |mutant: &&FileMutant| {
+            let Survivor { mutant, tests, tests_total, .. } = survivor(mutant);
+            ReportedMutant { mutant, tests, tests_total }
+        };
+        let mutants = counted.iter().map(reported).collect();
+        let file = ReportedFile { path: target.full_path(), source: lines.join("\n"), mutants };
         let is_survivor = |mutant: &&&FileMutant| {
             matches!(mutant.status, MutantStatus::Survived | MutantStatus::NoCoverage)
         };
@@ -256,6 +263,7 @@ impl ModuleResult {
             },
             survivors_total: survivors.len() as u64,
             survivors,
+            file,
         });
     }
 }

@@ -5,6 +5,7 @@ use crate::gate::commands::read_text;
 use crate::gate::scope::{Extent, Target};
 use crate::gate::verdict::{Judged, ModuleResult};
 use crate::mutation::{ClassScore, Floor, MutantStatus, Survivor};
+use crate::report::standard::{ReportedFile, ReportedMutant};
 use crate::source::text;
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -44,7 +45,21 @@ impl Judged {
             ..Survivor::from(left.mutant.clone())
         });
         let survivors_total = counted.tally.survived + counted.tally.no_coverage;
-        Self { score: score(target, counted), survivors: survivors.collect(), survivors_total }
+        let settled = counted.settled.iter();
+        let settled = settled.map(|mutant| ReportedMutant {
+            mutant: mutant.clone(),
+            tests: Vec::new(),
+            tests_total: 0,
+        });
+        let left = counted.left.values().map(|left| ReportedMutant {
+            mutant: left.mutant.clone(),
+            tests: left.tests.clone(),
+            tests_total: left.tests_total,
+        });
+        let mutants = settled.chain(left).collect();
+        let survivors = survivors.collect();
+        let file = ReportedFile { path: target.full_path(), mutants, source: source_text };
+        Self { score: score(target, counted), survivors, survivors_total, file }
     }
 }
 

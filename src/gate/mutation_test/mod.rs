@@ -18,7 +18,7 @@ use super::javascript::Stryker;
 use super::python::Mutmut;
 use super::rust::CargoMutants;
 use super::verdict::{Judging, ModuleResult};
-use super::{GateAbort, GatePackage, GatePorts, GateRequest, NoCheckouts};
+use super::{GateAbort, GatePackage, GatePorts, GateRequest, NoCheckouts, standard_report};
 use crate::config::{GateEngine, GateFolder, GateSettings, NoCoverage, Per, ScopeKind};
 use crate::machine::facts::{FileChange, FileStatus, Oid, ProcessEnd};
 use crate::mutation::Tally;
@@ -123,6 +123,8 @@ pub struct TestRequest<'a> {
     pub settings: &'a GateSettings,
     /// What tells tests from production code.
     pub classifier: &'a Classifier,
+    /// Where `mutation.json` and `mutation.html` go, if they are wanted.
+    pub report: Option<&'a Path>,
     /// An empty private folder for the copy, the logs and the reports.
     pub work: &'a Path,
     /// Ralph's cache folder.
@@ -152,7 +154,7 @@ pub fn test(
     let is_joined = engine == Engine::Pit;
     let window = Window { inner: spawn, is_joined, env: &env, last: Mutex::default() };
     let ports = GatePorts { spawn: &window, progress, checkouts: &NoCheckouts };
-    let judging = request.judge(engine, &files, &ports);
+    let mut judging = request.judge(engine, &files, &ports);
     let printed = ignore_poison(window.last.into_inner());
     if !target.is_there() {
         return Err(Refusal::unknown(
@@ -160,8 +162,16 @@ pub fn test(
             "See that nothing writes there meanwhile, then try again.",
         ));
     }
+    let files = standard_report::files_of(&mut judging.results);
     let answer = Answer { request, target, engine, printed, millis: watch.millis() };
-    answer.of(judging)
+    let measured = answer.of(judging)?;
+    if let Some(folder) = request.report {
+        standard_report::write(folder, &files, 100, true).map_err(|error| {
+            let why = format!("The report cannot be written: {error}.");
+            answer.refusal(&why, "Name another folder.")
+        })?;
+    }
+    Ok(measured)
 }
 
 impl TestRequest<'_> {

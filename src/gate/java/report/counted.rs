@@ -65,7 +65,9 @@ pub(crate) struct Counted {
     pub(crate) changed: Tally,
     /// Survivors, time-outs and errors, one by one.
     pub(crate) left: BTreeMap<MutantId, Left>,
-    /// How many of these are counted and not kept.
+    /// The others, one by one, as far as they are kept.
+    pub(crate) settled: Vec<Mutant>,
+    /// How many of those that are left are counted and not kept.
     pub(crate) dropped: u64,
     /// Mutants that a dry run did not start.
     pub(crate) pending: u64,
@@ -81,6 +83,9 @@ impl Counted {
             self.changed.add(mutant.status);
         }
         if is_settled(mutant.status) {
+            if self.settled.len() < KEPT {
+                self.settled.push(mutant);
+            }
             return;
         }
         if self.left.len() < KEPT {
@@ -97,7 +102,7 @@ impl Counted {
 
     /// Takes over what a later run made of the mutants that are left.
     pub(crate) fn improve(&mut self, later: &HashMap<Identity, MutantStatus>) {
-        let (tally, changed) = (&mut self.tally, &mut self.changed);
+        let (tally, changed, settled) = (&mut self.tally, &mut self.changed, &mut self.settled);
         self.left.retain(|id, left| {
             let before = left.mutant.status;
             let now = later.get(&id.identity()).map_or(before, |status| joined(before, *status));
@@ -106,6 +111,9 @@ impl Counted {
                 changed.move_one(before, now);
             }
             left.mutant.status = now;
+            if is_settled(now) && settled.len() < KEPT {
+                settled.push(left.mutant.clone());
+            }
             !is_settled(now)
         });
     }

@@ -1,0 +1,42 @@
+//! The report that viewers of mutation tests share, beside those of the engines: `mutation.json`, and for people
+//! `mutation.html`, one file with the sources that needs no network.
+
+use super::verdict::ModuleResult;
+use crate::report::standard::{ReportedFile, facts, html};
+use serde_json::Value;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// Bytes of all sources together; more make a page that no browser shows.
+const MAX_SOURCES: usize = 32 << 20;
+
+/// Takes the files with their mutants from what was judged.
+pub(crate) fn files_of(results: &mut [ModuleResult]) -> Vec<ReportedFile> {
+    let judged = results.iter_mut().flat_map(|result| &mut result.judged);
+    let mut files: Vec<ReportedFile> = judged.map(|judged| std::mem::take(&mut judged.file)).collect();
+    files.sort_by(|a, b| a.path.cmp(&b.path));
+    files
+}
+
+/// Writes the report into a folder; with a page for people if that is wanted, whose path is the answer.
+pub(crate) fn write(
+    folder: &Path,
+    files: &[ReportedFile],
+    threshold: u32,
+    has_page: bool,
+) -> io::Result<Option<PathBuf>> {
+    if files.is_empty() {
+        return Ok(None);
+    }
+    if files.iter().map(|file| file.source.len()).sum::<usize>() > MAX_SOURCES {
+        return Err(io::Error::other("the sources are larger than 32 MiB"));
+    }
+    let facts: Value = facts(files, threshold);
+    fs_err::create_dir_all(folder)?;
+    fs_err::write(folder.join("mutation.json"), facts.to_string() + "\n")?;
+    let page = folder.join("mutation.html");
+    if has_page {
+        fs_err::write(&page, html(&facts))?;
+    }
+    Ok(has_page.then_some(page))
+}

@@ -1,0 +1,228 @@
+//! The report that viewers of mutation tests share: JSON as the mutation-testing-report-schema (version 2) has it, and one
+//! HTML file with it that needs no other.
+//!
+//! Promises: what a source or an engine says is data in both; a mutant has its whole line for a place, since not every engine
+//! knows columns; the same mutants give the same bytes.
+
+use crate::mutation::{Mutant, MutantStatus};
+use crate::source::text::{line, names};
+use serde_json::{Map, Value, json};
+
+/// The component that shows a report (templates/report/mutation-test-elements.NOTICE).
+const ELEMENTS: &str = include_str!("../../templates/report/mutation-test-elements.js");
+/// Characters of what an engine says.
+const CHARS: usize = 500;
+
+/// A file, and its mutants.
+#[derive(Clone, Debug, Default)]
+pub struct ReportedFile {
+    /// Its path, with its package in front.
+    pub path: String,
+    /// Its text.
+    pub source: String,
+    /// Its mutants.
+    pub mutants: Vec<ReportedMutant>,
+}
+
+/// A mutant of a file.
+#[derive(Clone, Debug)]
+pub struct ReportedMutant {
+    /// The mutant.
+    pub mutant: Mutant,
+    /// Some of the tests that reach it.
+    pub tests: Vec<String>,
+    /// How many there are.
+    pub tests_total: u64,
+}
+
+/// The report as JSON; `threshold` in per cent.
+pub fn facts(files: &[ReportedFile], threshold: u32) -> Value {
+    let mut all = Map::new();
+    for file in files {
+        let lines: Vec<&str> = file.source.lines().collect();
+        let mut mutants: Vec<&ReportedMutant> = file.mutants.iter().collect();
+        mutants.sort_by(|a, b| (a.mutant.line, &a.mutant).cmp(&(b.mutant.line, &b.mutant)));
+        let shown = all.entry(line(&file.path, CHARS)).or_insert_with(
+            || json!({"language": language(&file.path), "source": file.source, "mutants": []}),
+        );
+        if let Some(Value::Array(known)) = shown.get_mut("mutants") {
+            let first = known.len() + 1;
+            known.extend(mutants.iter().zip(first..).map(|(mutant, id)| fact(mutant, id, &lines)));
+        }
+    }
+    json!({
+        "schemaVersion": "2",
+        "thresholds": {"high": threshold, "low": threshold},
+        "framework": {"name": "ralph", "version": env!("CARGO_PKG_VERSION")},
+        "files": all,
+    })
+}
+
+fn fact(reported: &ReportedMutant, id: usize, lines: &[&str]) -> Value {
+    let mutant = &reported.mutant;
+    let (status, why) = status(mutant.status);
+    let tests = reported.tests.iter().map(String::as_str);
+    let more = reported.tests_total.saturating_sub(reported.tests.len() as u64);
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    let reached = (!reported.tests.is_empty()).then(|| format!("reached by {}{more}", names(tests, 5)));
+    let reason = why.map(str::to_owned).or(reached);
+    let mut fact = json!({
+        "id": id.to_string(),
+        "mutatorName": line(&mutant.mutator, CHARS),
+        "description": line(&format!("{} ({})", mutant.description, mutant.method), CHARS),
+        "status": status,
+        "location": place(mutant.line, lines),
+    });
+    if let Some(reason) = reason {
+        fact["statusReason"] = line(&reason, CHARS).into();
+    }
+    fact
+}
+
+/// The whole line, without its indentation. Lines and columns count from 1, the end is behind the last character; columns
+/// are those of UTF-16, as in a browser.
+fn place(number: u32, lines: &[&str]) -> Value {
+    let number = number.max(1);
+    let text = (number as usize).checked_sub(1).and_then(|at| lines.get(at)).copied().unwrap_or_default();
+    let columns = |text: &str| text.encode_utf16().count();
+    let start = columns(text) - columns(text.trim_start()) + 1;
+    let end = (columns(text.trim_end()) + 1).max(start + 1);
+    json!({"start": {"line": number, "column": start}, "end": {"line": number, "column": end}})
+}
+
+/// The schema's word, and why where that word does not say it.
+fn status(status: MutantStatus) -> (&'static str, Option<&'static str>) {
+    match status {
+        MutantStatus::Killed => ("Killed", None),
+        MutantStatus::Survived => ("Survived", None),
+        MutantStatus::NoCoverage => ("NoCoverage", None),
+        MutantStatus::TimedOut => ("Timeout", None),
+        MutantStatus::NonViable => ("CompileError", None),
+        MutantStatus::MemoryError => ("RuntimeError", Some("out of memory")),
+        MutantStatus::RunError => ("RuntimeError", None),
+        MutantStatus::Equivalent => ("Ignored", Some("marked as equivalent")),
+        MutantStatus::Unjudged => ("Ignored", Some("may run only while its class is initialised")),
+    }
+}
+
+fn language(path: &str) -> &'static str {
+    match path.rsplit('.').next() {
+        Some("java") => "java",
+        Some("py") => "python",
+        Some("rs") => "rust",
+        Some("ts" | "tsx" | "mts" | "cts") => "typescript",
+        Some("js" | "jsx" | "mjs" | "cjs") => "javascript",
+        _ => "text",
+    }
+}
+
+/// The report as a page.
+pub fn html(facts: &Value) -> String {
+    // In a script nothing but these can end it, or begin a comment.
+    let data = facts
+        .to_string()
+        .replace('<', "\\u003c")
+        .replace('\u{2028}', "\\u2028")
+        .replace('\u{2029}', "\\u2029");
+    [
+        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
+         <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; script-src 'unsafe-inline'; \
+         style-src 'unsafe-inline'; img-src data:\">\n<title>Mutation test</title>\n<script>",
+        ELEMENTS,
+        "</script>\n</head>\n<body>\n<mutation-test-report-app title-postfix=\"ralph\"></mutation-test-report-app>\n<script>\n\
+         document.querySelector('mutation-test-report-app').report = ",
+        &data,
+        ";\n</script>\n</body>\n</html>\n",
+    ]
+    .concat()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn mutant(number: u32, status: MutantStatus) -> ReportedMutant {
+        let mutant = Mutant {
+            class: "a.Foo".into(),
+            file: "Foo.java".into(),
+            line: number,
+            method: "net".into(),
+            mutator: "Math".into(),
+            description: "Replaced </script><script>alert(1)//\u{2028}".into(),
+            status,
+            id: String::new(),
+        };
+        ReportedMutant { mutant, tests: vec!["a.FooTest".into()], tests_total: 3 }
+    }
+
+    fn files() -> Vec<ReportedFile> {
+        use MutantStatus as S;
+        let all = [
+            S::Killed,
+            S::Survived,
+            S::NoCoverage,
+            S::TimedOut,
+            S::NonViable,
+            S::MemoryError,
+            S::RunError,
+            S::Equivalent,
+            S::Unjudged,
+        ];
+        let mutants =
+            all.into_iter().zip([2, 1, 1, 3, 0, 9, 2, 2, 2]).map(|(status, line)| mutant(line, status));
+        let source = "class Foo {\n  \"ä😀</script>\";  \n\n}\n<!-- <script>".to_owned();
+        vec![
+            ReportedFile { path: "app/src/Foo.java".into(), source, mutants: mutants.collect() },
+            ReportedFile { path: "web/a.ts".into(), ..ReportedFile::default() },
+        ]
+    }
+
+    #[test]
+    fn the_report_is_what_the_published_schema_says() {
+        let schema = include_str!("../../tests/fixtures/mutation-testing-report-schema.json");
+        let schema: Value = serde_json::from_str(schema).unwrap();
+        let mut compiler = boon::Compiler::new();
+        compiler.add_resource("schema.json", schema).unwrap();
+        let mut schemas = boon::Schemas::new();
+        let index = compiler.compile("schema.json", &mut schemas).unwrap();
+        let facts = facts(&files(), 80);
+        schemas.validate(&facts, index).unwrap_or_else(|error| panic!("{error:#}"));
+        let mut wrong = facts.clone();
+        wrong["files"]["app/src/Foo.java"]["mutants"][0]["status"] = "killed".into();
+        assert!(schemas.validate(&wrong, index).is_err());
+
+        let mutants = facts["files"]["app/src/Foo.java"]["mutants"].as_array().unwrap();
+        assert_eq!(mutants.len(), 9);
+        let killed = mutants.iter().find(|one| one["status"] == "Killed").unwrap();
+        // Two columns of blanks; the smile counts twice.
+        assert_eq!(
+            killed["location"],
+            json!({"start": {"line": 2, "column": 3}, "end": {"line": 2, "column": 18}})
+        );
+        assert_eq!(killed["statusReason"], "reached by a.FooTest and 2 more");
+        let none = mutants.iter().find(|one| one["status"] == "RuntimeError").unwrap();
+        assert!(none["location"]["end"]["column"].as_u64() > none["location"]["start"]["column"].as_u64());
+    }
+
+    #[test]
+    fn nothing_in_a_report_ends_the_script_of_its_page() {
+        let page = html(&facts(&files(), 80));
+        let data = page.split(".report = ").last().unwrap();
+        assert_eq!(data.matches("</script").count(), 1, "its own end");
+        assert!(!data.contains("<!--") && !data.contains('\u{2028}'));
+        let json = data.split(";\n</script>").next().unwrap();
+        assert_eq!(serde_json::from_str::<Value>(json).unwrap(), facts(&files(), 80));
+        assert!(!ELEMENTS.to_lowercase().contains("</script"));
+    }
+
+    #[test]
+    fn classes_of_one_file_stand_together() {
+        let mut twice = files();
+        twice[1].path = "app/src/Foo.java".into();
+        twice[1].mutants = vec![mutant(1, MutantStatus::Killed)];
+        let facts = facts(&twice, 80);
+        let mutants = facts["files"]["app/src/Foo.java"]["mutants"].as_array().unwrap();
+        assert_eq!((mutants.len(), &mutants[9]["id"]), (10, &json!("10")));
+    }
+}

@@ -1,4 +1,4 @@
-//! `ralph schema`, `completions` and `man`: made from what the program itself reads by. Every page has examples, exit
+//! `ralph schema` and `man`: made from what the program itself reads by. Every page has examples, exit
 //! codes, variables and files.
 
 use super::args::command;
@@ -9,7 +9,6 @@ use crate::config;
 use crate::engine::Fault;
 use crate::source::text::count;
 use clap::Command;
-use clap_complete::Shell;
 use clap_mangen::Man;
 use clap_mangen::roff::{Roff, roman};
 use std::path::Path;
@@ -28,14 +27,6 @@ const FILES: [(&str, &str); 6] = [
 pub(super) fn schema(json: bool) -> Exit {
     let schema = config::schema();
     ui::answer(json, &schema, &format!("{schema:#}"));
-    Exit::Done
-}
-
-/// `ralph completions`.
-pub(super) fn completions(shell: Shell) -> Exit {
-    let mut script = Vec::new();
-    clap_complete::generate(shell, &mut command(), "ralph", &mut script);
-    ui::line(String::from_utf8_lossy(&script).trim_end());
     Exit::Done
 }
 

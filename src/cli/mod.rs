@@ -5,6 +5,7 @@ mod ask;
 mod audit;
 mod bundle;
 mod check;
+mod completions;
 mod demo;
 mod diff;
 mod doctor;
@@ -48,6 +49,14 @@ use workspace::Invocation;
 
 /// Does what was typed; the exit code of the process.
 pub fn run() -> u8 {
+    match completions::asked() {
+        Ok(true) => return answered(Exit::Done),
+        Ok(false) => {}
+        Err(error) => {
+            ui::written(&error.print());
+            return answered(Exit::Usage);
+        }
+    }
     let typed = args::command().try_get_matches().and_then(|typed| Cli::from_arg_matches(&typed));
     let cli = match typed {
         Ok(cli) => cli,
@@ -106,7 +115,7 @@ fn dispatch(cli: &Cli) -> anyhow::Result<Exit> {
         Verb::Init(args) => init::init(&call, args)?,
         Verb::Doctor => doctor::doctor(&call)?,
         Verb::Schema => manual::schema(cli.flags.json),
-        Verb::Completions { shell } => manual::completions(*shell),
+        Verb::Completions { shell } => completions::script(*shell)?,
         Verb::Man { into } => manual::man(into.as_deref())?,
         Verb::Demo { into } => demo::demo(&call, into.as_deref())?,
     })

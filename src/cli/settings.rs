@@ -11,7 +11,7 @@ use std::fmt::Write as _;
 use std::path::PathBuf;
 
 // A doc comment would replace that of the command.
-#[derive(Debug, Args)]
+#[derive(Debug, Default, Args)]
 pub struct GlobalFlags {
     /// The folder that holds `.ralph/` (found upward from the current one; for `init` the current one)
     #[arg(long, global = true, value_name = "DIR")]

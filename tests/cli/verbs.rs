@@ -44,6 +44,7 @@ fn the_verbs_are_these() {
     mcp: Serve tools to agents on standard input and output, by the Model Context Protocol
     verify: Compare the file edits in an agent's transcript (standard input) with what git
     replay: Make every recorded decision again, from the journal and git alone, and compare
+    audit: Judge the boxes that a history ticked, whoever drove it: a gate on the commits
     bundle: Pack a run into one file: journal, spec, configuration, what gates left, the
     snapshot: Pin the base of a task before an agent works on it (for loops that are not ralph's)
     diff: Show what a task has changed: `<package>/<path>`, one line each

@@ -25,9 +25,12 @@ pub(super) fn show(call: &Invocation, name: Option<&str>) -> Result<Exit, Fault>
     if call.json {
         ui::json(&all.facts());
     } else if all.is_empty() {
-        ui::note(
-            "No score was recorded yet: a gate that measures one, or `ralph mutation-test`, makes the first.",
-        );
+        ui::note(match name {
+            Some(_) => "No score was recorded of a class or target whose name holds that.",
+            None => {
+                "No score was recorded yet: a gate that measures one, or `ralph mutation-test`, makes the first."
+            }
+        });
     } else {
         all.lines().iter().for_each(|line| ui::line(line));
     }

@@ -68,7 +68,7 @@ fn without_comments(code: &str) -> String {
 /// Production lines that a module may have: no comments, no blank lines, no tests.
 const BUDGET: &[(&str, usize)] = &[
     ("agent", 941),
-    ("cli", 6_705),
+    ("cli", 6_708),
     ("config", 1_515),
     ("engine", 4_192),
     ("gate", 8_391),

@@ -185,11 +185,15 @@ fn mutants_of_typescript_are_killed_or_named_with_line_and_change() {
     assert_eq!((survivor.mutant.line, survivor.source.as_str()), (2, "return a + b;"));
     assert_eq!(survivor.mutant.description, "replaced `a + b` by `a - b`");
     assert_eq!(survivor.tests, ["adds"]);
-    let page = project.workspace().join(&weak.reports[0]);
-    assert!(page.is_file());
-    let standard = fs_err::read_to_string(page.with_file_name("mutation.json")).unwrap();
-    let standard: serde_json::Value = serde_json::from_str(&standard).unwrap();
-    assert_eq!(standard["files"]["src/calc.ts"]["mutants"].as_array().unwrap().len(), 2);
+    // Ralph's own page, and Stryker's; each with the mutants as JSON beside it.
+    for (page, file) in weak.reports.iter().zip(["p/src/calc.ts", "src/calc.ts"]) {
+        let page = project.workspace().join(page);
+        assert!(page.is_file());
+        let standard = fs_err::read_to_string(page.with_file_name("mutation.json")).unwrap();
+        let standard: serde_json::Value = serde_json::from_str(&standard).unwrap();
+        assert_eq!(standard["files"][file]["mutants"].as_array().unwrap().len(), 2);
+    }
+    assert_eq!(weak.reports.len(), 2);
     assert_eq!(fs_err::read_dir(project.request.folder.join("work")).unwrap().count(), 0, "no copy is kept");
 
     let strong = node_project(CALC, "expect(add(1, 2)).toBe(3);").run();

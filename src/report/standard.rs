@@ -131,7 +131,9 @@ pub fn html(facts: &Value) -> String {
          style-src 'unsafe-inline'; img-src data:\">\n<title>Mutation test</title>\n<script>",
         ELEMENTS,
         "</script>\n</head>\n<body>\n<mutation-test-report-app title-postfix=\"ralph\"></mutation-test-report-app>\n<script>\n\
-         document.querySelector('mutation-test-report-app').report = ",
+         const app = document.querySelector('mutation-test-report-app');\n\
+         const fit = () => { document.body.style.backgroundColor = app.themeBackgroundColor; };\n\
+         app.addEventListener('theme-changed', fit);\nfit();\napp.report = ",
         &data,
         ";\n</script>\n</body>\n</html>\n",
     ]

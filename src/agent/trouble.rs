@@ -230,12 +230,12 @@ pub fn last_words(end: &ProcessEnd, printed: &Printed<'_>) -> String {
         lines.map(|line| text::line(in_log(line), SHOWN)).filter(words).collect()
     };
     let (stdout, stderr) = (told(printed.plain), told(printed.stderr));
+    let own = printed.errors.last_first().map(|error| text::line(&error.message, SHOWN)).next();
     if end.is_success() {
-        return stdout.into_iter().next().unwrap_or_default();
+        return own.or_else(|| stdout.into_iter().next()).unwrap_or_default();
     }
     let is_error =
         |line: &&String| ["error", "fatal", "cannot", "failed"].iter().any(|word| plain(line).contains(word));
-    let own = printed.errors.last_first().map(|error| text::line(&error.message, SHOWN)).next();
     let all = || stderr.iter().chain(&stdout);
     own.or_else(|| all().find(is_error).or_else(|| all().next()).cloned()).unwrap_or_default()
 }

@@ -96,19 +96,19 @@ pub(super) fn audit(call: &Invocation, args: &AuditArgs) -> Result<Exit, Fault> 
         print_matrix(&all, args.shards, matrix);
         return Ok(Exit::Done);
     }
+    let boxes = |record: u64| {
+        let at = usize::try_from(record).ok();
+        at.and_then(|at| ranges.get(at)).map_or(&[][..], |range| range.boxes.as_slice())
+    };
     let mut ended = None;
     if let Some(folder) = &args.merge {
-        merge(folder, &mut audit)?;
+        merge(folder, &all, boxes, &mut audit)?;
     } else {
         let mut chosen = match args.shard {
             Some(shard) => shard.of(&all),
             None => all.iter().collect(),
         };
         chosen.sort_by_key(|judgement| judgement.record);
-        let boxes = |record: u64| {
-            let at = usize::try_from(record).ok();
-            at.and_then(|at| ranges.get(at)).map_or(&[][..], |range| range.boxes.as_slice())
-        };
         ended = judge(&workspace, &chosen, boxes, &mut audit)?;
     }
     if args.shard.is_some() {
@@ -187,17 +187,27 @@ fn judge<'a>(
     Ok(None)
 }
 
-/// Joins what `ralph audit --shard k/n --json` printed into files of this folder.
-fn merge(folder: &Path, audit: &mut Audit) -> Result<(), Fault> {
-    let (shards, wrong) = parts(folder, &audit.head)?;
-    for path in wrong {
-        audit.remarks.push(format!("{} is no part of this audit.", path.display()));
-    }
-    for part in shards.into_values() {
-        let boxes: Vec<PastBox> = serde_json::from_value(part["boxes"].clone()).unwrap_or_default();
-        if part["gate"] == audit.gate.as_str() && part["by"] == audit.by.as_str() {
-            audit.join(boxes);
+/// Joins what `ralph audit --shard k/n --json` printed into files of this folder. A part is believed for the boxes of its
+/// share alone.
+fn merge<'a>(
+    folder: &Path,
+    all: &[Judgement],
+    boxes: impl Fn(u64) -> &'a [usize],
+    audit: &mut Audit,
+) -> Result<(), Fault> {
+    let (results, left_out) = parts(folder, &audit.head, "audit")?;
+    audit.remarks.extend(left_out);
+    for (shard, result) in results {
+        if result["gate"] != audit.gate.as_str() || result["by"] != audit.by.as_str() {
+            audit.remarks.push(format!("Part {shard} is of an audit with another --gate or --by."));
+            continue;
         }
+        let Ok(part) = serde_json::from_value::<Vec<PastBox>>(result["boxes"].clone()) else {
+            audit.remarks.push(format!("The boxes of part {shard} cannot be read."));
+            continue;
+        };
+        let share = shard.of(all);
+        audit.join(share.iter().flat_map(|judgement| boxes(judgement.record)), part);
     }
     Ok(())
 }

@@ -4,20 +4,23 @@ use super::ui;
 use super::workspace::Workspace;
 use crate::engine::{Fault, JOURNAL, Judgement, Run};
 use crate::report::replay::{Finding, Grade, Replayed, judged_otherwise};
+use crate::source::text::line;
 use clap::ValueEnum;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::str::FromStr;
 
 /// Jobs that gates are shared out over at most.
 const MAX_SHARDS: usize = 256;
 /// Bytes of one job's result.
 const MAX_RESULT: u64 = 256 << 20;
+/// Characters of a verdict that a part claims.
+const SHOWN: usize = 60;
 
 /// The k-th of n parts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Shard {
     number: usize,
     of: usize,
@@ -113,58 +116,83 @@ pub(super) fn rerun(workspace: &Workspace, run: &mut Run, shard: Option<Shard>) 
     Ok(())
 }
 
-/// The results in the files `*.json` of a folder, by part; and those that are no part of what has this head.
-pub(super) fn parts(folder: &Path, head: &str) -> Result<(BTreeMap<String, Value>, Vec<PathBuf>), Fault> {
-    let (mut shards, mut wrong) = (BTreeMap::new(), Vec::new());
-    for entry in fs_err::read_dir(folder)? {
-        let path = entry?.path();
-        if path.extension().is_none_or(|extension| extension != "json") {
-            continue;
-        }
+/// The results in the files `*.json` of a folder, by part; for each other file why it is left out, a whole sentence.
+pub(super) fn parts(
+    folder: &Path,
+    head: &str,
+    whole: &str,
+) -> Result<(BTreeMap<Shard, Value>, Vec<String>), Fault> {
+    let paths = fs_err::read_dir(folder)?.map(|entry| Ok(entry?.path()));
+    let mut paths = paths.collect::<std::io::Result<Vec<_>>>()?;
+    paths.retain(|path| path.extension().is_some_and(|extension| extension == "json"));
+    paths.sort();
+    let (mut results, mut left_out) = (BTreeMap::<Shard, Value>::new(), Vec::new());
+    for path in paths {
         let bytes = crate::sys::disk::read_beginning(&path, MAX_RESULT)?.unwrap_or_default();
         let result: Value = serde_json::from_slice(&bytes).unwrap_or_default();
-        match result["shard"].as_str().map(str::to_owned) {
-            Some(name) if result["head"] == head => drop(shards.insert(name, result)),
-            _ => wrong.push(path),
-        }
+        let of_this = result["shard"].as_str().filter(|_| result["head"] == head);
+        let why = match of_this.and_then(|name| name.parse::<Shard>().ok()) {
+            None => format!("is no part of this {whole}"),
+            Some(shard) if results.contains_key(&shard) => format!("is part {shard} once more"),
+            Some(shard) if results.keys().any(|other| other.of != shard.of) => {
+                format!("is part {shard}, of another split than the files before it")
+            }
+            Some(shard) => {
+                results.insert(shard, result);
+                continue;
+            }
+        };
+        left_out.push(format!("{} {why}.", path.display()));
     }
-    Ok((shards, wrong))
+    Ok((results, left_out))
 }
 
-/// Joins the results of all parts, which `ralph replay --shard k/n --json` printed into files of this folder.
+/// Joins the results of all parts, which `ralph replay --shard k/n --json` printed into files of this folder. A part is
+/// believed for the records of its share alone.
 pub(super) fn merge(folder: &Path, judgements: &[Judgement], found: &mut Replayed) -> Result<(), Fault> {
     let unknown = |what: String| Finding::new(Grade::Unknown, what, "run that part again, and merge again");
-    let (shards, wrong) = parts(folder, &found.head)?;
-    for path in wrong {
-        found.findings.push(unknown(format!("{} is no part of this replay.", path.display())));
-    }
+    let (results, left_out) = parts(folder, &found.head, "replay")?;
+    found.findings.extend(left_out.into_iter().map(unknown));
     let mut left: BTreeSet<u64> = judgements.iter().map(|judgement| judgement.record).collect();
-    for result in shards.values() {
+    for (shard, result) in &results {
+        let share: BTreeMap<u64, &Judgement> =
+            shard.of(judgements).into_iter().map(|judgement| (judgement.record, judgement)).collect();
         for gate in result["gates"].as_array().into_iter().flatten() {
-            let Some(record) = gate["record"].as_u64() else { continue };
+            let judgement = gate["record"].as_u64().and_then(|record| share.get(&record));
+            let Some(Judgement { record, order, report, .. }) = judgement else { continue };
             if let Some(engine) = gate["engine_again"].as_str() {
-                found.measured_again(record, engine);
+                found.measured_again(*record, engine);
             }
-            if let Some(verdict) = gate["again"].as_str() {
-                left.remove(&record);
-                found.judged_again(record, verdict);
+            let word = report.verdict.word();
+            match gate["again"].as_str() {
+                None => continue,
+                Some(again) if again == word => found.judged_again(*record, word),
+                Some(again) => {
+                    let what = format!("{}: {word} then, {} now.", order.key, line(again, SHOWN));
+                    let finding = Finding::new(Grade::Differs, what, "read that part's file and its log");
+                    found.findings.push(finding.at(JOURNAL, (*record).try_into().ok()));
+                }
             }
+            left.remove(record);
         }
         for told in result["findings"].as_array().into_iter().flatten() {
             let text = |key: &str| told[key].as_str().unwrap_or_default().to_owned();
             let grade = if told["grade"] == "unknown" { Grade::Unknown } else { Grade::Differs };
-            let line = told["line"].as_u64().and_then(|line| usize::try_from(line).ok());
-            let finding = Finding::new(grade, text("what"), text("hint")).at(text("place"), line);
-            left.retain(|record| told["place"] != JOURNAL || line.map(|line| line as u64) != Some(*record));
+            let record = told["line"].as_u64();
+            let at = record.and_then(|record| usize::try_from(record).ok());
+            let finding = Finding::new(grade, text("what"), text("hint")).at(text("place"), at);
+            if let Some(record) =
+                record.filter(|record| share.contains_key(record) && told["place"] == JOURNAL)
+            {
+                left.remove(&record);
+            }
             if !found.findings.contains(&finding) {
                 found.findings.push(finding);
             }
         }
     }
-    let of =
-        shards.keys().filter_map(|name| name.parse::<Shard>().ok()).map(|shard| shard.of).max().unwrap_or(1);
-    let names = (1..=of).map(|number| Shard { number, of }.to_string());
-    for missing in names.filter(|name| !shards.contains_key(name)) {
+    let of = results.keys().next().map_or(1, |shard| shard.of);
+    for missing in (1..=of).map(|number| Shard { number, of }).filter(|shard| !results.contains_key(shard)) {
         found.findings.push(unknown(format!("Part {missing} is missing in {}.", folder.display())));
     }
     if !left.is_empty() {

@@ -115,14 +115,14 @@ impl Audit {
         }
     }
 
-    /// Takes what a part of the same audit found, of the boxes that are not judged yet.
-    pub fn join(&mut self, part: Vec<PastBox>) {
-        for found in part.into_iter().filter(|found| found.verdict.is_some()) {
-            let known = ["PASS", "FAIL", "SKIP", "ERROR"].iter().any(|word| found.is(word));
-            if let Some(it) =
-                self.boxes.iter_mut().find(|it| known && it.verdict.is_none() && it.is_same(&found))
-            {
-                *it = found;
+    /// Takes what a part of the same audit found of these boxes.
+    pub fn join<'a>(&mut self, share: impl Iterator<Item = &'a usize>, part: Vec<PastBox>) {
+        let known = |found: &PastBox| ["PASS", "FAIL", "SKIP", "ERROR"].iter().any(|word| found.is(word));
+        let mut part: Vec<PastBox> = part.into_iter().filter(known).collect();
+        for at in share {
+            let Some(it) = self.boxes.get_mut(*at).filter(|it| it.verdict.is_none()) else { continue };
+            if let Some(found) = part.iter().position(|found| it.is_same(found)) {
+                *it = part.swap_remove(found);
             }
         }
     }
@@ -375,7 +375,10 @@ mod tests {
         let boxes = vec![tick("1.", None), tick("2.", Some("FAIL")), tick("3.", None)];
         let mut audit = Audit { boxes, ..Audit::default() };
         let part = [("1.", "PASS"), ("2.", "PASS"), ("3.", "FINE"), ("4.", "PASS")];
-        audit.join(part.map(|(task, verdict)| tick(task, Some(verdict))).into());
+        audit.join(
+            (0..audit.boxes.len()).collect::<Vec<_>>().iter(),
+            part.map(|(task, verdict)| tick(task, Some(verdict))).into(),
+        );
         let verdicts: Vec<_> = audit.boxes.iter().map(|it| it.verdict.as_deref()).collect();
         assert_eq!(verdicts, [Some("PASS"), Some("FAIL"), None]);
     }

@@ -60,6 +60,16 @@ fn every_line_of_a_real_transcript_is_known() {
     }
 }
 
+#[test]
+fn a_warning_with_which_gemini_ends_is_an_error_that_was_not_got_over() {
+    let warned = r#"{"type":"error","timestamp":"…","severity":"warning","message":"Loop detected, stopping execution"}"#;
+    let mut errors = CliErrors::default();
+    for event in events(Format::Gemini, warned.as_bytes()) {
+        errors.tell(&event);
+    }
+    assert_eq!(errors.last_first().next().expect("an error").message, "Loop detected, stopping execution");
+}
+
 /// From their documentation and from captures of others, since they could not be run.
 #[test]
 fn cursor_and_goose_tell_what_their_documentation_says() {

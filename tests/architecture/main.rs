@@ -68,7 +68,7 @@ fn without_comments(code: &str) -> String {
 /// Production lines that a module may have: no comments, no blank lines, no tests.
 const BUDGET: &[(&str, usize)] = &[
     ("agent", 941),
-    ("cli", 6_708),
+    ("cli", 6_743),
     ("config", 1_515),
     ("engine", 4_192),
     ("gate", 8_391),
@@ -82,7 +82,7 @@ const BUDGET: &[(&str, usize)] = &[
     ("source", 1_041),
     ("sys", 1_771),
     ("task", 3_570),
-    ("turn", 1_560),
+    ("turn", 1_559),
 ];
 
 #[test]

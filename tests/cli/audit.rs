@@ -105,8 +105,23 @@ fn parts_are_joined_and_a_missing_one_could_not_be_told() {
     }
     let parts = ".ralph/parts";
     assert_eq!(audit(&["--merge", parts], 1), whole);
-    let other = project.read(".ralph/parts/2.json").replace("\"head\":\"", "\"head\":\"0");
-    project.write(".ralph/parts/2.json", other);
+    let second = project.read(".ralph/parts/2.json");
+    for (from, to, remark) in [
+        ("\"gate\":\"LINT\"", "\"gate\":\"OTHER\"", "Part 2/2 is of an audit with another --gate or --by."),
+        ("\"boxes\":[", "\"boxes\":[7,", "The boxes of part 2/2 cannot be read."),
+    ] {
+        assert!(second.contains(from), "{second}");
+        project.write(".ralph/parts/2.json", second.replace(from, to));
+        let facts = audit(&["--merge", parts], 3);
+        assert_eq!((facts["remarks"][0].as_str(), &facts["untrue"]), (Some(remark), &0.into()));
+    }
+    // What one part says of a box in the other's share is not believed.
+    let (first, fails) = (project.read(".ralph/parts/1.json"), second.replace("2/2", "1/2"));
+    project.write(".ralph/parts/1.json", fails);
+    fs_err::remove_file(project.path(".ralph/parts/2.json")).unwrap();
+    assert_eq!(audit(&["--merge", parts], 3)["untrue"], 0);
+    project.write(".ralph/parts/1.json", first);
+    project.write(".ralph/parts/2.json", second.replace("\"head\":\"", "\"head\":\"0"));
     let facts = audit(&["--merge", parts], 3);
     assert_eq!(facts["untrue"], 0);
     assert_eq!(facts["remarks"][0], ".ralph/parts/2.json is no part of this audit.");

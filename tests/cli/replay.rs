@@ -465,6 +465,38 @@ fn a_bundle_replays_in_an_empty_folder_with_its_gates_and_gives_the_same_bytes_e
     fs_err::remove_file(elsewhere.path("parts/2.json")).unwrap();
     let facts = elsewhere.ralph(&merge).code(3).json().remove(0);
     assert!(facts["findings"][0]["what"].as_str().unwrap().starts_with("Part 2/2 is missing"), "{facts}");
+    // A part that claims another verdict, one of another split, one twice.
+    let judged = |part: &str| part.contains("\"again\":\"FAIL\"");
+    let first = elsewhere.read("parts/1.json");
+    let (file, mine, other) =
+        if judged(&part) { ("parts/2.json", &part, &first) } else { ("parts/1.json", &first, &part) };
+    assert!(judged(mine) && !judged(other), "one gate ran, so one part has it");
+    elsewhere.write("parts/2.json", &part);
+    elsewhere.write(file, mine.replace("\"again\":\"FAIL\"", "\"again\":\"PASS\""));
+    let facts = elsewhere.ralph(&merge).code(1).json().remove(0);
+    assert_eq!(facts["findings"][0]["what"], "1.LINT: FAIL then, PASS now.");
+    // The other part has no word about that gate.
+    let (_, claims) = mine.split_once("\"gates\":").unwrap();
+    let (kept, rest) = other.split_once("\"gates\":").unwrap();
+    let (gates, after) =
+        (claims.split_once("],\"head\"").unwrap().0, rest.split_once("],\"head\"").unwrap().1);
+    let swapped = if file == "parts/2.json" { "parts/1.json" } else { "parts/2.json" };
+    elsewhere.write(swapped, format!("{kept}\"gates\":{gates}],\"head\"{after}"));
+    elsewhere.write(file, mine.replace("\"again\":\"FAIL\"", "\"again\":null"));
+    let facts = elsewhere.ralph(&merge).code(3).json().remove(0);
+    let what = facts["findings"][0]["what"].as_str().unwrap();
+    assert!(what.starts_with("No part holds the gates of the records"), "{what}");
+    elsewhere.write(file, mine);
+    elsewhere.write(swapped, other);
+    for (name, why) in [
+        ("2/3", "is part 2/3, of another split than the files before it."),
+        ("1/2", "is part 1/2 once more."),
+    ] {
+        elsewhere.write("parts/3.json", first.replace("\"shard\":\"1/2\"", &format!("\"shard\":\"{name}\"")));
+        let facts = elsewhere.ralph(&merge).code(3).json().remove(0);
+        assert_eq!(facts["findings"][0]["what"], format!("parts/3.json {why}"));
+    }
+    fs_err::remove_file(elsewhere.path("parts/3.json")).unwrap();
     elsewhere.write("parts/2.json", part.replace("\"head\":\"", "\"head\":\"0"));
     assert_eq!(
         elsewhere.ralph(&merge).code(3).json()[0]["findings"][0]["what"],

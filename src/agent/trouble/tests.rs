@@ -136,6 +136,10 @@ fn the_last_words_are_the_agents_or_where_it_failed_the_clis_error() {
     assert_eq!(words(1, "", "stopped\n"), "stopped");
     assert_eq!(words(1, r#"{"type":"turn.failed","error":{"message":"no disk"}}"#, ""), "no disk");
     assert_eq!(words(0, r#"{"type":"x"}"#, ""), "");
+    assert_eq!(
+        words(0, r#"{"type":"error","severity":"warning","message":"Loop detected"}"#, ""),
+        "Loop detected"
+    );
 }
 
 #[test]

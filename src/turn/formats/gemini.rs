@@ -15,7 +15,8 @@ pub(super) fn read(line: Line<'_>) -> Option<Vec<TurnEvent>> {
             };
             vec![line.ended("/tool_id", outcome, line.first(&["/error/message", "/output"]))]
         }
-        "error" if line.text("/severity") == "error" => vec![line.failed(&["/message"], "/status")],
+        // Its own loop detection ends a run with a mere warning, and with a success.
+        "error" if line.has("/severity") => vec![line.failed(&["/message"], "/status")],
         "result" => {
             let ok = line.text("/status") == "success";
             let failed = (!ok).then(|| line.failed(&["/error/message"], "/error/status"));
@@ -23,7 +24,6 @@ pub(super) fn read(line: Line<'_>) -> Option<Vec<TurnEvent>> {
             [used].into_iter().chain(failed).chain([Line::finished(ok)]).collect()
         }
         "message" => Vec::new(),
-        "error" if line.has("/severity") => Vec::new(),
         _ => return None,
     })
 }

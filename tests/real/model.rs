@@ -174,7 +174,7 @@ fn results(api: Api, body: &Value) -> Vec<String> {
         Api::Chat => list("messages")
             .iter()
             .filter(|message| message["role"] == "tool")
-            .map(|message| text(&message["content"]))
+            .map(|message| text(message["content"].pointer("/0/text").unwrap_or(&message["content"])))
             .collect(),
         Api::Gemini => list("contents")
             .iter()
@@ -212,7 +212,13 @@ fn call(body: &str, step: Step) -> Content {
             args["instruction"] = json!("Improve the line.");
             Content::Call("replace", args)
         } else if offers("edit") {
-            Content::Call("edit", edit("filePath", "oldString", "newString"))
+            let of = |old: &str| body.contains(&format!("\"{old}\""));
+            let [file, old, new] = match () {
+                () if of("old_str") => ["path", "old_str", "new_str"],
+                () if of("oldText") => ["path", "oldText", "newText"],
+                () => ["filePath", "oldString", "newString"],
+            };
+            Content::Call("edit", edit(file, old, new))
         } else {
             let patch = format!(
                 "*** Begin Patch\n*** Update File: {path}\n@@\n-no such line\n+a better line\n*** End Patch\n"
@@ -291,7 +297,7 @@ fn say(stream: TcpStream, api: Api, is_stream: bool, content: &Content, at: usiz
     let whole = match api {
         Api::Messages => messages(content, at),
         Api::Responses => responses(content, at),
-        Api::Chat => chat(content, at),
+        Api::Chat => chat(content, at, if is_stream { "delta" } else { "message" }),
         Api::Gemini => gemini(content),
     };
     if !is_stream {
@@ -362,8 +368,8 @@ fn responses(content: &Content, at: usize) -> Events {
     ]
 }
 
-fn chat(content: &Content, at: usize) -> Events {
-    let (delta, finish) = match content {
+fn chat(content: &Content, at: usize, part: &str) -> Events {
+    let (said, finish) = match content {
         Content::Text(text) => (json!({"role": "assistant", "content": text}), "stop"),
         Content::Call(tool, args) => {
             let function = json!({"name": tool, "arguments": args.to_string()});
@@ -373,7 +379,7 @@ fn chat(content: &Content, at: usize) -> Events {
         }
     };
     let usage = json!({"prompt_tokens": 120, "completion_tokens": 30, "total_tokens": 150});
-    let choices = json!([{"index": 0, "delta": delta, "message": delta, "finish_reason": finish}]);
+    let choices = json!([{"index": 0, part: said, "finish_reason": finish}]);
     vec![(
         "",
         json!({"id": "c", "object": "chat.completion.chunk", "created": 1, "model": "mock", "choices": choices, "usage": usage}),

@@ -267,7 +267,9 @@ fn several_workers() -> String {
 }
 
 fn a_port_that_one_jvm_can_have_kills_nothing_and_blames_nobody() {
-    let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    // Below those that the system gives to whoever asks for any: another test could get it in between.
+    let is_free = |port: &u16| std::net::TcpListener::bind(("127.0.0.1", *port)).is_ok();
+    let port = (20_000..30_000).find(is_free).unwrap();
     let calls = |of: &dyn Fn(String) -> String| (0..12).map(|n| of(n.to_string())).collect::<String>();
     let up = format!(
         "static java.net.ServerSocket server;\nstatic void up() throws Exception {{\n\

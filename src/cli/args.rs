@@ -18,16 +18,20 @@ use super::verify::VerifyArgs;
 use clap::{Command, CommandFactory as _, Parser, Subcommand};
 use std::path::PathBuf;
 
-/// The codes of all verbs.
+/// The codes of the verbs that run the loop.
 const EXITS: &str = "Exit codes: 0 done · 1 work left · \
 2 usage or configuration · 3 a gate gave no verdict · 4 state changed under the run · 5 a limit · \
 6 no progress · 70 internal · 74 disk · 75 workspace busy · 129/130/143 signal";
+/// The codes of the other verbs, unless their help names its own.
+const EXITS_OF_OTHERS: &str = "Exit codes: 0 done, or yes · 1 no · 2 usage or configuration · 3 could not tell · \
+4 state was changed by others · 70 internal · 74 disk · 75 workspace busy";
 
-/// The command with its verbs. The help of a verb that has no exit codes of its own names those of all.
+/// The command with its verbs; the help of each ends with exit codes.
 pub(super) fn command() -> Command {
     Cli::command().mut_subcommands(|verb| {
         let help = verb.get_after_help().map(ToString::to_string).unwrap_or_default();
-        if help.contains("Exit codes: ") { verb } else { verb.after_help(format!("{help}\n\n{EXITS}")) }
+        let codes = if matches!(verb.get_name(), "run" | "demo") { EXITS } else { EXITS_OF_OTHERS };
+        if help.contains("Exit codes: ") { verb } else { verb.after_help(format!("{help}\n\n{codes}")) }
     })
 }
 
@@ -68,7 +72,7 @@ pub enum Verb {
     /// Show families, stages, verdicts and what is blocked
     #[command(after_help = "Examples:\n  ralph status\n  ralph status --watch\n  ralph status --json")]
     Status(StatusArgs),
-    /// What happened: for each task what the agent said beside what git and the gates saw
+    /// Show what happened: for each task, what the agent said beside what git and the gates saw
     #[command(
         after_help = "Examples:\n  ralph report --html morning.html\n  ralph report | gh pr comment --body-file -\n  \
 ralph report --md report.md\n  ralph report --bundle run.tar --html morning.html\n  ralph report --json\n\n\
@@ -81,7 +85,7 @@ The Markdown fits a comment on a pull request (60,000 characters); the HTML need
     /// Open a box by hand, with a reason
     #[command(after_help = "Example:\n  ralph reopen 2. --reason 'the rounding is wrong'")]
     Reopen(ByHand),
-    /// Let no attempt begin until `resume`, so that tasks.md can be edited in peace; what runs goes on to its end
+    /// Start no new attempt until `resume`, so that tasks.md can be edited in peace; what is running is left to finish
     #[command(after_help = "Example:\n  ralph pause && $EDITOR tasks.md && ralph resume")]
     Pause,
     /// End a pause
@@ -98,7 +102,7 @@ RALPH_BASE and RALPH_HEAD in its environment.\n\n\
 Places in annotations are relative to the git repository that holds the workspace, else to the workspace. \
 Only the verdict in the chosen format goes to standard output, everything else to standard error.")]
     Gate(GateArgs),
-    /// Measure the tests of a file, folder or class by mutation, with uncommitted work, in a private copy
+    /// Measure the tests of a file, folder or class by mutation, uncommitted work included, in a private copy
     #[command(after_help = "Examples:\n  ralph mutation-test src/shop/price.py\n  \
 ralph mutation-test com.acme.Calc --json\n  ralph mutation-test com.acme.Calc --report survivors && xdg-open survivors/mutation.html\n  ralph mutation-test web/src --engine stryker --timeout 3600\n\n\
 Exit codes: 0 measured, whatever the score · 2 usage · 3 no score: a time-out, red tests, an engine that is missing\n\n\
@@ -106,18 +110,18 @@ The folder (the current one, or --root) is trusted: its code, tests and build ru
 into the folder. Engines get a short list of variables; MUTATION_RUNNER_FORWARD_ENV=A,B names more. docs/mutation-test.md \
 describes the JSON.")]
     MutationTest(MutationTestArgs),
-    /// Show how the scores of classes went over the weeks, and where one fell
+    /// Show the mutation scores of classes week by week, and where one fell
     #[command(
         after_help = "Examples:\n  ralph history\n  ralph history Shipping\n  ralph history --json\n\n\
 Exit codes: 0 shown · 2 usage or configuration · 4 the journal is broken\n\n\
-The scores are those of gates, from the journal, and those of `ralph mutation-test` in this folder, from ralph's cache. A bar is \
-the last score of a week: ▁ none killed, █ all. Scores of changed lines only (`scope: lines`) are shown and not compared."
+The scores are those of gates, from the journal, and of `ralph mutation-test` in this folder, from ralph's cache. A bar is \
+the last score of a week: ▁ none killed, █ all. Scores of changed lines only (`scope: lines`) are shown but not compared."
     )]
     History {
         /// Only classes and targets whose name holds this
         name: Option<String>,
     },
-    /// Serve tools to agents on standard input and output, by the Model Context Protocol
+    /// Serve tools to agents over standard input and output (Model Context Protocol)
     #[command(
         after_help = "Examples:\n  ralph mcp --root ~/work/shop\n  claude mcp add ralph -- ralph mcp\n  codex mcp add ralph -- ralph mcp\n\n\
 Tools: mutation_test (where an engine is installed), gate_preview, status, task and blocked (in a workspace). None of them \
@@ -134,36 +138,37 @@ An edit that failed is made good by one that succeeds on the same file, if git s
 Nothing is printed when there is nothing to say."
     )]
     Verify(VerifyArgs),
-    /// Make every recorded decision again, from the journal and git alone, and compare
+    /// Make every recorded decision again from the journal and git alone, and compare
     #[command(
         after_help = "Examples:\n  ralph replay\n  ralph replay --json\n  ralph replay --junit replay.xml\n  \
 ralph replay --bundle run.tar --rerun-gates\n  ralph replay --step --bundle run.tar\n  \
 ralph replay --rerun-gates --shard 1/3 --json > parts/1.json; ralph replay --merge parts\n  \
 ralph replay --since journal-of-yesterday.jsonl --require-anchor \"$(git notes --ref=ralph show)\"\n\n\
 Exit codes: 0 equal · 1 something differs, its record or line is named · 2 usage · 3 could not tell: something is missing\n\n\
-No model and no network are asked, and nothing is written; --rerun-gates runs what the configuration says. What is believed as it was recorded is said at each box."
+No model or network is used, and nothing is written; --rerun-gates runs what the configuration says. Each box says what was \
+believed as recorded."
     )]
     Replay(ReplayArgs),
-    /// Judge the boxes that a history ticked, whoever drove it: a gate on the commits behind each
+    /// Judge the boxes that were ticked in a repository's history, by ralph or not: a gate on the commits behind each
     #[command(
         after_help = "Examples:\n  ralph audit --past\n  ralph audit --past ../shop --html audit.html\n  \
 ralph audit --past --by tag --since v1.0\n  ralph audit --past --by commit --since HEAD~20 --json\n  \
 ralph audit --past --shard 1/3 --json > parts/1.json; ralph audit --past --merge parts --md audit.md\n\n\
 Exit codes: 0 none untrue · 1 a box is untrue · 2 usage · 3 none untrue, and not all could be told\n\n\
-Nothing is written in the repository, and it needs no .ralph/. Its code, build and tests run, in private checkouts. docs/audit.md says \
-which commits stand behind a box."
+Nothing is written to the repository, and it needs no .ralph/. Its code, build and tests run in private checkouts. docs/audit.md says \
+which commits are behind a box."
     )]
     Audit(AuditArgs),
-    /// Pack a run into one file: journal, spec, configuration, what gates left, the commits that records name
+    /// Pack a run into one file: journal, spec, configuration, gate reports, and the commits that records name
     #[command(
         after_help = "Examples:\n  ralph bundle run.tar\n  ralph replay --bundle run.tar\n  ralph bundle --thin run.tar\n\n\
-The same run gives the same bytes. Where a known secret would go in, it is refused with the place."
+The same run gives the same bytes. If a known secret would go in, ralph refuses and names the place."
     )]
     Bundle {
         /// The file to write
         file: PathBuf,
-        /// Without the commits: the addresses of the repositories in their place, which `replay --bundle` then finds as
-        /// clones below its folder
+        /// Leave the commits out: the file names the repositories' addresses instead, and `replay --bundle` looks for
+        /// clones of them below its folder
         #[arg(long)]
         thin: bool,
     },
@@ -175,19 +180,19 @@ The same run gives the same bytes. Where a known secret would go in, it is refus
     /// Show what a task has changed: `<package>/<path>`, one line each
     #[command(after_help = "Examples:\n  ralph diff\n  ralph diff 2. --json")]
     Diff {
-        /// The task: `2.`; the last one that was tried when left out
+        /// The task: `2.`; the last one that was tried if left out
         id: Option<String>,
     },
-    /// Show what the agent of a box would get now, or the template that comes with ralph for a role
+    /// Show the prompt that the agent of a box would get now, or the built-in template of a role
     #[command(after_help = "Examples:\n  ralph prompt 2.\n  ralph prompt 2.REQ-CHECK --json\n  \
 ralph prompt --template worker > .ralph/prompts/worker.md\n\n\
-Nothing is started or changed. Its verdict token, 0000, is no attempt's.")]
+Nothing is started or changed. The verdict token shown, 0000, belongs to no attempt.")]
     Prompt(PromptArgs),
-    /// Choose where the boxes of a gate are in the task file, at spec creation or at any time after
+    /// Choose where the boxes of a gate stand in the task file, when the spec is written or at any later time
     #[command(after_help = "Examples:\n  ralph place each\n  ralph place after 2,5,7 --dry-run\n  \
 ralph place groups --level 2 --gate LINT\n  ralph place end --tasks .kiro/specs/login/tasks.md\n  ralph place --check\n  \
 ralph place --snippet kiro > .kiro/steering/ralph-gates.md\n\n\
-Only whole lines come and go. Called bare on a terminal, it asks; the choice is written to .ralph/config.yaml.")]
+Only whole lines are added and removed. Without arguments on a terminal it asks; the choice is written to .ralph/config.yaml.")]
     Place(PlaceArgs),
     /// Give plain tasks their stages: TEST-FIRST, REQ-CHECK, gates, PRE-CR, one FINAL
     #[command(

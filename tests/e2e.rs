@@ -67,5 +67,7 @@ fn tests() -> Vec<libtest_mimic::Trial> {
 }
 
 fn main() {
-    libtest_mimic::run(&libtest_mimic::Arguments::from_args(), tests()).exit();
+    let conclusion = libtest_mimic::run(&libtest_mimic::Arguments::from_args(), tests());
+    support::needs::print_slowest();
+    conclusion.exit();
 }

@@ -1,7 +1,10 @@
 //! Tests that can run only where something is there, and the list of them that the second test binary runs.
 
 use libtest_mimic::{Completion, Failed, Trial};
+use ralph::sys::clock::Stopwatch;
 use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::time::Duration;
 
 /// Why a test cannot run here; `None` where it can.
 pub(crate) type Need = fn() -> Option<Missing>;
@@ -103,13 +106,28 @@ fn programs(names: &[&str]) -> Option<Missing> {
     (!missing.is_empty()).then(|| Missing::Programs(format!("not on the PATH: {}", missing.join(", "))))
 }
 
+/// How long each test took that came to its end.
+static TIMES: Mutex<Vec<(Duration, String)>> = Mutex::new(Vec::new());
+
+/// Says where the time went, for whoever wants a quicker CI.
+pub(crate) fn print_slowest() {
+    let mut times = std::mem::take(&mut *TIMES.lock().unwrap());
+    times.sort_unstable();
+    for (time, name) in times.iter().rev().take(12) {
+        println!("{:7.1} s  {name}", time.as_secs_f64());
+    }
+}
+
 /// The test; where it cannot run it counts as ignored, or fails in CI when what is missing can be installed.
 pub(crate) fn trial(need: Need, module: &str, name: &str, test: fn()) -> Trial {
     let (_, module) = module.split_once("::").unwrap();
     let in_ci = std::env::var_os("CI").is_some_and(|value| value == "true");
-    Trial::ignorable_test(format!("{module}::{name}"), move || match need() {
+    let name = format!("{module}::{name}");
+    Trial::ignorable_test(name.clone(), move || match need() {
         None => {
+            let watch = Stopwatch::start();
             test();
+            TIMES.lock().unwrap().push((watch.elapsed(), name));
             Ok(Completion::Completed)
         }
         Some(Missing::Programs(why)) if in_ci => Err(Failed::from(why)),

@@ -33,23 +33,23 @@ fn the_verbs_are_these() {
     run: Take open boxes one by one until there is a reason to stop
     next: Show which box is next, and why the others are not
     status: Show families, stages, verdicts and what is blocked
-    report: What happened: for each task what the agent said beside what git and the gates saw
+    report: Show what happened: for each task, what the agent said beside what git and the
     accept: Tick a box by hand, with a reason, for the commits of this moment
     reopen: Open a box by hand, with a reason
-    pause: Let no attempt begin until `resume`, so that tasks.md can be edited in peace; what
+    pause: Start no new attempt until `resume`, so that tasks.md can be edited in peace; what
     resume: End a pause
     gate: Run a gate: `2.PITEST` with all its consequences, or `PITEST` alone to judge and
-    mutation-test: Measure the tests of a file, folder or class by mutation, with uncommitted work, in
-    history: Show how the scores of classes went over the weeks, and where one fell
-    mcp: Serve tools to agents on standard input and output, by the Model Context Protocol
+    mutation-test: Measure the tests of a file, folder or class by mutation, uncommitted work
+    history: Show the mutation scores of classes week by week, and where one fell
+    mcp: Serve tools to agents over standard input and output (Model Context Protocol)
     verify: Compare the file edits in an agent's transcript (standard input) with what git
-    replay: Make every recorded decision again, from the journal and git alone, and compare
-    audit: Judge the boxes that a history ticked, whoever drove it: a gate on the commits
-    bundle: Pack a run into one file: journal, spec, configuration, what gates left, the
+    replay: Make every recorded decision again from the journal and git alone, and compare
+    audit: Judge the boxes that were ticked in a repository's history, by ralph or not: a gate
+    bundle: Pack a run into one file: journal, spec, configuration, gate reports, and the
     snapshot: Pin the base of a task before an agent works on it (for loops that are not ralph's)
     diff: Show what a task has changed: `<package>/<path>`, one line each
-    prompt: Show what the agent of a box would get now, or the template that comes with ralph
-    place: Choose where the boxes of a gate are in the task file, at spec creation or at any
+    prompt: Show the prompt that the agent of a box would get now, or the built-in template of
+    place: Choose where the boxes of a gate stand in the task file, when the spec is written
     stage: Give plain tasks their stages: TEST-FIRST, REQ-CHECK, gates, PRE-CR, one FINAL
     check: Find everything that is wrong with the spec, the configuration and the repositories
     init: Look at what is here, and write `.ralph/` with a commented configuration

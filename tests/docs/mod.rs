@@ -131,6 +131,50 @@ fn the_tests_that_hold_the_rows_of_reliability_are_there() {
     assert_eq!(number, 40);
 }
 
+#[test]
+fn the_tests_and_attacks_that_a_page_names_are_there() {
+    let code: String =
+        texts().into_iter().filter(|(name, _)| !name.starts_with("docs/")).map(|(_, t)| t).collect();
+    let test = Regex::new(r"`([a-z0-9]+(?:_[a-z0-9]+){3,})`").unwrap();
+    let attack = Regex::new(r"`([a-z]+/[a-z0-9-]+\.yaml)`").unwrap();
+    let (mut wrong, mut count) = (Vec::new(), 0);
+    for (page, text) in texts().into_iter().filter(|(name, _)| name.starts_with("docs/")) {
+        let tests =
+            test.captures_iter(&text).map(|found| (found[1].to_owned(), format!("fn {}(", &found[1])));
+        let gone = tests.inspect(|_| count += 1).filter(|(_, signature)| !code.contains(signature.as_str()));
+        wrong.extend(gone.map(|(name, _)| format!("{page}: {name}")));
+        let attacks = attack.captures_iter(&text).map(|found| found[1].to_owned());
+        let gone = attacks.filter(|name| !root().join("tests/lies").join(name).is_file());
+        wrong.extend(gone.map(|name| format!("{page}: {name}")));
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+    assert!(count > 50, "only {count} tests are named");
+}
+
+#[test]
+fn the_design_names_each_verb_and_each_module() {
+    let design = fs::read_to_string(root().join("docs/design.md")).unwrap();
+    let section = |heading: &str| {
+        let (_, rest) = design.split_once(&format!("\n## {heading}\n")).unwrap();
+        rest.split("\n## ").next().unwrap().to_owned()
+    };
+    let help = assert_cmd::Command::cargo_bin("ralph").unwrap().arg("--help").output().unwrap();
+    let help = String::from_utf8(help.stdout).unwrap();
+    let (_, verbs) = help.split_once("Commands:\n").unwrap();
+    let verbs = verbs.lines().take_while(|line| !line.is_empty()).filter(|line| !line.starts_with("    "));
+    let verbs: Vec<&str> = verbs.filter_map(|line| line.split_whitespace().next()).collect();
+    assert!(verbs.len() > 20, "{verbs:?}");
+    let line = section("Command line");
+    for verb in verbs.into_iter().filter(|verb| *verb != "help") {
+        assert!(line.contains(&format!("`{verb}`")) || line.contains(&format!("`{verb} ")), "{verb}");
+    }
+    let map = section("Architecture");
+    for folder in fs::read_dir(root().join("src")).unwrap().map(|entry| entry.unwrap()) {
+        let name = folder.file_name().into_string().unwrap();
+        assert!(!folder.path().is_dir() || map.contains(&format!("`{name}`")), "{name}");
+    }
+}
+
 /// Specifications of others that a file may cite by section.
 const OUTSIDE: &[&str] = &["JVMS", "Machine Specification", "Java Language", "JLS", "RFC", "ECMA"];
 

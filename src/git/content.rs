@@ -5,9 +5,9 @@
 
 use super::error::GitError;
 use super::tree::{self, Leaf};
+use crate::source::digest_of;
 use crate::sys::file_stat::{self, FileStat};
 use git2::{ObjectType, Oid, Repository};
-use sha2::{Digest, Sha256};
 use std::collections::HashMap;
 use std::ffi::OsStr;
 use std::fs::{FileType, Metadata};
@@ -226,9 +226,8 @@ fn is_lfs_object(repo: &Repository, file: &Path, blob: Oid) -> Result<bool, GitE
         return Ok(false);
     };
     let failed = |error| GitError::io("read a file of Git LFS", &error);
-    let mut hash = Sha256::new();
-    io::copy(&mut fs_err::File::open(file).map_err(failed)?, &mut hash).map_err(failed)?;
-    Ok(crate::source::hex(&hash.finalize()) == expected.trim())
+    let found = digest_of(fs_err::File::open(file).map_err(failed)?).map_err(failed)?;
+    Ok(found == expected.trim())
 }
 
 #[cfg(test)]

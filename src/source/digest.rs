@@ -1,10 +1,24 @@
 //! SHA-256, written as 64 lower-case hex digits.
 
 use sha2::{Digest, Sha256};
+use std::io::{self, Read};
 
 /// The digest of these bytes.
 pub fn digest(bytes: &[u8]) -> String {
     hex(&Sha256::digest(bytes))
+}
+
+/// The digest of all that a reader gives.
+pub fn digest_of(mut from: impl Read) -> io::Result<String> {
+    let (mut hash, mut buffer) = (Sha256::new(), vec![0; 64 << 10]);
+    loop {
+        match from.read(&mut buffer) {
+            Ok(0) => return Ok(hex(&hash.finalize())),
+            Ok(count) => hash.update(&buffer[..count]),
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
 }
 
 /// The digest of a list of byte strings. Each counts with its length, so no two lists share one by accident.
@@ -25,12 +39,15 @@ pub fn hex(bytes: &[u8]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{digest, digest_parts, hex};
+    use super::{digest, digest_of, digest_parts, hex};
 
     #[test]
     fn digests_are_those_of_fips_180_and_parts_do_not_run_together() {
         assert_eq!(hex(&[0, 0x9f, 255]), "009fff");
         assert_eq!(digest(b"abc"), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+        let long = vec![b'a'; 200_000];
+        assert_eq!(digest_of(long.as_slice()).unwrap(), digest(&long));
+        assert_eq!(digest_of(b"abc".as_slice()).unwrap(), digest(b"abc"));
         assert_ne!(digest_parts(["ab", "c"]), digest_parts(["a", "bc"]));
         assert_ne!(digest_parts(["a", ""]), digest_parts(["a"]));
         assert_eq!(digest_parts([b"a".to_vec(), b"b".to_vec()]), digest_parts(["a", "b"]));

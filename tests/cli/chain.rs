@@ -22,7 +22,7 @@ pub(crate) fn rechained(records: &[Value], progress: &str) -> (String, String) {
         record.as_object_mut().unwrap().remove("old");
         record["seq"] = (at + 1).into();
         let body = serde_json::to_string(&record).unwrap();
-        let hash = format!("{:x}", Sha256::digest(format!("{head}{body}")));
+        let hash = ralph::source::hex(&Sha256::digest(format!("{head}{body}")));
         writeln!(text, "{{\"h\":\"{hash}\",\"p\":\"{head}\",\"r\":{body}}}").unwrap();
         progress = progress.replace(&format!(" · {}\n", &old[..8]), &format!(" · {}\n", &hash[..8]));
         head = hash;

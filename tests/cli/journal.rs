@@ -7,7 +7,7 @@ const JOURNAL: &str = ".ralph/state/journal.jsonl";
 const TWO: &str = "- [ ] 1. One\n- [ ] 2. Two\n";
 
 fn hash(previous: &str, body: &str) -> String {
-    format!("{:x}", Sha256::digest(format!("{previous}{body}")))
+    ralph::source::hex(&Sha256::digest(format!("{previous}{body}")))
 }
 
 /// Each line's `h` is SHA-256 of `p` and the bytes of `r`, and `p` is the `h` before.

@@ -5,12 +5,11 @@
 //! manifest is removed while a gate works, so a killed gate leaves nothing that is trusted.
 
 use crate::gate::{Build, ChangedJava, OutputState};
-use crate::source::{RepoPath, digest_parts};
+use crate::source::{self, RepoPath, digest_of, digest_parts};
 use crate::sys::cache_file;
 use crate::sys::disk::if_there;
 use crate::sys::walk::walk;
 use serde::{Deserialize, Serialize};
-use sha2::{Digest as _, Sha256};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::os::unix::ffi::OsStrExt as _;
@@ -18,7 +17,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
 /// Raised when a manifest changes its meaning.
-const VERSION: u32 = 3;
+const VERSION: u32 = 4;
 /// Files and bytes of outputs that are kept; more are built anew each time.
 const MAX_FILES: usize = 300_000;
 const MAX_BYTES: u64 = 4 << 30;
@@ -184,16 +183,14 @@ fn digest(folders: &[PathBuf]) -> Option<String> {
         let entry = entry.ok()?;
         let (path, data) = (entry.path(), entry.metadata().ok()?);
         bytes += data.len();
-        let mut hash = Sha256::new();
-        if data.is_symlink() {
-            hash.update(fs_err::read_link(path).ok()?.as_os_str().as_bytes());
-        } else if data.is_file() && bytes <= MAX_BYTES {
-            io::copy(&mut fs_err::File::open(path).ok()?, &mut hash).ok()?;
-        } else if !data.is_dir() {
-            return None;
-        }
+        let content = match () {
+            () if data.is_symlink() => source::digest(fs_err::read_link(path).ok()?.as_os_str().as_bytes()),
+            () if data.is_file() && bytes <= MAX_BYTES => digest_of(fs_err::File::open(path).ok()?).ok()?,
+            () if data.is_dir() => String::new(),
+            () => return None,
+        };
         let mode = data.permissions().mode().to_le_bytes();
-        all.extend([path.as_os_str().as_bytes().to_vec(), mode.to_vec(), hash.finalize().to_vec()]);
+        all.extend([path.as_os_str().as_bytes().to_vec(), mode.to_vec(), content.into_bytes()]);
     }
     Some(digest_parts(all))
 }

@@ -2,7 +2,7 @@
 
 use crate::support::needs::tests;
 use proptest::prelude::*;
-use ralph::gate::class_file::{interface, origin};
+use ralph::gate::class_file::{bodies, interface, origin};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::Path;
@@ -357,6 +357,70 @@ fn a_class_file_says_of_which_class_and_source_it_is() {
     }
 }
 
+/// Code before and after, and the methods of `A` whose code is another one.
+const CODE: &[(&str, &str, &str)] = &[
+    (
+        "int f() { return 1; } static final String S = \"s\".trim(); static int g(String s) { return 7; }",
+        "int f() { return S.length() + \"more\".hashCode(); } static final String S = \"s\".trim(); static int g(String s) { return 7; }",
+        "f()I",
+    ),
+    ("static long x = 5L << 40; void f() {}", "static long x = 6L << 40; void f() {}", "<clinit>()V"),
+    (
+        "static Runnable r = () -> {}; static java.util.function.Supplier<String> s = \"a\"::trim; void f() {}",
+        "static Runnable r = () -> {}; static java.util.function.Supplier<String> s = \"a\"::toString; void f() {}",
+        "<clinit>()V",
+    ),
+    (
+        "static Runnable r = () -> {}; String f() { return \"\"; }",
+        "static Runnable r = () -> {}; String f() { return \"a\" + hashCode() + r; }",
+        "f()Ljava/lang/String;",
+    ),
+    (
+        "static String s = 1 + \"a\" + hash(); static int hash() { return 1; }",
+        "static String s = 1 + \"b\" + hash(); static int hash() { return 1; }",
+        "<clinit>()V",
+    ),
+    (
+        "int f(int x) { switch (x) { case 1: return 1; case 2: return 4; case 3: return 9; default: return 0; } } int g(String s) { switch (s) { case \"a\": return 1; case \"bb\": return 2; default: return x(3); } } int x(int n) { int i = n; for (;;) { i += 1000; if (i > 70000) { return i; } } }",
+        "int f(int x) { switch (x) { case 1: return 1; case 2: return 4; case 3: return 9; default: return 0; } } int g(String s) { switch (s) { case \"a\": return 1; case \"cc\": return 2; default: return x(3); } } int x(int n) { int i = n; for (;;) { i += 1001; if (i > 70000) { return i; } } }",
+        "g(Ljava/lang/String;)I x(I)I",
+    ),
+    (
+        "int[][] f() { return new int[2][3]; } Object g(Object o) { return (String) o; }",
+        "int[][] f() { return new int[2][3]; } Object g(Object o) { return (Long) o; }",
+        "g(Ljava/lang/Object;)Ljava/lang/Object;",
+    ),
+    ("// moved\nint f() { return 1; }", "\n\nint f() { return 1; }", ""),
+];
+
+fn which_methods_have_other_code_is_told_wherever_their_constants_stand() {
+    let sources = |pick: &dyn Fn(&(&'static str, &'static str, &str)) -> &'static str| {
+        let rows = CODE.iter().enumerate();
+        javac(
+            &rows
+                .map(|(n, row)| (format!("p{n}"), format!("class A {{ {} }}", pick(row))))
+                .collect::<Vec<_>>(),
+        )
+    };
+    let (before, after) = (sources(&|row| row.0), sources(&|row| row.1));
+    for (number, (was, _, differing)) in CODE.iter().enumerate() {
+        let of = |classes: &Classes| bodies(&classes[&format!("p{number}/A.class")]).unwrap();
+        let (before, after) = (of(&before), of(&after));
+        assert_eq!(before.keys().collect::<Vec<_>>(), after.keys().collect::<Vec<_>>(), "{was}");
+        let found: Vec<&str> = before
+            .iter()
+            .filter(|(method, body)| after[*method] != **body)
+            .map(|(method, _)| method.as_str())
+            .collect();
+        assert_eq!(found.join(" "), *differing, "{was}");
+        assert!(before.len() > 1 || differing.is_empty(), "{was}");
+    }
+    for (path, bytes) in &compiled().0 {
+        assert!(bodies(bytes).is_some(), "{path}");
+        assert!((0..bytes.len()).all(|end| bodies(&bytes[..end]).is_none()), "{path}");
+    }
+}
+
 /// A class `A` without a superclass or members, whose pool is `constants` and whose one attribute has the name
 /// of index `name`.
 fn bare(constants: &[&[u8]], this: u8, name: u8, content: &[u8]) -> Vec<u8> {
@@ -416,9 +480,9 @@ proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
     fn any_bytes_are_read_without_a_panic(bytes in proptest::collection::vec(any::<u8>(), 0..300)) {
-        let _ = (interface(&bytes), origin(&bytes));
+        let _ = (interface(&bytes), origin(&bytes), bodies(&bytes));
         let whole = [&[0xCA, 0xFE, 0xBA, 0xBE, 0, 0, 0, 61], &bytes[..]].concat();
-        let _ = (interface(&whole), origin(&whole));
+        let _ = (interface(&whole), origin(&whole), bodies(&whole));
     }
 
     fn a_class_file_with_other_bytes_is_read_without_a_panic(
@@ -431,7 +495,7 @@ proptest! {
             let at = at.index(bytes.len());
             bytes[at] = byte;
         }
-        let _ = (interface(&bytes), origin(&bytes));
+        let _ = (interface(&bytes), origin(&bytes), bodies(&bytes));
     }
 }
 
@@ -444,6 +508,7 @@ tests! {
         an_attribute_that_is_not_known_and_a_class_that_kotlin_made_cannot_be_told,
         a_class_file_says_of_which_class_and_source_it_is,
         a_class_file_with_other_bytes_is_read_without_a_panic,
+        which_methods_have_other_code_is_told_wherever_their_constants_stand,
     ]
     nothing: [
         the_order_of_the_constant_pool_changes_nothing_and_wrong_indexes_cannot_be_told,

@@ -37,6 +37,14 @@ fn judge(project: &Project, other_files: &'static str) -> GateReport {
     run(&project.request, &project.settings, &ports)
 }
 
+/// A class with a static initialiser.
+fn other(name: &str, result: &str) -> String {
+    format!(
+        "public class Other {{ static final java.util.List<String> NAMES = new java.util.ArrayList<>(java.util.List.of(\"{name}\"));\n\
+         public int run(int a) {{ return {result}; }} }}"
+    )
+}
+
 /// `Sum` is used by its own test, through `User`, and by reflection; `Other` does not use it yet. Eight tests are idle.
 fn many(junit: JUnit) -> Project {
     let mut project = Project::new();
@@ -58,7 +66,7 @@ fn many(junit: JUnit) -> Project {
             &main_file("User"),
             "public class User { public int four(int a) { return new Sum().twice(a) * 2; } }",
         )
-        .class(&main_file("Other"), "public class Other { public int run(int a) { return a - 7; } }");
+        .class(&main_file("Other"), &other("a", "a - 7"));
     write("SumTest", "new Sum().add(2, 3);");
     write("UserTest", "assertEquals(12, new User().four(3));");
     write(
@@ -88,10 +96,7 @@ fn a_fail_makes_the_map_and_later_ones_ask_those_that_can_matter_with_the_kills_
     assert_eq!(second.remarks, [told]);
 
     // A new caller whose test was never seen to touch the class.
-    project.class(
-        &main_file("Other"),
-        "public class Other { public int run(int a) { return new Sum().less(a); } }",
-    );
+    project.class(&main_file("Other"), &other("a", "new Sum().less(a)"));
     let called = judge(&project, "one");
     assert_eq!(asked(&called), ["own: SumTest", "touching: FarTest OtherTest SumTest UserTest"]);
     project.settings.tests = TestTiers::All;
@@ -112,6 +117,10 @@ fn a_fail_makes_the_map_and_later_ones_ask_those_that_can_matter_with_the_kills_
     let killed = |report: &GateReport| report.classes[0].tally.killed;
     assert!(killed(&fixed) > killed(&called), "{fixed:?}");
     assert!(judge(&project, "two").trace.tiers[1].note.contains("other than Java"), "a changed resource");
+    project.class(&main_file("Other"), &other("b", "new Sum().less(a)"));
+    let initialised = judge(&project, "two").trace.tiers.remove(1);
+    let once = "<clinit>()V of com.acme.Other differs from the map, and runs once for all tests";
+    assert!(initialised.note.contains(once), "{initialised:?}");
 }
 
 fn junit_4_turns_its_order_round_too() {

@@ -3,9 +3,11 @@
 //! Total over any bytes, without a panic; other bytes are not taken for a class file.
 
 mod annotations;
+mod code;
 mod interface;
 mod names;
 
+pub use code::bodies;
 pub(crate) use names::names;
 
 use crate::task;
@@ -41,15 +43,9 @@ pub fn origin(bytes: &[u8]) -> Option<Origin> {
     rest.take(2)?;
     let class = text(pool.class(rest.u16()?)?);
     rest.take(2)?;
-    let interfaces = rest.u16()?;
-    rest.take(2 * usize::from(interfaces))?;
-    // Fields, then methods.
-    for _ in 0..2 {
-        for _ in 0..rest.u16()? {
-            rest.take(2)?;
-            rest.skip_member()?;
-        }
-    }
+    rest.list()?;
+    rest.skip_members()?;
+    rest.skip_members()?;
     let mut source = None;
     for _ in 0..rest.u16()? {
         let (name, mut content) = rest.attribute()?;
@@ -58,6 +54,11 @@ pub fn origin(bytes: &[u8]) -> Option<Origin> {
         }
     }
     Some(Origin { class, source })
+}
+
+/// True for a class of which there is no instance (`ACC_ABSTRACT`, §4.1), interfaces too.
+pub(crate) fn is_abstract(bytes: &[u8]) -> bool {
+    ClassFile::open(bytes).and_then(|mut file| file.rest.u16()).is_some_and(|flags| flags & 0x0400 != 0)
 }
 
 /// A class file up to its constant pool.
@@ -82,76 +83,53 @@ impl<'a> ClassFile<'a> {
     }
 }
 
-/// An entry of the constant pool (§4.4); an index is not checked before it is followed.
-enum Constant<'a> {
-    /// Index 0, and the index after a number of eight bytes.
-    Unusable,
-    /// Bytes in the JVM's own UTF-8.
-    Utf8(&'a [u8]),
-    /// An integer (tag 3), float (4), long (5) or double (6): the tag and its bits.
-    Number(u8, &'a [u8]),
-    /// The index of its name.
-    Class(u16),
-    /// The index of its text.
-    String(u16),
-    /// The indexes of a name and a descriptor.
-    NameAndType(u16, u16),
-    /// What only code and module descriptors refer to.
-    Other,
-}
-
-/// The constant pool.
+/// The constant pool (§4.4).
 struct Pool<'a> {
-    constants: Vec<Constant<'a>>,
+    /// The tag of each entry and its bytes, without the length of a text; `None` at index 0 and after a number of eight
+    /// bytes. An index in them is not checked before it is followed.
+    constants: Vec<Option<(u8, &'a [u8])>>,
 }
 
 impl<'a> Pool<'a> {
     /// Reads `constant_pool_count` and the entries.
     fn read(from: &mut Cursor<'a>) -> Option<Self> {
         let count = usize::from(from.u16()?);
-        let mut constants = vec![Constant::Unusable];
+        let mut constants = vec![None];
         while constants.len() < count {
             let tag = from.u8()?;
-            constants.push(match tag {
-                1 => {
-                    let length = from.u16()?;
-                    Constant::Utf8(from.take(usize::from(length))?)
-                }
-                3 | 4 => Constant::Number(tag, from.take(4)?),
-                5 | 6 => Constant::Number(tag, from.take(8)?),
-                7 => Constant::Class(from.u16()?),
-                8 => Constant::String(from.u16()?),
-                12 => Constant::NameAndType(from.u16()?, from.u16()?),
-                15 => from.take(3).map(|_| Constant::Other)?,
-                16 | 19 | 20 => from.take(2).map(|_| Constant::Other)?,
-                9..=11 | 17 | 18 => from.take(4).map(|_| Constant::Other)?,
+            let length = match tag {
+                1 => from.u16()?,
+                7 | 8 | 16 | 19 | 20 => 2,
+                15 => 3,
+                3 | 4 | 9..=12 | 17 | 18 => 4,
+                5 | 6 => 8,
                 _ => return None,
-            });
+            };
+            constants.push(Some((tag, from.take(usize::from(length))?)));
             if matches!(tag, 5 | 6) {
-                constants.push(Constant::Unusable);
+                constants.push(None);
             }
         }
         Some(Self { constants })
     }
 
-    fn at(&self, index: u16) -> Option<&Constant<'a>> {
-        self.constants.get(usize::from(index))
+    fn at(&self, index: u16) -> Option<(u8, &'a [u8])> {
+        *self.constants.get(usize::from(index))?
     }
 
-    /// The bytes of a text; `None` when the index leads to anything else.
+    /// The bytes of a text in the JVM's own UTF-8; `None` when the index leads to anything else.
     fn utf8(&self, index: u16) -> Option<&'a [u8]> {
-        match *self.at(index)? {
-            Constant::Utf8(text) => Some(text),
-            _ => None,
-        }
+        self.at(index).filter(|(tag, _)| *tag == 1).map(|(_, text)| text)
     }
 
-    /// The internal name of a class, or an array's descriptor; `None` when the index leads to anything else.
+    /// The text that an entry of this tag leads to: a class's internal name or an array's descriptor (7), a string (8).
+    fn named(&self, tag: u8, index: u16) -> Option<&'a [u8]> {
+        let (_, bytes) = self.at(index).filter(|(found, _)| *found == tag)?;
+        self.utf8(Cursor { bytes }.u16()?)
+    }
+
     fn class(&self, index: u16) -> Option<&'a [u8]> {
-        match *self.at(index)? {
-            Constant::Class(name) => self.utf8(name),
-            _ => None,
-        }
+        self.named(7, index)
     }
 }
 
@@ -190,6 +168,20 @@ impl<'a> Cursor<'a> {
         let name = self.u16()?;
         let length = usize::try_from(self.u32()?).ok()?;
         Some((name, Self { bytes: self.take(length)? }))
+    }
+
+    /// So many indexes as the first one says.
+    fn list(&mut self) -> Option<Vec<u16>> {
+        (0..self.u16()?).map(|_| self.u16()).collect()
+    }
+
+    /// Passes over all fields, or all methods.
+    fn skip_members(&mut self) -> Option<()> {
+        for _ in 0..self.u16()? {
+            self.take(2)?;
+            self.skip_member()?;
+        }
+        Some(())
     }
 
     /// Passes over a field or a method (§4.5, §4.6) after its flags.

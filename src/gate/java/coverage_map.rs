@@ -24,9 +24,14 @@ pub(crate) struct Coverage {
 pub(crate) struct ClassDigests {
     /// Of its class files.
     pub(crate) whole: String,
-    /// Of what stands in them outside of method bodies; with a static initialiser, of everything.
+    /// Of what stands in them outside of method bodies.
     pub(crate) outside_bodies: String,
 }
+
+/// A digest of each method's code, by class (`a.Foo$Bar`) and method (`sum(I)V`).
+pub(crate) type Bodies = BTreeMap<(String, String), String>;
+
+const STATIC_INITIALISER: &str = "<clinit>()V";
 
 /// A module as its tests see it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -58,8 +63,8 @@ pub(crate) struct CoverageMap {
 struct Touched {
     /// The tests that do, as indexes of the map's.
     by: BTreeSet<usize>,
-    /// Some of its code runs once for all tests, or not the same each time.
-    varies: bool,
+    /// Its methods that run once for all tests, or not the same each time, each with its code, if that could be read.
+    once: Vec<((String, String), Option<String>)>,
 }
 
 /// The tests that can touch a class.
@@ -83,8 +88,8 @@ pub(crate) struct AskAll {
 }
 
 impl CoverageMap {
-    /// The map of a module from both runs.
-    pub(crate) fn new(state: ModuleState, first: &Coverage, second: &Coverage) -> Self {
+    /// The map of a module, which has these `bodies`, from both runs.
+    pub(crate) fn new(state: ModuleState, bodies: &Bodies, first: &Coverage, second: &Coverage) -> Self {
         let names: BTreeSet<&String> =
             first.tests.iter().chain(&second.tests).map(|(name, _)| name).collect();
         let names: Vec<&String> = names.into_iter().collect();
@@ -99,24 +104,29 @@ impl CoverageMap {
             ran.filter_map(|(name, _)| names.binary_search(&name).ok()).collect()
         };
         let mut touched: BTreeMap<String, Touched> = BTreeMap::new();
-        for method in first.methods.keys().chain(second.methods.keys()) {
+        // What an initialiser computes is there before any test runs.
+        let initialisers = bodies.keys().filter(|(_, method)| method == STATIC_INITIALISER);
+        let methods = first.methods.keys().chain(second.methods.keys()).chain(initialisers);
+        for method in methods.collect::<BTreeSet<_>>() {
             let (one, other) = (touching(first, method), touching(second, method));
             let class = touched.entry(top_level(&method.0).to_owned()).or_default();
             // A sole toucher may be the first of many in both orders.
             let may_be_first = one.len() == 1
                 && one.iter().any(|index| names.get(*index).is_some_and(|test| early.contains(*test)));
-            // A change of a static initialiser counts as one outside of method bodies.
-            class.varies |= (one != other || may_be_first) && method.1 != "<clinit>()V";
+            if one != other || may_be_first || method.1 == STATIC_INITIALISER {
+                class.once.push((method.clone(), bodies.get(method).cloned()));
+            }
             class.by.extend(one.union(&other));
         }
         Self { state, tests, touched }
     }
 
     /// Those of `all` that can touch one of the `targets` (top-level names), in the module as it is `now`; `references`
-    /// are those of its tests' class files.
+    /// are those of its tests' class files, `bodies` the code of its classes.
     pub(crate) fn choose(
         &self,
         now: &ModuleState,
+        bodies: &Bodies,
         references: &References,
         targets: &BTreeSet<String>,
         all: &BTreeSet<String>,
@@ -131,9 +141,11 @@ impl CoverageMap {
                 [Some(then), Some(now)] if then.outside_bodies == now.outside_bodies => {}
                 _ => return Err(outdated(format!("{class} differs from the map outside of method bodies"))),
             }
-            if self.touched.get(class).is_some_and(|touched| touched.varies) {
-                let why =
-                    format!("{class} differs from the map, and some of its code runs once for all tests");
+            let mut once = self.touched.get(class).into_iter().flat_map(|touched| &touched.once);
+            if let Some(((_, method), _)) =
+                once.find(|(method, then)| then.is_none() || then.as_ref() != bodies.get(method))
+            {
+                let why = format!("{method} of {class} differs from the map, and runs once for all tests");
                 return Err(outdated(why));
             }
             changed.insert(class.clone());
@@ -222,7 +234,8 @@ mod tests {
         }
     }
 
-    /// A module whose classes have these digests: `Foo=1.1`, a change in a body behind the dot.
+    /// A module whose classes have these digests: `Foo=1.1`, a change in a body behind the dot; behind a second one, a
+    /// change in code that runs once.
     fn state(production: &str, tests: &str) -> ModuleState {
         let classes = |text: &str| {
             let class = |text: &str| {
@@ -236,6 +249,16 @@ mod tests {
         ModuleState { conditions, commit, production: classes(production), tests: classes(tests) }
     }
 
+    fn bodies(production: &str) -> Bodies {
+        let class = |text: &str| {
+            let (class, whole) = text.split_once('=').unwrap();
+            let once = whole.split('.').nth(2).unwrap_or_default().to_owned();
+            let of = |method: &str| ((class.to_owned(), method.to_owned()), once.clone());
+            [of("<init>"), of("<clinit>()V")]
+        };
+        production.split_whitespace().flat_map(class).collect()
+    }
+
     const PRODUCTION: &str = "Foo=1.1 Bar=1.1 Single=1.1";
     const TESTS: &str =
         "ATest=1.1 BTest=1.1 CTest=1.1 DTest=1.1 ETest=1.1 FTest=1.1 RedTest=1.1 Base=1.1 Lone=1.1";
@@ -247,7 +270,7 @@ mod tests {
         let first = coverage(&ORDER, &format!("{same}\nSingle.<init> ATest\nBar.<clinit>()V CTest"));
         let turned: Vec<&str> = ORDER.into_iter().rev().collect();
         let second = coverage(&turned, &format!("{same}\nSingle.<init> FTest\nBar.<clinit>()V DTest"));
-        CoverageMap::new(state(PRODUCTION, TESTS), &first, &second)
+        CoverageMap::new(state(PRODUCTION, TESTS), &bodies(PRODUCTION), &first, &second)
     }
 
     /// The tests that are asked about a target of a module; `Base` is named by `DTest`.
@@ -256,7 +279,7 @@ mod tests {
             [("DTest".to_owned(), names(&["Base"])), ("ETest".to_owned(), names(&["Gone"]))].into();
         let now = state(production, tests);
         let all = now.tests.keys().cloned().collect();
-        match map().choose(&now, &references, &names(&[target]), &all) {
+        match map().choose(&now, &bodies(production), &references, &names(&[target]), &all) {
             Ok(chosen) => Vec::from_iter(chosen.tests).join(" "),
             Err(AskAll { why, is_outdated }) => {
                 format!("all{}: {why}", if is_outdated { ", and a map" } else { "" })
@@ -269,6 +292,13 @@ mod tests {
         assert_eq!(asked("Foo", PRODUCTION, TESTS), "ATest BTest RedTest");
         assert_eq!(asked("Foo", "Foo=1.2 Bar=1.1 Single=1.1", TESTS), "ATest BTest RedTest");
         assert_eq!(asked("Bar", PRODUCTION, TESTS), "CTest DTest RedTest");
+        let beside = "Foo=1.1 Bar=1.2 Single=1.2";
+        assert_eq!(
+            asked("Nobody", beside, TESTS),
+            "all, and a map: 5 of 7 test classes can touch what is judged"
+        );
+        let beside = "Foo=1.1 Bar=1.2 Single=1.1";
+        assert_eq!(asked("Nobody", beside, TESTS), "CTest DTest RedTest", "its initialiser is as it was");
         assert_eq!(
             asked("Single", PRODUCTION, TESTS),
             "ATest FTest RedTest",
@@ -295,23 +325,37 @@ mod tests {
         let added = "all, and a map: New differs from the map outside of method bodies";
         assert_eq!(asked("Foo", &format!("{PRODUCTION} New=1.1"), TESTS), added);
         assert_eq!(
-            asked("Foo", "Foo=1.1 Bar=1.1 Single=1.2", TESTS),
-            "all, and a map: Single differs from the map, and some of its code runs once for all tests"
+            asked("Foo", "Foo=1.1 Bar=1.1 Single=1.2.1", TESTS),
+            "all, and a map: <clinit>()V of Single differs from the map, and runs once for all tests"
         );
+        let unknown = map().choose(
+            &state("Foo=1.2", ""),
+            &Bodies::new(),
+            &References::new(),
+            &names(&["Foo"]),
+            &names(&["ATest"]),
+        );
+        assert!(unknown.unwrap_err().is_outdated, "an initialiser that cannot be read");
         let most = asked("Foo", "Foo=1.2 Bar=1.2 Single=1.1", TESTS);
         assert_eq!(most, "all, and a map: 5 of 7 test classes can touch what is judged");
         let mut elsewhere = state(PRODUCTION, TESTS);
         elsewhere.conditions = "other".to_owned();
-        let choice = map().choose(&elsewhere, &References::new(), &names(&["Foo"]), &names(&["ATest"]));
+        let choice = map().choose(
+            &elsewhere,
+            &bodies(PRODUCTION),
+            &References::new(),
+            &names(&["Foo"]),
+            &names(&["ATest"]),
+        );
         assert!(choice.unwrap_err().is_outdated);
     }
 
     #[test]
     fn who_came_early_in_both_orders_may_have_been_the_first_of_many() {
         let varies = |orders: [&[&str]; 2], by: &str| {
-            let [first, second] =
-                orders.map(|order| coverage(order, &format!("Foo.sum {by}\nFoo.<clinit>()V A")));
-            CoverageMap::new(ModuleState::default(), &first, &second).touched["Foo"].varies
+            let [first, second] = orders.map(|order| coverage(order, &format!("Foo.sum {by}")));
+            let map = CoverageMap::new(ModuleState::default(), &Bodies::new(), &first, &second);
+            !map.touched["Foo"].once.is_empty()
         };
         assert!(!varies([&["A", "B", "C"], &["C", "B", "A"]], "B"), "turned round");
         assert!(varies([&["A", "B", "C"], &["A", "B", "C"]], "B"), "the same order");
@@ -327,11 +371,14 @@ mod tests {
         let state = state("Foo=1.1 Bar=1.1", "ATest=1.1 BTest=1.1 CTest=1.1 Suite=1.1");
         let map = CoverageMap::new(
             state.clone(),
+            &Bodies::new(),
             &run(&["ATest", "BTest", "CTest", "lib.Tester"]),
             &run(&["lib.Tester", "CTest", "BTest", "ATest"]),
         );
         let all = state.tests.keys().cloned().collect();
-        let asked = |target| map.choose(&state, &References::new(), &names(&[target]), &all).unwrap().tests;
+        let asked = |target| {
+            map.choose(&state, &Bodies::new(), &References::new(), &names(&[target]), &all).unwrap().tests
+        };
         assert_eq!((asked("Foo"), asked("Bar")), (names(&["Suite"]), names(&["ATest"])));
     }
 }

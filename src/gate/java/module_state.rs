@@ -6,7 +6,7 @@
 use super::class_file;
 use super::classes::{class_names, files_digest, read};
 use super::context::ModuleContext;
-use super::coverage_map::{ClassDigests, ModuleState, top_level};
+use super::coverage_map::{Bodies, ClassDigests, ModuleState, top_level};
 use super::maven::digest;
 use super::reach::References;
 use crate::gate::GateAbort;
@@ -14,11 +14,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 /// Raised when a state changes its meaning.
-const VERSION: &str = "1";
+const VERSION: &str = "2";
 
 impl ModuleContext<'_> {
-    /// The module as it is now, and the references of its tests' class files; `None` in place.
-    pub(crate) fn state(&self) -> Result<Option<(ModuleState, References)>, GateAbort> {
+    /// The module as it is now, with the code of its production classes, and the references of its tests' class files; `None`
+    /// in place.
+    pub(crate) fn state(&self) -> Result<Option<(ModuleState, Bodies, References)>, GateAbort> {
         let Some(files) = self.context.ports.checkouts.other_files(&self.context.package.root) else {
             return Ok(None);
         };
@@ -30,23 +31,25 @@ impl ModuleContext<'_> {
         parts.push(files_digest(own, &is_other)?);
         parts.push(files_digest(others, &|_| true)?);
         parts.extend(settings.jvm_args.iter().cloned());
-        let (production, _) = class_files(Path::new(&self.built.project.classes))?;
-        let (tests, references) = class_files(Path::new(&self.built.project.test_classes))?;
+        let (production, bodies, _) = class_files(Path::new(&self.built.project.classes))?;
+        let (tests, _, references) = class_files(Path::new(&self.built.project.test_classes))?;
         let commit = self.context.package.commits.1.to_string();
-        Ok(Some((ModuleState { conditions: digest(parts), commit, production, tests }, references)))
+        Ok(Some((ModuleState { conditions: digest(parts), commit, production, tests }, bodies, references)))
     }
 }
 
-/// The digests of the classes in a folder, and what their files name.
-fn class_files(folder: &Path) -> Result<(BTreeMap<String, ClassDigests>, References), GateAbort> {
+/// The digests of the classes in a folder, those of their code, and what their files name.
+fn class_files(folder: &Path) -> Result<(BTreeMap<String, ClassDigests>, Bodies, References), GateAbort> {
     let mut parts: BTreeMap<String, (Vec<String>, Vec<String>)> = BTreeMap::new();
-    let mut references = References::new();
+    let (mut bodies, mut references) = (Bodies::new(), References::new());
     let names: BTreeSet<String> = class_names(folder).collect();
     for name in names {
         let bytes = read(&folder.join(format!("{name}.class")))?;
         let whole = digest([&bytes]);
-        // What an initialiser computes is there before any test runs, and the interface leaves its code out.
-        let interface = class_file::interface(&bytes).filter(|_| !has_static_initialiser(&bytes));
+        let of_file = class_file::bodies(&bytes);
+        let interface = class_file::interface(&bytes).filter(|_| of_file.is_some());
+        let named = |(method, body)| ((name.replace('/', "."), method), body);
+        bodies.extend(of_file.into_iter().flatten().map(named));
         let class = dotted(&name);
         references
             .entry(class.clone())
@@ -59,12 +62,7 @@ fn class_files(folder: &Path) -> Result<(BTreeMap<String, ClassDigests>, Referen
     let digests = |(class, (all, outside))| {
         (class, ClassDigests { whole: digest(all), outside_bodies: digest(outside) })
     };
-    Ok((parts.into_iter().map(digests).collect(), references))
-}
-
-/// True also for a class that only names one.
-fn has_static_initialiser(class_file: &[u8]) -> bool {
-    class_file.windows(8).any(|window| window == b"<clinit>")
+    Ok((parts.into_iter().map(digests).collect(), bodies, references))
 }
 
 /// The dotted name of the top-level class of an internal name.

@@ -4,7 +4,7 @@
 //! weeks); what Surefire would not run, integration tests for instance, is asked only where the configuration names it;
 //! order and set depend on nothing but the files.
 
-use super::class_file::origin;
+use super::class_file::{is_abstract, origin};
 use super::classes::{class_names, read};
 use super::listing::LANGUAGES;
 use super::maven::Project;
@@ -21,7 +21,7 @@ const FAILSAFES: [&str; 3] = ["IT*", "*IT", "*ITCase"];
 pub(crate) struct TestClasses {
     /// Those that may kill.
     pub(crate) asked: BTreeSet<String>,
-    /// Those that Surefire does not run, and that `tests_include` does not name.
+    /// Those that Surefire does not run, and that `tests_include` does not name; abstract ones nobody runs.
     pub(crate) left_out: BTreeSet<String>,
 }
 
@@ -36,7 +36,9 @@ pub(crate) fn find(project: &Project, home: &Path, include: &[String]) -> TestCl
         !nested && LANGUAGES.iter().any(is_source)
     });
     let is_asked = asked(&project.surefire, include);
-    let (asked, left_out) = tests.partition::<BTreeSet<String>, _>(|stem| is_asked(stem));
+    let (asked, mut left_out) = tests.partition::<BTreeSet<String>, _>(|stem| is_asked(stem));
+    let file = |stem: &str| Path::new(&project.test_classes).join(format!("{stem}.class"));
+    left_out.retain(|stem| !is_abstract(&read(&file(stem)).unwrap_or_default()));
     let dotted = |stems: BTreeSet<String>| stems.iter().map(|stem| stem.replace('/', ".")).collect();
     TestClasses { asked: dotted(asked), left_out: dotted(left_out) }
 }
@@ -67,12 +69,10 @@ pub(crate) fn second_classes(project: &Project, folder: &str, stem: &str) -> Vec
         let name = entry.file_name().into_string().ok()?;
         name.strip_suffix(".class").map(str::to_owned)
     });
-    let mut found: Vec<String> = names
+    names
         .filter(|name| *name != stem && !name.starts_with(&nested) && is_of_source(name))
         .map(|name| if folder.is_empty() { name } else { format!("{}.{name}", folder.replace('/', ".")) })
-        .collect();
-    found.sort();
-    found
+        .collect()
 }
 
 /// Surefire's patterns: paths with or without the end of a file's name, names of classes, alone or with their package.

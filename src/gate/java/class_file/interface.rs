@@ -21,7 +21,7 @@
 //!   order. Code alone decides both: every nested class that it uses gets an entry (a lambda brings
 //!   `MethodHandles$Lookup`), as it is used. Such an entry repeats what the class's own file says.
 
-use super::{ClassFile, Constant, Cursor, Pool};
+use super::{ClassFile, Cursor, Pool};
 
 /// Bytes of an encoding: a hostile file names one long text very often.
 const MAX_ENCODED: usize = 64 << 20;
@@ -123,12 +123,13 @@ impl<'a> Encoder<'a> {
 
     /// The number or string of an index.
     pub(super) fn constant(&mut self, from: &mut Cursor<'a>) -> Option<()> {
-        match *self.pool.at(from.u16()?)? {
-            Constant::Number(kind, bits) => {
+        let index = from.u16()?;
+        match self.pool.at(index)? {
+            (kind @ 3..=6, bits) => {
                 self.part(Tag::Plain, &[kind])?;
                 self.part(Tag::Number, bits)
             }
-            Constant::String(text) => self.part(Tag::String, self.pool.utf8(text)?),
+            (8, _) => self.part(Tag::String, self.pool.named(8, index)?),
             _ => None,
         }
     }
@@ -264,9 +265,10 @@ impl<'a> Encoder<'a> {
         if index == 0 {
             return self.part(Tag::Absent, &[]);
         }
-        let Constant::NameAndType(name, descriptor) = *self.pool.at(index)? else { return None };
-        self.part(Tag::Utf8, self.pool.utf8(name)?)?;
-        self.part(Tag::Utf8, self.pool.utf8(descriptor)?)
+        let (12, bytes) = self.pool.at(index)? else { return None };
+        let mut both = Cursor { bytes };
+        self.utf8(&mut both)?;
+        self.utf8(&mut both).map(drop)
     }
 
     /// §4.7.24: names and flags.

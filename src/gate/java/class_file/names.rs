@@ -3,7 +3,7 @@
 //! Total over any bytes; every class that the file could refer to by name is among the answers,
 //! others may be.
 
-use super::{ClassFile, Constant};
+use super::{ClassFile, Cursor};
 use std::collections::BTreeSet;
 
 /// Internal names (`a/b/Foo$Bar`) of the classes that the pool names: as class references, or within a
@@ -11,14 +11,15 @@ use std::collections::BTreeSet;
 pub(crate) fn names(bytes: &[u8]) -> BTreeSet<String> {
     let mut names = BTreeSet::new();
     let Some(ClassFile { pool, .. }) = ClassFile::open(bytes) else { return names };
-    for constant in &pool.constants {
-        match *constant {
-            Constant::Class(name) => {
-                let name = pool.utf8(name).map(String::from_utf8_lossy);
+    for (tag, bytes) in pool.constants.iter().flatten() {
+        match tag {
+            // The JVM's own UTF-8 differs for characters that no class name in use holds.
+            1 => in_descriptors(&String::from_utf8_lossy(bytes), &mut names),
+            7 => {
+                let name = Cursor { bytes }.u16().and_then(|index| pool.utf8(index));
+                let name = name.map(String::from_utf8_lossy);
                 names.extend(name.map(|name| name.trim_start_matches('[').to_owned()));
             }
-            // The JVM's own UTF-8 differs for characters that no class name in use holds.
-            Constant::Utf8(text) => in_descriptors(&String::from_utf8_lossy(text), &mut names),
             _ => {}
         }
     }

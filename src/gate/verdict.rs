@@ -95,7 +95,8 @@ pub(crate) fn conclude(
         all.nothing.extend(result.nothing);
         all.aborts.extend(result.aborts);
         all.failing.extend(result.failing);
-        all.remarks.extend(result.remarks);
+        let new = result.remarks.into_iter().filter(|remark| !all.remarks.contains(remark));
+        all.remarks.extend(new.collect::<Vec<_>>());
         all.reports.extend(result.reports);
         all.trace.phases.extend(result.trace.phases);
         all.trace.tiers.extend(result.trace.tiers);

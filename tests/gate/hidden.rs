@@ -1,6 +1,6 @@
 //! What hides written code from PIT, what only looks like a kill or a pass, and honest code beside it.
 
-use super::project::{JUnit, Pom, Project, reasons};
+use super::project::{JUnit, Pom, Project, error, reasons};
 use super::{main_file, scores, test_file};
 use crate::support::needs::tests;
 use ralph::mutation::Verdict;
@@ -472,6 +472,130 @@ fn a_class_beside_its_target_is_judged_however_its_declaration_is_written() {
     assert_eq!(scores(&report), ["com.acme.Price 0% (0/4)"], "{:?}\n{}", report.verdict, project.logs());
 }
 
+fn a_source_that_the_build_does_not_compile_is_not_judged_by_another_in_its_place() {
+    let project = project(&[(
+        "Price",
+        "public class Price { int of(int q, int c) { return q * c; } int off(int q) { return q - 1; } }",
+        "@Test void of() { assertEquals(7, new Price().of(2, 3)); }",
+    )]);
+    let plain = "public class Price { int of(int q, int c) { return 7; } }";
+    project.class("src/real/java/com/acme/Price.java", plain);
+    let pom = Pom::new("hidden", JUnit::Five).text();
+    let elsewhere = pom.replace("<build>", "<build><sourceDirectory>src/real/java</sourceDirectory>");
+    project.write("pom.xml", &elsewhere);
+    let report = project.run();
+    let why = format!(
+        "The class file of com.acme.Price was made from src/real/java/com/acme/Price.java, not from p/{}.",
+        main_file("Price")
+    );
+    assert_eq!(reasons(&report), why, "{}", project.logs());
+    assert_eq!(report.failing, names(&project, &["Price"]));
+}
+
+fn a_test_that_asks_pit_which_mutant_runs_fails() {
+    let asking = "@Test void runs() throws Exception { new Price().of(1, 2); new Price().off(3);\n\
+        var field = Class.forName(\"org.pitest.mutationtest.execute.CatchNewClassLoadersTransformer\").getDeclaredField(\"currentMutant\");\n\
+        field.setAccessible(true); var now = (byte[]) field.get(null);\n\
+        try (var file = Price.class.getResourceAsStream(\"Price.class\")) { assertTrue(now == null || java.util.Arrays.equals(now, file.readAllBytes())); } }";
+    let mut project = project(&[("Price", PRICE, asking)]);
+    let report = project.run();
+    let why = "com.acme.PriceTest names PIT (org.pitest): it could ask whether it is being mutated.";
+    assert_eq!(reasons(&report), why, "{}", project.logs());
+    assert_eq!(report.failing, names(&project, &["Price"]));
+
+    // In a class that is no test of the task's it is nobody's work.
+    project.class(&test_file("PriceTest"), "class PriceTest { }");
+    project.class(&test_file("Spy"), "class Spy { Object pit = \"org.pitest.testapi.TestUnit\"; }");
+    let why = why.replace("PriceTest", "Spy");
+    assert_eq!(error(&project.run()), (why, false));
+    project.settings.engine = ralph::config::GateEngine::Maven;
+    assert_eq!(error(&project.run()).0, "The POM of p/. does not declare pitest-maven.");
+}
+
+fn another_pit_among_the_dependencies_is_not_asked() {
+    let project = project(&[(
+        "Price",
+        PRICE,
+        "@Test void all() { assertEquals(6, new Price().of(2, 3)); assertEquals(2, new Price().off(3)); }",
+    )]);
+    let mut pom = Pom::new("hidden", JUnit::Five);
+    pom.dependencies = "<dependency><groupId>org.pitest</groupId><artifactId>pitest</artifactId><version>1.6.9</version><scope>test</scope></dependency>";
+    project.write("pom.xml", &pom.text());
+    let report = project.run();
+    assert_eq!(report.verdict, Verdict::Pass, "{}", project.logs());
+    assert_eq!(scores(&report), ["com.acme.Price 100% (4/4)"]);
+}
+
+fn what_processors_make_counts_nowhere_and_what_is_written_beside_it_counts() {
+    let mut project = project(&[
+        (
+            "Item",
+            "@org.immutables.value.Value.Immutable public interface Item { int a(); String b(); }",
+            "@Test void a() { assertEquals(3, ImmutableItem.builder().a(3).b(\"\").build().a()); }",
+        ),
+        (
+            "Point",
+            "public record Point(int a, int b) { }",
+            "@Test void a() { assertEquals(1, new Point(1, 2).a()); }",
+        ),
+        (
+            "Mapper",
+            "@org.mapstruct.Mapper public interface Mapper { Text text(Point point); class Text { public String a; } }",
+            "@Test void text() { assertEquals(\"1\", new MapperImpl().text(new Point(1, 2)).a); }",
+        ),
+        (
+            "Order",
+            "@org.immutables.value.Value.Immutable public abstract class Order { public abstract int a();\n\
+             public int twice() { return a() * 2; } }",
+            "@Test void twice() { assertEquals(6, ImmutableOrder.builder().a(3).build().twice()); }",
+        ),
+        (
+            "Money",
+            "@com.google.auto.value.AutoValue public abstract class Money { public abstract int cents();\n\
+             public static Money of(int cents) { return new AutoValue_Money(cents); } }",
+            "@Test void of() { assertEquals(3, Money.of(3).cents()); }",
+        ),
+        (
+            "Span",
+            "public record Span(int from, int to) {\n int length() { return to - from; } }",
+            "@Test void length() { assertEquals(3, new Span(2, 5).length()); }",
+        ),
+        (
+            "Scale",
+            "@org.mapstruct.Mapper public interface Scale { Mapper.Text text(Point point);\n\
+             default String text(int n) { return String.valueOf(n * 2); } }",
+            "@Test void text() { assertEquals(\"2\", new ScaleImpl().text(new Point(1, 2)).a); }",
+        ),
+    ]);
+    let mut pom = Pom::new("hidden", JUnit::Five);
+    let artifact = |group: &str, name: &str, version: &str| {
+        format!(
+            "<dependency><groupId>{group}</groupId><artifactId>{name}</artifactId><version>{version}</version><scope>provided</scope></dependency>"
+        )
+    };
+    let processors = [
+        artifact("org.immutables", "value", "2.10.1"),
+        artifact("com.google.auto.value", "auto-value-annotations", "1.11.0"),
+        artifact("com.google.auto.value", "auto-value", "1.11.0"),
+        artifact("org.mapstruct", "mapstruct", "1.6.3"),
+        artifact("org.mapstruct", "mapstruct-processor", "1.6.3"),
+    ];
+    pom.dependencies = processors.concat().leak();
+    project.write("pom.xml", &pom.text());
+    let report = project.run();
+    assert_eq!(report.verdict, Verdict::Pass, "{:?}\n{}", report.survivors, project.logs());
+    let written = [
+        "com.acme.Money 100% (1/1)",
+        "com.acme.Order 100% (2/2)",
+        "com.acme.Scale 100% (2/2)",
+        "com.acme.Span 100% (2/2)",
+    ];
+    assert_eq!(scores(&report), written);
+    project.changed(&["Item", "Mapper", "Point"].map(main_file).each_ref().map(String::as_str));
+    let why = "There is nothing to mutate in com.acme.Item, com.acme.Mapper, com.acme.Point.".to_owned();
+    assert_eq!(project.run().verdict, Verdict::Skip { why });
+}
+
 fn changed_tests_that_are_all_skipped_have_not_passed() {
     let project = project(&[(
         "Shape",
@@ -503,5 +627,9 @@ tests! {
         a_class_that_was_made_from_another_source_than_its_own_fails,
         a_class_beside_its_target_is_judged_however_its_declaration_is_written,
         changed_tests_that_are_all_skipped_have_not_passed,
+        a_source_that_the_build_does_not_compile_is_not_judged_by_another_in_its_place,
+        a_test_that_asks_pit_which_mutant_runs_fails,
+        another_pit_among_the_dependencies_is_not_asked,
+        what_processors_make_counts_nowhere_and_what_is_written_beside_it_counts,
     ]
 }

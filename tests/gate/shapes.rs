@@ -39,6 +39,24 @@ pub(crate) fn the_agent_of_jacoco_stays_out_and_other_agents_stay_in() {
     );
     let report = project.run();
     assert_eq!(scores(&report), ["com.acme.Sum 100% (2/2)"], "{:?}\n{}", report.verdict, project.logs());
+
+    // The same agent under another name: what no test reaches is no verdict beside what could not be put in place.
+    let home = std::env::vars().find(|(name, _)| name == "HOME").unwrap().1;
+    let agent = project.workspace().join("coverage.jar");
+    let jar = "org/jacoco/org.jacoco.agent/0.8.12/org.jacoco.agent-0.8.12-runtime.jar";
+    fs_err::copy(format!("{home}/.m2/repository/{jar}"), &agent).unwrap();
+    let told = agent.with_file_name("coverage.exec");
+    let argument = format!("<argLine>-javaagent:{}=destfile={}</argLine>", agent.display(), told.display());
+    let pom = Pom { surefire: argument.leak(), ..Pom::new("agents", JUnit::Five) };
+    let two = "public class Sum { public int of(java.util.List<Integer> all) { return all.size() + 2; }\n\
+        int off(int n) { return n - 1; } }";
+    let test = "assertEquals(3, new Sum().of(java.util.List.of(1)));";
+    project.write("pom.xml", &pom.text()).class(&main_file("Sum"), two).class(
+        &test_file("SumTest"),
+        &format!("{IMPORTS} class SumTest {{ @Test void sums() {{ {test} }} }}"),
+    );
+    let why = "No mutant can take its place in p/.: an agent in the JVM of the tests changes classes as they load (class redefinition failed).";
+    assert_eq!(error(&project.run()), (why.to_owned(), false), "{}", project.logs());
 }
 
 pub(crate) fn builds_that_ask_git_for_a_version_get_that_of_the_judged_commit() {
@@ -58,6 +76,34 @@ pub(crate) fn builds_that_ask_git_for_a_version_get_that_of_the_judged_commit() 
     workspace.git(&["remote", "add", "origin", "https://example.org/x.git"]);
     let report = workspace.gate("HEAD~2");
     assert_eq!(verdict(&report), "pass 4/4", "{report}\n{:?}", workspace.logs());
+}
+
+pub(crate) fn extensions_that_take_the_version_from_git_find_the_tag_of_the_judged_commit() {
+    let by_tag = "<configuration xmlns=\"https://github.com/qoomon/maven-git-versioning-extension\"><refs><ref type=\"tag\">\
+        <pattern>(?&lt;version&gt;.+)</pattern><version>${ref.version}</version></ref></refs><rev><version>no-tag</version></rev></configuration>";
+    for (group, artifact, version, settings) in [
+        ("fr.brouillard.oss", "jgitver-maven-plugin", "1.9.0", "<configuration/>"),
+        ("me.qoomon", "maven-git-versioning-extension", "9.11.0", by_tag),
+    ] {
+        let workspace = Workspace::new();
+        let mut pom = Pom::new("versioned", JUnit::Four);
+        pom.surefire = "<systemPropertyVariables><made>${project.version}</made></systemPropertyVariables>";
+        let test = "import static org.junit.Assert.*; import org.junit.Test;\n\
+            public class CalcTest { @Test public void all() { assertEquals(5, new Calc().add(2, 3)); assertEquals(1, new Calc().sub(3, 2));\n\
+            assertEquals(\"7.1.0\", System.getProperty(\"made\")); } }";
+        let extension = format!(
+            "<extensions><extension><groupId>{group}</groupId><artifactId>{artifact}</artifactId><version>{version}</version></extension></extensions>"
+        );
+        workspace
+            .write("ws/src/p/pom.xml", &pom.text())
+            .write("ws/src/p/.mvn/extensions.xml", &extension)
+            .write(&format!("ws/src/p/.mvn/{artifact}.xml"), settings)
+            .class(&test_file("CalcTest"), test);
+        workspace.commit();
+        workspace.git(&["tag", "--annotate", "--message", "x", "7.1.0"]);
+        let report = workspace.gate("HEAD~2");
+        assert_eq!(verdict(&report), "pass 4/4", "{report}\n{:?}", workspace.logs());
+    }
 }
 
 pub(crate) fn tests_of_testng_kill_and_those_of_junit_3_alone_cannot_run() {
@@ -101,6 +147,7 @@ pub(crate) fn what_surefire_does_not_run_is_asked_only_by_name() {
         |name: &str, body: &str| format!("{IMPORTS} class {name} {{ @Test void sums() {{ {body} }} }}");
     project.class(&test_file("SumTest"), &test("SumTest", &format!("{of};")));
     project.class(&test_file("SumIT"), &test("SumIT", &format!("assertEquals(3, {of});")));
+    project.class(&test_file("BaseIT"), "abstract class BaseIT { }");
     let report = project.run();
     assert_eq!(scores(&report), ["com.acme.Sum 0% (0/2)"], "{:?}\n{}", report.verdict, project.logs());
     let remark = "Surefire does not run these test classes of p/., so they were not asked: com.acme.SumIT; \
@@ -134,6 +181,11 @@ pub(crate) fn a_wrapper_that_cannot_run_is_told_what_to_do() {
 
     let plain = std::os::unix::fs::PermissionsExt::from_mode(0o644);
     fs_err::set_permissions(project.root().join("mvnw"), plain).unwrap();
+    project.write("pom.xml", "<project>");
+    let passed_over = project.run();
+    assert!(error(&passed_over).0.contains("POM"), "{passed_over:?}");
+    let remark = "mvnw of package p may not be executed, so mvn of the PATH builds: commit `git update-index --chmod=+x mvnw`, or take it away.";
+    assert_eq!(passed_over.remarks, [remark]);
     project.request.env.retain(|(name, _)| name != "PATH");
     let what =
         "Maven was not found: mvn is not on the PATH, and mvnw of package p may not be executed.".to_owned();
@@ -146,6 +198,7 @@ tests! {
         what_surefire_does_not_run_is_asked_only_by_name,
         tests_of_testng_kill_and_those_of_junit_3_alone_cannot_run,
         builds_that_ask_git_for_a_version_get_that_of_the_judged_commit,
+        extensions_that_take_the_version_from_git_find_the_tag_of_the_judged_commit,
         the_agent_of_jacoco_stays_out_and_other_agents_stay_in,
     ]
     shapes: [

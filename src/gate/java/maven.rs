@@ -97,6 +97,14 @@ impl<'a> Maven<'a> {
         Ok(Self { context, root: root.to_owned(), dir, home, folder, program, options })
     }
 
+    /// That the package has a wrapper which cannot run, if `mvn` builds in its place.
+    pub(crate) fn passed_over(&self) -> Option<String> {
+        let (wrapper, package) = (self.root.join("mvnw"), of_package(&self.context.package.name));
+        (self.program != wrapper && wrapper.is_file()).then(|| format!(
+            "mvnw{package} may not be executed, so mvn of the PATH builds: commit `git update-index --chmod=+x mvnw`, or take it away."
+        ))
+    }
+
     /// Runs test classes (dotted names) of the module; the call's output is not quiet.
     pub(crate) fn test(&self, classes: &[String]) -> Result<Call, GateAbort> {
         let tests = format!("-Dtest={}", classes.join(",").replace('.', "/"));
@@ -216,12 +224,9 @@ fn read_paths(file: &Path) -> Vec<String> {
 fn tools_pom(artifacts: &[String]) -> String {
     let dependency = |artifact: &String| {
         let mut parts = artifact.splitn(3, ':').map(escape);
-        let mut next = || parts.next().unwrap_or_default();
+        let [group, name, version] = [(); 3].map(|()| parts.next().unwrap_or_default());
         format!(
-            "<dependency><groupId>{}</groupId><artifactId>{}</artifactId><version>{}</version></dependency>",
-            next(),
-            next(),
-            next()
+            "<dependency><groupId>{group}</groupId><artifactId>{name}</artifactId><version>{version}</version></dependency>"
         )
     };
     let dependencies: String = artifacts.iter().map(dependency).collect();

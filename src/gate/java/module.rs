@@ -24,6 +24,8 @@ use crate::sys::clock::Stopwatch;
 use std::collections::BTreeSet;
 use std::path::Path;
 
+/// How names of PIT's classes and of those of ralph's plugin begin.
+const PIT: [&[u8]; 4] = [b"org/pitest", b"org.pitest", b"ralph/pit", b"ralph.pit"];
 /// On each method that Lombok made, if the project asks for it.
 const LOMBOK: &[u8] = b"Llombok/Generated;";
 
@@ -46,6 +48,7 @@ fn steps(context: &PackageContext<'_>, module: &Module, result: &mut ModuleResul
     }
     module.check_committed(context.package)?;
     let maven = &Maven::find(context, &context.package.root, &module.dir)?;
+    result.remarks.extend(maven.passed_over());
     (context.ports.progress)(&format!("Compiling {name}"));
     let watch = Stopwatch::start();
     let built = maven.build();
@@ -122,6 +125,9 @@ impl ModuleContext<'_> {
     /// Targets to their scores; tests alone if there is nothing to mutate.
     fn score(&self, result: &mut ModuleResult) -> Result<(), GateAbort> {
         self.check_doubles()?;
+        if self.context.settings.engine == GateEngine::Direct {
+            self.check_who_names_pit()?;
+        }
         let targets = &self.module.targets;
         if !targets.is_empty() {
             self.check_classes()?;
@@ -185,6 +191,24 @@ impl ModuleContext<'_> {
         Err(GateAbort::Fail { reasons: std::iter::once(reason.to_owned()).chain(doubles).collect() })
     }
 
+    /// No class may name PIT or ralph's plugin for it: it could ask which mutant runs.
+    fn check_who_names_pit(&self) -> Result<(), GateAbort> {
+        let mut asking = BTreeSet::new();
+        for folder in self.built.class_folders() {
+            for class in class_names(folder) {
+                let bytes = read(&folder.join(format!("{class}.class")))?;
+                if PIT.iter().any(|name| bytes.windows(name.len()).any(|part| part == *name)) {
+                    asking.insert(top_level(&class).replace('/', "."));
+                }
+            }
+        }
+        let answerable = self.answerable();
+        let Some(class) = asking.intersection(&answerable).chain(&asking).next() else { return Ok(()) };
+        let why = format!("{class} names PIT (org.pitest): it could ask whether it is being mutated.");
+        let hint = "Take it out of the code and its tests, or use engine: maven.";
+        Err(if answerable.contains(class) { GateAbort::fail(why) } else { GateAbort::setup(why, hint) })
+    }
+
     /// Each target must have a class file that was made from the target's own source.
     fn check_classes(&self) -> Result<(), GateAbort> {
         let classes = Path::new(&self.built.project.classes);
@@ -193,7 +217,16 @@ impl ModuleContext<'_> {
             let name = target.class.replace('.', "/");
             let path = target.path.to_text();
             let bytes = read(&classes.join(format!("{name}.class"))).unwrap_or_default();
+            let compiled = Path::new(&self.built.project.sources).join(format!("{name}.java"));
+            let [real, own] = [&compiled, &self.context.package.root.join(&path)]
+                .map(|file| fs_err::canonicalize(file).ok());
             match class_file::origin(&bytes) {
+                _ if real.is_some() && real != own => foreign.push(format!(
+                    "The class file of {} was made from {}, not from {}.",
+                    target.class,
+                    compiled.strip_prefix(&self.maven.home).unwrap_or(&compiled).display(),
+                    target.full_path()
+                )),
                 None => missing.push(target.class.clone()),
                 Some(Origin { source: None, .. }) => {
                     missing.push(format!("{} that names its source file", target.class));

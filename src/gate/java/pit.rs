@@ -43,6 +43,8 @@ pub(crate) enum Mapping {
     Reversed,
 }
 
+/// The JVM's words for a class that an agent has given other methods or fields than its file has.
+const REFUSED: &str = "class redefinition failed";
 /// Which part of the gate's limit PIT may be silent: it names each test as it begins, and the plugin counts mutants aloud.
 const SILENCE: u32 = 10;
 /// Milliseconds from which on tests without mutation are long.
@@ -262,6 +264,14 @@ impl PitSession<'_> {
                 "Look at PIT's log in the gate's folder, then run the gate again.",
             )
         })?;
+        if report.tally().errors > 0 && call.output.contains(REFUSED) {
+            let why = format!(
+                "No mutant can take its place in {}: an agent in the JVM of the tests changes classes as they load ({REFUSED}).",
+                self.module.label()
+            );
+            let hint = "Take it out of Surefire's argLine where this gate runs: gates.<NAME>.maven_args can switch a profile on or set a property.";
+            self.module.fault(why, hint)?;
+        }
         Ok(PitEnd::Report(Box::new(PitReport {
             reaching: plugin::reaching(&folder),
             slowest_test: output::slowest_test(&call.output),

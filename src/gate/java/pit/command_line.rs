@@ -5,6 +5,7 @@
 use super::super::classes::class_names;
 use super::super::coverage_map::top_level;
 use super::super::jvm;
+use super::tools::artifact_of;
 use super::{LONG, Mapping, PitRun, PitSession, plugin};
 use crate::gate::GateAbort;
 use std::collections::BTreeSet;
@@ -139,11 +140,13 @@ impl PitSession<'_> {
         self.owners.keys().map(size).max().unwrap_or(0)
     }
 
-    /// Test classes, classes, dependencies, then what of PIT the tests' JVM needs, and ralph's engine.
+    /// Test classes, classes, dependencies but another PIT, then what of PIT the tests' JVM needs, and ralph's engine.
     fn classpath(&self) -> Vec<String> {
         let project = &self.module.built.project;
         let mut entries = vec![project.test_classes.clone(), project.classes.clone()];
-        entries.extend(self.module.built.classpath.iter().cloned());
+        let own: BTreeSet<_> = self.tools.child.iter().filter_map(|jar| artifact_of(jar)).collect();
+        let is_other_pit = |jar: &&String| artifact_of(jar).is_some_and(|artifact| own.contains(artifact));
+        entries.extend(self.module.built.classpath.iter().filter(|jar| !is_other_pit(jar)).cloned());
         entries.extend(project.surefire.more_classpath.iter().cloned());
         entries.extend(self.tools.child.iter().cloned());
         entries.push(self.plugin.display().to_string());

@@ -140,7 +140,7 @@ fn jar(entry: &str) -> Option<(&str, &str)> {
     Some((&name[..at], &name[at + 1..]))
 }
 
-fn artifact_of(entry: &str) -> Option<&str> {
+pub(super) fn artifact_of(entry: &str) -> Option<&str> {
     jar(entry).map(|(artifact, _)| artifact)
 }
 

@@ -169,6 +169,7 @@ impl Workspace {
                 })
                 .collect(),
             watched: true,
+            outage_hands_over: true,
             cost: budget(settings.limits.cost, 1),
             tokens: budget(settings.limits.tokens, 1_000_000),
             ..Policy::default()

@@ -151,7 +151,7 @@ pub struct AgentSettings {
     pub preset: Option<String>,
     /// What it prints.
     pub format: Format,
-    /// The agents that stand in for it while it is out of quota, the preferred one first.
+    /// The agents that stand in for it while it is out of quota or reach, the preferred one first.
     pub fallback: Vec<String>,
 }
 
@@ -174,7 +174,7 @@ pub(super) struct AgentKeys {
     /// What it prints on standard output: `text`, or the events of a CLI that is known (a preset says so itself).
     #[schemars(with = "String", extend("enum" = formats()))]
     pub(super) format: Option<Format>,
-    /// Agents that work in its place while it is out of quota (a usage limit of its provider), the preferred one
+    /// Agents that work in its place while it is out of quota or reach (a usage limit, outages in a row), the preferred one
     /// first.
     #[schemars(inner(length(min = 1)))]
     pub(super) fallback: Vec<String>,

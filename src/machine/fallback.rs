@@ -1,4 +1,4 @@
-//! Which agent of a role makes the next attempt: the first of them that is not out of quota.
+//! Which agent of a role makes the next attempt: the first of them that is not out of quota or reach.
 //!
 //! A new run tries every agent anew. Time is what surveys found, and what attempts and waits took since: it never goes
 //! back within a run.

@@ -34,7 +34,9 @@ pub struct Policy {
     pub edits_block: bool,
     /// After an attempt without a supervisor, edits of tasks.md are nobody's: `false` only in older journals.
     pub watched: bool,
-    /// The agents of each stage, the preferred one first; the others stand in when it is out of quota.
+    /// The second outage of an agent in a row is another one's turn: `false` only in older journals.
+    pub outage_hands_over: bool,
+    /// The agents of each stage, the preferred one first; the others stand in when it is out of quota or reach.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub agents: BTreeMap<Stage, Vec<String>>,
     /// Optional boxes are taken too (`--optional`).

@@ -18,7 +18,7 @@ pub struct RunCounters {
     pub used: Used,
     /// The agent of the iteration; empty for a gate, and in journals that do not name it.
     pub agent: String,
-    /// Agents that reached a usage limit, until they worked again.
+    /// Agents that reached a usage limit, or met outages in a row, until they worked again.
     pub out_of_quota: BTreeMap<String, OutOfQuota>,
     /// The time, seconds since 1970, as far as the facts tell it.
     pub now: u64,
@@ -26,7 +26,7 @@ pub struct RunCounters {
     pub over: Option<String>,
 }
 
-/// An agent that reached a usage limit.
+/// An agent that is set aside.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OutOfQuota {
     /// When it is back, seconds since 1970.

@@ -1,6 +1,6 @@
 //! What becomes of an attempt that its provider cut short: another agent's turn, or a wait.
 //!
-//! A run waits only when all agents of the box are out of quota, for the earliest.
+//! A run waits only when all agents of the box are out of quota or reach, for the earliest; and once for an outage.
 
 use super::conclusion::{Outcome, conclude, text};
 use super::effect::Effect;
@@ -23,6 +23,21 @@ pub(super) fn wait_first(state: &mut State, key: &TaskKey, (name, seconds): (Str
 
 /// A usage limit: the next attempt is another agent's, or begins later. `reset`: seconds until the time that it printed.
 pub(super) fn limited(state: &mut State, attempt: &Attempt, reset: Option<u64>) -> Vec<Effect> {
+    set_aside(state, attempt, reset, "OUT OF QUOTA")
+}
+
+/// An outage: the next attempt begins later. Most are over by then; where the same agent meets another one, the next
+/// attempt is another agent's.
+pub(super) fn outage(state: &mut State, attempt: &Attempt) -> Vec<Effect> {
+    let is_first = state.run.waits == 0 && !state.run.out_of_quota.contains_key(&state.run.agent);
+    if is_first || !state.policy.outage_hands_over {
+        let seconds = seconds(state.run.waits, None);
+        return wait(state, attempt, vec![format!("The agent {}", attempt.end)], seconds, false);
+    }
+    set_aside(state, attempt, None, "OUT OF REACH")
+}
+
+fn set_aside(state: &mut State, attempt: &Attempt, reset: Option<u64>, headline: &str) -> Vec<Effect> {
     let name = state.run.agent.clone();
     let known = state.run.out_of_quota.get(&name);
     let times = known.map_or(0, |known| known.times).max(state.run.waits);
@@ -38,7 +53,7 @@ pub(super) fn limited(state: &mut State, attempt: &Attempt, reset: Option<u64>) 
         Ok(next) => {
             let again = duration(seconds);
             lines.push(format!("`{next}` makes the next attempt; `{name}` is asked again in {again}."));
-            conclude(state, &attempt.key, Outcome::default(), text("OUT OF QUOTA", lines), true)
+            conclude(state, &attempt.key, Outcome::default(), text(headline, lines), true)
         }
         Err((first, seconds)) => {
             lines.push(all_out(state, &attempt.key, &first));
@@ -49,17 +64,11 @@ pub(super) fn limited(state: &mut State, attempt: &Attempt, reset: Option<u64>) 
 
 fn all_out(state: &State, key: &TaskKey, first: &str) -> String {
     let name = state.spec_state().name(key);
-    format!("Every agent of {name} is out of quota; `{first}` is back first.")
+    format!("Every agent of {name} is out of quota or reach; `{first}` is back first.")
 }
 
 fn is_exact(state: &State, name: &str) -> bool {
     state.run.out_of_quota.get(name).is_some_and(|known| known.exact)
-}
-
-/// An outage: the next attempt begins later.
-pub(super) fn outage(state: &mut State, attempt: &Attempt) -> Vec<Effect> {
-    let seconds = seconds(state.run.waits, None);
-    wait(state, attempt, vec![format!("The agent {}", attempt.end)], seconds, false)
 }
 
 /// How long to wait after so many waits in a row.

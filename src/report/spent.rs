@@ -3,6 +3,7 @@
 use crate::machine::event::{Event, Mode};
 use crate::machine::fallback::stand_in;
 use crate::machine::state::{Phase, State};
+use crate::mutation::GateReport;
 use crate::task::TaskKey;
 use std::collections::BTreeMap;
 
@@ -37,6 +38,8 @@ pub struct SpecSpent {
     pub attempts: BTreeMap<TaskKey, u32>,
     /// The iterations in which an agent ran, in order.
     pub iterations: Vec<u64>,
+    /// Changed files that gates did not judge, the last time that they looked, by box.
+    pub left_out: BTreeMap<TaskKey, Vec<String>>,
 }
 
 /// A run of which no end was recorded yet.
@@ -99,7 +102,7 @@ impl Spent {
                 self.run = (*mode == Mode::Loop).then_some(OpenRun { spec, began: at, last: at });
             }
             Event::AgentEnded { millis, .. } => self.agent(*millis, after),
-            Event::GateEnded { report, .. } => self.gate(report.millis, after),
+            Event::GateEnded { report, .. } => self.gate(report, after),
             _ => {}
         }
         if let Some(run) = &mut self.run {
@@ -163,12 +166,14 @@ impl Spent {
         spent.iterations.push(after.iteration);
     }
 
-    fn gate(&mut self, millis: u64, after: &State) {
+    fn gate(&mut self, report: &GateReport, after: &State) {
         let spent = self.specs.entry(after.spec.clone()).or_default();
-        spent.gates += millis;
+        spent.gates += report.millis;
         if let Some(now) = self.now.as_ref().filter(|now| now.doing == Doing::Gate) {
-            spent.families.entry(now.key.family.clone()).or_default().1 += millis;
-            spent.judged.entry(now.key.stage.word().to_owned()).or_default().push(millis);
+            spent.families.entry(now.key.family.clone()).or_default().1 += report.millis;
+            spent.judged.entry(now.key.stage.word().to_owned()).or_default().push(report.millis);
+            let left_out = report.left_out.iter().map(|left| left.file.clone()).collect();
+            spent.left_out.insert(now.key.clone(), left_out);
         }
     }
 }

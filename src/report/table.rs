@@ -275,10 +275,14 @@ pub fn summary(board: &Board) -> Vec<String> {
         board.families.iter().flat_map(|family| family.cells.values().map(move |cell| (family, cell)));
     let to_look_at: Vec<String> = cells
         .filter_map(|(family, cell)| {
-            let why = match cell.status {
-                BoxStatus::CommitOnly => "a commit alone",
-                BoxStatus::ByPerson => "a person",
-                BoxStatus::Passed("SKIP") => "SKIP: nothing was judged",
+            let left_out = spent.left_out.get(&cell.key).filter(|files| !files.is_empty());
+            let why = match (&cell.status, left_out) {
+                (BoxStatus::CommitOnly, _) => "a commit alone".to_owned(),
+                (BoxStatus::ByPerson, _) => "a person".to_owned(),
+                (BoxStatus::Passed("SKIP"), _) => "SKIP: nothing was judged".to_owned(),
+                (BoxStatus::Passed(_), Some(files)) => {
+                    format!("not judged: {}", names(files.iter().map(String::as_str), 3))
+                }
                 _ => return None,
             };
             Some(format!("{} ({why})", name(&cell.key, family)))

@@ -67,22 +67,22 @@ fn without_comments(code: &str) -> String {
 
 /// Production lines that a module may have: no comments, no blank lines, no tests.
 const BUDGET: &[(&str, usize)] = &[
-    ("agent", 941),
-    ("cli", 6_743),
-    ("config", 1_515),
-    ("engine", 4_192),
+    ("agent", 948),
+    ("cli", 6_744),
+    ("config", 1_516),
+    ("engine", 4_196),
     ("gate", 8_541),
     ("git", 3_589),
     ("journal", 344),
     ("lib", 14),
-    ("machine", 3_376),
+    ("machine", 3_384),
     ("main", 8),
     ("mutation", 534),
-    ("report", 3_222),
+    ("report", 3_232),
     ("source", 1_041),
-    ("sys", 1_771),
+    ("sys", 1_790),
     ("task", 3_570),
-    ("turn", 1_559),
+    ("turn", 1_584),
 ];
 
 #[test]

@@ -82,8 +82,25 @@ fn the_first_agent_that_is_not_out_of_quota_makes_the_attempt_and_a_run_waits_fo
         ),
         // Alone, it is waited for.
         (&["a"], after(vec![limited(Some(42)), limited(None)]), "a a a a a", vec![42, 300]),
-        // Another provider's outage is no limit.
+        // Most outages are over after a minute; one that is not is another agent's turn, until the first is back.
         (&["a", "b"], after(vec![outage()]), "a a a a", vec![60]),
+        (&["a", "b"], after(vec![outage(), outage()]), "a a b b b", vec![60]),
+        (&["a", "b"], late(after(vec![outage(), outage()])), "a a b b b", vec![60]),
+        (
+            &["a", "b"],
+            late(vec![
+                limited(Some(90)),
+                works("src/main/A"),
+                outage(),
+                works("src/main/B"),
+                works("src/main/C"),
+            ]),
+            "a b a b b",
+            vec![],
+        ),
+        // No network at all: for the earliest.
+        (&["a", "b"], after(vec![outage(); 4]), "a a b a b b b", vec![60, 300]),
+        (&["a"], after(vec![outage(), outage()]), "a a a a a", vec![60, 300]),
     ] {
         let (found, waited, sim) = ran(names, acts);
         assert_eq!((found.as_str(), &waited), (who, &waits), "{:#?}", sim.log);
@@ -126,7 +143,11 @@ fn the_entries_say_who_is_out_and_who_stood_in() {
         "{}",
         told[1]
     );
-    assert!(told[2].contains("Every agent of 2. is out of quota; `b` is back first."), "{}", told[2]);
+    assert!(
+        told[2].contains("Every agent of 2. is out of quota or reach; `b` is back first."),
+        "{}",
+        told[2]
+    );
     assert!(told[2].contains("The next attempt begins in 10 min."), "{}", told[2]);
 }
 

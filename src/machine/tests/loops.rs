@@ -312,6 +312,16 @@ fn an_outage_waits_longer_and_longer_and_is_no_attempt() {
 }
 
 #[test]
+fn what_was_committed_before_an_outage_is_evidence_for_the_next_attempt() {
+    let mut sim = Sim::new("- [ ] 1. a\n");
+    let outage = ProcessEnd::Outage { why: "fetch failed".into() };
+    sim.agent(Act { end: Some(outage), ..Act::commits(&[WORK]) }).agent(Act::idle());
+    assert_eq!(sim.run(), StopReason::AllDone);
+    assert_eq!(sim.orders.iter().map(|order| order.attempt).collect::<Vec<_>>(), [1, 1]);
+    sim.replay();
+}
+
+#[test]
 fn what_only_a_person_can_set_up_is_tried_once_more_and_stops_the_run() {
     let end = || ended(ProcessEnd::NotSetUp { why: "Not logged in".into(), hint: "log in".into() });
     let mut sim = Sim::new("- [ ] 1. a\n");

@@ -510,5 +510,12 @@ fn kept(reference: &str) -> Kept {
 
 /// The rules of a run when nothing is configured.
 pub(super) fn rules() -> Policy {
-    Policy { attempts: 3, rework: 5, idle_iterations: IDLE_ITERATIONS, watched: true, ..Policy::default() }
+    Policy {
+        attempts: 3,
+        rework: 5,
+        idle_iterations: IDLE_ITERATIONS,
+        watched: true,
+        outage_hands_over: true,
+        ..Policy::default()
+    }
 }

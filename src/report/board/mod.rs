@@ -210,7 +210,9 @@ fn out_of_quota(state: &State, now: i64, zone: Option<&TimeZone>) -> Vec<String>
     let later = all.filter_map(|(name, out)| Some((name, i64::try_from(out.until).ok()?)));
     later
         .filter(|(_, until)| *until > now)
-        .map(|(name, until)| format!("The agent {name} is out of quota until {}.", time(until, zone)))
+        .map(|(name, until)| {
+            format!("The agent {name} is out of quota or reach until {}.", time(until, zone))
+        })
         .collect()
 }
 

@@ -1,11 +1,13 @@
 //! What each box is said to be, and the board as text in different widths.
 
 use super::*;
+use crate::machine::effect::GateOrder;
 use crate::machine::event::{Event, Mode};
-use crate::machine::facts::Snapshot;
+use crate::machine::facts::{Accumulated, Snapshot};
 use crate::machine::policy::Policy;
 use crate::machine::state::OutOfQuota;
 use crate::machine::stop::StopReason;
+use crate::mutation::{GateReport, LeftOut, Verdict};
 use crate::report::table::{self, Grid};
 use crate::report::width::width;
 use crate::task::{Grammar, Mark, TaskFile};
@@ -116,7 +118,7 @@ fn who_is_out_of_quota_and_who_stands_in_is_told_while_it_is_so() {
     );
     insta::assert_snapshot!(table::lines(&board(&state, &spent, true), 100)[1..3].join("\n"), @"
     now: 2. agent (c), iteration 12, after 1 rejected
-    The agent a is out of quota until 2026-11-22 11:20 UTC.
+    The agent a is out of quota or reach until 2026-11-22 11:20 UTC.
     ");
     assert_eq!(board(&state, &spent, false).out_of_quota, [""; 0], "the next run asks it");
     state.phase = Phase::Waiting { seconds: 9, exact: true, why: "Every agent is out.".to_owned() };
@@ -336,6 +338,37 @@ fn what_was_used_is_said_with_who_reported_it_and_nothing_is_not_zero() {
     let lines = last(&state);
     assert!(lines[0].ends_with("cost: $0.32 as 2 of 0 attempts reported"), "{lines:?}");
     assert_eq!(lines[1..4], ["0 attempts, 0 reworks", "  2.: $0.32, 1 token", "  1.: 900 tokens"]);
+}
+
+#[test]
+fn what_stands_for_less_is_listed_with_what_a_gate_passed_without_judging_it() {
+    let mut state = state("- [x] 1. A\n- [x] 1.PITEST G\n- [x] 2. B\n- [x] 2.PITEST G\n");
+    let mut spent = Spent::default();
+    for (family, file) in [("1", "app/src/main/Left.java"), ("2", "")] {
+        note(&mut state, family, "IMPLEMENT", ticked(By::Ralph, None));
+        note(&mut state, family, "PITEST", ticked(By::Ralph, Some("PASS")));
+        let (why, key) = ("no test class belongs to it".to_owned(), key(family, "PITEST"));
+        let left_out =
+            [LeftOut { file: file.to_owned(), why }].into_iter().filter(|left| !left.file.is_empty());
+        let report = GateReport { left_out: left_out.collect(), ..GateReport::from(Verdict::Pass) };
+        let order =
+            GateOrder { key, ..GateOrder::alone("PITEST", Snapshot::default(), Accumulated::default()) };
+        state.phase = Phase::Judging { order: Box::new(order) };
+        spent.note("2026-11-22T10:20:00Z", &Event::Resumed, &state);
+        state.phase = Phase::Idle;
+        let ended = Event::GateEnded {
+            report: Box::new(report),
+            heads: BTreeMap::new(),
+            changes: Vec::new(),
+            left: String::new(),
+            tasks_changed: false,
+        };
+        spent.note("2026-11-22T10:21:00Z", &ended, &state);
+    }
+    assert_eq!(
+        table::summary(&board(&state, &spent, true)).last().unwrap(),
+        "look at what stands for less: 1.PITEST (not judged: app/src/main/Left.java)"
+    );
 }
 
 #[test]

@@ -2,9 +2,9 @@
 //! texts of the presets and by the HTTP status that a message names: in the errors of a transcript (`turn::CliErrors`), and
 //! in plain lines.
 //!
-//! Promises: an agent that exited with 0 had no trouble, unless its preset says that 0 means nothing; prose about limits
-//! and status codes is no trouble; nor is, for an agent that was ended, what standard error said if it ever got to work:
-//! nobody knows which came first.
+//! Promises: an agent that exited with 0 had no trouble, unless its transcript calls the end a failure, its preset says that
+//! 0 means nothing, or its CLI ended it as a loop; prose about limits and status codes is no trouble; nor is what was got
+//! over.
 
 use super::reset::{LONGEST, seconds_until};
 use crate::config::{PRESETS, Preset, Trouble};
@@ -60,7 +60,7 @@ pub struct Printed<'a> {
     pub errors: CliErrors,
     /// The end of an output that is no transcript.
     pub plain: &'a [u8],
-    /// The end of standard error.
+    /// The end of standard error; for an agent that was ended, what came since it last said or did something.
     pub stderr: &'a [u8],
 }
 
@@ -89,20 +89,20 @@ pub fn trouble(
 ) -> Option<ProcessEnd> {
     let was_ended = matches!(end, ProcessEnd::TimedOut { .. } | ProcessEnd::Idle { .. });
     let lines = match end {
-        _ if end.is_success() && preset.is_some_and(|preset| preset.fails_with_zero) => LAST_LINES,
-        _ if end.is_success() => return None,
+        _ if end.is_success() || was_ended => LAST_LINES,
         ProcessEnd::Exited { .. } | ProcessEnd::Signalled { .. } => LINES,
-        _ if was_ended => LAST_LINES,
         _ => return None,
     };
+    let has_failed = !end.is_success()
+        || printed.errors.has_failed()
+        || preset.is_some_and(|preset| preset.fails_with_zero);
     let told = printed.errors.last_first().filter(|error| was_ended || !error.is_retry);
     let mut said: Vec<Said> = told.filter_map(Said::of_error).collect();
     said.extend(
         printed.errors.plain().take(LAST_LINES).filter_map(|line| Said::of_line(line, BEGINNING_OF_ERROR)),
     );
-    let stderr = if was_ended && printed.errors.has_worked() { &[] } else { printed.stderr };
-    for (tail, lines, within) in [(printed.plain, LAST_LINES, BEGINNING), (stderr, lines, BEGINNING_OF_ERROR)]
-    {
+    let stderr = (printed.stderr, lines, BEGINNING_OF_ERROR);
+    for (tail, lines, within) in [(printed.plain, LAST_LINES, BEGINNING), stderr] {
         let text = String::from_utf8_lossy(tail);
         let is_own = |line: &&str| !line.trim().is_empty() && !line.starts_with("    at ");
         let last: Vec<&str> = text.lines().filter(is_own).rev().take(lines).collect();
@@ -112,7 +112,12 @@ pub fn trouble(
             is_late.then_some(said)
         }));
     }
-    let last = said.first()?;
+    said.retain(|said| has_failed || said.trouble == Trouble::Loop);
+    let Some(last) = said.first() else {
+        let retry = printed.errors.last_first().next().filter(|last| was_ended && last.is_retry)?;
+        let why = format!("its CLI asked again until it was ended: {}", retry.message);
+        return Some(ProcessEnd::Outage { why: text::line(&why, SHOWN) });
+    };
     // A message says more than the status below it.
     let same = |said: &&Said| said.trouble == last.trouble && said.by.is_some();
     let best = said.iter().find(same).unwrap_or(last);
@@ -126,6 +131,7 @@ pub fn trouble(
         }
         Trouble::Outage => ProcessEnd::Outage { why },
         Trouble::Refused => ProcessEnd::Refused { why },
+        Trouble::Loop => ProcessEnd::Looping { what: format!("was halted by its own CLI: {why}") },
         Trouble::Login | Trouble::Model | Trouble::Setup => {
             ProcessEnd::NotSetUp { why, hint: hint(best.trouble, preset.or(best.by)) }
         }

@@ -78,6 +78,8 @@ pub enum Trouble {
     Refused,
     /// It refuses to start as it was called.
     Setup,
+    /// It found that the agent goes round in circles, and ended it.
+    Loop,
 }
 
 impl Preset {

@@ -84,7 +84,7 @@ impl Running for Played {
     }
 
     fn wait(self: Box<Self>) -> std::io::Result<Ended> {
-        Ok(Ended { end: self.0, leftover_processes: 0, millis: 1_000 })
+        Ok(Ended { millis: 1_000, ..Ended::at_once(self.0) })
     }
 }
 

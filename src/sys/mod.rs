@@ -114,6 +114,15 @@ pub struct Ended {
     pub leftover_processes: u32,
     /// Wall time, milliseconds.
     pub millis: u64,
+    /// Bytes that standard error had when the transcript last told of work; 0 if it told of none.
+    pub errors_before: u64,
+}
+
+impl Ended {
+    /// Without any time, and nothing left.
+    pub fn at_once(end: ProcessEnd) -> Self {
+        Self { end, leftover_processes: 0, millis: 0, errors_before: 0 }
+    }
 }
 
 /// A started process, named so that a later run can find it again; `pid` 0 when nothing was started.

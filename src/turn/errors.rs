@@ -27,7 +27,7 @@ pub struct CliError {
 pub struct CliErrors {
     errors: Vec<CliError>,
     plain: Vec<String>,
-    has_worked: bool,
+    has_failed: bool,
 }
 
 impl CliErrors {
@@ -40,14 +40,17 @@ impl CliErrors {
             is_limit: false,
             is_retry: false,
         };
+        if event.is_work() {
+            *self = Self::default();
+        }
         let error = match event {
-            TurnEvent::Said { .. } | TurnEvent::ToolStarted { .. } | TurnEvent::ToolEnded { .. } => {
-                *self = Self { has_worked: true, ..Self::default() };
-                return;
-            }
             TurnEvent::Unread { line } if !line.starts_with('{') => {
                 self.plain.push(line.clone());
                 self.plain.drain(..self.plain.len().saturating_sub(KEPT));
+                return;
+            }
+            TurnEvent::Finished { ok, .. } => {
+                self.has_failed = !ok;
                 return;
             }
             TurnEvent::Failed { message, status } => error(message, *status),
@@ -61,9 +64,9 @@ impl CliErrors {
         self.errors.drain(..self.errors.len().saturating_sub(KEPT));
     }
 
-    /// The agent said or did something at all.
-    pub fn has_worked(&self) -> bool {
-        self.has_worked
+    /// The CLI calls its end a failure, whatever its exit code.
+    pub fn has_failed(&self) -> bool {
+        self.has_failed
     }
 
     /// The errors, the last one first.

@@ -83,6 +83,13 @@ pub enum TurnEvent {
     },
 }
 
+impl TurnEvent {
+    /// The agent said or did something: its model answers.
+    pub fn is_work(&self) -> bool {
+        matches!(self, Self::Said { .. } | Self::ToolStarted { .. } | Self::ToolEnded { .. })
+    }
+}
+
 /// How the call of a tool ended, in the words of the CLI. `Done` proves nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]

@@ -1,4 +1,5 @@
-//! A transcript while it comes: whether a tool runs, what was used, and whether the agent still gets anywhere.
+//! A transcript while it comes: whether a tool runs, what was used, and whether the agent, or its model, still gets
+//! anywhere.
 //!
 //! Promises: a poll that waits is no loop, nor is a call that changed a file or had another result than the one before;
 //! memory is bounded whatever is printed.
@@ -34,7 +35,10 @@ pub struct Live {
     last: [(Option<u64>, String); TURNS],
     /// How many calls in a row were as the call so many places before.
     repeated: [u32; TURNS],
+    /// Answers of the model since the last call of a tool, and since the last words.
     answers: u32,
+    empty: u32,
+    acts: u64,
 }
 
 /// A call that has begun.
@@ -55,6 +59,8 @@ impl Live {
             last: Default::default(),
             repeated: [0; TURNS],
             answers: 0,
+            empty: 0,
+            acts: 0,
         }
     }
 
@@ -77,6 +83,16 @@ impl Live {
         &self.usage
     }
 
+    /// How often the agent said or did something.
+    pub fn acts(&self) -> u64 {
+        self.acts
+    }
+
+    /// That its model answers, and says nothing, for a sentence; `None` if it does.
+    pub fn unanswered(&self) -> Option<String> {
+        (self.empty >= ROUNDS).then(|| format!("{ROUNDS} answers in a row were empty"))
+    }
+
     /// What the agent does again and again, for a sentence; `None` if it gets on.
     pub fn loops(&self) -> Option<String> {
         let nothing = || format!("asked its model {ROUNDS} times in a row and used no tool");
@@ -91,6 +107,10 @@ impl Live {
     }
 
     fn tell(&mut self, event: &TurnEvent, now: Duration) {
+        if event.is_work() {
+            self.acts += 1;
+            self.empty = 0;
+        }
         match event {
             TurnEvent::ToolStarted { call, tool, input } if self.calls.len() < CALLS => {
                 let mut hash = DefaultHasher::new();
@@ -112,7 +132,10 @@ impl Live {
                 self.last.rotate_right(1);
                 self.last[0] = (same, tool);
             }
-            TurnEvent::Used { span: Span::Step, .. } => self.answers += 1,
+            TurnEvent::Used { span: Span::Step, .. } => {
+                self.answers += 1;
+                self.empty += 1;
+            }
             _ => {}
         }
     }
@@ -198,6 +221,21 @@ mod tests {
         let (loops, used) = told(step);
         assert_eq!(loops.as_deref(), Some("asked its model 30 times in a row and used no tool"));
         assert_eq!(used, Some(590));
+    }
+
+    #[test]
+    fn answers_without_a_word_are_the_models_trouble_and_not_the_agents() {
+        let step = r#"{"type":"step_finish","part":{"reason":"unknown","tokens":{"total":10}}}"#;
+        let said = r#"{"type":"text","part":{"text":"I think."}}"#;
+        let told = |lines: &[&str]| {
+            let mut live = Live::new(Format::Opencode);
+            live.read((lines.join("\n") + "\n").as_bytes(), Duration::ZERO);
+            (live.unanswered(), live.loops().is_some(), live.acts())
+        };
+        let steps = |count: u32| vec![step; count as usize];
+        assert_eq!(told(&steps(ROUNDS - 1)), (None, false, 0));
+        assert_eq!(told(&steps(ROUNDS)).0.as_deref(), Some("30 answers in a row were empty"));
+        assert_eq!(told(&[&steps(ROUNDS - 1)[..], &[said, step]].concat()), (None, true, 1));
     }
 
     #[test]

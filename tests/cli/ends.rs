@@ -37,6 +37,30 @@ fn a_reset_time_is_read_in_the_machines_zone_and_waited_for_exactly() {
 }
 
 #[test]
+fn a_network_that_is_lost_in_the_middle_of_the_work_is_not_the_agents_fault() {
+    let worked = r#"tell '{"type":"tool_use","tool_id":"a","tool_name":"t","parameters":{}}'
+tell '{"type":"tool_result","tool_id":"a","status":"success","output":"x"}'
+tell '{"type":"message","role":"user","content":"y"}'"#;
+    let lost = "echo 'Attempt 2 failed. Retrying with backoff... Error: exception TypeError: fetch failed sending request' >&2";
+    for (acts, headline) in [([worked, lost], "WAITING"), ([lost, worked], "REJECTED (attempt 1 of 1)")] {
+        let project = Project::new(ONE);
+        project.write(
+            ".ralph/config.yaml",
+            "agents: {default: {command: [sh, agent.sh], format: gemini}}\nlimits: {attempt: 3s, attempts: 1}\n",
+        );
+        // Each line is in the log before the next one is printed.
+        let tell = "tell() { echo \"$1\"; until grep -qF \"$1\" .ralph/state/iter-1/agent.out; do :; done; }";
+        project.agent(&format!("1./1) {tell}\n{}\nexec sleep 1000 ;;", acts.join("\n")));
+        let mut run = project.start(&["run"]);
+        wait_for("the attempt is over", || !project.entries().is_empty());
+        signal(i32::try_from(run.id()).unwrap(), "TERM");
+        run.wait().unwrap();
+        let entry = project.entry(1);
+        assert_eq!(entry.headline, headline, "{}", entry.lines);
+    }
+}
+
+#[test]
 fn a_missing_login_stops_the_run_after_one_more_try_and_says_what_to_type() {
     let project = Project::new(ONE);
     project.agent("1./*) echo 'Not logged in · Please run /login'; exit 1 ;;");

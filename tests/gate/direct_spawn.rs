@@ -49,9 +49,8 @@ impl Running for Direct {
     fn wait(self: Box<Self>) -> io::Result<Ended> {
         let Self { child, wall, began } = *self;
         let ended = |end| Ended {
-            end,
-            leftover_processes: 0,
             millis: u64::try_from(began.elapsed().as_millis()).unwrap(),
+            ..Ended::at_once(end)
         };
         let mut child = match child {
             Ok(child) => child,

@@ -16,6 +16,7 @@ fn told(end: &ProcessEnd, stdout: &str, stderr: &str) -> Option<(&'static str, S
         ProcessEnd::Outage { why } => ("outage", why, None),
         ProcessEnd::NotSetUp { why, .. } => ("not set up", why, None),
         ProcessEnd::Refused { why } => ("refused", why, None),
+        ProcessEnd::Looping { what } => ("loop", what, None),
         other => panic!("{other:?}"),
     })
 }
@@ -266,8 +267,9 @@ fn a_cli_that_tries_in_silence_until_it_is_ended_tells_its_trouble_on_standard_e
     );
     let kind = |stdout: &str, stderr: &str| told(&ended, stdout, stderr).map(|(kind, ..)| kind);
     assert_eq!(kind(begun, &gemini), Some("outage"));
+    // What came before the agent's last act is not handed in.
     let worked = r#"{"type":"message","role":"assistant","content":"I look at it.","delta":true}"#;
-    assert_eq!(kind(&format!("{begun}\n{worked}"), &gemini), None, "it was got over");
+    assert_eq!(kind(&format!("{begun}\n{worked}"), &gemini), Some("outage"));
     let log = |error: &str| {
         let begin = "timestamp=2026-11-24T00:01:42.370Z level=ERROR run=d27d4c1d message=\"stream error\" small=false";
         told(&ended, "", &format!("{begin} error.error=\"{error}\"\n"))
@@ -288,6 +290,47 @@ fn a_cli_that_tries_in_silence_until_it_is_ended_tells_its_trouble_on_standard_e
         assert_eq!(log(error), Some((kind, error.to_owned(), None)));
     }
     assert_eq!(log("AI_NoObjectGeneratedError: x"), None);
+}
+
+#[test]
+fn a_cli_that_asks_again_until_it_is_ended_could_not_reach_its_model_whatever_the_cause() {
+    let retry = r#"{"type":"system","subtype":"retry","data":{"reason":"empty stream"}}"#;
+    let said = r#"{"type":"assistant","message":{"content":[{"type":"text","text":"I see."}]}}"#;
+    let ended = ProcessEnd::TimedOut { seconds: 9 };
+    let why = "its CLI asked again until it was ended: empty stream".to_owned();
+    assert_eq!(told(&ended, &[said, retry].join("\n"), "Operation cancelled."), Some(("outage", why, None)));
+    assert_eq!(told(&ended, &[retry, said].join("\n"), ""), None, "it was got over");
+    assert_eq!(told(&FAILED, &[said, retry].join("\n"), ""), None, "nobody ended it");
+}
+
+#[test]
+fn what_a_cli_itself_ended_as_a_loop_is_one_whatever_its_exit_code() {
+    let warned = r#"{"type":"error","severity":"warning","message":"Loop detected, stopping execution"}
+{"type":"result","status":"success","stats":{"total_tokens":1}}"#;
+    let halted = "Loop detection halted the run (consecutive_identical_tool_calls: the model repeated it).";
+    let result = format!(
+        r#"{{"type":"result","subtype":"error_during_execution","is_error":true,"error":{{"message":"{halted}"}}}}"#
+    );
+    let loops = |words: &str| Some(("loop", format!("was halted by its own CLI: {words}"), None));
+    let zero = ProcessEnd::Exited { code: 0 };
+    assert_eq!(told(&zero, warned, ""), loops("Loop detected, stopping execution"));
+    assert_eq!(told(&FAILED, &result, ""), loops(halted));
+    let quoted = r#"{"type":"message","role":"assistant","content":"Loop detected, stopping execution"}"#;
+    assert_eq!(told(&zero, quoted, ""), None);
+}
+
+#[test]
+fn an_end_that_the_transcript_calls_a_failure_is_one_whatever_its_exit_code() {
+    let failed = |ok: bool| {
+        format!(
+            r#"{{"type":"error","severity":"error","message":"[API Error: 503 Service Unavailable]"}}
+{{"type":"result","status":"{}","stats":{{}}}}"#,
+            if ok { "success" } else { "error" }
+        )
+    };
+    let zero = ProcessEnd::Exited { code: 0 };
+    assert_eq!(told(&zero, &failed(false), "").map(|(kind, ..)| kind), Some("outage"));
+    assert_eq!(told(&zero, &failed(true), ""), None);
 }
 
 #[test]

@@ -105,7 +105,10 @@ impl Outside {
         let audience = Audience { said, secrets: &self.secrets, workspace: &places.workspace };
         let ended = output.shown_while(&audience, || end_of(running))?;
         let told = output.read()?;
-        let (stdout, stderr) = (tail(&output.stdout), tail(&stderr));
+        // Trouble that was got over is none; an error that the CLI ends with may be printed before its agent's last words.
+        let was_ended = matches!(ended.end, ProcessEnd::TimedOut { .. } | ProcessEnd::Idle { .. });
+        let since = if was_ended { ended.errors_before } else { 0 };
+        let (stdout, stderr) = (tail(&output.stdout, 0), tail(&stderr, since));
         let (printed, used) = match output.format {
             Format::Text => (Printed::guessed(&stdout, &stderr), Usage::of(&stdout)),
             _ => (Printed { errors: told.errors, plain: &[], stderr: &stderr }, told.used),
@@ -248,7 +251,7 @@ impl Outside {
             if ended.end == ProcessEnd::Interrupted {
                 return Ok(None);
             }
-            let last = crate::source::text::block(&String::from_utf8_lossy(&tail(&log)));
+            let last = crate::source::text::block(&String::from_utf8_lossy(&tail(&log, 0)));
             let lines: Vec<&str> = last.lines().rev().take(5).collect();
             let tail = lines.into_iter().rev().collect::<Vec<_>>().join(" | ");
             let (end, tail) = (self.secrets.of_end(ended.end), self.secrets.redact(&tail));
@@ -264,7 +267,7 @@ fn end_of(running: Box<dyn Running>) -> io::Result<Ended> {
         // The disk and the like have kinds of their own; this one is a supervisor that was killed.
         Err(error) if error.kind() == ErrorKind::Other => {
             let end = ProcessEnd::Unsupervised { why: line(&error.to_string(), 400) };
-            Ok(Ended { end, leftover_processes: 0, millis: 0 })
+            Ok(Ended::at_once(end))
         }
         ended => ended,
     }
@@ -277,8 +280,10 @@ fn no_agent(role: Role) -> Fault {
     )
 }
 
-/// The last 16 KiB of a file, from the beginning of a line; empty if it cannot be read.
-fn tail(path: &Path) -> Vec<u8> {
+/// The last 16 KiB of a file, from the beginning of a line, without its first bytes; empty if it cannot be read.
+fn tail(path: &Path, first: u64) -> Vec<u8> {
     let read = RealDisk::new().tail(path, 16 << 10);
-    from_line_start(read.ok().flatten().unwrap_or_default()).0
+    let (bytes, before) = from_line_start(read.ok().flatten().unwrap_or_default());
+    let first = usize::try_from(first.saturating_sub(before)).unwrap_or(usize::MAX);
+    bytes.get(first..).unwrap_or_default().to_vec()
 }

@@ -40,11 +40,23 @@ impl Stream {
         self.transcript.as_ref().is_some_and(|(told, _)| told.is_tool_running())
     }
 
+    /// Signs of the agent's work that the transcript told.
+    pub(super) fn acts(&self) -> u64 {
+        self.transcript.as_ref().map_or(0, |(told, _)| told.acts())
+    }
+
+    /// Bytes that came, of what is no transcript.
+    pub(super) fn errors(&self) -> u64 {
+        if self.transcript.is_some() { 0 } else { self.log.total }
+    }
+
     /// What it tells for which the process is to be ended.
     pub(super) fn excess(&self, most: Most) -> Option<ProcessEnd> {
         let (told, _) = self.transcript.as_ref()?;
-        let looping = told.loops().map(|what| ProcessEnd::Looping { what });
-        looping.or_else(|| Some(ProcessEnd::OverBudget { used: most.over_while_it_runs(told.used())? }))
+        let unanswered = told.unanswered().map(|why| ProcessEnd::Outage { why });
+        let looping = || told.loops().map(|what| ProcessEnd::Looping { what });
+        let over = || Some(ProcessEnd::OverBudget { used: most.over_while_it_runs(told.used())? });
+        unanswered.or_else(looping).or_else(over)
     }
 
     /// Moves available output into the log; true if there was any.

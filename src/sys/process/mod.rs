@@ -121,8 +121,7 @@ impl Supervisor {
     /// interrupt nothing is started.
     pub fn start_by(&self, ready: Ready, spec: &ProcessSpec) -> io::Result<Box<dyn Running>> {
         if self.interrupts.as_ref().is_some_and(|interrupts| interrupts.first().is_some()) {
-            let end = ProcessEnd::Interrupted;
-            return Ok(Box::new(NotRunning(Ok(Ended { end, leftover_processes: 0, millis: 0 }))));
+            return Ok(Box::new(NotRunning(Ok(Ended::at_once(ProcessEnd::Interrupted)))));
         }
         let interrupts = self.interrupts.as_ref().map(Interrupts::subscribe).transpose()?;
         let order = serde_json::to_vec(spec)?;

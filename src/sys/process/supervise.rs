@@ -70,10 +70,7 @@ fn supervise(status: &mut File) -> io::Result<Option<Ended>> {
     let mut streams = Vec::new();
     let leader = match launch(&spec, &mut streams)? {
         Ok(pid) => pid,
-        Err(why) => {
-            let end = ProcessEnd::NotStarted { why };
-            return Ok(Some(Ended { end, leftover_processes: 0, millis: 0 }));
-        }
+        Err(why) => return Ok(Some(Ended::at_once(ProcessEnd::NotStarted { why }))),
     };
     Watch::new(spec, leader, parent, control, children, streams, began)
         .run(|id| {

@@ -67,6 +67,9 @@ pub(super) struct Watch {
     /// The first failure of the supervision; the tree is ended because of it.
     fault: Option<io::Error>,
     leftovers: BTreeSet<ProcessId>,
+    /// Signs of work in the transcript so far, and what standard error had after the last one.
+    acts: u64,
+    errors_before: u64,
 }
 
 impl Watch {
@@ -94,6 +97,8 @@ impl Watch {
             alone: false,
             fault: None,
             leftovers: BTreeSet::new(),
+            acts: 0,
+            errors_before: 0,
         }
     }
 
@@ -132,6 +137,10 @@ impl Watch {
                     }
                 }
             }
+            let told = self.streams.iter().map(Stream::acts).sum();
+            if std::mem::replace(&mut self.acts, told) != told {
+                self.errors_before = self.streams.iter().map(Stream::errors).sum();
+            }
         }
     }
 
@@ -149,6 +158,7 @@ impl Watch {
             end: self.cause.unwrap_or(end),
             leftover_processes: u32::try_from(self.leftovers.len()).unwrap_or(u32::MAX),
             millis: u64::try_from(at.saturating_duration_since(self.began).as_millis()).unwrap_or(u64::MAX),
+            errors_before: self.errors_before,
         })
     }
 

@@ -52,7 +52,8 @@ pub fn agent_call(agent: &AgentSettings, facts: &CallFacts<'_>, base: &[(String,
     let reads_prompt = !agent.command.iter().any(|arg| arg.contains("{prompt}"));
     let inherited = base.iter().filter(|(name, _)| !name.starts_with("GIT_")).cloned();
     let mut env: BTreeMap<String, String> = inherited.collect();
-    env.extend(agent.env.clone());
+    let filled = |value: &String| value.replace("{workspace}", facts.workspace);
+    env.extend(agent.env.iter().map(|(name, value)| (name.clone(), filled(value))));
     let own = [
         ("RALPH_WORKSPACE", facts.workspace.to_owned()),
         ("RALPH_TASK", facts.task.to_owned()),
@@ -179,13 +180,17 @@ mod tests {
         let base =
             [("PATH", "/bin"), ("GIT_DIR", "/x"), ("RALPH_ROLE", "boss"), ("A", "1"), ("A", "2"), ("B", "1")]
                 .map(|(name, value)| (name.to_owned(), value.to_owned()));
-        let call = agent_call(&agent(&["x"], &[("B", "2"), ("GIT_AUTHOR_NAME", "me")]), &facts(), &base);
+        let call = agent_call(
+            &agent(&["x"], &[("B", "{workspace}/{task}"), ("GIT_AUTHOR_NAME", "me")]),
+            &facts(),
+            &base,
+        );
         let env: Vec<String> = call.env.iter().map(|(name, value)| format!("{name}={value}")).collect();
         assert_eq!(
             env,
             [
                 "A=2",
-                "B=2",
+                "B=/w/{task}",
                 "GIT_AUTHOR_NAME=me",
                 "PATH=/bin",
                 "RALPH_ATTEMPT=2",

@@ -80,8 +80,11 @@ const OPENCODE: Cli = Cli {
     package: "opencode-linux-x64@1.18.33",
     program: "opencode-linux-x64/bin/opencode",
     process: "opencode",
-    agent: r#"{preset: opencode, model: mock/mock-model, env: {OPENCODE_DISABLE_MODELS_FETCH: '1', OPENCODE_DISABLE_LSP_DOWNLOAD: '1', OPENCODE_DISABLE_DEFAULT_PLUGINS: '1', OPENCODE_CONFIG_CONTENT: '{"autoupdate":false,"share":"disabled","model":"mock/mock-model","small_model":"mock/mock-model","provider":{"mock":{"npm":"@ai-sdk/openai-compatible","name":"mock","options":{"baseURL":"@MODEL@/v1","apiKey":"sk-test"},"models":{"mock-model":{"limit":{"context":200000,"output":8000},"tool_call":true,"cost":{"input":1,"output":2}}}}}}'}}"#,
-    settings: None,
+    agent: "{preset: opencode, model: mock/mock-model, env: {OPENCODE_DISABLE_MODELS_FETCH: '1', OPENCODE_DISABLE_LSP_DOWNLOAD: '1', OPENCODE_DISABLE_DEFAULT_PLUGINS: '1'}}",
+    settings: Some((
+        ".config/opencode/opencode.json",
+        r#"{"autoupdate":false,"share":"disabled","model":"mock/mock-model","small_model":"mock/mock-model","provider":{"mock":{"npm":"@ai-sdk/openai-compatible","name":"mock","options":{"baseURL":"@MODEL@/v1","apiKey":"sk-test"},"models":{"mock-model":{"limit":{"context":200000,"output":8000},"tool_call":true,"cost":{"input":1,"output":2}}}}}}"#,
+    )),
 };
 
 const COPILOT: Cli = Cli {
@@ -156,10 +159,62 @@ fn project(cli: &Cli, tasks: &str, url: &str, more: &str) -> Project {
 
 const FAMILY: &str = "- [ ] 1.TEST-FIRST Tests\n- [ ] 1. One\n- [ ] 1.REQ-CHECK A\n- [ ] 1.CHECK B\n- [ ] 1.PRE-CR C\n- [ ] FINAL\n";
 
+/// What a repository may bring along: programs that start unasked, and instructions.
+const BROUGHT_ALONG: [(&str, &str); 11] = [
+    (".mcp.json", r#"{"mcpServers":{"x":{"command":"touch","args":["ran"]}}}"#),
+    (
+        ".claude/settings.json",
+        r#"{"hooks":{"SessionStart":[{"hooks":[{"type":"command","command":"touch ran"}]}]}}"#,
+    ),
+    (
+        ".codex/config.toml",
+        "notify = [\"touch\", \"ran\"]\n[mcp_servers.x]\ncommand = \"touch\"\nargs = [\"ran\"]\n",
+    ),
+    (
+        ".gemini/settings.json",
+        r#"{"mcpServers":{"x":{"command":"touch","args":["ran"]}},"hooks":{"SessionStart":[{"hooks":[{"type":"command","command":"touch ran"}]}]}}"#,
+    ),
+    (".qwen/settings.json", r#"{"mcpServers":{"x":{"command":"touch","args":["ran"]}}}"#),
+    ("opencode.json", r#"{"mcp":{"x":{"type":"local","command":["touch","ran"],"enabled":true}}}"#),
+    (
+        ".opencode/plugin/x.js",
+        "import fs from 'fs'; export const X = async () => { fs.writeFileSync('ran', ''); return {} }",
+    ),
+    (
+        ".pi/extensions/x.ts",
+        "import fs from 'fs'; fs.writeFileSync('ran', ''); export default function (pi: any) {}",
+    ),
+    ("CLAUDE.md", INSTRUCTIONS),
+    ("AGENTS.md", INSTRUCTIONS),
+    ("GEMINI.md", INSTRUCTIONS),
+];
+const INSTRUCTIONS: &str = "Instructions that the project has for every agent.";
+
+/// Tools that work on after the turn, ask a person, or keep a list beside tasks.md. (gemini's stay: nothing but a file of
+/// settings switches them off.)
+const OFF: [&str; 13] = [
+    "AskUserQuestion",
+    "CronCreate",
+    "EnterPlanMode",
+    "EnterWorktree",
+    "ScheduleWakeup",
+    "TodoWrite",
+    "Workflow",
+    "request_user_input",
+    "update_plan",
+    "create_goal",
+    "todowrite",
+    "todo_write",
+    "update_goal",
+];
+
 /// The agent of the scripted tests does the work, and the model repeats what it prints.
 fn whole_family(cli: &Cli) -> Project {
     let model = Model::start(&[Step::Shell("sh agent.sh < /dev/null"), Step::Repeat]);
     let project = project(cli, FAMILY, &model.url(), "gates: {CHECK: {run: ['true']}}\n");
+    for (file, text) in BROUGHT_ALONG {
+        project.write(file, text);
+    }
     project.agent(
         "*.REQ-CHECK/*|*.PRE-CR/*) git -C src/app log --oneline; echo 'RALPH-VERDICT TOKEN: PASS it is good' ;;",
     );
@@ -173,6 +228,13 @@ fn whole_family(cli: &Cli) -> Project {
         "FINAL=COMPLETE",
     ];
     assert_eq!(project.story(), story);
+    let asked = model.asked();
+    let offered: Vec<&str> = (OFF.into_iter())
+        .filter(|tool| asked.iter().any(|body| body.contains(&format!("\"name\":\"{tool}\""))))
+        .collect();
+    assert_eq!(offered, [""; 0], "{}", cli.name);
+    assert!(asked.iter().all(|body| body.contains(INSTRUCTIONS)), "{} hides the instructions", cli.name);
+    assert!(!project.has("ran"), "{} started what the repository brought along", cli.name);
     project
 }
 
@@ -205,8 +267,13 @@ const fn scenario(
 
 const KILLED: &str = "killed";
 const REFUSED: &str = "connection refused";
+const GONE: &str = "network lost after a commit";
 
-const SCENARIOS: [Scenario; 11] = [
+const COMMIT: Step = Step::Shell(
+    "cd src/app && echo x > half.txt && git add -A && git -c user.name=A -c user.email=a@example.org commit -qm half < /dev/null",
+);
+
+const SCENARIOS: [Scenario; 13] = [
     scenario(
         "edit failed, claimed",
         &[Step::Edit, Step::Say("Done. I edited `src/app/README.md`, and all tests pass.")],
@@ -224,6 +291,8 @@ const SCENARIOS: [Scenario; 11] = [
     scenario("limit with reset", &[Step::Limit], "WAITING", "The next attempt begins in 59 min"),
     scenario(REFUSED, &[Step::Hang], "WAITING", "could not reach its model"),
     scenario("outage", &[Step::Status(529)], "WAITING", "could not reach its model"),
+    scenario("outage after a commit", &[COMMIT, Step::Status(529)], "WAITING", "could not reach its model"),
+    scenario(GONE, &[COMMIT, Step::Gone], "WAITING", "could not reach its model"),
     scenario(KILLED, &[Step::Hang], "REJECTED", "was ended by signal 9"),
     scenario(
         "ticks everything",
@@ -244,7 +313,7 @@ fn outcome(cli: &Cli, scenario: &Scenario) -> (String, String) {
     }
     let tasks = "- [ ] 1. One\n- [ ] 2. Two\n";
     // Codex tries to reach a network that is down for as long as it is let.
-    let limit = if scenario.name == REFUSED { 12 } else { 35 };
+    let limit = if [REFUSED, GONE].contains(&scenario.name) { 12 } else { 35 };
     let project = project(cli, tasks, &url, &format!("limits: {{attempts: 1, attempt: {limit}s}}\n"));
     let mut command = project.command(&["run"]);
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
@@ -269,6 +338,11 @@ fn outcome(cli: &Cli, scenario: &Scenario) -> (String, String) {
     drop(model);
     assert_eq!(project.read("tasks.md"), tasks, "{} {}: a box was ticked", cli.name, scenario.name);
     assert_eq!(project.processes(), [0; 0], "{} {}", cli.name, scenario.name);
+    if scenario.steps[0] == COMMIT {
+        let log = project.git("src/app", &["log", "--format=%s"]);
+        let out = project.read(".ralph/state/iter-1/agent.out");
+        assert_eq!(log, "half\nstart", "{} {}: {out}", cli.name, scenario.name);
+    }
     let entry = project.entry(1);
     (entry.headline, entry.lines)
 }

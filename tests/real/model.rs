@@ -6,8 +6,8 @@
 use serde_json::{Value, json};
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{Shutdown, TcpListener, TcpStream};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
 
 /// What the model does next.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -28,12 +28,15 @@ pub(crate) enum Step {
     Cut,
     /// No answer ever comes.
     Hang,
+    /// From now on nobody answers: connections are refused.
+    Gone,
 }
 
 /// The server, until it is dropped.
 pub(crate) struct Model {
     port: u16,
     is_over: Arc<AtomicBool>,
+    asked: Arc<Mutex<Vec<String>>>,
 }
 
 impl Model {
@@ -43,16 +46,24 @@ impl Model {
         let port = listener.local_addr().unwrap().port();
         let is_over = Arc::new(AtomicBool::new(false));
         let over = is_over.clone();
+        let asked = Arc::new(Mutex::new(Vec::new()));
+        let kept = asked.clone();
         std::thread::spawn(move || {
             while let Ok((stream, _)) = listener.accept() {
                 if over.load(Ordering::Relaxed) {
                     return;
                 }
+                let (over, kept) = (over.clone(), kept.clone());
                 // A CLI that hangs up in between has had enough.
-                std::thread::spawn(move || _ = answer(stream, steps));
+                std::thread::spawn(move || _ = answer(stream, steps, &kept, &|| end(&over, port)));
             }
         });
-        Self { port, is_over }
+        Self { port, is_over, asked }
+    }
+
+    /// The requests with tools so far.
+    pub(crate) fn asked(&self) -> Vec<String> {
+        self.asked.lock().unwrap().clone()
     }
 
     /// `http://127.0.0.1:…`.
@@ -63,9 +74,14 @@ impl Model {
 
 impl Drop for Model {
     fn drop(&mut self) {
-        self.is_over.store(true, Ordering::Relaxed);
-        let _ = TcpStream::connect(("127.0.0.1", self.port));
+        end(&self.is_over, self.port);
     }
+}
+
+/// The listener is closed.
+fn end(is_over: &AtomicBool, port: u16) {
+    is_over.store(true, Ordering::Relaxed);
+    let _ = TcpStream::connect(("127.0.0.1", port));
 }
 
 /// The wires.
@@ -77,7 +93,12 @@ enum Api {
     Gemini,
 }
 
-fn answer(stream: TcpStream, steps: &[Step]) -> std::io::Result<()> {
+fn answer(
+    stream: TcpStream,
+    steps: &[Step],
+    asked: &Mutex<Vec<String>>,
+    go: &dyn Fn(),
+) -> std::io::Result<()> {
     let (path, body) = request(&stream)?;
     let path = path.split('?').next().unwrap();
     let api = match path {
@@ -95,11 +116,15 @@ fn answer(stream: TcpStream, steps: &[Step]) -> std::io::Result<()> {
     let step = steps[results.len().min(steps.len() - 1)];
     // A request without tools asks for a title and the like.
     let has_tools = body["tools"].as_array().is_some_and(|tools| !tools.is_empty());
+    if has_tools {
+        asked.lock().unwrap().push(body.to_string());
+    }
     let text = |text: &str| Content::Text(text.replace("TOKEN", &token(&body)));
     let content = match step {
         _ if !has_tools => Content::Text("A title".to_owned()),
         Step::Status(status) => return reply(stream, status, "", &refusal(api, status)),
         Step::Limit => return limit(stream, api),
+        Step::Gone => return Ok(go()),
         Step::Hang => return stream.take_error().map(|_| hang(&stream)),
         Step::Cut => {
             let mut stream = stream;

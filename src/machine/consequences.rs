@@ -130,7 +130,7 @@ fn last_words(state: &State, attempt: &Attempt) -> Option<String> {
     let words = &attempt.last_words;
     let log = format!(".ralph/state/iter-{}/", state.iteration);
     match words.ends_with('?') {
-        _ if words.is_empty() => None,
+        _ if words.is_empty() || attempt.end.to_string().contains(words) => None,
         true => Some(format!("The agent asked: \"{words}\" Nobody answers while ralph runs ({log}).")),
         false => Some(format!("Its last words: \"{words}\" ({log}).")),
     }

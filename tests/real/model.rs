@@ -124,7 +124,10 @@ fn answer(
         _ if !has_tools => Content::Text("A title".to_owned()),
         Step::Status(status) => return reply(stream, status, "", &refusal(api, status)),
         Step::Limit => return limit(stream, api),
-        Step::Gone => return Ok(go()),
+        Step::Gone => {
+            go();
+            return Ok(());
+        }
         Step::Hang => return stream.take_error().map(|_| hang(&stream)),
         Step::Cut => {
             let mut stream = stream;

@@ -361,6 +361,12 @@ fn the_last_words_of_a_rejected_attempt_reach_the_next_prompt_and_the_person() {
     sim.agent(says("Tabs or spaces?"));
     let StopReason::Blocked { reasons } = sim.run() else { panic!() };
     assert!(reasons[0].contains("The agent asked: \"Tabs or spaces?\""), "{reasons:?}");
+    // Nothing is said twice.
+    let mut sim = Sim::new("- [ ] 1. a\n");
+    let refused = Some(ProcessEnd::Refused { why: "against the Usage Policy".into() });
+    sim.agent(Act { end: refused, ..says("the Usage Policy") }).agent(Act::commits(&[WORK]));
+    assert_eq!(sim.run(), StopReason::AllDone);
+    assert_eq!(sim.orders[1].reasons.len(), 1, "{:?}", sim.orders[1].reasons);
 }
 
 fn ended(end: ProcessEnd) -> Act {

@@ -92,7 +92,7 @@ fn aside(event: &Event) {
                 }
             }
         }
-        Event::TasksRestored { kept, tasks } if !kept.is_empty() => {
+        Event::TasksRestored { kept, tasks, .. } if !kept.is_empty() => {
             let but = if tasks.rows.is_some() { ", but for the tasks that were added" } else { "" };
             ui::line(&format!("      tasks.md was put back{but}; the other version is {kept}"));
         }

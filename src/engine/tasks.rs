@@ -107,9 +107,12 @@ impl Engine<'_> {
         // What was written, not what the file holds now: somebody may have saved it since.
         let tasks = self.seen(bytes)?;
         // It may also have been kept by an earlier try that was cut short.
-        let is_kept = self.disk.is_odd(&kept)? || self.disk.len(&kept)?.is_some();
+        let is_odd = self.disk.is_odd(&kept)?;
+        let other = if is_odd { None } else { self.disk.read(&kept)? };
+        let is_kept = is_odd || other.is_some();
+        let reworded = other.and_then(|other| reconcile(&before, &other, &self.rules.grammar).reworded);
         let kept = if is_kept { self.places.shown(&kept) } else { String::new() };
-        Ok(Event::TasksRestored { tasks, kept })
+        Ok(Event::TasksRestored { tasks, kept, reworded })
     }
 
     /// After somebody wrote to the journal while an agent, check or gate ran: puts tasks.md back as this process

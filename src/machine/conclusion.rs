@@ -38,6 +38,13 @@ pub(super) fn notes(spec: &SpecState, seen: &Findings) -> Vec<String> {
             spec.title(&claim.key)
         ));
     }
+    if let Some(tasks) = &seen.reworded {
+        let of = if tasks.is_empty() { String::new() } else { format!(" of {tasks}") };
+        notes.push(format!(
+            "Text{of} in tasks.md was changed beside the attempt and put back, as nobody can tell by whom. A person edits it \
+             between attempts (`ralph pause`)."
+        ));
+    }
     let settings = seen.observation.stage.iter().filter(|change| change.is_build_setting());
     let settings: Vec<String> = settings.map(FileChange::full_path).collect();
     if !settings.is_empty() {

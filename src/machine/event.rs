@@ -106,6 +106,9 @@ pub enum Event {
         tasks: TasksSeen,
         /// Where the other version is kept, relative to the workspace; empty when there was none.
         kept: String,
+        /// The tasks whose text was put back, as words, empty if it was other text; `None` if no text was.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        reworded: Option<String>,
     },
     /// HEAD, index and work tree were put back.
     WorkPutBack {

@@ -169,8 +169,7 @@ fn in_phase(state: &mut State, event: &Event) -> Result<Vec<Effect>, Impossible>
             state.run.now += millis / 1000;
             budget::note(state, &key, used.as_ref());
             let (end, claim, last_words) = (end.clone(), claim.clone(), last_words.clone());
-            let only_talked = *only_talked;
-            attempt::ended(state, Attempt { key, before, end, claim, last_words, only_talked });
+            attempt::ended(state, Attempt { key, before, end, claim, last_words, only_talked: *only_talked });
         }
         (Event::LeftCommitted { .. }, Phase::Committing(attempt)) => state.phase = Phase::Observing(attempt),
         (Event::Observed { observation, claims, tasks_changed, validation }, Phase::Observing(attempt)) => {
@@ -179,7 +178,7 @@ fn in_phase(state: &mut State, event: &Event) -> Result<Vec<Effect>, Impossible>
             return Ok(attempt::observed(state, attempt, seen, *tasks_changed));
         }
         (
-            Event::TasksRestored { tasks, .. },
+            Event::TasksRestored { tasks, reworded, .. },
             // Of the last two only ralph 0.1.0 knew (see `legacy`).
             phase @ (Phase::Restoring { tasks: true, .. }
             | Phase::RestoringTasks { .. }
@@ -189,7 +188,8 @@ fn in_phase(state: &mut State, event: &Event) -> Result<Vec<Effect>, Impossible>
             let heads = state.last_heads();
             boxes::take_over(state, tasks, By::Ralph, &heads);
             state.phase = match phase {
-                Phase::Restoring { attempt, seen, work, .. } => {
+                Phase::Restoring { attempt, mut seen, work, .. } => {
+                    seen.reworded = reworded.clone().or(seen.reworded);
                     return Ok(attempt::restore_or_evaluate(state, attempt, seen, false, work));
                 }
                 Phase::RestoringTasks { then } => *then,

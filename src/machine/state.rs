@@ -262,6 +262,8 @@ pub struct Findings {
     pub observation: Observation,
     /// In tasks.md.
     pub claims: Vec<BoxClaim>,
+    /// What text of tasks.md was put back, as in `TasksRestored`.
+    pub reworded: Option<String>,
     /// In validation-report.md.
     pub validation: Option<Validation>,
     /// What the check said, once it ran.

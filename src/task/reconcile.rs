@@ -1,7 +1,8 @@
 //! What an agent did to the task file while it ran, and the file as it is to be afterwards.
 //!
 //! Boxes are put back; added tasks are kept (open), with the text below them, when their id is new and they are below no
-//! old task; all else is restored. Each byte of the file before is in the result, in order; added are whole lines.
+//! old task; all else is restored, since nobody can tell a person's text from an agent's: what stands for a task is what its
+//! reviewers judge by. Each byte of the file before is in the result, in order; added are whole lines.
 
 mod added;
 
@@ -11,9 +12,13 @@ use super::grammar::Grammar;
 use super::row::{Mark, Row};
 use super::scan::{Line, lines};
 use super::stage::TaskKey;
+use crate::source::text::names;
 use added::Candidate;
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
+
+/// Tasks that are named.
+const NAMED: usize = 5;
 
 /// A box that an agent changed: a claim.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -35,6 +40,9 @@ pub struct Reconciled {
     pub claims: Vec<BoxClaim>,
     /// The added lines that were kept, as they stand in `bytes` (box open), without line ends.
     pub added: Vec<String>,
+    /// The tasks whose text, on their line or below it, was another one or gone, as words; empty if only text elsewhere was
+    /// restored, `None` if nothing but boxes and line ends was.
+    pub reworded: Option<String>,
 }
 
 /// Compares the file before an agent ran with what it left. `after` may be anything; of a file that is
@@ -46,14 +54,27 @@ pub fn reconcile(before: &[u8], after: &[u8], grammar: &Grammar) -> Reconciled {
     let claims = claims(&old_rows, &new_rows);
     let (old_open, new_open) = (old.with_open(|_| true), new.with_open(|_| true));
     if old_open == new_open {
-        return Reconciled { bytes: before.to_vec(), claims, added: Vec::new() };
+        return Reconciled { bytes: before.to_vec(), claims, added: Vec::new(), reworded: None };
     }
     let old_lines = texts(&old_open);
     let new_lines = texts(&new_open);
     let mut candidates = added::candidates(&old, &new, &new_rows);
     place(&old_lines, &new_lines, &mut candidates);
     let (bytes, added) = added::insert(&old, &old_rows, &candidates);
-    Reconciled { bytes, claims, added }
+    let kept = TaskFile::parse(bytes.clone(), grammar).with_open(|_| true);
+    let is_all = texts(&kept).iter().map(|(_, text)| text).eq(new_lines.iter().map(|(_, text)| text));
+    let reworded = (!is_all).then(|| reworded(&old_rows, &new_rows));
+    Reconciled { bytes, claims, added, reworded }
+}
+
+fn reworded(before: &[Row], after: &[Row]) -> String {
+    let after = by_key(after);
+    let is_same = |old: &&Row| {
+        let now = after.get(&old.key).map(|now| now.map(|now| (&now.digest, &now.under)));
+        now.is_some_and(|now| now.is_none_or(|now| now == (&old.digest, &old.under)))
+    };
+    let titles: Vec<String> = before.iter().filter(|old| !is_same(old)).map(Row::title).collect();
+    names(titles.iter().map(String::as_str), NAMED)
 }
 
 fn claims(before: &[Row], after: &[Row]) -> Vec<BoxClaim> {

@@ -68,20 +68,20 @@ fn without_comments(code: &str) -> String {
 /// Production lines that a module may have: no comments, no blank lines, no tests.
 const BUDGET: &[(&str, usize)] = &[
     ("agent", 948),
-    ("cli", 6_744),
+    ("cli", 6_811),
     ("config", 1_516),
-    ("engine", 4_196),
+    ("engine", 4_199),
     ("gate", 8_541),
     ("git", 3_589),
     ("journal", 344),
     ("lib", 14),
-    ("machine", 3_384),
+    ("machine", 3_394),
     ("main", 8),
     ("mutation", 534),
     ("report", 3_232),
     ("source", 1_041),
     ("sys", 1_790),
-    ("task", 3_570),
+    ("task", 3_589),
     ("turn", 1_584),
 ];
 

@@ -81,6 +81,10 @@ fn edited_text_is_restored_and_the_edited_file_kept() {
     project.ralph(&["run"]).code(0);
     assert_eq!(project.read("tasks.md"), TWO.replace("[ ]", "[x]"));
     assert!(project.read(".ralph/state/iter-1/tasks-of-the-agent.md").contains("Nothing much"));
+    let said = "Text of 2. in tasks.md was changed beside the attempt and put back, as nobody can tell by whom. A person edits it between attempts (`ralph pause`).\n";
+    assert!(project.entry(1).lines.contains(said), "{}", project.entry(1).lines);
+    assert!(project.journal().iter().any(|record| record.contains(r#""reworded":"2.""#)));
+    project.ralph(&["replay"]).code(0);
 }
 
 #[test]

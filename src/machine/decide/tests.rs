@@ -230,6 +230,7 @@ fn decided(case: &Case) -> Decision {
             validation: case.report.then(Validation::default),
             check,
             kept: vec![],
+            reworded: None,
         },
         left: &left,
         passed_before: &BTreeMap::from([("p".to_owned(), 14)])

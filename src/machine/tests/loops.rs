@@ -505,7 +505,7 @@ fn final_goes_on_with_the_loop_when_its_agent_added_open_tasks() {
         validation: Some(Validation { pass: 1, ..Validation::default() }),
     });
     sim.text.push_str("- [ ] 2. a gap\n");
-    let restored = Event::TasksRestored { tasks: sim.tasks(), kept: String::new() };
+    let restored = Event::TasksRestored { tasks: sim.tasks(), kept: String::new(), reworded: None };
     sim.feed(&restored);
     sim.agent(Act::commits(&[WORK]));
     let report = Validation { pass: 2, ..Validation::default() };

@@ -1,7 +1,7 @@
 //! People's edits, accept and reopen, loops that are not ralph's; and what a check or gate does to boxes.
 
 use super::sim::*;
-use crate::machine::effect::Effect;
+use crate::machine::effect::{Body, Effect};
 use crate::machine::event::{Check, CheckResult, Event};
 use crate::machine::facts::ProcessEnd;
 use crate::machine::policy::Policy;
@@ -43,7 +43,11 @@ fn after_a_lost_supervisor_edits_are_nobodys_until_a_person_speaks() {
     let seen = Event::Surveyed { tasks: sim.tasks(), snapshot: sim.snapshot(), now: 0 };
     assert_eq!(sim.feed(&seen), [Effect::RestoreTasks { iteration: 2 }]);
     sim.write_box("2.", Mark::OPEN);
-    let restored = Event::TasksRestored { tasks: sim.tasks(), kept: "iter-2/tasks-of-the-agent.md".into() };
+    let restored = Event::TasksRestored {
+        tasks: sim.tasks(),
+        kept: "iter-2/tasks-of-the-agent.md".into(),
+        reworded: None,
+    };
     let effects = sim.feed(&restored);
     let Some(Effect::Finish(stop @ StopReason::Blocked { .. })) = effects.last() else {
         panic!("{effects:?}")
@@ -206,7 +210,7 @@ fn boxes_that_a_check_wrote_are_put_back_before_anything_is_decided() {
         sim.feed(&Event::Checked { check: Check::Green, results: vec![result], tasks_changed: true });
     assert_eq!(effects, [Effect::RestoreTasks { iteration: 1 }]);
     sim.write_box("2.", Mark::OPEN);
-    let restored = Event::TasksRestored { tasks: sim.tasks(), kept: String::new() };
+    let restored = Event::TasksRestored { tasks: sim.tasks(), kept: String::new(), reworded: None };
     sim.feed(&restored);
     assert_eq!(sim.run(), StopReason::Iterations { count: 1 });
     assert_eq!(sim.boxes(), "1.x 2._");
@@ -230,7 +234,7 @@ fn boxes_that_a_gate_wrote_are_put_back_before_its_verdict_is_applied() {
     let restore = Effect::RestoreTasks { iteration: 1 };
     assert_eq!(effects.last(), Some(&restore));
     sim.write_box("2.", Mark::OPEN);
-    let restored = Event::TasksRestored { tasks: sim.tasks(), kept: String::new() };
+    let restored = Event::TasksRestored { tasks: sim.tasks(), kept: String::new(), reworded: None };
     sim.feed(&restored);
     assert_eq!(sim.run(), StopReason::Iterations { count: 1 });
     assert_eq!(sim.boxes(), "1.x 1.PITESTx 2._");
@@ -247,6 +251,68 @@ fn a_task_with_optional_children_alone_is_work_of_its_own_and_is_not_ticked_with
     sim.agent(Act::commits(&[WORK]));
     assert_eq!(sim.run(), StopReason::AllDone);
     assert_eq!(sim.boxes(), "1.x 1.1.x");
+}
+
+#[test]
+fn a_line_that_stops_ends_the_run_until_a_person_accepts_it_and_again_when_it_is_reworded() {
+    let text = "- [ ] 1. a\n\n**STOP**: wait for approval\n\n- [ ] 2. b\n- [ ] 3. c\n";
+    let mut sim = Sim::new(text);
+    sim.agent(Act::commits(&[WORK])).agent(Act::commits(&[("src/main/A", "m2")]));
+    let stop = sim.run();
+    assert_eq!(stop.to_string(), "The run waits for a person at tasks.md:3: **STOP**: wait for approval");
+    assert!(stop.hint().contains("`ralph accept tasks.md:3 --reason …`"), "{}", stop.hint());
+    assert_eq!(sim.notified, ["blocked"]);
+    sim.start(rules(), &[]);
+    assert_eq!(sim.run(), stop, "nobody has said a word");
+    let (key, snapshot) = (sim.key("tasks.md:3"), sim.snapshot());
+    sim.verb(&Event::BoxAccepted { key: key.clone(), reason: "seen".into(), snapshot });
+    assert_eq!(sim.text, text.replace("[ ] 1.", "[x] 1."), "it has no mark in the file");
+    sim.start(Policy { iterations: Some(1), ..rules() }, &[]);
+    sim.run();
+    assert_eq!(sim.boxes(), "1.x 2.x 3._");
+    sim.text = sim.text.replace("[x] 2.", "[ ] 2.").replace("wait for approval", "wait for approval of b");
+    sim.start(rules(), &[]);
+    assert_eq!(
+        sim.run().to_string(),
+        "The run waits for a person at tasks.md:3: **STOP**: wait for approval of b"
+    );
+    assert_ne!(sim.key("tasks.md:3"), key);
+    sim.replay();
+}
+
+#[test]
+fn a_pause_decides_nothing() {
+    let mut sim = Sim::with("- [ ] 1. a\n- [ ] 2. b\n", Policy { iterations: Some(1), ..rules() });
+    sim.agent(Act::commits(&[WORK])).agent(Act::commits(&[("src/main/A", "m2")]));
+    sim.run();
+    sim.start(rules(), &[]);
+    let before = sim.state.clone();
+    for begins in [true, false, true] {
+        assert_eq!(sim.feed(&Event::Paused { begins }), []);
+        assert_eq!(sim.state, before);
+    }
+    assert_eq!(sim.run(), StopReason::AllDone);
+    sim.replay();
+}
+
+#[test]
+fn text_that_was_put_back_is_said_in_the_entry() {
+    let mut sim = Sim::new("- [ ] 1. a\n- [ ] 2. b\n");
+    sim.agent(Act { reworded: Some("2."), ticks: vec![("2.", Mark::DONE)], ..Act::commits(&[WORK]) });
+    sim.agent(Act {
+        reworded: Some(""),
+        ticks: vec![("1.", Mark::OPEN)],
+        ..Act::commits(&[("src/main/A", "m2")])
+    });
+    assert_eq!(sim.run(), StopReason::AllDone);
+    let said = |at: usize| {
+        let Body::Text { lines, .. } = &sim.entries[at].body else { panic!("{at}") };
+        lines.join("\n")
+    };
+    let why = "in tasks.md was changed beside the attempt and put back, as nobody can tell by whom.";
+    assert!(said(0).contains(&format!("Text of 2. {why}")), "{}", said(0));
+    assert!(said(1).contains(&format!("Text {why}")), "{}", said(1));
+    sim.replay();
 }
 
 #[test]

@@ -9,7 +9,7 @@ use crate::machine::step;
 use crate::machine::stop::StopReason;
 use crate::mutation::{ClassScore, Coverage, GateReport, Tally, Verdict};
 use crate::source::{Kind, RepoPath};
-use crate::task::{BoxClaim, Grammar, Mark, TaskFile, TaskKey, digest};
+use crate::task::{BoxClaim, Grammar, Mark, Row, TaskFile, TaskKey, TaskRules, digest};
 use std::collections::BTreeMap;
 
 /// What an agent does in one attempt.
@@ -26,6 +26,8 @@ pub(super) struct Act {
     pub(super) leaves: Vec<&'static str>,
     /// Boxes that it writes.
     pub(super) ticks: Vec<(&'static str, Mark)>,
+    /// What of tasks.md is put back besides.
+    pub(super) reworded: Option<&'static str>,
     pub(super) rewrites: bool,
     pub(super) tests_delta: i64,
     pub(super) lost_frozen: bool,
@@ -255,7 +257,11 @@ impl Sim {
                     let back = if mark.is_done() { Mark::OPEN } else { Mark::DONE };
                     self.write_box(name, back);
                 }
-                Event::TasksRestored { tasks: self.tasks(), kept: "iter".into() }
+                Event::TasksRestored {
+                    tasks: self.tasks(),
+                    kept: "iter".into(),
+                    reworded: self.act.reworded.take().map(str::to_owned),
+                }
             }
             Effect::PutBack { before, .. } => {
                 self.log.push("put back".into());
@@ -288,8 +294,11 @@ impl Sim {
                 Event::GateEnded { report, heads, changes: vec![], left: String::new(), tasks_changed: false }
             }
             Effect::FlipBoxes { flips } => {
-                for (key, mark) in &flips {
-                    self.write_box(&key.to_string(), *mark);
+                let is_in_file =
+                    |key: &TaskKey| self.rows().iter().any(|row| row.key == *key && !row.is_virtual);
+                let written: Vec<_> = flips.iter().filter(|(key, _)| is_in_file(key)).cloned().collect();
+                for (key, mark) in written {
+                    self.write_box(&key.to_string(), mark);
                 }
                 Event::BoxesFlipped { flips }
             }
@@ -459,7 +468,7 @@ impl Sim {
         let file = TaskFile::parse(self.text.clone(), &Grammar::default());
         let skeleton = digest(&file.text_without_marks());
         let spec = self.state.spec_state();
-        let rows = file.rows();
+        let rows = self.rows();
         let problems = file.problems().into_iter().map(|problem| problem.message).collect();
         if spec.skeleton == skeleton {
             let marks = rows
@@ -473,9 +482,16 @@ impl Sim {
         TasksSeen { skeleton, rows: Some(rows), marks: vec![], problems }
     }
 
+    /// The boxes, lines that stop for a person among them.
+    fn rows(&self) -> Vec<Row> {
+        let rules = TaskRules::default();
+        rules.boxes(&rules.parse(self.text.clone()), &self.state.spec_state().rows)
+    }
+
+    /// By its name, or by its line: `tasks.md:4`.
     pub(super) fn key(&self, name: &str) -> TaskKey {
-        let file = TaskFile::parse(self.text.clone(), &Grammar::default());
-        let row = file.rows().into_iter().find(|row| row.key.to_string() == name);
+        let is_it = |row: &Row| row.key.to_string() == name || format!("tasks.md:{}", row.line) == name;
+        let row = self.rows().into_iter().find(is_it);
         row.unwrap_or_else(|| panic!("no box {name}")).key
     }
 

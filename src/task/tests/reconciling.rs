@@ -29,7 +29,7 @@ fn boxes_are_put_back_and_claimed() {
 fn another_way_to_write_the_same_state_is_no_claim() {
     let result = run(&PLAN.replace("[x]", "[X]").replace("[ ] 2. ", "[\t] 2. "));
     assert_eq!(text(&result), PLAN);
-    assert_eq!(result, Reconciled { bytes: PLAN.into(), claims: vec![], added: vec![] });
+    assert_eq!(result, Reconciled { bytes: PLAN.into(), claims: vec![], added: vec![], reworded: None });
 }
 
 #[test]
@@ -141,6 +141,31 @@ fn other_edits_are_restored() {
     }
     let garbage: Vec<u8> = (0..=255).cycle().take(100_000).collect();
     assert_eq!(reconcile(PLAN.as_bytes(), &garbage, &Grammar::default()).bytes, PLAN.as_bytes());
+}
+
+#[test]
+fn what_text_was_restored_is_said() {
+    let put_back = |from: &str, to: &str| run(&PLAN.replace(from, to)).reworded;
+    let said = |words: &str| Some(words.to_owned());
+    assert_eq!(put_back("2. two", "2. too"), said("2."));
+    assert_eq!(put_back("  - detail\n- ", "  - other\n- "), said("1."));
+    assert_eq!(put_back("- [ ] 2. two\n  - detail\n", ""), said("2."));
+    assert_eq!(put_back("2.TEST-FIRST t", "2.TEST-FIRST u"), said("2.TEST-FIRST"));
+    assert_eq!(put_back("loose child", "child"), said("tasks.md:11 “loose child”"));
+    assert_eq!(put_back("# Plan\n", "# Plan B\n"), said(""));
+    assert_eq!(put_back("# Plan\n", "# Plan\n\nrules\n"), said(""));
+    let six = "- [ ] 1. a\n- [ ] 2. b\n- [ ] 3. c\n- [ ] 4. d\n- [ ] 5. e\n- [ ] 6. f\n- [ ] 7. g\n";
+    let gone = reconcile(six.as_bytes(), b"", &Grammar::default()).reworded;
+    assert_eq!(gone, said("1., 2., 3., 4., 5. and 2 more"));
+    // Boxes, line ends and what was kept are no text that was restored.
+    for after in [
+        PLAN.replace("[ ]", "[x]"),
+        PLAN.replace('\n', "\r\n"),
+        PLAN.trim_end().to_owned(),
+        PLAN.replace("- [ ] FINAL", "- [x] 7. new\n  - how\n- [ ] FINAL"),
+    ] {
+        assert_eq!(run(&after).reworded, None, "{after}");
+    }
 }
 
 #[test]

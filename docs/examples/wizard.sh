@@ -72,6 +72,8 @@ frame 'Where the stages come from' 'The tasks have no stages'
 keys Down Enter
 frame 'Which sections are checklists' 'Checklists rather than tasks?'
 keys Enter
+frame 'The first change and its price, before anything is written' 'Write this?'
+keys Enter
 frame 'What it wrote' 'ralph check'
 keys clear Enter
 keys 'ralph place' Enter

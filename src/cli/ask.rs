@@ -40,6 +40,11 @@ pub(super) fn one_of(question: &str, choices: &[String], default: usize) -> anyh
     answered(|| select.interact_opt())?.context(Left(Exit::WorkLeft))
 }
 
+/// Whether what was shown is to be written.
+pub(super) fn agreed() -> anyhow::Result<bool> {
+    Ok(one_of("Write this?", &["yes".to_owned(), "no".to_owned()], 0)? == 0)
+}
+
 /// Words of a list, divided by commas and blanks; at least one.
 pub(super) fn words(question: &str, default: &[String]) -> anyhow::Result<Vec<String>> {
     let read = |answer: &str| -> Vec<String> {

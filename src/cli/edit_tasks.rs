@@ -91,7 +91,8 @@ impl Target {
         Ok(Self { path, shown: named.display().to_string(), grammar, workspace: None, gates, writes })
     }
 
-    fn of(workspace: Workspace, writes: bool) -> Self {
+    /// The task file of a workspace.
+    pub(super) fn of(workspace: Workspace, writes: bool) -> Self {
         let path = workspace.places.tasks();
         let shown = workspace.places.shown(&path);
         let (grammar, gates) = (workspace.rules.grammar.clone(), workspace.settings.placed());

@@ -8,14 +8,15 @@ use super::ask::{can_ask, one_of};
 use super::environment::{CONFIG, unsound};
 use super::exit::Exit;
 use super::inspect::engines::of_package;
-use super::inspect::{Package, Spec, packages, spec, specs};
+use super::inspect::{Package, Spec, packages, spec, specs, task_file};
+use super::place::{ask_placement, list_tasks};
 use super::ui;
-use super::workspace::Invocation;
+use super::workspace::{Invocation, Workspace};
 use crate::agent::detect;
 use crate::cli::environment::environment;
 use crate::cli::inspect::{as_root, lacks_as_root};
 use crate::config::{self, PRESETS, Preset};
-use crate::engine::{Fault, Places};
+use crate::engine::Fault;
 use crate::source::text::count;
 use crate::task::{Grammar, Placement};
 use anyhow::bail;
@@ -24,7 +25,7 @@ use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use text::{Chosen, config_text};
-use write::{can_be_placed, placed, write};
+use write::{placed, preview, write};
 
 /// The answers to where stages come from; each fits on a line of 80 columns.
 const STAGES: [&str; 2] = [
@@ -121,17 +122,18 @@ pub(super) fn init(call: &Invocation, args: &InitArgs) -> anyhow::Result<Exit> {
     if !call.json {
         found.show();
     }
+    let asks = !args.yes && !call.json && can_ask();
     let chosen = if is_new {
-        let asks = !args.yes && !call.json && can_ask();
         Choice { root: &root, grammar: &grammar, found: &found, args, asks }.choose(spec.as_deref(), agent)?
     } else {
         Chosen { spec: ".".to_owned(), ..Chosen::default() }
     };
     let text = config_text(&chosen);
     let settings = config::parse(&text, &root, &[]).map_err(|error| unsound(&error))?;
-    let places = Places { workspace: root.clone(), spec: settings.spec };
+    let workspace = Workspace::with(root.clone(), settings, call.json);
+    let places = workspace.places.clone();
     if is_new {
-        can_be_placed(&places, &chosen, &grammar)?;
+        preview(call, workspace, &chosen, asks)?;
     }
     let wrote = write(&root.join(".ralph"), &text)?;
     let own = Invocation { root: Some(root), root_by: "--root", json: false, given: Vec::new() };
@@ -217,7 +219,10 @@ impl Choice<'_> {
         let agent = self.agent(agent)?;
         let has_java = self.found.packages.iter().any(|package| package.languages().contains("Java"));
         let placement = match &self.args.placement {
-            None if self.asks && has_java => Some(super::place::ask_placement("PITEST", None)?),
+            None if self.asks && has_java => {
+                task_file(self.root, &spec, self.grammar).iter().for_each(list_tasks);
+                Some(ask_placement("PITEST", None)?)
+            }
             named => named.clone(),
         };
         let stages = self.stages(&spec)?;

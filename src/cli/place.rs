@@ -4,7 +4,7 @@
 mod price;
 
 use self::price::tell_price;
-use super::ask::{can_ask, one_of, words};
+use super::ask::{agreed, can_ask, one_of, words};
 use super::diff::unified;
 use super::edit_tasks::{Change, EditArgs, GATE, Target, note_without_id, show_diff};
 use super::environment::CONFIG;
@@ -16,7 +16,7 @@ use crate::engine::{Fault, FaultKind};
 use crate::report::width::cut;
 use crate::sys::disk::RealDisk;
 use crate::sys::{Disk, Swap};
-use crate::task::{Stage, tasks_without_gate};
+use crate::task::{Stage, TaskFile, tasks_without_gate};
 use anyhow::bail;
 use clap::{Args, ValueEnum};
 use serde_json::json;
@@ -117,7 +117,7 @@ pub(super) fn place(call: &Invocation, args: &PlaceArgs) -> anyhow::Result<Exit>
     let mut differs = false;
     for (gate, choice) in &choices {
         if target.writes || args.edit.dry_run {
-            tell_price(call, &target, args, gate, choice)?;
+            tell_price(call, &target, args.include_done, gate, choice)?;
         }
         differs |= apply(call, &target, args, gate, choice)?;
     }
@@ -126,22 +126,40 @@ pub(super) fn place(call: &Invocation, args: &PlaceArgs) -> anyhow::Result<Exit>
 
 /// Asks where the gate goes, shows what that would write, and writes it if a person says so.
 fn ask(call: &Invocation, args: &PlaceArgs, target: &Target, gate: &str) -> anyhow::Result<Exit> {
-    let file = target.file()?;
-    for row in file.rows().iter().filter(|row| row.key.has_id() && row.key.stage == Stage::Implementation) {
-        let done = if row.mark.is_done() { "x" } else { " " };
-        ui::line(&format!("[{done}] {:<8} {}", row.key.to_string(), cut(&row.text, 60)));
-    }
+    list_tasks(&target.file()?);
     let now = target.workspace.as_ref().and_then(|known| known.settings.placement.get(gate));
     let choice = ask_placement(gate, now)?;
     let target = &Target::find(call, &args.edit, gate)?.with_groups(gate, &choice)?;
     let shown = EditArgs { dry_run: true, tasks: args.edit.tasks.clone(), check: false };
     apply(call, &Target::find(call, &shown, gate)?.with_groups(gate, &choice)?, args, gate, &choice)?;
-    tell_price(call, target, args, gate, &choice)?;
-    if target.writes && one_of("Write this?", &["yes".to_owned(), "no".to_owned()], 0)? == 0 {
+    tell_price(call, target, args.include_done, gate, &choice)?;
+    if target.writes && agreed()? {
         let _lock = target.hold()?;
         apply(call, target, args, gate, &choice)?;
     }
     Ok(Exit::Done)
+}
+
+/// The tasks, for whoever is asked where gates go.
+pub(super) fn list_tasks(file: &TaskFile) {
+    for row in file.rows().iter().filter(|row| row.key.has_id() && row.key.stage == Stage::Implementation) {
+        let done = if row.mark.is_done() { "x" } else { " " };
+        ui::line(&format!("[{done}] {:<8} {}", row.key.to_string(), cut(&row.text, 60)));
+    }
+}
+
+/// Says what a placement in a new workspace would take; with `shows` its lines, too.
+pub(super) fn preview(
+    call: &Invocation,
+    target: &Target,
+    choice: &Placement,
+    shows: bool,
+) -> Result<(), Fault> {
+    let change = target.change(|file| target.placed(file, GATE, choice, false))?;
+    if shows {
+        show_change(target, &change, GATE, choice);
+    }
+    tell_price(call, target, false, GATE, choice)
 }
 
 /// Brings the task file of a new workspace to the placement in its configuration: what was done.
@@ -191,11 +209,7 @@ fn apply(
         ui::json(&facts);
         return Ok(change.is_any() || is_other);
     }
-    if target.is_virtual() && !change.is_any() {
-        ui::line(&format!("{}: the file gets no line: {}.", target.shown, when(gate, choice)));
-    } else {
-        change.show();
-    }
+    show_change(target, &change, gate, choice);
     match &config {
         Some(_) if target.writes => {
             ui::line(&format!("{CONFIG}: the placement of {gate} was written."));
@@ -206,6 +220,14 @@ fn apply(
     }
     note_without_gate(&without_id);
     Ok(change.is_any() || is_other)
+}
+
+fn show_change(target: &Target, change: &Change<'_>, gate: &str, choice: &Placement) {
+    if target.is_virtual() && !change.is_any() {
+        ui::line(&format!("{}: the file gets no line: {}.", target.shown, when(gate, choice)));
+    } else {
+        change.show();
+    }
 }
 
 /// When a gate runs that has no line.

@@ -1,7 +1,7 @@
 //! `ralph stage`: gives plain tasks their stages, and the gates that the configuration places; takes them away again.
 //! Asks only on a terminal, and shows the change before it writes.
 
-use super::ask::{can_ask, one_of, words};
+use super::ask::{agreed, can_ask, one_of, words};
 use super::edit_tasks::{Change, EditArgs, GATE, Target, note_without_id};
 use super::exit::Exit;
 use super::place::tidy;
@@ -48,7 +48,7 @@ pub(super) fn stage(call: &Invocation, args: &StageArgs) -> anyhow::Result<Exit>
     let chosen = ask(args)?;
     let shown = EditArgs { dry_run: true, tasks: args.edit.tasks.clone(), check: false };
     apply(call, &Target::find(call, &shown, GATE)?, &chosen)?;
-    if target.writes && one_of("Write this?", &["yes".to_owned(), "no".to_owned()], 0)? == 0 {
+    if target.writes && agreed()? {
         apply(call, &target, &chosen)?;
     }
     Ok(Exit::Done)

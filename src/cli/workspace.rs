@@ -91,9 +91,7 @@ impl Invocation {
             Ok(settings) => (settings, None),
             Err(error) => (config::parse("", &root, &[]).map_err(|error| unsound(&error))?, Some(error)),
         };
-        let places = Places { workspace: root, spec: settings.spec.clone() };
-        let rules = rules_of(&settings);
-        let workspace = Workspace { places, settings, rules, json: self.json, shows_events: true };
+        let workspace = Workspace::with(root, settings, self.json);
         Ok(Opened { workspace, error, text: text.unwrap_or_default() })
     }
 
@@ -146,6 +144,13 @@ fn budget(budget: config::Budget, unit: u64) -> Budget {
 }
 
 impl Workspace {
+    /// One with these settings; its files may not be there yet.
+    pub(super) fn with(root: PathBuf, settings: Settings, json: bool) -> Self {
+        let places = Places { workspace: root, spec: settings.spec.clone() };
+        let rules = rules_of(&settings);
+        Self { places, settings, rules, json, shows_events: true }
+    }
+
     /// The rules for the machine.
     pub(super) fn policy(&self) -> Policy {
         let settings = &self.settings;

@@ -14,7 +14,7 @@ pub const GAP: u16 = 2;
 /// A text that has less room is worth less than whole words in the cells.
 const TEXT_LEAST: usize = 12;
 /// The longest id that is shown whole.
-const ID_MOST: usize = 12;
+const ID_MOST: usize = 13;
 /// Reasons of one box that are shown; the file progress.txt has them all.
 const REASONS_SHOWN: usize = 25;
 
@@ -95,10 +95,10 @@ fn plain(text: String) -> GridCell {
     GridCell { text, status: None }
 }
 
-/// As the file writes it: `2.`; `-` for a line without an id.
+/// As the file writes it: `2.`; by its line without an id: `tasks.md:12`.
 pub(super) fn id(line: &Line) -> String {
     match line.id.as_str() {
-        "" => "-".to_owned(),
+        "" => format!("tasks.md:{}", line.line),
         id if line.cells.contains_key(&Stage::Implementation) => format!("{id}."),
         id => id.to_owned(),
     }

@@ -6,13 +6,13 @@ use super::exclude::Excluded;
 use super::family::{Task, tasks};
 use super::grammar::Grammar;
 use super::meaning::{is_approval, is_checklist};
-use super::outline::{Heading, Outline, ReadAs, outline, title};
+use super::outline::{Found, Heading, Outline, ReadAs, outline, title};
 use super::row::{Mark, Row};
 use super::scan::{Line, checkbox, item};
 use super::sections::{LeftOut, Title};
 use super::text::clean;
 use crate::source::hex;
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 
 /// A line of a task file.
 #[derive(Clone, Copy, Debug)]
@@ -97,19 +97,22 @@ impl TaskFile {
         Some((heading.level, clean("", self.bytes.get(heading.title.clone())?)))
     }
 
-    /// The headings whose boxes are rather a checklist than tasks: by their words, and no box there has an id.
-    pub fn checklists(&self) -> Vec<String> {
-        let with_id = self.tasks.iter().filter(|task| task.id().is_some()).map(|task| task.found.group);
-        let with_id: HashSet<u32> = with_id.collect();
-        let mut groups: Vec<u32> = self.tasks.iter().map(|task| task.found.group).collect();
-        groups.dedup();
-        let titles = groups.into_iter().filter(|group| !with_id.contains(group)).filter_map(|group| {
-            let (_, title) = self.heading((group as usize).checked_sub(1)?)?;
-            is_checklist(&title).then_some(title)
-        });
-        let mut found: Vec<String> = titles.collect();
-        found.sort();
-        found.dedup();
+    /// The headings whose boxes are rather a checklist than tasks: by their words, and no box there has an id. Each with
+    /// the line of its first box.
+    pub fn checklists(&self) -> BTreeMap<String, u32> {
+        // `AC-1` and `SC-1` name what has to hold.
+        let is_work = |id: &str| !id.starts_with("AC-") && !id.starts_with("SC-");
+        let with_id = self.tasks.iter().filter(|task| task.id().is_some_and(is_work));
+        let with_id: HashSet<u32> = with_id.map(|task| task.found.group).collect();
+        let mut found = BTreeMap::new();
+        for Found { group, line, .. } in self.tasks.iter().map(|task| &task.found) {
+            let heading = (*group as usize).checked_sub(1).and_then(|at| self.heading(at));
+            if let Some((_, title)) =
+                heading.filter(|(_, title)| !with_id.contains(group) && is_checklist(title))
+            {
+                found.entry(title).or_insert(*line);
+            }
+        }
         found
     }
 
@@ -153,8 +156,8 @@ impl TaskFile {
         self.tasks.iter().zip(under).map(row).collect()
     }
 
-    /// The number of groups that have begun before the first heading, and at each.
-    fn groups(&self) -> Vec<u32> {
+    /// The number of groups that have begun before the first heading, and at each: the `<n>` of `G<n>`.
+    pub fn groups(&self) -> Vec<u32> {
         let begins = |heading: &Heading| u32::from(heading.level <= self.grammar.group_level);
         let numbers = self.headings.iter().scan(0, |groups, heading| {
             *groups += begins(heading);

@@ -134,7 +134,9 @@ pub(super) fn head(text: &[u8], grammar: &Grammar) -> Result<Name, NoName> {
         if after.begins_with_id_like(&family) {
             return Err(NoName::Plain);
         }
-        cursor = after;
+        if !cursor.next_is(|b| b == b't') {
+            cursor = after;
+        }
     }
     Ok(Name { family, stage, optional, rest: cursor.at, prefix: wraps.prefix() })
 }
@@ -251,10 +253,10 @@ impl Cursor<'_> {
         }
     }
 
-    /// What follows a dash between blanks: a title, or the end of a range.
+    /// What follows a dash or `to` between blanks: a title, or the end of a range.
     fn after_dash(mut self) -> Option<Self> {
         let rest = self.text.get(self.at..)?;
-        let width = ["-", "–", "—"].iter().find(|dash| rest.starts_with(dash.as_bytes()))?.len();
+        let width = ["-", "–", "—", "to"].iter().find(|dash| rest.starts_with(dash.as_bytes()))?.len();
         self.at += width;
         let is_between =
             is_blank(*self.text.get((self.at - width).checked_sub(1)?)?) && self.next_is(is_blank);

@@ -38,7 +38,9 @@ pub(super) fn is_stop(line: &str) -> bool {
 pub(super) fn is_checklist(title: &str) -> bool {
     let title = title.to_lowercase();
     let words = ["acceptance", "definition of done", "done when", "success criteria", "prerequisites"];
-    words.iter().any(|word| bare(&title).starts_with(word))
+    // Numbers, emoji and emphasis may stand before the words.
+    let start = title.trim_start_matches(|c: char| !c.is_alphabetic());
+    words.iter().any(|word| start.starts_with(word))
         && !title.contains(['*', '?', '[', ']', '{', '}', '!', '\\'])
 }
 
@@ -82,6 +84,8 @@ mod tests {
                     "Done when",
                     "Success criteria",
                     "Prerequisites",
+                    "8. Definition of Done",
+                    "✅ Acceptance Criteria",
                 ],
                 &["Phase 2: Foundational (Blocking Prerequisites)", "Accept it", "Done when [x]", "Tasks"],
             ),

@@ -481,6 +481,7 @@ fn what_a_run_will_do_is_told_once_a_file() {
         (checkpoint, "", vec!["unconfirmed-checkpoint 1 open task that may have nothing to commit, as a checkpoint".to_owned()]),
         (checkpoint, green, vec![]),
         ("- [ ] APPROVE a\n- [ ] 2. b\n- [ ] 2.PRE-CR\n", "", vec![]),
+        ("- [ ] 2. b\n- [ ] 2.PRE-CR\n## Definition of Done\n- [x] it is used\n## Acceptance\n- [ ] A-1 it works\n", "", vec!["checklist Sections that look like checklists hold boxes, and each is a task".to_owned()]),
         (&named, "", vec!["unknown-requirement Tasks name requirements that requirements.md does not have".to_owned()]),
     ] {
         assert_eq!(told(text, config), expected, "{text}{config}");

@@ -144,6 +144,7 @@ fn a_gate_that_is_placed_stands_in_the_task_file() {
     let tasks = project.read(".kiro/specs/login/tasks.md");
     assert!(tasks.contains("\n- [ ] END.PITEST"), "{tasks}");
     assert!(done.out.contains(".kiro/specs/login/tasks.md"), "{}", done.out);
+    assert_eq!(done.err, "1 gate of PITEST to run; 0 open tasks without one.\n");
     assert_eq!(project.ralph(&["place", "--check"]).code(0).err, "");
     let project = Project::empty();
     project.package("src/orders");
@@ -162,13 +163,8 @@ fn json_says_what_was_found_chosen_and_written() {
     assert_eq!(facts["wrote"].as_array().unwrap().len(), 3);
 }
 
-#[test]
-fn on_a_terminal_it_asks_and_elsewhere_never() {
-    let project = many();
-    project.write("tasks.md", "- [ ] 1. One\n");
-    let login = project.read(".kiro/specs/login/tasks.md");
-    project
-        .write(".kiro/specs/login/tasks.md", format!("{login}\n## Definition of Done\n- [ ] it is used\n"));
+/// `init` at a terminal, where codex is the only agent: how it ended, and what was shown.
+fn typed(project: &Project, keys: &str) -> (i32, String) {
     project.tool("codex", "exit 1");
     // `script` gives the program a terminal; what is typed comes through its standard input.
     let path = std::env::var_os("PATH").unwrap_or_default();
@@ -177,15 +173,45 @@ fn on_a_terminal_it_asks_and_elsewhere_never() {
     script.args(["-qec", &format!("{} init", env!("CARGO_BIN_EXE_ralph")), "/dev/null"]);
     script.current_dir(project.path("")).env("PATH", project.path("../home/bin"));
     let mut assert = assert_cmd::Command::from_std(script);
-    let output = assert
-        // The second task file, the first agent, `after` with its tasks, the first source of stages.
-        .write_stdin("\u{1b}[B\r\r\u{1b}[B\u{1b}[B\r1.1\r\r\r")
-        .timeout(std::time::Duration::from_secs(30))
-        .output()
-        .unwrap();
-    let shown = String::from_utf8_lossy(&output.stdout).into_owned();
-    assert!(output.status.success(), "{shown}");
+    let output = assert.write_stdin(keys).timeout(std::time::Duration::from_secs(30)).output().unwrap();
+    (output.status.code().unwrap(), String::from_utf8_lossy(&output.stdout).into_owned())
+}
+
+#[test]
+fn on_a_terminal_it_shows_the_tasks_the_change_and_its_price_before_it_writes() {
+    let project = many();
+    let (down, before) = ("\u{1b}[B", project.files());
+    // The agent, `each`, stages in the file, not written.
+    let keys = format!("\r\r{down}\r{down}\r");
+    let (code, shown) = typed(&project, &keys);
+    let at = |words: &str| shown.find(words).unwrap_or_else(|| panic!("{words}: {shown}"));
+    let order = [
+        at("[x] 1.       One"),
+        at("Where PITEST goes"),
+        at("+- [ ] 1.1.PITEST"),
+        at("1 gate of PITEST to run; 0 open tasks without one."),
+        at("Write this?"),
+        at("Nothing was chosen; nothing was changed."),
+    ];
+    assert!(order.is_sorted() && code == 1, "{code}: {shown}");
+    assert!(project.files() == before, "no was said");
+    assert_eq!(typed(&project, &format!("\r\r{down}\r\r")).0, 0);
+    assert_eq!(project.read(".kiro/specs/login/tasks.md"), format!("{KIRO}- [ ] 1.1.PITEST\n"));
+}
+
+#[test]
+fn on_a_terminal_it_asks_and_elsewhere_never() {
+    let project = many();
+    project.write("tasks.md", "- [ ] 1. One\n");
+    let login = project.read(".kiro/specs/login/tasks.md");
+    project
+        .write(".kiro/specs/login/tasks.md", format!("{login}\n## Definition of Done\n- [ ] it is used\n"));
+    // The second task file, the first agent, `after` with its tasks, the first source of stages, the checklist, yes.
+    let (code, shown) = typed(&project, "\u{1b}[B\r\r\u{1b}[B\u{1b}[B\r1.1\r\r\r\r");
+    assert_eq!(code, 0, "{shown}");
     assert!(shown.contains("Which task file?") && shown.contains("Where PITEST goes"), "{shown}");
+    assert!(shown.contains("the file gets no line: PITEST runs after 1.1."), "{shown}");
+    assert!(shown.contains("1 gate of PITEST to run; 0 open tasks without one."), "{shown}");
     let config = project.read(".ralph/config.yaml");
     assert!(config.contains("\nspec: .kiro/specs/login\n") && config.contains("{preset: codex}"), "{config}");
     assert!(config.contains("\nplacement: {PITEST: {after: [\"1.1\"]}}\n"), "{config}");
@@ -199,7 +225,7 @@ fn a_choice_that_cannot_be_leaves_nothing_behind() {
     let refused = init(&project, &[], &["--yes", "--placement", "after:9"]).code(2);
     insta::assert_snapshot!(refused.err, @r"
     error: --placement: .kiro/specs/login/tasks.md: The task file has no task, or more than one, with the id `9`.
-    hint: name tasks by ids that are unique; nothing was written
+    hint: name tasks by ids that are used once, as in `2` or `T012`; nothing was written
     ");
     assert!(!project.has(".ralph"), "nothing was written");
     init(&project, &[], &["--yes", "--placement", "each"]).code(0);

@@ -562,6 +562,15 @@ fn groups_go_down_to_a_level_that_all_gates_of_groups_share() {
     assert_eq!(project.read("tasks.md"), placed);
     assert!(project.read(".ralph/config.yaml").contains("placement: {PITEST: {groups: 2}}\n"));
     project.ralph(&["place", "--check"]).code(0);
+    let explained = project.ralph(&["check", "--explain"]).code(0).out;
+    for words in [
+        "heading ###  group 2: A1",
+        "Two  (IMPLEMENT · group 2)",
+        "heading ##  group 3: B",
+        "G3.PITEST  (PITEST · group 3)",
+    ] {
+        assert!(explained.contains(words), "{words}: {explained}");
+    }
     let refused = project.ralph(&["place", "groups", "--gate", "LINT"]).code(2);
     assert!(
         refused
@@ -595,6 +604,15 @@ fn what_gates_will_take_is_said_before_they_are_written() {
     );
     assert_eq!(first(said(&["groups", "--dry-run"])), "2 gates of PITEST to run; 0 open tasks without one.");
     assert_eq!(said(&["none", "--dry-run"]), "");
+    let gates = "gates:\n  PITEST: {run: ['true']}\n";
+    project.config(&format!("{gates}stages: virtual\n"));
+    assert_eq!(first(said(&["each", "--dry-run"])), "3 gates of PITEST to run; 0 open tasks without one.");
+    assert_eq!(first(said(&["end", "--dry-run"])), "1 gate of PITEST to run; 0 open tasks without one.");
+    assert_eq!(
+        first(said(&["after", "2", "--dry-run"])),
+        "1 gate of PITEST to run; 2 open tasks without one."
+    );
+    project.config(gates);
     said(&["after", "1"]);
     project.ralph(&["run", "--max-iterations", "2"]).code(5);
     let told = said(&["each", "--dry-run"]);

@@ -58,6 +58,18 @@ EOF`
 }
 
 #[test]
+fn nothing_is_placed_inside_of_what_a_command_holds() {
+    let body = "  - **Do**: `cat > app.md <<'EOF'\n# Not a heading\n- [ ] 9. not a task\nEOF`\n";
+    let text = format!("# Tasks\n\n- [ ] 1.1 Write it\n{body}- [ ] 1.2 Read it\n");
+    for args in [&["place", "each"][..], &["place", "groups"], &["place", "end"], &["stage", "--all"]] {
+        let project = Project::new(&text);
+        project.ralph(args).code(0);
+        let now = project.read("tasks.md");
+        assert!(now.contains(body) && now.lines().count() > text.lines().count(), "{args:?}: {now}");
+    }
+}
+
+#[test]
 fn a_section_ends_with_its_heading_or_with_the_list_item_that_it_is_in() {
     let text = r"# Plan
 
@@ -203,6 +215,51 @@ STOP and wait for approval between phases.
 }
 
 #[test]
+fn odd_words_mean_what_their_author_meant() {
+    let text = include_str!("../fixtures/tasks/plain/odd-words.md");
+    insta::assert_snapshot!(read(text, &[]), @r#"
+    plan.md: 17 tasks
+     1  heading #  group 1: 🚀 Plan
+     3  task [ ]  (no id)  🔥 1. Emoji before the id  (IMPLEMENT · group 1)
+     4  task [ ]  2.  🎉 Emoji behind it  (IMPLEMENT · group 1)
+     5  task [ ]  (no id)  3.1 to 3.5 All of them  (IMPLEMENT · group 1)
+     6  task [ ]  (no id)  T004 – T006 Three of them  (IMPLEMENT · group 1)
+     7  task [ ]  7.1.  Title behind a dash  (IMPLEMENT · group 1)
+     8  task [ ]  8.  ~~An epic that was dropped~~  (IMPLEMENT · optional · struck out · group 1)  [struck-out]
+     9  task [ ]  8.1.  A part that was not  (IMPLEMENT · part of 8. (line 8) · group 1)
+    10  task [ ]  9.  An epic  (IMPLEMENT · group 1)
+    11  task [ ]  9.1.  ~~A part that was dropped~~  (IMPLEMENT · optional · struck out · part of 9. (line 10) · group 1)  [struck-out]
+    12  task [ ]  9.2.  A part that was not  (IMPLEMENT · part of 9. (line 10) · group 1)
+    13  task [ ]  10.  Only its number is struck out  (IMPLEMENT · group 1)
+    14  task [ ]  11.  (Optional) In words  (IMPLEMENT · group 1)  [optional-in-words]
+    15  task [ ]  12.  With a star  (IMPLEMENT · optional · group 1)
+    17  stops for a person  ⏸️ STOP: ask the team to confirm
+    19  stops for a person  > **STOP**: wait for a sign-off
+    21  task [ ]  13.  Go on  (IMPLEMENT · group 1)
+    22  stops for a person  - STOP and wait for approval
+    23  task [ ]  14.  APPROVE the rollout  (IMPLEMENT · stops for a person · group 1)
+    25  heading ##  group 2: ✅ 2. Definition of Done:
+    26  task [ ]  (no id)  it is used  (IMPLEMENT · group 2)
+    28  heading ###  group 3: Acceptance Criteria
+    29  task [ ]  AC-1.  it works  (IMPLEMENT · group 3)
+
+    warning: plan.md:8: The task on line 8 is struck out and not ticked; it is not taken. [struck-out]
+      hint: Write `- [x] ~~8. An epic that was dropped~~`, or remove the line.
+    warning: plan.md:11: The task on line 11 is struck out and not ticked; it is not taken. [struck-out]
+      hint: Write `- [x] ~~9.1 A part that was dropped~~`, or remove the line.
+    warning: plan.md:14: The task on line 14 says that it is optional, but its box is required. [optional-in-words]
+      hint: Write `- [ ]* 11. (Optional) In words`.
+    warning: plan.md:3: 13 open tasks without review and gate: a run believes commits alone. [no-reviews-or-gates]
+      hint: `ralph stage --all` gives them both; with `stages: virtual` they need no lines.
+    warning: plan.md:3: 4 open tasks without an id: each is named by its line, and the file can hold no gate or stage of it. [no-id]
+      hint: Write ids (`- [ ] 1. …`), or use `stages: virtual`.
+    warning: plan.md:26: Sections that look like checklists hold boxes, and each is a task: "Acceptance Criteria", "✅ 2. Definition of Done:". [checklist]
+      hint: If they are none: `tasks: {sections: {exclude: ["Acceptance Criteria", "✅ 2. Definition of Done:"]}}` in .ralph/config.yaml.
+    0 errors, 6 warnings
+    "#);
+}
+
+#[test]
 fn a_run_ends_at_each_stop_until_a_person_says_go_on() {
     let text = "# Plan\n- [ ] 1. One\n\n**STOP**: wait for approval\n\n- [ ] 2. Two\n- [ ] APPROVE the data\n- [ ] Write the docs\n";
     let project = Project::new(text);
@@ -243,6 +300,13 @@ fn a_run_ends_at_each_stop_until_a_person_says_go_on() {
     assert!(done.out.contains("tasks.md:8 “Write the docs”"), "{}", done.out);
     assert_eq!(project.read("tasks.md"), text.replace("[ ]", "[x]"));
     assert!(project.git("src/app", &["log", "--format=%s"]).starts_with("tasks.md:8 "), "as RALPH_TASK says");
+    let status = project.ralph(&["status"]).out;
+    let row =
+        status.lines().find(|line| line.starts_with("tasks.md:8 ")).unwrap_or_else(|| panic!("{status}"));
+    assert!(row.contains("Write the docs") && row.ends_with("commit only"), "{row}");
+    let report = project.ralph(&["report"]).code(0).out;
+    assert!(report.contains("| tasks.md:8 | Write the docs | IMPLEMENT commit only |"), "{report}");
+    assert!(project.ralph(&["prompt", "tasks.md:8"]).code(0).out.contains("`tasks.md:8`"));
     project.ralph(&["replay"]).code(0);
     assert!(project.read("progress.txt").contains(" · tasks.md:8 “Write the docs” · "));
 }

@@ -81,13 +81,13 @@ fn commit_only_is_said_where_nothing_but_a_commit_stood_behind_a_tick() {
     project.ralph(&["run"]).code(0);
     let said = status(&project);
     assert_eq!(said.matches("commit only").count(), 2, "{said}");
-    assert!(said.contains("\n3.    There before  person"), "{said}");
+    assert!(said.contains("\n3.          There before  person"), "{said}");
 
     let checked = Project::new(tasks);
     checked.config("checks: {green: [sh, -c, 'exit 0']}\n");
     checked.ralph(&["run"]).code(0);
     let said = status(&checked);
-    assert!(!said.contains("commit only") && said.contains("\n1.    One           done"), "{said}");
+    assert!(!said.contains("commit only") && said.contains("\n1.          One           done"), "{said}");
 }
 
 #[test]

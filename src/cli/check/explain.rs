@@ -19,8 +19,9 @@ pub(super) fn show(read: &Read, as_json: bool, all_lines: bool) {
     }
     let stops = read.boxes.iter().filter(|row| row.is_virtual && row.approval).map(|row| row.line);
     let (stops, rows) = (stops.collect(), read.file.rows());
-    let groups: BTreeSet<u32> = rows.iter().map(|row| row.group).collect();
-    let file = Explained { file: &read.file, rows, requirements: read.file.requirements(), stops };
+    let with_tasks: BTreeSet<u32> = rows.iter().map(|row| row.group).collect();
+    let (requirements, groups) = (read.file.requirements(), read.file.groups());
+    let file = Explained { file: &read.file, rows, requirements, groups, stops };
     let (name, tasks) = (&read.shown, read.file.len());
     let words = format!("{name}: {}", count(tasks as u64, "task"));
     ui::answer(as_json, &json!({ "file": name, "tasks": tasks }), &words);
@@ -29,12 +30,15 @@ pub(super) fn show(read: &Read, as_json: bool, all_lines: bool) {
         let rules = rules.remove(&(line.number as usize)).unwrap_or_default();
         if as_json {
             let mut facts = file.facts(&line);
+            if file.stops.contains(&line.number) {
+                facts["approval"] = json!(true);
+            }
             if !rules.is_empty() {
                 facts["rules"] = json!(rules);
             }
             ui::json(&facts);
         } else if line.read != ReadAs::Blank
-            && (all_lines || !rules.is_empty() || file.is_listed(&line, &groups))
+            && (all_lines || !rules.is_empty() || file.is_listed(&line, &with_tasks))
         {
             let odd = if rules.is_empty() { String::new() } else { format!("  [{}]", rules.join(", ")) };
             ui::line(&format!("{:>width$}  {}{odd}", line.number, file.described(&line)));
@@ -46,18 +50,25 @@ struct Explained<'a> {
     file: &'a TaskFile,
     rows: Vec<Row>,
     requirements: Vec<Vec<String>>,
+    /// For each heading the `<n>` of its `G<n>`, after the one of what is above them all.
+    groups: Vec<u32>,
     /// The lines of text that stop for a person.
     stops: BTreeSet<u32>,
 }
 
 impl Explained<'_> {
     /// True for a task, the heading of one, and whatever has a box and is no task.
-    fn is_listed(&self, line: &ReadLine<'_>, groups: &BTreeSet<u32>) -> bool {
+    fn is_listed(&self, line: &ReadLine<'_>, with_tasks: &BTreeSet<u32>) -> bool {
         match line.read {
-            ReadAs::Heading(at) => u32::try_from(at + 1).is_ok_and(|group| groups.contains(&group)),
+            ReadAs::Heading(at) => with_tasks.contains(&self.group(at)),
             ReadAs::Task(_) => true,
             _ => line.has_box() || self.stops.contains(&line.number),
         }
+    }
+
+    /// The number of the group in which a heading is.
+    fn group(&self, heading: usize) -> u32 {
+        self.groups.get(heading + 1).copied().unwrap_or_default()
     }
 
     /// A line for programs; facts that do not apply are left out.
@@ -66,7 +77,7 @@ impl Explained<'_> {
             ReadAs::Task(at) => self.task_facts(line, at),
             ReadAs::Heading(at) => {
                 let (level, text) = self.file.heading(at).unwrap_or_default();
-                json!({ "line": line.number, "read": "heading", "level": level, "group": at + 1, "text": text })
+                json!({ "line": line.number, "read": "heading", "level": level, "group": self.group(at), "text": text })
             }
             ReadAs::LeftOut(_) => json!({ "line": line.number, "read": "left-out" }),
             plain => json!({ "line": line.number, "read": plain }),
@@ -98,7 +109,7 @@ impl Explained<'_> {
             ReadAs::Heading(at) => {
                 let (level, words) = self.file.heading(at).unwrap_or_default();
                 let marks = "#".repeat(usize::from(level));
-                format!("heading {marks}  group {}: {}", at + 1, text::line(&words, TEXT))
+                format!("heading {marks}  group {}: {}", self.group(at), text::line(&words, TEXT))
             }
             ReadAs::LeftOut(at) => {
                 let why = match self.file.left_out(at) {

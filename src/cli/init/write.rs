@@ -1,13 +1,14 @@
 //! The files of a new workspace, none of which overwrites another, and the gate lines of its task file.
 
 use super::text::{Chosen, words};
-use crate::cli::place::settle;
-use crate::cli::workspace::Invocation;
+use crate::cli::ask::{Left, agreed};
+use crate::cli::edit_tasks::Target;
+use crate::cli::exit::Exit;
+use crate::cli::place::{self, settle};
+use crate::cli::workspace::{Invocation, Workspace};
 use crate::config;
 use crate::engine::{Fault, Places};
-use crate::sys::Disk as _;
-use crate::sys::disk::RealDisk;
-use crate::task::{Grammar, TaskFile};
+use anyhow::bail;
 use std::io::Write as _;
 use std::path::Path;
 
@@ -33,15 +34,24 @@ fn write_new(path: &Path, text: &str) -> Result<bool, Fault> {
     }
 }
 
-/// Refuses a placement that the task file cannot have, before anything is written.
-pub(super) fn can_be_placed(places: &Places, chosen: &Chosen, grammar: &Grammar) -> Result<(), Fault> {
-    let (Some(placement), path) = (&chosen.placement, places.tasks()) else { return Ok(()) };
-    let Some(bytes) = RealDisk::new().read(&path)? else { return Ok(()) };
-    // Without lines for stages the choice is only in the configuration, but names tasks all the same.
-    TaskFile::parse(bytes, grammar).placed("PITEST", placement).map(drop).map_err(|error| {
-        let what = format!("--placement: {}: {error}", places.shown(&path));
-        Fault::setup(what, "name tasks by ids that are unique; nothing was written")
-    })
+/// Says what a placement will take, or refuses one that the task file cannot have; shows its lines and asks, if there is
+/// a person. Nothing is written yet.
+pub(super) fn preview(
+    call: &Invocation,
+    workspace: Workspace,
+    chosen: &Chosen,
+    asks: bool,
+) -> anyhow::Result<()> {
+    let Some(placement) = chosen.placement.as_ref().filter(|_| workspace.places.tasks().exists()) else {
+        return Ok(());
+    };
+    place::preview(call, &Target::of(workspace, false), placement, asks).map_err(|fault| {
+        Fault::setup(format!("--placement: {}", fault.what), format!("{}; nothing was written", fault.hint))
+    })?;
+    if asks && !agreed()? {
+        bail!(Left(Exit::WorkLeft));
+    }
+    Ok(())
 }
 
 /// Places the gate if there is a task file; says what was done.

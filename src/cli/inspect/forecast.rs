@@ -7,6 +7,7 @@ use crate::cli::workspace::Workspace;
 use crate::machine::choice::is_required_open;
 use crate::source::text::{count, line};
 use crate::task::{Row, Stage, Stages};
+use serde_json::json;
 
 /// Unknown requirements that are named, and the longest of them, characters.
 const SHOWN: usize = 5;
@@ -49,7 +50,19 @@ pub(super) fn findings(read: &Read, workspace: &Workspace) -> Vec<Finding> {
         let what = format!("{} {what}.", count(lines.len() as u64, "open task"));
         Some(read.on_line(rule, *lines.first()?, what, hint).warning())
     });
-    told.chain(unknown_requirements(read)).collect()
+    told.chain(unknown_requirements(read)).chain(checklists(read)).collect()
+}
+
+/// Sections that look like checklists.
+fn checklists(read: &Read) -> Option<Finding> {
+    let found = read.file.checklists();
+    let first = *found.values().min()?;
+    let titles: Vec<String> = found.keys().take(SHOWN).map(|title| json!(title).to_string()).collect();
+    let titles = titles.join(", ");
+    let what = format!("Sections that look like checklists hold boxes, and each is a task: {titles}.");
+    let hint =
+        format!("If they are none: `tasks: {{sections: {{exclude: [{titles}]}}}}` in .ralph/config.yaml.");
+    Some(read.on_line("checklist", first, what, hint).warning())
 }
 
 /// Requirements that tasks name and requirements.md does not have.

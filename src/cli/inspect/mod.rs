@@ -16,7 +16,7 @@ pub(crate) use agents::{as_root, lacks_as_root, needed_roles};
 pub(crate) use finding::{Finding, Level};
 pub(crate) use packages::Package;
 pub(crate) use programs::needs_maven;
-pub(crate) use specs::{Spec, packages, spec, specs};
+pub(crate) use specs::{Spec, packages, spec, specs, task_file};
 
 use super::environment::CONFIG;
 use super::workspace::{Opened, Workspace};

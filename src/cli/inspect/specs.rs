@@ -33,16 +33,20 @@ pub(crate) struct Spec {
 }
 
 /// The task file of a folder, if it has one.
+pub(crate) fn task_file(root: &Path, folder: &str, grammar: &Grammar) -> Option<TaskFile> {
+    let bytes = read_beginning(&root.join(folder).join("tasks.md"), MAX_BYTES + 1).ok().flatten()?;
+    Some(TaskFile::parse(Some(bytes).filter(|bytes| bytes.len() as u64 <= MAX_BYTES)?, grammar))
+}
+
+/// What is to be known of it.
 pub(crate) fn spec(root: &Path, folder: &str, grammar: &Grammar) -> Option<Spec> {
-    let shown = if folder == "." { "tasks.md".to_owned() } else { format!("{folder}/tasks.md") };
-    let bytes = read_beginning(&root.join(&shown), MAX_BYTES + 1).ok().flatten()?;
-    let file = TaskFile::parse(Some(bytes).filter(|bytes| bytes.len() as u64 <= MAX_BYTES)?, grammar);
+    let file = task_file(root, folder, grammar)?;
     let rows = file.rows();
     Some(Spec {
         folder: folder.to_owned(),
         boxes: rows.len(),
         done: rows.iter().filter(|row| row.mark.is_done()).count(),
-        checklists: file.checklists(),
+        checklists: file.checklists().into_keys().collect(),
         has_stages: rows.iter().any(|row| row.key.stage != Stage::Implementation),
     })
 }

@@ -1,6 +1,5 @@
 //! What a placement will cost: how many gates run, how long they take by those that the journal knows, and what none judges.
 
-use super::PlaceArgs;
 use crate::cli::edit_tasks::Target;
 use crate::cli::status::Source;
 use crate::cli::ui;
@@ -9,22 +8,31 @@ use crate::config::Placement;
 use crate::engine::Fault;
 use crate::machine::choice::is_required_open;
 use crate::source::text::{count, duration};
-use crate::task::{Families, Row, Stage, TaskFile};
+use crate::task::{Families, Row, Stage, Stages, TaskFile, TaskRules};
 use std::collections::HashSet;
 
-/// Says what the open gates will take, by those that the journal knows, and how many open tasks have none. A file whose lines
-/// stay as they are has no news.
+/// Says what the open gates will take, by those that the journal knows, and how many open tasks have none; `done`: behind
+/// tasks that are done, too. A file whose lines stay as they are has no news, unless its gates have no lines.
 pub(super) fn tell_price(
     call: &Invocation,
     target: &Target,
-    args: &PlaceArgs,
+    done: bool,
     gate: &str,
     choice: &Placement,
 ) -> Result<(), Fault> {
     let refused = |refusal| target.refused(refusal);
-    let edited = target.placed(&target.file()?, gate, choice, args.include_done).map_err(refused)?;
-    let is_news = !call.json && !edited.inserted.is_empty();
-    let rows = TaskFile::parse(edited.bytes, &target.grammar).rows();
+    let file = target.file()?;
+    let edited = target.placed(&file, gate, choice, done).map_err(refused)?;
+    let is_news = !call.json && (target.is_virtual() || !edited.inserted.is_empty());
+    let rows = if target.is_virtual() {
+        let mut gates = target.gates.clone();
+        gates.retain(|(name, _)| name != gate);
+        gates.push((gate.to_owned(), choice.clone()));
+        let rules = TaskRules { grammar: target.grammar.clone(), stages: Stages::Virtual { gates } };
+        rules.boxes(&file, &[])
+    } else {
+        TaskFile::parse(edited.bytes, &target.grammar).rows()
+    };
     if let Some(price) = price(call, target, gate, &rows).filter(|_| is_news) {
         ui::note(&price);
     }

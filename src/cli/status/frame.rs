@@ -166,7 +166,7 @@ fn reasons(view: &View) -> Vec<String> {
 }
 
 fn title_of(family: &Family) -> String {
-    if family.id.is_empty() { format!("line {}", family.line) } else { family.id.clone() }
+    if family.id.is_empty() { format!("tasks.md:{}", family.line) } else { family.id.clone() }
 }
 
 /// Lines under a rule with a title.

@@ -131,3 +131,17 @@ fn a_task_outside_is_nobodys_parent() {
         TaskFile::parse("# Done\n- [x] 1. b\n# Plan\n- [ ] 1.1 c\n- [ ] 2. d\n", &grammar(&[], &["done"]));
     assert!(file.rows().iter().all(|row| row.parent.is_none() && row.mark == Mark::OPEN));
 }
+
+#[test]
+fn checklists_are_told_from_tasks_by_their_headings() {
+    let text = "# Tasks\n- [ ] 1. a\n## ✅ 2. Definition of Done:\n- [x] used\n- [ ] liked\n## Acceptance Criteria\n- [ ] AC-1 works\n\
+                ## Acceptance\n- [ ] 3. accept it\n## Prerequisites\nnone\n## Done when\n- [ ] SC-1 sold\n";
+    let found = TaskFile::parse(text, &Grammar::default()).checklists();
+    let found: Vec<_> = found.iter().map(|(title, line)| (title.as_str(), *line)).collect();
+    assert_eq!(found, [("Acceptance Criteria", 7), ("Done when", 13), ("✅ 2. Definition of Done:", 4)]);
+    let exclude: Vec<String> = found.iter().map(|(title, _)| (*title).to_owned()).collect();
+    let sections = Sections::new(&[], &exclude).unwrap();
+    let grammar = Grammar::default().with_sections(sections);
+    let left: Vec<u32> = TaskFile::parse(text, &grammar).rows().iter().map(|row| row.line).collect();
+    assert_eq!(left, [2, 9], "the proposed patterns leave them out");
+}

@@ -51,6 +51,7 @@ fn tests() -> Vec<libtest_mimic::Trial> {
         gate::class_file::tests(),
         gate::clean::tests(),
         gate::files::tests(),
+        gate::gradle::tests(),
         gate::hidden::tests(),
         gate::recompile::tests(),
         gate::map::tests(),

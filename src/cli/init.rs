@@ -100,7 +100,15 @@ impl Found {
                 format!("{name} for {} ({gate}): {}{hint}", package.name, needed.what)
             })
         });
-        let engines: Vec<String> = engines.collect();
+        let by_gradle =
+            self.packages.iter().filter(|package| !package.builds_with("mvn")).filter_map(|package| {
+                let line = package.gradle_command()?;
+                Some(format!(
+                    "pit for {} (PITEST): built by Gradle. Write `{line}` below gates.PITEST.",
+                    package.name
+                ))
+            });
+        let engines: Vec<String> = by_gradle.chain(engines).collect();
         if !engines.is_empty() {
             list("engines", engines);
         }

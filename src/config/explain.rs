@@ -177,6 +177,7 @@ mod tests {
         assert_eq!(
             empty,
             [
+                "gates.PITEST.classpath_command",
                 "checks.red",
                 "checks.green",
                 "limits.iterations",

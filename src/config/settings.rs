@@ -1,5 +1,4 @@
-//! The settings as serde structs: every key of `.ralph/config.yaml` with its format; their comments are the
-//! descriptions in the JSON Schema, so they address those who write the file.
+//! The settings as serde structs: every key of `.ralph/config.yaml`; the comments stand in the JSON Schema, for its writers.
 
 pub use super::limits::{Amount, Budget, Limits};
 pub use crate::mutation::{NoCoverage, Per};
@@ -142,8 +141,7 @@ pub struct FileGlobs {
 #[serde(from = "AgentKeys")]
 #[schemars(!from, with = "AgentKeys")]
 pub struct AgentSettings {
-    /// The argument vector (a preset's, or the configured one); may hold `{prompt}`, `{prompt_file}`, `{task}`,
-    /// `{stage}`, `{role}`, `{workspace}`.
+    /// The argument vector, a preset's or the configured one; may hold `{prompt}`, `{task}` and the like.
     pub command: Vec<String>,
     /// Extra environment.
     pub env: BTreeMap<String, String>,
@@ -205,6 +203,9 @@ pub struct GateSettings {
     /// Arguments added to each call of Maven.
     #[schemars(inner(length(min = 1)))]
     pub maven_args: Vec<String>,
+    /// A command that compiles a package in Maven's place and names its class paths; for Gradle, `{init_script}` is ralph's.
+    #[schemars(schema_with = "argv")]
+    pub classpath_command: Option<Vec<String>>,
     /// Wall limit of the whole gate.
     #[serde(deserialize_with = "required::deserialize")]
     #[schemars(schema_with = "time")]

@@ -73,6 +73,8 @@ fn the_default_patterns_know_the_usual_layouts() {
         ("src/integrationTest/java/AIT.java", Kind::Test),
         ("pom.xml", Kind::Build),
         ("core/build.gradle.kts", Kind::Build),
+        ("gradle/libs.versions.toml", Kind::Build),
+        ("gradle/wrapper/gradle-wrapper.properties", Kind::Build),
         ("app/models.py", Kind::Production),
         ("app/tests/helper.py", Kind::Test),
         ("app/test_models.py", Kind::Test),
@@ -194,7 +196,7 @@ fn what_the_file_says_is_what_is_set() {
         "spec: ./docs/spec\npackages: [./services/*/, .]\n\
          agents:\n  default: {command: [sh, agent.sh, '']}\n  boss: {preset: claude, args: [--model, opus], env: {IS_SANDBOX: 1}}\n\
          roles: {validator: boss}\n\
-         gates:\n  PITEST: {threshold: 80, per: task, no_coverage: ignore, engine: direct, jobs: 4, maven_args: [-o], limit: 1h 30m, pit_version: 1.20.0, tests: own, test_names: ['{}Spec'], tests_include: [FooIT], scope: auto, where: in-place, recompile: javac, keep: [lib/*.jar], jvm_args: [-Xmx1g], env: [A_B, _c1*]}\n  LINT: {run: [sh, lint.sh], limit: 90s, env: ['*']}\n\
+         gates:\n  PITEST: {threshold: 80, per: task, no_coverage: ignore, engine: direct, jobs: 4, maven_args: [-o], classpath_command: [./gradlew, x], limit: 1h 30m, pit_version: 1.20.0, tests: own, test_names: ['{}Spec'], tests_include: [FooIT], scope: auto, where: in-place, recompile: javac, keep: [lib/*.jar], jvm_args: [-Xmx1g], env: [A_B, _c1*]}\n  LINT: {run: [sh, lint.sh], limit: 90s, env: ['*']}\n\
          checks: {red: [mvn, test], env: [D]}\n\
          limits: {iterations: 7, attempts: 1, rework: 0, wall: 2h, attempt: 5m, idle: 30s, check: 1m}\n\
          hooks: {done: [notify-send, done], stop: null, env: [E]}\n\
@@ -221,6 +223,7 @@ fn what_the_file_says_is_what_is_set() {
     );
     assert_eq!((gate.tests, gate.scope, gate.folder), (TestTiers::Own, ScopeKind::Auto, GateFolder::InPlace));
     assert_eq!(gate.recompile, Recompile::Javac);
+    assert_eq!(gate.classpath_command, Some(vec!["./gradlew".to_owned(), "x".to_owned()]));
     assert_eq!(&gate.keep[..], ["lib/*.jar".to_owned()]);
     assert_eq!(&gate.tests_include[..], ["FooIT".to_owned()]);
     let lint = &settings.gates["LINT"];
@@ -324,7 +327,7 @@ fn wrong_values_are_named_with_their_line_and_what_would_be_right() {
     gates.PITEST.test_names|.ralph/config.yaml:3: `gates.PITEST.test_names` (item 1) must be the name of a test class, with `{}` for the name of the class under test, not "FooTest". → Write it as `"{}Test"` or `"Test{}"`.
     gates.PITEST.tests|.ralph/config.yaml:3: `gates.PITEST.tests` must be `own-first`, `all` or `own`, not a list. → Write one of these words, or leave the key out for its default.
     gates.PITEST.where|.ralph/config.yaml:3: `gates.PITEST.where` must be `clean` or `in-place`, not "tmp". → Write one of these words, or leave the key out for its default.
-    gates.PITEST.ahead|.ralph/config.yaml:3: `gates.PITEST.ahead` is not a known key. → Known here: `engine`, `env`, `jobs`, `jvm_args`, `keep`, `limit`, `maven_args`, `no_coverage`, `per`, `pit_version`, `recompile`, `run`, `scope`, `test_names`, `tests`, `tests_include`, `threshold`, `where`.
+    gates.PITEST.ahead|.ralph/config.yaml:3: `gates.PITEST.ahead` is not a known key. → Known here: `classpath_command`, `engine`, `env`, `jobs`, `jvm_args`, `keep`, `limit`, `maven_args`, `no_coverage`, `per`, `pit_version`, `recompile`, `run`, `scope`, `test_names`, `tests`, `tests_include`, `threshold`, `where`.
     gates.PITEST.jvm_args|.ralph/config.yaml:3: `gates.PITEST.jvm_args` (item 2) must be text, not 1. → Write a value in quotes, or leave the key out for its default.
     "#);
     insta::assert_snapshot!(wrong_below("limits:\n", "  iterations: 0\n  attempts: 2.5\n  rework: yes\n  attempt: 1d\n  idle: 0s\n  check: soon\n  wall: 1 year"), @r#"

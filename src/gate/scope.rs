@@ -44,7 +44,7 @@ impl Target {
 pub(crate) enum BuildTool {
     /// `pom.xml`.
     Maven,
-    /// `build.gradle` or `build.gradle.kts` alone.
+    /// `build.gradle` or `build.gradle.kts` alone, or whatever `classpath_command` builds.
     Gradle,
     /// None: the engine finds and runs the tests.
     Engine,

@@ -68,11 +68,11 @@ fn without_comments(code: &str) -> String {
 /// Production lines that a module may have: no comments, no blank lines, no tests.
 const BUDGET: &[(&str, usize)] = &[
     ("agent", 948),
-    ("cli", 6_811),
-    ("config", 1_516),
+    ("cli", 6_837),
+    ("config", 1_518),
     ("engine", 4_199),
-    ("gate", 8_541),
-    ("git", 3_589),
+    ("gate", 8_762),
+    ("git", 3_599),
     ("journal", 344),
     ("lib", 14),
     ("machine", 3_394),

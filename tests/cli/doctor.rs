@@ -209,8 +209,8 @@ fn what_would_be_skipped_is_said_with_its_reason() {
     project.tool("git", "echo git version 2.47.1");
     let done = doctor(&project, &[]).code(0);
     insta::assert_snapshot!(about(&project, &done, &["app", "web", "gates.PITEST", "checks.red", "checks.green", "optional"]), @r#"
-    warning gates.PITEST Package old is built by Gradle, which gate PITEST cannot measure.
-    hint: Give the package a pom.xml, or judge it with a command: `gates.<NAME>.run`.
+    warning gates.PITEST Package old is built by Gradle, and gates.PITEST.classpath_command does not say how: there will be no verdict.
+    hint: Write `classpath_command: [gradle, --init-script, "{init_script}", --quiet, ralphClasspath]` below gates.PITEST.
     skipped app This package has production files and no test: `1.PITEST` and gates like it leave classes without tests out, so they would judge nothing.
     hint: Begin with tests: `ralph stage` gives tasks a TEST-FIRST stage.
     skipped checks.red whether the tests of TEST-FIRST fail at first is not checked
@@ -220,6 +220,27 @@ fn what_would_be_skipped_is_said_with_its_reason() {
     skipped optional 1 optional box is left open
     hint: `ralph run --optional` takes them too
     "#);
+}
+
+#[test]
+fn a_package_that_a_command_builds_needs_that_and_no_maven() {
+    let project = project();
+    let config = "agents:\n  default: {preset: claude}\ngates:\n  PITEST: {classpath_command: [./gradlew, ralphClasspath]}\n";
+    project.write(".ralph/config.yaml", config);
+    fs_err::rename(project.path("src/app/pom.xml"), project.path("src/app/build.gradle.kts")).unwrap();
+    fs_err::remove_file(project.path("../home/bin/mvn")).unwrap();
+    project.package("src/scripts");
+    project.write("src/scripts/setup.py", "");
+    let names = ["gates.PITEST.classpath_command", "gates.PITEST", "mvn"];
+    insta::assert_snapshot!(about(&project, &doctor(&project, &[]).code(1), &names), @r"
+    absent mvn not on PATH
+    missing gates.PITEST.classpath_command `gates.PITEST.classpath_command` starts `./gradlew`, which is not a program in app.
+    hint: Make it executable there (`chmod +x`), or name another program.
+    ");
+    project.write("src/app/gradlew", "#!/bin/sh\n");
+    let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+    fs_err::set_permissions(project.path("src/app/gradlew"), mode).unwrap();
+    assert_eq!(about(&project, &doctor(&project, &[]).code(0), &names), "absent mvn not on PATH");
 }
 
 #[test]

@@ -54,14 +54,17 @@ fn it_names_the_engines_for_the_languages_and_what_to_install() {
     let project = many();
     project.write("src/orders/price.py", "");
     project.write("src/orders/rate.rs", "");
+    project.package("src/bills");
+    project.write("src/bills/build.gradle", "");
     let done = init(&project, &["mutmut"], &[]).code(0);
     let engines: Vec<&str> =
-        done.out.lines().skip_while(|line| !line.starts_with("engines")).take(2).collect();
-    insta::assert_snapshot!(engines.join("\n"), @r"
-    engines    mutmut for src/orders (MUTMUT): on the PATH; there is no .venv
+        done.out.lines().skip_while(|line| !line.starts_with("engines")).take(3).collect();
+    insta::assert_snapshot!(engines.join("\n"), @r#"
+    engines    pit for src/bills (PITEST): built by Gradle. Write `classpath_command: [gradle, --init-script, "{init_script}", --quiet, ralphClasspath]` below gates.PITEST.
+               mutmut for src/orders (MUTMUT): on the PATH; there is no .venv
                cargo-mutants for src/orders (CARGO-MUTANTS): cargo is not on the PATH. Install Rust (https://rustup.rs).
-    ");
-    let engine = &init(&project, &[], &["--json"]).code(0).json()[0]["found"]["packages"][0]["engines"][1];
+    "#);
+    let engine = &init(&project, &[], &["--json"]).code(0).json()[0]["found"]["packages"][1]["engines"][1];
     assert_eq!(
         (&engine["engine"], &engine["gate"], &engine["found"]),
         (&"cargo-mutants".into(), &"CARGO-MUTANTS".into(), &false.into())

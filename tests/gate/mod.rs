@@ -4,6 +4,7 @@ pub(crate) mod class_file;
 pub(crate) mod clean;
 mod direct_spawn;
 pub(crate) mod files;
+pub(crate) mod gradle;
 pub(crate) mod hidden;
 pub(crate) mod map;
 pub(crate) mod mutation_test;
@@ -150,7 +151,10 @@ fn interfaces_records_and_constants_are_skipped_while_their_changed_tests_pass()
     let pom = fs_err::read_to_string(project.root().join("pom.xml")).unwrap();
     project.write("pom.xml", &pom.replace("<argLine>", "<skip>true</skip><argLine>"));
     let (why, _) = error(&project.run());
-    assert!(why.contains("Maven ran none of the changed test classes of p/.: com.acme.PointTest"), "{why}");
+    assert!(
+        why.contains("The build ran none of the changed test classes of p/.: com.acme.PointTest"),
+        "{why}"
+    );
 }
 
 fn an_own_annotation_named_generated_hides_nothing_and_poms_that_skip_tests_are_countered() {

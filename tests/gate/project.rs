@@ -196,7 +196,7 @@ impl Project {
 fn change(path: &str) -> FileChange {
     let kind = match path {
         p if p.contains("src/test/") => Kind::Test,
-        p if p.ends_with("pom.xml") => Kind::Build,
+        p if p.ends_with("pom.xml") || p.ends_with("build.gradle") => Kind::Build,
         p if p.contains("src/main/") => Kind::Production,
         p if p.starts_with("test") => Kind::Test,
         p if ["py", "ts", "rs"].contains(&p.rsplit('.').next().unwrap()) => Kind::Production,

@@ -70,8 +70,14 @@ impl Workspace {
     }
 
     pub(super) fn judge(&self, flag: &str, value: &str) -> Value {
+        self.judge_with(flag, value, &[])
+    }
+
+    /// The same with these variables.
+    pub(super) fn judge_with(&self, flag: &str, value: &str, env: &[(&str, &str)]) -> Value {
         let mut ralph = Command::new(env!("CARGO_BIN_EXE_ralph"));
         ralph.args(["gate", "PITEST", flag, value, "--json"]).current_dir(self.path("ws"));
+        ralph.envs(env.iter().copied());
         let output = ralph.env("XDG_CACHE_HOME", self.path("cache")).write_stdin("").output().unwrap();
         let (out, err) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
         let all: Value = serde_json::from_str(&out).unwrap_or_else(|_| panic!("{out}\n{err}"));

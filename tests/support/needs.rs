@@ -22,6 +22,11 @@ pub(crate) fn maven() -> Option<Missing> {
     programs(&["mvn", "java", "javac"])
 }
 
+/// The same, and Gradle.
+pub(crate) fn gradle() -> Option<Missing> {
+    programs(&["gradle", "mvn", "java", "javac"])
+}
+
 /// What `benches/shapes.sh` calls.
 pub(crate) fn shapes() -> Option<Missing> {
     programs(&["mvn", "java", "javac", "bash", "git", "python3"])

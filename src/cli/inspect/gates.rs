@@ -77,7 +77,9 @@ pub(super) fn with_nothing_to_judge(inspection: &Inspection<'_>, packages: &[Pac
         let hint = "Take the gate out (`ralph place none`), or judge with a command: `gates.<NAME>.run`.";
         return productive.map(|package| finding("no-java", package, what.clone(), hint)).collect();
     }
-    let unbuilt = packages.iter().filter_map(|package| {
+    let settings = open_java_gate(workspace, gate);
+    let is_mavens = |package: &&Package| settings.is_none_or(|gate| !package.is_built_by(gate));
+    let unbuilt = packages.iter().filter(is_mavens).filter_map(|package| {
         let files = package.unbuilt(&classifier);
         let what = format!(
             "No build file (pom.xml) is above {} of this package, such as {}: `{}` and gates like it cannot judge them.",
@@ -85,7 +87,7 @@ pub(super) fn with_nothing_to_judge(inspection: &Inspection<'_>, packages: &[Pac
             text::line(files.first()?, 200),
             gate.key
         );
-        let hint = "Add the pom.xml, or judge with a command: `gates.<NAME>.run`.";
+        let hint = "Add the pom.xml, or name what builds them: `gates.<NAME>.classpath_command` (docs/gate.md).";
         Some(finding("no-build-file", package, what, hint))
     });
     let mut findings: Vec<Finding> = unbuilt.collect();

@@ -1,5 +1,7 @@
 //! What a package is built from: its files, languages and build tools.
 
+use crate::config::GateSettings;
+use crate::gate::GRADLE_COMMAND;
 use crate::git::is_repository;
 use crate::source::{Classifier, Kind};
 use crate::sys::programs::is_program;
@@ -86,6 +88,18 @@ impl Package {
 
     pub(crate) fn builds_with(&self, tool: &str) -> bool {
         self.build_files().any(|(_, (_, _, own))| *own == tool)
+    }
+
+    /// The command of the gate builds it, not Maven.
+    pub(super) fn is_built_by(&self, gate: &GateSettings) -> bool {
+        let is_command = self.builds_with("gradle") || !self.builds_with("mvn") && self.has_java();
+        gate.classpath_command.is_some() && is_command
+    }
+
+    /// The setting by which gates measure a package of Gradle's.
+    pub(crate) fn gradle_command(&self) -> Option<String> {
+        let program = if self.tools().contains("gradlew") { "./gradlew" } else { "gradle" };
+        self.builds_with("gradle").then(|| GRADLE_COMMAND.replace("./gradlew", program))
     }
 
     /// The package's own Maven can be started.

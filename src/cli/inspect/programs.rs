@@ -7,6 +7,7 @@ use super::gates::open_java_gate;
 use super::packages::Package;
 use crate::cli::environment::CONFIG;
 use crate::cli::workspace::Workspace;
+use crate::config::GateSettings;
 use crate::gate::mutation_test::Engine;
 use crate::sys::programs::{is_program, on_path};
 use crate::task::Row;
@@ -24,20 +25,16 @@ pub(super) fn of_gates(inspection: &Inspection<'_>, packages: &[Package]) -> Vec
     let roots = roots(packages);
     let mut findings = Vec::new();
     for name in names {
-        match workspace.settings.gates.get(name).map(|gate| &gate.run) {
-            Some(Some(argv)) => {
-                findings.extend(command(MISSING_ENGINE, &format!("gates.{name}.run"), argv, &roots));
-            }
-            Some(None) => {
-                if name == Engine::Pit.gate()
-                    || measures(name, Engine::Pit) && packages.iter().any(Package::has_java)
-                {
-                    java(name, packages, &mut findings);
-                }
-                findings.extend(packages.iter().flat_map(|package| of_files(name, package)));
-            }
-            None => {}
+        let Some(gate) = workspace.settings.gates.get(name) else { continue };
+        if let Some(argv) = &gate.run {
+            findings.extend(command(MISSING_ENGINE, &format!("gates.{name}.run"), argv, &roots));
+            continue;
         }
+        if name == Engine::Pit.gate() || measures(name, Engine::Pit) && packages.iter().any(Package::has_java)
+        {
+            java(name, gate, packages, &mut findings);
+        }
+        findings.extend(packages.iter().flat_map(|package| of_files(name, package)));
     }
     findings
 }
@@ -75,13 +72,16 @@ pub(super) fn commands(workspace: &Workspace, packages: &[Package]) -> Vec<Findi
 
 /// Whether a package is to be built by Maven for an open gate, and whether by the `mvn` on the PATH.
 pub(crate) fn needs_maven(workspace: &Workspace, rows: &[Row], packages: &[Package]) -> (bool, bool) {
-    let is_measured = rows.iter().any(|row| open_java_gate(workspace, row).is_some());
-    let mut built = packages.iter().filter(|package| is_measured && package.builds_with("mvn")).peekable();
+    let gates: Vec<_> = rows.iter().filter_map(|row| open_java_gate(workspace, row)).collect();
+    let is_built = |package: &&Package| {
+        package.builds_with("mvn") && gates.iter().any(|gate| !package.is_built_by(gate))
+    };
+    let mut built = packages.iter().filter(is_built).peekable();
     (built.peek().is_some(), built.any(|package| !package.has_mvnw()))
 }
 
-fn roots(packages: &[Package]) -> Vec<(&str, &Path)> {
-    packages.iter().map(|package| (package.name.as_str(), package.root.as_path())).collect()
+fn roots<'p>(packages: impl IntoIterator<Item = &'p Package>) -> Vec<(&'p str, &'p Path)> {
+    packages.into_iter().map(|package| (package.name.as_str(), package.root.as_path())).collect()
 }
 
 /// A command that is started in each of these folders, whose program is missing.
@@ -105,7 +105,12 @@ fn command(rule: &str, key: &str, argv: &[String], folders: &[(&str, &Path)]) ->
 }
 
 /// What a gate that measures Java lacks.
-fn java(gate: &str, packages: &[Package], findings: &mut Vec<Finding>) {
+fn java(gate: &str, settings: &GateSettings, packages: &[Package], findings: &mut Vec<Finding>) {
+    if let Some(argv) = &settings.classpath_command {
+        let (key, built) = (format!("gates.{gate}.classpath_command"), packages.iter());
+        let built = roots(built.filter(|package| package.is_built_by(settings)));
+        findings.extend(command(MISSING_ENGINE, &key, argv, &built));
+    }
     let mut lacks = |level: Level, what: String, hint: &str| {
         let found = Finding::error(MISSING_ENGINE, CONFIG, what, hint).key(format!("gates.{gate}"));
         findings.push(found.level(level));
@@ -120,7 +125,7 @@ fn java(gate: &str, packages: &[Package], findings: &mut Vec<Finding>) {
         let what = format!("Gate {gate} needs a JDK, and neither JAVA_HOME nor the PATH leads to {lack}.");
         lacks(Level::Error, what, "Install a JDK and set JAVA_HOME.");
     }
-    for package in packages {
+    for package in packages.iter().filter(|package| !package.is_built_by(settings)) {
         let name = &package.name;
         if package.builds_with("mvn") {
             if !package.has_mvnw() && find("mvn").is_none() {
@@ -136,10 +141,11 @@ fn java(gate: &str, packages: &[Package], findings: &mut Vec<Finding>) {
                 let hint = "Commit `git update-index --chmod=+x mvnw`, or take it away.";
                 lacks(Level::Warning, what, hint);
             }
-        } else if package.builds_with("gradle") {
-            let what = format!("Package {name} is built by Gradle, which gate {gate} cannot measure.");
-            let hint = "Give the package a pom.xml, or judge it with a command: `gates.<NAME>.run`.";
-            lacks(Level::Warning, what, hint);
+        } else if let Some(line) = package.gradle_command() {
+            let what = format!(
+                "Package {name} is built by Gradle, and gates.{gate}.classpath_command does not say how: there will be no verdict."
+            );
+            lacks(Level::Warning, what, &format!("Write `{line}` below gates.{gate}."));
         }
     }
 }

@@ -115,7 +115,7 @@ impl Outside {
     /// The words of the commands of gates and checks that may be paths.
     fn command_words(&self) -> impl Iterator<Item = &str> {
         let settings = &self.parts.settings;
-        let gates = settings.gates.values().filter_map(|gate| gate.run.as_ref());
+        let gates = settings.gates.values().flat_map(|gate| [&gate.run, &gate.classpath_command]).flatten();
         let checks = [&settings.checks.red, &settings.checks.green].into_iter().flatten();
         gates.chain(checks).flatten().map(|word| word.strip_prefix("./").unwrap_or(word))
     }

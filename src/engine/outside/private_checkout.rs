@@ -108,7 +108,7 @@ impl Tree {
         if judged {
             self.touched.extend(touched.into_iter().filter(is_source));
             self.written.extend(written.iter().cloned());
-            self.checkout.write(&self.folder)?;
+            self.checkout.put_right(&self.folder)?;
         }
         Ok(written)
     }

@@ -6,6 +6,7 @@
 use super::maven::{Built, Maven, TroubleKind, home};
 use super::package::PackageContext;
 use crate::gate::GateAbort;
+use crate::gate::scope::{BuildTool, Module};
 
 /// What became of the base of a module.
 pub(crate) enum Base<'a> {
@@ -20,18 +21,19 @@ pub(crate) enum Base<'a> {
 }
 
 /// Checks the base out and builds a module of it.
-pub(crate) fn base<'a>(context: &'a PackageContext<'a>, dir: &'a str) -> Result<Base<'a>, GateAbort> {
+pub(crate) fn base<'a>(context: &'a PackageContext<'a>, module: &'a Module) -> Result<Base<'a>, GateAbort> {
     let root = match context.ports.checkouts.base(&context.package.name) {
         Ok(Some(root)) => root,
         Ok(None) => return Ok(Base::Absent),
         Err(why) => return Ok(Base::Unreachable(why)),
     };
-    if !home(&root, dir).join("pom.xml").is_file() {
+    let home = home(&root, &module.dir);
+    if !home.join("pom.xml").is_file() && (module.tool == BuildTool::Maven || !home.is_dir()) {
         return Ok(Base::Absent);
     }
-    let label = context.label(dir);
+    let label = context.label(&module.dir);
     (context.ports.progress)(&format!("Compiling {label} as it was before the task"));
-    let maven = Maven::find(context, &root, dir)?;
+    let maven = Maven::find(context, &root, module)?;
     match maven.build()? {
         Ok((built, _)) => Ok(Base::Built(Box::new((maven, built)))),
         Err(trouble) if trouble.kind == TroubleKind::Passing => Err(GateAbort::passing(

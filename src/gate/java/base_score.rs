@@ -57,7 +57,7 @@ fn at_base(
     result: &mut ModuleResult,
 ) -> Result<Result<BTreeMap<String, Coverage>, String>, GateAbort> {
     let context = module.context;
-    let (maven, built) = *match base(context, &module.module.dir)? {
+    let (maven, built) = *match base(context, module.module)? {
         Base::Built(base) => base,
         Base::Absent => return Ok(Err("there is none.".to_owned())),
         Base::Unreachable(why) => return Ok(Err(why)),

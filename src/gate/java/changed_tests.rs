@@ -52,10 +52,10 @@ pub(crate) fn pass(context: &ModuleContext<'_>) -> Result<(), GateAbort> {
             ))),
             _ => Err(GateAbort::setup(
                 format!(
-                    "Maven ran none of the changed test classes of {name}: {}.",
+                    "The build ran none of the changed test classes of {name}: {}.",
                     text::names(classes.iter().map(String::as_str), 5)
                 ),
-                "Look in the POM for a Surefire configuration that skips or excludes them.",
+                "Look in the build file for a configuration that skips or excludes them.",
             )),
         };
     }

@@ -35,7 +35,7 @@ impl ModuleContext<'_> {
                     "The build of module {} makes no test classes although it has test sources.",
                     self.label()
                 ),
-                "Look in the POM and in .mvn for maven.test.skip or a skipped testCompile.",
+                "Look in the build file (and in .mvn) for maven.test.skip or a skipped testCompile.",
             )?;
         }
         Ok(tests)

@@ -1,10 +1,11 @@
-//! Maven: compiles a module and names its class path.
+//! Maven, or `classpath_command` in its place: compiles a module and names its class path.
 //!
 //! No shell; the project's own switches for skipping are countered where Maven lets them be;
 //! a failed build is distinguished from a missing tool and from a missing network.
 
 mod build;
 mod cache;
+mod command;
 mod compiling;
 mod goals;
 mod javac;
@@ -17,6 +18,7 @@ mod trouble;
 
 pub(crate) use build::{BuildKind, Built};
 pub(crate) use cache::digest;
+pub use command::GRADLE_COMMAND;
 pub use links::{PomLinks, pom_links};
 pub(crate) use project::Project;
 pub(crate) use trouble::{NETWORK_OR_DISK, Trouble, TroubleKind};
@@ -26,6 +28,7 @@ use super::package::PackageContext;
 use crate::gate::GateAbort;
 use crate::gate::commands::{Call, is_executable, read_text};
 use crate::gate::disk_cache::DiskCache;
+use crate::gate::scope::{BuildTool, Module};
 use crate::machine::facts::ProcessEnd;
 use crate::source::text::{self, of_package};
 use reactor::BuildFolder;
@@ -35,6 +38,8 @@ use std::path::{Path, PathBuf};
 const BUILD_CLASSPATH: &str = "org.apache.maven.plugins:maven-dependency-plugin:3.6.1:build-classpath";
 /// What Maven gets besides the options of [`jvm::quick`]: its words are read as UTF-8.
 const MAVEN_OPTS: &str = "-Dfile.encoding=UTF-8";
+/// Variables for a call.
+type Told<'a> = &'a [(&'a str, &'a str)];
 /// What counters a project that skips its own tests.
 const NO_SKIP: [&str; 5] = [
     "-Dmaven.main.skip=false",
@@ -44,9 +49,11 @@ const NO_SKIP: [&str; 5] = [
     "-Dmaven.test.failure.ignore=false",
 ];
 
-/// Maven as one module uses it, here or in another checkout.
+/// Maven, or the command in its place, as one module uses it, here or in another checkout.
 pub(crate) struct Maven<'a> {
     context: &'a PackageContext<'a>,
+    /// It builds the module, not Maven.
+    command: Option<&'a [String]>,
     /// The package's folder.
     pub(crate) root: PathBuf,
     /// The module's folder in it.
@@ -59,15 +66,19 @@ pub(crate) struct Maven<'a> {
 }
 
 impl<'a> Maven<'a> {
-    /// The package's own `mvnw`, else `mvn`.
+    /// The command if the module is one of Gradle's, else the package's own `mvnw`, else `mvn`.
     pub(crate) fn find(
         context: &'a PackageContext<'a>,
         root: &Path,
-        dir: &'a str,
+        module: &'a Module,
     ) -> Result<Self, GateAbort> {
+        let command = context.settings.classpath_command.as_deref();
+        let command = command.filter(|_| module.tool == BuildTool::Gradle);
         let wrapper = root.join("mvnw");
         let of_package = of_package(&context.package.name);
-        let program = if is_executable(&wrapper) {
+        let program = if command.is_some() {
+            PathBuf::new()
+        } else if is_executable(&wrapper) {
             if read_text(&wrapper, 100).contains("\r\n") {
                 return Err(GateAbort::setup(
                     format!("mvnw{of_package} has Windows line ends and cannot run."),
@@ -93,8 +104,9 @@ impl<'a> Maven<'a> {
         let file = fs_err::read_to_string(root.join(".mvn/jvm.config")).unwrap_or_default();
         let quick = jvm::quick(own.split_whitespace().chain(file.split_whitespace()));
         let options = [&[own][..], &quick, &[MAVEN_OPTS, recipe::LOGGERS]].concat().join(" ");
+        let dir = module.dir.as_str();
         let (home, folder) = (home(root, dir), reactor::locate(root, dir));
-        Ok(Self { context, root: root.to_owned(), dir, home, folder, program, options })
+        Ok(Self { context, command, root: root.to_owned(), dir, home, folder, program, options })
     }
 
     /// That the package has a wrapper which cannot run, if `mvn` builds in its place.
@@ -107,6 +119,10 @@ impl<'a> Maven<'a> {
 
     /// Runs test classes (dotted names) of the module; the call's output is not quiet.
     pub(crate) fn test(&self, classes: &[String]) -> Result<Call, GateAbort> {
+        if let Some(argv) = self.command {
+            let classes = classes.join(" ");
+            return self.tell(argv, "tests", &[("RALPH_TESTS", &classes), ("RALPH_MODULE", self.dir)]);
+        }
         let tests = format!("-Dtest={}", classes.join(",").replace('.', "/"));
         let quiet = ["-DfailIfNoSpecifiedTests=false", "-Dsurefire.failIfNoSpecifiedTests=false"];
         self.goals("test", &["test", &tests, quiet[0], quiet[1], "-DfailIfNoTests=false"])
@@ -125,6 +141,15 @@ impl<'a> Maven<'a> {
         if let Some(jars) = jars.filter(|jars| cache::has_jars(jars)) {
             return Ok(jars);
         }
+        let jars = match self.command {
+            Some(argv) => self.named_artifacts(argv, artifacts)?,
+            None => self.resolved(artifacts)?,
+        };
+        known.keep(&key, &jars)?;
+        Ok(jars)
+    }
+
+    fn resolved(&self, artifacts: &[String]) -> Result<Vec<String>, GateAbort> {
         let work = self.work("tools-")?;
         let pom = work.path().join("pom.xml");
         fs_err::write(&pom, tools_pom(artifacts))?;
@@ -134,22 +159,25 @@ impl<'a> Maven<'a> {
         let file_argument = pom.display().to_string();
         let goals = ["-q", "-f", &file_argument, BUILD_CLASSPATH, &argument];
         let (call, _) = self.call_offline_first("tools", &folder, &goals)?;
-        let names = || text::names(artifacts.iter().map(String::as_str), 4);
-        if let Some(trouble) = self.trouble(&call) {
-            return Err(GateAbort::passing(
-                format!("Maven could not get {}: {}", names(), trouble.sentence()),
-                "Check the network and gates.<NAME>.pit_version, then run the gate again.",
-            ));
-        }
+        self.must_have_got(artifacts, &call)?;
         let jars = read_paths(&output);
         if jars.is_empty() {
+            let names = text::names(artifacts.iter().map(String::as_str), 4);
             return Err(GateAbort::setup(
-                format!("Maven named no jars for {}.", names()),
+                format!("Maven named no jars for {names}."),
                 "Look at the log of the call in the gate's folder.",
             ));
         }
-        known.keep(&key, &jars)?;
         Ok(jars)
+    }
+
+    fn must_have_got(&self, artifacts: &[String], call: &Call) -> Result<(), GateAbort> {
+        let Some(trouble) = self.trouble(call) else { return Ok(()) };
+        let names = text::names(artifacts.iter().map(String::as_str), 4);
+        Err(GateAbort::passing(
+            format!("The build could not get {names}: {}", trouble.sentence()),
+            "Check the network and gates.<NAME>.pit_version, then run the gate again.",
+        ))
     }
 
     /// What ralph remembers of this kind.
@@ -166,7 +194,8 @@ impl<'a> Maven<'a> {
 
     /// What went wrong with a call, if anything did.
     pub(crate) fn trouble(&self, call: &Call) -> Option<Trouble> {
-        (!call.end.is_success()).then(|| trouble::read(&call.output, &self.root))
+        let read = if self.command.is_some() { trouble::read_command } else { trouble::read };
+        (!call.end.is_success()).then(|| read(&call.output, &self.root))
     }
 
     /// Calls Maven without the network, and again with it only when something was not there; true when
@@ -192,17 +221,23 @@ impl<'a> Maven<'a> {
             command.extend(["-pl".to_owned(), module.clone(), "-am".to_owned()]);
         }
         command.extend(goals.iter().chain(&NO_SKIP).map(|arg| (*arg).to_owned()));
-        let extra = [("MAVEN_OPTS".to_owned(), self.options.clone())];
+        self.start(&format!("maven-{name}"), command, &folder.root, &[("MAVEN_OPTS", &self.options)])
+    }
+
+    /// Starts what builds the module, with these variables.
+    fn start(&self, name: &str, argv: Vec<String>, cwd: &Path, told: Told<'_>) -> Result<Call, GateAbort> {
+        let told: Vec<_> = told.iter().map(|(name, value)| (name.to_string(), value.to_string())).collect();
         let commands = self.context.commands;
-        let call = commands.run(&format!("maven-{name}"), command, &folder.root, &extra)?;
+        let call = commands.run(name, argv, cwd, &told)?;
+        let package = &self.context.package.name;
         match &call.end {
             ProcessEnd::TimedOut { .. } | ProcessEnd::Idle { .. } => Err(commands.over_limit()),
             ProcessEnd::NotStarted { why } => Err(GateAbort::setup(
-                format!("Maven could not be started: {}.", text::line(why, 300)),
-                "Check mvnw of the package, or mvn on the PATH.",
+                format!("The build could not be started: {}.", text::line(why, 300)),
+                "Check mvnw of the package, mvn on the PATH, or gates.<NAME>.classpath_command.",
             )),
             ProcessEnd::Signalled { signal } => Err(GateAbort::passing(
-                format!("Maven was ended by signal {signal} in package {}.", self.context.package.name),
+                format!("The build was ended by signal {signal} in package {package}."),
                 "Look for a lack of memory, then run the gate again.",
             )),
             _ => Ok(call),

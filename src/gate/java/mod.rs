@@ -26,5 +26,5 @@ mod test_classes;
 mod tiers;
 pub(super) mod xml;
 
-pub use maven::{PomLinks, pom_links};
+pub use maven::{GRADLE_COMMAND, PomLinks, pom_links};
 pub(super) use run::{judge_modules, scope_of};

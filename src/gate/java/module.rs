@@ -10,7 +10,7 @@ use super::class_file::{self, Origin};
 use super::classes::{class_names, read};
 use super::context::ModuleContext;
 use super::coverage_map::top_level;
-use super::maven::{BuildKind, Maven, Trouble};
+use super::maven::{BuildKind, GRADLE_COMMAND, Maven, Trouble};
 use super::maven_engine;
 use super::package::{PackageContext, display_dir};
 use crate::config::{self, GateEngine};
@@ -40,14 +40,15 @@ pub(crate) fn judge(context: &PackageContext<'_>, module: &Module) -> ModuleResu
 
 fn steps(context: &PackageContext<'_>, module: &Module, result: &mut ModuleResult) -> Result<(), GateAbort> {
     let name = context.label(&module.dir);
-    if module.tool == BuildTool::Gradle {
+    if module.tool == BuildTool::Gradle && context.settings.classpath_command.is_none() {
+        let gate = &context.request.name;
         return Err(GateAbort::setup(
-            format!("Module {name} is built by Gradle, which this gate cannot measure."),
-            "Configure gates.<NAME>.run with the command that judges it.",
+            format!("Module {name} is built by Gradle, and gates.{gate}.classpath_command does not say how."),
+            format!("Write `{GRADLE_COMMAND}` below gates.{gate} (gradle where there is no wrapper)."),
         ));
     }
     module.check_committed(context.package)?;
-    let maven = &Maven::find(context, &context.package.root, &module.dir)?;
+    let maven = &Maven::find(context, &context.package.root, module)?;
     result.remarks.extend(maven.passed_over());
     (context.ports.progress)(&format!("Compiling {name}"));
     let watch = Stopwatch::start();
@@ -100,7 +101,7 @@ fn unbuilt(context: &PackageContext<'_>, module: &Module, trouble: Trouble) -> G
         GateAbort::Error { why, hint, transient: false } if clean => {
             GateAbort::Error { why, hint: format!("{hint} {in_place}"), transient: false }
         }
-        GateAbort::Fail { reasons } if clean => match base(context, &module.dir) {
+        GateAbort::Fail { reasons } if clean => match base(context, module) {
             Ok(Base::Absent | Base::Built(_)) => GateAbort::Fail { reasons },
             Ok(Base::Broken) => GateAbort::setup(
                 format!(
@@ -251,7 +252,7 @@ impl ModuleContext<'_> {
         let missing = text::names(missing.iter().map(String::as_str), 5);
         self.fault(
             format!("The build of module {} makes no class file for {missing}.", self.label()),
-            "Look in the POM for other source folders, excluded sources, or -g:none.",
+            "Look in the build file for other source folders, excluded sources, or -g:none.",
         )
     }
 }

@@ -20,7 +20,8 @@ use std::time::Duration;
 /// What is to be judged, and what the packages hold.
 fn scope_in(request: &GateRequest, settings: &GateSettings) -> Result<(Scope, Vec<Listing>), GateAbort> {
     let listings: Vec<Listing> = request.packages.iter().map(list).collect::<Result<_, _>>()?;
-    Ok((scope(request, &TestNames::new(&settings.test_names), settings.scope, &listings), listings))
+    let (names, command) = (TestNames::new(&settings.test_names), settings.classpath_command.is_some());
+    Ok((scope(request, &names, settings.scope, command, &listings), listings))
 }
 
 /// What is to be judged.

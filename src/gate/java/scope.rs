@@ -22,13 +22,16 @@ use crate::source::text;
 use crate::source::{ChangedLines, Kind, RepoPath};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Finds the scope; `listings` are those of the request's packages, in order.
+/// Finds the scope; `listings` are those of the request's packages, in order. With a `command`, that builds packages of Gradle
+/// and those without a POM.
 pub(crate) fn scope(
     request: &GateRequest,
     names: &TestNames,
     kind: ScopeKind,
+    command: bool,
     listings: &[Listing],
 ) -> Scope {
+    let is_pom = |path: &String| path.ends_with("pom.xml");
     let mut scope = Scope::default();
     for (index, (package, listing)) in request.packages.iter().zip(listings).enumerate() {
         let mut sorter = Sorter {
@@ -37,6 +40,7 @@ pub(crate) fn scope(
             listing,
             names,
             kind,
+            is_by_command: command && (listing.builds.is_empty() || !listing.builds.iter().all(is_pom)),
             index,
             modules: BTreeMap::new(),
             scope: &mut scope,
@@ -59,6 +63,8 @@ struct Sorter<'a> {
     listing: &'a Listing,
     names: &'a TestNames,
     kind: ScopeKind,
+    /// `classpath_command` builds the package.
+    is_by_command: bool,
     index: usize,
     modules: BTreeMap<(String, String), Module>,
     scope: &'a mut Scope,
@@ -79,8 +85,12 @@ impl Sorter<'_> {
         }
         let module = self.module(&path);
         // What other languages are without Maven is not this gate's business.
-        let is_built_test = java.is_some() && matches!(module, Some((_, BuildTool::Maven)));
-        if !has_extension(&path, "java") && !is_built_test {
+        let is_built = self.is_by_command || matches!(module, Some((_, BuildTool::Maven)));
+        if !has_extension(&path, "java") && !(java.is_some() && is_built) {
+            return;
+        }
+        if self.is_by_command && java.is_none() {
+            self.leave(change, "not below src/main/java or src/test");
             return;
         }
         if entry == Entry::Link {
@@ -237,15 +247,22 @@ impl Sorter<'_> {
                     "The Java file {} has no build file (pom.xml) in its folder or above.",
                     change.full_path()
                 ),
-                "Add a pom.xml, or configure gates.<NAME>.run with the command that judges this package.",
+                "Add a pom.xml, or configure gates.<NAME>.classpath_command with the command that builds this package.",
             ));
         } else {
             self.leave(change, "there is no build file above it");
         }
     }
 
-    /// The nearest folder upward with a build file, and its tool.
+    /// The nearest folder upward with a build file, and its tool; a command's modules need none of their own.
     fn module(&self, path: &str) -> Option<(String, BuildTool)> {
+        if self.is_by_command {
+            let dir = JavaPath::read(path)?.module;
+            let sources = format!("{dir}/src/");
+            let mut all = self.listing.production.iter().chain(&self.listing.tests);
+            let is_there = all.any(|path| path.starts_with(sources.trim_start_matches('/')));
+            return is_there.then_some((dir, BuildTool::Gradle));
+        }
         let mut dir = path;
         while !dir.is_empty() {
             dir = dir.rfind('/').map_or("", |at| &dir[..at]);

@@ -20,6 +20,7 @@ const NOT_CARRIED: [&str; 6] = [
 
 /// Surefire's settings of one module.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub(crate) struct Surefire {
     /// Arguments of the JVM (`argLine`), one each.
     pub(crate) jvm_args: Vec<String>,

@@ -19,6 +19,10 @@ use std::io;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
+/// With one of these a project begins.
+const BUILD_FILES: [&str; 5] =
+    ["pom.xml", "build.gradle", "build.gradle.kts", "settings.gradle", "settings.gradle.kts"];
+
 /// How a folder differs from what belongs there. Paths are relative to it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Differences {
@@ -40,23 +44,30 @@ fn is_read(path: &[u8]) -> bool {
 impl Checkout {
     /// Brings a folder to exactly these files, build outputs aside, and says how it differed. Beside it, `<folder>.git` is made anew for ralph alone.
     pub fn write(&mut self, folder: &Path) -> Result<Differences, GitError> {
-        let found = self.update(folder).or_else(|_| {
+        let found = self.update(folder, |_| true).or_else(|_| {
             // Whatever a build left there that cannot be read or replaced goes with the whole folder.
             remove(folder).map_err(|error| GitError::io("remove a checkout", &error))?;
-            self.update(folder)
+            self.update(folder, |_| true)
         });
         self.written = self.stats(folder);
         found
     }
 
-    fn update(&self, folder: &Path) -> Result<Differences, GitError> {
+    /// Puts these files right, and removes what builds read; what else a build made stays: tests run on it.
+    pub fn put_right(&mut self, folder: &Path) -> Result<(), GitError> {
+        let found = self.update(folder, |path| self.is_read(path));
+        self.written = self.stats(folder);
+        found.map(drop)
+    }
+
+    fn update(&self, folder: &Path, removes: impl Fn(&[u8]) -> bool) -> Result<Differences, GitError> {
         let failed = |error: io::Error| GitError::io("write a checkout", &error);
         if !fs_err::symlink_metadata(folder).is_ok_and(|data| data.is_dir()) {
             remove(folder).and_then(|()| fs_err::create_dir_all(folder)).map_err(failed)?;
         }
         let (repo, mut index) = self.repository(folder)?;
         let found = self.compare(&repo, &index, folder)?;
-        for path in found.extra.iter().chain(&found.wrong) {
+        for path in found.extra.iter().filter(|path| removes(path)).chain(&found.wrong) {
             if content::lstat(folder, path).is_some() {
                 remove(&on_disk(folder, path)).map_err(failed)?;
             }
@@ -89,18 +100,22 @@ impl Checkout {
         found.wrong.iter().chain(extra).map(|path| RepoPath::from_bytes(path))
     }
 
-    /// As [`is_read`], for a path from the top: a project begins at its first POM, and may itself lie in a folder `src`.
+    /// As [`is_read`], for a path from the top: a project begins at its first build file, else with its repository, and
+    /// may itself lie in a folder `src`.
     fn is_read(&self, path: &[u8]) -> bool {
-        let project = folders_above(path).find(|at| self.is_module(at)).filter(|_| !self.is_module(b""));
+        let built = folders_above(path).find(|at| self.is_module(at));
+        let project = built.or_else(|| folders_above(path).find(|at| self.commits.contains_key(*at)));
+        let project = project.filter(|_| !self.is_module(b""));
         is_read(project.map_or(path, |at| &path[at.len() + 1..]))
     }
 
     fn is_module(&self, folder: &[u8]) -> bool {
-        self.holds(&join(folder, b"pom.xml"))
+        BUILD_FILES.iter().any(|name| self.holds(&join(folder, name.as_bytes())))
     }
 
     fn stats(&self, folder: &Path) -> Stats {
-        let is_read = |at: &&[u8]| !at.is_empty() && !self.is_module(at) && self.is_read(at);
+        let is_top = |at: &[u8]| at.is_empty() || self.is_module(at) || self.commits.contains_key(at);
+        let is_read = |at: &&[u8]| !is_top(at) && self.is_read(at);
         let folders = self.folders().into_iter().filter(is_read);
         let stat = |path: &[u8]| (path.to_vec(), FileStat::at(&on_disk(folder, path)));
         self.paths().chain(folders).map(stat).collect()

@@ -85,6 +85,8 @@ pub(crate) enum BuildKind {
     Resolved,
     /// The same, with the network.
     Online,
+    /// The command in Maven's place compiled it and named its class path.
+    Named,
 }
 
 impl BuildKind {
@@ -97,6 +99,7 @@ impl BuildKind {
             Self::Proven => ("compile", "the class path was known; javac was seen to make the same classes"),
             Self::Resolved => ("resolve", "compiled and resolved offline"),
             Self::Online => ("resolve", "compiled and resolved with the network"),
+            Self::Named => ("compile", "classpath_command compiled it and named its class path"),
         }
     }
 }
@@ -105,6 +108,9 @@ impl Maven<'_> {
     /// Compiles the module with its tests and what it needs of its reactor; the inner error says why it does not
     /// compile.
     pub(crate) fn build(&self) -> Result<Result<(Built, BuildKind), Trouble>, GateAbort> {
+        if let Some(argv) = self.command {
+            return self.named(argv);
+        }
         let checkouts = self.context.ports.checkouts;
         let key = cache::key(&self.root, self.dir, &self.program, self.args(), self.variable("HOME"));
         let known: Option<(Vec<String>, Project)> = self.known("modules").recall(&key);
@@ -162,7 +168,7 @@ impl Maven<'_> {
     }
 
     /// Maven is going to build: it must not find what it would not have made.
-    fn clear(&self, key: Option<&str>) -> Result<(), GateAbort> {
+    pub(super) fn clear(&self, key: Option<&str>) -> Result<(), GateAbort> {
         Ok(self.context.ports.checkouts.clear(&self.root, key)?)
     }
 
@@ -228,7 +234,7 @@ impl Maven<'_> {
     }
 
     /// The compiler of the JDK that Maven's start script takes.
-    fn javac(&self) -> PathBuf {
+    pub(super) fn javac(&self) -> PathBuf {
         match self.variable("JAVA_HOME") {
             Some(home) => PathBuf::from(home).join("bin/javac"),
             None => self.context.commands.find("javac").unwrap_or_default(),

@@ -21,7 +21,7 @@ const FOREIGN: [(&str, Option<&str>); 4] = [
 const PICKS: [&str; 4] = ["includes", "excludes", "testIncludes", "testExcludes"];
 
 /// A module's ways of compiling.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Compiling {
     /// The compiler is that of Maven's JVM, and no Java file is a resource.
     pub(crate) is_usual: bool,

@@ -46,8 +46,9 @@ pub(crate) enum TroubleKind {
     Other,
 }
 
-/// Words of Maven for what a repository did not give (Maven 3.6 to 3.9).
-const UNRESOLVED: [&str; 9] = [
+/// Words of Gradle, then of Maven, for what a repository did not give (Maven 3.6 to 3.9).
+const UNRESOLVED: [&str; 10] = [
+    "Could not resolve all",
     "Could not resolve dependencies",
     "DependencyResolutionException",
     "PluginResolutionException",
@@ -148,6 +149,27 @@ pub(super) fn read(output: &str, root: &Path) -> Trouble {
     Trouble { kind, messages: vec![first_error(output, root)], tool }
 }
 
+/// Reads the output of a `classpath_command` that failed: what does not compile is told by the form of compilers' messages.
+pub(super) fn read_command(output: &str, root: &Path) -> Trouble {
+    let line = |line: &str| text::line(&relative(line.trim(), root), 400);
+    let is_compilers =
+        |line: &&str| line.contains(".java:") && line.contains(": error: ") || line.starts_with("e: ");
+    let mut messages: Vec<String> = output.lines().filter(is_compilers).take(MESSAGES).map(line).collect();
+    messages.dedup();
+    let has = |all: &[&str]| all.iter().any(|word| output.contains(word));
+    let kind = match () {
+        () if !messages.is_empty() => TroubleKind::Compile,
+        () if has(&NETWORK_OR_DISK) => TroubleKind::Passing,
+        () if has(&UNRESOLVED) => TroubleKind::Unresolved,
+        () => TroubleKind::Other,
+    };
+    // Gradle says why, others mostly in their last line.
+    let mut why = output.lines().skip_while(|line| *line != "* What went wrong:").skip(1);
+    let why = why.next().or_else(|| output.lines().rev().find(|line| !line.trim().is_empty()));
+    messages.extend(why.filter(|_| kind != TroubleKind::Compile).map(line));
+    Trouble { kind, messages, tool: None }
+}
+
 impl Trouble {
     /// The first message, as a sentence.
     pub(crate) fn sentence(&self) -> String {
@@ -176,7 +198,7 @@ impl Trouble {
             }
             Unresolved => GateAbort::passing(
                 format!("{module} lacks dependencies or plugins: {text}"),
-                "Check the network and the repositories in Maven's settings.",
+                "Check the network and the repositories in the settings of Maven or Gradle.",
             ),
             Passing => GateAbort::passing(
                 format!("{module} could not be built: {text}"),
@@ -188,7 +210,7 @@ impl Trouble {
             ),
             Tool | Other => GateAbort::setup(
                 format!("{module} does not build: {text}"),
-                "Run mvn test-compile by hand; put flags that the build needs into gates.<NAME>.maven_args.",
+                "Run mvn test-compile (or the classpath_command) by hand; put flags that Maven needs into gates.<NAME>.maven_args.",
             ),
         }
     }

@@ -7,6 +7,8 @@ use super::super::listing::LANGUAGES;
 /// The path of production code in Java or of a test in any of these languages, taken apart.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct JavaPath {
+    /// The folder that holds `src/`; empty for the top.
+    pub(crate) module: String,
     /// Below `src/test/`, not `src/main/`.
     pub(crate) test: bool,
     /// The folders below the source root, `/`-separated; empty for the default package.
@@ -20,17 +22,22 @@ impl JavaPath {
     /// folder of this kind is the root (Maven's standard directory layout): to build tools all below it is alike.
     pub(crate) fn read(path: &str) -> Option<Self> {
         let starts = std::iter::once(0).chain(path.match_indices('/').map(|(at, _)| at + 1));
-        let (test, root, inside) = starts.into_iter().find_map(|at| {
+        let (module, test, root, inside) = starts.into_iter().find_map(|at| {
             let (side, below) = path[at..].strip_prefix("src/")?.split_once('/')?;
             let (root, inside) = below.split_once('/')?;
             let is_main = side == "main" && (root == "resources" || LANGUAGES.iter().any(|l| l.0 == root));
-            (is_main || side == "test").then_some((!is_main, root, inside))
+            (is_main || side == "test").then_some((path[..at].trim_end_matches('/'), !is_main, root, inside))
         })?;
         let (inside, end) = inside.rsplit_once('.')?;
         let known = if test { &LANGUAGES[..] } else { &LANGUAGES[..1] };
         let is_known = known.iter().any(|l| l.0 == root) && known.iter().any(|l| l.1 == end);
         let (folder, stem) = inside.rsplit_once('/').unwrap_or(("", inside));
-        is_known.then(|| Self { test, folder: folder.to_owned(), stem: stem.to_owned() })
+        is_known.then(|| Self {
+            module: module.to_owned(),
+            test,
+            folder: folder.to_owned(),
+            stem: stem.to_owned(),
+        })
     }
 
     /// `package-info.java` or `module-info.java`.

@@ -31,6 +31,7 @@ fn kind_of(path: &str) -> Kind {
 struct Case {
     request: GateRequest,
     listing: Listing,
+    by_command: bool,
 }
 
 impl Case {
@@ -73,7 +74,7 @@ impl Case {
             tag: String::new(),
             env: Vec::new(),
         };
-        Self { request, listing }
+        Self { request, listing, by_command: false }
     }
 
     fn scope(&self) -> Scope {
@@ -82,7 +83,13 @@ impl Case {
 
     fn scope_of(&self, kind: ScopeKind) -> Scope {
         let names = ["{}Test", "Test{}", "{}Tests", "{}TestCase", "{}Spec"].map(str::to_owned);
-        scope(&self.request, &TestNames::new(&names), kind, std::slice::from_ref(&self.listing))
+        scope(
+            &self.request,
+            &TestNames::new(&names),
+            kind,
+            self.by_command,
+            std::slice::from_ref(&self.listing),
+        )
     }
 
     /// The changed class was another one before.
@@ -359,4 +366,24 @@ fn a_class_is_judged_in_the_module_of_its_tests_if_its_own_has_none() {
     }
     let gradle = Case::new(&["core/pom.xml", "it/build.gradle", other], &[foo]);
     assert_eq!(gradle.targets(), ["core:Foo"]);
+}
+
+#[test]
+fn what_a_command_builds_are_modules_by_their_sources_whether_they_have_a_build_file_or_none() {
+    let test = "core/src/test/java/com/acme/FooTest.java";
+    let (core, soak) = ("core/src/main/java/com/acme/Foo.java", "core/src/soak/java/com/acme/Soak.java");
+    let told = |others: &[&str]| {
+        let mut case = Case::new(&[others, &[test]].concat(), &[core, soak, "settings.gradle"]);
+        case.by_command = true;
+        let scope = case.scope();
+        assert_eq!(scope.aborts, [], "{others:?}");
+        let modules = scope.modules.iter().map(|module| format!("{} {:?}", module.dir, module.tool));
+        let left = scope.left_out.into_iter().map(|left| left.why);
+        modules.chain(left).collect::<Vec<_>>()
+    };
+    let left = "not below src/main/java or src/test";
+    for builds in [&["build.gradle"][..], &["pom.xml", "core/build.gradle.kts"], &[]] {
+        assert_eq!(told(builds), ["core Gradle", left], "{builds:?}");
+    }
+    assert_eq!(told(&["pom.xml"])[0], " Maven", "Maven's packages stay Maven's");
 }

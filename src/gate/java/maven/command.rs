@@ -1,0 +1,248 @@
+//! `gates.<NAME>.classpath_command`: a command that compiles a package and names what its modules consist of.
+//!
+//! It runs without a shell and answers with one line of JSON. All that this names must be there, class folders and sources
+//! in the package that is judged, and nothing in the package's own folder, where things are that no commit holds. What cannot
+//! be believed is no verdict.
+
+use super::super::surefire::Surefire;
+use super::build::{BuildKind, Built};
+use super::compiling::Compiling;
+use super::trouble::Trouble;
+use super::{Maven, Project, Told, cache, digest};
+use crate::gate::GateAbort;
+use crate::gate::commands::Call;
+use crate::source::text;
+use crate::sys::Disk as _;
+use crate::sys::disk::RealDisk;
+use serde::Deserialize;
+use std::path::{Path, PathBuf};
+
+/// What is in the place of `{init_script}`.
+const INIT_SCRIPT: &str = include_str!("../../../../templates/gradle/ralph-classpath.init.gradle");
+/// The setting for packages of Gradle.
+pub const GRADLE_COMMAND: &str =
+    r#"classpath_command: [./gradlew, --init-script, "{init_script}", --quiet, ralphClasspath]"#;
+/// How the line with the answer begins.
+const MARK: &str = "ralph-classpath: ";
+
+/// What the command says.
+#[derive(Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct Answer {
+    modules: Vec<NamedModule>,
+    artifacts: Vec<String>,
+}
+
+/// A module; paths are absolute or relative to the package's folder.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct NamedModule {
+    path: String,
+    classes: String,
+    test_classes: String,
+    sources: Option<String>,
+    test_sources: Option<String>,
+    classpath: Vec<String>,
+    tests: Surefire,
+}
+
+impl Maven<'_> {
+    /// As [`Maven::build`].
+    pub(super) fn named(&self, argv: &[String]) -> Result<Result<(Built, BuildKind), Trouble>, GateAbort> {
+        self.clear(None)?;
+        let call = self.tell(argv, "classpath", &[])?;
+        if let Some(trouble) = self.trouble(&call) {
+            return Ok(Err(trouble));
+        }
+        let built = answer(&call.output).and_then(|answer| self.believe(&answer, argv));
+        Ok(Ok((built.map_err(|why| self.unbelieved(&why))?, BuildKind::Named)))
+    }
+
+    /// As [`Maven::resolve`].
+    pub(super) fn named_artifacts(
+        &self,
+        argv: &[String],
+        artifacts: &[String],
+    ) -> Result<Vec<String>, GateAbort> {
+        let call = self.tell(argv, "artifacts", &[("RALPH_ARTIFACTS", &artifacts.join(" "))])?;
+        self.must_have_got(artifacts, &call)?;
+        let jars = answer(&call.output).and_then(|answer| self.jars(artifacts, &answer.artifacts));
+        jars.map_err(|why| self.unbelieved(&why))
+    }
+
+    fn jars(&self, artifacts: &[String], named: &[String]) -> Result<Vec<String>, String> {
+        let jar = |named: &String| {
+            self.place(named, "jar outside of the package", |place, inside| place.is_file() && !inside)
+        };
+        let jars = named.iter().map(jar).collect::<Result<Vec<_>, _>>()?;
+        for artifact in artifacts {
+            let (_, name) = artifact.split_once(':').unwrap_or_default();
+            let end = format!("/{}.jar", name.replace(':', "-"));
+            if !jars.iter().any(|jar| jar.ends_with(&end)) {
+                return Err(format!("names no jar of {artifact}"));
+            }
+        }
+        Ok(jars)
+    }
+
+    /// Calls the command with what these variables tell it.
+    pub(super) fn tell(&self, argv: &[String], name: &str, told: Told<'_>) -> Result<Call, GateAbort> {
+        let folder = &self.context.request.folder;
+        let script = folder.join("ralph-classpath.init.gradle");
+        fs_err::create_dir_all(folder)?;
+        RealDisk::new().write(&script, INIT_SCRIPT.as_bytes())?;
+        let script = script.display().to_string();
+        let argv = argv.iter().map(|argument| argument.replace("{init_script}", &script)).collect();
+        // A daemon of Gradle's that is there already would build out of sight.
+        let gradle = self.context.commands.variable("GRADLE_OPTS").unwrap_or_default();
+        let gradle = format!("{gradle} -Dorg.gradle.daemon=false");
+        let told = [told, &[("GRADLE_OPTS", &gradle)]].concat();
+        self.start(&format!("command-{name}"), argv, &self.root, &told)
+    }
+
+    fn unbelieved(&self, why: &str) -> GateAbort {
+        let (gate, module) = (&self.context.request.name, self.context.label(self.dir));
+        GateAbort::setup(
+            format!("gates.{gate}.classpath_command for module {module} {why}."),
+            "Run the command by hand in the package; docs/gate.md tells what it must print.",
+        )
+    }
+
+    /// The module as the answer describes it, if that can be.
+    fn believe(&self, answer: &Answer, argv: &[String]) -> Result<Built, String> {
+        let mut found = answer.modules.iter().filter(|module| module.path == self.dir);
+        let (Some(module), None) = (found.next(), found.next()) else {
+            return Err(format!("names {} modules, and not once this one", answer.modules.len()));
+        };
+        let folder = |named: &str| {
+            self.place(named, "folder of the package", |place, inside| place.is_dir() && inside)
+        };
+        let sources = |named: &Option<String>, usual| match named {
+            Some(named) => folder(named),
+            None => Ok(self.home.join(usual).display().to_string()),
+        };
+        let project = Project {
+            classes: folder(&module.classes)?,
+            test_classes: folder(&module.test_classes)?,
+            sources: sources(&module.sources, "src/main/java")?,
+            test_sources: sources(&module.test_sources, "src/test/java")?,
+            compiling: Compiling::default(),
+            surefire: Surefire { more_classpath: Vec::new(), ..module.tests.clone() },
+            pitest: None,
+        };
+        let [classes, tests] = [&project.classes, &project.test_classes].map(Path::new);
+        if classes.starts_with(tests) || tests.starts_with(classes) {
+            return Err("names one folder of classes in the other".to_owned());
+        }
+        let entry = |named: &String| {
+            self.place(named, "jar or folder of the package", |place, inside| {
+                place.is_file() || place.is_dir() && inside
+            })
+        };
+        let classpath: Vec<String> = module.classpath.iter().map(entry).collect::<Result<_, _>>()?;
+        let key = digest([&self.root.display().to_string(), &argv.join("\0"), &format!("{module:?}")]);
+        Ok(Built { key: cache::build_key(&key, &self.javac(), &[], &classpath), classpath, project })
+    }
+
+    /// Where a path leads that `fits`: asked of the real one, and whether it lies in the package's folder.
+    fn place(&self, named: &str, what: &str, fits: impl Fn(&Path, bool) -> bool) -> Result<String, String> {
+        let wrong = || format!("names `{}`, which is no {what}", text::line(named, 300));
+        let real = |path: &Path| fs_err::canonicalize(path).map_err(|_| wrong());
+        let (place, home) = (real(&self.root.join(named))?, real(&self.context.package.home)?);
+        let inside = place.strip_prefix(real(&self.root)?).ok();
+        // The name of a jar tells what it is, and may be a link's.
+        let found = inside.map_or_else(|| PathBuf::from(named), |inside| self.root.join(inside));
+        let is_odd = |c: char| c == ':' || text::is_hidden(c);
+        let is_usable = found.is_absolute() && !named.is_empty() && !named.contains(is_odd);
+        let is_kept = inside.is_some() || !place.starts_with(home);
+        let fits = is_usable && is_kept && fits(&place, inside.is_some());
+        if fits { Ok(found.display().to_string()) } else { Err(wrong()) }
+    }
+}
+
+/// Reads the answer.
+fn answer(output: &str) -> Result<Answer, String> {
+    let mut lines = output.lines().filter_map(|line| line.strip_prefix(MARK));
+    match (lines.next(), lines.next()) {
+        (Some(line), None) => serde_json::from_str(line).map_err(|error| {
+            format!("answers with JSON that cannot be used ({})", text::line(&error.to_string(), 300))
+        }),
+        _ => Err(format!("did not print one line that begins with `{}`", MARK.trim_end())),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::trouble::read_command;
+    use super::answer;
+    use crate::gate::GateAbort;
+    use std::path::Path;
+
+    #[test]
+    fn the_answer_is_one_line_of_json_in_whatever_is_printed() {
+        let noise = "x\n".repeat(600_000);
+        let good =
+            r#"ralph-classpath: {"modules": [{"path": "core", "sources": null}], "artifacts": ["/a.jar"]}"#;
+        let read = answer(&format!("{noise}{good}\n{noise}")).unwrap_or_else(|why| panic!("{why}"));
+        assert_eq!((read.modules[0].path.as_str(), read.artifacts.len()), ("core", 1));
+        for (output, why) in [
+            ("", "did not print one line that begins with `ralph-classpath:`"),
+            (" ralph-classpath: {}", "did not print one line"),
+            (&format!("{good}\n{good}"), "did not print one line"),
+            ("ralph-classpath: {", "cannot be used (EOF"),
+            ("ralph-classpath: [1]", "cannot be used"),
+            (r#"ralph-classpath: {"modules": [{"path": "a", "klasses": "b"}]}"#, "unknown field `klasses`"),
+            (r#"ralph-classpath: {"modules": [{"path": "a", "path": "b"}]}"#, "duplicate field `path`"),
+            (r#"ralph-classpath: {"modules": [{"path": 1}]}"#, "invalid type"),
+            (r#"ralph-classpath: {"modules": [{"tests": {"jvm": []}}]}"#, "unknown field `jvm`"),
+            (&format!("ralph-classpath: {}", "[".repeat(100_000)), "cannot be used"),
+        ] {
+            let found = answer(output).err().unwrap_or_default();
+            assert!(found.contains(why) && found.len() < 500, "{found}");
+        }
+    }
+
+    #[test]
+    fn each_end_of_the_command_has_its_outcome() {
+        let gradle = "\nFAILURE: Build failed with an exception.\n\n* What went wrong:\n";
+        let javac = "/w/p/src/main/java/Foo.java:4: error: ';' expected\n  int x\n       ^\n1 error\n";
+        let told = |output: &str, build_changed| match read_command(output, Path::new("/w/p")).abort(
+            "p",
+            "core",
+            build_changed,
+        ) {
+            GateAbort::Fail { reasons } => format!("fail {}", reasons.join("|")),
+            GateAbort::Error { why, transient, .. } => format!("{transient} {why}"),
+        };
+        let broken =
+            "fail Module core of package p does not compile.|src/main/java/Foo.java:4: error: ';' expected";
+        assert_eq!(
+            told(&format!("{javac}{gradle}Execution failed for task ':compileJava'.\n  {javac}"), false),
+            broken
+        );
+        let kotlin = told("e: file:///w/p/Foo.kt:3:1 Unresolved reference 'x'.\n", true);
+        assert_eq!(
+            kotlin,
+            "fail Module core of package p does not compile.|e: file://Foo.kt:3:1 Unresolved reference 'x'."
+        );
+        let odd = format!(
+            "noise\n{gradle}A problem occurred in /w/p/x.\n> \u{1b}[31mNo such property\n\n* Try:\n--info\n"
+        );
+        let why = "A problem occurred in x.";
+        assert_eq!(told(&odd, false), format!("false Module core of package p does not build: {why}"));
+        assert_eq!(
+            told(&odd, true),
+            format!("fail Module core of package p does not build after a build file was changed: {why}")
+        );
+        assert!(
+            told("x\nsh: 1: ant: not found\n\n", false).ends_with("does not build: sh: 1: ant: not found.")
+        );
+        assert!(told("", false).ends_with("does not build: it printed nothing."));
+        let lacking =
+            format!("{gradle}Could not resolve all files for configuration ':testCompileClasspath'.\n> x\n");
+        assert!(told(&lacking, false).starts_with("true Module core of package p lacks dependencies"));
+        assert!(
+            told(&format!("{lacking}java.net.UnknownHostException: x"), true).starts_with("true Module core")
+        );
+    }
+}

@@ -4,7 +4,7 @@
 #
 #   benches/agents.sh                    claude, codex, gemini, opencode
 #   benches/agents.sh gemini,opencode    these; copilot, pi and qwen are known too
-#   RALPH_SCENARIOS="401,cut stream" benches/agents.sh pi      these scenarios alone
+#   RALPH_SCENARIOS="401;cut stream" benches/agents.sh pi      these scenarios alone
 set -euo pipefail
 cd "$(dirname "$0")/.."
 export RALPH_CLIS=${1:-claude,codex,gemini,opencode}

@@ -440,18 +440,18 @@ codex exec -m gpt-5.5 -c 'model_provider="mock"' -c 'model_providers.mock={name=
     assert!(pane.contains("src/app/README.md"), "{pane}");
 }
 
-/// `RALPH_CLIS=claude,gemini` chooses, and `RALPH_SCENARIOS=401,429` the scenarios (the family is always run without it).
+/// `RALPH_CLIS=claude,gemini` chooses, and `RALPH_SCENARIOS=401;429` the scenarios, without the family.
 fn the_table_of_all_that_are_asked_for() {
     let asked = std::env::var_os("RALPH_CLIS").unwrap().into_string().unwrap();
     println!("| CLI | scenario | ralph decided | and said |\n|---|---|---|---|");
     for cli in ALL.iter().filter(|cli| asked.split(',').any(|name| name == cli.name)) {
-        let chosen = std::env::var("RALPH_SCENARIOS").ok();
+        let chosen = std::env::var_os("RALPH_SCENARIOS").map(|names| names.into_string().unwrap());
         if chosen.is_none() {
             let story = whole_family(cli).story().join(", ");
             println!("| {} | a whole family | all boxes ticked | {story} |", cli.name);
         }
         let is_chosen = |scenario: &&Scenario| {
-            chosen.as_ref().is_none_or(|chosen| chosen.split(',').any(|name| name == scenario.name))
+            chosen.as_ref().is_none_or(|chosen| chosen.split(';').any(|name| name == scenario.name))
         };
         for scenario in SCENARIOS.iter().filter(is_chosen) {
             let (headline, lines) = outcome(cli, scenario);

@@ -34,7 +34,7 @@ pub struct MutationTestArgs {
     /// Survivors that are listed, 1 to 500 [default: 20]
     #[arg(long, value_name = "N", allow_hyphen_values = true)]
     pub max_survivors: Option<String>,
-    /// mutmut, pit, stryker or cargo-mutants; by the target's language when left out
+    /// mutmut, pit, stryker, cargo-mutants or cosmic-ray; by the target's language when left out
     #[arg(long, value_name = "ENGINE")]
     pub engine: Option<String>,
     /// Write mutation.html, which a browser shows, and mutation.json (mutation-testing-report-schema) into this folder
@@ -188,20 +188,21 @@ pub(super) fn engines(folder: &Path) -> Vec<Engine> {
         std::iter::once(folder.to_owned()).chain(below.map(DirEntry::into_path)).collect();
     let any =
         |names: &[&str]| folders.iter().any(|folder| names.iter().any(|name| folder.join(name).exists()));
+    // Of a version that is known to be of use.
+    let has_installed = |program: &str, package: &str, reads: &dyn Fn(&str) -> bool| {
+        let mut environments =
+            folders.iter().flat_map(|folder| [".venv", "venv"].map(|name| folder.join(name)));
+        environments.any(|environment| {
+            let is_there = environment.join("bin").join(program).exists();
+            is_there && version_in(&environment, package).is_some_and(|version| reads(&version))
+        })
+    };
     let is_there = |engine: &Engine| match engine {
-        Engine::Mutmut => has("mutmut") || folders.iter().any(|folder| has_readable_mutmut(folder)),
+        Engine::Mutmut => has("mutmut") || has_installed("mutmut", "mutmut", &reads_mutmut),
+        Engine::CosmicRay => has_installed("cosmic-ray", "cosmic_ray", &|_| true),
         Engine::Pit => any(&["pom.xml"]) && has("java") && (has("mvn") || any(&["mvnw"])),
         Engine::Stryker => any(&["node_modules/.bin/stryker"]) && has("node"),
         Engine::CargoMutants => any(&["Cargo.toml"]) && has("cargo") && has("cargo-mutants"),
     };
     Engine::ALL.into_iter().filter(is_there).collect()
-}
-
-/// A virtual environment of the folder holds mutmut, of no version that is known to be too old.
-fn has_readable_mutmut(folder: &Path) -> bool {
-    let mut environments = [".venv", "venv"].map(|name| folder.join(name)).into_iter();
-    environments.any(|environment| {
-        environment.join("bin/mutmut").exists()
-            && version_in(&environment).is_none_or(|version| reads_mutmut(&version))
-    })
 }

@@ -31,6 +31,7 @@ pub use test_report::passed_tests;
 
 use crate::config::GateSettings;
 use crate::machine::facts::{FileChange, Oid};
+use crate::mutation::Rule;
 use crate::source::{ChangedLines, RepoPath, text};
 use crate::sys::Spawn;
 use std::collections::{BTreeMap, BTreeSet};
@@ -194,6 +195,11 @@ impl Checkouts for NoCheckouts {
 pub(crate) fn jobs(settings: &GateSettings) -> usize {
     let processors = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
     if settings.jobs == 0 { processors } else { settings.jobs }
+}
+
+/// The rule that the scores must follow.
+pub(crate) fn rule(settings: &GateSettings) -> Rule {
+    Rule { threshold: settings.threshold, per: settings.per, no_coverage: settings.no_coverage }
 }
 
 /// Why a module, package or gate cannot go on.

@@ -40,7 +40,7 @@ pub fn preview(request: &GateRequest, settings: &GateSettings) -> Preview {
             let files = FILE_ENGINES.iter().map(|engine| of_files(*engine));
             std::iter::once(java::scope_of(request, settings)).chain(files).collect()
         }
-        name => match FILE_ENGINES.iter().find(|engine| engine.gate() == name) {
+        name => match FILE_ENGINES.iter().find(|engine| engine.gate() == Some(name)) {
             Some(engine) => vec![of_files(*engine)],
             None => vec![java::scope_of(request, settings)],
         },

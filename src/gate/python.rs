@@ -1,23 +1,24 @@
-//! mutmut (3.5 and later) over Python.
+//! mutmut (3.5 and later) over Python, and what it shares with cosmic-ray.
 //!
 //! Settings are ralph's own, and what counts are the results that mutmut keeps per file, never its exit code, which is 0 with
 //! survivors and after an interruption too. Nothing that an earlier run left is reused.
 
+mod cosmic_ray;
 mod results;
+
+pub(crate) use cosmic_ray::CosmicRay;
 
 use crate::gate::GateAbort;
 use crate::gate::commands::Call;
-use crate::gate::files::{FileEngine, Language, Measured, Work};
+use crate::gate::files::{FileEngine, Language, Measured, Work, installed_version, is_older, told};
 use crate::machine::facts::ProcessEnd;
 use crate::source::text;
 use serde_json::Value;
 use std::collections::BTreeSet;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-/// Lines of the output that name tests or causes.
-const TOLD: usize = 5;
-/// Prints the version of mutmut, whose own `--version` fails outside of a project.
-const VERSION: &str = "import importlib.metadata as m; print('mutmut', m.version('mutmut'))";
+/// Prints the version of a package; mutmut's own `--version` fails outside of a project.
+const VERSION: &str = "import importlib.metadata as m, sys; print(sys.argv[1], m.version(sys.argv[1]))";
 /// Versions before this one keep no usable results.
 const OLDEST: (u32, u32) = (3, 5);
 
@@ -36,8 +37,8 @@ const PYTHON: Language = Language {
 pub(crate) struct Mutmut;
 
 impl FileEngine for Mutmut {
-    fn gate(&self) -> &'static str {
-        "MUTMUT"
+    fn gate(&self) -> Option<&'static str> {
+        Some("MUTMUT")
     }
 
     fn language(&self) -> &'static Language {
@@ -46,7 +47,7 @@ impl FileEngine for Mutmut {
 
     fn measure(&self, work: &Work<'_>) -> Result<Measured, GateAbort> {
         let python = python(work)?;
-        check_version(work, &python)?;
+        check_version(work, &python, "mutmut", OLDEST, "3.8.1' (pytest 9.2 needs that one)")?;
         write_settings(work)?;
         let jobs = work.jobs().to_string();
         let argv = [&python, "-m", "mutmut", "run", "--max-children", &jobs];
@@ -70,6 +71,10 @@ impl FileEngine for Mutmut {
             ProcessEnd::TimedOut { .. } => Err(work.commands.over_limit()),
             _ => Err(no_verdict(work, &call)),
         }
+    }
+
+    fn chooses_tests(&self, _module: &Path, _homes: &[PathBuf]) -> bool {
+        true
     }
 }
 
@@ -97,26 +102,22 @@ fn python(work: &Work<'_>) -> Result<String, GateAbort> {
     })
 }
 
-fn check_version(work: &Work<'_>, python: &str) -> Result<(), GateAbort> {
-    let call = run(work, "version", &[python, "-c", VERSION], "")?;
-    let version = call.output.lines().find_map(|line| line.strip_prefix("mutmut "));
-    let hint = format!("Run `{python} -m pip install 'mutmut>=3.8.1'` (pytest 9.2 needs that one).");
-    let Some(version) = version.filter(|_| call.end == ProcessEnd::Exited { code: 0 }) else {
-        return Err(GateAbort::setup(format!("mutmut is not installed for {python}."), hint));
-    };
-    if !reads_mutmut(version) {
-        let version = text::line(version, 40);
-        let why =
-            format!("mutmut {version} is too old for a verdict; {}.{} is the oldest.", OLDEST.0, OLDEST.1);
-        return Err(GateAbort::setup(why, hint));
-    }
-    Ok(())
+/// An error unless the interpreter has this package in a version that is not older; `better` is one to install.
+fn check_version(
+    work: &Work<'_>,
+    python: &str,
+    package: &str,
+    oldest: (u32, u32),
+    better: &str,
+) -> Result<(), GateAbort> {
+    let call = run(work, "version", &[python, "-c", VERSION, package], "")?;
+    let hint = format!("Run `{python} -m pip install '{package}>={better}`.");
+    installed_version(&call, package, &format!(" for {python}"), oldest, &hint)
 }
 
-/// True for a version that keeps usable results.
+/// True for a version of mutmut that keeps usable results.
 pub fn reads_mutmut(version: &str) -> bool {
-    let mut parts = version.split('.').map(|part| part.parse().unwrap_or(0));
-    (parts.next().unwrap_or(0), parts.next().unwrap_or(0)) >= OLDEST
+    !is_older(version, OLDEST)
 }
 
 /// mutmut reads its settings in the current folder alone: the project's are replaced.
@@ -145,11 +146,12 @@ fn write_settings(work: &Work<'_>) -> Result<(), GateAbort> {
     // A JSON string is a TOML one.
     let list = |names: Vec<&str>| Value::from(names).to_string();
     let own = format!(
-        "{}\n[tool.mutmut]\nsource_paths = {}\nonly_mutate = {}\nalso_copy = {}\n",
+        "{}\n[tool.mutmut]\nsource_paths = {}\nonly_mutate = {}\nalso_copy = {}\npytest_add_cli_args_test_selection = {}\n",
         lines.join("\n"),
         list(sources.iter().copied().collect()),
         list(work.files.iter().map(String::as_str).collect()),
         list(others.iter().filter(is_copied).map(String::as_str).collect()),
+        list(work.tests.iter().map(String::as_str).collect()),
     );
     Ok(fs_err::write(&file, own)?)
 }
@@ -170,21 +172,22 @@ fn not_green(work: &Work<'_>, call: &Call) -> Result<Option<Measured>, GateAbort
     ]) {
         return Ok(None);
     }
-    let named = call.output.lines().filter(|line| line.starts_with("FAILED ") || line.starts_with("ERROR "));
-    Ok(Some(Measured::Red(named.take(TOLD).map(|line| text::line(line, 200)).collect())))
+    Ok(Some(Measured::Red(failed(&call.output))))
+}
+
+/// The tests that pytest names as failed.
+fn failed(output: &str) -> Vec<String> {
+    told(output, |line| line.starts_with("FAILED ") || line.starts_with("ERROR "))
 }
 
 fn no_verdict(work: &Work<'_>, call: &Call) -> GateAbort {
-    let last = call.output.lines().rev().map(|line| text::line(line, 300)).find(|line| !line.is_empty());
-    let said = last.unwrap_or_else(|| "it printed nothing".to_owned());
-    GateAbort::setup(
-        format!(
-            "mutmut gave no verdict on {} ({}): {said}.",
-            work.label,
-            text::line(&call.end.to_string(), 100)
-        ),
-        "Run `python -m mutmut run` in the package by hand.",
-    )
+    work.no_verdict("mutmut", call, &last_line(call), "python -m mutmut run")
+}
+
+/// The last line of an output that is not empty.
+fn last_line(call: &Call) -> Vec<String> {
+    let mut last = call.output.lines().rev().map(|line| text::line(line, 300));
+    last.find(|line| !line.is_empty()).into_iter().collect()
 }
 
 /// The folder in which mutmut keeps its copies and results.

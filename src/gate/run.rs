@@ -19,7 +19,7 @@ pub fn run(request: &GateRequest, settings: &GateSettings, ports: &GatePorts<'_>
     }
     match request.name.as_str() {
         "MUTATION" => run_each(request, settings, ports),
-        name => match FILE_ENGINES.iter().find(|engine| engine.gate() == name) {
+        name => match FILE_ENGINES.iter().find(|engine| engine.gate() == Some(name)) {
             Some(engine) => reported(files::judge(request, settings, ports, *engine), request, settings),
             None => reported(judge_modules(request, settings, ports), request, settings),
         },
@@ -28,10 +28,10 @@ pub fn run(request: &GateRequest, settings: &GateSettings, ports: &GatePorts<'_>
 
 /// Runs the engine of each language that the family changed, one after the other, within one limit.
 fn run_each(request: &GateRequest, settings: &GateSettings, ports: &GatePorts<'_>) -> GateReport {
-    let changes = || request.packages.iter().flat_map(|package| &package.changes);
-    let has_java = changes().any(|change| change.path.as_str().rsplit('.').next() == Some("java"));
-    let is_changed =
-        |engine: &&&dyn FileEngine| changes().any(|change| engine.language().is_source(change.path.as_str()));
+    let changes = request.packages.iter().flat_map(|package| &package.changes);
+    let paths: Vec<String> = changes.map(|change| change.path.to_text()).collect();
+    let has_java = paths.iter().any(|path| path.rsplit('.').next() == Some("java"));
+    let is_changed = |engine: &&&dyn FileEngine| paths.iter().any(|path| engine.language().is_source(path));
     let mut reports = Vec::new();
     if has_java {
         reports.push(reported(judge_modules(request, settings, ports), request, settings));

@@ -5,6 +5,7 @@ use crate::machine::facts::full_path;
 use crate::mutation::LeftOut;
 use crate::source::{RepoPath, text};
 use std::collections::BTreeSet;
+use std::path::Path;
 
 /// A class to be mutated.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -89,6 +90,11 @@ impl Module {
             ),
             "Commit or undo these changes, then run the gate again.",
         ))
+    }
+
+    /// True for the path in the package of a file in this module.
+    pub(crate) fn has(&self, path: &str) -> bool {
+        self.dir.is_empty() || Path::new(path).starts_with(&self.dir)
     }
 
     /// The path in this module of a file in the package.

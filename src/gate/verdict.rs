@@ -3,10 +3,10 @@
 //! Pure; a target that was not judged is never part of a pass; what is reported is bounded.
 
 use crate::config::GateSettings;
-use crate::gate::GateAbort;
 use crate::gate::scope::{Scope, Target};
+use crate::gate::{GateAbort, rule};
 use crate::machine::facts::full_path;
-use crate::mutation::{ClassScore, Coverage, GateReport, Rule, Survivor, Trace, Verdict, WHAT_TO_DO, rank};
+use crate::mutation::{ClassScore, Coverage, GateReport, Survivor, Trace, Verdict, WHAT_TO_DO, rank};
 use crate::report::standard::ReportedFile;
 use crate::source::text;
 use std::collections::BTreeSet;
@@ -88,7 +88,7 @@ pub(crate) fn conclude(
     results: Vec<ModuleResult>,
     used: Duration,
 ) -> GateReport {
-    let rule = Rule { threshold: settings.threshold, per: settings.per, no_coverage: settings.no_coverage };
+    let rule = rule(settings);
     let mut all = ModuleResult { aborts: scope.aborts.clone(), ..ModuleResult::default() };
     for result in results {
         all.judged.extend(result.judged);

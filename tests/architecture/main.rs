@@ -68,10 +68,10 @@ fn without_comments(code: &str) -> String {
 /// Production lines that a module may have: no comments, no blank lines, no tests.
 const BUDGET: &[(&str, usize)] = &[
     ("agent", 948),
-    ("cli", 6_837),
+    ("cli", 6_838),
     ("config", 1_518),
     ("engine", 4_199),
-    ("gate", 8_762),
+    ("gate", 8_981),
     ("git", 3_599),
     ("journal", 344),
     ("lib", 14),

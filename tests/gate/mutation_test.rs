@@ -23,11 +23,14 @@ tests! {
         a_target_that_is_replaced_while_it_is_measured_has_no_score,
         every_wrong_question_has_an_answer_of_three_keys_and_starts_nothing,
         scores_are_not_told_inside_an_agent_unless_the_configuration_says_so,
+        an_engine_is_two_processes_without_a_shell_whatever_the_target_is_called,
+        an_interpreter_that_is_missing_or_does_not_start_is_an_answer,
     ]
     scripts: [
         python_is_measured_with_uncommitted_work_and_its_folder_stays_as_it_was,
         what_no_test_reaches_is_named_apart_and_what_holds_no_mutant_has_no_score,
         tests_that_are_red_and_engines_that_are_missing_give_no_score,
+        python_is_measured_by_cosmic_ray_whose_false_kills_are_none,
         typescript_is_measured_and_what_is_installed_stays_as_it_was,
         the_plugin_for_hermes_is_one_tool_and_answers_as_ralph_does,
     ]
@@ -281,6 +284,44 @@ fn scores_are_not_told_inside_an_agent_unless_the_configuration_says_so() {
     assert_eq!(folder.ralph(&["history"]).0, 0);
 }
 
+fn an_engine_is_two_processes_without_a_shell_whatever_the_target_is_called() {
+    let mut folder = Folder::engine("");
+    let log = folder.home.path().join("log");
+    folder.write(
+        ".venv/bin/python",
+        "#!/bin/sh\necho \"$2 $3 $PWD\" >> $LOG\n[ \"$1\" = -c ] && echo mutmut 3.8.1 && exit 0\ngrep only_mutate pyproject.toml >> $LOG\n",
+    );
+    folder.env = vec![("LOG", log.display().to_string()), ("MUTATION_RUNNER_FORWARD_ENV", "LOG".to_owned())];
+    let name = "a;touch hit $(touch hit) `touch hit` 'x' \"y\".py";
+    folder.write(name, "def one():\n    return 1\n");
+    symlink(name, folder.path("link.py")).unwrap();
+    folder.measured(&["link.py"]);
+    let told = fs_err::read_to_string(&log).unwrap();
+    let lines: Vec<&str> = told.lines().collect();
+    assert_eq!(lines.len(), 3, "{told}");
+    assert!(lines[0].contains("mutmut") && lines[1].starts_with("mutmut run "), "{told}");
+    assert_eq!(lines[2], format!("only_mutate = {}", json!([name])), "the real path in the folder");
+    assert!(!told.contains(&format!(" {}\n", folder.path("").display())), "it does not work in the folder");
+    assert!(!folder.path("hit").exists() && !folder.home.path().join("hit").exists());
+}
+
+fn an_interpreter_that_is_missing_or_does_not_start_is_an_answer() {
+    let mut folder = Folder::engine("exit 0");
+    let plain = std::fs::Permissions::from_mode(0o644);
+    fs_err::set_permissions(folder.path(".venv/bin/python"), plain).unwrap();
+    let (code, answer) = folder.ask(&["a.py"]);
+    assert_eq!((code, &answer["success"]), (3, &json!(false)), "{answer}");
+    assert!(
+        !answer["error"].as_str().unwrap().is_empty() && !answer["remediation"].as_str().unwrap().is_empty()
+    );
+    fs_err::remove_dir_all(folder.path(".venv")).unwrap();
+    folder.env = vec![("PATH", "/nowhere".to_owned())];
+    let (code, answer) = folder.ask(&["a.py"]);
+    assert_eq!(code, 3);
+    assert!(answer["error"].as_str().unwrap().starts_with("No Python was found for work: "), "{answer}");
+    assert!(answer["remediation"].as_str().unwrap().contains("python3 -m venv"), "{answer}");
+}
+
 const PRICE: &str = "def net(gross, rate):\n    return gross - rate\n\n\ndef lost(a):\n    return a + 1\n";
 
 fn python_folder(test: &str) -> Folder {
@@ -388,6 +429,83 @@ fn tests_that_are_red_and_engines_that_are_missing_give_no_score() {
     assert!(
         answer["error"].as_str().unwrap().starts_with("StrykerJS is not installed in work/web"),
         "{answer}"
+    );
+}
+
+/// Of `rate` the engine makes `not rate`, which is no expression there: it calls that killed, a loop without end too, and a
+/// pytest that finds no test.
+const ODD: &str = "def net(gross, rate):
+    return gross * -rate
+
+
+def down(count):
+    while count > 0:
+        count -= 1
+    return count
+
+
+FOUND = 3 - 1
+";
+
+fn python_is_measured_by_cosmic_ray_whose_false_kills_are_none() {
+    let folder = python_folder("    assert net(2, 3) == -6\n    assert down(2) == 0\n");
+    folder.write("src/shop/price.py", ODD).write(
+        "tests/test_price.py",
+        "from shop.price import *\n\nif FOUND in (2, 4):\n    def test_price():\n        assert net(2, 3) == -6\n        down(2)\n",
+    );
+    let before = folder.state();
+    let answer = folder.reported(&["src/shop/price.py", "--engine", "cosmic-ray"]);
+    assert_eq!(folder.state(), before, "the folder was written");
+    let count = |name: &str| answer["summary"][name].as_u64().unwrap();
+    assert_eq!((count("skipped"), &answer["engine"]), (1, &json!("cosmic-ray")), "{answer}");
+    assert!(count("timeout") > 0 && count("suspicious") > 0 && count("killed") > 0, "{answer}");
+    let survivors = answer["survivors"].as_array().unwrap();
+    let count_of = |line: u64| survivors.iter().filter(|one| one["line"] == line).count();
+    assert!(count_of(6) > 0 && count_of(11) > 0 && count_of(2) == 0, "{answer}");
+    let plus = survivors
+        .iter()
+        .find(|one| one["line"] == 11 && one["change"] == "replaced `FOUND = 3 - 1` by `FOUND = 3 + 1`");
+    assert_eq!(plus.unwrap()["name"], "src/shop/price.py:11:11 core/ReplaceBinaryOperator_Sub_Add 0");
+
+    folder.write(
+        "tests/test_price.py",
+        "from shop.price import *\n\n\ndef test_price():\n    assert net(2, 3) == 6\n",
+    );
+    let (code, red) = folder.ask(&["src/shop/price.py", "--engine", "cosmic-ray"]);
+    assert_eq!(code, 3);
+    assert!(
+        red["error"]
+            .as_str()
+            .unwrap()
+            .contains("fail without any mutation: FAILED tests/test_price.py::test_price"),
+        "{red}"
+    );
+    folder.write("tests/test_price.py", "");
+    let (code, none) = folder.ask(&["src/shop/price.py", "--engine", "cosmic-ray"]);
+    assert_eq!((code, &none["error"]), (3, &json!("No test of work ran, so no mutant was killed.")));
+
+    let old = Folder::engine("exit 0");
+    let (_, other) = old.ask(&["a.py", "--engine", "cosmic-ray"]);
+    assert!(other["error"].as_str().unwrap().starts_with("cosmic-ray is not installed for "), "{other}");
+    assert!(
+        other["remediation"].as_str().unwrap().ends_with("-m pip install 'cosmic-ray>=8.7' pytest`."),
+        "{other}"
+    );
+    old.write(".venv/bin/python", "#!/bin/sh\necho cosmic-ray 8.3.15\n");
+    let (_, other) = old.ask(&["a.py", "--engine", "cosmic-ray"]);
+    assert_eq!(other["error"], "cosmic-ray 8.3.15 is too old for a verdict; 8.4 is the oldest.");
+    old.write(
+        ".venv/bin/python",
+        "#!/bin/sh\n[ $1 = -c ] && [ -z $4 ] && echo cosmic-ray 8.7.0\n[ -z $4 ] || exit 7\necho ralph: 0\n",
+    );
+    let (code, other) = old.ask(&["a.py", "--engine", "cosmic-ray"]);
+    assert_eq!(code, 3);
+    assert!(
+        other["error"]
+            .as_str()
+            .unwrap()
+            .starts_with("cosmic-ray gave no verdict on work (exited with code 7): "),
+        "{other}"
     );
 }
 

@@ -6,6 +6,7 @@ mod model;
 
 use crate::cli::project::{Project, signal, wait_for};
 use crate::cli::watch::Terminal;
+use crate::gate::files::python;
 use crate::support::needs::tests;
 use assert_cmd::Command;
 use model::{Model, Step};
@@ -21,6 +22,8 @@ tests! {
         codex_works_through_a_whole_family,
         what_becomes_of_claude_is_told_apart,
         what_becomes_of_codex_is_told_apart,
+        claude_calls_the_server_and_its_model_gets_the_score,
+        codex_calls_the_server_and_its_model_gets_the_score,
     ]
     npm_and_tmux: [
         the_live_view_beside_claude_reads_like_a_log,
@@ -438,6 +441,58 @@ codex exec -m gpt-5.5 -c 'model_provider="mock"' -c 'model_providers.mock={name=
  -c analytics.enabled=false -c "notify=[\"sh\", \"$ws/.claude/verify-turn.sh\", \"codex\"]" --dangerously-bypass-approvals-and-sandbox 'Go on.' > $ws/out 2>&1"#,
     );
     assert!(pane.contains("src/app/README.md"), "{pane}");
+}
+
+/// What a CLI prints at its end that a person asked, when the model measured a file with the server's tool and repeats what the
+/// tool answered. Mutants are made by real mutmut.
+fn call_of_the_server(cli: &Cli, call: &str) -> String {
+    let model = Model::start(&[
+        Step::Tool("mutation_test", r#"{"target_module": "price.py", "timeout": 120}"#),
+        Step::Repeat,
+    ]);
+    let project = project(cli, FAMILY, &model.url(), "");
+    std::os::unix::fs::symlink(python(), project.path(".venv")).unwrap();
+    project.write("price.py", "def net(gross):\n    return gross - 1\n");
+    project
+        .write("tests/test_price.py", "from price import net\n\n\ndef test_net():\n    assert net(3) == 2\n");
+    project.write("tests/conftest.py", "");
+    let server = serde_json::json!({"mcpServers": {"ralph": {"command": env!("CARGO_BIN_EXE_ralph"), "args": ["mcp"]}}});
+    project.write("mcp.json", server.to_string());
+    project
+        .tool("turn", &call.replace("@MODEL@", &model.url()).replace("@RALPH@", env!("CARGO_BIN_EXE_ralph")));
+    let mut turn = project.program("turn");
+    turn.current_dir(project.path("")).stdin(Stdio::null());
+    let done = Project::finish_within(turn, 240);
+    let said = done.out.replace("\\\"", "\"");
+    assert!(said.contains(r#""success":true"#), "{said}\n{}", done.err);
+    said
+}
+
+/// That score in a tool's answer.
+fn has_the_score(said: &str) {
+    for part in [r#""target_module":"price.py""#, r#""engine":"mutmut""#, r#""killed":2"#, r#""survived":0"#]
+    {
+        assert!(said.contains(part), "{part} is missing in {said}");
+    }
+}
+
+fn claude_calls_the_server_and_its_model_gets_the_score() {
+    has_the_score(&call_of_the_server(
+        &CLAUDE,
+        "export ANTHROPIC_BASE_URL=@MODEL@ CLAUDE_CODE_OAUTH_TOKEN=sk-ant-oat01-test
+export DISABLE_AUTOUPDATER=1 CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1
+claude -p --mcp-config mcp.json --strict-mcp-config --dangerously-skip-permissions 'Go on.'",
+    ));
+}
+
+fn codex_calls_the_server_and_its_model_gets_the_score() {
+    has_the_score(&call_of_the_server(
+        &CODEX,
+        r#"export MOCK_KEY=sk-test
+codex exec -m gpt-5.5 -c 'model_provider="mock"' -c 'model_providers.mock={name="mock",base_url="@MODEL@/v1",wire_api="responses",env_key="MOCK_KEY"}' \
+ -c 'mcp_servers.ralph={command="@RALPH@",args=["mcp"],tool_timeout_sec=200}' \
+ -c analytics.enabled=false --skip-git-repo-check --dangerously-bypass-approvals-and-sandbox 'Go on.'"#,
+    ));
 }
 
 /// `RALPH_CLIS=claude,gemini` chooses, and `RALPH_SCENARIOS=401;429` the scenarios, without the family.

@@ -14,6 +14,8 @@ use std::sync::{Arc, Mutex};
 pub(crate) enum Step {
     /// It runs a command.
     Shell(&'static str),
+    /// It calls a tool of the server `ralph` with these arguments, which are JSON.
+    Tool(&'static str, &'static str),
     /// It edits a line that README.md does not hold.
     Edit,
     /// It says this; `TOKEN` is that of the prompt.
@@ -138,6 +140,9 @@ fn answer(
         }
         Step::Say(words) => text(words),
         Step::Repeat => text(results.last().map_or("", String::as_str)),
+        Step::Tool(tool, args) => {
+            Content::Call(format!("mcp__ralph__{tool}"), serde_json::from_str(args).unwrap())
+        }
         Step::Shell(_) | Step::Edit => call(&body.to_string(), step),
     };
     let is_stream = body["stream"] == true || path.contains("stream");
@@ -223,7 +228,7 @@ fn token(body: &Value) -> String {
 enum Content {
     Text(String),
     /// A tool and its arguments; a text where the tool takes one.
-    Call(&'static str, Value),
+    Call(String, Value),
 }
 
 /// The step as a call of a tool that the request offers.
@@ -234,11 +239,11 @@ fn call(body: &str, step: Step) -> Content {
         let edit =
             |file: &str, old: &str, new: &str| json!({file: path, old: "no such line", new: "a better line"});
         return if offers("Edit") {
-            Content::Call("Edit", edit("file_path", "old_string", "new_string"))
+            Content::Call("Edit".to_owned(), edit("file_path", "old_string", "new_string"))
         } else if offers("replace") {
             let mut args = edit("file_path", "old_string", "new_string");
             args["instruction"] = json!("Improve the line.");
-            Content::Call("replace", args)
+            Content::Call("replace".to_owned(), args)
         } else if offers("edit") {
             let of = |old: &str| body.contains(&format!("\"{old}\""));
             let [file, old, new] = match () {
@@ -246,12 +251,12 @@ fn call(body: &str, step: Step) -> Content {
                 () if of("oldText") => ["path", "oldText", "newText"],
                 () => ["filePath", "oldString", "newString"],
             };
-            Content::Call("edit", edit(file, old, new))
+            Content::Call("edit".to_owned(), edit(file, old, new))
         } else {
             let patch = format!(
                 "*** Begin Patch\n*** Update File: {path}\n@@\n-no such line\n+a better line\n*** End Patch\n"
             );
-            Content::Call("apply_patch", json!(patch))
+            Content::Call("apply_patch".to_owned(), json!(patch))
         };
     };
     let tools =
@@ -261,7 +266,7 @@ fn call(body: &str, step: Step) -> Content {
     if tool == "bash" {
         args["description"] = json!("Does it");
     }
-    Content::Call(tool, args)
+    Content::Call(tool.to_owned(), args)
 }
 
 fn reply(mut stream: TcpStream, status: u16, headers: &str, body: &Value) -> std::io::Result<()> {
@@ -380,7 +385,10 @@ fn responses(content: &Content, at: usize) -> Events {
             json!({"type": "custom_tool_call", "call_id": call, "name": tool, "input": input, "status": "completed"})
         }
         Content::Call(tool, args) => {
-            json!({"type": "function_call", "call_id": call, "name": tool, "arguments": args.to_string(), "status": "completed"})
+            let (server, name) =
+                tool.rsplit_once("__").map_or((None, tool.as_str()), |(server, name)| (Some(server), name));
+            json!({"type": "function_call", "call_id": call, "namespace": server, "name": name,
+                "arguments": args.to_string(), "status": "completed"})
         }
     };
     let usage = json!({"input_tokens": 120, "output_tokens": 30, "total_tokens": 150});

@@ -1,3 +1,4 @@
 //! What the tests share that need something.
 
+pub(crate) mod mcp_bridge;
 pub(crate) mod needs;

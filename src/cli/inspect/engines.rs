@@ -29,7 +29,7 @@ pub(crate) struct Needed {
 
 /// True for a gate that measures with this engine.
 pub(crate) fn measures(gate: &str, engine: Engine) -> bool {
-    gate == "MUTATION" || gate == engine.gate()
+    engine.gate().is_some_and(|own| gate == "MUTATION" || gate == own)
 }
 
 /// The engines for all languages of a package but Java, whose build has tools of its own.
@@ -39,17 +39,16 @@ pub(crate) fn of_package(package: &Package) -> Vec<Needed> {
     let engines = Engine::ALL.into_iter().filter(is_needed);
     let folders = folders(package);
     engines
-        .map(|engine| {
+        .filter_map(|engine| {
+            let gate = engine.gate()?;
             let looked = match engine {
-                Engine::Mutmut => mutmut(&folders),
+                Engine::Mutmut | Engine::CosmicRay => mutmut(&folders),
                 Engine::Stryker => stryker(&folders),
                 Engine::CargoMutants | Engine::Pit => cargo_mutants(),
             };
-            let (found, what, hint) = match looked {
-                Ok(what) => (true, what, ""),
-                Err((what, hint)) => (false, what, hint),
-            };
-            Needed { engine, gate: engine.gate(), found, what, hint }
+            let found = looked.is_ok();
+            let (what, hint) = looked.map_or_else(|lack| lack, |what| (what, ""));
+            Some(Needed { engine, gate, found, what, hint })
         })
         .collect()
 }
@@ -68,7 +67,7 @@ fn mutmut(folders: &BTreeSet<PathBuf>) -> Looked {
     match environments.into_iter().find(|folder| folder.join("bin/python").exists()) {
         None if is_on_path("mutmut") => Ok("on the PATH; there is no .venv".to_owned()),
         None => Err(("not installed: there is no .venv, and none on the PATH".to_owned(), hint)),
-        Some(environment) => match version_in(&environment) {
+        Some(environment) => match version_in(&environment, "mutmut") {
             Some(version) if reads_mutmut(&version) => Ok(format!("{version} in a virtual environment")),
             Some(version) => {
                 Err((format!("{version} in a virtual environment is too old for a verdict"), hint))
@@ -78,13 +77,13 @@ fn mutmut(folders: &BTreeSet<PathBuf>) -> Looked {
     }
 }
 
-/// The version of mutmut that is installed in a virtual environment.
-pub(crate) fn version_in(environment: &Path) -> Option<String> {
+/// The version of a package (by its name in folders) that is installed in a virtual environment.
+pub(crate) fn version_in(environment: &Path, package: &str) -> Option<String> {
     let inside = |folder: PathBuf| fs_err::read_dir(folder).into_iter().flatten().flatten();
     let libraries = inside(environment.join("lib")).map(|found| found.path().join("site-packages"));
     let mut installed = libraries.flat_map(inside).map(|found| found.file_name());
     installed.find_map(|name| {
-        let version = name.to_str()?.strip_prefix("mutmut-")?.strip_suffix(".dist-info")?;
+        let version = name.to_str()?.strip_prefix(package)?.strip_prefix('-')?.strip_suffix(".dist-info")?;
         let is_plain = version.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '.' | '+'));
         is_plain.then(|| version.to_owned())
     })

@@ -67,7 +67,7 @@ pub(super) fn with_nothing_to_judge(inspection: &Inspection<'_>, packages: &[Pac
     };
     let Some(gate) = gates.first() else { return Vec::new() };
     if !packages.iter().any(Package::has_java) {
-        let Some(gate) = gates.iter().find(|row| row.key.stage.word() == Engine::Pit.gate()) else {
+        let Some(gate) = gates.iter().find(|row| Some(row.key.stage.word()) == Engine::Pit.gate()) else {
             return Vec::new();
         };
         let what = format!(

@@ -30,7 +30,8 @@ pub(super) fn of_gates(inspection: &Inspection<'_>, packages: &[Package]) -> Vec
             findings.extend(command(MISSING_ENGINE, &format!("gates.{name}.run"), argv, &roots));
             continue;
         }
-        if name == Engine::Pit.gate() || measures(name, Engine::Pit) && packages.iter().any(Package::has_java)
+        if Some(name) == Engine::Pit.gate()
+            || measures(name, Engine::Pit) && packages.iter().any(Package::has_java)
         {
             java(name, gate, packages, &mut findings);
         }

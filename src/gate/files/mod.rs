@@ -15,9 +15,13 @@ pub(crate) use place::Place;
 pub(crate) use run::{judge, scope_of};
 
 use super::GateAbort;
-use super::commands::Commands;
+use super::commands::{Call, Commands};
 use crate::config::GateSettings;
+use crate::machine::facts::ProcessEnd;
 use crate::mutation::MutantStatus;
+use crate::source::text;
+use crate::sys::disk::read_beginning;
+use serde::de::DeserializeOwned;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -44,14 +48,21 @@ pub(crate) struct Language {
 
 /// An engine that mutates files.
 pub(crate) trait FileEngine {
-    /// The name of its gate.
-    fn gate(&self) -> &'static str;
+    /// The name of its gate; none if no gate uses it.
+    fn gate(&self) -> Option<&'static str> {
+        None
+    }
     /// What it mutates.
     fn language(&self) -> &'static Language;
     /// Mutates the files of the work, and runs the tests of its module.
     fn measure(&self, work: &Work<'_>) -> Result<Measured, GateAbort>;
     /// Runs the tests of the module alone; false if one fails.
     fn is_green(&self, work: &Work<'_>) -> Result<bool, GateAbort>;
+    /// It can be told which files of tests to run.
+    fn chooses_tests(&self, module: &Path, homes: &[PathBuf]) -> bool {
+        let _ = (module, homes);
+        false
+    }
 }
 
 /// One module, copied for an engine.
@@ -68,6 +79,10 @@ pub(crate) struct Work<'a> {
     pub(crate) homes: Vec<PathBuf>,
     /// Paths of the files in the module.
     pub(crate) files: Vec<String>,
+    /// Of these files only mutants that begin on these lines count.
+    pub(crate) lines: BTreeMap<String, Vec<(u32, u32)>>,
+    /// The only files of tests that are asked, by their paths in the module; all if there is none.
+    pub(crate) tests: Vec<String>,
     /// An empty folder for what the engine writes beside the copy.
     pub(crate) output: PathBuf,
     /// A folder whose content people find afterwards.
@@ -77,14 +92,103 @@ pub(crate) struct Work<'a> {
 impl Work<'_> {
     /// The nearest of these paths that is installed for the module.
     pub(crate) fn installed(&self, paths: &[&str]) -> Option<PathBuf> {
-        let all = self.homes.iter().flat_map(|home| paths.iter().map(move |path| home.join(path)));
-        all.into_iter().find(|path| path.exists())
+        installed(&self.homes, paths)
     }
 
     /// How many processes it may use.
     pub(crate) fn jobs(&self) -> usize {
         super::jobs(self.settings)
     }
+
+    /// An engine came to no end that counts; `told` is what it said of that.
+    pub(crate) fn no_verdict(&self, engine: &str, call: &Call, told: &[String], by_hand: &str) -> GateAbort {
+        let end = text::line(&call.end.to_string(), 100);
+        let said = if told.is_empty() { "its output names no error".to_owned() } else { told.join(" ") };
+        GateAbort::setup(
+            format!("{engine} gave no verdict on {} ({end}): {said}.", self.label),
+            format!("Run `{by_hand}` in the package by hand."),
+        )
+    }
+
+    /// What an engine left is no result.
+    pub(crate) fn unclear(&self, engine: &str, why: &str) -> GateAbort {
+        GateAbort::setup(
+            format!("{engine} ended without a verdict on {}: {why}.", self.label),
+            format!("Look into what {engine} printed, then try again."),
+        )
+    }
+
+    /// A file of results; `None` if it is absent.
+    pub(crate) fn results(&self, engine: &str, path: &Path) -> Result<Option<Vec<u8>>, GateAbort> {
+        let bytes = read_beginning(path, MAX_RESULTS + 1)?;
+        let is_cut = bytes.as_ref().is_some_and(|bytes| bytes.len() as u64 > MAX_RESULTS);
+        if is_cut { Err(self.unclear(engine, "its results are larger than 256 MiB")) } else { Ok(bytes) }
+    }
+
+    /// The same, as JSON.
+    pub(crate) fn json<T: DeserializeOwned>(
+        &self,
+        engine: &str,
+        path: &Path,
+    ) -> Result<Option<T>, GateAbort> {
+        let Some(bytes) = self.results(engine, path)? else { return Ok(None) };
+        let read = serde_json::from_slice(&bytes);
+        read.map(Some).map_err(|error| {
+            let why = text::line(&error.to_string(), 200);
+            self.unclear(engine, &format!("its results cannot be read ({why})"))
+        })
+    }
+}
+
+/// The nearest of these paths in these folders.
+pub(crate) fn installed(homes: &[PathBuf], paths: &[&str]) -> Option<PathBuf> {
+    let mut all = homes.iter().flat_map(|home| paths.iter().map(move |path| home.join(path)));
+    all.find(|path| path.exists())
+}
+
+/// The largest file of results that is read, bytes.
+const MAX_RESULTS: u64 = 256 << 20;
+/// Lines of an output that name tests or causes.
+const TOLD: usize = 5;
+
+/// The lines of an output that tell what went wrong, the first ones, for people.
+pub(crate) fn told(output: &str, is_told: impl Fn(&str) -> bool) -> Vec<String> {
+    output.lines().filter(|line| is_told(line)).take(TOLD).map(|line| text::line(line, 300)).collect()
+}
+
+/// An error unless a call printed the name of an engine with a version that is not too old.
+pub(crate) fn installed_version(
+    call: &Call,
+    engine: &str,
+    place: &str,
+    oldest: (u32, u32),
+    hint: &str,
+) -> Result<(), GateAbort> {
+    let version = call.output.lines().find_map(|line| line.strip_prefix(engine)?.strip_prefix(' '));
+    let Some(version) = version.filter(|_| call.end == ProcessEnd::Exited { code: 0 }) else {
+        return Err(GateAbort::setup(format!("{engine} is not installed{place}."), hint));
+    };
+    if is_older(version, oldest) {
+        let (version, (major, minor)) = (text::line(version, 40), oldest);
+        let why = format!("{engine} {version} is too old for a verdict; {major}.{minor} is the oldest.");
+        return Err(GateAbort::setup(why, hint));
+    }
+    Ok(())
+}
+
+/// True for a version before that one, and for what is no version.
+pub(crate) fn is_older(version: &str, than: (u32, u32)) -> bool {
+    let mut parts = version.split('.').map(|part| part.parse().unwrap_or(0));
+    (parts.next().unwrap_or(0), parts.next().unwrap_or(0)) < than
+}
+
+/// A path as a pattern that matches it alone.
+pub(crate) fn literally(path: &str) -> String {
+    path.chars().fold(String::new(), |mut pattern, c| {
+        pattern.extend("*?[]{}()!+@\\".contains(c).then_some('\\'));
+        pattern.push(c);
+        pattern
+    })
 }
 
 /// The lines of a source file; none if it cannot be read.

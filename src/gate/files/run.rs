@@ -3,20 +3,22 @@
 use super::copy::{copy, folders, list};
 use super::scope::scope;
 use super::{FileEngine, FileMutant, Measured, Work, source_lines};
-use crate::config::GateSettings;
+use crate::config::{GateSettings, TestTiers};
 use crate::gate::commands::{Commands, file_name, fresh_folder};
 use crate::gate::scope::{Extent, Module, Scope, Target};
 use crate::gate::verdict::{Judged, Judging, ModuleResult};
-use crate::gate::{GateAbort, GatePackage, GatePorts, GateRequest};
-use crate::mutation::{ClassScore, Mutant, MutantStatus, Survivor, Tally, TraceTier};
+use crate::gate::{GateAbort, GatePackage, GatePorts, GateRequest, rule};
+use crate::mutation::{ClassScore, Mutant, MutantStatus, NoCoverage, Survivor, Tally, TraceTier};
 use crate::report::standard::{ReportedFile, ReportedMutant};
 use crate::source::{ChangedLines, text};
 use crate::sys::clock::Stopwatch;
-use std::collections::BTreeMap;
-use std::path::Path;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
 
 /// The folder of the copies in the gate's.
 const WORK: &str = "work";
+/// Files of tests that a trace names.
+const TRACED: usize = 20;
 /// Tests that are named for a survivor, and in a reason.
 const NAMED: usize = 5;
 
@@ -84,8 +86,47 @@ impl Judge<'_> {
 
     fn steps(&self, result: &mut ModuleResult) -> Result<(), GateAbort> {
         self.module.check_committed(self.package)?;
+        let own = self.own_tests();
+        if !own.is_empty() && self.settings.tests != TestTiers::All {
+            let mut first = ModuleResult::default();
+            let ended = self.measure(&mut first, &own);
+            if self.settings.tests == TestTiers::Own || ended.is_ok() && self.is_settled(&first) {
+                *result = first;
+                return ended;
+            }
+        }
+        self.measure(result, &[])
+    }
+
+    /// The tests of the targets and those that were changed, by their paths in the module; none if a target has none here, or
+    /// if more tests could take from a score.
+    fn own_tests(&self) -> Vec<String> {
+        let own = |target: &Target| target.tests.iter().any(|test| self.module.has(test));
+        let root = self.package.root.join(&self.module.dir);
+        if self.settings.no_coverage == NoCoverage::Ignore
+            || self.module.targets.is_empty()
+            || !self.module.targets.iter().all(own)
+            || !self.engine.chooses_tests(&root, &self.homes())
+        {
+            return Vec::new();
+        }
+        let tests = self.module.targets.iter().flat_map(|target| &target.tests);
+        let tests = tests.chain(&self.module.changed_tests).filter(|test| self.module.has(test));
+        tests.map(|test| self.module.within(test)).collect::<BTreeSet<String>>().into_iter().collect()
+    }
+
+    /// True if more tests could not change that these scores are a pass.
+    fn is_settled(&self, result: &ModuleResult) -> bool {
+        let scores: Vec<ClassScore> = result.judged.iter().map(|judged| judged.score.clone()).collect();
+        let judgement = rule(self.settings).judge(&scores);
+        judgement.reached > 0 && judgement.below.is_empty() && judgement.unknown.is_empty()
+    }
+
+    /// Measures the targets with these tests, or with all.
+    fn measure(&self, result: &mut ModuleResult, tests: &[String]) -> Result<(), GateAbort> {
         let label = self.label();
-        let (work, hiding) = self.copy(self.package, "copy")?;
+        let (mut work, hiding) = self.copy(self.package, "copy")?;
+        work.tests = tests.to_vec();
         if !hiding.is_empty() {
             result.remarks.push(format!(
                 "Comments or attributes that hide code from mutation were not obeyed: {}.",
@@ -113,10 +154,15 @@ impl Judge<'_> {
                     let found = mutants.remove(&inside).unwrap_or_default();
                     result.take_file(target, &found, self.package);
                 }
-                result.trace.tiers.extend(self.trace(result, &watch));
+                result.trace.tiers.extend(self.trace(result, tests, &watch));
                 Ok(())
             }
         }
+    }
+
+    /// The folders in which something may be installed.
+    fn homes(&self) -> Vec<PathBuf> {
+        folders(&self.module.dir).iter().map(|folder| self.package.home.join(folder)).collect()
     }
 
     /// `<package>/<folder>` for messages.
@@ -135,6 +181,10 @@ impl Judge<'_> {
         let copied = output.join("copy").join(last);
         fresh_folder(&output)?;
         let hiding = copy(package, &module.dir, self.engine.language(), &copied)?;
+        let lines = |target: &Target| match &target.extent {
+            Extent::Lines(ranges) => Some((module.within(&target.path.to_text()), ranges.clone())),
+            Extent::Class | Extent::Change(_) => None,
+        };
         let report = self.request.folder.join("report").join(&place);
         fresh_folder(&report)?;
         let work = Work {
@@ -142,8 +192,10 @@ impl Judge<'_> {
             settings: self.settings,
             label: self.label(),
             folder: copied.join(&module.dir),
-            homes: folders(&module.dir).iter().map(|folder| package.home.join(folder)).collect(),
+            homes: self.homes(),
             files: module.targets.iter().map(|target| module.within(&target.path.to_text())).collect(),
+            lines: module.targets.iter().filter_map(lines).collect(),
+            tests: Vec::new(),
             output,
             report,
         };
@@ -173,18 +225,18 @@ impl Judge<'_> {
         ))
     }
 
-    fn trace(&self, result: &ModuleResult, watch: &Stopwatch) -> Option<TraceTier> {
+    fn trace(&self, result: &ModuleResult, tests: &[String], watch: &Stopwatch) -> Option<TraceTier> {
         let mut tally = Tally::default();
         for judged in &result.judged {
             tally.join(&judged.score.tally);
         }
         (tally.mutants() > 0).then(|| TraceTier {
             module: self.label(),
-            name: "all".to_owned(),
+            name: if tests.is_empty() { "all" } else { "own" }.to_owned(),
             engine: String::new(),
             note: self.engine.language().name.to_owned(),
-            tests: Vec::new(),
-            tests_total: 0,
+            tests: tests.iter().take(TRACED).cloned().collect(),
+            tests_total: tests.len() as u64,
             mutants: tally.mutants(),
             killed: tally.killed + tally.timed_out,
             timed_out: tally.timed_out,

@@ -31,8 +31,9 @@ pub(super) fn scope(request: &GateRequest, language: &Language, kind: ScopeKind,
     let mut scope = Scope::default();
     for (index, (package, files)) in request.packages.iter().zip(files).enumerate() {
         let mut modules: BTreeMap<String, Module> = BTreeMap::new();
-        for change in package.changes.iter().filter(|change| language.is_source(change.path.as_str())) {
-            let path = change.path.to_text();
+        // The printed form of a path may be quoted.
+        let changes = package.changes.iter().map(|change| (change, change.path.to_text()));
+        for (change, path) in changes.filter(|(_, path)| language.is_source(path)) {
             let entry = files.entries.get(&path).copied().unwrap_or(Entry::Absent);
             if let Some(refusal) = entry.refusal(change) {
                 scope.aborts.push(refusal);

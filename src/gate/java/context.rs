@@ -5,9 +5,9 @@ use super::package::PackageContext;
 use super::report::Owners;
 use super::scope::JavaPath;
 use super::test_classes::{self, TestClasses};
-use crate::gate::GateAbort;
 use crate::gate::commands::file_name;
 use crate::gate::scope::{Extent, Module, Target};
+use crate::gate::{GateAbort, rule};
 use crate::mutation::Rule;
 use crate::source::ChangedLines;
 use std::collections::BTreeSet;
@@ -89,8 +89,7 @@ impl ModuleContext<'_> {
 
     /// The rule of the gate.
     pub(crate) fn rule(&self) -> Rule {
-        let settings = self.context.settings;
-        Rule { threshold: settings.threshold, per: settings.per, no_coverage: settings.no_coverage }
+        rule(self.context.settings)
     }
 
     /// True for a line of a target's file (by its bare name) that the family changed, where that is known.

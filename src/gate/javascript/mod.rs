@@ -7,15 +7,13 @@ mod report;
 
 use crate::gate::GateAbort;
 use crate::gate::commands::Call;
-use crate::gate::files::{FileEngine, Language, Measured, Work};
+use crate::gate::files::{FileEngine, Language, Measured, Work, installed, literally, source_lines, told};
 use crate::machine::facts::ProcessEnd;
-use crate::source::text;
 use serde_json::{Value, json};
+use std::path::{Path, PathBuf};
 
 /// Test runners with a plugin, the preferred one first.
 const RUNNERS: [&str; 6] = ["vitest", "jest", "mocha", "jasmine", "karma", "tap"];
-/// Lines of the output that name tests or causes.
-const TOLD: usize = 5;
 
 const JAVASCRIPT: Language = Language {
     name: "JavaScript",
@@ -32,8 +30,8 @@ const JAVASCRIPT: Language = Language {
 pub(crate) struct Stryker;
 
 impl FileEngine for Stryker {
-    fn gate(&self) -> &'static str {
-        "STRYKER"
+    fn gate(&self) -> Option<&'static str> {
+        Some("STRYKER")
     }
 
     fn language(&self) -> &'static Language {
@@ -43,7 +41,8 @@ impl FileEngine for Stryker {
     fn measure(&self, work: &Work<'_>) -> Result<Measured, GateAbort> {
         let json = work.report.join("mutation.json");
         let settings = json!({
-            "mutate": work.files.iter().map(|file| literally(file)).collect::<Vec<_>>(),
+            "mutate": work.files.iter().map(|file| mutate(work, file)).collect::<Vec<_>>(),
+            "testFiles": work.tests.iter().map(|file| literally(file)).collect::<Vec<_>>(),
             "reporters": ["json", "html"],
             "jsonReporter": { "fileName": json },
             "htmlReporter": { "fileName": work.report.join("index.html") },
@@ -62,6 +61,25 @@ impl FileEngine for Stryker {
             _ => Ok(true),
         }
     }
+
+    /// Of the runners those that were tried.
+    fn chooses_tests(&self, module: &Path, homes: &[PathBuf]) -> bool {
+        runner(module, homes) == Some("vitest")
+    }
+}
+
+/// What is mutated of a file: where lines are known, from the first of them on, since Stryker would leave out a block that only
+/// begins on them.
+fn mutate(work: &Work<'_>, file: &str) -> String {
+    let pattern = literally(file);
+    let first = work.lines.get(file).and_then(|ranges| ranges.iter().map(|(first, _)| *first).min());
+    match first {
+        // Lines cannot be given with a pattern.
+        Some(first) if pattern == file => {
+            format!("{file}:{first}-{}", source_lines(&work.folder.join(file)).len() + 1)
+        }
+        _ => pattern,
+    }
 }
 
 /// Runs Stryker with these settings added to those of every run.
@@ -72,7 +90,7 @@ fn run(work: &Work<'_>, name: &str, settings: Value, arguments: &[&str]) -> Resu
             "Run `npm install --save-dev @stryker-mutator/core` there, with the plugin of its test runner (`@stryker-mutator/vitest-runner`), and commit package.json and the lock file.",
         ));
     };
-    let runner = runner(work);
+    let runner = runner(&work.folder, &work.homes);
     let mut all = json!({
         "testRunner": runner.unwrap_or("command"),
         "coverageAnalysis": if runner.is_some() { "perTest" } else { "off" },
@@ -95,10 +113,10 @@ fn run(work: &Work<'_>, name: &str, settings: Value, arguments: &[&str]) -> Resu
 }
 
 /// The runner whose plugin is installed; with several, one that the module's package.json names.
-fn runner(work: &Work<'_>) -> Option<&'static str> {
-    let named = crate::gate::commands::read_text(&work.folder.join("package.json"), 1 << 20);
+fn runner(module: &Path, homes: &[PathBuf]) -> Option<&'static str> {
+    let named = crate::gate::commands::read_text(&module.join("package.json"), 1 << 20);
     let has_plugin = |runner: &&&str| {
-        work.installed(&[&format!("node_modules/@stryker-mutator/{runner}-runner")]).is_some()
+        installed(homes, &[&format!("node_modules/@stryker-mutator/{runner}-runner")]).is_some()
     };
     let installed: Vec<&&str> = RUNNERS.iter().filter(has_plugin).collect();
     let is_named = |runner: &&&&str| named.contains(&format!("\"{runner}\""));
@@ -118,39 +136,12 @@ fn not_green(work: &Work<'_>, call: &Call) -> Result<Option<Measured>, GateAbort
     if call.output.contains("No tests were executed") || call.output.contains("No tests were found") {
         return Ok(Some(Measured::NoTests));
     }
-    let told: Vec<String> = call
-        .output
-        .lines()
-        .filter(|line| line.contains("ERROR"))
-        .take(TOLD)
-        .map(|line| text::line(line, 300))
-        .collect();
-    let told = if told.is_empty() { "its output names no error".to_owned() } else { told.join(" ") };
-    Err(GateAbort::setup(
-        format!(
-            "StrykerJS gave no verdict on {} ({}): {told}.",
-            work.label,
-            text::line(&call.end.to_string(), 100)
-        ),
-        "Run `npx stryker run` in the package by hand.",
-    ))
+    let errors = told(&call.output, |line| line.contains("ERROR"));
+    Err(work.no_verdict("StrykerJS", call, &errors, "npx stryker run"))
 }
 
 /// The tests that Stryker's log names as failed: a line with one tab each, below a sentence that says so.
 fn failed_tests(output: &str) -> Vec<String> {
-    let below = output.lines().skip_while(|line| !line.contains("failed in the initial test run")).skip(1);
-    let is_name = |line: &&str| line.starts_with('\t') && !line.starts_with("\t\t");
-    below.filter(is_name).take(TOLD).map(|line| text::line(line, 200)).collect()
-}
-
-/// A path as a pattern that matches it alone.
-fn literally(path: &str) -> String {
-    let mut pattern = String::new();
-    for c in path.chars() {
-        if "*?[]{}()!+@".contains(c) {
-            pattern.push('\\');
-        }
-        pattern.push(c);
-    }
-    pattern
+    let below = output.split_once("failed in the initial test run").map_or("", |(_, below)| below);
+    told(below, |line| line.starts_with('\t') && !line.starts_with("\t\t"))
 }

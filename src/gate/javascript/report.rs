@@ -5,13 +5,11 @@
 use crate::gate::GateAbort;
 use crate::gate::files::{FileMutant, Place, Work};
 use crate::mutation::MutantStatus;
-use crate::sys::disk::read_beginning;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// The largest report that is read, bytes.
-const MAX_REPORT: u64 = 256 << 20;
+const ENGINE: &str = "StrykerJS";
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -65,18 +63,8 @@ enum Status {
 
 /// The mutants of each file of the report.
 pub(super) fn read(path: &Path, work: &Work<'_>) -> Result<BTreeMap<String, Vec<FileMutant>>, GateAbort> {
-    let unclear = |why: &str| {
-        GateAbort::setup(
-            format!("StrykerJS ended without a verdict on {}: {why}.", work.label),
-            "Look into what Stryker printed, then try again.",
-        )
-    };
-    let bytes = read_beginning(path, MAX_REPORT + 1)?.ok_or_else(|| unclear("it left no report"))?;
-    if bytes.len() as u64 > MAX_REPORT {
-        return Err(unclear("its report is larger than 256 MiB"));
-    }
-    let report: Report = serde_json::from_slice(&bytes)
-        .map_err(|error| unclear(&format!("its report cannot be read ({error})")))?;
+    let report = work.json(ENGINE, path)?;
+    let report: Report = report.ok_or_else(|| work.unclear(ENGINE, "it left no report"))?;
     let tests: BTreeMap<String, String> = report
         .test_files
         .into_values()
@@ -88,7 +76,8 @@ pub(super) fn read(path: &Path, work: &Work<'_>) -> Result<BTreeMap<String, Vec<
         let lines: Vec<&str> = file.source.lines().collect();
         let mutants =
             file.mutants.iter().map(|mutant| mutant.judged(&path, &lines, &tests)).collect::<Option<_>>();
-        files.insert(path, mutants.ok_or_else(|| unclear("some mutants were not tested"))?);
+        let mutants = mutants.ok_or_else(|| work.unclear(ENGINE, "some mutants were not tested"))?;
+        files.insert(path, mutants);
     }
     Ok(files)
 }

@@ -15,11 +15,11 @@ pub use scores::{keep_score, scores};
 use super::files::{self, FileEngine, Language};
 use super::java::judge_modules;
 use super::javascript::Stryker;
-use super::python::Mutmut;
+use super::python::{CosmicRay, Mutmut};
 use super::rust::CargoMutants;
 use super::verdict::{Judging, ModuleResult};
 use super::{GateAbort, GatePackage, GatePorts, GateRequest, NoCheckouts, standard_report};
-use crate::config::{GateEngine, GateFolder, GateSettings, NoCoverage, Per, ScopeKind};
+use crate::config::{GateEngine, GateFolder, GateSettings, NoCoverage, Per, ScopeKind, TestTiers};
 use crate::machine::facts::{FileChange, FileStatus, Oid, ProcessEnd};
 use crate::mutation::Tally;
 use crate::report::mutation_test::{Measured, Refusal};
@@ -59,11 +59,13 @@ pub enum Engine {
     Stryker,
     /// cargo-mutants, for Rust.
     CargoMutants,
+    /// cosmic-ray, for Python where it is asked for.
+    CosmicRay,
 }
 
 impl Engine {
     /// All of them.
-    pub const ALL: [Self; 4] = [Self::Mutmut, Self::Pit, Self::Stryker, Self::CargoMutants];
+    pub const ALL: [Self; 5] = [Self::Mutmut, Self::Pit, Self::Stryker, Self::CargoMutants, Self::CosmicRay];
 
     /// The name that callers use.
     pub fn name(self) -> &'static str {
@@ -72,6 +74,7 @@ impl Engine {
             Self::Pit => "pit",
             Self::Stryker => "stryker",
             Self::CargoMutants => "cargo-mutants",
+            Self::CosmicRay => "cosmic-ray",
         }
     }
 
@@ -84,9 +87,9 @@ impl Engine {
         })
     }
 
-    /// The name of its gate.
-    pub fn gate(self) -> &'static str {
-        self.of_files().map_or("PITEST", FileEngine::gate)
+    /// The name of its gate; none for one that works only where it is asked for.
+    pub fn gate(self) -> Option<&'static str> {
+        self.of_files().map_or(Some("PITEST"), FileEngine::gate)
     }
 
     /// True for a file of its language, by its name.
@@ -101,6 +104,7 @@ impl Engine {
             Self::Pit => None,
             Self::Stryker => Some(&Stryker),
             Self::CargoMutants => Some(&CargoMutants),
+            Self::CosmicRay => Some(&CosmicRay),
         }
     }
 
@@ -183,9 +187,10 @@ impl TestRequest<'_> {
             let is_its = |file: &&String| engine.language().is_source(file) && is_production(file);
             files.iter().filter(is_its).cloned().collect()
         };
-        let asked = Engine::ALL.into_iter().filter(|engine| self.engine.is_none_or(|only| only == *engine));
+        let is_asked = |engine: &Engine| self.engine.map_or(engine.gate().is_some(), |only| only == *engine);
+        let asked = || Engine::ALL.into_iter().filter(is_asked);
         let mut found: Vec<(Engine, Vec<String>)> =
-            asked.map(|engine| (engine, of(engine))).filter(|(_, files)| !files.is_empty()).collect();
+            asked().map(|engine| (engine, of(engine))).filter(|(_, files)| !files.is_empty()).collect();
         match (found.pop(), found.is_empty()) {
             (Some(only), true) => Ok(only),
             (Some(_), false) => Err(Refusal::usage(
@@ -194,9 +199,8 @@ impl TestRequest<'_> {
             )),
             (None, _) => {
                 let (path, all) =
-                    (text::line(&target.path, 300), Engine::ALL.map(|engine| engine.language().name));
-                let languages =
-                    self.engine.map_or_else(|| all.join(", "), |engine| engine.language().name.to_owned());
+                    (text::line(&target.path, 300), asked().map(|engine| engine.language().name));
+                let languages = all.collect::<Vec<_>>().join(", ");
                 Err(Refusal::usage(
                     format!("There is no production code in {path} that can be mutated ({languages})."),
                     "Name a source file, or a folder that holds some; tests are not mutated.",
@@ -220,6 +224,8 @@ impl TestRequest<'_> {
         let mut package = self.package(files);
         let request = |package| self.gate_request(package);
         if let Some(engine) = engine.of_files() {
+            // The score is that of all tests.
+            let settings = GateSettings { tests: TestTiers::All, ..settings };
             return files::judge(&request(package), &settings, ports, engine);
         }
         let copy = self.work.join("copy").join(&package.name);

@@ -7,14 +7,10 @@ use super::mutants;
 use crate::gate::GateAbort;
 use crate::gate::files::{FileMutant, Work, source_lines};
 use crate::mutation::MutantStatus;
-use crate::sys::disk::read_beginning;
 use serde::Deserialize;
-use serde::de::DeserializeOwned;
 use std::collections::BTreeMap;
-use std::path::Path;
 
-/// The largest file of results that is read, bytes.
-const MAX_RESULTS: u64 = 64 << 20;
+const ENGINE: &str = "mutmut";
 
 #[derive(Deserialize)]
 struct Meta {
@@ -38,21 +34,21 @@ pub(super) fn read(
     none_reached: bool,
 ) -> Result<BTreeMap<String, Vec<FileMutant>>, GateAbort> {
     let folder = mutants(work);
-    let stats: Stats = parsed(&folder.join("mutmut-stats.json"), work)?.unwrap_or_default();
+    let stats: Stats = work.json(ENGINE, &folder.join("mutmut-stats.json"))?.unwrap_or_default();
     let mut files = BTreeMap::new();
     for file in &work.files {
         let beside = |ending: &str| folder.join(format!("{file}.{ending}"));
-        let Some(Meta { exit_code_by_key }) = parsed(&beside("meta"), work)? else { continue };
+        let Some(Meta { exit_code_by_key }) = work.json(ENGINE, &beside("meta"))? else { continue };
         let copies = Copies {
             source: source_lines(&work.folder.join(file)),
             copy: source_lines(&folder.join(file)),
-            spans: parsed::<Spans>(&beside("spans"), work)?.unwrap_or_default(),
+            spans: work.json::<Spans>(ENGINE, &beside("spans"))?.unwrap_or_default(),
         };
         let mut found = Vec::new();
         for (key, code) in exit_code_by_key {
             let status = if none_reached { Some(MutantStatus::NoCoverage) } else { code.and_then(status) };
             let Some(status) = status else {
-                return Err(unclear(work, "some mutants were not checked"));
+                return Err(work.unclear(ENGINE, "some mutants were not checked"));
             };
             let function = key.rsplit_once("__mutmut_").map_or(key.as_str(), |(function, _)| function);
             let tests = stats.tests_by_mangled_function_name.get(function).cloned().unwrap_or_default();
@@ -75,21 +71,6 @@ fn status(code: i64) -> Option<MutantStatus> {
         2 => return None,
         _ => MutantStatus::RunError,
     })
-}
-
-fn parsed<T: DeserializeOwned>(path: &Path, work: &Work<'_>) -> Result<Option<T>, GateAbort> {
-    let Some(bytes) = read_beginning(path, MAX_RESULTS + 1)? else { return Ok(None) };
-    match serde_json::from_slice(&bytes) {
-        Ok(value) if bytes.len() as u64 <= MAX_RESULTS => Ok(Some(value)),
-        _ => Err(unclear(work, "its results cannot be read")),
-    }
-}
-
-fn unclear(work: &Work<'_>, why: &str) -> GateAbort {
-    GateAbort::setup(
-        format!("mutmut ended without a verdict on {}: {why}.", work.label),
-        "Look into what mutmut printed, then try again.",
-    )
 }
 
 /// A file, and mutmut's copy of it, in which each mutant of a function is a function.

@@ -8,17 +8,16 @@ mod outcomes;
 
 use crate::gate::GateAbort;
 use crate::gate::commands::{Call, read_text};
-use crate::gate::files::{FileEngine, Language, Measured, Work};
+use crate::gate::files::{FileEngine, Language, Measured, Work, installed_version, literally, told};
 use crate::machine::facts::ProcessEnd;
-use crate::source::text;
 use std::path::PathBuf;
 
-/// Lines of the output that name tests or causes.
-const TOLD: usize = 5;
 /// Bytes that are read of a log.
 const MAX_LOG: u64 = 16 << 20;
-/// Major versions before this one were never tried.
-const OLDEST: u32 = 27;
+/// Lines of a file that are named to it.
+const MOST_LINES: usize = 2_000;
+/// Older versions were never tried.
+const OLDEST: (u32, u32) = (27, 0);
 
 const RUST: Language = Language {
     name: "Rust",
@@ -36,8 +35,8 @@ const RUST: Language = Language {
 pub(crate) struct CargoMutants;
 
 impl FileEngine for CargoMutants {
-    fn gate(&self) -> &'static str {
-        "CARGO-MUTANTS"
+    fn gate(&self) -> Option<&'static str> {
+        Some("CARGO-MUTANTS")
     }
 
     fn language(&self) -> &'static Language {
@@ -87,7 +86,23 @@ fn arguments(work: &Work<'_>, above: &str) -> Vec<String> {
     all.extend(
         work.files.iter().flat_map(|file| ["--file".to_owned(), literally(&format!("{above}{file}"))]),
     );
+    // Its names of mutants begin with file and line.
+    if !work.lines.is_empty() {
+        let named = work.files.iter().flat_map(|file| ["--re".to_owned(), mutants_of(work, file, above)]);
+        all.extend(named);
+    }
     all
+}
+
+/// A pattern for the names of the mutants of a file that count: on its lines, unless they are very many.
+fn mutants_of(work: &Work<'_>, file: &str, above: &str) -> String {
+    let escaped = |c: char| format!("\\x{{{:x}}}", u32::from(c));
+    let path = format!("{above}{file}").chars().map(escaped).collect::<Vec<_>>().concat();
+    let ranges = work.lines.get(file).map_or(&[][..], Vec::as_slice);
+    let lines = ranges.iter().flat_map(|(first, last)| *first..=*last).map(|line| format!("{line}:"));
+    let lines: Vec<String> = lines.take(MOST_LINES + 1).collect();
+    let lines = if lines.len() > MOST_LINES { String::new() } else { lines.join("|") };
+    format!("^{path}:(?:{lines})")
 }
 
 /// Runs cargo in the module, with a target folder beside the copy.
@@ -107,17 +122,7 @@ fn check_version(work: &Work<'_>) -> Result<(), GateAbort> {
         return Err(GateAbort::setup(why, "Install Rust (https://rustup.rs)."));
     }
     let call = cargo(work, "version", &["mutants".to_owned(), "--version".to_owned()])?;
-    let version = call.output.lines().find_map(|line| line.strip_prefix("cargo-mutants "));
-    let Some(version) = version.filter(|_| call.end == ProcessEnd::Exited { code: 0 }) else {
-        return Err(GateAbort::setup("cargo-mutants is not installed.".to_owned(), hint));
-    };
-    if version.split('.').next().and_then(|major| major.parse().ok()).is_none_or(|major: u32| major < OLDEST)
-    {
-        let version = text::line(version, 40);
-        let why = format!("cargo-mutants {version} is too old for a verdict; {OLDEST} is the oldest.");
-        return Err(GateAbort::setup(why, hint));
-    }
-    Ok(())
+    installed_version(&call, "cargo-mutants", "", OLDEST, hint)
 }
 
 /// The module's folder in its Cargo workspace, from which cargo-mutants names files: empty, or with a `/` at its end.
@@ -138,39 +143,15 @@ fn above(work: &Work<'_>) -> Result<String, GateAbort> {
 fn causes(log: &str) -> Option<Vec<String>> {
     let is_red =
         |line: &str| line.starts_with("error: test failed") || line.starts_with("error: could not compile");
-    let is_cause = |line: &&str| {
+    let is_cause = |line: &str| {
         line.starts_with("test ") && line.ends_with(" FAILED")
             || line.starts_with("error[")
             || line.starts_with("error: ")
     };
-    log.lines()
-        .any(is_red)
-        .then(|| log.lines().filter(is_cause).take(TOLD).map(|line| text::line(line, 200)).collect())
+    log.lines().any(is_red).then(|| told(log, is_cause))
 }
 
 fn no_verdict(work: &Work<'_>, call: &Call, log: &str) -> GateAbort {
-    let is_error =
-        |line: &&str| line.starts_with("error") || line.starts_with("ERROR") || line.starts_with("Error");
-    let told: Vec<String> =
-        log.lines().filter(is_error).take(TOLD).map(|line| text::line(line, 300)).collect();
-    let told = if told.is_empty() { "its output names no error".to_owned() } else { told.join(" ") };
-    GateAbort::setup(
-        format!(
-            "cargo gave no verdict on {} ({}): {told}.",
-            work.label,
-            text::line(&call.end.to_string(), 100)
-        ),
-        "Run `cargo mutants` in the package by hand.",
-    )
-}
-
-/// A path as a pattern that matches it alone.
-fn literally(path: &str) -> String {
-    path.chars().fold(String::new(), |mut pattern, c| {
-        if "*?[]{}\\".contains(c) {
-            pattern.push('\\');
-        }
-        pattern.push(c);
-        pattern
-    })
+    let is_error = |line: &str| ["error", "ERROR", "Error"].iter().any(|word| line.starts_with(word));
+    work.no_verdict("cargo", call, &told(log, is_error), "cargo mutants")
 }

@@ -5,14 +5,14 @@
 use crate::gate::GateAbort;
 use crate::gate::files::{FileMutant, Place, Work, source_lines};
 use crate::mutation::MutantStatus;
-use crate::sys::disk::read_beginning;
 use serde::Deserialize;
 use serde::de::{DeserializeOwned, IgnoredAny};
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// The largest file of results that is read, bytes.
-const MAX_RESULTS: u64 = 256 << 20;
+const ENGINE: &str = "cargo-mutants";
+
+const NOT_TESTED: &str = "some mutants were not tested";
 
 #[derive(Deserialize)]
 struct Outcomes {
@@ -72,14 +72,14 @@ pub(super) fn read(
     let mut sources: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for Outcome { scenario, summary } in outcomes {
         let Scenario::Mutant(mutant) = scenario else { continue };
-        let status = status(&summary).ok_or_else(|| unclear(work, "some mutants were not tested"))?;
+        let status = status(&summary).ok_or_else(|| work.unclear(ENGINE, NOT_TESTED))?;
         let Some(file) = mutant.file.strip_prefix(above).map(str::to_owned) else { continue };
         let lines = sources.entry(file.clone()).or_insert_with(|| source_lines(&work.folder.join(&file)));
         let found = mutant.judged(status, lines);
         files.entry(file).or_default().push(found);
     }
     let tested: usize = files.values().map(Vec::len).sum();
-    if tested == all.len() { Ok(files) } else { Err(unclear(work, "some mutants were not tested")) }
+    if tested == all.len() { Ok(files) } else { Err(work.unclear(ENGINE, NOT_TESTED)) }
 }
 
 fn status(summary: &Summary) -> Option<MutantStatus> {
@@ -93,18 +93,7 @@ fn status(summary: &Summary) -> Option<MutantStatus> {
 }
 
 fn parsed<T: DeserializeOwned>(path: &Path, work: &Work<'_>) -> Result<T, GateAbort> {
-    let bytes = read_beginning(path, MAX_RESULTS + 1)?.ok_or_else(|| unclear(work, "it left no results"))?;
-    match serde_json::from_slice(&bytes) {
-        Ok(value) if bytes.len() as u64 <= MAX_RESULTS => Ok(value),
-        _ => Err(unclear(work, "its results cannot be read")),
-    }
-}
-
-fn unclear(work: &Work<'_>, why: &str) -> GateAbort {
-    GateAbort::setup(
-        format!("cargo-mutants ended without a verdict on {}: {why}.", work.label),
-        "Look into what cargo-mutants printed, then try again.",
-    )
+    work.json(ENGINE, path)?.ok_or_else(|| work.unclear(ENGINE, "it left no results"))
 }
 
 impl Mutant {

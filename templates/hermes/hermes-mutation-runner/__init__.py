@@ -27,7 +27,7 @@ SCHEMA = {
             },
             "timeout": {"type": "integer", "minimum": 10, "maximum": 14400, "default": 600, "description": "Seconds"},
             "max_survivors_reported": {"type": "integer", "minimum": 1, "maximum": 500, "default": 20},
-            "backend": {"type": "string", "enum": ["mutmut", "pit", "stryker", "cargo-mutants"]},
+            "backend": {"type": "string", "enum": ["mutmut", "pit", "stryker", "cargo-mutants", "cosmic-ray"]},
         },
         "required": ["target_module"],
     },

@@ -11,6 +11,7 @@ mod cli {
     #[expect(dead_code, reason = "the other test binary uses all of it")]
     pub(crate) mod project;
     pub(crate) mod real_files;
+    pub(crate) mod served;
     pub(crate) mod watch;
 }
 #[cfg(test)]
@@ -41,6 +42,7 @@ fn tests() -> Vec<libtest_mimic::Trial> {
         cli::foreign_owner::tests(),
         cli::kill_matrix::tests(),
         cli::mcp::tests(),
+        cli::served::tests(),
         cli::watch::tests(),
         demo::kill::tests(),
         demo::audit::tests(),

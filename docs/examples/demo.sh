@@ -1,5 +1,5 @@
 #!/bin/sh
-# Makes docs/examples/demo.tar anew: the run of `ralph demo` with this version, without what its gates left.
+# Makes docs/examples/demo.tar anew: the run of `ralph demo` with this version, without what its gates left; and its report.
 # For when the demo itself changes. The file is a journal of an earlier version, kept to be replayed by later ones.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
@@ -10,3 +10,4 @@ trap 'rm -rf "$folder"' EXIT
 rm -rf "$folder"/demo/.ralph/state/iter-*/gate
 rm -f "$here/demo.tar"
 cd "$folder/demo" && "$ralph" bundle "$here/demo.tar"
+cd "$here" && "$ralph" report --bundle demo.tar --md demo.md --html demo.html

@@ -172,7 +172,7 @@ fn judge<'a>(
         let tasks = own.iter().filter_map(|at| audit.boxes.get(*at)).map(|it| it.task.as_str());
         ui::note(&format!("[{}/{}] {}{rest}", at + 1, chosen.len(), names(tasks, NAMED)));
         let report = match outside.judge_again(&judgement.order, &judgement.changes) {
-            Ok(report) => report,
+            Ok((report, _)) => report,
             Err(fault) => GateReport::from(Verdict::Error {
                 why: fault.to_string(),
                 hint: fault.hint,

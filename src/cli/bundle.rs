@@ -6,7 +6,6 @@ use super::ui;
 use super::workspace::Invocation;
 use crate::engine::{Fault, Replay, Unpacked, pack, unpack};
 use crate::source::Secrets;
-use crate::sys::Disk as _;
 use crate::sys::disk::RealDisk;
 use serde_json::json;
 use std::path::{Path, PathBuf};
@@ -15,20 +14,20 @@ use std::path::{Path, PathBuf};
 pub(super) fn bundle(call: &Invocation, file: &Path, is_thin: bool) -> Result<Exit, Fault> {
     let workspace = call.open()?;
     let mut repositories = workspace.repositories()?;
-    let mut disk = RealDisk::new();
-    let run = Replay::new(&disk, &workspace.places, &workspace.rules, Ok(&mut repositories)).run()?;
+    let run =
+        Replay::new(&RealDisk::new(), &workspace.places, &workspace.rules, Ok(&mut repositories)).run()?;
     let environment = environment();
     let secrets = Secrets::of(environment.iter().map(|(name, value)| (name, value)));
     let iterations: Vec<u64> = run.found.gates.iter().map(|gate| gate.iteration).collect();
-    let bytes = pack(&workspace.places, &mut repositories, &run.commits, &iterations, &secrets, is_thin)?;
     let file = std::path::absolute(file)?;
-    disk.replace(&file, &bytes)?;
+    let to = (&*file, is_thin);
+    let bytes = pack(&workspace.places, &mut repositories, &run.commits, &iterations, &secrets, to)?;
     let facts =
-        json!({ "bundle": file, "bytes": bytes.len(), "records": run.found.records, "head": run.found.head });
+        json!({ "bundle": file, "bytes": bytes, "records": run.found.records, "head": run.found.head });
     let words = format!(
         "{} ({} KiB, {} records, head {})",
         file.display(),
-        bytes.len() >> 10,
+        bytes >> 10,
         run.found.records,
         run.found.head
     );

@@ -2,8 +2,9 @@
 
 use super::ui;
 use super::workspace::Workspace;
-use crate::engine::{Fault, JOURNAL, Judgement, Run};
+use crate::engine::{Fault, JOURNAL, Judgement, Run, standard_report};
 use crate::report::replay::{Finding, Grade, Replayed, judged_otherwise};
+use crate::report::standard::other_fate;
 use crate::source::text::line;
 use clap::ValueEnum;
 use serde_json::{Value, json};
@@ -98,11 +99,12 @@ pub(super) fn rerun(workspace: &Workspace, run: &mut Run, shard: Option<Shard>) 
     let mut chosen = shard.unwrap_or(Shard { number: 1, of: 1 }).of(&run.judgements);
     chosen.sort_by_key(|judgement| judgement.record);
     let mut outside = workspace.outside()?;
-    for Judgement { record, order, changes, report } in chosen {
+    for Judgement { record, order, changes, report, left } in chosen {
         let finding = match outside.judge_again(order, changes) {
-            Ok(again) => {
+            Ok((again, folder)) => {
                 run.found.measured_again(*record, &again.engines());
-                let Some((grade, what)) = judged_otherwise(report, &again) else {
+                let mutant = || other_fate(&standard_report(left.as_ref()?)?, &standard_report(&folder)?);
+                let Some((grade, what)) = judged_otherwise(report, &again, mutant) else {
                     run.found.judged_again(*record, again.verdict.word());
                     continue;
                 };

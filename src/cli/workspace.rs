@@ -175,6 +175,8 @@ impl Workspace {
                 .collect(),
             watched: true,
             outage_hands_over: true,
+            files: [&settings.files.test, &settings.files.production, &settings.files.build]
+                .map(Clone::clone),
             cost: budget(settings.limits.cost, 1),
             tokens: budget(settings.limits.tokens, 1_000_000),
             ..Policy::default()

@@ -10,12 +10,13 @@ use crate::git::{Repositories, borrow, unbundle};
 use crate::machine::facts::Oid;
 use crate::source::Secrets;
 use crate::source::text::line;
-use crate::sys::disk::read_beginning;
+use crate::sys::disk::{in_path, make_parents, open_regular, read_beginning};
 use crate::sys::walk::walk;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
-use std::io::Read as _;
+use std::io::{BufReader, Read, Seek as _};
 use std::path::{Component, Path, PathBuf};
+use tempfile::NamedTempFile;
 
 /// Bytes and files of one bundle.
 const MAX_BYTES: u64 = 2 << 30;
@@ -26,27 +27,97 @@ const GIT: &str = "git";
 const REPOSITORY: &str = "repository.bundle";
 /// In a thin bundle: the address of the repository's remote, one line; empty if it has none.
 const REMOTE: &str = "remote.txt";
-/// Characters of an address.
+/// Characters, and bytes, of an address.
 const ADDRESS: usize = 2_000;
+const MAX_ADDRESS: u64 = 16_000;
 const FILES: &str = "workspace";
 const CHANGE_SECRET: &str =
     "change the secret where it is used; then it may be told, and the variable that names it removed";
 /// The files of a spec.
 const SPEC: [&str; 5] = ["tasks.md", "progress.txt", "requirements.md", "design.md", "validation-report.md"];
 
-/// Packs a workspace; `commits` are those that its journal names, by package, `iterations` those of gates. A thin one
-/// holds no commits.
+/// An archive on its way into a file.
+struct Archive {
+    tar: tar::Builder<NamedTempFile>,
+    /// Bytes and files that it may still take.
+    left: (u64, usize),
+}
+
+impl Archive {
+    fn add(&mut self, path: &Path, size: u64, content: impl Read) -> Result<(), Fault> {
+        let left = self.left.0.checked_sub(size).zip(self.left.1.checked_sub(1));
+        self.left = left.ok_or_else(|| {
+            let most = MAX_BYTES >> 20;
+            let what =
+                format!("The run is too large for a bundle: more than {most} MiB or {MAX_FILES} files.");
+            Fault::setup(what, "remove old folders `.ralph/state/iter-N/gate`; replay works without them")
+        })?;
+        let mut header = tar::Header::new_gnu();
+        header.set_size(size);
+        header.set_mode(0o644);
+        Ok(self.tar.append_data(&mut header, path, content)?)
+    }
+}
+
+/// Packs a workspace into a file; `commits` are those that its journal names, by package, `iterations` those of gates. A thin
+/// one holds no commits. At most one file of the run is in memory at a time. How many bytes the archive has.
 ///
-/// Errors: a known secret in a file (with its place), a commit that is missing, a run of more than 2 GiB.
+/// Errors: a known secret in a file (with its place), a commit that is missing, a run of more than 2 GiB; the file is then as
+/// it was.
 pub fn pack(
     places: &Places,
     repositories: &mut Repositories,
     commits: &BTreeMap<String, BTreeSet<Oid>>,
     iterations: &[u64],
     secrets: &Secrets,
-    is_thin: bool,
-) -> Result<Vec<u8>, Fault> {
-    let mut found: BTreeMap<PathBuf, Vec<u8>> = BTreeMap::new();
+    (to, is_thin): (&Path, bool),
+) -> Result<u64, Fault> {
+    let mut by_repository: BTreeMap<PathBuf, (String, BTreeSet<Oid>)> = BTreeMap::new();
+    for (package, commits) in commits {
+        let folder = repositories.repository(package).ok_or_else(|| {
+            let what = format!("The package {package}, which the journal names, is not there.");
+            Fault::new(FaultKind::Unknown, what, "put its folder back; `ralph replay` tells what is missing")
+        })?;
+        let new = || (package.clone(), BTreeSet::new());
+        by_repository.entry(folder.to_owned()).or_insert_with(new).1.extend(commits.iter().cloned());
+    }
+    make_parents(to)?;
+    let folder = to.parent().unwrap_or(Path::new("/"));
+    let tar = tar::Builder::new(tempfile::Builder::new().prefix(".ralph-").tempfile_in(folder)?);
+    let mut archive = Archive { tar, left: (MAX_BYTES, MAX_FILES) };
+    for (root, (package, commits)) in by_repository {
+        let (place, shown) = (Path::new(GIT).join(inside(places, &root)?), places.shown(&root));
+        if is_thin {
+            let address = repositories.remote(&package)?.unwrap_or_default();
+            holds_no_secret(&shown, address.as_bytes(), secrets)?;
+            let address = line(&address, ADDRESS) + "\n";
+            archive.add(&place.join(REMOTE), address.len() as u64, address.as_bytes())?;
+        } else {
+            no_commit_holds_a_secret(&shown, &package, repositories, &commits, secrets)?;
+            let mut bundle = tempfile::tempfile_in(folder)?;
+            repositories.bundle(&package, &commits, &mut bundle)?;
+            bundle.rewind()?;
+            archive.add(&place.join(REPOSITORY), bundle.metadata()?.len(), bundle)?;
+        }
+    }
+    for (place, path) in wanted(places, repositories, iterations)? {
+        let Some(bytes) = read_beginning(&path, MAX_BYTES)? else { continue };
+        holds_no_secret(&places.shown(&path), &bytes, secrets)?;
+        archive.add(&place, bytes.len() as u64, bytes.as_slice())?;
+    }
+    let file = archive.tar.into_inner()?;
+    file.as_file().sync_all()?;
+    let size = file.as_file().metadata()?.len();
+    file.persist(to).map_err(|error| in_path(&error.error, "replace", to))?;
+    Ok(size)
+}
+
+/// The files of the workspace that go in, by their paths in the archive; some may not be there.
+fn wanted(
+    places: &Places,
+    repositories: &Repositories,
+    iterations: &[u64],
+) -> Result<BTreeMap<PathBuf, PathBuf>, Fault> {
     let mut wanted = vec![places.journal(), places.workspace.join(".ralph/config.yaml")];
     wanted.extend(SPEC.map(|name| places.spec.join(name)));
     for iteration in iterations {
@@ -57,58 +128,7 @@ pub fn pack(
     for package in repositories.names() {
         wanted.extend(repositories.build_files(&package)?);
     }
-    for path in wanted {
-        let Some(bytes) = read_beginning(&path, MAX_BYTES)? else { continue };
-        holds_no_secret(&places.shown(&path), &bytes, secrets)?;
-        found.insert(Path::new(FILES).join(inside(places, &path)?), bytes);
-    }
-    let mut by_repository: BTreeMap<PathBuf, (String, BTreeSet<Oid>)> = BTreeMap::new();
-    for (package, commits) in commits {
-        let Some(folder) = repositories.repository(package).map(Path::to_owned) else {
-            let what = format!("The package {package}, which the journal names, is not there.");
-            return Err(Fault::new(
-                FaultKind::Unknown,
-                what,
-                "put its folder back; `ralph replay` tells what is missing",
-            ));
-        };
-        by_repository
-            .entry(folder)
-            .or_insert_with(|| (package.clone(), BTreeSet::new()))
-            .1
-            .extend(commits.iter().cloned());
-    }
-    for (folder, (package, commits)) in by_repository {
-        let place = Path::new(GIT).join(inside(places, &folder)?);
-        if is_thin {
-            let address = repositories.remote(&package)?.unwrap_or_default();
-            holds_no_secret(&places.shown(&folder), address.as_bytes(), secrets)?;
-            found.insert(place.join(REMOTE), (line(&address, ADDRESS) + "\n").into_bytes());
-        } else {
-            no_commit_holds_a_secret(&places.shown(&folder), &package, repositories, &commits, secrets)?;
-            found.insert(place.join(REPOSITORY), repositories.bundle(&package, &commits)?);
-        }
-    }
-    archive(&found)
-}
-
-fn archive(files: &BTreeMap<PathBuf, Vec<u8>>) -> Result<Vec<u8>, Fault> {
-    let size: u64 = files.values().map(|bytes| bytes.len() as u64).sum();
-    if size > MAX_BYTES || files.len() > MAX_FILES {
-        let what = format!("The run is too large for a bundle: {} MiB in {} files.", size >> 20, files.len());
-        return Err(Fault::setup(
-            what,
-            "remove old folders `.ralph/state/iter-N/gate`; replay works without them",
-        ));
-    }
-    let mut archive = tar::Builder::new(Vec::new());
-    for (path, bytes) in files {
-        let mut header = tar::Header::new_gnu();
-        header.set_size(bytes.len() as u64);
-        header.set_mode(0o644);
-        archive.append_data(&mut header, path, bytes.as_slice())?;
-    }
-    Ok(archive.into_inner()?)
+    wanted.into_iter().map(|path| Ok((Path::new(FILES).join(inside(places, &path)?), path))).collect()
 }
 
 /// The path in the workspace.
@@ -168,11 +188,11 @@ pub fn unpack(file: &Path, into: &Path, clones: &Path) -> Result<Unpacked, Fault
         Fault::new(FaultKind::Unknown, what, "make it again: `ralph bundle FILE`")
             .at(file.display().to_string(), None)
     };
-    let (opened, _) = crate::sys::disk::open_regular(file)?
+    let (opened, _) = open_regular(file)?
         .ok_or_else(|| Fault::setup(format!("There is no file {}.", file.display()), "name a bundle"))?;
     let mut archive = tar::Archive::new(opened);
     let workspace = into.join(FILES);
-    let (mut left, mut repositories, mut missing) = (MAX_BYTES, Vec::new(), Vec::new());
+    let (mut left, mut missing) = (MAX_BYTES, Vec::new());
     fs_err::create_dir_all(&workspace)?;
     for (number, entry) in archive.entries().map_err(|error| refused(&error.to_string()))?.enumerate() {
         let mut entry = entry.map_err(|error| refused(&error.to_string()))?;
@@ -184,25 +204,23 @@ pub fn unpack(file: &Path, into: &Path, clones: &Path) -> Result<Unpacked, Fault
             return Err(refused("it is larger than ralph makes them"));
         }
         left -= entry.size();
-        let mut bytes = Vec::new();
-        entry.read_to_end(&mut bytes).map_err(|error| refused(&error.to_string()))?;
-        if let Ok(below) = path.strip_prefix(GIT) {
-            repositories.push((below.to_owned(), bytes));
+        let Ok(below) = path.strip_prefix(GIT) else {
+            let target = into.join(&path);
+            fs_err::create_dir_all(target.parent().unwrap_or(into))?;
+            let mut target = fs_err::File::create(target)?;
+            std::io::copy(&mut entry, &mut target).map_err(|error| refused(&error.to_string()))?;
             continue;
-        }
-        let target = into.join(&path);
-        fs_err::create_dir_all(target.parent().unwrap_or(into))?;
-        fs_err::write(target, bytes)?;
-    }
-    for (path, bytes) in repositories {
-        let below = path.parent().unwrap_or(&path);
-        let folder = workspace.join(below);
+        };
+        let place = below.parent().unwrap_or(below);
+        let folder = workspace.join(place);
         fs_err::create_dir_all(&folder)?;
         if path.file_name() != Some(OsStr::new(REMOTE)) {
-            unbundle(&folder, &bytes)?;
-        } else if !borrow(&folder, &clones.join(below))? {
-            let address = line(&String::from_utf8_lossy(&bytes), ADDRESS);
-            missing.push((below.display().to_string(), address));
+            unbundle(&folder, &mut BufReader::new(entry))?;
+        } else if !borrow(&folder, &clones.join(place))? {
+            let mut address = String::new();
+            // Bytes that are no address name none.
+            let _ = entry.take(MAX_ADDRESS).read_to_string(&mut address);
+            missing.push((place.display().to_string(), line(&address, ADDRESS)));
         }
     }
     Ok(Unpacked { workspace: fs_err::canonicalize(workspace)?, missing })

@@ -1,12 +1,20 @@
 //! The state as seen from beside a run: the journal folded as it grows, without a lock, without writing.
 
+use super::outside::digest_of_folder;
 use super::{Fault, Fold, Places};
+use crate::gate::STANDARD_REPORT;
 use crate::journal::{Change, Follower};
 use crate::machine::state::State;
 use crate::report::spent::Spent;
 use crate::report::story::Story;
 use crate::sys::Disk;
+use crate::sys::disk::read_beginning;
 use crate::task::{Row, TaskFile, TaskRules};
+use serde_json::Value;
+use std::path::Path;
+
+/// Bytes of a report that are read.
+const MAX_REPORT: u64 = 256 << 20;
 
 /// A workspace that is looked at from outside.
 #[derive(Debug)]
@@ -63,7 +71,7 @@ impl Follow {
     fn read_journal(&mut self, disk: &dyn Disk) -> Result<bool, Fault> {
         self.is_there = disk.len(&self.places.journal())?.is_some();
         self.was_there |= self.is_there;
-        let Self { follower, fold, spent, story, keeps_story, .. } = self;
+        let Self { follower, fold, spent, story, keeps_story, places, .. } = self;
         follower.read(disk, |change| {
             match change {
                 Change::Restarted => (*fold, *spent, *story) = Default::default(),
@@ -71,7 +79,8 @@ impl Follow {
                     fold.take(&record)?;
                     spent.note(&record.at, &record.event, &fold.state);
                     if *keeps_story {
-                        story.note(&record.at, &record.event, &fold.state);
+                        let kept = |n, left: &str| kept(&places.iteration(n).join("gate"), left);
+                        story.note(&record.at, &record.event, &fold.state, &kept);
                     }
                 }
             }
@@ -115,6 +124,18 @@ impl Follow {
         let boxes = self.tasks.as_ref().map(|file| |known: &[Row]| rules.boxes(file, known));
         self.fold.state.with_boxes(&self.places.spec_name(), boxes, |state| look(state, spent))
     }
+}
+
+/// The report that viewers of mutation tests share, of a gate that left what has this digest.
+fn kept(folder: &Path, digest: &str) -> Option<Value> {
+    let report = standard_report(folder)?;
+    digest_of_folder(folder).is_ok_and(|now| !digest.is_empty() && now == digest).then_some(report)
+}
+
+/// The report that viewers of mutation tests share, in a folder that a gate left; `None` if there is none that can be read.
+pub fn standard_report(folder: &Path) -> Option<Value> {
+    let bytes = read_beginning(&folder.join(STANDARD_REPORT), MAX_REPORT).ok().flatten()?;
+    serde_json::from_slice(&bytes).ok()
 }
 
 #[cfg(test)]

@@ -22,7 +22,7 @@ mod world;
 pub use bundle::{Unpacked, pack, unpack};
 pub use fault::{Fault, FaultKind};
 pub use film::Film;
-pub use follow::Follow;
+pub use follow::{Follow, standard_report};
 pub use history::history;
 pub use outside::{CacheFolder, Outside, Parts, own_template, private_folder};
 pub use past::{By, Past, Range, past};

@@ -234,7 +234,7 @@ fn add(repositories: &mut Repositories, past: &mut Past, step: &Step<'_>) -> Res
     report.millis = 1 + changes.iter().filter(|change| change.kind == Kind::Production).count() as u64;
     // What is called untrue is so by all tests, as a FAIL that blocks.
     let order = GateOrder { is_last: true, ..GateOrder::alone(&past.audit.gate, snapshot, accumulated) };
-    let judgement = Judgement { record: past.ranges.len() as u64, order, changes, report };
+    let judgement = Judgement { record: past.ranges.len() as u64, order, changes, report, left: None };
     past.ranges.push(Range { boxes: (first..past.audit.boxes.len()).collect(), judgement });
     Ok(())
 }

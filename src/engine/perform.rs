@@ -3,7 +3,6 @@
 //! Each may be performed again after a crash with the same outcome for the files; no agent is started twice for one
 //! iteration.
 
-use super::views::before_text;
 use super::{AgentEnd, Engine, Fault, Judged, Started, readings};
 use crate::machine::effect::Effect;
 use crate::machine::event::Event;
@@ -95,10 +94,7 @@ impl Engine<'_> {
     fn perform_without_fact(&mut self, effect: Effect) -> Result<(), Fault> {
         match effect {
             Effect::Notify { event, task, why } => self.world.notify(event, &task, &why),
-            Effect::WriteBefore { iteration, snapshot } => {
-                self.disk.write(&self.places.before(iteration), before_text(&snapshot).as_bytes())?;
-            }
-            Effect::WriteDiff { changes, bases, heads } => self.write_diff(&changes, &bases, &heads)?,
+            Effect::WriteBefore { .. } | Effect::WriteDiff { .. } => self.write_views(&effect)?,
             Effect::SetReportAside { iteration } => {
                 let aside = self.places.iteration(iteration).join("validation-report-before.md");
                 self.disk.rename(&self.places.validation(), &aside)?;

@@ -27,6 +27,7 @@ pub use java::{GRADLE_COMMAND, PomLinks, pom_links};
 pub use preview::{Preview, PreviewTarget, preview};
 pub use python::reads_mutmut;
 pub use run::run;
+pub use standard_report::FILE as STANDARD_REPORT;
 pub use test_report::passed_tests;
 
 use crate::config::GateSettings;

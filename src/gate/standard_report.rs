@@ -7,6 +7,8 @@ use serde_json::Value;
 use std::io;
 use std::path::{Path, PathBuf};
 
+/// Its name in the folder of a gate.
+pub const FILE: &str = "mutation.json";
 /// Bytes of all sources together; more make a page that no browser shows.
 const MAX_SOURCES: usize = 32 << 20;
 
@@ -33,7 +35,7 @@ pub(crate) fn write(
     }
     let facts: Value = facts(files, threshold);
     fs_err::create_dir_all(folder)?;
-    fs_err::write(folder.join("mutation.json"), facts.to_string() + "\n")?;
+    fs_err::write(folder.join(FILE), facts.to_string() + "\n")?;
     let page = folder.join("mutation.html");
     if has_page {
         fs_err::write(&page, html(&facts))?;

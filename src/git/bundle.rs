@@ -11,19 +11,24 @@ use git2::{ObjectType, Repository, RepositoryInitOptions, Sort};
 use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::fmt::Write as _;
-use std::io::Write as _;
+use std::io::{self, BufRead, Read as _, Write};
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
 const SIGNATURE: &str = "# v2 git bundle\n";
 /// Bytes of a header, which holds a line for each commit.
-const MAX_HEADER: usize = 64 << 20;
+const MAX_HEADER: u64 = 64 << 20;
 
 impl Repositories {
-    /// A git bundle of these commits of a package's repository, each under `refs/recorded/`.
+    /// Writes a git bundle of these commits of a package's repository, each under `refs/recorded/`.
     ///
     /// Errors: a commit that the repository does not have (`Unreadable`).
-    pub fn bundle(&mut self, package: &str, commits: &BTreeSet<Oid>) -> Result<Vec<u8>, GitError> {
+    pub fn bundle(
+        &mut self,
+        package: &str,
+        commits: &BTreeSet<Oid>,
+        to: &mut dyn Write,
+    ) -> Result<(), GitError> {
         self.in_package(package, |_, open, _| {
             let failed = |error: git2::Error| GitError::unreadable("pack the recorded commits", &error);
             let mut header = SIGNATURE.to_owned();
@@ -40,9 +45,15 @@ impl Repositories {
             // With more threads the bytes depend on their timing.
             pack.set_threads(1);
             pack.insert_walk(&mut walk).map_err(failed)?;
-            let mut bytes = git2::Buf::new();
-            pack.write_buf(&mut bytes).map_err(failed)?;
-            Ok([header.as_bytes(), &bytes].concat())
+            let mut written = to.write_all(header.as_bytes());
+            let packed = pack.foreach(|part| {
+                if written.is_ok() {
+                    written = to.write_all(part);
+                }
+                written.is_ok()
+            });
+            written.map_err(|error| GitError::io("write a git bundle", &error))?;
+            packed.map_err(failed)
         })
     }
 }
@@ -111,24 +122,26 @@ impl Repositories {
 /// Makes a repository with the objects of a bundle and nothing else: no branch, no file.
 ///
 /// Errors: bytes that are no bundle (`Unreadable`).
-pub fn unbundle(folder: &Path, bytes: &[u8]) -> Result<(), GitError> {
+pub fn unbundle(folder: &Path, from: &mut dyn BufRead) -> Result<(), GitError> {
     let failed = |error: git2::Error| GitError::unreadable("read a git bundle", &error);
-    let header = &bytes[..bytes.len().min(MAX_HEADER)];
-    let end = header
-        .windows(2)
-        .position(|pair| pair == b"\n\n")
-        .filter(|_| header.starts_with(SIGNATURE.as_bytes()));
-    let pack = end.and_then(|end| bytes.get(end + 2..)).ok_or_else(|| {
-        GitError::damaged(
-            "A git bundle in the file cannot be read: its header is none.",
-            "Make the bundle again.",
-        )
-    })?;
+    let unread = |error: io::Error| GitError::io("read a git bundle", &error);
+    let (mut header, mut left) = (Vec::new(), from.take(MAX_HEADER));
+    while !header.ends_with(b"\n\n") {
+        if left.read_until(b'\n', &mut header).map_err(unread)? == 0
+            || !header.starts_with(SIGNATURE.as_bytes())
+        {
+            return Err(GitError::damaged(
+                "A git bundle in the file cannot be read: its header is none.",
+                "Make the bundle again.",
+            ));
+        }
+    }
     let mut options = RepositoryInitOptions::new();
     options.no_reinit(true).external_template(false).initial_head("main");
     let repository = Repository::init_opts(folder, &options).map_err(failed)?;
     let odb = repository.odb().map_err(failed)?;
     let mut writer = odb.packwriter().map_err(failed)?;
-    writer.write_all(pack).map_err(|error| GitError::io("write a git bundle's objects", &error))?;
+    io::copy(left.get_mut(), &mut writer)
+        .map_err(|error| GitError::io("write a git bundle's objects", &error))?;
     writer.commit().map(drop).map_err(failed)
 }

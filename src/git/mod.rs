@@ -137,6 +137,11 @@ impl Repositories {
         Ok(found)
     }
 
+    /// Tells kinds of files apart by other patterns from now on.
+    pub fn reclassify(&mut self, classifier: Classifier) {
+        self.classifier = classifier;
+    }
+
     /// The names of the packages at the last look, sorted.
     pub fn names(&self) -> Vec<String> {
         self.folders.keys().cloned().collect()

@@ -39,6 +39,10 @@ pub struct Policy {
     /// The agents of each stage, the preferred one first; the others stand in when it is out of quota or reach.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub agents: BTreeMap<Stage, Vec<String>>,
+    /// The patterns of test, production and build files; empty in older journals. No decision is made from them: a replay
+    /// sees by them what kind a changed file was.
+    #[serde(skip_serializing_if = "is_unknown")]
+    pub files: [Vec<String>; 3],
     /// Optional boxes are taken too (`--optional`).
     pub optional: bool,
     /// Millionths of a US dollar that may be used.
@@ -58,6 +62,10 @@ pub struct Budget {
     pub task: Option<u64>,
     /// By one attempt.
     pub attempt: Option<u64>,
+}
+
+fn is_unknown(files: &[Vec<String>; 3]) -> bool {
+    files.iter().all(Vec::is_empty)
 }
 
 impl Budget {

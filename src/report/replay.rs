@@ -234,8 +234,13 @@ impl Replayed {
     }
 }
 
-/// How a gate that was run again judged otherwise: its verdict; under the same tiers also its classes and survivors.
-pub fn judged_otherwise(was: &GateReport, is: &GateReport) -> Option<(Grade, String)> {
+/// How a gate that was run again judged otherwise: its verdict; under the same tiers also its mutants, as the reports that it
+/// left tell (`mutant`, see [`super::standard::other_fate`]), its classes and survivors.
+pub fn judged_otherwise(
+    was: &GateReport,
+    is: &GateReport,
+    mutant: impl FnOnce() -> Option<String>,
+) -> Option<(Grade, String)> {
     let (word, now) = (was.verdict.word(), is.verdict.word());
     if let Verdict::Error { why, .. } = &is.verdict {
         return Some((Grade::Unknown, format!("{word} then, and no verdict now: {}", plain(why))));
@@ -248,6 +253,9 @@ pub fn judged_otherwise(was: &GateReport, is: &GateReport) -> Option<(Grade, Str
     };
     if tiers(was) != tiers(is) {
         return None;
+    }
+    if let Some(what) = mutant() {
+        return Some((Grade::Differs, what));
     }
     let (then, today) = (counts(was), counts(is));
     let other = then.iter().find(|(class, count)| today.get(class) != Some(count));

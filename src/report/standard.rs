@@ -4,9 +4,11 @@
 //! Promises: what a source or an engine says is data in both; a mutant has its whole line for a place, since not every engine
 //! knows columns; the same mutants give the same bytes.
 
-use crate::mutation::{Mutant, MutantStatus};
+use crate::machine::facts::full_path;
+use crate::mutation::{Mutant, MutantStatus, Survivor};
 use crate::source::text::{line, names};
 use serde_json::{Map, Value, json};
+use std::collections::BTreeMap;
 
 /// The component that shows a report (templates/report/mutation-test-elements.NOTICE).
 const ELEMENTS: &str = include_str!("../../templates/report/mutation-test-elements.js");
@@ -69,7 +71,7 @@ fn fact(reported: &ReportedMutant, id: usize, lines: &[&str]) -> Value {
     let mut fact = json!({
         "id": id.to_string(),
         "mutatorName": line(&mutant.mutator, CHARS),
-        "description": line(&format!("{} ({})", mutant.description, mutant.method), CHARS),
+        "description": description(mutant),
         "status": status,
         "location": place(mutant.line, lines),
     });
@@ -77,6 +79,60 @@ fn fact(reported: &ReportedMutant, id: usize, lines: &[&str]) -> Value {
         fact["statusReason"] = line(&reason, CHARS).into();
     }
     fact
+}
+
+fn description(mutant: &Mutant) -> String {
+    line(&format!("{} ({})", mutant.description, mutant.method), CHARS)
+}
+
+/// Whether a survivor of an earlier run lives by this report: the same change of the same line. `None` if that line reads
+/// otherwise or is not known, or the report does not tell such a mutant from another.
+pub fn lives(facts: &Value, survivor: &Survivor) -> Option<bool> {
+    let mutant = &survivor.mutant;
+    let path = line(&full_path(&survivor.package, survivor.path.as_ref()?), CHARS);
+    let text = facts["files"][&path]["source"].as_str()?.lines().nth(mutant.line.checked_sub(1)? as usize)?;
+    let (name, description) = (line(&mutant.mutator, CHARS), description(mutant));
+    let mut fates = fates(facts).remove(&(&*path, mutant.line.into(), &*name, &*description))?;
+    fates.dedup();
+    let is_same = !survivor.source.is_empty() && text.trim() == survivor.source;
+    (is_same && fates.len() == 1 && fates[0] != UNKNOWN).then(|| fates[0] == ALIVE)
+}
+
+/// The first mutant of which two reports say another fate, a whole sentence; `None` if there is none.
+pub fn other_fate(was: &Value, is: &Value) -> Option<String> {
+    let (then, now) = (fates(was), fates(is));
+    let mutant = then.keys().chain(now.keys()).find(|mutant| then.get(*mutant) != now.get(*mutant))?;
+    let [then, now] =
+        [&then, &now].map(|all| all.get(mutant).map_or("not there".to_owned(), |all| all.join(", ")));
+    let (path, number, name, description) = mutant;
+    let mutant = line(&format!("{path}:{number} {name} {description}"), CHARS);
+    Some(format!("The mutant {mutant} was {then} then, and is {now} now."))
+}
+
+const ALIVE: &str = "alive";
+const UNKNOWN: &str = "without a verdict";
+
+/// What became of mutants, by file, line, mutator and description; of those that are alike in these, of each.
+fn fates(facts: &Value) -> BTreeMap<(&str, u64, &str, &str), Vec<&'static str>> {
+    let mut all: BTreeMap<_, Vec<_>> = BTreeMap::new();
+    for (path, file) in facts["files"].as_object().into_iter().flatten() {
+        for mutant in file["mutants"].as_array().into_iter().flatten() {
+            let text = |key: &str| mutant[key].as_str().unwrap_or_default();
+            let line = mutant["location"]["start"]["line"].as_u64().unwrap_or_default();
+            let fate = match text("status") {
+                "Killed" | "Timeout" => "killed",
+                "Survived" | "NoCoverage" => ALIVE,
+                _ => UNKNOWN,
+            };
+            all.entry((path.as_str(), line, text("mutatorName"), text("description")))
+                .or_default()
+                .push(fate);
+        }
+    }
+    for fates in all.values_mut() {
+        fates.sort_unstable();
+    }
+    all
 }
 
 /// The whole line, without its indentation. Lines and columns count from 1, the end is behind the last character; columns
@@ -216,6 +272,62 @@ mod tests {
         let json = data.split(";\n</script>").next().unwrap();
         assert_eq!(serde_json::from_str::<Value>(json).unwrap(), facts(&files(), 80));
         assert!(!ELEMENTS.to_lowercase().contains("</script"));
+    }
+
+    #[test]
+    fn a_survivor_is_found_again_by_the_same_change_of_the_same_line() {
+        use MutantStatus as S;
+        let source = "class Foo {\n  int a = b + c + d;\n}\n".to_owned();
+        let of = |statuses: &[MutantStatus]| {
+            let mutants = statuses.iter().map(|status| mutant(2, *status)).collect();
+            facts(&[ReportedFile { path: "app/src/Foo.java".into(), source: source.clone(), mutants }], 80)
+        };
+        let survivor = Survivor {
+            package: "app".into(),
+            path: Some(crate::source::RepoPath::parse("src/Foo.java")),
+            source: "int a = b + c + d;".into(),
+            ..Survivor::from(mutant(2, MutantStatus::Survived).mutant)
+        };
+        for (statuses, expected) in [
+            (&[S::Killed][..], Some(false)),
+            (&[S::TimedOut, S::Killed], Some(false)),
+            (&[S::Survived], Some(true)),
+            (&[S::NoCoverage], Some(true)),
+            // Two that are alike, and one that has no verdict.
+            (&[S::Killed, S::Survived], None),
+            (&[S::RunError], None),
+            (&[], None),
+        ] {
+            assert_eq!(lives(&of(statuses), &survivor), expected, "{statuses:?}");
+        }
+        let killed = of(&[S::Killed]);
+        let other = |change: fn(&mut Survivor)| {
+            let mut survivor = survivor.clone();
+            change(&mut survivor);
+            lives(&killed, &survivor)
+        };
+        assert_eq!(other(|it| it.source = "int a = b - c;".into()), None);
+        assert_eq!(other(|it| it.source.clear()), None);
+        assert_eq!(other(|it| it.mutant.line = 3), None);
+        assert_eq!(other(|it| it.mutant.method = "gross".into()), None);
+        assert_eq!(other(|it| it.package = "web".into()), None);
+        assert_eq!(lives(&Value::Null, &survivor), None);
+    }
+
+    #[test]
+    fn the_mutant_is_named_that_two_reports_tell_otherwise() {
+        let one = |status| {
+            let mutants = vec![mutant(1, MutantStatus::Killed), mutant(2, status)];
+            facts(&[ReportedFile { path: "app/Foo.java".into(), source: String::new(), mutants }], 80)
+        };
+        let (killed, lived) = (one(MutantStatus::Killed), one(MutantStatus::Survived));
+        assert_eq!(other_fate(&killed, &one(MutantStatus::TimedOut)), None);
+        let told = other_fate(&killed, &lived).unwrap();
+        assert!(told.starts_with("The mutant app/Foo.java:2 Math Replaced "), "{told}");
+        assert!(told.ends_with(" was killed then, and is alive now."), "{told}");
+        let none = facts(&[], 80);
+        assert!(other_fate(&lived, &none).unwrap().ends_with("was killed then, and is not there now."));
+        assert!(other_fate(&none, &lived).unwrap().ends_with("was not there then, and is killed now."));
     }
 
     #[test]

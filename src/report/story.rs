@@ -4,12 +4,15 @@
 
 use super::progress::entry_lines;
 use super::spent::{doing, seconds};
+use super::standard::lives;
 use crate::machine::effect::{Body, Entry};
 use crate::machine::event::Event;
 use crate::machine::facts::{Claim, FileChange};
 use crate::machine::state::{Phase, State};
+use crate::mutation::{GateReport, Survivor, Verdict};
 use crate::source::Kind;
 use crate::source::text::{line, names};
+use serde_json::Value;
 use std::collections::BTreeMap;
 
 /// Characters of what an agent said.
@@ -20,6 +23,9 @@ const FILES: usize = 5;
 const LINES: usize = 40;
 /// Iterations that are kept, the newest.
 const ITERATIONS: usize = 20_000;
+
+/// Gives the report that the gate of an iteration left (see [`super::standard`]), if it is there and has this digest.
+pub type Kept<'a> = &'a dyn Fn(u64, &str) -> Option<Value>;
 
 /// The iterations of a workspace, in order.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -61,11 +67,13 @@ pub struct Told {
     pub by_person: bool,
     /// Changed files that the gate did not judge.
     pub not_judged: Vec<String>,
+    /// Survivors that its FAIL lists, until a PASS of the same box tells of them.
+    pub(super) survivors: Vec<Survivor>,
 }
 
 impl Story {
     /// Takes one record: when it was written, its fact, and the state after it.
-    pub fn note(&mut self, at: &str, event: &Event, after: &State) {
+    pub fn note(&mut self, at: &str, event: &Event, after: &State, kept: Kept<'_>) {
         if self.open.iteration != after.iteration {
             self.open = Told { iteration: after.iteration, ..Told::default() };
         }
@@ -89,6 +97,38 @@ impl Story {
             && self.open.headline.is_empty()
         {
             self.close(entry, event, &after.spec);
+            if let Event::GateEnded { report, left, .. } = event
+                && report.verdict == Verdict::Pass
+            {
+                self.passed(report, left, kept);
+            }
+        }
+    }
+
+    /// Says at the FAILs before a PASS what became of the survivors that they list.
+    fn passed(&mut self, report: &GateReport, left: &str, kept: Kept<'_>) {
+        let Some((own, before)) = self.iterations.split_last_mut() else { return };
+        let of_box = |it: &Told| (&it.spec, &it.family, &it.task) == (&own.spec, &own.family, &own.task);
+        let failed: Vec<&mut Told> =
+            before.iter_mut().filter(|told| !told.survivors.is_empty() && of_box(told)).collect();
+        let facts = if failed.is_empty() { None } else { kept(own.iteration, left) }.unwrap_or_default();
+        for told in failed {
+            let mut by_fate: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+            for survivor in std::mem::take(&mut told.survivors) {
+                let fate = match lives(&facts, &survivor) {
+                    Some(false) => "killed in rework",
+                    Some(true) => "still alive",
+                    None if none_lives(report, &survivor) => "no longer alive, as none judged in its file",
+                    None => "not known whether alive",
+                };
+                let Survivor { mutant, .. } = &survivor;
+                let name = line(&format!("{}:{} {}", mutant.file, mutant.line, mutant.mutator), 200);
+                by_fate.entry(fate).or_default().push(name);
+            }
+            let told_of = |(fate, names): (&str, Vec<String>)| {
+                format!("{fate} (iteration {}): {}", own.iteration, names.join(", "))
+            };
+            told.lines.extend(by_fate.into_iter().map(told_of));
         }
     }
 
@@ -107,6 +147,7 @@ impl Story {
             told.is_gate = true;
             told.percent = (report.coverage.total > 0).then(|| report.coverage.percent_floor());
             told.not_judged = report.left_out.iter().map(|left| line(&left.file, 200)).collect();
+            told.survivors.clone_from(&report.survivors);
         }
         told.boxes = entry.boxes.iter().map(|flip| line(flip, 200)).collect();
         let boxes = usize::from(!entry.boxes.is_empty());
@@ -125,6 +166,16 @@ impl Story {
         }
         self.iterations.push(told.clone());
     }
+}
+
+/// True if a gate judged a survivor's file, and none of the mutants that it judged there lives or is without a verdict.
+fn none_lives(report: &GateReport, survivor: &Survivor) -> bool {
+    let place = (&survivor.package, survivor.path.as_ref());
+    let mut classes = report.classes.iter().filter(|it| (&it.package, Some(&it.path)) == place).peekable();
+    classes.peek().is_some()
+        && classes
+            .map(|class| class.floor.map_or(class.tally, |floor| floor.whole))
+            .all(|all| all.survived + all.no_coverage + all.errors + all.unjudged == 0)
 }
 
 /// The agent's words: what it said as its verdict, else what it said last.
@@ -170,5 +221,84 @@ impl Told {
 impl From<Vec<Told>> for Story {
     fn from(iterations: Vec<Told>) -> Self {
         Self { iterations, ..Self::default() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::mutation::{ClassScore, Mutant, MutantStatus, Tally};
+    use crate::source::RepoPath;
+    use serde_json::json;
+
+    fn survivor(file: &str, number: u32) -> Survivor {
+        Survivor {
+            package: "app".into(),
+            path: Some(RepoPath::parse(file)),
+            source: "a + b".into(),
+            ..Survivor::from(Mutant {
+                class: "a.Foo".into(),
+                file: file.into(),
+                line: number,
+                method: "sum".into(),
+                mutator: "Math".into(),
+                description: "replaced".into(),
+                status: MutantStatus::Survived,
+                id: String::new(),
+            })
+        }
+    }
+
+    fn class(file: &str, tally: Tally) -> ClassScore {
+        let (package, path) = ("app".to_owned(), RepoPath::parse(file));
+        ClassScore { package, path, class: "a.Foo".into(), tally, floor: None }
+    }
+
+    fn told(iteration: u64, task: &str, survivors: Vec<Survivor>) -> Told {
+        Told { iteration, task: task.into(), survivors, ..Told::default() }
+    }
+
+    #[test]
+    fn survivors_of_each_fail_before_a_pass_are_told_with_what_the_facts_show() {
+        let all = || [("Foo.java", 1), ("Foo.java", 2), ("Bar.java", 1), ("Baz.java", 1)];
+        let failed = all().map(|(file, line)| survivor(file, line)).to_vec();
+        let mut story = Story::from(vec![
+            told(1, "2.PITEST", vec![survivor("Foo.java", 1)]),
+            told(2, "1.PITEST", vec![survivor("Foo.java", 1)]),
+            told(3, "1.PITEST", failed),
+            told(4, "1.PITEST", Vec::new()),
+        ]);
+        // The report has the mutants of Foo; of Bar none lives, of Baz one has no verdict.
+        let mutant = |line: u32, status: &str| json!({"location": {"start": {"line": line}}, "mutatorName": "Math", "description": "replaced (sum)", "status": status});
+        let kept = json!({"files": {"app/Foo.java": {
+            "source": "a + b\n  a + b\n", "mutants": [mutant(1, "Killed"), mutant(2, "Survived")],
+        }}});
+        let mut report = GateReport::from(Verdict::Pass);
+        report.classes = vec![
+            class("Foo.java", Tally { killed: 3, survived: 1, ..Tally::default() }),
+            class("Bar.java", Tally { killed: 3, timed_out: 1, ..Tally::default() }),
+            class("Baz.java", Tally { killed: 3, errors: 1, ..Tally::default() }),
+        ];
+        story.passed(&report, "digest", &|iteration, left| {
+            assert_eq!((iteration, left), (4, "digest"));
+            Some(kept.clone())
+        });
+        let lines: Vec<&[String]> = story.iterations.iter().map(|told| told.lines.as_slice()).collect();
+        assert_eq!(lines[0], [""; 0], "another box");
+        assert_eq!(lines[1], ["killed in rework (iteration 4): Foo.java:1 Math"]);
+        assert_eq!(
+            lines[2],
+            [
+                "killed in rework (iteration 4): Foo.java:1 Math",
+                "no longer alive, as none judged in its file (iteration 4): Bar.java:1 Math",
+                "not known whether alive (iteration 4): Baz.java:1 Math",
+                "still alive (iteration 4): Foo.java:2 Math",
+            ]
+        );
+        // They are told once, and without a report by the classes alone.
+        story.passed(&report, "", &|_, _| panic!("nothing is left to tell"));
+        story.iterations[2].survivors = vec![survivor("Bar.java", 1), survivor("Foo.java", 1)];
+        story.passed(&report, "", &|_, _| None);
+        assert_eq!(story.iterations[2].lines[4..].len(), 2);
     }
 }

@@ -1,6 +1,11 @@
 //! The only calls of the wall clock, which is for people, and of the monotonic clock, on which limits are measured.
 
+use super::poison::ignore_poison;
+use std::sync::Mutex;
 use std::time::{Duration, Instant};
+
+/// For how long this process, or what it supervises, was stopped.
+static STOPPED: Mutex<Duration> = Mutex::new(Duration::ZERO);
 
 /// The wall time, to the second. For people: order never depends on it.
 pub fn now() -> jiff::Timestamp {
@@ -18,10 +23,22 @@ pub fn zone() -> Option<jiff::tz::TimeZone> {
     jiff::tz::TimeZone::try_system().ok()
 }
 
-/// The monotonic time, for deadlines.
-#[expect(clippy::disallowed_methods, reason = "this is the owner of the clock")]
+/// The monotonic time, for deadlines; it stands still while ralph is stopped (Ctrl-Z).
 pub fn monotonic() -> Instant {
-    Instant::now()
+    without(*ignore_poison(STOPPED.lock()))
+}
+
+#[expect(clippy::disallowed_methods, reason = "this is the owner of the clock")]
+fn without(stopped: Duration) -> Instant {
+    let now = Instant::now();
+    now.checked_sub(stopped).unwrap_or(now)
+}
+
+/// The time that has passed since was spent stopped, and counts nowhere; once, whoever says it as well.
+pub(super) fn leave_out(since: Instant) {
+    let mut stopped = ignore_poison(STOPPED.lock());
+    let time = without(*stopped).saturating_duration_since(since);
+    *stopped += time;
 }
 
 /// Measures how long something took, on the monotonic clock.
@@ -49,7 +66,8 @@ impl Stopwatch {
 
 #[cfg(test)]
 mod tests {
-    use super::{now, stamp};
+    use super::{leave_out, monotonic, now, stamp};
+    use std::time::Duration;
 
     #[test]
     fn a_stamp_is_rfc_3339_in_utc_to_the_second() {
@@ -59,5 +77,16 @@ mod tests {
         let read: jiff::Timestamp = text.parse().unwrap();
         assert!(now() >= read);
         assert_eq!(now().subsec_nanosecond(), 0);
+    }
+
+    #[test]
+    fn time_that_was_spent_stopped_counts_once_whoever_says_it() {
+        let since = monotonic();
+        while monotonic() < since + Duration::from_millis(20) {}
+        let seen = [0; 4].map(|_| {
+            leave_out(since);
+            monotonic()
+        });
+        assert!(seen.iter().all(|now| *now >= since && *now < since + Duration::from_millis(20)), "{seen:?}");
     }
 }

@@ -1,12 +1,12 @@
 //! The signals that ask ralph to end: the first asks for an orderly end, the second for a quick one, the third has the
-//! system's default effect.
+//! system's default effect. And the one that stops it (Ctrl-Z), whose time counts nowhere.
 //!
 //! Promises: a HUP that was ignored at the start (`nohup`) stays ignored; writing past a file size limit or into a closed
 //! pipe is an error and does not kill the process. Children start with the default handlers.
 
 use super::clock;
 use super::poison::ignore_poison;
-use nix::libc::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
+use nix::libc::{SIGHUP, SIGINT, SIGTERM, SIGTSTP, SIGXFSZ};
 use signal_hook::iterator::Signals;
 use std::io::{self, PipeReader, PipeWriter, Read as _, Write as _};
 use std::os::fd::{AsFd, BorrowedFd};
@@ -34,15 +34,22 @@ struct Received {
 }
 
 impl Interrupts {
-    /// Catches INT, TERM and HUP from now on. The program calls it once, early.
+    /// Catches INT, TERM, HUP and TSTP from now on. The program calls it once, early.
     pub fn install() -> io::Result<Self> {
         survive_file_limits()?;
-        let mut signals = Signals::new(endings())?;
+        let mut signals = Signals::new(endings().chain([SIGTSTP].into_iter().filter(|it| !is_ignored(*it))))?;
         let interrupts = Self { shared: Arc::default() };
         let shared = Arc::clone(&interrupts.shared);
         std::thread::Builder::new().name("signals".to_owned()).spawn(move || {
             for signal in signals.forever() {
-                shared.note(signal);
+                if signal == SIGTSTP {
+                    let since = clock::monotonic();
+                    // It returns when ralph goes on. If it fails nothing is stopped.
+                    let _ = signal_hook::low_level::emulate_default_handler(signal);
+                    clock::leave_out(since);
+                } else {
+                    shared.note(signal);
+                }
             }
         })?;
         Ok(interrupts)

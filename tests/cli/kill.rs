@@ -135,22 +135,39 @@ fn signals_end_the_attempt_and_the_next_run_goes_on() {
 }
 
 #[test]
-fn a_ralph_that_was_stopped_goes_on_and_its_agent_was_not_disturbed() {
-    let project = project();
-    project.agent("1./1) touch started; until [ -e stopped ]; do sleep 0.05; done; as_usual; touch ended ;;");
-    let mut run = project.start(&["run"]);
-    let pid = i32::try_from(run.id()).unwrap();
-    wait_for("the agent started", || project.has("started"));
-    // What Ctrl-Z does; where no shell waits for the group, the kernel drops TSTP.
-    assert!(signal(pid, "STOP"));
-    let stat = || fs_err::read_to_string(format!("/proc/{pid}/stat")).unwrap();
-    wait_for("ralph stopped", || stat().contains(") T "));
-    project.write("stopped", "");
-    wait_for("the agent did its work", || project.has("ended"));
-    assert!(stat().contains(") T "));
-    assert!(signal(pid, "CONT"));
-    assert_eq!(run.wait().unwrap().code(), Some(0));
-    assert_complete(&project);
+fn a_ralph_that_is_stopped_stops_its_agent_which_goes_on_or_ends_with_it() {
+    let (is_killed, goes_on) = (true, false);
+    for end in [goes_on, is_killed] {
+        let project = project();
+        // What others have stopped stays so.
+        project.agent(
+            "1./1) if ! [ -e own ]; then sleep 1000 & kill -STOP $!; echo $! > other; echo $$ > own; until [ -e go ]; do sleep 0.05; done; kill -KILL $(cat other); fi; as_usual ;;",
+        );
+        let mut run = project.start(&["run"]);
+        let pid = i32::try_from(run.id()).unwrap();
+        wait_for("the agent started", || project.has("own") && project.read("own").ends_with('\n'));
+        let is_stopped = |pid: &str| {
+            fs_err::read_to_string(format!("/proc/{}/stat", pid.trim()))
+                .is_ok_and(|stat| stat.contains(") T "))
+        };
+        let (own, other) = (project.read("own"), project.read("other"));
+        // One that cannot be caught, as TSTP can.
+        assert!(signal(pid, "STOP"));
+        wait_for("the agent is stopped", || is_stopped(&own));
+        if end == is_killed {
+            run.kill().unwrap();
+            run.wait().unwrap();
+            wait_for("all that ralph started is gone with it", || project.processes().is_empty());
+            project.ralph(&["run"]).code(0);
+        } else {
+            assert!(signal(pid, "CONT"));
+            wait_for("the agent goes on", || !is_stopped(&own));
+            assert!(is_stopped(&other));
+            project.write("go", "");
+            assert_eq!(run.wait().unwrap().code(), Some(0));
+        }
+        assert_complete(&project);
+    }
 }
 
 #[test]

@@ -90,7 +90,18 @@ impl Project {
 
     /// A folder with nothing in it.
     pub(crate) fn empty() -> Self {
-        let project = Self(TempDir::with_prefix("ralph-cli-").unwrap());
+        Self::in_folder(&std::env::temp_dir())
+    }
+
+    /// The same, in memory where the machine has a disk there; only one of the two test binaries wants it.
+    #[allow(dead_code, reason = "the other test binary")]
+    pub(crate) fn in_memory() -> Self {
+        let memory = Path::new("/dev/shm");
+        if memory.is_dir() { Self::in_folder(memory) } else { Self::empty() }
+    }
+
+    fn in_folder(folder: &Path) -> Self {
+        let project = Self(TempDir::with_prefix_in("ralph-cli-", folder).unwrap());
         fs_err::create_dir_all(project.path("")).unwrap();
         fs_err::create_dir_all(project.home()).unwrap();
         project

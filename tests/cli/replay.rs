@@ -278,6 +278,53 @@ fn files_that_were_changed_are_named_with_their_line() {
 }
 
 #[test]
+fn views_of_heads_and_diffs_that_were_changed_are_named_with_their_line() {
+    let project = ran();
+    let mut player = Player::of(&project);
+    for (file, change) in [
+        ("iter-2-before.txt", "app:0000000000000000000000000000000000000000\n"),
+        ("latest-task-diff.txt", "app/src/main/9.txt\n"),
+        ("latest-task-diff.json", "{}\n"),
+    ] {
+        let file = format!(".ralph/state/{file}");
+        let text = project.read(&file);
+        assert_ne!(text, change);
+        project.write(&file, change);
+        let (grade, told) = player.told();
+        assert_eq!((grade, told.len()), (Some(Grade::Differs), 1), "{file}: {told:?}");
+        assert!(told[0].starts_with(&format!("{file}:1: The view differs")), "{told:?}");
+        // Who takes it away says nothing with it.
+        fs_err::remove_file(project.path(&file)).unwrap();
+        assert_eq!(player.told(), (None, Vec::new()));
+        project.write(&file, text);
+    }
+}
+
+#[test]
+fn kinds_of_files_are_those_of_the_run_whatever_the_configuration_says_today() {
+    let project = ran();
+    assert_eq!(Player::of(&project).told(), (None, Vec::new()));
+    project.config(&format!("{GATE}files: {{production: ['lib/**'], test: ['**/src/main/**']}}\n"));
+    assert_eq!(Player::of(&project).told(), (None, Vec::new()));
+    // Journals of before do not say what they were, and a pattern that is none says nothing.
+    let all = records(&project);
+    let start = find(&all, "run-started");
+    for (files, grade, says) in [
+        (serde_json::json!([[], [], []]), Grade::Differs, "kind is \"test\""),
+        (serde_json::json!([["a["], [], []]), Grade::Unknown, "A pattern that tells files apart is none: "),
+    ] {
+        let mut forged = all.clone();
+        forged[start]["e"]["policy"]["files"] = files;
+        let progress = project.read("progress.txt");
+        rechain(&project, &forged);
+        let found = Player::of(&project).play();
+        project.write("progress.txt", progress);
+        let told: Vec<String> = found.findings.iter().map(ToString::to_string).collect();
+        assert!(found.findings.iter().any(|it| it.kind == grade && it.what.contains(says)), "{told:?}");
+    }
+}
+
+#[test]
 fn words_of_another_version_are_a_remark_and_its_decisions_are_compared() {
     // A run that ends with words: nothing was ever committed.
     let project = Project::new("- [ ] 1. One\n- [ ] 2. Two\n");

@@ -242,8 +242,44 @@ fn a_run_is_gone_through_forth_and_back() {
     terminal.waits_for("its end", |pane| pane.contains("ended 0"));
 }
 
+/// The state of a process, as `/proc` has it: `T` for one that is stopped.
+fn state(pid: i32) -> char {
+    let stat = fs_err::read_to_string(format!("/proc/{pid}/stat")).unwrap();
+    stat.rsplit(") ").next().unwrap().chars().next().unwrap()
+}
+
+fn ctrl_z_stops_all_that_an_agent_started_and_that_time_counts_nowhere() {
+    let project = Project::new("- [ ] 1. One\n");
+    project.config("limits: {attempt: 12s, wall: 14s}\n");
+    project.agent(
+        "1./1) setsid sh -c 'echo $$ > apart; exec sleep 1000' & echo $$ > own; until [ -e go ]; do sleep 0.05; done; as_usual ;;",
+    );
+    let terminal = Terminal::open(&project);
+    terminal.runs(&format!("{} run --json", env!("CARGO_BIN_EXE_ralph")), "ended");
+    let pid = |file: &str| project.read(file).trim().parse::<i32>().unwrap();
+    wait_for("the agent", || {
+        ["apart", "own"].iter().all(|file| project.has(file) && project.read(file).ends_with('\n'))
+    });
+    let (ralph, tree) = (terminal.view(), [pid("apart"), pid("own")]);
+    terminal.tmux(&["send-keys", "C-z"]);
+    wait_for("all of them to be stopped", || [ralph, tree[0], tree[1]].iter().all(|pid| state(*pid) == 'T'));
+    // Longer than both limits.
+    let watch = ralph::sys::clock::Stopwatch::start();
+    wait_for("the limits to be over", || watch.elapsed() > Duration::from_secs(16));
+    assert_eq!(tree.map(state), ['T', 'T']);
+    terminal.runs("fg", "went");
+    wait_for("all of them to go on", || tree.iter().all(|pid| state(*pid) != 'T'));
+    project.write("go", "");
+    terminal.waits_for("the end of the run", |pane| pane.contains("went 0"));
+    assert_eq!(project.story(), ["1.=ACCEPTED"]);
+    let ended = project.journal().into_iter().find(|line| line.contains("\"agent-ended\"")).unwrap();
+    let ended: serde_json::Value = serde_json::from_str(&ended).unwrap();
+    assert!(ended["r"]["e"]["millis"].as_u64().unwrap() < 12_000, "{ended}");
+}
+
 tests! {
     tmux: [
+        ctrl_z_stops_all_that_an_agent_started_and_that_time_counts_nowhere,
         a_running_loop_is_seen_live_and_the_terminal_is_given_back,
         a_run_is_gone_through_forth_and_back,
         a_signal_ends_the_view_and_gives_the_terminal_back,

@@ -81,8 +81,35 @@ fn one_survivor_edited_in_a_chain_made_anew_is_named() {
     assert!(out.ends_with("Differs in 1 place.\n"), "{out}");
 }
 
+fn its_report_says_which_survivors_rework_killed() {
+    let text = |args: &[&str]| {
+        let output = ralph().arg("report").args(args).current_dir(Demo::get().path()).output().unwrap();
+        assert!(output.status.success(), "{output:?}");
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let (_, rest) =
+        text(&[]).split_once("**2.PITEST** PITEST FAIL").map(|(a, b)| (a.to_owned(), b.to_owned())).unwrap();
+    let (failed, _) = rest.split_once("\n- **").unwrap();
+    let killed =
+        failed.lines().find_map(|line| line.strip_prefix("  - killed in rework (iteration 13): ")).unwrap();
+    let survivors: Vec<&str> =
+        failed.lines().filter_map(|line| line.strip_prefix("  - survivor ")?.split(" — ").next()).collect();
+    assert_eq!(survivors.join(", "), killed, "{failed}");
+    assert!(survivors.len() > 3, "{survivors:?}");
+
+    // What the gate left is believed as it left it; what is not there leaves the scores of the classes.
+    let left = Demo::get().path().join(".ralph/state/iter-13/gate");
+    let aside = left.with_file_name("aside");
+    fs_err::rename(&left, &aside).unwrap();
+    let without = text(&[]);
+    fs_err::rename(&aside, &left).unwrap();
+    let told = "  - no longer alive, as none judged in its file (iteration 13): Shipping.java:";
+    assert!(without.contains(told), "{without}");
+}
+
 tests! {
     maven: [
+        its_report_says_which_survivors_rework_killed,
         its_bundle_is_equal_in_an_empty_folder_with_its_gates_run_again,
         one_survivor_edited_in_a_chain_made_anew_is_named,
     ]

@@ -73,6 +73,13 @@ pub(crate) fn compiler() -> Option<Missing> {
     programs(&["cc"])
 }
 
+/// The server that git brings along.
+pub(crate) fn git_daemon() -> Option<Missing> {
+    let folder = assert_cmd::Command::new("git").arg("--exec-path").output().unwrap().stdout;
+    let daemon = Path::new(String::from_utf8(folder).unwrap().trim()).join("git-daemon");
+    (!daemon.is_file()).then(|| Missing::Programs("git has no git-daemon here".to_owned()))
+}
+
 /// A terminal that can be scripted.
 pub(crate) fn tmux() -> Option<Missing> {
     programs(&["tmux"])

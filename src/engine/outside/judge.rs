@@ -150,10 +150,15 @@ impl Outside {
         Ok(gate::preview(&prepared.request, &prepared.settings))
     }
 
-    /// A gate on the commits and changes of then, recorded or found in a history; touches no box and no journal.
+    /// A gate on the commits and changes of then, recorded or found in a history; touches no box and no journal. Its report,
+    /// and the folder with what it left.
     ///
     /// Errors: a package that is not there, a gate that is not configured.
-    pub fn judge_again(&mut self, order: &GateOrder, changes: &[FileChange]) -> Result<GateReport, Fault> {
+    pub fn judge_again(
+        &mut self,
+        order: &GateOrder,
+        changes: &[FileChange],
+    ) -> Result<(GateReport, PathBuf), Fault> {
         if let Some(gone) =
             changes.iter().find(|change| self.parts.repositories.root(&change.package).is_none())
         {
@@ -161,12 +166,12 @@ impl Outside {
             return Err(Fault::new(FaultKind::Unknown, what, "put its folder back, or replay a bundle"));
         }
         let folder = self.folder_alone()?;
-        let mut prepared = self.prepare(order, changes, folder, format!("{}-again", self.tag))?;
+        let mut prepared = self.prepare(order, changes, folder.clone(), format!("{}-again", self.tag))?;
         // The folders of today hold other commits.
         prepared.settings.folder = config::GateFolder::Clean;
         let report = prepared.run(&self.parts.supervisor, &*self.parts.progress);
         (self.parts.progress)("");
-        Ok(self.secrets.of_report(report))
+        Ok((self.secrets.of_report(report), folder))
     }
 
     /// Makes a gate ready to judge these changes.

@@ -8,6 +8,7 @@ use crate::machine::effect::GateOrder;
 use crate::machine::event::Event;
 use crate::machine::facts::{FileChange, Observation, ObserveRequest, Oid, Snapshot};
 use crate::report::replay::Replayed;
+use crate::source::Classifier;
 use crate::source::text::line;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
@@ -30,6 +31,15 @@ pub(super) struct Evidence<'a> {
 impl<'a> Evidence<'a> {
     pub(super) fn new(repositories: Option<&'a mut Repositories>) -> Self {
         Self { repositories, named: BTreeMap::new(), told: BTreeSet::new() }
+    }
+
+    /// Tells kinds of files apart as a run did; by the configuration of today where its record does not say how.
+    pub(super) fn classify_by(&mut self, files: &[Vec<String>; 3]) -> Result<(), globset::Error> {
+        let [test, production, build] = files;
+        if let Some(repositories) = self.repositories.as_mut().filter(|_| !test.is_empty()) {
+            repositories.reclassify(Classifier::new(test, production, build)?);
+        }
+        Ok(())
     }
 
     /// Remembers the commits that a record names.

@@ -10,6 +10,7 @@
 //! | accepted, rejected, blocked: the entries | decided again, compared with progress.txt |
 //! | the words of entries and of a run's end | compared where this version wrote them |
 //! | commits, changes, ancestry, lost lines, counted tests, sums over a family | git objects |
+//! | heads before an attempt, the diff behind it: the views below `.ralph/state` | the records |
 //! | what a gate left in its folder | its digest, if the folder is there |
 //! | the verdict of a gate | as recorded, unless it is run again |
 //! | checks, uncommitted files, failed edits, an agent's verdict, a person's edits | as recorded |
@@ -34,6 +35,7 @@ use crate::sys::Disk;
 use crate::task::{Row, TaskKey, TaskRules};
 use evidence::Evidence;
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
 use views::Views;
 
 /// Findings that are told.
@@ -54,6 +56,8 @@ pub struct Judgement {
     pub changes: Vec<FileChange>,
     /// What it said.
     pub report: GateReport,
+    /// The folder with what it left, where that is there and is what it was.
+    pub left: Option<PathBuf>,
 }
 
 /// All that a replay read.
@@ -204,8 +208,19 @@ impl<'a> Replay<'a> {
             self.is_lost = true;
             self.differs(record.seq, format!("Recorded is `{}`, and it should be {should}.", event.name()));
         }
-        if let Event::RunStarted { version, .. } = event {
+        if let Event::RunStarted { version, policy, .. } = event {
+            self.views.ended_behind(record.seq - 1);
             self.views.is_ours = version == env!("CARGO_PKG_VERSION");
+            if let Err(error) = self.evidence.classify_by(&policy.files) {
+                let what =
+                    format!("A pattern that tells files apart is none: {}.", line(&error.to_string(), WORDS));
+                self.tell(
+                    Grade::Unknown,
+                    record.seq,
+                    what,
+                    "the journal was changed: compare it with a copy",
+                );
+            }
         }
         if let Some(effect) = &effect {
             self.look(record, effect);
@@ -213,7 +228,10 @@ impl<'a> Replay<'a> {
         self.evidence.note(record);
         let decided = self.fold.decided.clone();
         match self.fold.take(record) {
-            Ok(effects) => self.asked.ask(effects),
+            Ok(effects) => {
+                self.views.asked(record.seq, &effects, self.places);
+                self.asked.ask(effects);
+            }
             Err(fault) => {
                 self.differs(record.seq, fault.what);
                 return Err(());
@@ -257,7 +275,8 @@ impl<'a> Replay<'a> {
                 let is_same = self.evidence.judged(record.seq, order, changes, &mut self.found);
                 (if is_same { &mut seen.rechecked } else { &mut seen.as_recorded }).push("changes");
                 let folder = self.places.iteration(order.iteration).join("gate");
-                match evidence::left(record.seq, &folder, left, &mut self.found) {
+                let is_left = evidence::left(record.seq, &folder, left, &mut self.found);
+                match is_left {
                     Some(true) => seen.rechecked.push("report"),
                     Some(false) => {}
                     None => seen.as_recorded.push("report"),
@@ -265,7 +284,8 @@ impl<'a> Replay<'a> {
                 seen.as_recorded.push(VERDICT);
                 if !matches!(report.verdict, Verdict::Error { .. }) {
                     let (order, changes, report) = ((**order).clone(), changes.clone(), (**report).clone());
-                    self.judgements.push(Judgement { record: record.seq, order, changes, report });
+                    let left = (is_left == Some(true)).then_some(folder);
+                    self.judgements.push(Judgement { record: record.seq, order, changes, report, left });
                 }
                 self.seen.insert((spec, order.key.clone()), seen);
                 self.found.gates.push(GateLine {
@@ -294,6 +314,8 @@ impl<'a> Replay<'a> {
 
     /// Compares the files that are made from the journal.
     fn compare_files(&mut self) -> Result<(), Fault> {
+        self.views.ended_behind(self.found.records);
+        self.views.compare_state(self.places, self.disk, &mut self.found)?;
         let state = &self.fold.state;
         if let Phase::Applying { entry: Some(entry), .. } = &state.phase {
             self.views.entry(&state.spec, 0, entry, &self.fold.decided);

@@ -1,15 +1,20 @@
-//! The files that are made from the journal, compared with it: the entries of progress.txt, the boxes of tasks.md.
+//! The files that are made from the journal, compared with it: the entries of progress.txt, the boxes of tasks.md, what
+//! stands of heads and diffs below `.ralph/state`.
 //!
 //! Promise: what was decided is compared whoever wrote it, its words only where this version wrote them.
 
 use super::{Finding, Grade, JOURNAL};
-use crate::machine::effect::Entry;
+use crate::engine::Places;
+use crate::engine::views::written;
+use crate::machine::effect::{Effect, Entry};
 use crate::machine::state::SpecState;
 use crate::report::progress::{BOXES, heading, render};
 use crate::report::replay::Replayed;
-use crate::task::{TaskRules, digest, written};
+use crate::sys::Disk;
+use crate::task::{self, TaskRules, digest};
 use std::collections::BTreeMap;
-use std::path::{Component, Path};
+use std::io;
+use std::path::{Component, Path, PathBuf};
 
 /// What progress.txt must hold.
 #[derive(Debug, Default)]
@@ -20,6 +25,8 @@ pub(super) struct Views {
     pub(super) is_ours: bool,
     /// By task file.
     entries: BTreeMap<String, Vec<Expected>>,
+    /// What this version wrote below `.ralph/state`, and the record that asked for it.
+    state: BTreeMap<PathBuf, (u64, String)>,
 }
 
 /// An entry.
@@ -58,6 +65,35 @@ impl Views {
         let (heading, text) = (heading(entry, at, tag), render(entry, at, tag));
         let expected = Expected { record, iteration: entry.iteration, heading, text, is_ours: self.is_ours };
         self.entries.entry(spec.to_owned()).or_default().push(expected);
+    }
+
+    /// A record asked for these effects.
+    pub(super) fn asked(&mut self, record: u64, effects: &[Effect], places: &Places) {
+        let views = effects.iter().filter(|_| self.is_ours).flat_map(|effect| written(places, effect));
+        self.state.extend(views.map(|(path, text)| (path, (record, text))));
+    }
+
+    /// Ralph ended behind this record, perhaps before it did what that asked for.
+    pub(super) fn ended_behind(&mut self, record: u64) {
+        self.state.retain(|_, (asked, _)| *asked < record);
+    }
+
+    /// Compares what stands below `.ralph/state`, as far as it is there.
+    pub(super) fn compare_state(
+        &self,
+        places: &Places,
+        disk: &dyn Disk,
+        found: &mut Replayed,
+    ) -> io::Result<()> {
+        for (path, (record, text)) in &self.state {
+            let Some(is) = disk.read(path)?.filter(|is| is != text.as_bytes()) else { continue };
+            let same = text.split('\n').zip(is.split(|byte| *byte == b'\n'));
+            let line = same.take_while(|(was, is)| was.as_bytes() == *is).count() + 1;
+            let what = format!("The view differs from here on from what record {record} asked for.");
+            let finding = Finding::new(Grade::Differs, what, "no run reads it: remove it, or leave it");
+            found.findings.push(finding.at(places.shown(path), Some(line)));
+        }
+        Ok(())
     }
 
     /// Compares the entries of a task file with those in progress.txt.
@@ -159,7 +195,7 @@ pub(super) fn compare_tasks(
             "The lines of {spec} are other ones than when ralph last read it; boxes are compared by their names."
         ));
     }
-    let known = written(&book.rows);
+    let known = task::written(&book.rows);
     for row in file.rows() {
         // The same lines may have other names under another configuration.
         let was = known

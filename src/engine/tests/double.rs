@@ -21,6 +21,8 @@ pub(super) struct Shared {
     pub(super) files: BTreeMap<PathBuf, Vec<u8>>,
     /// Length of each file that is surely on the disk.
     synced: BTreeMap<PathBuf, usize>,
+    /// What a folder that was not synced still holds.
+    old: BTreeMap<PathBuf, Vec<u8>>,
     /// What the package holds: path → content.
     pub(super) tree: BTreeMap<&'static str, u32>,
     pub(super) head: u32,
@@ -40,8 +42,19 @@ pub(super) struct Death {
     pub(super) bytes: usize,
     /// What was not synced is lost too.
     pub(super) power: bool,
-    /// Until then each sync said that it was done, and did nothing.
-    pub(super) lies: bool,
+    /// What said until then that it was done, and did nothing.
+    pub(super) lies: Option<Lie>,
+}
+
+/// A switch of durability that is turned off.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Lie {
+    /// What is appended to this file is not synced.
+    Sync(&'static str),
+    /// The new content of a file that is replaced is not synced before the rename.
+    Content,
+    /// The folder is not synced after the rename.
+    Folder,
 }
 
 /// A disk in memory that can die.
@@ -78,6 +91,8 @@ impl CrashDisk {
         if self.death.is_some_and(|death| death.power) {
             let mut shared = self.shared.borrow_mut();
             let synced = shared.synced.clone();
+            let old = std::mem::take(&mut shared.old);
+            shared.files.extend(old);
             for (path, bytes) in &mut shared.files {
                 bytes.truncate(synced.get(path).copied().unwrap_or(0).min(bytes.len()));
             }
@@ -87,8 +102,14 @@ impl CrashDisk {
 
     fn put(&mut self, path: &Path, bytes: &[u8]) {
         let mut shared = self.shared.borrow_mut();
-        shared.files.insert(path.to_owned(), bytes.to_vec());
-        shared.synced.insert(path.to_owned(), bytes.len());
+        let before = shared.files.insert(path.to_owned(), bytes.to_vec()).unwrap_or_default();
+        let lies = self.death.and_then(|death| death.lies);
+        if lies == Some(Lie::Folder) {
+            shared.old.entry(path.to_owned()).or_insert(before);
+        } else {
+            let surely = if lies == Some(Lie::Content) { 0 } else { bytes.len() };
+            shared.synced.insert(path.to_owned(), surely);
+        }
     }
 }
 
@@ -119,7 +140,8 @@ impl Disk for CrashDisk {
     }
     fn sync(&mut self, path: &Path) -> io::Result<()> {
         let cut = self.write_of(1)?;
-        if cut != Some(0) && !self.death.is_some_and(|death| death.lies) {
+        let lies = self.death.and_then(|death| death.lies);
+        if cut != Some(0) && !matches!(lies, Some(Lie::Sync(name)) if path.ends_with(name)) {
             let mut shared = self.shared.borrow_mut();
             let len = shared.files.get(path).map_or(0, Vec::len);
             shared.synced.insert(path.to_owned(), len);

@@ -22,7 +22,7 @@ mod wire;
 pub use reap::{become_agent, is_inside_agent, reap};
 pub use supervise::supervise_main;
 
-use super::clock::monotonic;
+use super::clock::{leave_out, monotonic};
 use super::signals::{Interrupts, Subscription};
 use super::{Ended, ProcessId, ProcessSpec, Running, Spawn};
 use crate::machine::facts::ProcessEnd;
@@ -49,6 +49,9 @@ pub const TAG: &str = "RALPH_TAG";
 
 /// What a supervisor may need beyond its limits before it counts as stuck.
 const SLACK: Duration = Duration::from_secs(15);
+
+/// How long one wait for a supervisor is; one that took much longer was spent stopped.
+const TICK: Duration = Duration::from_secs(1);
 
 /// How long a supervisor may take to start the process.
 const START: Duration = Duration::from_secs(60);
@@ -257,7 +260,12 @@ impl Supervised {
         }
         let mut fds = vec![PollFd::new(self.reports.get_ref().as_fd(), PollFlags::POLLIN)];
         fds.extend(self.interrupts.iter().map(|pipe| PollFd::new(pipe.as_fd(), PollFlags::POLLIN)));
-        wait_for(&mut fds, left)?;
+        let (asked, since) = (left.map_or(TICK, |left| left.min(TICK)), monotonic());
+        wait_for(&mut fds, Some(asked))?;
+        if monotonic() > since + asked + TICK {
+            // Nobody else knows of a STOP, which cannot be caught.
+            leave_out(since + asked);
+        }
         let ready = |index: usize| fds.get(index).and_then(PollFd::any).unwrap_or(false);
         Ok((ready(0), ready(1)))
     }

@@ -23,6 +23,8 @@ pub(super) struct Process {
     pub(super) parent: i32,
     /// Dead but not yet reaped.
     pub(super) zombie: bool,
+    /// Stopped by a signal.
+    pub(super) stopped: bool,
 }
 
 /// The row of one process; `None` when there is none.
@@ -68,11 +70,8 @@ pub(super) fn descendants(rows: &[Process], roots: &BTreeSet<i32>) -> Vec<Proces
     found
 }
 
-/// Stops every process that `find` names, looks again until there is no new one, and kills them all.
-/// Returns those that it killed. They may still be dying when it returns.
-pub(super) fn stop_and_kill(
-    mut find: impl FnMut() -> io::Result<Vec<Process>>,
-) -> io::Result<BTreeSet<ProcessId>> {
+/// Stops every process that `find` names, and looks again until there is no new one. Returns those that it stopped.
+pub(super) fn stop(mut find: impl FnMut() -> io::Result<Vec<Process>>) -> io::Result<BTreeSet<ProcessId>> {
     let mut hit = BTreeSet::new();
     for _ in 0..PASSES {
         let mut grew = false;
@@ -86,6 +85,15 @@ pub(super) fn stop_and_kill(
             break;
         }
     }
+    Ok(hit)
+}
+
+/// Stops every process that `find` names as [`stop`] does, and kills them all. Returns those that it killed. They may
+/// still be dying when it returns.
+pub(super) fn stop_and_kill(
+    find: impl FnMut() -> io::Result<Vec<Process>>,
+) -> io::Result<BTreeSet<ProcessId>> {
+    let hit = stop(find)?;
     for id in &hit {
         send(id, Signal::SIGKILL);
     }
@@ -94,7 +102,7 @@ pub(super) fn stop_and_kill(
 
 /// Sends a signal to the process that has this id and this start time. That it is gone, or another's, shows
 /// in the next look at the table.
-fn send(id: &ProcessId, signal: Signal) {
+pub(super) fn send(id: &ProcessId, signal: Signal) {
     if id.is_alive() {
         let _ = kill(Pid::from_raw(id.pid), signal);
     }
@@ -106,10 +114,11 @@ fn parse(pid: i32, bytes: &[u8]) -> Option<Process> {
     let rest = std::str::from_utf8(bytes.get(after_name..)?).ok()?;
     let fields: Vec<&str> = rest.split_ascii_whitespace().collect();
     // Field 3 of the line is the first here: state, 4 parent, 22 start time.
-    let zombie = matches!(*fields.first()?, "Z" | "X" | "x");
+    let state = *fields.first()?;
+    let (zombie, stopped) = (matches!(state, "Z" | "X" | "x"), state == "T");
     let parent = fields.get(1)?.parse().ok()?;
     let started = fields.get(19)?.parse().ok()?;
-    Some(Process { id: ProcessId { pid, started }, parent, zombie })
+    Some(Process { id: ProcessId { pid, started }, parent, zombie, stopped })
 }
 
 /// A file of `/proc/<pid>`: `environ` and `cmdline` hold the environment and the arguments with which the process
@@ -130,14 +139,20 @@ mod tests {
     fn a_process_name_that_imitates_the_fields_is_not_believed() {
         let line = b"7 (a) Z 1 (b) \xff) S 5 7 7 0 -1 4194560 1 0 0 0 0 0 0 0 20 0 1 0 4242 9 9";
         let row = parse(7, line).unwrap();
-        assert_eq!(row, Process { id: ProcessId { pid: 7, started: 4242 }, parent: 5, zombie: false });
+        let id = ProcessId { pid: 7, started: 4242 };
+        assert_eq!(row, Process { id, parent: 5, zombie: false, stopped: false });
         assert_eq!(parse(7, b"7 (cut"), None);
         assert_eq!(parse(7, b"7 (cut) S 5"), None);
     }
 
     #[test]
     fn descendants_are_found_at_any_depth_and_zombies_are_left_out() {
-        let row = |pid, parent, zombie| Process { id: ProcessId { pid, started: 1 }, parent, zombie };
+        let row = |pid, parent, zombie| Process {
+            id: ProcessId { pid, started: 1 },
+            parent,
+            zombie,
+            stopped: false,
+        };
         let rows = [row(9, 3, false), row(2, 1, false), row(3, 2, false), row(4, 2, true), row(5, 7, false)];
         let mut found: Vec<i32> =
             descendants(&rows, &BTreeSet::from([2])).iter().map(|row| row.id.pid).collect();

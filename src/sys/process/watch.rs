@@ -1,13 +1,14 @@
 //! The supervisor's one loop: output, limits, orders, and the end of the whole tree (docs/design.md "Processes").
 //!
 //! Promises: no process of the tree is left when it returns, which the kernel confirms (ECHILD); a process that survives
-//! KILL for [`UNKILLABLE`] is an error; nothing that the process does with its output can block the loop.
+//! KILL for [`UNKILLABLE`] is an error; nothing that the process does with its output can block the loop; while ralph is
+//! stopped, so is the tree, and no limit comes nearer.
 
 use super::capture::Stream;
 use super::tree;
 use super::wire::{Control, KILL, STOP};
 use crate::machine::facts::ProcessEnd;
-use crate::sys::clock::monotonic;
+use crate::sys::clock::{leave_out, monotonic};
 use crate::sys::{Ended, ProcessId, ProcessSpec};
 use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
@@ -30,7 +31,8 @@ const GRACE_ABANDONED: Duration = Duration::from_millis(300);
 const DRAIN: Duration = Duration::from_secs(2);
 /// How long killed processes may take to vanish.
 pub(super) const UNKILLABLE: Duration = Duration::from_secs(30);
-/// How often ralph's death is checked for besides the lifeline, which a hostile process may hold open.
+/// How often ralph is looked at: whether it is stopped, and besides the lifeline, which a hostile process may hold open,
+/// whether it died.
 const LOOK_AT_PARENT: Duration = Duration::from_secs(1);
 
 #[derive(Clone, Copy, Debug)]
@@ -57,6 +59,10 @@ pub(super) struct Watch {
     streams: Vec<Stream>,
     began: Instant,
     last_output: Instant,
+    /// When ralph was looked at.
+    looked: Instant,
+    /// Since when the tree is stopped, as ralph is, and what was stopped then.
+    paused: Option<(Instant, BTreeSet<ProcessId>)>,
     stage: Stage,
     /// Why ralph ended the process, if it did.
     cause: Option<ProcessEnd>,
@@ -91,6 +97,8 @@ impl Watch {
             streams,
             began,
             last_output: began,
+            looked: began,
+            paused: None,
             stage: Stage::Running,
             cause: None,
             end: None,
@@ -126,6 +134,7 @@ impl Watch {
             }
             self.wait()?;
             self.listen();
+            self.keep_step()?;
             for stream in &mut self.streams {
                 match stream.pump(&mut buffer) {
                     Ok(true) => self.last_output = monotonic(),
@@ -196,6 +205,7 @@ impl Watch {
                 self.stage = Stage::Settling(now + SETTLE);
                 self.advance()
             }
+            Stage::Running if self.paused.is_some() => Ok(()),
             Stage::Running => {
                 if let Some(cause) = self.limit_reached(now) {
                     self.terminate(cause, self.spec.grace);
@@ -231,6 +241,7 @@ impl Watch {
 
     /// Asks the process's group to end. CONT, because a stopped process gets no TERM.
     fn terminate(&mut self, cause: ProcessEnd, grace: Duration) {
+        self.go_on();
         if self.end.is_none() && self.cause.is_none() {
             self.cause = Some(cause);
             // The leader has not been waited for, so the group's number is still its own.
@@ -268,6 +279,41 @@ impl Watch {
         }
         if self.control.is_none() {
             self.terminate(ProcessEnd::Interrupted, GRACE_ABANDONED.min(self.spec.grace));
+        }
+    }
+
+    /// Stops the tree once ralph is stopped, and lets it go on with ralph.
+    fn keep_step(&mut self) -> io::Result<()> {
+        let now = monotonic();
+        if now.saturating_duration_since(self.looked) < LOOK_AT_PARENT {
+            return Ok(());
+        }
+        self.looked = now;
+        let ralph = tree::find(self.parent.as_raw())?;
+        let is_stopped = matches!(self.stage, Stage::Running) && ralph.is_some_and(|row| row.stopped);
+        if !is_stopped {
+            self.go_on();
+        } else if self.paused.is_none() {
+            let me = BTreeSet::from([getpid().as_raw()]);
+            // What somebody else stopped stays so.
+            let running = || {
+                let mut rows = tree::descendants(&tree::all()?, &me);
+                rows.retain(|row| !row.stopped);
+                Ok(rows)
+            };
+            self.paused = Some((now, tree::stop(running)?));
+        }
+        Ok(())
+    }
+
+    /// Ends the pause of the tree; its time counts nowhere.
+    fn go_on(&mut self) {
+        if let Some((since, stopped)) = self.paused.take() {
+            leave_out(since);
+            self.looked = since;
+            for id in stopped {
+                tree::send(&id, Signal::SIGCONT);
+            }
         }
     }
 
@@ -327,6 +373,7 @@ impl Watch {
     fn wait(&mut self) -> io::Result<()> {
         let now = monotonic();
         let deadline = match self.stage {
+            Stage::Running if self.paused.is_some() => None,
             Stage::Running => [(self.spec.wall, self.began), (self.idle(), self.last_output)]
                 .into_iter()
                 .filter_map(|(limit, since)| since.checked_add(limit?))

@@ -93,8 +93,7 @@ impl Project {
         Self::in_folder(&std::env::temp_dir())
     }
 
-    /// The same, in memory where the machine has a disk there; only one of the two test binaries wants it.
-    #[allow(dead_code, reason = "the other test binary")]
+    /// The same, in memory where the machine has a disk there.
     pub(crate) fn in_memory() -> Self {
         let memory = Path::new("/dev/shm");
         if memory.is_dir() { Self::in_folder(memory) } else { Self::empty() }

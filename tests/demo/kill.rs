@@ -72,7 +72,7 @@ fn killed_while_pit_judges_the_verdict_is_that_of_an_undisturbed_run() {
         for _ in 0..ROW {
             // Spread over all writes, an early one beside a late one.
             let (at, how) = (1 + tried * 7 % wanted * writes / wanted, tried % 3);
-            what += &format!(" {at} ({how})");
+            what = format!("{what} {at} ({how})");
             tried += 1;
             match life(&folder, at, how).0 {
                 None => made += 1,

@@ -31,7 +31,7 @@ pub use standard_report::FILE as STANDARD_REPORT;
 pub use test_report::passed_tests;
 
 use crate::config::GateSettings;
-use crate::machine::facts::{FileChange, Oid};
+use crate::machine::facts::{FileChange, Oid, RecordedKills};
 use crate::mutation::Rule;
 use crate::source::{ChangedLines, RepoPath, text};
 use crate::sys::Spawn;
@@ -62,6 +62,8 @@ pub struct GateRequest {
     pub confirms: bool,
     /// An outdated map of who touches what is to be made anew, whatever the verdict.
     pub makes_map: bool,
+    /// The kills that this gate recorded last and that may stand; `None` where no journal keeps kills.
+    pub kills: Option<RecordedKills>,
     /// `.ralph/state/iter-N/gate`, absolute: logs and HTML reports are kept here.
     pub folder: PathBuf,
     /// Ralph's cache folder, absolute: resolved class paths and PIT's jars.

@@ -207,6 +207,7 @@ impl Bed {
             no_tests_written: false,
             confirms: false,
             makes_map: false,
+            kills: None,
             folder: self.folder.path().join(".ralph/state/iter-1/gate"),
             cache: self.folder.path().join("cache"),
             tag: String::new(),

@@ -6,7 +6,7 @@ use crate::config::GateSettings;
 use crate::gate::scope::{Scope, Target};
 use crate::gate::{GateAbort, rule};
 use crate::machine::facts::full_path;
-use crate::mutation::{ClassScore, Coverage, GateReport, Survivor, Trace, Verdict, WHAT_TO_DO, rank};
+use crate::mutation::{ClassScore, Coverage, GateReport, ModuleKills, Survivor, Trace, Verdict, WHAT_TO_DO, rank};
 use crate::report::standard::ReportedFile;
 use crate::source::text;
 use std::collections::BTreeSet;
@@ -45,6 +45,8 @@ pub(crate) struct ModuleResult {
     pub(crate) reports: Vec<String>,
     /// What was done.
     pub(crate) trace: Trace,
+    /// The kills that a later run may take over.
+    pub(crate) kills: Vec<ModuleKills>,
 }
 
 impl ModuleResult {
@@ -100,6 +102,7 @@ pub(crate) fn conclude(
         all.reports.extend(result.reports);
         all.trace.phases.extend(result.trace.phases);
         all.trace.tiers.extend(result.trace.tiers);
+        all.kills.extend(result.kills);
     }
     all.judged.sort_by(|a, b| (&a.score.package, &a.score.class).cmp(&(&b.score.package, &b.score.class)));
     let scores: Vec<ClassScore> = all.judged.iter().map(|judged| judged.score.clone()).collect();
@@ -135,6 +138,7 @@ pub(crate) fn conclude(
         failing: if fails { failing.into_iter().collect() } else { Vec::new() },
         millis: u64::try_from(used.as_millis()).unwrap_or(u64::MAX),
         trace: all.trace,
+        kills: all.kills,
     }
 }
 

@@ -201,6 +201,14 @@ impl Repositories {
         })
     }
 
+    /// True if `old` is the commit `new` of a package, or an ancestor of it.
+    pub fn descends(&mut self, package: &str, new: &Oid, old: &Oid) -> Result<bool, GitError> {
+        self.in_package(package, |_, open, _| match (tree::oid_of(new)?, tree::oid_of(old)?) {
+            (Some(new), Some(old)) => history::descends(&open.repo, new, old),
+            _ => Ok(false),
+        })
+    }
+
     /// Finds the packages again and closes repositories that went.
     fn refresh(&mut self) -> Result<(), GitError> {
         self.folders = package_folders::find(

@@ -125,6 +125,7 @@ pub fn gate_order(
             .iter()
             .filter_map(|family| spec.family(family))
             .any(|family| family.reworks >= limit),
+        kills: stage.map(|stage| stage.kills.clone()).unwrap_or_default(),
     }
 }
 

@@ -1,6 +1,7 @@
 //! Effects: what the machine asks of the world, in the imperative. They are never stored.
 
 use super::event::Check;
+use super::facts::RecordedKills;
 use super::facts::{Accumulated, Dirt, FileChange, Observation, ObserveRequest, Oid, Snapshot};
 use super::stop::StopReason;
 use super::used::Most;
@@ -187,6 +188,8 @@ pub struct GateOrder {
     pub no_tests_written: bool,
     /// A FAIL would block one of the families: no rework is left.
     pub is_last: bool,
+    /// The kills that this gate recorded last.
+    pub kills: RecordedKills,
 }
 
 impl GateOrder {
@@ -204,6 +207,7 @@ impl GateOrder {
             changed_since_fail: BTreeSet::new(),
             no_tests_written: false,
             is_last: false,
+            kills: RecordedKills::default(),
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use super::conclusion::{Outcome, conclude, set_verdict};
 use super::effect::{Body, Effect, GateOrder};
-use super::facts::{FileChange, Oid, full_path};
+use super::facts::{FileChange, Oid, RecordedKills, full_path};
 use super::rework::{responsible, rework};
 use super::state::{By, JudgedContent, Phase, State};
 use super::stop::StopReason;
@@ -32,7 +32,12 @@ pub(super) fn ended(
     if !matches!(report.verdict, Verdict::Error { .. }) {
         state.run.waits = 0;
         let judged = report.classes.iter().map(|class| full_path(&class.package, &class.path));
-        state.spec_state_mut().stage_mut(key).targets.extend(judged);
+        let stage = state.spec_state_mut().stage_mut(key);
+        stage.targets.extend(judged);
+        if !report.kills.is_empty() {
+            let (iteration, heads, modules) = (order.iteration, heads.clone(), report.kills.clone());
+            stage.kills = RecordedKills { iteration, heads, modules };
+        }
     }
     let changed = set_verdict(state, key, report.verdict.word());
     let mut outcome = Outcome::default();
@@ -54,7 +59,8 @@ pub(super) fn ended(
             outcome.next = Some(next);
         }
     }
-    let body = Body::Gate { name: order.name.clone(), report: Box::new(report.clone()) };
+    let report = Box::new(GateReport { kills: Vec::new(), ..report.clone() });
+    let body = Body::Gate { name: order.name.clone(), report };
     effects.extend(conclude(state, key, outcome, body, changed));
     effects
 }

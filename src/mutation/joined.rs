@@ -21,6 +21,7 @@ impl GateReport {
         self.millis += other.millis;
         self.trace.phases.extend(other.trace.phases);
         self.trace.tiers.extend(other.trace.tiers);
+        self.kills.extend(other.kills);
     }
 }
 

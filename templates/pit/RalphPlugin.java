@@ -40,7 +40,6 @@ import org.pitest.classpath.CodeSource;
 import org.pitest.coverage.BlockLocation;
 import org.pitest.coverage.CoverageDatabase;
 import org.pitest.coverage.CoverageResult;
-import org.pitest.coverage.NoTestStats;
 import org.pitest.coverage.TestInfo;
 import org.pitest.coverage.TestStatListener;
 import org.pitest.coverage.TestStatListenerFactory;
@@ -55,6 +54,7 @@ import org.pitest.mutationtest.MutationResult;
 import org.pitest.mutationtest.MutationResultInterceptor;
 import org.pitest.mutationtest.MutationResultListener;
 import org.pitest.mutationtest.MutationResultListenerFactory;
+import org.pitest.mutationtest.MutationStatusTestPair;
 import org.pitest.mutationtest.build.DefaultTestPrioritiserFactory;
 import org.pitest.mutationtest.build.InterceptorParameters;
 import org.pitest.mutationtest.build.InterceptorType;
@@ -476,6 +476,7 @@ public final class RalphPlugin {
         private static final String CONTROL = "!ralph.control";
 
         private final int unit;
+        private final Carried carried = new Carried(System.getProperty("ralph.carried"));
 
         Controls(int unit) {
             this.unit = unit;
@@ -492,18 +493,24 @@ public final class RalphPlugin {
 
         @Override
         public Collection<MutationDetails> intercept(Collection<MutationDetails> found) {
-            System.out.println("ralph: mutants " + found.size());
             Thread alive = new Thread(Controls::sayThatMutantsRun);
             alive.setDaemon(true);
             alive.start();
             Map<ClassName, List<MutationDetails>> classes = new HashMap<>();
             List<MutationDetails> all = new ArrayList<>(found);
             all.sort(Comparator.comparing(MutationDetails::getId));
+            Map<ClassName, Set<TestInfo>> killers = new HashMap<>();
             for (MutationDetails mutant : all) {
-                classes.computeIfAbsent(mutant.getClassName(), name -> new ArrayList<>()).add(mutant);
+                Optional<TestInfo> killer = carried.take(mutant);
+                if (killer.isPresent()) {
+                    killers.computeIfAbsent(mutant.getClassName(), name -> new LinkedHashSet<>()).add(killer.get());
+                } else {
+                    classes.computeIfAbsent(mutant.getClassName(), name -> new ArrayList<>()).add(mutant);
+                }
             }
+            System.out.println("ralph: mutants " + (all.size() - Results.CARRIED.size()));
             all.clear();
-            classes.values().forEach(mutants -> all.addAll(withControls(mutants)));
+            classes.forEach((name, mutants) -> all.addAll(withControls(mutants, killers.getOrDefault(name, Set.of()))));
             return all;
         }
 
@@ -519,7 +526,8 @@ public final class RalphPlugin {
             }
         }
 
-        private List<MutationDetails> withControls(List<MutationDetails> mutants) {
+        /** The first control also runs the tests whose kills were taken over. */
+        private List<MutationDetails> withControls(List<MutationDetails> mutants, Set<TestInfo> killers) {
             int most = unit > 0 ? unit : mutants.size() + 1;
             List<MutationDetails> all = new ArrayList<>();
             MutationDetails before = null;
@@ -538,7 +546,7 @@ public final class RalphPlugin {
             }
             for (int from = 0; from < all.size(); from += most) {
                 List<MutationDetails> together = all.subList(from, Math.min(from + most, all.size()));
-                Set<TestInfo> tests = new LinkedHashSet<>();
+                Set<TestInfo> tests = new LinkedHashSet<>(from == 0 ? killers : Set.of());
                 (unit == 1 ? mutants : together).forEach(mutant -> tests.addAll(mutant.getTestsInOrder()));
                 Map<MutationDetails, Boolean> order = new HashMap<>();
                 together.forEach(mutant -> order.put(mutant, true));
@@ -575,14 +583,57 @@ public final class RalphPlugin {
         }
     }
 
-    /** Takes the controls out of the results, for {@link Tests} to report. */
+    /**
+     * Kills of an earlier gate: {@code class method descriptor mutator 1,2,3 test} a line. One stands where its test is green and reaches
+     * the mutant in this run; of each test class and mutated class the first is run again all the same.
+     */
+    static final class Carried {
+
+        private final Map<String, String> tests = new HashMap<>();
+        private final Set<String> again = new HashSet<>();
+
+        Carried(String file) {
+            try {
+                for (String line : file == null ? List.<String>of() : Files.readAllLines(Paths.get(file), StandardCharsets.UTF_8)) {
+                    int end = line.lastIndexOf('\t');
+                    tests.put(line.substring(0, end), line.substring(end + 1));
+                }
+            } catch (IOException error) {
+                throw new IllegalStateException("ralph: " + file + " cannot be read", error);
+            }
+        }
+
+        /** The test whose kill of the mutant stands; its result is then known. */
+        Optional<TestInfo> take(MutationDetails mutant) {
+            String name = tests.get(key(mutant) + "\t" + indexes(mutant));
+            for (TestInfo test : mutant.getTestsInOrder()) {
+                String type = TestInfo.toDefiningClassName().apply(test).asJavaName();
+                if (test.getName().equals(name) && Green.TESTS.contains(name)
+                    && !again.add(mutant.getClassName().asJavaName() + "\t" + topLevel(type))) {
+                    MutationStatusTestPair killed = new MutationStatusTestPair(0, DetectionStatus.KILLED, "carried: " + name);
+                    Results.CARRIED.add(new MutationResult(mutant, killed));
+                    return Optional.of(test);
+                }
+            }
+            return Optional.empty();
+        }
+    }
+
+    /** Takes the controls out of the results, for {@link Tests} to report, and puts the kills of an earlier gate in. */
     public static final class Results implements MutationResultInterceptor {
 
         static final List<MutationResult> OF_CONTROLS = new ArrayList<>();
+        static final List<MutationResult> CARRIED = new ArrayList<>();
 
         @Override
         public Collection<ClassMutationResults> modify(Collection<ClassMutationResults> results) {
             List<ClassMutationResults> kept = new ArrayList<>();
+            Map<ClassName, List<MutationResult>> carried = new HashMap<>();
+            for (MutationResult result : CARRIED) {
+                carried.computeIfAbsent(result.getDetails().getClassName(), name -> new ArrayList<>()).add(result);
+            }
+            carried.values().forEach(ofClass -> kept.add(new ClassMutationResults(ofClass)));
+            CARRIED.clear();
             for (ClassMutationResults ofClass : results) {
                 List<MutationResult> mutants = new ArrayList<>();
                 for (MutationResult result : ofClass.getMutations()) {
@@ -600,6 +651,14 @@ public final class RalphPlugin {
     static String key(MutationDetails mutant) {
         return mutant.getClassName().asJavaName() + "\t" + mutant.getMethod() + "\t"
             + mutant.getId().getLocation().getMethodDesc() + "\t" + mutant.getMutator();
+    }
+
+    static String indexes(MutationDetails mutant) {
+        List<String> indexes = new ArrayList<>();
+        for (Integer index : mutant.getId().getIndexes()) {
+            indexes.add(index.toString());
+        }
+        return String.join(",", indexes);
     }
 
     /** Output format {@code RALPH}: the test classes that reach each mutant that was not killed, and what became of the controls. */
@@ -656,11 +715,7 @@ public final class RalphPlugin {
                 classes.add(TestInfo.toDefiningClassName().apply(test).asJavaName());
             }
             List<String> names = new ArrayList<>(classes).subList(0, Math.min(MOST_NAMES, classes.size()));
-            List<String> indexes = new ArrayList<>();
-            for (Integer index : mutant.getId().getIndexes()) {
-                indexes.add(index.toString());
-            }
-            out.write(key(mutant) + "\t" + String.join(",", indexes) + "\t" + classes.size() + "\t"
+            out.write(key(mutant) + "\t" + indexes(mutant) + "\t" + classes.size() + "\t"
                 + String.join(",", names) + (isInitial(mutant) ? "\tinitial\n" : "\t\n"));
         }
 
@@ -705,7 +760,7 @@ public final class RalphPlugin {
         @Override
         public TestStatListener createTestListener(ResultOutputStrategy files) {
             String map = System.getProperty("ralph.map");
-            return map == null ? new NoTestStats() : new Touched(files.createWriterForFile("touched.tsv"), map.equals("only"));
+            return map == null ? new Green() : new Touched(files.createWriterForFile("touched.tsv"), map.equals("only"));
         }
 
         @Override
@@ -719,8 +774,33 @@ public final class RalphPlugin {
         }
     }
 
+    /** Remembers the tests that are green without mutation. */
+    static class Green implements TestStatListener {
+
+        static final Set<String> TESTS = new HashSet<>();
+
+        @Override
+        public void accept(CoverageResult result) {
+            String name = result.getTestUnitDescription().getQualifiedName();
+            if (result.isGreenTest()) {
+                TESTS.add(name);
+            } else {
+                TESTS.remove(name);
+            }
+        }
+
+        @Override
+        public List<String> messages() {
+            return List.of();
+        }
+
+        @Override
+        public void end() {
+        }
+    }
+
     /** {@code T test-class green|red}, numbered from 0; {@code M class method 0,4,7}: the tests that execute it; {@code E} at the end. */
-    static final class Touched implements TestStatListener {
+    static final class Touched extends Green {
 
         private final Map<String, Boolean> tests = new LinkedHashMap<>();
         private final Map<String, Integer> numbers = new HashMap<>();
@@ -735,17 +815,13 @@ public final class RalphPlugin {
 
         @Override
         public void accept(CoverageResult result) {
+            super.accept(result);
             String test = topLevel(result.getTestUnitDescription().getFirstTestClass());
             tests.merge(test, result.isGreenTest(), Boolean::logicalAnd);
             int number = numbers.computeIfAbsent(test, unused -> numbers.size());
             for (BlockLocation block : result.getCoverage()) {
                 methods.computeIfAbsent(block.getLocation(), unused -> new BitSet()).set(number);
             }
-        }
-
-        @Override
-        public List<String> messages() {
-            return List.of();
         }
 
         @Override

@@ -32,7 +32,7 @@ fn asked(report: &GateReport) -> Vec<String> {
     report.trace.tiers.iter().map(tier).collect()
 }
 
-fn judge(project: &Project, other_files: &'static str) -> GateReport {
+pub(super) fn judge(project: &Project, other_files: &'static str) -> GateReport {
     let ports = GatePorts { spawn: &DirectSpawn, progress: &|_| {}, checkouts: &Commit(other_files) };
     run(&project.request, &project.settings, &ports)
 }

@@ -1,5 +1,6 @@
 //! The mutation gate with real Maven and real PIT on small projects.
 
+pub(crate) mod carried;
 pub(crate) mod class_file;
 pub(crate) mod clean;
 mod direct_spawn;

@@ -124,6 +124,7 @@ impl Project {
             no_tests_written: false,
             confirms: false,
             makes_map: false,
+            kills: None,
             folder: folder.path().join(".ralph/state/iter-1/gate"),
             cache: cache(),
             tag: "test".to_owned(),

@@ -81,6 +81,24 @@ fn amend_reset_rebase_and_orphans_are_rewritten_history() {
 }
 
 #[test]
+fn a_commit_descends_from_itself_and_its_ancestors_and_not_from_what_was_amended_or_never_was() {
+    let workspace = Workspace::with(&["a"]);
+    let repo = workspace.repo("src/a");
+    let first = Oid(repo.head());
+    repo.write(MAIN, "class A {}\n");
+    repo.commit("second");
+    let amended = Oid(repo.head());
+    repo.git(&["commit", "--amend", "-q", "-m", "other"]);
+    let head = Oid(repo.head());
+    let mut repositories = workspace.discover();
+    let mut descends = |old: &Oid| repositories.descends("a", &head, old).unwrap();
+    assert!(descends(&head) && descends(&first));
+    assert!(!descends(&amended) && !descends(&Oid::zero()));
+    assert!(!repositories.descends("a", &first, &head).unwrap(), "not the other way round");
+    assert!(repositories.descends("gone", &head, &first).is_err());
+}
+
+#[test]
 fn a_replace_reference_does_not_hide_a_rewrite_or_a_change() {
     let (workspace, mut repositories, before) = start();
     let repo = workspace.repo("src/a");

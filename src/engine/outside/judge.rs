@@ -7,7 +7,7 @@ use crate::config::{self, GateSettings};
 use crate::engine::{Fault, FaultKind, Judged};
 use crate::gate::{self, GatePackage, GatePorts, GateRequest, NoCheckouts, Preview};
 use crate::machine::effect::GateOrder;
-use crate::machine::facts::{Accumulated, FileChange, Oid, full_path};
+use crate::machine::facts::{Accumulated, FileChange, Oid, RecordedKills, full_path};
 use crate::mutation::{GateReport, Verdict};
 use crate::source::text::{count, names};
 use crate::sys::Spawn;
@@ -97,7 +97,8 @@ impl Outside {
             return Ok(Some(Judged { report, heads, changes: Vec::new(), left: String::new() }));
         };
         let folder = self.own_folder(self.iteration_folder(order.iteration)?.join("gate"))?;
-        let prepared = self.prepare(order, &changes, folder.clone(), self.tag(order.iteration))?;
+        let mut prepared = self.prepare(order, &changes, folder.clone(), self.tag(order.iteration))?;
+        prepared.request.kills = Some(self.kills_that_may_stand(order));
         let report = prepared.run(&self.parts.supervisor, &*self.parts.progress);
         let mut report = self.secrets.of_report(report);
         if self.parts.interrupts.first().is_some() {
@@ -112,6 +113,17 @@ impl Outside {
         }
         let left = artifacts::digest_of_folder(&folder).unwrap_or_default();
         Ok(Some(Judged { report, heads, changes, left }))
+    }
+
+    /// The kills that this gate recorded last, if today's commits descend from those that it judged then; where git
+    /// cannot tell, none.
+    fn kills_that_may_stand(&mut self, order: &GateOrder) -> RecordedKills {
+        let heads = order.snapshot.heads();
+        let repositories = &mut self.parts.repositories;
+        let is_behind = |(package, old): (&String, &Oid)| {
+            heads.get(package).is_some_and(|new| repositories.descends(package, new, old).unwrap_or(false))
+        };
+        if order.kills.heads.iter().all(is_behind) { order.kills.clone() } else { RecordedKills::default() }
     }
 
     /// What a gate's order asks to be judged; `None` if nothing is known of that.
@@ -210,6 +222,7 @@ impl Outside {
             no_tests_written: order.no_tests_written,
             confirms: order.is_last,
             makes_map: false,
+            kills: None,
             folder,
             cache: self.parts.cache.clone(),
             tag,

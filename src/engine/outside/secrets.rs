@@ -2,7 +2,7 @@
 
 use crate::agent::MAX_WHY;
 use crate::machine::facts::{Claim, ProcessEnd};
-use crate::mutation::{GateReport, Verdict};
+use crate::mutation::{GateReport, ModuleKills, Verdict};
 use crate::source::Secrets;
 
 /// Stands between lines that are searched together; no text that was made fit to be shown holds it.
@@ -61,6 +61,9 @@ impl Secrets {
         for text in texts {
             *text = self.redact(text);
         }
+        // What is not said as it is finds no mutant again.
+        let names = |kills: &ModuleKills| kills.names.join(BETWEEN);
+        report.kills.retain(|kills| self.redact(&names(kills)) == names(kills));
         report
     }
 }

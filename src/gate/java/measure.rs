@@ -24,7 +24,7 @@ impl ModuleContext<'_> {
     /// Runs PIT over the module's targets.
     pub(crate) fn measure(&self, result: &mut ModuleResult) -> Result<PitReport, GateAbort> {
         let TestClasses { asked: all, left_out } = self.test_classes()?;
-        let session = PitSession::new(self, self.owners())?;
+        let mut session = PitSession::new(self, self.owners())?;
         self.remark_what_pit_is_not_given(&left_out, result);
         let own = self.answerable();
         let settings = self.context.settings;
@@ -32,6 +32,9 @@ impl ModuleContext<'_> {
         let in_one = self.rule().per != Per::Class && !self.context.sole_module;
         let tiers =
             if in_one && settings.tests == TestTiers::OwnFirst { TestTiers::All } else { settings.tests };
+        if tiers != TestTiers::All {
+            session.take_kills(&all)?;
+        }
         let mut merged = PitReport::default();
         let mut last: Option<Tier> = None;
         let mut known: Option<Chosen> = None;
@@ -77,6 +80,7 @@ impl ModuleContext<'_> {
         if let Some(tier) = last {
             session.note_report(tier.name, result);
         }
+        session.record_kills(&merged, result);
         let asked = merged.tests.len();
         if let Some(Chosen { suite, commit, .. }) = known
             && asked < all.len()

@@ -9,6 +9,7 @@ mod classes;
 mod context;
 mod coverage_map;
 mod jvm;
+mod kills;
 mod listing;
 mod maven;
 mod maven_engine;

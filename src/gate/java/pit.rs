@@ -4,6 +4,7 @@
 //! before each run; a test that fails without any mutation is named by PIT's own process, not by what
 //! tests print.
 
+mod carried;
 mod command_line;
 mod output;
 mod plugin;
@@ -16,8 +17,9 @@ pub(crate) use plugin::MutantFilter;
 
 use super::context::ModuleContext;
 use super::coverage_map::Coverage;
+use super::kills::Ground;
 use super::maven::NETWORK_OR_DISK;
-use super::report::{self, Control, FailingTest, Mode, Owners, PitReport};
+use super::report::{self, Control, FailingTest, Kill, Mode, Owners, PitReport};
 use crate::gate::GateAbort;
 use crate::gate::commands::{Call, Commands, fresh_folder};
 use crate::machine::facts::ProcessEnd;
@@ -100,6 +102,8 @@ pub(crate) struct PitSession<'a> {
     /// Tests whose failure is the family's fault; empty at its base.
     answerable: BTreeSet<String>,
     shown: Shown,
+    /// What kills depend on, where a journal keeps them.
+    ground: Option<Ground>,
 }
 
 /// What earlier runs of a session have shown.
@@ -117,6 +121,8 @@ struct Shown {
     plain: Cell<bool>,
     /// Tests of the last run were red for want of memory.
     starved: Cell<bool>,
+    /// The kills of an earlier gate that stand as far as is known, with the classes of their tests.
+    standing: RefCell<Vec<(String, Kill)>>,
 }
 
 /// How a run ended.

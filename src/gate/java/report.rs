@@ -7,11 +7,12 @@
 mod bounded;
 mod control;
 mod counted;
+mod draft;
 #[cfg(test)]
 mod tests;
 
 pub(crate) use control::{Control, Controls, FailingTest};
-pub(crate) use counted::{Counted, MutantId};
+pub(crate) use counted::{Counted, Kill, MOST_KILLS, MutantId};
 
 use super::coverage_map::Coverage;
 use super::xml::character;
@@ -19,6 +20,7 @@ use crate::mutation::{Mutant, MutantStatus, Tally};
 use crate::source::text;
 use bounded::Bounded;
 use counted::Identity;
+use draft::{Draft, FIELDS, Status, mutator, owner, status};
 use quick_xml::Reader;
 use quick_xml::events::{BytesRef, BytesStart, Event};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -57,6 +59,10 @@ pub(crate) struct PitReport {
     pub(crate) uncontrolled: BTreeSet<String>,
     /// A control gave no verdict.
     pub(crate) unclear: bool,
+    /// Kills beside a control that passed, one by one, as far as they are kept.
+    pub(crate) kills: Vec<Kill>,
+    /// Those of them that were taken over from an earlier gate.
+    pub(crate) carried: u64,
     /// Failing tests that were left out, as the JVM in which they ran says: good for a remark, not for blame.
     pub(crate) left_out: BTreeSet<FailingTest>,
 }
@@ -98,6 +104,8 @@ impl PitReport {
             counted.improve(&later.statuses);
         }
         self.uncontrolled.extend(later.uncontrolled.iter().cloned());
+        self.kills.extend(later.kills.iter().cloned());
+        self.carried += later.carried;
     }
 
     /// The mutants of these classes that are left with one of these statuses.
@@ -198,26 +206,6 @@ fn read(
         }
     }
 }
-
-/// The status of a mutant that has been run; `None` for one that was not started.
-type Status = Option<MutantStatus>;
-
-/// A mutant whose end tag has not been seen.
-struct Draft {
-    status: Status,
-    fields: BTreeMap<&'static str, String>,
-    indexes: Vec<String>,
-}
-
-const FIELDS: [&str; 7] = [
-    "sourceFile",
-    "mutatedClass",
-    "mutatedMethod",
-    "methodDescription",
-    "lineNumber",
-    "mutator",
-    "description",
-];
 
 struct Walk<'a> {
     owners: &'a Owners,
@@ -330,7 +318,11 @@ impl Walk<'_> {
             };
         };
         let status = match self.mode {
-            Mode::Controlled(controls) => self.report.believed(status, controls.get(&id.class), owner),
+            Mode::Controlled(controls) => {
+                let control = controls.get(&id.class);
+                self.report.note_kill(status, control, &id, &draft.fields);
+                self.report.believed(status, control, owner)
+            }
             Mode::Full | Mode::Dry => status,
         };
         self.report.statuses.insert(id.identity(), status);
@@ -359,40 +351,4 @@ impl Walk<'_> {
         }
         Ok(self.report)
     }
-}
-
-fn status(tag: &BytesStart<'_>) -> Result<Status, String> {
-    let attribute = tag.try_get_attribute("status").map_err(|error| text::line(&error.to_string(), 200))?;
-    let Some(attribute) = attribute else {
-        return Err("a mutation has no status".to_owned());
-    };
-    let status = match attribute.value.as_ref() {
-        "KILLED" => MutantStatus::Killed,
-        "SURVIVED" => MutantStatus::Survived,
-        "NO_COVERAGE" => MutantStatus::NoCoverage,
-        "TIMED_OUT" => MutantStatus::TimedOut,
-        "NON_VIABLE" => MutantStatus::NonViable,
-        "MEMORY_ERROR" => MutantStatus::MemoryError,
-        "RUN_ERROR" => MutantStatus::RunError,
-        "EQUIVALENT" => MutantStatus::Equivalent,
-        "NOT_STARTED" => return Ok(None),
-        other => return Err(format!("it names the unknown status {}", text::line(other, 60))),
-    };
-    Ok(Some(status))
-}
-
-/// The target that a class belongs to: by its own name, or that of the classes around it.
-fn owner<'a>(owners: &'a Owners, class: &str) -> Option<&'a str> {
-    let mut name = class;
-    loop {
-        if let Some(target) = owners.get(name) {
-            return Some(target);
-        }
-        name = &name[..name.rfind('$')?];
-    }
-}
-
-fn mutator(class: &str) -> String {
-    let last = class.rsplit(['.', '$']).next().unwrap_or(class);
-    text::line(last.strip_suffix("Mutator").unwrap_or(last), 100)
 }

@@ -274,6 +274,7 @@ impl TestRequest<'_> {
             no_tests_written: true,
             confirms: true,
             makes_map: false,
+            kills: None,
             folder: self.work.join("run"),
             cache: self.cache.to_owned(),
             tag: self.tag.to_owned(),

@@ -103,6 +103,10 @@ impl PitSession<'_> {
             let file = self.write(&format!("{}.keep", run.name), &text)?;
             properties.push(format!("-Dralph.keep={}", file.display()));
         }
+        if let Some(text) = self.carried_text(run) {
+            let file = self.write(&format!("{}.carried", run.name), &text)?;
+            properties.push(format!("-Dralph.carried={}", file.display()));
+        }
         Ok(properties)
     }
 

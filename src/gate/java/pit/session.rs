@@ -31,7 +31,7 @@ impl<'a> PitSession<'a> {
         let tools = Tools::get(module)?;
         let plugin = plugin::classes(module.context.commands, &tools.pit, &module.context.request.cache)?;
         let answerable = module.answerable();
-        Ok(Self { module, tools, plugin, owners, answerable, shown: Shown::default() })
+        Ok(Self { module, tools, plugin, owners, answerable, shown: Shown::default(), ground: None })
     }
 
     /// The same at the family's base, where a failing test is not its fault.
@@ -101,6 +101,9 @@ impl<'a> PitSession<'a> {
         self.shown.passed.borrow_mut().extend(answerable.iter().cloned());
         let report = self.repeat_in_one(&run, report, result)?;
         let mut report = self.repeat_unclear(&run, report, result)?;
+        if self.is_refuted(&run, &report, result) {
+            return self.run(asked, note, result);
+        }
         self.leave_out_unfit(&report.unfit, result)?;
         report.except_initial();
         self.trace(result, asked, &report, note);
@@ -326,11 +329,11 @@ impl<'a> PitSession<'a> {
             module: self.module.label(),
             name: run.name.to_owned(),
             engine: format!("PIT {} on JDK {jdk}", context.settings.pit_version),
-            note: note.to_owned(),
+            note: self.with_carried(note, report),
             tests: run.tests.iter().take(NAMED).cloned().collect(),
             tests_total: run.tests.len() as u64,
-            mutants: tally.mutants(),
-            killed: tally.killed + tally.timed_out,
+            mutants: tally.mutants().saturating_sub(report.carried),
+            killed: (tally.killed + tally.timed_out).saturating_sub(report.carried),
             timed_out: tally.timed_out,
             coverage_millis: report.coverage_millis,
             timeout_millis: run.timeout,

@@ -2,9 +2,12 @@
 //!
 //! A kill counts only where the control of its class passed; one without a verdict never makes a pass.
 
-use super::PitReport;
+use super::{Kill, MOST_KILLS, MutantId, PitReport};
 use crate::mutation::MutantStatus;
 use std::collections::BTreeMap;
+
+/// What the plugin writes before the test of a kill that it took over; no test's name begins with it.
+const CARRIED: &str = "carried: ";
 
 /// What became of a control. The plugin runs it before the mutants of its JVM.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -30,6 +33,23 @@ pub(crate) struct FailingTest {
 }
 
 impl PitReport {
+    /// Keeps a kill beside a control that passed; the plugin marks one that it took over.
+    pub(super) fn note_kill(
+        &mut self,
+        status: MutantStatus,
+        control: Option<&Control>,
+        id: &MutantId,
+        fields: &BTreeMap<&'static str, String>,
+    ) {
+        if (status, control) != (MutantStatus::Killed, Some(&Control::Passed)) {
+            return;
+        }
+        let Some(test) = fields.get("killingTest").filter(|_| self.kills.len() <= MOST_KILLS) else { return };
+        let carried = test.strip_prefix(CARRIED);
+        self.carried += u64::from(carried.is_some());
+        self.kills.push(Kill { id: id.clone(), test: carried.unwrap_or(test).to_owned() });
+    }
+
     /// What a mutant's status is worth beside the control of its class, which belongs to the target `owner`.
     pub(super) fn believed(
         &mut self,

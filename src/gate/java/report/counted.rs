@@ -10,6 +10,9 @@ use std::collections::{BTreeMap, HashMap};
 /// Mutants of one class that are kept one by one.
 const KEPT: usize = 50_000;
 
+/// Kills of a module that are kept one by one; of more, the journal keeps none.
+pub(crate) const MOST_KILLS: usize = 20_000;
+
 /// A mutant's identity, shortened.
 pub(crate) type Identity = [u8; 16];
 
@@ -40,6 +43,22 @@ impl MutantId {
         let mut id = [0; 16];
         id.copy_from_slice(&hash.finalize()[..16]);
         id
+    }
+}
+
+/// A mutant that was killed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Kill {
+    pub(crate) id: MutantId,
+    /// The test that did, by PIT's name.
+    pub(crate) test: String,
+}
+
+impl Kill {
+    /// Class, method, descriptor, mutator, test.
+    pub(crate) fn names(&self) -> [&str; 5] {
+        let MutantId { class, method, descriptor, mutator, .. } = &self.id;
+        [class, method, descriptor, mutator, &self.test]
     }
 }
 

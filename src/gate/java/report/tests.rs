@@ -140,6 +140,33 @@ fn a_kill_counts_only_beside_a_control_that_passed() {
 }
 
 #[test]
+fn a_kill_is_kept_with_its_test_only_beside_a_control_that_passed_and_one_that_was_taken_over_is_counted() {
+    let killed = |class: &str, index, status: &str, test: &str| {
+        mutation(class, status, index, "")
+            .replace("<killingTest/>", &format!("<killingTest>{test}</killingTest>"))
+    };
+    let controls: Controls = [("com.acme.Foo", Control::Passed), ("com.acme.Extra", Control::Unclear)]
+        .map(|(c, s)| (c.to_owned(), s))
+        .into();
+    let body = [
+        killed("com.acme.Foo", 1, "KILLED", "a.FooTest.one&lt;T&gt;"),
+        killed("com.acme.Foo", 2, "KILLED", "carried: a.FooTest.two"),
+        killed("com.acme.Foo", 3, "TIMED_OUT", "a.FooTest.slow"),
+        killed("com.acme.Foo", 4, "SURVIVED", "a.FooTest.none"),
+        killed("com.acme.Extra", 5, "KILLED", "a.FooTest.unclear"),
+        killed("com.acme.Bar", 6, "KILLED", "carried: a.FooTest.uncontrolled"),
+    ];
+    let text = report(&body.concat());
+    let read = |mode| read(text.as_bytes(), &owners(), &|_, _, _| false, mode).unwrap();
+    let parsed = read(Mode::Controlled(&controls));
+    let told: Vec<_> =
+        parsed.kills.iter().map(|kill| (kill.id.indexes.concat(), kill.test.as_str())).collect();
+    assert_eq!(told, [("1".to_owned(), "a.FooTest.one<T>"), ("2".to_owned(), "a.FooTest.two")]);
+    assert_eq!(parsed.carried, 1);
+    assert_eq!((read(Mode::Full).kills.len(), read(Mode::Full).carried), (0, 0), "without controls");
+}
+
+#[test]
 fn what_is_not_a_whole_report_of_pit_is_refused_with_its_reason() {
     let ok = mutation("com.acme.Foo", "KILLED", 1, "");
     let deep = "<a>".repeat(20) + &"</a>".repeat(20);

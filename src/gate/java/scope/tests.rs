@@ -69,6 +69,7 @@ impl Case {
             no_tests_written: false,
             confirms: false,
             makes_map: false,
+            kills: None,
             folder: "/nowhere".into(),
             cache: "/nowhere".into(),
             tag: String::new(),

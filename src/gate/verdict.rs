@@ -6,7 +6,9 @@ use crate::config::GateSettings;
 use crate::gate::scope::{Scope, Target};
 use crate::gate::{GateAbort, rule};
 use crate::machine::facts::full_path;
-use crate::mutation::{ClassScore, Coverage, GateReport, ModuleKills, Survivor, Trace, Verdict, WHAT_TO_DO, rank};
+use crate::mutation::{
+    ClassScore, Coverage, GateReport, ModuleKills, Survivor, Trace, Verdict, WHAT_TO_DO, rank,
+};
 use crate::report::standard::ReportedFile;
 use crate::source::text;
 use std::collections::BTreeSet;

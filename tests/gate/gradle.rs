@@ -37,6 +37,7 @@ fi
 "#;
 
 /// The jars of PIT, then those of JUnit 4, from Maven.
+#[expect(clippy::disallowed_methods, reason = "the test asks the real Maven for jars")]
 fn jars() -> &'static [Vec<String>; 2] {
     static JARS: OnceLock<[Vec<String>; 2]> = OnceLock::new();
     JARS.get_or_init(|| {
@@ -66,8 +67,8 @@ fn script() -> String {
         .replace("@JARS@", &quoted(junit))
 }
 
-fn command(argv: &[&str]) -> Option<Vec<String>> {
-    Some(argv.iter().map(|argument| (*argument).to_owned()).collect())
+fn command(argv: &[&str]) -> Vec<String> {
+    argv.iter().map(|argument| (*argument).to_owned()).collect()
 }
 
 /// `Calc` with a weak test, an interface with a test, and `build.sh`.
@@ -75,7 +76,7 @@ fn scripted() -> Project {
     let mut project = Project::new();
     // Its own, so that no other test has got the jars already.
     project.request.cache = project.workspace().join("cache");
-    project.settings.classpath_command = command(&["sh", "build.sh"]);
+    project.settings.classpath_command = Some(command(&["sh", "build.sh"]));
     project.write("build.gradle", "").write("build.sh", &script());
     project
         .class(&main_file("Calc"), "public class Calc { public int add(int a, int b) { return a + b; }\npublic int sub(int a, int b) { return a - b; } }")
@@ -192,7 +193,7 @@ fn an_answer_that_cannot_be_believed_is_an_error_that_says_why() {
     fs_err::write(home.join("out/main/x.jar"), "").unwrap();
     std::os::unix::fs::symlink("/usr/lib", project.root().join("link")).unwrap();
     project.request.packages[0].home.clone_from(&home);
-    project.settings.classpath_command = command(&["cat", "answer"]);
+    project.settings.classpath_command = Some(command(&["cat", "answer"]));
     project.write("a.jar", "").class(&main_file("Foo"), "class Foo { int a() { return 1; } }");
     project.class(&test_file("FooTest"), "class FooTest { }");
     project.changed(&[&main_file("Foo")]);
@@ -237,10 +238,10 @@ fn an_answer_that_cannot_be_believed_is_an_error_that_says_why() {
 fn a_command_that_hangs_or_cannot_be_started_is_an_error() {
     let mut project = scripted();
     project.settings.limit = Duration::from_secs(2);
-    project.settings.classpath_command = command(&["sleep", "600"]);
+    project.settings.classpath_command = Some(command(&["sleep", "600"]));
     let (why, transient) = error(&project.run());
     assert!(why.contains("The gate ran over its limit of 2 s.") && transient, "{why}");
-    project.settings.classpath_command = command(&["./gradlew", "x"]);
+    project.settings.classpath_command = Some(command(&["./gradlew", "x"]));
     let (why, transient) = error(&project.run());
     assert!(why.starts_with("The build could not be started:") && !transient, "{why}");
 }

@@ -86,7 +86,7 @@ impl Sorter<'_> {
         let module = self.module(&path);
         // What other languages are without Maven is not this gate's business.
         let is_built = self.is_by_command || matches!(module, Some((_, BuildTool::Maven)));
-        if !has_extension(&path, "java") && !(java.is_some() && is_built) {
+        if !(has_extension(&path, "java") || java.is_some() && is_built) {
             return;
         }
         if self.is_by_command && java.is_none() {

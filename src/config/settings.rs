@@ -172,8 +172,7 @@ pub(super) struct AgentKeys {
     /// What it prints on standard output: `text`, or the events of a CLI that is known (a preset says so itself).
     #[schemars(with = "String", extend("enum" = formats()))]
     pub(super) format: Option<Format>,
-    /// Agents that work in its place while it is out of quota or reach (a usage limit, outages in a row), the preferred one
-    /// first.
+    /// Agents that work in its place while it is out of quota or out of reach, the preferred one first.
     #[schemars(inner(length(min = 1)))]
     pub(super) fallback: Vec<String>,
     /// Variables of its environment.

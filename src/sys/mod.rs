@@ -7,6 +7,7 @@ pub mod disk;
 pub mod file_stat;
 pub mod lock;
 pub mod poison;
+mod poll;
 pub mod process;
 pub mod programs;
 pub mod signals;

@@ -1,6 +1,6 @@
 //! Waits for what a person types, and notices changes of the terminal's size.
 
-use super::process;
+use super::poll;
 use nix::libc::SIGWINCH;
 use nix::poll::{PollFd, PollFlags};
 use signal_hook::SigId;
@@ -30,7 +30,7 @@ pub fn wait(patience: Duration, listen: bool) -> io::Result<Input> {
 fn wait_for(fd: BorrowedFd<'_>, patience: Duration, listen: bool) -> io::Result<Input> {
     let wanted = if listen { PollFlags::POLLIN } else { PollFlags::empty() };
     let mut fds = [PollFd::new(fd, wanted)];
-    process::wait_for(&mut fds, Some(patience))?;
+    poll::wait_for(&mut fds, Some(patience))?;
     let said = fds[0].revents().unwrap_or(PollFlags::empty());
     Ok(match said {
         said if said.intersects(PollFlags::POLLHUP | PollFlags::POLLERR | PollFlags::POLLNVAL) => Input::Gone,

@@ -23,6 +23,7 @@ pub use reap::{become_agent, is_inside_agent, reap};
 pub use supervise::supervise_main;
 
 use super::clock::{leave_out, monotonic};
+use super::poll::wait_for;
 use super::signals::{Interrupts, Subscription};
 use super::{Ended, ProcessId, ProcessSpec, Running, Spawn};
 use crate::machine::facts::ProcessEnd;
@@ -37,7 +38,6 @@ use std::path::PathBuf;
 use std::process::{Child, ChildStdout, Command, Stdio};
 use std::time::{Duration, Instant};
 use watch::UNKILLABLE;
-pub(in crate::sys) use watch::wait_for;
 use wire::Report;
 pub(in crate::sys) use wire::os_path;
 

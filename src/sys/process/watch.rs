@@ -9,9 +9,10 @@ use super::tree;
 use super::wire::{Control, KILL, STOP};
 use crate::machine::facts::ProcessEnd;
 use crate::sys::clock::{leave_out, monotonic};
+use crate::sys::poll::wait_for;
 use crate::sys::{Ended, ProcessId, ProcessSpec};
 use nix::errno::Errno;
-use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+use nix::poll::{PollFd, PollFlags};
 use nix::sys::signal::{Signal, killpg};
 use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
 use nix::unistd::{Pid, getpid, getppid};
@@ -394,17 +395,5 @@ impl Watch {
     fn silence(&self) {
         let mut bell = &self.children;
         while matches!(bell.read(&mut [0; 256]), Ok(count) if count > 0) {}
-    }
-}
-
-/// Polls; a signal in between is no error.
-pub(in crate::sys) fn wait_for(fds: &mut [PollFd<'_>], left: Option<Duration>) -> io::Result<()> {
-    // Rounded up: a poll that ends too early would be repeated without any wait.
-    let timeout = left.map_or(PollTimeout::NONE, |left| {
-        PollTimeout::try_from(left + Duration::from_micros(999)).unwrap_or(PollTimeout::MAX)
-    });
-    match poll(fds, timeout) {
-        Ok(_) | Err(Errno::EINTR) => Ok(()),
-        Err(error) => Err(error.into()),
     }
 }

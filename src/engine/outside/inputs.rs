@@ -87,14 +87,14 @@ impl Outside {
             };
             let is_other = |change: &FileChange| change.kind == Kind::Other;
             let others = changes.iter().filter(|change| {
-                is_other(change) && is_command(change.path.as_str())
+                is_other(change) && is_command(&change.path.to_text())
                     || keeps_build && change.is_build_setting()
             });
             let others = others.map(|change| change.path.clone());
             let all = changes.iter().map(|change| &change.path).chain(dirt.iter().map(|dirt| &dirt.path));
-            let matching = all.filter(|path| globs.is_match(Path::new(path.as_str()))).cloned();
+            let matching = all.filter(|path| globs.is_match(path.to_text())).cloned();
             let is_named = |path: &RepoPath| {
-                path.as_str().rsplit('/').next().is_some_and(|name| request.task.contains(name))
+                path.to_text().rsplit('/').next().is_some_and(|name| request.task.contains(name))
             };
             *protected = others.chain(matching).filter(|path| !is_named(path)).collect();
             protected.sort();

@@ -262,7 +262,7 @@ fn is_read_by_tests(path: &Path) -> bool {
 /// True for a source of production code, and for a folder of them: there is `src/main/<language>` in its path, and neither
 /// `src/main/resources` nor `src/test` before that.
 fn is_source(path: &RepoPath) -> bool {
-    let path = format!("/{}", path.as_str());
+    let path = format!("/{}", path.to_text());
     path.split_once("/src/main/").is_some_and(|(before, inside)| {
         !before.contains("/src/test/") && inside.split('/').next() != Some("resources")
     })

@@ -51,7 +51,6 @@ pub(super) fn classes(commands: &Commands<'_>, pit: &[String], cache: &Path) -> 
     let made_of = [SOURCE.to_owned(), text(&java)];
     let key = digest(made_of.iter().chain(pit));
     let (folder, known) = (cache.join(format!("pit-plugin-{key}")), DiskCache::of(cache, "plugins"));
-    let content = |folder: &Path| files_digest(&[folder], &|_| true);
     let found = content(&folder).ok();
     if found.is_some() && found == known.recall(&key) {
         return Ok(folder);
@@ -92,13 +91,24 @@ pub(super) fn classes(commands: &Commands<'_>, pit: &[String], cache: &Path) -> 
         ));
     }
     let compiled = content(&output)?;
-    // Another gate may be using it: what is right stays.
-    if found.as_ref() != Some(&compiled) {
-        fresh_folder(&folder)?;
-        fs_err::rename(&output, &folder)?;
-    }
+    put_in_place(&output, &folder)?;
     known.keep(&key, &compiled)?;
     Ok(folder)
+}
+
+fn content(folder: &Path) -> Result<String, GateAbort> {
+    files_digest(&[folder], &|_| true)
+}
+
+/// Moves what was compiled to its folder. Another gate may have made that meanwhile, and be using it: what is right stays.
+fn put_in_place(compiled: &Path, folder: &Path) -> Result<(), GateAbort> {
+    let wanted = content(compiled)?;
+    let is_right = || content(folder).is_ok_and(|found| found == wanted);
+    if !is_right() && fs_err::rename(compiled, folder).is_err() && !is_right() {
+        fresh_folder(folder)?;
+        fs_err::rename(compiled, folder)?;
+    }
+    Ok(())
 }
 
 /// Which mutants a run keeps; both kinds together narrow twice.
@@ -211,6 +221,27 @@ mod tests {
             mutator: text("m.Math"),
             indexes: vec![text("4"), text("9")],
         }
+    }
+
+    #[test]
+    fn a_plugin_that_another_gate_has_made_meanwhile_stays_and_another_one_is_replaced() {
+        use std::os::unix::fs::MetadataExt as _;
+        let cache = tempfile::tempdir().unwrap();
+        let (compiled, folder) = (cache.path().join("compiled"), cache.path().join("plugin"));
+        let put = |text: &str| {
+            fs_err::create_dir_all(&compiled).unwrap();
+            fs_err::write(compiled.join("A.class"), text).unwrap();
+            put_in_place(&compiled, &folder).unwrap();
+            (
+                fs_err::read_to_string(folder.join("A.class")).unwrap(),
+                fs_err::metadata(&folder).unwrap().ino(),
+            )
+        };
+        let first = put("one");
+        assert_eq!(first.0, "one");
+        assert_eq!(put("one"), first, "the very folder");
+        let second = put("two");
+        assert!(second.0 == "two" && second.1 != first.1);
     }
 
     #[test]

@@ -87,7 +87,7 @@ pub fn trouble(
     now: Timestamp,
     zone: Option<&TimeZone>,
 ) -> Option<ProcessEnd> {
-    let was_ended = matches!(end, ProcessEnd::TimedOut { .. } | ProcessEnd::Idle { .. });
+    let was_ended = end.is_at_time_limit();
     let lines = match end {
         _ if end.is_success() || was_ended => LAST_LINES,
         ProcessEnd::Exited { .. } | ProcessEnd::Signalled { .. } => LINES,

@@ -4,7 +4,7 @@ use super::environment::environment;
 use super::exit::Exit;
 use super::ui;
 use super::workspace::Invocation;
-use crate::engine::{Fault, Replay, Unpacked, pack, unpack};
+use crate::engine::{Contents, Fault, Replay, Unpacked, pack, unpack};
 use crate::source::Secrets;
 use crate::sys::disk::RealDisk;
 use serde_json::json;
@@ -20,8 +20,8 @@ pub(super) fn bundle(call: &Invocation, file: &Path, is_thin: bool) -> Result<Ex
     let secrets = Secrets::of(environment.iter().map(|(name, value)| (name, value)));
     let iterations: Vec<u64> = run.found.gates.iter().map(|gate| gate.iteration).collect();
     let file = std::path::absolute(file)?;
-    let to = (&*file, is_thin);
-    let bytes = pack(&workspace.places, &mut repositories, &run.commits, &iterations, &secrets, to)?;
+    let contents = Contents { commits: &run.commits, iterations: &iterations, is_thin };
+    let bytes = pack(&workspace.places, &mut repositories, contents, &secrets, &file)?;
     let facts =
         json!({ "bundle": file, "bytes": bytes, "records": run.found.records, "head": run.found.head });
     let words = format!(

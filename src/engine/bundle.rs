@@ -59,19 +59,29 @@ impl Archive {
     }
 }
 
-/// Packs a workspace into a file; `commits` are those that its journal names, by package, `iterations` those of gates. A thin
-/// one holds no commits. At most one file of the run is in memory at a time. How many bytes the archive has.
+/// What goes into a bundle beside the spec and the configuration.
+#[derive(Clone, Copy, Debug)]
+pub struct Contents<'a> {
+    /// The commits that the journal names, by package.
+    pub commits: &'a BTreeMap<String, BTreeSet<Oid>>,
+    /// The iterations of gates, whose folders go in.
+    pub iterations: &'a [u64],
+    /// The addresses of the repositories in place of the commits.
+    pub is_thin: bool,
+}
+
+/// Packs a workspace into a file. At most one file of the run is in memory at a time. How many bytes the archive has.
 ///
 /// Errors: a known secret in a file (with its place), a commit that is missing, a run of more than 2 GiB; the file is then as
 /// it was.
 pub fn pack(
     places: &Places,
     repositories: &mut Repositories,
-    commits: &BTreeMap<String, BTreeSet<Oid>>,
-    iterations: &[u64],
+    contents: Contents<'_>,
     secrets: &Secrets,
-    (to, is_thin): (&Path, bool),
+    to: &Path,
 ) -> Result<u64, Fault> {
+    let Contents { commits, iterations, is_thin } = contents;
     let mut by_repository: BTreeMap<PathBuf, (String, BTreeSet<Oid>)> = BTreeMap::new();
     for (package, commits) in commits {
         let folder = repositories.repository(package).ok_or_else(|| {

@@ -128,8 +128,8 @@ impl Follow {
 
 /// The report that viewers of mutation tests share, of a gate that left what has this digest.
 fn kept(folder: &Path, digest: &str) -> Option<Value> {
-    let report = standard_report(folder)?;
-    digest_of_folder(folder).is_ok_and(|now| !digest.is_empty() && now == digest).then_some(report)
+    let is_as_left = !digest.is_empty() && digest_of_folder(folder).is_ok_and(|now| now == digest);
+    if is_as_left { standard_report(folder) } else { None }
 }
 
 /// The report that viewers of mutation tests share, in a folder that a gate left; `None` if there is none that can be read.

@@ -19,7 +19,7 @@ mod tasks;
 mod views;
 mod world;
 
-pub use bundle::{Unpacked, pack, unpack};
+pub use bundle::{Contents, Unpacked, pack, unpack};
 pub use fault::{Fault, FaultKind};
 pub use film::Film;
 pub use follow::{Follow, standard_report};

@@ -1,8 +1,9 @@
 //! Effects: what the machine asks of the world, in the imperative. They are never stored.
 
 use super::event::Check;
-use super::facts::RecordedKills;
-use super::facts::{Accumulated, Dirt, FileChange, Observation, ObserveRequest, Oid, Snapshot};
+use super::facts::{
+    Accumulated, Dirt, FileChange, Observation, ObserveRequest, Oid, RecordedKills, Snapshot,
+};
 use super::stop::StopReason;
 use super::used::Most;
 use crate::mutation::GateReport;

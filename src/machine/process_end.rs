@@ -76,6 +76,11 @@ pub enum ProcessEnd {
 }
 
 impl ProcessEnd {
+    /// True if it was killed at one of its limits of time.
+    pub fn is_at_time_limit(&self) -> bool {
+        matches!(self, Self::TimedOut { .. } | Self::Idle { .. })
+    }
+
     /// Nothing that the agent did, or left undone, brought it about.
     pub fn is_nobodys_fault(&self) -> bool {
         matches!(self, Self::Interrupted | Self::Limited { .. } | Self::Outage { .. } | Self::NotSetUp { .. })

@@ -2,8 +2,9 @@
 
 use super::effect::{Entry, GateOrder};
 use super::event::{Check, CheckResult, Mode, StopRequest, Validation};
-use super::facts::RecordedKills;
-use super::facts::{Accumulated, Claim, Dirt, FileChange, KeptFile, Observation, Oid, ProcessEnd, Snapshot};
+use super::facts::{
+    Accumulated, Claim, Dirt, FileChange, KeptFile, Observation, Oid, ProcessEnd, RecordedKills, Snapshot,
+};
 use super::policy::Policy;
 pub use super::run_counters::{OutOfQuota, RunCounters};
 use super::stop::StopReason;

@@ -106,8 +106,7 @@ impl Outside {
         let ended = output.shown_while(&audience, || end_of(running))?;
         let told = output.read()?;
         // Trouble that was got over is none; an error that the CLI ends with may be printed before its agent's last words.
-        let was_ended = matches!(ended.end, ProcessEnd::TimedOut { .. } | ProcessEnd::Idle { .. });
-        let since = if was_ended { ended.errors_before } else { 0 };
+        let since = if ended.end.is_at_time_limit() { ended.errors_before } else { 0 };
         let (stdout, stderr) = (tail(&output.stdout, 0), tail(&stderr, since));
         let (printed, used) = match output.format {
             Format::Text => (Printed::guessed(&stdout, &stderr), Usage::of(&stdout)),

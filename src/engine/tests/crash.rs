@@ -228,6 +228,6 @@ fn a_disk_that_only_says_that_it_synced_is_found_out_whichever_switch_is_off() {
         };
         let lost = (0..writes.len()).filter(|at| !survives(at)).count();
         println!("{lie:?}: {lost} of {}", writes.len());
-        assert!(lost > 0, "{lie:?}: {lost} of {}", writes.len());
+        assert!(lost > writes.len() / 4, "{lie:?}: {lost} of {}", writes.len());
     }
 }

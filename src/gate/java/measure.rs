@@ -112,7 +112,7 @@ impl ModuleContext<'_> {
         let note = note.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("; ");
         let mut report = session.run(&run, &note, result)?;
         match report.seen.take() {
-            Some(seen) => self.keep_map(&seen)?,
+            Some(seen) => self.keep_map(session, &seen)?,
             None if tier.makes_map => result.remarks.push(format!(
                 "There is no map yet of which tests touch what in {}, since one of its two runs did not come to its end; a later FAIL asks all tests again.",
                 self.label()
@@ -192,20 +192,20 @@ impl ModuleContext<'_> {
         all: &BTreeSet<String>,
     ) -> Result<Result<Chosen, AskAll>, GateAbort> {
         let ask_all = |why: &str, is_outdated| Ok(Err(AskAll { why: why.to_owned(), is_outdated }));
-        let Some((now, bodies, references)) = self.state()? else {
+        let Some((now, bodies, references)) = session.state()? else {
             return ask_all("the gate works in place", false);
         };
         let Some(map) = self.maps().recall::<CoverageMap>(&self.map_key()) else {
             return ask_all("there is no map yet of who touches what", true);
         };
         let targets = session.owners.keys().map(|class| top_level(class).to_owned()).collect();
-        Ok(map.choose(&now, &bodies, &references, &targets, all))
+        Ok(map.choose(now, bodies, references, &targets, all))
     }
 
     /// Keeps the map of who touches what that both runs over all tests make together.
-    fn keep_map(&self, seen: &[Coverage; 2]) -> Result<(), GateAbort> {
-        let Some((state, bodies, _)) = self.state()? else { return Ok(()) };
-        self.maps().keep(&self.map_key(), &CoverageMap::new(state, &bodies, &seen[0], &seen[1]))
+    fn keep_map(&self, session: &PitSession<'_>, seen: &[Coverage; 2]) -> Result<(), GateAbort> {
+        let Some((state, bodies, _)) = session.state()? else { return Ok(()) };
+        self.maps().keep(&self.map_key(), &CoverageMap::new(state.clone(), bodies, &seen[0], &seen[1]))
     }
 
     fn maps(&self) -> DiskCache {

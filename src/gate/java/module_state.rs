@@ -16,10 +16,12 @@ use std::path::Path;
 /// Raised when a state changes its meaning.
 const VERSION: &str = "2";
 
+/// A module's classes and conditions, the code of its production classes, and the references of its tests' class files.
+pub(crate) type CompiledModule = (ModuleState, Bodies, References);
+
 impl ModuleContext<'_> {
-    /// The module as it is now, with the code of its production classes, and the references of its tests' class files; `None`
-    /// in place.
-    pub(crate) fn state(&self) -> Result<Option<(ModuleState, Bodies, References)>, GateAbort> {
+    /// The module as it is now; `None` in place. Reads every class file.
+    pub(crate) fn state(&self) -> Result<Option<CompiledModule>, GateAbort> {
         let Some(files) = self.context.ports.checkouts.other_files(&self.context.package.root) else {
             return Ok(None);
         };

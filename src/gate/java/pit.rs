@@ -19,12 +19,13 @@ use super::context::ModuleContext;
 use super::coverage_map::Coverage;
 use super::kills::Ground;
 use super::maven::NETWORK_OR_DISK;
+use super::module_state::CompiledModule;
 use super::report::{self, Control, FailingTest, Kill, Mode, Owners, PitReport};
 use crate::gate::GateAbort;
 use crate::gate::commands::{Call, Commands, fresh_folder};
 use crate::machine::facts::ProcessEnd;
 use crate::source::{RepoPath, text};
-use std::cell::{Cell, RefCell};
+use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 use tools::Tools;
@@ -104,6 +105,8 @@ pub(crate) struct PitSession<'a> {
     shown: Shown,
     /// What kills depend on, where a journal keeps them.
     ground: Option<Ground>,
+    /// See [`PitSession::state`].
+    state: OnceCell<Option<CompiledModule>>,
 }
 
 /// What earlier runs of a session have shown.

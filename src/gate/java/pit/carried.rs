@@ -18,10 +18,10 @@ impl PitSession<'_> {
     pub(crate) fn take_kills(&mut self, all: &BTreeSet<String>) -> Result<(), GateAbort> {
         let ModuleContext { context, .. } = *self.module;
         let Some(recorded) = &context.request.kills else { return Ok(()) };
-        let Some((state, _, references)) = self.module.state()? else { return Ok(()) };
+        let Some((state, _, references)) = self.state()? else { return Ok(()) };
         let mut settings = vec![format!("{:?}", context.settings), self.plugin.display().to_string()];
         settings.extend(context.request.env.iter().map(|(name, value)| format!("{name}={value}")));
-        let ground = Ground::new(&state, &references, all, settings);
+        let ground = Ground::new(state, references, all, settings);
         let modules = recorded.modules.iter();
         self.shown.standing = modules.flat_map(|kills| ground.standing(kills)).collect::<Vec<_>>().into();
         self.ground = Some(ground);

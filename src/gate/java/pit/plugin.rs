@@ -90,9 +90,7 @@ pub(super) fn classes(commands: &Commands<'_>, pit: &[String], cache: &Path) -> 
             "Set JAVA_HOME to a JDK 11 or newer, and gates.<NAME>.pit_version to a version that ralph knows.",
         ));
     }
-    let compiled = content(&output)?;
-    put_in_place(&output, &folder)?;
-    known.keep(&key, &compiled)?;
+    known.keep(&key, &put_in_place(&output, &folder)?)?;
     Ok(folder)
 }
 
@@ -100,15 +98,16 @@ fn content(folder: &Path) -> Result<String, GateAbort> {
     files_digest(&[folder], &|_| true)
 }
 
-/// Moves what was compiled to its folder. Another gate may have made that meanwhile, and be using it: what is right stays.
-fn put_in_place(compiled: &Path, folder: &Path) -> Result<(), GateAbort> {
+/// Moves what was compiled to its folder. Another gate may have made that meanwhile, and be using it: what is right stays. Its
+/// digest.
+fn put_in_place(compiled: &Path, folder: &Path) -> Result<String, GateAbort> {
     let wanted = content(compiled)?;
     let is_right = || content(folder).is_ok_and(|found| found == wanted);
     if !is_right() && fs_err::rename(compiled, folder).is_err() && !is_right() {
         fresh_folder(folder)?;
         fs_err::rename(compiled, folder)?;
     }
-    Ok(())
+    Ok(wanted)
 }
 
 /// Which mutants a run keeps; both kinds together narrow twice.

@@ -5,6 +5,7 @@
 
 use super::super::context::lines;
 use super::super::jvm;
+use super::super::module_state::CompiledModule;
 use super::super::report::{Counted, FailingTest, Owners, PitReport};
 use super::super::tiers;
 use super::super::{context::ModuleContext, maven};
@@ -17,6 +18,7 @@ use crate::gate::disk_cache::DiskCache;
 use crate::gate::verdict::ModuleResult;
 use crate::mutation::TraceTier;
 use crate::source::text;
+use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// [`PitRun::timeout`] for tests that are not known to be slow.
@@ -31,12 +33,21 @@ impl<'a> PitSession<'a> {
         let tools = Tools::get(module)?;
         let plugin = plugin::classes(module.context.commands, &tools.pit, &module.context.request.cache)?;
         let answerable = module.answerable();
-        Ok(Self { module, tools, plugin, owners, answerable, shown: Shown::default(), ground: None })
+        let (shown, state) = (Shown::default(), OnceCell::new());
+        Ok(Self { module, tools, plugin, owners, answerable, shown, ground: None, state })
     }
 
     /// The same at the family's base, where a failing test is not its fault.
     pub(crate) fn at_base(module: &'a ModuleContext<'a>, owners: Owners) -> Result<Self, GateAbort> {
         Ok(Self { answerable: BTreeSet::new(), ..Self::new(module, owners)? })
+    }
+
+    /// The module as it was compiled, read once: no run may change it. `None` in place.
+    pub(crate) fn state(&self) -> Result<Option<&CompiledModule>, GateAbort> {
+        if self.state.get().is_none() {
+            let _ = self.state.set(self.module.state()?);
+        }
+        Ok(self.state.get().and_then(Option::as_ref))
     }
 
     /// The lines that the module's targets are judged by.

@@ -3,7 +3,7 @@
 //! Each may be performed again after a crash with the same outcome for the files; no agent is started twice for one
 //! iteration.
 
-use super::{AgentEnd, Engine, Fault, Judged, Started, readings};
+use super::{AgentEnd, Engine, Fault, Judged, readings};
 use crate::machine::effect::Effect;
 use crate::machine::event::Event;
 use crate::machine::facts::ProcessEnd;
@@ -32,12 +32,8 @@ impl Engine<'_> {
                 let tasks = self.tasks_read.clone();
                 let readings = readings(&*self.disk, &self.places, &self.rules, tasks, &order.key)?;
                 self.remember_progress()?;
-                match self.world.start_agent(&order, &readings)? {
-                    Started::Running(pid, started) => {
-                        Event::AgentSpawned { pid, started, agent: order.agent }
-                    }
-                    Started::Ended(end) => ended(end),
-                }
+                let (pid, started) = self.world.start_agent(&order, &readings)?;
+                Event::AgentSpawned { pid, started, agent: order.agent }
             }
             Effect::AwaitAgent => ended(self.world.await_agent()?),
             Effect::ReapAgent { iteration, process } => {

@@ -12,15 +12,6 @@ use crate::mutation::GateReport;
 use crate::turn::Usage;
 use std::collections::BTreeMap;
 
-/// The result of starting an agent.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Started {
-    /// It runs: pid, and start time in clock ticks since boot.
-    Running(i32, u64),
-    /// It could not be started.
-    Ended(AgentEnd),
-}
-
 /// The end of an agent.
 #[derive(Clone, Debug, PartialEq)]
 pub struct AgentEnd {
@@ -71,8 +62,8 @@ pub trait World {
         iteration: u64,
         leftovers: &BTreeMap<String, Vec<Dirt>>,
     ) -> Result<Vec<Kept>, Fault>;
-    /// Starts the agent.
-    fn start_agent(&mut self, order: &AgentOrder, readings: &Readings) -> Result<Started, Fault>;
+    /// Starts the agent: its pid, and its start time in clock ticks since boot.
+    fn start_agent(&mut self, order: &AgentOrder, readings: &Readings) -> Result<(i32, u64), Fault>;
     /// Waits for the agent that [`World::start_agent`] started.
     fn await_agent(&mut self) -> Result<AgentEnd, Fault>;
     /// Ends the agent that [`World::start_agent`] started, if it was not waited for; nothing of it is left when

@@ -11,7 +11,7 @@ use crate::agent::{
 };
 use crate::config::{CommitBy, Preset, Role, role_of};
 use crate::engine::readings::from_line_start;
-use crate::engine::{AgentEnd, Fault, Readings, Started};
+use crate::engine::{AgentEnd, Fault, Readings};
 use crate::machine::budget::Most;
 use crate::machine::effect::AgentOrder;
 use crate::machine::event::{Check, CheckResult};
@@ -36,7 +36,11 @@ pub(super) struct RunningAgent {
 }
 
 impl Outside {
-    pub(super) fn start_agent(&mut self, order: &AgentOrder, readings: &Readings) -> Result<Started, Fault> {
+    pub(super) fn start_agent(
+        &mut self,
+        order: &AgentOrder,
+        readings: &Readings,
+    ) -> Result<(i32, u64), Fault> {
         let role = role_of(&order.key.stage)
             .ok_or_else(|| Fault::internal(format!("{} has no role.", order.key)))?;
         let supervisor = self.parts.supervisor.ready(&self.tag(order.iteration))?;
@@ -95,7 +99,7 @@ impl Outside {
         let reviews = order.key.stage.is_review();
         let output = Transcript { format: agent.format, verdict, reviews, stdout: spec.stdout };
         self.running = Some(RunningAgent { running, preset, output, stderr: spec.stderr });
-        Ok(Started::Running(id.pid, id.started))
+        Ok((id.pid, id.started))
     }
 
     pub(super) fn await_agent(&mut self) -> Result<AgentEnd, Fault> {

@@ -18,7 +18,7 @@ pub(super) use artifacts::digest_of_folder;
 pub use private_checkout::CacheFolder;
 pub use template::own_template;
 
-use super::{AgentEnd, Fault, FaultKind, Judged, Places, Readings, Started, World};
+use super::{AgentEnd, Fault, FaultKind, Judged, Places, Readings, World};
 use crate::config::Settings;
 use crate::git::{Extent, GitError, GitErrorKind, Repositories};
 use crate::machine::budget::Most;
@@ -257,7 +257,7 @@ impl World for Outside {
         Ok(self.parts.repositories.keep_aside(leftovers, &reference)?)
     }
 
-    fn start_agent(&mut self, order: &AgentOrder, readings: &Readings) -> Result<Started, Fault> {
+    fn start_agent(&mut self, order: &AgentOrder, readings: &Readings) -> Result<(i32, u64), Fault> {
         Self::start_agent(self, order, readings)
     }
 

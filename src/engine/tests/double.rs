@@ -1,6 +1,6 @@
 //! A disk that stops at the n-th write, and a world whose git and agent live in memory.
 
-use crate::engine::{AgentEnd, Fault, Judged, Readings, Started, World};
+use crate::engine::{AgentEnd, Fault, Judged, Readings, World};
 use crate::machine::effect::{AgentOrder, GateOrder};
 use crate::machine::event::{Check, CheckResult, Event, Kept, StopRequest};
 use crate::machine::facts::*;
@@ -323,13 +323,13 @@ impl World for Double {
     fn keep_leftovers(&mut self, _: u64, _: &BTreeMap<String, Vec<Dirt>>) -> Result<Vec<Kept>, Fault> {
         Ok(vec![])
     }
-    fn start_agent(&mut self, order: &AgentOrder, _: &Readings) -> Result<Started, Fault> {
+    fn start_agent(&mut self, order: &AgentOrder, _: &Readings) -> Result<(i32, u64), Fault> {
         self.shared.borrow_mut().started.push(order.iteration);
         if self.pace == Pace::Fast {
             self.work(order);
         }
         self.shared.borrow_mut().running = Some(order.clone());
-        Ok(Started::Running(7, 7))
+        Ok((7, 7))
     }
     fn await_agent(&mut self) -> Result<AgentEnd, Fault> {
         let order = self.shared.borrow_mut().running.take().expect("an agent was started");

@@ -15,19 +15,6 @@ pub struct Film {
     pub frames: Vec<Frame>,
 }
 
-/// Reading ended before its end.
-enum Stop {
-    /// Here, as was wanted.
-    Wanted,
-    Fault(Fault),
-}
-
-impl From<journal::JournalError> for Stop {
-    fn from(error: journal::JournalError) -> Self {
-        Self::Fault(error.into())
-    }
-}
-
 impl Film {
     /// Reads a workspace's journal up to a torn tail.
     ///
@@ -53,17 +40,13 @@ impl Film {
     /// The state after that many records, with time and attempts so far.
     pub fn after(&self, records: u64) -> Result<(State, Spent), Fault> {
         let (mut fold, mut spent) = (Fold::default(), Spent::default());
-        let played = journal::replay(&self.journal, |record: Record| {
-            if record.seq > records {
-                return Err(Stop::Wanted);
-            }
-            fold.take(&record).map_err(Stop::Fault)?;
+        let lines = self.journal.split_inclusive(|byte| *byte == b'\n').map(<[u8]>::len);
+        let wanted: usize = lines.take(usize::try_from(records).unwrap_or(usize::MAX)).sum();
+        journal::replay(&self.journal[..wanted], |record: Record| {
+            fold.take(&record)?;
             spent.note(&record.at, &record.event, &fold.state);
-            Ok(())
-        });
-        match played {
-            Ok(_) | Err(Stop::Wanted) => Ok((fold.state, spent)),
-            Err(Stop::Fault(fault)) => Err(fault),
-        }
+            Ok::<(), Fault>(())
+        })?;
+        Ok((fold.state, spent))
     }
 }

@@ -130,8 +130,9 @@ impl<'a> Replay<'a> {
             let hint = "name the workspace (`--root DIR`), or a bundle (`ralph replay --bundle FILE`)";
             return Err(Fault::new(FaultKind::Unknown, what, hint));
         };
-        // A record that cannot follow ends the reading; it was noted.
-        let read = journal::replay(&bytes, |record| self.take(&record).map_err(|()| Stop::Noted));
+        // A record that cannot follow ends the reading, and is among the findings already: `None`.
+        let read: Result<_, Option<JournalError>> =
+            journal::replay(&bytes, |record| self.take(&record).map_err(|()| None));
         let is_whole = match read {
             Ok(ending) => {
                 let next = ending.records + 1;
@@ -148,13 +149,13 @@ impl<'a> Replay<'a> {
                 }
                 true
             }
-            Err(Stop::Noted) => false,
-            Err(Stop::Journal(JournalError::Corrupt { line, what })) => {
+            Err(None) => false,
+            Err(Some(JournalError::Corrupt { line, what })) => {
                 let hint = "compare it with an earlier copy; `ralph replay --since JOURNAL` names the first difference";
                 self.tell(Grade::Differs, line, format!("The chain is broken: {what}."), hint);
                 false
             }
-            Err(Stop::Journal(error)) => return Err(error.into()),
+            Err(Some(error)) => return Err(error.into()),
         };
         self.evidence.objects(&mut self.found);
         if is_whole {
@@ -377,19 +378,6 @@ impl<'a> Replay<'a> {
             rechecked: seen.rechecked,
             as_recorded: seen.as_recorded,
         }
-    }
-}
-
-/// Why reading ended.
-enum Stop {
-    /// For a reason that is among the findings.
-    Noted,
-    Journal(JournalError),
-}
-
-impl From<JournalError> for Stop {
-    fn from(error: JournalError) -> Self {
-        Self::Journal(error)
     }
 }
 

@@ -5,12 +5,10 @@
 
 use crate::gate::GateAbort;
 use crate::gate::GatePorts;
-use crate::machine::budget::Most;
 use crate::machine::facts::ProcessEnd;
 use crate::source::text;
 use crate::sys::ProcessSpec;
 use crate::sys::disk::read_beginning;
-use crate::turn::Format;
 use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::os::unix::fs::PermissionsExt;
@@ -122,16 +120,14 @@ impl<'a> Commands<'a> {
             argv,
             env: env.into_iter().collect(),
             cwd: cwd.to_owned(),
-            stdin: None,
             stdout: log.to_owned(),
             stderr: log.to_owned(),
             log_cap: LOG_CAP,
             wall: Some(left),
             idle,
-            transcript: Format::Text,
-            most: Most::default(),
             grace: Duration::from_secs(5),
             tag: self.tag.clone(),
+            ..ProcessSpec::default()
         };
         let ended = self.ports.spawn.run(&spec).map_err(|error| {
             let why = text::line(&error.to_string(), 300);

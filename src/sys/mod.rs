@@ -73,7 +73,7 @@ pub trait Disk {
 }
 
 /// A process to be started under supervision.
-#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
+#[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub struct ProcessSpec {
     /// Program and arguments; no shell.
     pub argv: Vec<String>,

@@ -3,7 +3,6 @@
 
 use crate::cli::environment::environment;
 use crate::engine::{Fault, FaultKind};
-use crate::machine::budget::Most;
 use crate::machine::facts::ProcessEnd;
 use crate::source::environment_for;
 use crate::source::text::line;
@@ -11,7 +10,6 @@ use crate::sys::process::Supervisor;
 use crate::sys::programs::on_path;
 use crate::sys::signals::Interrupts;
 use crate::sys::{Ended, ProcessSpec, Spawn as _};
-use crate::turn::Format;
 use std::io::Read as _;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -75,16 +73,13 @@ impl Probe {
             argv: argv.iter().map(|arg| (*arg).to_owned()).collect(),
             env: self.env.clone(),
             cwd: empty.path().to_owned(),
-            stdin: None,
             stdout: log.to_path_buf(),
             stderr: log.to_path_buf(),
             log_cap: CAP,
             wall: Some(LIMIT),
-            idle: None,
-            transcript: Format::Text,
-            most: Most::default(),
             grace: Duration::from_secs(1),
             tag: format!("doctor-{}", std::process::id()),
+            ..ProcessSpec::default()
         };
         let ended = self.supervisor.run(&spec)?;
         if ended.end == ProcessEnd::Interrupted {

@@ -12,7 +12,6 @@ use crate::agent::{
 use crate::config::{CommitBy, Preset, Role, role_of};
 use crate::engine::readings::from_line_start;
 use crate::engine::{AgentEnd, Fault, Readings};
-use crate::machine::budget::Most;
 use crate::machine::effect::AgentOrder;
 use crate::machine::event::{Check, CheckResult};
 use crate::machine::facts::ProcessEnd;
@@ -237,16 +236,13 @@ impl Outside {
                 argv: argv.clone(),
                 env: self.environment(&checks.env),
                 cwd: root.to_owned(),
-                stdin: None,
                 stdout: log.clone(),
                 stderr: log.clone(),
                 log_cap: LOG_CAP,
                 wall: Some(self.parts.settings.limits.check),
-                idle: None,
-                transcript: Format::Text,
-                most: Most::default(),
                 grace: GRACE,
                 tag: self.tag(iteration),
+                ..ProcessSpec::default()
             };
             let reports = if check == Check::Green { checks.reports.as_slice() } else { &[] };
             let reports = TestReports::before(root, reports)?;

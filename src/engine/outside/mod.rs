@@ -21,7 +21,6 @@ pub use template::own_template;
 use super::{AgentEnd, Fault, FaultKind, Judged, Places, Readings, World};
 use crate::config::Settings;
 use crate::git::{Extent, GitError, GitErrorKind, Repositories};
-use crate::machine::budget::Most;
 use crate::machine::effect::{AgentOrder, GateOrder};
 use crate::machine::event::{Check, CheckResult, Event, Kept, StopRequest};
 use crate::machine::facts::{Dirt, FileChange, Observation, ObserveRequest, Oid, ProcessEnd, Snapshot};
@@ -32,7 +31,6 @@ use crate::sys::disk::RealDisk;
 use crate::sys::process::{Supervisor, reap};
 use crate::sys::signals::Interrupts;
 use crate::sys::{Disk as _, ProcessId, ProcessSpec, Spawn as _};
-use crate::turn::Format;
 use attempt::RunningAgent;
 use edits::TurnLog;
 use globset::GlobSet;
@@ -172,11 +170,9 @@ impl Outside {
                 stderr: folder.join(format!("{event}.log")),
                 log_cap: 1 << 20,
                 wall: Some(Duration::from_secs(30)),
-                idle: None,
-                transcript: Format::Text,
-                most: Most::default(),
                 grace: Duration::from_secs(1),
                 tag: format!("{}-on", self.tag),
+                ..ProcessSpec::default()
             };
             Ok(self.parts.supervisor.run(&spec)?.end)
         };

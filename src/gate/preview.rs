@@ -38,36 +38,25 @@ pub fn preview(request: &GateRequest, settings: &GateSettings) -> Preview {
         _ if settings.run.is_some() => Vec::new(),
         "MUTATION" => {
             let files = FILE_ENGINES.iter().map(|engine| of_files(*engine));
-            std::iter::once(java::scope_of(request, settings)).chain(files).collect()
+            std::iter::once(java::scope_of(request, settings).0).chain(files).collect()
         }
         name => match FILE_ENGINES.iter().find(|engine| engine.gate() == Some(name)) {
             Some(engine) => vec![of_files(*engine)],
-            None => vec![java::scope_of(request, settings)],
+            None => vec![java::scope_of(request, settings).0],
         },
     };
     let mut preview = Preview::default();
-    for scope in scopes {
-        match scope {
-            Ok(scope) => preview.take(scope),
-            Err(abort) => preview.refuse(abort),
+    for Scope { modules, left_out, aborts } in scopes {
+        preview.targets.extend(modules.iter().flat_map(|module| &module.targets).map(PreviewTarget::of));
+        preview.left_out.extend(left_out);
+        for abort in aborts {
+            match abort {
+                GateAbort::Fail { reasons } => preview.refused.extend(reasons),
+                GateAbort::Error { why, .. } => preview.refused.push(why),
+            }
         }
     }
     preview
-}
-
-impl Preview {
-    fn take(&mut self, scope: Scope) {
-        self.targets.extend(scope.modules.iter().flat_map(|module| &module.targets).map(PreviewTarget::of));
-        self.left_out.extend(scope.left_out);
-        scope.aborts.into_iter().for_each(|abort| self.refuse(abort));
-    }
-
-    fn refuse(&mut self, abort: GateAbort) {
-        match abort {
-            GateAbort::Fail { reasons } => self.refused.extend(reasons),
-            GateAbort::Error { why, .. } => self.refused.push(why),
-        }
-    }
 }
 
 impl PreviewTarget {

@@ -121,6 +121,11 @@ pub(crate) struct Scope {
 }
 
 impl Scope {
+    /// Nothing is judged, for this reason.
+    pub(crate) fn refused(abort: GateAbort) -> Self {
+        Self { aborts: vec![abort], ..Self::default() }
+    }
+
     /// True when there is a class to be mutated.
     pub(crate) fn has_targets(&self) -> bool {
         self.modules.iter().any(|module| !module.targets.is_empty())

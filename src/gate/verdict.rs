@@ -73,12 +73,6 @@ pub(crate) struct Judging {
 }
 
 impl Judging {
-    /// Nothing was judged, for this reason.
-    pub(crate) fn stopped(abort: GateAbort) -> Self {
-        let result = ModuleResult { aborts: vec![abort], ..ModuleResult::default() };
-        Self { results: vec![result], ..Self::default() }
-    }
-
     /// The gate's report.
     pub(crate) fn report(self, settings: &GateSettings) -> GateReport {
         conclude(settings, &self.scope, self.results, self.used)

@@ -23,15 +23,11 @@ const TRACED: usize = 20;
 const NAMED: usize = 5;
 
 /// What is to be judged.
-pub(crate) fn scope_of(
-    request: &GateRequest,
-    settings: &GateSettings,
-    engine: &dyn FileEngine,
-) -> Result<Scope, GateAbort> {
+pub(crate) fn scope_of(request: &GateRequest, settings: &GateSettings, engine: &dyn FileEngine) -> Scope {
     let language = engine.language();
-    let files: Vec<_> =
-        request.packages.iter().map(|package| list(package, language)).collect::<Result<_, _>>()?;
-    Ok(scope(request, language, settings.scope, &files))
+    let files = request.packages.iter().map(|package| list(package, language));
+    let files = files.collect::<Result<Vec<_>, _>>();
+    files.map_or_else(Scope::refused, |files| scope(request, language, settings.scope, &files))
 }
 
 /// Judges the modules of all packages.
@@ -41,10 +37,7 @@ pub(crate) fn judge(
     ports: &GatePorts<'_>,
     engine: &dyn FileEngine,
 ) -> Judging {
-    let scope = match scope_of(request, settings, engine) {
-        Ok(scope) => scope,
-        Err(abort) => return Judging::stopped(abort),
-    };
+    let scope = scope_of(request, settings, engine);
     if !scope.aborts.is_empty() {
         return Judging { scope, ..Judging::default() };
     }

@@ -11,22 +11,20 @@ use crate::config::GateSettings;
 use crate::gate::commands::Commands;
 use crate::gate::scope::{Module, Scope};
 use crate::gate::verdict::{Judging, ModuleResult};
-use crate::gate::{GateAbort, GatePorts, GateRequest, jobs};
+use crate::gate::{GatePorts, GateRequest, jobs};
 use crate::sys::poison::ignore_poison;
 use std::collections::BTreeMap;
 use std::sync::Mutex;
 use std::time::Duration;
 
 /// What is to be judged, and what the packages hold.
-fn scope_in(request: &GateRequest, settings: &GateSettings) -> Result<(Scope, Vec<Listing>), GateAbort> {
-    let listings: Vec<Listing> = request.packages.iter().map(list).collect::<Result<_, _>>()?;
+pub(crate) fn scope_of(request: &GateRequest, settings: &GateSettings) -> (Scope, Vec<Listing>) {
+    let listings = match request.packages.iter().map(list).collect::<Result<Vec<_>, _>>() {
+        Ok(listings) => listings,
+        Err(abort) => return (Scope::refused(abort), Vec::new()),
+    };
     let (names, command) = (TestNames::new(&settings.test_names), settings.classpath_command.is_some());
-    Ok((scope(request, &names, settings.scope, command, &listings), listings))
-}
-
-/// What is to be judged.
-pub(crate) fn scope_of(request: &GateRequest, settings: &GateSettings) -> Result<Scope, GateAbort> {
-    scope_in(request, settings).map(|(scope, _)| scope)
+    (scope(request, &names, settings.scope, command, &listings), listings)
 }
 
 /// Judges the modules of all packages.
@@ -35,10 +33,7 @@ pub(crate) fn judge_modules(
     settings: &GateSettings,
     ports: &GatePorts<'_>,
 ) -> Judging {
-    let (scope, listings) = match scope_in(request, settings) {
-        Ok(found) => found,
-        Err(abort) => return Judging::stopped(abort),
-    };
+    let (scope, listings) = scope_of(request, settings);
     if !scope.aborts.is_empty() {
         return Judging { scope, ..Judging::default() };
     }

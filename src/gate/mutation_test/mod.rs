@@ -17,6 +17,7 @@ use super::java::judge_modules;
 use super::javascript::Stryker;
 use super::python::{CosmicRay, Mutmut};
 use super::rust::CargoMutants;
+use super::scope::Scope;
 use super::verdict::{Judging, ModuleResult};
 use super::{GateAbort, GatePackage, GatePorts, GateRequest, NoCheckouts, standard_report};
 use crate::config::{GateEngine, GateFolder, GateSettings, NoCoverage, Per, ScopeKind, TestTiers};
@@ -232,7 +233,7 @@ impl TestRequest<'_> {
         (ports.progress)("Copying the folder");
         let copied = files::copy(&package, "", &JAVA, &copy);
         if let Err(abort) = copied.and_then(|_| without_outputs(&copy)) {
-            return Judging::stopped(abort);
+            return Judging { scope: Scope::refused(abort), ..Judging::default() };
         }
         package.root = copy;
         judge_modules(&request(package), &settings, ports)

@@ -3,8 +3,7 @@
 use super::commands::Commands;
 use super::files::{self, FileEngine};
 use super::java::judge_modules;
-use super::scope::Scope;
-use super::verdict::{Judging, ModuleResult, conclude};
+use super::verdict::{Judging, ModuleResult};
 use super::{FILE_ENGINES, GateAbort, GatePorts, GateRequest, command_gate, standard_report};
 use crate::config::GateSettings;
 use crate::machine::facts::FileChange;
@@ -94,7 +93,8 @@ fn run_command(
             }
         }
     }
-    let mut report = conclude(settings, &Scope::default(), vec![result], commands.used());
+    let judging = Judging { results: vec![result], used: commands.used(), ..Judging::default() };
+    let mut report = judging.report(settings);
     if matches!(report.verdict, Verdict::Skip { .. }) {
         let reasons = text::names(skipped.iter().map(String::as_str), 5);
         report.verdict = match reasons.trim_end_matches('.') {

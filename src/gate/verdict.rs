@@ -73,68 +73,60 @@ pub(crate) struct Judging {
 }
 
 impl Judging {
-    /// The gate's report.
+    /// The gate's report over all modules.
     pub(crate) fn report(self, settings: &GateSettings) -> GateReport {
-        conclude(settings, &self.scope, self.results, self.used)
-    }
-}
-
-/// The gate's report over all modules.
-pub(crate) fn conclude(
-    settings: &GateSettings,
-    scope: &Scope,
-    results: Vec<ModuleResult>,
-    used: Duration,
-) -> GateReport {
-    let rule = rule(settings);
-    let mut all = ModuleResult { aborts: scope.aborts.clone(), ..ModuleResult::default() };
-    for result in results {
-        all.judged.extend(result.judged);
-        all.nothing.extend(result.nothing);
-        all.aborts.extend(result.aborts);
-        all.failing.extend(result.failing);
-        let new = result.remarks.into_iter().filter(|remark| !all.remarks.contains(remark));
-        all.remarks.extend(new.collect::<Vec<_>>());
-        all.reports.extend(result.reports);
-        all.trace.phases.extend(result.trace.phases);
-        all.trace.tiers.extend(result.trace.tiers);
-        all.kills.extend(result.kills);
-    }
-    all.judged.sort_by(|a, b| (&a.score.package, &a.score.class).cmp(&(&b.score.package, &b.score.class)));
-    let scores: Vec<ClassScore> = all.judged.iter().map(|judged| judged.score.clone()).collect();
-    let judgement = rule.judge(&scores);
-    for why in &judgement.unknown {
-        all.aborts.push(GateAbort::setup(
+        let Self { scope, results, used } = self;
+        let mut all = ModuleResult { aborts: scope.aborts.clone(), ..ModuleResult::default() };
+        for result in results {
+            all.judged.extend(result.judged);
+            all.nothing.extend(result.nothing);
+            all.aborts.extend(result.aborts);
+            all.failing.extend(result.failing);
+            let new = result.remarks.into_iter().filter(|remark| !all.remarks.contains(remark));
+            all.remarks.extend(new.collect::<Vec<_>>());
+            all.reports.extend(result.reports);
+            all.trace.phases.extend(result.trace.phases);
+            all.trace.tiers.extend(result.trace.tiers);
+            all.kills.extend(result.kills);
+        }
+        all.judged
+            .sort_by(|a, b| (&a.score.package, &a.score.class).cmp(&(&b.score.package, &b.score.class)));
+        let scores: Vec<ClassScore> = all.judged.iter().map(|judged| judged.score.clone()).collect();
+        let judgement = rule(settings).judge(&scores);
+        for why in &judgement.unknown {
+            all.aborts.push(GateAbort::setup(
             why.clone(),
             "See the engine's log in the gate's folder: an OutOfMemoryError needs gates.<NAME>.jvm_args: [-Xmx4g]; an agent of the build, tests or code may end the JVM.",
         ));
-    }
-    let weak: Vec<&Judged> = judgement.failing.iter().filter_map(|&index| all.judged.get(index)).collect();
-    let survivors = rank(weak.iter().flat_map(|judged| judged.survivors.iter().cloned()));
-    if !judgement.below.is_empty() {
-        let action = (!survivors.is_empty()).then(|| WHAT_TO_DO.to_owned());
-        all.aborts.push(GateAbort::Fail { reasons: judgement.below.into_iter().chain(action).collect() });
-    }
-    let survivors_total = weak.iter().map(|judged| judged.survivors_total).sum();
-    let mut failing = all.failing.clone();
-    failing.extend(weak.iter().map(|judged| full_path(&judged.score.package, &judged.score.path)));
-    let verdict = verdict(&all.aborts, judgement.reached > 0, scope, &all.nothing);
-    let fails = matches!(verdict, Verdict::Fail { .. });
-    all.remarks.truncate(TOLD);
-    all.reports.sort();
-    GateReport {
-        verdict,
-        coverage: if scores.is_empty() { Coverage::default() } else { judgement.coverage },
-        classes: scores,
-        survivors,
-        survivors_total,
-        left_out: scope.left_out.clone(),
-        remarks: all.remarks,
-        reports: all.reports,
-        failing: if fails { failing.into_iter().collect() } else { Vec::new() },
-        millis: u64::try_from(used.as_millis()).unwrap_or(u64::MAX),
-        trace: all.trace,
-        kills: all.kills,
+        }
+        let weak: Vec<&Judged> =
+            judgement.failing.iter().filter_map(|&index| all.judged.get(index)).collect();
+        let survivors = rank(weak.iter().flat_map(|judged| judged.survivors.iter().cloned()));
+        if !judgement.below.is_empty() {
+            let action = (!survivors.is_empty()).then(|| WHAT_TO_DO.to_owned());
+            all.aborts.push(GateAbort::Fail { reasons: judgement.below.into_iter().chain(action).collect() });
+        }
+        let survivors_total = weak.iter().map(|judged| judged.survivors_total).sum();
+        let mut failing = all.failing.clone();
+        failing.extend(weak.iter().map(|judged| full_path(&judged.score.package, &judged.score.path)));
+        let verdict = verdict(&all.aborts, judgement.reached > 0, &scope, &all.nothing);
+        let fails = matches!(verdict, Verdict::Fail { .. });
+        all.remarks.truncate(TOLD);
+        all.reports.sort();
+        GateReport {
+            verdict,
+            coverage: if scores.is_empty() { Coverage::default() } else { judgement.coverage },
+            classes: scores,
+            survivors,
+            survivors_total,
+            left_out: scope.left_out,
+            remarks: all.remarks,
+            reports: all.reports,
+            failing: if fails { failing.into_iter().collect() } else { Vec::new() },
+            millis: u64::try_from(used.as_millis()).unwrap_or(u64::MAX),
+            trace: all.trace,
+            kills: all.kills,
+        }
     }
 }
 
@@ -206,7 +198,8 @@ mod tests {
     }
 
     fn report(results: Vec<ModuleResult>) -> GateReport {
-        conclude(&crate::gate::tests::settings(), &Scope::default(), results, Duration::from_millis(7))
+        let judging = Judging { results, used: Duration::from_millis(7), ..Judging::default() };
+        judging.report(&crate::gate::tests::settings())
     }
 
     #[test]
@@ -271,7 +264,7 @@ mod tests {
             why: "no test class belongs to it".to_owned(),
         };
         let scope = Scope { left_out: vec![left], ..Scope::default() };
-        let report = conclude(&crate::gate::tests::settings(), &scope, Vec::new(), Duration::ZERO);
+        let report = Judging { scope, ..Judging::default() }.report(&crate::gate::tests::settings());
         let why =
             "No changed class is a target: p/src/main/java/A.java (no test class belongs to it).".to_owned();
         assert_eq!(report.verdict, Verdict::Skip { why });

@@ -100,6 +100,17 @@ pub struct GatePackage {
     pub commits: (Option<Oid>, Oid),
 }
 
+impl GatePackage {
+    /// True for a line of a file that the family changed, where that is known.
+    pub(crate) fn has_changed(&self, file: &RepoPath, line: u32) -> bool {
+        match self.lines.get(file) {
+            None => false,
+            Some(ChangedLines::Whole) => true,
+            Some(ChangedLines::Ranges(ranges)) => scope::is_among(ranges, line),
+        }
+    }
+}
+
 /// What a gate may use of the outside.
 pub struct GatePorts<'a> {
     /// Starts its processes.

@@ -33,6 +33,11 @@ pub(crate) enum Extent {
     Change(Vec<(u32, u32)>),
 }
 
+/// True for a line in one of these ranges.
+pub(crate) fn is_among(ranges: &[(u32, u32)], line: u32) -> bool {
+    ranges.iter().any(|(first, last)| (*first..=*last).contains(&line))
+}
+
 impl Target {
     /// `<package>/<path>`.
     pub(crate) fn full_path(&self) -> String {

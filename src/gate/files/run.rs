@@ -5,12 +5,12 @@ use super::scope::scope;
 use super::{FileEngine, FileMutant, Measured, Work, source_lines};
 use crate::config::{GateSettings, TestTiers};
 use crate::gate::commands::{Commands, file_name, fresh_folder};
-use crate::gate::scope::{Extent, Module, Scope, Target};
+use crate::gate::scope::{Extent, Module, Scope, Target, is_among};
 use crate::gate::verdict::{Judged, Judging, ModuleResult};
 use crate::gate::{GateAbort, GatePackage, GatePorts, GateRequest, rule};
 use crate::mutation::{ClassScore, Mutant, MutantStatus, NoCoverage, Survivor, Tally, TraceTier};
 use crate::report::standard::{ReportedFile, ReportedMutant};
-use crate::source::{ChangedLines, text};
+use crate::source::text;
 use crate::sys::clock::Stopwatch;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -244,7 +244,7 @@ impl ModuleResult {
     /// Takes over the mutants of a file; one without any has nothing to mutate.
     fn take_file(&mut self, target: &Target, found: &[FileMutant], package: &GatePackage) {
         let counts = |mutant: &&FileMutant| match &target.extent {
-            Extent::Lines(ranges) => has_line(ranges, mutant.line),
+            Extent::Lines(ranges) => is_among(ranges, mutant.line),
             Extent::Class | Extent::Change(_) => true,
         };
         let counted: Vec<&FileMutant> = found.iter().filter(counts).collect();
@@ -262,11 +262,6 @@ impl ModuleResult {
             tally.add(mutant.status);
         }
         let lines = source_lines(&package.root.join(target.path.to_text()));
-        let changed = |line| match package.lines.get(&target.path) {
-            None => false,
-            Some(ChangedLines::Whole) => true,
-            Some(ChangedLines::Ranges(ranges)) => has_line(ranges, line),
-        };
         let survivor = |mutant: &&FileMutant| Survivor {
             package: target.package.clone(),
             path: Some(target.path.clone()),
@@ -274,7 +269,7 @@ impl ModuleResult {
                 .checked_sub(1)
                 .and_then(|index| lines.get(index))
                 .map_or_else(String::new, |line| text::line(line, 160)),
-            changed: changed(mutant.line),
+            changed: package.has_changed(&target.path, mutant.line),
             tests: mutant.tests.iter().take(NAMED).map(|test| text::line(test, 200)).collect(),
             tests_total: mutant.tests.len() as u64,
             ..Survivor::from(Mutant {
@@ -311,8 +306,4 @@ impl ModuleResult {
             file,
         });
     }
-}
-
-fn has_line(ranges: &[(u32, u32)], line: u32) -> bool {
-    ranges.iter().any(|(first, last)| (*first..=*last).contains(&line))
 }

@@ -9,7 +9,6 @@ use crate::gate::commands::file_name;
 use crate::gate::scope::{Extent, Module, Target};
 use crate::gate::{GateAbort, rule};
 use crate::mutation::Rule;
-use crate::source::ChangedLines;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
@@ -96,13 +95,7 @@ impl ModuleContext<'_> {
     pub(crate) fn is_changed(&self, class: &str, file: &str, line: u32) -> bool {
         let of_class = self.module.targets.iter().filter(|target| target.class == class);
         let mut of_file = of_class.filter(|target| target.path.to_text().rsplit('/').next() == Some(file));
-        of_file.any(|target| match self.context.package.lines.get(&target.path) {
-            None => false,
-            Some(ChangedLines::Whole) => true,
-            Some(ChangedLines::Ranges(ranges)) => {
-                ranges.iter().any(|(first, last)| (*first..=*last).contains(&line))
-            }
-        })
+        of_file.any(|target| self.context.package.has_changed(&target.path, line))
     }
 }
 

@@ -4,18 +4,22 @@
 
 use crate::config::GateSettings;
 use crate::gate::scope::{Scope, Target};
-use crate::gate::{GateAbort, rule};
+use crate::gate::{GateAbort, GatePackage, rule};
 use crate::machine::facts::full_path;
 use crate::mutation::{
-    ClassScore, Coverage, GateReport, ModuleKills, Survivor, Trace, Verdict, WHAT_TO_DO, rank,
+    ClassScore, Coverage, GateReport, ModuleKills, MutantStatus, Survivor, Trace, Verdict, WHAT_TO_DO, rank,
 };
-use crate::report::standard::ReportedFile;
+use crate::report::standard::{ReportedFile, ReportedMutant};
 use crate::source::text;
 use std::collections::BTreeSet;
 use std::time::Duration;
 
 /// Reasons and remarks in a report.
 const TOLD: usize = 40;
+/// Tests that are named for a survivor.
+pub(crate) const TESTS_NAMED: usize = 5;
+/// Bytes that are read of a source file.
+pub(crate) const MAX_SOURCE: u64 = 4 << 20;
 
 /// One judged class.
 #[derive(Clone, Debug)]
@@ -24,10 +28,44 @@ pub(crate) struct Judged {
     pub(crate) score: ClassScore,
     /// Survivors that were kept.
     pub(crate) survivors: Vec<Survivor>,
-    /// How many there are.
-    pub(crate) survivors_total: u64,
     /// Its file with all its mutants, for the standard report.
     pub(crate) file: ReportedFile,
+}
+
+impl Judged {
+    /// A target with its mutants, as far as they are kept, and the text of its source.
+    pub(crate) fn new(
+        target: &Target,
+        package: &GatePackage,
+        score: ClassScore,
+        mutants: Vec<ReportedMutant>,
+        source: String,
+    ) -> Self {
+        let path = target.path.to_text();
+        let lines: Vec<&str> = source.lines().collect();
+        let line = |number: u32| Some(text::line(lines.get((number as usize).checked_sub(1)?)?, 160));
+        let survivor = |ReportedMutant { mutant, tests, tests_total }: &ReportedMutant| Survivor {
+            package: target.package.clone(),
+            path: Some(target.path.clone()),
+            source: line(mutant.line).unwrap_or_default(),
+            changed: path.rsplit('/').next() == Some(&mutant.file)
+                && package.has_changed(&target.path, mutant.line),
+            tests: tests.iter().take(TESTS_NAMED).cloned().collect(),
+            tests_total: *tests_total,
+            ..Survivor::from(mutant.clone())
+        };
+        let lives = |it: &&ReportedMutant| {
+            matches!(it.mutant.status, MutantStatus::Survived | MutantStatus::NoCoverage)
+        };
+        let survivors = mutants.iter().filter(lives).map(survivor).collect();
+        Self { score, survivors, file: ReportedFile { path: target.full_path(), mutants, source } }
+    }
+
+    /// How many survivors there are, those that were not kept among them.
+    fn survivors_total(&self) -> u64 {
+        let whole = self.score.floor.as_ref().map_or(&self.score.tally, |floor| &floor.whole);
+        whole.survived + whole.no_coverage
+    }
 }
 
 /// The result of one module.
@@ -106,7 +144,7 @@ impl Judging {
             let action = (!survivors.is_empty()).then(|| WHAT_TO_DO.to_owned());
             all.aborts.push(GateAbort::Fail { reasons: judgement.below.into_iter().chain(action).collect() });
         }
-        let survivors_total = weak.iter().map(|judged| judged.survivors_total).sum();
+        let survivors_total = weak.iter().map(|judged| judged.survivors_total()).sum();
         let mut failing = all.failing.clone();
         failing.extend(weak.iter().map(|judged| full_path(&judged.score.package, &judged.score.path)));
         let verdict = verdict(&all.aborts, judgement.reached > 0, &scope, &all.nothing);
@@ -187,12 +225,7 @@ mod tests {
         let path = RepoPath::parse(&format!("src/main/java/{class}.java"));
         let score = ClassScore { package: "p".to_owned(), path, class: class.to_owned(), tally, floor: None };
         ModuleResult {
-            judged: vec![Judged {
-                score,
-                survivors: Vec::new(),
-                survivors_total: survived,
-                file: ReportedFile::default(),
-            }],
+            judged: vec![Judged { score, survivors: Vec::new(), file: ReportedFile::default() }],
             ..ModuleResult::default()
         }
     }

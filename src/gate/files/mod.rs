@@ -193,12 +193,9 @@ pub(crate) fn literally(path: &str) -> String {
 
 /// The lines of a source file; none if it cannot be read.
 pub(crate) fn source_lines(path: &Path) -> Vec<String> {
-    let text = super::commands::read_text(path, MAX_SOURCE);
+    let text = super::commands::read_text(path, super::verdict::MAX_SOURCE);
     text.lines().map(str::to_owned).collect()
 }
-
-/// Bytes that are read of a source file.
-const MAX_SOURCE: u64 = 4 << 20;
 
 /// What an engine found.
 pub(crate) enum Measured {

@@ -2,14 +2,14 @@
 
 use super::copy::{copy, folders, list};
 use super::scope::scope;
-use super::{FileEngine, FileMutant, Measured, Work, source_lines};
+use super::{FileEngine, FileMutant, Measured, Work};
 use crate::config::{GateSettings, TestTiers};
-use crate::gate::commands::{Commands, file_name, fresh_folder};
+use crate::gate::commands::{Commands, file_name, fresh_folder, read_text};
 use crate::gate::scope::{Extent, Module, Scope, Target, is_among};
-use crate::gate::verdict::{Judged, Judging, ModuleResult};
+use crate::gate::verdict::{Judged, Judging, MAX_SOURCE, ModuleResult, TESTS_NAMED};
 use crate::gate::{GateAbort, GatePackage, GatePorts, GateRequest, rule};
-use crate::mutation::{ClassScore, Mutant, MutantStatus, NoCoverage, Survivor, Tally, TraceTier};
-use crate::report::standard::{ReportedFile, ReportedMutant};
+use crate::mutation::{ClassScore, Mutant, MutantStatus, NoCoverage, Tally, TraceTier};
+use crate::report::standard::ReportedMutant;
 use crate::source::text;
 use crate::sys::clock::Stopwatch;
 use std::collections::{BTreeMap, BTreeSet};
@@ -19,7 +19,7 @@ use std::path::{Path, PathBuf};
 const WORK: &str = "work";
 /// Files of tests that a trace names.
 const TRACED: usize = 20;
-/// Tests that are named for a survivor, and in a reason.
+/// Files whose comments were not obeyed that are named.
 const NAMED: usize = 5;
 
 /// What is to be judged.
@@ -261,49 +261,25 @@ impl ModuleResult {
         for mutant in &counted {
             tally.add(mutant.status);
         }
-        let lines = source_lines(&package.root.join(target.path.to_text()));
-        let survivor = |mutant: &&FileMutant| Survivor {
-            package: target.package.clone(),
-            path: Some(target.path.clone()),
-            source: (mutant.line as usize)
-                .checked_sub(1)
-                .and_then(|index| lines.get(index))
-                .map_or_else(String::new, |line| text::line(line, 160)),
-            changed: package.has_changed(&target.path, mutant.line),
-            tests: mutant.tests.iter().take(NAMED).map(|test| text::line(test, 200)).collect(),
-            tests_total: mutant.tests.len() as u64,
-            ..Survivor::from(Mutant {
+        let reported = |found: &FileMutant| ReportedMutant {
+            mutant: Mutant {
                 class: target.class.clone(),
                 file: target.class.rsplit('/').next().unwrap_or_default().to_owned(),
-                line: mutant.line,
-                method: text::line(&mutant.function, 200),
-                mutator: text::line(&mutant.mutator, 100),
-                description: text::line(&mutant.description, 300),
-                status: mutant.status,
-                id: text::line(&mutant.id, 300),
-            })
-        };
-        let reported = |mutant: &&FileMutant| {
-            let Survivor { mutant, tests, tests_total, .. } = survivor(mutant);
-            ReportedMutant { mutant, tests, tests_total }
-        };
-        let mutants = counted.iter().map(reported).collect();
-        let file = ReportedFile { path: target.full_path(), source: lines.join("\n"), mutants };
-        let is_survivor = |mutant: &&&FileMutant| {
-            matches!(mutant.status, MutantStatus::Survived | MutantStatus::NoCoverage)
-        };
-        let survivors: Vec<Survivor> = counted.iter().filter(is_survivor).map(survivor).collect();
-        self.judged.push(Judged {
-            score: ClassScore {
-                package: target.package.clone(),
-                path: target.path.clone(),
-                class: target.class.clone(),
-                tally,
-                floor: None,
+                line: found.line,
+                method: text::line(&found.function, 200),
+                mutator: text::line(&found.mutator, 100),
+                description: text::line(&found.description, 300),
+                status: found.status,
+                id: text::line(&found.id, 300),
             },
-            survivors_total: survivors.len() as u64,
-            survivors,
-            file,
-        });
+            tests: found.tests.iter().take(TESTS_NAMED).map(|test| text::line(test, 200)).collect(),
+            tests_total: found.tests.len() as u64,
+        };
+        let mutants = counted.into_iter().map(reported).collect();
+        let source = read_text(&package.root.join(target.path.to_text()), MAX_SOURCE);
+        let (package_name, path) = (target.package.clone(), target.path.clone());
+        let score =
+            ClassScore { package: package_name, path, class: target.class.clone(), tally, floor: None };
+        self.judged.push(Judged::new(target, package, score, mutants, source));
     }
 }

@@ -139,7 +139,7 @@ impl ModuleContext<'_> {
             if self.context.settings.engine == GateEngine::Maven {
                 self.second_look(&report, result)?;
             }
-            let empty = result.take(targets, &report, &self.context.package.root);
+            let empty = result.take(targets, &report, self.context.package);
             result.nothing.extend(empty.iter().map(|target| self.without_mutants(target)));
         }
         if result.judged.is_empty() && result.aborts.is_empty() {

@@ -16,7 +16,7 @@ mod recipe;
 mod source_selection;
 mod trouble;
 
-pub(crate) use build::{BuildKind, Built};
+pub(crate) use build::{Built, RECOMPILED};
 pub(crate) use cache::digest;
 pub use command::GRADLE_COMMAND;
 pub use links::{PomLinks, pom_links};

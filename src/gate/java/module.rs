@@ -10,7 +10,7 @@ use super::class_file::{self, Origin};
 use super::classes::{class_names, read};
 use super::context::ModuleContext;
 use super::coverage_map::top_level;
-use super::maven::{BuildKind, GRADLE_COMMAND, Maven, Trouble};
+use super::maven::{GRADLE_COMMAND, Maven, RECOMPILED, Trouble};
 use super::maven_engine;
 use super::package::{PackageContext, display_dir};
 use crate::config::{self, GateEngine};
@@ -54,7 +54,7 @@ fn steps(context: &PackageContext<'_>, module: &Module, result: &mut ModuleResul
     let watch = Stopwatch::start();
     let built = maven.build();
     let (phase, note) = match &built {
-        Ok(Ok((_, kind))) => kind.phase(),
+        Ok(Ok((_, phase))) => *phase,
         _ => ("compile", ""),
     };
     result.trace.phases.push(TracePhase {
@@ -63,9 +63,9 @@ fn steps(context: &PackageContext<'_>, module: &Module, result: &mut ModuleResul
         millis: watch.millis(),
         note: note.to_owned(),
     });
-    let (built, kind) = &built?.map_err(|trouble| unbuilt(context, module, trouble))?;
+    let (built, phase) = &built?.map_err(|trouble| unbuilt(context, module, trouble))?;
     let folders = built.class_folders().into_iter().map(Path::to_owned).collect();
-    let build = Build::of(built.key.clone(), folders, *kind == BuildKind::Recompiled)?;
+    let build = Build::of(built.key.clone(), folders, *phase == RECOMPILED)?;
     context.ports.checkouts.built(&build);
     let of_code = built.judging(module, &context.package.root);
     let Some(built) =

@@ -70,44 +70,16 @@ impl Built {
     }
 }
 
-/// How a module came to be compiled.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum BuildKind {
-    /// Its outputs were there already: Maven was not called.
-    Kept,
-    /// The JDK's compiler compiled what had changed: Maven was not called.
-    Recompiled,
-    /// Maven compiled it; its class path was known.
-    Compiled,
-    /// The same, and the JDK's compiler made the same classes: the next time Maven need not be called.
-    Proven,
-    /// Maven compiled it and named its class path, without the network.
-    Resolved,
-    /// The same, with the network.
-    Online,
-    /// The command in Maven's place compiled it and named its class path.
-    Named,
-}
+/// How a module came to be compiled: the name of the phase in the trace, and a note.
+pub(crate) type Phase = (&'static str, &'static str);
 
-impl BuildKind {
-    /// The name of the phase in the trace, and a note.
-    pub(crate) fn phase(self) -> (&'static str, &'static str) {
-        match self {
-            Self::Kept => ("compile", "nothing had changed: Maven was not called"),
-            Self::Recompiled => ("compile", "javac compiled what had changed: Maven was not called"),
-            Self::Compiled => ("compile", "the class path was known"),
-            Self::Proven => ("compile", "the class path was known; javac was seen to make the same classes"),
-            Self::Resolved => ("resolve", "compiled and resolved offline"),
-            Self::Online => ("resolve", "compiled and resolved with the network"),
-            Self::Named => ("compile", "classpath_command compiled it and named its class path"),
-        }
-    }
-}
+/// The JDK's compiler compiled what had changed.
+pub(crate) const RECOMPILED: Phase = ("compile", "javac compiled what had changed: Maven was not called");
 
 impl Maven<'_> {
     /// Compiles the module with its tests and what it needs of its reactor; the inner error says why it does not
     /// compile.
-    pub(crate) fn build(&self) -> Result<Result<(Built, BuildKind), Trouble>, GateAbort> {
+    pub(crate) fn build(&self) -> Result<Result<(Built, Phase), Trouble>, GateAbort> {
         if let Some(argv) = self.command {
             return self.named(argv);
         }
@@ -118,9 +90,11 @@ impl Maven<'_> {
             let built = self.built(&key, classpath, project);
             let outputs = checkouts.output_state(&built.key);
             match &outputs {
-                OutputState::Current => return Ok(Ok((built, BuildKind::Kept))),
+                OutputState::Current => {
+                    return Ok(Ok((built, ("compile", "nothing had changed: Maven was not called"))));
+                }
                 OutputState::Java(stale) if self.recompile(&built, *stale)? => {
-                    return Ok(Ok((built, BuildKind::Recompiled)));
+                    return Ok(Ok((built, RECOMPILED)));
                 }
                 OutputState::Java(_) | OutputState::Nothing => {}
             }
@@ -130,7 +104,11 @@ impl Maven<'_> {
                 None => {
                     let proven =
                         matches!(outputs, OutputState::Java(_)) && self.prove(&built, &call.output)?;
-                    return Ok(Ok((built, if proven { BuildKind::Proven } else { BuildKind::Compiled })));
+                    let seen = "the class path was known; javac was seen to make the same classes";
+                    return Ok(Ok((
+                        built,
+                        ("compile", if proven { seen } else { "the class path was known" }),
+                    )));
                 }
                 Some(trouble) if trouble.kind == TroubleKind::Compile => return Ok(Err(trouble)),
                 Some(_) => {}
@@ -141,7 +119,7 @@ impl Maven<'_> {
     }
 
     /// The build that also names the class path and the effective POM.
-    fn resolve_and_compile(&self, key: &str) -> Result<Result<(Built, BuildKind), Trouble>, GateAbort> {
+    fn resolve_and_compile(&self, key: &str) -> Result<Result<(Built, Phase), Trouble>, GateAbort> {
         let work = self.work("module-")?;
         let classpath = work.path().join("classpath");
         let effective = work.path().join("effective.xml");
@@ -154,8 +132,9 @@ impl Maven<'_> {
         }
         let (classpath, project) = self.read(&classpath, &effective)?;
         self.known("modules").keep(key, &(&classpath, &project))?;
-        let kind = if online { BuildKind::Online } else { BuildKind::Resolved };
-        Ok(Ok((self.built(key, classpath, project), kind)))
+        let how =
+            if online { "compiled and resolved with the network" } else { "compiled and resolved offline" };
+        Ok(Ok((self.built(key, classpath, project), ("resolve", how))))
     }
 
     /// A module with the key of its outputs; `module` is the key of the module itself.

@@ -5,7 +5,7 @@
 //! be believed is no verdict.
 
 use super::super::surefire::Surefire;
-use super::build::{BuildKind, Built};
+use super::build::{Built, Phase};
 use super::compiling::Compiling;
 use super::trouble::Trouble;
 use super::{Maven, Project, Told, cache, digest};
@@ -48,14 +48,15 @@ struct NamedModule {
 
 impl Maven<'_> {
     /// As [`Maven::build`].
-    pub(super) fn named(&self, argv: &[String]) -> Result<Result<(Built, BuildKind), Trouble>, GateAbort> {
+    pub(super) fn named(&self, argv: &[String]) -> Result<Result<(Built, Phase), Trouble>, GateAbort> {
         self.clear(None)?;
         let call = self.tell(argv, "classpath", &[])?;
         if let Some(trouble) = self.trouble(&call) {
             return Ok(Err(trouble));
         }
         let built = answer(&call.output).and_then(|answer| self.believe(&answer, argv));
-        Ok(Ok((built.map_err(|why| self.unbelieved(&why))?, BuildKind::Named)))
+        let phase = ("compile", "classpath_command compiled it and named its class path");
+        Ok(Ok((built.map_err(|why| self.unbelieved(&why))?, phase)))
     }
 
     /// As [`Maven::resolve`].

@@ -23,7 +23,7 @@ mod tests;
 mod verdict;
 
 pub use java::class_file;
-pub use java::{GRADLE_COMMAND, PomLinks, pom_links};
+pub use java::{GRADLE_COMMAND, PomLinks, follow_link, pom_links};
 pub use preview::{Preview, PreviewTarget, preview};
 pub use python::reads_mutmut;
 pub use run::run;

@@ -70,7 +70,7 @@ const BUDGET: &[(&str, usize)] = &[
     ("agent", 948),
     ("cli", 6_846),
     ("config", 1_518),
-    ("engine", 4_274),
+    ("engine", 4_261),
     ("gate", 9_135),
     ("git", 3_620),
     ("journal", 344),

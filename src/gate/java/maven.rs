@@ -19,7 +19,7 @@ mod trouble;
 pub(crate) use build::{Built, RECOMPILED};
 pub(crate) use cache::digest;
 pub use command::GRADLE_COMMAND;
-pub use links::{PomLinks, pom_links};
+pub use links::{PomLinks, follow_link, pom_links};
 pub(crate) use project::Project;
 pub(crate) use trouble::{NETWORK_OR_DISK, Trouble, TroubleKind};
 

@@ -27,5 +27,5 @@ mod test_classes;
 mod tiers;
 pub(super) mod xml;
 
-pub use maven::{GRADLE_COMMAND, PomLinks, pom_links};
+pub use maven::{GRADLE_COMMAND, PomLinks, follow_link, pom_links};
 pub(super) use run::{judge_modules, scope_of};

@@ -5,15 +5,15 @@
 //! of the workspace is looked at.
 
 use crate::engine::Fault;
-use crate::gate::pom_links;
+use crate::gate::{follow_link, pom_links};
 use crate::git::{Checkout, is_repository};
 use crate::machine::facts::Oid;
 use crate::sys::walk::walk;
 use globset::{GlobBuilder, GlobSet};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
-use std::os::unix::ffi::OsStrExt as _;
-use std::path::{Component, Path, PathBuf};
+use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
+use std::path::{Path, PathBuf};
 
 /// POMs that are followed, and bytes of one.
 const MAX_POMS: usize = 2_000;
@@ -140,7 +140,9 @@ impl Contents<'_> {
             let Some(text) = self.checkout.read(&pom, MAX_POM)? else { continue };
             let links = pom_links(&text);
             let named = links.parent.into_iter().chain(links.modules);
-            for path in named.filter_map(|link| resolve(&pom, &link)) {
+            let folder = Path::new(OsStr::from_bytes(&pom)).parent().unwrap_or(Path::new(""));
+            for path in named.filter_map(|link| follow_link(folder, &link)) {
+                let path = path.into_os_string().into_vec();
                 for file in [path.clone(), join(&path, b"pom.xml")] {
                     if !file.is_empty() && self.bring(&file)? {
                         todo.push(file);
@@ -231,21 +233,4 @@ fn files(folder: &Path) -> impl Iterator<Item = (PathBuf, Vec<u8>)> {
 
 fn join(folder: &[u8], path: &[u8]) -> Vec<u8> {
     if folder.is_empty() || path.is_empty() { [folder, path].concat() } else { [folder, b"/", path].concat() }
-}
-
-/// Where a link of a POM leads, in the workspace; `None` if it leaves that.
-fn resolve(pom: &[u8], link: &str) -> Option<Vec<u8>> {
-    let mut parts: Vec<&OsStr> = Path::new(OsStr::from_bytes(pom)).iter().collect();
-    parts.pop();
-    for component in Path::new(link.trim()).components() {
-        match component {
-            Component::Normal(name) => parts.push(name),
-            Component::CurDir => {}
-            Component::ParentDir => {
-                parts.pop()?;
-            }
-            _ => return None,
-        }
-    }
-    Some(parts.iter().collect::<PathBuf>().as_os_str().as_bytes().to_vec())
 }

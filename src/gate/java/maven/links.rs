@@ -3,6 +3,7 @@
 //! What cannot be read leads nowhere; bounded.
 
 use super::super::xml;
+use std::path::{Component, Path, PathBuf};
 
 /// Modules that are read of one POM.
 const MAX_MODULES: usize = 1_000;
@@ -14,6 +15,20 @@ pub struct PomLinks {
     pub parent: Option<String>,
     /// Its modules, those of its profiles too: files or folders.
     pub modules: Vec<String>,
+}
+
+/// Where a link of a POM in this folder leads; `None` if it leaves the folder that this one's path begins at.
+pub fn follow_link(folder: &Path, link: &str) -> Option<PathBuf> {
+    let mut path = folder.to_owned();
+    for component in Path::new(link.trim()).components() {
+        match component {
+            Component::Normal(name) => path.push(name),
+            Component::CurDir => {}
+            Component::ParentDir if path.pop() => {}
+            _ => return None,
+        }
+    }
+    Some(path)
 }
 
 /// Reads the links of a POM.

@@ -3,9 +3,9 @@
 //! Stays inside the package; a module that no POM above lists is built by itself.
 
 use super::super::xml;
-use super::home;
+use super::{follow_link, home};
 use std::collections::BTreeSet;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 
 /// Where Maven is called and for which module.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -47,28 +47,13 @@ fn lists(package: &Path, root: &str, wanted: &str) -> Option<String> {
         let Some(pom) = xml::read_file(&home(package, &folder).join("pom.xml")) else {
             continue;
         };
-        let modules = pom.all(&["modules"]).iter().map(|module| module.text.clone());
-        open.extend(
-            modules.filter_map(|module| inside(&folder, module.strip_suffix("/pom.xml").unwrap_or(&module))),
-        );
+        let modules = pom.all(&["modules"]).iter().filter_map(|module| {
+            let module = module.text.strip_suffix("/pom.xml").unwrap_or(&module.text);
+            follow_link(Path::new(&folder), module)?.to_str().map(str::to_owned)
+        });
+        open.extend(modules);
     }
     None
-}
-
-/// A module's folder relative to the package; `None` when it lies outside.
-fn inside(folder: &str, module: &str) -> Option<String> {
-    let mut parts: Vec<&str> = folder.split('/').filter(|part| !part.is_empty()).collect();
-    for component in Path::new(module).components() {
-        match component {
-            Component::Normal(name) => parts.push(name.to_str()?),
-            Component::CurDir => {}
-            Component::ParentDir => {
-                parts.pop()?;
-            }
-            _ => return None,
-        }
-    }
-    Some(parts.join("/"))
 }
 
 #[cfg(test)]

@@ -173,6 +173,7 @@ fn read(
     mode: Mode<'_>,
 ) -> Result<PitReport, String> {
     let mut reader = Reader::from_reader(Bounded::new(source.take(MAX_BYTES), MAX_EVENT));
+    reader.config_mut().expand_empty_elements = true;
     let mut walk = Walk {
         owners,
         is_changed,
@@ -193,15 +194,11 @@ fn read(
         match event {
             Event::Start(tag) => walk.open(&tag)?,
             Event::End(_) => walk.close()?,
-            Event::Empty(tag) => {
-                walk.open(&tag)?;
-                walk.close()?;
-            }
             Event::Text(text) => walk.characters(&text)?,
             Event::CData(text) => walk.characters(&text)?,
             Event::GeneralRef(entity) => walk.entity(&entity)?,
             Event::DocType(_) => return Err("it has a DOCTYPE, which PIT never writes".to_owned()),
-            Event::Decl(_) | Event::Comment(_) | Event::PI(_) => {}
+            Event::Decl(_) | Event::Comment(_) | Event::PI(_) | Event::Empty(_) => {}
             Event::Eof => return walk.finish(),
         }
     }

@@ -62,6 +62,7 @@ pub(crate) fn read_file(path: &Path) -> Option<Node> {
 /// Reads a text; `None` if it is not a complete XML document within the limits.
 pub(crate) fn read(text: &str) -> Option<Node> {
     let mut reader = Reader::from_str(text);
+    reader.config_mut().expand_empty_elements = true;
     let mut open: Vec<Node> = vec![Node::default()];
     let mut nodes = 0;
     loop {
@@ -72,10 +73,6 @@ pub(crate) fn read(text: &str) -> Option<Node> {
                     return None;
                 }
                 open.push(node(&tag)?);
-            }
-            Event::Empty(tag) => {
-                nodes += 1;
-                open.last_mut()?.children.push(node(&tag)?);
             }
             Event::End(_) => {
                 let mut node = open.pop()?;
@@ -88,7 +85,7 @@ pub(crate) fn read(text: &str) -> Option<Node> {
             Event::GeneralRef(entity) => open.last_mut()?.text.extend(character(&entity)),
             Event::DocType(_) => return None,
             Event::Eof => break,
-            Event::Decl(_) | Event::Comment(_) | Event::PI(_) => {}
+            Event::Decl(_) | Event::Comment(_) | Event::PI(_) | Event::Empty(_) => {}
         }
     }
     let mut roots = (open.len() == 1).then(|| open.pop()).flatten()?.children;

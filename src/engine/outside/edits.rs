@@ -10,6 +10,7 @@ use crate::git::Repositories;
 use crate::machine::facts::{FileChange, Observation, Oid, PackageState, Snapshot, full_path};
 use crate::source::RepoPath;
 use crate::sys::ProcessSpec;
+use crate::sys::disk::if_there;
 use crate::turn::verify::Verdict::Claimed;
 use crate::turn::verify::{Blobs, Calls, Finding, Place, codex_errors, redacted};
 use crate::turn::{Format, read};
@@ -86,11 +87,10 @@ impl Outside {
 }
 
 fn open(path: &Path) -> io::Result<Box<dyn Read>> {
-    match fs_err::File::open(path) {
-        Ok(file) => Ok(Box::new(file)),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Box::new(io::empty())),
-        Err(error) => Err(error),
-    }
+    Ok(match if_there(fs_err::File::open(path))? {
+        Some(file) => Box::new(file),
+        None => Box::new(io::empty()),
+    })
 }
 
 /// What a transcript tells. Errors on standard error come first: nothing says when they were, and what succeeded

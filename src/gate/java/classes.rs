@@ -7,11 +7,11 @@
 
 use crate::gate::Build;
 use crate::gate::GateAbort;
-use crate::sys::disk::open_regular;
+use crate::sys::disk::read_beginning;
 use crate::sys::walk::walk;
 use crate::task;
 use std::fs::FileType;
-use std::io::{self, Read as _};
+use std::io;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
@@ -82,12 +82,8 @@ pub(crate) fn class_names(folder: &Path) -> impl Iterator<Item = String> {
 
 /// The whole of a regular file.
 pub(crate) fn read(file: &Path) -> io::Result<Vec<u8>> {
-    let Some((mut open, _)) = open_regular(file)? else {
-        return Err(io::Error::other(format!("{} does not exist", file.display())));
-    };
-    let mut bytes = Vec::new();
-    open.read_to_end(&mut bytes)?;
-    Ok(bytes)
+    let absent = || io::Error::other(format!("{} does not exist", file.display()));
+    read_beginning(file, u64::MAX)?.ok_or_else(absent)
 }
 
 /// Class files, services and manifests, and the settings of the JUnit platform.

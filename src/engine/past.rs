@@ -90,7 +90,7 @@ pub fn past(
     past.audit.head = line.commits.last().map(|head| head.id.to_string()).unwrap_or_default();
     let steps = match by {
         By::Boxes => ticks(repositories, rules, &package, &line, &mut past.audit)?,
-        By::Commit => commits(&line),
+        By::Commit => pairs(&line, |_, _| true, |commit| short(&commit.id)),
         By::Tag => tags(&line, since.is_some(), &mut past.audit),
     };
     if steps.iter().map(|step| step.boxes.len()).sum::<usize>() + past.audit.boxes.len() > MAX_BOXES {
@@ -167,38 +167,31 @@ fn ticks<'a>(
     Ok(steps)
 }
 
-/// Each commit against its first parent. The first has none that is known.
-fn commits(line: &PastLine) -> Vec<Step<'_>> {
-    let pairs = line.commits.iter().zip(line.commits.iter().skip(1));
-    pairs
-        .map(|(base, head)| Step {
-            base,
-            head,
-            commits: 1,
-            boxes: vec![(short(&head.id), head.subject.clone())],
-        })
-        .collect()
-}
-
-/// Each commit with tags against the one before it. With a revision its commit counts as the first.
+/// The tagged commits, one against the one before it. With a revision its commit counts as the first.
 fn tags<'a>(line: &'a PastLine, has_first: bool, audit: &mut Audit) -> Vec<Step<'a>> {
     if !line.other_tags.is_empty() {
         let named = names(line.other_tags.iter().map(String::as_str), NAMED);
         audit.remarks.push(format!("Tags that are not on the way to HEAD by first parents: {named}."));
     }
-    let tagged = line
-        .commits
-        .iter()
-        .enumerate()
-        .filter(|(at, commit)| !commit.tags.is_empty() || has_first && *at == 0);
-    let tagged: Vec<_> = tagged.collect();
-    let pairs = tagged.iter().zip(tagged.iter().skip(1));
+    let is_tagged = |at, commit: &PastCommit| !commit.tags.is_empty() || has_first && at == 0;
+    pairs(line, is_tagged, |commit| commit.tags.join(", "))
+}
+
+/// Each of these commits, with a name, against the one of them before it. The first has none that is known.
+fn pairs(
+    line: &PastLine,
+    counts: impl Fn(usize, &PastCommit) -> bool,
+    name: impl Fn(&PastCommit) -> String,
+) -> Vec<Step<'_>> {
+    let counted: Vec<_> =
+        line.commits.iter().enumerate().filter(|(at, commit)| counts(*at, commit)).collect();
+    let pairs = counted.iter().zip(counted.iter().skip(1));
     pairs
         .map(|((from, base), (at, head))| Step {
             base,
             head,
             commits: (at - from) as u64,
-            boxes: vec![(head.tags.join(", "), head.subject.clone())],
+            boxes: vec![(name(head), head.subject.clone())],
         })
         .collect()
 }

@@ -74,6 +74,23 @@ pub struct GateRequest {
     pub env: Vec<(String, String)>,
 }
 
+impl GateRequest {
+    /// The rules that let a changed file count without an existing test: moving or deleting a test is no way to a SKIP.
+    /// `is_its_test` tells a test of the file by its path.
+    pub(crate) fn counts_without_test(
+        &self,
+        package: &GatePackage,
+        change: &FileChange,
+        is_its_test: &dyn Fn(&str) -> bool,
+    ) -> bool {
+        let full = change.full_path();
+        self.no_tests_written
+            || self.former_targets.contains(&full)
+            || self.changed_since_fail.contains(&full)
+            || package.tests_at_base.iter().any(|test| is_its_test(&test.to_text()))
+    }
+}
+
 /// One package with what the family changed in it.
 #[derive(Clone, Debug)]
 pub struct GatePackage {

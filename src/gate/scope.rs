@@ -3,7 +3,7 @@
 use crate::gate::{GateAbort, GatePackage};
 use crate::machine::facts::full_path;
 use crate::mutation::LeftOut;
-use crate::source::{RepoPath, text};
+use crate::source::{Kind, RepoPath, text};
 use std::collections::BTreeSet;
 use std::path::Path;
 
@@ -76,6 +76,19 @@ pub(crate) struct Module {
 }
 
 impl Module {
+    /// A module of the package with this index in the request, of which nothing is judged yet.
+    pub(crate) fn new(package: (usize, &GatePackage), dir: &str, code: &str, tool: BuildTool) -> Self {
+        Self {
+            package: package.0,
+            dir: dir.to_owned(),
+            code: code.to_owned(),
+            tool,
+            targets: Vec::new(),
+            changed_tests: BTreeSet::new(),
+            build_changed: package.1.changes.iter().any(|change| change.kind == Kind::Build),
+        }
+    }
+
     /// Target files, and the tests that judge them, must be as committed.
     pub(crate) fn check_committed(&self, package: &GatePackage) -> Result<(), GateAbort> {
         let dirt: BTreeSet<String> = package.dirt.iter().map(RepoPath::to_text).collect();

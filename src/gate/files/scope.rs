@@ -6,8 +6,7 @@ use super::Language;
 use crate::config::ScopeKind;
 use crate::gate::entry::Entry;
 use crate::gate::scope::{BuildTool, Extent, Module, Scope, Target};
-use crate::gate::{GatePackage, GateRequest};
-use crate::machine::facts::FileChange;
+use crate::gate::GateRequest;
 use crate::mutation::LeftOut;
 use crate::source::{ChangedLines, Kind};
 use std::collections::{BTreeMap, BTreeSet};
@@ -40,21 +39,18 @@ pub(super) fn scope(request: &GateRequest, language: &Language, kind: ScopeKind,
                 continue;
             }
             let dir = files.module_of(&path);
-            let module = modules.entry(dir.to_owned()).or_insert_with(|| Module {
-                package: index,
-                dir: dir.to_owned(),
-                code: dir.to_owned(),
-                tool: BuildTool::Engine,
-                targets: Vec::new(),
-                changed_tests: BTreeSet::new(),
-                build_changed: package.changes.iter().any(|change| change.kind == Kind::Build),
-            });
-            let tests = || files.sources.iter().filter(|test| language.is_test_of(test, &path)).cloned();
+            let new = || Module::new((index, package), dir, dir, BuildTool::Engine);
+            let module = modules.entry(dir.to_owned()).or_insert_with(new);
+            let is_its_test = |test: &str| language.is_test_of(test, &path);
             match (change.kind, entry) {
                 (Kind::Test, Entry::File) => drop(module.changed_tests.insert(path)),
                 (Kind::Production, Entry::File) => {
-                    let tests: BTreeSet<String> = tests().collect();
-                    if tests.is_empty() && !counts_without_test(request, package, language, change) {
+                    let tests = files.sources.iter().filter(|test| is_its_test(test));
+                    let tests: BTreeSet<String> = tests.cloned().collect();
+                    let counts = !tests.is_empty()
+                        || language.tests.is_empty()
+                        || request.counts_without_test(package, change, &is_its_test);
+                    if !counts {
                         scope.left_out.push(LeftOut {
                             file: change.full_path(),
                             why: format!("no test file belongs to it ({})", language.test_names(&path)),
@@ -80,21 +76,6 @@ pub(super) fn scope(request: &GateRequest, language: &Language, kind: ScopeKind,
     }
     scope.left_out.sort();
     scope
-}
-
-/// The rules that let a file count without an existing test: moving or deleting a test is no way to a SKIP.
-fn counts_without_test(
-    request: &GateRequest,
-    package: &GatePackage,
-    language: &Language,
-    change: &FileChange,
-) -> bool {
-    let (full, path) = (change.full_path(), change.path.to_text());
-    language.tests.is_empty()
-        || request.no_tests_written
-        || request.former_targets.contains(&full)
-        || request.changed_since_fail.contains(&full)
-        || package.tests_at_base.iter().any(|test| language.is_test_of(&test.to_text(), &path))
 }
 
 impl Files {

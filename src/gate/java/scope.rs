@@ -124,15 +124,8 @@ impl Sorter<'_> {
 
     /// The module in a folder, with targets of the one in the folder `code`.
     fn enter(&mut self, dir: &str, code: &str, tool: BuildTool) -> &mut Module {
-        self.modules.entry((dir.to_owned(), code.to_owned())).or_insert_with(|| Module {
-            package: self.index,
-            dir: dir.to_owned(),
-            code: code.to_owned(),
-            tool,
-            targets: Vec::new(),
-            changed_tests: BTreeSet::new(),
-            build_changed: self.package.changes.iter().any(|change| change.kind == Kind::Build),
-        })
+        let new = || Module::new((self.index, self.package), dir, code, tool);
+        self.modules.entry((dir.to_owned(), code.to_owned())).or_insert_with(new)
     }
 
     fn production(&mut self, change: &FileChange, entry: Entry, java: &JavaPath) -> Option<Target> {
@@ -191,13 +184,8 @@ impl Sorter<'_> {
         }
     }
 
-    /// The four rules that let a class count without an existing test.
     fn counts_without_test(&self, change: &FileChange, java: &JavaPath) -> bool {
-        let full = change.full_path();
-        self.request.no_tests_written
-            || self.request.former_targets.contains(&full)
-            || self.request.changed_since_fail.contains(&full)
-            || self.package.tests_at_base.iter().any(|test| self.is_test_of(&test.to_text(), java))
+        self.request.counts_without_test(self.package, change, &|test| self.is_test_of(test, java))
     }
 
     /// The test files that belong to a class.

@@ -122,30 +122,18 @@ const EMPTY_ERRORS: [&str; 2] = ["Some problems were encountered", "Error execut
 /// True when a call without the network failed for want of it (Maven 3.6 to 3.9), before any test or mutant
 /// ran: those are not given a second chance.
 pub(super) fn lacks_network(output: &str) -> bool {
-    let has = |word: &&str| output.contains(word);
-    let began = ["COMPILATION ERROR", "Tests run:", " PIT >> "].iter().any(has);
-    !began && (output.contains(" in offline mode") || UNRESOLVED.iter().any(has))
+    let began = has(output, &["COMPILATION ERROR", "Tests run:", " PIT >> "]);
+    !began && (output.contains(" in offline mode") || has(output, &UNRESOLVED))
 }
 
-/// Reads the output of a call that failed.
+/// Reads the output of a call of Maven that failed.
 pub(super) fn read(output: &str, root: &Path) -> Trouble {
-    let has = |all: &[&str]| all.iter().any(|word| output.contains(word));
-    let compiles = !output.contains("COMPILATION ERROR") || output.contains(NO_COMPILER);
-    let tool = TOOLS.iter().find(|tool| compiles && has(tool.words));
-    let kind = if tool.is_some() {
-        TroubleKind::Tool
-    } else if !compiles {
+    if output.contains("COMPILATION ERROR") && !output.contains(NO_COMPILER) {
         let messages = compiler_messages(output, root);
-        return Trouble { kind: TroubleKind::Compile, messages, tool };
-    } else if has(&NETWORK_OR_DISK) {
-        TroubleKind::Passing
-    } else if has(&UNRESOLVED) {
-        TroubleKind::Unresolved
-    } else if has(&POM) {
-        TroubleKind::Pom
-    } else {
-        TroubleKind::Other
-    };
+        return Trouble { kind: TroubleKind::Compile, messages, tool: None };
+    }
+    let tool = TOOLS.iter().find(|tool| has(output, tool.words));
+    let kind = if tool.is_some() { TroubleKind::Tool } else { kind_of(output) };
     Trouble { kind, messages: vec![first_error(output, root)], tool }
 }
 
@@ -156,18 +144,27 @@ pub(super) fn read_command(output: &str, root: &Path) -> Trouble {
         |line: &&str| line.contains(".java:") && line.contains(": error: ") || line.starts_with("e: ");
     let mut messages: Vec<String> = output.lines().filter(is_compilers).take(MESSAGES).map(line).collect();
     messages.dedup();
-    let has = |all: &[&str]| all.iter().any(|word| output.contains(word));
-    let kind = match () {
-        () if !messages.is_empty() => TroubleKind::Compile,
-        () if has(&NETWORK_OR_DISK) => TroubleKind::Passing,
-        () if has(&UNRESOLVED) => TroubleKind::Unresolved,
-        () => TroubleKind::Other,
-    };
+    if !messages.is_empty() {
+        return Trouble { kind: TroubleKind::Compile, messages, tool: None };
+    }
     // Gradle says why, others mostly in their last line.
     let mut why = output.lines().skip_while(|line| *line != "* What went wrong:").skip(1);
     let why = why.next().or_else(|| output.lines().rev().find(|line| !line.trim().is_empty()));
-    messages.extend(why.filter(|_| kind != TroubleKind::Compile).map(line));
-    Trouble { kind, messages, tool: None }
+    Trouble { kind: kind_of(output), messages: why.map(line).into_iter().collect(), tool: None }
+}
+
+/// What went wrong with a build whose tools and code are right.
+fn kind_of(output: &str) -> TroubleKind {
+    match () {
+        () if has(output, &NETWORK_OR_DISK) => TroubleKind::Passing,
+        () if has(output, &UNRESOLVED) => TroubleKind::Unresolved,
+        () if has(output, &POM) => TroubleKind::Pom,
+        () => TroubleKind::Other,
+    }
+}
+
+fn has(output: &str, words: &[&str]) -> bool {
+    words.iter().any(|word| output.contains(word))
 }
 
 impl Trouble {

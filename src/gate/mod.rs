@@ -145,36 +145,30 @@ pub trait Checkouts: Sync {
     fn base(&self, package: &str) -> Result<Option<PathBuf>, String>;
 
     /// Whether the checkout's outputs belong to the build of this key.
-    fn output_state(&self, key: &str) -> OutputState {
-        let _ = key;
+    fn output_state(&self, _key: &str) -> OutputState {
         OutputState::Nothing
     }
 
     /// Removes the outputs below a package's folder that Maven would take for its own and that do not
     /// belong to the sources; `key` is that of the build which is about to begin, if it is known already.
-    fn clear(&self, root: &Path, key: Option<&str>) -> io::Result<()> {
-        let _ = (root, key);
+    fn clear(&self, _root: &Path, _key: Option<&str>) -> io::Result<()> {
         Ok(())
     }
 
     /// A digest of the paths and contents of the commit's files in a package's folder that are neither Java nor ralph's; `None`
     /// if the gate works in place.
-    fn other_files(&self, root: &Path) -> Option<String> {
-        let _ = root;
+    fn other_files(&self, _root: &Path) -> Option<String> {
         None
     }
 
     /// The files of a package that tests or mutants left otherwise than a build found them; puts them right if they are
     /// `judged`: known to have killed nothing.
-    fn written(&self, root: &Path, judged: bool) -> io::Result<Vec<RepoPath>> {
-        let _ = (root, judged);
+    fn written(&self, _root: &Path, _judged: bool) -> io::Result<Vec<RepoPath>> {
         Ok(Vec::new())
     }
 
     /// Called after a build that succeeded.
-    fn built(&self, build: &Build) {
-        let _ = build;
-    }
+    fn built(&self, _build: &Build) {}
 }
 
 /// Whether outputs were made of the sources beside them.

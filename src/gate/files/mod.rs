@@ -59,8 +59,7 @@ pub(crate) trait FileEngine {
     /// Runs the tests of the module alone; false if one fails.
     fn is_green(&self, work: &Work<'_>) -> Result<bool, GateAbort>;
     /// It can be told which files of tests to run.
-    fn chooses_tests(&self, module: &Path, homes: &[PathBuf]) -> bool {
-        let _ = (module, homes);
+    fn chooses_tests(&self, _module: &Path, _homes: &[PathBuf]) -> bool {
         false
     }
 }

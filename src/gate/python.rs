@@ -189,8 +189,3 @@ fn last_line(call: &Call) -> Vec<String> {
     let mut last = call.output.lines().rev().map(|line| text::line(line, 300));
     last.find(|line| !line.is_empty()).into_iter().collect()
 }
-
-/// The folder in which mutmut keeps its copies and results.
-fn mutants(work: &Work<'_>) -> PathBuf {
-    work.folder.join("mutants")
-}

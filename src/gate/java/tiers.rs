@@ -34,10 +34,6 @@ impl Tier {
         Self { name, tests, note: String::new(), makes_map: false, has_red: false }
     }
 
-    pub(crate) fn own(tests: BTreeSet<String>) -> Self {
-        Self::new("own", tests)
-    }
-
     pub(crate) fn all(tests: &BTreeSet<String>) -> Self {
         Self::new("all", tests.clone())
     }
@@ -50,7 +46,7 @@ pub(crate) fn first(tiers: TestTiers, own: &BTreeSet<String>, all: &BTreeSet<Str
         TestTiers::All => Some(Tier::all(all)),
         TestTiers::OwnFirst if own.is_empty() => None,
         // Mutants that no test reaches are survivors: one run must say how many there are.
-        TestTiers::OwnFirst | TestTiers::Own => Some(Tier::own(own)),
+        TestTiers::OwnFirst | TestTiers::Own => Some(Tier::new("own", own)),
     }
 }
 

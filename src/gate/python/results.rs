@@ -3,7 +3,6 @@
 //!
 //! A mutant that was not checked, or whose check was interrupted, is an error.
 
-use super::mutants;
 use crate::gate::GateAbort;
 use crate::gate::files::{FileMutant, Work, source_lines};
 use crate::mutation::MutantStatus;
@@ -33,7 +32,7 @@ pub(super) fn read(
     work: &Work<'_>,
     none_reached: bool,
 ) -> Result<BTreeMap<String, Vec<FileMutant>>, GateAbort> {
-    let folder = mutants(work);
+    let folder = work.folder.join("mutants");
     let stats: Stats = work.json(ENGINE, &folder.join("mutmut-stats.json"))?.unwrap_or_default();
     let mut files = BTreeMap::new();
     for file in &work.files {

@@ -25,11 +25,11 @@ pub(super) fn run(
     let list = commands.next_log("changed-files")?;
     // Whatever is in its place is replaced, not opened.
     RealDisk::new().write(&list, changed_files(package).as_bytes())?;
-    let (base, head) = &package.commits;
+    let commit = |commit: &Option<Oid>| commit.as_ref().map(Oid::to_string).unwrap_or_default();
     let told = [
         ("RALPH_CHANGED_FILES", list.display().to_string()),
-        ("RALPH_BASE", base.as_ref().map(Oid::to_string).unwrap_or_default()),
-        ("RALPH_HEAD", head.to_string()),
+        ("RALPH_BASE", commit(&package.base)),
+        ("RALPH_HEAD", commit(&package.head)),
     ];
     let told = told.map(|(name, value)| (name.to_owned(), value));
     let call = commands.run(&log, argv.to_vec(), &package.root, &told)?;

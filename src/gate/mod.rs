@@ -44,7 +44,7 @@ pub(crate) const FILE_ENGINES: [&dyn files::FileEngine; 3] =
     [&python::Mutmut, &javascript::Stryker, &rust::CargoMutants];
 
 /// What a gate is asked to judge.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct GateRequest {
     /// The gate's name: `PITEST`.
     pub name: String,
@@ -92,7 +92,7 @@ impl GateRequest {
 }
 
 /// One package with what the family changed in it.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct GatePackage {
     /// Its name.
     pub name: String,
@@ -113,8 +113,10 @@ pub struct GatePackage {
     pub tests_at_base: Vec<RepoPath>,
     /// Files that differ from HEAD.
     pub dirt: Vec<RepoPath>,
-    /// The commits before the family's first attempt, if that is known, and now.
-    pub commits: (Option<Oid>, Oid),
+    /// The commit before the family's first attempt, if that is known.
+    pub base: Option<Oid>,
+    /// The commit that is judged, if it is one.
+    pub head: Option<Oid>,
 }
 
 impl GatePackage {

@@ -10,7 +10,7 @@ use crate::machine::facts::{FileChange, FileStatus, Oid, ProcessEnd};
 use crate::mutation::{GateReport, Verdict};
 use crate::source::{ChangedLines, Kind, RepoPath};
 use crate::sys::{Ended, ProcessId, ProcessSpec, Running, Spawn};
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::{BTreeMap, VecDeque};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
@@ -192,26 +192,16 @@ impl Bed {
                 RepoPath::parse("src/main/java/Foo.java"),
                 ChangedLines::Ranges(vec![(3, 4), (9, 9)]),
             )]),
-            moved: BTreeMap::new(),
-            weakened: BTreeSet::new(),
-            tests_at_base: Vec::new(),
-            dirt: Vec::new(),
-            commits: (None, Oid::zero()),
+            ..GatePackage::default()
         };
         GateRequest {
             name: "PITEST".to_owned(),
             family: "2.".to_owned(),
             packages: vec![package],
-            former_targets: BTreeSet::new(),
-            changed_since_fail: BTreeSet::new(),
-            no_tests_written: false,
-            confirms: false,
-            makes_map: false,
-            kills: None,
             folder: self.folder.path().join(".ralph/state/iter-1/gate"),
             cache: self.folder.path().join("cache"),
-            tag: String::new(),
             env: vec![("PATH".to_owned(), self.folder.path().join("bin").display().to_string())],
+            ..GateRequest::default()
         }
     }
 

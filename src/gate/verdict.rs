@@ -284,7 +284,7 @@ mod tests {
             method: "a".to_owned(),
             mutator: "Math".to_owned(),
             description: String::new(),
-            status: crate::mutation::MutantStatus::NoCoverage,
+            status: MutantStatus::NoCoverage,
             id: String::new(),
         };
         assert_eq!(reasons(vec![mutant.into()])[1], WHAT_TO_DO);

@@ -103,32 +103,17 @@ impl Project {
         let folder = tempfile::tempdir().unwrap();
         let root = folder.path().join("src/p");
         fs_err::create_dir_all(&root).unwrap();
-        let package = GatePackage {
-            name: "p".to_owned(),
-            home: root.clone(),
-            root,
-            changes: Vec::new(),
-            lines: BTreeMap::new(),
-            moved: BTreeMap::new(),
-            weakened: BTreeSet::new(),
-            tests_at_base: Vec::new(),
-            dirt: Vec::new(),
-            commits: (None, Oid::zero()),
-        };
+        let package =
+            GatePackage { name: "p".to_owned(), home: root.clone(), root, ..GatePackage::default() };
         let request = GateRequest {
             name: "PITEST".to_owned(),
             family: "2.".to_owned(),
             packages: vec![package],
-            former_targets: BTreeSet::new(),
-            changed_since_fail: BTreeSet::new(),
-            no_tests_written: false,
-            confirms: false,
-            makes_map: false,
-            kills: None,
             folder: folder.path().join(".ralph/state/iter-1/gate"),
             cache: cache(),
             tag: "test".to_owned(),
             env: std::env::vars().collect(),
+            ..GateRequest::default()
         };
         Self { folder, request, settings: settings() }
     }

@@ -221,12 +221,11 @@ impl Outside {
             changed_since_fail: order.changed_since_fail.clone(),
             no_tests_written: order.no_tests_written,
             confirms: order.is_last,
-            makes_map: false,
-            kills: None,
             folder,
             cache: self.parts.cache.clone(),
             tag,
             env,
+            ..GateRequest::default()
         };
         let repositories = &self.parts.repositories;
         let heads = order.snapshot.heads();
@@ -277,8 +276,8 @@ impl Outside {
         let dirt = order.snapshot.package(name).into_iter();
         let dirt = dirt.flat_map(|package| package.dirt.iter().chain(&package.untracked));
         let dirt = dirt.map(|dirt| dirt.path.clone()).collect();
-        let head = order.snapshot.package(name).map_or_else(Oid::zero, |package| package.head.clone());
-        let commits = (order.accumulated.bases.get(name).cloned(), head);
+        let head = order.snapshot.package(name).map(|package| package.head.clone());
+        let base = order.accumulated.bases.get(name).cloned();
         let (name, home) = (name.to_owned(), root.clone());
         Ok(Some(GatePackage {
             name,
@@ -290,7 +289,8 @@ impl Outside {
             weakened,
             tests_at_base,
             dirt,
-            commits,
+            base,
+            head,
         }))
     }
 

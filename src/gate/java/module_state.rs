@@ -10,6 +10,7 @@ use super::coverage_map::{Bodies, ClassDigests, ModuleState, top_level};
 use super::maven::digest;
 use super::reach::References;
 use crate::gate::GateAbort;
+use crate::machine::facts::Oid;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
@@ -35,7 +36,7 @@ impl ModuleContext<'_> {
         parts.extend(settings.jvm_args.iter().cloned());
         let (production, bodies, _) = class_files(Path::new(&self.built.project.classes))?;
         let (tests, _, references) = class_files(Path::new(&self.built.project.test_classes))?;
-        let commit = self.context.package.commits.1.to_string();
+        let commit = self.context.package.head.as_ref().map(Oid::to_string).unwrap_or_default();
         Ok(Some((ModuleState { conditions: digest(parts), commit, production, tests }, bodies, references)))
     }
 }

@@ -21,7 +21,7 @@ use super::scope::Scope;
 use super::verdict::{Judging, ModuleResult};
 use super::{GateAbort, GatePackage, GatePorts, GateRequest, NoCheckouts, standard_report};
 use crate::config::{GateEngine, GateFolder, GateSettings, NoCoverage, Per, ScopeKind, TestTiers};
-use crate::machine::facts::{FileChange, FileStatus, Oid, ProcessEnd};
+use crate::machine::facts::{FileChange, FileStatus, ProcessEnd};
 use crate::mutation::Tally;
 use crate::report::mutation_test::{Measured, Refusal};
 use crate::source::{Classifier, Kind, RepoPath, Secrets, text};
@@ -29,7 +29,6 @@ use crate::sys::Spawn;
 use crate::sys::clock::Stopwatch;
 use crate::sys::poison::ignore_poison;
 use crate::sys::walk::walk;
-use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::Mutex;
 use std::time::Duration;
@@ -255,31 +254,22 @@ impl TestRequest<'_> {
             root: self.folder.to_owned(),
             home: self.folder.to_owned(),
             changes: files.iter().map(change).collect(),
-            lines: BTreeMap::new(),
-            moved: BTreeMap::new(),
-            weakened: BTreeSet::new(),
-            tests_at_base: Vec::new(),
-            dirt: Vec::new(),
-            commits: (None, Oid::zero()),
+            ..GatePackage::default()
         }
     }
 
     fn gate_request(&self, package: GatePackage) -> GateRequest {
         GateRequest {
             name: "mutation-test".to_owned(),
-            family: String::new(),
             packages: vec![package],
-            former_targets: BTreeSet::new(),
-            changed_since_fail: BTreeSet::new(),
             // A file without a test of its own is measured all the same.
             no_tests_written: true,
             confirms: true,
-            makes_map: false,
-            kills: None,
             folder: self.work.join("run"),
             cache: self.cache.to_owned(),
             tag: self.tag.to_owned(),
             env: self.env.to_vec(),
+            ..GateRequest::default()
         }
     }
 }

@@ -53,27 +53,16 @@ impl Case {
             root: "/nowhere".into(),
             home: "/nowhere".into(),
             changes: family,
-            lines: BTreeMap::new(),
-            moved: BTreeMap::new(),
-            weakened: BTreeSet::new(),
-            tests_at_base: Vec::new(),
-            dirt: Vec::new(),
-            commits: (None, Oid::zero()),
+            ..GatePackage::default()
         };
         let request = GateRequest {
             name: "PITEST".to_owned(),
             family: "2.".to_owned(),
             packages: vec![package],
-            former_targets: BTreeSet::new(),
-            changed_since_fail: BTreeSet::new(),
-            no_tests_written: false,
-            confirms: false,
-            makes_map: false,
-            kills: None,
             folder: "/nowhere".into(),
             cache: "/nowhere".into(),
-            tag: String::new(),
             env: Vec::new(),
+            ..GateRequest::default()
         };
         Self { request, listing, by_command: false }
     }

@@ -69,13 +69,7 @@ impl Engine {
 
     /// The name that callers use.
     pub fn name(self) -> &'static str {
-        match self {
-            Self::Mutmut => "mutmut",
-            Self::Pit => "pit",
-            Self::Stryker => "stryker",
-            Self::CargoMutants => "cargo-mutants",
-            Self::CosmicRay => "cosmic-ray",
-        }
+        self.facts().0
     }
 
     /// The engine of this name.
@@ -99,12 +93,16 @@ impl Engine {
 
     /// `None` for the engine of classes.
     fn of_files(self) -> Option<&'static dyn FileEngine> {
+        self.facts().1
+    }
+
+    fn facts(self) -> (&'static str, Option<&'static dyn FileEngine>) {
         match self {
-            Self::Mutmut => Some(&Mutmut),
-            Self::Pit => None,
-            Self::Stryker => Some(&Stryker),
-            Self::CargoMutants => Some(&CargoMutants),
-            Self::CosmicRay => Some(&CosmicRay),
+            Self::Mutmut => ("mutmut", Some(&Mutmut)),
+            Self::Pit => ("pit", None),
+            Self::Stryker => ("stryker", Some(&Stryker)),
+            Self::CargoMutants => ("cargo-mutants", Some(&CargoMutants)),
+            Self::CosmicRay => ("cosmic-ray", Some(&CosmicRay)),
         }
     }
 

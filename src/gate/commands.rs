@@ -3,8 +3,7 @@
 //! No shell; each call has a log of its own; together they stay within the gate's limit; options
 //! that the caller's environment slips into every JVM are dropped.
 
-use crate::gate::GateAbort;
-use crate::gate::GatePorts;
+use crate::gate::{GateAbort, GatePorts, GateRequest};
 use crate::machine::facts::ProcessEnd;
 use crate::source::text;
 use crate::sys::ProcessSpec;
@@ -50,25 +49,24 @@ pub(crate) struct Call {
 }
 
 impl<'a> Commands<'a> {
-    /// Commands that may take `limit` together and keep their logs in `logs`.
+    /// Commands that may take `limit` together and keep their logs in a folder below the request's, `logs`.
     pub(crate) fn new(
         ports: &'a GatePorts<'a>,
-        env: &[(String, String)],
-        logs: PathBuf,
-        tag: &str,
+        request: &GateRequest,
+        logs: impl AsRef<Path>,
         limit: Duration,
     ) -> Self {
-        let mut env: BTreeMap<String, String> = env.iter().cloned().collect();
+        let mut env: BTreeMap<String, String> = request.env.iter().cloned().collect();
         env.retain(|name, _| !DROPPED.contains(&name.as_str()));
         env.insert("LC_ALL".to_owned(), "C.UTF-8".to_owned());
         Self {
             ports,
             env,
-            logs,
-            tag: tag.to_owned(),
+            logs: request.folder.join(logs),
+            tag: request.tag.clone(),
             limit,
-            used: Cell::new(Duration::ZERO),
-            number: Cell::new(0),
+            used: Cell::default(),
+            number: Cell::default(),
         }
     }
 

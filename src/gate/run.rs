@@ -74,8 +74,7 @@ fn run_command(
     argv: &[String],
     ports: &GatePorts<'_>,
 ) -> GateReport {
-    let commands =
-        Commands::new(ports, &request.env, request.folder.join("logs"), &request.tag, settings.limit);
+    let commands = Commands::new(ports, request, "logs", settings.limit);
     let mut result = ModuleResult::default();
     let mut passed = false;
     let mut skipped: Vec<String> = Vec::new();

@@ -41,8 +41,7 @@ pub(crate) fn judge(
     if !scope.aborts.is_empty() {
         return Judging { scope, ..Judging::default() };
     }
-    let commands =
-        Commands::new(ports, &request.env, request.folder.join("logs"), &request.tag, settings.limit);
+    let commands = Commands::new(ports, request, "logs", settings.limit);
     let is_judged = |module: &&Module| !module.targets.is_empty() || !module.changed_tests.is_empty();
     let judged = scope.modules.iter().filter(is_judged).filter_map(|module| {
         let package = request.packages.get(module.package)?;

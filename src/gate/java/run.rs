@@ -48,9 +48,8 @@ pub(crate) fn judge_modules(
     // Judges the modules of one package, in the time that is left after what this thread has `used`.
     let judge_package = |index: usize, modules: &[&Module], used: Duration| {
         let (package, listing) = request.packages.get(index).zip(listings.get(index))?;
-        let logs = request.folder.join("logs").join(index.to_string());
         let left = settings.limit.saturating_sub(used);
-        let commands = Commands::new(ports, &request.env, logs, &request.tag, left);
+        let commands = Commands::new(ports, request, format!("logs/{index}"), left);
         let context = PackageContext {
             request,
             settings,

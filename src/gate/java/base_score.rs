@@ -75,7 +75,7 @@ fn at_base(
     if let Some(known) = disk_cache.recall(&key) {
         return Ok(Ok(known));
     }
-    let session = PitSession::at_base(&module, module.owners())?;
+    let session = PitSession::at_base(&module)?;
     let filter = MutantFilter::default();
     let run = PitRun::new("base", &tests, &filter);
     let report = session.run(&run, "the family's base", result)?;

@@ -29,20 +29,20 @@ impl ModuleContext<'_> {
         let is_source = |test: &String| test.starts_with(&below) && JavaPath::read(test).is_some();
         let has_sources = self.context.tests.iter().any(is_source);
         if tests.asked.is_empty() && tests.left_out.is_empty() && has_sources {
-            self.fault(
+            return Err(self.fault(
                 format!(
                     "The build of module {} makes no test classes although it has test sources.",
                     self.label()
                 ),
                 "Look in the build file (and in .mvn) for maven.test.skip or a skipped testCompile.",
-            )?;
+            ));
         }
         Ok(tests)
     }
 
     /// The family's fault when it changed a build file, else a wrong set-up.
-    pub(crate) fn fault(&self, why: String, hint: &str) -> Result<(), GateAbort> {
-        Err(if self.module.build_changed { GateAbort::fail(why) } else { GateAbort::setup(why, hint) })
+    pub(crate) fn fault(&self, why: String, hint: &str) -> GateAbort {
+        if self.module.build_changed { GateAbort::fail(why) } else { GateAbort::setup(why, hint) }
     }
 
     /// What a call of Maven that failed means for the module.

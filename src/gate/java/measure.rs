@@ -24,7 +24,7 @@ impl ModuleContext<'_> {
     /// Runs PIT over the module's targets.
     pub(crate) fn measure(&self, result: &mut ModuleResult) -> Result<PitReport, GateAbort> {
         let TestClasses { asked: all, left_out } = self.test_classes()?;
-        let mut session = PitSession::new(self, self.owners())?;
+        let mut session = PitSession::new(self)?;
         self.remark_what_pit_is_not_given(&left_out, result);
         let own = self.answerable();
         let settings = self.context.settings;
@@ -236,7 +236,7 @@ impl ModuleContext<'_> {
 
     /// The targets of which filters hid more mutants from PIT than a pass leaves open.
     pub(crate) fn second_look(&self, report: &PitReport, result: &mut ModuleResult) -> Result<(), GateAbort> {
-        let session = PitSession::new(self, self.owners())?;
+        let session = PitSession::new(self)?;
         let all = session.count()?;
         for target in &self.module.targets {
             let all = all.get(&target.class).copied().unwrap_or(0);

@@ -250,9 +250,9 @@ impl ModuleContext<'_> {
             return Ok(());
         }
         let missing = text::names(missing.iter().map(String::as_str), 5);
-        self.fault(
+        Err(self.fault(
             format!("The build of module {} makes no class file for {missing}.", self.label()),
             "Look in the build file for other source folders, excluded sources, or -g:none.",
-        )
+        ))
     }
 }

@@ -279,7 +279,7 @@ impl PitSession<'_> {
                 self.module.label()
             );
             let hint = "Take it out of Surefire's argLine where this gate runs: gates.<NAME>.maven_args can switch a profile on or set a property.";
-            self.module.fault(why, hint)?;
+            return Err(self.module.fault(why, hint));
         }
         Ok(PitEnd::Report(Box::new(PitReport {
             reaching: plugin::reaching(&folder),

@@ -172,7 +172,7 @@ fn read(
     is_changed: IsChanged<'_>,
     mode: Mode<'_>,
 ) -> Result<PitReport, String> {
-    let mut reader = Reader::from_reader(Bounded::new(source.take(MAX_BYTES), MAX_EVENT));
+    let mut reader = Reader::from_reader(Bounded::new(source.take(MAX_BYTES)));
     reader.config_mut().expand_empty_elements = true;
     let mut walk = Walk {
         owners,

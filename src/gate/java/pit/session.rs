@@ -6,7 +6,7 @@
 use super::super::context::lines;
 use super::super::jvm;
 use super::super::module_state::CompiledModule;
-use super::super::report::{Counted, FailingTest, Owners, PitReport};
+use super::super::report::{Counted, FailingTest, PitReport};
 use super::super::tiers;
 use super::super::{context::ModuleContext, maven};
 use super::tools::Tools;
@@ -29,17 +29,17 @@ const STARVED: &str = "runs out of memory without any mutation, also without opt
 const NAMED: usize = 20;
 
 impl<'a> PitSession<'a> {
-    pub(crate) fn new(module: &'a ModuleContext<'a>, owners: Owners) -> Result<Self, GateAbort> {
+    pub(crate) fn new(module: &'a ModuleContext<'a>) -> Result<Self, GateAbort> {
         let tools = Tools::get(module)?;
         let plugin = plugin::classes(module.context.commands, &tools.pit, &module.context.request.cache)?;
-        let answerable = module.answerable();
+        let (owners, answerable) = (module.owners(), module.answerable());
         let (shown, state) = (Shown::default(), OnceCell::new());
         Ok(Self { module, tools, plugin, owners, answerable, shown, ground: None, state })
     }
 
     /// The same at the family's base, where a failing test is not its fault.
-    pub(crate) fn at_base(module: &'a ModuleContext<'a>, owners: Owners) -> Result<Self, GateAbort> {
-        Ok(Self { answerable: BTreeSet::new(), ..Self::new(module, owners)? })
+    pub(crate) fn at_base(module: &'a ModuleContext<'a>) -> Result<Self, GateAbort> {
+        Ok(Self { answerable: BTreeSet::new(), ..Self::new(module)? })
     }
 
     /// The module as it was compiled, read once: no run may change it. `None` in place.

@@ -1,5 +1,6 @@
 //! A reader that gives up where an event of a report grows too long: an error, not memory.
 
+use super::MAX_EVENT;
 use std::io::{self, BufRead, BufReader, Read};
 
 const CHUNK: usize = 64 << 10;
@@ -8,13 +9,12 @@ const CHUNK: usize = 64 << 10;
 pub(super) struct Bounded<R> {
     source: BufReader<R>,
     event: u64,
-    max_event: u64,
 }
 
 impl<R: Read> Bounded<R> {
-    /// Reads about `max_event` bytes between two calls of [`Bounded::next_event`].
-    pub(super) fn new(source: R, max_event: u64) -> Self {
-        Self { source: BufReader::with_capacity(CHUNK, source), event: 0, max_event }
+    /// Reads about [`MAX_EVENT`] bytes between two calls of [`Bounded::next_event`].
+    pub(super) fn new(source: R) -> Self {
+        Self { source: BufReader::with_capacity(CHUNK, source), event: 0 }
     }
 
     /// A new event begins.
@@ -33,7 +33,7 @@ impl<R: Read> Read for Bounded<R> {
 
 impl<R: Read> BufRead for Bounded<R> {
     fn fill_buf(&mut self) -> io::Result<&[u8]> {
-        if self.event > self.max_event {
+        if self.event > MAX_EVENT {
             return Err(io::Error::other("one of its elements is longer than 1 MiB"));
         }
         self.source.fill_buf()

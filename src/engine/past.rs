@@ -108,11 +108,7 @@ fn only_repository(repositories: &Repositories) -> Result<String, Fault> {
     let all = repositories.names();
     let roots: BTreeSet<_> = all.iter().map(|name| repositories.repository(name)).collect();
     if roots.len() > 1 {
-        let what = format!(
-            "The packages here are {} repositories: {}.",
-            roots.len(),
-            names(all.iter().map(String::as_str), NAMED)
-        );
+        let what = format!("The packages here are {} repositories: {}.", roots.len(), names(&all, NAMED));
         return Err(Fault::setup(
             what,
             "audit one at a time, by its own folder: `ralph audit --past src/app --by commit`",
@@ -170,7 +166,7 @@ fn ticks<'a>(
 /// The tagged commits, one against the one before it. With a revision its commit counts as the first.
 fn tags<'a>(line: &'a PastLine, has_first: bool, audit: &mut Audit) -> Vec<Step<'a>> {
     if !line.other_tags.is_empty() {
-        let named = names(line.other_tags.iter().map(String::as_str), NAMED);
+        let named = names(&line.other_tags, NAMED);
         audit.remarks.push(format!("Tags that are not on the way to HEAD by first parents: {named}."));
     }
     let is_tagged = |at, commit: &PastCommit| !commit.tags.is_empty() || has_first && at == 0;

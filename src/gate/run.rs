@@ -95,7 +95,7 @@ fn run_command(
     let judging = Judging { results: vec![result], used: commands.used(), ..Judging::default() };
     let mut report = judging.report(settings);
     if matches!(report.verdict, Verdict::Skip { .. }) {
-        let reasons = text::names(skipped.iter().map(String::as_str), 5);
+        let reasons = text::names(&skipped, 5);
         report.verdict = match reasons.trim_end_matches('.') {
             _ if passed => Verdict::Pass,
             "" => Verdict::Skip { why: "No package was changed.".to_owned() },

@@ -104,7 +104,7 @@ impl Module {
             format!(
                 "Files{} that are to be judged differ from HEAD: {}.",
                 text::of_package(&package.name),
-                text::names(dirty.iter().map(String::as_str), 5)
+                text::names(&dirty, 5)
             ),
             "Commit or undo these changes, then run the gate again.",
         ))

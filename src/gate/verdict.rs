@@ -203,7 +203,7 @@ fn verdict(aborts: &[GateAbort], reached: bool, scope: &Scope, nothing: &[String
 
 fn skip(scope: &Scope, nothing: &[String]) -> String {
     if !nothing.is_empty() {
-        let names = text::names(nothing.iter().map(String::as_str), 10);
+        let names = text::names(nothing, 10);
         return format!("There is nothing to mutate in {names}.");
     }
     if scope.left_out.is_empty() {
@@ -211,7 +211,7 @@ fn skip(scope: &Scope, nothing: &[String]) -> String {
     }
     let left: Vec<String> =
         scope.left_out.iter().map(|left| format!("{} ({})", left.file, left.why)).collect();
-    format!("No changed class is a target: {}.", text::names(left.iter().map(String::as_str), 10))
+    format!("No changed class is a target: {}.", text::names(&left, 10))
 }
 
 #[cfg(test)]

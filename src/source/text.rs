@@ -68,9 +68,9 @@ pub fn of_package(name: &str) -> String {
 }
 
 /// Names joined for a sentence: at most `max` of them, then how many more.
-pub fn names<'a>(all: impl IntoIterator<Item = &'a str>, max: usize) -> String {
+pub fn names(all: impl IntoIterator<Item: AsRef<str>>, max: usize) -> String {
     let mut all = all.into_iter();
-    let shown: Vec<String> = all.by_ref().take(max).map(|name| line(name, 200)).collect();
+    let shown: Vec<String> = all.by_ref().take(max).map(|name| line(name.as_ref(), 200)).collect();
     match all.count() {
         0 => shown.join(", "),
         more => format!("{} and {more} more", shown.join(", ")),

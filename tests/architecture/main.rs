@@ -70,7 +70,7 @@ const BUDGET: &[(&str, usize)] = &[
     ("agent", 948),
     ("cli", 6_846),
     ("config", 1_518),
-    ("engine", 4_254),
+    ("engine", 4_250),
     ("gate", 9_086),
     ("git", 3_620),
     ("journal", 344),

@@ -75,13 +75,13 @@ impl Prepared {
             package.dirt.iter().map(|path| full_path(&package.name, path)).collect()
         };
         let all: Vec<String> = self.request.packages.iter().flat_map(dirt).collect();
-        let named = names(all.iter().map(String::as_str), NAMED);
+        let named = names(&all, NAMED);
         (!all.is_empty()).then(|| format!("What is not committed does not count: {named}."))
     }
 
     /// A remark about what a command could see and no commit holds.
     fn seen_beside(&self) -> Option<String> {
-        let named = names(self.beside.iter().map(String::as_str), SEEN);
+        let named = names(&self.beside, SEEN);
         let paths = count(self.beside.len() as u64, "path");
         (!self.beside.is_empty()).then(|| {
             format!("It could see {paths} that no commit holds: {named}; `where: clean` shows it the commits alone.")

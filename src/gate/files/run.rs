@@ -122,7 +122,7 @@ impl Judge<'_> {
         if !hiding.is_empty() {
             result.remarks.push(format!(
                 "Comments or attributes that hide code from mutation were not obeyed: {}.",
-                text::names(hiding.iter().map(String::as_str), NAMED)
+                text::names(&hiding, NAMED)
             ));
         }
         (self.ports.progress)(&format!("Mutating {label}"));

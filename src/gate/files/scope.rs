@@ -4,9 +4,9 @@
 
 use super::Language;
 use crate::config::ScopeKind;
+use crate::gate::GateRequest;
 use crate::gate::entry::Entry;
 use crate::gate::scope::{BuildTool, Extent, Module, Scope, Target};
-use crate::gate::GateRequest;
 use crate::mutation::LeftOut;
 use crate::source::{ChangedLines, Kind};
 use std::collections::{BTreeMap, BTreeSet};

@@ -53,7 +53,7 @@ pub(crate) fn pass(context: &ModuleContext<'_>) -> Result<(), GateAbort> {
             _ => Err(GateAbort::setup(
                 format!(
                     "The build ran none of the changed test classes of {name}: {}.",
-                    text::names(classes.iter().map(String::as_str), 5)
+                    text::names(&classes, 5)
                 ),
                 "Look in the build file for a configuration that skips or excludes them.",
             )),

@@ -45,7 +45,7 @@ impl ModuleResult {
                 self.remarks.push(format!(
                     "Mutants of {} that ended in an error of the JVM stay outside the score: {}.",
                     target.class,
-                    text::names(errors.iter().map(String::as_str), 5)
+                    text::names(&errors, 5)
                 ));
             }
             let unjudged: BTreeSet<String> = lines(&[MutantStatus::Unjudged]).into_iter().collect();
@@ -53,7 +53,7 @@ impl ModuleResult {
                 self.remarks.push(format!(
                     "Code of {} that runs only while a class is initialised cannot be judged: {}; a method that is called later can.",
                     target.class,
-                    text::names(unjudged.iter().map(String::as_str), 5)
+                    text::names(&unjudged, 5)
                 ));
             }
             let settled = counted.settled.iter().map(|mutant| (mutant, &[][..], 0));

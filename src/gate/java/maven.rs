@@ -162,7 +162,7 @@ impl<'a> Maven<'a> {
         self.must_have_got(artifacts, &call)?;
         let jars = read_paths(&output);
         if jars.is_empty() {
-            let names = text::names(artifacts.iter().map(String::as_str), 4);
+            let names = text::names(artifacts, 4);
             return Err(GateAbort::setup(
                 format!("Maven named no jars for {names}."),
                 "Look at the log of the call in the gate's folder.",
@@ -173,7 +173,7 @@ impl<'a> Maven<'a> {
 
     fn must_have_got(&self, artifacts: &[String], call: &Call) -> Result<(), GateAbort> {
         let Some(trouble) = self.trouble(call) else { return Ok(()) };
-        let names = text::names(artifacts.iter().map(String::as_str), 4);
+        let names = text::names(artifacts, 4);
         Err(GateAbort::passing(
             format!("The build could not get {names}: {}", trouble.sentence()),
             "Check the network and gates.<NAME>.pit_version, then run the gate again.",

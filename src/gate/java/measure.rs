@@ -223,7 +223,7 @@ impl ModuleContext<'_> {
             result.remarks.push(format!(
                 "Surefire does not run these test classes of {}, so they were not asked: {}; gates.{}.tests_include names those that are to be asked.",
                 self.label(),
-                text::names(left_out.iter().map(String::as_str), 5),
+                text::names(left_out, 5),
                 self.context.request.name
             ));
         }

@@ -249,7 +249,7 @@ impl ModuleContext<'_> {
         if missing.is_empty() {
             return Ok(());
         }
-        let missing = text::names(missing.iter().map(String::as_str), 5);
+        let missing = text::names(&missing, 5);
         Err(self.fault(
             format!("The build of module {} makes no class file for {missing}.", self.label()),
             "Look in the build file for other source folders, excluded sources, or -g:none.",

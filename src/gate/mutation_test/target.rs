@@ -127,7 +127,7 @@ fn by_name(folder: &Path, typed: &str) -> Result<String, Refusal> {
             format!(
                 "`{}` is the name of several files: {}.",
                 text::line(typed, 300),
-                text::names(several.iter().map(String::as_str), NAMED)
+                text::names(several, NAMED)
             ),
             "Name one of them by its path.",
         )),

@@ -7,7 +7,7 @@ use crate::gate::{GateAbort, GatePorts, GateRequest};
 use crate::machine::facts::ProcessEnd;
 use crate::source::text;
 use crate::sys::ProcessSpec;
-use crate::sys::disk::read_beginning;
+use crate::sys::disk::{read_beginning, remove};
 use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::os::unix::fs::PermissionsExt;
@@ -175,11 +175,7 @@ pub(crate) fn file_name(name: &str) -> String {
 
 /// Makes a folder that is empty, whatever was there before.
 pub(crate) fn fresh_folder(folder: &Path) -> Result<(), GateAbort> {
-    match fs_err::symlink_metadata(folder) {
-        Ok(data) if data.is_dir() => fs_err::remove_dir_all(folder)?,
-        Ok(_) => fs_err::remove_file(folder)?,
-        Err(_) => {}
-    }
+    remove(folder)?;
     Ok(fs_err::create_dir_all(folder)?)
 }
 

@@ -11,7 +11,7 @@ use git2::{ObjectType, Oid, Repository};
 use std::collections::HashMap;
 use std::ffi::OsStr;
 use std::fs::{FileType, Metadata};
-use std::io::{self, ErrorKind};
+use std::io;
 use std::os::unix::ffi::{OsStrExt, OsStringExt as _};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -61,19 +61,6 @@ pub(super) fn lstat(root: &Path, path: &[u8]) -> Option<Metadata> {
         }
     }
     None
-}
-
-/// Removes a file, a link or a whole folder; what is not there is no error.
-pub(super) fn remove(path: &Path) -> io::Result<()> {
-    let removed = match fs_err::symlink_metadata(path) {
-        Ok(data) if data.is_dir() => fs_err::remove_dir_all(path),
-        Ok(_) => fs_err::remove_file(path),
-        Err(error) => Err(error),
-    };
-    match removed {
-        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => Ok(()),
-        other => other,
-    }
 }
 
 /// The mode that git gives to such a file; `None` for what git does not track.

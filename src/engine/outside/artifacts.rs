@@ -6,6 +6,7 @@
 use super::{new_folder, private_folder};
 use crate::mutation::{GateReport, Verdict};
 use crate::source::{digest, digest_parts};
+use crate::sys::disk::remove;
 use crate::sys::walk::walk;
 use std::fs::Permissions;
 use std::io;
@@ -35,11 +36,7 @@ pub(super) fn copy_out(report: &mut GateReport, from: &Path, to: &Path, shown: &
 /// Copies what a run left to a new folder of mode 0700 in place of what was there. False if the bounds left files
 /// behind.
 fn copy(from: &Path, to: &Path) -> io::Result<bool> {
-    match fs_err::symlink_metadata(to) {
-        Ok(data) if data.is_dir() => fs_err::remove_dir_all(to)?,
-        Ok(_) => fs_err::remove_file(to)?,
-        Err(_) => {}
-    }
+    remove(to)?;
     private_folder(to)?;
     let (mut bytes, mut is_whole) = (0, true);
     for (number, entry) in walk(from, MAX_DEPTH + 1, MAX_FILES + 1, |_| true).enumerate() {

@@ -5,11 +5,12 @@
 
 use super::{Checkout, HINT, MAX_BLOB, Stats, folders_above, join, repository, unwritable};
 use crate::git::backup_refs::bare_entry;
-use crate::git::content::{self, EXECUTABLE, on_disk, remove};
+use crate::git::content::{self, EXECUTABLE, on_disk};
 use crate::git::error::GitError;
 use crate::git::open::OpenRepo;
 use crate::git::tree;
 use crate::source::RepoPath;
+use crate::sys::disk::remove;
 use crate::sys::file_stat::FileStat;
 use git2::build::CheckoutBuilder;
 use git2::{Delta, DiffOptions, Index, Repository};

@@ -1,7 +1,7 @@
 //! Repositories of ralph's own: they have no objects, they read those of the packages' repositories.
 
 use crate::git::Repositories;
-use crate::git::content::{self, on_disk};
+use crate::git::content::on_disk;
 use crate::git::error::GitError;
 use crate::git::open::OpenRepo;
 use git2::{Index, IndexTime, Oid, Repository};
@@ -111,7 +111,7 @@ fn init(git_dir: &Path, head: Oid, is_bare: bool, sources: &[OpenRepo]) -> Resul
     let alternates: Vec<String> = (0..sources.len()).map(|number| format!("../shared/{number}\n")).collect();
     let config = format!("[core]\n\trepositoryformatversion = 0\n\tfilemode = true\n\tbare = {is_bare}\n");
     let write = || {
-        content::remove(git_dir)?;
+        crate::sys::disk::remove(git_dir)?;
         for folder in ["objects/info", "refs", "info", "shared"] {
             fs_err::create_dir_all(git_dir.join(folder))?;
         }

@@ -248,6 +248,19 @@ pub fn read_beginning(path: &Path, cap: u64) -> io::Result<Option<Vec<u8>>> {
     Ok(Some(bytes))
 }
 
+/// Removes a file, a link or a whole folder; what is not there is no error.
+pub fn remove(path: &Path) -> io::Result<()> {
+    let removed = match fs_err::symlink_metadata(path) {
+        Ok(data) if data.is_dir() => fs_err::remove_dir_all(path),
+        Ok(_) => fs_err::remove_file(path),
+        Err(error) => Err(error),
+    };
+    match removed {
+        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => Ok(()),
+        other => other,
+    }
+}
+
 fn regular(file: &File, path: &Path) -> io::Result<std::fs::Metadata> {
     only_regular(file.metadata()?, path)
 }

@@ -240,14 +240,14 @@ impl PitSession<'_> {
                 ));
             }
         }
-        if output::found_nothing(&call.output) {
+        if output::gave_up(&call.output, output::FOUND_NOTHING) {
             return Ok(PitEnd::Report(Box::default()));
         }
         let failing = output::failing_tests(&call.output);
         if !failing.is_empty() {
             return Ok(PitEnd::Failing(failing));
         }
-        if output::minion_died(&call.output) {
+        if output::gave_up(&call.output, output::MINION_DIED) {
             return Ok(PitEnd::Died(output::last_test(&call.output)));
         }
         if !call.end.is_success() {

@@ -39,16 +39,13 @@ pub(super) fn left_out(output: &str) -> BTreeSet<FailingTest> {
 }
 
 /// PIT found no mutants before it ran any test.
-pub(super) fn found_nothing(output: &str) -> bool {
-    output.lines().any(|line| line.starts_with("Exception in thread") && line.contains("No mutations found."))
-}
-
+pub(super) const FOUND_NOTHING: &str = "No mutations found.";
 /// The JVM in which tests ran without mutation died.
-pub(super) fn minion_died(output: &str) -> bool {
-    output.lines().any(|line| {
-        line.starts_with("Exception in thread")
-            && line.contains("Coverage generation minion exited abnormally")
-    })
+pub(super) const MINION_DIED: &str = "Coverage generation minion exited abnormally";
+
+/// PIT gave up with these words.
+pub(super) fn gave_up(output: &str, words: &str) -> bool {
+    output.lines().any(|line| line.starts_with("Exception in thread") && line.contains(words))
 }
 
 /// The tests have all run once without mutation.
@@ -180,8 +177,9 @@ mod tests {
         let died = "x PIT >> INFO : MINION : FINE : Gathering coverage for test Description [testClass=a.BTest, name=x]\n\
             Exception in thread \"main\" org.pitest.util.PitError: Coverage generation minion exited abnormally! (UNKNOWN_ERROR)";
         let done = "1:06:26 AM PIT >> INFO : Calculated coverage in 1 seconds.";
+        let found_nothing = |output| gave_up(output, FOUND_NOTHING);
         assert!(found_nothing(nothing) && !found_nothing(died) && !found_nothing("x No mutations found."));
-        assert!(minion_died(died) && !minion_died(nothing));
+        assert!(gave_up(died, MINION_DIED) && !gave_up(nothing, MINION_DIED));
         assert_eq!(last_test(died).as_deref(), Some("a.BTest"));
         assert_eq!(coverage_millis(done), 1_000);
         let slow = "> Slowest test ([class:a.BTest]/[method:took 9 ms()]) took 460 ms";

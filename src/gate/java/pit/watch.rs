@@ -3,7 +3,7 @@
 //! Reports only what PIT's own lines say; ends with the run; nothing depends on it.
 
 use super::plugin::TOTAL;
-use std::io::{Read as _, Seek as _, SeekFrom};
+use std::io::Read as _;
 use std::path::Path;
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::Duration;
@@ -43,7 +43,8 @@ pub(super) fn while_running<T>(
 
 #[derive(Debug, Default)]
 struct LogProgress {
-    at: u64,
+    /// The log, from where it was read last; `None` until it is there.
+    log: Option<fs_err::File>,
     done: u64,
     total: u64,
     /// The beginning of a line whose end was not written yet.
@@ -53,15 +54,12 @@ struct LogProgress {
 impl LogProgress {
     /// Reads what was added since the last read; a log that cannot be read adds nothing.
     fn look(&mut self, log: &Path) {
-        let read = || -> std::io::Result<Vec<u8>> {
-            let mut file = fs_err::File::open(log)?;
-            file.seek(SeekFrom::Start(self.at))?;
-            let mut bytes = Vec::new();
-            file.take(MOST).read_to_end(&mut bytes)?;
-            Ok(bytes)
-        };
-        let bytes = read().unwrap_or_default();
-        self.at += bytes.len() as u64;
+        let mut bytes = Vec::new();
+        self.log = self.log.take().or_else(|| fs_err::File::open(log).ok());
+        if let Some(log) = &mut self.log {
+            // What could be read of it counts.
+            let _ = log.take(MOST).read_to_end(&mut bytes);
+        }
         self.rest.push_str(&String::from_utf8_lossy(&bytes));
         let whole = self.rest.rfind('\n').map_or(0, |at| at + 1);
         let lines: String = self.rest.drain(..whole).collect();

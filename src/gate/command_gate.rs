@@ -2,9 +2,8 @@
 //!
 //! Run in each changed package, no shell; the end of its output is the reason.
 
-use crate::gate::GateAbort;
-use crate::gate::GatePackage;
 use crate::gate::commands::{Commands, file_name};
+use crate::gate::{GateAbort, GatePackage};
 use crate::machine::facts::{FileStatus, Oid, ProcessEnd};
 use crate::source::text;
 use crate::sys::Disk as _;

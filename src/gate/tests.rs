@@ -1,11 +1,7 @@
 //! The gate over a scripted Maven and PIT: the ends that real ones seldom come to.
 
 use crate::config::{GateSettings, ScopeKind, TestTiers};
-use crate::gate::GatePackage;
-use crate::gate::GatePorts;
-use crate::gate::GateRequest;
-use crate::gate::NoCheckouts;
-use crate::gate::run;
+use crate::gate::{GatePackage, GatePorts, GateRequest, NoCheckouts, run};
 use crate::machine::facts::{FileChange, FileStatus, Oid, ProcessEnd};
 use crate::mutation::{GateReport, Verdict};
 use crate::source::{ChangedLines, Kind, RepoPath};

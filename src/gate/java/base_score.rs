@@ -11,11 +11,10 @@ use super::maven::digest;
 use super::package::PackageContext;
 use super::pit::{MutantFilter, PitRun, PitSession};
 use super::report::PitReport;
-use crate::gate::GateAbort;
-use crate::gate::GatePackage;
 use crate::gate::disk_cache::DiskCache;
 use crate::gate::scope::{Extent, Module, Target};
 use crate::gate::verdict::ModuleResult;
+use crate::gate::{GateAbort, GatePackage};
 use crate::mutation::Coverage;
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -5,8 +5,7 @@
 //! beside them does not. Where the folders lie changes nothing. What cannot be read is an error, and nothing
 //! is waited for.
 
-use crate::gate::Build;
-use crate::gate::GateAbort;
+use crate::gate::{Build, GateAbort};
 use crate::sys::disk::read_beginning;
 use crate::sys::walk::walk;
 use crate::task;

@@ -3,9 +3,8 @@
 //! Follows no symbolic link, enters no other repository, no build output, no hidden folder;
 //! bounded; reads a changed path only if it stays inside the package.
 
-use crate::gate::GateAbort;
-use crate::gate::GatePackage;
 use crate::gate::entry::{Entry, entry};
+use crate::gate::{GateAbort, GatePackage};
 use crate::source::text;
 use crate::sys::walk::{DirEntry, walk};
 use std::collections::{BTreeMap, BTreeSet};

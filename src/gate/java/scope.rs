@@ -11,11 +11,9 @@ pub(crate) use names::{JavaPath, TestNames};
 
 use super::listing::Listing;
 use crate::config::ScopeKind;
-use crate::gate::GateAbort;
-use crate::gate::GatePackage;
-use crate::gate::GateRequest;
 use crate::gate::entry::Entry;
 use crate::gate::scope::{BuildTool, Extent, Module, Scope, Target};
+use crate::gate::{GateAbort, GatePackage, GateRequest};
 use crate::machine::facts::{FileChange, FileStatus};
 use crate::mutation::LeftOut;
 use crate::source::text;

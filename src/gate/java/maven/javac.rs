@@ -14,10 +14,9 @@ pub(super) use source_set::java_files;
 
 use super::Project;
 use super::recipe::Recipe;
-use crate::gate::ChangedJava;
-use crate::gate::GateAbort;
 use crate::gate::commands::Commands;
 use crate::gate::java::jvm;
+use crate::gate::{ChangedJava, GateAbort};
 use previous::PreviousClasses;
 use source_set::{SourceSet, files, is_class};
 use std::path::{Path, PathBuf};

@@ -1,7 +1,8 @@
 //! What is at a path that a diff names. No symbolic link is followed, no path leaves its package.
 
-use super::GateAbort;
+use super::{GateAbort, GatePackage};
 use crate::machine::facts::FileChange;
+use std::collections::BTreeMap;
 use std::path::{Component, Path};
 
 /// What is at a path.
@@ -32,6 +33,12 @@ impl Entry {
             )),
         }
     }
+}
+
+/// What is at each path that a package's changes name.
+pub(crate) fn entries(package: &GatePackage) -> BTreeMap<String, Entry> {
+    let paths = package.changes.iter().map(|change| change.path.to_text());
+    paths.map(|path| (path.clone(), entry(&package.root, &path))).collect()
 }
 
 /// What is at a path that a diff names.

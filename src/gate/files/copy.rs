@@ -3,8 +3,7 @@
 use super::Language;
 use super::scope::Files;
 use crate::gate::commands::fresh_folder;
-use crate::gate::entry::entry;
-use crate::gate::{GateAbort, GatePackage};
+use crate::gate::{GateAbort, GatePackage, entry};
 use crate::source::text;
 use crate::sys::walk::{DirEntry, walk};
 use std::path::{Path, PathBuf};
@@ -23,7 +22,7 @@ const CACHES: [&str; 4] = [".cache", ".vite", ".vite-temp", ".vitest"];
 
 /// Lists the files of a package.
 pub(super) fn list(package: &GatePackage, language: &Language) -> Result<Files, GateAbort> {
-    let mut files = Files::default();
+    let mut files = Files { entries: entry::entries(package), ..Files::default() };
     for entry in entries(&package.root, language) {
         let entry = entry?;
         let path = entry.path().strip_prefix(&package.root).ok().and_then(Path::to_str).map(str::to_owned);
@@ -33,10 +32,6 @@ pub(super) fn list(package: &GatePackage, language: &Language) -> Result<Files, 
         } else if language.is_source(&path) {
             files.sources.insert(path);
         }
-    }
-    for change in &package.changes {
-        let path = change.path.to_text();
-        files.entries.insert(path.clone(), entry(&package.root, &path));
     }
     Ok(files)
 }

@@ -11,7 +11,7 @@ mod run;
 mod scope;
 
 pub(crate) use copy::copy;
-pub(crate) use place::Place;
+pub(crate) use place::{Place, Position};
 pub(crate) use run::{judge, scope_of};
 
 use super::GateAbort;

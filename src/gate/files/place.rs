@@ -8,28 +8,18 @@ const SHOWN: usize = 100;
 /// From the start to behind the end.
 #[derive(Deserialize)]
 pub(crate) struct Place {
-    start: Position,
+    pub(crate) start: Position,
     end: Position,
 }
 
 /// Both count from 1.
-#[derive(Deserialize)]
-struct Position {
-    line: u32,
-    column: u32,
+#[derive(Clone, Copy, Deserialize)]
+pub(crate) struct Position {
+    pub(crate) line: u32,
+    pub(crate) column: u32,
 }
 
 impl Place {
-    /// The line on which it begins.
-    pub(crate) fn line(&self) -> u32 {
-        self.start.line
-    }
-
-    /// The column in which it begins.
-    pub(crate) fn column(&self) -> u32 {
-        self.start.column
-    }
-
     /// What the mutant did to the file of these lines.
     pub(crate) fn change(&self, lines: &[impl AsRef<str>], new: &str) -> String {
         match self.replaced(lines) {

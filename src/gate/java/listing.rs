@@ -3,7 +3,7 @@
 //! Follows no symbolic link, enters no other repository, no build output, no hidden folder;
 //! bounded; reads a changed path only if it stays inside the package.
 
-use crate::gate::entry::{Entry, entry};
+use crate::gate::entry::{Entry, entries};
 use crate::gate::{GateAbort, GatePackage};
 use crate::source::text;
 use crate::sys::walk::{DirEntry, walk};
@@ -37,7 +37,7 @@ pub(crate) struct Listing {
 
 /// Reads the folder of a package.
 pub(crate) fn list(package: &GatePackage) -> Result<Listing, GateAbort> {
-    let mut listing = Listing::default();
+    let mut listing = Listing { entries: entries(package), ..Listing::default() };
     for entry in walk(&package.root, MAX_DEPTH, MAX_ENTRIES, |folder| may_hold_sources(&package.root, folder))
     {
         let entry = entry.map_err(|error| {
@@ -60,11 +60,6 @@ pub(crate) fn list(package: &GatePackage) -> Result<Listing, GateAbort> {
         } else if is_source_below("src/main/", &path) {
             listing.production.insert(path);
         }
-    }
-    for change in &package.changes {
-        let path = change.path.to_text();
-        let entry = entry(&package.root, &path);
-        listing.entries.insert(path, entry);
     }
     Ok(listing)
 }

@@ -3,7 +3,7 @@
 //! A report that is absent, cut, too large or of another shape is an error; so is a mutant that was not tested.
 
 use crate::gate::GateAbort;
-use crate::gate::files::{FileMutant, Place, Work};
+use crate::gate::files::{FileMutant, Place, Position, Work};
 use crate::mutation::MutantStatus;
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -99,7 +99,7 @@ impl Mutant {
             Some(new) => self.location.change(lines, new),
             None => self.mutator_name.clone(),
         };
-        let (line, column) = (self.location.line(), self.location.column());
+        let Position { line, column } = self.location.start;
         Some(FileMutant {
             id: format!("{path}:{line}:{column} {} {}", self.mutator_name, self.id),
             line,

@@ -99,7 +99,7 @@ fn parsed<T: DeserializeOwned>(path: &Path, work: &Work<'_>) -> Result<T, GateAb
 impl Mutant {
     fn judged(self, status: MutantStatus, lines: &[String]) -> FileMutant {
         FileMutant {
-            line: self.span.line(),
+            line: self.span.start.line,
             function: self.function.map_or_else(String::new, |function| function.function_name),
             mutator: self.genre,
             description: self.span.change(lines, &self.replacement),

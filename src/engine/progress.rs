@@ -1,14 +1,12 @@
 //! Appends ralph's entries to progress.txt, which agents and people write too: one entry an iteration, whatever was cut
 //! short; foreign text is never touched.
 
-use super::tasks::TRIES;
 use super::{Engine, Fault};
 use crate::machine::effect::Entry;
 use crate::machine::event::Event;
 use crate::report::progress::{heading, render};
 use crate::source::lost_lines;
 use crate::source::text::count as count_of;
-use crate::sys::Swap;
 
 impl Engine<'_> {
     /// Appends what is missing of an entry.
@@ -45,28 +43,16 @@ impl Engine<'_> {
     /// Gives progress.txt the lines back that the attempt took out of it; what it left is kept.
     pub(super) fn restore_progress(&mut self) -> Result<(), Fault> {
         let Some(before) = self.progress_read.take() else { return Ok(()) };
-        let path = self.places.progress();
-        let kept = self.places.iteration(self.fold.state.iteration).join("progress-of-the-agent");
-        self.set_aside_odd(&path, &kept)?;
-        for _ in 0..TRIES {
-            let now = self.disk.read(&path)?;
-            let Some((count, _)) = lost_lines(None, &before, now.as_deref()) else { return Ok(()) };
-            let (lines, shown) = (count_of(count, "line"), self.places.shown(&kept));
+        let iteration = self.fold.state.iteration;
+        let kept = self.places.iteration(iteration).join("progress-of-the-agent");
+        let shown = self.places.shown(&kept);
+        self.rewrite(&self.places.progress(), &kept, |now| {
+            let lines = count_of(lost_lines(None, &before, now)?.0, "line");
             let note = format!(
-                "(Iteration {} took {lines} out of this file. They are back; what it left is in {shown}.)\n",
-                self.fold.state.iteration
+                "(Iteration {iteration} took {lines} out of this file. They are back; what it left is in {shown}.)\n"
             );
-            let wanted = [before.as_slice(), &whole(&before, note.as_bytes())].concat();
-            let Some(now) = now else {
-                self.disk.create_shared(&path)?;
-                return Ok(self.disk.replace(&path, &wanted)?);
-            };
-            self.disk.replace(&kept, &now)?;
-            if self.disk.swap(&path, &now, &wanted)? == Swap::Done {
-                return Ok(());
-            }
-        }
-        Err(self.contended(&path))
+            Some([before.as_slice(), &whole(&before, note.as_bytes())].concat())
+        })
     }
 }
 

@@ -11,7 +11,7 @@ use crate::task::{BoxClaim, Mark, Refused, Row, TaskKey, digest, on_file, reconc
 use std::path::{Path, PathBuf};
 
 /// How often a write is tried again because somebody saved the file at the same time.
-pub(super) const TRIES: u32 = 20;
+const TRIES: u32 = 20;
 
 impl Engine<'_> {
     /// Reads tasks.md as the difference to what the state expects.
@@ -127,29 +127,37 @@ impl Engine<'_> {
     /// Puts tasks.md back, keeping lines under new ids; another version of it is kept first. The bytes written, and
     /// where the other version is.
     fn put_tasks_back(&mut self, before: &[u8], iteration: u64) -> Result<(Vec<u8>, PathBuf), Fault> {
-        let path = self.places.tasks();
         let kept = self.places.iteration(iteration).join("tasks-of-the-agent.md");
-        self.set_aside_odd(&path, &kept)?;
+        let (grammar, mut written) = (self.rules.grammar.clone(), Vec::new());
+        self.rewrite(&self.places.tasks(), &kept, |now| {
+            written = reconcile(before, now.unwrap_or_default(), &grammar).bytes;
+            Some(written.clone()).filter(|wanted| now != Some(wanted.as_slice()))
+        })?;
+        Ok((written, kept))
+    }
+
+    /// Puts in place of a file what `wanted` makes of it, as often as somebody saves it at the same time; `None` if it is
+    /// as wanted. Another version of it is kept first, and so is what is no file.
+    pub(super) fn rewrite(
+        &mut self,
+        path: &Path,
+        kept: &Path,
+        mut wanted: impl FnMut(Option<&[u8]>) -> Option<Vec<u8>>,
+    ) -> Result<(), Fault> {
+        self.set_aside_odd(path, kept)?;
         for _ in 0..TRIES {
-            let now = self.disk.read(&path)?;
-            let wanted = reconcile(before, now.as_deref().unwrap_or_default(), &self.rules.grammar).bytes;
-            let done = match &now {
-                Some(now) if *now == wanted => true,
-                Some(now) => {
-                    self.disk.replace(&kept, now)?;
-                    self.disk.swap(&path, now, &wanted)? == Swap::Done
-                }
-                None => {
-                    self.disk.create_shared(&path)?;
-                    self.disk.replace(&path, &wanted)?;
-                    true
-                }
+            let now = self.disk.read(path)?;
+            let Some(wanted) = wanted(now.as_deref()) else { return Ok(()) };
+            let Some(now) = now else {
+                self.disk.create_shared(path)?;
+                return Ok(self.disk.replace(path, &wanted)?);
             };
-            if done {
-                return Ok((wanted, kept));
+            self.disk.replace(kept, &now)?;
+            if self.disk.swap(path, &now, &wanted)? == Swap::Done {
+                return Ok(());
             }
         }
-        Err(self.contended(&path))
+        Err(self.contended(path))
     }
 
     /// Moves a link or folder that an agent put in place of a file out of the way.
@@ -220,7 +228,7 @@ impl Engine<'_> {
         flips
     }
 
-    pub(super) fn contended(&self, file: &Path) -> Fault {
+    fn contended(&self, file: &Path) -> Fault {
         let shown = self.places.shown(file);
         Fault::changed(
             format!("{shown} was saved by somebody else each of {TRIES} times that ralph tried to write it."),

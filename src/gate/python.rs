@@ -161,18 +161,18 @@ fn not_green(work: &Work<'_>, call: &Call) -> Result<Option<Measured>, GateAbort
     if matches!(call.end, ProcessEnd::TimedOut { .. }) {
         return Err(work.commands.over_limit());
     }
-    let has = |words: &[&str]| words.iter().any(|word| call.output.contains(word));
-    if has(&["failed to collect stats. runner returned 5"]) {
-        return Ok(Some(Measured::NoTests));
-    }
-    if !has(&[
+    let red = [
         "failed to collect stats. runner returned",
         "Failed to run clean test",
         "Failed to collect list of tests",
-    ]) {
-        return Ok(None);
-    }
-    Ok(Some(Measured::Red(failed(&call.output))))
+    ];
+    Ok(match () {
+        () if call.output.contains("failed to collect stats. runner returned 5") => Some(Measured::NoTests),
+        () if red.iter().any(|words| call.output.contains(words)) => {
+            Some(Measured::Red(failed(&call.output)))
+        }
+        () => None,
+    })
 }
 
 /// The tests that pytest names as failed.

@@ -71,7 +71,7 @@ const BUDGET: &[(&str, usize)] = &[
     ("cli", 6_846),
     ("config", 1_518),
     ("engine", 4_238),
-    ("gate", 9_053),
+    ("gate", 9_048),
     ("git", 3_620),
     ("journal", 344),
     ("lib", 14),

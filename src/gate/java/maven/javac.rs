@@ -40,18 +40,13 @@ impl<'a> Javac<'a> {
         project: &'a Project,
         recipe: &'a Recipe,
     ) -> Option<Self> {
-        let main = SourceSet {
-            call: &recipe.main,
-            sources: Path::new(&project.sources),
-            classes: Path::new(&project.classes),
-            resources: &project.compiling.resources,
+        let set = |call, [sources, classes]: [&'a String; 2], resources| {
+            let (sources, classes) = (Path::new(sources), Path::new(classes));
+            SourceSet { call, sources, classes, resources }
         };
-        let tests = recipe.tests.as_ref().map(|call| SourceSet {
-            call,
-            sources: Path::new(&project.test_sources),
-            classes: Path::new(&project.test_classes),
-            resources: &project.compiling.test_resources,
-        });
+        let (of_tests, compiling) = ([&project.test_sources, &project.test_classes], &project.compiling);
+        let main = set(&recipe.main, [&project.sources, &project.classes], &compiling.resources[..]);
+        let tests = recipe.tests.as_ref().map(|call| set(call, of_tests, &compiling.test_resources));
         let usual = project.compiling.is_usual
             && main.is_at(&home.join("src/main/java"))
             && tests.as_ref().is_none_or(|tests| tests.is_at(&home.join("src/test/java")));

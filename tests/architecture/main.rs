@@ -70,7 +70,7 @@ const BUDGET: &[(&str, usize)] = &[
     ("agent", 948),
     ("cli", 6_846),
     ("config", 1_518),
-    ("engine", 4_238),
+    ("engine", 4_232),
     ("gate", 9_048),
     ("git", 3_620),
     ("journal", 344),

@@ -9,7 +9,7 @@ use crate::agent::{
     CallFacts, Printed, PromptFacts, PromptPackage, VerdictLine, agent_call, last_words, names_token, render,
     trouble,
 };
-use crate::config::{CommitBy, Preset, Role, role_of};
+use crate::config::{CommitBy, Preset, Role, Verifier, role_of};
 use crate::engine::readings::from_line_start;
 use crate::engine::{AgentEnd, Fault, Readings};
 use crate::machine::effect::AgentOrder;
@@ -92,7 +92,9 @@ impl Outside {
             grace: GRACE,
             tag: self.tag(order.iteration),
         };
-        self.turn_log = TurnLog::of(agent.format, self.parts.settings.verifier, &spec);
+        let (format, stdout, stderr) = (agent.format, spec.stdout.clone(), spec.stderr.clone());
+        let is_verified = format != Format::Text && self.parts.settings.verifier != Verifier::Off;
+        self.turn_log = is_verified.then_some(TurnLog { format, stdout, stderr });
         let running = self.parts.supervisor.start_by(supervisor, &spec)?;
         let id = running.id();
         let reviews = order.key.stage.is_review();

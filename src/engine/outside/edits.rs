@@ -4,12 +4,10 @@
 //! changed before is no false claim of this attempt.
 
 use super::Outside;
-use crate::config::Verifier;
 use crate::engine::{Fault, FaultKind};
 use crate::git::Repositories;
 use crate::machine::facts::{FileChange, Observation, Oid, PackageState, Snapshot, full_path};
 use crate::source::RepoPath;
-use crate::sys::ProcessSpec;
 use crate::sys::disk::if_there;
 use crate::turn::verify::Verdict::Claimed;
 use crate::turn::verify::{Blobs, Calls, Finding, Place, codex_errors, redacted};
@@ -25,17 +23,9 @@ const ERRORS: u64 = 4 << 20;
 
 /// Where the transcript of the attempt that runs is, and how it is read.
 pub(super) struct TurnLog {
-    format: Format,
-    stdout: PathBuf,
-    stderr: PathBuf,
-}
-
-impl TurnLog {
-    /// The one that this process will print; `None` if nobody is to look at it, or if it tells no events.
-    pub(super) fn of(format: Format, verifier: Verifier, spec: &ProcessSpec) -> Option<Self> {
-        let told = format != Format::Text && verifier != Verifier::Off;
-        told.then(|| Self { format, stdout: spec.stdout.clone(), stderr: spec.stderr.clone() })
-    }
+    pub(super) format: Format,
+    pub(super) stdout: PathBuf,
+    pub(super) stderr: PathBuf,
 }
 
 impl Outside {

@@ -5,6 +5,10 @@ use std::path::Path;
 pub use walkdir::DirEntry;
 use walkdir::WalkDir;
 
+/// Entries that a package may have, and the deepest of them.
+pub const MAX_ENTRIES: usize = 500_000;
+pub const MAX_DEPTH: usize = 65;
+
 /// The entries below a folder, at most `depth` levels down, each folder before what it holds. Folders that
 /// `enter` refuses are left out with everything in them. What cannot be read is an error, and so is an entry
 /// beyond the first `most`; after that one the walk is over.

@@ -7,13 +7,10 @@ use crate::gate::passed_tests;
 use crate::machine::event::ReportedTests;
 use crate::source::{compile_globs, text};
 use crate::sys::file_stat::FileStat;
-use crate::sys::walk::walk;
+use crate::sys::walk::{MAX_ENTRIES, walk};
 use globset::GlobSet;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-
-/// Files and folders of a package among which reports are looked for.
-const MAX_ENTRIES: usize = 500_000;
 
 /// The reports of a package before a check.
 pub(super) struct TestReports<'a> {

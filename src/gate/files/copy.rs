@@ -5,12 +5,9 @@ use super::scope::Files;
 use crate::gate::commands::fresh_folder;
 use crate::gate::{GateAbort, GatePackage, entry};
 use crate::source::text;
-use crate::sys::walk::{DirEntry, walk};
+use crate::sys::walk::{DirEntry, MAX_DEPTH, MAX_ENTRIES, walk};
 use std::path::{Path, PathBuf};
 
-/// Files that one package may have.
-const MAX_ENTRIES: usize = 500_000;
-const MAX_DEPTH: usize = 65;
 /// Bytes that are copied.
 const MAX_BYTES: u64 = 2 << 30;
 /// Folders that are never copied, whatever the language.

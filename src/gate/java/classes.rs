@@ -7,15 +7,12 @@
 
 use crate::gate::{Build, GateAbort};
 use crate::sys::disk::read_beginning;
-use crate::sys::walk::walk;
+use crate::sys::walk::{MAX_ENTRIES, walk};
 use crate::task;
 use std::fs::FileType;
 use std::io;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
-
-/// Entries that the folders may hold.
-const MAX_ENTRIES: usize = 500_000;
 
 impl Build {
     /// A build that just succeeded.

@@ -6,14 +6,10 @@
 use crate::gate::entry::{Entry, entries};
 use crate::gate::{GateAbort, GatePackage};
 use crate::source::text;
-use crate::sys::walk::{DirEntry, walk};
+use crate::sys::walk::{DirEntry, MAX_DEPTH, MAX_ENTRIES, walk};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-/// Entries that one package may have.
-const MAX_ENTRIES: usize = 500_000;
-/// Deepest file that is found.
-const MAX_DEPTH: usize = 65;
 /// Folders that hold what tools made.
 const OUTPUT: [&str; 5] = ["target", "build", "out", "node_modules", "bin"];
 /// Languages of the JVM: the folder of their sources, and how the name of a source file ends.

@@ -10,13 +10,12 @@ use crate::gate::GateAbort;
 use crate::gate::commands::{Call, fresh_folder};
 use crate::gate::verdict::ModuleResult;
 use crate::source::text;
-use crate::sys::walk::walk;
+use crate::sys::walk::{MAX_ENTRIES, walk};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 /// Deepest folder in which a report is looked for.
 const MAX_DEPTH: usize = 13;
-const MAX_ENTRIES: usize = 500_000;
 const GOAL: &str = "org.pitest:pitest-maven:mutationCoverage";
 const SNIPPET: &str = "Add to build/plugins of the POM: <plugin><groupId>org.pitest</groupId><artifactId>pitest-maven</artifactId><version>1.25.9</version><dependencies><dependency><groupId>org.pitest</groupId><artifactId>pitest-junit5-plugin</artifactId><version>1.2.3</version></dependency></dependencies></plugin>, or use engine: direct.";
 

@@ -28,11 +28,11 @@ use crate::source::{Classifier, Kind, RepoPath, Secrets, text};
 use crate::sys::Spawn;
 use crate::sys::clock::Stopwatch;
 use crate::sys::poison::ignore_poison;
-use crate::sys::walk::walk;
+use crate::sys::walk::{MAX_DEPTH, MAX_ENTRIES, walk};
 use std::path::Path;
 use std::sync::Mutex;
 use std::time::Duration;
-use target::{MAX_DEPTH, MAX_ENTRIES, Target};
+use target::Target;
 use window::{Printed, Window};
 
 /// As far as a copy asks.

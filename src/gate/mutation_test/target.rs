@@ -7,13 +7,11 @@ use super::super::entry::{Entry, entry};
 use crate::report::mutation_test::Refusal;
 use crate::source::{is_output, text};
 use crate::sys::file_stat::FileStat;
-use crate::sys::walk::walk;
+use crate::sys::walk::{MAX_DEPTH, MAX_ENTRIES, walk};
 use std::path::{Component, Path, PathBuf};
 
 /// Bytes that a target may have.
 const LONGEST: usize = 4_096;
-pub(super) const MAX_DEPTH: usize = 65;
-pub(super) const MAX_ENTRIES: usize = 500_000;
 /// Files that are named where a class is not unique.
 const NAMED: usize = 5;
 

@@ -97,6 +97,23 @@ impl ModuleResult {
         }
         self.aborts.push(abort);
     }
+
+    /// Takes over another module's result; of equal remarks one stays.
+    pub(crate) fn join(&mut self, other: Self) {
+        self.judged.extend(other.judged);
+        self.nothing.extend(other.nothing);
+        self.aborts.extend(other.aborts);
+        self.failing.extend(other.failing);
+        for remark in other.remarks {
+            if !self.remarks.contains(&remark) {
+                self.remarks.push(remark);
+            }
+        }
+        self.reports.extend(other.reports);
+        self.trace.phases.extend(other.trace.phases);
+        self.trace.tiers.extend(other.trace.tiers);
+        self.kills.extend(other.kills);
+    }
 }
 
 /// What an engine judged, module by module.
@@ -115,18 +132,7 @@ impl Judging {
     pub(crate) fn report(self, settings: &GateSettings) -> GateReport {
         let Self { scope, results, used } = self;
         let mut all = ModuleResult { aborts: scope.aborts.clone(), ..ModuleResult::default() };
-        for result in results {
-            all.judged.extend(result.judged);
-            all.nothing.extend(result.nothing);
-            all.aborts.extend(result.aborts);
-            all.failing.extend(result.failing);
-            let new = result.remarks.into_iter().filter(|remark| !all.remarks.contains(remark));
-            all.remarks.extend(new.collect::<Vec<_>>());
-            all.reports.extend(result.reports);
-            all.trace.phases.extend(result.trace.phases);
-            all.trace.tiers.extend(result.trace.tiers);
-            all.kills.extend(result.kills);
-        }
+        results.into_iter().for_each(|result| all.join(result));
         all.judged
             .sort_by(|a, b| (&a.score.package, &a.score.class).cmp(&(&b.score.package, &b.score.class)));
         let scores: Vec<ClassScore> = all.judged.iter().map(|judged| judged.score.clone()).collect();

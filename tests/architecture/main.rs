@@ -79,7 +79,7 @@ const BUDGET: &[(&str, usize)] = &[
     ("main", 8),
     ("mutation", 546),
     ("report", 3_330),
-    ("source", 1_053),
+    ("source", 0_995),
     ("sys", 1_863),
     ("task", 3_589),
     ("turn", 1_584),

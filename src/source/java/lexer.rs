@@ -130,10 +130,20 @@ impl<'a> Iterator for Lexer<'a> {
 impl<'a> Lexer<'a> {
     /// Reads a literal that begins with its quotes.
     fn literal(&mut self, quotes: &[u8], lines: bool) -> Token<'a> {
-        let from = self.rest;
-        self.rest = &from[quotes.len()..];
-        self.skip_literal(quotes, lines);
-        Token::Literal(&from[..from.len() - self.rest.len()])
+        let (from, mut end) = (self.rest, quotes.len());
+        while let Some(&byte) = from.get(end) {
+            if from[end..].starts_with(quotes) {
+                end += quotes.len();
+                break;
+            }
+            if matches!(byte, b'\n' | b'\r') && !lines {
+                break;
+            }
+            end += if byte == b'\\' { 2 } else { 1 };
+        }
+        let (literal, rest) = from.split_at(end.min(from.len()));
+        self.rest = rest;
+        Token::Literal(literal)
     }
 
     fn skip_to(&mut self, is_end: impl Fn(&[u8]) -> bool, past: usize) {
@@ -141,20 +151,6 @@ impl<'a> Lexer<'a> {
             self.rest = &self.rest[1..];
         }
         self.rest = self.rest.get(past..).unwrap_or_default();
-    }
-
-    fn skip_literal(&mut self, close: &[u8], lines: bool) {
-        while let Some(&byte) = self.rest.first() {
-            if self.rest.starts_with(close) {
-                self.rest = &self.rest[close.len()..];
-                return;
-            }
-            if matches!(byte, b'\n' | b'\r') && !lines {
-                return;
-            }
-            let step = if byte == b'\\' { 2 } else { 1 };
-            self.rest = self.rest.get(step..).unwrap_or_default();
-        }
     }
 }
 

@@ -1,15 +1,27 @@
 //! The members of a Java source, so that two versions can be compared by what the compiler reads: comments, white space,
 //! imports and the order of members do not count.
 
-use super::TESTS;
+use super::head::{Head, TESTS};
 use super::lexer::{Lexer, Token, unescaped};
+use crate::source::digest_parts;
 use crate::source::lines::{how_often, take};
+use std::iter::Peekable;
 
-/// A field, method, initialiser, or the header of a type: its words, behind those of the headers that it is in.
+/// A field, method, initialiser, or the header of a type.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Member {
-    headers: Vec<String>,
+    /// The digest of the headers of the types that it is in.
+    headers: String,
     pub(super) words: String,
+    is_enabled_test: bool,
+}
+
+/// How many enabled test methods a source holds: annotated with `@Test`, `@ParameterizedTest`, `@RepeatedTest`,
+/// `@TestFactory` or `@TestTemplate` (also fully qualified), or `JUnit` 3's `public void testX()` in a class that extends
+/// `TestCase`; without `@Disabled` or `@Ignore` on the method or a class around it, and without `TestNG`'s
+/// `enabled = false`. A test that only an inherited or composed annotation makes is not seen.
+pub fn enabled_tests(source: &[u8]) -> u64 {
+    members(source).iter().filter(|member| member.is_enabled_test).count() as u64
 }
 
 /// The members of `written` that `now` does not have as they are: how many, and the words of the first. A member that
@@ -31,76 +43,97 @@ fn is_test(member: &Member) -> bool {
     words.contains("void test") || TESTS.iter().any(|test| words.contains(&format!("@{test}")))
 }
 
-/// Where a declaration that is being read stands.
+/// What a type says of its members.
 #[derive(Default)]
-struct Declaration {
+struct Type {
+    headers: String,
+    is_off: bool,
+    is_test_case: bool,
+}
+
+/// The declaration that is being read.
+#[derive(Default)]
+struct Declaration<'a> {
     words: String,
+    /// What stands before its body.
+    head: Vec<Token<'a>>,
     /// Open parentheses.
     depth: u32,
     is_type: bool,
 }
 
-impl Declaration {
-    fn add(&mut self, token: Token<'_>) {
+impl<'a> Declaration<'a> {
+    fn add(&mut self, token: Token<'a>, next: Option<&Token<'_>>) {
         match token {
             Token::Mark(b'(') => self.depth += 1,
             Token::Mark(b')') => self.depth = self.depth.saturating_sub(1),
+            // A method may be called so.
+            Token::Word(b"record") if !matches!(next, Some(Token::Word(_))) => {}
             Token::Word(b"class" | b"interface" | b"enum" | b"record") if self.depth == 0 => {
                 // Not `A.class`, and not a class within a value.
                 self.is_type |= !self.words.ends_with('.') && !self.words.contains('=');
             }
             _ => {}
         }
+        self.head.push(token);
         self.say(token);
     }
 
     /// Adds the words of a token, with a space where two would be one.
     fn say(&mut self, token: Token<'_>) {
-        if self.words.ends_with(is_part) && token.text().starts_with(is_part) {
+        let text = token.text();
+        if self.words.ends_with(is_part) && text.starts_with(is_part) {
             self.words.push(' ');
         }
-        self.words.push_str(&token.text());
+        self.words.push_str(&text);
     }
 }
 
+/// Without recursion, and in linear time, however deep types are nested.
 pub(super) fn members(source: &[u8]) -> Vec<Member> {
     let bytes = unescaped(source);
-    let mut tokens = Lexer { rest: &bytes };
-    let (mut headers, mut found) = (Vec::new(), Vec::new());
+    let mut tokens = Lexer { rest: &bytes }.peekable();
+    let (mut types, mut found) = (Vec::<Type>::new(), Vec::new());
     let mut declaration = Declaration::default();
     while let Some(token) = tokens.next() {
+        let has_body = token == Token::Mark(b'{') && (!declaration.is_type || declaration.depth > 0);
+        if has_body {
+            declaration.say(token);
+            body(&mut tokens, &mut declaration);
+        }
         let ends = match token {
-            Token::Mark(b'{') if !declaration.is_type => {
-                declaration.add(token);
-                body(&mut tokens, &mut declaration);
-                true
-            }
-            Token::Mark(b'{' | b'}') => true,
-            Token::Mark(b';') => declaration.depth == 0,
+            // What stands in parentheses is a value.
+            Token::Mark(b';' | b'{') => declaration.depth == 0,
+            Token::Mark(b'}') => true,
             _ => {
-                declaration.add(token);
+                declaration.add(token, tokens.peek());
                 false
             }
         };
         if !ends {
             continue;
         }
-        let Declaration { words, is_type, .. } = std::mem::take(&mut declaration);
+        let Declaration { words, head, is_type, .. } = std::mem::take(&mut declaration);
+        let (head, root) = (Head::of(&head), Type::default());
+        let around = types.last().unwrap_or(&root);
+        let is_off = head.is_off || around.is_off;
         let brings_names = words.starts_with("import ") || words.starts_with("package ");
         if !words.is_empty() && !brings_names {
-            found.push(Member { headers: headers.clone(), words: words.clone() });
+            let is_enabled_test = has_body && !is_off && head.is_test(around.is_test_case);
+            found.push(Member { headers: around.headers.clone(), words: words.clone(), is_enabled_test });
         }
-        if is_type {
-            headers.push(words);
+        if is_type && token == Token::Mark(b'{') {
+            let headers = digest_parts([&around.headers, &words]);
+            types.push(Type { headers, is_off, is_test_case: head.extends_test_case });
         } else if token == Token::Mark(b'}') {
-            headers.pop();
+            types.pop();
         }
     }
     found
 }
 
 /// Reads to the brace that closes.
-fn body(tokens: &mut Lexer<'_>, declaration: &mut Declaration) {
+fn body<'a>(tokens: &mut Peekable<Lexer<'a>>, declaration: &mut Declaration<'a>) {
     let mut depth = 1_u64;
     while depth > 0 {
         let Some(token) = tokens.next() else { return };

@@ -1,8 +1,7 @@
 //! The statements of a Java source, so that two versions can be compared by how much of one stands in the other: format,
 //! comments, imports and order do not count.
 
-use super::enabled_tests;
-use super::members::{is_part, members};
+use super::members::{enabled_tests, is_part, members};
 use crate::source::lines::how_often;
 use std::collections::HashMap;
 

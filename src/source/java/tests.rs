@@ -1,4 +1,4 @@
-use super::enabled_tests;
+use super::{enabled_tests, lost_members};
 use proptest::prelude::*;
 
 fn count(source: &str) -> u64 {
@@ -91,6 +91,35 @@ fn records_enums_interfaces_and_annotation_types_do_not_confuse() {
         class U { Map<String, List<int[]>> m = new HashMap<>() {{ put("a", null); }}; static { go(); } @Test void d() {} }
     "#;
     assert_eq!(count(source), 4);
+}
+
+#[test]
+fn a_method_called_record_is_a_method() {
+    assert_eq!(count("class A { @Test void record() { go(); } @Test void b() {} }"), 2);
+    let [before, after] =
+        ["a(); b();", "b(); a();"].map(|body| format!("class A {{ void record() {{ {body} }} }}"));
+    assert!(lost_members(None, before.as_bytes(), Some(after.as_bytes())).is_some());
+}
+
+#[test]
+fn braces_in_an_annotation_do_not_part_it_from_its_method() {
+    let [before, after] = ["6, 7", "6, 8"].map(|rows| {
+        format!(
+            "class A {{ @ParameterizedTest @ValueSource(ints = {{{rows}}}) void sums(int a) {{ ok(a); }} }}"
+        )
+    });
+    assert_eq!(count(&before), 1);
+    assert_eq!(lost_members(Some(before.as_bytes()), before.as_bytes(), Some(after.as_bytes())), None);
+    let after = before.replace("ok(a)", "ok(1)");
+    assert_eq!(lost_members(Some(before.as_bytes()), before.as_bytes(), Some(after.as_bytes())), None);
+    assert_eq!(count("@Tag({\"a\"}) @Disabled class A { @Test void a() {} }"), 0);
+    assert_eq!(count("record R(@A({1}) int a) { @Test void a() {} }"), 1);
+}
+
+#[test]
+fn types_in_types_take_linear_time() {
+    let deep = "class A {".repeat(20_000) + "@Test void a() {}";
+    assert_eq!(count(&deep), 1);
 }
 
 proptest! {

@@ -1,7 +1,7 @@
 //! `ralph gate --explain`: scope, phases, runs of the engine, and where the time went.
 
 use crate::mutation::{GateReport, TracePhase, TraceTier};
-use crate::source::text::{count, line};
+use crate::source::text::{count, line, some_names};
 
 /// The lines, for people.
 pub fn explain(name: &str, report: &GateReport) -> Vec<String> {
@@ -49,9 +49,8 @@ fn tier_line(tier: &TraceTier) -> String {
 }
 
 fn tests_line(tier: &TraceTier) -> String {
-    let more = tier.tests_total.saturating_sub(tier.tests.len() as u64);
-    let more = some(more > 0, || format!(" and {more} more"));
-    let named = some(!tier.tests.is_empty(), || format!(" ({}{more})", tier.tests.join(", ")));
+    let tests = || some_names(&tier.tests, usize::MAX, tier.tests_total);
+    let named = some(!tier.tests.is_empty(), || format!(" ({})", tests()));
     let (coverage, timeout) = (tier.coverage_millis, tier.timeout_millis);
     let coverage = some(coverage > 0, || format!(", {} without mutation", seconds(coverage)));
     let timeout = some(timeout > 0, || format!(", time-out constant {}", seconds(timeout)));

@@ -4,9 +4,10 @@
 //! Promises: what a source or an engine says is data in both; a mutant has its whole line for a place, since not every engine
 //! knows columns; the same mutants give the same bytes.
 
+use super::annotations::reached_by;
 use crate::machine::facts::full_path;
 use crate::mutation::{Mutant, MutantStatus, Survivor};
-use crate::source::text::{line, names};
+use crate::source::text::line;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 
@@ -63,11 +64,8 @@ pub fn facts(files: &[ReportedFile], threshold: u32) -> Value {
 fn fact(reported: &ReportedMutant, id: usize, lines: &[&str]) -> Value {
     let mutant = &reported.mutant;
     let (status, why) = status(mutant.status);
-    let tests = reported.tests.iter().map(String::as_str);
-    let more = reported.tests_total.saturating_sub(reported.tests.len() as u64);
-    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-    let reached = (!reported.tests.is_empty()).then(|| format!("reached by {}{more}", names(tests, 5)));
-    let reason = why.map(str::to_owned).or(reached);
+    let reached = || reached_by(&reported.tests, reported.tests_total);
+    let reason = why.map(str::to_owned).or_else(reached);
     let mut fact = json!({
         "id": id.to_string(),
         "mutatorName": line(&mutant.mutator, CHARS),
@@ -261,6 +259,15 @@ mod tests {
         assert_eq!(killed["statusReason"], "reached by a.FooTest and 2 more");
         let none = mutants.iter().find(|one| one["status"] == "RuntimeError").unwrap();
         assert!(none["location"]["end"]["column"].as_u64() > none["location"]["start"]["column"].as_u64());
+    }
+
+    #[test]
+    fn tests_that_are_not_named_are_counted_once() {
+        let tests = (1..=7).map(|number| format!("a.Foo{number}Test")).collect();
+        let reported = ReportedMutant { tests, tests_total: 9, ..mutant(1, MutantStatus::Survived) };
+        let reason = fact(&reported, 1, &[])["statusReason"].clone();
+        let named = "a.Foo1Test, a.Foo2Test, a.Foo3Test, a.Foo4Test, a.Foo5Test";
+        assert_eq!(reason, format!("reached by {named} and 4 more"));
     }
 
     #[test]

@@ -69,9 +69,14 @@ pub fn of_package(name: &str) -> String {
 
 /// Names joined for a sentence: at most `max` of them, then how many more.
 pub fn names(all: impl IntoIterator<Item: AsRef<str>>, max: usize) -> String {
-    let mut all = all.into_iter();
-    let shown: Vec<String> = all.by_ref().take(max).map(|name| line(name.as_ref(), 200)).collect();
-    match all.count() {
+    let all: Vec<_> = all.into_iter().collect();
+    some_names(&all, max, all.len() as u64)
+}
+
+/// The same where only some are known of so many.
+pub fn some_names(known: &[impl AsRef<str>], max: usize, all: u64) -> String {
+    let shown: Vec<String> = known.iter().take(max).map(|name| line(name.as_ref(), 200)).collect();
+    match all.saturating_sub(shown.len() as u64) {
         0 => shown.join(", "),
         more => format!("{} and {more} more", shown.join(", ")),
     }

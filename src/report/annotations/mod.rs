@@ -11,7 +11,7 @@ use super::sarif::Grade;
 use crate::machine::facts::full_path;
 use crate::mutation::{GateReport, MutantStatus, Survivor, Verdict};
 use crate::source::RepoPath;
-use crate::source::text::line;
+use crate::source::text::{line, some_names};
 use crate::task::digest;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -204,13 +204,12 @@ pub(super) fn reach(survivor: &Survivor) -> Option<String> {
     if survivor.mutant.status == MutantStatus::NoCoverage {
         return Some("no test reaches it".to_owned());
     }
-    if survivor.tests.is_empty() {
-        return None;
-    }
-    let names: Vec<String> = survivor.tests.iter().take(TESTS_NAMED).map(|name| line(name, 300)).collect();
-    let more = survivor.tests_total.saturating_sub(names.len() as u64);
-    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-    Some(format!("reached by {}{more}", names.join(", ")))
+    reached_by(&survivor.tests, survivor.tests_total)
+}
+
+/// `reached by a.FooTest and 2 more`; `None` when none is known.
+pub(super) fn reached_by(tests: &[String], all: u64) -> Option<String> {
+    (!tests.is_empty()).then(|| format!("reached by {}", some_names(tests, TESTS_NAMED, all)))
 }
 
 /// What stays the same while the code around moves: no line number where the source line is known.

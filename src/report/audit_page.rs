@@ -1,7 +1,8 @@
 //! The page of an audit: the same that `ralph report` makes of a run.
 
 use super::audit::{Audit, PastBox};
-use super::morning::{Drawing, Happened, Page, Score, Shown, Task, scores};
+use super::morning::{Page, Score, Shown, Task, scores};
+use super::story::Happened;
 
 /// How the marks of a page show a box.
 fn class(it: &PastBox) -> &'static str {
@@ -23,11 +24,7 @@ fn task(gate: &str, iteration: u64, it: &PastBox) -> Task {
         name: it.task.clone(),
         text: it.text.clone(),
         boxes: vec![Shown { stage: gate.to_owned(), words, standing }],
-        attempts: 0,
-        reworks: 0,
         time: it.percent.map(|percent| format!("{percent}%")).unwrap_or_default(),
-        cost: String::new(),
-        blocked: None,
         iterations: vec![Happened {
             iteration,
             task: it.task.clone(),
@@ -36,9 +33,10 @@ fn task(gate: &str, iteration: u64, it: &PastBox) -> Task {
             seen: it.changed.clone(),
             headline: it.headline.clone(),
             lines: it.lines.clone(),
-            boxes: String::new(),
             class: class(it),
+            ..Happened::default()
         }],
+        ..Task::default()
     }
 }
 
@@ -54,15 +52,12 @@ impl From<&Audit> for Page {
         let untrue = audit.boxes.iter().filter(|it| class(it) == "bad");
         Self {
             headline: audit.headline(),
-            next: Vec::new(),
             totals,
             open: untrue.map(|it| format!("{} {}: {}", it.task, it.text, it.headline)).collect(),
             tasks: numbered().map(|(at, it)| task(&audit.gate, at, it)).collect(),
-            not_judged: Vec::new(),
-            forgotten: 0,
             past: true,
-            timeline: Drawing::default(),
             scores: scores(numbered().filter_map(score).collect()),
+            ..Self::default()
         }
     }
 }

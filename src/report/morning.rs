@@ -5,7 +5,7 @@
 //! 65,536), and HTML that needs no other file, runs no script and loads nothing.
 
 use super::board::{Board, Cell, Line};
-use super::story::{Story, Told};
+use super::story::{Happened, Story, Told};
 use super::table;
 use crate::machine::budget::dollars;
 use crate::source::text::{count, duration};
@@ -34,7 +34,7 @@ const LEFT: i64 = 120;
 const PLOT: i64 = 120;
 
 /// All that is shown. A field, once released, keeps its name and meaning.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Default, Serialize)]
 pub struct Page {
     /// `tasks.md: 8 of 12 boxes ticked, 14 iterations, stopped`.
     pub headline: String,
@@ -60,7 +60,7 @@ pub struct Page {
 }
 
 /// A family.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Default, Serialize)]
 pub struct Task {
     /// Its id, or its first words.
     pub name: String,
@@ -91,29 +91,6 @@ pub struct Shown {
     pub words: String,
     /// The same as one word.
     pub standing: &'static str,
-}
-
-/// An iteration.
-#[derive(Clone, Debug, Serialize)]
-pub struct Happened {
-    /// Its number.
-    pub iteration: u64,
-    /// The box.
-    pub task: String,
-    /// When it began, and how long it took.
-    pub when: String,
-    /// What the agent said: a claim.
-    pub said: String,
-    /// What git saw.
-    pub seen: String,
-    /// What followed from it.
-    pub headline: String,
-    /// The reasons.
-    pub lines: Vec<String>,
-    /// What became of boxes.
-    pub boxes: String,
-    /// `good`, `bad`, `person` or `plain`: how it is marked.
-    pub class: &'static str,
 }
 
 /// A drawing: rectangles, points and words at their places.
@@ -152,11 +129,12 @@ impl Page {
         }
         let mut not_judged: BTreeMap<&str, &[String]> = BTreeMap::new();
         told.iter().filter(|told| told.is_gate).for_each(|told| {
-            not_judged.insert(&told.task, &told.not_judged);
+            not_judged.insert(&told.happened.task, &told.not_judged);
         });
         let mut not_judged: Vec<String> = not_judged.into_values().flatten().cloned().collect();
         not_judged.sort();
         not_judged.dedup();
+        let measured = told.iter().filter_map(|told| Some((told.percent?, title(told), told.happened.class)));
         let timeline = timeline(board, &told, &by_family);
         let tasks = board.families.iter().map(|line| {
             let told = by_family.remove(line.family.as_str());
@@ -172,9 +150,9 @@ impl Page {
             tasks,
             not_judged,
             forgotten: story.forgotten,
-            past: false,
             timeline,
-            scores: scores(measured(&told).collect()),
+            scores: scores(measured.collect()),
+            ..Self::default()
         }
     }
 
@@ -265,47 +243,18 @@ fn task(board: &Board, line: &Line, told: &[&Told]) -> Task {
         time: duration((agents + gates) / 1_000),
         cost: if line.used.priced > 0 { dollars(line.used.micros) } else { String::new() },
         blocked: line.blocked.clone(),
-        iterations: told.iter().map(|told| happened(told)).collect(),
+        iterations: told.iter().map(|told| told.happened.clone()).collect(),
     }
 }
 
 /// What happened for a task that the file does not have any more.
 fn no_longer_there(told: &[&Told]) -> Task {
     Task {
-        name: told.first().map(|told| told.task.clone()).unwrap_or_default(),
+        name: told.first().map(|told| told.happened.task.clone()).unwrap_or_default(),
         text: "is not in the file any more".to_owned(),
-        boxes: Vec::new(),
-        attempts: 0,
-        reworks: 0,
         time: duration(told.iter().map(|told| told.seconds()).sum()),
-        cost: String::new(),
-        blocked: None,
-        iterations: told.iter().map(|told| happened(told)).collect(),
-    }
-}
-
-fn happened(told: &Told) -> Happened {
-    let began = Timestamp::from_second(told.span.0).map(|at| at.to_string()).unwrap_or_default();
-    Happened {
-        iteration: told.iteration,
-        task: told.task.clone(),
-        when: format!("{began}, {}", duration(told.seconds())),
-        said: told.said.clone(),
-        seen: told.seen.clone(),
-        headline: told.headline.clone(),
-        lines: told.lines.clone(),
-        boxes: told.boxes.join(", "),
-        class: class(told),
-    }
-}
-
-fn class(told: &Told) -> &'static str {
-    let has = |word: &str| told.boxes.iter().any(|flip| flip.starts_with(word));
-    match () {
-        () if told.by_person => "person",
-        () if has("opened") => "bad",
-        () if has("ticked") => "good",
-        () => "plain",
+        iterations: told.iter().map(|told| told.happened.clone()).collect(),
+        ..Task::default()
     }
 }
 
@@ -319,10 +268,9 @@ fn timeline(board: &Board, told: &[&Told], by_family: &BTreeMap<&str, Vec<&Told>
         drawing.words.push(Word { x: 0, y: y + ROW - 5, text: super::width::cut(&table::id(line), 14) });
         for told in told {
             let (x, end) = (place.x(told.span.0), place.x(told.span.1));
-            let took = duration(told.seconds());
-            let title = format!("{} {}: {} ({took})", told.iteration, told.task, told.headline);
+            let title = format!("{} ({})", title(told), duration(told.seconds()));
             let width = (end - x).max(THIN);
-            drawing.bars.push(Bar { x, y: y + 3, width, height: ROW - 6, class: class(told), title });
+            drawing.bars.push(Bar { x, y: y + 3, width, height: ROW - 6, class: told.happened.class, title });
         }
         drawing.height += ROW;
     }
@@ -335,9 +283,8 @@ fn timeline(board: &Board, told: &[&Told], by_family: &BTreeMap<&str, Vec<&Told>
 /// A score that a gate measured, per cent; what it is of, and how it is marked.
 pub(super) type Score = (u64, String, &'static str);
 
-fn measured(told: &[&Told]) -> impl Iterator<Item = Score> {
-    let title = |told: &Told| format!("{} {}: {}", told.iteration, told.task, told.headline);
-    told.iter().filter_map(move |told| Some((told.percent?, title(told), class(told))))
+fn title(Told { happened, .. }: &Told) -> String {
+    format!("{} {}: {}", happened.iteration, happened.task, happened.headline)
 }
 
 /// A bar for each score, as high as its per cent.
@@ -394,19 +341,23 @@ mod tests {
 
     const HOSTILE: &str = "<script>alert(1)</script> | @team `x` [a](b) *c* </details> &amp; \u{202e}";
 
-    fn told(iteration: u64, boxes: &[&str]) -> Told {
-        Told {
+    fn told(iteration: u64) -> Told {
+        let happened = Happened {
             iteration,
-            family: "1".into(),
             task: "1.PITEST".into(),
             said: HOSTILE.into(),
             headline: HOSTILE.into(),
             lines: vec![HOSTILE.into()],
+            boxes: "opened 1.".into(),
+            ..Happened::default()
+        };
+        Told {
+            happened,
+            family: "1".into(),
             span: (
                 1_000 + 9 * i64::try_from(iteration).unwrap(),
                 1_004 + 9 * i64::try_from(iteration).unwrap(),
             ),
-            boxes: boxes.iter().map(|flip| (*flip).to_owned()).collect(),
             percent: Some(iteration % 101),
             ..Told::default()
         }
@@ -427,7 +378,7 @@ mod tests {
             used: crate::machine::state::Used::default(),
         };
         let board = Board { families: vec![line], ..board };
-        let told = (1..=iterations).map(|number| told(number, &["opened 1."]));
+        let told = (1..=iterations).map(told);
         Page::new(&board, &Story::from(told.collect::<Vec<_>>()))
     }
 

@@ -85,15 +85,19 @@ fn description(mutant: &Mutant) -> String {
 
 /// Whether a survivor of an earlier run lives by this report: the same change of the same line. `None` if that line reads
 /// otherwise or is not known, or the report does not tell such a mutant from another.
-pub fn lives(facts: &Value, survivor: &Survivor) -> Option<bool> {
-    let mutant = &survivor.mutant;
-    let path = line(&full_path(&survivor.package, survivor.path.as_ref()?), CHARS);
-    let text = facts["files"][&path]["source"].as_str()?.lines().nth(mutant.line.checked_sub(1)? as usize)?;
-    let (name, description) = (line(&mutant.mutator, CHARS), description(mutant));
-    let mut fates = fates(facts).remove(&(&*path, mutant.line.into(), &*name, &*description))?;
-    fates.dedup();
-    let is_same = !survivor.source.is_empty() && text.trim() == survivor.source;
-    (is_same && fates.len() == 1 && fates[0] != UNKNOWN).then(|| fates[0] == ALIVE)
+pub fn lives(facts: &Value) -> impl Fn(&Survivor) -> Option<bool> {
+    let fates = fates(facts);
+    move |survivor| {
+        let mutant = &survivor.mutant;
+        let path = line(&full_path(&survivor.package, survivor.path.as_ref()?), CHARS);
+        let source = facts["files"][&path]["source"].as_str()?;
+        let text = source.lines().nth(mutant.line.checked_sub(1)? as usize)?;
+        let (name, description) = (line(&mutant.mutator, CHARS), description(mutant));
+        let fates = fates.get(&(&*path, mutant.line.into(), &*name, &*description))?;
+        let fate = fates.first().filter(|fate| fates.iter().all(|other| other == *fate))?;
+        let is_same = !survivor.source.is_empty() && text.trim() == survivor.source;
+        (is_same && *fate != UNKNOWN).then_some(*fate == ALIVE)
+    }
 }
 
 /// The first mutant of which two reports say another fate, a whole sentence; `None` if there is none.
@@ -305,20 +309,20 @@ mod tests {
             (&[S::RunError], None),
             (&[], None),
         ] {
-            assert_eq!(lives(&of(statuses), &survivor), expected, "{statuses:?}");
+            assert_eq!(lives(&of(statuses))(&survivor), expected, "{statuses:?}");
         }
         let killed = of(&[S::Killed]);
         let other = |change: fn(&mut Survivor)| {
             let mut survivor = survivor.clone();
             change(&mut survivor);
-            lives(&killed, &survivor)
+            lives(&killed)(&survivor)
         };
         assert_eq!(other(|it| it.source = "int a = b - c;".into()), None);
         assert_eq!(other(|it| it.source.clear()), None);
         assert_eq!(other(|it| it.mutant.line = 3), None);
         assert_eq!(other(|it| it.mutant.method = "gross".into()), None);
         assert_eq!(other(|it| it.package = "web".into()), None);
-        assert_eq!(lives(&Value::Null, &survivor), None);
+        assert_eq!(lives(&Value::Null)(&survivor), None);
     }
 
     #[test]

@@ -11,7 +11,9 @@ use crate::machine::facts::{Claim, FileChange};
 use crate::machine::state::{Phase, State};
 use crate::mutation::{GateReport, Survivor, Verdict};
 use crate::source::Kind;
-use crate::source::text::{line, names};
+use crate::source::text::{duration, line, names};
+use jiff::Timestamp;
+use serde::Serialize;
 use serde_json::Value;
 use std::collections::BTreeMap;
 
@@ -36,19 +38,15 @@ pub struct Story {
     pub forgotten: u64,
 }
 
-/// One iteration.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Told {
+/// What is shown of an iteration. A field, once released, keeps its name and meaning.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Happened {
     /// Its number.
     pub iteration: u64,
-    /// The task file.
-    pub spec: String,
     /// The box.
     pub task: String,
-    /// Its family, as the journal names it.
-    pub family: String,
-    /// Seconds since 1970 of its first and its last record.
-    pub span: (i64, i64),
+    /// When it began, and how long it took.
+    pub when: String,
     /// What the agent said last: a claim.
     pub said: String,
     /// What git saw of it, one sentence; empty for a gate.
@@ -57,8 +55,23 @@ pub struct Told {
     pub headline: String,
     /// The other lines of that entry.
     pub lines: Vec<String>,
-    /// What ralph wrote into tasks.md: `ticked 2.`, `opened 2.`.
-    pub boxes: Vec<String>,
+    /// What ralph wrote into tasks.md: `ticked 2., opened 3.`.
+    pub boxes: String,
+    /// `good`, `bad`, `person` or `plain`: how it is marked.
+    pub class: &'static str,
+}
+
+/// One iteration.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Told {
+    /// What is shown of it.
+    pub happened: Happened,
+    /// The task file.
+    pub spec: String,
+    /// The family of its box, as the journal names it.
+    pub family: String,
+    /// Seconds since 1970 of its first and its last record.
+    pub span: (i64, i64),
     /// The gate's score, per cent rounded down, if it measured one.
     pub percent: Option<u64>,
     /// A gate judged.
@@ -74,18 +87,21 @@ pub struct Told {
 impl Story {
     /// Takes one record: when it was written, its fact, and the state after it.
     pub fn note(&mut self, at: &str, event: &Event, after: &State, kept: Kept<'_>) {
-        if self.open.iteration != after.iteration {
-            self.open = Told { iteration: after.iteration, ..Told::default() };
+        if self.open.happened.iteration != after.iteration {
+            let happened = Happened { iteration: after.iteration, ..Happened::default() };
+            self.open = Told { happened, ..Told::default() };
         }
         let at = seconds(at).unwrap_or(self.open.span.1);
         let open = &mut self.open;
         let began = if open.span.0 == 0 { at } else { open.span.0 };
         open.span = (began, at.max(began));
         match event {
-            Event::AgentEnded { claim, last_words, .. } => open.said = said(claim.as_ref(), last_words),
+            Event::AgentEnded { claim, last_words, .. } => {
+                open.happened.said = said(claim.as_ref(), last_words);
+            }
             Event::Observed { observation, .. } => {
                 let changes = observation.packages.iter().flat_map(|package| &package.changes);
-                open.seen = seen(changes);
+                open.happened.seen = seen(changes);
             }
             Event::BoxAccepted { .. } | Event::BoxReopened { .. } => open.by_person = true,
             _ => {}
@@ -94,7 +110,7 @@ impl Story {
             open.family.clone_from(&key.family);
         }
         if let Phase::Applying { entry: Some(entry), .. } = &after.phase
-            && self.open.headline.is_empty()
+            && self.open.happened.headline.is_empty()
         {
             self.close(entry, event, &after.spec);
             if let Event::GateEnded { report, left, .. } = event
@@ -108,14 +124,16 @@ impl Story {
     /// Says at the FAILs before a PASS what became of the survivors that they list.
     fn passed(&mut self, report: &GateReport, left: &str, kept: Kept<'_>) {
         let Some((own, before)) = self.iterations.split_last_mut() else { return };
-        let of_box = |it: &Told| (&it.spec, &it.family, &it.task) == (&own.spec, &own.family, &own.task);
+        let place = |it: &Told| (it.spec.clone(), it.family.clone(), it.happened.task.clone());
+        let (iteration, own) = (own.happened.iteration, place(own));
         let failed: Vec<&mut Told> =
-            before.iter_mut().filter(|told| !told.survivors.is_empty() && of_box(told)).collect();
-        let facts = if failed.is_empty() { None } else { kept(own.iteration, left) }.unwrap_or_default();
+            before.iter_mut().filter(|told| !told.survivors.is_empty() && place(told) == own).collect();
+        let facts = if failed.is_empty() { None } else { kept(iteration, left) }.unwrap_or_default();
+        let is_alive = lives(&facts);
         for told in failed {
             let mut by_fate: BTreeMap<&str, Vec<String>> = BTreeMap::new();
             for survivor in std::mem::take(&mut told.survivors) {
-                let fate = match lives(&facts, &survivor) {
+                let fate = match is_alive(&survivor) {
                     Some(false) => "killed in rework",
                     Some(true) => "still alive",
                     None if none_lives(report, &survivor) => "no longer alive, as none judged in its file",
@@ -126,9 +144,9 @@ impl Story {
                 by_fate.entry(fate).or_default().push(name);
             }
             let told_of = |(fate, names): (&str, Vec<String>)| {
-                format!("{fate} (iteration {}): {}", own.iteration, names.join(", "))
+                format!("{fate} (iteration {iteration}): {}", names.join(", "))
             };
-            told.lines.extend(by_fate.into_iter().map(told_of));
+            told.happened.lines.extend(by_fate.into_iter().map(told_of));
         }
     }
 
@@ -139,7 +157,7 @@ impl Story {
 
     fn close(&mut self, entry: &Entry, event: &Event, spec: &str) {
         let told = &mut self.open;
-        (told.spec, told.task) = (spec.to_owned(), line(&entry.task, 200));
+        spec.clone_into(&mut told.spec);
         if let Event::BoxAccepted { key, .. } | Event::BoxReopened { key, .. } = event {
             told.family.clone_from(&key.family);
         }
@@ -149,17 +167,28 @@ impl Story {
             told.not_judged = report.left_out.iter().map(|left| line(&left.file, 200)).collect();
             told.survivors.clone_from(&report.survivors);
         }
-        told.boxes = entry.boxes.iter().map(|flip| line(flip, 200)).collect();
-        let boxes = usize::from(!entry.boxes.is_empty());
+        let began = Timestamp::from_second(told.span.0).map(|at| at.to_string()).unwrap_or_default();
+        let when = format!("{began}, {}", duration(told.seconds()));
+        let has = |word: &str| entry.boxes.iter().any(|flip| flip.starts_with(word));
+        let class = match () {
+            () if told.by_person => "person",
+            () if has("opened") => "bad",
+            () if has("ticked") => "good",
+            () => "plain",
+        };
+        let boxes: Vec<String> = entry.boxes.iter().map(|flip| line(flip, 200)).collect();
         let mut lines = entry_lines(entry);
-        lines.truncate(lines.len() - boxes);
+        lines.truncate(lines.len() - usize::from(!boxes.is_empty()));
         let more = lines.len().saturating_sub(LINES);
         lines.truncate(LINES);
         lines.extend((more > 0).then(|| format!("… and {more} more lines in progress.txt")));
         // The page has a list of its own.
         let unmarked = |line: String| line.trim_start().trim_start_matches("- ").to_owned();
-        told.lines = lines.split_off(1.min(lines.len())).into_iter().map(unmarked).collect();
-        told.headline = lines.pop().unwrap_or_default();
+        let happened = &mut told.happened;
+        (happened.task, happened.when, happened.class) = (line(&entry.task, 200), when, class);
+        happened.boxes = boxes.join(", ");
+        happened.lines = lines.split_off(1.min(lines.len())).into_iter().map(unmarked).collect();
+        happened.headline = lines.pop().unwrap_or_default();
         if self.iterations.len() == ITERATIONS {
             self.iterations.remove(0);
             self.forgotten += 1;
@@ -255,7 +284,8 @@ mod tests {
     }
 
     fn told(iteration: u64, task: &str, survivors: Vec<Survivor>) -> Told {
-        Told { iteration, task: task.into(), survivors, ..Told::default() }
+        let happened = Happened { iteration, task: task.into(), ..Happened::default() };
+        Told { happened, survivors, ..Told::default() }
     }
 
     #[test]
@@ -283,7 +313,8 @@ mod tests {
             assert_eq!((iteration, left), (4, "digest"));
             Some(kept.clone())
         });
-        let lines: Vec<&[String]> = story.iterations.iter().map(|told| told.lines.as_slice()).collect();
+        let lines: Vec<&[String]> =
+            story.iterations.iter().map(|told| told.happened.lines.as_slice()).collect();
         assert_eq!(lines[0], [""; 0], "another box");
         assert_eq!(lines[1], ["killed in rework (iteration 4): Foo.java:1 Math"]);
         assert_eq!(
@@ -299,6 +330,6 @@ mod tests {
         story.passed(&report, "", &|_, _| panic!("nothing is left to tell"));
         story.iterations[2].survivors = vec![survivor("Bar.java", 1), survivor("Foo.java", 1)];
         story.passed(&report, "", &|_, _| None);
-        assert_eq!(story.iterations[2].lines[4..].len(), 2);
+        assert_eq!(story.iterations[2].happened.lines[4..].len(), 2);
     }
 }

@@ -34,6 +34,26 @@ pub enum BoxStatus {
 }
 
 impl BoxStatus {
+    /// For programs; in at most 5 columns, if not as in words; what a cell with it means to people, if it does not say it
+    /// itself.
+    fn told(self) -> (&'static str, &'static str, &'static str) {
+        match self {
+            Self::Running => ("running", "run", ""),
+            Self::CommitOnly => ("commit-only", "cmt", "ticked, with nothing but a commit behind it"),
+            Self::ByPerson => ("by-person", "pers", "ticked by a person"),
+            Self::Passed(_) => ("passed", "", ""),
+            Self::Done => ("done", "", ""),
+            Self::Unrecorded => ("unrecorded", "unrec", "ticked in the file, which no run has recorded yet"),
+            Self::Blocked => ("blocked", "blkd", "open, and its task is blocked: `ralph run --retry ID`"),
+            Self::Marked(_) => ("marked", "", "a mark that ralph leaves alone"),
+            Self::Rejected(_) => ("rejected", "rej", "open after so many rejected attempts in a row"),
+            Self::Failed(_) => ("failed", "", ""),
+            Self::Rework(_) => ("rework", "rwk", "open again after so many FAILs"),
+            Self::Optional => ("optional", "opt", "open, and taken with `--optional` only"),
+            Self::Open => ("open", "", ""),
+        }
+    }
+
     /// For people; at most 12 columns.
     pub fn words(self) -> String {
         match self {
@@ -47,51 +67,21 @@ impl BoxStatus {
 
     /// The same in at most 5 columns.
     pub fn short(self) -> String {
-        match self {
-            Self::Running => "run".to_owned(),
-            Self::CommitOnly => "cmt".to_owned(),
-            Self::ByPerson => "pers".to_owned(),
-            Self::Unrecorded => "unrec".to_owned(),
-            Self::Blocked => "blkd".to_owned(),
-            Self::Rejected(count) => format!("rej{}", count.min(99)),
-            Self::Rework(count) => format!("rwk{}", count.min(99)),
-            Self::Optional => "opt".to_owned(),
-            _ => self.words(),
+        match (self, self.told().1) {
+            (Self::Rejected(count) | Self::Rework(count), short) => format!("{short}{}", count.min(99)),
+            (_, "") => self.words(),
+            (_, short) => short.to_owned(),
         }
     }
 
     /// For programs: one word that keeps its meaning.
     pub fn name(self) -> &'static str {
-        match self {
-            Self::Running => "running",
-            Self::CommitOnly => "commit-only",
-            Self::ByPerson => "by-person",
-            Self::Passed(_) => "passed",
-            Self::Done => "done",
-            Self::Unrecorded => "unrecorded",
-            Self::Blocked => "blocked",
-            Self::Marked(_) => "marked",
-            Self::Rejected(_) => "rejected",
-            Self::Failed(_) => "failed",
-            Self::Rework(_) => "rework",
-            Self::Optional => "optional",
-            Self::Open => "open",
-        }
+        self.told().0
     }
 
     /// What a cell with it means to people; `None` for what says it itself.
     pub fn meaning(self) -> Option<&'static str> {
-        Some(match self {
-            Self::CommitOnly => "ticked, with nothing but a commit behind it",
-            Self::ByPerson => "ticked by a person",
-            Self::Unrecorded => "ticked in the file, which no run has recorded yet",
-            Self::Blocked => "open, and its task is blocked: `ralph run --retry ID`",
-            Self::Marked(_) => "a mark that ralph leaves alone",
-            Self::Rejected(_) => "open after so many rejected attempts in a row",
-            Self::Rework(_) => "open again after so many FAILs",
-            Self::Optional => "open, and taken with `--optional` only",
-            Self::Running | Self::Passed(_) | Self::Done | Self::Failed(_) | Self::Open => return None,
-        })
+        Some(self.told().2).filter(|meaning| !meaning.is_empty())
     }
 
     /// A mark that is not ralph's, as far as it can be shown in one column.

@@ -19,7 +19,8 @@ const COMMITS: usize = 3;
 pub const VERDICT: &str = "verdict";
 
 /// How much a finding says.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Grade {
     /// Something is not what the records, git or the rules say that it is.
     Differs,
@@ -148,19 +149,9 @@ impl Replayed {
             (widest(|line| &line.task), widest(|line| line.by), widest(|line| &line.verdict));
         let row = |line: &BoxLine| {
             let mark = if line.done { 'x' } else { ' ' };
-            let commits = names(line.commits.iter().map(String::as_str), COMMITS);
-            let text = format!(
-                "[{mark}] {}  {}  {}  {}",
-                pad(&line.task, task),
-                pad(line.by, by),
-                pad(&line.verdict, verdict),
-                [commits, line.again()]
-                    .into_iter()
-                    .filter(|part| !part.is_empty())
-                    .collect::<Vec<_>>()
-                    .join("; "),
-            );
-            text.trim_end().to_owned()
+            let [task, by, verdict] = [(&*line.task, task), (line.by, by), (&*line.verdict, verdict)]
+                .map(|(cell, columns)| pad(cell, columns));
+            format!("[{mark}] {task}  {by}  {verdict}  {}", line.evidence()).trim_end().to_owned()
         };
         let mut lines: Vec<String> = self.boxes.iter().map(row).collect();
         let engines = self.gates.iter().filter_map(GateLine::other_engine);
@@ -176,14 +167,12 @@ impl Replayed {
     pub fn facts(&self) -> Value {
         let finding = |finding: &Finding| {
             json!({
-                "grade": match finding.kind { Grade::Differs => "differs", Grade::Unknown => "unknown" },
-                "place": finding.place, "line": finding.line, "what": finding.what, "hint": finding.hint,
+                "grade": finding.kind, "place": finding.place, "line": finding.line, "what": finding.what,
+                "hint": finding.hint,
             })
         };
         json!({
-            "replay": match self.grade() {
-                None => "equal", Some(Grade::Differs) => "differs", Some(Grade::Unknown) => "unknown",
-            },
+            "replay": self.grade().map_or(json!("equal"), |grade| json!(grade)),
             "records": self.records,
             "head": self.head,
             "boxes": self.boxes,
@@ -212,10 +201,10 @@ impl Replayed {
 
     /// JUnit XML: a test case for the replay as a whole and each finding, one for each box. An error is ralph's own fault.
     pub fn junit(&self) -> io::Result<String> {
+        let end = |grade| if grade == Grade::Differs { "failure" } else { "error" };
         let finding = |finding: &Finding| {
-            let kind = if finding.kind == Grade::Differs { "failure" } else { "error" };
             let (what, hint) = (xml(&plain(&finding.to_string())), xml(&plain(&finding.hint)));
-            Case { name: xml(&plain(&finding.place)), file: None, end: Some((kind, what, hint)) }
+            Case { name: xml(&plain(&finding.place)), file: None, end: Some((end(finding.kind), what, hint)) }
         };
         let row = |line: &BoxLine| {
             let skipped = (!line.done).then(|| ("skipped", "The box is open.".to_owned(), String::new()));
@@ -224,10 +213,7 @@ impl Replayed {
         let all = Case {
             name: "replay".to_owned(),
             file: None,
-            end: self.grade().map(|grade| {
-                let kind = if grade == Grade::Differs { "failure" } else { "error" };
-                (kind, xml(&self.verdict()), String::new())
-            }),
+            end: self.grade().map(|grade| (end(grade), xml(&self.verdict()), String::new())),
         };
         let cases = self.findings.iter().map(finding).chain(self.boxes.iter().map(row));
         document("replay", 0, &std::iter::once(all).chain(cases).collect::<Vec<_>>())
@@ -290,16 +276,12 @@ fn counts(report: &GateReport) -> BTreeMap<(&str, &str), (u64, u64)> {
 }
 
 impl BoxLine {
-    /// What was re-checked, and what is believed.
-    fn again(&self) -> String {
-        let rechecked = match self.rechecked.as_slice() {
-            [] => String::new(),
-            parts => format!("re-checked: {}", parts.join(", ")),
-        };
-        let believed = match self.as_recorded.as_slice() {
-            [] => String::new(),
-            parts => format!("as recorded: {}", parts.join(", ")),
-        };
-        [rechecked, believed].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("; ")
+    /// Its commits, what was re-checked, and what is believed.
+    fn evidence(&self) -> String {
+        let commits = names(self.commits.iter().map(String::as_str), COMMITS);
+        let (rechecked, believed) = (self.rechecked.join(", "), self.as_recorded.join(", "));
+        let parts = [("", commits), ("re-checked: ", rechecked), ("as recorded: ", believed)];
+        let known = parts.iter().filter(|(_, part)| !part.is_empty());
+        known.map(|(what, part)| format!("{what}{part}")).collect::<Vec<_>>().join("; ")
     }
 }

@@ -99,13 +99,13 @@ impl History {
 
     /// Each score that is below the one before it, which it can be compared with.
     pub fn falls(&self) -> Vec<(&Measurement, &Measurement)> {
-        let of_unit = |all: &'_ Vec<Measurement>| -> Vec<(usize, usize)> {
-            let whole: Vec<usize> = (0..all.len()).filter(|at| !all[*at].is_part).collect();
+        let mut falls = Vec::new();
+        for all in self.units.values() {
+            let whole: Vec<&Measurement> = all.iter().filter(|one| !one.is_part).collect();
             let pairs = whole.windows(2).map(|pair| (pair[0], pair[1]));
-            pairs.filter(|(was, is)| all[*is].score.is_below(all[*was].score)).collect()
-        };
-        let units = self.units.values();
-        units.flat_map(|all| of_unit(all).into_iter().map(|(was, is)| (&all[was], &all[is]))).collect()
+            falls.extend(pairs.filter(|(was, is)| is.score.is_below(was.score)));
+        }
+        falls
     }
 
     /// A line for each unit, then the falls.

@@ -28,9 +28,7 @@ pub fn lines(shown: &Shown<'_>) -> Vec<String> {
 /// `file:line`, what the mutation did; the source line; the tests that reach it.
 fn survivor_lines(shown: &Shown<'_>, survivor: &Survivor) -> Vec<String> {
     let mutant = &survivor.mutant;
-    let file = shown
-        .place(survivor)
-        .map_or_else(|| mutant.file.clone(), |file| String::from_utf8_lossy(&file.to_bytes()).into_owned());
+    let file = shown.place(survivor).map_or_else(|| mutant.file.clone(), |file| file.to_text());
     let changed = if survivor.changed { ", on a changed line" } else { "" };
     let mut lines =
         vec![plain(&format!("{file}:{}: {} ({}{changed})", mutant.line, mutant.description, mutant.mutator))];

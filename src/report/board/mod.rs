@@ -122,7 +122,7 @@ impl Board {
     /// The board of the state's current task file.
     pub fn new(state: &State, spent: &Spent, beside: Beside) -> Self {
         let book = state.spec_state();
-        let holder = beside.holder.map(|holder| line(&holder, 200));
+        let holder = beside.holder.as_ref().map(|holder| line(holder, 200));
         let running = holder.as_ref().and_then(|_| spent.now());
         let current = running.filter(|now| book.row(&now.key).is_some()).cloned();
         let waits_until = holder.as_ref().and_then(|_| spent.waits_until());
@@ -148,10 +148,7 @@ impl Board {
             next: choice::next(book, state.policy.optional, goes_on),
             why: why(state, waits_until, beside.zone.as_ref()),
             waits_until,
-            out_of_quota: match holder {
-                Some(_) => out_of_quota(state, beside.now, beside.zone.as_ref()),
-                None => Vec::new(),
-            },
+            out_of_quota: holder.iter().flat_map(|_| out_of_quota(state, &beside)).collect(),
             holder,
             current,
             spent,
@@ -183,11 +180,8 @@ impl Board {
 
 /// The phase in which a run is, or ended; what was begun and is no longer being done is interrupted.
 fn phase(phase: &Phase, held: bool) -> &'static str {
-    match phase {
-        Phase::Idle | Phase::Stopped(_) => phase.name(),
-        _ if !held => "interrupted",
-        _ => phase.name(),
-    }
+    let is_over = matches!(phase, Phase::Idle | Phase::Stopped(_));
+    if held || is_over { phase.name() } else { "interrupted" }
 }
 
 /// Why a run stopped or waits; `None` for a wait that has ended with its process.
@@ -202,18 +196,16 @@ fn why(state: &State, waits_until: Option<i64>, zone: Option<&TimeZone>) -> Opti
 }
 
 /// Nothing while a run waits: the wait says it.
-fn out_of_quota(state: &State, now: i64, zone: Option<&TimeZone>) -> Vec<String> {
+fn out_of_quota(state: &State, Beside { now, zone, .. }: &Beside) -> Vec<String> {
     if matches!(state.phase, Phase::Waiting { .. }) {
         return Vec::new();
     }
     let all = state.run.out_of_quota.iter();
     let later = all.filter_map(|(name, out)| Some((name, i64::try_from(out.until).ok()?)));
-    later
-        .filter(|(_, until)| *until > now)
-        .map(|(name, until)| {
-            format!("The agent {name} is out of quota or reach until {}.", time(until, zone))
-        })
-        .collect()
+    let told = |(name, until)| {
+        format!("The agent {name} is out of quota or reach until {}.", time(until, zone.as_ref()))
+    };
+    later.filter(|(_, until)| until > now).map(told).collect()
 }
 
 /// A moment as people of that zone read it.

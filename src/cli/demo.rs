@@ -27,7 +27,7 @@ const FILES: &[(&str, &str)] = &[
 /// Copies the example, makes its repositories, runs the loop there. Flags that mean a workspace are refused: the
 /// demo would run without what they ask for.
 pub(super) fn demo(outside: &Invocation, into: Option<&Path>) -> Result<Exit, Fault> {
-    let flags = outside.given.iter().filter(|given| given.is_flag());
+    let flags = outside.given.iter().filter(|given| given.is_flag);
     let root = outside.root.as_ref().map(|_| outside.root_by).filter(|name| name.starts_with("--"));
     if let Some(name) = flags.map(Override::name).chain(root).next() {
         return Err(Fault::setup(

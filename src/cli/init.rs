@@ -182,7 +182,7 @@ fn flags(
     is_new: bool,
 ) -> Result<(Option<String>, Option<String>), Fault> {
     let flag = |key: &str| {
-        let given = call.given.iter().rfind(|given| given.is_flag() && given.setting.key == key)?;
+        let given = call.given.iter().rfind(|given| given.is_flag && given.setting.key == key)?;
         Some(given.value.clone())
     };
     let (spec, agent) = (flag("spec"), flag("roles"));

@@ -34,11 +34,11 @@ pub struct GlobalFlags {
 pub(super) fn given(flags: &GlobalFlags) -> Result<Vec<Override>, Fault> {
     let mut given = Vec::new();
     for setting in SETTINGS {
-        given.extend(variable(setting.variable)?.map(|value| Override::from_variable(setting, value)));
+        given.extend(variable(setting.variable)?.map(|value| Override { setting, value, is_flag: false }));
     }
     for (key, value) in [("spec", &flags.spec), ("roles", &flags.agent)] {
         let named = Setting::of(key).zip(value.clone());
-        given.extend(named.map(|(setting, value)| Override::from_flag(setting, value)));
+        given.extend(named.map(|(setting, value)| Override { setting, value, is_flag: true }));
     }
     for pair in &flags.set {
         given.push(set(pair)?);
@@ -81,7 +81,7 @@ fn set(pair: &str) -> Result<Override, Fault> {
     };
     let (what, hint) = match Setting::of(key) {
         Some(setting) if setting.flag == "--set" => {
-            return Ok(Override::from_flag(setting, value.to_owned()));
+            return Ok(Override { setting, value: value.to_owned(), is_flag: true });
         }
         Some(setting) => ("has a flag of its own", format!("write {} {value}", setting.flag)),
         None => ("is not a key that can be given here", known()),

@@ -53,7 +53,7 @@ fn with_problem(mut rows: Vec<Explained>, error: &ConfigError, overrides: &[Over
         return rows;
     }
     let cause = overrides.iter().find(|given| error.place != FILE && error.place == given.name());
-    let from = cause.map_or(Source::File { line: error.line }, |given| given.source.clone());
+    let from = cause.map_or(Source::File { line: error.line }, Override::source);
     rows.push(Explained { key: error.kind.clone(), value: serde_json::Value::Null, from, problem, hint });
     rows
 }
@@ -88,7 +88,7 @@ fn is_key_of(reading: &Reading<'_>, gate: &str, key: &str) -> bool {
 /// A setting; `None` for a default that means nothing to its gate.
 fn row(reading: &Reading<'_>, path: &[String], value: &Value) -> Option<Explained> {
     let from = match (reading.sources.of(path), get(&reading.written, path)) {
-        (Some(given), _) => given.source.clone(),
+        (Some(given), _) => given.source(),
         (None, Some(_)) => Source::File { line: line_of(reading.text, path) },
         (None, None) => Source::Default,
     };
@@ -108,6 +108,10 @@ mod tests {
     use super::*;
     use crate::config::{SETTINGS, Setting};
 
+    fn given(key: &str, value: &str, is_flag: bool) -> Override {
+        Override { setting: Setting::of(key).expect("one"), value: value.to_owned(), is_flag }
+    }
+
     fn told(text: &str, given: &[Override]) -> String {
         let lines = explain(Ok(text), Path::new("/w"), given);
         assert!(lines.iter().all(|line| line.problem.is_none()), "{lines:#?}");
@@ -125,10 +129,7 @@ mod tests {
     #[test]
     fn each_setting_is_told_with_its_origin() {
         let text = "limits:\n  wall: 1h\n  attempts: 2\nagents:\n  default:\n    command: [x]\n    env: {KEY: secret}\ngates:\n  LINT: {run: [lint]}\n";
-        let given = [
-            Override::from_variable(Setting::of("limits.attempts").expect("one"), "4".to_owned()),
-            Override::from_flag(Setting::of("gates.PITEST.threshold").expect("one"), "80".to_owned()),
-        ];
+        let given = [given("limits.attempts", "4", false), given("gates.PITEST.threshold", "80", true)];
         insta::assert_snapshot!(told(text, &given), @r#"
         agents.default.command=["x"] (line 6)
         agents.default.env.KEY="(not shown)" (line 7)
@@ -161,7 +162,7 @@ mod tests {
                 plain.iter().any(|key| key == setting.key || key.starts_with(&format!("{}.", setting.key)));
             assert!(listed, "{}", setting.key);
         }
-        let agent = Override::from_variable(Setting::of("roles").expect("one"), "codex".to_owned());
+        let agent = given("roles", "codex", false);
         let lines = explain(Ok(""), Path::new("/w"), &[agent]);
         let by_variable: Vec<&str> =
             lines.iter().filter(|line| line.from != Source::Default).map(|line| line.key.as_str()).collect();

@@ -125,12 +125,7 @@ pub fn key_line(text: &str, key: &str) -> Option<usize> {
 }
 
 impl Settings {
-    /// The agent that does a role, with its name; `None` if no agent of that name is configured.
-    pub fn agent_for(&self, role: Role) -> Option<(&str, &AgentSettings)> {
-        self.agents_for(role).next()
-    }
-
-    /// The same, and after it those that stand in for it, each with its name.
+    /// The agent that does a role, if it is configured, and after it those that stand in for it, each with its name.
     pub fn agents_for(&self, role: Role) -> impl Iterator<Item = (&str, &AgentSettings)> {
         let name = self.roles.get(&role);
         let fallback = name.and_then(|name| self.agents.get(name)).map(|agent| &agent.fallback);

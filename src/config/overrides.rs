@@ -92,29 +92,19 @@ pub struct Override {
     pub setting: &'static Setting,
     /// The value, as it was typed.
     pub value: String,
-    /// A variable or a flag.
-    pub source: Source,
+    /// Typed for this very call, else from the environment.
+    pub is_flag: bool,
 }
 
 impl Override {
-    /// A value of the environment.
-    pub fn from_variable(setting: &'static Setting, value: String) -> Self {
-        Self { setting, value, source: Source::Environment { name: setting.variable } }
-    }
-
-    /// A value of a flag.
-    pub fn from_flag(setting: &'static Setting, value: String) -> Self {
-        Self { setting, value, source: Source::Flag { name: setting.flag } }
-    }
-
-    /// Typed for this very call.
-    pub fn is_flag(&self) -> bool {
-        matches!(self.source, Source::Flag { .. })
-    }
-
     /// The name of the variable or flag.
     pub fn name(&self) -> &'static str {
-        if self.is_flag() { self.setting.flag } else { self.setting.variable }
+        if self.is_flag { self.setting.flag } else { self.setting.variable }
+    }
+
+    pub(super) fn source(&self) -> Source {
+        let name = self.name();
+        if self.is_flag { Source::Flag { name } } else { Source::Environment { name } }
     }
 }
 

@@ -56,7 +56,7 @@ fn the_defaults_are_those_of_the_contract() {
     assert_eq!(settings.rework, ReworkReviews::ReopenReviews);
     assert_eq!(settings.on_blocked, OnBlocked::Stop);
     assert!(settings.agents.is_empty() && settings.hooks == Hooks::default());
-    assert_eq!(settings.agent_for(Role::Worker), None);
+    assert_eq!(settings.agents_for(Role::Worker).next(), None);
 }
 
 #[test]
@@ -185,7 +185,7 @@ fn what_the_template_shows_in_comments_can_be_used() {
     assert_eq!(settings.files.build, ["**/pom.xml"]);
     assert_eq!(settings.placement["PITEST"], Placement::Each);
     assert_eq!(
-        settings.agent_for(Role::Worker).and_then(|(_, agent)| agent.preset.as_deref()),
+        settings.agents_for(Role::Worker).next().and_then(|(_, agent)| agent.preset.as_deref()),
         Some("claude")
     );
 }
@@ -207,12 +207,12 @@ fn what_the_file_says_is_what_is_set() {
     assert_eq!(settings.packages, ["services/*", "."]);
     assert!(settings.packages_given);
     assert_eq!(settings.agents["default"].command, ["sh", "agent.sh", ""]);
-    let (name, boss) = settings.agent_for(Role::Validator).expect("boss");
+    let (name, boss) = settings.agents_for(Role::Validator).next().expect("boss");
     assert_eq!((name, boss.preset.as_deref()), ("boss", Some("claude")));
     assert_eq!(boss.command.last().map(String::as_str), Some("opus"));
     assert_eq!(boss.env["IS_SANDBOX"], "1");
     assert_eq!(boss.env["DISABLE_AUTOUPDATER"], "1");
-    assert_eq!(settings.agent_for(Role::Worker).map(|(name, _)| name), Some("default"));
+    assert_eq!(settings.agents_for(Role::Worker).next().map(|(name, _)| name), Some("default"));
     let gate = &settings.gates["PITEST"];
     assert_eq!((gate.threshold, gate.per, gate.no_coverage), (80, Per::Task, NoCoverage::Ignore));
     assert_eq!((gate.engine, gate.jobs, gate.limit.as_secs()), (GateEngine::Direct, 4, 5400));

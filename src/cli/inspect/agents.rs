@@ -42,11 +42,11 @@ pub(super) fn missing(workspace: &Workspace, roles: &BTreeSet<Role>) -> Vec<Find
 
 /// Why agents of a role cannot be started, each with the key of the configuration that names it, or should.
 fn lacks(workspace: &Workspace, role: Role, environment: &[(String, String)]) -> Vec<(String, String)> {
-    if workspace.settings.agent_for(role).is_none() {
+    let mut agents = workspace.settings.agents_for(role).peekable();
+    if agents.peek().is_none() {
         let what = format!("No agent is configured for the role {}.", role.word());
         return vec![(what, format!("roles.{}", role.word()))];
     }
-    let agents = workspace.settings.agents_for(role);
     agents.filter_map(|agent| lack(workspace, role, agent, environment)).collect()
 }
 

@@ -5,11 +5,11 @@ use crate::config::{Settings, parse};
 use std::path::Path;
 
 fn by_variable(key: &str, value: &str) -> Override {
-    Override::from_variable(Setting::of(key).expect("a setting"), value.to_owned())
+    Override { is_flag: false, ..by_flag(key, value) }
 }
 
 fn by_flag(key: &str, value: &str) -> Override {
-    Override::from_flag(Setting::of(key).expect("a setting"), value.to_owned())
+    Override { setting: Setting::of(key).expect("a setting"), value: value.to_owned(), is_flag: true }
 }
 
 fn sound(text: &str, given: &[Override]) -> Settings {
@@ -61,7 +61,7 @@ fn every_setting_is_a_key_and_changes_what_it_names() {
     };
     let plain = sound("", &[]);
     for setting in SETTINGS {
-        let changed = sound("", &[Override::from_variable(setting, values(setting).to_owned())]);
+        let changed = sound("", &[by_variable(setting.key, values(setting))]);
         assert_ne!(changed, plain, "{}", setting.key);
         assert!(setting.variable.starts_with("RALPH_"));
     }
@@ -93,7 +93,7 @@ fn no_setting_has_a_name_that_ralph_gives_to_agents() {
 #[test]
 fn an_agent_for_all_roles_is_one_of_the_file_or_a_preset() {
     let text = "agents:\n  default: {preset: claude}\n  mine: {command: [x]}\nroles: {validator: mine}\n";
-    let agent = |settings: &Settings, role| settings.agent_for(role).map(|(name, _)| name.to_owned());
+    let agent = |settings: &Settings, role| settings.agents_for(role).next().map(|(name, _)| name.to_owned());
     let mine = sound(text, &[by_variable("roles", "mine")]);
     assert!(Role::all().into_iter().all(|role| agent(&mine, role).as_deref() == Some("mine")));
     let codex = sound(text, &[by_flag("roles", "codex")]);

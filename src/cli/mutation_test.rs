@@ -2,7 +2,7 @@
 
 use super::environment::{cache_folder, environment};
 use super::exit::Exit;
-use super::inspect::engines::version_in;
+use super::inspect::engines::{environments, is_on_path, version_in};
 use super::ui::{self, StatusLine};
 use super::workspace::{Invocation, Opened, Workspace};
 use crate::engine::{CacheFolder, Fault, FaultKind, private_folder};
@@ -12,7 +12,6 @@ use crate::report::mutation_test::{Envelope, Measured, Options, Refusal};
 use crate::source::Secrets;
 use crate::sys::clock;
 use crate::sys::process::{Supervisor, close_to_others, is_inside_agent};
-use crate::sys::programs::on_path;
 use crate::sys::signals::Interrupts;
 use crate::sys::walk::{DirEntry, walk};
 use clap::Args;
@@ -177,8 +176,6 @@ fn refusal(fault: Fault) -> Refusal {
 
 /// The engines that are installed for the folder, or for one of those near it.
 pub(super) fn engines(folder: &Path) -> Vec<Engine> {
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    let has = |program: &str| on_path(&path, program).next().is_some();
     let enter = |found: &DirEntry| {
         let name = found.file_name().to_string_lossy();
         !name.starts_with('.') && name != "node_modules" && name != "target"
@@ -186,23 +183,20 @@ pub(super) fn engines(folder: &Path) -> Vec<Engine> {
     let below = walk(folder, DEPTH, MOST, enter).flatten().filter(|found| found.file_type().is_dir());
     let folders: Vec<PathBuf> =
         std::iter::once(folder.to_owned()).chain(below.map(DirEntry::into_path)).collect();
-    let any =
-        |names: &[&str]| folders.iter().any(|folder| names.iter().any(|name| folder.join(name).exists()));
+    let any = |name: &str| folders.iter().any(|folder| folder.join(name).exists());
     // Of a version that is known to be of use.
     let has_installed = |program: &str, package: &str, reads: &dyn Fn(&str) -> bool| {
-        let mut environments =
-            folders.iter().flat_map(|folder| [".venv", "venv"].map(|name| folder.join(name)));
-        environments.any(|environment| {
+        environments(&folders).any(|environment| {
             let is_there = environment.join("bin").join(program).exists();
             is_there && version_in(&environment, package).is_some_and(|version| reads(&version))
         })
     };
     let is_there = |engine: &Engine| match engine {
-        Engine::Mutmut => has("mutmut") || has_installed("mutmut", "mutmut", &reads_mutmut),
+        Engine::Mutmut => is_on_path("mutmut") || has_installed("mutmut", "mutmut", &reads_mutmut),
         Engine::CosmicRay => has_installed("cosmic-ray", "cosmic_ray", &|_| true),
-        Engine::Pit => any(&["pom.xml"]) && has("java") && (has("mvn") || any(&["mvnw"])),
-        Engine::Stryker => any(&["node_modules/.bin/stryker"]) && has("node"),
-        Engine::CargoMutants => any(&["Cargo.toml"]) && has("cargo") && has("cargo-mutants"),
+        Engine::Pit => any("pom.xml") && is_on_path("java") && (is_on_path("mvn") || any("mvnw")),
+        Engine::Stryker => any("node_modules/.bin/stryker") && is_on_path("node"),
+        Engine::CargoMutants => any("Cargo.toml") && is_on_path("cargo") && is_on_path("cargo-mutants"),
     };
     Engine::ALL.into_iter().filter(is_there).collect()
 }

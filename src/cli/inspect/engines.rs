@@ -9,9 +9,6 @@ use serde::Serialize;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-/// Where virtual environments are looked for.
-const ENVIRONMENTS: [&str; 2] = [".venv", "venv"];
-
 /// An engine that files of a package call for.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Needed {
@@ -63,8 +60,7 @@ type Looked = Result<String, (String, &'static str)>;
 
 fn mutmut(folders: &BTreeSet<PathBuf>) -> Looked {
     let hint = "Run `python3 -m venv .venv` and `.venv/bin/pip install 'mutmut>=3.8.1' pytest`.";
-    let environments = folders.iter().flat_map(|folder| ENVIRONMENTS.map(|name| folder.join(name)));
-    match environments.into_iter().find(|folder| folder.join("bin/python").exists()) {
+    match environments(folders).find(|folder| folder.join("bin/python").exists()) {
         None if is_on_path("mutmut") => Ok("on the PATH; there is no .venv".to_owned()),
         None => Err(("not installed: there is no .venv, and none on the PATH".to_owned(), hint)),
         Some(environment) => match version_in(&environment, "mutmut") {
@@ -75,6 +71,13 @@ fn mutmut(folders: &BTreeSet<PathBuf>) -> Looked {
             None => Err(("not installed in the virtual environment".to_owned(), hint)),
         },
     }
+}
+
+/// Where virtual environments may be.
+pub(crate) fn environments<'f>(
+    folders: impl IntoIterator<Item = &'f PathBuf>,
+) -> impl Iterator<Item = PathBuf> {
+    folders.into_iter().flat_map(|folder| [".venv", "venv"].map(|name| folder.join(name)))
 }
 
 /// The version of a package (by its name in folders) that is installed in a virtual environment.
@@ -108,6 +111,6 @@ fn cargo_mutants() -> Looked {
     }
 }
 
-fn is_on_path(program: &str) -> bool {
+pub(crate) fn is_on_path(program: &str) -> bool {
     on_path(&std::env::var_os("PATH").unwrap_or_default(), program).next().is_some()
 }

@@ -1,7 +1,7 @@
 //! Programs that the configured gates, checks and hooks need. Starts nothing.
 
 use super::Inspection;
-use super::engines::{self, Needed, measures};
+use super::engines::{self, Needed, is_on_path, measures};
 use super::finding::{Finding, Level};
 use super::gates::open_java_gate;
 use super::packages::Package;
@@ -9,7 +9,7 @@ use crate::cli::environment::CONFIG;
 use crate::cli::workspace::Workspace;
 use crate::config::GateSettings;
 use crate::gate::mutation_test::Engine;
-use crate::sys::programs::{is_program, on_path};
+use crate::sys::programs::is_program;
 use crate::task::Row;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -96,7 +96,7 @@ fn command(rule: &str, key: &str, argv: &[String], folders: &[(&str, &Path)]) ->
         }
         let what = format!("`{key}` starts `{program}`, which is not a program in {}.", names.join(", "));
         (what, "Make it executable there (`chmod +x`), or name another program.")
-    } else if find(program).is_none() {
+    } else if !is_on_path(program) {
         let what = format!("`{key}` starts `{program}`, which is not on the PATH.");
         (what, "Install it, or name it with its path.")
     } else {
@@ -118,8 +118,7 @@ fn java(gate: &str, settings: &GateSettings, packages: &[Package], findings: &mu
     };
     let home = std::env::var_os("JAVA_HOME").map(PathBuf::from).filter(|home| home.is_absolute());
     let has = |program: &str| {
-        home.as_ref().is_some_and(|home| is_program(&home.join("bin").join(program)))
-            || find(program).is_some()
+        home.as_ref().is_some_and(|home| is_program(&home.join("bin").join(program))) || is_on_path(program)
     };
     if !has("java") || !has("javac") {
         let lack = if has("java") { "javac: a JRE does not compile" } else { "Java" };
@@ -129,7 +128,7 @@ fn java(gate: &str, settings: &GateSettings, packages: &[Package], findings: &mu
     for package in packages.iter().filter(|package| !package.is_built_by(settings)) {
         let name = &package.name;
         if package.builds_with("mvn") {
-            if !package.has_mvnw() && find("mvn").is_none() {
+            if !package.has_mvnw() && !is_on_path("mvn") {
                 let what = format!(
                     "Gate {gate} needs Maven: package {name} has no executable mvnw, and mvn is not on the PATH."
                 );
@@ -149,8 +148,4 @@ fn java(gate: &str, settings: &GateSettings, packages: &[Package], findings: &mu
             lacks(Level::Warning, what, &format!("Write `{line}` below gates.{gate}."));
         }
     }
-}
-
-fn find(program: &str) -> Option<PathBuf> {
-    on_path(&std::env::var_os("PATH")?, program).next()
 }

@@ -5,6 +5,7 @@ use super::exit::Exit;
 use super::ui;
 use super::workspace::Invocation;
 use crate::engine::{Contents, Fault, Replay, Unpacked, pack, unpack};
+use crate::report::replay::Replayed;
 use crate::source::Secrets;
 use crate::sys::disk::RealDisk;
 use serde_json::json;
@@ -16,21 +17,14 @@ pub(super) fn bundle(call: &Invocation, file: &Path, is_thin: bool) -> Result<Ex
     let mut repositories = workspace.repositories()?;
     let run =
         Replay::new(&RealDisk::new(), &workspace.places, &workspace.rules, Ok(&mut repositories)).run()?;
-    let environment = environment();
-    let secrets = Secrets::of(environment.iter().map(|(name, value)| (name, value)));
+    let secrets = Secrets::of(environment());
     let iterations: Vec<u64> = run.found.gates.iter().map(|gate| gate.iteration).collect();
     let file = std::path::absolute(file)?;
     let contents = Contents { commits: &run.commits, iterations: &iterations, is_thin };
     let bytes = pack(&workspace.places, &mut repositories, contents, &secrets, &file)?;
-    let facts =
-        json!({ "bundle": file, "bytes": bytes, "records": run.found.records, "head": run.found.head });
-    let words = format!(
-        "{} ({} KiB, {} records, head {})",
-        file.display(),
-        bytes >> 10,
-        run.found.records,
-        run.found.head
-    );
+    let Replayed { records, head, .. } = &run.found;
+    let facts = json!({ "bundle": file, "bytes": bytes, "records": records, "head": head });
+    let words = format!("{} ({} KiB, {records} records, head {head})", file.display(), bytes >> 10);
     ui::answer(call.json, &facts, &words);
     Ok(Exit::Done)
 }

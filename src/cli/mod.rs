@@ -81,8 +81,7 @@ fn failed(error: anyhow::Error) -> u8 {
     let fault = error.downcast::<Fault>().or_else(|error| error.downcast::<io::Error>().map(Fault::from));
     let fault = fault
         .unwrap_or_else(|error| Fault::new(FaultKind::Internal, format!("{error:#}"), "please report this"));
-    let environment = environment::environment();
-    let secrets = Secrets::of(environment.iter().map(|(name, value)| (name, value)));
+    let secrets = Secrets::of(environment::environment());
     ui::error(&secrets.redact(&fault.to_string()), &secrets.redact(&fault.hint));
     Exit::from(fault.kind).code()
 }

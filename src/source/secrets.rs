@@ -48,9 +48,10 @@ pub struct Secrets {
 impl Secrets {
     /// What is secret in this environment: values of variables that programs do not get by themselves and whose name
     /// says so.
-    pub fn of<'a>(environment: impl IntoIterator<Item = (&'a String, &'a String)>) -> Self {
+    pub fn of(environment: impl IntoIterator<Item = (impl AsRef<str>, impl AsRef<str>)>) -> Self {
         let mut values = Vec::new();
         for (name, value) in environment {
+            let (name, value) = (name.as_ref(), value.as_ref());
             if is_passed(name) || !looks_secret(name) {
                 continue;
             }

@@ -68,7 +68,7 @@ fn without_comments(code: &str) -> String {
 /// Production lines that a module may have: no comments, no blank lines, no tests.
 const BUDGET: &[(&str, usize)] = &[
     ("agent", 948),
-    ("cli", 6_745),
+    ("cli", 6_738),
     ("config", 1_510),
     ("engine", 4_231),
     ("gate", 9_040),
@@ -79,7 +79,7 @@ const BUDGET: &[(&str, usize)] = &[
     ("main", 8),
     ("mutation", 546),
     ("report", 3_266),
-    ("source", 998),
+    ("source", 999),
     ("sys", 1_863),
     ("task", 3_589),
     ("turn", 1_584),

@@ -100,14 +100,11 @@ impl Found {
                 format!("{name} for {} ({gate}): {}{hint}", package.name, needed.what)
             })
         });
-        let by_gradle =
-            self.packages.iter().filter(|package| !package.builds_with("mvn")).filter_map(|package| {
-                let line = package.gradle_command()?;
-                Some(format!(
-                    "pit for {} (PITEST): built by Gradle. Write `{line}` below gates.PITEST.",
-                    package.name
-                ))
-            });
+        let not_mavens = self.packages.iter().filter(|package| !package.builds_with("mvn"));
+        let by_gradle = not_mavens.filter_map(|package| {
+            let (name, line) = (&package.name, package.gradle_command()?);
+            Some(format!("pit for {name} (PITEST): built by Gradle. Write `{line}` below gates.PITEST."))
+        });
         let engines: Vec<String> = by_gradle.chain(engines).collect();
         if !engines.is_empty() {
             list("engines", engines);

@@ -253,23 +253,17 @@ fn groups_of(level: Option<u8>) -> Placement {
 
 /// Asks for the placement of a gate, with the choice of now as the default.
 pub(super) fn ask_placement(gate: &str, now: Option<&Placement>) -> anyhow::Result<Placement> {
-    let options = [
-        "each: after every task that is still to be done (recommended)".to_owned(),
-        "tested: the same, only those with TEST-FIRST".to_owned(),
-        "after: after the tasks that I name".to_owned(),
-        format!("groups: at the end of each heading: G1.{gate}, G2.{gate}, …"),
-        format!("end: once, after the last task: END.{gate}"),
-        "none: nowhere".to_owned(),
-    ];
     let known = if let Some(Placement::After(ids)) = now { ids.clone() } else { Vec::new() };
-    let choices = [
-        Placement::Each,
-        Placement::Tested,
-        Placement::After(known),
-        Placement::Groups,
-        Placement::End,
-        Placement::None,
-    ];
+    let (choices, options): (Vec<Placement>, Vec<String>) = [
+        (Placement::Each, "each: after every task that is still to be done (recommended)".to_owned()),
+        (Placement::Tested, "tested: the same, only those with TEST-FIRST".to_owned()),
+        (Placement::After(known), "after: after the tasks that I name".to_owned()),
+        (Placement::Groups, format!("groups: at the end of each heading: G1.{gate}, G2.{gate}, …")),
+        (Placement::End, format!("end: once, after the last task: END.{gate}")),
+        (Placement::None, "none: nowhere".to_owned()),
+    ]
+    .into_iter()
+    .unzip();
     let is_now = |choice: &Placement| {
         now == Some(choice)
             || now.is_some_and(|now| *choice == Placement::Groups && now.group_level().is_some())

@@ -133,13 +133,14 @@ impl Explained<'_> {
         let Some(row) = self.rows.get(at) else { return String::new() };
         let mut facts = vec![row.key.stage.word().to_owned()];
         let id = self.file.shown_id(at);
-        if id.is_some_and(|(_, twice)| twice) {
-            facts.push("its id is used twice: identified by its text".to_owned());
-        }
-        facts.extend(row.optional.then(|| "optional".to_owned()));
-        let also = [(row.struck, "struck out"), (row.approval, "stops for a person")];
+        let also = [
+            (id.is_some_and(|(_, twice)| twice), "its id is used twice: identified by its text"),
+            (row.optional, "optional"),
+            (row.struck, "struck out"),
+            (row.approval, "stops for a person"),
+            (row.checkpoint && !row.approval, "checkpoint"),
+        ];
         facts.extend(also.iter().filter(|(is, _)| *is).map(|(_, what)| (*what).to_owned()));
-        facts.extend((row.checkpoint && !row.approval).then(|| "checkpoint".to_owned()));
         if let Some((parent, above)) = self.file.parent_of(at).and_then(|at| Some((at, self.rows.get(at)?))) {
             facts.push(format!("part of {} (line {})", self.name(parent, above), above.line));
         }

@@ -15,11 +15,10 @@ use std::path::Path;
 /// Writes what is not there yet; each file, and whether it is new.
 pub(super) fn write(folder: &Path, config_text: &str) -> Result<Vec<(String, bool)>, Fault> {
     let schema = format!("{:#}\n", config::schema());
-    let mut files = vec![("config.yaml".to_owned(), config_text), (config::SCHEMA_FILE.to_owned(), &schema)];
-    files.push((".gitignore".to_owned(), "state/\n"));
+    let files = [("config.yaml", config_text), (config::SCHEMA_FILE, &*schema), (".gitignore", "state/\n")];
     fs_err::create_dir_all(folder)?;
-    let write = |(name, text): (String, &str)| {
-        let is_new = write_new(&folder.join(&name), text)?;
+    let write = |(name, text)| {
+        let is_new = write_new(&folder.join(name), text)?;
         Ok((format!(".ralph/{name}"), is_new))
     };
     files.into_iter().map(write).collect()

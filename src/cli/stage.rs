@@ -64,9 +64,8 @@ fn ask(args: &StageArgs) -> anyhow::Result<StageArgs> {
 
 fn apply(call: &Invocation, target: &Target, args: &StageArgs) -> Result<Exit, Fault> {
     let only = only(target, &args.only)?;
-    let is_meant = |stage: &Stage| only.is_empty() || only.contains(stage);
     let _lock = target.hold()?;
-    let change = if args.none { unstaged(target, args, &is_meant) } else { staged(target, args, &is_meant) }?;
+    let change = change(target, args, |stage| only.is_empty() || only.contains(stage))?;
     let without_id = if args.all { tasks_without_stages(&change.now) } else { Vec::new() };
     if call.json {
         ui::json(&change.facts(&without_id));
@@ -88,20 +87,15 @@ fn apply(call: &Invocation, target: &Target, args: &StageArgs) -> Result<Exit, F
     Ok(if change.is_any() && args.edit.check { Exit::WorkLeft } else { Exit::Done })
 }
 
-fn staged<'t>(
+fn change<'t>(
     target: &'t Target,
     args: &StageArgs,
-    is_meant: &dyn Fn(&Stage) -> bool,
+    is_meant: impl Fn(&Stage) -> bool,
 ) -> Result<Change<'t>, Fault> {
-    let selection = if args.all { TaskSelection::Plain } else { TaskSelection::Named(&args.ids) };
-    target.change(|file| file.staged_with(selection, &target.gates_of(file), is_meant))
-}
-
-fn unstaged<'t>(
-    target: &'t Target,
-    args: &StageArgs,
-    is_meant: &dyn Fn(&Stage) -> bool,
-) -> Result<Change<'t>, Fault> {
+    if !args.none {
+        let selection = if args.all { TaskSelection::Plain } else { TaskSelection::Named(&args.ids) };
+        return target.change(|file| file.staged_with(selection, &target.gates_of(file), &is_meant));
+    }
     let ids: Vec<String> = args.ids.iter().filter_map(|id| tidy(id)).collect();
     target.change(|file| {
         let goes = |key: &TaskKey| {

@@ -98,8 +98,12 @@ impl Place {
             KeyCode::Char('b' | 'k') | KeyCode::Left | KeyCode::Up | KeyCode::Backspace => {
                 self.at = self.at.saturating_sub(1);
             }
-            KeyCode::Char(']') | KeyCode::PageDown => self.at = self.iteration(frames, 1),
-            KeyCode::Char('[') | KeyCode::PageUp => self.at = self.iteration(frames, -1),
+            KeyCode::Char(']') | KeyCode::PageDown => {
+                self.at = starts(frames).find(|start| *start > self.at).unwrap_or(self.at);
+            }
+            KeyCode::Char('[') | KeyCode::PageUp => {
+                self.at = starts(frames).rfind(|start| *start < self.at).unwrap_or(0);
+            }
             KeyCode::Char('g') | KeyCode::Home => self.at = 0,
             KeyCode::Char('G') | KeyCode::End => self.at = last,
             KeyCode::Char('/') => self.typed = Some(String::new()),
@@ -107,20 +111,6 @@ impl Place {
         }
         self.at = self.at.min(last);
         true
-    }
-
-    /// The first frame of the iteration after this one, or of this one or the one before.
-    fn iteration(&self, frames: &[Frame], by: i8) -> usize {
-        let number = |at: usize| frames[at].iteration;
-        let first =
-            |at: usize| (0..=at).rev().take_while(|other| number(*other) == number(at)).last().unwrap_or(at);
-        if by > 0 {
-            return (self.at..frames.len())
-                .find(|other| number(*other) != number(self.at))
-                .unwrap_or(self.at);
-        }
-        let own = first(self.at);
-        if own < self.at { own } else { first(own.saturating_sub(1)) }
     }
 
     /// The next frame of the task that was typed, from the beginning again after the last.
@@ -137,6 +127,11 @@ impl Place {
             None => self.missed = Some(format!("No record is at a task {}.", line(wanted, TYPED))),
         }
     }
+}
+
+/// The first frame of each iteration.
+fn starts(frames: &[Frame]) -> impl DoubleEndedIterator<Item = usize> {
+    (0..frames.len()).filter(|&at| at == 0 || frames[at - 1].iteration != frames[at].iteration)
 }
 
 fn view(film: &Film, place: &Place) -> Result<View, Fault> {

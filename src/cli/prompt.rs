@@ -1,14 +1,13 @@
 //! `ralph prompt`: what an agent would get now. It starts nothing, changes nothing and takes no lock.
 
 use super::exit::Exit;
-use super::task_ids::key_of;
+use super::task_ids::{key_of, next_key};
 use super::ui;
 use super::workspace::Invocation;
 use crate::agent::builtin;
 use crate::config::{Role, role_of};
 use crate::engine::{Fault, own_template, readings};
 use crate::machine::agent_order;
-use crate::machine::choice::{self, Choice};
 use crate::machine::facts::dirt_names;
 use crate::sys::disk::RealDisk;
 use clap::Args;
@@ -38,10 +37,7 @@ pub(super) fn prompt(call: &Invocation, args: &PromptArgs) -> Result<Exit, Fault
     let book = state.spec_state();
     let key = match &args.id {
         Some(id) => key_of(&state, id)?,
-        None => match choice::next(book, false, state.policy.go_on_when_blocked) {
-            Choice::Take(key) => key,
-            _ => return Err(Fault::setup("There is no next box.", "name one: `ralph prompt 2.`")),
-        },
+        None => next_key(&state, &state.policy, "name one: `ralph prompt 2.`")?,
     };
     let name = book.name(&key);
     let role = role_of(&key.stage).ok_or_else(|| {

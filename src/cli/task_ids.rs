@@ -1,6 +1,8 @@
 //! The names by which a box is asked for on the command line. Every box has one, and no name means two.
 
 use crate::engine::Fault;
+use crate::machine::choice::{self, Choice};
+use crate::machine::policy::Policy;
 use crate::machine::state::State;
 use crate::task::{Row, TaskKey};
 use std::path::Path;
@@ -27,6 +29,14 @@ pub(super) fn key_of(state: &State, id: &str) -> Result<TaskKey, Fault> {
             "`ralph status` lists the boxes; one without an id is named by its line, as in `tasks.md:12`",
         )
     })
+}
+
+/// The box that a run would take next.
+pub(super) fn next_key(state: &State, policy: &Policy, hint: &str) -> Result<TaskKey, Fault> {
+    match choice::next(state.spec_state(), false, policy.go_on_when_blocked) {
+        Choice::Take(key) => Ok(key),
+        _ => Err(Fault::setup("There is no next box.", hint)),
+    }
 }
 
 /// True if the words are this name alone and the row has a line of its own, or the name with a dot and the row's

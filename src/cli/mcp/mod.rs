@@ -13,7 +13,7 @@ use crate::sys::process::{close_to_others, is_inside_agent};
 use crate::sys::signals::Interrupts;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, Implementation, ListToolsResult,
-    PaginatedRequestParams, ProgressNotificationParam, ServerCapabilities, ServerConfig,
+    PaginatedRequestParams, ProgressNotificationParam, ServerCapabilities, ServerConfig, Tool,
 };
 use rmcp::service::{RequestContext, RoleServer};
 use rmcp::{ErrorData, ServerHandler, ServiceExt as _};
@@ -59,15 +59,14 @@ pub(super) fn mcp(call: &Invocation) -> Result<Exit, Fault> {
 
 impl Server {
     /// The tools that can work here.
-    fn tools(&self) -> Vec<Ask> {
+    fn tools(&self) -> Vec<Tool> {
         let workspace = self.invocation.open().ok();
         let scores = !self.inside_agent || workspace.as_ref().is_some_and(|it| it.settings.mcp.scores);
         let folder = self.invocation.folder().ok();
-        let measures = || scores && folder.is_some_and(|folder| !engines(&folder).is_empty());
-        let mut tools = Vec::new();
-        tools.extend(measures().then_some(Ask::MutationTest));
-        tools.extend(workspace.iter().flat_map(|_| Ask::ALL.into_iter().skip(1)));
-        tools
+        let measures = scores && folder.is_some_and(|folder| !engines(&folder).is_empty());
+        let can_work =
+            |tool: &Tool| if tool.name == "mutation_test" { measures } else { workspace.is_some() };
+        tools::all().into_iter().filter(can_work).collect()
     }
 
     /// Answers on a thread of its own; tells the caller how far it is, and listens to whether it still wants to know.
@@ -127,7 +126,7 @@ impl ServerHandler for Server {
         _request: Option<PaginatedRequestParams>,
         _context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        Ok(ListToolsResult::with_all_items(self.tools().into_iter().map(Ask::tool).collect()))
+        Ok(ListToolsResult::with_all_items(self.tools()))
     }
 
     async fn call_tool(
@@ -135,7 +134,7 @@ impl ServerHandler for Server {
         request: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
-        let Some(ask) = Ask::ALL.into_iter().find(|ask| ask.name() == request.name) else {
+        let Ok(ask) = serde_json::from_value(request.name.as_ref().into()) else {
             return Err(ErrorData::invalid_params("There is no such tool.", None));
         };
         let (is_answer, value) = self.answer(ask, request, context).await;

@@ -56,15 +56,19 @@ pub(super) fn names(map: Option<&Value>) -> Vec<&str> {
 fn agent(keys: &Value) -> Result<(), Mistake> {
     let has = |key: &str| keys.get(key).is_some_and(|value| !value.is_null());
     let with_command = |key, hint| Err(Mistake::new("is not used with `command`", hint).at(key));
+    let preset = keys["preset"].as_str().and_then(Preset::named);
+    let format = keys["format"].as_str().and_then(Format::named).filter(|format| *format != Format::Text);
+    // A preset prints its own format, or plain text.
+    let prints = |preset: &Preset| format.is_none_or(|format| format == preset.format);
     match (has("command"), has("preset")) {
         (true, true) => with_command("preset", "Keep one of the two."),
         (true, false) if has("args") => with_command("args", "Put the arguments into `command` itself."),
         (true, false) if has("model") => with_command("model", "Put the arguments into `command` itself."),
-        (false, true) if has("model") && !takes_model(keys) => {
+        (false, true) if has("model") && !preset.is_some_and(Preset::takes_model) => {
             let hint = "Leave the key out; `args` may hold whatever the CLI takes.";
             Err(Mistake::new("is not used with this preset, whose CLI takes none", hint).at("model"))
         }
-        (false, true) if !prints(keys) => {
+        (false, true) if !preset.is_some_and(prints) => {
             Err(Mistake::new("is not what this preset prints", "Leave the key out, or write `text`.")
                 .at("format"))
         }
@@ -74,17 +78,6 @@ fn agent(keys: &Value) -> Result<(), Mistake> {
         )),
         _ => Ok(()),
     }
-}
-
-/// A preset prints its own format, or plain text.
-fn prints(keys: &Value) -> bool {
-    let format = keys["format"].as_str().and_then(Format::named);
-    let preset = keys["preset"].as_str().and_then(Preset::named);
-    format.is_none_or(|format| format == Format::Text || preset.is_none_or(|preset| preset.format == format))
-}
-
-fn takes_model(keys: &Value) -> bool {
-    keys["preset"].as_str().and_then(Preset::named).is_some_and(Preset::takes_model)
 }
 
 /// Every role that is written has an agent; without agents, each role may name the default.

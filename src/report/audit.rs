@@ -145,13 +145,10 @@ impl Audit {
     pub fn headline(&self) -> String {
         let all = count(self.boxes.len() as u64, "box");
         let beside = [("SKIP", "had nothing to judge"), ("ERROR", "could not be told")];
-        let beside = beside.map(|(word, what)| (self.many(word), what));
-        let beside: Vec<String> = beside
-            .iter()
-            .filter(|(many, _)| *many > 0)
-            .map(|(many, what)| format!("{many} {what}"))
-            .collect();
-        let beside = if beside.is_empty() { String::new() } else { format!("; {}", beside.join(", ")) };
+        let beside = beside.map(|(word, what)| (self.many(word), what)).into_iter();
+        let beside = beside.filter(|(many, _)| *many > 0).map(|(many, what)| format!("{many} {what}"));
+        let beside = beside.collect::<Vec<_>>().join(", ");
+        let beside = if beside.is_empty() { beside } else { format!("; {beside}") };
         let what = if self.by == "boxes" { "ticked" } else { "counted" };
         format!("{all} {what}, {} untrue{beside}", self.many("FAIL"))
     }
@@ -230,10 +227,9 @@ fn named_in(text: &str, changes: &[FileChange]) -> BTreeSet<String> {
 /// What a report says of some of its files. A FAIL with a reason that is not about one class holds for all.
 fn part(report: &GateReport, stands: impl Fn(&str) -> bool, no_coverage: NoCoverage) -> GateReport {
     let mut part = report.clone();
-    let place = |package: &str, path: &RepoPath| full_path(package, path);
     let is_about = |reason: &str, stands: &dyn Fn(&str) -> bool| {
         let mut failing = report.classes.iter().filter(|class| {
-            let file = place(&class.package, &class.path);
+            let file = full_path(&class.package, &class.path);
             report.failing.contains(&file) && stands(&file)
         });
         failing.any(|class| reason.contains(&format!(" {} ", class.class)))
@@ -249,10 +245,10 @@ fn part(report: &GateReport, stands: impl Fn(&str) -> bool, no_coverage: NoCover
         }
         _ => return part,
     }
-    part.classes.retain(|class| stands(&place(&class.package, &class.path)));
+    part.classes.retain(|class| stands(&full_path(&class.package, &class.path)));
     part.failing.retain(|file| stands(file));
     part.left_out.retain(|left| stands(&left.file));
-    part.survivors.retain(|it| it.path.as_ref().is_none_or(|path| stands(&place(&it.package, path))));
+    part.survivors.retain(|it| it.path.as_ref().is_none_or(|path| stands(&full_path(&it.package, path))));
     part.survivors_total = part.survivors.len() as u64;
     let mut all = Tally::default();
     part.classes.iter().for_each(|class| all.join(&class.tally));

@@ -102,10 +102,10 @@ fn box_of(state: &State) -> String {
 fn facts(event: &Event, before: &State, task: &str) -> (Vec<String>, Vec<String>) {
     let (mut saw, mut wrote) = (Vec::new(), Vec::new());
     match event {
-        Event::RunStarted { version, mode: Mode::Loop, .. } => {
-            saw.push(format!("ralph {version}: a run began"));
+        Event::RunStarted { version, mode, .. } => {
+            let what = if *mode == Mode::Loop { "a run began" } else { "a verb" };
+            saw.push(format!("ralph {version}: {what}"));
         }
-        Event::RunStarted { version, .. } => saw.push(format!("ralph {version}: a verb")),
         Event::Resumed => saw.push("the state, as the journal has it".to_owned()),
         Event::Surveyed { tasks, snapshot, .. } => {
             saw.extend(tasks_seen(tasks));
@@ -120,8 +120,8 @@ fn facts(event: &Event, before: &State, task: &str) -> (Vec<String>, Vec<String>
             saw.extend((!said.is_empty()).then(|| format!("it said: {said}")));
         }
         Event::LeftCommitted { commits } => {
-            let commits = commits.iter();
-            wrote.extend(commits.map(|(package, commit)| format!("a commit in {package}: {commit}")));
+            let told = |(package, commit)| format!("a commit in {package}: {commit}");
+            wrote.extend(commits.iter().map(told));
         }
         Event::Observed { observation, claims, tasks_changed, validation } => {
             saw.push(seen(observation.packages.iter().flat_map(|package| &package.changes)));
@@ -137,10 +137,8 @@ fn facts(event: &Event, before: &State, task: &str) -> (Vec<String>, Vec<String>
             wrote.push(format!("tasks.md, as it was; the other version is {kept}"));
         }
         Event::Checked { check, results, .. } => {
-            let results = results.iter();
-            saw.extend(
-                results.map(|one| format!("checks.{} in {}: it {}", check.word(), one.package, one.end)),
-            );
+            let word = check.word();
+            saw.extend(results.iter().map(|it| format!("checks.{word} in {}: it {}", it.package, it.end)));
         }
         Event::GateEnded { report, .. } => saw.extend(gate_lines(task, report)),
         Event::GateJudgedAhead => saw.push("a gate that had been started before its turn ended".to_owned()),
@@ -175,18 +173,13 @@ fn facts(event: &Event, before: &State, task: &str) -> (Vec<String>, Vec<String>
 }
 
 fn tasks_seen(tasks: &TasksSeen) -> Vec<String> {
-    let mut lines = Vec::new();
-    lines.push(match (&tasks.rows, tasks.marks.len()) {
-        (Some(rows), _) => {
-            format!("tasks.md: {}, in a text not seen before", count(rows.len() as u64, "box"))
-        }
+    let boxes = |many: usize| count(many as u64, "box");
+    let told = match (&tasks.rows, tasks.marks.len()) {
+        (Some(rows), _) => format!("tasks.md: {}, in a text not seen before", boxes(rows.len())),
         (None, 0) => "tasks.md, as expected".to_owned(),
-        (None, marks) => {
-            format!("tasks.md: {} ticked or opened by somebody else", count(marks as u64, "box"))
-        }
-    });
-    lines.extend(tasks.problems.iter().cloned());
-    lines
+        (None, marks) => format!("tasks.md: {} ticked or opened by somebody else", boxes(marks)),
+    };
+    std::iter::once(told).chain(tasks.problems.iter().cloned()).collect()
 }
 
 fn heads(snapshot: &Snapshot) -> Vec<String> {
@@ -195,9 +188,8 @@ fn heads(snapshot: &Snapshot) -> Vec<String> {
 }
 
 fn put_back(kept: &[Kept]) -> Vec<String> {
-    let told =
-        kept.iter().map(|kept| format!("{} put back; what was there is {}", kept.package, kept.reference));
-    told.collect()
+    let told = |kept: &Kept| format!("{} put back; what was there is {}", kept.package, kept.reference);
+    kept.iter().map(told).collect()
 }
 
 fn validated(report: &Validation) -> String {
@@ -224,11 +216,9 @@ fn decision(effect: &Effect, state: &State) -> String {
             format!("write latest-task-diff.txt: {}", count(changes.len() as u64, "change"))
         }
         Effect::SetReportAside { .. } => "set an old validation-report.md aside".to_owned(),
-        Effect::StartAgent(order) if order.agent.is_empty() => {
-            format!("start the agent for {}, attempt {}", name(&order.key), order.attempt)
-        }
         Effect::StartAgent(order) => {
-            format!("start {} for {}, attempt {}", order.agent, name(&order.key), order.attempt)
+            let agent = if order.agent.is_empty() { "the agent" } else { &order.agent };
+            format!("start {agent} for {}, attempt {}", name(&order.key), order.attempt)
         }
         Effect::AwaitAgent => "wait for the agent".to_owned(),
         Effect::ReapAgent { .. } => "end what an earlier attempt left running".to_owned(),

@@ -221,10 +221,7 @@ fn literal(
             text.push('\u{200b}');
         }
     }
-    out.write_str(&text).map_err(|error| {
-        minijinja::Error::new(minijinja::ErrorKind::WriteFailure, "Markdown cannot be written")
-            .with_source(error)
-    })
+    Ok(out.write_str(&text)?)
 }
 
 fn task(board: &Board, line: &Line, told: &[&Told]) -> Task {

@@ -200,13 +200,14 @@ fn name(key: &TaskKey, family: &Line) -> String {
 /// What is next, and why the last run stopped.
 pub fn next(board: &Board) -> Vec<String> {
     let mut lines: Vec<String> = board.why.iter().map(|why| format!("{}: {why}", board.phase)).collect();
+    let told = |key| (board.name_of(key), cut(board.text_of(key), 100));
     match &board.next {
         Choice::Take(key) => {
-            let (name, text) = (board.name_of(key), cut(board.text_of(key), 100));
+            let (name, text) = told(key);
             lines.push(format!("next: {name} {text}").trim_end().to_owned());
         }
         Choice::Approve(key) => {
-            let (name, text) = (board.name_of(key), cut(board.text_of(key), 100));
+            let (name, text) = told(key);
             lines.push(format!("next: a person, who says `ralph accept {name} --reason …`: {text}"));
         }
         Choice::AllDone => lines.push("next: nothing, all required boxes are ticked".to_owned()),

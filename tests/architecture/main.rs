@@ -78,7 +78,7 @@ const BUDGET: &[(&str, usize)] = &[
     ("machine", 3_423),
     ("main", 8),
     ("mutation", 546),
-    ("report", 3_266),
+    ("report", 3_248),
     ("source", 999),
     ("sys", 1_863),
     ("task", 3_589),

@@ -2,6 +2,8 @@
 
 use super::{Grade, Shown, describe};
 use crate::mutation::{ClassScore, Verdict};
+/// Text without what XML 1.0 does not know (section 2.2, `Char`).
+pub(in crate::report) use crate::source::text::block as xml;
 use crate::source::text::line;
 use quick_xml::Writer;
 use quick_xml::events::{BytesDecl, BytesText, Event};
@@ -127,11 +129,6 @@ fn survivors(shown: &Shown<'_>, class: &ClassScore) -> String {
     } else {
         all.join("\n\n")
     }
-}
-
-/// Text without what XML 1.0 does not know (section 2.2, `Char`).
-pub(in crate::report) fn xml(text: &str) -> String {
-    crate::source::text::block(text)
 }
 
 #[cfg(test)]

@@ -122,11 +122,12 @@ impl Board {
     /// The board of the state's current task file.
     pub fn new(state: &State, spent: &Spent, beside: Beside) -> Self {
         let book = state.spec_state();
-        let holder = beside.holder.as_ref().map(|holder| line(holder, 200));
+        let Beside { holder, now, zone, goes_on } = beside;
+        let holder = holder.map(|holder| line(&holder, 200));
         let running = holder.as_ref().and_then(|_| spent.now());
         let current = running.filter(|now| book.row(&now.key).is_some()).cloned();
         let waits_until = holder.as_ref().and_then(|_| spent.waits_until());
-        let spent = spent.on(&state.spec, holder.as_ref().map(|_| beside.now));
+        let spent = spent.on(&state.spec, holder.as_ref().map(|_| now));
         let lines = Lines {
             book,
             rework: state.policy.rework,
@@ -135,7 +136,7 @@ impl Board {
         };
         let families = lines.all();
         let in_file = written(&book.rows);
-        let goes_on = if holder.is_some() { state.policy.go_on_when_blocked } else { beside.goes_on };
+        let goes_on = if holder.is_some() { state.policy.go_on_when_blocked } else { goes_on };
         Self {
             spec: state.spec.clone(),
             iteration: state.iteration,
@@ -146,9 +147,9 @@ impl Board {
             gates: gates(&families),
             families,
             next: choice::next(book, state.policy.optional, goes_on),
-            why: why(state, waits_until, beside.zone.as_ref()),
+            why: why(state, waits_until, zone.as_ref()),
             waits_until,
-            out_of_quota: holder.iter().flat_map(|_| out_of_quota(state, &beside)).collect(),
+            out_of_quota: holder.iter().flat_map(|_| out_of_quota(state, now, zone.as_ref())).collect(),
             holder,
             current,
             spent,
@@ -196,16 +197,15 @@ fn why(state: &State, waits_until: Option<i64>, zone: Option<&TimeZone>) -> Opti
 }
 
 /// Nothing while a run waits: the wait says it.
-fn out_of_quota(state: &State, Beside { now, zone, .. }: &Beside) -> Vec<String> {
+fn out_of_quota(state: &State, now: i64, zone: Option<&TimeZone>) -> Vec<String> {
     if matches!(state.phase, Phase::Waiting { .. }) {
         return Vec::new();
     }
     let all = state.run.out_of_quota.iter();
     let later = all.filter_map(|(name, out)| Some((name, i64::try_from(out.until).ok()?)));
-    let told = |(name, until)| {
-        format!("The agent {name} is out of quota or reach until {}.", time(until, zone.as_ref()))
-    };
-    later.filter(|(_, until)| until > now).map(told).collect()
+    let told =
+        |(name, until)| format!("The agent {name} is out of quota or reach until {}.", time(until, zone));
+    later.filter(|(_, until)| *until > now).map(told).collect()
 }
 
 /// A moment as people of that zone read it.

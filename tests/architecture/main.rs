@@ -79,7 +79,7 @@ const BUDGET: &[(&str, usize)] = &[
     ("main", 8),
     ("mutation", 546),
     ("report", 3_248),
-    ("source", 999),
+    ("source", 995),
     ("sys", 1_863),
     ("task", 3_589),
     ("turn", 1_584),

@@ -13,19 +13,18 @@ const OFF: [&str; 2] = ["Disabled", "Ignore"];
 type Tokens<'t, 'a> = Peekable<Copied<Iter<'t, Token<'a>>>>;
 
 #[derive(Default)]
-pub(super) struct Head<'a> {
+pub(super) struct Head {
     is_annotated: bool,
     pub(super) is_off: bool,
-    is_public: bool,
-    is_void: bool,
     pub(super) extends_test_case: bool,
-    /// The name before parameters, and whether there is none of these.
-    method: Option<(&'a [u8], bool)>,
+    /// Of a method: it is `public void testX()`.
+    method: Option<bool>,
 }
 
-impl<'a> Head<'a> {
-    pub(super) fn of(tokens: &[Token<'a>]) -> Self {
+impl Head {
+    pub(super) fn of<'a>(tokens: &[Token<'a>]) -> Self {
         let (mut head, mut previous, mut angles) = (Self::default(), None, 0_i64);
+        let (mut is_public, mut is_void) = (false, false);
         let mut tokens: Tokens<'_, 'a> = tokens.iter().copied().peekable();
         while let Some(token) = tokens.next() {
             match token {
@@ -33,15 +32,15 @@ impl<'a> Head<'a> {
                 Token::Mark(b'(') => {
                     let is_empty = parenthesised(&mut tokens).is_empty();
                     if let Some(Token::Word(name)) = previous {
-                        head.method = Some((name, is_empty));
+                        head.method = Some(is_public && is_void && is_empty && name.starts_with(b"test"));
                     }
                 }
                 // A field: whatever its value holds, it is no test.
                 Token::Mark(b'=') => return Self::default(),
                 Token::Mark(b'<') => angles += 1,
                 Token::Mark(b'>') => angles -= 1,
-                Token::Word(b"public") => head.is_public = true,
-                Token::Word(b"void") => head.is_void = true,
+                Token::Word(b"public") => is_public = true,
+                Token::Word(b"void") => is_void = true,
                 Token::Word(b"extends") if angles == 0 => {
                     head.extends_test_case |= qualified_name(&mut tokens).ends_with(b"TestCase");
                 }
@@ -54,14 +53,11 @@ impl<'a> Head<'a> {
 
     /// True for a method that is a test by its annotations, or in a `JUnit` 3 class by its name.
     pub(super) fn is_test(&self, in_test_case: bool) -> bool {
-        self.method.is_some_and(|(name, has_no_parameters)| {
-            let by_name = self.is_public && self.is_void && has_no_parameters && name.starts_with(b"test");
-            self.is_annotated || in_test_case && by_name
-        })
+        self.method.is_some_and(|by_name| self.is_annotated || in_test_case && by_name)
     }
 
     /// `@a.b.Name(…)`.
-    fn annotation(&mut self, tokens: &mut Tokens<'_, 'a>) {
+    fn annotation(&mut self, tokens: &mut Tokens<'_, '_>) {
         let name = qualified_name(tokens);
         let arguments = tokens.next_if_eq(&Token::Mark(b'(')).map(|_| parenthesised(tokens));
         let arguments = arguments.unwrap_or_default();

@@ -4,7 +4,7 @@ use super::exit::Exit;
 use super::task_ids::key_of;
 use super::ui;
 use super::workspace::{Invocation, Workspace};
-use crate::engine::{Engine, Fault, FaultKind, Outside, World as _};
+use crate::engine::{Fault, FaultKind, Outside, World as _};
 use crate::git::is_repository;
 use crate::machine::event::{Event, StopRequest};
 use crate::machine::facts::{FileChange, FileStatus, Oid};
@@ -182,7 +182,13 @@ fn of_a_task(workspace: &Workspace, args: &GateArgs, format: Format) -> Result<E
         let snapshot = engine.world().snapshot()?;
         engine.drive(vec![Event::GateRequested { key: key.clone(), snapshot, changes }])?;
         // The book may hold the verdict of an earlier call: only this call's counts.
-        let Some(report) = engine.last_report() else { return Ok(cut_short(engine)) };
+        let Some(report) = engine.last_report() else {
+            // Ralph's own end cut the gate short.
+            return Ok(match engine.state().stopping {
+                Some(StopRequest::Signal { signal }) => Exit::Signal(signal),
+                _ => Exit::NoVerdict,
+            });
+        };
         if format != Format::Json
             && let Verdict::Error { hint, .. } = &report.verdict
         {
@@ -192,14 +198,6 @@ fn of_a_task(workspace: &Workspace, args: &GateArgs, format: Format) -> Result<E
         let is_shown = matches!(format, Format::Human | Format::Json);
         ended(workspace, args, (&gate, report), format, is_shown)
     })
-}
-
-/// The exit of a gate that ralph's own end cut short.
-fn cut_short(engine: &Engine<'_>) -> Exit {
-    match engine.state().stopping {
-        Some(StopRequest::Signal { signal }) => Exit::Signal(signal),
-        _ => Exit::NoVerdict,
-    }
 }
 
 type ChangesAndBases = (Vec<FileChange>, BTreeMap<String, Oid>);

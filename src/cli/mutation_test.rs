@@ -4,7 +4,7 @@ use super::environment::{cache_folder, environment};
 use super::exit::Exit;
 use super::inspect::engines::{environments, is_on_path, version_in};
 use super::ui::{self, StatusLine};
-use super::workspace::{Invocation, Opened, Workspace};
+use super::workspace::{Invocation, Workspace};
 use crate::engine::{CacheFolder, Fault, FaultKind, private_folder};
 use crate::gate::mutation_test::{Engine, TestRequest, engine_environment, keep_score, test};
 use crate::gate::reads_mutmut;
@@ -114,16 +114,15 @@ impl Question {
         progress: &(dyn Fn(&str) + Sync),
     ) -> Result<Measured, Refusal> {
         let engine = self.engine.as_deref().map(Engine::named).transpose()?;
-        let folder = call.folder().map_err(refusal)?;
-        let workspace = call.read(call.find_anywhere().map_err(refusal)?).and_then(Opened::sound);
-        let workspace = workspace.map_err(refusal)?;
+        let folder = call.folder()?;
+        let workspace = call.read(call.find_anywhere()?)?.sound()?;
         scores_may_be_told(inside_agent, &workspace).map_err(|(what, hint)| Refusal::unknown(what, hint))?;
         let settings = workspace.settings.gates.get("PITEST").cloned();
-        let settings = settings.ok_or_else(|| refusal(Fault::setup("There is no gate PITEST.", "add it")))?;
-        let classifier = workspace.classifier().map_err(refusal)?;
-        let cache = cache_folder().map_err(refusal)?;
-        private_folder(&cache).map_err(|error| refusal(error.into()))?;
-        let own = CacheFolder::temporary(&cache).map_err(|error| refusal(error.into()))?;
+        let settings = settings.ok_or_else(|| Fault::setup("There is no gate PITEST.", "add it"))?;
+        let classifier = workspace.classifier()?;
+        let cache = cache_folder()?;
+        private_folder(&cache).map_err(Fault::from)?;
+        let own = CacheFolder::temporary(&cache).map_err(Fault::from)?;
         let all = environment();
         let spawn = Supervisor::new(PathBuf::from("/proc/self/exe"), Some(interrupts.clone()));
         let work = own.at("mutation-test");
@@ -168,10 +167,11 @@ pub(super) fn scores_may_be_told(
     ))
 }
 
-/// A fault as an answer.
-fn refusal(fault: Fault) -> Refusal {
-    let is_usage = fault.kind == FaultKind::Setup;
-    Refusal { is_usage, ..Refusal::unknown(fault.to_string(), fault.hint) }
+impl From<Fault> for Refusal {
+    fn from(fault: Fault) -> Self {
+        let is_usage = fault.kind == FaultKind::Setup;
+        Self { is_usage, ..Self::unknown(fault.to_string(), fault.hint) }
+    }
 }
 
 /// The engines that are installed for the folder, or for one of those near it.

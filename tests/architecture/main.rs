@@ -68,7 +68,7 @@ fn without_comments(code: &str) -> String {
 /// Production lines that a module may have: no comments, no blank lines, no tests.
 const BUDGET: &[(&str, usize)] = &[
     ("agent", 948),
-    ("cli", 6_636),
+    ("cli", 6_633),
     ("config", 1_505),
     ("engine", 4_231),
     ("gate", 9_040),

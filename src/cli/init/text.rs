@@ -30,8 +30,7 @@ pub(super) fn config_text(chosen: &Chosen) -> String {
         text = text.replacen("\nspec: .\n", &format!("\nspec: {spec}\n"), 1);
     }
     if let Some(packages) = &chosen.packages {
-        let list: Vec<String> = packages.iter().map(|package| quoted(package)).collect();
-        let line = format!("\npackages: [{}]\n", list.join(", "));
+        let line = format!("\npackages: [{}]\n", quoted(packages));
         text = text.replacen("\n# packages: [\"src/*\"]\n", &line, 1);
     }
     if let Some(agent) = &chosen.agent {
@@ -45,8 +44,8 @@ pub(super) fn config_text(chosen: &Chosen) -> String {
         text = text.replacen(&format!("\nstages: {:<28}#", "file"), &line, 1);
     }
     if !chosen.exclude.is_empty() {
-        let list: Vec<String> = chosen.exclude.iter().map(|title| quoted(title)).collect();
-        let line = format!("\ntasks: {{sections: {{exclude: [{}]}}}}\n# tasks:", list.join(", "));
+        let titles = quoted(&chosen.exclude);
+        let line = format!("\ntasks: {{sections: {{exclude: [{titles}]}}}}\n# tasks:");
         text = text.replacen("\n# tasks:", &line, 1);
     }
     if let Some(placement) = &chosen.placement {
@@ -79,9 +78,10 @@ pub(super) fn placement(word: &str) -> Result<Placement, String> {
     known.ok_or_else(|| "write each, tested, groups, groups:2, end, none or after:2,5,7".to_owned())
 }
 
-/// A text in double quotes: JSON's are YAML's.
-fn quoted(text: &str) -> String {
-    serde_json::Value::from(text).to_string()
+/// Texts in double quotes: JSON's are YAML's.
+fn quoted(texts: &[String]) -> String {
+    let quoted = texts.iter().map(|text| serde_json::Value::from(text.as_str()).to_string());
+    quoted.collect::<Vec<_>>().join(", ")
 }
 
 #[cfg(test)]

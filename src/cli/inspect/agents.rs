@@ -29,15 +29,12 @@ pub(super) fn missing(workspace: &Workspace, roles: &BTreeSet<Role>) -> Vec<Find
     };
     let hint = format!("name one under agents: in .ralph/config.yaml ({on_path})");
     let environment = environment();
-    let mut findings: Vec<Finding> = Vec::new();
-    for role in roles {
-        for (what, key) in lacks(workspace, *role, &environment) {
-            if !findings.iter().any(|found| found.what == what) {
-                findings.push(Finding::error("missing-agent", CONFIG, what, hint.clone()).key(key));
-            }
-        }
-    }
-    findings
+    let mut told = BTreeSet::new();
+    let lacks = roles.iter().flat_map(|role| lacks(workspace, *role, &environment));
+    lacks
+        .filter(|(what, _)| told.insert(what.clone()))
+        .map(|(what, key)| Finding::error("missing-agent", CONFIG, what, hint.clone()).key(key))
+        .collect()
 }
 
 /// Why agents of a role cannot be started, each with the key of the configuration that names it, or should.

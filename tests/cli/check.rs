@@ -203,6 +203,18 @@ fn every_line_is_explained() {
 }
 
 #[test]
+fn explained_lines_that_stop_for_a_person_say_so() {
+    let project = Project::new(
+        "# Plan\n- [ ] 1. One\n\n**STOP**: wait for approval\n\n- [ ] APPROVE the design\n- [ ] 2. Two\n",
+    );
+    let lines = project.ralph(&["check", "--explain", "--json"]).code(0).json();
+    let stops =
+        lines.iter().filter(|line| line["approval"] == true).map(|line| line["line"].as_u64().unwrap());
+    assert_eq!(stops.collect::<Vec<_>>(), [4, 6]);
+    assert!(lines[2].get("approval").is_none(), "{}", lines[2]);
+}
+
+#[test]
 fn sections_that_hold_no_tasks_are_never_taken_or_ticked() {
     let project =
         Project::new("# Plan\n- [ ] 1. One\n\n# Success criteria\n- [ ] all is well\n- [ ] 2. Not a task\n");

@@ -6,7 +6,7 @@ use super::settings::{self, GlobalFlags};
 use crate::config::{self, ConfigError, Override, ROOT_VARIABLE, Role, Settings};
 use crate::engine::{Engine, Fault, FaultKind, Outside, Parts, Places};
 use crate::git::Repositories;
-use crate::machine::event::{Event, Mode};
+use crate::machine::event::{BUILD, Event, Mode};
 use crate::machine::policy::{Budget, IDLE_ITERATIONS, Policy};
 use crate::machine::state::{Phase, State};
 use crate::machine::stop::StopReason;
@@ -249,13 +249,7 @@ impl Workspace {
 
     /// The fact with which a process of ralph begins.
     pub(super) fn started(&self, mode: Mode, policy: Policy, retry: Vec<String>) -> Event {
-        Event::RunStarted {
-            spec: self.places.spec_name(),
-            policy,
-            mode,
-            retry,
-            version: env!("CARGO_PKG_VERSION").to_owned(),
-        }
+        Event::RunStarted { spec: self.places.spec_name(), policy, mode, retry, version: BUILD.to_owned() }
     }
 
     /// The state as the journal alone tells it.

@@ -12,6 +12,9 @@ use crate::turn::Usage;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
+/// This build of ralph: its version and a digest of its source. Two builds of one version may word an entry differently.
+pub const BUILD: &str = concat!(env!("CARGO_PKG_VERSION"), "+", env!("RALPH_SOURCE"));
+
 /// One fact.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
@@ -27,7 +30,7 @@ pub enum Event {
         /// Families whose block and counters are cleared (`--retry`).
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         retry: Vec<String>,
-        /// Ralph's version.
+        /// The [`BUILD`] of ralph; the version alone in older journals.
         version: String,
     },
     /// The state was folded from the journal; what is still owed comes next.

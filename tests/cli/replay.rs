@@ -5,20 +5,21 @@ use super::project::{Project, signal, wait_for};
 use ralph::config;
 use ralph::engine::{Places, Replay};
 use ralph::git::Repositories;
+use ralph::machine::event::BUILD;
 use ralph::report::replay::{Grade, Replayed};
 use ralph::source::Classifier;
 use ralph::sys::disk::RealDisk;
 use ralph::task::{Grammar, TaskRules};
 use serde_json::Value;
 
-const JOURNAL: &str = ".ralph/state/journal.jsonl";
+pub(super) const JOURNAL: &str = ".ralph/state/journal.jsonl";
 const STAGED: &str =
     "- [ ] 1.TEST-FIRST t\n- [ ] 1. One\n- [ ] 1.REQ-CHECK r\n- [ ] 1.LINT g\n- [ ] 2. Two\n- [ ] FINAL f\n";
 /// A gate that fails until the second attempt of `1.` was made.
 const GATE: &str = "checks: {green: [sh, -c, 'exit 0']}\ngates:\n  LINT: {run: [sh, -c, 'test $(grep -c . src/main/1.txt) -gt 1']}\n";
 
 /// A run with rework, reviews, a check, a tick that was put back, and the final report.
-fn ran() -> Project {
+pub(super) fn ran() -> Project {
     let project = Project::new(STAGED);
     project.config(GATE);
     project.agent("1./1) tick_all; as_usual ;;");
@@ -27,14 +28,14 @@ fn ran() -> Project {
 }
 
 /// Replays without a process.
-struct Player {
+pub(super) struct Player {
     places: Places,
     rules: TaskRules,
     repositories: Repositories,
 }
 
 impl Player {
-    fn of(project: &Project) -> Self {
+    pub(super) fn of(project: &Project) -> Self {
         let workspace = project.path("");
         let text = project.read(".ralph/config.yaml");
         let settings = config::parse(&text, &workspace, &[]).unwrap();
@@ -60,24 +61,24 @@ impl Player {
     }
 
     /// The grade and the places of what is found.
-    fn told(&mut self) -> (Option<Grade>, Vec<String>) {
+    pub(super) fn told(&mut self) -> (Option<Grade>, Vec<String>) {
         let found = self.play();
         (found.grade(), found.findings.iter().map(ToString::to_string).collect())
     }
 }
 
 /// Puts a journal of these records in place, and the progress.txt that fits it.
-fn rechain(project: &Project, records: &[Value]) {
+pub(super) fn rechain(project: &Project, records: &[Value]) {
     let (journal, progress) = rechained(records, &project.read("progress.txt"));
     project.write(JOURNAL, journal);
     project.write("progress.txt", progress);
 }
 
-fn records(project: &Project) -> Vec<Value> {
+pub(super) fn records(project: &Project) -> Vec<Value> {
     chain::records(&project.read(JOURNAL))
 }
 
-fn find(records: &[Value], kind: &str) -> usize {
+pub(super) fn find(records: &[Value], kind: &str) -> usize {
     records.iter().position(|record| record["e"]["kind"] == kind).unwrap_or_else(|| panic!("no {kind}"))
 }
 
@@ -325,7 +326,7 @@ fn kinds_of_files_are_those_of_the_run_whatever_the_configuration_says_today() {
 }
 
 #[test]
-fn words_of_another_version_are_a_remark_and_its_decisions_are_compared() {
+fn words_of_another_build_are_a_remark_and_its_decisions_are_compared() {
     // A run that ends with words: nothing was ever committed.
     let project = Project::new("- [ ] 1. One\n- [ ] 2. Two\n");
     project.agent("1./*) as_usual ;;\n2./*) true ;;");
@@ -350,12 +351,17 @@ fn words_of_another_version_are_a_remark_and_its_decisions_are_compared() {
     assert_eq!(play("0.0.1", None, none), (None, String::new(), String::new()));
     // Words.
     for (reasons, words, says) in [
-        (None, ("Evidence", "What was seen"), "with other words than this version of ralph writes: 1;"),
+        (None, ("Evidence", "What was seen"), "with other words than this build of ralph writes: 1;"),
         (Some("Worded otherwise."), none, "Worded otherwise."),
     ] {
         let (grade, told, unchecked) = play("0.0.1", reasons, words);
         assert!(grade.is_none() && unchecked.contains(says), "{told} {unchecked}");
-        let (grade, told, _) = play(env!("CARGO_PKG_VERSION"), reasons, words);
+        // Of the same version, before its builds were told apart and since.
+        for build in [env!("CARGO_PKG_VERSION"), concat!(env!("CARGO_PKG_VERSION"), "+0123456789abcdef")] {
+            let (grade, told, unchecked) = play(build, reasons, words);
+            assert!(grade.is_none() && unchecked.contains(says), "{told} {unchecked}");
+        }
+        let (grade, told, _) = play(BUILD, reasons, words);
         assert!(grade == Some(Grade::Differs) && told.contains("Worded") == reasons.is_some(), "{told}");
     }
     // What was decided.

@@ -8,7 +8,7 @@
 //! | chain, numbers | computed |
 //! | which record comes next, boxes written, checks asked, how a run ended | decided again (`machine::asked`) |
 //! | accepted, rejected, blocked: the entries | decided again, compared with progress.txt |
-//! | the words of entries and of a run's end | compared where this version wrote them |
+//! | the words of entries and of a run's end | compared where this build of ralph wrote them |
 //! | commits, changes, ancestry, lost lines, counted tests, sums over a family | git objects |
 //! | heads before an attempt, the diff behind it: the views below `.ralph/state` | the records |
 //! | what a gate left in its folder | its digest, if the folder is there |
@@ -25,7 +25,7 @@ use crate::git::Repositories;
 use crate::journal::{self, JournalError, Record};
 use crate::machine::asked::{Answer, Asked};
 use crate::machine::effect::{Effect, GateOrder};
-use crate::machine::event::{Check, Event};
+use crate::machine::event::{BUILD, Check, Event};
 use crate::machine::facts::{Claim, FileChange, Oid};
 use crate::machine::state::{By, Phase};
 use crate::mutation::{GateReport, Verdict};
@@ -211,7 +211,7 @@ impl<'a> Replay<'a> {
         }
         if let Event::RunStarted { version, policy, .. } = event {
             self.views.ended_behind(record.seq - 1);
-            self.views.is_ours = version == env!("CARGO_PKG_VERSION");
+            self.views.is_ours = version == BUILD;
             if let Err(error) = self.evidence.classify_by(&policy.files) {
                 let what =
                     format!("A pattern that tells files apart is none: {}.", line(&error.to_string(), WORDS));
@@ -306,7 +306,7 @@ impl<'a> Replay<'a> {
                 if self.views.is_ours {
                     self.differs(record.seq, what);
                 } else {
-                    self.found.unchecked.push(format!("The words of another version of ralph: {what}"));
+                    self.found.unchecked.push(format!("The words of another build of ralph: {what}"));
                 }
             }
             _ => {}

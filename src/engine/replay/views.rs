@@ -1,7 +1,7 @@
 //! The files that are made from the journal, compared with it: the entries of progress.txt, the boxes of tasks.md, what
 //! stands of heads and diffs below `.ralph/state`.
 //!
-//! Promise: what was decided is compared whoever wrote it, its words only where this version wrote them.
+//! Promise: what was decided is compared whoever wrote it, its words only where this build wrote them.
 
 use super::{Finding, Grade, JOURNAL};
 use crate::engine::Places;
@@ -21,11 +21,11 @@ use std::path::{Component, Path, PathBuf};
 pub(super) struct Views {
     /// When the journal began.
     pub(super) began: String,
-    /// This version of ralph makes the entries that follow.
+    /// This build of ralph makes the entries that follow.
     pub(super) is_ours: bool,
     /// By task file.
     entries: BTreeMap<String, Vec<Expected>>,
-    /// What this version wrote below `.ralph/state`, and the record that asked for it.
+    /// What this build wrote below `.ralph/state`, and the record that asked for it.
     state: BTreeMap<PathBuf, (u64, String)>,
 }
 
@@ -37,7 +37,7 @@ struct Expected {
     iteration: u64,
     heading: String,
     text: String,
-    /// This version made it: each word must be there.
+    /// This build made it: each word must be there.
     is_ours: bool,
 }
 
@@ -144,7 +144,7 @@ impl Views {
         }
         if reworded > 0 {
             found.unchecked.push(format!(
-                "Entries of {shown} with other words than this version of ralph writes: {reworded}; what they decided is the same."
+                "Entries of {shown} with other words than this build of ralph writes: {reworded}; what they decided is the same."
             ));
         }
         if earlier > 0 {

@@ -36,6 +36,7 @@ mod report;
 mod settings;
 mod shapes;
 mod status;
+mod tamper;
 mod tasks_file;
 mod verbs;
 mod verifier;

@@ -4,7 +4,7 @@
 Makes a workspace with a package and an agent that commits nothing, runs one iteration, and repeats its records,
 numbered and chained anew, with their entries in progress.txt. The replay must be equal.
 """
-import hashlib, json, os, subprocess, sys, tempfile, time
+import hashlib, json, os, resource, subprocess, sys, tempfile, time
 
 ralph, wanted = os.path.abspath(sys.argv[1]), int(sys.argv[2]) if len(sys.argv) > 2 else 100_000
 root = tempfile.mkdtemp(prefix="ralph-replay-")
@@ -43,7 +43,9 @@ while seq < wanted:
             progress.append("\n".join([heading, *rest]) + "\n")
 write(".ralph/state/journal.jsonl", "".join(journal))
 write("progress.txt", "".join(progress))
-watch = time.monotonic()
+cpu = lambda: sum(resource.getrusage(resource.RUSAGE_CHILDREN)[:2])
+watch, before = time.monotonic(), cpu()
 done = run(ralph, "replay")
-print(f"{seq} records, {len(''.join(journal)) >> 20} MiB: {time.monotonic() - watch:.2f} s, exit code {done.returncode}")
+took, worked = time.monotonic() - watch, cpu() - before
+print(f"{seq} records, {len(''.join(journal)) >> 20} MiB: {took:.2f} s, {worked:.2f} s of processor time, exit code {done.returncode}")
 print("\n".join((done.stderr + done.stdout).splitlines()[-6:]))

@@ -2,20 +2,22 @@
 #
 # A package `bystander` is added to a project: a class that is judged, production classes and tests. At the map's commit
 # `MovedTest` alone executes the judged class, and only its first method; after each change another test is the only one that
-# kills the mutants of a method.
+# kills the mutants of a method. Where all changes are made at once, each has a copy of the package, `$package`.
 # shellcheck shell=bash
 
 changes=(new-caller moved-call by-reflection in-a-fixture fixture-by-name in-a-resource in-a-production-resource
-    new-test changed-test in-a-constant in-an-initialiser in-a-superclass in-a-default-method in-a-service nested-class)
+    new-test changed-test in-a-constant in-an-initialiser in-a-superclass in-a-default-method in-a-service nested-class
+    by-a-chain in-a-lambda in-a-test-superclass)
 
-judged=bystander.Judged
+package=bystander
 
 # A class of the bystanders. Its code is read from standard input; PROBE tells mutants of the judged class.
 bystander() {   # main|test, name
     local code
     code=$(cat)
-    mkdir -p "$side/src/$1/java/bystander"
-    printf 'package bystander;\n\n%s\n' "${code//PROBE/Judged.late(2, 3) == 11}" >"$side/src/$1/java/bystander/$2.java"
+    code=${code//PROBE/Judged.late(2, 3) == 11}
+    mkdir -p "$side/src/$1/java/$package"
+    printf 'package %s;\n\n%s\n' "$package" "${code//bystander/$package}" >"$side/src/$1/java/$package/$2.java"
 }
 
 a_test() {   # name, expression that is to be true
@@ -29,8 +31,9 @@ says() {   # main|test, class, expression
 }
 
 resource() {   # main|test, name, text
-    mkdir -p "$side/src/$1/resources/${2%/*}"
-    echo "$3" >"$side/src/$1/resources/$2"
+    local file=$side/src/$1/resources/${2//bystander/$package}
+    mkdir -p "${file%/*}"
+    echo "${3//bystander/$package}" >"$file"
 }
 
 # What stands at the map's commit.
@@ -68,6 +71,12 @@ add_bystanders() {
     a_test ServiceTest 'java.util.ServiceLoader.load(Ruled.class).iterator().next().holds()'
     bystander main Nests <<<'public class Nests { public static boolean holds() { return In.holds(); } static class In { static boolean holds() { return true; } } }'
     a_test NestsTest 'Nests.holds()'
+    says main Last true; says main Next 'Last.holds()'; says main First 'Next.holds()'; a_test FirstTest 'First.holds()'
+    says main Lambda 'java.util.stream.Stream.of(1).allMatch(one -> true)'; a_test LambdaTest 'Lambda.holds()'
+    says test TestBase true
+    bystander test HeirTest <<<'class HeirTest extends TestBase {
+    @org.junit.jupiter.api.Test void inherits() throws Exception { org.junit.jupiter.api.Assertions.assertTrue(holds()); }
+}'
 }
 
 change() {   # name
@@ -89,5 +98,8 @@ change() {   # name
         bystander main Ruler <<<'public class Ruler implements Ruled { }' ;;
     in-a-service) resource test META-INF/services/bystander.Ruled bystander.Probing ;;
     nested-class) bystander main Nests <<<'public class Nests { public static boolean holds() { return In.holds(); } static class In { static boolean holds() { return PROBE; } } }' ;;
+    by-a-chain) says main Last PROBE ;;
+    in-a-lambda) says main Lambda 'java.util.stream.Stream.of(1).allMatch(one -> PROBE)' ;;
+    in-a-test-superclass) says test TestBase PROBE ;;
     esac
 }

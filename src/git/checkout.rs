@@ -8,7 +8,7 @@ mod repository;
 #[cfg(test)]
 mod tests;
 
-pub use folder::Differences;
+pub use folder::{Differences, Part};
 pub use repository::borrow;
 
 use super::content::{self, EXECUTABLE, LINK, REGULAR};

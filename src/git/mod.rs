@@ -32,7 +32,7 @@ mod underway;
 mod walk;
 
 pub use bundle::unbundle;
-pub use checkout::{Checkout, Differences, borrow, is_repository};
+pub use checkout::{Checkout, Differences, Part, borrow, is_repository};
 pub use error::{GitError, GitErrorKind};
 pub use init_repository::init_repository;
 pub use past::{PastCommit, PastLine};

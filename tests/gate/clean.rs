@@ -244,12 +244,28 @@ fn what_tests_write_is_put_right_and_what_then_makes_tests_red_gives_no_verdict(
         &test_file("CalcTest"),
         &test("@Test public void approves() { put(\"pom.xml\", \"x\"); put(\"src/test/resources/got.txt\", \"y\"); }"),
     );
+    let mut pom = Pom::new("clean", JUnit::Four);
+    pom.plugins = "<plugin><groupId>org.pitest</groupId><artifactId>pitest-maven</artifactId><version>1.25.9</version></plugin>";
+    workspace.write("ws/src/p/pom.xml", &pom.text());
     workspace.commit();
+    // Beside a second package, which does the same, and by the POM's own plugin.
+    let told = |more: &str| {
+        Value::from(format!(
+            "Tests or mutants wrote files of the checkout; the tests passed beside them, and they were put right: \
+            src/p/pom.xml, src/p/src/test/resources/got.txt{more}."
+        ))
+    };
+    workspace.write("ws/.ralph/config.yaml", "gates:\n  PITEST: {engine: maven}\n");
+    let by_goal = workspace.gate("HEAD~2");
+    assert_eq!(verdict(&by_goal), "pass 4/4", "{by_goal}\n{:?}", workspace.logs());
+    assert!(by_goal["remarks"].as_array().unwrap().contains(&told("")), "{by_goal}");
+    workspace.write("ws/.ralph/config.yaml", "");
+    Command::new("cp").args(["-r", "p", "q"]).current_dir(workspace.path("ws/src")).assert().success();
     let good = workspace.gate("HEAD~2");
-    assert_eq!(verdict(&good), "pass 4/4", "{good}\n{:?}", workspace.logs());
-    let told = "Tests or mutants wrote files of the checkout; the tests passed beside them, and they were put right: \
-        src/p/pom.xml, src/p/src/test/resources/got.txt.";
-    assert!(good["remarks"].as_array().unwrap().contains(&Value::from(told)), "{good}");
+    assert_eq!(verdict(&good), "pass 8/8", "{good}\n{:?}", workspace.logs());
+    let both = told(", src/q/pom.xml, src/q/src/test/resources/got.txt");
+    assert!(good["remarks"].as_array().unwrap().contains(&both), "{good}");
+    fs_err::remove_dir_all(workspace.path("ws/src/q")).unwrap();
 
     // A mutant of `add` spoils the file for all that run after it.
     let spoils = "@Test public void spoils() throws Exception { if (new Calc().add(2, 3) != 5) put(DATA.toString(), \"bad\"); \

@@ -266,7 +266,7 @@ fn several_workers() -> String {
     format!("public class Price {{\n{} }}", methods.collect::<String>())
 }
 
-fn a_port_that_one_jvm_can_have_kills_nothing_and_blames_nobody() {
+fn a_port_or_file_that_one_jvm_can_have_kills_nothing_and_blames_nobody() {
     // Below those that the system gives to whoever asks for any: another test could get it in between.
     let is_free = |port: &u16| std::net::TcpListener::bind(("127.0.0.1", *port)).is_ok();
     let port = (20_000..30_000).find(is_free).unwrap();
@@ -275,6 +275,9 @@ fn a_port_that_one_jvm_can_have_kills_nothing_and_blames_nobody() {
         "static java.net.ServerSocket server;\nstatic void up() throws Exception {{\n\
          if (server == null) server = new java.net.ServerSocket({port}, 1, java.net.InetAddress.getLoopbackAddress()); }}\n"
     );
+    let lock = "static java.nio.channels.FileLock lock;\nstatic void up() throws Exception { if (lock == null) lock = java.nio.channels.FileChannel\n\
+        .open(java.nio.file.Path.of(\"target/lock\"), java.nio.file.StandardOpenOption.CREATE, java.nio.file.StandardOpenOption.WRITE).tryLock();\n\
+        if (lock == null) throw new java.io.IOException(\"another has it\"); }\n";
     let strong = calls(&|n| {
         format!("assertEquals(42, new Price().f{n}(21, 2)); assertEquals(2, new Price().f{n}({n}, 2)); ")
     });
@@ -285,7 +288,7 @@ fn a_port_that_one_jvm_can_have_kills_nothing_and_blames_nobody() {
         (format!("{up} @Test void runs() throws Exception {{ up(); {weak} }}"), "com.acme.PriceTest.runs"),
         (
             format!(
-                "{up} @BeforeAll static void all() throws Exception {{ up(); }}\n@Test void runs() {{ {strong} }}"
+                "{lock} @BeforeAll static void all() throws Exception {{ up(); }}\n@Test void runs() {{ {strong} }}"
             ),
             "what sets them up",
         ),
@@ -618,7 +621,7 @@ tests! {
         what_lombok_made_counts_nowhere_and_what_stands_beside_it_counts,
         time_outs_alone_are_no_kills_and_errors_of_the_jvm_leave_no_pass,
         a_test_that_fails_because_it_is_mutated_or_runs_again_kills_nothing,
-        a_port_that_one_jvm_can_have_kills_nothing_and_blames_nobody,
+        a_port_or_file_that_one_jvm_can_have_kills_nothing_and_blames_nobody,
         memory_that_the_jvms_own_collector_finds_is_there_for_the_tests,
         a_test_of_others_that_fails_in_a_control_is_left_out_and_the_others_decide,
         honest_tests_with_state_of_their_own_kill,

@@ -103,6 +103,14 @@ pub(crate) fn extensions_that_take_the_version_from_git_find_the_tag_of_the_judg
         workspace.git(&["tag", "--annotate", "--message", "x", "7.1.0"]);
         let report = workspace.gate("HEAD~2");
         assert_eq!(verdict(&report), "pass 4/4", "{report}\n{:?}", workspace.logs());
+        if group == "me.qoomon" {
+            // Of the next commit it is another one, though no POM differs.
+            workspace.class(&test_file("CalcTest"), &test.replace("7.1.0", "7.2.0"));
+            workspace.commit();
+            workspace.git(&["tag", "--annotate", "--message", "x", "7.2.0"]);
+            let report = workspace.gate("HEAD~3");
+            assert_eq!(verdict(&report), "pass 4/4", "{report}\n{:?}", workspace.logs());
+        }
     }
 }
 
@@ -137,6 +145,15 @@ pub(crate) fn tests_of_testng_kill_and_those_of_junit_3_alone_cannot_run() {
     assert_eq!(
         error(&project.run()),
         ("Module p/. tests with JUnit 3, which PIT cannot run alone.".to_owned(), false)
+    );
+    project.write("pom.xml", &Pom::new("old", JUnit::Five).text().replace("5.10.2", "5.4.2"));
+    project.class(
+        &test_file("SumTest"),
+        &format!("{IMPORTS} class SumTest {{ @Test void sums() {{ {of}; }} }}"),
+    );
+    assert_eq!(
+        error(&project.run()),
+        ("Module p/. tests with a JUnit 5 before 5.5, which PIT cannot run.".to_owned(), false)
     );
 }
 

@@ -1,7 +1,7 @@
 //! A private checkout, asked by the real git: HEAD, status, tags, history.
 
 use super::{Repo, Workspace};
-use ralph::git::Checkout;
+use ralph::git::{Checkout, Part};
 use ralph::machine::facts::Oid;
 use ralph::source::RepoPath;
 use std::path::Path;
@@ -66,7 +66,9 @@ fn objects_are_found_through_worktrees_alternates_and_odd_paths() {
         assert_eq!(private.git(&["log", "--format=%s"]), "in the clone\nfirst", "{name:?}");
         assert_eq!(
             checkout
-                .read_by_builds(&checkout.inspect(&workspace.path(&format!("{name} tree"))).unwrap())
+                .read_by_builds(
+                    &checkout.inspect(&workspace.path(&format!("{name} tree")), &Part::default()).unwrap()
+                )
                 .count(),
             0
         );
@@ -103,7 +105,8 @@ fn what_a_build_did_to_its_repository_is_undone_and_hides_nothing() {
     private.write("src/main/java/New.java", "class New { }\n");
     // A repository that a test began where files of the commit are.
     workspace.init("tree/p/src/main").write("java/.git/HEAD", "ref: refs/heads/x\n");
-    let seen: Vec<RepoPath> = checkout.read_by_builds(&checkout.inspect(&tree).unwrap()).collect();
+    let seen: Vec<RepoPath> =
+        checkout.read_by_builds(&checkout.inspect(&tree, &Part::default()).unwrap()).collect();
     let seen: Vec<&str> = seen.iter().map(RepoPath::as_str).collect();
     assert_eq!(seen, ["p/src/main/java/A.java", "p/src/main/java/New.java"]);
 
@@ -140,7 +143,7 @@ fn a_repository_inside_another_is_a_repository_of_its_own() {
             let private = Repo { dir: tree.join(at) };
             assert_eq!((private.head(), private.status()), (repo.head(), Vec::new()), "{at}");
         }
-        assert_eq!(checkout.read_by_builds(&checkout.inspect(&tree).unwrap()).count(), 0);
+        assert_eq!(checkout.read_by_builds(&checkout.inspect(&tree, &Part::default()).unwrap()).count(), 0);
     }
 }
 
@@ -191,7 +194,7 @@ fn pipes_links_and_locked_folders_in_the_way_are_no_obstacle() {
         checkout.write(&tree).unwrap();
     }
     assert_eq!(private.status(), [""; 0]);
-    assert_eq!(checkout.read_by_builds(&checkout.inspect(&tree).unwrap()).count(), 0);
+    assert_eq!(checkout.read_by_builds(&checkout.inspect(&tree, &Part::default()).unwrap()).count(), 0);
     assert_eq!(outside.read("java/A.java"), "kept");
 
     // The folder itself became a link.

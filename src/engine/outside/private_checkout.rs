@@ -15,7 +15,7 @@ pub(super) use contents::{SourcePackage, Sources};
 use super::artifacts;
 use crate::engine::{Fault, FaultKind};
 use crate::gate::{Build, Checkouts, GateRequest, OutputState};
-use crate::git::Checkout;
+use crate::git::{Checkout, Part};
 use crate::machine::facts::Oid;
 use crate::mutation::{GateReport, TracePhase, Verdict};
 use crate::source::text::names;
@@ -53,8 +53,8 @@ struct Tree {
     /// The folder that stands for the workspace.
     folder: PathBuf,
     checkout: Checkout,
-    /// What was touched before a build came to its end, and sources of production code.
-    touched: BTreeSet<RepoPath>,
+    /// What was touched before a build came to its end, and sources of production code, each with who did that.
+    touched: BTreeSet<String>,
     /// What tests or mutants wrote after that, without harm to a verdict.
     written: BTreeSet<RepoPath>,
     outputs: Outputs,
@@ -96,30 +96,38 @@ impl Tree {
         Ok(root.unwrap_or_else(|| self.folder.clone()))
     }
 
-    /// What differs from the commits and is no source; puts it right if it was judged. The engine still reads sources of production code.
-    fn written(&mut self, judged: bool) -> Result<Vec<RepoPath>, Fault> {
-        let touched = self.checkout.touched(&self.folder);
+    /// True for a folder in a part of it.
+    fn is_in(&self, folder: &Path, part: &Part) -> bool {
+        folder.strip_prefix(&self.folder).is_ok_and(|inside| part.holds(inside.as_os_str().as_bytes()))
+    }
+
+    /// What differs in a part from the commits and is no source; puts it right if it was judged. The engine still reads sources of production code.
+    fn written(&mut self, part: &Part, judged: bool) -> Result<Vec<RepoPath>, Fault> {
+        let mut touched = self.checkout.touched(&self.folder);
+        touched.retain(|path| part.holds(&path.to_bytes()));
         if touched.is_empty() {
             return Ok(Vec::new());
         }
-        let differing = self.checkout.inspect(&self.folder)?;
+        let differing = self.checkout.inspect(&self.folder, part)?;
         let written: Vec<RepoPath> =
             self.checkout.read_by_builds(&differing).filter(|path| !is_source(path)).collect();
         if judged {
-            self.touched.extend(touched.into_iter().filter(is_source));
+            let sources = touched.iter().filter(|path| is_source(path));
+            self.touched.extend(sources.map(|path| format!("{path} (by tests or mutants)")));
             self.written.extend(written.iter().cloned());
-            self.checkout.put_right(&self.folder)?;
+            self.checkout.put_right(&self.folder, part)?;
         }
         Ok(written)
     }
 
     /// Looks at it again. Outputs are kept for the next gate if `keep` and no verdict is harmed.
     fn close(mut self, keep: bool) -> Result<BTreeSet<RepoPath>, Fault> {
-        let found = self.checkout.inspect(&self.folder)?;
+        let found = self.checkout.inspect(&self.folder, &Part::default())?;
         let touched = self.checkout.touched(&self.folder).into_iter().filter(is_source);
-        self.touched.extend(touched.chain(self.checkout.read_by_builds(&found)));
+        let touched = touched.chain(self.checkout.read_by_builds(&found));
+        self.touched.extend(touched.map(|path| path.to_string()));
         if !self.touched.is_empty() {
-            let named = names(self.touched.iter().map(RepoPath::as_str), NAMED);
+            let named = names(self.touched.iter().map(String::as_str), NAMED);
             return Err(Fault::setup(
                 format!("Files of the gate's checkout were changed while it ran: {named}."),
                 "see what writes there: a test can work on copies in a temporary folder; for a build that writes into its own sources, set gates.<NAME>.where: in-place",
@@ -237,9 +245,10 @@ impl Checkouts for PrivateCheckout<'_> {
 
     fn written(&self, root: &Path, judged: bool) -> io::Result<Vec<RepoPath>> {
         let mut state = self.state();
-        // Packages that are judged side by side build, and run tests, where this would write.
-        let tree = state.tree_of(root).filter(|_| self.sources.judged.len() == 1);
-        tree.map_or(Ok(Vec::new()), |tree| tree.written(judged)).map_err(io::Error::other)
+        let Some(tree) = state.tree_of(root) else { return Ok(Vec::new()) };
+        // Packages that are judged side by side build, and run tests, elsewhere in it.
+        let part = self.sources.parts().into_iter().find(|part| tree.is_in(root, part));
+        part.map_or(Ok(Vec::new()), |part| tree.written(&part, judged)).map_err(io::Error::other)
     }
 
     fn built(&self, build: &Build) {
@@ -247,7 +256,11 @@ impl Checkouts for PrivateCheckout<'_> {
         if let Some(tree) = build.folders.first().and_then(|folder| state.tree_of(folder))
             && build.folders.iter().all(|folder| folder.starts_with(&tree.folder))
         {
-            tree.touched.extend(tree.checkout.touched(&tree.folder));
+            let mut others = self.sources.parts();
+            others.retain(|part| !tree.is_in(&build.folders[0], part));
+            let touched = tree.checkout.touched(&tree.folder).into_iter();
+            let touched = touched.filter(|path| !others.iter().any(|part| part.holds(&path.to_bytes())));
+            tree.touched.extend(touched.map(|path| format!("{path} (by a build)")));
             tree.outputs.built(build);
         }
     }

@@ -90,15 +90,11 @@ fn at_base(
 /// A digest of these class files, what lies beside them, and all else that the scores depend on.
 fn key(module: &ModuleContext<'_>, tests: &BTreeSet<String>) -> Result<String, GateAbort> {
     let settings = module.context.settings;
-    let mut parts: Vec<Vec<u8>> = vec![
-        VERSION.into(),
-        settings.pit_version.clone().into_bytes(),
-        format!("{:?}", settings.no_coverage).into_bytes(),
-    ];
+    let no_coverage = format!("{:?}", settings.no_coverage);
+    let mut parts = vec![VERSION.to_owned(), settings.pit_version.clone(), no_coverage];
     let texts = settings.jvm_args.iter().chain(&module.built.classpath).chain(tests);
-    parts.extend(texts.map(|text| text.clone().into_bytes()));
-    parts.extend(module.module.targets.iter().map(|target| target.class.clone().into_bytes()));
+    parts.extend(texts.chain(module.module.targets.iter().map(|target| &target.class)).cloned());
     let folders = [&module.built.project.classes, &module.built.project.test_classes];
-    parts.push(files_digest(&folders, &|_| true)?.into_bytes());
+    parts.push(files_digest(&folders, &|_| true)?);
     Ok(digest(parts))
 }

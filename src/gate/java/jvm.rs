@@ -27,22 +27,17 @@ pub(crate) fn quick<'a>(own: impl IntoIterator<Item = &'a str>) -> Vec<&'static 
         let named = option.strip_prefix("-XX:+Use").or_else(|| option.strip_prefix("-XX:-Use"));
         collector &= !named.is_some_and(|name| name.ends_with("GC"));
     }
-    [(compiler, COMPILER), (collector, COLLECTOR)]
-        .into_iter()
-        .filter_map(|(wanted, option)| wanted.then_some(option))
-        .collect()
+    let both = [(compiler, COMPILER), (collector, COLLECTOR)];
+    both.into_iter().filter_map(|(wanted, option)| wanted.then_some(option)).collect()
 }
 
 /// The JVM that runs PIT.
 pub(crate) fn java(commands: &Commands<'_>) -> Result<PathBuf, GateAbort> {
     let home = commands.variable("JAVA_HOME").filter(|home| home.starts_with('/'));
     let own = home.map(|home| Path::new(home).join("bin/java")).filter(|java| is_executable(java));
-    own.or_else(|| commands.find("java")).ok_or_else(|| {
-        GateAbort::setup(
-            "Java was not found: neither through JAVA_HOME nor on the PATH.".to_owned(),
-            "Install a JDK and set JAVA_HOME.",
-        )
-    })
+    let why = "Java was not found: neither through JAVA_HOME nor on the PATH.".to_owned();
+    let java = own.or_else(|| commands.find("java"));
+    java.ok_or_else(|| GateAbort::setup(why, "Install a JDK and set JAVA_HOME."))
 }
 
 /// The version of the JDK of this `java`, as the JDK's file `release` says it; `None` if it does not.

@@ -37,15 +37,10 @@ pub(crate) fn list(package: &GatePackage) -> Result<Listing, GateAbort> {
     for entry in walk(&package.root, MAX_DEPTH, MAX_ENTRIES, |folder| may_hold_sources(&package.root, folder))
     {
         let entry = entry.map_err(|error| {
-            let why = text::line(&error.to_string(), 300);
-            GateAbort::setup(
-                format!(
-                    "The folder of package {} cannot be read: {}.",
-                    package.name,
-                    why.trim_end_matches('.')
-                ),
-                "Make the folder readable, then run the gate again.",
-            )
+            let (name, why) = (&package.name, text::line(&error.to_string(), 300));
+            let why = why.trim_end_matches('.');
+            let what = format!("The folder of package {name} cannot be read: {why}.");
+            GateAbort::setup(what, "Make the folder readable, then run the gate again.")
         })?;
         let path = entry.path().strip_prefix(&package.root).ok().and_then(Path::to_str).map(str::to_owned);
         let Some(path) = path.filter(|_| entry.file_type().is_file()) else { continue };

@@ -80,10 +80,10 @@ impl<'a> Maven<'a> {
             PathBuf::new()
         } else if is_executable(&wrapper) {
             if read_text(&wrapper, 100).contains("\r\n") {
-                return Err(GateAbort::setup(
-                    format!("mvnw{of_package} has Windows line ends and cannot run."),
-                    "Write `mvnw text eol=lf` into .gitattributes, then commit `git add --renormalize mvnw`.",
-                ));
+                let why = format!("mvnw{of_package} has Windows line ends and cannot run.");
+                let hint =
+                    "Write `mvnw text eol=lf` into .gitattributes, then commit `git add --renormalize mvnw`.";
+                return Err(GateAbort::setup(why, hint));
             }
             wrapper
         } else if let Some(program) = context.commands.find("mvn") {
@@ -94,10 +94,8 @@ impl<'a> Maven<'a> {
             } else {
                 ("is not there", "Install Maven, or add the Maven wrapper to the package.")
             };
-            return Err(GateAbort::setup(
-                format!("Maven was not found: mvn is not on the PATH, and mvnw{of_package} {what}."),
-                hint,
-            ));
+            let why = format!("Maven was not found: mvn is not on the PATH, and mvnw{of_package} {what}.");
+            return Err(GateAbort::setup(why, hint));
         };
         let own = context.commands.variable("MAVEN_OPTS").unwrap_or_default();
         // Maven's start script adds the options of this file to those of the variable.

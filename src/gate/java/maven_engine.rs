@@ -53,10 +53,8 @@ fn run(
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
     let call = module.maven.goals(name, &arguments)?;
     if call.output.contains("Skipping project because") {
-        return Err(GateAbort::setup(
-            format!("pitest-maven skipped module {label}."),
-            "Remove <skip> and skipPitest from the POM, or use engine: direct.",
-        ));
+        let hint = "Remove <skip> and skipPitest from the POM, or use engine: direct.";
+        return Err(GateAbort::setup(format!("pitest-maven skipped module {label}."), hint));
     }
     if call.output.contains("No mutations found.") || call.output.contains("as no mutations found") {
         return Ok(PitReport::default());
@@ -66,16 +64,13 @@ fn run(
     }
     let found = reports(&module.maven.home);
     let [file] = found.as_slice() else {
-        return Err(GateAbort::setup(
-            format!("pitest-maven left {} reports in {label} instead of one.", found.len()),
-            "Remove <reportsDirectory>, <timestampedReports> and a textual <outputFormats> from the POM, or use engine: direct.",
-        ));
+        let why = format!("pitest-maven left {} reports in {label} instead of one.", found.len());
+        let hint = "Remove <reportsDirectory>, <timestampedReports> and a textual <outputFormats> from the POM, or use engine: direct.";
+        return Err(GateAbort::setup(why, hint));
     };
     let report = report::read_file(file, owners, &|_, _, _| false, Mode::Full).map_err(|why| {
-        GateAbort::setup(
-            format!("The report of pitest-maven in {label} gives no verdict: {why}."),
-            "Look at the log in the gate's folder.",
-        )
+        let why = format!("The report of pitest-maven in {label} gives no verdict: {why}.");
+        GateAbort::setup(why, "Look at the log in the gate's folder.")
     })?;
     if let Some(folder) = file.parent().filter(|folder| folder.join("index.html").is_file()) {
         let kept = module.folder("report");
@@ -150,13 +145,9 @@ fn failing_or_trouble(module: &ModuleContext<'_>, call: &Call) -> GateAbort {
             "Fix these tests, or use engine: direct, which leaves them out.",
         );
     }
-    match module.maven.trouble(call) {
-        Some(trouble) => module.abort(trouble),
-        None => GateAbort::setup(
-            format!("pitest-maven failed in {}.", module.label()),
-            "Look at the log in the gate's folder.",
-        ),
-    }
+    let why = format!("pitest-maven failed in {}.", module.label());
+    let failed = GateAbort::setup(why, "Look at the log in the gate's folder.");
+    module.maven.trouble(call).map_or(failed, |trouble| module.abort(trouble))
 }
 
 /// Every `mutations.xml` below a module.

@@ -234,9 +234,12 @@ impl ModuleContext<'_> {
         );
     }
 
-    /// The targets of which filters hid more mutants from PIT than a pass leaves open.
+    /// After a run of pitest-maven: judges what its tests and mutants wrote, and finds the targets of which filters hid more
+    /// mutants from PIT than a pass leaves open.
     pub(crate) fn second_look(&self, report: &PitReport, result: &mut ModuleResult) -> Result<(), GateAbort> {
         let session = PitSession::new(self)?;
+        let (tests, filter) = (self.test_classes()?.asked, session.lines());
+        session.judge_written(&PitRun::new("after", &tests, &filter), &BTreeSet::new())?;
         let all = session.count()?;
         for target in &self.module.targets {
             let all = all.get(&target.class).copied().unwrap_or(0);

@@ -78,11 +78,13 @@ fn steps(context: &PackageContext<'_>, module: &Module, result: &mut ModuleResul
         return steps(context, &Module { dir, ..module.clone() }, result);
     };
     let judged = ModuleContext { context, module, maven, built }.score(result);
+    if !matches!(judged, Err(GateAbort::Error { .. })) {
+        context.ports.checkouts.written(&context.package.root, true)?;
+    }
     if !build.is_current() {
-        return Err(GateAbort::setup(
-            format!("Class files of {name} were changed while they were judged."),
-            "See that no test writes there and nothing else builds in this package meanwhile, then run the gate again.",
-        ));
+        let why = format!("Class files of {name} were changed while they were judged.");
+        let hint = "See that no test writes there and nothing else builds in this package meanwhile, then run the gate again.";
+        return Err(GateAbort::setup(why, hint));
     }
     judged
 }
@@ -144,7 +146,6 @@ impl ModuleContext<'_> {
         if result.judged.is_empty() && result.aborts.is_empty() {
             (self.context.ports.progress)(&format!("Running the changed tests of {}", self.label()));
             changed_tests::pass(self)?;
-            self.context.ports.checkouts.written(&self.context.package.root, true)?;
         }
         Ok(())
     }

@@ -142,32 +142,42 @@ pub(crate) enum PitEnd {
 }
 
 impl PitSession<'_> {
-    /// Runs PIT. What tests or mutants write where other tests read could kill mutants: then the tests must pass beside it.
+    /// Runs PIT.
     fn start(&self, run: &PitRun<'_>) -> Result<PitEnd, GateAbort> {
-        let context = self.module.context;
-        let (root, checkouts) = (&context.package.root, context.ports.checkouts);
         let mut end = self.start_once(run)?;
         if (self.shown.starved.get() || matches!(end, PitEnd::Died(_))) && !self.quick(run).is_empty() {
             self.shown.plain.set(true);
             end = self.start_once(run)?;
         }
-        let written = checkouts.written(root, false)?;
-        if let PitEnd::Report(report) = &end
-            && !written.is_empty()
-        {
-            let after = PitRun { name: "after", dry: true, mapping: Mapping::None, ..run.clone() };
-            if !matches!(self.start_once(&after)?, PitEnd::Report(after) if after.left_out.is_subset(&report.left_out))
-            {
-                let (label, files) =
-                    (self.module.label(), text::names(written.iter().map(RepoPath::as_str), 5));
-                let why = format!(
-                    "Tests or mutants of {label} wrote files on which tests then failed without any mutation: {files}."
-                );
-                return Err(GateAbort::setup(why, "Let these tests work on copies in a temporary folder."));
-            }
+        if let PitEnd::Report(report) = &end {
+            self.judge_written(run, &report.left_out)?;
         }
-        checkouts.written(root, true)?;
+        let context = self.module.context;
+        context.ports.checkouts.written(&context.package.root, true)?;
         Ok(end)
+    }
+
+    /// What tests or mutants of a run wrote where other tests read could kill mutants: then the tests, but for those that it
+    /// left out, must pass beside it.
+    pub(crate) fn judge_written(
+        &self,
+        run: &PitRun<'_>,
+        left_out: &BTreeSet<FailingTest>,
+    ) -> Result<(), GateAbort> {
+        let context = self.module.context;
+        let written = context.ports.checkouts.written(&context.package.root, false)?;
+        if written.is_empty() {
+            return Ok(());
+        }
+        let after = PitRun { name: "after", dry: true, mapping: Mapping::None, ..run.clone() };
+        if matches!(self.start_once(&after)?, PitEnd::Report(after) if after.left_out.is_subset(left_out)) {
+            return Ok(());
+        }
+        let (label, files) = (self.module.label(), text::names(written.iter().map(RepoPath::as_str), 5));
+        let why = format!(
+            "Tests or mutants of {label} wrote files on which tests then failed without any mutation: {files}."
+        );
+        Err(GateAbort::setup(why, "Let these tests work on copies in a temporary folder."))
     }
 
     /// Runs PIT once.
@@ -234,10 +244,8 @@ impl PitSession<'_> {
                 return Err(self.module.context.commands.over_limit());
             }
             other => {
-                return Err(GateAbort::setup(
-                    format!("PIT {}.", text::line(&other.to_string(), 300)),
-                    "Install a JDK and set JAVA_HOME.",
-                ));
+                let why = format!("PIT {}.", text::line(&other.to_string(), 300));
+                return Err(GateAbort::setup(why, "Install a JDK and set JAVA_HOME."));
             }
         }
         if output::gave_up(&call.output, output::FOUND_NOTHING) {
@@ -252,15 +260,11 @@ impl PitSession<'_> {
         }
         if !call.end.is_success() {
             let Some(words) = NETWORK_OR_DISK.iter().find(|words| call.output.contains(**words)) else {
-                return Err(GateAbort::setup(
-                    format!("PIT {}: {}", call.end, output::complaint(&call.output)),
-                    "Look at PIT's log in the gate's folder.",
-                ));
+                let why = format!("PIT {}: {}", call.end, output::complaint(&call.output));
+                return Err(GateAbort::setup(why, "Look at PIT's log in the gate's folder."));
             };
-            return Err(GateAbort::passing(
-                format!("PIT {} and its log says: {words}.", call.end),
-                "Check the space on the disk, then run the gate again.",
-            ));
+            let why = format!("PIT {} and its log says: {words}.", call.end);
+            return Err(GateAbort::passing(why, "Check the space on the disk, then run the gate again."));
         }
         let is_changed = |class: &str, file: &str, line: u32| self.module.is_changed(class, file, line);
         let folder = self.report_folder(run);
@@ -268,10 +272,8 @@ impl PitSession<'_> {
         let mode = if run.dry { Mode::Dry } else { Mode::Controlled(&controls) };
         let report = report::read_file(&folder.join("mutations.xml"), &self.owners, &is_changed, mode);
         let report = report.map_err(|why| {
-            GateAbort::setup(
-                format!("PIT's report gives no verdict: {why}."),
-                "Look at PIT's log in the gate's folder, then run the gate again.",
-            )
+            let why = format!("PIT's report gives no verdict: {why}.");
+            GateAbort::setup(why, "Look at PIT's log in the gate's folder, then run the gate again.")
         })?;
         if report.tally().errors > 0 && call.output.contains(REFUSED) {
             let why = format!(

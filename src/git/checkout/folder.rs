@@ -35,6 +35,25 @@ pub struct Differences {
     pub outputs: Vec<PathBuf>,
 }
 
+type Found = Result<Differences, GitError>;
+
+/// A part of a checkout: what lies in a folder, and in none of certain folders in it. The default is all of it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Part {
+    /// Empty for all.
+    pub folder: Vec<u8>,
+    /// What is left out.
+    pub without: Vec<Vec<u8>>,
+}
+
+impl Part {
+    /// True for a path in it, and for its folder.
+    pub fn holds(&self, path: &[u8]) -> bool {
+        let is_in = |folder: &Vec<u8>| folder == path || path.starts_with(&join(folder, b""));
+        is_in(&self.folder) && !self.without.iter().any(is_in)
+    }
+}
+
 /// True for a path in a project at which a Maven build finds something without being told.
 fn is_read(path: &[u8]) -> bool {
     let mut parts = path.split(|&byte| byte == b'/');
@@ -45,35 +64,36 @@ fn is_read(path: &[u8]) -> bool {
 impl Checkout {
     /// Brings a folder to exactly these files, build outputs aside, and says how it differed. Beside it, `<folder>.git` is made anew for ralph alone.
     pub fn write(&mut self, folder: &Path) -> Result<Differences, GitError> {
-        let found = self.update(folder, |_| true).or_else(|_| {
+        let all = &Part::default();
+        let found = self.update(folder, all, |_| true).or_else(|_| {
             // Whatever a build left there that cannot be read or replaced goes with the whole folder.
             remove(folder).map_err(|error| GitError::io("remove a checkout", &error))?;
-            self.update(folder, |_| true)
+            self.update(folder, all, |_| true)
         });
         self.written = self.stats(folder);
         found
     }
 
-    /// Puts these files right, and removes what builds read; what else a build made stays: tests run on it.
-    pub fn put_right(&mut self, folder: &Path) -> Result<(), GitError> {
-        let found = self.update(folder, |path| self.is_read(path));
-        self.written = self.stats(folder);
+    /// Puts these files of a part right, and removes what builds read; what else a build made stays: tests run on it.
+    pub fn put_right(&mut self, folder: &Path, part: &Part) -> Result<(), GitError> {
+        let found = self.update(folder, part, |path| self.is_read(path));
+        self.written.extend(self.stats(folder).into_iter().filter(|(path, _)| part.holds(path)));
         found.map(drop)
     }
 
-    fn update(&self, folder: &Path, removes: impl Fn(&[u8]) -> bool) -> Result<Differences, GitError> {
+    fn update(&self, folder: &Path, part: &Part, removes: impl Fn(&[u8]) -> bool) -> Found {
         let failed = |error: io::Error| GitError::io("write a checkout", &error);
         if !fs_err::symlink_metadata(folder).is_ok_and(|data| data.is_dir()) {
             remove(folder).and_then(|()| fs_err::create_dir_all(folder)).map_err(failed)?;
         }
         let (repo, mut index) = self.repository(folder)?;
-        let found = self.compare(&repo, &index, folder)?;
+        let found = self.compare(&repo, &index, folder, part)?;
         for path in found.extra.iter().filter(|path| removes(path)).chain(&found.wrong) {
             if content::lstat(folder, path).is_some() {
                 remove(&on_disk(folder, path)).map_err(failed)?;
             }
         }
-        for place in self.folders() {
+        for place in self.folders().into_iter().filter(|place| part.holds(place)) {
             remove(&on_disk(folder, &join(place, b".git"))).map_err(failed)?;
         }
         let (beside, committed): (Vec<_>, Vec<_>) =
@@ -82,7 +102,7 @@ impl Checkout {
         for path in beside {
             self.copy(folder, path).map_err(failed)?;
         }
-        for (at, (source, commit)) in &self.commits {
+        for (at, (source, commit)) in self.commits.iter().filter(|(at, _)| part.holds(at)) {
             repository::visible(&on_disk(folder, at), &OpenRepo::open(source)?, *commit)?;
         }
         Ok(found)
@@ -122,10 +142,10 @@ impl Checkout {
         self.paths().chain(folders).map(stat).collect()
     }
 
-    /// How a folder differs from what belongs there.
-    pub fn inspect(&self, folder: &Path) -> Result<Differences, GitError> {
+    /// How a part of a folder differs from what belongs there.
+    pub fn inspect(&self, folder: &Path, part: &Part) -> Result<Differences, GitError> {
         let (repo, index) = self.repository(folder)?;
-        self.compare(&repo, &index, folder)
+        self.compare(&repo, &index, folder, part)
     }
 
     /// A repository whose work tree is the folder, and an index of what belongs there. Nothing in them is from an
@@ -145,8 +165,11 @@ impl Checkout {
     }
 
     /// By content: the index has no times of files that a comparison could trust.
-    fn compare(&self, repo: &Repository, index: &Index, folder: &Path) -> Result<Differences, GitError> {
+    fn compare(&self, repo: &Repository, index: &Index, folder: &Path, part: &Part) -> Found {
         let mut options = DiffOptions::new();
+        if !part.folder.is_empty() {
+            options.disable_pathspec_match(true).pathspec(part.folder.as_slice());
+        }
         options.include_untracked(true).include_ignored(true).include_typechange(true);
         options.enable_fast_untracked_dirs(true);
         let diff = repo
@@ -159,6 +182,7 @@ impl Checkout {
             };
             let bare = path.strip_suffix(b"/").unwrap_or(path);
             match delta.status() {
+                _ if !part.holds(bare) => {}
                 Delta::Untracked | Delta::Ignored if bare != path && self.is_output(bare) => {
                     found.outputs.push(on_disk(folder, bare));
                 }

@@ -1,6 +1,6 @@
 //! Checkouts over real repositories: exactly the commit, nothing left in the repository.
 
-use super::{Checkout, Differences, check_link};
+use super::{Checkout, Differences, Part, check_link};
 use crate::machine::facts;
 use git2::{Oid, Repository, Signature};
 use proptest::prelude::*;
@@ -142,7 +142,7 @@ proptest! {
             prop_assert_eq!(inode(&path), id, "{} was written without need", path);
             prop_assert!(!written.wrong.contains(&path.into_bytes()));
         }
-        prop_assert_eq!(plan.inspect(&root).unwrap(), Differences::default());
+        prop_assert_eq!(plan.inspect(&root, &Part::default()).unwrap(), Differences::default());
         prop_assert_eq!(plan.write(&root).unwrap(), Differences::default());
         prop_assert_eq!(trace(home.path()), before, "the repository was touched");
 
@@ -156,7 +156,7 @@ proptest! {
             } else {
                 fs_err::set_permissions(&file, std::fs::Permissions::from_mode(0o644)).unwrap();
             }
-            prop_assert_eq!(plan.read_by_builds(&plan.inspect(&root).unwrap()).count(), 1);
+            prop_assert_eq!(plan.read_by_builds(&plan.inspect(&root, &Part::default()).unwrap()).count(), 1);
         }
     }
 }
@@ -180,7 +180,7 @@ fn what_plugins_leave_beside_a_pom_is_read_by_no_build_wherever_the_project_lies
             fs_err::create_dir_all(file.parent().unwrap()).unwrap();
             fs_err::write(file, "").unwrap();
         }
-        let found = plan.inspect(folder.path()).unwrap();
+        let found = plan.inspect(folder.path(), &Part::default()).unwrap();
         let read = plan.read_by_builds(&found);
         let expected = [".mvn", "src/test/resources/it/x"].map(|path| format!("{project}{path}"));
         assert_eq!(read.map(|path| path.to_string()).collect::<Vec<_>>(), expected, "{project}");
@@ -212,8 +212,10 @@ fn outputs_beside_a_pom_stay_and_others_go() {
         fs_err::create_dir_all(file.parent().unwrap()).unwrap();
         fs_err::write(file, "").unwrap();
     }
-    let seen: Vec<String> =
-        plan.read_by_builds(&plan.inspect(folder.path()).unwrap()).map(|path| path.to_string()).collect();
+    let seen: Vec<String> = plan
+        .read_by_builds(&plan.inspect(folder.path(), &Part::default()).unwrap())
+        .map(|path| path.to_string())
+        .collect();
     assert!(seen.contains(&"src".to_owned()) && !seen.contains(&"log.txt".to_owned()), "{seen:?}");
     let written = plan.write(folder.path()).unwrap();
     assert_eq!(written.outputs, [folder.path().join("m/target"), folder.path().join("target")]);
@@ -377,7 +379,7 @@ fn what_was_exchanged_and_put_back_was_touched() {
         fs_err::write(folder.join(path), "another").unwrap();
         fs_err::remove_file(folder.join(path)).unwrap();
         fs_err::rename(&aside, folder.join(path)).unwrap();
-        assert_eq!(checkout.inspect(&folder).unwrap().wrong, Vec::<Vec<u8>>::new());
+        assert_eq!(checkout.inspect(&folder, &Part::default()).unwrap().wrong, Vec::<Vec<u8>>::new());
         let found: Vec<String> =
             checkout.touched(&folder).iter().map(|path| path.as_str().to_owned()).collect();
         assert_eq!(found, touched, "{path}");

@@ -6,7 +6,7 @@
 
 use crate::engine::Fault;
 use crate::gate::{follow_link, pom_links};
-use crate::git::{Checkout, is_repository};
+use crate::git::{Checkout, Part, is_repository};
 use crate::machine::facts::Oid;
 use crate::sys::walk::walk;
 use globset::{GlobBuilder, GlobSet};
@@ -67,6 +67,20 @@ impl Sources {
 
     fn judged(&self) -> impl Iterator<Item = &SourcePackage> {
         self.judged.iter().filter_map(|name| self.packages.get(name))
+    }
+
+    /// What of a checkout is one judged package's alone, for each; all of it if there is one.
+    pub(super) fn parts(&self) -> Vec<Part> {
+        let folders: Vec<Vec<u8>> =
+            self.judged().filter_map(|package| self.inside(&package.root).ok()).collect();
+        if folders.len() < 2 {
+            return vec![Part::default()];
+        }
+        let part = |folder: &Vec<u8>| {
+            let is_within = |other: &&Vec<u8>| other.len() > folder.len() && other.starts_with(folder);
+            Part { folder: folder.clone(), without: folders.iter().filter(is_within).cloned().collect() }
+        };
+        folders.iter().map(part).collect()
     }
 
     /// The POMs of the judged packages, package by package.

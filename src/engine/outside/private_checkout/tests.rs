@@ -413,7 +413,8 @@ fn a_source_that_was_exchanged_and_put_back_before_the_build_came_to_its_end_giv
         }
         let closed = checkout.state.into_inner().unwrap().head.close(true);
         let why = closed.err().map(|fault| fault.what).unwrap_or_default();
-        assert_eq!(why.contains(path), is_touched, "{path} {is_built}: {why}");
+        let who = if is_built { " (by a build)" } else { "" };
+        assert_eq!(why.contains(&format!("{path}{who}")), is_touched, "{path} {is_built}: {why}");
     }
 }
 
@@ -424,7 +425,7 @@ fn what_tests_wrote_is_put_right_and_named_once_it_was_judged_but_no_source_is_t
     for tracked in ["src/main/resources/b.txt", "src/test/java/src/main/java/B.java"] {
         write(&kept.at("ws/src/p").join(tracked), "b");
     }
-    let mut sources = sources(&workspace, &[("p", commit(&workspace.join("src/p")))], "p", &[]);
+    let sources = sources(&workspace, &[("p", commit(&workspace.join("src/p")))], "p", &[]);
     let root = kept.cache.at("tree/src/p");
     let texts = |paths: Vec<RepoPath>| paths.iter().map(RepoPath::to_text).collect::<Vec<_>>();
     for (path, may_be) in [
@@ -458,14 +459,64 @@ fn what_tests_wrote_is_put_right_and_named_once_it_was_judged_but_no_source_is_t
             // Of a file that is new its folder is touched.
             Err(fault) => {
                 assert_eq!((fault.what.contains("src/p/src/main/java"), may_be), (true, false), "{fault}");
+                assert!(fault.what.contains(" (by tests or mutants)"), "{fault}");
             }
         }
     }
-    // Beside another package nothing is put right, so nothing is judged.
-    sources.judged.insert("q".to_owned());
-    let checkout = PrivateCheckout::enter(&kept.cache, &sources).unwrap();
-    write(&root.join("pom.xml"), "by a test");
-    assert_eq!(checkout.written(&root, false).unwrap(), []);
-    checkout.written(&root, true).unwrap();
-    assert!(checkout.state.into_inner().unwrap().head.close(true).is_err());
+}
+
+#[test]
+fn of_what_tests_wrote_only_their_own_packages_files_are_put_right_beside_another_package() {
+    let kept = Kept::new(false);
+    let workspace = kept.at("ws");
+    for (file, text) in
+        [("p/inner/pom.xml", PARENT), ("q/pom.xml", PARENT), ("q/data.txt", "x"), ("pom.xml", "<project/>")]
+    {
+        write(&workspace.join("src").join(file), text);
+    }
+    let units = ["p", "q"].map(|name| (name, commit(&workspace.join("src").join(name))));
+    let mut sources = sources(&workspace, &units, "p", &[]);
+    let inner = SourcePackage { root: workspace.join("src/p/inner"), ..sources.packages["p"].clone() };
+    sources.packages.insert("inner".to_owned(), inner);
+    sources.judged.extend(["inner", "q"].map(str::to_owned));
+    let tree = kept.cache.at("tree");
+    let texts = |paths: Vec<RepoPath>| paths.iter().map(RepoPath::to_text).collect::<Vec<_>>();
+    let own = [
+        ("src/p", "src/p/src/test/java/ATest.java"),
+        ("src/p/inner", "src/p/inner/pom.xml"),
+        ("src/q", "src/q/data.txt"),
+    ];
+    // A parent's POM is nobody's alone; production code stays what a test may not write.
+    for (more, who) in
+        [("", ""), ("src/pom.xml", ""), ("src/p/src/main/java/A.java", " (by tests or mutants)")]
+    {
+        let checkout = PrivateCheckout::enter(&kept.cache, &sources).unwrap();
+        let before = own.map(|(_, file)| fs_err::read(tree.join(file)).unwrap());
+        // The build of the last comes to its end while the tests of the others run.
+        let build = Build { folders: vec![tree.join("src/q/target/classes")], ..kept.build() };
+        for (root, file) in own {
+            if root == "src/q" {
+                checkout.built(&build);
+            }
+            write(&tree.join(file), "by a test");
+        }
+        if !more.is_empty() {
+            write(&tree.join(more), "by a test");
+        }
+        for (at, (root, file)) in own.iter().enumerate() {
+            let root = tree.join(root);
+            assert_eq!(texts(checkout.written(&root, false).unwrap()), [*file]);
+            checkout.written(&root, true).unwrap();
+            for (other, (_, file)) in own.iter().enumerate() {
+                let is_right = fs_err::read(tree.join(file)).unwrap() == before[other];
+                assert_eq!(is_right, other <= at, "{file} after {root:?}");
+            }
+        }
+        match checkout.state.into_inner().unwrap().head.close(true) {
+            Ok(written) => assert_eq!((more, written.len()), ("", 3)),
+            Err(fault) => {
+                assert!(!more.is_empty() && fault.what.contains(&format!(": {more}{who}.")), "{fault}");
+            }
+        }
+    }
 }

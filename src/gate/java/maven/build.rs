@@ -84,7 +84,10 @@ impl Maven<'_> {
         let checkouts = self.context.ports.checkouts;
         let key = cache::key(&self.root, self.dir, &self.program, self.args(), self.variable("HOME"));
         let known: Option<(Vec<String>, Project)> = self.known("modules").recall(&key);
-        if let Some((classpath, project)) = known.filter(|(classpath, _)| cache::has_jars(classpath)) {
+        // An extension of Maven's core may take versions, and with them settings of the tests, from git.
+        let is_extended = self.root.ancestors().any(|at| at.join(".mvn/extensions.xml").is_file());
+        let known = known.filter(|(jars, _)| !is_extended && cache::has_jars(jars));
+        if let Some((classpath, project)) = known {
             let built = self.built(&key, classpath, project);
             let outputs = checkouts.output_state(&built.key);
             match &outputs {
@@ -140,7 +143,8 @@ impl Maven<'_> {
         // Outputs made without the other goals must not serve a gate that wants those goals to run.
         let javac_alone = self.context.settings.recompile == Recompile::Javac;
         let mode = if javac_alone { "without other goals" } else { "" };
-        let key = cache::build_key(module, &self.javac(), &[&self.options, mode], &classpath);
+        let tests = format!("{:?}", project.surefire);
+        let key = cache::build_key(module, &self.javac(), &[&self.options, mode, &tests], &classpath);
         Built { classpath, project, key }
     }
 

@@ -1,6 +1,6 @@
 //! The keys under which modules and their outputs are remembered.
 //!
-//! A module's covers every POM of the package, their parents on the disk, `.mvn` and the settings of the user.
+//! A module's covers every POM of the package, their parents on the disk, `.mvn` there and above, and the settings of the user.
 
 use super::pom_links;
 use crate::sys::walk::{DirEntry, walk};
@@ -25,7 +25,7 @@ pub(super) fn key(root: &Path, dir: &str, program: &Path, args: &[String], home:
     files.sort();
     let dot =
         ["maven.config", "jvm.config", "extensions.xml", "settings.xml", "wrapper/maven-wrapper.properties"];
-    files.extend(dot.map(|name| root.join(".mvn").join(name)));
+    files.extend(root.ancestors().flat_map(|at| dot.map(|name| at.join(".mvn").join(name))));
     let user = [".m2/settings.xml", ".m2/toolchains.xml"];
     files.extend(home.iter().flat_map(|home| user.map(|name| Path::new(home).join(name))));
     for file in files {

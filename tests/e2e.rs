@@ -53,6 +53,7 @@ fn tests() -> Vec<libtest_mimic::Trial> {
         gate::carried::tests(),
         gate::class_file::tests(),
         gate::clean::tests(),
+        gate::engines::tests(),
         gate::files::tests(),
         gate::gradle::tests(),
         gate::hidden::tests(),

@@ -84,6 +84,8 @@ fn run(work: &Work<'_>, name: &str, argv: &[&str], path: &str) -> Result<Call, G
         ("PYTHONUTF8", "1"),
         ("PYTHONIOENCODING", "utf-8"),
         ("PYTHONDONTWRITEBYTECODE", "1"),
+        // A file that mutmut cannot read it would pass over, and print the warning nowhere.
+        ("PYTHONWARNINGS", "error:Unsupported syntax in:SyntaxWarning"),
         ("PYTHONPATH", path),
     ];
     let variables = variables.map(|(name, value)| (name.to_owned(), value.to_owned()));
@@ -149,11 +151,17 @@ fn write_settings(work: &Work<'_>) -> Result<(), GateAbort> {
         "{}\n[tool.mutmut]\nsource_paths = {}\nonly_mutate = {}\nalso_copy = {}\npytest_add_cli_args_test_selection = {}\n",
         lines.join("\n"),
         list(sources.iter().copied().collect()),
-        list(work.files.iter().map(String::as_str).collect()),
+        Value::from(work.files.iter().map(|file| file_pattern(file)).collect::<Vec<_>>()),
         list(others.iter().filter(is_copied).map(String::as_str).collect()),
         list(work.tests.iter().map(String::as_str).collect()),
     );
     Ok(fs_err::write(&file, own)?)
+}
+
+/// A path as a pattern of Python's fnmatch that matches it alone.
+fn file_pattern(path: &str) -> String {
+    let one = |c: char| if "*?[".contains(c) { format!("[{c}]") } else { c.to_string() };
+    path.chars().map(one).collect()
 }
 
 /// Where tests failed, or were not there, before anything was mutated.

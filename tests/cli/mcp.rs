@@ -265,7 +265,8 @@ fn a_mutation_test_is_offered_where_it_works_and_inside_an_attempt_only_if_a_per
     assert!(is_error && answer["error"].as_str().unwrap().starts_with("mutmut is not installed"), "{answer}");
     drop(client);
 
-    let project = with_engine("echo hello; exit 0");
+    let project =
+        with_engine("echo hello; mkdir mutants; echo '{\"exit_code_by_key\": {}}' > mutants/a.py.meta");
     let mut client = Client::new(&project, &[]);
     let answer =
         client.good("mutation_test", &json!({ "target_module": "a.py", "timeout": 60, "backend": "mutmut" }));

@@ -52,21 +52,22 @@ pub(crate) fn python() -> &'static Path {
     })
 }
 
-/// `node_modules` with `StrykerJS` and vitest.
+/// `node_modules` with `StrykerJS` and vitest; `RALPH_STRYKER` names another version (10 needs Node 22).
 pub(super) fn node() -> &'static Path {
     static FOLDER: OnceLock<PathBuf> = OnceLock::new();
     FOLDER.get_or_init(|| {
-        let folder = tools("node-stryker-9.6.1");
+        let version = std::env::var_os("RALPH_STRYKER").unwrap_or_else(|| "9.6.1".into());
+        let version = version.into_string().unwrap();
+        let folder = tools(&format!("node-stryker-{version}"));
         let modules = folder.join("node_modules");
         if !modules.join(".package-lock.json").is_file() {
             fs_err::create_dir_all(&folder).unwrap();
             fs_err::write(folder.join("package.json"), "{}").unwrap();
-            let packages =
-                ["@stryker-mutator/core@9.6.1", "@stryker-mutator/vitest-runner@9.6.1", "vitest@3.2.4"];
+            let stryker = ["core", "vitest-runner"].map(|part| format!("@stryker-mutator/{part}@{version}"));
             done(
                 Command::new("npm")
-                    .args(["install", "--no-audit", "--no-fund"])
-                    .args(packages)
+                    .args(["install", "--no-audit", "--no-fund", "vitest@3.2.4"])
+                    .args(stryker)
                     .current_dir(&folder),
             );
         }

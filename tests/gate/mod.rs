@@ -4,6 +4,7 @@ pub(crate) mod carried;
 pub(crate) mod class_file;
 pub(crate) mod clean;
 mod direct_spawn;
+pub(crate) mod engines;
 pub(crate) mod files;
 pub(crate) mod gradle;
 pub(crate) mod hidden;

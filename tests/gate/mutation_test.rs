@@ -48,6 +48,9 @@ struct Folder {
     env: Vec<(&'static str, String)>,
 }
 
+/// The results of a file without a mutant.
+const NO_MUTANT: &str = "mkdir -p mutants; echo '{\"exit_code_by_key\": {}}' > mutants/a.py.meta";
+
 const BEGIN: &str = "<<<UNTRUSTED_ENGINE_OUTPUT>>>\n";
 const END: &str = "\n<<<END_UNTRUSTED_ENGINE_OUTPUT>>>";
 
@@ -169,25 +172,52 @@ fn what_an_engine_prints_is_bounded_and_stands_between_marks_that_it_cannot_forg
     let left = fs_err::read_dir(folder.home.path().join("cache/ralph/sites")).unwrap().count();
     assert_eq!(left, 0, "the copy and its logs are gone");
 
-    let says_nothing = Folder::engine("exit 0");
-    let (code, answer) = says_nothing.ask(&["a.py"]);
-    assert_eq!(code, 0, "no results are no mutants: {answer}");
+    let (code, answer) = Folder::engine("exit 0").ask(&["a.py"]);
+    assert_eq!(code, 3, "no results are no answer");
+    assert!(answer["error"].as_str().unwrap().ends_with("it left no results of a.py."), "{answer}");
+    let answer = Folder::engine(NO_MUTANT).measured(&["a.py"]);
     assert_eq!(answer["mutation_score_percent"], Value::Null);
 }
 
+/// Where programs keep what they log in with.
+const CREDENTIALS: [&str; 12] = [
+    ".netrc",
+    ".git-credentials",
+    ".gitconfig",
+    ".npmrc",
+    ".pypirc",
+    ".m2/settings-security.xml",
+    ".cargo/credentials.toml",
+    ".aws/credentials",
+    ".docker/config.json",
+    ".config/gh/hosts.yml",
+    ".claude/.credentials.json",
+    ".codex/auth.json",
+];
+
 fn an_engine_gets_the_variables_of_the_list_and_no_secret() {
     let mut folder = Folder::engine("env; exit 7");
+    // Whoever opens one of these waits for a writer without end.
+    let home = folder.home.path().join("home");
+    for store in CREDENTIALS {
+        let pipe = home.join(store);
+        fs_err::create_dir_all(pipe.parent().unwrap()).unwrap();
+        nix::unistd::mkfifo(&pipe, nix::sys::stat::Mode::S_IRWXU).unwrap();
+    }
     folder.env = vec![
         ("MY_API_KEY", "not-for-engines".to_owned()),
         ("SHOWN", "forwarded".to_owned()),
+        ("DEPLOY_TOKEN", "opted-in-and-secret".to_owned()),
+        ("HOME", home.display().to_string()),
         ("HIDDEN", "behind".to_owned()),
         ("JAVA_HOME", "/jdk".to_owned()),
         ("PYTHONPATH", format!("/lib/one:{}", folder.path("src").display())),
-        ("MUTATION_RUNNER_FORWARD_ENV", "SHOWN,ABSENT".to_owned()),
+        ("MUTATION_RUNNER_FORWARD_ENV", "SHOWN,ABSENT,DEPLOY_TOKEN".to_owned()),
     ];
     let (_, answer) = folder.ask(&["a.py"]);
     let told = inside(&answer["partial_stdout_tail"]);
     let has = |line: &str| told.lines().any(|told| told == line);
+    assert!(has("DEPLOY_TOKEN=[redacted: DEPLOY_TOKEN]"), "{told}");
     for line in ["SHOWN=forwarded", "PYTHONDONTWRITEBYTECODE=1", "JAVA_HOME=/jdk", "PYTHONPATH=/lib/one"] {
         assert!(has(line), "{line}: {told}");
     }
@@ -274,7 +304,7 @@ fn every_wrong_question_has_an_answer_of_three_keys_and_starts_nothing() {
 }
 
 fn scores_are_not_told_inside_an_agent_unless_the_configuration_says_so() {
-    let mut folder = Folder::engine("exit 0");
+    let mut folder = Folder::engine(NO_MUTANT);
     folder.env = vec![("RALPH_AGENT", "1".to_owned())];
     let (code, answer) = folder.ask(&["a.py"]);
     assert_eq!(code, 3);
@@ -289,7 +319,8 @@ fn an_engine_is_two_processes_without_a_shell_whatever_the_target_is_called() {
     let log = folder.home.path().join("log");
     folder.write(
         ".venv/bin/python",
-        "#!/bin/sh\necho \"$2 $3 $PWD\" >> $LOG\n[ \"$1\" = -c ] && echo mutmut 3.8.1 && exit 0\ngrep only_mutate pyproject.toml >> $LOG\n",
+        "#!/bin/sh\necho \"$2 $3 $PWD\" >> $LOG\n[ \"$1\" = -c ] && echo mutmut 3.8.1 && exit 0\n\
+         grep only_mutate pyproject.toml >> $LOG\nmkdir mutants; for file in a*.py; do echo '{\"exit_code_by_key\": {}}' > \"mutants/$file.meta\"; done\n",
     );
     folder.env = vec![("LOG", log.display().to_string()), ("MUTATION_RUNNER_FORWARD_ENV", "LOG".to_owned())];
     let name = "a;touch hit $(touch hit) `touch hit` 'x' \"y\".py";

@@ -1,11 +1,12 @@
 //! What mutmut keeps of each file: `<file>.meta` (an exit code for each mutant), `<file>.spans` (where its copy of the function
 //! is, from 3.8 on), and for all `mutmut-stats.json` (the tests that reach each function).
 //!
-//! A mutant that was not checked, or whose check was interrupted, is an error.
+//! A file without results is an error; so is a mutant that was not checked, or whose check was interrupted.
 
 use crate::gate::GateAbort;
 use crate::gate::files::{FileMutant, Work, source_lines};
 use crate::mutation::MutantStatus;
+use crate::source::text;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 
@@ -37,7 +38,9 @@ pub(super) fn read(
     let mut files = BTreeMap::new();
     for file in &work.files {
         let beside = |ending: &str| folder.join(format!("{file}.{ending}"));
-        let Some(Meta { exit_code_by_key }) = work.json(ENGINE, &beside("meta"))? else { continue };
+        let Some(Meta { exit_code_by_key }) = work.json(ENGINE, &beside("meta"))? else {
+            return Err(work.unclear(ENGINE, &format!("it left no results of {}", text::line(file, 300))));
+        };
         let copies = Copies {
             source: source_lines(&work.folder.join(file)),
             copy: source_lines(&folder.join(file)),

@@ -1,0 +1,194 @@
+//! What an engine may leave that looks like a pass and is none: scripts in the place of mutmut and `StrykerJS`, each leaving one thing.
+
+use super::project::{Project, error, reasons};
+use crate::support::needs::tests;
+use ralph::mutation::{GateReport, Verdict};
+use std::os::unix::fs::PermissionsExt as _;
+
+tests! {
+    nothing: [
+        what_mutmut_leaves_is_a_verdict_only_where_each_mutant_has_one,
+        python_that_asks_whether_it_is_mutated_and_a_mutmut_that_is_old_give_no_verdict,
+        what_stryker_leaves_is_a_verdict_only_where_each_mutant_has_one,
+    ]
+}
+
+/// What a gate says of what an engine left.
+enum Said {
+    Pass,
+    /// Of nothing to mutate.
+    Skip,
+    /// The first words of the reasons.
+    Fail(&'static str),
+    /// Part of the reason.
+    Error(&'static str),
+}
+use Said::{Error, Fail, Pass, Skip};
+
+/// What a gate says instead; `None` if it says this.
+fn differs(report: &GateReport, said: &Said, of: &str) -> Option<String> {
+    let is_said = match (&report.verdict, said) {
+        (Verdict::Pass, Pass) | (Verdict::Skip { .. }, Skip) => true,
+        (Verdict::Fail { reasons }, Fail(words)) => reasons[0].starts_with(words),
+        (Verdict::Error { why, .. }, Error(words)) => why.contains(words),
+        _ => false,
+    };
+    (!is_said).then(|| format!("{of}: {:?} {:?}", report.verdict, report.remarks))
+}
+
+fn script(project: &Project, path: &str, text: &str) {
+    project.write(path, text);
+    let executable = std::fs::Permissions::from_mode(0o755);
+    fs_err::set_permissions(project.root().join(path), executable).unwrap();
+}
+
+/// The results of an earlier run, in which every mutant was killed.
+const OLD: &str = r#"{"exit_code_by_key": {"shop.price.x_net__mutmut_1": 1}}"#;
+
+/// A package whose mutmut says this version, and then does this; `meta 1,null` leaves two mutants with these codes.
+fn mutmut(version: &str, does: &str) -> Project {
+    let mut project = Project::new();
+    project.request.name = "MUTMUT".to_owned();
+    project.write("src/shop/price.py", "def net(gross):\n    return gross - 1\n");
+    project.write("src/shop/[id].py", "").write("tests/test_price.py", "def test_net():\n    pass\n");
+    project.write("mutants/src/shop/price.py.meta", OLD).write("mutants/tests/test_price.py", "");
+    project.changed(&["src/shop/price.py", "tests/test_price.py"]);
+    let text = format!(
+        "#!/bin/sh\n[ \"$1\" = -c ] && echo mutmut {version} && exit 0\n[ -e mutants ] && exit 9\n\
+         meta() {{ mkdir -p mutants/src/shop; n=0; for code in $(echo $1 | tr , ' '); do n=$((n + 1))\n\
+         [ $n = 1 ] || printf ,; printf '\"shop.price.x_net__mutmut_%s\": %s' $n $code; done > mutants/keys\n\
+         echo \"{{\\\"exit_code_by_key\\\": {{$(cat mutants/keys)}}}}\" > mutants/src/shop/price.py.meta; }}\n{does}\n"
+    );
+    script(&project, ".venv/bin/python", &text);
+    project
+}
+
+fn what_mutmut_leaves_is_a_verdict_only_where_each_mutant_has_one() {
+    let unchecked = "some mutants were not checked";
+    let table = [
+        ("meta 1,3", Pass),
+        ("meta 0,0", Fail("The coverage of file src/shop/price.py of package p is 0% (0/2)")),
+        ("meta 1,0", Fail("The coverage of file src/shop/price.py of package p is 50% (1/2)")),
+        ("meta 33,5", Fail("No test reaches any of the 2 mutants of file src/shop/price.py")),
+        (
+            "meta 36,24",
+            Fail("No test kills a mutant of file src/shop/price.py of package p: all 2 kills are time-outs."),
+        ),
+        // One that was interrupted, one that was not checked: mutmut exits with 0.
+        ("meta 1,2", Error(unchecked)),
+        ("meta 1,null", Error(unchecked)),
+        // Its process died under the mutant, or ended in a way that nobody knows.
+        ("meta 1,-11,-9,77", Error("ended in an error")),
+        ("meta ''", Skip),
+        ("exit 0", Error("it left no results of src/shop/price.py")),
+        (
+            "meta 1; echo '{\"exit_code_by_key\": {' > mutants/src/shop/price.py.meta",
+            Error("its results cannot be read"),
+        ),
+        ("meta 1; exit 1", Error("mutmut gave no verdict on p (exited with code 1)")),
+        ("meta 1; kill -9 $$", Error("mutmut gave no verdict on p")),
+        (
+            "meta null; echo 'Stopping early, because we could not find any test case for any mutant.'; exit 1",
+            Fail("No test reaches any of the 1 mutant of file src/shop/price.py"),
+        ),
+        (
+            "meta ''; echo 'Stopping early, because we could not find any test case for any mutant.'; exit 1",
+            Skip,
+        ),
+        (
+            "meta 33; echo 'Stopping early, because tests recorded trampoline hits but none match any mutant key.'; exit 1",
+            Error("none match any mutant key"),
+        ),
+        (
+            "meta 1; echo 'failed to collect stats. runner returned 1'; exit 1",
+            Fail("The tests of p fail without any mutation"),
+        ),
+        (
+            "meta 1; echo 'failed to collect stats. runner returned 2'; exit 1",
+            Fail("The tests of p fail without any mutation"),
+        ),
+        ("meta 1; echo 'failed to collect stats. runner returned 5'; exit 1", Fail("No test of p ran")),
+        ("meta 1; echo 'Failed to run clean test'; exit 1", Fail("The tests of p fail without any mutation")),
+        // A file that it cannot read is an error of its own, since it would pass over it in silence.
+        (
+            "meta ''; case $PYTHONWARNINGS in *'error:Unsupported syntax in:SyntaxWarning'*) exit 1;; esac",
+            Error("mutmut gave no verdict on p (exited with code 1)"),
+        ),
+    ];
+    let mut wrong: Vec<String> =
+        table.iter().filter_map(|(does, said)| differs(&mutmut("3.8.1", does).run(), said, does)).collect();
+    let mut odd =
+        mutmut("3.8.1", "grep -qF 'only_mutate = [\"src/shop/[[]id].py\"]' pyproject.toml && exit 7");
+    odd.request.no_tests_written = true;
+    odd.changed(&["src/shop/[id].py"]);
+    wrong.extend(differs(&odd.run(), &Error("(exited with code 7)"), "a name that is a pattern"));
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+fn python_that_asks_whether_it_is_mutated_and_a_mutmut_that_is_old_give_no_verdict() {
+    // These two find no test for any mutant, or keep no results, and exit with 0.
+    for old in ["3.0.5", "3.1.0", "3.4.0", "2.5.1"] {
+        let why = error(&mutmut(old, "meta 1").run()).0;
+        assert_eq!(why, format!("mutmut {old} is too old for a verdict; 3.5 is the oldest."));
+    }
+    let project = mutmut("3.8.1", "meta 1");
+    project.write("tests/test_price.py", "import os\nassert not os.environ['MUTANT_UNDER_TEST']\n");
+    let asks = reasons(&project.run());
+    assert!(asks.starts_with("tests/test_price.py names `MUTANT_UNDER_TEST`"), "{asks}");
+}
+
+/// A package whose Stryker does this; `report STATUS…` leaves a mutant of each status in `src/calc.ts`.
+fn stryker(does: &str) -> Project {
+    let mut project = Project::new();
+    project.request.name = "STRYKER".to_owned();
+    project.write("package.json", "{}").write("src/calc.ts", "export const add = (a: number) => a + 1;\n");
+    project.write("test/calc.test.ts", "");
+    let killed = r#"{"files": {"src/calc.ts": {"source": "", "mutants": [{"id": "1", "mutatorName": "M",
+        "location": {"start": {"line": 1, "column": 1}, "end": {"line": 1, "column": 2}}, "status": "Killed"}]}}}"#;
+    project.write("reports/mutation/mutation.json", killed).write("reports/stryker-incremental.json", killed);
+    project.changed(&["src/calc.ts", "test/calc.test.ts"]);
+    let text = format!(
+        "#!/bin/sh\nfor word in '\"incremental\":false' '\"ignoreStatic\":false' '\"break\":null'; do grep -qF \"$word\" \"$2\" || exit 9; done\n\
+         out=$(grep -o '[^\"]*mutation.json' \"$2\")\n[ -e \"$out\" ] && exit 9\n\
+         report() {{ all=; n=0; for status in \"$@\"; do n=$((n + 1)); [ $n = 1 ] || all=\"$all,\"\n\
+         all=\"$all{{\\\"id\\\":\\\"$n\\\",\\\"mutatorName\\\":\\\"M\\\",\\\"status\\\":\\\"$status\\\",\\\"location\\\":{{\\\"start\\\":{{\\\"line\\\":1,\\\"column\\\":1}},\\\"end\\\":{{\\\"line\\\":1,\\\"column\\\":2}}}}}}\"; done\n\
+         echo \"{{\\\"files\\\":{{\\\"src/calc.ts\\\":{{\\\"source\\\":\\\"x\\\",\\\"mutants\\\":[$all]}}}}}}\" > \"$out\"; }}\n{does}\n"
+    );
+    script(&project, "node_modules/.bin/stryker", &text);
+    project
+}
+
+fn what_stryker_leaves_is_a_verdict_only_where_each_mutant_has_one() {
+    let table = [
+        ("report Killed Killed", Pass),
+        ("report Survived Survived", Fail("The coverage of file src/calc.ts of package p is 0% (0/2)")),
+        ("report Killed NoCoverage", Fail("The coverage of file src/calc.ts of package p is 50% (1/2)")),
+        ("report NoCoverage", Fail("No test reaches any of the 1 mutant of file src/calc.ts")),
+        ("report Timeout", Fail("No test kills a mutant of file src/calc.ts of package p: all 1 kill")),
+        ("report Killed RuntimeError RuntimeError", Error("ended in an error")),
+        (
+            "report Ignored Ignored Ignored Ignored",
+            Fail("4 mutants of file src/calc.ts of package p without a verdict"),
+        ),
+        ("report CompileError", Skip),
+        ("report Killed Pending", Error("some mutants were not tested")),
+        ("report Killed Vanished", Error("its results cannot be read")),
+        // Lines that hold no code.
+        ("echo '{\"files\": {}}' > \"$out\"", Skip),
+        ("report Killed; truncate -s 40 \"$out\"", Error("its results cannot be read")),
+        ("exit 0", Error("it left no report")),
+        ("report Killed; exit 1", Error("StrykerJS gave no verdict on p (exited with code 1)")),
+        (
+            "report Killed; echo 'ERROR Stryker There were failed tests in the initial test run.'; exit 1",
+            Fail("The tests of p fail without any mutation"),
+        ),
+        (
+            "echo 'ERROR Stryker No tests were executed. Stryker will exit prematurely.'; exit 1",
+            Fail("No test of p ran"),
+        ),
+        ("echo 'ERROR Stryker Unexpected token'; exit 1", Error("Unexpected token")),
+    ];
+    let wrong: Vec<String> =
+        table.iter().filter_map(|(does, said)| differs(&stryker(does).run(), said, does)).collect();
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}

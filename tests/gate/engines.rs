@@ -186,6 +186,16 @@ fn what_stryker_leaves_is_a_verdict_only_where_each_mutant_has_one() {
             "echo 'ERROR Stryker No tests were executed. Stryker will exit prematurely.'; exit 1",
             Fail("No test of p ran"),
         ),
+        // Of a file of types alone there is no mutant, and no test that imports it when it runs.
+        (
+            "echo 'Instrumented 1 source file(s) with 0 mutant(s)'; echo 'ERROR Stryker No tests were executed.'; exit 1",
+            Skip,
+        ),
+        (
+            "echo 'Instrumented 1 source file(s) with 0 mutant(s)'; if [ \"$3\" ]; then echo 'There were failed tests in the initial test run'\n\
+             else echo 'No tests were executed'; fi; exit 1",
+            Fail("The tests of p fail without any mutation"),
+        ),
         ("echo 'ERROR Stryker Unexpected token'; exit 1", Error("Unexpected token")),
     ];
     let wrong: Vec<String> =

@@ -10,6 +10,7 @@ use crate::gate::commands::Call;
 use crate::gate::files::{FileEngine, Language, Measured, Work, installed, literally, source_lines, told};
 use crate::machine::facts::ProcessEnd;
 use serde_json::{Value, json};
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 /// Test runners with a plugin, the preferred one first.
@@ -48,8 +49,18 @@ impl FileEngine for Stryker {
             "htmlReporter": { "fileName": work.report.join("index.html") },
         });
         let call = run(work, "stryker", settings, &[])?;
-        if let Some(ended) = not_green(work, &call)? {
-            return Ok(ended);
+        match not_green(work, &call)? {
+            // Only tests that load a mutated file run, and none need load one that holds only types.
+            Some(Measured::NoTests) if call.output.contains(" with 0 mutant(s)") => {
+                let is_green = self.is_green(work)?;
+                return Ok(if is_green {
+                    Measured::Mutants(BTreeMap::new())
+                } else {
+                    Measured::Red(Vec::new())
+                });
+            }
+            Some(ended) => return Ok(ended),
+            None => {}
         }
         report::read(&json, work).map(Measured::Mutants)
     }

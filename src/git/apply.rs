@@ -40,27 +40,18 @@ pub(super) fn sync(open: &OpenRepo) -> Result<(), GitError> {
 
 /// Moves the branch and HEAD; an unborn branch loses its reference.
 pub(super) fn move_head(open: &OpenRepo, head: &Head) -> Result<(), GitError> {
+    let failed = |error: git2::Error| GitError::unreadable("put HEAD back", &error);
     let repo = &open.repo;
-    let moved = || {
-        match (&head.branch, head.commit) {
-            (Some(branch), Some(commit)) => {
-                repo.reference(branch, commit, true, "ralph: put back")?;
-                repo.set_head(branch)?;
-            }
-            (Some(branch), None) => {
-                match repo.find_reference(branch) {
-                    Ok(mut reference) => reference.delete()?,
-                    Err(error) if error.code() == ErrorCode::NotFound => {}
-                    Err(error) => return Err(error),
-                }
-                repo.set_head(branch)?;
-            }
-            (None, Some(commit)) => repo.set_head_detached(commit)?,
-            (None, None) => {}
-        }
-        Ok(())
+    let Some(branch) = &head.branch else {
+        return head.commit.map_or(Ok(()), |commit| repo.set_head_detached(commit)).map_err(failed);
     };
-    moved().map_err(|error| GitError::unreadable("put HEAD back", &error))
+    match (head.commit, open.reference(branch)?) {
+        (Some(commit), _) => repo.reference(branch, commit, true, "ralph: put back").map(drop),
+        (None, known) => known.map_or(Ok(()), |mut known| known.delete()),
+    }
+    .map_err(failed)?;
+    // An alias of the branch may stay checked out.
+    if open.head()?.branch == head.branch { Ok(()) } else { repo.set_head(branch).map_err(failed) }
 }
 
 /// Ends a merge, rebase, revert or cherry-pick that stopped half-way: the next commit would be part of it.

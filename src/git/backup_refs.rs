@@ -75,7 +75,7 @@ impl Repositories {
                 name = format!("refs/ralph/before/{}", digest(first.as_bytes()));
             }
             self.in_package(first, |_, open, _| {
-                if open.repo.refname_to_id(&name).ok() != Some(head) {
+                if open.reference(&name)?.and_then(|found| found.target()) != Some(head) {
                     let pinned = open.repo.reference(&name, head, true, "ralph: before an attempt");
                     pinned.map_err(|error| GitError::unreadable(format!("write {name}"), &error))?;
                 }
@@ -103,11 +103,14 @@ pub(super) fn back_up(open: &OpenRepo, load: &Load<'_>, reference: &str) -> Resu
     let mut made = None;
     for number in 1..=MAX_NAMES {
         let name = if number == 1 { reference.to_owned() } else { format!("{reference}-{number}") };
-        match open.repo.refname_to_id(&name) {
-            Ok(commit) if covers(open, commit, load)? => return Ok(Some(Backup { reference: name, commit })),
-            Ok(_) => continue,
-            Err(error) if error.code() == ErrorCode::NotFound => {}
-            Err(error) => return Err(GitError::unreadable(format!("read {name}"), &error)),
+        if let Some(found) = open.reference(&name)? {
+            // A symbolic reference keeps nothing: what it leads to moves.
+            match found.target() {
+                Some(commit) if covers(open, commit, load)? => {
+                    return Ok(Some(Backup { reference: name, commit }));
+                }
+                _ => continue,
+            }
         }
         if made.is_none() {
             made = commit_of(open, load)?;

@@ -6,9 +6,12 @@ use super::ignores::Ignores;
 use super::index::{self, IndexView};
 use super::tree::Leaf;
 use crate::sys::file_stat::FileStat;
-use git2::{Config, ErrorCode, Oid, Repository};
+use git2::{Config, ErrorCode, Oid, Reference, Repository};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+
+/// Symbolic references that lead to a commit at most; git follows five.
+const MAX_SYMBOLIC: usize = 6;
 
 /// An open repository and what is remembered of it between two looks.
 pub(super) struct OpenRepo {
@@ -108,28 +111,36 @@ impl OpenRepo {
         index::refresh(&mut self.index, &self.repo, head)
     }
 
-    /// Reads HEAD.
+    /// Reads HEAD. A branch that is a symbolic reference is the one that it leads to: there a commit goes.
     pub(super) fn head(&self) -> Result<Head, GitError> {
         self.refuse_pipes()?;
+        let hint = "Run `git symbolic-ref HEAD refs/heads/<branch>` with the branch that was checked out.";
         let failed = |error: git2::Error| GitError::unreadable("read HEAD", &error);
-        let head = self.repo.find_reference("HEAD").map_err(failed)?;
-        let Some(branch) = head.symbolic_target_bytes() else {
-            return Ok(Head { commit: head.target(), branch: None });
-        };
-        let branch = String::from_utf8_lossy(branch).into_owned();
-        if !git2::Reference::is_valid_name(&branch) {
-            return Err(GitError::damaged(
-                "HEAD names a branch whose name git does not allow.",
-                "Run `git symbolic-ref HEAD refs/heads/<branch>` with the branch that was checked out.",
-            ));
+        let mut found = Some(self.repo.find_reference("HEAD").map_err(failed)?);
+        let mut branch = None;
+        for _ in 0..MAX_SYMBOLIC {
+            let Some(next) = found.as_ref().and_then(Reference::symbolic_target_bytes) else {
+                return Ok(Head { commit: found.and_then(|found| found.target()), branch });
+            };
+            let next = String::from_utf8_lossy(next).into_owned();
+            if !Reference::is_valid_name(&next) {
+                let what = "HEAD names a branch whose name git does not allow.";
+                return Err(GitError::damaged(what, hint));
+            }
+            found = self.reference(&next)?;
+            branch = Some(next);
         }
-        refuse_special(&self.repo.commondir().join(&branch))?;
-        let commit = match self.repo.refname_to_id(&branch) {
-            Ok(id) => Some(id),
-            Err(error) if error.code() == ErrorCode::NotFound => None,
-            Err(error) => return Err(failed(error)),
-        };
-        Ok(Head { commit, branch: Some(branch) })
+        Err(GitError::damaged("HEAD leads from one symbolic reference to the next without an end.", hint))
+    }
+
+    /// A reference as it stands, not what it leads to; `None` if there is none of that name.
+    pub(super) fn reference(&self, name: &str) -> Result<Option<Reference<'_>>, GitError> {
+        refuse_special(&self.repo.commondir().join(name))?;
+        match self.repo.find_reference(name) {
+            Ok(found) => Ok(Some(found)),
+            Err(error) if error.code() == ErrorCode::NotFound => Ok(None),
+            Err(error) => Err(GitError::unreadable(format!("read {name}"), &error)),
+        }
     }
 }
 

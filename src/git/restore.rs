@@ -161,7 +161,8 @@ fn restore_one(
     let lost = view.lost(open)?;
     if !moved && items.is_empty() && staged.is_empty() && lost.is_empty() {
         // An earlier call came to its end, and its reference is all that there is to report.
-        let kept = open.repo.refname_to_id(reference).ok().filter(|commit| Some(*commit) != from.commit);
+        let kept = open.reference(reference)?.and_then(|found| found.target());
+        let kept = kept.filter(|commit| Some(*commit) != from.commit);
         let backup = kept.map(|commit| Backup { reference: reference.to_owned(), commit });
         return Ok(view
             .folders

@@ -56,9 +56,7 @@ impl Repositories {
             packed.map_err(failed)
         })
     }
-}
 
-impl Repositories {
     /// The first place (`1a2b3c4d5e:src/Price.java`, the commit alone for its message) among all that a bundle of these
     /// commits holds where `is_wanted` is true. Each file's content is read once.
     ///

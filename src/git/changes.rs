@@ -103,7 +103,7 @@ impl Repositories {
             let old = tree::tree_of(&open.repo, old, &folder.prefix)?;
             let new = tree::tree_of(&open.repo, new, &folder.prefix)?;
             let mut deltas = tree::diff(&open.repo, old.as_ref(), new.as_ref())?;
-            deltas.retain(|delta| !open.is_state(&[folder.prefix.as_slice(), &delta.path].concat()));
+            deltas.retain(|delta| !open.is_state(&folder.in_repo(&delta.path)));
             Ok(deltas.iter().map(|delta| change_of(name, delta, classifier)).collect())
         })
     }

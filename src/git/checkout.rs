@@ -14,8 +14,8 @@ pub use repository::borrow;
 use super::content::{self, EXECUTABLE, LINK, REGULAR};
 use super::error::GitError;
 use super::open::OpenRepo;
-use super::tree::{self, GITLINK, Leaf};
-use super::{Repositories, backup_refs, find};
+use super::tree::{self, GITLINK, Leaf, folders_above};
+use super::{Repositories, backup_refs};
 use crate::machine::facts;
 use crate::source::RepoPath;
 use crate::sys::file_stat::FileStat;
@@ -54,11 +54,6 @@ impl Repositories {
     pub fn repository(&self, package: &str) -> Option<&Path> {
         self.folders.get(package).map(|folder| folder.repo.as_path())
     }
-}
-
-/// True if the folder holds a repository of its own.
-pub fn is_repository(folder: &Path) -> bool {
-    find::is_repository(folder)
 }
 
 impl Checkout {
@@ -217,11 +212,6 @@ impl Checkout {
 /// A path below a folder; an empty folder is the top.
 fn join(folder: &[u8], path: &[u8]) -> Vec<u8> {
     if folder.is_empty() { path.to_vec() } else { [folder, b"/", path].concat() }
-}
-
-/// The folders that a path is in, the top left out.
-fn folders_above(path: &[u8]) -> impl Iterator<Item = &[u8]> {
-    path.iter().enumerate().filter(|(_, byte)| **byte == b'/').map(|(at, _)| &path[..at])
 }
 
 fn unwritable(error: &git2::Error) -> GitError {

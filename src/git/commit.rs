@@ -55,14 +55,13 @@ fn left(
     let is_new = |dirt: &&Dirt| {
         before.is_none_or(|before| !before.dirt.contains(dirt) && !before.untracked.contains(dirt))
     };
-    let in_repo = |inside: &[u8]| [folder.prefix.as_slice(), inside].concat();
-    let tracked = now.dirt.iter().filter(is_new).map(|dirt| in_repo(&dirt.path.to_bytes()));
-    let untracked = now.untracked.iter().filter(is_new).map(|dirt| in_repo(&dirt.path.to_bytes()));
+    let in_repo = |dirt: &Dirt| folder.in_repo(&dirt.path.to_bytes());
+    let (tracked, untracked) = (now.dirt.iter().filter(is_new), now.untracked.iter().filter(is_new));
     // A repository inside has a `/` at its end.
     let others =
         known.into_iter().flat_map(|known| others.difference(known)).filter(|path| !path.ends_with(b"/"));
-    let untracked = untracked.chain(others.map(|inside| in_repo(inside)));
-    tracked.chain(untracked.filter(|path| !is_output(folder_of(path)))).collect()
+    let untracked = untracked.map(in_repo).chain(others.map(|inside| folder.in_repo(inside)));
+    tracked.map(in_repo).chain(untracked.filter(|path| !is_output(folder_of(path)))).collect()
 }
 
 fn folder_of(path: &[u8]) -> &[u8] {

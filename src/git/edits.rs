@@ -22,7 +22,7 @@ impl Repositories {
         let bytes = path.to_bytes();
         let was_there = self.others.get(&before.name).is_some_and(|others| others.contains(&bytes));
         self.in_package(&before.name, |folder, open, _| {
-            let full = folder.in_repo(path);
+            let full = folder.in_repo(&bytes);
             let committed = tree::leaf_in(&open.repo, tree::oid_of(&before.head)?, &full)?.map(|(id, _)| id);
             let known = before.dirt.iter().chain(&before.untracked).find(|known| known.path == *path);
             let was_known = committed.is_some() || known.is_some();

@@ -10,8 +10,6 @@ pub enum GitErrorKind {
     Unreadable,
     /// A set-up that ralph cannot read faithfully, or something that it will not do.
     Refused,
-    /// Two package folders have the same base name.
-    NameClash,
     /// A package, revision or file that is not there.
     NotFound,
     /// The disk or its permissions.

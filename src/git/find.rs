@@ -99,7 +99,7 @@ pub(super) fn folders(workspace: &Path, patterns: &[Pattern]) -> Result<BTreeSet
 
 /// True when the folder holds a `.git`, whatever it is: a folder, or the file of a linked worktree or of
 /// a submodule.
-pub(super) fn is_repository(folder: &Path) -> bool {
+pub fn is_repository(folder: &Path) -> bool {
     fs_err::symlink_metadata(folder.join(".git")).is_ok()
 }
 

@@ -3,8 +3,11 @@
 use super::error::GitError;
 use super::tree::{self, Leaf};
 use crate::sys::file_stat::{self, FileStat};
-use git2::{IndexEntryExtendedFlag, IndexEntryFlag, Oid, Repository};
+use git2::{IndexEntryExtendedFlag, Oid, Repository};
 use std::collections::BTreeMap;
+
+/// The library has no name for this flag of an entry.
+const ASSUME_UNCHANGED: u16 = 0x8000;
 
 /// What the index has at a path.
 #[derive(Clone, Copy, Debug)]
@@ -71,20 +74,14 @@ pub(super) fn refresh(view: &mut IndexView, repo: &Repository, head: Option<Oid>
 }
 
 fn refuse_hidden(entry: &git2::IndexEntry) -> Result<(), GitError> {
+    let mark = match () {
+        () if entry.flags & ASSUME_UNCHANGED != 0 => "assume-unchanged",
+        () if entry.flags_extended & IndexEntryExtendedFlag::SKIP_WORKTREE.bits() != 0 => "skip-worktree",
+        () => return Ok(()),
+    };
     let path = String::from_utf8_lossy(&entry.path);
-    if entry.flags & IndexEntryFlag::from_bits_retain(0x8000).bits() != 0 {
-        return Err(GitError::refused(
-            format!("The index marks {path} as assume-unchanged, which hides what happens to it."),
-            format!("Run `git update-index --no-assume-unchanged -- {path}`."),
-        ));
-    }
-    if entry.flags_extended & IndexEntryExtendedFlag::SKIP_WORKTREE.bits() != 0 {
-        return Err(GitError::refused(
-            format!("The index marks {path} as skip-worktree, which hides what happens to it."),
-            format!("Run `git update-index --no-skip-worktree -- {path}`."),
-        ));
-    }
-    Ok(())
+    let what = format!("The index marks {path} as {mark}, which hides what happens to it.");
+    Err(GitError::refused(what, format!("Run `git update-index --no-{mark} -- {path}`.")))
 }
 
 fn why_not(error: &git2::Error) -> GitError {

@@ -32,8 +32,9 @@ mod underway;
 mod walk;
 
 pub use bundle::unbundle;
-pub use checkout::{Checkout, Differences, Part, borrow, is_repository};
+pub use checkout::{Checkout, Differences, Part, borrow};
 pub use error::{GitError, GitErrorKind};
+pub use find::is_repository;
 pub use init_repository::init_repository;
 pub use past::{PastCommit, PastLine};
 pub use restore::Extent;
@@ -65,8 +66,8 @@ pub struct Repositories {
     open: BTreeMap<PathBuf, OpenRepo>,
     /// HEAD of each repository at the last look.
     heads: BTreeMap<PathBuf, Option<git2::Oid>>,
-    /// Untracked files of no kind at the last [`Repositories::snapshot`], by package.
-    others: BTreeMap<String, BTreeSet<Vec<u8>>>,
+    /// As at the last [`Repositories::snapshot`].
+    others: Others,
 }
 
 /// Untracked files that are neither test, production nor build files, by package.
@@ -77,8 +78,8 @@ impl Repositories {
     /// is none, the workspace's own repository as package `.`, or, when `patterns_given`, those matching
     /// folders of it that hold a build file. Every repository is opened and checked.
     ///
-    /// Errors: no repository (`NotFound`), two packages with one name (`NameClash`), a repository that
-    /// cannot be read faithfully (`Refused`), one that is damaged (`Unreadable`).
+    /// Errors: no repository (`NotFound`), two packages with one name, a repository that cannot be read faithfully
+    /// (`Refused`), one that is damaged (`Unreadable`).
     pub fn discover(
         workspace: &Path,
         spec: &Path,
@@ -100,26 +101,6 @@ impl Repositories {
         patterns_given: bool,
         classifier: Classifier,
     ) -> Result<(Self, Vec<Surveyed>), GitError> {
-        let mut found = Self::find(workspace, spec, patterns, patterns_given, classifier)?;
-        let states = found.names().into_iter().map(|name| {
-            let state = found.in_package(&name, |folder, open, classifier| {
-                let (head, status) = open.status()?;
-                Ok(package_state(&name, folder, open, &head, &status, classifier)?.0)
-            });
-            (name, state)
-        });
-        let states = states.collect();
-        Ok((found, states))
-    }
-
-    /// The packages, where they are; none was looked at.
-    fn find(
-        workspace: &Path,
-        spec: &Path,
-        patterns: &[String],
-        patterns_given: bool,
-        classifier: Classifier,
-    ) -> Result<Self, GitError> {
         let patterns = patterns.iter().map(|text| Pattern::new(text)).collect::<Result<Vec<_>, _>>()?;
         let layout = Layout::find(workspace, &patterns, patterns_given, &classifier)?;
         let mut found = Self {
@@ -131,10 +112,18 @@ impl Repositories {
             folders: BTreeMap::new(),
             open: BTreeMap::new(),
             heads: BTreeMap::new(),
-            others: BTreeMap::new(),
+            others: Others::new(),
         };
         found.refresh()?;
-        Ok(found)
+        let states = found.names().into_iter().map(|name| {
+            let state = found.in_package(&name, |folder, open, classifier| {
+                let (head, status) = open.status()?;
+                Ok(package_state(&name, folder, open, &head, &status, classifier)?.0)
+            });
+            (name, state)
+        });
+        let states = states.collect();
+        Ok((found, states))
     }
 
     /// Tells kinds of files apart by other patterns from now on.

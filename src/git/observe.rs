@@ -2,7 +2,7 @@
 
 use super::error::{GitError, GitErrorKind};
 use super::tree::{self, Leaf};
-use super::{Repositories, history, locks};
+use super::{Repositories, locks};
 use crate::machine::facts::{
     Dirt, FileChange, KeptFile, LostLines, Observation, ObserveRequest, Oid, PackageChange, PackageState,
     Snapshot,
@@ -112,13 +112,9 @@ impl Repositories {
             dirt: new_dirt(before, now),
             ..PackageChange::default()
         };
-        change.rewritten = self.in_package(&now.name, |_, open, _| {
-            let old = before.map(|before| tree::oid_of(&before.head)).transpose()?.flatten();
-            match (old, tree::oid_of(&now.head)?) {
-                (Some(old), Some(new)) => Ok(!history::descends(&open.repo, new, old)?),
-                (old, _) => Ok(old.is_some()),
-            }
-        })?;
+        if let Some(before) = before.filter(|before| !before.head.is_zero()) {
+            change.rewritten = !self.descends(&now.name, &now.head, &before.head)?;
+        }
         Ok(change)
     }
 

@@ -2,7 +2,7 @@
 //!
 //! The layouts are those of docs/design.md "Words". Two folders with one base name are an error.
 
-use super::error::{GitError, GitErrorKind};
+use super::error::GitError;
 use super::find::{self, Pattern};
 use crate::source::{Classifier, Kind, RepoPath};
 use std::collections::BTreeMap;
@@ -31,8 +31,8 @@ impl PackageFolder {
     }
 
     /// The path in the repository of a path in the package.
-    pub(super) fn in_repo(&self, path: &RepoPath) -> Vec<u8> {
-        [self.prefix.as_slice(), &path.to_bytes()].concat()
+    pub(super) fn in_repo(&self, path: &[u8]) -> Vec<u8> {
+        [&self.prefix, path].concat()
     }
 }
 
@@ -113,8 +113,7 @@ fn add(
         _ => ".".to_owned(),
     };
     match found.get(&name) {
-        Some(other) if other.root != folder.root => Err(GitError::cleaned(
-            GitErrorKind::NameClash,
+        Some(other) if other.root != folder.root => Err(GitError::refused(
             format!(
                 "Two packages are called {name}: {} and {}.",
                 other.root.display(),

@@ -152,8 +152,7 @@ impl View<'_> {
 
 /// An untracked file that stands where a tracked file or its folder has to be.
 fn in_the_way(status: &Status, path: &[u8]) -> bool {
-    let above = path.iter().enumerate().filter(|(_, byte)| **byte == b'/').map(|(at, _)| &path[..at]);
     let below = [path, b"/"].concat();
-    above.into_iter().any(|folder| status.dirty.contains_key(folder))
+    tree::folders_above(path).any(|folder| status.dirty.contains_key(folder))
         || status.dirty.range(below.clone()..).next().is_some_and(|(found, _)| found.starts_with(&below))
 }

@@ -81,7 +81,7 @@ impl Repositories {
             let mut aside = BTreeSet::new();
             for (name, dirt) in leftovers.iter().filter(|(name, _)| names.contains(*name)) {
                 let Some(folder) = self.folders.get(name) else { continue };
-                aside.extend(dirt.iter().map(|dirt| folder.in_repo(&dirt.path)));
+                aside.extend(dirt.iter().map(|dirt| folder.in_repo(&dirt.path.to_bytes())));
             }
             let Some(first) = names.first().filter(|_| !aside.is_empty()) else { continue };
             let wanted = self.in_package(first, |_, open, _| {
@@ -116,7 +116,7 @@ impl Repositories {
             for dirt in state.dirt.iter().chain(&state.untracked) {
                 let blob = dirt.blob.as_ref().map(tree::oid_of).transpose();
                 let blob = blob.map_err(|error| error.in_package(name))?.flatten();
-                let path = folder.in_repo(&dirt.path);
+                let path = folder.in_repo(&dirt.path.to_bytes());
                 if dirt.untracked {
                     wanted.untracked.insert(path.clone());
                 }
@@ -124,7 +124,7 @@ impl Repositories {
             }
             let others = self.others.get(name);
             wanted.others = wanted.others.take().zip(others).map(|(mut all, others)| {
-                all.extend(others.iter().map(|path| [folder.prefix.as_slice(), path].concat()));
+                all.extend(others.iter().map(|path| folder.in_repo(path)));
                 all
             });
         }
@@ -185,12 +185,11 @@ fn restore_one(
     let plan = view.plan(open, &status, moved)?;
     let done = apply::apply_plan(open, wanted, &plan, backup.commit)?;
     open.index.forget();
-    let is_inside = |folder: &PackageFolder, path: &Vec<u8>| folder.inside(path).is_some();
     let report = |(name, folder): &(String, PackageFolder)| {
         let unrestored: Vec<RepoPath> =
             done.unrestored.iter().filter_map(|path| folder.inside(path)).map(RepoPath::from_bytes).collect();
-        let is_touched =
-            moved || !unrestored.is_empty() || done.restored.iter().any(|path| is_inside(folder, path));
+        let mut restored = done.restored.iter().filter_map(|path| folder.inside(path));
+        let is_touched = moved || !unrestored.is_empty() || restored.next().is_some();
         is_touched.then(|| backup.of(name, unrestored))
     };
     Ok(view.folders.iter().filter_map(report).collect())

@@ -32,6 +32,11 @@ pub(super) fn relative(path: &[u8]) -> PathBuf {
     PathBuf::from(OsStr::from_bytes(path))
 }
 
+/// The folders that a path is in, the top left out.
+pub(super) fn folders_above(path: &[u8]) -> impl Iterator<Item = &[u8]> {
+    path.iter().enumerate().filter(|(_, byte)| **byte == b'/').map(|(at, _)| &path[..at])
+}
+
 /// The library's id of a fact's id; `None` for zeros.
 pub(super) fn oid_of(oid: &facts::Oid) -> Result<Option<Oid>, GitError> {
     if oid.is_zero() {

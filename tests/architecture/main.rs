@@ -72,7 +72,7 @@ const BUDGET: &[(&str, usize)] = &[
     ("config", 1_505),
     ("engine", 4_254),
     ("gate", 9_018),
-    ("git", 3_637),
+    ("git", 3_609),
     ("journal", 344),
     ("lib", 14),
     ("machine", 3_424),

@@ -55,9 +55,9 @@ fn two_packages_with_one_name_are_refused_at_the_start_and_later() {
     let mut repositories = workspace.try_discover(&["src/*", "lib/*"], true).unwrap();
     assert_eq!(repositories.names(), ["a", "b"]);
     workspace.package("lib/a");
-    assert_eq!(repositories.snapshot().unwrap_err().kind, GitErrorKind::NameClash);
+    assert_eq!(repositories.snapshot().unwrap_err().kind, GitErrorKind::Refused);
     let error = workspace.try_discover(&["src/*", "lib/*"], true).err().unwrap();
-    assert_eq!(error.kind, GitErrorKind::NameClash);
+    assert_eq!(error.kind, GitErrorKind::Refused);
     assert!(error.to_string().contains("lib/a") && error.to_string().contains("src/a"), "{error}");
 }
 

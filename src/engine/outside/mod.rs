@@ -216,7 +216,7 @@ fn workspace_tag(workspace: &Path) -> String {
 impl From<GitError> for Fault {
     fn from(error: GitError) -> Self {
         let kind = match error.kind {
-            GitErrorKind::Refused | GitErrorKind::NameClash | GitErrorKind::NotFound => FaultKind::Setup,
+            GitErrorKind::Refused | GitErrorKind::NotFound => FaultKind::Setup,
             GitErrorKind::Unreadable => FaultKind::Unknown,
             GitErrorKind::Io => FaultKind::Io,
         };

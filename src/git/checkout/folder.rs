@@ -3,12 +3,12 @@
 //! Promises: a file whose content is right is not touched, so that its time stays; what does not belong there
 //! goes, except build outputs (an untracked `target` folder beside a POM). No link is followed.
 
-use super::{Checkout, HINT, MAX_BLOB, Stats, folders_above, join, repository, unwritable};
+use super::{Checkout, HINT, MAX_BLOB, Stats, join, repository, unwritable};
 use crate::git::backup_refs::bare_entry;
 use crate::git::content::{self, EXECUTABLE, on_disk};
 use crate::git::error::GitError;
 use crate::git::open::OpenRepo;
-use crate::git::tree;
+use crate::git::tree::{self, folders_above};
 use crate::source::RepoPath;
 use crate::sys::disk::remove;
 use crate::sys::file_stat::FileStat;

@@ -129,9 +129,9 @@ impl Target {
         placement: &Placement,
         done: bool,
     ) -> Result<LinesEdited, Refusal> {
-        match file.placed_behind(gate, placement, done) {
+        match file.placed(gate, placement, done) {
             Err(refusal) if refusal.kind == Refused::UnknownIds => Err(refusal),
-            _ if self.is_virtual() => file.placed(gate, &Placement::None),
+            _ if self.is_virtual() => file.placed(gate, &Placement::None, false),
             placed => placed,
         }
     }

@@ -94,7 +94,7 @@ fn change<'t>(
 ) -> Result<Change<'t>, Fault> {
     if !args.none {
         let selection = if args.all { TaskSelection::Plain } else { TaskSelection::Named(&args.ids) };
-        return target.change(|file| file.staged_with(selection, &target.gates_of(file), &is_meant));
+        return target.change(|file| file.staged(selection, &target.gates_of(file), &is_meant));
     }
     let ids: Vec<String> = args.ids.iter().filter_map(|id| tidy(id)).collect();
     target.change(|file| {

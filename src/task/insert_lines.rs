@@ -33,18 +33,8 @@ pub struct LinesEdited {
 impl TaskFile {
     /// The file with the boxes of this gate where the placement wants them. Boxes that it does not want, and
     /// those of wider reach that a task of theirs follows, are taken away when they are open and stand in the
-    /// form in which they are put in; all others stay.
-    pub fn placed(&self, gate: &str, placement: &Placement) -> Result<LinesEdited, Refusal> {
-        self.placed_behind(gate, placement, false)
-    }
-
-    /// The same, with `done` also behind tasks that are done: a person judges them.
-    pub fn placed_behind(
-        &self,
-        gate: &str,
-        placement: &Placement,
-        done: bool,
-    ) -> Result<LinesEdited, Refusal> {
+    /// form in which they are put in; all others stay. With `done` also behind tasks that are done: a person judges them.
+    pub fn placed(&self, gate: &str, placement: &Placement, done: bool) -> Result<LinesEdited, Refusal> {
         let open = |row: Row| if done && row.mark.is_done() { Row { mark: Mark::OPEN, ..row } } else { row };
         let rows = |file: &Self| file.rows().into_iter().map(open).collect::<Vec<_>>();
         let plan = |file: &Self| plan_gate(&rows(file), gate, placement);
@@ -62,17 +52,8 @@ impl TaskFile {
         Ok(LinesEdited { bytes, inserted, removed })
     }
 
-    /// The file with the stages that these tasks lack, and the gates at their places.
+    /// The file with the stages that these tasks lack, and the gates at their places, as far as they are meant.
     pub fn staged(
-        &self,
-        staged: TaskSelection<'_>,
-        gates: &[(String, Placement)],
-    ) -> Result<LinesEdited, Refusal> {
-        self.staged_with(staged, gates, |_| true)
-    }
-
-    /// The same, with these stages and gates alone.
-    pub fn staged_with(
         &self,
         staged: TaskSelection<'_>,
         gates: &[(String, Placement)],

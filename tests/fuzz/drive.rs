@@ -146,10 +146,11 @@ pub(super) fn place(data: &[u8]) {
         3 => Placement::End,
         _ => Placement::None,
     };
-    let bare = |file: &TaskFile| file.placed("PITEST", &Placement::None).ok().map(|surgery| surgery.bytes);
-    if let Ok(there) = file.placed("PITEST", &placement) {
+    let bare =
+        |file: &TaskFile| file.placed("PITEST", &Placement::None, false).ok().map(|surgery| surgery.bytes);
+    if let Ok(there) = file.placed("PITEST", &placement, false) {
         let read = TaskFile::parse(there.bytes.clone(), grammar);
-        let again = read.placed("PITEST", &placement).expect("what was placed is placed again");
+        let again = read.placed("PITEST", &placement, false).expect("what was placed is placed again");
         assert_eq!(again.bytes, there.bytes, "placing twice changes nothing");
         assert_eq!(bare(&read), bare(&file), "what was put in is taken away");
         let moved = there.inserted.iter().chain(&there.removed).map(|(key, _)| key).collect::<Vec<_>>();
@@ -160,9 +161,10 @@ pub(super) fn place(data: &[u8]) {
         assert_eq!(others(read.rows()), others(rows.clone()), "every other box is what it was");
     }
     let gates = vec![("PITEST".to_owned(), placement)];
-    if let Ok(there) = file.staged(TaskSelection::Plain, &gates) {
+    if let Ok(there) = file.staged(TaskSelection::Plain, &gates, |_| true) {
         let read = TaskFile::parse(there.bytes.clone(), grammar);
-        let again = read.staged(TaskSelection::Plain, &gates).expect("what was staged is staged again");
+        let again =
+            read.staged(TaskSelection::Plain, &gates, |_| true).expect("what was staged is staged again");
         assert_eq!(again.bytes, there.bytes, "staging twice changes nothing");
     }
     let rules = TaskRules { grammar: grammar.clone(), stages: Stages::Virtual { gates } };

@@ -28,25 +28,35 @@ fn check(path: &Path, bytes: &[u8]) -> Count {
     let mut count = Count::default();
     let name = path.display();
     let file = parse(bytes);
-    assert_eq!(file.placed("PITEST", &Placement::None).unwrap().bytes, bytes, "{name}: has gates of its own");
+    assert_eq!(
+        file.placed("PITEST", &Placement::None, false).unwrap().bytes,
+        bytes,
+        "{name}: has gates of its own"
+    );
     let rows = file.rows();
     let implementations = rows.iter().filter(|row| row.key.stage.word() == "IMPLEMENT" && row.key.has_id());
     let every_other = implementations.step_by(2).map(|row| row.key.family.clone()).collect();
     for placement in
         [Placement::Each, Placement::Tested, Placement::After(every_other), Placement::Groups, Placement::End]
     {
-        let there = file.placed("PITEST", &placement).unwrap_or_else(|error| panic!("{name}: {error}"));
+        let there =
+            file.placed("PITEST", &placement, false).unwrap_or_else(|error| panic!("{name}: {error}"));
         count.gates += there.inserted.len();
         let read = others_are_the_same(path, &rows, &there);
-        assert_eq!(read.placed("PITEST", &placement).unwrap().bytes, there.bytes, "{name}: twice");
-        let back = read.placed("PITEST", &Placement::None).unwrap();
+        assert_eq!(read.placed("PITEST", &placement, false).unwrap().bytes, there.bytes, "{name}: twice");
+        let back = read.placed("PITEST", &Placement::None, false).unwrap();
         assert_eq!(back.bytes, bytes, "{name}: {placement:?} and back");
     }
     let gates = [("PITEST".to_owned(), Placement::Each)];
-    let there = file.staged(TaskSelection::Plain, &gates).unwrap_or_else(|error| panic!("{name}: {error}"));
+    let there =
+        file.staged(TaskSelection::Plain, &gates, |_| true).unwrap_or_else(|error| panic!("{name}: {error}"));
     count.stages += there.inserted.len();
     let read = others_are_the_same(path, &rows, &there);
-    assert_eq!(read.staged(TaskSelection::Plain, &gates).unwrap().bytes, there.bytes, "{name}: staged twice");
+    assert_eq!(
+        read.staged(TaskSelection::Plain, &gates, |_| true).unwrap().bytes,
+        there.bytes,
+        "{name}: staged twice"
+    );
     count
 }
 

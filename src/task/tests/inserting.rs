@@ -6,7 +6,7 @@ use crate::task::{LinesEdited, Placement, Refused, Row, TaskFile, TaskKey, TaskS
 use proptest::prelude::*;
 
 fn placed(text: impl Into<Vec<u8>>, placement: &Placement) -> LinesEdited {
-    parse(text).placed("PITEST", placement).unwrap()
+    parse(text).placed("PITEST", placement, false).unwrap()
 }
 
 fn after(ids: &[&str]) -> Placement {
@@ -199,7 +199,7 @@ fn a_staged_spec_has_all_stages_in_their_order() {
         "# Tasks\n- [ ] 1. Parent\n- [ ] 1.1 a\n  - why\n- [ ] 1.2 b\n\n## Two\n\n1. [ ] T3: c",
         &grammar,
     );
-    let staged = file.staged(TaskSelection::Plain, &gates).unwrap();
+    let staged = file.staged(TaskSelection::Plain, &gates, |_| true).unwrap();
     insta::assert_snapshot!(text(&staged), @r"
     # Tasks
     - [ ] 1. Parent
@@ -226,7 +226,11 @@ fn a_staged_spec_has_all_stages_in_their_order() {
     1. [ ] FINAL
     ");
     let again = TaskFile::parse(staged.bytes.clone(), &grammar);
-    assert_eq!(again.staged(TaskSelection::Plain, &gates).unwrap().bytes, staged.bytes, "twice is once");
+    assert_eq!(
+        again.staged(TaskSelection::Plain, &gates, |_| true).unwrap().bytes,
+        staged.bytes,
+        "twice is once"
+    );
     assert_eq!(staged.inserted.first(), Some(&(key("1.1.TEST-FIRST"), 3)));
 }
 
@@ -350,7 +354,7 @@ fn open_gates_of_wider_reach_follow_the_tasks_that_are_added_behind_them() {
 #[test]
 fn ids_that_are_not_one_task_are_listed() {
     let file = parse("- [ ] 1. a\n- [ ] 4. b\n- [ ] 4. c\n");
-    let error = file.placed("PITEST", &after(&["1", "9", "4.", "x\u{1b}"])).unwrap_err();
+    let error = file.placed("PITEST", &after(&["1", "9", "4.", "x\u{1b}"]), false).unwrap_err();
     assert_eq!(
         error.to_string(),
         "The task file has no task, or more than one, with the id `9`, `4.`, `x\\u{1b}`."
@@ -360,7 +364,7 @@ fn ids_that_are_not_one_task_are_listed() {
 #[test]
 fn a_line_that_would_change_how_others_are_read_is_refused() {
     // The word is no gate of the grammar, so the line would be a task of its own.
-    let error = parse("- [ ] 1. a\n- [ ] 2. b\n").placed("STRYKER", &after(&["2"])).unwrap_err();
+    let error = parse("- [ ] 1. a\n- [ ] 2. b\n").placed("STRYKER", &after(&["2"]), false).unwrap_err();
     assert_eq!(error.kind, Refused::DoesNotFit);
     assert!(error.to_string().starts_with("A line for 2.STRYKER does not fit beside the task on line 2"));
 }
@@ -385,15 +389,15 @@ proptest! {
 
     #[test]
     fn placing_and_taking_away_gives_the_bytes_of_the_start(bytes in prop_oneof![file(), plan(), fenced()], placement in placement()) {
-        let Ok(start) = parse(bytes).placed("PITEST", &Placement::None) else { return Ok(()) };
+        let Ok(start) = parse(bytes).placed("PITEST", &Placement::None, false) else { return Ok(()) };
         let file = parse(start.bytes);
-        let Ok(there) = file.placed("PITEST", &placement) else { return Ok(()) };
+        let Ok(there) = file.placed("PITEST", &placement, false) else { return Ok(()) };
         let read = parse(there.bytes.clone());
         let new: Vec<_> = there.inserted.iter().map(|(key, _)| key.clone()).collect();
         let rest: Vec<Row> = read.rows().into_iter().filter(|row| !new.contains(&row.key)).collect();
         prop_assert_eq!(without_lines(rest), without_lines(file.rows()));
-        prop_assert_eq!(&read.placed("PITEST", &placement).unwrap().bytes, &there.bytes);
-        let back = read.placed("PITEST", &Placement::None).unwrap();
+        prop_assert_eq!(&read.placed("PITEST", &placement, false).unwrap().bytes, &there.bytes);
+        let back = read.placed("PITEST", &Placement::None, false).unwrap();
         prop_assert_eq!(back.bytes, file.bytes());
         prop_assert_eq!(back.removed, there.inserted);
     }
@@ -405,15 +409,15 @@ proptest! {
         at in 0..20_usize,
         new in proptest::sample::select(vec!["- [ ] 7. new\n", "  - [ ] 7. new\n", "## New\n", "- [ ] G1.PITEST\n", "- [ ] END.PITEST\n"]),
     ) {
-        let Ok(there) = parse(bytes).placed("PITEST", &placement) else { return Ok(()) };
+        let Ok(there) = parse(bytes).placed("PITEST", &placement, false) else { return Ok(()) };
         let text = text(&there);
         let mut lines: Vec<&str> = text.split_inclusive('\n').collect();
         lines.insert(at.min(lines.len()), new);
         let edited = lines.concat();
-        let Ok(once) = parse(edited.clone()).placed("PITEST", &placement) else { return Ok(()) };
+        let Ok(once) = parse(edited.clone()).placed("PITEST", &placement, false) else { return Ok(()) };
         let read = parse(once.bytes.clone());
-        prop_assert_eq!(&read.placed("PITEST", &placement).unwrap().bytes, &once.bytes, "{}", edited);
-        let bare = |text: Vec<u8>| parse(text).placed("PITEST", &Placement::None).map(|bare| bare.bytes);
+        prop_assert_eq!(&read.placed("PITEST", &placement, false).unwrap().bytes, &once.bytes, "{}", edited);
+        let bare = |text: Vec<u8>| parse(text).placed("PITEST", &Placement::None, false).map(|bare| bare.bytes);
         prop_assert_eq!(bare(once.bytes.clone()), bare(edited.clone().into_bytes()), "{}", edited);
         let rows = read.rows();
         for (key, line) in once.inserted.iter().filter(|(key, _)| key.family == "END") {
@@ -425,7 +429,7 @@ proptest! {
 
     #[test]
     fn a_plain_list_of_tasks_takes_every_placement(bytes in plan(), placement in placement()) {
-        let placed = parse(bytes).placed("PITEST", &placement);
+        let placed = parse(bytes).placed("PITEST", &placement, false);
         let fits = placed.as_ref().map_or_else(|refusal| refusal.kind != Refused::DoesNotFit, |_| true);
         prop_assert!(fits, "{:?}", placed);
     }
@@ -433,9 +437,9 @@ proptest! {
     #[test]
     fn staging_twice_is_staging_once(bytes in prop_oneof![file(), plan(), fenced()], placement in placement()) {
         let gates = [("PITEST".to_owned(), placement)];
-        let Ok(staged) = parse(bytes.clone()).staged(TaskSelection::Plain, &gates) else { return Ok(()) };
+        let Ok(staged) = parse(bytes.clone()).staged(TaskSelection::Plain, &gates, |_| true) else { return Ok(()) };
         let again = parse(staged.bytes.clone());
-        prop_assert_eq!(&again.staged(TaskSelection::Plain, &gates).unwrap().bytes, &staged.bytes);
+        prop_assert_eq!(&again.staged(TaskSelection::Plain, &gates, |_| true).unwrap().bytes, &staged.bytes);
         let new: Vec<_> = staged.inserted.iter().map(|(key, _)| key.clone()).collect();
         let rest: Vec<Row> = again.rows().into_iter().filter(|row| !new.contains(&row.key)).collect();
         prop_assert_eq!(without_lines(rest), without_lines(parse(bytes).rows()));
@@ -459,7 +463,7 @@ fn a_gate_that_holds_only_gates_goes_with_them_at_once() {
 fn no_gate_goes_behind_what_is_done_unless_it_is_asked_for() {
     let text = "# A\n- [x] 1. a\n# B\n- [x] 2. b\n- [ ] 2.PITEST\n- [ ] 3. c\n- [ ] 4. Checkpoint\n";
     let keys = |placement, done| {
-        let placed = parse(text).placed_behind("PITEST", &placement, done).unwrap();
+        let placed = parse(text).placed("PITEST", &placement, done).unwrap();
         let names =
             |boxes: &[(TaskKey, u32)]| boxes.iter().map(|(key, _)| key.to_string()).collect::<Vec<_>>();
         (names(&placed.inserted).join(" "), names(&placed.removed).join(" "))
@@ -471,7 +475,7 @@ fn no_gate_goes_behind_what_is_done_unless_it_is_asked_for() {
     assert_eq!(keys(Placement::Groups, true), of("G1.PITEST G2.PITEST", "2.PITEST"));
     assert_eq!(keys(after(&["1"]), false), of("1.PITEST", "2.PITEST"), "as it was named");
     let done = parse("- [x] 1. a\n");
-    assert_eq!(done.placed("PITEST", &Placement::End).unwrap().inserted, []);
-    let open = parse("- [x] 1. a\n- [ ] END.PITEST\n").placed("PITEST", &Placement::End).unwrap();
+    assert_eq!(done.placed("PITEST", &Placement::End, false).unwrap().inserted, []);
+    let open = parse("- [x] 1. a\n- [ ] END.PITEST\n").placed("PITEST", &Placement::End, false).unwrap();
     assert_eq!(open.removed, []);
 }

@@ -194,7 +194,7 @@ fn a_box_keeps_the_id_of_its_heading_whatever_gates_come_beside_it() {
     let text = "## 1.1 First\n- [ ] one\n## 1.2 Second\n- [ ] two\n";
     assert_eq!(boxes(text), ["1.1. ' '", "1.2. ' '"]);
     for placement in [Placement::Each, Placement::Groups, Placement::End] {
-        let with_gates = parse(text).placed("PITEST", &placement).unwrap();
+        let with_gates = parse(text).placed("PITEST", &placement, false).unwrap();
         assert!(!with_gates.inserted.is_empty(), "{placement:?}");
         let rows = parse(with_gates.bytes).rows();
         let work = rows.iter().filter(|row| !row.key.stage.is_gate()).map(|row| row.key.to_string());

@@ -101,7 +101,7 @@ fn headings_below_the_level_are_part_of_the_group_above_them() {
     let at = |level| {
         let groups = Placement::GroupsOf { groups: level };
         let file = TaskFile::parse(text, &Grammar::default().with_groups([&groups]));
-        let placed = file.placed("PITEST", &groups).unwrap();
+        let placed = file.placed("PITEST", &groups, false).unwrap();
         let placed = TaskFile::parse(placed.bytes, &Grammar::default().with_groups([&groups]));
         let rows = placed.rows();
         let families = Families::new(&rows);

@@ -73,7 +73,8 @@ fn markdown(bytes: &[u8], base: usize, commands: &[Range<usize>]) -> Vec<Exclude
         let sketch = Sketch::new(bytes, base, true, commands);
         for (event, range) in Parser::new_ext(&sketch.text, Options::ENABLE_TASKLISTS).into_offset_iter() {
             if let Some((kind, closed)) = judge(&event, &sketch.text, &range) {
-                let range = sketch.origin(range.start)..sketch.line_after(range.end);
+                let (start, origin) = sketch.line_at(range.start);
+                let range = origin + (range.start - start)..sketch.line_after(range.end);
                 found.push(Excluded { range, kind, closed });
             }
         }
@@ -90,7 +91,7 @@ pub(super) fn list_items(bytes: &[u8], parts: &[Excluded]) -> HashSet<usize> {
     let sketch = Sketch::new(bytes, base, false, &commands);
     let events = Parser::new_ext(&sketch.text, Options::ENABLE_TASKLISTS).into_offset_iter();
     let items = events.filter(|(event, _)| matches!(event, Event::Start(Tag::Item)));
-    items.map(|(_, range)| sketch.line_at(range.start)).collect()
+    items.map(|(_, range)| sketch.line_at(range.start).1).collect()
 }
 
 /// Front matter: line 1 is exactly `---`, and a later line is `---` or `...`.
@@ -204,16 +205,10 @@ impl Sketch {
         Self { text: String::from_utf8(text).unwrap_or_default(), starts, end: bytes.len() }
     }
 
-    /// The offset in the file of an offset of the sketch that lies in what is left of a line.
-    fn origin(&self, offset: usize) -> usize {
+    /// The line in which an offset of the sketch lies: where it starts in the sketch, and in the file.
+    fn line_at(&self, offset: usize) -> (usize, usize) {
         let line = self.starts.partition_point(|(start, _)| *start <= offset).saturating_sub(1);
-        self.starts.get(line).map_or(0, |(start, origin)| origin + (offset - start))
-    }
-
-    /// The offset in the file of the line in which an offset of the sketch lies.
-    fn line_at(&self, offset: usize) -> usize {
-        let line = self.starts.partition_point(|(start, _)| *start <= offset).saturating_sub(1);
-        self.starts.get(line).map_or(0, |(_, origin)| *origin)
+        self.starts.get(line).copied().unwrap_or_default()
     }
 
     /// The offset in the file of the first line that does not begin before an offset of the sketch.

@@ -64,17 +64,14 @@ fn inherit_optional(tasks: &mut [Task]) {
 
 /// Gives the only box of a section that has none the id in its heading (`### Task 1.1: …`), where no other box or
 /// heading has that id. Gates, stages and FINAL beside it are no tasks of that section.
-fn take_ids_of_headings(bytes: &[u8], tasks: &mut [Task], headings: &[Heading], grammar: &Grammar) {
-    let text = |heading: &Heading| bytes.get(heading.title.clone()).unwrap_or_default();
-    let ids: Vec<Option<String>> =
-        headings.iter().map(|heading| leading_id(text(heading), grammar)).collect();
+fn take_ids_of_headings(tasks: &mut [Task], headings: &[Heading], ids: &[Option<String>]) {
     let mut used: HashMap<String, u32> = HashMap::new();
     let of_tasks = tasks.iter().filter(|task| task.is_implementation()).map(|task| &task.key.family);
     for id in of_tasks.chain(ids.iter().flatten()) {
         *used.entry(id.clone()).or_default() += 1;
     }
     for (at, (heading, id)) in headings.iter().zip(ids).enumerate() {
-        let Some(id) = id.filter(|id| used.get(id) == Some(&1)) else { continue };
+        let Some(id) = id.as_ref().filter(|id| used.get(*id) == Some(&1)) else { continue };
         let inside = headings.iter().skip(at + 1).take_while(|other| other.level > heading.level).count();
         let first = tasks.partition_point(|task| task.found.group as usize <= at);
         let end = tasks.partition_point(|task| task.found.group as usize <= at + 1 + inside);
@@ -83,7 +80,7 @@ fn take_ids_of_headings(bytes: &[u8], tasks: &mut [Task], headings: &[Heading], 
         if let (Some(only), None) = (own.next(), own.next())
             && only.key.family.is_empty()
         {
-            only.key.family = id;
+            only.key.family.clone_from(id);
         }
     }
 }
@@ -91,7 +88,10 @@ fn take_ids_of_headings(bytes: &[u8], tasks: &mut [Task], headings: &[Heading], 
 /// Names the boxes of an outline.
 pub(super) fn tasks(bytes: &[u8], boxes: Vec<Found>, headings: &[Heading], grammar: &Grammar) -> Vec<Task> {
     let mut tasks: Vec<Task> = boxes.into_iter().map(|found| named(bytes, found, grammar)).collect();
-    take_ids_of_headings(bytes, &mut tasks, headings, grammar);
+    let text = |heading: &Heading| bytes.get(heading.title.clone()).unwrap_or_default();
+    let ids: Vec<Option<String>> =
+        headings.iter().map(|heading| leading_id(text(heading), grammar)).collect();
+    take_ids_of_headings(&mut tasks, headings, &ids);
     let doubled = doubled_ids(&tasks);
     let mut seen: HashMap<[u8; 8], u32> = HashMap::new();
     for task in &mut tasks {
@@ -104,11 +104,8 @@ pub(super) fn tasks(bytes: &[u8], boxes: Vec<Found>, headings: &[Heading], gramm
         }
     }
     inherit_optional(&mut tasks);
-    let headings: HashSet<String> = headings
-        .iter()
-        .filter_map(|heading| leading_id(bytes.get(heading.title.clone()).unwrap_or_default(), grammar))
-        .collect();
-    for (task, parent) in parent_links(&tasks, &headings).into_iter().enumerate() {
+    let ids: HashSet<&str> = ids.iter().flatten().map(String::as_str).collect();
+    for (task, parent) in parent_links(&tasks, &ids).into_iter().enumerate() {
         if let Some(task) = tasks.get_mut(task) {
             task.parent = parent;
         }
@@ -156,7 +153,7 @@ pub(super) fn text_digest(text: &[u8]) -> [u8; 8] {
 }
 
 /// The index of each task's parent.
-fn parent_links(tasks: &[Task], headings: &HashSet<String>) -> Vec<Option<u32>> {
+fn parent_links(tasks: &[Task], headings: &HashSet<&str>) -> Vec<Option<u32>> {
     // The box that speaks for a family: its implementation, else its first one.
     let mut leaders: HashMap<&str, u32> = HashMap::with_capacity(tasks.len());
     // The last implementation above that shows an id; below all of them the first.
@@ -187,7 +184,7 @@ struct Link {
 }
 
 /// The parent: by id, else none under a numbered heading, else by indentation.
-fn link(task: &Task, tasks: &[Task], by_id: &HashMap<&str, u32>, headings: &HashSet<String>) -> Option<Link> {
+fn link(task: &Task, tasks: &[Task], by_id: &HashMap<&str, u32>, headings: &HashSet<&str>) -> Option<Link> {
     if task.key.stage == Stage::Final || task.key.is_wider_gate() {
         return None;
     }

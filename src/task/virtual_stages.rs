@@ -87,7 +87,7 @@ impl TaskRules {
 pub fn written(rows: &[Row]) -> Vec<Row> {
     let families = families(rows);
     let with_line = rows.iter().filter(|row| !row.is_virtual).cloned();
-    with_line.map(|row| Row { mark: shown(&row, row.mark, &families), ..row }).collect()
+    with_line.map(|row| Row { mark: shown(&row, &families), ..row }).collect()
 }
 
 /// The flips in the file that flips of these boxes amount to; a flip of a box that is not among the rows
@@ -105,9 +105,9 @@ pub fn on_file(rows: &[Row], flips: &[(TaskKey, Mark)]) -> Vec<(TaskKey, Mark)> 
     changed.map(|(_, now)| (now.key, now.mark)).chain(unknown).collect()
 }
 
-/// True for the box in the file that shows the virtual stages of a family.
-fn is_work_of(row: &Row, family: &str) -> bool {
-    !row.is_virtual && row.key.stage == Stage::Implementation && row.key.family == family
+/// True for a box in the file that shows the virtual stages of its family.
+fn is_work(row: &Row) -> bool {
+    !row.is_virtual && row.key.stage == Stage::Implementation
 }
 
 /// What is known of a family with virtual stages.
@@ -124,7 +124,7 @@ fn families(rows: &[Row]) -> HashMap<String, Family> {
         let shape = found.entry(row.key.family.clone()).or_insert(Family { all_done: true, work: None });
         shape.all_done &= row.mark.is_done();
     }
-    for row in rows.iter().filter(|row| is_work_of(row, &row.key.family)) {
+    for row in rows.iter().filter(|row| is_work(row)) {
         if let Some(shape) = found.get_mut(&row.key.family) {
             shape.all_done &= row.mark.is_done();
             shape.work = Some((row.mark, row.digest.clone()));
@@ -133,12 +133,11 @@ fn families(rows: &[Row]) -> HashMap<String, Family> {
     found
 }
 
-/// The mark in the file of a row with this mark: open while virtual stages are left to do.
-fn shown(row: &Row, mark: Mark, families: &HashMap<String, Family>) -> Mark {
-    let shape = families.get(&row.key.family).filter(|_| is_work_of(row, &row.key.family));
-    match shape {
-        Some(shape) if mark.is_done() && !shape.all_done => Mark::OPEN,
-        _ => mark,
+/// The mark in the file of a row: open while virtual stages are left to do.
+fn shown(row: &Row, families: &HashMap<String, Family>) -> Mark {
+    match families.get(&row.key.family) {
+        Some(family) if is_work(row) && row.mark.is_done() && !family.all_done => Mark::OPEN,
+        _ => row.mark,
     }
 }
 
@@ -175,8 +174,7 @@ fn settle(rows: &mut [Row], known: &[Row]) {
             };
             Some(done.unwrap_or(said))
         } else {
-            let is_work = row.key.stage == Stage::Implementation;
-            is_work.then(|| done.filter(|_| shows.is_open()).unwrap_or(*shows))
+            is_work(row).then(|| done.filter(|_| shows.is_open()).unwrap_or(*shows))
         }
     };
     let marks: Vec<Option<Mark>> = rows.iter().map(settled).collect();

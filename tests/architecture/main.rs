@@ -81,7 +81,7 @@ const BUDGET: &[(&str, usize)] = &[
     ("report", 3_248),
     ("source", 995),
     ("sys", 1_863),
-    ("task", 3_574),
+    ("task", 3_566),
     ("turn", 1_584),
 ];
 

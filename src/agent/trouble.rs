@@ -10,7 +10,7 @@ use super::reset::{LONGEST, seconds_until};
 use crate::config::{PRESETS, Preset, Trouble};
 use crate::machine::facts::ProcessEnd;
 use crate::source::text;
-use crate::turn::{self, CliError, CliErrors, Format, Reader};
+use crate::turn::{self, CliError, CliErrors, Format, Usage};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use regex_lite::Regex;
@@ -65,16 +65,19 @@ pub struct Printed<'a> {
 }
 
 impl<'a> Printed<'a> {
-    /// Of an output whose format nobody named.
-    pub fn guessed(stdout: &'a [u8], stderr: &'a [u8]) -> Self {
+    /// Of an output whose format nobody named, with what was used.
+    pub fn guessed(stdout: &'a [u8], stderr: &'a [u8]) -> (Self, Usage) {
+        let (mut errors, mut used) = (CliErrors::default(), Usage::default());
         let format = turn::guess(stdout);
         if format == Format::Text {
-            return Self { plain: stdout, stderr, ..Self::default() };
+            return (Self { errors, plain: stdout, stderr }, used);
         }
-        let (mut errors, mut reader) = (CliErrors::default(), Reader::new(format));
-        reader.read(stdout).iter().for_each(|event| errors.tell(event));
-        reader.end().iter().for_each(|event| errors.tell(event));
-        Self { errors, stderr, plain: &[] }
+        // Memory can be read.
+        let _ = turn::read(format, stdout, |event| {
+            errors.tell(&event);
+            used.tell(&event);
+        });
+        (Self { errors, plain: &[], stderr }, used)
     }
 }
 

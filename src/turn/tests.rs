@@ -311,6 +311,8 @@ fn the_cost_that_a_json_result_names_is_found_in_any_output() {
         (r#"{"type":"result","total_cost_usd":null}"#, None),
         (r#"{"type":"step","total_cost_usd":3}"#, None),
     ] {
-        assert_eq!(Usage::of(text.as_bytes()).micros, expected, "{text}");
+        let mut usage = Usage::default();
+        read(guess(text.as_bytes()), text.as_bytes(), |event| usage.tell(&event)).unwrap();
+        assert_eq!(usage.micros, expected, "{text}");
     }
 }

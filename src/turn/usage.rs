@@ -1,8 +1,6 @@
 //! What an attempt used, as its CLI counts.
 
 use super::event::{Span, TurnEvent};
-use super::formats::guess;
-use super::reader::Reader;
 use crate::source::text::line;
 use serde::{Deserialize, Serialize};
 
@@ -30,14 +28,6 @@ pub struct Usage {
 }
 
 impl Usage {
-    /// What a whole transcript tells, whichever CLI printed it.
-    pub fn of(transcript: &[u8]) -> Self {
-        let (mut usage, mut reader) = (Self::default(), Reader::new(guess(transcript)));
-        reader.read(transcript).iter().for_each(|event| usage.tell(event));
-        reader.end().iter().for_each(|event| usage.tell(event));
-        usage
-    }
-
     /// Takes in what an event tells.
     pub fn tell(&mut self, event: &TurnEvent) {
         match event {

@@ -67,7 +67,7 @@ fn without_comments(code: &str) -> String {
 
 /// Production lines that a module may have: no comments, no blank lines, no tests.
 const BUDGET: &[(&str, usize)] = &[
-    ("agent", 948),
+    ("agent", 950),
     ("cli", 6_633),
     ("config", 1_505),
     ("engine", 4_254),
@@ -82,7 +82,7 @@ const BUDGET: &[(&str, usize)] = &[
     ("source", 995),
     ("sys", 1_863),
     ("task", 3_566),
-    ("turn", 1_584),
+    ("turn", 1_576),
 ];
 
 #[test]

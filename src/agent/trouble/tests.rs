@@ -10,7 +10,7 @@ fn now() -> Timestamp {
 
 /// What kind of trouble it was, the message, and the seconds until a reset.
 fn told(end: &ProcessEnd, stdout: &str, stderr: &str) -> Option<(&'static str, String, Option<u64>)> {
-    let printed = Printed::guessed(stdout.as_bytes(), stderr.as_bytes());
+    let printed = Printed::guessed(stdout.as_bytes(), stderr.as_bytes()).0;
     Some(match trouble(end, None, &printed, now(), Some(&TimeZone::UTC))? {
         ProcessEnd::Limited { why, reset } => ("limit", why, reset),
         ProcessEnd::Outage { why } => ("outage", why, None),
@@ -83,7 +83,7 @@ fn what_known_clis_say_is_told_apart() {
 #[test]
 fn what_a_person_does_about_it_is_said_in_the_words_of_the_cli() {
     let hint = |name: Option<&str>, line: &str| {
-        let printed = Printed::guessed(line.as_bytes(), b"");
+        let printed = Printed::guessed(line.as_bytes(), b"").0;
         match trouble(&FAILED, name.and_then(Preset::named), &printed, now(), None) {
             Some(ProcessEnd::NotSetUp { hint, .. }) => hint,
             other => panic!("{other:?}"),
@@ -116,7 +116,7 @@ fn the_message_is_told_and_not_the_status_below_it() {
 
 #[test]
 fn a_cli_that_exits_with_0_whatever_happens_is_not_believed() {
-    let printed = Printed::guessed(b"HTTP 401: Incorrect API key provided", b"");
+    let printed = Printed::guessed(b"HTTP 401: Incorrect API key provided", b"").0;
     let of = |name| trouble(&ProcessEnd::Exited { code: 0 }, Preset::named(name), &printed, now(), None);
     assert!(matches!(of("hermes"), Some(ProcessEnd::NotSetUp { .. })));
     assert_eq!(of("claude"), None);
@@ -125,7 +125,7 @@ fn a_cli_that_exits_with_0_whatever_happens_is_not_believed() {
 #[test]
 fn the_last_words_are_the_agents_or_where_it_failed_the_clis_error() {
     let words = |code: i32, stdout: &str, stderr: &str| {
-        last_words(&ProcessEnd::Exited { code }, &Printed::guessed(stdout.as_bytes(), stderr.as_bytes()))
+        last_words(&ProcessEnd::Exited { code }, &Printed::guessed(stdout.as_bytes(), stderr.as_bytes()).0)
     };
     assert_eq!(words(0, "I read it.\n\n**Tabs or spaces?**\n\n", "warning: x"), "**Tabs or spaces?**");
     assert_eq!(words(0, "Done.\nRALPH-VERDICT 3f9a: PASS\n", ""), "Done.");
@@ -401,7 +401,7 @@ proptest! {
     fn any_bytes_are_read_and_what_is_said_is_one_bounded_line(
         out in proptest::collection::vec(any::<u8>(), 0..200), noise in any::<String>()
     ) {
-        let printed = Printed::guessed(&out, noise.as_bytes());
+        let printed = Printed::guessed(&out, noise.as_bytes()).0;
         let _ = trouble(&FAILED, None, &printed, now(), None);
         let words = last_words(&FAILED, &printed);
         prop_assert!(!words.contains(char::is_control) && words.chars().count() <= 300);

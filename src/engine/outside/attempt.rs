@@ -114,7 +114,7 @@ impl Outside {
         let since = if ended.end.is_at_time_limit() { ended.errors_before } else { 0 };
         let (stdout, stderr) = (tail(&output.stdout, 0), tail(&stderr, since));
         let (printed, used) = match output.format {
-            Format::Text => (Printed::guessed(&stdout, &stderr), Usage::of(&stdout)),
+            Format::Text => Printed::guessed(&stdout, &stderr),
             _ => (Printed { errors: told.errors, plain: &[], stderr: &stderr }, told.used),
         };
         let trouble = trouble(&ended.end, preset, &printed, clock::now(), clock::zone().as_ref());

@@ -2,25 +2,10 @@
 //!
 //! Promise: neither the agent's words nor a tool's results are among it, and an error that was got over is none.
 
-use super::event::TurnEvent;
+use super::event::{CliError, TurnEvent};
 
 /// Errors that are kept, the last ones.
 const KEPT: usize = 20;
-
-/// An error of the CLI itself.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct CliError {
-    /// Its words.
-    pub message: String,
-    /// The HTTP status, if named.
-    pub status: Option<u64>,
-    /// When a usage limit ends, seconds since 1970.
-    pub resets_at: Option<i64>,
-    /// The CLI calls it a usage limit.
-    pub is_limit: bool,
-    /// It tries again: an error only where it was ended while it did.
-    pub is_retry: bool,
-}
 
 /// Folds events to the errors after the last sign of work.
 #[derive(Clone, Debug, Default)]
@@ -33,35 +18,15 @@ pub struct CliErrors {
 impl CliErrors {
     /// Takes in what an event tells.
     pub fn tell(&mut self, event: &TurnEvent) {
-        let error = |message: &String, status: Option<u64>| CliError {
-            message: message.clone(),
-            status,
-            resets_at: None,
-            is_limit: false,
-            is_retry: false,
-        };
         if event.is_work() {
             *self = Self::default();
         }
-        let error = match event {
-            TurnEvent::Unread { line } if !line.starts_with('{') => {
-                self.plain.push(line.clone());
-                self.plain.drain(..self.plain.len().saturating_sub(KEPT));
-                return;
-            }
-            TurnEvent::Finished { ok, .. } => {
-                self.has_failed = !ok;
-                return;
-            }
-            TurnEvent::Failed { message, status } => error(message, *status),
-            TurnEvent::Retrying { message, status } => CliError { is_retry: true, ..error(message, *status) },
-            TurnEvent::Limited { message, status, resets_at } => {
-                CliError { resets_at: *resets_at, is_limit: true, ..error(message, *status) }
-            }
-            _ => return,
-        };
-        self.errors.push(error);
-        self.errors.drain(..self.errors.len().saturating_sub(KEPT));
+        match event {
+            TurnEvent::Unread { line } if !line.starts_with('{') => keep(&mut self.plain, line),
+            TurnEvent::Finished { ok, .. } => self.has_failed = !ok,
+            TurnEvent::Trouble(error) => keep(&mut self.errors, error),
+            _ => {}
+        }
     }
 
     /// The CLI calls its end a failure, whatever its exit code.
@@ -78,4 +43,9 @@ impl CliErrors {
     pub fn plain(&self) -> impl Iterator<Item = &str> {
         self.plain.iter().rev().map(String::as_str)
     }
+}
+
+fn keep<T: Clone>(kept: &mut Vec<T>, new: &T) {
+    kept.push(new.clone());
+    kept.drain(..kept.len().saturating_sub(KEPT));
 }

@@ -41,29 +41,8 @@ pub enum TurnEvent {
         /// What the figures stand for.
         span: Span,
     },
-    /// The CLI tries a request again by itself: not an end.
-    Retrying {
-        /// Its words.
-        message: String,
-        /// The HTTP status, if named.
-        status: Option<u64>,
-    },
-    /// The CLI itself calls it a usage limit.
-    Limited {
-        /// Its words.
-        message: String,
-        /// The HTTP status, if named.
-        status: Option<u64>,
-        /// When the limit ends, seconds since 1970.
-        resets_at: Option<i64>,
-    },
-    /// The CLI's own error: of the provider, of the login, of its limits. (`Limited` where it says so.)
-    Failed {
-        /// Its words.
-        message: String,
-        /// The HTTP status, if named.
-        status: Option<u64>,
-    },
+    /// The CLI's own error: of the provider, of the login, of its limits.
+    Trouble(CliError),
     /// The name of the session, which a later run may continue.
     Session {
         /// It.
@@ -88,6 +67,21 @@ impl TurnEvent {
     pub fn is_work(&self) -> bool {
         matches!(self, Self::Said { .. } | Self::ToolStarted { .. } | Self::ToolEnded { .. })
     }
+}
+
+/// An error of the CLI itself.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct CliError {
+    /// The HTTP status, if named.
+    pub status: Option<u64>,
+    /// When a usage limit ends, seconds since 1970.
+    pub resets_at: Option<i64>,
+    /// The CLI calls it a usage limit.
+    pub is_limit: bool,
+    /// It tries again by itself: an error only where it was ended while it did.
+    pub is_retry: bool,
+    /// Its words.
+    pub message: String,
 }
 
 /// How the call of a tool ended, in the words of the CLI. `Done` proves nothing.

@@ -24,7 +24,7 @@ const WAITS: Duration = Duration::from_secs(2);
 const CALLS: usize = 1_000;
 
 /// What is known of a transcript up to now.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Live {
     reader: Reader,
     usage: Usage,
@@ -51,17 +51,7 @@ struct Call {
 impl Live {
     /// At the beginning of a transcript.
     pub fn new(format: Format) -> Self {
-        Self {
-            reader: Reader::new(format),
-            usage: Usage::default(),
-            calls: BTreeMap::new(),
-            told: Duration::ZERO,
-            last: Default::default(),
-            repeated: [0; TURNS],
-            answers: 0,
-            empty: 0,
-            acts: 0,
-        }
+        Self { reader: Reader::new(format), ..Self::default() }
     }
 
     /// Takes what came at this time, counted from any moment.

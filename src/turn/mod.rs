@@ -11,8 +11,8 @@ mod tests;
 mod usage;
 pub mod verify;
 
-pub use errors::{CliError, CliErrors};
-pub use event::{Format, Span, ToolOutcome, TurnEvent};
+pub use errors::CliErrors;
+pub use event::{CliError, Format, Span, ToolOutcome, TurnEvent};
 pub use formats::guess;
 pub use live::Live;
 pub use reader::{Reader, read};

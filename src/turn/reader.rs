@@ -16,7 +16,7 @@ const UNREAD: usize = 200;
 const CALLS: usize = 1_000;
 
 /// Reads a transcript that comes in pieces.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Reader {
     format: Format,
     line: Vec<u8>,
@@ -31,16 +31,7 @@ pub struct Reader {
 impl Reader {
     /// At the beginning of a transcript.
     pub fn new(format: Format) -> Self {
-        let (line, said) = (Vec::new(), String::new());
-        Self {
-            format,
-            line,
-            is_too_long: false,
-            said,
-            open: BTreeSet::new(),
-            session: None,
-            has_failed: false,
-        }
+        Self { format, ..Self::default() }
     }
 
     /// What the next bytes tell.
@@ -109,7 +100,7 @@ impl Reader {
                 self.open.remove(call);
             }
             TurnEvent::Session { id } if self.session.replace(id.clone()).as_ref() == Some(id) => return,
-            TurnEvent::Failed { .. } => self.has_failed = true,
+            TurnEvent::Trouble(error) => self.has_failed |= !error.is_retry && !error.is_limit,
             TurnEvent::Finished { ok, .. } => {
                 // Goose ends in the same way after an error.
                 *ok &= self.format != Format::Goose || !self.has_failed;

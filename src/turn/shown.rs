@@ -2,7 +2,7 @@
 //!
 //! Promise: whatever a transcript holds, these are bounded lines of visible characters.
 
-use super::event::{ToolOutcome, TurnEvent};
+use super::event::{CliError, ToolOutcome, TurnEvent};
 use crate::source::text::{block, line};
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -63,9 +63,9 @@ impl Shown {
                     ToolOutcome::Denied => format!("✗ {} was denied: {output}", line(&call, 120)),
                 }
             }
-            TurnEvent::Retrying { message, status } => format!("tries again: {}{message}", code(*status)),
-            TurnEvent::Limited { message, status, .. } | TurnEvent::Failed { message, status } => {
-                format!("✗ {}{message}", code(*status))
+            TurnEvent::Trouble(CliError { message, status, is_retry, .. }) => {
+                let status = status.map(|status| format!("{status} ")).unwrap_or_default();
+                format!("{}{status}{message}", if *is_retry { "tries again: " } else { "✗ " })
             }
             // Noise between the lines of JSON.
             TurnEvent::Unread { line } if !line.starts_with('{') => line.clone(),
@@ -100,10 +100,6 @@ impl Shown {
 
 fn line_of(text: &str) -> String {
     line(text, LINE)
-}
-
-fn code(status: Option<u64>) -> String {
-    status.map(|status| format!("{status} ")).unwrap_or_default()
 }
 
 /// A text, or a list of them.

@@ -234,7 +234,7 @@ fn what_is_shown_is_bounded_and_harmless() {
         ended(ToolOutcome::Denied),
         TurnEvent::Said { text: hostile.clone() },
         TurnEvent::Unread { line: hostile.clone() },
-        TurnEvent::Failed { message: hostile.clone(), status: None },
+        TurnEvent::Trouble(CliError { message: hostile.clone(), ..CliError::default() }),
     ] {
         for line in Shown::default().lines(&event) {
             assert!(

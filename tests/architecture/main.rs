@@ -82,7 +82,7 @@ const BUDGET: &[(&str, usize)] = &[
     ("source", 995),
     ("sys", 1_863),
     ("task", 3_566),
-    ("turn", 1_576),
+    ("turn", 1_525),
 ];
 
 #[test]

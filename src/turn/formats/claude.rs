@@ -1,7 +1,7 @@
 //! Claude Code `--output-format stream-json --verbose` and its session files; Qwen Code and Amp print the same.
 
 use super::line::{Line, outcome};
-use crate::turn::event::{Span, ToolOutcome, TurnEvent};
+use crate::turn::event::{CliError, Span, ToolOutcome, TurnEvent};
 
 /// Lines that tell nothing: parts of messages that come whole later, and what session files hold beside them.
 const SILENT: &[&str] = &[
@@ -30,7 +30,8 @@ pub(super) fn read(line: Line<'_>) -> Option<Vec<TurnEvent>> {
         "system" if subtype == "retry" => vec![line.retrying(&["/data/reason"], "/data/status")],
         "rate_limit_event" if line.text("/rate_limit_info/status") == "rejected" => {
             let resets_at = line.number("/rate_limit_info/resetsAt").and_then(|at| i64::try_from(at).ok());
-            vec![TurnEvent::Limited { message: "usage limit reached".to_owned(), status: None, resets_at }]
+            let message = "usage limit reached".to_owned();
+            vec![TurnEvent::Trouble(CliError { message, resets_at, is_limit: true, ..CliError::default() })]
         }
         "result" => result(line),
         "system" | "rate_limit_event" => Vec::new(),
@@ -55,12 +56,8 @@ fn of_user(line: Line<'_>, part: Line<'_>) -> Option<TurnEvent> {
         && (line.each("/tool_result_meta").any(is_refused)
             || output.starts_with("Claude requested permissions"));
     let outcome = if is_denied { ToolOutcome::Denied } else { outcome(part.is_true("/is_error")) };
-    let mut ended = part.ended("/tool_use_id", outcome, &output);
-    if let TurnEvent::ToolEnded { changed, .. } = &mut ended {
-        let files = line.each("/tool_use_result/bashEditDiff/files");
-        changed.extend(files.map(|file| file.text("/filePath").to_owned()));
-    }
-    Some(ended)
+    let changed = line.texts("/tool_use_result/bashEditDiff/files", "/filePath");
+    Some(part.ended("/tool_use_id", outcome, &output, changed))
 }
 
 /// `subtype` says "success" of errors too.

@@ -43,13 +43,10 @@ fn of_item(item: Line<'_>, is_completed: bool) -> Vec<TurnEvent> {
             "declined" => ToolOutcome::Denied,
             status => outcome(status == "failed" || item.number("/exit_code").is_some_and(|code| code != 0)),
         };
-        let mut ended = item.ended("/id", outcome, item.first(&["/aggregated_output", "/error/message"]));
-        if let TurnEvent::ToolEnded { changed, .. } = &mut ended
-            && outcome == ToolOutcome::Done
-        {
-            changed.extend(item.each("/changes").map(|change| change.text("/path").to_owned()));
-        }
-        events.push(ended);
+        let mut changed = item.texts("/changes", "/path");
+        changed.retain(|_| outcome == ToolOutcome::Done);
+        let output = item.first(&["/aggregated_output", "/error/message"]);
+        events.push(item.ended("/id", outcome, output, changed));
     }
     events
 }

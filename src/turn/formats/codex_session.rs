@@ -25,7 +25,7 @@ pub(super) fn read(item: Line<'_>) -> Vec<TurnEvent> {
             } else {
                 outcome(FAILED.iter().any(|begin| output.starts_with(begin)) || exit_code(output) > Some("0"))
             };
-            vec![item.ended("/call_id", outcome, output)]
+            vec![item.ended("/call_id", outcome, output, Vec::new())]
         }
         "message" if item.text("/role") == "assistant" => Line::said(&item.content("/content")),
         _ => Vec::new(),

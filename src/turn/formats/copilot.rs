@@ -1,7 +1,7 @@
 //! Copilot CLI `--output-format json`.
 
 use super::line::{Line, outcome};
-use crate::turn::event::{ToolOutcome, TurnEvent};
+use crate::turn::event::{CliError, ToolOutcome, TurnEvent};
 
 /// The kinds of lines, by their beginning, that tell nothing; more of them are marked as ephemeral.
 const SILENT: &[&str] = &["assistant.turn_", "user.", "session.", "model.", "agent.", "abort", "system."];
@@ -17,8 +17,8 @@ pub(super) fn read(line: Line<'_>) -> Option<Vec<TurnEvent>> {
         "assistant.message" => Line::said(data.text("/content")),
         "model.call_failure" => vec![data.retrying(&["/errorMessage"], "/statusCode")],
         "session.error" if data.text("/errorType") == "rate_limit" => {
-            let (message, status) = (data.text("/message").to_owned(), data.number("/statusCode"));
-            vec![TurnEvent::Limited { message, status, resets_at: None }]
+            let error = data.error(&["/message"], "/statusCode");
+            vec![TurnEvent::Trouble(CliError { is_limit: true, ..error })]
         }
         "session.error" => vec![data.failed(&["/message"], "/statusCode")],
         "result" => {
@@ -40,9 +40,5 @@ fn ended(data: Line<'_>) -> TurnEvent {
         _ => outcome(!data.is_true("/success") || exited),
     };
     let output = data.first(&["/error/message", "/result/content"]);
-    let mut ended = data.ended("/toolCallId", outcome, output);
-    if let TurnEvent::ToolEnded { changed, .. } = &mut ended {
-        changed.extend(data.each("/fileEdits").map(|file| file.text("/path").to_owned()));
-    }
-    ended
+    data.ended("/toolCallId", outcome, output, data.texts("/fileEdits", "/path"))
 }

@@ -32,7 +32,8 @@ fn tool(line: Line<'_>) -> Vec<TurnEvent> {
         };
         // What an error looks like is not documented.
         let output = Some(call.at("/result").0).filter(|_| outcome != ToolOutcome::Done);
-        events.push(line.ended("/call_id", outcome, &output.map(Value::to_string).unwrap_or_default()));
+        let output = output.map(Value::to_string).unwrap_or_default();
+        events.push(line.ended("/call_id", outcome, &output, Vec::new()));
     }
     events
 }

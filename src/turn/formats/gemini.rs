@@ -13,7 +13,7 @@ pub(super) fn read(line: Line<'_>) -> Option<Vec<TurnEvent>> {
                 "permission_denied" | "policy_violation" => ToolOutcome::Denied,
                 _ => outcome(line.text("/status") == "error"),
             };
-            vec![line.ended("/tool_id", outcome, line.first(&["/error/message", "/output"]))]
+            vec![line.ended("/tool_id", outcome, line.first(&["/error/message", "/output"]), Vec::new())]
         }
         // Its own loop detection ends a run with a mere warning, and with a success.
         "error" if line.has("/severity") => vec![line.failed(&["/message"], "/status")],

@@ -34,7 +34,7 @@ fn of_message(part: Line<'_>, is_own: bool) -> Vec<TurnEvent> {
             let value = if result.at(value).has("/content") { "/value/content" } else { value };
             let failed = result.text("/status") == "error" || result.is_true("/value/isError");
             let output = [result.text("/error").to_owned(), result.content(value)].concat();
-            vec![part.ended("/id", outcome(failed), &output)]
+            vec![part.ended("/id", outcome(failed), &output, Vec::new())]
         }
         _ => Vec::new(),
     }

@@ -1,6 +1,6 @@
 //! A line of JSON, and the events that are made of its fields.
 
-use crate::turn::event::{Span, ToolOutcome, TurnEvent};
+use crate::turn::event::{CliError, Span, ToolOutcome, TurnEvent};
 use serde_json::Value;
 
 /// Characters that are kept of a tool's output.
@@ -48,6 +48,11 @@ impl<'a> Line<'a> {
         self.at(path).0.as_array().into_iter().flatten().map(Line)
     }
 
+    /// The texts at a path of each element of the list there.
+    pub(super) fn texts(self, list: &str, path: &str) -> Vec<String> {
+        self.each(list).map(|element| element.text(path).to_owned()).collect()
+    }
+
     /// The text of a content there: a text, or a list of parts with texts.
     pub(super) fn content(self, path: &str) -> String {
         let parts =
@@ -60,9 +65,16 @@ impl<'a> Line<'a> {
         TurnEvent::ToolStarted { call: self.text(call).to_owned(), tool: tool.to_owned(), input }
     }
 
-    pub(super) fn ended(self, call: &str, outcome: ToolOutcome, output: &str) -> TurnEvent {
+    /// `changed`: what the CLI itself says that the call changed.
+    pub(super) fn ended(
+        self,
+        call: &str,
+        outcome: ToolOutcome,
+        output: &str,
+        changed: Vec<String>,
+    ) -> TurnEvent {
         let output = output.chars().take(OUTPUT).collect();
-        TurnEvent::ToolEnded { call: self.text(call).to_owned(), outcome, output, changed: Vec::new() }
+        TurnEvent::ToolEnded { call: self.text(call).to_owned(), outcome, output, changed }
     }
 
     /// Nothing where there are no words.
@@ -71,12 +83,17 @@ impl<'a> Line<'a> {
         (!text.trim().is_empty()).then(said).into_iter().collect()
     }
 
+    pub(super) fn error(self, messages: &[&str], status: &str) -> CliError {
+        let (message, status) = (self.first(messages).to_owned(), self.number(status));
+        CliError { message, status, ..CliError::default() }
+    }
+
     pub(super) fn failed(self, messages: &[&str], status: &str) -> TurnEvent {
-        TurnEvent::Failed { message: self.first(messages).to_owned(), status: self.number(status) }
+        TurnEvent::Trouble(self.error(messages, status))
     }
 
     pub(super) fn retrying(self, messages: &[&str], status: &str) -> TurnEvent {
-        TurnEvent::Retrying { message: self.first(messages).to_owned(), status: self.number(status) }
+        TurnEvent::Trouble(CliError { is_retry: true, ..self.error(messages, status) })
     }
 
     pub(super) fn session(self, path: &str) -> TurnEvent {

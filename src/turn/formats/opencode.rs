@@ -1,7 +1,7 @@
 //! opencode `run --format json`. A call is printed with its end only, and only those of the first session.
 
 use super::line::{Line, outcome};
-use crate::turn::event::{Span, ToolOutcome, TurnEvent};
+use crate::turn::event::{CliError, Span, ToolOutcome, TurnEvent};
 use serde_json::Value;
 
 pub(super) fn read(line: Line<'_>) -> Option<Vec<TurnEvent>> {
@@ -41,29 +41,24 @@ fn tool(part: Line<'_>) -> Vec<TurnEvent> {
                 || state.number("/metadata/exit").is_some_and(|code| code != 0),
         ),
     };
-    let mut ended = part.ended("/callID", outcome, state.first(&["/error", "/output"]));
-    if let TurnEvent::ToolEnded { changed, .. } = &mut ended {
-        for file in state.each("/metadata/files") {
-            changed.push(file.text("/filePath").to_owned());
-            // Of a file that was moved, the one is the source and the other the target.
-            let target = file.first(&["/movePath", "/relativePath"]);
-            changed.extend((file.text("/type") == "move").then(|| target.to_owned()));
-        }
-        let one = state.first(&["/metadata/filediff/file", "/metadata/filepath"]);
-        changed.extend((!one.is_empty()).then(|| one.to_owned()));
+    let mut changed = Vec::new();
+    for file in state.each("/metadata/files") {
+        changed.push(file.text("/filePath").to_owned());
+        // Of a file that was moved, the one is the source and the other the target.
+        let target = file.first(&["/movePath", "/relativePath"]);
+        changed.extend((file.text("/type") == "move").then(|| target.to_owned()));
     }
+    let one = state.first(&["/metadata/filediff/file", "/metadata/filepath"]);
+    changed.extend((!one.is_empty()).then(|| one.to_owned()));
+    let ended = part.ended("/callID", outcome, state.first(&["/error", "/output"]), changed);
     vec![part.started("/callID", tool, "/state/input"), ended]
 }
 
 /// The provider's answer is in it as a text.
 fn error(line: Line<'_>) -> TurnEvent {
-    let data = line.at("/error/data");
-    let body: Value = serde_json::from_str(data.text("/responseBody")).unwrap_or_default();
-    let messages = ["/error/data/message", "/error/message", "/error/name"];
+    let body: Value = serde_json::from_str(line.text("/error/data/responseBody")).unwrap_or_default();
     let resets_at = body.pointer("/error/resets_at").and_then(Value::as_i64);
-    if resets_at.is_some() {
-        let (message, status) = (line.first(&messages).to_owned(), data.number("/statusCode"));
-        return TurnEvent::Limited { message, status, resets_at };
-    }
-    line.failed(&messages, "/error/data/statusCode")
+    let messages = ["/error/data/message", "/error/message", "/error/name"];
+    let error = line.error(&messages, "/error/data/statusCode");
+    TurnEvent::Trouble(CliError { resets_at, is_limit: resets_at.is_some(), ..error })
 }

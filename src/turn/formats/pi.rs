@@ -19,7 +19,7 @@ pub(super) fn read(line: Line<'_>) -> Option<Vec<TurnEvent>> {
         "tool_execution_start" => vec![line.started("/toolCallId", line.text("/toolName"), "/args")],
         "tool_execution_end" => {
             let outcome = outcome(line.is_true("/isError"));
-            vec![line.ended("/toolCallId", outcome, &line.content("/result/content"))]
+            vec![line.ended("/toolCallId", outcome, &line.content("/result/content"), Vec::new())]
         }
         "auto_retry_start" => vec![line.retrying(&["/errorMessage"], "/status")],
         "auto_retry_end" if line.has("/finalError") => vec![line.failed(&["/finalError"], "/status")],

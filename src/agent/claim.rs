@@ -7,7 +7,7 @@
 use crate::machine::facts::Claim;
 use crate::source::text;
 use std::hash::{BuildHasher as _, Hasher as _, RandomState};
-use std::io::{self, BufRead, BufReader, Read};
+use std::io::{self, BufRead as _, BufReader, Read};
 use std::mem::discriminant;
 
 /// Longest reason of an agent that is kept, characters.
@@ -31,7 +31,7 @@ pub fn blocked_line(token: &str, why: &str) -> String {
 }
 
 /// What makes a line a verdict in the output of one attempt.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct VerdictLine {
     /// Four hex digits that this attempt's prompt and environment hold.
     pub token: String,
@@ -52,46 +52,16 @@ impl VerdictLine {
     /// # Errors
     /// The output cannot be read.
     pub fn read(&self, output: impl Read) -> io::Result<Option<Claim>> {
-        let mut output = BufReader::with_capacity(LONGEST_LINE, output);
         let mut heard = self.listen();
-        let mut line = Vec::new();
-        let mut too_long = false;
-        loop {
-            let chunk = output.fill_buf()?;
-            let end = chunk.iter().position(|&byte| byte == b'\n');
-            let part = &chunk[..end.unwrap_or(chunk.len())];
-            too_long |= line.len() + part.len() > LONGEST_LINE;
-            if !too_long {
-                line.extend_from_slice(part);
-            }
-            let (used, is_last) = (part.len() + usize::from(end.is_some()), chunk.is_empty());
-            output.consume(used);
-            if end.is_some() || is_last {
-                if !too_long {
-                    heard.line(&String::from_utf8_lossy(&line));
-                }
-                line.clear();
-                too_long = false;
-            }
-            if is_last {
-                return Ok(heard.claim());
-            }
+        for line in BufReader::new(output).split(b'\n') {
+            heard.line(&String::from_utf8_lossy(&line?));
         }
+        Ok(heard.claim())
     }
 
     /// Listens to an agent's own words, message by message.
-    pub fn listen(&self) -> Heard<'_> {
-        Heard {
-            verdict: self,
-            last: None,
-            open: false,
-            why: String::new(),
-            reason: String::new(),
-            before: String::new(),
-            contradicts: false,
-            guesses: 0,
-            odd: None,
-        }
+    pub fn listen(&self) -> Heard {
+        Heard { verdict: self.clone(), ..Heard::default() }
     }
 
     /// Would a line be taken for a verdict?
@@ -157,9 +127,9 @@ enum Said {
 }
 
 /// What the lines of an output said so far.
-#[derive(Clone, Debug)]
-pub struct Heard<'a> {
-    verdict: &'a VerdictLine,
+#[derive(Clone, Debug, Default)]
+pub struct Heard {
+    verdict: VerdictLine,
     last: Option<Claim>,
     /// The message goes on behind a verdict line.
     open: bool,
@@ -175,15 +145,18 @@ pub struct Heard<'a> {
     odd: Option<(bool, String)>,
 }
 
-impl Heard<'_> {
+impl Heard {
     /// Takes the lines of one message of the agent, from its beginning to its end.
     pub fn message(&mut self, message: &str) {
-        message.lines().filter(|line| line.len() <= LONGEST_LINE).for_each(|line| self.line(line));
+        message.lines().for_each(|line| self.line(line));
         self.close();
         self.open = false;
     }
 
     fn line(&mut self, line: &str) {
+        if line.len() > LONGEST_LINE {
+            return;
+        }
         match self.verdict.said(line.strip_suffix('\r').unwrap_or(line)) {
             Some(Said::Claim(claim, why)) => {
                 self.close();

@@ -67,7 +67,7 @@ fn without_comments(code: &str) -> String {
 
 /// Production lines that a module may have: no comments, no blank lines, no tests.
 const BUDGET: &[(&str, usize)] = &[
-    ("agent", 950),
+    ("agent", 923),
     ("cli", 6_633),
     ("config", 1_505),
     ("engine", 4_254),

@@ -4,9 +4,9 @@
 use crate::machine::event::Event;
 use crate::source::hex;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use serde_json::value::RawValue;
 use sha2::{Digest, Sha256};
-use std::fmt;
 use std::io;
 
 /// The version of the format that this ralph writes.
@@ -35,58 +35,19 @@ impl Record {
 }
 
 /// What a line of the journal is.
-#[derive(Debug)]
-pub enum Line {
+pub(super) enum Line {
     /// A record.
     Record(Box<Record>),
     /// Well formed and in its place, but of an unknown kind or version.
     Newer(String),
 }
 
-/// Why a line is no record.
-#[derive(Debug, PartialEq, Eq)]
-pub enum LineError {
-    /// Not of the fixed shape.
-    Shape,
-    /// `h` is not the hash of `p` and `r`.
-    Hash,
-    /// `p` is not the hash of the record before.
-    Chain,
-    /// The number is not the next one.
-    Order,
-}
-
-impl fmt::Display for LineError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Shape => "the line is no record",
-            Self::Hash => "the record does not fit its hash",
-            Self::Chain => "the record does not follow on the one before",
-            Self::Order => "the record's number is not the next one",
-        })
-    }
-}
-
-#[derive(Serialize)]
-struct BodyOut<'a> {
-    v: u32,
-    seq: u64,
-    at: &'a str,
-    e: &'a Event,
-}
-
-#[derive(Deserialize)]
-struct BodyIn<'a> {
+#[derive(Serialize, Deserialize)]
+struct Body<E> {
     v: u32,
     seq: u64,
     at: String,
-    #[serde(borrow)]
-    e: &'a RawValue,
-}
-
-#[derive(Deserialize)]
-struct Kind {
-    kind: String,
+    e: E,
 }
 
 /// The hash that the first record names as its predecessor's.
@@ -96,24 +57,25 @@ pub(super) fn genesis() -> String {
 
 /// The bytes of a record, newline included.
 pub(super) fn encode(head: &str, seq: u64, at: &str, event: &Event) -> io::Result<(Vec<u8>, Record)> {
-    let body = serde_json::to_string(&BodyOut { v: VERSION, seq, at, e: event })?;
+    let body = serde_json::to_string(&Body { v: VERSION, seq, at: at.to_owned(), e: event })?;
     let hash = hash(head.as_bytes(), body.as_bytes());
     let line = format!("{{\"h\":\"{hash}\",\"p\":\"{head}\",\"r\":{body}}}\n");
     Ok((line.into_bytes(), Record { seq, at: at.to_owned(), event: event.clone(), hash }))
 }
 
-/// Reads a line (without its newline) that must follow on `head` with the number `seq`.
-pub(super) fn decode(line: &[u8], head: &str, seq: u64) -> Result<Line, LineError> {
-    let (own, previous, body) = parts(line).ok_or(LineError::Shape)?;
+/// Reads a line (without its newline) that must follow on `head` with the number `seq`; `Err`: why it is no such record.
+pub(super) fn decode(line: &[u8], head: &str, seq: u64) -> Result<Line, &'static str> {
+    let no_record = "the line is no record";
+    let (own, previous, body) = parts(line).ok_or(no_record)?;
     if hash(previous, body).as_bytes() != own {
-        return Err(LineError::Hash);
+        return Err("the record does not fit its hash");
     }
     if previous != head.as_bytes() {
-        return Err(LineError::Chain);
+        return Err("the record does not follow on the one before");
     }
-    let parsed: BodyIn = serde_json::from_slice(body).map_err(|_| LineError::Shape)?;
+    let parsed: Body<&RawValue> = serde_json::from_slice(body).map_err(|_| no_record)?;
     if parsed.seq != seq {
-        return Err(LineError::Order);
+        return Err("the record's number is not the next one");
     }
     if parsed.v > VERSION {
         return Ok(Line::Newer(format!("version {}", parsed.v)));
@@ -124,8 +86,8 @@ pub(super) fn decode(line: &[u8], head: &str, seq: u64) -> Result<Line, LineErro
             Ok(Line::Record(Box::new(Record { seq, at: parsed.at, event, hash })))
         }
         Err(error) => {
-            let kind = serde_json::from_str::<Kind>(parsed.e.get());
-            let kind = kind.map_or_else(|_| "none".to_owned(), |kind| kind.kind);
+            let found: Value = serde_json::from_str(parsed.e.get()).unwrap_or_default();
+            let kind = found["kind"].as_str().unwrap_or("none");
             Ok(Line::Newer(format!("kind {kind}: {error}")))
         }
     }

@@ -7,7 +7,8 @@ mod follow;
 mod format;
 
 pub use follow::{Change, Follower};
-pub use format::{Line, LineError, Record};
+use format::Line;
+pub use format::Record;
 
 use crate::machine::event::Event;
 use crate::sys::Disk;
@@ -25,7 +26,7 @@ pub enum JournalError {
         /// 1-based line of the file.
         line: u64,
         /// What is wrong with it.
-        what: String,
+        what: &'static str,
     },
     /// Somebody else wrote to the file while this process held it.
     Changed,
@@ -175,14 +176,11 @@ fn replay_on<E: From<JournalError>>(
                 return Ok(ending);
             }
             Ok(_) => break,
-            Err(error) => {
-                if let Some(end) = end
-                    && has_record(&rest[end + 1..])
-                {
-                    return Err(JournalError::Corrupt { line: number, what: error.to_string() }.into());
-                }
-                break;
+            // A bad line is a torn tail only if no record comes after it.
+            Err(what) if end.is_some_and(|end| has_record(&rest[end + 1..])) => {
+                return Err(JournalError::Corrupt { line: number, what }.into());
             }
+            Err(_) => break,
         };
         ending.head.clone_from(&record.hash);
         offset += line.len() + 1;
@@ -195,7 +193,7 @@ fn replay_on<E: From<JournalError>>(
     Ok(ending)
 }
 
-/// True if some later line is a valid record: then a bad line before it is not a torn tail.
+/// True if some line is a valid record.
 fn has_record(rest: &[u8]) -> bool {
     rest.split(|b| *b == b'\n').any(format::is_self_consistent)
 }

@@ -73,7 +73,7 @@ const BUDGET: &[(&str, usize)] = &[
     ("engine", 4_254),
     ("gate", 9_018),
     ("git", 3_609),
-    ("journal", 344),
+    ("journal", 312),
     ("lib", 14),
     ("machine", 3_424),
     ("main", 8),

@@ -48,8 +48,6 @@ pub(crate) const FILE_ENGINES: [&dyn files::FileEngine; 3] =
 pub struct GateRequest {
     /// The gate's name: `PITEST`.
     pub name: String,
-    /// The family (or the group of a wider gate) for messages: `2.`, `G2`.
-    pub family: String,
     /// The packages that the family changed.
     pub packages: Vec<GatePackage>,
     /// `<package>/<path>` of each class that was a target of this gate before.

@@ -192,7 +192,6 @@ impl Bed {
         };
         GateRequest {
             name: "PITEST".to_owned(),
-            family: "2.".to_owned(),
             packages: vec![package],
             folder: self.folder.path().join(".ralph/state/iter-1/gate"),
             cache: self.folder.path().join("cache"),

@@ -111,7 +111,6 @@ pub fn gate_order(
         iteration: state.iteration,
         key: key.clone(),
         line: spec.row(key).map_or(0, |row| row.line),
-        name: key.stage.word().to_owned(),
         snapshot: snapshot.clone(),
         accumulated: covered_changes(spec, key),
         changes,

@@ -165,7 +165,7 @@ pub struct AgentOrder {
 }
 
 /// What to run a gate on.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct GateOrder {
     /// The iteration.
     pub iteration: u64,
@@ -173,8 +173,6 @@ pub struct GateOrder {
     pub key: TaskKey,
     /// 1-based line in tasks.md.
     pub line: u32,
-    /// The gate's name.
-    pub name: String,
     /// The packages as surveyed.
     pub snapshot: Snapshot,
     /// The sum of changes to judge.
@@ -196,20 +194,13 @@ pub struct GateOrder {
 impl GateOrder {
     /// A gate that belongs to no box, on these commits.
     pub fn alone(name: &str, snapshot: Snapshot, accumulated: Accumulated) -> Self {
-        Self {
-            iteration: 0,
-            key: TaskKey { family: String::new(), stage: Stage::Gate(name.to_owned()) },
-            line: 0,
-            name: name.to_owned(),
-            snapshot,
-            accumulated,
-            changes: None,
-            former_targets: BTreeSet::new(),
-            changed_since_fail: BTreeSet::new(),
-            no_tests_written: false,
-            is_last: false,
-            kills: RecordedKills::default(),
-        }
+        let key = TaskKey { family: String::new(), stage: Stage::Gate(name.to_owned()) };
+        Self { key, snapshot, accumulated, ..Self::default() }
+    }
+
+    /// The gate's name.
+    pub fn name(&self) -> &str {
+        self.key.stage.word()
     }
 }
 

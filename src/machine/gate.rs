@@ -60,7 +60,7 @@ pub(super) fn ended(
         }
     }
     let report = Box::new(GateReport { kills: Vec::new(), ..report.clone() });
-    let body = Body::Gate { name: order.name.clone(), report };
+    let body = Body::Gate { name: order.name().to_owned(), report };
     effects.extend(conclude(state, key, outcome, body, changed));
     effects
 }

@@ -227,7 +227,7 @@ fn decision(effect: &Effect, state: &State) -> String {
         Effect::RestoreTasks { .. } => "put tasks.md back".to_owned(),
         Effect::PutBack { .. } => "keep the work aside and put the packages back".to_owned(),
         Effect::RunCheck { check, .. } => format!("run checks.{}", check.word()),
-        Effect::RunGate(order) => format!("run the gate {} for {}", order.name, name(&order.key)),
+        Effect::RunGate(order) => format!("run the gate {} for {}", order.name(), name(&order.key)),
         Effect::FlipBoxes { flips } => format!("write boxes: {}", boxes(flips, state)),
         Effect::AppendProgress { entry } => {
             format!("write to progress.txt: {}", entry_lines(entry).into_iter().next().unwrap_or_default())

@@ -63,7 +63,7 @@ impl History {
                 by: by.clone(),
                 commit: heads.get(&class.package).map(|head| head.0.clone()).unwrap_or_default(),
                 score: whole.coverage(NoCoverage::Survived),
-                is_part: class.floor.is_none() && by_lines.contains(&order.name),
+                is_part: class.floor.is_none() && by_lines.contains(order.name()),
             });
         }
     }

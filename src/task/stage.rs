@@ -79,7 +79,7 @@ impl From<String> for Stage {
 }
 
 /// The name of a box: its family and its stage. Unique in a task file that [`super::TaskFile`] accepts.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct TaskKey {
     /// The id (`2`, `1.2`, `T012`), or `~<16 hex digits of the text>#<occurrence>` for a line without a
     /// usable id; `FINAL` for a FINAL without an id.

@@ -107,7 +107,6 @@ impl Project {
             GatePackage { name: "p".to_owned(), home: root.clone(), root, ..GatePackage::default() };
         let request = GateRequest {
             name: "PITEST".to_owned(),
-            family: "2.".to_owned(),
             packages: vec![package],
             folder: folder.path().join(".ralph/state/iter-1/gate"),
             cache: cache(),

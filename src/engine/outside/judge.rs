@@ -194,8 +194,8 @@ impl Outside {
         folder: PathBuf,
         tag: String,
     ) -> Result<Prepared, Fault> {
-        let settings = self.parts.settings.gates.get(&order.name).cloned().ok_or_else(|| {
-            let what = format!("The gate {} is not configured.", order.name);
+        let settings = self.parts.settings.gates.get(order.name()).cloned().ok_or_else(|| {
+            let what = format!("The gate {} is not configured.", order.name());
             Fault::setup(what, "name it under gates: in .ralph/config.yaml")
         })?;
         let names: BTreeSet<&String> = changes.iter().map(|change| &change.package).collect();
@@ -214,8 +214,7 @@ impl Outside {
             }
         }
         let request = GateRequest {
-            name: order.name.clone(),
-            family: order.key.family.clone(),
+            name: order.name().to_owned(),
             packages,
             former_targets: order.former_targets.clone(),
             changed_since_fail: order.changed_since_fail.clone(),
@@ -313,7 +312,7 @@ fn is_command_in_place(settings: &GateSettings) -> bool {
 fn told(order: &GateOrder, packages: &BTreeSet<&String>) -> [(String, String); 3] {
     let task = if order.key.family.is_empty() { String::new() } else { order.key.name(order.line) };
     let packages = packages.iter().map(|name| name.as_str()).collect::<Vec<_>>().join("\n");
-    [("RALPH_GATE", order.name.clone()), ("RALPH_TASK", task), ("RALPH_PACKAGES", packages)]
+    [("RALPH_GATE", order.name().to_owned()), ("RALPH_TASK", task), ("RALPH_PACKAGES", packages)]
         .map(|(name, value)| (name.to_owned(), value))
 }
 

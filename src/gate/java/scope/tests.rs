@@ -57,7 +57,6 @@ impl Case {
         };
         let request = GateRequest {
             name: "PITEST".to_owned(),
-            family: "2.".to_owned(),
             packages: vec![package],
             folder: "/nowhere".into(),
             cache: "/nowhere".into(),

@@ -307,6 +307,11 @@ impl GateReport {
         let engines: BTreeSet<&str> = self.trace.tiers.iter().map(|tier| tier.engine.as_str()).collect();
         engines.into_iter().filter(|engine| !engine.is_empty()).collect::<Vec<_>>().join(", ")
     }
+
+    /// How many survivors there are besides those that the report holds.
+    pub fn survivors_hidden(&self) -> u64 {
+        self.survivors_total.saturating_sub(self.survivors.len() as u64)
+    }
 }
 
 /// A changed file that a gate left out.
@@ -316,13 +321,6 @@ pub struct LeftOut {
     pub file: String,
     /// Why it was not judged, a phrase such as `no test class belongs to it`.
     pub why: String,
-}
-
-impl GateReport {
-    /// How many survivors there are besides those that the report holds.
-    pub fn survivors_hidden(&self) -> u64 {
-        self.survivors_total.saturating_sub(self.survivors.len() as u64)
-    }
 }
 
 impl From<Verdict> for GateReport {

@@ -96,8 +96,8 @@ fn aside(event: &Event) {
             let but = if tasks.rows.is_some() { ", but for the tasks that were added" } else { "" };
             ui::line(&format!("      tasks.md was put back{but}; the other version is {kept}"));
         }
-        Event::AgentEnded { leftover_processes, .. } if *leftover_processes > 0 => {
-            ui::line(&format!("      {leftover_processes} processes left behind were ended"));
+        Event::AgentEnded(agent) if agent.leftover_processes > 0 => {
+            ui::line(&format!("      {} processes left behind were ended", agent.leftover_processes));
         }
         _ => {}
     }

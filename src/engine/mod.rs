@@ -29,7 +29,7 @@ pub use past::{By, Past, Range, past};
 pub use places::Places;
 pub use readings::{Readings, readings};
 pub use replay::{JOURNAL, Judgement, Replay, Run};
-pub use world::{AgentEnd, Judged, World};
+pub use world::{Judged, World};
 
 use crate::journal::{self, Journal, JournalError, Record};
 use crate::machine::effect::Effect;

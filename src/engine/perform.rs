@@ -3,10 +3,11 @@
 //! Each may be performed again after a crash with the same outcome for the files; no agent is started twice for one
 //! iteration.
 
-use super::{AgentEnd, Engine, Fault, Judged, readings};
+use super::{Engine, Fault, Judged, readings};
 use crate::machine::effect::Effect;
-use crate::machine::event::Event;
+use crate::machine::event::{AgentEnd, Event};
 use crate::machine::facts::ProcessEnd;
+use crate::sys::ProcessId;
 
 impl Engine<'_> {
     /// Performs one effect; the fact that it leads to, if it leads to one.
@@ -32,21 +33,13 @@ impl Engine<'_> {
                 let tasks = self.tasks_read.clone();
                 let readings = readings(&*self.disk, &self.places, &self.rules, tasks, &order.key)?;
                 self.remember_progress()?;
-                let (pid, started) = self.world.start_agent(&order, &readings)?;
+                let ProcessId { pid, started } = self.world.start_agent(&order, &readings)?;
                 Event::AgentSpawned { pid, started, agent: order.agent }
             }
-            Effect::AwaitAgent => ended(self.world.await_agent()?),
+            Effect::AwaitAgent => Event::AgentEnded(self.world.await_agent()?),
             Effect::ReapAgent { iteration, process } => {
                 let leftover_processes = self.world.reap_agent(iteration, process)?;
-                ended(AgentEnd {
-                    end: ProcessEnd::Interrupted,
-                    claim: None,
-                    last_words: String::new(),
-                    only_talked: false,
-                    used: None,
-                    leftover_processes,
-                    millis: 0,
-                })
+                Event::AgentEnded(AgentEnd { leftover_processes, ..ProcessEnd::Interrupted.into() })
             }
             Effect::KeepLeftovers { iteration, leftovers } => {
                 let kept = self.world.keep_leftovers(iteration, &leftovers)?;
@@ -108,9 +101,4 @@ impl Engine<'_> {
         }
         Ok(None)
     }
-}
-
-fn ended(agent: AgentEnd) -> Event {
-    let AgentEnd { end, claim, last_words, only_talked, used, leftover_processes, millis } = agent;
-    Event::AgentEnded { end, claim, last_words, only_talked, used, leftover_processes, millis }
 }

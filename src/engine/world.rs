@@ -3,33 +3,12 @@
 use super::fault::Fault;
 use super::readings::Readings;
 use crate::machine::effect::{AgentOrder, GateOrder};
-use crate::machine::event::{Check, CheckResult, Event, Kept, StopRequest};
-use crate::machine::facts::{
-    Claim, Dirt, FileChange, Observation, ObserveRequest, Oid, ProcessEnd, Snapshot,
-};
+use crate::machine::event::{AgentEnd, Check, CheckResult, Event, Kept, StopRequest};
+use crate::machine::facts::{Dirt, FileChange, Observation, ObserveRequest, Oid, Snapshot};
 use crate::machine::state::State;
 use crate::mutation::GateReport;
-use crate::turn::Usage;
+use crate::sys::ProcessId;
 use std::collections::BTreeMap;
-
-/// The end of an agent.
-#[derive(Clone, Debug, PartialEq)]
-pub struct AgentEnd {
-    /// How it ended.
-    pub end: ProcessEnd,
-    /// What it said.
-    pub claim: Option<Claim>,
-    /// The last thing that it, or its CLI, said: one line.
-    pub last_words: String,
-    /// Its transcript is known, and holds no use of a tool.
-    pub only_talked: bool,
-    /// What it used, as its CLI counts.
-    pub used: Option<Usage>,
-    /// Processes that it left behind, and that were killed.
-    pub leftover_processes: u32,
-    /// Wall time, milliseconds.
-    pub millis: u64,
-}
 
 /// A gate's verdict with what it judged; `None` from [`World::run_gate`] when ralph's end cut it short.
 #[derive(Clone, Debug, PartialEq)]
@@ -62,8 +41,8 @@ pub trait World {
         iteration: u64,
         leftovers: &BTreeMap<String, Vec<Dirt>>,
     ) -> Result<Vec<Kept>, Fault>;
-    /// Starts the agent: its pid, and its start time in clock ticks since boot.
-    fn start_agent(&mut self, order: &AgentOrder, readings: &Readings) -> Result<(i32, u64), Fault>;
+    /// Starts the agent. One that could not be started has ended when it is waited for.
+    fn start_agent(&mut self, order: &AgentOrder, readings: &Readings) -> Result<ProcessId, Fault>;
     /// Waits for the agent that [`World::start_agent`] started.
     fn await_agent(&mut self) -> Result<AgentEnd, Fault>;
     /// Ends the agent that [`World::start_agent`] started, if it was not waited for; nothing of it is left when

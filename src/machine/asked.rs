@@ -17,7 +17,7 @@
 
 use super::boxes::edited;
 use super::effect::Effect;
-use super::event::{Event, Mode, TasksSeen};
+use super::event::{AgentEnd, Event, Mode, TasksSeen};
 use super::facts::ProcessEnd;
 use super::state::{Phase, State};
 use crate::task::{Mark, TaskKey, on_file};
@@ -122,11 +122,11 @@ fn expected(effect: &Effect) -> Option<&'static str> {
 fn mismatch(effect: &Effect, state: &State, event: &Event) -> Option<String> {
     match (effect, event) {
         (Effect::Survey, Event::Surveyed { .. })
-        | (Effect::StartAgent(_), Event::AgentEnded { end: ProcessEnd::NotStarted { .. }, .. })
-        | (Effect::AwaitAgent, Event::AgentEnded { .. })
+        | (Effect::StartAgent(_), Event::AgentEnded(AgentEnd { end: ProcessEnd::NotStarted { .. }, .. }))
+        | (Effect::AwaitAgent, Event::AgentEnded(_))
         | (
             Effect::ReapAgent { .. },
-            Event::AgentEnded { end: ProcessEnd::Interrupted, claim: None, used: None, .. },
+            Event::AgentEnded(AgentEnd { end: ProcessEnd::Interrupted, claim: None, used: None, .. }),
         )
         | (Effect::CommitLeft { .. }, Event::LeftCommitted { .. })
         | (Effect::KeepLeftovers { .. }, Event::LeftoversKept { .. })
@@ -166,7 +166,7 @@ fn mismatch(effect: &Effect, state: &State, event: &Event) -> Option<String> {
         (Effect::Finish(stop), Event::RunStopped { stop: found }) => {
             (discriminant(stop) != discriminant(found)).then(|| format!("the end: {stop}"))
         }
-        (Effect::ReapAgent { .. }, Event::AgentEnded { .. }) => {
+        (Effect::ReapAgent { .. }, Event::AgentEnded(_)) => {
             Some("the end of an attempt that ralph's own end cut short".to_owned())
         }
         (effect, _) => expected(effect).map(|name| format!("`{name}`")),

@@ -63,27 +63,7 @@ pub enum Event {
         agent: String,
     },
     /// The agent and everything that it started are gone.
-    AgentEnded {
-        /// How it ended.
-        end: ProcessEnd,
-        /// What it said.
-        claim: Option<Claim>,
-        /// The last thing that it, or its CLI, said: one line, for people.
-        #[serde(default, skip_serializing_if = "String::is_empty")]
-        last_words: String,
-        /// Its transcript is known, and holds no use of a tool.
-        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-        only_talked: bool,
-        /// What it used, as its CLI counts.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        used: Option<Usage>,
-        /// Processes that it left behind, and that were killed.
-        #[serde(default)]
-        leftover_processes: u32,
-        /// Wall time, milliseconds.
-        #[serde(default)]
-        millis: u64,
-    },
+    AgentEnded(AgentEnd),
     /// Ralph committed what the agent left (`commit: ralph`).
     LeftCommitted {
         /// The new commit of each package that had something to commit.
@@ -205,6 +185,38 @@ pub enum Event {
         /// The person's reason.
         reason: String,
     },
+}
+
+/// The end of an agent.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct AgentEnd {
+    /// How it ended.
+    pub end: ProcessEnd,
+    /// What it said.
+    pub claim: Option<Claim>,
+    /// The last thing that it, or its CLI, said: one line, for people.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub last_words: String,
+    /// Its transcript is known, and holds no use of a tool.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub only_talked: bool,
+    /// What it used, as its CLI counts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub used: Option<Usage>,
+    /// Processes that it left behind, and that were killed.
+    #[serde(default)]
+    pub leftover_processes: u32,
+    /// Wall time, milliseconds.
+    #[serde(default)]
+    pub millis: u64,
+}
+
+impl From<ProcessEnd> for AgentEnd {
+    /// An end of which nothing else is known.
+    fn from(end: ProcessEnd) -> Self {
+        let (claim, last_words, used) = (None, String::new(), None);
+        Self { end, claim, last_words, only_talked: false, used, leftover_processes: 0, millis: 0 }
+    }
 }
 
 /// What a process of ralph is there for.

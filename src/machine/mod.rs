@@ -62,7 +62,7 @@ pub use begin::{agent_order, gate_order};
 pub use gate::survivor_details;
 
 use effect::Effect;
-use event::Event;
+use event::{AgentEnd, Event};
 use state::{Attempt, By, Findings, Phase, State};
 
 /// An event that cannot follow on the state: the journal is not one of ralph's, or ralph has a fault.
@@ -161,15 +161,12 @@ fn in_phase(state: &mut State, event: &Event) -> Result<Vec<Effect>, Impossible>
             state.phase = Phase::Attempting { key, before, process: Some((*pid, *started)) };
             return Ok(vec![Effect::AwaitAgent]);
         }
-        (
-            Event::AgentEnded { end, claim, last_words, only_talked, used, millis, .. },
-            Phase::Attempting { key, before, .. },
-        ) => {
-            state.note_ends(std::iter::once(end));
-            state.run.now += millis / 1000;
-            budget::note(state, &key, used.as_ref());
-            let (end, claim, last_words) = (end.clone(), claim.clone(), last_words.clone());
-            attempt::ended(state, Attempt { key, before, end, claim, last_words, only_talked: *only_talked });
+        (Event::AgentEnded(agent), Phase::Attempting { key, before, .. }) => {
+            state.note_ends(std::iter::once(&agent.end));
+            state.run.now += agent.millis / 1000;
+            budget::note(state, &key, agent.used.as_ref());
+            let AgentEnd { end, claim, last_words, only_talked, .. } = agent.clone();
+            attempt::ended(state, Attempt { key, before, end, claim, last_words, only_talked });
         }
         (Event::LeftCommitted { .. }, Phase::Committing(attempt)) => state.phase = Phase::Observing(attempt),
         (Event::Observed { observation, claims, tasks_changed, validation }, Phase::Observing(attempt)) => {

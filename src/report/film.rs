@@ -6,7 +6,7 @@ use super::progress::{entry_lines, gate_lines};
 use super::spent::doing;
 use super::story::{said, seen};
 use crate::machine::effect::Effect;
-use crate::machine::event::{Event, Kept, Mode, StopRequest, TasksSeen, Validation};
+use crate::machine::event::{AgentEnd, Event, Kept, Mode, StopRequest, TasksSeen, Validation};
 use crate::machine::facts::Snapshot;
 use crate::machine::state::{Phase, State};
 use crate::source::text::{count, line, names};
@@ -114,7 +114,7 @@ fn facts(event: &Event, before: &State, task: &str) -> (Vec<String>, Vec<String>
         Event::LeftoversKept { kept, .. } | Event::WorkPutBack { kept, .. } => wrote.extend(put_back(kept)),
         Event::AgentSpawned { agent, .. } if agent.is_empty() => saw.push("the agent runs".to_owned()),
         Event::AgentSpawned { agent, .. } => saw.push(format!("the agent {agent} runs")),
-        Event::AgentEnded { end, claim, last_words, millis, .. } => {
+        Event::AgentEnded(AgentEnd { end, claim, last_words, millis, .. }) => {
             saw.push(format!("the agent {end}, after {} s", millis / 1_000));
             let said = said(claim.as_ref(), last_words);
             saw.extend((!said.is_empty()).then(|| format!("it said: {said}")));

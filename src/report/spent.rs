@@ -101,7 +101,7 @@ impl Spent {
                 let spec = spec.clone();
                 self.run = (*mode == Mode::Loop).then_some(OpenRun { spec, began: at, last: at });
             }
-            Event::AgentEnded { millis, .. } => self.agent(*millis, after),
+            Event::AgentEnded(agent) => self.agent(agent.millis, after),
             Event::GateEnded { report, .. } => self.gate(report, after),
             _ => {}
         }
@@ -212,6 +212,7 @@ fn between(from: i64, to: i64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::machine::event::AgentEnd;
     use crate::machine::facts::{ProcessEnd, Snapshot};
     use crate::machine::policy::Policy;
     use crate::machine::state::Attempt;
@@ -232,16 +233,7 @@ mod tests {
     }
 
     fn agent_ended(millis: u64) -> Event {
-        let end = ProcessEnd::Exited { code: 0 };
-        Event::AgentEnded {
-            end,
-            claim: None,
-            last_words: String::new(),
-            only_talked: false,
-            used: None,
-            leftover_processes: 0,
-            millis,
-        }
+        Event::AgentEnded(AgentEnd { millis, ..ProcessEnd::Exited { code: 0 }.into() })
     }
 
     fn attempting() -> Phase {

@@ -96,9 +96,7 @@ impl Story {
         let began = if open.span.0 == 0 { at } else { open.span.0 };
         open.span = (began, at.max(began));
         match event {
-            Event::AgentEnded { claim, last_words, .. } => {
-                open.happened.said = said(claim.as_ref(), last_words);
-            }
+            Event::AgentEnded(agent) => open.happened.said = said(agent.claim.as_ref(), &agent.last_words),
             Event::Observed { observation, .. } => {
                 let changes = observation.packages.iter().flat_map(|package| &package.changes);
                 open.happened.seen = seen(changes);

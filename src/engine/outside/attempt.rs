@@ -11,13 +11,13 @@ use crate::agent::{
 };
 use crate::config::{CommitBy, Preset, Role, Verifier, role_of};
 use crate::engine::readings::from_line_start;
-use crate::engine::{AgentEnd, Fault, Readings};
+use crate::engine::{Fault, Readings};
 use crate::machine::effect::AgentOrder;
-use crate::machine::event::{Check, CheckResult};
+use crate::machine::event::{AgentEnd, Check, CheckResult};
 use crate::machine::facts::ProcessEnd;
 use crate::source::text::line;
 use crate::sys::disk::RealDisk;
-use crate::sys::{Disk as _, Ended, ProcessSpec, Running, Spawn as _, clock};
+use crate::sys::{Disk as _, Ended, ProcessId, ProcessSpec, Running, Spawn as _, clock};
 use crate::task::TaskText;
 use crate::turn::{Format, Usage};
 use std::io::{self, ErrorKind};
@@ -39,7 +39,7 @@ impl Outside {
         &mut self,
         order: &AgentOrder,
         readings: &Readings,
-    ) -> Result<(i32, u64), Fault> {
+    ) -> Result<ProcessId, Fault> {
         let role = role_of(&order.key.stage)
             .ok_or_else(|| Fault::internal(format!("{} has no role.", order.key)))?;
         let supervisor = self.parts.supervisor.ready(&self.tag(order.iteration))?;
@@ -100,7 +100,7 @@ impl Outside {
         let reviews = order.key.stage.is_review();
         let output = Transcript { format: agent.format, verdict, reviews, stdout: spec.stdout };
         self.running = Some(RunningAgent { running, preset, output, stderr: spec.stderr });
-        Ok((id.pid, id.started))
+        Ok(id)
     }
 
     pub(super) fn await_agent(&mut self) -> Result<AgentEnd, Fault> {

@@ -18,11 +18,11 @@ pub(super) use artifacts::digest_of_folder;
 pub use private_checkout::CacheFolder;
 pub use template::own_template;
 
-use super::{AgentEnd, Fault, FaultKind, Judged, Places, Readings, World};
+use super::{Fault, FaultKind, Judged, Places, Readings, World};
 use crate::config::Settings;
 use crate::git::{Extent, GitError, GitErrorKind, Repositories};
 use crate::machine::effect::{AgentOrder, GateOrder};
-use crate::machine::event::{Check, CheckResult, Event, Kept, StopRequest};
+use crate::machine::event::{AgentEnd, Check, CheckResult, Event, Kept, StopRequest};
 use crate::machine::facts::{Dirt, FileChange, Observation, ObserveRequest, Oid, ProcessEnd, Snapshot};
 use crate::machine::state::State;
 use crate::source::{Secrets, environment_for};
@@ -253,7 +253,7 @@ impl World for Outside {
         Ok(self.parts.repositories.keep_aside(leftovers, &reference)?)
     }
 
-    fn start_agent(&mut self, order: &AgentOrder, readings: &Readings) -> Result<(i32, u64), Fault> {
+    fn start_agent(&mut self, order: &AgentOrder, readings: &Readings) -> Result<ProcessId, Fault> {
         Self::start_agent(self, order, readings)
     }
 

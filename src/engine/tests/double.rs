@@ -1,13 +1,13 @@
 //! A disk that stops at the n-th write, and a world whose git and agent live in memory.
 
-use crate::engine::{AgentEnd, Fault, Judged, Readings, World};
+use crate::engine::{Fault, Judged, Readings, World};
 use crate::machine::effect::{AgentOrder, GateOrder};
-use crate::machine::event::{Check, CheckResult, Event, Kept, StopRequest};
+use crate::machine::event::{AgentEnd, Check, CheckResult, Event, Kept, StopRequest};
 use crate::machine::facts::*;
 use crate::machine::state::State;
 use crate::mutation::{ClassScore, Coverage, GateReport, Tally, Verdict};
 use crate::source::{Kind, RepoPath};
-use crate::sys::{Disk, Swap, end_of};
+use crate::sys::{Disk, ProcessId, Swap, end_of};
 use crate::task::Stage;
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -323,13 +323,13 @@ impl World for Double {
     fn keep_leftovers(&mut self, _: u64, _: &BTreeMap<String, Vec<Dirt>>) -> Result<Vec<Kept>, Fault> {
         Ok(vec![])
     }
-    fn start_agent(&mut self, order: &AgentOrder, _: &Readings) -> Result<(i32, u64), Fault> {
+    fn start_agent(&mut self, order: &AgentOrder, _: &Readings) -> Result<ProcessId, Fault> {
         self.shared.borrow_mut().started.push(order.iteration);
         if self.pace == Pace::Fast {
             self.work(order);
         }
         self.shared.borrow_mut().running = Some(order.clone());
-        Ok((7, 7))
+        Ok(ProcessId { pid: 7, started: 7 })
     }
     fn await_agent(&mut self) -> Result<AgentEnd, Fault> {
         let order = self.shared.borrow_mut().running.take().expect("an agent was started");
@@ -337,16 +337,7 @@ impl World for Double {
             self.work(&order);
         }
         let claim = order.key.stage.is_review().then_some(Claim::Pass);
-        let end = ProcessEnd::Exited { code: 0 };
-        Ok(AgentEnd {
-            end,
-            claim,
-            last_words: String::new(),
-            only_talked: false,
-            used: None,
-            leftover_processes: 0,
-            millis: 1,
-        })
+        Ok(AgentEnd { claim, millis: 1, ..ProcessEnd::Exited { code: 0 }.into() })
     }
     fn reap_agent(&mut self, _: u64, _: Option<(i32, u64)>) -> Result<u32, Fault> {
         Ok(u32::from(self.shared.borrow_mut().running.take().is_some()))

@@ -487,16 +487,7 @@ fn final_goes_on_with_the_loop_when_its_agent_added_open_tasks() {
     let seen = Event::Surveyed { tasks: sim.tasks(), snapshot: sim.snapshot(), now: 0 };
     sim.feed(&seen);
     sim.feed(&Event::AgentSpawned { pid: 1, started: 1, agent: String::new() });
-    let ended = Event::AgentEnded {
-        end: ProcessEnd::Exited { code: 0 },
-        claim: None,
-        last_words: String::new(),
-        only_talked: false,
-        used: None,
-        leftover_processes: 0,
-        millis: 0,
-    };
-    sim.feed(&ended);
+    sim.feed(&Event::AgentEnded(ProcessEnd::Exited { code: 0 }.into()));
     let observation = crate::machine::facts::Observation { after: sim.snapshot(), ..Default::default() };
     sim.feed(&Event::Observed {
         observation: Box::new(observation),

@@ -176,15 +176,7 @@ fn boxes_that_a_check_wrote_are_put_back_before_anything_is_decided() {
     sim.feed(&Event::AgentSpawned { pid: 1, started: 1, agent: String::new() });
     sim.head = 2;
     let end = ProcessEnd::Exited { code: 0 };
-    sim.feed(&Event::AgentEnded {
-        end: end.clone(),
-        claim: None,
-        last_words: String::new(),
-        only_talked: false,
-        used: None,
-        leftover_processes: 0,
-        millis: 0,
-    });
+    sim.feed(&Event::AgentEnded(end.clone().into()));
     let change = crate::machine::facts::FileChange {
         package: "p".into(),
         path: crate::source::RepoPath::from_bytes(b"src/main/A"),

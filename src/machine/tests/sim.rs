@@ -1,7 +1,9 @@
 //! A world in memory that answers the machine's effects: a task file, packages whose files are lines.
 
 use crate::machine::effect::{AgentOrder, Body, Effect, Entry, GateOrder};
-use crate::machine::event::{Check, CheckResult, Event, Kept, Mode, StopRequest, TasksSeen, Validation};
+use crate::machine::event::{
+    AgentEnd, Check, CheckResult, Event, Kept, Mode, StopRequest, TasksSeen, Validation,
+};
 use crate::machine::facts::*;
 use crate::machine::policy::{IDLE_ITERATIONS, Policy};
 use crate::machine::state::{Phase, State};
@@ -243,15 +245,7 @@ impl Sim {
                 Event::AgentSpawned { pid: 1, started: 1, agent }
             }
             Effect::AwaitAgent => self.finish_agent(),
-            Effect::ReapAgent { .. } => Event::AgentEnded {
-                end: ProcessEnd::Interrupted,
-                claim: None,
-                last_words: String::new(),
-                only_talked: false,
-                used: None,
-                leftover_processes: 0,
-                millis: 0,
-            },
+            Effect::ReapAgent { .. } => Event::AgentEnded(ProcessEnd::Interrupted.into()),
             Effect::Observe { request, validation } => self.observe(&request, validation),
             Effect::RestoreTasks { .. } => {
                 for (name, mark) in std::mem::take(&mut self.act.ticks) {
@@ -363,15 +357,13 @@ impl Sim {
         for (name, mark) in &act.ticks {
             self.write_box(name, *mark);
         }
-        Event::AgentEnded {
-            end: act.end.clone().unwrap_or(ProcessEnd::Exited { code: 0 }),
+        Event::AgentEnded(AgentEnd {
             claim: act.claim.clone(),
             last_words: act.last_words.clone(),
-            only_talked: false,
             used: act.used.clone(),
-            leftover_processes: 0,
             millis: act.millis,
-        }
+            ..act.end.clone().unwrap_or(ProcessEnd::Exited { code: 0 }).into()
+        })
     }
 
     fn observe(&mut self, request: &ObserveRequest, validation: bool) -> Event {

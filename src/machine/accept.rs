@@ -1,6 +1,7 @@
 //! What an accepted attempt leads to: its box is ticked, boxes that stand for older content are opened.
 
 use super::boxes::Flips;
+use super::choice::is_required_open;
 use super::conclusion::{Outcome, conclude, notes, set_verdict, text};
 use super::effect::Effect;
 use super::event::{Check, CheckResult, Validation};
@@ -67,13 +68,8 @@ pub(super) fn final_gate(
     validation: &Validation,
     moved: bool,
 ) -> Vec<Effect> {
-    let open: Vec<String> = state
-        .spec_state()
-        .rows
-        .iter()
-        .filter(|row| row.key != *key && super::choice::is_required_open(row))
-        .map(Row::title)
-        .collect();
+    let is_owed = |row: &&Row| row.key != *key && is_required_open(row);
+    let open: Vec<String> = state.spec_state().rows.iter().filter(is_owed).map(Row::title).collect();
     let cells = format!("{} PASS, {} FAIL, {} UNKNOWN", validation.pass, validation.fail, validation.unknown);
     if !open.is_empty() {
         let lines = vec![format!("The report has {cells}; still open: {}.", open.join(", "))];

@@ -180,11 +180,8 @@ fn evaluate(state: &mut State, attempt: Attempt, seen: Findings) -> Vec<Effect> 
     let passed_before = &state.passed_tests;
     let decision = decide(&Evidence { attempt: &attempt, seen: &seen, left: &left, passed_before, context });
     if let Decision::NeedsCheck { check, everywhere } = decision {
-        let mut packages: Vec<String> = if everywhere {
-            Vec::new()
-        } else {
-            seen.observation.stage.iter().map(|change| change.package.clone()).collect()
-        };
+        let changed = seen.observation.stage.iter().filter(|_| !everywhere);
+        let mut packages: Vec<String> = changed.map(|change| change.package.clone()).collect();
         packages.dedup();
         state.phase = Phase::Checking { attempt, seen, check, packages };
         return super::owed(state);

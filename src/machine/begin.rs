@@ -3,7 +3,7 @@
 use super::effect::{AgentOrder, Effect, GateOrder};
 use super::facts::{FileChange, Snapshot, full_path};
 use super::fallback;
-use super::hierarchy::{self, covered_changes};
+use super::hierarchy::{self, covered_changes, known_covered};
 use super::state::{Phase, SpecState, State};
 use super::used::Most;
 use super::waits;
@@ -63,13 +63,11 @@ pub fn agent_order(state: &State, key: &TaskKey, iteration: u64, leftovers: Vec<
             .filter(|(package, _)| touched(package))
             .map(|(package, base)| (package.clone(), base.clone()))
             .collect(),
-        build_settings: hierarchy::covered(spec, key)
-            .iter()
-            .filter_map(|family| spec.family(family))
+        build_settings: known_covered(spec, key)
             .flat_map(|family| family.build_settings.iter().cloned())
             .collect(),
         agent: fallback::choose(state, key).unwrap_or_else(|(first, _)| first),
-        most: Most::of_attempt(&state.policy),
+        most: Most::of(&state.policy, |budget| budget.attempt),
     }
 }
 
@@ -105,8 +103,6 @@ pub fn gate_order(
 ) -> GateOrder {
     let spec = state.spec_state();
     let stage = spec.stage(key);
-    let covered = hierarchy::covered(spec, key);
-    let limit = state.policy.rework;
     GateOrder {
         iteration: state.iteration,
         key: key.clone(),
@@ -115,26 +111,20 @@ pub fn gate_order(
         accumulated: covered_changes(spec, key),
         changes,
         former_targets: stage.map(|stage| stage.targets.clone()).unwrap_or_default(),
-        changed_since_fail: changed_since(spec, &covered, stage.and_then(|stage| stage.failed_at)),
-        no_tests_written: covered.iter().any(|family| {
-            spec.family(family).is_some_and(|family| family.tests_written == Some(0))
-                && spec.is_done(&TaskKey { family: family.clone(), stage: Stage::TestFirst })
+        changed_since_fail: stage
+            .and_then(|stage| stage.failed_at)
+            .map(|failed_at| changed_since(spec, key, failed_at))
+            .unwrap_or_default(),
+        no_tests_written: hierarchy::covered(spec, key).into_iter().any(|family| {
+            spec.family(&family).is_some_and(|family| family.tests_written == Some(0))
+                && spec.is_done(&TaskKey { family, stage: Stage::TestFirst })
         }),
-        is_last: covered
-            .iter()
-            .filter_map(|family| spec.family(family))
-            .any(|family| family.reworks >= limit),
+        is_last: known_covered(spec, key).any(|family| family.reworks >= state.policy.rework),
         kills: stage.map(|stage| stage.kills.clone()).unwrap_or_default(),
     }
 }
 
-fn changed_since(spec: &SpecState, families: &BTreeSet<String>, failed_at: Option<u64>) -> BTreeSet<String> {
-    let Some(failed_at) = failed_at else { return BTreeSet::new() };
-    families
-        .iter()
-        .filter_map(|family| spec.family(family))
-        .flat_map(|family| &family.last_touch)
-        .filter(|(_, iteration)| **iteration > failed_at)
-        .map(|(path, _)| path.clone())
-        .collect()
+fn changed_since(spec: &SpecState, key: &TaskKey, failed_at: u64) -> BTreeSet<String> {
+    let touched = known_covered(spec, key).flat_map(|family| &family.last_touch);
+    touched.filter(|(_, iteration)| **iteration > failed_at).map(|(path, _)| path.clone()).collect()
 }

@@ -57,10 +57,8 @@ fn edited_unwatched(spec: &SpecState, tasks: &TasksSeen, iteration: u64, kept: u
     if spec.skeleton.is_empty() || edits.is_empty() && tasks.skeleton == spec.skeleton {
         return None;
     }
-    let ticked: Vec<String> =
-        edits.iter().filter(|(_, mark)| mark.is_done()).map(|(key, _)| key.to_string()).collect();
-    let ticked =
-        if ticked.is_empty() { "none".to_owned() } else { names(ticked.iter().map(String::as_str), 10) };
+    let ticked = names(edits.iter().filter(|(_, mark)| mark.is_done()).map(|(key, _)| key.to_string()), 10);
+    let ticked = if ticked.is_empty() { "none" } else { &ticked };
     Some(format!(
         "Nobody knows who edited tasks.md after iteration {iteration} (ticked: {ticked}): a process killed its \
          supervisor there and may have lived on. The file was put back; the edited one is kept as \
@@ -98,16 +96,10 @@ fn foreign_dirt(state: &State, snapshot: &Snapshot) -> Vec<String> {
     let known = |package: &PackageState| {
         state.last_after.as_ref().and_then(|after| after.package(&package.name)).map(|seen| &seen.dirt)
     };
-    snapshot
-        .packages
-        .iter()
-        .flat_map(|package| {
-            package
-                .dirt
-                .iter()
-                .filter(move |dirt| known(package).is_none_or(|seen| !seen.contains(dirt)))
-                .map(|dirt| full_path(&package.name, &dirt.path))
-        })
+    let all =
+        snapshot.packages.iter().flat_map(|package| package.dirt.iter().map(move |dirt| (package, dirt)));
+    all.filter(|(package, dirt)| known(package).is_none_or(|seen| !seen.contains(dirt)))
+        .map(|(package, dirt)| full_path(&package.name, &dirt.path))
         .collect()
 }
 

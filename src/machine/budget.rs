@@ -3,7 +3,7 @@
 //! Where a CLI counts a whole session, an attempt that continues one is given the difference. What no CLI tells is not
 //! counted. An attempt is measured while it runs, as far as its transcript tells, and at its end.
 
-use super::state::{SpecState, State, Used};
+use super::state::{State, Used};
 pub use super::used::{Most, dollars};
 use crate::task::TaskKey;
 use crate::turn::Usage;
@@ -25,28 +25,21 @@ pub(super) fn note(state: &mut State, key: &TaskKey, usage: Option<&Usage>) {
     let family = state.spec_state_mut().family_mut(&key.family);
     family.used = family.used.and(used);
     let name = state.spec_state().title(key);
-    state.run.over = Most::of_attempt(&state.policy)
-        .over(used)
-        .map(|words| format!("An attempt of {name} used {words} (limits.*.attempt)."));
+    let over = Most::of(&state.policy, |budget| budget.attempt).over(used);
+    state.run.over = over.map(|words| format!("An attempt of {name} used {words} (limits.*.attempt)."));
 }
 
 /// Which budget is used up before an attempt at this box, a whole sentence.
 pub(super) fn used_up(state: &State, key: &TaskKey) -> Option<String> {
     let of_run = || {
-        let most = Most { tokens: state.policy.tokens.run, micros: state.policy.cost.run };
-        let words = most.over(state.run.used)?;
+        let words = Most::of(&state.policy, |budget| budget.run).over(state.run.used)?;
         Some(format!("The run used {words} (limits.*.run)."))
     };
     let of_task = || {
-        let used = of_task(state.spec_state(), &key.family);
-        let most = Most { tokens: state.policy.tokens.task, micros: state.policy.cost.task };
-        let words = most.over(used)?;
+        let family = state.spec_state().family(&key.family);
+        let used = family.map(|family| family.used.since(family.used_before)).unwrap_or_default();
+        let words = Most::of(&state.policy, |budget| budget.task).over(used)?;
         Some(format!("Task {} used {words} (limits.*.task).", key.family))
     };
     state.run.over.clone().or_else(of_run).or_else(of_task)
-}
-
-/// What a family used since a person last cleared its counters.
-fn of_task(spec: &SpecState, family: &str) -> Used {
-    spec.family(family).map(|family| family.used.since(family.used_before)).unwrap_or_default()
 }

@@ -46,24 +46,21 @@ pub(super) fn notes(spec: &SpecState, seen: &Findings) -> Vec<String> {
         ));
     }
     let settings = seen.observation.stage.iter().filter(|change| change.is_build_setting());
-    let settings: Vec<String> = settings.map(FileChange::full_path).collect();
+    let settings = names(settings.map(FileChange::full_path), NAMED);
     if !settings.is_empty() {
-        let settings = names(settings.iter().map(String::as_str), NAMED);
         notes.push(format!("Changed how the project is built or its tests run: {settings}."));
     }
     for package in &seen.observation.packages {
-        if !package.strays.is_empty() {
-            let strays: Vec<String> =
-                package.strays.iter().map(|path| full_path(&package.name, path)).collect();
-            let strays = names(strays.iter().map(String::as_str), NAMED);
+        let strays = names(package.strays.iter().map(|path| full_path(&package.name, path)), NAMED);
+        if !strays.is_empty() {
             notes.push(format!("Untracked files appeared and were left alone: {strays}."));
         }
-        for lock in &package.locks_removed {
-            notes.push(format!(
-                "A lock file that a dead process had left in {} was removed: {lock}.",
-                package.name
-            ));
-        }
+        let name = &package.name;
+        notes.extend(
+            package.locks_removed.iter().map(|lock| {
+                format!("A lock file that a dead process had left in {name} was removed: {lock}.")
+            }),
+        );
     }
     notes
 }

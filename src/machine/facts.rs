@@ -57,10 +57,8 @@ pub struct Dirt {
 
 /// `<package>/<path>` of each.
 pub fn dirt_names(dirt: &BTreeMap<String, Vec<Dirt>>) -> Vec<String> {
-    let of_package = |(package, dirt): (&String, &Vec<Dirt>)| -> Vec<String> {
-        dirt.iter().map(|dirt| full_path(package, &dirt.path)).collect()
-    };
-    dirt.iter().flat_map(of_package).collect()
+    let all = dirt.iter().flat_map(|(package, dirt)| dirt.iter().map(move |dirt| (package, dirt)));
+    all.map(|(package, dirt)| full_path(package, &dirt.path)).collect()
 }
 
 /// What one package looks like at one moment.

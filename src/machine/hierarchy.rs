@@ -29,6 +29,11 @@ pub fn covered(spec: &SpecState, key: &TaskKey) -> BTreeSet<String> {
     Families::new(&spec.rows).covered(key).into_iter().map(str::to_owned).chain(own).collect()
 }
 
+/// The same, as far as something is known of them.
+pub(super) fn known_covered<'a>(spec: &'a SpecState, key: &TaskKey) -> impl Iterator<Item = &'a Family> {
+    covered(spec, key).into_iter().filter_map(|family| spec.family(&family))
+}
+
 /// The gates of wider reach that cover a family.
 pub fn wider_gates<'a>(spec: &'a SpecState, family: &str) -> Vec<&'a Row> {
     spec.rows
@@ -75,8 +80,7 @@ pub fn earlier<'a>(spec: &'a SpecState, row: &'a Row) -> impl Iterator<Item = &'
 
 /// The sum of the changes of all families that a stage covers, the earliest first.
 pub fn covered_changes(spec: &SpecState, key: &TaskKey) -> Accumulated {
-    let mut families: Vec<&Family> =
-        covered(spec, key).iter().filter_map(|family| spec.family(family)).collect();
+    let mut families: Vec<&Family> = known_covered(spec, key).collect();
     families.sort_by_key(|family| family.first_iteration);
     let mut sum = Accumulated::default();
     for family in families {

@@ -62,9 +62,7 @@ pub(super) fn pinned(state: &mut State, family: &str, snapshot: &Snapshot) -> Ve
     if known.first_iteration == 0 {
         known.first_iteration = iteration;
     }
-    for (package, head) in &heads {
-        known.changes.bases.entry(package.clone()).or_insert_with(|| head.clone());
-    }
+    known.changes.add(snapshot, []);
     let mut flips = Flips::default();
     for gate in invalidation::gates_of_other_commits(spec, family, &heads) {
         flips.open(spec, &gate);

@@ -1,6 +1,6 @@
 //! What attempts used, as their CLIs count it: a sum, and the most that it may be.
 
-use super::policy::Policy;
+use super::policy::{Budget, Policy};
 use crate::turn::Usage;
 use serde::{Deserialize, Serialize};
 
@@ -40,9 +40,9 @@ pub struct Most {
 }
 
 impl Most {
-    /// What one attempt may use.
-    pub(super) fn of_attempt(policy: &Policy) -> Self {
-        Self { tokens: policy.tokens.attempt, micros: policy.cost.attempt }
+    /// What a run, a task or an attempt may use.
+    pub(super) fn of(policy: &Policy, part: impl Fn(&Budget) -> Option<u64>) -> Self {
+        Self { tokens: part(&policy.tokens), micros: part(&policy.cost) }
     }
 
     /// `$5.20 of $5.00`, where it is used up.

@@ -73,8 +73,7 @@ fn reworded(before: &[Row], after: &[Row]) -> String {
         let now = after.get(&old.key).map(|now| now.map(|now| (&now.digest, &now.under)));
         now.is_some_and(|now| now.is_none_or(|now| now == (&old.digest, &old.under)))
     };
-    let titles: Vec<String> = before.iter().filter(|old| !is_same(old)).map(Row::title).collect();
-    names(titles.iter().map(String::as_str), NAMED)
+    names(before.iter().filter(|old| !is_same(old)).map(Row::title), NAMED)
 }
 
 fn claims(before: &[Row], after: &[Row]) -> Vec<BoxClaim> {

@@ -75,13 +75,13 @@ const BUDGET: &[(&str, usize)] = &[
     ("git", 3_609),
     ("journal", 312),
     ("lib", 14),
-    ("machine", 3_418),
+    ("machine", 3_369),
     ("main", 8),
     ("mutation", 544),
     ("report", 3_248),
     ("source", 995),
     ("sys", 1_863),
-    ("task", 3_566),
+    ("task", 3_565),
     ("turn", 1_525),
 ];
 

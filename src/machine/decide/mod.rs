@@ -97,7 +97,7 @@ fn by_evidence(evidence: &Evidence<'_>) -> Decision {
     if !inputs.is_empty() {
         breaches.push(format!(
             "No task may change {}; put back, what the agent left is kept in .ralph/state.",
-            names(inputs.iter().map(String::as_str), NAMED)
+            names(inputs, NAMED)
         ));
     }
     if !breaches.is_empty() {
@@ -214,10 +214,7 @@ fn implementation(evidence: &Evidence<'_>) -> Decision {
         reasons.extend(only_talked(evidence).into_iter().chain(unclear(evidence)));
     }
     if !evidence.left.is_empty() {
-        reasons.push(format!(
-            "Changes were left uncommitted: {}.",
-            names(evidence.left.iter().map(String::as_str), NAMED)
-        ));
+        reasons.push(format!("Changes were left uncommitted: {}.", names(evidence.left, NAMED)));
     }
     if evidence.context.tests_owed > 0 {
         reasons.push(format!(
@@ -348,21 +345,10 @@ fn final_report(evidence: &Evidence<'_>) -> Decision {
 }
 
 fn touched(evidence: &Evidence<'_>, rule: &str) -> Option<String> {
-    let names: Vec<&str> = evidence
-        .seen
-        .observation
-        .packages
-        .iter()
-        .filter(|package| !package.is_untouched())
-        .map(|package| package.name.as_str())
-        .collect();
-    (!names.is_empty()).then(|| {
-        format!(
-            "{rule}, and {} changed; it was put back{}.",
-            names.join(", "),
-            kept_words(&evidence.seen.kept)
-        )
-    })
+    let packages = evidence.seen.observation.packages.iter().filter(|package| !package.is_untouched());
+    let names: Vec<&str> = packages.map(|package| package.name.as_str()).collect();
+    let kept = kept_words(&evidence.seen.kept);
+    (!names.is_empty()).then(|| format!("{rule}, and {} changed; it was put back{kept}.", names.join(", ")))
 }
 
 fn lost_words(lost: &LostLines, what: &str, unit: &str) -> String {

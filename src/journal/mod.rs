@@ -175,12 +175,11 @@ fn replay_on<E: From<JournalError>>(
                 ending.newer = Some((number, what));
                 return Ok(ending);
             }
-            Ok(_) => break,
             // A bad line is a torn tail only if no record comes after it.
             Err(what) if end.is_some_and(|end| has_record(&rest[end + 1..])) => {
                 return Err(JournalError::Corrupt { line: number, what }.into());
             }
-            Err(_) => break,
+            _ => break,
         };
         ending.head.clone_from(&record.hash);
         offset += line.len() + 1;

@@ -73,7 +73,7 @@ const BUDGET: &[(&str, usize)] = &[
     ("engine", 4_225),
     ("gate", 9_016),
     ("git", 3_609),
-    ("journal", 312),
+    ("journal", 311),
     ("lib", 14),
     ("machine", 3_369),
     ("main", 8),

@@ -85,7 +85,7 @@ impl<'a> Line<'a> {
 
     pub(super) fn error(self, messages: &[&str], status: &str) -> CliError {
         let (message, status) = (self.first(messages).to_owned(), self.number(status));
-        CliError { message, status, ..CliError::default() }
+        CliError { status, message, ..CliError::default() }
     }
 
     pub(super) fn failed(self, messages: &[&str], status: &str) -> TurnEvent {

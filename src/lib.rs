@@ -39,6 +39,7 @@
 //!
 //!   cli/        one verb, one function, one exit code
 //!   main.rs     the binary
+//!   build.rs    the name of the build
 
 pub mod agent;
 pub mod cli;

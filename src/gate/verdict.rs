@@ -132,7 +132,9 @@ impl Judging {
     pub(crate) fn report(self, settings: &GateSettings) -> GateReport {
         let Self { scope, results, used } = self;
         let mut all = ModuleResult { aborts: scope.aborts.clone(), ..ModuleResult::default() };
-        results.into_iter().for_each(|result| all.join(result));
+        for result in results {
+            all.join(result);
+        }
         all.judged
             .sort_by(|a, b| (&a.score.package, &a.score.class).cmp(&(&b.score.package, &b.score.class)));
         let scores: Vec<ClassScore> = all.judged.iter().map(|judged| judged.score.clone()).collect();

@@ -5,8 +5,9 @@ use std::path::Path;
 pub use walkdir::DirEntry;
 use walkdir::WalkDir;
 
-/// Entries that a package may have, and the deepest of them.
+/// Entries that a package may have.
 pub const MAX_ENTRIES: usize = 500_000;
+/// How many levels down the deepest of them may be.
 pub const MAX_DEPTH: usize = 65;
 
 /// The entries below a folder, at most `depth` levels down, each folder before what it holds. Folders that

@@ -68,19 +68,20 @@ fn without_comments(code: &str) -> String {
 /// Production lines that a module may have: no comments, no blank lines, no tests.
 const BUDGET: &[(&str, usize)] = &[
     ("agent", 923),
-    ("cli", 6_633),
+    ("build", 33),
+    ("cli", 6_622),
     ("config", 1_505),
-    ("engine", 4_225),
-    ("gate", 9_016),
-    ("git", 3_609),
+    ("engine", 4_230),
+    ("gate", 9_040),
+    ("git", 3_599),
     ("journal", 311),
     ("lib", 14),
     ("machine", 3_369),
     ("main", 8),
     ("mutation", 544),
-    ("report", 3_248),
+    ("report", 3_246),
     ("source", 995),
-    ("sys", 1_863),
+    ("sys", 1_876),
     ("task", 3_565),
     ("turn", 1_525),
 ];
@@ -111,7 +112,7 @@ fn imports_only_look_down() {
     let mut wrong = Vec::new();
     for source in sources() {
         let module = source.top();
-        if matches!(module, "lib" | "main") {
+        if matches!(module, "build" | "lib" | "main") {
             continue;
         }
         let may = allowed
@@ -249,7 +250,7 @@ fn the_map_in_lib_names_exactly_the_modules_that_exist() {
         .lines()
         .filter_map(|line| line.strip_prefix("//!   "))
         .filter_map(|line| line.split_whitespace().next())
-        .filter(|name| name.ends_with('/') || *name == "main.rs")
+        .filter(|name| name.ends_with('/') || matches!(*name, "build.rs" | "main.rs"))
         .map(|name| name.trim_end_matches('/').trim_end_matches(".rs").to_owned())
         .collect();
     let mut there = BTreeSet::new();

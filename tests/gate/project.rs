@@ -6,7 +6,6 @@ use ralph::gate::{GatePackage, GatePorts, GateRequest, NoCheckouts, run};
 use ralph::machine::facts::{FileChange, FileStatus, Oid};
 use ralph::mutation::{GateReport, Verdict};
 use ralph::source::{Kind, RepoPath};
-use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 use std::time::Duration;

@@ -287,7 +287,9 @@ impl Answer<'_> {
         let is_late =
             self.printed.as_ref().is_some_and(|last| matches!(last.end, ProcessEnd::TimedOut { .. }));
         let mut all = ModuleResult { aborts: std::mem::take(&mut scope.aborts), ..ModuleResult::default() };
-        results.into_iter().for_each(|result| all.join(result));
+        for result in results {
+            all.join(result);
+        }
         if let Some(abort) = all.aborts.first() {
             let late = is_late || used >= self.request.timeout;
             return Err(if late { self.over_time() } else { self.of_abort(abort) });

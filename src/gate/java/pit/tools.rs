@@ -11,6 +11,9 @@ const JUNIT_PLUGIN: &str = "org.pitest:pitest-junit5-plugin:1.2.3";
 /// PIT's plugin for `TestNG`.
 const TESTNG_PLUGIN: &str = "org.pitest:pitest-testng-plugin:1.0.0";
 
+/// What tests are written in that PIT cannot run, and what to do.
+type Refusal = (&'static str, &'static str);
+
 /// The jars.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Tools {
@@ -46,9 +49,7 @@ impl Tools {
 /// PIT's plugin for the framework in which a module's tests are written, and artifacts that this lacks on the class path
 /// (Surefire adds Jupiter's engine). None for JUnit 4, and for frameworks that PIT does not know. An error says what
 /// they are written in, and what to do.
-fn plugins(
-    classpath: &[String],
-) -> Result<(Option<&'static str>, Vec<String>), (&'static str, &'static str)> {
+fn plugins(classpath: &[String]) -> Result<(Option<&'static str>, Vec<String>), Refusal> {
     let version = |artifact: &str| {
         let mut jars = classpath.iter().filter_map(|entry| jar(entry));
         jars.find(|(name, _)| *name == artifact).map(|(_, version)| version.to_owned())
@@ -103,9 +104,9 @@ pub(super) fn artifact_of(entry: &str) -> Option<&str> {
 
 #[cfg(test)]
 mod tests {
-    use super::{JUNIT_PLUGIN, TESTNG_PLUGIN, artifact_of, plugins};
+    use super::{JUNIT_PLUGIN, Refusal, TESTNG_PLUGIN, artifact_of, plugins};
 
-    type Plugins = Result<(Option<&'static str>, Vec<String>), (&'static str, &'static str)>;
+    type Plugins = Result<(Option<&'static str>, Vec<String>), Refusal>;
 
     fn of(jars: &[&str]) -> Plugins {
         plugins(&jars.iter().map(|jar| format!("/m2/{jar}.jar")).collect::<Vec<_>>())

@@ -1,4 +1,5 @@
-//! Names the build by a digest of ralph's source, so that a journal tells whose words its entries are.
+//! The build script: names the build by a digest of ralph's source, so that a journal tells whose words its
+//! entries are.
 
 use std::fs::{File, read_dir};
 use std::io::{self, Read as _, Write as _};

@@ -55,3 +55,16 @@ fn a_report_that_cannot_be_written_or_has_nothing_to_tell_says_so() {
     let error = project.ralph(&["report", "--html", "no/such/folder.html"]).code(2).err;
     assert!(error.contains("The report cannot be written"), "{error}");
 }
+
+#[test]
+fn the_shipped_report_is_that_of_the_shipped_run() {
+    let project = Project::in_memory();
+    let examples = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/examples");
+    let demo = format!("{examples}/demo.tar");
+    project.ralph(&["report", "--bundle", &demo, "--md", "demo.md", "--html", "demo.html"]).code(0);
+    for page in ["demo.md", "demo.html"] {
+        assert_eq!(project.read(page), fs_err::read_to_string(format!("{examples}/{page}")).unwrap());
+    }
+    let html = project.read("demo.html");
+    assert!(html.contains("class=\"box\">PITEST SKIP<"), "what was not judged is not shown as passed");
+}

@@ -92,7 +92,7 @@ fn a_fail_makes_the_map_and_later_ones_ask_those_that_can_matter_with_the_kills_
     let second = judge(&project, "one");
     assert_eq!(asked(&second), ["own: SumTest", "touching: FarTest SumTest UserTest"]);
     assert_eq!((&second.verdict, &second.classes), (&first.verdict, &first.classes));
-    let told = "3 of the 12 test classes of p/. were asked: by the map made of commit 00000000, no other touches what is judged.";
+    let told = "3 of the 13 test classes of p/. were asked: by the map made of commit 00000000, no other touches what is judged.";
     assert_eq!(second.remarks, [told]);
 
     // A new caller whose test was never seen to touch the class.

@@ -102,8 +102,13 @@ impl Project {
         let folder = tempfile::tempdir().unwrap();
         let root = folder.path().join("src/p");
         fs_err::create_dir_all(&root).unwrap();
-        let package =
-            GatePackage { name: "p".to_owned(), home: root.clone(), root, ..GatePackage::default() };
+        let package = GatePackage {
+            name: "p".to_owned(),
+            home: root.clone(),
+            root,
+            head: Some(Oid::zero()),
+            ..GatePackage::default()
+        };
         let request = GateRequest {
             name: "PITEST".to_owned(),
             packages: vec![package],

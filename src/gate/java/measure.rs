@@ -65,8 +65,8 @@ impl ModuleContext<'_> {
             following = tiers::next(tiers, last.as_ref(), &all, self.context.request.confirms, choose)?;
             match (&mut following, &known) {
                 (None, _) => break,
-                (Some(tier), Some(Chosen { suite, commit, .. })) if tier.note.is_empty() => {
-                    let suite = text::count(*suite as u64, "test class");
+                (Some(tier), Some(Chosen { commit, .. })) if tier.note.is_empty() => {
+                    let suite = text::count(all.len() as u64, "test class");
                     tier.note = format!("of {suite}, by the map made of commit {commit:.8}");
                 }
                 _ => {}
@@ -82,11 +82,11 @@ impl ModuleContext<'_> {
         }
         session.record_kills(&merged, result);
         let asked = merged.tests.len();
-        if let Some(Chosen { suite, commit, .. }) = known
+        if let Some(Chosen { commit, .. }) = known
             && asked < all.len()
             && !self.open(&merged).is_empty()
         {
-            let (suite, label) = (text::count(suite as u64, "test class"), self.label());
+            let (suite, label) = (text::count(all.len() as u64, "test class"), self.label());
             result.remarks.push(format!(
                 "{asked} of the {suite} of {label} were asked: by the map made of commit {commit:.8}, no other touches what is judged."
             ));

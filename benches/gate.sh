@@ -13,9 +13,10 @@
 #                            hold mutants, in the middle of the class; fewer where there are fewer) and ralph
 #                            judges with `scope: lines`; the literal goal runs on the whole class of the same
 #                            commit, its mutants on those lines are counted
-#   --fail                   every second assertion of the class's own tests is deleted in a commit, and comes back in
-#                            the next: both gates on either, and the table is of what the FAIL and both together take.
-#                            The map of who touches what is there; classes that pass all the same are named
+#   --fail                   every second assertion of the class's own tests is deleted in a commit (each of them, if the
+#                            class passes all the same) and comes back in the next: both gates on either, and the table is
+#                            of what the FAIL and both together take. The map of who touches what is there; classes that
+#                            fail only without any assertion, or not at all, are named
 #   --new-map                with --fail: the map is forgotten before each FAIL
 #   --recompile auto|javac|maven   who compiles for ralph when only Java files changed (docs/gate.md; by default javac
 #                            for lines, whatever other goals a build runs, and auto for class)
@@ -207,36 +208,48 @@ judge_lines() {   # project, class, path
     done
 }
 
-literal_weak() {   # project, class, own tests: the literal goal with the tests as they are in the workspace
+literal_weak() {   # project, class, own tests, half or all: the literal goal with the tests as they are in the workspace
     local home=$into/$1 package=$into/$1/workspace/src/commons-$1 report=$into/$1/$2.weak.xml counts='ERROR 0 0' test
-    if has_row fail "$1" "$2" literal-weak 1 -; then return; fi
+    local note="$4 of the assertions deleted"
+    if grep -qP "^fail\t\Q$1\E\t\Q$2\E\tliteral-weak\t.*\t$note$" "$results"; then return; fi
+    sed -i "/^fail\t$1\t${2//./\\.}\tliteral-weak\t/d" "$results"
     for test in $3; do cp "$package/$test" "$home/literal/$test"; done
     literal "$home/literal" "$2" "$report" "$into/logs/$1-$2-literal-weak.log" "$(cat "$home/red")"
     for test in $3; do git -C "$package" show "HEAD~1:$test" >"$home/literal/$test"; done
     (cd "$home/literal" && mvn_quiet "${skips[@]}" test-compile) >"$into/logs/$1-compile.log" 2>&1
     if [[ -f $report ]]; then counts=$(python3 "$bench_py" count-literal "$report" "$2"); fi
-    row fail "$1" "$2" literal-weak 1 - "$counts" "$run_ns" 'every second assertion deleted'
-    note "  literal $(seconds "$run_ns") s with weak tests: $counts"
+    row fail "$1" "$2" literal-weak 1 - "$counts" "$run_ns" "$note"
+    note "  literal $(seconds "$run_ns") s with $note: $counts"
 }
 
 judge_fail() {   # project, class, path
-    local home=$into/$1 package=$into/$1/workspace/src/commons-$1 list=$into/$1/list.txt tests test
+    local home=$into/$1 package=$into/$1/workspace/src/commons-$1 list=$into/$1/list.txt tests test part
     if has_row "$mode" "$1" "$2" ralph 2 "$binary"; then return; fi
     tests=$(cd "$package" && tests_of "$3")
-    for test in $tests; do python3 "$bench_py" weaken "$package/$test"; done
-    commit_tree "$package" "weaker tests of $2"
-    if ! (cd "$package" && mvn_quiet -o "${skips[@]}" test-compile) >"$into/logs/$1-compile.log" 2>&1; then
-        note '  its tests do not compile without these assertions'
-        git -C "$package" reset --quiet --hard HEAD~1
-        return
-    fi
-    rm -rf "$package/target"
-    literal_weak "$1" "$2" "$tests"
     echo "commons-$1/$3" >"$list"
-    if [[ -z ${warm[$1]:-} ]]; then ralph_gate "$home/workspace" "$into/logs/$1-warm.json" --diff "$list"; fi
+    if [[ -z ${warm[$1]:-} ]]; then ralph_gate "$home/workspace" "$into/logs/$1-warm.json" --map --diff "$list"; fi
     warm[$1]=1
-    if ((new_map)); then rm -rf "$into/cache/ralph/facts/coverage-maps"; fi
-    run_ralph "$1" "$2" "$3" 1 --diff "$list"
+    for part in half all; do
+        for test in $tests; do python3 "$bench_py" weaken "$package/$test" "$part"; done
+        if git -C "$package" diff --quiet; then
+            if [[ $part == half ]]; then continue; fi
+            note '  its tests have no assertion that begins a line'
+            return
+        fi
+        commit_tree "$package" "weaker tests of $2"
+        if ! (cd "$package" && mvn_quiet -o "${skips[@]}" test-compile) >"$into/logs/$1-compile.log" 2>&1; then
+            note '  its tests do not compile without these assertions'
+            git -C "$package" reset --quiet --hard HEAD~1
+            return
+        fi
+        rm -rf "$package/target"
+        if ((new_map)); then rm -rf "$into/cache/ralph/facts/coverage-maps"; fi
+        sed -i "/^$mode\t$1\t${2//./\\.}\tralph\t1\t$binary\t/d" "$results"
+        run_ralph "$1" "$2" "$3" 1 --diff "$list"
+        if [[ $part == all ]] || has_row "$mode" "$1" "$2" ralph 1 "$binary"$'\t'FAIL; then break; fi
+        git -C "$package" reset --quiet --hard HEAD~1
+    done
+    literal_weak "$1" "$2" "$tests" "$part"
     git -C "$package" revert --no-edit HEAD >/dev/null
     run_ralph "$1" "$2" "$3" 2 --diff "$list"
     git -C "$package" reset --quiet --hard HEAD~2

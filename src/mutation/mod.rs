@@ -275,7 +275,7 @@ pub struct TracePhase {
 pub struct TraceTier {
     /// The module, `<package>/<folder>`.
     pub module: String,
-    /// `own`, `touching`, `all`, `alone` or `base`.
+    /// `own`, `near`, `touching`, `all`, `alone` or `base`.
     pub name: String,
     /// The engine and what it runs on, with their versions: `PIT 1.25.9 on JDK 17.0.15`; empty if that is not known.
     #[serde(default, skip_serializing_if = "String::is_empty")]

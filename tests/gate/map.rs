@@ -6,7 +6,7 @@ use super::{SUM, main_file, test_file};
 use crate::support::needs::tests;
 use ralph::config::TestTiers;
 use ralph::gate::{Checkouts, GatePorts, run};
-use ralph::mutation::GateReport;
+use ralph::mutation::{GateReport, Verdict};
 use std::path::{Path, PathBuf};
 
 /// A checkout of commits, of which all that is not Java has this digest.
@@ -83,12 +83,22 @@ fn many(junit: JUnit) -> Project {
     project
 }
 
+/// The own test, and that of the class that calls it.
+const NEAR: &str = "near: SumTest UserTest";
+
+fn a_pass_by_the_own_tests_of_callers_needs_no_map() {
+    let mut project = many(JUnit::Five);
+    project.settings.threshold = 10;
+    let passed = judge(&project, "one");
+    assert_eq!((&passed.verdict, asked(&passed)), (&Verdict::Pass, vec!["own: SumTest".into(), NEAR.into()]));
+}
+
 fn a_fail_makes_the_map_and_later_ones_ask_those_that_can_matter_with_the_kills_of_all_tests() {
     let mut project = many(JUnit::Five);
     let first = judge(&project, "one");
     let all = "all: FarTest Fixture OtherTest SumTest UserTest";
-    assert_eq!(asked(&first), ["own: SumTest", all], "{}", project.logs());
-    assert!(first.trace.tiers[1].note.contains("there is no map yet"), "{:?}", first.trace);
+    assert_eq!(asked(&first), ["own: SumTest", NEAR, all], "{}", project.logs());
+    assert!(first.trace.tiers[2].note.contains("there is no map yet"), "{:?}", first.trace);
     let second = judge(&project, "one");
     assert_eq!(asked(&second), ["own: SumTest", "touching: FarTest SumTest UserTest"]);
     assert_eq!((&second.verdict, &second.classes), (&first.verdict, &first.classes));
@@ -178,6 +188,7 @@ fn tests_that_bear_no_company_get_their_map_by_two_runs_in_turn() {
 
 tests! {
     maven: [
+        a_pass_by_the_own_tests_of_callers_needs_no_map,
         tests_that_bear_no_company_get_their_map_by_two_runs_in_turn,
         a_fail_makes_the_map_and_later_ones_ask_those_that_can_matter_with_the_kills_of_all_tests,
         junit_4_turns_its_order_round_too,

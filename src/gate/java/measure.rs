@@ -8,8 +8,11 @@ use super::base_score;
 use super::context::ModuleContext;
 use super::coverage_map::{AskAll, Chosen, Coverage, CoverageMap, top_level};
 use super::maven::digest;
+use super::module_state::CompiledModule;
 use super::pit::{Mapping, MutantFilter, PitRun, PitSession};
+use super::reach::near;
 use super::report::PitReport;
+use super::scope::TestNames;
 use super::test_classes::TestClasses;
 use super::tiers::{self, Tier};
 use crate::config::TestTiers;
@@ -191,20 +194,24 @@ impl ModuleContext<'_> {
         session: &PitSession<'_>,
         all: &BTreeSet<String>,
     ) -> Result<Result<Chosen, AskAll>, GateAbort> {
-        let ask_all = |why: &str, is_outdated| Ok(Err(AskAll { why: why.to_owned(), is_outdated }));
-        let Some((now, bodies, references)) = session.state()? else {
-            return ask_all("the gate works in place", false);
-        };
-        let Some(map) = self.maps().recall::<CoverageMap>(&self.map_key()) else {
-            return ask_all("there is no map yet of who touches what", true);
+        let Some(CompiledModule { state, bodies, references, callers }) = session.state()? else {
+            return Ok(Err(AskAll::new("the gate works in place", false)));
         };
         let targets = session.owners.keys().map(|class| top_level(class).to_owned()).collect();
-        Ok(map.choose(now, bodies, references, &targets, all))
+        let chosen = match self.maps().recall::<CoverageMap>(&self.map_key()) {
+            Some(map) => map.choose(state, bodies, references, &targets, all),
+            None => Err(AskAll::new("there is no map yet of who touches what", true)),
+        };
+        let names = TestNames::new(&self.context.settings.test_names);
+        Ok(chosen.map_err(|ask| {
+            let near = near([references, callers], &targets, |test, class| names.is_test_of(test, class));
+            AskAll { near: all.intersection(&near).cloned().collect(), ..ask }
+        }))
     }
 
     /// Keeps the map of who touches what that both runs over all tests make together.
     fn keep_map(&self, session: &PitSession<'_>, seen: &[Coverage; 2]) -> Result<(), GateAbort> {
-        let Some((state, bodies, _)) = session.state()? else { return Ok(()) };
+        let Some(CompiledModule { state, bodies, .. }) = session.state()? else { return Ok(()) };
         self.maps().keep(&self.map_key(), &CoverageMap::new(state.clone(), bodies, &seen[0], &seen[1]))
     }
 

@@ -17,8 +17,17 @@ use std::path::Path;
 /// Raised when a state changes its meaning.
 const VERSION: &str = "2";
 
-/// A module's classes and conditions, the code of its production classes, and the references of its tests' class files.
-pub(crate) type CompiledModule = (ModuleState, Bodies, References);
+/// A module as it was compiled.
+pub(crate) struct CompiledModule {
+    /// Its classes and conditions.
+    pub(crate) state: ModuleState,
+    /// The code of its production classes.
+    pub(crate) bodies: Bodies,
+    /// What the class files of its tests name.
+    pub(crate) references: References,
+    /// What those of its production classes name.
+    pub(crate) callers: References,
+}
 
 impl ModuleContext<'_> {
     /// The module as it is now; `None` in place. Reads every class file.
@@ -34,10 +43,11 @@ impl ModuleContext<'_> {
         parts.push(files_digest(own, &is_other)?);
         parts.push(files_digest(others, &|_| true)?);
         parts.extend(settings.jvm_args.iter().cloned());
-        let (production, bodies, _) = class_files(Path::new(&self.built.project.classes))?;
+        let (production, bodies, callers) = class_files(Path::new(&self.built.project.classes))?;
         let (tests, _, references) = class_files(Path::new(&self.built.project.test_classes))?;
         let commit = self.context.package.head.as_ref().map(Oid::to_string).unwrap_or_default();
-        Ok(Some((ModuleState { conditions: digest(parts), commit, production, tests }, bodies, references)))
+        let state = ModuleState { conditions: digest(parts), commit, production, tests };
+        Ok(Some(CompiledModule { state, bodies, references, callers }))
     }
 }
 

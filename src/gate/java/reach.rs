@@ -38,9 +38,31 @@ pub(crate) fn led_to<'a>(references: &'a References, class: &'a String) -> BTree
     found
 }
 
+/// Of the tests, those that name one of `wanted`, and the own tests of production classes that do: they are likely to use
+/// it much. `is_test_of` tells by the simple names of two classes of a package.
+pub(crate) fn near(
+    [tests, production]: [&References; 2],
+    wanted: &BTreeSet<String>,
+    is_test_of: impl Fn(&str, &str) -> bool,
+) -> BTreeSet<String> {
+    let naming = |references: &'_ References| -> BTreeSet<String> {
+        let naming = references.iter().filter(|(_, names)| !names.is_disjoint(wanted));
+        naming.map(|(class, _)| class.clone()).collect()
+    };
+    let callers = naming(production);
+    let is_own = |test: &&String| {
+        let (package, test) = test.rsplit_once('.').unwrap_or(("", test));
+        let mut beside = callers.iter().map(|class| class.rsplit_once('.').unwrap_or(("", class)));
+        beside.any(|(other, class)| other == package && is_test_of(test, class))
+    };
+    let mut near = naming(tests);
+    near.extend(tests.keys().filter(is_own).cloned());
+    near
+}
+
 #[cfg(test)]
 mod tests {
-    use super::{References, leading_to, led_to};
+    use super::{References, leading_to, led_to, near};
     use std::collections::BTreeSet;
 
     #[test]
@@ -65,5 +87,27 @@ mod tests {
         };
         assert_eq!(led("BarTest"), names(&["BarTest", "Base", "Helper"]));
         assert_eq!(led("FooTest"), names(&["FooTest"]));
+    }
+
+    #[test]
+    fn near_are_tests_that_name_a_class_and_own_tests_of_its_callers_in_their_package() {
+        let named = |all: &[(&str, &str)]| -> References {
+            let entry = |(class, names): &(&str, &str)| {
+                ((*class).to_owned(), names.split(' ').map(str::to_owned).collect())
+            };
+            all.iter().map(entry).collect()
+        };
+        let production = named(&[("a.Foo", "a.Foo"), ("a.Caller", "a.Foo"), ("a.Far", "a.Caller")]);
+        let tests = named(&[
+            ("a.FooTest", "a.Foo"),
+            ("b.NamesIt", "a.Foo"),
+            ("a.CallerTest", "a.Caller"),
+            ("b.CallerTest", "b.Caller"),
+            ("a.FarTest", "a.Far"),
+        ]);
+        let wanted = BTreeSet::from(["a.Foo".to_owned()]);
+        let found =
+            near([&tests, &production], &wanted, |test, class| test.strip_suffix("Test") == Some(class));
+        assert_eq!(Vec::from_iter(found), ["a.CallerTest", "a.FooTest", "b.NamesIt"]);
     }
 }

@@ -13,11 +13,15 @@ use std::collections::BTreeSet;
 
 /// The tier of the tests that execute a target, by the map of who touches what.
 const TOUCHING: &str = "touching";
+/// The tier of the tests that stand near a target, before all are asked: a PASS that they give needs no map.
+const NEAR: &str = "near";
+/// The part of all tests that they may be: one in so many.
+const NEAR_IS_FEW: usize = 4;
 
 /// One run over part of the tests.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Tier {
-    /// `own`, `touching` (tests that execute the class) or `all`.
+    /// `own`, `near` (tests that name the class or a caller's), `touching` (those that execute it) or `all`.
     pub(crate) name: &'static str,
     /// The test classes asked.
     pub(crate) tests: BTreeSet<String>,
@@ -73,9 +77,15 @@ pub(crate) fn next<E>(
         Ok(chosen) if had_company => return Ok(Some(Tier::new(TOUCHING, chosen))),
         Err(_) if had_company => return Ok(None),
         Ok(chosen) => chosen.union(&asked).cloned().collect(),
-        Err(AskAll { why, is_outdated }) => {
-            // What runs beside a run could make its tests red.
-            return Ok(Some(Tier { note: why, makes_map: is_outdated && !confirms, ..Tier::all(all) }));
+        Err(AskAll { why, is_outdated, near }) => {
+            let near: BTreeSet<String> = near.union(&asked).cloned().collect();
+            let is_few = near != asked && NEAR_IS_FEW * near.len() <= all.len();
+            return Ok(Some(if is_few && after.is_none_or(|tier| tier.name != NEAR) {
+                Tier { note: why, ..Tier::new(NEAR, near) }
+            } else {
+                // What runs beside a run could make its tests red.
+                Tier { note: why, makes_map: is_outdated && !confirms, ..Tier::all(all) }
+            }));
         }
     };
     Ok(if after.is_some() && tests == asked { confirming() } else { Some(Tier::new(TOUCHING, tests)) })
@@ -181,7 +191,12 @@ mod tests {
     fn own_tests_come_first_then_those_that_touch_and_all_where_that_is_not_known_or_a_fail_blocks() {
         let all = names(&["A", "B", "C", "D"]);
         // The tiers of a gate in which no class is ever settled.
-        let told_with = |has_red: bool, tiers, own: &[&str], touching: Option<&[&str]>, confirms| {
+        let told_near = |near: &[&str],
+                         has_red: bool,
+                         tiers,
+                         own: &[&str],
+                         touching: Option<&[&str]>,
+                         confirms| {
             let mut told = Vec::new();
             let mut tier = first(tiers, &names(own), &all);
             let mut known = touching;
@@ -191,7 +206,7 @@ mod tests {
                     format!("{}:{}{}", tier.name, tests.concat(), if tier.makes_map { " map" } else { "" })
                 }));
                 let choose = || {
-                    let unknown = AskAll { why: "no map".to_owned(), is_outdated: true };
+                    let unknown = AskAll { why: "no map".to_owned(), is_outdated: true, near: names(near) };
                     Ok::<_, ()>(known.map(names).ok_or(unknown))
                 };
                 let following = next(tiers, tier.as_ref(), &all, confirms, choose).unwrap();
@@ -203,6 +218,9 @@ mod tests {
                     known = Some(&["B"]);
                 }
             }
+        };
+        let told_with = |has_red, tiers, own: &[&str], touching, confirms| {
+            told_near(&[], has_red, tiers, own, touching, confirms)
         };
         let told = |tiers, own: &[&str], touching, confirms| told_with(false, tiers, own, touching, confirms);
         let some: Option<&[&str]> = Some(&["A", "B"]);
@@ -219,6 +237,13 @@ mod tests {
         assert_eq!(told(OwnFirst, &[], Some(&[]), false), "touching:");
         assert_eq!(told(OwnFirst, &[], None, false), "all:ABCD map");
         assert_eq!(told(OwnFirst, &["A", "B", "C", "D"], None, true), "own:ABCD");
+        let near = |near, own, touching, confirms| told_near(near, false, OwnFirst, own, touching, confirms);
+        assert_eq!(near(&["B"], &[], None, false), "near:B all:ABCD map");
+        assert_eq!(near(&["B"], &[], None, true), "near:B all:ABCD");
+        assert_eq!(near(&["A"], &["A"], None, false), "own:A all:ABCD map", "they were asked");
+        assert_eq!(near(&["A", "B"], &[], None, false), "all:ABCD map", "more than a quarter");
+        assert_eq!(near(&["B"], &["A"], None, false), "own:A all:ABCD map", "with those before");
+        assert_eq!(near(&["B"], &[], some, false), "touching:AB", "it is known");
         assert_eq!(told(All, &["A"], None, true), "all:ABCD");
         assert_eq!(told(Own, &["A"], None, true), "own:A");
         assert_eq!(told(Own, &[], None, true), "own:");

@@ -5,6 +5,7 @@
 
 use super::super::context::ModuleContext;
 use super::super::kills::Ground;
+use super::super::module_state::CompiledModule;
 use super::super::report::{Kill, PitReport};
 use super::{Mapping, PitRun, PitSession};
 use crate::gate::GateAbort;
@@ -18,7 +19,7 @@ impl PitSession<'_> {
     pub(crate) fn take_kills(&mut self, all: &BTreeSet<String>) -> Result<(), GateAbort> {
         let ModuleContext { context, .. } = *self.module;
         let Some(recorded) = &context.request.kills else { return Ok(()) };
-        let Some((state, _, references)) = self.state()? else { return Ok(()) };
+        let Some(CompiledModule { state, references, .. }) = self.state()? else { return Ok(()) };
         let mut settings = vec![format!("{:?}", context.settings), self.plugin.display().to_string()];
         settings.extend(context.request.env.iter().map(|(name, value)| format!("{name}={value}")));
         let ground = Ground::new(state, references, all, settings);

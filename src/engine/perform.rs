@@ -36,7 +36,11 @@ impl Engine<'_> {
                 let ProcessId { pid, started } = self.world.start_agent(&order, &readings)?;
                 Event::AgentSpawned { pid, started, agent: order.agent }
             }
-            Effect::AwaitAgent => Event::AgentEnded(self.world.await_agent()?),
+            Effect::AwaitAgent => {
+                let ended = self.world.await_agent()?;
+                self.keep_validation()?;
+                Event::AgentEnded(ended)
+            }
             Effect::ReapAgent { iteration, process } => {
                 let leftover_processes = self.world.reap_agent(iteration, process)?;
                 Event::AgentEnded(AgentEnd { leftover_processes, ..ProcessEnd::Interrupted.into() })

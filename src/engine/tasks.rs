@@ -7,7 +7,9 @@ use crate::machine::event::{Event, TasksSeen, Validation};
 use crate::machine::state::Phase;
 use crate::report::read_validation;
 use crate::sys::Swap;
-use crate::task::{BoxClaim, Mark, Refused, Row, TaskKey, digest, on_file, reconcile, with_marks, written};
+use crate::task::{
+    BoxClaim, Mark, Refused, Row, Stage, TaskKey, digest, on_file, reconcile, with_marks, written,
+};
 use std::path::{Path, PathBuf};
 
 /// How often a write is tried again because somebody saved the file at the same time.
@@ -234,6 +236,19 @@ impl Engine<'_> {
             format!("{shown} was saved by somebody else each of {TRIES} times that ralph tried to write it."),
             "close the program that writes it, then `ralph run` goes on",
         )
+    }
+
+    /// Syncs the validator's report: once the end of its attempt is recorded, the process that reads it may be another, after
+    /// a power loss.
+    pub(super) fn keep_validation(&mut self) -> Result<(), Fault> {
+        let Phase::Attempting { key, .. } = &self.fold.state.phase else { return Ok(()) };
+        let path = self.places.validation();
+        if key.stage == Stage::Final
+            && let Some(bytes) = self.disk.read(&path)?
+        {
+            self.disk.replace(&path, &bytes)?;
+        }
+        Ok(())
     }
 
     /// The validator's report, counted; `None` when it was not written.

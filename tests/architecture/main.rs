@@ -71,7 +71,7 @@ const BUDGET: &[(&str, usize)] = &[
     ("build", 33),
     ("cli", 6_622),
     ("config", 1_505),
-    ("engine", 4_230),
+    ("engine", 4_246),
     ("gate", 9_085),
     ("git", 3_599),
     ("journal", 311),

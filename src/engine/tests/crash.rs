@@ -182,6 +182,22 @@ fn a_stop_in_a_file_that_is_left_alone_ends_in_the_same_place() {
     assert!(cases > 200, "{cases} cases");
 }
 
+/// What a killed process found durable, and acted on, the next one must find after a power loss.
+#[test]
+fn a_kill_at_any_write_and_then_a_power_loss_end_in_the_same_place() {
+    let (writes, _) = process(&fresh(PLAIN), Pace::Slow, None);
+    for first in 0..writes.len() {
+        for then in 1..4 {
+            let shared = fresh(PLAIN);
+            killed(&shared, Pace::Slow, Death { at: first, bytes: 1, power: false, lies: None });
+            killed(&shared, Pace::Slow, Death { at: then, bytes: 0, power: true, lies: None });
+            let what = format!("write {first}, then {then}");
+            let stop = process(&shared, Pace::Slow, None).1.unwrap_or_else(|fault| panic!("{what}: {fault}"));
+            check_end(&shared, &stop, &what);
+        }
+    }
+}
+
 /// Runs until this end of the machine.
 fn killed(shared: &Rc<RefCell<Shared>>, pace: Pace, death: Death) -> bool {
     process(shared, pace, Some(death)).1.is_err()

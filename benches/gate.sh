@@ -210,16 +210,16 @@ judge_lines() {   # project, class, path
 
 literal_weak() {   # project, class, own tests, half or all: the literal goal with the tests as they are in the workspace
     local home=$into/$1 package=$into/$1/workspace/src/commons-$1 report=$into/$1/$2.weak.xml counts='ERROR 0 0' test
-    local note="$4 of the assertions deleted"
-    if grep -qP "^fail\t\Q$1\E\t\Q$2\E\tliteral-weak\t.*\t$note$" "$results"; then return; fi
+    local deleted="$4 of the assertions deleted"
+    if grep -qP "^fail\t\Q$1\E\t\Q$2\E\tliteral-weak\t.*\t$deleted$" "$results"; then return; fi
     sed -i "/^fail\t$1\t${2//./\\.}\tliteral-weak\t/d" "$results"
     for test in $3; do cp "$package/$test" "$home/literal/$test"; done
     literal "$home/literal" "$2" "$report" "$into/logs/$1-$2-literal-weak.log" "$(cat "$home/red")"
     for test in $3; do git -C "$package" show "HEAD~1:$test" >"$home/literal/$test"; done
     (cd "$home/literal" && mvn_quiet "${skips[@]}" test-compile) >"$into/logs/$1-compile.log" 2>&1
     if [[ -f $report ]]; then counts=$(python3 "$bench_py" count-literal "$report" "$2"); fi
-    row fail "$1" "$2" literal-weak 1 - "$counts" "$run_ns" "$note"
-    note "  literal $(seconds "$run_ns") s with $note: $counts"
+    row fail "$1" "$2" literal-weak 1 - "$counts" "$run_ns" "$deleted"
+    note "  literal $(seconds "$run_ns") s with $deleted: $counts"
 }
 
 judge_fail() {   # project, class, path

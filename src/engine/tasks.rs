@@ -238,8 +238,8 @@ impl Engine<'_> {
         )
     }
 
-    /// Syncs the validator's report: once the end of its attempt is recorded, the process that reads it may be another, after
-    /// a power loss.
+    /// Makes the validator's report durable, by writing it anew: once the end of its attempt is recorded, the process that
+    /// reads it may be another, after a power loss.
     pub(super) fn keep_validation(&mut self) -> Result<(), Fault> {
         let Phase::Attempting { key, .. } = &self.fold.state.phase else { return Ok(()) };
         let path = self.places.validation();

@@ -83,14 +83,6 @@ pub(crate) struct AskAll {
     pub(crate) why: String,
     /// A new map could answer better next time.
     pub(crate) is_outdated: bool,
-    /// The tests near to what is judged, as far as that was looked for.
-    pub(crate) near: BTreeSet<String>,
-}
-
-impl AskAll {
-    pub(crate) fn new(why: impl Into<String>, is_outdated: bool) -> Self {
-        Self { why: why.into(), is_outdated, near: BTreeSet::new() }
-    }
 }
 
 impl CoverageMap {
@@ -137,7 +129,7 @@ impl CoverageMap {
         targets: &BTreeSet<String>,
         all: &BTreeSet<String>,
     ) -> Result<Chosen, AskAll> {
-        let outdated = |why: String| AskAll::new(why, true);
+        let outdated = |why: String| AskAll { why, is_outdated: true };
         if self.state.conditions != now.conditions {
             return Err(outdated("something other than Java has changed since the map".to_owned()));
         }
@@ -178,7 +170,7 @@ impl CoverageMap {
         let chosen: BTreeSet<String> = all.iter().filter(|test| chosen.contains(test)).cloned().collect();
         if 2 * chosen.len() > all.len() {
             let why = format!("{} of {} test classes can touch what is judged", chosen.len(), all.len());
-            return Err(AskAll::new(why, self.state != *now));
+            return Err(AskAll { why, is_outdated: self.state != *now });
         }
         Ok(Chosen { tests: chosen, commit: self.state.commit.clone() })
     }
@@ -286,7 +278,7 @@ mod tests {
         let all = now.tests.keys().cloned().collect();
         match map().choose(&now, &bodies(production), &references, &names(&[target]), &all) {
             Ok(chosen) => Vec::from_iter(chosen.tests).join(" "),
-            Err(AskAll { why, is_outdated, .. }) => {
+            Err(AskAll { why, is_outdated }) => {
                 format!("all{}: {why}", if is_outdated { ", and a map" } else { "" })
             }
         }

@@ -65,7 +65,8 @@ impl ModuleContext<'_> {
                 known = chosen.clone().ok();
                 Ok::<_, GateAbort>(chosen.map(|chosen| chosen.tests))
             };
-            following = tiers::next(tiers, last.as_ref(), &all, self.context.request.confirms, choose)?;
+            let near = || self.near(&session);
+            following = tiers::next(tiers, last.as_ref(), &all, self.context.request.confirms, choose, near)?;
             match (&mut following, &known) {
                 (None, _) => break,
                 (Some(tier), Some(Chosen { commit, .. })) if tier.note.is_empty() => {
@@ -194,19 +195,21 @@ impl ModuleContext<'_> {
         session: &PitSession<'_>,
         all: &BTreeSet<String>,
     ) -> Result<Result<Chosen, AskAll>, GateAbort> {
-        let Some(CompiledModule { state, bodies, references, callers }) = session.state()? else {
-            return Ok(Err(AskAll::new("the gate works in place", false)));
+        let ask_all = |why: &str, is_outdated| Ok(Err(AskAll { why: why.to_owned(), is_outdated }));
+        let Some(CompiledModule { state, bodies, references, .. }) = session.state()? else {
+            return ask_all("the gate works in place", false);
         };
-        let targets = session.owners.keys().map(|class| top_level(class).to_owned()).collect();
-        let chosen = match self.maps().recall::<CoverageMap>(&self.map_key()) {
-            Some(map) => map.choose(state, bodies, references, &targets, all),
-            None => Err(AskAll::new("there is no map yet of who touches what", true)),
+        let Some(map) = self.maps().recall::<CoverageMap>(&self.map_key()) else {
+            return ask_all("there is no map yet of who touches what", true);
         };
+        Ok(map.choose(state, bodies, references, &targets(session), all))
+    }
+
+    /// The classes of the tests that stand near the targets; none in place.
+    fn near(&self, session: &PitSession<'_>) -> Result<BTreeSet<String>, GateAbort> {
+        let Some(module) = session.state()? else { return Ok(BTreeSet::new()) };
         let names = TestNames::new(&self.context.settings.test_names);
-        Ok(chosen.map_err(|ask| {
-            let near = near([references, callers], &targets, |test, class| names.is_test_of(test, class));
-            AskAll { near: all.intersection(&near).cloned().collect(), ..ask }
-        }))
+        Ok(near([&module.references, &module.production_references], &targets(session), &names))
     }
 
     /// Keeps the map of who touches what that both runs over all tests make together.
@@ -264,4 +267,9 @@ impl ModuleContext<'_> {
         }
         Ok(())
     }
+}
+
+/// The top-level classes that are judged.
+fn targets(session: &PitSession<'_>) -> BTreeSet<String> {
+    session.owners.keys().map(|class| top_level(class).to_owned()).collect()
 }

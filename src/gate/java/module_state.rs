@@ -26,7 +26,7 @@ pub(crate) struct CompiledModule {
     /// What the class files of its tests name.
     pub(crate) references: References,
     /// What those of its production classes name.
-    pub(crate) callers: References,
+    pub(crate) production_references: References,
 }
 
 impl ModuleContext<'_> {
@@ -43,11 +43,12 @@ impl ModuleContext<'_> {
         parts.push(files_digest(own, &is_other)?);
         parts.push(files_digest(others, &|_| true)?);
         parts.extend(settings.jvm_args.iter().cloned());
-        let (production, bodies, callers) = class_files(Path::new(&self.built.project.classes))?;
+        let (production, bodies, production_references) =
+            class_files(Path::new(&self.built.project.classes))?;
         let (tests, _, references) = class_files(Path::new(&self.built.project.test_classes))?;
         let commit = self.context.package.head.as_ref().map(Oid::to_string).unwrap_or_default();
         let state = ModuleState { conditions: digest(parts), commit, production, tests };
-        Ok(Some(CompiledModule { state, bodies, references, callers }))
+        Ok(Some(CompiledModule { state, bodies, references, production_references }))
     }
 }
 

@@ -2,6 +2,7 @@
 //!
 //! Follows every name in a constant pool, through other classes too; reflection is not seen.
 
+use super::scope::TestNames;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Top-level classes by dotted name, each with the top-level classes that its class files name.
@@ -39,13 +40,13 @@ pub(crate) fn led_to<'a>(references: &'a References, class: &'a String) -> BTree
 }
 
 /// Of the tests, those that name one of `wanted`, and the own tests of production classes that do: they are likely to use
-/// it much. `is_test_of` tells by the simple names of two classes of a package.
+/// it much.
 pub(crate) fn near(
     [tests, production]: [&References; 2],
     wanted: &BTreeSet<String>,
-    is_test_of: impl Fn(&str, &str) -> bool,
+    names: &TestNames,
 ) -> BTreeSet<String> {
-    let naming = |references: &'_ References| -> BTreeSet<String> {
+    let naming = |references: &References| -> BTreeSet<String> {
         let naming = references.iter().filter(|(_, names)| !names.is_disjoint(wanted));
         naming.map(|(class, _)| class.clone()).collect()
     };
@@ -53,16 +54,14 @@ pub(crate) fn near(
     let is_own = |test: &&String| {
         let (package, test) = test.rsplit_once('.').unwrap_or(("", test));
         let mut beside = callers.iter().map(|class| class.rsplit_once('.').unwrap_or(("", class)));
-        beside.any(|(other, class)| other == package && is_test_of(test, class))
+        beside.any(|(other, class)| other == package && names.is_test_of(test, class))
     };
-    let mut near = naming(tests);
-    near.extend(tests.keys().filter(is_own).cloned());
-    near
+    naming(tests).into_iter().chain(tests.keys().filter(is_own).cloned()).collect()
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{References, leading_to, led_to, near};
+    use super::{References, TestNames, leading_to, led_to, near};
     use std::collections::BTreeSet;
 
     #[test]
@@ -106,8 +105,7 @@ mod tests {
             ("a.FarTest", "a.Far"),
         ]);
         let wanted = BTreeSet::from(["a.Foo".to_owned()]);
-        let found =
-            near([&tests, &production], &wanted, |test, class| test.strip_suffix("Test") == Some(class));
+        let found = near([&tests, &production], &wanted, &TestNames::new(&["{}Test".to_owned()]));
         assert_eq!(Vec::from_iter(found), ["a.CallerTest", "a.FooTest", "b.NamesIt"]);
     }
 }

@@ -54,14 +54,15 @@ pub(crate) fn first(tiers: TestTiers, own: &BTreeSet<String>, all: &BTreeSet<Str
     }
 }
 
-/// The tier after one that left classes open; `None` if there is none. `choose` finds the tests that can touch them;
-/// `confirms` asks for all tests before a FAIL.
+/// The tier after one that left classes open; `None` if there is none. `choose` finds the tests that can touch them, `near`
+/// those that stand near them; `confirms` asks for all tests before a FAIL.
 pub(crate) fn next<E>(
     tiers: TestTiers,
     after: Option<&Tier>,
     all: &BTreeSet<String>,
     confirms: bool,
     choose: impl FnOnce() -> Result<Result<BTreeSet<String>, AskAll>, E>,
+    near: impl FnOnce() -> Result<BTreeSet<String>, E>,
 ) -> Result<Option<Tier>, E> {
     let asked = after.map(|tier| tier.tests.clone()).unwrap_or_default();
     // Beside a second run tests may have been red that are green alone, and would have killed.
@@ -77,15 +78,15 @@ pub(crate) fn next<E>(
         Ok(chosen) if had_company => return Ok(Some(Tier::new(TOUCHING, chosen))),
         Err(_) if had_company => return Ok(None),
         Ok(chosen) => chosen.union(&asked).cloned().collect(),
-        Err(AskAll { why, is_outdated, near }) => {
-            let near: BTreeSet<String> = near.union(&asked).cloned().collect();
-            let is_few = near != asked && NEAR_IS_FEW * near.len() <= all.len();
-            return Ok(Some(if is_few && after.is_none_or(|tier| tier.name != NEAR) {
-                Tier { note: why, ..Tier::new(NEAR, near) }
-            } else {
-                // What runs beside a run could make its tests red.
-                Tier { note: why, makes_map: is_outdated && !confirms, ..Tier::all(all) }
-            }));
+        Err(AskAll { why, is_outdated }) => {
+            if after.is_none_or(|tier| tier.name != NEAR) {
+                let near: BTreeSet<String> = all.intersection(&near()?).chain(&asked).cloned().collect();
+                if near != asked && NEAR_IS_FEW * near.len() <= all.len() {
+                    return Ok(Some(Tier { note: why, ..Tier::new(NEAR, near) }));
+                }
+            }
+            // What runs beside a run could make its tests red.
+            return Ok(Some(Tier { note: why, makes_map: is_outdated && !confirms, ..Tier::all(all) }));
         }
     };
     Ok(if after.is_some() && tests == asked { confirming() } else { Some(Tier::new(TOUCHING, tests)) })
@@ -206,10 +207,11 @@ mod tests {
                     format!("{}:{}{}", tier.name, tests.concat(), if tier.makes_map { " map" } else { "" })
                 }));
                 let choose = || {
-                    let unknown = AskAll { why: "no map".to_owned(), is_outdated: true, near: names(near) };
+                    let unknown = AskAll { why: "no map".to_owned(), is_outdated: true };
                     Ok::<_, ()>(known.map(names).ok_or(unknown))
                 };
-                let following = next(tiers, tier.as_ref(), &all, confirms, choose).unwrap();
+                let following =
+                    next(tiers, tier.as_ref(), &all, confirms, choose, || Ok(names(near))).unwrap();
                 if following.is_none() {
                     return told.join(" ");
                 }

@@ -445,12 +445,15 @@ public final class RalphPlugin {
         }
     }
 
-    /** Says how many mutants will be run, once all filters have been applied, and that they run; puts the controls beside them. */
+    /**
+     * Says how many mutants will be run, once all filters have been applied, and that they run; puts the controls beside them, unless
+     * the system property {@code ralph.controls} is set.
+     */
     public static final class ControlsFactory implements ProjectMutationInterceptorFactory {
 
         @Override
         public ProjectMutationInterceptor createInterceptor(InterceptorParameters params) {
-            return new Controls(params.data().getMutationUnitSize());
+            return new Controls(params.data().getMutationUnitSize(), System.getProperty("ralph.controls") == null);
         }
 
         @Override
@@ -476,10 +479,12 @@ public final class RalphPlugin {
         private static final String CONTROL = "!ralph.control";
 
         private final int unit;
+        private final boolean isControlled;
         private final Carried carried = new Carried(System.getProperty("ralph.carried"));
 
-        Controls(int unit) {
+        Controls(int unit, boolean isControlled) {
             this.unit = unit;
+            this.isControlled = isControlled;
         }
 
         static boolean isControl(MutationIdentifier id) {
@@ -510,7 +515,8 @@ public final class RalphPlugin {
             }
             System.out.println("ralph: mutants " + (all.size() - Results.CARRIED.size()));
             all.clear();
-            classes.forEach((name, mutants) -> all.addAll(withControls(mutants, killers.getOrDefault(name, Set.of()))));
+            classes.forEach((name, mutants) ->
+                all.addAll(isControlled ? withControls(mutants, killers.getOrDefault(name, Set.of())) : mutants));
             return all;
         }
 

@@ -72,7 +72,7 @@ const BUDGET: &[(&str, usize)] = &[
     ("cli", 6_622),
     ("config", 1_505),
     ("engine", 4_246),
-    ("gate", 9_084),
+    ("gate", 9_172),
     ("git", 3_599),
     ("journal", 311),
     ("lib", 14),

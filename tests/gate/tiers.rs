@@ -40,6 +40,13 @@ fn sum() -> Project {
     project
 }
 
+/// The same where nobody knows yet how long its tests take.
+fn unknown_sum() -> Project {
+    let mut project = sum();
+    project.request.cache = project.workspace().join("cache");
+    project
+}
+
 fn tiers(report: &GateReport) -> Vec<String> {
     report.trace.tiers.iter().map(|tier| format!("{} {}/{}", tier.name, tier.killed, tier.mutants)).collect()
 }
@@ -55,7 +62,7 @@ fn each_tier_runs_only_when_the_one_before_does_not_suffice_and_all_kill_what_on
     );
     project.settings.threshold = 70;
     let all = project.run();
-    assert_eq!(tiers(&all), ["own 2/9", "all 4/7"]);
+    assert_eq!(tiers(&all), ["own 2/9", "all 4/7"], "a FAIL needs no controls");
     assert!(reasons(&all).contains("is 66% (6/9)"), "{:?}", all.verdict);
     project.settings.tests = TestTiers::All;
     let one = project.run();
@@ -70,7 +77,7 @@ fn each_tier_runs_only_when_the_one_before_does_not_suffice_and_all_kill_what_on
 }
 
 fn a_red_test_of_others_stays_out_at_once_and_its_green_neighbours_still_kill() {
-    let mut project = sum();
+    let mut project = unknown_sum();
     let far = test_file("FarTest");
     let green = fs_err::read_to_string(project.root().join(&far)).unwrap();
     let red = green.replace("{ @Test void one", "{ @Test void red() { fail(); } @Test void one");
@@ -79,7 +86,8 @@ fn a_red_test_of_others_stays_out_at_once_and_its_green_neighbours_still_kill() 
     project.settings.threshold = 60;
     let good = project.run();
     assert_eq!(good.verdict, Verdict::Pass, "{}", project.logs());
-    assert_eq!(tiers(&good), ["own 2/9", "all 4/7"]);
+    assert_eq!(tiers(&good), ["own 2/9", "all 4/7", "control 4/4"]);
+    assert_eq!(good.trace.tiers[2].tests, ["com.acme.FarTest", "com.acme.UserTest"], "those that killed");
     let told = "Tests of p/. that have nothing to do with the changed classes fail without any mutation and were \
         left out: com.acme.FarTest.red.";
     assert_eq!(good.remarks, [told]);
@@ -107,6 +115,23 @@ fn a_red_test_of_others_stays_out_at_once_and_its_green_neighbours_still_kill() 
         "{:?}",
         bad.verdict
     );
+}
+
+fn a_kill_that_needs_another_test_beside_it_meets_its_control_among_all_tests_of_the_tier() {
+    let mut project = unknown_sum();
+    let test = |name: &str, body: &str| {
+        format!("{IMPORT} class {name} {{ static boolean on; @Test void one() {{ {body} }} }}")
+    };
+    project.class(&test_file("UserTest"), &test("UserTest", "new User().four(3); on = true;")).class(
+        &test_file("FarTest"),
+        &test("FarTest", "int six = new Sum().twice(3); if (UserTest.on) assertEquals(6, six);"),
+    );
+    project.settings.threshold = 30;
+    let report = project.run();
+    assert_eq!(report.verdict, Verdict::Pass, "{:?} {}", tiers(&report), project.logs());
+    let [_, search, alone, beside] = &report.trace.tiers[..] else { panic!("{:?}", tiers(&report)) };
+    assert!(search.killed > 0 && alone.killed == 0 && beside.killed > 0, "{:?}", tiers(&report));
+    assert_eq!((alone.tests_total, beside.tests_total), (1, 3));
 }
 
 /// The family's base stands in another folder.
@@ -192,6 +217,7 @@ tests! {
     maven: [
         each_tier_runs_only_when_the_one_before_does_not_suffice_and_all_kill_what_one_run_kills,
         a_red_test_of_others_stays_out_at_once_and_its_green_neighbours_still_kill,
+        a_kill_that_needs_another_test_beside_it_meets_its_control_among_all_tests_of_the_tier,
         a_file_of_the_base_that_cannot_be_read_gives_no_verdict,
         lines_judge_what_changed_and_auto_keeps_the_score_that_the_class_had,
     ]

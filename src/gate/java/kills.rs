@@ -100,11 +100,16 @@ impl Ground {
         recorded.kills.iter().filter_map(kill).collect()
     }
 
-    /// The test class of a test, with its digest, by PIT's name of the test: `a.FooTest$In.[engine:junit-jupiter]/…`, `a.FooTest.sums(a.FooTest)`.
+    /// The test class of a test, with its digest.
     fn test_class(&self, test: &str) -> Option<(&String, &String)> {
-        let ends = test.match_indices(['.', '$']).map(|(at, _)| at);
-        ends.filter_map(|end| self.tests.get_key_value(&test[..end])).next_back()
+        test_class(test, |class| self.tests.get_key_value(class))
     }
+}
+
+/// The class of a test that `find` knows, by PIT's name of the test: `a.FooTest$In.[engine:junit-jupiter]/…`, `a.FooTest.sums(a.FooTest)`.
+pub(crate) fn test_class<T>(test: &str, find: impl Fn(&str) -> Option<T>) -> Option<T> {
+    let ends = test.match_indices(['.', '$']).map(|(at, _)| at);
+    ends.filter_map(|end| find(&test[..end])).next_back()
 }
 
 #[cfg(test)]

@@ -7,11 +7,12 @@
 use super::base_score;
 use super::context::ModuleContext;
 use super::coverage_map::{AskAll, Chosen, Coverage, CoverageMap, top_level};
+use super::kills::test_class;
 use super::maven::digest;
 use super::module_state::CompiledModule;
-use super::pit::{Mapping, MutantFilter, PitRun, PitSession};
+use super::pit::{Aim, Mapping, MutantFilter, PitRun, PitSession};
 use super::reach::near;
-use super::report::PitReport;
+use super::report::{MutantId, PitReport};
 use super::scope::TestNames;
 use super::test_classes::TestClasses;
 use super::tiers::{self, Tier};
@@ -22,6 +23,12 @@ use crate::gate::verdict::ModuleResult;
 use crate::mutation::{MutantStatus, Per};
 use crate::source::text;
 use std::collections::BTreeSet;
+
+/// What a mutant is as long as no kill of it is believed.
+const LIVING: [MutantStatus; 6] = {
+    use MutantStatus::{MemoryError, NoCoverage, RunError, Survived, TimedOut, Unjudged};
+    [Survived, NoCoverage, RunError, MemoryError, Unjudged, TimedOut]
+};
 
 impl ModuleContext<'_> {
     /// Runs PIT over the module's targets.
@@ -76,6 +83,10 @@ impl ModuleContext<'_> {
                 _ => {}
             }
         }
+        let told = merged.clone().with_unproven();
+        if self.open(&told) == self.open(&merged) {
+            merged = told;
+        }
         if let Some(class) = merged.uncontrolled.difference(&self.open(&merged)).next() {
             return Err(session.unclear(&format!(
                 "tests that kill mutants of {class} time out or end the JVM in PIT's worker although nothing was mutated"
@@ -111,7 +122,9 @@ impl ModuleContext<'_> {
         let filter = if first { session.lines() } else { self.left(session, merged) };
         let timeout = session.timeout(&tier.tests);
         let mapping = if tier.makes_map { Mapping::Writes } else { Mapping::None };
-        let run = PitRun { timeout, mapping, ..PitRun::new(tier.name, &tier.tests, &filter) };
+        let judges = first || filter.mutants.is_none() || tier.is_near() || session.is_quick(&tier.tests);
+        let aim = if judges { Aim::Judge } else { Aim::Search };
+        let run = PitRun { timeout, aim, mapping, ..PitRun::new(tier.name, &tier.tests, &filter) };
         let note = [if first { "" } else { "what is left" }, &tier.note];
         let note = note.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("; ");
         let mut report = session.run(&run, &note, result)?;
@@ -126,7 +139,7 @@ impl ModuleContext<'_> {
         tier.has_red = !report.left_out.is_empty();
         session.remember(&tier.tests, &report)?;
         let reaching = std::mem::take(&mut report.reaching);
-        let is_unfit = !report.unfit.is_empty();
+        let mut is_unfit = !report.unfit.is_empty();
         let again = tier.tests.is_superset(&merged.tests);
         merged.tests.extend(tier.tests.iter().cloned());
         if first {
@@ -140,6 +153,10 @@ impl ModuleContext<'_> {
                     session.unclear(&format!("{missing} of {} mutants were not found again", asked.len()))
                 );
             }
+            merged.unproven.clear();
+            if !judges {
+                is_unfit = self.prove(session, tier, &mut report, merged, result)?;
+            }
             merged.improve(&report);
         }
         if is_unfit && !self.open(merged).is_empty() {
@@ -148,6 +165,42 @@ impl ModuleContext<'_> {
         merged.note_tests(&reaching, again);
         let is_unfit = self.confirm(session, tier, merged, result)?;
         Ok(is_unfit && !self.open(merged).is_empty())
+    }
+
+    /// Has controls meet what a search detected, as far as a pass would rest on it: first beside the test classes that killed, then,
+    /// if these do not suffice, beside the whole tier. What decides nothing is set aside. True if a control failed.
+    fn prove(
+        &self,
+        session: &PitSession<'_>,
+        tier: &Tier,
+        search: &mut PitReport,
+        merged: &mut PitReport,
+        result: &mut ModuleResult,
+    ) -> Result<bool, GateAbort> {
+        let mut believed = merged.clone();
+        believed.improve(search);
+        let settled = &self.open(merged) - &self.open(&believed);
+        merged.unproven = search.take_detected();
+        let mut deciding: BTreeSet<MutantId> = merged.with(&settled, &LIVING).into_iter().collect();
+        deciding.retain(|id| merged.unproven.remove(&id.identity()).is_some());
+        let kills = std::mem::take(&mut search.kills).into_iter().filter(|kill| deciding.contains(&kill.id));
+        let killing =
+            kills.filter_map(|kill| test_class(&kill.test, |class| tier.tests.get(class).cloned())).collect();
+        for tests in [killing, tier.tests.clone()] {
+            let mut left = merged.with(&(&self.open(merged) & &settled), &LIVING);
+            left.retain(|id| deciding.contains(id));
+            if left.is_empty() {
+                break;
+            }
+            let filter = MutantFilter { mutants: Some(left), ..session.lines() };
+            let run = PitRun { timeout: session.timeout(&tests), ..PitRun::new("control", &tests, &filter) };
+            let report = session.run(&run, &format!("what {} killed", tier.name), result)?;
+            merged.improve(&report);
+            if !report.unfit.is_empty() {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     /// Time-outs that decide are run again, alone, with PIT's own patience; true if a control failed there.

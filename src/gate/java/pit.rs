@@ -33,6 +33,17 @@ use tools::Tools;
 /// PIT's own default for [`PitRun::timeout`].
 const FULL_TIMEOUT: u64 = 4_000;
 
+/// What a run is to find out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Aim {
+    /// How many mutants there are; none is run.
+    Count,
+    /// Which tests kill, without controls.
+    Search,
+    /// Which kills stand beside controls.
+    Judge,
+}
+
 /// What a run does for the map of who touches what.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Mapping {
@@ -68,8 +79,8 @@ pub(crate) struct PitRun<'a> {
     pub(crate) alone: bool,
     /// Leave out tests that fail without any mutation; otherwise they end the run.
     pub(crate) skip_failing: bool,
-    /// Only count the mutants.
-    pub(crate) dry: bool,
+    /// What for.
+    pub(crate) aim: Aim,
     /// Which mutators; none are PIT's own choice.
     pub(crate) mutators: &'a [String],
     /// Its part in the map.
@@ -86,7 +97,7 @@ impl<'a> PitRun<'a> {
             timeout: FULL_TIMEOUT,
             alone: false,
             skip_failing: false,
-            dry: false,
+            aim: Aim::Judge,
             mutators: &[],
             mapping: Mapping::None,
         }
@@ -169,7 +180,7 @@ impl PitSession<'_> {
         if written.is_empty() {
             return Ok(());
         }
-        let after = PitRun { name: "after", dry: true, mapping: Mapping::None, ..run.clone() };
+        let after = PitRun { name: "after", aim: Aim::Count, mapping: Mapping::None, ..run.clone() };
         if matches!(self.start_once(&after)?, PitEnd::Report(after) if after.left_out.is_subset(left_out)) {
             return Ok(());
         }
@@ -269,7 +280,11 @@ impl PitSession<'_> {
         let is_changed = |class: &str, file: &str, line: u32| self.module.is_changed(class, file, line);
         let folder = self.report_folder(run);
         let controls = plugin::controls(&folder);
-        let mode = if run.dry { Mode::Dry } else { Mode::Controlled(&controls) };
+        let mode = match run.aim {
+            Aim::Count => Mode::Dry,
+            Aim::Search => Mode::Search,
+            Aim::Judge => Mode::Controlled(&controls),
+        };
         let report = report::read_file(&folder.join("mutations.xml"), &self.owners, &is_changed, mode);
         let report = report.map_err(|why| {
             let why = format!("PIT's report gives no verdict: {why}.");

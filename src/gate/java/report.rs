@@ -59,10 +59,12 @@ pub(crate) struct PitReport {
     pub(crate) uncontrolled: BTreeSet<String>,
     /// A control gave no verdict.
     pub(crate) unclear: bool,
-    /// Kills beside a control that passed, one by one, as far as they are kept.
+    /// Kills beside a control that passed, or of a search, one by one, as far as they are kept.
     pub(crate) kills: Vec<Kill>,
     /// Those of them that were taken over from an earlier gate.
     pub(crate) carried: u64,
+    /// What the last search detected, and no control has met: it lives in `classes`.
+    pub(crate) unproven: HashMap<Identity, MutantStatus>,
     /// Failing tests that were left out, as the JVM in which they ran says: good for a remark, not for blame.
     pub(crate) left_out: BTreeSet<FailingTest>,
 }
@@ -108,6 +110,21 @@ impl PitReport {
         self.carried += later.carried;
     }
 
+    /// Takes the kills and time-outs out of a search.
+    pub(crate) fn take_detected(&mut self) -> HashMap<Identity, MutantStatus> {
+        self.carried = 0;
+        let is_detected =
+            |_: &_, status: &mut _| matches!(status, MutantStatus::Killed | MutantStatus::TimedOut);
+        self.statuses.extract_if(is_detected).collect()
+    }
+
+    /// Counts what no control has met.
+    pub(crate) fn with_unproven(mut self) -> Self {
+        let unproven = std::mem::take(&mut self.unproven);
+        self.classes.values_mut().for_each(|counted| counted.improve(&unproven));
+        self
+    }
+
     /// The mutants of these classes that are left with one of these statuses.
     pub(crate) fn with(&self, classes: &BTreeSet<String>, statuses: &[MutantStatus]) -> Vec<MutantId> {
         let wanted = self.classes.iter().filter(|(class, _)| classes.contains(*class));
@@ -143,6 +160,8 @@ pub(crate) enum Mode<'a> {
     Full,
     /// The same, and kills need a control.
     Controlled(&'a Controls),
+    /// The same, and which tests kill is all that counts: controls come later.
+    Search,
     /// A dry run: each mutant is `NOT_STARTED`.
     Dry,
 }
@@ -319,6 +338,10 @@ impl Walk<'_> {
                 let control = controls.get(&id.class);
                 self.report.note_kill(status, control, &id, &draft.fields);
                 self.report.believed(status, control, owner)
+            }
+            Mode::Search => {
+                self.report.note_kill(status, Some(&Control::Passed), &id, &draft.fields);
+                status
             }
             Mode::Full | Mode::Dry => status,
         };

@@ -7,7 +7,7 @@ use super::super::context::ModuleContext;
 use super::super::kills::Ground;
 use super::super::module_state::CompiledModule;
 use super::super::report::{Kill, PitReport};
-use super::{Mapping, PitRun, PitSession};
+use super::{Aim, Mapping, PitRun, PitSession};
 use crate::gate::GateAbort;
 use crate::gate::verdict::ModuleResult;
 use crate::mutation::MutantStatus;
@@ -54,7 +54,7 @@ impl PitSession<'_> {
 
     /// The plugin's input for a run: mutant and test of each kill that stands; `None` if there is none.
     pub(super) fn carried_text(&self, run: &PitRun<'_>) -> Option<String> {
-        let may_carry = !run.dry && !run.alone && run.mapping != Mapping::Reversed;
+        let may_carry = run.aim != Aim::Count && !run.alone && run.mapping != Mapping::Reversed;
         let standing = self.shown.standing.borrow();
         let kills = standing.iter().filter(|(class, _)| may_carry && run.tests.contains(class));
         let rows = kills.map(|(_, kill)| {

@@ -6,13 +6,13 @@ use super::super::classes::class_names;
 use super::super::coverage_map::top_level;
 use super::super::jvm;
 use super::tools::artifact_of;
-use super::{LONG, Mapping, PitRun, PitSession, plugin};
+use super::{Aim, LONG, Mapping, PitRun, PitSession, plugin};
 use crate::gate::GateAbort;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-/// Mutants that share a JVM: fewest and most.
-const UNIT: (u64, u64) = (32, 200);
+/// Mutants that share a JVM: fewest beside a control, fewest in a search, most.
+const UNIT: (u64, u64, u64) = (32, 8, 200);
 /// Bytes of class files for each mutant, by experience.
 const BYTES_PER_MUTANT: u64 = 90;
 const MAIN: &str = "org.pitest.mutationtest.commandline.MutationCoverageReport";
@@ -61,7 +61,7 @@ impl PitSession<'_> {
         let unit = if run.alone { 1 } else { self.unit(run) };
         option("mutationUnitSize", &unit.to_string());
         option("features", FEATURES);
-        if run.dry {
+        if run.aim == Aim::Count {
             option("dryRun", "true");
         }
         if !run.mutators.is_empty() {
@@ -86,7 +86,8 @@ impl PitSession<'_> {
 
     /// What ralph's plugin is told in PIT's own JVM.
     fn properties(&self, run: &PitRun<'_>) -> Result<Vec<String>, GateAbort> {
-        let mut properties = Vec::new();
+        let mut properties: Vec<String> =
+            (run.aim == Aim::Search).then(|| "-Dralph.controls=none".to_owned()).into_iter().collect();
         let mut mutated = Vec::new();
         if run.mapping != Mapping::None {
             let end = if run.mapping == Mapping::Reversed { "only" } else { "too" };
@@ -125,14 +126,15 @@ impl PitSession<'_> {
     /// So many that every processor has work, and that no JVM is started for a handful; and their control.
     fn unit(&self, run: &PitRun<'_>) -> u64 {
         let threads = self.threads() as u64;
-        if threads < 2 || run.dry {
+        if threads < 2 || run.aim == Aim::Count {
             return 0;
         }
         let mutants = match &run.filter.mutants {
             Some(mutants) => mutants.len() as u64,
             None => self.class_bytes() / BYTES_PER_MUTANT,
         };
-        (mutants / (2 * threads)).clamp(UNIT.0, UNIT.1) + 1
+        let fewest = if run.aim == Aim::Judge { UNIT.0 } else { UNIT.1 };
+        (mutants / (2 * threads)).clamp(fewest, UNIT.2) + 1
     }
 
     fn class_bytes(&self) -> u64 {

@@ -11,7 +11,7 @@ use super::super::tiers;
 use super::super::{context::ModuleContext, maven};
 use super::tools::Tools;
 use super::{
-    FULL_TIMEOUT, Mapping, MutantFilter, PitEnd, PitRun, PitSession, RED, Shown, blame, output, plugin,
+    Aim, FULL_TIMEOUT, Mapping, MutantFilter, PitEnd, PitRun, PitSession, RED, Shown, blame, output, plugin,
 };
 use crate::gate::GateAbort;
 use crate::gate::disk_cache::DiskCache;
@@ -23,6 +23,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// [`PitRun::timeout`] for tests that are not known to be slow.
 const QUICK_TIMEOUT: u64 = 1_000;
+/// Milliseconds in which a run of PIT begins, reads the classes and ends.
+const QUICK: u64 = 3_000;
 /// What is said of a test that the JVM's own options did not help.
 const STARVED: &str = "runs out of memory without any mutation, also without options of ralph's: gates.<NAME>.jvm_args: [-Xmx4g] gives its JVM more.";
 /// Test classes that a trace names.
@@ -170,7 +172,8 @@ impl<'a> PitSession<'a> {
     pub(crate) fn count(&self) -> Result<BTreeMap<String, u64>, GateAbort> {
         let (none, filter) = (BTreeSet::new(), self.lines());
         let mutators = self.module.built.project.pitest.as_deref().unwrap_or_default();
-        let run = PitRun { skip_failing: true, dry: true, mutators, ..PitRun::new("count", &none, &filter) };
+        let run =
+            PitRun { skip_failing: true, aim: Aim::Count, mutators, ..PitRun::new("count", &none, &filter) };
         let report = self.report(self.start(&run)?)?;
         let count = |(class, counted): (String, Counted)| (class, counted.pending + counted.tally.mutants());
         Ok(report.classes.into_iter().map(count).collect())
@@ -289,6 +292,11 @@ impl<'a> PitSession<'a> {
     /// Milliseconds of the slowest of these tests, and of all, if they have run before.
     pub(super) fn known(&self, tests: &BTreeSet<String>) -> Option<(u64, u64)> {
         self.times().recall(&self.key(tests))
+    }
+
+    /// These tests are known to take so little that controls beside a search cost less than another run.
+    pub(crate) fn is_quick(&self, tests: &BTreeSet<String>) -> bool {
+        self.known(tests).is_some_and(|(_, all)| all < QUICK)
     }
 
     fn times(&self) -> DiskCache {

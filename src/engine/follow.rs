@@ -1,7 +1,7 @@
 //! The state as seen from beside a run: the journal folded as it grows, without a lock, without writing.
 
 use super::outside::digest_of_folder;
-use super::{Fault, Fold, Places};
+use super::{Fault, Fold, Places, with_tasks};
 use crate::gate::STANDARD_REPORT;
 use crate::journal::{Change, Follower};
 use crate::machine::state::State;
@@ -9,7 +9,7 @@ use crate::report::spent::Spent;
 use crate::report::story::Story;
 use crate::sys::Disk;
 use crate::sys::disk::read_beginning;
-use crate::task::{Row, TaskFile, TaskRules};
+use crate::task::{TaskFile, TaskRules};
 use serde_json::Value;
 use std::path::Path;
 
@@ -119,10 +119,9 @@ impl Follow {
 
     /// Looks at the state with the boxes as tasks.md has them; where there is no such file, as the journal has
     /// them.
-    pub fn look<T>(&mut self, look: impl FnOnce(&State, &Spent) -> T) -> T {
-        let (rules, spent) = (&self.rules, &self.spent);
-        let boxes = self.tasks.as_ref().map(|file| |known: &[Row]| rules.boxes(file, known));
-        self.fold.state.with_boxes(&self.places.spec_name(), boxes, |state| look(state, spent))
+    pub fn look<T>(&self, look: impl FnOnce(&State, &Spent) -> T) -> T {
+        let state = with_tasks(self.fold.state.clone(), &self.places, &self.rules, self.tasks.as_ref());
+        look(&state, &self.spent)
     }
 }
 

@@ -29,7 +29,7 @@ pub use past::{By, Past, Range, past};
 pub use places::Places;
 pub use readings::{Readings, readings};
 pub use replay::{JOURNAL, Judgement, Replay, Run};
-pub use world::{Judged, World};
+pub use world::World;
 
 use crate::journal::{self, Journal, JournalError, Record};
 use crate::machine::effect::Effect;
@@ -38,7 +38,7 @@ use crate::machine::state::{Phase, State};
 use crate::machine::step;
 use crate::mutation::GateReport;
 use crate::sys::Disk;
-use crate::task::TaskRules;
+use crate::task::{TaskFile, TaskRules};
 use std::collections::VecDeque;
 
 /// The fold of the journal with the tag of the record that the current entry belongs to.
@@ -188,6 +188,11 @@ impl<'a> Engine<'a> {
                 self.record(&Event::Paused { begins: false })?;
             }
         }
+        self.take_stop_request()
+    }
+
+    /// Records that a signal or the wall limit asks for an end.
+    fn take_stop_request(&mut self) -> Result<(), Fault> {
         if let Some(why) = self.world.stop_request() {
             self.record(&Event::StopRequested { why })?;
         }
@@ -197,12 +202,19 @@ impl<'a> Engine<'a> {
 
 /// The state as the journal and tasks.md tell it, without changing anything: for questions beside a run.
 pub fn read_state(disk: &dyn Disk, places: &Places, rules: &TaskRules) -> Result<State, Fault> {
-    let mut state = read_journal(disk, places)?;
-    if let Some(bytes) = disk.read(&places.tasks())? {
-        let rows = rules.boxes(&rules.parse(bytes), &state.spec_state().rows);
+    let state = read_journal(disk, places)?;
+    let file = disk.read(&places.tasks())?.map(|bytes| rules.parse(bytes));
+    Ok(with_tasks(state, places, rules, file.as_ref()))
+}
+
+/// The state with the boxes as the task file has them, if there is one.
+fn with_tasks(mut state: State, places: &Places, rules: &TaskRules, file: Option<&TaskFile>) -> State {
+    state.spec = places.spec_name();
+    if let Some(file) = file {
+        let rows = rules.boxes(file, &state.spec_state().rows);
         state.take_rows(rows);
     }
-    Ok(state)
+    state
 }
 
 /// The state as the journal alone tells it.

@@ -11,7 +11,7 @@ use crate::mutation::{GateReport, Verdict};
 use crate::report::audit::{Audit, PastBox};
 use crate::source::Kind;
 use crate::source::text::{count, line, names};
-use crate::task::{Row, TaskFile, TaskRules, ticked_since};
+use crate::task::{TaskFile, TaskRules, ticked_since};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
@@ -67,8 +67,7 @@ struct Step<'a> {
     base: &'a PastCommit,
     head: &'a PastCommit,
     commits: u64,
-    /// Name and text of each.
-    boxes: Vec<(String, String)>,
+    boxes: Vec<PastBox>,
 }
 
 /// Reads what the first parents of HEAD ticked, after `since` if that is given, for this gate to judge.
@@ -98,7 +97,7 @@ pub fn past(
         return Err(Fault::setup(what, "name the commit to begin behind: `--since REV`"));
     }
     for step in steps {
-        add(repositories, &mut past, &step)?;
+        add(repositories, &mut past, step)?;
     }
     Ok(past)
 }
@@ -129,28 +128,24 @@ fn ticks<'a>(
 ) -> Result<Vec<Step<'a>>, Fault> {
     let mut steps = Vec::new();
     let mut before: Option<(&PastCommit, TaskFile)> = None;
+    // The commit of the last tick, and the commits since.
     let (mut base, mut since) = (None, 0);
     for commit in &line.commits {
         since += 1;
         let blob = before.as_ref().and_then(|(commit, _)| commit.file.as_ref());
         let Some(now) = commit.file.as_ref().filter(|now| blob != Some(*now)) else { continue };
         let file = rules.parse(repositories.blob(package, now, MAX_TASKS)?);
-        let Some((_, was)) = &before else {
-            let came = ticked_since(&rules.parse(""), &file);
-            let came = came.iter().map(named).map(|(task, text)| a_box(commit, &task, &text));
-            audit.boxes.extend(came);
-            skip(
-                &mut audit.boxes,
-                &audit.gate,
-                "It was ticked when the file came: no commits are known behind it.",
-            );
+        let was = before.take().map_or_else(|| rules.parse(""), |(_, was)| was);
+        let ticked = ticked_since(&was, &file).into_iter();
+        let mut boxes: Vec<_> = ticked.map(|row| a_box(commit, &row.key.name(row.line), &row.text)).collect();
+        if base.is_none() {
+            let why = "It was ticked when the file came: no commits are known behind it.";
+            skip(&mut boxes, &audit.gate, why);
+            audit.boxes.append(&mut boxes);
             (base, since) = (Some(commit), 0);
-            before = Some((commit, file));
-            continue;
-        };
-        let ticked: Vec<_> = ticked_since(was, &file).iter().map(named).collect();
-        if let (Some(from), false) = (base, ticked.is_empty()) {
-            steps.push(Step { base: from, head: commit, commits: since, boxes: ticked });
+        }
+        if let (Some(from), false) = (base, boxes.is_empty()) {
+            steps.push(Step { base: from, head: commit, commits: since, boxes });
             (base, since) = (Some(commit), 0);
         }
         before = Some((commit, file));
@@ -187,13 +182,13 @@ fn pairs(
             base,
             head,
             commits: (at - from) as u64,
-            boxes: vec![(name(head), head.subject.clone())],
+            boxes: vec![a_box(head, &name(head), &head.subject)],
         })
         .collect()
 }
 
 /// Adds the boxes of a step, and what a gate has to judge for them.
-fn add(repositories: &mut Repositories, past: &mut Past, step: &Step<'_>) -> Result<(), Fault> {
+fn add(repositories: &mut Repositories, past: &mut Past, step: Step<'_>) -> Result<(), Fault> {
     let state = |name: String| PackageState {
         name,
         head: step.head.id.clone(),
@@ -209,11 +204,9 @@ fn add(repositories: &mut Repositories, past: &mut Past, step: &Step<'_>) -> Res
     let first = past.audit.boxes.len();
     let changed =
         format!("{} changed in {}", count(changes.len() as u64, "file"), count(step.commits, "commit"));
-    past.audit.boxes.extend(step.boxes.iter().map(|(task, text)| PastBox {
-        changed: changed.clone(),
-        base: step.base.id.to_string(),
-        ..a_box(step.head, task, text)
-    }));
+    let base = step.base.id.to_string();
+    let boxes = step.boxes.into_iter();
+    past.audit.boxes.extend(boxes.map(|it| PastBox { changed: changed.clone(), base: base.clone(), ..it }));
     if changes.is_empty() {
         let boxes = past.audit.boxes.get_mut(first..).unwrap_or_default();
         skip(boxes, &past.audit.gate, "No file of a package differs.");
@@ -238,11 +231,6 @@ fn a_box(commit: &PastCommit, task: &str, text: &str) -> PastBox {
         subject: line(&commit.subject, TEXT),
         ..PastBox::default()
     }
-}
-
-/// Name and text of a box in the file.
-fn named(row: &Row) -> (String, String) {
-    (row.key.name(row.line), row.text.clone())
 }
 
 fn short(id: &Oid) -> String {

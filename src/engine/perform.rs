@@ -1,12 +1,11 @@
-//! Effects, performed: one arm each.
+//! Effects, performed: one arm each for those on ralph's own files; all others are the world's.
 //!
 //! Each may be performed again after a crash with the same outcome for the files; no agent is started twice for one
 //! iteration.
 
-use super::{Engine, Fault, Judged, readings};
+use super::{Engine, Fault, readings};
 use crate::machine::effect::Effect;
-use crate::machine::event::{AgentEnd, Event};
-use crate::machine::facts::ProcessEnd;
+use crate::machine::event::Event;
 use crate::sys::ProcessId;
 
 impl Engine<'_> {
@@ -37,72 +36,40 @@ impl Engine<'_> {
                 Event::AgentSpawned { pid, started, agent: order.agent }
             }
             Effect::AwaitAgent => {
-                let ended = self.world.await_agent()?;
+                let ended = self.world.perform(effect)?;
                 self.keep_validation()?;
-                Event::AgentEnded(ended)
+                return Ok(ended);
             }
-            Effect::ReapAgent { iteration, process } => {
-                let leftover_processes = self.world.reap_agent(iteration, process)?;
-                Event::AgentEnded(AgentEnd { leftover_processes, ..ProcessEnd::Interrupted.into() })
-            }
-            Effect::KeepLeftovers { iteration, leftovers } => {
-                let kept = self.world.keep_leftovers(iteration, &leftovers)?;
-                Event::LeftoversKept { kept, snapshot: self.world.snapshot()? }
-            }
-            Effect::CommitLeft { before, message } => {
-                Event::LeftCommitted { commits: self.world.commit_left(&before, &message)? }
-            }
-            Effect::PutBack { iteration, before, observation, everything } => {
-                let kept = self.world.put_back(iteration, &before, &observation, everything)?;
-                Event::WorkPutBack { kept, snapshot: self.world.snapshot()? }
-            }
-            Effect::RunCheck { iteration, check, packages } => {
-                let Some(results) = self.world.run_check(iteration, check, &packages)? else {
-                    return self.cut_short();
-                };
-                Event::Checked { check, results, tasks_changed: self.agents_edits()?.1 }
-            }
-            Effect::RunGate(order) => {
-                let Some(judged) = self.world.run_gate(&order)? else { return self.cut_short() };
-                let Judged { report, heads, changes, left } = judged;
-                let tasks_changed = self.agents_edits()?.1;
-                Event::GateEnded { report: Box::new(report), heads, changes, left, tasks_changed }
+            Effect::RunCheck { .. } | Effect::RunGate(_) => {
+                let mut ended = self.world.perform(effect)?;
+                match &mut ended {
+                    Some(Event::Checked { tasks_changed, .. } | Event::GateEnded { tasks_changed, .. }) => {
+                        *tasks_changed = self.agents_edits()?.1;
+                    }
+                    // A signal cut it short: the run ends here, the phase stays, and the next run does it again.
+                    _ => self.take_stop_request()?,
+                }
+                return Ok(ended);
             }
             Effect::FlipBoxes { flips } => self.flip(&flips)?,
             Effect::RestoreTasks { iteration } => self.restore_tasks(iteration)?,
             Effect::AppendProgress { entry } => self.append_entry(&entry)?,
             Effect::Finish(stop) => Event::RunStopped { stop },
-            Effect::Wait { seconds, exact } => {
-                self.world.wait(seconds, exact);
-                Event::Waited
-            }
-            other => {
-                self.perform_without_fact(other)?;
+            Effect::WriteBefore { .. } | Effect::WriteDiff { .. } => {
+                self.write_views(&effect)?;
                 return Ok(None);
             }
-        }))
-    }
-
-    /// Effects that lead to no fact: hooks, and the views under `.ralph/state`.
-    fn perform_without_fact(&mut self, effect: Effect) -> Result<(), Fault> {
-        match effect {
-            Effect::Notify { event, task, why } => self.world.notify(event, &task, &why),
-            Effect::WriteBefore { .. } | Effect::WriteDiff { .. } => self.write_views(&effect)?,
             Effect::SetReportAside { iteration } => {
                 let aside = self.places.iteration(iteration).join("validation-report-before.md");
                 self.disk.rename(&self.places.validation(), &aside)?;
+                return Ok(None);
             }
-            other => return Err(Fault::internal(format!("This effect leads to a fact: {other:?}."))),
-        }
-        Ok(())
-    }
-
-    /// A check or gate was cut short by a signal: the run ends here, the phase stays, and the next run
-    /// does it again.
-    fn cut_short(&mut self) -> Result<Option<Event>, Fault> {
-        if let Some(why) = self.world.stop_request() {
-            self.record(&Event::StopRequested { why })?;
-        }
-        Ok(None)
+            Effect::KeepLeftovers { .. }
+            | Effect::ReapAgent { .. }
+            | Effect::CommitLeft { .. }
+            | Effect::PutBack { .. }
+            | Effect::Wait { .. }
+            | Effect::Notify { .. } => return self.world.perform(effect),
+        }))
     }
 }

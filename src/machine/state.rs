@@ -300,28 +300,7 @@ impl State {
         self.spec_state_mut().rows = rows;
     }
 
-    /// Looks at a task file with its boxes as they stand there now; the state is afterwards as it was.
-    /// `boxes` reads them, given those that are known.
-    pub fn with_boxes<T>(
-        &mut self,
-        spec: &str,
-        boxes: Option<impl FnOnce(&[Row]) -> Vec<Row>>,
-        look: impl FnOnce(&Self) -> T,
-    ) -> T {
-        let own_spec = std::mem::replace(&mut self.spec, spec.to_owned());
-        let own_rows = boxes.map(|boxes| {
-            let rows = boxes(&self.spec_state().rows);
-            std::mem::replace(&mut self.spec_state_mut().rows, rows)
-        });
-        let seen = look(self);
-        if let Some(rows) = own_rows {
-            self.spec_state_mut().rows = rows;
-        }
-        self.spec = own_spec;
-        seen
-    }
-
-    /// The same, to be changed.
+    /// What is known of the current task file, to be changed.
     pub(super) fn spec_state_mut(&mut self) -> &mut SpecState {
         self.specs.entry(self.spec.clone()).or_default()
     }

@@ -13,7 +13,7 @@ use crate::config::{CommitBy, Preset, Role, Verifier, role_of};
 use crate::engine::readings::from_line_start;
 use crate::engine::{Fault, Readings};
 use crate::machine::effect::AgentOrder;
-use crate::machine::event::{AgentEnd, Check, CheckResult};
+use crate::machine::event::{AgentEnd, Check, CheckResult, Event};
 use crate::machine::facts::ProcessEnd;
 use crate::source::text::line;
 use crate::sys::disk::RealDisk;
@@ -213,17 +213,15 @@ impl Outside {
         }
     }
 
+    /// Runs a check in these packages, in all when there are none; `None` when ralph's end cut it short.
     pub(super) fn run_check(
         &mut self,
         iteration: u64,
         check: Check,
         packages: &[String],
-    ) -> Result<Option<Vec<CheckResult>>, Fault> {
+    ) -> Result<Option<Event>, Fault> {
         let checks = &self.parts.settings.checks;
-        let (argv, word) = match check {
-            Check::Red => (checks.red.clone(), "red"),
-            Check::Green => (checks.green.clone(), "green"),
-        };
+        let (argv, word) = (if check == Check::Red { &checks.red } else { &checks.green }, check.word());
         let Some(argv) = argv else {
             let what = format!("checks.{word} is asked for by the journal and is not configured.");
             return Err(Fault::setup(what, "put it back into .ralph/config.yaml"));
@@ -258,7 +256,7 @@ impl Outside {
             let (end, tail) = (self.secrets.of_end(ended.end), self.secrets.redact(&tail));
             results.push(CheckResult { package, end, tail, tests: reports.written() });
         }
-        Ok(Some(results))
+        Ok(Some(Event::Checked { check, results, tasks_changed: false }))
     }
 }
 

@@ -4,9 +4,10 @@
 use super::private_checkout::{CacheFolder, PrivateCheckout, SourcePackage, Sources, no_verdict};
 use super::{Outside, artifacts};
 use crate::config::{self, GateSettings};
-use crate::engine::{Fault, FaultKind, Judged};
+use crate::engine::{Fault, FaultKind};
 use crate::gate::{self, GatePackage, GatePorts, GateRequest, NoCheckouts, Preview};
 use crate::machine::effect::GateOrder;
+use crate::machine::event::Event;
 use crate::machine::facts::{Accumulated, FileChange, Oid, RecordedKills, full_path};
 use crate::mutation::{GateReport, Verdict};
 use crate::source::text::{count, names};
@@ -71,12 +72,10 @@ impl Prepared {
 
     /// A remark about what is not committed.
     fn not_counted(&self) -> Option<String> {
-        let dirt = |package: &GatePackage| -> Vec<String> {
-            package.dirt.iter().map(|path| full_path(&package.name, path)).collect()
-        };
-        let all: Vec<String> = self.request.packages.iter().flat_map(dirt).collect();
-        let named = names(&all, NAMED);
-        (!all.is_empty()).then(|| format!("What is not committed does not count: {named}."))
+        let all = self.request.packages.iter();
+        let all = all.flat_map(|package| package.dirt.iter().map(|path| full_path(&package.name, path)));
+        let named = names(all, NAMED);
+        (!named.is_empty()).then(|| format!("What is not committed does not count: {named}."))
     }
 
     /// A remark about what a command could see and no commit holds.
@@ -90,11 +89,15 @@ impl Prepared {
 }
 
 impl Outside {
-    pub(super) fn run_gate(&mut self, order: &GateOrder) -> Result<Option<Judged>, Fault> {
+    /// Runs a gate; `None` when ralph's end cut it short.
+    pub(super) fn run_gate(&mut self, order: &GateOrder) -> Result<Option<Event>, Fault> {
         let heads = order.snapshot.heads();
+        let ended = |report, changes, left| {
+            let (report, heads) = (Box::new(report), order.snapshot.heads());
+            Ok(Some(Event::GateEnded { report, heads, changes, left, tasks_changed: false }))
+        };
         let Some(changes) = self.changes_to_judge(order)? else {
-            let report = no_changes_known(&order.key.name(order.line));
-            return Ok(Some(Judged { report, heads, changes: Vec::new(), left: String::new() }));
+            return ended(no_changes_known(&order.key.name(order.line)), Vec::new(), String::new());
         };
         let folder = self.own_folder(self.iteration_folder(order.iteration)?.join("gate"))?;
         let mut prepared = self.prepare(order, &changes, folder.clone(), self.tag(order.iteration))?;
@@ -112,7 +115,7 @@ impl Outside {
             };
         }
         let left = artifacts::digest_of_folder(&folder).unwrap_or_default();
-        Ok(Some(Judged { report, heads, changes, left }))
+        ended(report, changes, left)
     }
 
     /// The kills that this gate recorded last, if today's commits descend from those that it judged then; where git
@@ -268,28 +271,21 @@ impl Outside {
                 weakened.insert(change.path.clone());
             }
         }
-        let tests_at_base = match order.accumulated.bases.get(name) {
-            Some(base) => repositories.test_paths_at(name, base)?,
-            None => Vec::new(),
-        };
-        let dirt = order.snapshot.package(name).into_iter();
-        let dirt = dirt.flat_map(|package| package.dirt.iter().chain(&package.untracked));
-        let dirt = dirt.map(|dirt| dirt.path.clone()).collect();
-        let head = order.snapshot.package(name).map(|package| package.head.clone());
-        let base = order.accumulated.bases.get(name).cloned();
-        let (name, home) = (name.to_owned(), root.clone());
+        let (now, base) = (order.snapshot.package(name), order.accumulated.bases.get(name));
+        let tests_at_base = base.map(|base| repositories.test_paths_at(name, base)).transpose()?;
+        let dirt = now.into_iter().flat_map(|package| package.dirt.iter().chain(&package.untracked));
         Ok(Some(GatePackage {
-            name,
+            name: name.to_owned(),
+            home: root.clone(),
             root,
-            home,
             changes,
             lines,
             moved,
             weakened,
-            tests_at_base,
-            dirt,
-            base,
-            head,
+            tests_at_base: tests_at_base.unwrap_or_default(),
+            dirt: dirt.map(|dirt| dirt.path.clone()).collect(),
+            base: base.cloned(),
+            head: now.map(|package| package.head.clone()),
         }))
     }
 

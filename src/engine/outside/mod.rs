@@ -18,12 +18,12 @@ pub(super) use artifacts::digest_of_folder;
 pub use private_checkout::CacheFolder;
 pub use template::own_template;
 
-use super::{Fault, FaultKind, Judged, Places, Readings, World};
+use super::{Fault, FaultKind, Places, Readings, World};
 use crate::config::Settings;
 use crate::git::{Extent, GitError, GitErrorKind, Repositories};
-use crate::machine::effect::{AgentOrder, GateOrder};
-use crate::machine::event::{AgentEnd, Check, CheckResult, Event, Kept, StopRequest};
-use crate::machine::facts::{Dirt, FileChange, Observation, ObserveRequest, Oid, ProcessEnd, Snapshot};
+use crate::machine::effect::{AgentOrder, Effect};
+use crate::machine::event::{AgentEnd, Event, StopRequest};
+use crate::machine::facts::{FileChange, Observation, ObserveRequest, Oid, ProcessEnd, Snapshot};
 use crate::machine::state::State;
 use crate::source::{Secrets, environment_for};
 use crate::sys::clock::{self, Stopwatch};
@@ -224,6 +224,57 @@ impl From<GitError> for Fault {
     }
 }
 
+impl Outside {
+    /// Finds and kills what an earlier attempt left running.
+    fn reap_agent(&mut self, iteration: u64, process: Option<(i32, u64)>) -> Result<AgentEnd, Fault> {
+        let id = process.map(|(pid, started)| ProcessId { pid, started });
+        let reaped = reap(id.as_ref(), &self.tag(iteration), REAP_PATIENCE).map_err(|error| {
+            Fault::new(
+                FaultKind::Busy,
+                format!("A process of iteration {iteration} still lives: {error}."),
+                "end it by hand, then run ralph again",
+            )
+        });
+        Ok(AgentEnd { leftover_processes: reaped?, ..ProcessEnd::Interrupted.into() })
+    }
+
+    /// Commits what the agent left.
+    fn commit_left(&mut self, before: &Snapshot, message: &str) -> Result<BTreeMap<String, Oid>, Fault> {
+        let mut commits = BTreeMap::new();
+        for name in self.parts.repositories.names() {
+            if let Some(commit) = self.parts.repositories.commit_all(&name, before, message)? {
+                commits.insert(name, commit);
+            }
+        }
+        Ok(commits)
+    }
+
+    /// Keeps what is there and puts it back.
+    fn put_back(
+        &mut self,
+        iteration: u64,
+        before: &Snapshot,
+        observation: &Observation,
+        everything: bool,
+    ) -> Result<Event, Fault> {
+        let repositories = &mut self.parts.repositories;
+        if let Some(gone) = observation.packages.iter().find(|package| package.vanished)
+            && repositories.snapshot()?.package(&gone.name).is_none()
+        {
+            let head = before.package(&gone.name).map(|package| package.head.to_string());
+            let (name, head) = (&gone.name, head.unwrap_or_default());
+            return Err(Fault::changed(
+                format!("The repository {name} vanished during the attempt and cannot be put back."),
+                format!("clone it again to the same folder at {head}, then run ralph again"),
+            ));
+        }
+        let reference = format!("refs/ralph/rejected/{iteration}");
+        let extent = if everything { Extent::All } else { Extent::Breaches };
+        let kept = repositories.put_back(before, observation, extent, iteration, &reference)?;
+        Ok(Event::WorkPutBack { kept, snapshot: repositories.snapshot()? })
+    }
+}
+
 impl World for Outside {
     fn now(&mut self) -> String {
         clock::stamp()
@@ -244,42 +295,12 @@ impl World for Outside {
         Ok(self.parts.repositories.snapshot()?)
     }
 
-    fn keep_leftovers(
-        &mut self,
-        iteration: u64,
-        leftovers: &BTreeMap<String, Vec<Dirt>>,
-    ) -> Result<Vec<Kept>, Fault> {
-        let reference = format!("refs/ralph/leftover/{iteration}");
-        Ok(self.parts.repositories.keep_aside(leftovers, &reference)?)
-    }
-
     fn start_agent(&mut self, order: &AgentOrder, readings: &Readings) -> Result<ProcessId, Fault> {
         Self::start_agent(self, order, readings)
     }
 
-    fn await_agent(&mut self) -> Result<AgentEnd, Fault> {
-        Self::await_agent(self)
-    }
-
-    fn reap_agent(&mut self, iteration: u64, process: Option<(i32, u64)>) -> Result<u32, Fault> {
-        let id = process.map(|(pid, started)| ProcessId { pid, started });
-        reap(id.as_ref(), &self.tag(iteration), REAP_PATIENCE).map_err(|error| {
-            Fault::new(
-                FaultKind::Busy,
-                format!("A process of iteration {iteration} still lives: {error}."),
-                "end it by hand, then run ralph again",
-            )
-        })
-    }
-
-    fn commit_left(&mut self, before: &Snapshot, message: &str) -> Result<BTreeMap<String, Oid>, Fault> {
-        let mut commits = BTreeMap::new();
-        for name in self.parts.repositories.names() {
-            if let Some(commit) = self.parts.repositories.commit_all(&name, before, message)? {
-                commits.insert(name, commit);
-            }
-        }
-        Ok(commits)
+    fn abandon_agent(&mut self) {
+        self.running = None;
     }
 
     fn observe(&mut self, request: &ObserveRequest) -> Result<Observation, Fault> {
@@ -302,44 +323,39 @@ impl World for Outside {
         Ok(observation)
     }
 
-    fn put_back(
-        &mut self,
-        iteration: u64,
-        before: &Snapshot,
-        observation: &Observation,
-        everything: bool,
-    ) -> Result<Vec<Kept>, Fault> {
-        let reference = format!("refs/ralph/rejected/{iteration}");
-        if let Some(gone) = observation.packages.iter().find(|package| package.vanished) {
-            let there = self.parts.repositories.snapshot()?;
-            if there.package(&gone.name).is_none() {
-                let head = before.package(&gone.name).map(|package| package.head.to_string());
-                let (name, head) = (&gone.name, head.unwrap_or_default());
-                return Err(Fault::changed(
-                    format!("The repository {name} vanished during the attempt and cannot be put back."),
-                    format!("clone it again to the same folder at {head}, then run ralph again"),
-                ));
+    fn perform(&mut self, effect: Effect) -> Result<Option<Event>, Fault> {
+        Ok(Some(match effect {
+            Effect::KeepLeftovers { iteration, leftovers } => {
+                let reference = format!("refs/ralph/leftover/{iteration}");
+                let kept = self.parts.repositories.keep_aside(&leftovers, &reference)?;
+                Event::LeftoversKept { kept, snapshot: self.snapshot()? }
             }
-        }
-        let extent = if everything { Extent::All } else { Extent::Breaches };
-        Ok(self.parts.repositories.put_back(before, observation, extent, iteration, &reference)?)
-    }
-
-    fn run_check(
-        &mut self,
-        iteration: u64,
-        check: Check,
-        packages: &[String],
-    ) -> Result<Option<Vec<CheckResult>>, Fault> {
-        Self::run_check(self, iteration, check, packages)
-    }
-
-    fn run_gate(&mut self, order: &GateOrder) -> Result<Option<Judged>, Fault> {
-        Self::run_gate(self, order)
-    }
-
-    fn abandon_agent(&mut self) {
-        self.running = None;
+            Effect::AwaitAgent => Event::AgentEnded(self.await_agent()?),
+            Effect::ReapAgent { iteration, process } => {
+                Event::AgentEnded(self.reap_agent(iteration, process)?)
+            }
+            Effect::CommitLeft { before, message } => {
+                Event::LeftCommitted { commits: self.commit_left(&before, &message)? }
+            }
+            Effect::PutBack { iteration, before, observation, everything } => {
+                self.put_back(iteration, &before, &observation, everything)?
+            }
+            Effect::RunCheck { iteration, check, packages } => {
+                return self.run_check(iteration, check, &packages);
+            }
+            Effect::RunGate(order) => return self.run_gate(&order),
+            Effect::Wait { seconds, exact } => {
+                self.wait(seconds, exact);
+                Event::Waited
+            }
+            Effect::Notify { event, task, why } => {
+                let message = serde_json::json!({ "event": event, "task": task, "why": why });
+                // Nothing depends on it: its log says how it went.
+                drop(self.hook(event, &message, String::clone));
+                return Ok(None);
+            }
+            own => return Err(Fault::internal(format!("This effect is on files of ralph's own: {own:?}."))),
+        }))
     }
 
     fn wait(&mut self, seconds: u64, exact: bool) {
@@ -347,12 +363,6 @@ impl World for Outside {
         let left = self.parts.settings.limits.wall.saturating_sub(self.since.elapsed());
         let wait = Duration::from_secs(seconds + jitter).min(left);
         self.parts.interrupts.wait_until(clock::monotonic() + wait);
-    }
-
-    fn notify(&mut self, event: &str, task: &str, why: &str) {
-        let message = serde_json::json!({ "event": event, "task": task, "why": why });
-        // Nothing depends on it: its log says how it went.
-        drop(self.hook(event, &message, String::clone));
     }
 
     fn redact(&self, text: &str) -> String {

@@ -1,6 +1,6 @@
 //! The evidence of records, looked up again: git objects, and what gates left.
 
-use super::{Finding, Grade, JOURNAL};
+use super::Grade;
 use crate::engine::outside::digest_of_folder;
 use crate::git::{GitError, Repositories};
 use crate::journal::Record;
@@ -9,7 +9,7 @@ use crate::machine::event::Event;
 use crate::machine::facts::{FileChange, Observation, ObserveRequest, Oid, Snapshot};
 use crate::report::replay::Replayed;
 use crate::source::Classifier;
-use crate::source::text::line;
+use crate::source::text::{count, line};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -17,6 +17,7 @@ use std::path::Path;
 /// Characters of a value that a finding shows.
 const SHOWN: usize = 120;
 const CHANGED: &str = "look at the commits with git: the journal, or what it says of them, was changed";
+const UNCLEAR: &str = "replay it where the run was: there git still knows what was cloned";
 
 /// Where evidence is found.
 pub(super) struct Evidence<'a> {
@@ -80,7 +81,7 @@ impl<'a> Evidence<'a> {
                 None => (
                     format!(
                         "{} of {package} are not in its repository, among them {}.",
-                        crate::source::text::count(oids.len() as u64, "commit"),
+                        count(oids.len() as u64, "commit"),
                         oids.first().map_or("", String::as_str)
                     ),
                     format!(
@@ -88,7 +89,7 @@ impl<'a> Evidence<'a> {
                     ),
                 ),
             };
-            found.findings.push(Finding::new(Grade::Unknown, what, hint).at(JOURNAL, record.try_into().ok()));
+            found.tell(Grade::Unknown, record, what, hint);
         }
     }
 
@@ -136,7 +137,7 @@ pub(super) fn left(record: u64, folder: &Path, recorded: &str, found: &mut Repla
     if !is_same {
         let what = format!("What the gate left in {} is not what it was.", shown(folder));
         let hint = "put it back from a copy, or run the gate again: `ralph replay --rerun-gates`";
-        found.findings.push(Finding::new(Grade::Differs, what, hint).at(JOURNAL, record.try_into().ok()));
+        found.tell(Grade::Differs, record, what, hint);
     }
     Some(is_same)
 }
@@ -179,23 +180,18 @@ fn compare<T: serde::Serialize + ToOwned + ?Sized>(
 where
     T::Owned: serde::Serialize,
 {
-    let finding = match again {
+    let (grade, what, hint) = match again {
         Ok(again) => {
             let values = [serde_json::to_value(recorded), serde_json::to_value(&again)];
             let [Ok(was), Ok(is)] = values else { return false };
             let Some((place, was, is)) = difference("", &was, &is) else { return true };
-            let what = format!("Recorded of {place} is {was}, and git shows {is}.");
-            if is_clear {
-                Finding::new(Grade::Differs, what, CHANGED)
-            } else {
-                let hint = "replay it where the run was: there git still knows what was cloned";
-                Finding::new(Grade::Unknown, what, hint)
-            }
+            let (grade, hint) = if is_clear { (Grade::Differs, CHANGED) } else { (Grade::Unknown, UNCLEAR) };
+            (grade, format!("Recorded of {place} is {was}, and git shows {is}."), hint.to_owned())
         }
         Err(error) if !told.insert(error.to_string()) => return false,
-        Err(error) => Finding::new(Grade::Unknown, error.to_string(), error.hint),
+        Err(error) => (Grade::Unknown, error.to_string(), error.hint),
     };
-    found.findings.push(finding.at(JOURNAL, record.try_into().ok()));
+    found.tell(grade, record, what, hint);
     false
 }
 

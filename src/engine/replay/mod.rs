@@ -27,7 +27,7 @@ use crate::machine::asked::{Answer, Asked};
 use crate::machine::effect::{Effect, GateOrder};
 use crate::machine::event::{BUILD, Check, Event};
 use crate::machine::facts::{Claim, FileChange, Oid};
-use crate::machine::state::{By, Phase};
+use crate::machine::state::{By, Phase, SpecState};
 use crate::mutation::{GateReport, Verdict};
 use crate::report::replay::{BoxLine, Finding, GateLine, Grade, Replayed, VERDICT};
 use crate::source::text::line;
@@ -82,19 +82,10 @@ pub struct Replay<'a> {
     /// The order is known to be wrong: what follows is not compared.
     is_lost: bool,
     views: Views,
-    /// What was seen last of each box, by task file.
-    seen: BTreeMap<(String, TaskKey), Seen>,
+    /// What stands behind the last decision on each box, by task file.
+    seen: BTreeMap<(String, TaskKey), BoxLine>,
     found: Replayed,
     judgements: Vec<Judgement>,
-}
-
-/// What stands behind the last decision on a box.
-#[derive(Clone, Debug, Default)]
-struct Seen {
-    record: u64,
-    verdict: String,
-    rechecked: Vec<&'static str>,
-    as_recorded: Vec<&'static str>,
 }
 
 impl<'a> Replay<'a> {
@@ -138,12 +129,8 @@ impl<'a> Replay<'a> {
                 let next = ending.records + 1;
                 if let Some((line, what)) = ending.newer {
                     let hint = "replay it with the ralph that wrote it";
-                    self.tell(
-                        Grade::Unknown,
-                        line,
-                        format!("A newer ralph wrote this record ({what})."),
-                        hint,
-                    );
+                    let what = format!("A newer ralph wrote this record ({what}).");
+                    self.found.tell(Grade::Unknown, line, what, hint);
                 } else if ending.torn > 0 {
                     self.torn(next, bytes.last() == Some(&b'\n'));
                 }
@@ -152,7 +139,7 @@ impl<'a> Replay<'a> {
             Err(None) => false,
             Err(Some(JournalError::Corrupt { line, what })) => {
                 let hint = "compare it with an earlier copy; `ralph replay --since JOURNAL` names the first difference";
-                self.tell(Grade::Differs, line, format!("The chain is broken: {what}."), hint);
+                self.found.tell(Grade::Differs, line, format!("The chain is broken: {what}."), hint);
                 false
             }
             Err(Some(error)) => return Err(error.into()),
@@ -161,7 +148,11 @@ impl<'a> Replay<'a> {
         if is_whole {
             self.compare_files()?;
         }
-        self.list_boxes();
+        let boxes = |(spec, book): (&String, &SpecState)| -> Vec<BoxLine> {
+            book.rows.iter().map(|row| self.box_line(spec, book, row)).collect()
+        };
+        let boxes = self.fold.state.specs.iter().flat_map(boxes).collect();
+        self.found.boxes = boxes;
         let more = self.found.findings.len().saturating_sub(MAX_FINDINGS);
         if more > 0 {
             self.found.findings.truncate(MAX_FINDINGS);
@@ -174,31 +165,16 @@ impl<'a> Replay<'a> {
         let (grade, what) = if is_line {
             (Grade::Differs, "The last line is no record: it was changed after it was written.")
         } else {
-            (
-                Grade::Unknown,
-                "The last line is no whole record: ralph was killed while it wrote, or it was cut or changed.",
-            )
+            let what = "The last line is no whole record: ralph was killed while it wrote, or it was cut or changed.";
+            (Grade::Unknown, what)
         };
-        self.tell(
-            grade,
-            line,
-            what.to_owned(),
-            "compare it with an earlier copy; `ralph run` drops a record that is not whole",
-        );
-    }
-
-    fn tell(&mut self, grade: Grade, record: u64, what: String, hint: &str) {
-        let finding = Finding::new(grade, what, hint).at(JOURNAL, record.try_into().ok());
-        self.found.findings.push(finding);
+        let hint = "compare it with an earlier copy; `ralph run` drops a record that is not whole";
+        self.found.tell(grade, line, what, hint);
     }
 
     fn differs(&mut self, record: u64, what: String) {
-        self.tell(
-            Grade::Differs,
-            record,
-            what,
-            "see `git diff` and the records around it: the journal or the repository was changed",
-        );
+        let hint = "see `git diff` and the records around it: the journal or the repository was changed";
+        self.found.tell(Grade::Differs, record, what, hint);
     }
 
     /// Takes one record. An error: nothing can follow on it.
@@ -213,14 +189,10 @@ impl<'a> Replay<'a> {
             self.views.ended_behind(record.seq - 1);
             self.views.is_ours = version == BUILD;
             if let Err(error) = self.evidence.classify_by(&policy.files) {
-                let what =
-                    format!("A pattern that tells files apart is none: {}.", line(&error.to_string(), WORDS));
-                self.tell(
-                    Grade::Unknown,
-                    record.seq,
-                    what,
-                    "the journal was changed: compare it with a copy",
-                );
+                let why = line(&error.to_string(), WORDS);
+                let what = format!("A pattern that tells files apart is none: {why}.");
+                let hint = "the journal was changed: compare it with a copy";
+                self.found.tell(Grade::Unknown, record.seq, what, hint);
             }
         }
         if let Some(effect) = &effect {
@@ -256,7 +228,7 @@ impl<'a> Replay<'a> {
             (Effect::Observe { request, .. }, Event::Observed { observation, .. }) => {
                 let is_same = self.evidence.observed(record.seq, request, observation, &mut self.found);
                 let Phase::Observing(attempt) = &self.fold.state.phase else { return };
-                let mut seen = Seen { record: record.seq, ..Seen::default() };
+                let mut seen = BoxLine { record: Some(record.seq), ..BoxLine::default() };
                 (if is_same { &mut seen.rechecked } else { &mut seen.as_recorded }).push("commits");
                 seen.rechecked.push("decision");
                 if matches!(attempt.claim, Some(Claim::Pass | Claim::Fail { .. } | Claim::NothingToDo { .. }))
@@ -271,12 +243,13 @@ impl<'a> Replay<'a> {
                 seen.as_recorded.push(if *check == Check::Green { "checks.green" } else { "checks.red" });
             }
             (Effect::RunGate(order), Event::GateEnded { report, changes, left, .. }) => {
-                let verdict = report.verdict.word();
-                let mut seen = Seen { record: record.seq, verdict: verdict.to_owned(), ..Seen::default() };
-                let is_same = self.evidence.judged(record.seq, order, changes, &mut self.found);
+                let (record, verdict) = (record.seq, report.verdict.word().to_owned());
+                let mut seen =
+                    BoxLine { record: Some(record), verdict: verdict.clone(), ..BoxLine::default() };
+                let is_same = self.evidence.judged(record, order, changes, &mut self.found);
                 (if is_same { &mut seen.rechecked } else { &mut seen.as_recorded }).push("changes");
                 let folder = self.places.iteration(order.iteration).join("gate");
-                let is_left = evidence::left(record.seq, &folder, left, &mut self.found);
+                let is_left = evidence::left(record, &folder, left, &mut self.found);
                 match is_left {
                     Some(true) => seen.rechecked.push("report"),
                     Some(false) => {}
@@ -286,14 +259,14 @@ impl<'a> Replay<'a> {
                 if !matches!(report.verdict, Verdict::Error { .. }) {
                     let (order, changes, report) = ((**order).clone(), changes.clone(), (**report).clone());
                     let left = (is_left == Some(true)).then_some(folder);
-                    self.judgements.push(Judgement { record: record.seq, order, changes, report, left });
+                    self.judgements.push(Judgement { record, order, changes, report, left });
                 }
                 self.seen.insert((spec, order.key.clone()), seen);
                 self.found.gates.push(GateLine {
-                    record: record.seq,
+                    record,
                     iteration: order.iteration,
                     task: self.fold.state.spec_state().name(&order.key),
-                    verdict: verdict.to_owned(),
+                    verdict,
                     millis: report.millis,
                     again: None,
                     engine: report.engines(),
@@ -336,48 +309,32 @@ impl<'a> Replay<'a> {
         Ok(())
     }
 
-    fn list_boxes(&mut self) {
-        let mut boxes = Vec::new();
-        for (spec, book) in &self.fold.state.specs {
-            boxes.extend(book.rows.iter().map(|row| self.box_line(spec, row)));
-        }
-        self.found.boxes = boxes;
-    }
-
-    fn box_line(&self, spec: &str, row: &Row) -> BoxLine {
-        let book = self.fold.state.specs.get(spec);
-        let stage = book.and_then(|book| book.stage(&row.key));
-        let done = row.mark.is_done();
+    fn box_line(&self, spec: &str, book: &SpecState, row: &Row) -> BoxLine {
+        let (stage, done) = (book.stage(&row.key), row.mark.is_done());
+        let mut line = self.seen.get(&(spec.to_owned(), row.key.clone())).cloned().unwrap_or_default();
         let by = match stage.and_then(|stage| stage.ticked_by).filter(|_| done) {
             Some(By::Ralph) => "ralph",
             Some(By::Person) => "person",
             None => "",
         };
-        let seen = self.seen.get(&(spec.to_owned(), row.key.clone()));
-        let mut seen = seen.cloned().unwrap_or_default();
         if by == "person" {
-            seen = Seen { as_recorded: vec!["a person's word"], ..seen };
-            seen.rechecked.clear();
+            (line.rechecked, line.as_recorded) = (Vec::new(), vec!["a person's word"]);
+        }
+        if line.verdict.is_empty() {
+            stage.and_then(|stage| stage.verdict).unwrap_or_default().clone_into(&mut line.verdict);
         }
         let heads = stage.and_then(|stage| stage.stands_for.as_ref()).filter(|_| done);
-        let commits = heads.into_iter().flat_map(|content| &content.heads);
-        BoxLine {
-            task: book.map_or_else(|| row.key.to_string(), |book| book.name(&row.key)),
-            place: format!("{spec}:{}", row.line),
-            done,
-            by,
-            record: Some(seen.record).filter(|record| *record > 0),
-            commits: commits
-                .map(|(name, head)| format!("{name} {}", head.0.get(..10).unwrap_or_default()))
-                .collect(),
-            verdict: if seen.verdict.is_empty() {
-                stage.and_then(|stage| stage.verdict).unwrap_or_default().to_owned()
-            } else {
-                seen.verdict
-            },
-            rechecked: seen.rechecked,
-            as_recorded: seen.as_recorded,
-        }
+        let heads = heads.into_iter().flat_map(|content| &content.heads);
+        let commits = heads.map(|(name, head)| format!("{name} {}", head.0.get(..10).unwrap_or_default()));
+        let (task, place) = (book.name(&row.key), format!("{spec}:{}", row.line));
+        BoxLine { task, place, done, by, commits: commits.collect(), ..line }
+    }
+}
+
+impl Replayed {
+    /// Notes what was found about a record.
+    fn tell(&mut self, grade: Grade, record: u64, what: impl Into<String>, hint: impl Into<String>) {
+        self.findings.push(Finding::new(grade, what, hint).at(JOURNAL, record.try_into().ok()));
     }
 }
 

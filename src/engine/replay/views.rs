@@ -205,14 +205,11 @@ pub(super) fn compare_tasks(
         if should == row.mark.is_done() {
             continue;
         }
-        let what = if row.mark.is_done() {
-            format!("{} is ticked, and no record ticks it.", row.key.name(row.line))
-        } else {
-            format!("{} is open, and a record ticks it.", row.key.name(row.line))
-        };
+        let (is, ticks) =
+            if should { ("open", "a record ticks it") } else { ("ticked", "no record ticks it") };
+        let what = format!("{} is {is}, and {ticks}.", row.key.name(row.line));
         let hint = "a person's edit counts once `ralph run` has read it; `git log -p` tells who made it";
-        found
-            .findings
-            .push(Finding::new(Grade::Differs, what, hint).at(spec, usize::try_from(row.line).ok()));
+        let finding = Finding::new(Grade::Differs, what, hint).at(spec, usize::try_from(row.line).ok());
+        found.findings.push(finding);
     }
 }

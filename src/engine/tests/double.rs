@@ -1,8 +1,8 @@
 //! A disk that stops at the n-th write, and a world whose git and agent live in memory.
 
-use crate::engine::{Fault, Judged, Readings, World};
-use crate::machine::effect::{AgentOrder, GateOrder};
-use crate::machine::event::{AgentEnd, Check, CheckResult, Event, Kept, StopRequest};
+use crate::engine::{Fault, Readings, World};
+use crate::machine::effect::{AgentOrder, Effect, GateOrder};
+use crate::machine::event::{AgentEnd, Event, StopRequest};
 use crate::machine::facts::*;
 use crate::machine::state::State;
 use crate::mutation::{ClassScore, Coverage, GateReport, Tally, Verdict};
@@ -200,7 +200,7 @@ pub(super) struct Double {
 }
 
 impl Double {
-    fn judge(&self, order: &GateOrder) -> Judged {
+    fn judge(&self, order: &GateOrder) -> Event {
         let strong = self.shared.borrow().tree.get("src/test/A") == Some(&2);
         let verdict = if strong {
             Verdict::Pass
@@ -221,7 +221,8 @@ impl Double {
             ..GateReport::from(verdict)
         };
         let changes = self.summed(&order.accumulated, &[], 0);
-        Judged { report, heads: self.snapshot_now().heads(), changes, left: String::new() }
+        let (report, heads) = (Box::new(report), self.snapshot_now().heads());
+        Event::GateEnded { report, heads, changes, left: String::new(), tasks_changed: false }
     }
 
     /// Somebody hostile ticks every box.
@@ -320,9 +321,6 @@ impl World for Double {
     fn snapshot(&mut self) -> Result<Snapshot, Fault> {
         Ok(self.snapshot_now())
     }
-    fn keep_leftovers(&mut self, _: u64, _: &BTreeMap<String, Vec<Dirt>>) -> Result<Vec<Kept>, Fault> {
-        Ok(vec![])
-    }
     fn start_agent(&mut self, order: &AgentOrder, _: &Readings) -> Result<ProcessId, Fault> {
         self.shared.borrow_mut().started.push(order.iteration);
         if self.pace == Pace::Fast {
@@ -330,20 +328,6 @@ impl World for Double {
         }
         self.shared.borrow_mut().running = Some(order.clone());
         Ok(ProcessId { pid: 7, started: 7 })
-    }
-    fn await_agent(&mut self) -> Result<AgentEnd, Fault> {
-        let order = self.shared.borrow_mut().running.take().expect("an agent was started");
-        if self.pace == Pace::Slow {
-            self.work(&order);
-        }
-        let claim = order.key.stage.is_review().then_some(Claim::Pass);
-        Ok(AgentEnd { claim, millis: 1, ..ProcessEnd::Exited { code: 0 }.into() })
-    }
-    fn reap_agent(&mut self, _: u64, _: Option<(i32, u64)>) -> Result<u32, Fault> {
-        Ok(u32::from(self.shared.borrow_mut().running.take().is_some()))
-    }
-    fn commit_left(&mut self, _: &Snapshot, _: &str) -> Result<BTreeMap<String, Oid>, Fault> {
-        Ok(BTreeMap::new())
     }
     fn observe(&mut self, request: &ObserveRequest) -> Result<Observation, Fault> {
         let before = request.before.packages.first().map_or(0, |package| number(&package.head));
@@ -356,24 +340,41 @@ impl World for Double {
             ..Observation::default()
         })
     }
-    fn put_back(&mut self, _: u64, _: &Snapshot, _: &Observation, _: bool) -> Result<Vec<Kept>, Fault> {
-        Ok(vec![])
-    }
-    fn run_check(&mut self, _: u64, _: Check, _: &[String]) -> Result<Option<Vec<CheckResult>>, Fault> {
-        Ok(Some(vec![]))
-    }
-    fn run_gate(&mut self, order: &GateOrder) -> Result<Option<Judged>, Fault> {
-        if self.pace == Pace::Fast {
-            // A hostile test that the gate runs.
-            self.tick_all();
-        }
-        Ok(Some(self.judge(order)))
-    }
     fn abandon_agent(&mut self) {
         self.shared.borrow_mut().running = None;
     }
+    fn perform(&mut self, effect: Effect) -> Result<Option<Event>, Fault> {
+        Ok(Some(match effect {
+            Effect::KeepLeftovers { .. } => {
+                Event::LeftoversKept { kept: vec![], snapshot: self.snapshot_now() }
+            }
+            Effect::AwaitAgent => {
+                let order = self.shared.borrow_mut().running.take().expect("an agent was started");
+                if self.pace == Pace::Slow {
+                    self.work(&order);
+                }
+                let claim = order.key.stage.is_review().then_some(Claim::Pass);
+                Event::AgentEnded(AgentEnd { claim, millis: 1, ..ProcessEnd::Exited { code: 0 }.into() })
+            }
+            Effect::ReapAgent { .. } => {
+                let leftover_processes = u32::from(self.shared.borrow_mut().running.take().is_some());
+                Event::AgentEnded(AgentEnd { leftover_processes, ..ProcessEnd::Interrupted.into() })
+            }
+            Effect::CommitLeft { .. } => Event::LeftCommitted { commits: BTreeMap::new() },
+            Effect::PutBack { .. } => Event::WorkPutBack { kept: vec![], snapshot: self.snapshot_now() },
+            Effect::RunCheck { check, .. } => Event::Checked { check, results: vec![], tasks_changed: false },
+            Effect::RunGate(order) => {
+                if self.pace == Pace::Fast {
+                    // A hostile test that the gate runs.
+                    self.tick_all();
+                }
+                self.judge(&order)
+            }
+            Effect::Wait { .. } => Event::Waited,
+            _ => return Ok(None),
+        }))
+    }
     fn wait(&mut self, _: u64, _: bool) {}
-    fn notify(&mut self, _: &str, _: &str, _: &str) {}
     fn redact(&self, text: &str) -> String {
         text.to_owned()
     }

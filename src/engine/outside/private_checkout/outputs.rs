@@ -41,6 +41,7 @@ struct Manifest {
 }
 
 /// The outputs in a checkout while a gate works there.
+#[derive(Default)]
 pub(super) struct Outputs {
     manifest: PathBuf,
     /// Folders that were there before.
@@ -67,15 +68,7 @@ impl Outputs {
     ) -> io::Result<Self> {
         let last = take_manifest(&manifest)?.filter(|last| digest(&folders).as_ref() == Some(&last.digest));
         let last = last.and_then(|last| Some((stale(&last.sources, sources, module)?, last)));
-        let mut outputs = Self {
-            manifest,
-            folders,
-            known: BTreeSet::new(),
-            stale: None,
-            recompiled: false,
-            builds: Vec::new(),
-            cleared: BTreeSet::new(),
-        };
+        let mut outputs = Self { manifest, folders, ..Self::default() };
         match last {
             Some((stale, last)) => {
                 (outputs.known, outputs.recompiled) = (last.builds, last.recompiled);

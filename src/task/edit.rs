@@ -10,7 +10,6 @@ use super::refusal::{Refusal, Refused};
 use super::row::{Mark, Row};
 use super::scan::checkbox;
 use super::stage::TaskKey;
-use crate::source::hex;
 
 /// A compare-and-swap of one byte: the mark of one box.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -121,7 +120,7 @@ fn mark_box(bytes: &mut [u8], boxes: &[Found], row: &Row) -> Option<()> {
     let at = boxes.binary_search_by_key(&row.line, |found| found.line).ok()?;
     let found = boxes.get(at)?;
     let fits = found.mark == row.mark.0 || (is_plain(found.mark) && is_plain(row.mark.0));
-    if !fits || hex(&text_digest(bytes.get(found.text.clone())?)) != row.digest {
+    if !fits || text_digest(bytes.get(found.text.clone())?) != row.digest {
         return None;
     }
     if is_plain(row.mark.0) {

@@ -3,7 +3,7 @@
 //! What is in a box has no influence on them, so a flip can never hide or reveal a task.
 
 use super::command_text;
-use super::scan::{checkbox, is_blank, item, lines};
+use super::scan::{Line, ReadAs, checkbox, is_blank, item, lines};
 use pulldown_cmark::{CodeBlockKind, Event, Options, Parser, Tag};
 use std::collections::HashSet;
 use std::ops::Range;
@@ -14,21 +14,13 @@ const TAB: usize = 4;
 /// How often texts of commands are looked for: each may hold what looks like a fence around others.
 const PASSES: usize = 4;
 
-/// What is left out.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
-    FrontMatter,
-    Fence,
-    Comment,
-    Command,
-}
-
 /// A part of the file that holds no tasks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Excluded {
     /// Byte offsets in the file.
     pub(super) range: Range<usize>,
-    pub(super) kind: Kind,
+    /// What its lines are read as.
+    pub(super) read: ReadAs,
     /// It has an end mark; a fence that only its list item ends counts as closed.
     pub(super) closed: bool,
 }
@@ -54,7 +46,7 @@ pub(super) fn excluded(bytes: &[u8]) -> Vec<Excluded> {
         }
         commands = found;
     }
-    let command = |range| Excluded { range, kind: Kind::Command, closed: true };
+    let command = |range| Excluded { range, read: ReadAs::Command, closed: true };
     let outside = |part: &Excluded| {
         let at = commands.partition_point(|command| command.end <= part.range.start);
         commands.get(at).is_none_or(|command| part.range.start < command.start)
@@ -72,10 +64,10 @@ fn markdown(bytes: &[u8], base: usize, commands: &[Range<usize>]) -> Vec<Exclude
     if may_exclude(bytes.get(base..).unwrap_or_default()) {
         let sketch = Sketch::new(bytes, base, true, commands);
         for (event, range) in Parser::new_ext(&sketch.text, Options::ENABLE_TASKLISTS).into_offset_iter() {
-            if let Some((kind, closed)) = judge(&event, &sketch.text, &range) {
+            if let Some((read, closed)) = judge(&event, &sketch.text, &range) {
                 let (start, origin) = sketch.line_at(range.start);
                 let range = origin + (range.start - start)..sketch.line_after(range.end);
-                found.push(Excluded { range, kind, closed });
+                found.push(Excluded { range, read, closed });
             }
         }
     }
@@ -86,7 +78,7 @@ fn markdown(bytes: &[u8], base: usize, commands: &[Range<usize>]) -> Vec<Exclude
 pub(super) fn list_items(bytes: &[u8], parts: &[Excluded]) -> HashSet<usize> {
     let start = bom(bytes);
     let base = front_matter(bytes, start).map_or(start, |front| front.range.end);
-    let commands = parts.iter().filter(|part| part.kind == Kind::Command);
+    let commands = parts.iter().filter(|part| part.read == ReadAs::Command);
     let commands: Vec<Range<usize>> = commands.map(|part| part.range.clone()).collect();
     let sketch = Sketch::new(bytes, base, false, &commands);
     let events = Parser::new_ext(&sketch.text, Options::ENABLE_TASKLISTS).into_offset_iter();
@@ -97,10 +89,10 @@ pub(super) fn list_items(bytes: &[u8], parts: &[Excluded]) -> HashSet<usize> {
 /// Front matter: line 1 is exactly `---`, and a later line is `---` or `...`.
 fn front_matter(bytes: &[u8], start: usize) -> Option<Excluded> {
     let mut lines = lines(bytes, start);
-    let text = |line: super::scan::Line| bytes.get(line.start..line.end).unwrap_or_default();
+    let text = |line: Line| bytes.get(line.start..line.end).unwrap_or_default();
     lines.next().filter(|line| text(*line) == b"---")?;
     let last = lines.find(|line| matches!(text(*line), b"---" | b"..."))?;
-    Some(Excluded { range: start..last.next, kind: Kind::FrontMatter, closed: true })
+    Some(Excluded { range: start..last.next, read: ReadAs::FrontMatter, closed: true })
 }
 
 /// False when nothing in the text can open a fence or a comment; then there is nothing to ask.
@@ -116,15 +108,15 @@ fn may_exclude(body: &[u8]) -> bool {
     })
 }
 
-fn judge(event: &Event<'_>, sketch: &str, range: &Range<usize>) -> Option<(Kind, bool)> {
+fn judge(event: &Event<'_>, sketch: &str, range: &Range<usize>) -> Option<(ReadAs, bool)> {
     let text = sketch.get(range.clone()).unwrap_or_default().trim_ascii();
     match event {
         Event::Start(Tag::CodeBlock(CodeBlockKind::Fenced(_))) => {
             let to_the_end = sketch.get(range.end..).is_none_or(|rest| rest.trim_ascii().is_empty());
-            Some((Kind::Fence, !to_the_end || is_closed_fence(text)))
+            Some((ReadAs::Fence, !to_the_end || is_closed_fence(text)))
         }
         Event::Start(Tag::HtmlBlock) if text.starts_with("<!--") => {
-            Some((Kind::Comment, text.contains("-->")))
+            Some((ReadAs::Comment, text.contains("-->")))
         }
         _ => None,
     }

@@ -6,8 +6,7 @@ use super::grammar::{Grammar, ancestors, head, leading_id};
 use super::meaning::is_struck;
 use super::outline::{Found, Heading};
 use super::stage::{Stage, TaskKey};
-use crate::source::hex;
-use sha2::{Digest, Sha256};
+use crate::source::digest;
 use std::collections::{HashMap, HashSet};
 
 /// A box with its name.
@@ -20,7 +19,7 @@ pub(super) struct Task {
     /// The id that the line shows when the key is not made of it, because two lines have it.
     pub(super) doubled: Option<String>,
     /// Of the whole text.
-    pub(super) digest: [u8; 8],
+    pub(super) digest: String,
     /// `[ ]*` or `1.2*`, or a stage of such a task.
     pub(super) optional: bool,
     /// Its work is struck out.
@@ -93,12 +92,12 @@ pub(super) fn tasks(bytes: &[u8], boxes: Vec<Found>, headings: &[Heading], gramm
         headings.iter().map(|heading| leading_id(text(heading), grammar)).collect();
     take_ids_of_headings(&mut tasks, headings, &ids);
     let doubled = doubled_ids(&tasks);
-    let mut seen: HashMap<[u8; 8], u32> = HashMap::new();
+    let mut seen: HashMap<String, u32> = HashMap::new();
     for task in &mut tasks {
         let is_doubled = task.is_implementation() && doubled.contains(&task.key.family);
         if is_doubled || task.key.family.is_empty() {
-            let occurrence = seen.entry(task.digest).and_modify(|n| *n += 1).or_insert(1);
-            let family = ["~", &hex(&task.digest), "#", &occurrence.to_string()].concat();
+            let occurrence = seen.entry(task.digest.clone()).and_modify(|n| *n += 1).or_insert(1);
+            let family = format!("~{}#{occurrence}", task.digest);
             let id = std::mem::replace(&mut task.key.family, family);
             task.doubled = is_doubled.then_some(id);
         }
@@ -138,18 +137,12 @@ fn doubled_ids(tasks: &[Task]) -> HashSet<String> {
     ids.filter(|task| !seen.insert(&task.key.family)).map(|task| task.key.family.clone()).collect()
 }
 
-/// SHA-256 of the text with white space folded, cut to 8 bytes.
-pub(super) fn text_digest(text: &[u8]) -> [u8; 8] {
-    let mut hash = Sha256::new();
+/// First 16 hex digits of the SHA-256 of the text with white space folded.
+pub(super) fn text_digest(text: &[u8]) -> String {
     let words = text.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty());
-    for (at, word) in words.enumerate() {
-        hash.update(if at == 0 { b"".as_slice() } else { b" " });
-        hash.update(word);
-    }
-    let whole: [u8; 32] = hash.finalize().into();
-    let mut cut = [0; 8];
-    cut.copy_from_slice(whole.split_at(8).0);
-    cut
+    let mut whole = digest(&words.collect::<Vec<_>>().join(&b' '));
+    whole.truncate(16);
+    whole
 }
 
 /// The index of each task's parent.

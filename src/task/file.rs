@@ -6,12 +6,11 @@ use super::exclude::Excluded;
 use super::family::{Task, tasks};
 use super::grammar::Grammar;
 use super::meaning::{is_approval, is_checklist};
-use super::outline::{Found, Heading, Outline, ReadAs, outline, title};
+use super::outline::{Found, Heading, Outline, outline, title};
 use super::row::{Mark, Row};
-use super::scan::{Line, checkbox, item};
+use super::scan::{Line, ReadAs, checkbox, item};
 use super::sections::{LeftOut, Title};
 use super::text::clean;
-use crate::source::hex;
 use std::collections::{BTreeMap, HashSet};
 
 /// A line of a task file.
@@ -177,7 +176,7 @@ impl TaskFile {
             optional: task.optional,
             parent: self.parent(task).map(|parent| parent.key.family.clone()),
             group: task.found.group,
-            digest: hex(&task.digest),
+            digest: task.digest.clone(),
             under: Some(under),
             struck: task.struck,
             approval,

@@ -121,7 +121,8 @@ pub(super) fn head(text: &[u8], grammar: &Grammar) -> Result<Name, NoName> {
     let mut wraps = cursor.open_wrappers();
     let (family, stage) = cursor.name(grammar)?;
     let optional = cursor.close_wrappers(&mut wraps);
-    if wraps.bracket || !cursor.at_terminator() {
+    let [_, _, bracket] = wraps;
+    if bracket || !cursor.at_terminator() {
         return Err(NoName::Plain);
     }
     for _ in 0..3 {
@@ -138,27 +139,20 @@ pub(super) fn head(text: &[u8], grammar: &Grammar) -> Result<Name, NoName> {
             cursor = after;
         }
     }
-    Ok(Name { family, stage, optional, rest: cursor.at, prefix: wraps.prefix() })
+    let prefix = match wraps {
+        [false, false, _] => "",
+        [true, false, _] => "**",
+        [false, true, _] => "~~",
+        [true, true, _] => "~~**",
+    };
+    Ok(Name { family, stage, optional, rest: cursor.at, prefix })
 }
 
-/// Wrappers that stand open.
-#[derive(Default)]
-struct Wraps {
-    bold: bool,
-    strike: bool,
-    bracket: bool,
-}
+/// What may be wrapped around an id: how it opens, and how it closes.
+const WRAPPERS: [(&[u8], &[u8]); 3] = [(b"**", b"**"), (b"~~", b"~~"), (b"[", b"]")];
 
-impl Wraps {
-    fn prefix(&self) -> &'static str {
-        match (self.bold, self.strike) {
-            (false, false) => "",
-            (true, false) => "**",
-            (false, true) => "~~",
-            (true, true) => "~~**",
-        }
-    }
-}
+/// Which of the wrappers stand open.
+type Wraps = [bool; WRAPPERS.len()];
 
 /// A place in a text; punctuation behind a backslash reads as the punctuation.
 #[derive(Clone, Copy)]
@@ -205,17 +199,13 @@ impl Cursor<'_> {
         self.eat_while(is_blank);
     }
 
-    /// `**`, `~~`, `[` and `Task `, each at most once.
+    /// The wrappers and `Task `, each at most once.
     fn open_wrappers(&mut self) -> Wraps {
-        let mut wraps = Wraps::default();
-        let mut task = false;
+        let (mut wraps, mut task) = (Wraps::default(), false);
         loop {
-            if !wraps.bold && self.eat(b"**") {
-                wraps.bold = true;
-            } else if !wraps.strike && self.eat(b"~~") {
-                wraps.strike = true;
-            } else if !wraps.bracket && self.eat(b"[") {
-                wraps.bracket = true;
+            let mut closed = wraps.iter_mut().zip(WRAPPERS).filter(|(is_open, _)| !**is_open);
+            if let Some((is_open, _)) = closed.find(|(_, (opening, _))| self.eat(opening)) {
+                *is_open = true;
             } else if !task && self.eat(b"Task ") {
                 task = true;
                 self.skip_blanks();
@@ -229,12 +219,9 @@ impl Cursor<'_> {
     fn close_wrappers(&mut self, wraps: &mut Wraps) -> bool {
         let mut optional = false;
         loop {
-            if wraps.bold && self.eat(b"**") {
-                wraps.bold = false;
-            } else if wraps.strike && self.eat(b"~~") {
-                wraps.strike = false;
-            } else if wraps.bracket && self.eat(b"]") {
-                wraps.bracket = false;
+            let mut open = wraps.iter_mut().zip(WRAPPERS).filter(|(is_open, _)| **is_open);
+            if let Some((is_open, _)) = open.find(|(_, (_, closing))| self.eat(closing)) {
+                *is_open = false;
             } else if !optional && self.next_is(|b| b == b'*') && !{ *self }.eat(b"**") {
                 optional = self.eat(b"*");
             } else {
@@ -303,7 +290,7 @@ impl Cursor<'_> {
 
     /// True when, wrappers aside, a terminator follows.
     fn close_and_end(mut self) -> bool {
-        self.close_wrappers(&mut Wraps { bold: true, strike: true, bracket: true });
+        self.close_wrappers(&mut [true; WRAPPERS.len()]);
         self.at_terminator()
     }
 

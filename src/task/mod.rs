@@ -38,7 +38,6 @@ pub use file::{ReadLine, TaskFile};
 pub use grammar::Grammar;
 pub use hierarchy::{Families, parents};
 pub use insert_lines::LinesEdited;
-pub use outline::ReadAs;
 pub use plan::{
     Placement, PlannedBox, Position, TaskSelection, plan_gate, plan_stages, tasks_without_gate,
     tasks_without_stages,
@@ -48,6 +47,7 @@ pub use reconcile::{BoxClaim, Reconciled, reconcile};
 pub use refusal::{Refusal, Refused};
 pub use remarks::{Remark, RemarkKind};
 pub use row::{Mark, Row};
+pub use scan::ReadAs;
 pub use sections::{LeftOut, Sections};
 pub use stage::{Stage, TaskKey};
 pub use ticks::ticked_since;

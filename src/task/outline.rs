@@ -2,36 +2,11 @@
 //!
 //! Linear; the boxes found do not depend on their marks.
 
-use super::exclude::{Excluded, Kind, bom, excluded};
+use super::exclude::{Excluded, bom, excluded};
 use super::grammar::{Grammar, head};
-use super::scan::{Item, Line, checkbox, heading, indent, is_underline, item, lines, opens_block};
-use super::sections::{Above as HeadingsAbove, LeftOut, Title};
-use serde::Serialize;
+use super::scan::{Item, Line, ReadAs, checkbox, heading, indent, is_underline, item, lines, opens_block};
+use super::sections::{self, Above as HeadingsAbove, LeftOut, Title};
 use std::ops::Range;
-
-/// What a line is read as.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum ReadAs {
-    /// The task of this index.
-    Task(usize),
-    /// The heading of this index.
-    Heading(usize),
-    /// A box in a section without tasks, by its index among those.
-    LeftOut(usize),
-    /// Front matter.
-    FrontMatter,
-    /// A code fence.
-    Fence,
-    /// An HTML comment.
-    Comment,
-    /// Text of a command that an earlier line begins.
-    Command,
-    /// Text.
-    Text,
-    /// Nothing.
-    Blank,
-}
 
 /// A box as the lines show it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -106,7 +81,7 @@ pub(super) fn outline(bytes: &[u8], grammar: &Grammar) -> Outline {
 pub(super) fn title(bytes: &[u8], heading: &Heading, grammar: &Grammar) -> Title {
     let text = bytes.get(heading.title.clone()).unwrap_or_default();
     let name = head(text, grammar).ok();
-    Title::new(text, name.and_then(|name| text.get(name.rest..)))
+    sections::title(text, name.and_then(|name| text.get(name.rest..)))
 }
 
 /// What is directly above a line.
@@ -154,17 +129,12 @@ impl<'a> Pass<'a> {
     }
 
     fn hidden(&mut self, part: &Excluded, text: &[u8]) -> ReadAs {
-        let is_command = part.kind == Kind::Command;
+        let is_command = part.read == ReadAs::Command;
         if part.range.end != self.inside && !is_command {
             self.end_bodies(indent(text, 0).1);
         }
         self.above = if is_command { Above::Other } else { Above::Hidden };
-        match part.kind {
-            Kind::FrontMatter => ReadAs::FrontMatter,
-            Kind::Fence => ReadAs::Fence,
-            Kind::Comment => ReadAs::Comment,
-            Kind::Command => ReadAs::Command,
-        }
+        part.read
     }
 
     fn line(&mut self, number: u32, line: Line, text: &[u8]) -> ReadAs {

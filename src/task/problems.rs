@@ -4,7 +4,11 @@ use super::family::Task;
 use super::file::TaskFile;
 use super::stage::Stage;
 use serde::Serialize;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
+use std::fmt::Debug;
+
+/// Of each kind its name, what is wrong, and what to do about it; `{n}` is the line, `{0}` … are details.
+const TEXTS: &str = include_str!("findings.txt");
 
 /// Why a run refuses a task file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
@@ -36,20 +40,28 @@ pub struct Finding<K> {
     pub hint: String,
 }
 
+impl<K: Debug> Finding<K> {
+    pub(super) fn new(line: u32, kind: K, details: &[&str]) -> Self {
+        let name = format!("{kind:?}");
+        let mut texts = TEXTS.split("\n\n").map(str::lines);
+        let mut texts =
+            texts.find_map(|mut texts| (texts.next()? == name).then_some(texts)).into_iter().flatten();
+        let mut fill = || {
+            let text = texts.next().unwrap_or_default().replace("{n}", &line.to_string());
+            let all = ["{0}", "{1}", "{2}"].iter().zip(details);
+            all.fold(text, |text, (place, detail)| text.replace(place, detail))
+        };
+        Self { line, kind, message: fill(), hint: fill() }
+    }
+}
+
 impl TaskFile {
     /// What makes a run refuse this file, by line; empty for a file that can be run.
     pub fn problems(&self) -> Vec<Problem> {
-        let mut implementations: HashSet<&str> = HashSet::new();
-        let mut doubled: HashSet<&str> = HashSet::new();
-        for task in self.tasks.iter().filter(|task| task.is_implementation()) {
-            if let Some(id) = task.id() {
-                if task.doubled.is_some() {
-                    doubled.insert(id)
-                } else {
-                    implementations.insert(id)
-                };
-            }
-        }
+        let works = self.tasks.iter().filter(|task| task.is_implementation());
+        // Of each id of an implementation, whether several have it.
+        let shown: HashMap<&str, bool> =
+            works.filter_map(|task| Some((task.id()?, task.doubled.is_some()))).collect();
         let mut first = HashMap::new();
         let mut problems = Vec::new();
         for task in self.tasks.iter().filter(|task| !task.is_implementation()) {
@@ -57,13 +69,14 @@ impl TaskFile {
             if line != task.found.line {
                 problems.push(problem(task, ProblemKind::DoubledStage, line));
             }
-            let family = task.key.family.as_str();
-            if !needs_implementation(task) || implementations.contains(family) {
-                continue;
+            let kind = match shown.get(task.key.family.as_str()) {
+                None => ProblemKind::OrphanStage,
+                Some(true) => ProblemKind::StageOfDoubledTask,
+                Some(false) => continue,
+            };
+            if needs_implementation(task) {
+                problems.push(problem(task, kind, line));
             }
-            let is_doubled = doubled.contains(family);
-            let kind = if is_doubled { ProblemKind::StageOfDoubledTask } else { ProblemKind::OrphanStage };
-            problems.push(problem(task, kind, line));
         }
         problems
     }
@@ -74,20 +87,21 @@ fn needs_implementation(task: &Task) -> bool {
 }
 
 fn problem(task: &Task, kind: ProblemKind, first: u32) -> Problem {
-    let (key, family, line) = (&task.key, &task.key.family, task.found.line);
-    let (message, hint) = match kind {
-        ProblemKind::DoubledStage => (
-            format!("`{key}` is on line {first} and again on line {line}."),
-            "Remove one of the two lines, or give one of them another id.".to_owned(),
-        ),
-        ProblemKind::StageOfDoubledTask => (
-            format!("`{key}` is a stage of task `{family}.`, which this file has more than once."),
-            format!("Give each task an id of its own, so that it is clear which `{family}.` is meant."),
-        ),
-        ProblemKind::OrphanStage | ProblemKind::PlacedAfterNoTask => (
-            format!("`{key}` is a stage of task `{family}.`, which has no box in this file."),
-            format!("Add a line `- [ ] {family}. …` before it, or remove the stage."),
-        ),
-    };
-    Problem { line, kind, message, hint }
+    Problem::new(task.found.line, kind, &[&task.key.to_string(), &task.key.family, &first.to_string()])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Finding, TEXTS};
+    use crate::task::RemarkKind;
+
+    #[test]
+    fn each_kind_has_its_texts() {
+        let kinds: Vec<&str> = TEXTS.split("\n\n").filter_map(|texts| texts.lines().next()).collect();
+        assert_eq!(kinds.len(), 3 + RemarkKind::ParentBelow as usize + 1);
+        assert!(TEXTS.split("\n\n").all(|texts| texts.lines().count() == 3));
+        assert_eq!(kinds.last(), Some(&"ParentBelow"));
+        let odd = Finding::new(7, RemarkKind::MixedLineEnds, &["LF", "CR"]);
+        assert_eq!(odd.message, "Line 7 ends with LF, the lines before it with CR.");
+    }
 }

@@ -4,13 +4,13 @@
 mod odd_line;
 mod relations;
 
-use super::exclude::{Kind, bom, list_items};
+use super::exclude::{bom, list_items};
 use super::file::{ReadLine, TaskFile};
 use super::grammar::{NoName, head, leading_id};
 use super::meaning::says_optional;
-use super::outline::ReadAs;
 use super::problems::Finding;
 use super::row::Mark;
+use super::scan::ReadAs;
 use super::text::clean;
 use crate::source::text::count;
 use odd_line::{has_box, odd_line};
@@ -75,142 +75,8 @@ pub enum RemarkKind {
     ParentBelow,
 }
 
-impl RemarkKind {
-    /// What is odd; `{n}` is the line, `{0}` and `{1}` are details.
-    fn message(self) -> &'static str {
-        match self {
-            Self::NoTasks => "The file has no box `- [ ] …`, so there is nothing to do.",
-            Self::NotUtf8 => "The file is encoded as {0}, in which no box `- [ ] …` can be found.",
-            Self::OnlyLeftOut => {
-                "All boxes of the file are in sections without tasks, so there is nothing to do."
-            }
-            Self::ByteOrderMark => {
-                "The file begins with a byte-order mark; other Markdown tools miss a task on its first line."
-            }
-            Self::MixedLineEnds => "Line {n} ends with {0}, the lines before it with {1}.",
-            Self::UnclosedFence => {
-                "The code fence that opens on line {n} is never closed; no box in it is a task."
-            }
-            Self::UnclosedComment => {
-                "The comment `<!--` that opens on line {n} is never closed; no box in it is a task."
-            }
-            Self::BoxInFrontMatter => "Line {n} has a box in the front matter, which is not a task.",
-            Self::UnknownMark => {
-                "The mark `{1}` ({0}, from line {n} on) counts as not done and is not ralph's to change: a run ends at a \
-                 required one."
-            }
-            Self::EscapedBox => {
-                "Line {n} has a box whose bracket a formatter has escaped, so it is not a task."
-            }
-            Self::MalformedBox => "Line {n} has what is almost a box, so it is not a task.",
-            Self::MissingBox => "Line {n} names a task but has no box, so it is not a task.",
-            Self::UnlistedBox => {
-                "Other Markdown tools read {0} from line {n} on as code or text; ralph reads tasks."
-            }
-            Self::BoxWithoutBullet => {
-                "Line {n} has a box that does not begin a list item, so it is not a task."
-            }
-            Self::TwoBoxes => "Line {n} has more than one box; only the first is a task.",
-            Self::DuplicateId => {
-                "The id `{0}` is on line {1} and again on line {n}; both tasks are identified by their text."
-            }
-            Self::UnknownStage => {
-                "Line {n} has a word right after the dot of its id that is not a stage, so its id is not used."
-            }
-            Self::TickedParent => {
-                "The task on line {n} is ticked, but its required child on line {0} is not done."
-            }
-            Self::BoxInFence => "A code fence holds {0} from line {n} on; boxes in a fence are not tasks.",
-            Self::BoxInCommand => {
-                "The text of a command, begun on a line above, holds {0} from line {n} on; boxes in it are not tasks."
-            }
-            Self::HeadingWithoutBox => {
-                "Named like a task and without a box below, so no task: {0}, from line {n} on."
-            }
-            Self::OptionalInWords => {
-                "The task on line {n} says that it is optional, but its box is required."
-            }
-            Self::StruckOut => "The task on line {n} is struck out and not ticked; it is not taken.",
-            Self::StageOrder => {
-                "`{0}` is on the wrong side of its task on line {1}: TEST-FIRST is done before the task, all other stages after it."
-            }
-            Self::GateWithoutWork => "`{0}` has nothing to judge: {1}.",
-            Self::ParentBelow => {
-                "By its id the task on line {n} is the parent of {0} above it (line {1}), under another heading, so it is ticked without an attempt."
-            }
-        }
-    }
-
-    /// What to do about it, in the same form.
-    fn hint(self) -> &'static str {
-        match self {
-            Self::NoTasks => "Write each task as a list item with a box: `- [ ] 1. …`.",
-            Self::NotUtf8 => {
-                "Save it as UTF-8: `iconv -f {0} -t UTF-8`, or your editor's \"Save with encoding\"."
-            }
-            Self::OnlyLeftOut => {
-                "Look at `tasks.sections` in the configuration: it leaves these sections out."
-            }
-            Self::ByteOrderMark => {
-                "Save it as UTF-8 without a byte-order mark; ralph keeps the mark as it is."
-            }
-            Self::MixedLineEnds => {
-                "Choose one kind of line end (`git add --renormalize`); ralph keeps each as it is."
-            }
-            Self::UnclosedFence => "Close it with a closing fence.",
-            Self::UnclosedComment => "Close it with `-->`.",
-            Self::BoxInFrontMatter => {
-                "Begin the file with a heading instead of `---`, if this is not front matter."
-            }
-            Self::UnknownMark => "Write a space for an open task or `x` for one that is done.",
-            Self::EscapedBox => "Remove the backslashes: `- [ ] …`.",
-            Self::MalformedBox => "Write a bullet, a space, `[ ]` or `[x]`, a space, then the text.",
-            Self::MissingBox => "Put the box first: `- [ ] T001 [P] …`.",
-            Self::UnlistedBox => {
-                "Indent it less (or below the item that it belongs to), and leave a blank line above; if it is not a task, put it in a fence."
-            }
-            Self::BoxWithoutBullet => "Make it a list item: `- [ ] …`.",
-            Self::TwoBoxes => "Give each task a line of its own.",
-            Self::DuplicateId => {
-                "Give each task an id of its own; without one it can have no stages and is not found by its id."
-            }
-            Self::UnknownStage => {
-                "Put a space after the dot, or write TEST-FIRST, REQ-CHECK, PRE-CR, INTEG, FINAL or the name of a \
-                 configured gate, in capitals."
-            }
-            Self::TickedParent => {
-                "Open the parent, or tick the child, or mark the child as optional with `[ ]*`."
-            }
-            Self::HeadingWithoutBox => {
-                "Write a box below each of them that is to be done: `- [ ] Task 1: …`."
-            }
-            Self::OptionalInWords => "Write `{0}`.",
-            Self::StruckOut => "Write `{0}`, or remove the line.",
-            Self::BoxInCommand => "If they are meant to be done, close the heredoc or the quotes above them.",
-            Self::BoxInFence => "Take them out of the fence if they are meant to be done.",
-            Self::StageOrder => "Move it, so that the file reads in the order in which it is done.",
-            Self::GateWithoutWork => "Remove the line, or move it behind the tasks that it is meant for.",
-            Self::ParentBelow => {
-                "Move it above them; if it belongs to another list, give it another id or none, or leave its section \
-                 out with `tasks.sections`."
-            }
-        }
-    }
-}
-
 /// Something odd in a task file.
 pub type Remark = Finding<RemarkKind>;
-
-impl Finding<RemarkKind> {
-    fn new(line: u32, kind: RemarkKind, details: &[&str]) -> Self {
-        let fill = |text: &str| {
-            let text = text.replace("{n}", &line.to_string());
-            let all = ["{0}", "{1}"].iter().zip(details);
-            all.fold(text, |text, (place, detail)| text.replace(place, detail))
-        };
-        Self { line, kind, message: fill(kind.message()), hint: fill(kind.hint()) }
-    }
-}
 
 impl TaskFile {
     /// What is odd about this file, by line.
@@ -251,10 +117,8 @@ impl TaskFile {
         for part in self.excluded.iter().filter(|part| !part.closed) {
             let above = self.lines.partition_point(|(line, _)| line.next <= part.range.start);
             let line = u32::try_from(above + 1).unwrap_or(u32::MAX);
-            let kind = match part.kind {
-                Kind::Comment => RemarkKind::UnclosedComment,
-                Kind::Fence | Kind::FrontMatter | Kind::Command => RemarkKind::UnclosedFence,
-            };
+            let is_comment = part.read == ReadAs::Comment;
+            let kind = if is_comment { RemarkKind::UnclosedComment } else { RemarkKind::UnclosedFence };
             remarks.push(Remark::new(line, kind, &[]));
         }
     }

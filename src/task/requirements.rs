@@ -3,8 +3,7 @@
 mod unknown;
 
 use super::file::TaskFile;
-use super::outline::ReadAs;
-use super::scan::{indent, item};
+use super::scan::item;
 use super::text::clean;
 
 /// Most references that are kept of one task.
@@ -47,33 +46,6 @@ const VERIFIES: &[&str] = &["verifies", "验证"];
 const PREFIXES: &[&str] = &["FR-", "NFR-", "SC-", "AC-", "REQ-", "US-"];
 
 impl TaskFile {
-    /// The lines of each task in document order: the text behind its box, then the lines below that belong
-    /// to its list item and to no deeper task's.
-    pub fn task_lines(&self) -> Vec<Vec<&[u8]>> {
-        let mut lines = vec![Vec::new(); self.tasks.len()];
-        // The open list items of tasks: the column of the bullet, and the task.
-        let mut open: Vec<(u32, usize)> = Vec::new();
-        for line in self.read_lines() {
-            let column = item(line.text).map_or_else(|| indent(line.text, 0).1, |item| item.column);
-            match line.read {
-                ReadAs::Heading(_) | ReadAs::LeftOut(_) => open.clear(),
-                ReadAs::Task(_) | ReadAs::Text => open.retain(|(above, _)| *above < column),
-                ReadAs::Blank | ReadAs::FrontMatter | ReadAs::Fence | ReadAs::Comment | ReadAs::Command => {
-                    continue;
-                }
-            }
-            let mut text = line.text;
-            if let ReadAs::Task(at) = line.read {
-                open.push((column, at));
-                text = self.tasks.get(at).map_or(text, |task| task.words(&self.bytes));
-            }
-            if let Some(lines) = open.last().and_then(|(_, owner)| lines.get_mut(*owner)) {
-                lines.push(text);
-            }
-        }
-        lines
-    }
-
     /// The requirements that each task names, as they are written (`1.1`, `2.1-2.4`, `FR-018`, `US1`), each
     /// once; words where a label has no number (`All backend requirements`).
     pub fn requirements(&self) -> Vec<Vec<String>> {

@@ -1,5 +1,31 @@
 //! Lines, list items and boxes, byte by byte: total over any bytes, linear.
 
+use serde::Serialize;
+
+/// What a line is read as.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ReadAs {
+    /// The task of this index.
+    Task(usize),
+    /// The heading of this index.
+    Heading(usize),
+    /// A box in a section without tasks, by its index among those.
+    LeftOut(usize),
+    /// Front matter.
+    FrontMatter,
+    /// A code fence.
+    Fence,
+    /// An HTML comment.
+    Comment,
+    /// Text of a command that an earlier line begins.
+    Command,
+    /// Text.
+    Text,
+    /// Nothing.
+    Blank,
+}
+
 /// One line of a file; lines end with `\n`, `\r\n` or a lone `\r`, as in Markdown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Line {

@@ -48,15 +48,8 @@ impl Sections {
     pub(super) fn unused(&self, titles: &[Title]) -> Vec<(&'static str, String)> {
         let include = self.include.iter().map(|pattern| ("include", pattern));
         let all = include.chain(self.exclude.iter().map(|pattern| ("exclude", pattern)));
-        all.filter(|(_, pattern)| !titles.iter().any(|title| pattern.matches(title)))
-            .map(|(key, pattern)| (key, pattern.given.clone()))
-            .collect()
-    }
-
-    /// What is said about a section by the words of its heading, those of the headings above apart.
-    fn said(&self, title: &Title) -> Said {
-        let matching = |patterns: &[Pattern]| patterns.iter().position(|pattern| pattern.matches(title));
-        Said { excluded: matching(&self.exclude), included: matching(&self.include).is_some() }
+        let unused = all.filter(|(_, pattern)| !titles.iter().any(|title| pattern.matches(title)));
+        unused.map(|(key, pattern)| (key, pattern.given.clone())).collect()
     }
 }
 
@@ -71,67 +64,63 @@ impl Pattern {
     }
 
     fn matches(&self, title: &Title) -> bool {
-        title.forms.iter().any(|form| self.matcher.is_match(form))
+        title.iter().any(|form| self.matcher.is_match(form))
     }
 }
 
 /// The words of a heading in the forms in which a pattern may mean them, lower case.
-#[derive(Clone, Debug)]
-pub(super) struct Title {
-    forms: Vec<String>,
+pub(super) type Title = Vec<String>;
+
+/// The forms of the whole text and, where it begins with an id, of what follows that. Emphasis, closing hashes and a
+/// last colon are left out.
+pub(super) fn title(text: &[u8], without_id: Option<&[u8]>) -> Title {
+    let tidy = |bytes: &[u8]| {
+        let text = clean("", bytes).to_lowercase();
+        let is_mark = |c: char| c.is_whitespace() || matches!(c, '*' | '_' | ':' | '：');
+        text.trim_end_matches('#').trim_matches(is_mark).to_owned()
+    };
+    let mut forms: Title = std::iter::once(text).chain(without_id).map(tidy).collect();
+    forms.dedup();
+    forms
 }
 
-impl Title {
-    /// The forms of the whole text and, where it begins with an id, of what follows that. Emphasis, closing
-    /// hashes and a last colon are left out.
-    pub(super) fn new(text: &[u8], without_id: Option<&[u8]>) -> Self {
-        let tidy = |bytes: &[u8]| {
-            let text = clean("", bytes).to_lowercase();
-            text.trim_end_matches('#')
-                .trim_matches(|c: char| c.is_whitespace() || matches!(c, '*' | '_' | ':' | '：'))
-                .to_owned()
-        };
-        let mut forms: Vec<String> = [Some(text), without_id].into_iter().flatten().map(tidy).collect();
-        forms.dedup();
-        Self { forms }
-    }
-}
-
-/// What the patterns say about one heading alone.
-#[derive(Clone, Copy, Debug)]
-struct Said {
+/// A heading, and what the patterns say about it alone.
+#[derive(Debug)]
+struct Heading {
+    level: u8,
+    /// Its column if it is part of a list item, else 0.
+    column: u32,
     /// The pattern of `exclude` that matches.
-    excluded: Option<usize>,
+    excluded: Option<String>,
     included: bool,
 }
 
 /// The headings above a line, while lines are read.
 #[derive(Debug, Default)]
 pub(super) struct Above {
-    /// The level of each, its column if it is part of a list item (else 0), and what is said about it.
-    open: Vec<(u8, u32, Said)>,
+    open: Vec<Heading>,
 }
 
 impl Above {
     /// A heading begins; it closes those of its level and deeper ones.
     pub(super) fn heading(&mut self, level: u8, column: u32, title: &Title, sections: &Sections) {
         self.leave(column);
-        self.open.retain(|(above, inside, _)| *above < level || *inside < column);
-        self.open.push((level, column, sections.said(title)));
+        self.open.retain(|above| above.level < level || above.column < column);
+        let excluded = sections.exclude.iter().find(|pattern| pattern.matches(title));
+        let excluded = excluded.map(|pattern| pattern.given.clone());
+        let included = sections.include.iter().any(|pattern| pattern.matches(title));
+        self.open.push(Heading { level, column, excluded, included });
     }
 
     /// A list item begins in that column: headings inside of items that it closes end.
     pub(super) fn leave(&mut self, column: u32) {
-        self.open.retain(|(_, inside, _)| *inside <= column);
+        self.open.retain(|above| above.column <= column);
     }
 
     /// Why boxes here are no tasks; `None` where they are.
     pub(super) fn left_out(&self, sections: &Sections) -> Option<LeftOut> {
-        let mut all = self.open.iter().map(|(_, _, said)| said);
-        if let Some(pattern) = all.find_map(|said| sections.exclude.get(said.excluded?)) {
-            return Some(LeftOut::Excluded(pattern.given.clone()));
-        }
-        let included = sections.include.is_empty() || self.open.iter().any(|(_, _, said)| said.included);
-        (!included).then_some(LeftOut::NotIncluded)
+        let excluded = self.open.iter().find_map(|above| above.excluded.clone()).map(LeftOut::Excluded);
+        let included = sections.include.is_empty() || self.open.iter().any(|above| above.included);
+        excluded.or((!included).then_some(LeftOut::NotIncluded))
     }
 }

@@ -4,12 +4,10 @@
 use super::family::text_digest;
 use super::file::TaskFile;
 use super::meaning::is_stop;
-use super::outline::ReadAs;
 use super::row::{Mark, Row};
-use super::scan::indent;
+use super::scan::{ReadAs, indent};
 use super::stage::{Stage, TaskKey};
 use super::text::clean;
-use crate::source::hex;
 use std::collections::HashMap;
 
 impl TaskFile {
@@ -27,7 +25,7 @@ impl TaskFile {
         let lines = |task: Option<&super::family::Task>| task.map_or(0, |task| task.found.line);
         let (first, last) = (lines(self.tasks.first()), lines(self.tasks.last()));
         let (mut group, mut found) = (0, Vec::new());
-        let mut seen: HashMap<[u8; 8], u32> = HashMap::new();
+        let mut seen: HashMap<String, u32> = HashMap::new();
         for line in self.read_lines() {
             if let ReadAs::Heading(at) = line.read {
                 group = u32::try_from(at + 1).unwrap_or(u32::MAX);
@@ -41,8 +39,8 @@ impl TaskFile {
                 continue;
             }
             let digest = text_digest(line.text);
-            let occurrence = seen.entry(digest).and_modify(|n| *n += 1).or_insert(1);
-            let family = format!("~{}#stop{occurrence}", hex(&digest));
+            let occurrence = seen.entry(digest.clone()).and_modify(|n| *n += 1).or_insert(1);
+            let family = format!("~{digest}#stop{occurrence}");
             found.push(Row {
                 key: TaskKey { family, stage: Stage::Implementation },
                 line: line.number,
@@ -51,7 +49,7 @@ impl TaskFile {
                 parent: None,
                 group,
                 text,
-                digest: hex(&digest),
+                digest,
                 under: None,
                 struck: false,
                 approval: true,

@@ -6,11 +6,9 @@
 use super::family::text_digest;
 use super::file::TaskFile;
 use super::meaning::commits_nothing;
-use super::outline::ReadAs;
-use super::scan::{indent, item};
+use super::scan::{ReadAs, indent, item};
 use super::stage::{Stage, TaskKey};
 use super::text::clean;
-use crate::source::hex;
 
 /// A task as it stands in the file, for whoever works on it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -26,6 +24,7 @@ pub struct TaskText {
 /// A line under a task; `inside` if it is indented into its item.
 struct Under<'a> {
     text: &'a [u8],
+    read: ReadAs,
     inside: bool,
 }
 
@@ -50,6 +49,19 @@ impl TaskFile {
         own.map(|at| self.whole(at, &under)).collect::<Vec<_>>().join("\n")
     }
 
+    /// The lines of each task in document order: the text behind its box, then the lines of text that are indented into
+    /// its item, and into no deeper task's.
+    pub fn task_lines(&self) -> Vec<Vec<&[u8]>> {
+        let is_own = |line: &Under<'_>| line.inside && line.read == ReadAs::Text;
+        let tasks = self.tasks.iter().zip(self.under());
+        tasks
+            .map(|(task, under)| {
+                let below = under.into_iter().filter(is_own).map(|line| line.text);
+                std::iter::once(task.words(&self.bytes)).chain(below).collect()
+            })
+            .collect()
+    }
+
     /// For each task a digest of what is indented below it, empty if nothing is; and whether that says to commit nothing.
     pub(super) fn notes_under(&self) -> Vec<(String, bool)> {
         let note = |lines: Vec<Under>| {
@@ -58,7 +70,7 @@ impl TaskFile {
             let nothing = inside.iter().any(|line| commits_nothing(&String::from_utf8_lossy(line)));
             let inside = inside.join(&b'\n');
             let is_blank = inside.trim_ascii().is_empty();
-            (if is_blank { String::new() } else { hex(&text_digest(&inside)) }, nothing)
+            (if is_blank { String::new() } else { text_digest(&inside) }, nothing)
         };
         self.under().into_iter().map(note).collect()
     }
@@ -122,7 +134,7 @@ impl TaskFile {
             if matches!(line.read, ReadAs::Text | ReadAs::Fence | ReadAs::Command | ReadAs::Blank)
                 && let Some(lines) = owner.and_then(|owner| found.get_mut(owner))
             {
-                lines.push(Under { text: line.text, inside });
+                lines.push(Under { text: line.text, read: line.read, inside });
             }
         }
         found

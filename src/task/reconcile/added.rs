@@ -3,11 +3,11 @@
 //! The result is parsed again: where the old boxes would be affected in any way, the lines go to the end of the
 //! file, then without those below, and if that does not help, nowhere.
 
+use crate::task::family::Task;
 use crate::task::file::{ReadLine, TaskFile};
 use crate::task::grammar::ancestors;
-use crate::task::outline::ReadAs;
 use crate::task::row::Row;
-use crate::task::scan::{indent, item};
+use crate::task::scan::{ReadAs, indent, item};
 use crate::task::stage::{Stage, TaskKey};
 use std::collections::HashSet;
 
@@ -48,17 +48,10 @@ pub(super) fn candidates(old: &TaskFile, new: &TaskFile, rows: &[Row]) -> Vec<Ca
         if !is_new || !own || ancestors(family).any(|id| known.contains(id)) {
             continue;
         }
-        match line_text(new, task.found.at, task.found.mark, task.found.text.end) {
-            Some(text) if !bad_lines.contains(&row.line) => {
-                let (key, parent) = (row.key.clone(), row.parent.clone());
-                found.push(Candidate {
-                    line: row.line,
-                    key,
-                    parent,
-                    text,
-                    below: lines_below(new, row.line),
-                    at: 0,
-                });
+        let (line, key, parent) = (row.line, row.key.clone(), row.parent.clone());
+        match line_text(new, task) {
+            Some(text) if !bad_lines.contains(&line) => {
+                found.push(Candidate { line, key, parent, text, below: lines_below(new, line), at: 0 });
             }
             _ => {
                 refused.insert(family);
@@ -81,14 +74,11 @@ pub(super) fn candidates(old: &TaskFile, new: &TaskFile, rows: &[Row]) -> Vec<Ca
 }
 
 /// The line with a space in its box; `None` when it is too long, not UTF-8 or has control characters.
-fn line_text(file: &TaskFile, at: usize, mark: char, end: usize) -> Option<String> {
-    let start =
-        file.bytes().get(..at)?.iter().rposition(|b| matches!(b, b'\n' | b'\r')).map_or(0, |at| at + 1);
-    let start = start.max(crate::task::exclude::bom(file.bytes()));
-    let before = file.bytes().get(start..at)?;
-    let after = file.bytes().get(at + mark.len_utf8()..end)?;
-    let line = [before, b" ", after].concat();
-    plain(line)
+fn line_text(file: &TaskFile, task: &Task) -> Option<String> {
+    let (line, found) = (file.read_line(task.found.line)?.line, &task.found);
+    let before = file.bytes().get(line.start..found.at)?;
+    let after = file.bytes().get(found.at + found.mark.len_utf8()..line.end)?;
+    plain([before, b" ", after].concat())
 }
 
 /// The lines after a task's own that are its text, blank ones at the end apart; none if one of them may not stay, or

@@ -99,19 +99,12 @@ fn judged_content(stage: &Stage, observation: &Observation) -> JudgedContent {
         return commits;
     }
     let of_kind = |kind: Kind| observation.family.iter().filter(move |change| change.kind == kind);
-    let production =
-        of_kind(Kind::Production).map(|change| (change.full_path(), change.new.clone())).collect();
-    let tests = of_kind(Kind::Test)
-        .filter_map(|change| {
-            Some(KeptFile {
-                package: change.package.clone(),
-                path: change.path.clone(),
-                base: None,
-                blob: change.new.clone()?,
-            })
-        })
-        .collect();
-    JudgedContent { production: Some(production), tests, ..commits }
+    let production = of_kind(Kind::Production).map(|change| (change.full_path(), change.new.clone()));
+    let tests = of_kind(Kind::Test).filter_map(|change| {
+        let (package, path) = (change.package.clone(), change.path.clone());
+        Some(KeptFile { package, path, base: None, blob: change.new.clone()? })
+    });
+    JudgedContent { production: Some(production.collect()), tests: tests.collect(), ..commits }
 }
 
 /// The lines that TEST-FIRST wrote stay until a gate or reviewer has failed.
@@ -123,12 +116,9 @@ fn freeze(state: &mut State, key: &TaskKey, observation: &Observation) {
             continue;
         }
         let Some(blob) = change.new.clone() else { continue };
-        let before = family
-            .frozen
-            .iter()
-            .position(|kept| kept.package == change.package && kept.path == change.path)
-            .map(|at| family.frozen.remove(at));
-        let base = before.map_or_else(|| change.old.clone(), |kept| kept.base);
+        let is_it = |kept: &KeptFile| kept.package == change.package && kept.path == change.path;
+        let known = family.frozen.iter().position(is_it);
+        let base = known.map_or_else(|| change.old.clone(), |at| family.frozen.remove(at).base);
         let (package, path) = (change.package.clone(), change.path.clone());
         family.frozen.push(KeptFile { package, path, base, blob });
     }

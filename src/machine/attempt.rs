@@ -11,7 +11,7 @@ use super::facts::{Dirt, FileChange, KeptFile, Observation, ObserveRequest, Snap
 use super::hierarchy::{covered_changes, with_ancestors};
 use super::state::{Attempt, Findings, Leftovers, Phase, SpecState, State};
 use crate::task::{Stage, TaskKey};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The agent is gone.
 pub(super) fn ended(state: &mut State, attempt: Attempt) {
@@ -34,10 +34,7 @@ pub(super) fn observe_request(state: &State, attempt: &Attempt) -> ObserveReques
     let spec = state.spec_state();
     let key = &attempt.key;
     let is_work = key.stage.is_work();
-    let frozen = match spec.family(&key.family) {
-        Some(family) if is_work => family.frozen.clone(),
-        _ => Vec::new(),
-    };
+    let frozen = spec.family(&key.family).filter(|_| is_work).map(|family| family.frozen.clone());
     ObserveRequest {
         iteration: state.iteration,
         before: attempt.before.clone(),
@@ -45,7 +42,7 @@ pub(super) fn observe_request(state: &State, attempt: &Attempt) -> ObserveReques
         worker: key.stage == Stage::Implementation,
         family: covered_changes(spec, key),
         stage: spec.stage(key).map(|stage| stage.own.clone()).unwrap_or_default(),
-        frozen,
+        frozen: frozen.unwrap_or_default(),
         reviewed: if is_work { reviewed(state, &key.family) } else { Vec::new() },
     }
 }
@@ -58,16 +55,11 @@ fn family_text(spec: &SpecState, key: &TaskKey) -> String {
 /// The test files behind the ticked reviews that an implementation may outdate.
 fn reviewed(state: &State, family: &str) -> Vec<KeptFile> {
     let spec = state.spec_state();
-    let mut files: Vec<KeptFile> = with_ancestors(&spec.rows, family)
-        .iter()
-        .filter_map(|family| spec.family(family))
-        .flat_map(|family| family.stages.values())
-        .filter_map(|stage| stage.stands_for.as_ref())
-        .flat_map(|stands_for| stands_for.tests.iter().cloned())
-        .collect();
-    files.sort();
-    files.dedup();
-    files
+    let families = with_ancestors(&spec.rows, family);
+    let stages =
+        families.iter().filter_map(|family| spec.family(family)).flat_map(|known| known.stages.values());
+    let files = stages.filter_map(|stage| stage.stands_for.as_ref()).flat_map(|content| &content.tests);
+    files.cloned().collect::<BTreeSet<_>>().into_iter().collect()
 }
 
 /// Git and tasks.md were read.
@@ -105,19 +97,16 @@ fn remember(state: &mut State, attempt: &Attempt, observation: &Observation, str
         family.first_iteration = iteration;
     }
     family.implementation_tried |= attempt.key.stage == Stage::Implementation;
-    let standing: Vec<&FileChange> = observation
-        .packages
-        .iter()
-        .filter(|package| !strict && !package.is_breach())
-        .flat_map(|package| &package.changes)
-        .collect();
+    let kept = observation.packages.iter().filter(|package| !package.is_breach());
+    let standing: Vec<&FileChange> =
+        kept.clone().filter(|_| !strict).flat_map(|package| &package.changes).collect();
     family.changes.add(&attempt.before, standing.iter().copied());
     family.last_touch.extend(standing.iter().map(|change| (change.full_path(), iteration)));
     let settings = standing.iter().filter(|change| change.is_build_setting());
     family.build_settings.extend(settings.map(|change| change.full_path()));
     let stage = spec.stage_mut(&attempt.key);
     stage.own.add(&attempt.before, standing);
-    for package in observation.packages.iter().filter(|package| !package.is_breach()) {
+    for package in kept {
         *stage.tests_delta.entry(package.name.clone()).or_default() += package.tests_delta;
     }
 }
@@ -128,14 +117,14 @@ fn note_after(state: &mut State, attempt: &Attempt, after: &Snapshot) {
     let earlier = still_left(state.leftovers.as_ref(), after);
     for package in &after.packages {
         let before = attempt.before.package(&package.name);
+        let left_before = earlier.get(&package.name);
+        let has = |all: &[Dirt], entry: &Dirt| all.iter().any(|dirt| dirt.path == entry.path);
         let is_new = |entry: &&Dirt| {
-            before.is_none_or(|before| before.untracked.iter().all(|old| old.path != entry.path))
-                || earlier
-                    .get(&package.name)
-                    .is_some_and(|left| left.iter().any(|dirt| dirt.path == entry.path))
+            before.is_none_or(|before| !has(&before.untracked, entry))
+                || left_before.is_some_and(|left| has(left, entry))
         };
-        let left: Vec<Dirt> =
-            package.dirt.iter().chain(package.untracked.iter().filter(is_new)).cloned().collect();
+        let untracked = package.untracked.iter().filter(is_new);
+        let left: Vec<Dirt> = package.dirt.iter().chain(untracked).cloned().collect();
         if !left.is_empty() {
             dirt.insert(package.name.clone(), left);
         }

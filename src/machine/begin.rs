@@ -1,7 +1,7 @@
 //! The beginning of an iteration: what an agent is started for, what a gate is asked to judge.
 
 use super::effect::{AgentOrder, Effect, GateOrder};
-use super::facts::{FileChange, Snapshot, full_path};
+use super::facts::{Accumulated, FileChange, Snapshot, full_path};
 use super::fallback;
 use super::hierarchy::{self, covered_changes, known_covered};
 use super::state::{Phase, SpecState, State};
@@ -40,32 +40,23 @@ pub(super) fn begin(
 pub fn agent_order(state: &State, key: &TaskKey, iteration: u64, leftovers: Vec<String>) -> AgentOrder {
     let spec = state.spec_state();
     let row = spec.row(key);
-    let stage = spec.stage(key);
-    let accumulated = covered_changes(spec, key);
-    let touched = |package: &String| accumulated.everything || accumulated.touched.contains_key(package);
+    let known = spec.stage(key).cloned().unwrap_or_default();
+    let Accumulated { bases, touched, everything } = covered_changes(spec, key);
+    let paths = touched.iter().flat_map(|(package, paths)| paths.iter().map(move |path| (package, path)));
+    let has_changed = |package: &String| everything || touched.contains_key(package);
+    let settings = known_covered(spec, key).flat_map(|family| family.build_settings.iter().cloned());
     AgentOrder {
         iteration,
         key: key.clone(),
         text: row.map(|row| words(spec, row)).unwrap_or_default(),
         line: row.map_or(0, |row| row.line),
-        attempt: stage.map_or(0, |stage| stage.attempts) + 1,
-        reasons: stage.map(|stage| stage.reasons.clone()).unwrap_or_default(),
-        findings: stage.map(|stage| stage.findings.clone()).unwrap_or_default(),
+        attempt: known.attempts + 1,
+        reasons: known.reasons,
+        findings: known.findings,
         leftovers,
-        changes: accumulated
-            .touched
-            .iter()
-            .flat_map(|(package, paths)| paths.iter().map(|path| full_path(package, path)))
-            .collect(),
-        bases: accumulated
-            .bases
-            .iter()
-            .filter(|(package, _)| touched(package))
-            .map(|(package, base)| (package.clone(), base.clone()))
-            .collect(),
-        build_settings: known_covered(spec, key)
-            .flat_map(|family| family.build_settings.iter().cloned())
-            .collect(),
+        changes: paths.map(|(package, path)| full_path(package, path)).collect(),
+        bases: bases.into_iter().filter(|(package, _)| has_changed(package)).collect(),
+        build_settings: settings.collect(),
         agent: fallback::choose(state, key).unwrap_or_else(|(first, _)| first),
         most: Most::of(&state.policy, |budget| budget.attempt),
     }
@@ -102,7 +93,12 @@ pub fn gate_order(
     changes: Option<Vec<FileChange>>,
 ) -> GateOrder {
     let spec = state.spec_state();
-    let stage = spec.stage(key);
+    let known = spec.stage(key).cloned().unwrap_or_default();
+    let since_fail = known.failed_at.map(|failed_at| changed_since(spec, key, failed_at));
+    let has_no_tests = |family: String| {
+        spec.family(&family).is_some_and(|family| family.tests_written == Some(0))
+            && spec.is_done(&TaskKey { family, stage: Stage::TestFirst })
+    };
     GateOrder {
         iteration: state.iteration,
         key: key.clone(),
@@ -110,17 +106,11 @@ pub fn gate_order(
         snapshot: snapshot.clone(),
         accumulated: covered_changes(spec, key),
         changes,
-        former_targets: stage.map(|stage| stage.targets.clone()).unwrap_or_default(),
-        changed_since_fail: stage
-            .and_then(|stage| stage.failed_at)
-            .map(|failed_at| changed_since(spec, key, failed_at))
-            .unwrap_or_default(),
-        no_tests_written: hierarchy::covered(spec, key).into_iter().any(|family| {
-            spec.family(&family).is_some_and(|family| family.tests_written == Some(0))
-                && spec.is_done(&TaskKey { family, stage: Stage::TestFirst })
-        }),
+        former_targets: known.targets,
+        changed_since_fail: since_fail.unwrap_or_default(),
+        no_tests_written: hierarchy::covered(spec, key).into_iter().any(has_no_tests),
         is_last: known_covered(spec, key).any(|family| family.reworks >= state.policy.rework),
-        kills: stage.map(|stage| stage.kills.clone()).unwrap_or_default(),
+        kills: known.kills,
     }
 }
 

@@ -1,9 +1,9 @@
 //! The choice: which box is next, or every reason why there is none.
 
-use super::hierarchy::{self, descendants};
+use super::hierarchy;
 use super::state::SpecState;
 use super::stop::StopReason;
-use crate::task::{Row, Stage, TaskKey};
+use crate::task::{Families, Row, Stage, TaskKey};
 
 /// What to do next.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -47,8 +47,8 @@ pub fn obstacle(spec: &SpecState, row: &Row) -> Option<String> {
     }
     let waits_for = match row.key.stage {
         Stage::Implementation => {
-            let below = descendants(&spec.rows, &row.key.family);
-            first_open(spec, |other| below.contains(&other.key.family))
+            let below = Families::new(&spec.rows).below(&row.key.family);
+            first_open(spec, |other| below.contains(other.key.family.as_str()))
         }
         Stage::Final => first_open(spec, |other| other.key != row.key),
         Stage::Gate(_) if row.key.is_wider_gate() => {

@@ -32,11 +32,8 @@ pub(super) fn text(headline: impl Into<String>, lines: Vec<String>) -> Body {
 pub(super) fn notes(spec: &SpecState, seen: &Findings) -> Vec<String> {
     let mut notes = Vec::new();
     for claim in &seen.claims {
-        notes.push(format!(
-            "The agent wrote `[{}]` for {}; it was put back.",
-            claim.to.0,
-            spec.title(&claim.key)
-        ));
+        let (mark, title) = (claim.to.0, spec.title(&claim.key));
+        notes.push(format!("The agent wrote `[{mark}]` for {title}; it was put back."));
     }
     if let Some(tasks) = &seen.reworded {
         let of = if tasks.is_empty() { String::new() } else { format!(" of {tasks}") };
@@ -55,12 +52,8 @@ pub(super) fn notes(spec: &SpecState, seen: &Findings) -> Vec<String> {
         if !strays.is_empty() {
             notes.push(format!("Untracked files appeared and were left alone: {strays}."));
         }
-        let name = &package.name;
-        notes.extend(
-            package.locks_removed.iter().map(|lock| {
-                format!("A lock file that a dead process had left in {name} was removed: {lock}.")
-            }),
-        );
+        let left = format!("A lock file that a dead process had left in {} was removed", package.name);
+        notes.extend(package.locks_removed.iter().map(|lock| format!("{left}: {lock}.")));
     }
     notes
 }
@@ -101,10 +94,8 @@ pub(super) fn conclude(
 /// Blocks the family of a box. The sentence with which the run stops; `None` if it goes on with other families.
 pub(super) fn block(state: &mut State, key: &TaskKey, why: &str) -> Option<String> {
     state.spec_state_mut().family_mut(&key.family).blocked = Some(why.to_owned());
-    if state.policy.go_on_when_blocked {
-        return None;
-    }
-    Some(hierarchy::blocked_by(state.spec_state(), &key.family, why))
+    let stops = !state.policy.go_on_when_blocked;
+    stops.then(|| hierarchy::blocked_by(state.spec_state(), &key.family, why))
 }
 
 /// Remembers the verdict of a gate or reviewer; true if it is another than before.

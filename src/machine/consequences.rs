@@ -51,8 +51,7 @@ pub(super) fn follow(
             reject(state, key, reasons, frozen_only, seen, moved)
         }
         Decision::Blocked(why) => {
-            let next = block(state, key, &why).map(stop_blocked);
-            let outcome = Outcome { notify: next.is_none().then_some("blocked"), next, ..Outcome::default() };
+            let outcome = blocked(state, key, &why);
             // For the attempt after `ralph run --retry`.
             let went_on = format!("An earlier attempt was blocked, and a person had the task go on: {why}");
             state.spec_state_mut().stage_mut(key).reasons = vec![went_on];
@@ -67,8 +66,15 @@ pub(super) fn follow(
     }
 }
 
-fn stop_blocked(reason: String) -> Phase {
-    Phase::Stopped(StopReason::Blocked { reasons: vec![reason] })
+/// Blocks the family of a box: the run stops, or goes on with other families.
+fn blocked(state: &mut State, key: &TaskKey, why: &str) -> Outcome {
+    match block(state, key, why) {
+        Some(reason) => {
+            let stop = Phase::Stopped(StopReason::Blocked { reasons: vec![reason] });
+            Outcome { next: Some(stop), ..Outcome::default() }
+        }
+        None => Outcome { notify: Some("blocked"), ..Outcome::default() },
+    }
 }
 
 /// Another attempt, or a block when the attempts are used up.
@@ -93,9 +99,7 @@ fn reject(
         } else {
             let times = count(u64::from(attempts), "time");
             let why = format!("{} was rejected {times} in a row", state.spec_state().title(key));
-            let reason = format!("{why}: {}", line(&reasons.join(" "), SHOWN));
-            outcome.next = block(state, key, &reason).map(stop_blocked);
-            outcome.notify = outcome.next.is_none().then_some("blocked");
+            outcome = blocked(state, key, &format!("{why}: {}", line(&reasons.join(" "), SHOWN)));
             reasons.push(format!("BLOCKED: {why}."));
         }
     }

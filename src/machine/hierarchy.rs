@@ -7,19 +7,9 @@ use super::state::{Family, SpecState};
 use crate::task::{Families, Row, Stage, TaskKey};
 use std::collections::BTreeSet;
 
-/// The families above, nearest first.
-pub(super) fn ancestors(rows: &[Row], family: &str) -> Vec<String> {
-    Families::new(rows).above(family).into_iter().map(str::to_owned).collect()
-}
-
-/// The same with the family itself.
+/// The families above, nearest first, and the family itself.
 pub(super) fn with_ancestors(rows: &[Row], family: &str) -> Vec<String> {
-    ancestors(rows, family).into_iter().chain([family.to_owned()]).collect()
-}
-
-/// The families below, at any depth.
-pub(super) fn descendants(rows: &[Row], family: &str) -> BTreeSet<String> {
-    Families::new(rows).below(family).into_iter().map(str::to_owned).collect()
+    Families::new(rows).above(family).into_iter().chain([family]).map(str::to_owned).collect()
 }
 
 /// The families whose changes a stage covers: its own and those below it; for a gate of wider reach
@@ -36,10 +26,8 @@ pub(super) fn known_covered<'a>(spec: &'a SpecState, key: &TaskKey) -> impl Iter
 
 /// The gates of wider reach that cover a family.
 pub fn wider_gates<'a>(spec: &'a SpecState, family: &str) -> Vec<&'a Row> {
-    spec.rows
-        .iter()
-        .filter(|row| row.key.is_wider_gate() && covered(spec, &row.key).contains(family))
-        .collect()
+    let covers = |row: &&Row| row.key.is_wider_gate() && covered(spec, &row.key).contains(family);
+    spec.rows.iter().filter(covers).collect()
 }
 
 /// A box with its place: `tasks.md:12: 2.PITEST`, `tasks.md:12 “Write the docs”`.
@@ -58,10 +46,9 @@ pub fn blocked_by(spec: &SpecState, family: &str, why: &str) -> String {
 
 /// The box that rework opens: the implementation, or INTEG where a family has only that.
 pub fn work_box(spec: &SpecState, family: &str) -> Option<TaskKey> {
-    [Stage::Implementation, Stage::Integ]
-        .into_iter()
-        .map(|stage| TaskKey { family: family.to_owned(), stage })
-        .find(|key| spec.row(key).is_some())
+    let keys =
+        [Stage::Implementation, Stage::Integ].map(|stage| TaskKey { family: family.to_owned(), stage });
+    keys.into_iter().find(|key| spec.row(key).is_some())
 }
 
 /// The stages of a family that come before one of them: TEST-FIRST, implementation, then as the file has

@@ -2,7 +2,7 @@
 //!
 //! A gate's box never outlives the commit that it judged; tests that are added leave a review ticked.
 
-use super::facts::{FileChange, Observation, Oid};
+use super::facts::{FileChange, LostLines, Observation, Oid};
 use super::hierarchy::{self, with_ancestors};
 use super::state::{JudgedContent, SpecState, State};
 use crate::source::Kind;
@@ -43,15 +43,10 @@ fn ticked(
 /// The later stages of the family and of the families above, the wider gates over it, and FINAL.
 fn candidates<'a>(spec: &'a SpecState, family: &str) -> Vec<&'a Row> {
     let families = with_ancestors(&spec.rows, family);
-    let mut rows: Vec<&Row> = spec
-        .rows
-        .iter()
-        .filter(|row| families.contains(&row.key.family))
-        .filter(|row| row.key.stage.is_review() || row.key.stage.is_gate())
-        .collect();
-    rows.extend(hierarchy::wider_gates(spec, family));
-    rows.extend(spec.rows.iter().filter(|row| row.key.stage == Stage::Final));
-    rows
+    let judges = |row: &&Row| row.key.stage.is_review() || row.key.stage.is_gate();
+    let own = spec.rows.iter().filter(judges).filter(|row| families.contains(&row.key.family));
+    let last = spec.rows.iter().filter(|row| row.key.stage == Stage::Final);
+    own.chain(hierarchy::wider_gates(spec, family)).chain(last).collect()
 }
 
 fn is_outdated(
@@ -61,31 +56,21 @@ fn is_outdated(
     family: &str,
     observation: &Observation,
 ) -> bool {
-    match &stands_for.production {
-        Some(production) if key.stage.is_review() => {
-            let reviewed = |path: &String| production.get(path);
-            let changed_since = observation
-                .family
-                .iter()
-                .filter(|change| change.kind == Kind::Production)
-                .any(|change| reviewed(&change.full_path()) != Some(&change.new));
-            let now: BTreeSet<String> = observation.family.iter().map(FileChange::full_path).collect();
-            let undone = spec.family(family).is_some_and(|known| {
-                known.last_touch.keys().any(|path| reviewed(path).is_some() && !now.contains(path))
-            });
-            let tests_removed = observation.lost_reviewed.iter().any(|lost| {
-                stands_for.tests.iter().any(|kept| kept.package == lost.package && kept.path == lost.path)
-            });
-            changed_since || undone || tests_removed
-        }
-        _ => {
-            let touched: BTreeSet<&String> =
-                observation.family.iter().map(|change| &change.package).collect();
-            let after = observation.after.heads();
-            after
-                .iter()
-                .filter(|(package, _)| key.stage == Stage::Final || touched.contains(package))
-                .any(|(package, head)| stands_for.heads.get(package) != Some(head))
-        }
-    }
+    let changes = &observation.family;
+    let Some(production) = stands_for.production.as_ref().filter(|_| key.stage.is_review()) else {
+        let touched: BTreeSet<&String> = changes.iter().map(|change| &change.package).collect();
+        let counts = |package: &String| key.stage == Stage::Final || touched.contains(package);
+        let differs = |(package, head)| counts(package) && stands_for.heads.get(package) != Some(head);
+        return observation.after.heads().iter().any(differs);
+    };
+    let reviewed = |path: &String| production.get(path);
+    let mut written = changes.iter().filter(|change| change.kind == Kind::Production);
+    let now: BTreeSet<String> = changes.iter().map(FileChange::full_path).collect();
+    let is_undone = |path: &String| reviewed(path).is_some() && !now.contains(path);
+    let is_reviewed_test = |lost: &LostLines| {
+        stands_for.tests.iter().any(|kept| kept.package == lost.package && kept.path == lost.path)
+    };
+    written.any(|change| reviewed(&change.full_path()) != Some(&change.new))
+        || spec.family(family).is_some_and(|known| known.last_touch.keys().any(is_undone))
+        || observation.lost_reviewed.iter().any(is_reviewed_test)
 }

@@ -2,11 +2,11 @@
 
 use super::boxes::Flips;
 use super::conclusion::{Outcome, block};
-use super::hierarchy::{self, ancestors};
+use super::hierarchy;
 use super::state::{Phase, SpecState, State};
 use super::stop::StopReason;
 use crate::source::text::count;
-use crate::task::{Row, TaskKey, parents};
+use crate::task::{Families, Row, TaskKey, parents};
 use std::collections::BTreeSet;
 
 /// Opens the work of these families after a FAIL of `by`, and blocks those whose reworks are used up.
@@ -43,15 +43,15 @@ pub(super) fn rework(
 /// The boxes of the work of these families. A parent's box opens with those of its children: by itself only where
 /// none of them is among the families.
 fn work_to_open(spec: &SpecState, own: &str, families: &BTreeSet<String>) -> Vec<TaskKey> {
-    let parents = parents(&spec.rows);
-    let is_above_another =
-        |family: &String| families.iter().any(|other| ancestors(&spec.rows, other).contains(family));
+    let all = Families::new(&spec.rows);
+    let is_above_another = |family: &str| families.iter().any(|other| all.above(other).contains(&family));
     let opens_with_children = |work: &TaskKey| {
-        parents.contains(work.family.as_str()) && (work.family == own || is_above_another(&work.family))
+        all.is_parent(&work.family) && (work.family == own || is_above_another(&work.family))
     };
-    let all: Vec<TaskKey> = families.iter().filter_map(|family| hierarchy::work_box(spec, family)).collect();
-    let by_itself: Vec<TaskKey> = all.iter().filter(|work| !opens_with_children(work)).cloned().collect();
-    if by_itself.is_empty() { all } else { by_itself }
+    let works: Vec<TaskKey> =
+        families.iter().filter_map(|family| hierarchy::work_box(spec, family)).collect();
+    let by_itself: Vec<TaskKey> = works.iter().filter(|work| !opens_with_children(work)).cloned().collect();
+    if by_itself.is_empty() { works } else { by_itself }
 }
 
 /// The families that work again when a gate failed on these classes (`<package>/<path>`). A gate of one family:
@@ -64,18 +64,11 @@ pub(super) fn responsible(spec: &SpecState, key: &TaskKey, failing: &[String]) -
         return covered;
     }
     let last = |path: Option<&String>| {
-        covered
-            .iter()
-            .filter_map(|name| {
-                let family = spec.family(name)?;
-                let touched = match path {
-                    Some(path) => family.last_touch.get(path).copied(),
-                    None => family.last_touch.values().max().copied(),
-                };
-                Some((touched?, name))
-            })
-            .max()
-            .map(|(_, name)| name.clone())
+        let touched = |name: &String| {
+            let touch = &spec.family(name)?.last_touch;
+            path.map_or_else(|| touch.values().max(), |path| touch.get(path)).copied()
+        };
+        covered.iter().filter_map(|name| Some((touched(name)?, name))).max().map(|(_, name)| name.clone())
     };
     let mut families: BTreeSet<String> = failing.iter().filter_map(|path| last(Some(path))).collect();
     if families.is_empty() {
@@ -90,10 +83,8 @@ fn begun_last(spec: &SpecState, covered: &BTreeSet<String>) -> Option<String> {
     let begun = |name: &str| spec.family(name).map_or(0, |family| family.first_iteration);
     let works = |row: &&Row| hierarchy::work_box(spec, &row.key.family).as_ref() == Some(&row.key);
     let parents = parents(&spec.rows);
-    spec.rows
-        .iter()
-        .filter(works)
-        .filter(|row| covered.contains(&row.key.family) && !parents.contains(row.key.family.as_str()))
-        .max_by_key(|row| (begun(&row.key.family), !row.optional, row.line))
-        .map(|row| row.key.family.clone())
+    let is_own = |row: &&Row| covered.contains(&row.key.family) && !parents.contains(row.key.family.as_str());
+    let rows = spec.rows.iter().filter(works).filter(is_own);
+    let last = rows.max_by_key(|row| (begun(&row.key.family), !row.optional, row.line))?;
+    Some(last.key.family.clone())
 }

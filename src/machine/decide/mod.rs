@@ -8,7 +8,7 @@ mod claims;
 mod edits;
 
 use super::event::{Check, CheckResult, ReportedTests, Validation};
-use super::facts::{Claim, FileStatus, LostLines, ProcessEnd, full_path};
+use super::facts::{Claim, FileChange, FileStatus, LostLines, PackageChange, ProcessEnd, full_path};
 use super::state::{Attempt, Findings};
 use crate::source::text::{count, names};
 use crate::source::{Kind, RepoPath};
@@ -125,28 +125,27 @@ fn retry(reasons: Vec<String>) -> Decision {
     Decision::Retry { reasons, frozen_only: false }
 }
 
+fn accept_unless(reasons: Vec<String>) -> Decision {
+    if reasons.is_empty() { Decision::Accept } else { retry(reasons) }
+}
+
 fn breaches(evidence: &Evidence<'_>) -> Vec<String> {
     let kept = kept_words(&evidence.seen.kept);
-    evidence
-        .seen
-        .observation
-        .packages
-        .iter()
-        .filter(|package| package.is_breach())
-        .map(|package| {
-            let what = if package.vanished {
-                "The repository vanished".to_owned()
-            } else if package.rewritten {
-                "History was rewritten".to_owned()
-            } else if package.branch_switched {
-                "The branch was switched".to_owned()
-            } else {
-                let files = names(package.protected.iter().map(RepoPath::as_str), NAMED);
-                format!("Files that only a task which names them may change were changed ({files})")
-            };
-            format!("{what} in {}; HEAD was put back{kept}.", package.name)
-        })
-        .collect()
+    let what = |package: &PackageChange| {
+        let what = if package.vanished {
+            "The repository vanished".to_owned()
+        } else if package.rewritten {
+            "History was rewritten".to_owned()
+        } else if package.branch_switched {
+            "The branch was switched".to_owned()
+        } else {
+            let files = names(package.protected.iter().map(RepoPath::as_str), NAMED);
+            format!("Files that only a task which names them may change were changed ({files})")
+        };
+        format!("{what} in {}; HEAD was put back{kept}.", package.name)
+    };
+    let packages = evidence.seen.observation.packages.iter();
+    packages.filter(|package| package.is_breach()).map(what).collect()
 }
 
 fn kept_words(kept: &[String]) -> String {
@@ -163,21 +162,13 @@ fn test_first(evidence: &Evidence<'_>) -> Decision {
     }
     let observation = &evidence.seen.observation;
     let mut reasons = Vec::new();
-    let wrote_tests = observation
-        .stage
-        .iter()
-        .any(|change| change.kind == Kind::Test && change.status != FileStatus::Deleted);
-    if !wrote_tests {
+    let is_test = |change: &FileChange| change.kind == Kind::Test && change.status != FileStatus::Deleted;
+    if !observation.stage.iter().any(is_test) {
         reasons.push("No test file was committed.".to_owned());
         reasons.extend(only_talked(evidence).into_iter().chain(unclear(evidence)));
     }
-    reasons.extend(observation.lost_production.iter().map(|lost| {
-        lost_words(
-            lost,
-            "existing lines of production or build files were changed by the test writer",
-            "line",
-        )
-    }));
+    let words = "existing lines of production or build files were changed by the test writer";
+    reasons.extend(observation.lost_production.iter().map(|lost| lost_words(lost, words, "line")));
     if !reasons.is_empty() {
         return retry(reasons);
     }
@@ -189,18 +180,15 @@ fn test_first(evidence: &Evidence<'_>) -> Decision {
 }
 
 fn red(results: &[CheckResult]) -> Decision {
-    let mut reasons = Vec::new();
-    for result in results {
-        match &result.end {
-            ProcessEnd::Exited { code: 0 } => reasons.push(format!(
-                "checks.red passed in {}: the new tests must fail before the implementation.",
-                result.package
-            )),
-            ProcessEnd::Exited { .. } => {}
-            end => reasons.push(format!("checks.red in {} {end}.", result.package)),
-        }
-    }
-    if reasons.is_empty() { Decision::Accept } else { retry(reasons) }
+    let reason = |result: &CheckResult| match &result.end {
+        ProcessEnd::Exited { code: 0 } => Some(format!(
+            "checks.red passed in {}: the new tests must fail before the implementation.",
+            result.package
+        )),
+        ProcessEnd::Exited { .. } => None,
+        end => Some(format!("checks.red in {} {end}.", result.package)),
+    };
+    accept_unless(results.iter().filter_map(reason).collect())
 }
 
 fn implementation(evidence: &Evidence<'_>) -> Decision {
@@ -216,29 +204,20 @@ fn implementation(evidence: &Evidence<'_>) -> Decision {
     if !evidence.left.is_empty() {
         reasons.push(format!("Changes were left uncommitted: {}.", names(evidence.left, NAMED)));
     }
-    if evidence.context.tests_owed > 0 {
-        reasons.push(format!(
-            "There are {} fewer enabled tests than before the attempt.",
-            evidence.context.tests_owed
-        ));
+    let owed = evidence.context.tests_owed;
+    if owed > 0 {
+        reasons.push(format!("There are {owed} fewer enabled tests than before the attempt."));
     }
-    let frozen: Vec<String> = if evidence.context.frozen {
-        let words = "test code of TEST-FIRST is not as it was";
-        observation.lost_frozen.iter().map(|lost| lost_words(lost, words, "place")).collect()
-    } else {
-        Vec::new()
-    };
-    let frozen_only = reasons.is_empty() && !frozen.is_empty();
-    reasons.extend(frozen);
+    let words = "test code of TEST-FIRST is not as it was";
+    let frozen = observation.lost_frozen.iter().filter(|_| evidence.context.frozen);
+    let frozen_only = reasons.is_empty();
+    reasons.extend(frozen.map(|lost| lost_words(lost, words, "place")));
     if !reasons.is_empty() {
         return Decision::Retry { reasons, frozen_only };
     }
     match &evidence.seen.check {
         None if evidence.context.ask_green => Decision::NeedsCheck { check: Check::Green, everywhere: false },
-        Some((Check::Green, results)) => {
-            let reasons = not_green(results, evidence);
-            if reasons.is_empty() { Decision::Accept } else { retry(reasons) }
-        }
+        Some((Check::Green, results)) => accept_unless(not_green(results, evidence)),
         _ => Decision::Accept,
     }
 }
@@ -321,16 +300,14 @@ fn review(evidence: &Evidence<'_>) -> Decision {
 fn verdict_by_boxes(evidence: &Evidence<'_>) -> Decision {
     let key = &evidence.attempt.key;
     let work = TaskKey { family: key.family.clone(), stage: Stage::Implementation };
+    let without_line = "The reviewer printed no line that gives its verdict";
     match evidence.seen.claims.as_slice() {
         [claim] if claim.key == work && claim.from.is_done() && !claim.to.is_done() => {
             Decision::Rework(vec![format!("The reviewer opened {work} and printed no reason.")])
         }
         [claim] if claim.key == *key && claim.to.is_done() => Decision::Accept,
-        [_, _, ..] => retry(vec![
-            "The reviewer printed no line that gives its verdict, and changed more boxes than one."
-                .to_owned(),
-        ]),
-        _ => retry(vec!["The reviewer printed no line that gives its verdict.".to_owned()]),
+        [_, _, ..] => retry(vec![format!("{without_line}, and changed more boxes than one.")]),
+        _ => retry(vec![format!("{without_line}.")]),
     }
 }
 

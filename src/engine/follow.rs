@@ -38,11 +38,11 @@ pub struct Follow {
 
 impl Follow {
     /// Nothing was read yet.
-    pub fn new(places: Places, rules: impl Into<TaskRules>) -> Self {
+    pub fn new(places: Places, rules: TaskRules) -> Self {
         let follower = Follower::new(&places.journal());
         Self {
             places,
-            rules: rules.into(),
+            rules,
             follower,
             fold: Fold::default(),
             spent: Spent::default(),
@@ -144,7 +144,6 @@ mod tests {
     use crate::machine::event::{Event, Mode};
     use crate::machine::policy::Policy;
     use crate::sys::disk::RealDisk;
-    use crate::task::Grammar;
 
     fn started() -> Event {
         let (spec, version) = ("tasks.md".to_owned(), String::new());
@@ -162,7 +161,7 @@ mod tests {
         let workspace = folder.path().to_owned();
         let places = Places { spec: workspace.clone(), workspace };
         let mut disk = RealDisk::new();
-        let mut follow = Follow::new(places.clone(), Grammar::default());
+        let mut follow = Follow::new(places.clone(), TaskRules::default());
         assert!(!follow.read(&disk).unwrap(), "there is nothing");
         disk.replace(&places.tasks(), b"- [ ] 1. A\n").unwrap();
         assert!(follow.read(&disk).unwrap());

@@ -87,7 +87,7 @@ impl<'a> Engine<'a> {
         disk: &'a mut dyn Disk,
         world: &'a mut dyn World,
         places: Places,
-        rules: impl Into<TaskRules>,
+        rules: TaskRules,
     ) -> Result<Self, Fault> {
         let mut fold = Fold::default();
         let journal = Journal::open(disk, &places.journal(), |record| fold.take(&record).map(drop))?;
@@ -95,7 +95,7 @@ impl<'a> Engine<'a> {
             disk,
             world,
             places,
-            rules: rules.into(),
+            rules,
             journal,
             fold,
             must_sync: false,

@@ -4,11 +4,11 @@
 //! Promises: outside of the packages a change is kept in `iter-N/` and put back, whatever it made of the file; in a package
 //! it makes the attempt's work one to be put back.
 
-use super::Outside;
+use super::{Outside, globs};
 use crate::config::BuildFiles;
 use crate::engine::{Fault, Places};
 use crate::machine::facts::{FileChange, Observation, ObserveRequest, PackageChange};
-use crate::source::{Kind, RepoPath, compile_globs, is_output};
+use crate::source::{Kind, RepoPath, is_output};
 use crate::sys::disk::open_regular;
 use crate::sys::walk::walk;
 use globset::GlobSet;
@@ -103,13 +103,8 @@ impl Outside {
         Ok(())
     }
 
-    fn protected_globs(&self) -> Result<&GlobSet, Fault> {
-        if let Some(globs) = self.protected.get() {
-            return Ok(globs);
-        }
-        let globs = compile_globs(&self.parts.settings.policy.protected)
-            .map_err(|error| Fault::setup(format!("policy.protected: {error}."), "fix the pattern"))?;
-        Ok(self.protected.get_or_init(|| globs))
+    fn protected_globs(&self) -> Result<GlobSet, Fault> {
+        globs("policy.protected", &self.parts.settings.policy.protected)
     }
 
     /// The words of the commands of gates and checks that may be paths.

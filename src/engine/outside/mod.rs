@@ -25,7 +25,7 @@ use crate::machine::effect::{AgentOrder, Effect};
 use crate::machine::event::{AgentEnd, Event, StopRequest};
 use crate::machine::facts::{FileChange, Observation, ObserveRequest, Oid, ProcessEnd, Snapshot};
 use crate::machine::state::State;
-use crate::source::{Secrets, environment_for};
+use crate::source::{Secrets, compile_globs, environment_for};
 use crate::sys::clock::{self, Stopwatch};
 use crate::sys::disk::RealDisk;
 use crate::sys::process::{Supervisor, reap};
@@ -35,7 +35,6 @@ use attempt::RunningAgent;
 use edits::TurnLog;
 use globset::GlobSet;
 use inputs::Inputs;
-use std::cell::OnceCell;
 use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -63,8 +62,6 @@ pub struct Outside {
     turn_log: Option<TurnLog>,
     /// What the attempt that runs may not write; `None` if this process did not start it.
     inputs: Option<Inputs>,
-    /// `policy.protected`, compiled.
-    protected: OnceCell<GlobSet>,
     tag: String,
     /// What no fact may hold.
     secrets: Secrets,
@@ -100,16 +97,7 @@ impl Outside {
         let tag = workspace_tag(&parts.places.workspace);
         let agents = parts.settings.agents.values().flat_map(|agent| &agent.env);
         let secrets = Secrets::of(parts.environment.iter().map(|(name, value)| (name, value)).chain(agents));
-        Self {
-            parts,
-            since: Stopwatch::start(),
-            running: None,
-            turn_log: None,
-            inputs: None,
-            protected: OnceCell::new(),
-            tag,
-            secrets,
-        }
+        Self { parts, since: Stopwatch::start(), running: None, turn_log: None, inputs: None, tag, secrets }
     }
 
     /// The environment of what is no agent: the usual variables, and those that the configuration names for it.
@@ -191,6 +179,11 @@ impl Outside {
         private_folder(&folder)?;
         Ok(folder)
     }
+}
+
+/// The patterns of a key of the configuration.
+fn globs(key: &str, patterns: &[String]) -> Result<GlobSet, Fault> {
+    compile_globs(patterns).map_err(|error| Fault::setup(format!("{key}: {error}."), "fix the pattern"))
 }
 
 /// Makes a folder that only its owner can read.

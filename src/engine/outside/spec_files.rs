@@ -1,8 +1,7 @@
 //! The spec's files beside tasks.md (`spec_files:`): what prompts carry, and what no attempt may write.
 
-use super::Outside;
+use super::{Outside, globs};
 use crate::engine::Fault;
-use crate::source::compile_globs;
 use crate::sys::disk::read_beginning;
 use crate::sys::walk::walk;
 use std::path::{Path, PathBuf};
@@ -27,8 +26,7 @@ impl Outside {
                 found.push(folder);
                 continue;
             }
-            let globs = compile_globs(std::slice::from_ref(pattern))
-                .map_err(|error| Fault::setup(format!("spec_files: {error}."), "fix the pattern"))?;
+            let globs = globs("spec_files", std::slice::from_ref(pattern))?;
             let depth = if pattern.contains('/') { MAX_DEPTH } else { 1 };
             let folder = spec.join(folder);
             let entries = walk(&folder, depth, MAX_ENTRIES, |_| true).filter_map(Result::ok);

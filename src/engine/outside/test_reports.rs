@@ -2,10 +2,11 @@
 //!
 //! Promises: a report that was there before counts only if it was written anew, whatever its time says; none is removed.
 
+use super::globs;
 use crate::engine::Fault;
 use crate::gate::passed_tests;
 use crate::machine::event::ReportedTests;
-use crate::source::{compile_globs, text};
+use crate::source::text;
 use crate::sys::file_stat::FileStat;
 use crate::sys::walk::{MAX_ENTRIES, walk};
 use globset::GlobSet;
@@ -22,8 +23,7 @@ pub(super) struct TestReports<'a> {
 impl<'a> TestReports<'a> {
     /// Looks at what is there. Errors: a pattern that is none.
     pub(super) fn before(package: &'a Path, patterns: &[String]) -> Result<Self, Fault> {
-        let globs = compile_globs(patterns)
-            .map_err(|error| Fault::setup(format!("checks.reports: {error}."), "fix the pattern"))?;
+        let globs = globs("checks.reports", patterns)?;
         let before = found(package, &globs);
         Ok(Self { package, globs, before })
     }

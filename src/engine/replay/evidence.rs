@@ -128,18 +128,10 @@ impl<'a> Evidence<'a> {
     }
 }
 
-/// Compares what a gate left with its digest; `None` if it is not there, or was not recorded.
-pub(super) fn left(record: u64, folder: &Path, recorded: &str, found: &mut Replayed) -> Option<bool> {
-    if recorded.is_empty() || !folder.is_dir() {
-        return None;
-    }
-    let is_same = digest_of_folder(folder).is_ok_and(|now| now == recorded);
-    if !is_same {
-        let what = format!("What the gate left in {} is not what it was.", shown(folder));
-        let hint = "put it back from a copy, or run the gate again: `ralph replay --rerun-gates`";
-        found.tell(Grade::Differs, record, what, hint);
-    }
-    Some(is_same)
+/// True if what a gate left has its digest; `None` if it is not there, or was not recorded.
+pub(super) fn is_as_left(folder: &Path, recorded: &str) -> Option<bool> {
+    let is_there = !recorded.is_empty() && folder.is_dir();
+    is_there.then(|| digest_of_folder(folder).is_ok_and(|now| now == recorded))
 }
 
 fn heads(snapshot: &Snapshot) -> impl Iterator<Item = (&String, &Oid)> {
@@ -160,12 +152,6 @@ fn commits(event: &Event) -> Vec<(&String, &Oid)> {
         Event::LeftCommitted { commits: heads } | Event::GateEnded { heads, .. } => heads.iter().collect(),
         _ => Vec::new(),
     }
-}
-
-/// The last part of a path of ralph's own, as people know it.
-fn shown(folder: &Path) -> String {
-    let parts: Vec<_> = folder.iter().rev().take(4).map(|part| part.to_string_lossy()).collect();
-    parts.into_iter().rev().collect::<Vec<_>>().join("/")
 }
 
 /// Compares what is recorded with what git shows; true if it is the same. `is_clear`: the objects alone say it; where a

@@ -249,10 +249,16 @@ impl<'a> Replay<'a> {
                 let is_same = self.evidence.judged(record, order, changes, &mut self.found);
                 (if is_same { &mut seen.rechecked } else { &mut seen.as_recorded }).push("changes");
                 let folder = self.places.iteration(order.iteration).join("gate");
-                let is_left = evidence::left(record, &folder, left, &mut self.found);
+                let is_left = evidence::is_as_left(&folder, left);
                 match is_left {
                     Some(true) => seen.rechecked.push("report"),
-                    Some(false) => {}
+                    Some(false) => {
+                        let shown = self.places.shown(&folder);
+                        let what = format!("What the gate left in {shown} is not what it was.");
+                        let hint =
+                            "put it back from a copy, or run the gate again: `ralph replay --rerun-gates`";
+                        self.found.tell(Grade::Differs, record, what, hint);
+                    }
                     None => seen.as_recorded.push("report"),
                 }
                 seen.as_recorded.push(VERDICT);

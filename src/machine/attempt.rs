@@ -2,7 +2,7 @@
 //!
 //! Nothing is judged before tasks.md and the work tree are as they must be; work that is put back counts for nobody.
 
-use super::between_iterations::still_left;
+use super::between_iterations::{still_left, uncommitted};
 use super::consequences;
 use super::decide::{Context, Decision, Evidence, decide, must_not_change};
 use super::effect::Effect;
@@ -11,7 +11,7 @@ use super::facts::{Dirt, FileChange, KeptFile, Observation, ObserveRequest, Snap
 use super::hierarchy::{covered_changes, with_ancestors};
 use super::state::{Attempt, Findings, Leftovers, Phase, SpecState, State};
 use crate::task::{Stage, TaskKey};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 /// The agent is gone.
 pub(super) fn ended(state: &mut State, attempt: Attempt) {
@@ -113,22 +113,14 @@ fn remember(state: &mut State, attempt: &Attempt, observation: &Observation, str
 
 /// Remembers the packages after an attempt, and what of it is uncommitted.
 fn note_after(state: &mut State, attempt: &Attempt, after: &Snapshot) {
-    let mut dirt: BTreeMap<String, Vec<Dirt>> = BTreeMap::new();
     let earlier = still_left(state.leftovers.as_ref(), after);
-    for package in &after.packages {
+    let has = |all: &[Dirt], entry: &Dirt| all.iter().any(|dirt| dirt.path == entry.path);
+    let dirt = uncommitted(after, |package, entry| {
         let before = attempt.before.package(&package.name);
-        let left_before = earlier.get(&package.name);
-        let has = |all: &[Dirt], entry: &Dirt| all.iter().any(|dirt| dirt.path == entry.path);
-        let is_new = |entry: &&Dirt| {
-            before.is_none_or(|before| !has(&before.untracked, entry))
-                || left_before.is_some_and(|left| has(left, entry))
-        };
-        let untracked = package.untracked.iter().filter(is_new);
-        let left: Vec<Dirt> = package.dirt.iter().chain(untracked).cloned().collect();
-        if !left.is_empty() {
-            dirt.insert(package.name.clone(), left);
-        }
-    }
+        !package.untracked.contains(entry)
+            || before.is_none_or(|before| !has(&before.untracked, entry))
+            || earlier.get(&package.name).is_some_and(|left| has(left, entry))
+    });
     state.leftovers =
         (!dirt.is_empty()).then(|| Leftovers { key: attempt.key.clone(), iteration: state.iteration, dirt });
     state.last_after = Some(after.clone());

@@ -116,15 +116,21 @@ fn begin_or_clear(state: &mut State, key: &TaskKey, snapshot: &Snapshot) -> Vec<
 
 /// The leftovers that are still in the work tree, by package, as they are there now.
 pub(super) fn still_left(leftovers: Option<&Leftovers>, snapshot: &Snapshot) -> BTreeMap<String, Vec<Dirt>> {
-    let mut found = BTreeMap::new();
-    for (name, known) in leftovers.iter().flat_map(|leftovers| &leftovers.dirt) {
-        let Some(package) = snapshot.package(name) else { continue };
-        let now = package.dirt.iter().chain(&package.untracked);
-        let left: Vec<Dirt> =
-            now.filter(|dirt| known.iter().any(|old| old.path == dirt.path)).cloned().collect();
-        if !left.is_empty() {
-            found.insert(name.clone(), left);
-        }
-    }
-    found
+    uncommitted(snapshot, |package, dirt| {
+        let known = leftovers.and_then(|leftovers| leftovers.dirt.get(&package.name));
+        known.is_some_and(|known| known.iter().any(|old| old.path == dirt.path))
+    })
+}
+
+/// The uncommitted files that are wanted, by package.
+pub(super) fn uncommitted(
+    snapshot: &Snapshot,
+    wanted: impl Fn(&PackageState, &Dirt) -> bool,
+) -> BTreeMap<String, Vec<Dirt>> {
+    let of_package = |package: &PackageState| {
+        let all = package.dirt.iter().chain(&package.untracked);
+        let found: Vec<Dirt> = all.filter(|dirt| wanted(package, dirt)).cloned().collect();
+        (!found.is_empty()).then(|| (package.name.clone(), found))
+    };
+    snapshot.packages.iter().filter_map(of_package).collect()
 }

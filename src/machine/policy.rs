@@ -41,15 +41,15 @@ pub struct Policy {
     pub agents: BTreeMap<Stage, Vec<String>>,
     /// The patterns of test, production and build files; empty in older journals. No decision is made from them: a replay
     /// sees by them what kind a changed file was.
-    #[serde(skip_serializing_if = "is_unknown")]
+    #[serde(skip_serializing_if = "is_default")]
     pub files: [Vec<String>; 3],
     /// Optional boxes are taken too (`--optional`).
     pub optional: bool,
     /// Millionths of a US dollar that may be used.
-    #[serde(skip_serializing_if = "Budget::is_open")]
+    #[serde(skip_serializing_if = "is_default")]
     pub cost: Budget,
     /// Tokens that may be used.
-    #[serde(skip_serializing_if = "Budget::is_open")]
+    #[serde(skip_serializing_if = "is_default")]
     pub tokens: Budget,
 }
 
@@ -64,12 +64,6 @@ pub struct Budget {
     pub attempt: Option<u64>,
 }
 
-fn is_unknown(files: &[Vec<String>; 3]) -> bool {
-    files.iter().all(Vec::is_empty)
-}
-
-impl Budget {
-    fn is_open(&self) -> bool {
-        *self == Self::default()
-    }
+fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
 }

@@ -3,7 +3,7 @@
 //!
 //! Without an end within [`MAX_LINES`] lines there is none, so that a stray mark hides nothing. Linear.
 
-use super::scan::{Line, checkbox, heading, item, lines};
+use super::scan::{Line, boxed, heading, lines};
 use std::ops::Range;
 
 /// The longest text of a command, in lines.
@@ -21,10 +21,7 @@ pub(super) fn texts(bytes: &[u8], from: usize, parts: &[Range<usize>]) -> Vec<Ra
             continue;
         }
         let text = bytes.get(line.start..line.end).unwrap_or_default();
-        let boxed = item(text).and_then(|item| {
-            let found = checkbox(text.get(item.content..)?)?;
-            text.get(item.content + found.text..)
-        });
+        let boxed = boxed(text).and_then(|(found, content)| content.get(found.text..));
         is_in_task = boxed.is_some() || is_in_task && heading(text).is_none();
         let Some(open) = open_at_end(boxed.unwrap_or(text)).filter(|_| is_in_task) else { continue };
         if let Some(last) = last_line(bytes, line.next, &open) {

@@ -3,7 +3,7 @@
 //! What is in a box has no influence on them, so a flip can never hide or reveal a task.
 
 use super::command_text;
-use super::scan::{Line, ReadAs, checkbox, is_blank, item, lines};
+use super::scan::{self, Line, ReadAs, is_blank, lines};
 use pulldown_cmark::{CodeBlockKind, Event, Options, Parser, Tag};
 use std::collections::HashSet;
 use std::ops::Range;
@@ -212,10 +212,9 @@ impl Sketch {
 
 /// The box on a line: offset of the box, offset of its mark when that is one byte, whether text follows.
 fn boxed(line: &[u8]) -> Option<(usize, Option<usize>, bool)> {
-    let content = item(line)?.content;
-    let found = checkbox(line.get(content..)?)?;
-    let mark = found.mark.is_ascii().then_some(content + 1);
-    Some((content, mark, content + found.text < line.len()))
+    let (found, content) = scan::boxed(line)?;
+    let at = line.len() - content.len();
+    Some((at, found.mark.is_ascii().then_some(at + 1), found.text < content.len()))
 }
 
 /// The length of a line up to its first letter, which is in.

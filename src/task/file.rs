@@ -8,7 +8,7 @@ use super::grammar::Grammar;
 use super::meaning::{is_approval, is_checklist};
 use super::outline::{Found, Heading, Outline, outline, title};
 use super::row::{Mark, Row};
-use super::scan::{Line, ReadAs, checkbox, item};
+use super::scan::{Line, ReadAs, boxed};
 use super::sections::{LeftOut, Title};
 use super::text::clean;
 use std::collections::{BTreeMap, HashSet};
@@ -28,7 +28,7 @@ pub struct ReadLine<'a> {
 impl ReadLine<'_> {
     /// True for a list item that begins with a box, whatever the line is read as.
     pub fn has_box(&self) -> bool {
-        item(self.text).and_then(|item| checkbox(self.text.get(item.content..)?)).is_some()
+        boxed(self.text).is_some()
     }
 }
 
@@ -146,13 +146,10 @@ impl TaskFile {
 
     /// The boxes in document order, as the machine and the journal see them.
     pub fn rows(&self) -> Vec<Row> {
-        let under = self.notes_under().into_iter();
         let groups = self.groups();
-        let row = |(task, under): (&Task, _)| {
-            let group = groups.get(task.found.group as usize).copied().unwrap_or_default();
-            Row { group, ..self.row(task, under) }
-        };
-        self.tasks.iter().zip(under).map(row).collect()
+        let group = |task: &Task| groups.get(task.found.group as usize).copied().unwrap_or_default();
+        let all = self.tasks.iter().zip(self.notes_under());
+        all.map(|(task, note)| self.row(task, group(task), note)).collect()
     }
 
     /// The number of groups that have begun before the first heading, and at each: the `<n>` of `G<n>`.
@@ -165,7 +162,7 @@ impl TaskFile {
         std::iter::once(0).chain(numbers).collect()
     }
 
-    fn row(&self, task: &Task, (under, commits_nothing): (String, bool)) -> Row {
+    fn row(&self, task: &Task, group: u32, (under, commits_nothing): (String, bool)) -> Row {
         let text = clean(task.prefix, task.words(&self.bytes));
         let may_be = self.grammar.checkpoint.is_some() && commits_nothing;
         let approval = task.is_implementation() && is_approval(&text);
@@ -175,7 +172,7 @@ impl TaskFile {
             mark: Mark(task.found.mark),
             optional: task.optional,
             parent: self.parent(task).map(|parent| parent.key.family.clone()),
-            group: task.found.group,
+            group,
             digest: task.digest.clone(),
             under: Some(under),
             struck: task.struck,

@@ -133,6 +133,17 @@ fn bullet(rest: &[u8]) -> Option<usize> {
     }
 }
 
+/// The column in which a line begins: that of its bullet, if it has one.
+pub(super) fn column(line: &[u8]) -> u32 {
+    item(line).map_or_else(|| indent(line, 0).1, |item| item.column)
+}
+
+/// The box with which the list item on a line begins, and what follows the bullet.
+pub(super) fn boxed(line: &[u8]) -> Option<(Checkbox, &[u8])> {
+    let content = line.get(item(line)?.content..)?;
+    Some((checkbox(content)?, content))
+}
+
 /// A box at the start of a list item.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Checkbox {

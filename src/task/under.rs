@@ -6,7 +6,7 @@
 use super::family::text_digest;
 use super::file::TaskFile;
 use super::meaning::commits_nothing;
-use super::scan::{ReadAs, indent, item};
+use super::scan::{ReadAs, column};
 use super::stage::{Stage, TaskKey};
 use super::text::clean;
 
@@ -106,7 +106,7 @@ impl TaskFile {
         let mut work = None;
         let mut fence: Option<(Option<usize>, bool)> = None;
         for line in self.read_lines() {
-            let column = item(line.text).map_or_else(|| indent(line.text, 0).1, |item| item.column);
+            let column = column(line.text);
             let is_fence = line.read == ReadAs::Fence;
             match line.read {
                 ReadAs::Heading(_) | ReadAs::LeftOut(_) => {

@@ -7,7 +7,7 @@ use crate::task::family::Task;
 use crate::task::file::{ReadLine, TaskFile};
 use crate::task::grammar::ancestors;
 use crate::task::row::Row;
-use crate::task::scan::{ReadAs, indent, item};
+use crate::task::scan::{ReadAs, column};
 use crate::task::stage::{Stage, TaskKey};
 use std::collections::HashSet;
 
@@ -84,7 +84,6 @@ fn line_text(file: &TaskFile, task: &Task) -> Option<String> {
 /// The lines after a task's own that are its text, blank ones at the end apart; none if one of them may not stay, or
 /// they are more than may.
 fn lines_below(file: &TaskFile, task: u32) -> Vec<String> {
-    let column = |text: &[u8]| item(text).map_or_else(|| indent(text, 0).1, |item| item.column);
     let own = file.read_line(task).map_or(0, |line| column(line.text));
     let belongs = |line: &ReadLine<'_>| match line.read {
         ReadAs::Text => column(line.text) > own,

@@ -89,7 +89,7 @@ fn is_key_of(reading: &Reading<'_>, gate: &str, key: &str) -> bool {
 fn row(reading: &Reading<'_>, path: &[String], value: &Value) -> Option<Explained> {
     let from = match (reading.sources.of(path), get(&reading.written, path)) {
         (Some(given), _) => given.source(),
-        (None, Some(_)) => Source::File { line: line_of(reading.text, path) },
+        (None, Some(_)) => Source::File { line: line_of(reading.text, &path.join(".")) },
         (None, None) => Source::Default,
     };
     let is_default = from == Source::Default;

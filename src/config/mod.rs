@@ -112,16 +112,15 @@ impl<'t> Reading<'t> {
         let problem = Problem::new(key, format!("{subject} {}.", mistake.what), hint);
         match self.sources.of(&mistake.path) {
             Some(given) => problem.at(given.name(), None),
-            None => problem.at(FILE, yaml_tree::line_of(self.text, &mistake.path)),
+            None => problem.at(FILE, yaml_tree::line_of(self.text, &mistake.path.join("."))),
         }
     }
 }
 
 /// The line on which the file writes a key (`gates.PITEST.threshold`); `None` if it does not.
 pub fn key_line(text: &str, key: &str) -> Option<usize> {
-    let tree = yaml_tree::parse(text).ok()?;
-    let path = yaml_tree::path_of(&tree, key).filter(|path| !path.is_empty())?;
-    yaml_tree::line_of(text, &path)
+    yaml_tree::parse(text).ok().filter(|_| !key.is_empty())?;
+    yaml_tree::line_of(text, key)
 }
 
 impl Settings {

@@ -32,28 +32,14 @@ pub(super) fn parse(text: &str) -> Result<Value, ConfigError> {
     }
 }
 
-/// The line of a key, given by its path from the root; `None` if it is not written. The root's is that of the
-/// first value.
+/// The line of a key, dotted from the root; `None` if it is not written. The empty key is the root, whose line is that
+/// of the first value. A name may hold dots itself.
 ///
 /// The library gives positions with errors only, so this reading of the text ends with an error at the key.
-pub(super) fn line_of(text: &str, path: &[String]) -> Option<usize> {
-    let tree = Tree { wanted: Some(path) };
+pub(super) fn line_of(text: &str, key: &str) -> Option<usize> {
+    let tree = Tree { wanted: Some(key) };
     let error = tree.deserialize(serde_yaml::Deserializer::from_str(without_mark(text))).err()?;
     Some(error.location()?.line())
-}
-
-/// The path of a key that is dotted from the root; `None` if it is not written. A name may hold dots itself.
-pub(super) fn path_of(tree: &Value, key: &str) -> Option<Vec<String>> {
-    if key.is_empty() {
-        return Some(Vec::new());
-    }
-    tree.as_mapping()?.iter().find_map(|(name, below)| {
-        let name = name.as_str()?;
-        let rest = key.strip_prefix(name).filter(|rest| rest.is_empty() || rest.starts_with('.'))?;
-        let mut path = path_of(below, rest.trim_start_matches('.'))?;
-        path.insert(0, name.to_owned());
-        Some(path)
-    })
 }
 
 /// The value at a path.
@@ -114,10 +100,18 @@ fn unreadable(error: &serde_yaml::Error, text: &str) -> ConfigError {
     Problem::new(String::new(), what, hint).at(FILE, line)
 }
 
-/// A reading of the text as a tree that ends with an error at the key with the wanted path.
+/// A reading of the text as a tree that ends with an error at the wanted key.
 #[derive(Clone, Copy)]
-struct Tree<'p> {
-    wanted: Option<&'p [String]>,
+struct Tree<'k> {
+    wanted: Option<&'k str>,
+}
+
+impl<'k> Tree<'k> {
+    /// What is wanted below a key; empty if that is the wanted one.
+    fn below(self, key: &str) -> Option<&'k str> {
+        let rest = self.wanted?.strip_prefix(key)?;
+        if rest.is_empty() { Some(rest) } else { rest.strip_prefix('.') }
+    }
 }
 
 impl<'de> DeserializeSeed<'de> for Tree<'_> {
@@ -160,7 +154,7 @@ impl<'de> Visitor<'de> for Tree<'_> {
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Value, A::Error> {
-        if self.wanted == Some(&[]) {
+        if self.wanted == Some("") {
             return Err(A::Error::custom("here"));
         }
         let mut items = Vec::new();
@@ -171,18 +165,16 @@ impl<'de> Visitor<'de> for Tree<'_> {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<Value, A::Error> {
-        if self.wanted == Some(&[]) {
+        if self.wanted == Some("") {
             return Err(A::Error::custom("here"));
         }
-        let first = self.wanted.and_then(|path| path.split_first());
         let mut map = Mapping::new();
-        while let Some(key) = entries.next_key_seed(Key(|key: &str| match first {
-            Some((first, [])) if first == key => Err("here".to_owned()),
+        while let Some(key) = entries.next_key_seed(Key(|key: &str| match self.below(key) {
+            Some("") => Err("here".to_owned()),
             _ if map.contains_key(key) => Err(format!("the key {key:?} is written twice")),
             _ => Ok(()),
         }))? {
-            let wanted = first.filter(|(first, _)| **first == key).map(|(_, below)| below);
-            let value = entries.next_value_seed(Tree { wanted })?;
+            let value = entries.next_value_seed(Tree { wanted: self.below(&key) })?;
             map.insert(Value::String(key), value);
         }
         Ok(map.into())

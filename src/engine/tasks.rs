@@ -182,19 +182,15 @@ impl Engine<'_> {
             let mut bytes = now.clone();
             let mut found = Vec::new();
             for (key, mark) in &on_file(&self.fold.state.spec_state().rows, flips) {
-                let file = self.rules.parse(bytes.clone());
-                match file.flip(key, *mark) {
-                    Ok(edit) => {
-                        if let Some(edit) = edit {
-                            let failed =
-                                || Fault::internal("An edit of one box would have changed another one.");
-                            bytes = edit.apply(&bytes).ok_or_else(failed)?;
-                        }
-                        found.push((key.clone(), *mark));
-                    }
-                    Err(refusal) if refusal.kind == Refused::NoSuchBox => {}
-                    Err(refusal) => return Err(Fault::changed(refusal.what, refusal.hint)),
+                let edit = match self.rules.parse(bytes.clone()).flip(key, *mark) {
+                    Err(refusal) if refusal.kind == Refused::NoSuchBox => continue,
+                    edit => edit.map_err(|refusal| Fault::changed(refusal.what, refusal.hint))?,
+                };
+                if let Some(edit) = edit {
+                    let failed = || Fault::internal("An edit of one box would have changed another one.");
+                    bytes = edit.apply(&bytes).ok_or_else(failed)?;
                 }
+                found.push((key.clone(), *mark));
             }
             if bytes == now || self.disk.swap(&path, &now, &bytes)? == Swap::Done {
                 let flips = self.flipped(flips, found, &self.rules.parse(bytes).rows());

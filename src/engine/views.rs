@@ -2,39 +2,30 @@
 
 use super::{Engine, Fault, Places};
 use crate::machine::effect::Effect;
-use crate::machine::facts::{FileChange, Oid, Snapshot};
+use crate::machine::facts::{FileChange, Oid, PackageState};
 use std::collections::BTreeMap;
-use std::fmt::Write as _;
 use std::path::PathBuf;
 
 /// The views that an effect writes; none for an effect of another kind.
 pub(super) fn written(places: &Places, effect: &Effect) -> Vec<(PathBuf, String)> {
     match effect {
+        // `<name>:<40-hex HEAD>`, one line per package.
         Effect::WriteBefore { iteration, snapshot } => {
-            vec![(places.before(*iteration), before_text(snapshot))]
+            let line = |package: &PackageState| format!("{}:{}", package.name, package.head);
+            vec![(places.before(*iteration), lines(snapshot.packages.iter().map(line).collect()))]
         }
         Effect::WriteDiff { changes, bases, heads } => {
-            vec![(places.diff(), diff_text(changes)), (places.diff_json(), diff_json(changes, bases, heads))]
+            // `<package>/<path in package>`, a line each, sorted bytewise.
+            let mut paths: Vec<String> = changes.iter().map(FileChange::full_path).collect();
+            paths.sort();
+            vec![(places.diff(), lines(paths)), (places.diff_json(), diff_json(changes, bases, heads))]
         }
         _ => Vec::new(),
     }
 }
 
-/// `<name>:<40-hex HEAD>`, one line per package.
-fn before_text(snapshot: &Snapshot) -> String {
-    let mut text = String::new();
-    for package in &snapshot.packages {
-        let _ = writeln!(text, "{}:{}", package.name, package.head);
-    }
-    text
-}
-
-/// `<package>/<path in package>`, a line each, sorted bytewise.
-fn diff_text(changes: &[FileChange]) -> String {
-    let mut lines: Vec<String> = changes.iter().map(FileChange::full_path).collect();
-    lines.sort();
-    lines.push(String::new());
-    lines.join("\n")
+fn lines(all: Vec<String>) -> String {
+    all.into_iter().map(|line| line + "\n").collect()
 }
 
 fn diff_json(changes: &[FileChange], bases: &BTreeMap<String, Oid>, heads: &BTreeMap<String, Oid>) -> String {

@@ -94,7 +94,8 @@ pub struct Parts {
 impl Outside {
     /// Composes the world.
     pub fn new(parts: Parts) -> Self {
-        let tag = workspace_tag(&parts.places.workspace);
+        let mut tag = crate::task::digest(parts.places.workspace.as_os_str().as_encoded_bytes());
+        tag.truncate(16);
         let agents = parts.settings.agents.values().flat_map(|agent| &agent.env);
         let secrets = Secrets::of(parts.environment.iter().map(|(name, value)| (name, value)).chain(agents));
         Self { parts, since: Stopwatch::start(), running: None, turn_log: None, inputs: None, tag, secrets }
@@ -199,11 +200,6 @@ fn new_folder(parent: &Path, prefix: &str) -> io::Result<TempDir> {
     use std::os::unix::fs::PermissionsExt as _;
     let private = std::fs::Permissions::from_mode(0o700);
     tempfile::Builder::new().prefix(prefix).rand_bytes(20).permissions(private).tempdir_in(parent)
-}
-
-fn workspace_tag(workspace: &Path) -> String {
-    let digest = crate::task::digest(workspace.as_os_str().as_encoded_bytes());
-    digest.get(..16).unwrap_or_default().to_owned()
 }
 
 impl From<GitError> for Fault {

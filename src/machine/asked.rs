@@ -20,7 +20,7 @@ use super::effect::Effect;
 use super::event::{AgentEnd, Event, Mode, TasksSeen};
 use super::facts::ProcessEnd;
 use super::state::{Phase, State};
-use crate::task::{Mark, TaskKey, on_file};
+use crate::task::on_file;
 use std::collections::VecDeque;
 use std::mem::discriminant;
 
@@ -45,6 +45,8 @@ impl Asked {
     /// Takes the next fact, before it is folded into this state.
     pub fn answer(&mut self, state: &State, event: &Event) -> Answer {
         let has_started = std::mem::take(&mut self.has_started);
+        let is_at_rest = matches!(state.phase, Phase::Idle | Phase::Stopped(_));
+        let is_restoring = matches!(self.effects.front(), Some(Effect::RestoreTasks { .. }));
         let outside = |should: Option<&str>| Answer { effect: None, should: should.map(str::to_owned) };
         match event {
             Event::RunStarted { .. } => {
@@ -62,12 +64,12 @@ impl Asked {
             | Event::BoxAccepted { .. }
             | Event::BoxReopened { .. }
             | Event::Surveyed { .. }
-                if self.effects.is_empty() && is_verb_at_rest(state) =>
+                if self.effects.is_empty() && is_at_rest && state.mode == Mode::Verb =>
             {
                 return outside(None);
             }
             // Ralph 0.1.0 put edits back that came while a gate ran beside reviewers (see `legacy`).
-            Event::TasksRestored { tasks, .. } if state.before_edits.is_some() && !self.is_restoring() => {
+            Event::TasksRestored { tasks, .. } if state.before_edits.is_some() && !is_restoring => {
                 self.effects.clear();
                 return Answer { effect: None, should: ticks_nothing(state, tasks) };
             }
@@ -80,18 +82,10 @@ impl Asked {
         Answer { effect: Some(effect), should }
     }
 
-    fn is_restoring(&self) -> bool {
-        matches!(self.effects.front(), Some(Effect::RestoreTasks { .. }))
-    }
-
     /// Takes what the fact led to.
     pub fn ask(&mut self, effects: Vec<Effect>) {
         self.effects.extend(effects.into_iter().filter(|effect| expected(effect).is_some()));
     }
-}
-
-fn is_verb_at_rest(state: &State) -> bool {
-    state.mode == Mode::Verb && matches!(state.phase, Phase::Idle | Phase::Stopped(_))
 }
 
 /// The fact that an effect leads to; `None` if it leads to none.
@@ -152,7 +146,8 @@ fn mismatch(effect: &Effect, state: &State, event: &Event) -> Option<String> {
             given.map(|given| format!("a verdict on the {} changes that were given", given.len()))
         }
         (Effect::FlipBoxes { flips }, Event::BoxesFlipped { flips: found }) => {
-            let may = flips_of(state, flips);
+            // Boxes, and what the file shows of virtual stages.
+            let may = [flips.as_slice(), &on_file(&state.spec_state().rows, flips)].concat();
             (!found.iter().all(|flip| may.contains(flip)))
                 .then(|| words(flips.iter().map(|(key, mark)| format!("{key} [{}]", mark.0))))
         }
@@ -164,11 +159,6 @@ fn mismatch(effect: &Effect, state: &State, event: &Event) -> Option<String> {
         }
         _ => expected(effect).filter(|name| *name != event.name()).map(|name| format!("`{name}`")),
     }
-}
-
-/// The flips that may be recorded when these were asked for: boxes, and what the file shows of virtual stages.
-fn flips_of(state: &State, flips: &[(TaskKey, Mark)]) -> Vec<(TaskKey, Mark)> {
-    [flips, &on_file(&state.spec_state().rows, flips)].concat()
 }
 
 /// tasks.md that was put back holds no tick that was not there before.

@@ -50,7 +50,8 @@ fn open_at_end(text: &[u8]) -> Option<Open<'_>> {
     while let Some(byte) = text.get(at) {
         let rest = text.get(at..).unwrap_or_default();
         let run = rest.iter().take_while(|next| *next == byte).count();
-        let before = at.checked_sub(1).and_then(|before| text.get(before)).copied();
+        let before = at.checked_sub(1).and_then(|before| text.get(before));
+        let begins_argument = matches!(before, Some(b' ' | b'\t' | b'=' | b'('));
         match byte {
             b'`' => {
                 code = match code {
@@ -73,7 +74,7 @@ fn open_at_end(text: &[u8]) -> Option<Open<'_>> {
             }
             b'\\' => at += 1,
             b'"' | b'\'' if quote == Some(*byte) => quote = None,
-            b'"' | b'\'' if code.is_some() && quote.is_none() && before.is_some_and(begins_argument) => {
+            b'"' | b'\'' if code.is_some() && quote.is_none() && begins_argument => {
                 quote = Some(*byte);
             }
             _ => {}
@@ -82,10 +83,6 @@ fn open_at_end(text: &[u8]) -> Option<Open<'_>> {
     }
     let quote = quote.zip(code.map(|(run, _)| run));
     (heredoc.is_some() || quote.is_some()).then_some(Open { heredoc, quote })
-}
-
-fn begins_argument(before: u8) -> bool {
-    matches!(before, b' ' | b'\t' | b'=' | b'(')
 }
 
 /// The word of `<<EOF`, `<<-EOF`, `<<'EOF'` or `<< "EOF"`, and the length of all that.

@@ -75,15 +75,14 @@ impl TaskFile {
             return Ok(None);
         }
         let wanted = if to == Mark::DONE && self.ticks_upper() { Mark('X') } else { to };
-        let no_mark = || format!("`{}` cannot stand in a box.", to.0.escape_debug());
-        let replacement = mark_byte(wanted).ok_or_else(|| refused(Refused::NoFlip, no_mark()))?;
+        let [mark, wrong] = [now, to].map(|mark| mark.0.escape_debug());
+        let no_mark = || refused(Refused::NoFlip, format!("`{wrong}` cannot stand in a box."));
+        let replacement = mark_byte(wanted).ok_or_else(no_mark)?;
         let wide = || {
-            let mark = now.0.escape_debug();
-            format!(
-                "The box of `{key}` holds `{mark}`, which takes more than one byte, and ralph changes single bytes only."
-            )
+            let why = "which takes more than one byte, and ralph changes single bytes only";
+            refused(Refused::NoFlip, format!("The box of `{key}` holds `{mark}`, {why}."))
         };
-        let expected = mark_byte(now).ok_or_else(|| refused(Refused::NoFlip, wide()))?;
+        let expected = mark_byte(now).ok_or_else(wide)?;
         Ok(Some(Edit { offset: found.at, expected, replacement }))
     }
 

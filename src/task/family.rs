@@ -91,7 +91,10 @@ pub(super) fn tasks(bytes: &[u8], boxes: Vec<Found>, headings: &[Heading], gramm
     let ids: Vec<Option<String>> =
         headings.iter().map(|heading| leading_id(text(heading), grammar)).collect();
     take_ids_of_headings(&mut tasks, headings, &ids);
-    let doubled = doubled_ids(&tasks);
+    let mut once: HashSet<&str> = HashSet::with_capacity(tasks.len());
+    let with_id = tasks.iter().filter(|task| task.is_implementation() && !task.key.family.is_empty());
+    let again = with_id.filter(|task| !once.insert(&task.key.family));
+    let doubled: HashSet<String> = again.map(|task| task.key.family.clone()).collect();
     let mut seen: HashMap<String, u32> = HashMap::new();
     for task in &mut tasks {
         let is_doubled = task.is_implementation() && doubled.contains(&task.key.family);
@@ -129,12 +132,6 @@ fn named(bytes: &[u8], found: Found, grammar: &Grammar) -> Task {
         parent: None,
         prefix: name.prefix,
     }
-}
-
-fn doubled_ids(tasks: &[Task]) -> HashSet<String> {
-    let mut seen: HashSet<&str> = HashSet::with_capacity(tasks.len());
-    let ids = tasks.iter().filter(|task| task.is_implementation() && !task.key.family.is_empty());
-    ids.filter(|task| !seen.insert(&task.key.family)).map(|task| task.key.family.clone()).collect()
 }
 
 /// First 16 hex digits of the SHA-256 of the text with white space folded.

@@ -315,34 +315,26 @@ impl Cursor<'_> {
 
     /// `1.2.3a`, `T012b`, `T012B`, `ABC-1.2a`, `WP03`, `V4`, `VE1`, without a trailing dot.
     fn id(&mut self) -> Option<String> {
-        let start = *self;
+        let start = self.at;
         let digit = |b: u8| b.is_ascii_digit();
-        if self.next_is(digit) {
-            self.numbers();
-            self.letter();
-        } else {
-            self.eat_while(|b| b.is_ascii_uppercase());
-            match self.text.get(start.at..self.at)? {
-                [] => return None,
-                _ if self.next_is(|b| b == b'-') => {
-                    self.eat(b"-");
-                    if !self.next_is(digit) {
-                        return None;
-                    }
-                    self.numbers();
-                    self.letter();
-                }
-                b"T" if self.next_is(digit) => {
-                    self.eat_while(digit);
-                    self.eat_if(|b| b.is_ascii_alphabetic());
-                }
-                b"WP" | b"V" | b"VE" if self.next_is(digit) => {
-                    self.eat_while(digit);
-                }
-                _ => return None,
-            }
+        self.eat_while(|b| b.is_ascii_uppercase());
+        let letters = self.text.get(start..self.at)?;
+        let has_dash = !letters.is_empty() && self.eat(b"-");
+        if !self.next_is(digit) {
+            return None;
         }
-        let written = self.text.get(start.at..self.at)?;
+        match letters {
+            _ if has_dash || letters.is_empty() => {
+                self.numbers();
+                self.eat_if(|b| b.is_ascii_lowercase());
+            }
+            b"T" | b"WP" | b"V" | b"VE" => {
+                self.eat_while(digit);
+                self.eat_if(|b| letters == b"T" && b.is_ascii_alphabetic());
+            }
+            _ => return None,
+        }
+        let written = self.text.get(start..self.at)?;
         (written.len() <= MAX_ID).then(|| ascii(written))
     }
 
@@ -356,10 +348,6 @@ impl Cursor<'_> {
                 return;
             }
         }
-    }
-
-    fn letter(&mut self) {
-        self.eat_if(|b| b.is_ascii_lowercase());
     }
 }
 

@@ -57,7 +57,17 @@ pub(super) struct Outline {
 pub(super) fn outline(bytes: &[u8], grammar: &Grammar) -> Outline {
     let excluded = excluded(bytes);
     let mut parts = excluded.iter().peekable();
-    let mut pass = Pass::of(bytes, grammar);
+    let mut pass = Pass {
+        bytes,
+        grammar,
+        out: Outline::default(),
+        sections: HeadingsAbove::default(),
+        open: Vec::new(),
+        bodies: Vec::new(),
+        above: Above::Blank,
+        last: 0,
+        inside: 0,
+    };
     for (number, line) in (1..).zip(lines(bytes, bom(bytes))) {
         while parts.next_if(|part| part.range.end <= line.start).is_some() {}
         let text = bytes.get(line.start..line.end).unwrap_or_default();
@@ -113,21 +123,7 @@ struct Pass<'a> {
     inside: usize,
 }
 
-impl<'a> Pass<'a> {
-    fn of(bytes: &'a [u8], grammar: &'a Grammar) -> Self {
-        Self {
-            bytes,
-            grammar,
-            out: Outline::default(),
-            sections: HeadingsAbove::default(),
-            open: Vec::new(),
-            bodies: Vec::new(),
-            above: Above::Blank,
-            last: 0,
-            inside: 0,
-        }
-    }
-
+impl Pass<'_> {
     fn hidden(&mut self, part: &Excluded, text: &[u8]) -> ReadAs {
         let is_command = part.read == ReadAs::Command;
         if part.range.end != self.inside && !is_command {

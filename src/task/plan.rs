@@ -303,35 +303,36 @@ impl Plan<'_> {
     /// The gates of the headings with required tasks of which one is judged.
     fn group_gates(&self, stage: &Stage) -> Vec<PlannedBox> {
         let rows = self.families.rows();
-        let all = || rows.iter().enumerate();
-        let required = || implementations(rows).filter(|(_, row)| !row.optional);
-        let mut groups: Vec<u32> = required().map(|(_, row)| row.group).collect();
-        groups.dedup();
-        let judged = required().filter(|(at, _)| self.judged.contains(at));
-        let judged: HashSet<u32> = judged.map(|(_, row)| row.group).collect();
-        let is_task = |row: &Row| !row.key.is_wider_gate() && row.key.stage != Stage::Final;
-        let last: HashMap<u32, usize> =
-            all().filter(|(_, row)| is_task(row)).map(|(at, row)| (row.group, at)).collect();
-        let is_gate =
-            |row: &Row| row.key.is_wider_gate() && row.key.stage == *stage && row.key.family != "END";
-        let taken: HashSet<&str> =
-            rows.iter().filter(|row| is_gate(row)).map(|row| row.key.family.as_str()).collect();
-        let existing = |group| all().find(|(_, row)| row.group == group && is_gate(row));
+        // Of each heading with required tasks, whether one of them is judged.
+        let mut groups: BTreeMap<u32, bool> = BTreeMap::new();
+        for (at, row) in implementations(rows).filter(|(_, row)| !row.optional) {
+            *groups.entry(row.group).or_default() |= self.judged.contains(&at);
+        }
+        let (mut gates, mut last): (HashMap<u32, usize>, HashMap<u32, usize>) = Default::default();
+        let mut taken: HashSet<&str> = HashSet::new();
+        for (at, row) in rows.iter().enumerate().filter(|(_, row)| row.key.stage != Stage::Final) {
+            if !row.key.is_wider_gate() {
+                last.insert(row.group, at);
+            } else if row.key.stage == *stage && row.key.family != "END" {
+                gates.entry(row.group).or_insert(at);
+                taken.insert(&row.key.family);
+            }
+        }
         let mut planned = Vec::new();
-        let mut beyond = groups.last().copied().unwrap_or_default();
-        for group in groups.iter().filter(|group| judged.contains(group) || existing(**group).is_some()) {
-            if let Some((at, row)) = existing(*group) {
+        let mut beyond = groups.last_key_value().map_or(0, |(group, _)| *group);
+        for (group, is_judged) in groups {
+            if let Some((at, row)) = gates.get(&group).and_then(|at| Some((*at, rows.get(*at)?))) {
                 planned.push(PlannedBox { key: row.key.clone(), beside: at, position: Position::Exists });
-                continue;
+            } else if is_judged {
+                let mut family = format!("G{group}");
+                while taken.contains(family.as_str()) {
+                    beyond += 1;
+                    family = format!("G{beyond}");
+                }
+                let key = TaskKey { family, stage: stage.clone() };
+                let beside = last.get(&group).copied().unwrap_or_default();
+                planned.push(PlannedBox { key, beside, position: Position::End });
             }
-            let mut family = format!("G{group}");
-            while taken.contains(family.as_str()) {
-                beyond += 1;
-                family = format!("G{beyond}");
-            }
-            let key = TaskKey { family, stage: stage.clone() };
-            let beside = last.get(group).copied().unwrap_or_default();
-            planned.push(PlannedBox { key, beside, position: Position::End });
         }
         planned
     }

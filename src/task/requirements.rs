@@ -15,28 +15,9 @@ const MAX_LABEL: usize = 48;
 
 /// The words before a colon that name requirements, lower case: English and the languages in which Kiro
 /// and cc-sdd write their files.
-const LABELS: &[&str] = &[
-    "requirements",
-    "requirement",
-    "requirement refs",
-    "requirements refs",
-    "validates",
-    "requisitos",
-    "需求",
-    "要求",
-    "要件",
-    "요구사항",
-    "요구 사항",
-    "anforderungen",
-    "exigences",
-    "requisiti",
-    "требования",
-    "вимоги",
-    "wymagania",
-    "gereksinimler",
-    "yêu cầu",
-    "المتطلبات",
-];
+const LABELS: &str = "requirements, requirement, requirement refs, requirements refs, validates, requisitos, 需求, 要求, \
+    要件, 요구사항, 요구 사항, anforderungen, exigences, requisiti, требования, вимоги, wymagania, gereksinimler, yêu cầu, \
+    المتطلبات";
 
 /// The words before a colon that name requirements only when one of [`LABELS`] follows
 /// (`**Verifies**: Requirement 3`); otherwise they name commands.
@@ -78,7 +59,7 @@ fn labelled(line: &[u8]) -> Option<String> {
     let (label, value) = text.split_at_checked(at)?;
     let value = value.trim_start_matches([':', '：']);
     let label = label.trim_matches(is_emphasis).to_lowercase();
-    let is_named = LABELS.contains(&label.as_str())
+    let is_named = LABELS.split(", ").any(|known| known == label)
         || (VERIFIES.contains(&label.as_str()) && begins_with_label(&value.to_lowercase()));
     is_named.then(|| clean("", value.as_bytes()).trim_matches(is_emphasis).to_owned())
 }
@@ -89,7 +70,7 @@ fn is_emphasis(c: char) -> bool {
 
 fn begins_with_label(value: &str) -> bool {
     let value = value.trim_start_matches(is_emphasis);
-    let rests = LABELS.iter().filter_map(|label| value.strip_prefix(label));
+    let rests = LABELS.split(", ").filter_map(|label| value.strip_prefix(label));
     rests.filter_map(|rest| rest.chars().next()).any(|next| !next.is_ascii_alphabetic())
 }
 

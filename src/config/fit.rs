@@ -67,11 +67,8 @@ pub(super) fn check(schema: &Json, value: &Value) -> Result<(), Mistake> {
 
 /// None of the keys is one of a form.
 fn unknown(forms: &[Json], map: &Mapping) -> Mistake {
-    let known: Vec<&str> = forms
-        .iter()
-        .filter_map(|form| form["properties"].as_object())
-        .flat_map(|known| known.keys().map(String::as_str))
-        .collect();
+    let all = forms.iter().filter_map(|form| form["properties"].as_object());
+    let known: Vec<&str> = all.flat_map(|known| known.keys().map(String::as_str)).collect();
     let key = map.keys().next().and_then(Value::as_str).unwrap_or_default();
     Mistake::unknown_key(key, &known).at(key)
 }

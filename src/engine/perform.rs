@@ -3,6 +3,7 @@
 //! Each may be performed again after a crash with the same outcome for the files; no agent is started twice for one
 //! iteration.
 
+use super::views::written;
 use super::{Engine, Fault, readings};
 use crate::machine::effect::Effect;
 use crate::machine::event::Event;
@@ -56,7 +57,9 @@ impl Engine<'_> {
             Effect::AppendProgress { entry } => self.append_entry(&entry)?,
             Effect::Finish(stop) => Event::RunStopped { stop },
             Effect::WriteBefore { .. } | Effect::WriteDiff { .. } => {
-                self.write_views(&effect)?;
+                for (path, text) in written(&self.places, &effect) {
+                    self.disk.write(&path, text.as_bytes())?;
+                }
                 return Ok(None);
             }
             Effect::SetReportAside { iteration } => {

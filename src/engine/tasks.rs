@@ -48,12 +48,8 @@ impl Engine<'_> {
         let same = rows.len() == book.rows.len()
             && rows.iter().zip(&book.rows).all(|(now, known)| now.is_same_box(known));
         if book.skeleton == skeleton && same {
-            let marks = rows
-                .into_iter()
-                .zip(&book.rows)
-                .filter(|(now, known)| now.mark != known.mark)
-                .map(|(now, _)| (now.key, now.mark))
-                .collect();
+            let changed = rows.into_iter().zip(&book.rows).filter(|(now, known)| now.mark != known.mark);
+            let marks = changed.map(|(now, _)| (now.key, now.mark)).collect();
             return Ok(TasksSeen { skeleton, rows: None, marks, problems });
         }
         self.disk.replace(&self.places.skeleton(&skeleton), &skeleton_bytes)?;

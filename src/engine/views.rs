@@ -1,6 +1,6 @@
 //! The views under `.ralph/state` (`iter-N-before.txt`, `latest-task-diff.*`): rebuilt from facts, never read by a run.
 
-use super::{Engine, Fault, Places};
+use super::Places;
 use crate::machine::effect::Effect;
 use crate::machine::facts::{FileChange, Oid, PackageState};
 use std::collections::BTreeMap;
@@ -35,14 +35,4 @@ fn diff_json(changes: &[FileChange], bases: &BTreeMap<String, Oid>, heads: &BTre
         .collect();
     let view = serde_json::json!({ "packages": packages, "changes": changes });
     format!("{view:#}\n")
-}
-
-impl Engine<'_> {
-    /// Writes the views of an effect.
-    pub(super) fn write_views(&mut self, effect: &Effect) -> Result<(), Fault> {
-        for (path, text) in written(&self.places, effect) {
-            self.disk.write(&path, text.as_bytes())?;
-        }
-        Ok(())
-    }
 }

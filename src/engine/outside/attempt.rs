@@ -185,11 +185,11 @@ impl Outside {
 
     fn packages(&self, order: &AgentOrder) -> Vec<PromptPackage> {
         let package = |name: String| {
-            let base = order
-                .bases
-                .get(&name)
-                .map(|base| if base.is_zero() { EMPTY_TREE.to_owned() } else { base.to_string() });
-            PromptPackage { path: self.folder(&name), name, base: base.unwrap_or_default() }
+            let base = match order.bases.get(&name) {
+                Some(base) if base.is_zero() => EMPTY_TREE.to_owned(),
+                base => base.map(ToString::to_string).unwrap_or_default(),
+            };
+            PromptPackage { path: self.folder(&name), name, base }
         };
         self.parts.repositories.names().into_iter().map(package).collect()
     }

@@ -48,17 +48,12 @@ impl Secrets {
                 *hint = self.redact(hint);
             }
         }
-        let texts = (report.remarks.iter_mut())
-            .chain(report.left_out.iter_mut().map(|left| &mut left.why))
-            .chain(
-                report
-                    .survivors
-                    .iter_mut()
-                    .flat_map(|survivor| [&mut survivor.source, &mut survivor.mutant.description]),
-            )
-            .chain(report.trace.phases.iter_mut().map(|phase| &mut phase.note))
-            .chain(report.trace.tiers.iter_mut().map(|tier| &mut tier.note));
-        for text in texts {
+        let left_out = report.left_out.iter_mut().map(|left| &mut left.why);
+        let survivors = report.survivors.iter_mut();
+        let survivors = survivors.flat_map(|known| [&mut known.source, &mut known.mutant.description]);
+        let phases = report.trace.phases.iter_mut().map(|phase| &mut phase.note);
+        let tiers = report.trace.tiers.iter_mut().map(|tier| &mut tier.note);
+        for text in report.remarks.iter_mut().chain(left_out).chain(survivors).chain(phases).chain(tiers) {
             *text = self.redact(text);
         }
         // What is not said as it is finds no mutant again.

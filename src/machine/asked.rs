@@ -163,11 +163,8 @@ fn mismatch(effect: &Effect, state: &State, event: &Event) -> Option<String> {
 
 /// tasks.md that was put back holds no tick that was not there before.
 fn ticks_nothing(state: &State, tasks: &TasksSeen) -> Option<String> {
-    let ticked: Vec<String> = edited(state.spec_state(), tasks)
-        .into_iter()
-        .filter(|(_, mark)| mark.is_done())
-        .map(|(key, _)| key.to_string())
-        .collect();
+    let edited = edited(state.spec_state(), tasks).into_iter().filter(|(_, mark)| mark.is_done());
+    let ticked: Vec<String> = edited.map(|(key, _)| key.to_string()).collect();
     (!ticked.is_empty()).then(|| format!("{} open, as before the attempt", words(ticked)))
 }
 

@@ -56,10 +56,8 @@ fn flip_parents(spec: &mut SpecState, changes: &mut BTreeMap<TaskKey, Mark>, hea
         let key = TaskKey { family: parent.to_owned(), stage: Stage::Implementation };
         let Some(mark) = spec.row(&key).map(|row| row.mark) else { continue };
         let below = families.below(parent);
-        let all_done = rows
-            .iter()
-            .filter(|row| below.contains(&*row.key.family) && !row.optional)
-            .all(|row| changes.get(&row.key).copied().unwrap_or(row.mark).is_done());
+        let mut owed = rows.iter().filter(|row| below.contains(&*row.key.family) && !row.optional);
+        let all_done = owed.all(|row| changes.get(&row.key).copied().unwrap_or(row.mark).is_done());
         let mut flips = Flips::default();
         if mark.is_done() && !all_done {
             flips.open(spec, &key);

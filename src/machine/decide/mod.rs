@@ -5,7 +5,6 @@
 //! every agent may say, hands its box to a person.
 
 mod claims;
-mod edits;
 
 use super::event::{Check, CheckResult, ReportedTests, Validation};
 use super::facts::{Claim, FileChange, FileStatus, LostLines, PackageChange, ProcessEnd, full_path};
@@ -13,6 +12,7 @@ use super::state::{Attempt, Findings};
 use crate::source::text::{count, names};
 use crate::source::{Kind, RepoPath};
 use crate::task::{Stage, TaskKey};
+use crate::turn::verify::footer;
 use claims::{only_talked, says_blocked, says_nothing_to_do, unclear};
 use std::collections::BTreeMap;
 
@@ -85,7 +85,7 @@ pub enum Decision {
 
 /// Judges one attempt.
 pub fn decide(evidence: &Evidence<'_>) -> Decision {
-    edits::weighed(by_evidence(evidence), evidence)
+    weighed(by_evidence(evidence), evidence)
 }
 
 fn by_evidence(evidence: &Evidence<'_>) -> Decision {
@@ -113,6 +113,25 @@ fn by_evidence(evidence: &Evidence<'_>) -> Decision {
         Stage::ReqCheck | Stage::PreCr => review(evidence),
         Stage::Final => final_report(evidence),
         Stage::Gate(_) => Decision::Blocked("a gate is never given to an agent.".to_owned()),
+    }
+}
+
+/// The decision with what the verifier found of the attempt's edits weighed in: work that over-claims is not accepted,
+/// and the next attempt is told why. Reviewers and the validator are to change nothing: no edit rejects them. Who
+/// says BLOCKED claims nothing.
+fn weighed(decision: Decision, evidence: &Evidence<'_>) -> Decision {
+    let edits = &evidence.seen.observation.edits;
+    if edits.is_empty() || must_not_change(&evidence.attempt.key.stage) {
+        return decision;
+    }
+    let blocks = evidence.context.edits_block && edits.iter().any(|finding| finding.verdict.blocks());
+    match decision {
+        Decision::Retry { mut reasons, frozen_only } => {
+            reasons.extend(footer(edits));
+            Decision::Retry { reasons, frozen_only: frozen_only && !blocks }
+        }
+        Decision::Accept | Decision::NeedsCheck { .. } if blocks => retry(footer(edits)),
+        decision => decision,
     }
 }
 

@@ -8,9 +8,8 @@ use super::grammar::Grammar;
 use super::meaning::{is_approval, is_checklist};
 use super::outline::{Found, Heading, Outline, outline, title};
 use super::row::{Mark, Row};
-use super::scan::{Line, ReadAs, boxed};
+use super::scan::{Line, ReadAs, boxed, clean};
 use super::sections::{LeftOut, Title};
-use super::text::clean;
 use std::collections::{BTreeMap, HashSet};
 
 /// A line of a task file.

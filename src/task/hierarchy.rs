@@ -99,10 +99,8 @@ impl<'a> Families<'a> {
         let group = self.boxes(&key.family).find(|(_, row)| row.key == *key).map(|(_, row)| row.group);
         let group = group.filter(|_| key.family != "END");
         let tasks = self.rows.iter().filter(|row| !row.key.is_wider_gate() && row.key.stage != Stage::Final);
-        tasks
-            .filter(|row| group.is_none_or(|group| row.group == group))
-            .map(|row| row.key.family.as_str())
-            .collect()
+        let covered = tasks.filter(|row| group.is_none_or(|group| row.group == group));
+        covered.map(|row| row.key.family.as_str()).collect()
     }
 }
 #[cfg(test)]

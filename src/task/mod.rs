@@ -24,7 +24,6 @@ mod scan;
 mod sections;
 mod stage;
 mod stops;
-mod text;
 mod ticks;
 mod under;
 mod virtual_stages;

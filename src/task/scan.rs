@@ -1,6 +1,10 @@
 //! Lines, list items and boxes, byte by byte: total over any bytes, linear.
 
+use crate::source::text::line;
 use serde::Serialize;
+
+/// Longest text of a row, characters.
+const MAX_TEXT: usize = 500;
 
 /// What a line is read as.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -209,4 +213,11 @@ pub(super) fn opens_block(text: &[u8]) -> bool {
         || text.starts_with(b"```")
         || text.starts_with(b"~~~")
         || [b'-', b'*', b'_'].into_iter().any(rule)
+}
+
+/// One clean line: the text after a prefix.
+pub(super) fn clean(prefix: &str, bytes: &[u8]) -> String {
+    let bound = bytes.get(..bytes.len().min(MAX_TEXT * 4)).unwrap_or_default();
+    let text = String::from_utf8_lossy(bound);
+    if prefix.is_empty() { line(&text, MAX_TEXT) } else { line(&format!("{prefix}{text}"), MAX_TEXT) }
 }

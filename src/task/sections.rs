@@ -2,7 +2,7 @@
 //!
 //! A pattern that matches a heading matches the headings below it too; `exclude` wins over `include`.
 
-use super::text::clean;
+use super::scan::clean;
 use globset::{Glob, GlobBuilder, GlobMatcher};
 use std::sync::Arc;
 

@@ -5,9 +5,8 @@ use super::family::text_digest;
 use super::file::TaskFile;
 use super::meaning::is_stop;
 use super::row::{Mark, Row};
-use super::scan::{ReadAs, indent};
+use super::scan::{ReadAs, clean, indent};
 use super::stage::{Stage, TaskKey};
-use super::text::clean;
 use std::collections::HashMap;
 
 impl TaskFile {

@@ -6,9 +6,8 @@
 use super::family::text_digest;
 use super::file::TaskFile;
 use super::meaning::commits_nothing;
-use super::scan::{ReadAs, column};
+use super::scan::{ReadAs, clean, column};
 use super::stage::{Stage, TaskKey};
-use super::text::clean;
 
 /// A task as it stands in the file, for whoever works on it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

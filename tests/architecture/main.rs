@@ -82,7 +82,7 @@ const BUDGET: &[(&str, usize)] = &[
     ("report", 3_246),
     ("source", 995),
     ("sys", 1_876),
-    ("task", 3_402),
+    ("task", 3_285),
     ("turn", 1_525),
 ];
 

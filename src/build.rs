@@ -32,7 +32,7 @@ fn sources(folder: &Path, into: &mut Vec<PathBuf>) -> io::Result<()> {
         }
         if path.is_dir() {
             sources(&path, into)?;
-        } else if path.extension().is_some_and(|kind| kind == "rs") {
+        } else {
             into.push(path);
         }
     }

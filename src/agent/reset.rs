@@ -3,7 +3,7 @@
 
 use jiff::civil::{Date, Time};
 use jiff::tz::TimeZone;
-use jiff::{Timestamp, ToSpan, Zoned};
+use jiff::{RoundMode, Span, SpanRound, Timestamp, ToSpan, Unit, Zoned};
 use regex_lite::Regex;
 use std::sync::LazyLock;
 
@@ -41,9 +41,6 @@ static LENGTH: Pattern = LazyLock::new(|| {
     Regex::new(&format!(r"{lead} ?((?:{unit}[, ]*(?:and )?|\d{{1,6}}[dhm])+(?:{unit})?)")).ok()
 });
 
-/// A number with its unit in what [`LENGTH`] found.
-static PART: Pattern = LazyLock::new(|| Regex::new(r"(\d{1,6})(?:\.\d+)? ?([dhms])").ok());
-
 /// `try again at 10:46 PM.`, `try again at Nov 25th, 2026 10:46 PM` (Codex), `resets 3pm`,
 /// `resets 10:55pm (UTC)`, `resets Nov 25, 3pm (Europe/Berlin)` (Claude Code).
 static TIME: Pattern = LazyLock::new(|| {
@@ -60,18 +57,10 @@ fn length(text: &str) -> Option<i64> {
         return found[1].parse().ok();
     }
     let found = LENGTH.as_ref()?.captures(text)?;
-    let seconds = PART.as_ref()?.captures_iter(&found[1]).map(|part| {
-        let amount: i64 = part[1].parse().unwrap_or(i64::from(u32::MAX));
-        amount
-            * match &part[2] {
-                "d" => 86_400,
-                "h" => 3_600,
-                "m" => 60,
-                _ => 1,
-            }
-    });
+    let length: Span = found[1].replace("and ", "").trim_end_matches([' ', ',']).parse().ok()?;
     // A fraction of a second counts as a whole one, so that the wait is never too short.
-    Some(seconds.sum::<i64>() + i64::from(found[1].contains('.')))
+    let whole = SpanRound::new().largest(Unit::Second).smallest(Unit::Second).mode(RoundMode::Ceil);
+    Some(length.round(whole.days_are_24_hours()).ok()?.get_seconds())
 }
 
 fn time_of_day(text: &str, now: Timestamp, zone: Option<&TimeZone>) -> Option<i64> {
@@ -94,12 +83,10 @@ fn time_of_day(text: &str, now: Timestamp, zone: Option<&TimeZone>) -> Option<i6
 
 /// The next such time of day.
 fn undated(time: Time, now: &Zoned) -> Option<Zoned> {
-    let today = now.date().to_datetime(time).to_zoned(now.time_zone().clone()).ok()?;
+    let at = |date: Date| date.to_datetime(time).to_zoned(now.time_zone().clone()).ok();
+    let today = at(now.date())?;
     let ago = now.timestamp().as_second() - today.timestamp().as_second();
-    if ago <= JUST_NOW {
-        return Some(today);
-    }
-    now.date().tomorrow().ok()?.to_datetime(time).to_zoned(now.time_zone().clone()).ok()
+    if ago <= JUST_NOW { Some(today) } else { at(now.date().tomorrow().ok()?) }
 }
 
 /// That day of this year, or of the next one if it passed long ago.

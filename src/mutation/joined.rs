@@ -7,8 +7,7 @@ use super::{GateReport, Verdict, rank};
 impl GateReport {
     /// Adds the report of another engine.
     pub fn join(&mut self, other: Self) {
-        let verdict = std::mem::replace(&mut self.verdict, Verdict::Pass);
-        self.verdict = verdict.joined(other.verdict);
+        self.verdict = std::mem::take(&mut self.verdict).joined(other.verdict);
         self.classes.extend(other.classes);
         self.coverage.killed += other.coverage.killed;
         self.coverage.total += other.coverage.total;

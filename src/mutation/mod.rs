@@ -5,7 +5,6 @@
 
 mod joined;
 mod rule;
-mod score;
 mod survivors;
 #[cfg(test)]
 mod tests;
@@ -20,7 +19,7 @@ use std::collections::{BTreeMap, BTreeSet};
 pub const WHAT_TO_DO: &str = "For each survivor, add an assertion that fails when its line is changed like that, in a test that reaches the line; leave production code alone.";
 
 /// What became of one mutant, in PIT's words (pitest `DetectionStatus`).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum MutantStatus {
     /// A test failed: killed.
@@ -40,11 +39,12 @@ pub enum MutantStatus {
     /// Marked equivalent by a plugin: counts nowhere.
     Equivalent,
     /// Lived in code that may run only while its class is initialised: no verdict on the mutant.
+    #[default]
     Unjudged,
 }
 
 /// One mutant of a report.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Mutant {
     /// Dotted name of the mutated class, `$` for nested ones.
     pub class: String,
@@ -182,8 +182,15 @@ impl Verdict {
     }
 }
 
+impl Default for Verdict {
+    /// Nothing is known.
+    fn default() -> Self {
+        Self::Error { why: String::new(), hint: String::new(), transient: false }
+    }
+}
+
 /// Everything that a gate reports.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GateReport {
     /// PASS, FAIL, SKIP or ERROR.
     #[serde(flatten)]
@@ -326,19 +333,6 @@ pub struct LeftOut {
 impl From<Verdict> for GateReport {
     /// A report that holds a verdict and nothing else.
     fn from(verdict: Verdict) -> Self {
-        Self {
-            verdict,
-            classes: Vec::new(),
-            coverage: Coverage::default(),
-            survivors: Vec::new(),
-            survivors_total: 0,
-            left_out: Vec::new(),
-            remarks: Vec::new(),
-            reports: Vec::new(),
-            failing: Vec::new(),
-            millis: 0,
-            trace: Trace::default(),
-            kills: Vec::new(),
-        }
+        Self { verdict, ..Self::default() }
     }
 }

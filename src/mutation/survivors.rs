@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 pub const SURVIVORS_SHOWN: usize = 20;
 
 /// A survivor as it is reported: with its position, its source line and the tests that reach it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Survivor {
     /// The mutant.
     #[serde(flatten)]
@@ -39,15 +39,7 @@ pub struct Survivor {
 impl From<Mutant> for Survivor {
     /// A survivor of which nothing else is known.
     fn from(mutant: Mutant) -> Self {
-        Self {
-            mutant,
-            package: String::new(),
-            path: None,
-            source: String::new(),
-            changed: false,
-            tests: Vec::new(),
-            tests_total: 0,
-        }
+        Self { mutant, ..Self::default() }
     }
 }
 

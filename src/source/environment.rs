@@ -61,7 +61,7 @@ pub fn is_passed(name: &str) -> bool {
 }
 
 /// True if the pattern is this name, or its beginning and `*`.
-pub(super) fn is_named(name: &str, pattern: &str) -> bool {
+pub fn is_named(name: &str, pattern: &str) -> bool {
     pattern.strip_suffix('*').map_or(name == pattern, |start| name.starts_with(start))
 }
 

@@ -1,6 +1,5 @@
 //! What a Java source holds, without recursion.
 
-mod head;
 mod lexer;
 mod members;
 mod statements;

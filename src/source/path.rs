@@ -51,22 +51,13 @@ impl fmt::Display for RepoPath {
     }
 }
 
-/// Letters that stand behind a backslash, and what they stand for.
-const ESCAPES: [(u8, u8); 9] = [
-    (b'"', b'"'),
-    (b'\\', b'\\'),
-    (b'n', b'\n'),
-    (b't', b'\t'),
-    (b'r', b'\r'),
-    (b'a', 0x07),
-    (b'b', 0x08),
-    (b'v', 0x0b),
-    (b'f', 0x0c),
-];
+/// Letters that stand behind a backslash, and in the same order what they stand for.
+const LETTERS: &[u8; 9] = b"\"\\ntrabvf";
+const MEANT: &[u8; 9] = b"\"\\\n\t\r\x07\x08\x0b\x0c";
 
 fn push_escaped(text: &mut String, byte: u8) {
-    if let Some((letter, _)) = ESCAPES.iter().find(|(_, meant)| *meant == byte) {
-        text.extend(['\\', char::from(*letter)]);
+    if let Some(at) = MEANT.iter().position(|meant| *meant == byte) {
+        text.extend(['\\', char::from(LETTERS[at])]);
     } else if matches!(byte, 0x20..=0x7e) {
         text.push(char::from(byte));
     } else {
@@ -96,8 +87,8 @@ fn unquote(text: &str) -> Vec<u8> {
                 out.push(value);
             }
             Some(letter) => {
-                let known = ESCAPES.iter().find(|(known, _)| *known == letter);
-                out.push(known.map_or(letter, |(_, meant)| *meant));
+                let known = LETTERS.iter().position(|known| *known == letter);
+                out.push(known.map_or(letter, |at| MEANT[at]));
             }
             None => out.push(b'\\'),
         }

@@ -21,22 +21,7 @@ static SHAPES: LazyLock<Option<Regex>> = LazyLock::new(|| {
 });
 
 /// What every such text holds: a search for these is much quicker.
-const PARTS: [&str; 14] = [
-    "-----BEGIN",
-    "sk-",
-    "ghp_",
-    "gho_",
-    "ghs_",
-    "ghu_",
-    "ghr_",
-    "github_pat_",
-    "glpat-",
-    "AKIA",
-    "ASIA",
-    "xox",
-    "eyJ",
-    "://",
-];
+const PARTS: &str = "-----BEGIN sk- ghp_ gho_ ghs_ ghu_ ghr_ github_pat_ glpat- AKIA ASIA xox eyJ ://";
 
 /// The secrets that ralph knows: values of variables, and all that has the shape of one.
 #[derive(Clone, Debug)]
@@ -73,7 +58,7 @@ impl Secrets {
             told = told.replace(value, &marker(name));
         }
         match &*SHAPES {
-            Some(shapes) if PARTS.iter().any(|part| told.contains(part)) => {
+            Some(shapes) if PARTS.split(' ').any(|part| told.contains(part)) => {
                 shapes.replace_all(&told, "[redacted]").into_owned()
             }
             _ => told,
@@ -88,24 +73,13 @@ impl Secrets {
 
     /// The same with what a cut (`…`) left of values.
     fn without_cut_values(&self, text: &str) -> String {
-        let mut parts = text.split('…').peekable();
-        let mut out = String::new();
-        while let Some(part) = parts.next() {
-            if parts.peek().is_none() {
-                out.push_str(part);
-                break;
-            }
-            let left = self.values.iter().filter_map(|(value, name)| Some((left_of(value, part)?, name)));
-            match left.max_by_key(|(length, _)| *length) {
-                Some((length, name)) => {
-                    out.push_str(&part[..part.len() - length]);
-                    out.push_str(&marker(name));
-                }
-                None => out.push_str(part),
-            }
-            out.push('…');
-        }
-        out
+        let without = |part: &str| {
+            let cut = part.strip_suffix('…')?;
+            let left = self.values.iter().filter_map(|(value, name)| Some((left_of(value, cut)?, name)));
+            let (length, name) = left.max_by_key(|(length, _)| *length)?;
+            Some(format!("{}{}…", &cut[..cut.len() - length], marker(name)))
+        };
+        text.split_inclusive('…').map(|part| without(part).unwrap_or_else(|| part.to_owned())).collect()
     }
 }
 

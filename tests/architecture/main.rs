@@ -67,7 +67,7 @@ fn without_comments(code: &str) -> String {
 
 /// Production lines that a module may have: no comments, no blank lines, no tests.
 const BUDGET: &[(&str, usize)] = &[
-    ("agent", 923),
+    ("agent", 894),
     ("build", 33),
     ("cli", 6_622),
     ("config", 1_505),
@@ -78,9 +78,9 @@ const BUDGET: &[(&str, usize)] = &[
     ("lib", 14),
     ("machine", 3_227),
     ("main", 8),
-    ("mutation", 544),
+    ("mutation", 526),
     ("report", 3_246),
-    ("source", 995),
+    ("source", 956),
     ("sys", 1_876),
     ("task", 3_285),
     ("turn", 1_525),

@@ -21,15 +21,8 @@ pub(super) fn marked(name: &str, text: &str) -> String {
 
 /// Twelve hex digits that do not occur in the text. They are a digest of it, so its author cannot guess them.
 fn mark(name: &str, text: &str) -> String {
-    let mut turn = 0u64;
-    loop {
-        let mut mark = digest_parts([name, &turn.to_string(), text]);
-        mark.truncate(12);
-        if !text.contains(&mark) {
-            return mark;
-        }
-        turn += 1;
-    }
+    let mut marks = (0_u64..).map(|turn| digest_parts([name, &turn.to_string(), text])[..12].to_owned());
+    marks.find(|mark| !text.contains(mark)).unwrap_or_default()
 }
 
 /// The cleaned text; if it is longer, its first lines up to `cap` bytes, and how much was left out.
@@ -66,9 +59,8 @@ fn boundary(mut places: impl Iterator<Item = usize>, text: &str) -> usize {
 }
 
 /// One line per item, each at most `chars` long; at most `most` of them, then how many more.
-pub(super) fn lines(items: &[String], most: usize, chars: usize, bullet: &str) -> String {
-    let mut lines: Vec<String> =
-        items.iter().take(most).map(|item| format!("{bullet}{}", text::line(item, chars))).collect();
+pub(super) fn lines(items: &[String], most: usize, chars: usize) -> String {
+    let mut lines: Vec<String> = items.iter().take(most).map(|item| text::line(item, chars)).collect();
     if items.len() > most {
         lines.push(format!("[and {} more]", items.len() - most));
     }

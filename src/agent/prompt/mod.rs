@@ -186,9 +186,8 @@ fn shown(role: Role, facts: &PromptFacts) -> Value {
     };
     let in_tasks = "it stands in the task file";
     let task = |what: &str, text: &str| data::marked(what, &data::head(text, TASK_CAP, in_tasks));
-    let list = |what: &str, items: &[String], most: usize| {
-        data::marked(what, &data::lines(items, most, NAME_CHARS, ""))
-    };
+    let list =
+        |what: &str, items: &[String], most: usize| data::marked(what, &data::lines(items, most, NAME_CHARS));
     let progress = data::tail(&facts.progress, PROGRESS_CAP, facts.progress_before, in_spec);
     let package = |package: &PromptPackage| {
         context! {
@@ -246,7 +245,7 @@ fn spec_files(files: &[(String, String)]) -> String {
         blocks.push(data::marked(&text::line(name, NAME_CHARS), &text));
     }
     if !others.is_empty() {
-        blocks.push(data::marked("more files of the spec", &data::lines(&others, CHANGES, NAME_CHARS, "")));
+        blocks.push(data::marked("more files of the spec", &data::lines(&others, CHANGES, NAME_CHARS)));
     }
     blocks.join("\n\n")
 }

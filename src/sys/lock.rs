@@ -5,12 +5,12 @@
 
 use super::ProcessId;
 use super::clock;
-use super::disk::{CAREFUL, if_there, read_beginning};
+use super::disk::{CAREFUL, read_beginning};
+use super::file_stat::FileStat;
 use fs_err as fs;
 use fs_err::os::unix::fs::OpenOptionsExt as _;
 use std::fs::{File, TryLockError};
 use std::io::{self, Write as _};
-use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 
 /// How often the lock file may be replaced under the taker before that is an error.
@@ -75,9 +75,8 @@ pub fn held_by(path: &Path) -> Option<String> {
 
 /// True while the locked file is the one that the path names: a lock on an unlinked file protects nothing.
 fn is_still_at(file: &File, path: &Path) -> io::Result<bool> {
-    let held = file.metadata()?;
-    let found = if_there(fs::symlink_metadata(path))?;
-    Ok(found.is_some_and(|found| (found.dev(), found.ino()) == (held.dev(), held.ino())))
+    let held = FileStat::of(&file.metadata()?);
+    Ok(FileStat::at(path).is_some_and(|found| found.identity() == held.identity()))
 }
 
 /// Writes the holder's line: process id, its start time, and when it took the lock.

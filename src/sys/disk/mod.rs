@@ -73,7 +73,7 @@ impl RealDisk {
                 .map_err(|error| name_link(error, path))?
                 .into_parts()
                 .0;
-            let found = regular(&file, path)?;
+            let found = only_regular(file.metadata()?, path)?;
             let fresh = identity.is_none();
             let identity = (found.dev(), found.ino());
             self.open.insert(path.to_owned(), Appended { file, identity, fresh });
@@ -149,7 +149,7 @@ impl Disk for RealDisk {
     fn truncate(&mut self, path: &Path, len: u64) -> io::Result<()> {
         self.refuse_broken(path)?;
         let file = fs::OpenOptions::new().write(true).custom_flags(CAREFUL).open(path)?;
-        regular(file.file(), path)?;
+        only_regular(file.metadata()?, path)?;
         file.set_len(len)?;
         file.sync_all()
     }
@@ -236,7 +236,7 @@ pub(crate) fn open_regular(path: &Path) -> io::Result<Option<(File, u64)>> {
     let flags = (OFlag::O_NONBLOCK | OFlag::O_NOCTTY).bits();
     let opened = fs::OpenOptions::new().read(true).custom_flags(flags).open(path);
     let Some(file) = if_there(opened)?.map(|file| file.into_parts().0) else { return Ok(None) };
-    let length = regular(&file, path)?.len();
+    let length = only_regular(file.metadata()?, path)?.len();
     Ok(Some((file, length)))
 }
 
@@ -259,10 +259,6 @@ pub fn remove(path: &Path) -> io::Result<()> {
         Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => Ok(()),
         other => other,
     }
-}
-
-fn regular(file: &File, path: &Path) -> io::Result<std::fs::Metadata> {
-    only_regular(file.metadata()?, path)
 }
 
 fn only_regular(found: std::fs::Metadata, path: &Path) -> io::Result<std::fs::Metadata> {

@@ -39,7 +39,9 @@ pub(super) fn swap(disk: &RealDisk, path: &Path, expected: &[u8], new: &[u8]) ->
     match exchange(staged.path(), &real) {
         Ok(()) => inspect(disk, staged, &real, expected, new),
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(Swap::Changed),
-        Err(error) if is_unsupported(&error) => rename_if_equal(disk, staged, &real, expected),
+        Err(error) if matches!(error.kind(), ErrorKind::Unsupported | ErrorKind::InvalidInput) => {
+            rename_if_equal(disk, staged, &real, expected)
+        }
         Err(error) => Err(in_path(&error, "exchange", &real)),
     }
 }
@@ -108,10 +110,6 @@ fn rename_if_equal(disk: &RealDisk, staged: NamedTempFile, real: &Path, expected
     staged.persist(real).map_err(|error| in_path(&error.error, "replace", real))?;
     sync_folder(real)?;
     Ok(Swap::Done)
-}
-
-fn is_unsupported(error: &io::Error) -> bool {
-    matches!(error.kind(), ErrorKind::Unsupported | ErrorKind::InvalidInput)
 }
 
 /// Exchanges two files atomically.

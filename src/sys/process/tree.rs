@@ -74,15 +74,13 @@ pub(super) fn descendants(rows: &[Process], roots: &BTreeSet<i32>) -> Vec<Proces
 pub(super) fn stop(mut find: impl FnMut() -> io::Result<Vec<Process>>) -> io::Result<BTreeSet<ProcessId>> {
     let mut hit = BTreeSet::new();
     for _ in 0..PASSES {
-        let mut grew = false;
-        for row in find()? {
-            if hit.insert(row.id.clone()) {
-                grew = true;
-                send(&row.id, Signal::SIGSTOP);
-            }
-        }
-        if !grew {
+        let mut new = find()?;
+        new.retain(|row| hit.insert(row.id.clone()));
+        if new.is_empty() {
             break;
+        }
+        for row in &new {
+            send(&row.id, Signal::SIGSTOP);
         }
     }
     Ok(hit)

@@ -4,19 +4,21 @@
 //! the wanted HEAD has its bytes. Each step can be done twice.
 
 use super::backup_refs;
-use super::content::{self, EXECUTABLE, LINK};
-use super::error::GitError;
+use super::content::{self, EXECUTABLE, LINK, on_disk};
+use super::error::{Doing as _, GitError, if_found};
 use super::open::{Head, OpenRepo};
+use super::package_folders::is_repository;
 use super::plan::{Act, Plan};
 use super::tree::{self, GITLINK, Leaf};
+use crate::sys::walk::{DirEntry, walk};
+use git2::Oid;
 use git2::build::CheckoutBuilder;
-use git2::{ErrorCode, Oid};
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::io::Write as _;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::OpenOptionsExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// What came of a plan.
 #[derive(Debug, Default)]
@@ -29,29 +31,28 @@ pub(super) struct Outcome {
 
 /// Waits until what was kept is on the disk: only then may anything be taken away.
 pub(super) fn sync(open: &OpenRepo) -> Result<(), GitError> {
-    let failed = |error: std::io::Error| GitError::io("wait for the disk", &error);
-    let folder = fs_err::File::open(open.repo.commondir()).map_err(failed)?;
+    let folder = fs_err::File::open(open.repo.commondir());
     #[cfg(target_os = "linux")]
-    nix::unistd::syncfs(&folder).map_err(|errno| failed(errno.into()))?;
+    let synced = folder.and_then(|folder| Ok(nix::unistd::syncfs(&folder)?));
     #[cfg(not(target_os = "linux"))]
-    folder.sync_all().map_err(failed)?;
-    Ok(())
+    let synced = folder.and_then(|folder| folder.sync_all());
+    synced.doing("wait for the disk")
 }
 
 /// Moves the branch and HEAD; an unborn branch loses its reference.
 pub(super) fn move_head(open: &OpenRepo, head: &Head) -> Result<(), GitError> {
-    let failed = |error: git2::Error| GitError::unreadable("put HEAD back", &error);
+    let doing = "put HEAD back";
     let repo = &open.repo;
     let Some(branch) = &head.branch else {
-        return head.commit.map_or(Ok(()), |commit| repo.set_head_detached(commit)).map_err(failed);
+        return head.commit.map_or(Ok(()), |commit| repo.set_head_detached(commit)).doing(doing);
     };
     match (head.commit, open.reference(branch)?) {
         (Some(commit), _) => repo.reference(branch, commit, true, "ralph: put back").map(drop),
         (None, known) => known.map_or(Ok(()), |mut known| known.delete()),
     }
-    .map_err(failed)?;
+    .doing(doing)?;
     // An alias of the branch may stay checked out.
-    if open.head()?.branch == head.branch { Ok(()) } else { repo.set_head(branch).map_err(failed) }
+    if open.head()?.branch == head.branch { Ok(()) } else { repo.set_head(branch).doing(doing) }
 }
 
 /// Ends a merge, rebase, revert or cherry-pick that stopped half-way: the next commit would be part of it.
@@ -60,7 +61,7 @@ pub(super) fn end_half_done(open: &OpenRepo) -> Result<(), GitError> {
     if matches!(open.repo.state(), Clean | Bisect) {
         return Ok(());
     }
-    open.repo.cleanup_state().map_err(|error| GitError::unreadable("end a merge or rebase", &error))
+    open.repo.cleanup_state().doing("end a merge or rebase")
 }
 
 /// Carries a plan out. `kept` is the commit that has everything which may be taken away.
@@ -122,14 +123,17 @@ impl Work<'_> {
         };
         if !available
             || !is_safe
-            || self.open.lstat(path).is_some_and(|meta| meta.is_dir() && is_repository(self, path))
+            || self
+                .open
+                .lstat(path)
+                .is_some_and(|meta| meta.is_dir() && is_repository(&on_disk(&self.open.root, path)))
         {
             self.outcome.unrestored.insert(path.to_vec());
             return Ok(false);
         }
         if self.open.lstat(path).is_some_and(|meta| !meta.is_dir()) {
-            let file = content::on_disk(&self.open.root, path);
-            fs_err::remove_file(&file).map_err(|error| GitError::io("put a file back", &error))?;
+            let file = on_disk(&self.open.root, path);
+            fs_err::remove_file(&file).doing("put a file back")?;
             self.remove_empty_folders(path);
         }
         Ok(true)
@@ -137,13 +141,9 @@ impl Work<'_> {
 
     /// Folders that are empty now, upward.
     fn remove_empty_folders(&self, path: &[u8]) {
-        let mut folder = path;
-        while let Some(end) = folder.iter().rposition(|&byte| byte == b'/') {
-            folder = &folder[..end];
-            if std::fs::remove_dir(content::on_disk(&self.open.root, folder)).is_err() {
-                return;
-            }
-        }
+        let above: Vec<&[u8]> = tree::folders_above(path).collect();
+        let removed = above.iter().rev().map(|folder| std::fs::remove_dir(on_disk(&self.open.root, folder)));
+        removed.take_while(Result::is_ok).for_each(drop);
     }
 
     /// Puts the wanted content in the place that was cleared.
@@ -175,10 +175,10 @@ impl Work<'_> {
             match (parts.peek().is_some(), found) {
                 (true, Some(meta)) if meta.is_dir() => {}
                 (true, None) => {
-                    fs_err::create_dir(&at).map_err(|error| GitError::io("put a folder back", &error))?;
+                    fs_err::create_dir(&at).doing("put a folder back")?;
                 }
                 (false, None) => return Ok(true),
-                (false, Some(meta)) if meta.is_dir() => return Ok(remove_empty_tree(at)),
+                (false, Some(meta)) if meta.is_dir() => return Ok(remove_empty_tree(&at)),
                 _ => return Ok(false),
             }
         }
@@ -186,19 +186,19 @@ impl Work<'_> {
     }
 
     fn write(&self, path: &[u8], blob: Oid, mode: u32) -> Result<(), GitError> {
-        let failed = |error| GitError::io("put a file back", &error);
+        let doing = "put a file back";
         let found = self.open.repo.find_blob(blob);
-        let found = found.map_err(|error| GitError::unreadable("read a file that is put back", &error))?;
-        let file = content::on_disk(&self.open.root, path);
+        let found = found.doing("read a file that is put back")?;
+        let file = on_disk(&self.open.root, path);
         if mode == LINK {
             let target = PathBuf::from(OsStr::from_bytes(found.content()));
-            return fs_err::os::unix::fs::symlink(target, &file).map_err(failed);
+            return fs_err::os::unix::fs::symlink(target, &file).doing(doing);
         }
         let bits = if mode == EXECUTABLE { 0o777 } else { 0o666 };
         let mut options = fs_err::OpenOptions::new();
         options.options_mut().mode(bits);
-        let mut out = options.write(true).create_new(true).open(&file).map_err(failed)?;
-        out.write_all(found.content()).map_err(failed)
+        let mut out = options.write(true).create_new(true).open(&file).doing(doing)?;
+        out.write_all(found.content()).doing(doing)
     }
 
     fn write_index(&mut self) -> Result<(), GitError> {
@@ -210,10 +210,7 @@ impl Work<'_> {
             for (path, wanted) in self.bare.iter().map(|(path, wanted)| (path, *wanted)).chain(checkout) {
                 let relative = tree::relative(path);
                 for stage in 0..=3 {
-                    match index.remove(&relative, stage) {
-                        Err(error) if error.code() != ErrorCode::NotFound => return Err(error),
-                        _ => {}
-                    }
+                    if_found(index.remove(&relative, stage))?;
                 }
                 if let Some(leaf) = wanted {
                     index.add(&backup_refs::bare_entry(path, leaf))?;
@@ -221,7 +218,7 @@ impl Work<'_> {
             }
             index.write()
         };
-        written().map_err(|error| GitError::unreadable("put the index back", &error))
+        written().doing("put the index back")
     }
 
     fn check_out(&mut self) -> Result<(), GitError> {
@@ -234,27 +231,21 @@ impl Work<'_> {
         let repo = &self.open.repo;
         repo.find_commit(commit)
             .and_then(|commit| repo.checkout_tree(commit.as_object(), Some(&mut options)))
-            .map_err(|error| GitError::unreadable("check files out", &error))
+            .doing("check files out")
     }
-}
-
-fn is_repository(work: &Work<'_>, path: &[u8]) -> bool {
-    content::on_disk(&work.open.root, path).join(".git").symlink_metadata().is_ok()
 }
 
 /// Removes a folder that holds nothing but folders; false when it holds something.
-fn remove_empty_tree(folder: PathBuf) -> bool {
-    let mut todo = vec![folder];
-    let mut all = Vec::new();
-    while let Some(folder) = todo.pop() {
-        let Ok(entries) = std::fs::read_dir(&folder) else { return false };
-        for entry in entries {
-            match entry {
-                Ok(entry) if entry.file_type().is_ok_and(|kind| kind.is_dir()) => todo.push(entry.path()),
-                _ => return false,
-            }
-        }
-        all.push(folder);
-    }
-    all.iter().rev().all(|folder| std::fs::remove_dir(folder).is_ok())
+fn remove_empty_tree(folder: &Path) -> bool {
+    let below = walk(folder, usize::MAX, usize::MAX, |_| true);
+    let folder_of = |entry: DirEntry| entry.file_type().is_dir().then(|| entry.into_path());
+    let below: Option<Vec<PathBuf>> = below.map(|entry| folder_of(entry.ok()?)).collect();
+    below.is_some_and(|below| {
+        below
+            .iter()
+            .map(PathBuf::as_path)
+            .rev()
+            .chain([folder])
+            .all(|folder| std::fs::remove_dir(folder).is_ok())
+    })
 }

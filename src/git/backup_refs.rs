@@ -4,7 +4,7 @@
 //! overwritten (the next free `<ref>-2`, `<ref>-3` … is taken); keeping the same thing twice uses the same reference.
 
 use super::content::{self, LINK};
-use super::error::GitError;
+use super::error::{Doing as _, GitError, if_found};
 use super::open::OpenRepo;
 use super::tree::{self, GITLINK, Leaf};
 use super::{Repositories, history};
@@ -12,7 +12,7 @@ use crate::machine::event::Kept;
 use crate::source::{RepoPath, digest};
 use git2::{ErrorCode, Index, IndexEntry, IndexTime, Oid, Signature};
 use std::collections::BTreeMap;
-use std::os::unix::ffi::OsStrExt;
+use std::os::unix::ffi::OsStringExt as _;
 
 /// References with one name that are tried.
 const MAX_NAMES: usize = 1_000;
@@ -77,7 +77,7 @@ impl Repositories {
             self.in_package(first, |_, open, _| {
                 if open.reference(&name)?.and_then(|found| found.target()) != Some(head) {
                     let pinned = open.repo.reference(&name, head, true, "ralph: before an attempt");
-                    pinned.map_err(|error| GitError::unreadable(format!("write {name}"), &error))?;
+                    pinned.doing(format_args!("write {name}"))?;
                 }
                 Ok(())
             })?;
@@ -190,10 +190,15 @@ fn commit(
         let repo = &open.repo;
         let tree = repo.find_tree(tree_with(open, on, items)?)?;
         let parents = parents.iter().map(|id| repo.find_commit(*id)).collect::<Result<Vec<_>, _>>()?;
-        let by = Signature::now("ralph", "ralph@localhost")?;
+        let by = ralph()?;
         repo.commit(None, &by, &by, message, &tree, &parents.iter().collect::<Vec<_>>())
     };
-    write().map_err(|error| GitError::unreadable("write a commit that keeps what is there", &error))
+    write().doing("write a commit that keeps what is there")
+}
+
+/// Who commits where nobody is named.
+pub(super) fn ralph() -> Result<Signature<'static>, git2::Error> {
+    Signature::now("ralph", "ralph@localhost")
 }
 
 /// The tree of a commit with some paths set or taken away.
@@ -204,10 +209,7 @@ pub(super) fn tree_with(open: &OpenRepo, on: Option<Oid>, items: &Items) -> Resu
     }
     let (set, gone): (Vec<_>, Vec<_>) = items.iter().partition(|(_, leaf)| leaf.is_some());
     for (path, _) in gone {
-        match index.remove(&tree::relative(path), 0) {
-            Err(error) if error.code() != ErrorCode::NotFound => return Err(error),
-            _ => {}
-        }
+        if_found(index.remove(&tree::relative(path), 0))?;
     }
     for (path, leaf) in set {
         if let Some(leaf) = leaf {
@@ -223,16 +225,13 @@ fn store(open: &OpenRepo, path: &[u8], (id, mode): Leaf) -> Result<(), GitError>
         return Ok(());
     }
     let file = content::on_disk(&open.root, path);
-    let failed = |error| GitError::io("read a file that is to be kept", &error);
     let bytes = if mode == LINK {
-        fs_err::read_link(&file).map_err(failed)?.as_os_str().as_bytes().to_vec()
+        fs_err::read_link(&file).map(|target| target.into_os_string().into_vec())
     } else {
-        fs_err::read(&file).map_err(failed)?
+        fs_err::read(&file)
     };
-    let written = open
-        .repo
-        .blob(&bytes)
-        .map_err(|error| GitError::unreadable("write into the object store", &error))?;
+    let bytes = bytes.doing("read a file that is to be kept")?;
+    let written = open.repo.blob(&bytes).doing("write into the object store")?;
     if written == id {
         return Ok(());
     }

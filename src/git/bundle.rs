@@ -3,16 +3,13 @@
 //! Promises: the same commits give the same bytes; what is read runs nothing, is bounded, and writes objects only.
 
 use super::Repositories;
-use super::error::GitError;
-use super::tree;
+use super::error::{Doing as _, GitError};
+use super::{package_folders, tree};
 use crate::machine::facts::Oid;
-use crate::source::Kind;
 use git2::{ObjectType, Repository, RepositoryInitOptions, Sort};
 use std::collections::BTreeSet;
-use std::ffi::OsString;
 use std::fmt::Write as _;
 use std::io::{self, BufRead, Read as _, Write};
-use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
 const SIGNATURE: &str = "# v2 git bundle\n";
@@ -30,21 +27,21 @@ impl Repositories {
         to: &mut dyn Write,
     ) -> Result<(), GitError> {
         self.in_package(package, |_, open, _| {
-            let failed = |error: git2::Error| GitError::unreadable("pack the recorded commits", &error);
+            let doing = "pack the recorded commits";
             let mut header = SIGNATURE.to_owned();
-            let mut walk = open.repo.revwalk().map_err(failed)?;
-            walk.set_sorting(Sort::TOPOLOGICAL | Sort::TIME).map_err(failed)?;
+            let mut walk = open.repo.revwalk().doing(doing)?;
+            walk.set_sorting(Sort::TOPOLOGICAL | Sort::TIME).doing(doing)?;
             for commit in commits {
                 let _ = writeln!(header, "{commit} refs/recorded/{commit}");
                 if let Some(id) = tree::oid_of(commit)? {
-                    walk.push(id).map_err(failed)?;
+                    walk.push(id).doing(doing)?;
                 }
             }
             header.push('\n');
-            let mut pack = open.repo.packbuilder().map_err(failed)?;
+            let mut pack = open.repo.packbuilder().doing(doing)?;
             // With more threads the bytes depend on their timing.
             pack.set_threads(1);
-            pack.insert_walk(&mut walk).map_err(failed)?;
+            pack.insert_walk(&mut walk).doing(doing)?;
             let mut written = to.write_all(header.as_bytes());
             let packed = pack.foreach(|part| {
                 if written.is_ok() {
@@ -52,8 +49,8 @@ impl Repositories {
                 }
                 written.is_ok()
             });
-            written.map_err(|error| GitError::io("write a git bundle", &error))?;
-            packed.map_err(failed)
+            written.doing("write a git bundle")?;
+            packed.doing(doing)
         })
     }
 
@@ -68,14 +65,14 @@ impl Repositories {
         mut is_wanted: impl FnMut(&[u8]) -> bool,
     ) -> Result<Option<String>, GitError> {
         self.in_package(package, |_, open, _| {
-            let failed = |error: git2::Error| GitError::unreadable("read the recorded commits", &error);
-            let mut walk = open.repo.revwalk().map_err(failed)?;
+            let doing = "read the recorded commits";
+            let mut walk = open.repo.revwalk().doing(doing)?;
             for id in commits.iter().filter_map(|commit| tree::oid_of(commit).transpose()) {
-                walk.push(id?).map_err(failed)?;
+                walk.push(id?).doing(doing)?;
             }
             let mut seen = BTreeSet::new();
             for id in walk {
-                let commit = id.and_then(|id| open.repo.find_commit(id)).map_err(failed)?;
+                let commit = id.and_then(|id| open.repo.find_commit(id)).doing(doing)?;
                 let name = commit.id().to_string()[..10].to_owned();
                 if is_wanted(commit.raw_header_bytes()) || is_wanted(commit.message_raw_bytes()) {
                     return Ok(Some(name));
@@ -86,12 +83,12 @@ impl Repositories {
                         continue;
                     }
                     if kind == Some(ObjectType::Tree) {
-                        for entry in &open.repo.find_tree(id).map_err(failed)? {
+                        for entry in &open.repo.find_tree(id).doing(doing)? {
                             let path = format!("{path}/{}", String::from_utf8_lossy(entry.name_bytes()));
                             todo.push((path, entry.id(), entry.kind()));
                         }
                     } else if kind == Some(ObjectType::Blob)
-                        && is_wanted(open.repo.find_blob(id).map_err(failed)?.content())
+                        && is_wanted(open.repo.find_blob(id).doing(doing)?.content())
                     {
                         return Ok(Some(format!(
                             "{name}:{}",
@@ -110,10 +107,7 @@ impl Repositories {
         if folder.root == folder.repo {
             return Ok(Vec::new());
         }
-        let names = fs_err::read_dir(&folder.root).map_err(|error| GitError::io("list a package", &error))?;
-        let is_build = |name: &OsString| self.classifier.kind_of(name.as_bytes()) == Kind::Build;
-        let names = names.filter_map(Result::ok).map(|entry| entry.file_name()).filter(is_build);
-        Ok(names.map(|name| folder.root.join(name)).filter(|path| path.is_file()).collect())
+        package_folders::build_files(&folder.root, &self.classifier).doing("list a package")
     }
 }
 
@@ -121,12 +115,10 @@ impl Repositories {
 ///
 /// Errors: bytes that are no bundle (`Unreadable`).
 pub fn unbundle(folder: &Path, from: &mut dyn BufRead) -> Result<(), GitError> {
-    let failed = |error: git2::Error| GitError::unreadable("read a git bundle", &error);
-    let unread = |error: io::Error| GitError::io("read a git bundle", &error);
+    let doing = "read a git bundle";
     let (mut header, mut left) = (Vec::new(), from.take(MAX_HEADER));
     while !header.ends_with(b"\n\n") {
-        if left.read_until(b'\n', &mut header).map_err(unread)? == 0
-            || !header.starts_with(SIGNATURE.as_bytes())
+        if left.read_until(b'\n', &mut header).doing(doing)? == 0 || !header.starts_with(SIGNATURE.as_bytes())
         {
             return Err(GitError::damaged(
                 "A git bundle in the file cannot be read: its header is none.",
@@ -136,10 +128,9 @@ pub fn unbundle(folder: &Path, from: &mut dyn BufRead) -> Result<(), GitError> {
     }
     let mut options = RepositoryInitOptions::new();
     options.no_reinit(true).external_template(false).initial_head("main");
-    let repository = Repository::init_opts(folder, &options).map_err(failed)?;
-    let odb = repository.odb().map_err(failed)?;
-    let mut writer = odb.packwriter().map_err(failed)?;
-    io::copy(left.get_mut(), &mut writer)
-        .map_err(|error| GitError::io("write a git bundle's objects", &error))?;
-    writer.commit().map(drop).map_err(failed)
+    let repository = Repository::init_opts(folder, &options).doing(doing)?;
+    let odb = repository.odb().doing(doing)?;
+    let mut writer = odb.packwriter().doing(doing)?;
+    io::copy(left.get_mut(), &mut writer).doing("write a git bundle's objects")?;
+    writer.commit().map(drop).doing(doing)
 }

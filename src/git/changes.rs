@@ -1,6 +1,6 @@
 //! What differs between commits: sums of changes over attempts, and changes since a revision.
 
-use super::error::GitError;
+use super::error::{Doing as _, GitError};
 use super::open::OpenRepo;
 use super::tree::{self, Delta, GITLINK};
 use super::{Repositories, history};
@@ -64,8 +64,7 @@ impl Repositories {
     pub fn has(&mut self, package: &str, object: &Oid) -> Result<bool, GitError> {
         self.in_package(package, |_, open, _| {
             let Some(id) = tree::oid_of(object)? else { return Ok(true) };
-            let odb =
-                open.repo.odb().map_err(|error| GitError::unreadable("open the object store", &error))?;
+            let odb = open.repo.odb().doing("open the object store")?;
             Ok(odb.exists(id))
         })
     }
@@ -82,6 +81,11 @@ impl Repositories {
         }
         all.sort();
         Ok((all, bases))
+    }
+
+    /// The commit of a revision in a package. Errors: the package does not know it (`NotFound`).
+    pub fn commit_of(&mut self, package: &str, revision: &str) -> Result<Oid, GitError> {
+        self.in_package(package, |_, open, _| Ok(tree::fact_of(history::commit_at(open, revision)?)))
     }
 
     /// What differs between a base (zeros: the empty tree, or what a clone began with) and a commit (`None`: HEAD).
@@ -112,22 +116,13 @@ impl Repositories {
 /// The commit at which HEAD left a revision: their merge base, as `git diff REV...HEAD` takes it. What others
 /// did on that branch since then is not HEAD's. A revision that HEAD came from is its own.
 fn left_at(open: &OpenRepo, rev: &str) -> Result<Oid, GitError> {
-    let commit = commit_at(open, rev)?;
+    let commit = history::commit_at(open, rev)?;
     let Some(head) = open.head()?.commit else { return Ok(tree::fact_of(commit)) };
     open.repo.merge_base(head, commit).map(tree::fact_of).map_err(|_| {
         let what = format!("HEAD and `{rev}` have no commit in common here.");
         let hint = "Fetch the whole history (`git fetch --unshallow`), or name another revision.";
         GitError::not_found(what, hint)
     })
-}
-
-/// The commit of a revision.
-pub(super) fn commit_at(open: &OpenRepo, rev: &str) -> Result<git2::Oid, GitError> {
-    let commit = open.repo.revparse_single(rev).and_then(|object| object.peel_to_commit()).map_err(|_| {
-        let what = format!("The revision `{rev}` is not known here.");
-        GitError::not_found(what, "Name a commit, branch or tag of every package.")
-    })?;
-    Ok(commit.id())
 }
 
 fn change_of(name: &str, delta: &Delta, classifier: &Classifier) -> FileChange {

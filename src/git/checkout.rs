@@ -12,7 +12,7 @@ pub use folder::{Differences, Part};
 pub use repository::borrow;
 
 use super::content::{self, EXECUTABLE, LINK, REGULAR};
-use super::error::GitError;
+use super::error::{Doing as _, GitError};
 use super::open::OpenRepo;
 use super::tree::{self, GITLINK, Leaf, folders_above};
 use super::{Repositories, backup_refs};
@@ -113,8 +113,8 @@ impl Checkout {
             EXECUTABLE | LINK => mode,
             mode if mode & 0o170_000 == REGULAR & 0o170_000 => REGULAR,
             mode => {
-                let what = format!("The file {} has the odd mode {mode:o}.", RepoPath::from_bytes(&path));
-                return Err(GitError::refused(what, HINT));
+                let path = RepoPath::from_bytes(&path);
+                return refuse(format!("The file {path} has the odd mode {mode:o}."));
             }
         };
         if mode == LINK {
@@ -130,8 +130,7 @@ impl Checkout {
         if data.len() > MAX_BLOB {
             return Ok(false);
         }
-        let id = Oid::hash_file(ObjectType::Blob, from)
-            .map_err(|error| GitError::unreadable("hash a file that is kept", &error))?;
+        let id = Oid::hash_file(ObjectType::Blob, from).doing("hash a file that is kept")?;
         let is_new = self.add(at.to_owned(), (id, mode))?;
         if is_new {
             self.files.insert(at.to_owned(), from.to_owned());
@@ -148,18 +147,15 @@ impl Checkout {
         let checked = Index::new().and_then(|mut index| index.add(&backup_refs::bare_entry(&path, leaf)));
         checked.map_err(|error| unwritable(&error))?;
         if path.split(|&byte| byte == b'/').any(<[u8]>::is_empty) {
-            let what =
-                format!("The commit holds a path without a name in it: {}.", RepoPath::from_bytes(&path));
-            return Err(GitError::refused(what, HINT));
+            let path = RepoPath::from_bytes(&path);
+            return refuse(format!("The commit holds a path without a name in it: {path}."));
         }
         if self.holds_folder(&path) || folders_above(&path).any(|folder| self.holds(folder)) {
-            let what = format!("{} is a file and a folder.", RepoPath::from_bytes(&path));
-            return Err(GitError::refused(what, HINT));
+            return refuse(format!("{} is a file and a folder.", RepoPath::from_bytes(&path)));
         }
         self.leaves.insert(path, leaf);
         if self.leaves.len() > MAX_FILES {
-            let what = format!("The commits to be checked out hold more than {MAX_FILES} files.");
-            return Err(GitError::refused(what, HINT));
+            return refuse(format!("The commits to be checked out hold more than {MAX_FILES} files."));
         }
         Ok(true)
     }
@@ -184,8 +180,7 @@ impl Checkout {
     /// The bytes of a file; `None` if there is no such file, it is a link, or larger than `cap`.
     pub fn read(&self, path: &[u8], cap: u64) -> Result<Option<Vec<u8>>, GitError> {
         if let Some(file) = self.files.get(path) {
-            let bytes =
-                fs_err::read(file).map_err(|error| GitError::io("read a file that is kept", &error))?;
+            let bytes = fs_err::read(file).doing("read a file that is kept")?;
             return Ok((bytes.len() as u64 <= cap).then_some(bytes));
         }
         let mut found = Ok(None);
@@ -214,6 +209,11 @@ fn join(folder: &[u8], path: &[u8]) -> Vec<u8> {
     if folder.is_empty() { path.to_vec() } else { [folder, b"/", path].concat() }
 }
 
+/// What cannot be checked out.
+fn refuse<T>(what: impl AsRef<str>) -> Result<T, GitError> {
+    Err(GitError::refused(what, HINT))
+}
+
 fn unwritable(error: &git2::Error) -> GitError {
     let what = format!("The commit cannot be written to a folder: {}.", error.message());
     GitError::refused(what, HINT)
@@ -236,8 +236,5 @@ fn check_link(path: &[u8], target: &[u8]) -> Result<(), GitError> {
     }
     let (path, target) =
         (RepoPath::from_bytes(path), RepoPath::from_bytes(target.get(..200).unwrap_or(target)));
-    Err(GitError::refused(
-        format!("The link {path} of the commit leads out of its checkout, to {target}."),
-        HINT,
-    ))
+    refuse(format!("The link {path} of the commit leads out of its checkout, to {target}."))
 }

@@ -1,19 +1,20 @@
-//! Commits what an attempt left, for `commit: ralph`.
+//! Commits what an attempt left, for `commit: ralph`; the first commit of the demo's packages.
 //!
 //! Promises: only what the attempt left, never ignored files, output folders or state files. No hook and no filter
 //! program runs. Doing it twice makes one commit.
 
-use super::backup_refs::{self, Items};
+use super::backup_refs::{self, Items, ralph};
 use super::content;
-use super::error::GitError;
+use super::error::{Doing as _, GitError};
 use super::open::{Head, OpenRepo};
 use super::package_folders::PackageFolder;
 use super::tree;
 use super::{Repositories, apply, package_state};
 use crate::machine::facts::{Dirt, Oid, PackageState, Snapshot};
 use crate::source::is_output;
-use git2::{AttrCheckFlags, AttrValue, Signature};
+use git2::{AttrCheckFlags, AttrValue, IndexAddOption, Repository, RepositoryInitOptions};
 use std::collections::BTreeSet;
+use std::path::Path;
 
 impl Repositories {
     /// Commits what differs from HEAD and did not, in the same way, in `before`: tracked files and new files
@@ -57,24 +58,21 @@ fn left(
     };
     let in_repo = |dirt: &Dirt| folder.in_repo(&dirt.path.to_bytes());
     let (tracked, untracked) = (now.dirt.iter().filter(is_new), now.untracked.iter().filter(is_new));
+    let is_no_output =
+        |path: &Vec<u8>| tree::folders_above(path).last().is_none_or(|folder| !is_output(folder));
     // A repository inside has a `/` at its end.
     let others =
         known.into_iter().flat_map(|known| others.difference(known)).filter(|path| !path.ends_with(b"/"));
     let untracked = untracked.map(in_repo).chain(others.map(|inside| folder.in_repo(inside)));
-    tracked.map(in_repo).chain(untracked.filter(|path| !is_output(folder_of(path)))).collect()
-}
-
-fn folder_of(path: &[u8]) -> &[u8] {
-    &path[..path.iter().rposition(|&byte| byte == b'/').unwrap_or_default()]
+    tracked.map(in_repo).chain(untracked.filter(is_no_output)).collect()
 }
 
 /// Git LFS and the like: committing the bytes as they are would be wrong, and the program is not run.
 fn refuse_filters(open: &OpenRepo, paths: &BTreeSet<Vec<u8>>) -> Result<(), GitError> {
-    let config =
-        open.repo.config().map_err(|error| GitError::unreadable("read the configuration", &error))?;
+    let config = open.repo.config().doing("read the configuration")?;
     for path in paths {
         let value = open.repo.get_attr_bytes(&tree::relative(path), "filter", AttrCheckFlags::default());
-        let value = value.map_err(|error| GitError::unreadable("read the attributes", &error))?;
+        let value = value.doing("read the attributes")?;
         let AttrValue::Bytes(name) = AttrValue::always_bytes(value) else { continue };
         let name = String::from_utf8_lossy(name);
         let is_program = |key: &str| config.get_entry(&format!("filter.{name}.{key}")).is_ok();
@@ -119,10 +117,27 @@ fn write(
         index.write()?;
         let tree = repo.find_tree(backup_refs::tree_with(open, head.commit, &items)?)?;
         let parents = head.commit.map(|id| repo.find_commit(id)).transpose()?;
-        let by = repo.signature().or_else(|_| Signature::now("ralph", "ralph@localhost"))?;
+        let by = repo.signature().or_else(|_| ralph())?;
         repo.commit(Some("HEAD"), &by, &by, message, &tree, &parents.iter().collect::<Vec<_>>())
     };
-    let commit = write().map_err(|error| GitError::unreadable("commit what the attempt left", &error))?;
+    let commit = write().doing("commit what the attempt left")?;
     apply::end_half_done(open)?;
     Ok(tree::fact_of(commit))
+}
+
+/// Makes a repository in `folder` and commits everything in it.
+pub fn init_repository(folder: &Path, message: &str) -> Result<(), GitError> {
+    let made = || -> Result<(), git2::Error> {
+        let mut options = RepositoryInitOptions::new();
+        options.initial_head("main").no_reinit(true);
+        let repository = Repository::init_opts(folder, &options)?;
+        let mut index = repository.index()?;
+        index.add_all(["*"], IndexAddOption::DEFAULT, None)?;
+        index.write()?;
+        let tree = repository.find_tree(index.write_tree()?)?;
+        let who = ralph()?;
+        repository.commit(Some("HEAD"), &who, &who, message, &tree, &[])?;
+        Ok(())
+    };
+    made().doing(format_args!("make a repository in {}", folder.display()))
 }

@@ -3,7 +3,7 @@
 //! Promises: no filter of the repository runs. Bytes that differ from the blob are the same only if line ends or `$Id$`
 //! alone differ and git's own settings say so, or if they are the object that a Git LFS pointer names.
 
-use super::error::GitError;
+use super::error::{Doing as _, GitError};
 use super::tree::{self, Leaf};
 use crate::source::digest_of;
 use crate::sys::file_stat::{self, FileStat};
@@ -117,13 +117,12 @@ impl Content {
         let now = file_stat::now();
         let file = on_disk(root, path);
         let id = if mode == LINK {
-            let target = fs_err::read_link(&file).map_err(|error| GitError::io("read a link", &error))?;
+            let target = fs_err::read_link(&file).doing("read a link")?;
             Oid::hash_object(ObjectType::Blob, target.as_os_str().as_bytes())
         } else {
             Oid::hash_file(ObjectType::Blob, &file)
         };
-        let name = || String::from_utf8_lossy(path).into_owned();
-        let id = id.map_err(|error| GitError::unreadable(format!("hash {}", name()), &error))?;
+        let id = id.doing(format_args!("hash {}", String::from_utf8_lossy(path)))?;
         if stamp.is_settled(now) {
             self.seen.insert(path.to_vec(), Hashed { stamp, id, like: None });
         } else {
@@ -167,11 +166,11 @@ fn is_same_but_for_line_ends(
     path: &[u8],
     blob: Oid,
 ) -> Result<bool, GitError> {
-    let failed = |error| GitError::io("read a changed file", &error);
-    if fs_err::metadata(file).map_err(failed)?.len() > MAX_COMPARED {
+    let doing = "read a changed file";
+    if fs_err::metadata(file).doing(doing)?.len() > MAX_COMPARED {
         return Ok(false);
     }
-    let bytes = fs_err::read(file).map_err(failed)?;
+    let bytes = fs_err::read(file).doing(doing)?;
     let Some(stored) = tree::blob(repo, blob, MAX_COMPARED)? else { return Ok(false) };
     if plain(&bytes) != plain(&stored) {
         return Ok(false);
@@ -212,8 +211,7 @@ fn is_lfs_object(repo: &Repository, file: &Path, blob: Oid) -> Result<bool, GitE
     let Some(expected) = pointer.lines().find_map(|line| line.strip_prefix("oid sha256:")) else {
         return Ok(false);
     };
-    let failed = |error| GitError::io("read a file of Git LFS", &error);
-    let found = digest_of(fs_err::File::open(file).map_err(failed)?).map_err(failed)?;
+    let found = fs_err::File::open(file).and_then(digest_of).doing("read a file of Git LFS")?;
     Ok(found == expected.trim())
 }
 

@@ -1,6 +1,7 @@
 //! What can go wrong with a repository: a whole sentence and a next action, without control characters.
 
 use crate::source::Problem;
+use std::fmt::Display;
 use std::io;
 
 /// What kind of trouble it is: callers branch on this.
@@ -36,9 +37,9 @@ impl GitError {
         Self::cleaned(GitErrorKind::Unreadable, what, hint)
     }
 
-    /// The library could not read something; `doing` completes "git could not …".
-    pub(super) fn unreadable(doing: impl AsRef<str>, error: &git2::Error) -> Self {
-        let what = format!("Git could not {}: {}.", doing.as_ref(), error.message().trim_end_matches('.'));
+    /// The library could not read something.
+    pub(super) fn unreadable(doing: impl Display, error: &git2::Error) -> Self {
+        let what = format!("Git could not {doing}: {}.", error.message().trim_end_matches('.'));
         let hint = match error.code() {
             git2::ErrorCode::Locked => {
                 "Another git process works in this repository; wait until it has ended."
@@ -48,14 +49,38 @@ impl GitError {
         Self::damaged(what, hint)
     }
 
-    pub(super) fn io(doing: impl AsRef<str>, error: &io::Error) -> Self {
-        let what = format!("Could not {}: {error}.", doing.as_ref());
-        Self::cleaned(GitErrorKind::Io, what, "Check the permissions and the free space, then try again.")
-    }
-
     /// The same trouble with the package's name on it.
     pub(super) fn in_package(self, name: &str) -> Self {
         self.at(format!("Package {name}"), None)
+    }
+}
+
+/// A result of the library or of the disk whose failure is to be told.
+pub(super) trait Doing<T> {
+    /// With what was being done, which completes "git could not …".
+    fn doing(self, doing: impl Display) -> Result<T, GitError>;
+}
+
+impl<T> Doing<T> for Result<T, git2::Error> {
+    fn doing(self, doing: impl Display) -> Result<T, GitError> {
+        self.map_err(|error| GitError::unreadable(doing, &error))
+    }
+}
+
+impl<T> Doing<T> for io::Result<T> {
+    fn doing(self, doing: impl Display) -> Result<T, GitError> {
+        let hint = "Check the permissions and the free space, then try again.";
+        self.map_err(|error| {
+            GitError::cleaned(GitErrorKind::Io, format!("Could not {doing}: {error}."), hint)
+        })
+    }
+}
+
+/// `None` for what the repository does not have.
+pub(super) fn if_found<T>(found: Result<T, git2::Error>) -> Result<Option<T>, git2::Error> {
+    match found {
+        Err(error) if error.code() == git2::ErrorCode::NotFound => Ok(None),
+        found => found.map(Some),
     }
 }
 

@@ -1,10 +1,17 @@
-//! Which commit descends from which, read from the commits themselves.
+//! Which commit descends from which, read from the commits themselves, and the line of commits that led to HEAD: what an
+//! audit walks.
 //!
-//! Promises: if a shallow clone or a missing object hides the answer, an error, never a guess.
+//! Promises: if a shallow clone or a missing object hides the answer, an error, never a guess. The line has first parents
+//! only, the newest last.
 
-use super::error::GitError;
+use super::error::{Doing as _, GitError, clean};
+use super::open::OpenRepo;
+use super::{Repositories, tree};
+use crate::machine::facts;
 use git2::{Oid, Repository};
-use std::collections::{BTreeSet, BinaryHeap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, BinaryHeap, HashSet};
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::Path;
 
 /// Commits that one question reads at most.
 const MAX_COMMITS: usize = 2_000_000;
@@ -16,13 +23,11 @@ pub(super) fn descends(repo: &Repository, new: Oid, old: Oid) -> Result<bool, Gi
     if new == old {
         return Ok(true);
     }
-    let read = |id: Oid| {
-        repo.find_commit(id).map_err(|error| GitError::unreadable(format!("read the commit {id}"), &error))
-    };
+    let read = |id: Oid| repo.find_commit(id).doing(format_args!("read the commit {id}"));
     let mut seen = HashSet::from([new]);
     let mut todo = BinaryHeap::from([(read(new)?.time().seconds(), new.as_bytes().to_vec())]);
     while let Some((_, id)) = todo.pop() {
-        let id = Oid::from_bytes(&id).map_err(|error| GitError::unreadable("read an object id", &error))?;
+        let id = Oid::from_bytes(&id).doing("read an object id")?;
         for parent in read(id)?.parent_ids() {
             if parent == old {
                 return Ok(true);
@@ -61,10 +66,10 @@ pub(super) fn is_in_one_of(repo: &Repository, heads: [Option<Oid>; 2], old: Oid)
 /// before anything was pushed there, so that a clone's commits are not taken for an agent's. `None`: the
 /// empty tree.
 pub(super) fn clone_base(repo: &Repository, head: Oid) -> Result<Option<Oid>, GitError> {
-    let failed = |error: git2::Error| GitError::unreadable("read the remote-tracking branches", &error);
+    let doing = "read the remote-tracking branches";
     let mut tips = BTreeSet::new();
-    for reference in repo.references_glob("refs/remotes/*").map_err(failed)?.take(MAX_REMOTE_REFS) {
-        let reference = reference.map_err(failed)?;
+    for reference in repo.references_glob("refs/remotes/*").doing(doing)?.take(MAX_REMOTE_REFS) {
+        let reference = reference.doing(doing)?;
         let Some(target) = reference.target() else { continue };
         tips.extend(first_value(repo, &reference, target));
     }
@@ -93,4 +98,121 @@ fn first_value(repo: &Repository, reference: &git2::Reference<'_>, target: Oid) 
     }
     let pushed = oldest.message_bytes().is_some_and(|text| text.starts_with(b"update by push"));
     (!pushed).then(|| oldest.id_new())
+}
+
+/// The commit of a revision.
+pub(super) fn commit_at(open: &OpenRepo, rev: &str) -> Result<Oid, GitError> {
+    let commit = open.repo.revparse_single(rev).and_then(|object| object.peel_to_commit()).map_err(|_| {
+        let what = format!("The revision `{rev}` is not known here.");
+        GitError::not_found(what, "Name a commit, branch or tag of every package.")
+    })?;
+    Ok(commit.id())
+}
+
+/// Commits that one look reads at most.
+const MAX_LINE: usize = 200_000;
+
+/// A commit on the line.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PastCommit {
+    /// Its id.
+    pub id: facts::Oid,
+    /// Seconds since 1970.
+    pub at: i64,
+    /// The first line of its message.
+    pub subject: String,
+    /// The tags on it, sorted.
+    pub tags: Vec<String>,
+    /// The blob of the file that was asked for; `None` where it is not in the commit.
+    pub file: Option<facts::Oid>,
+}
+
+/// The line.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PastLine {
+    /// The commits, the oldest first. With a revision it is the first.
+    pub commits: Vec<PastCommit>,
+    /// Tags of commits that are not on it.
+    pub other_tags: Vec<String>,
+}
+
+impl Repositories {
+    /// The first parents of HEAD in the package's repository, back to a revision or to the beginning, each with the blob
+    /// of this file (an absolute path).
+    ///
+    /// Errors: a revision that is not known or not on the line (`NotFound`); a shallow clone that hides the
+    /// beginning (`Unreadable`); too many commits, a file outside of the repository (`Refused`).
+    pub fn past(&mut self, package: &str, file: &Path, since: Option<&str>) -> Result<PastLine, GitError> {
+        self.in_package(package, |folder, open, _| {
+            let inside = file.strip_prefix(&folder.repo).map_err(|_| {
+                let what = format!("{} is not in the repository that is to be audited.", file.display());
+                GitError::refused(what, "Audit by commits or tags: `--by commit`, `--by tag`.")
+            })?;
+            let until = since.map(|rev| commit_at(open, rev)).transpose()?;
+            let mut tags = tags(&open.repo)?;
+            let mut line = PastLine::default();
+            let mut next = open.head()?.commit;
+            while let Some(id) = next {
+                let commit = open.repo.find_commit(id).doing("read a commit of the history")?;
+                let file = tree::leaf_in(&open.repo, Some(id), inside.as_os_str().as_bytes())?;
+                line.commits.push(PastCommit {
+                    id: tree::fact_of(id),
+                    at: commit.time().seconds(),
+                    subject: clean(&String::from_utf8_lossy(commit.summary_bytes().unwrap_or_default())),
+                    tags: tags.remove(&id).unwrap_or_default(),
+                    file: file
+                        .filter(|(_, mode)| *mode & 0o170_000 == 0o100_000)
+                        .map(|(id, _)| tree::fact_of(id)),
+                });
+                if line.commits.len() > MAX_LINE {
+                    let what = format!("HEAD has more than {MAX_LINE} first parents.");
+                    return Err(GitError::refused(what, "Name the commit to begin behind: `--since REV`."));
+                }
+                next = if until == Some(id) { None } else { commit.parent_id(0).ok() };
+            }
+            let end = line.commits.last().map(|commit| &commit.id);
+            check_end(&open.repo, end, until.map(tree::fact_of).as_ref(), since)?;
+            line.commits.reverse();
+            line.other_tags = tags.into_values().flatten().collect();
+            line.other_tags.sort();
+            Ok(line)
+        })
+    }
+}
+
+/// Refuses a line that does not reach the revision, or that a shallow clone cut off.
+fn check_end(
+    repo: &Repository,
+    end: Option<&facts::Oid>,
+    until: Option<&facts::Oid>,
+    since: Option<&str>,
+) -> Result<(), GitError> {
+    match (until, since) {
+        (Some(until), Some(rev)) if end != Some(until) => {
+            let what = format!("`{rev}` is not among the first parents of HEAD.");
+            Err(GitError::not_found(what, "Name one of `git log --first-parent`."))
+        }
+        (None, _) if repo.is_shallow() => Err(GitError::damaged(
+            "The clone is shallow: where its history begins cannot be told.",
+            "Fetch the whole history (`git fetch --unshallow`), or begin later: `--since REV`.",
+        )),
+        _ => Ok(()),
+    }
+}
+
+/// The tags by the commit that they name, sorted; those of anything else are left out.
+fn tags(repo: &Repository) -> Result<BTreeMap<Oid, Vec<String>>, GitError> {
+    let doing = "list the tags";
+    let mut tags: BTreeMap<Oid, Vec<String>> = BTreeMap::new();
+    for reference in repo.references_glob("refs/tags/*").doing(doing)? {
+        let reference = reference.doing(doing)?;
+        let Ok(commit) = reference.peel_to_commit() else { continue };
+        tags.entry(commit.id())
+            .or_default()
+            .push(clean(&String::from_utf8_lossy(reference.shorthand_bytes())));
+    }
+    for names in tags.values_mut() {
+        names.sort();
+    }
+    Ok(tags)
 }

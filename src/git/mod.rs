@@ -11,41 +11,34 @@ mod changes;
 mod checkout;
 mod commit;
 mod content;
-mod edits;
 mod error;
-mod find;
 mod history;
-mod ignores;
 mod index;
-mod init_repository;
-mod lineage;
 mod lines;
 mod locks;
 mod observe;
 mod open;
 mod package_folders;
-mod past;
 mod plan;
 mod restore;
 mod tree;
-mod underway;
 mod walk;
 
 pub use bundle::unbundle;
 pub use checkout::{Checkout, Differences, Part, borrow};
+pub use commit::init_repository;
 pub use error::{GitError, GitErrorKind};
-pub use find::is_repository;
-pub use init_repository::init_repository;
-pub use past::{PastCommit, PastLine};
+pub use history::{PastCommit, PastLine};
+pub use locks::Underway;
+pub use package_folders::is_repository;
 pub use restore::Extent;
-pub use underway::Underway;
 
 use crate::machine::facts::{Dirt, Oid, PackageState, Snapshot};
 use crate::source::{Classifier, Kind, RepoPath};
-use find::Pattern;
+use error::Doing as _;
 use git2::{Status as GitStatus, StatusOptions};
 use open::{Head, OpenRepo};
-use package_folders::{Layout, PackageFolder};
+use package_folders::{Layout, PackageFolder, Pattern};
 use std::collections::{BTreeMap, BTreeSet};
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
@@ -177,10 +170,9 @@ impl Repositories {
     /// their end.
     pub fn beside_commits(&mut self, package: &str) -> Result<Vec<RepoPath>, GitError> {
         self.in_package(package, |folder, open, _| {
-            let failed = |error: git2::Error| GitError::unreadable("list what is not committed", &error);
             let mut options = StatusOptions::new();
             options.include_untracked(true).include_ignored(true);
-            let all = open.repo.statuses(Some(&mut options)).map_err(failed)?;
+            let all = open.repo.statuses(Some(&mut options)).doing("list what is not committed")?;
             let beside =
                 all.iter().filter(|entry| entry.status().intersects(GitStatus::WT_NEW | GitStatus::IGNORED));
             let paths = beside.filter(|entry| !open.is_state(entry.path_bytes()));

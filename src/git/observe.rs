@@ -1,8 +1,7 @@
 //! What an attempt did, as git shows it.
 
 use super::error::{GitError, GitErrorKind};
-use super::tree::{self, Leaf};
-use super::{Repositories, locks};
+use super::{Repositories, locks, tree};
 use crate::machine::facts::{
     Dirt, FileChange, KeptFile, LostLines, Observation, ObserveRequest, Oid, PackageChange, PackageState,
     Snapshot,
@@ -57,6 +56,39 @@ impl Repositories {
         Ok(Observation { inputs, edits, ..self.observation(request, after, packages)? })
     }
 
+    /// The file's blob before and its content now; `None` where git cannot tell: ralph's own files, ignored ones, and
+    /// those untracked before, of which only the name was kept. `before` is the package's state then.
+    pub fn before_and_now(
+        &mut self,
+        before: &PackageState,
+        path: &RepoPath,
+    ) -> Result<Option<[Option<Oid>; 2]>, GitError> {
+        let bytes = path.to_bytes();
+        let was_there = self.others.get(&before.name).is_some_and(|others| others.contains(&bytes));
+        self.in_package(&before.name, |folder, open, _| {
+            let full = folder.in_repo(&bytes);
+            let committed = tree::leaf_in(&open.repo, tree::oid_of(&before.head)?, &full)?.map(|(id, _)| id);
+            let known = before.dirt.iter().chain(&before.untracked).find(|known| known.path == *path);
+            let was_known = committed.is_some() || known.is_some();
+            let ignored = !was_known && open.repo.is_path_ignored(tree::relative(&full)).unwrap_or(false);
+            if open.is_state(&full) || ignored || (was_there && !was_known) {
+                return Ok(None);
+            }
+            let Ok(found) = open.leaf(&full) else { return Ok(None) };
+            let then = known.map_or(committed.map(tree::fact_of), |known| known.blob.clone());
+            let now = match (found, committed) {
+                // Line ends alone are no difference to git.
+                (Some(leaf), Some(blob))
+                    if open.content.is_like(&open.repo, &open.root, &full, leaf, blob).unwrap_or(false) =>
+                {
+                    Some(tree::fact_of(blob))
+                }
+                _ => found.map(|(id, _)| tree::fact_of(id)),
+            };
+            Ok(Some([then, now]))
+        })
+    }
+
     /// What became of every package.
     fn compared(&mut self, before: &Snapshot, after: &Snapshot) -> Result<Vec<PackageChange>, GitError> {
         let both = before.packages.iter().chain(&after.packages);
@@ -71,6 +103,7 @@ impl Repositories {
         names.into_iter().map(change).collect()
     }
 
+    /// With the sums over the family's and the stage's attempts, and the lines that went away.
     fn observation(
         &mut self,
         request: &ObserveRequest,
@@ -81,18 +114,37 @@ impl Repositories {
             !change.is_untouched() || !change.strays.is_empty() || !change.locks_removed.is_empty()
         });
         let mut observation = Observation { after, packages, ..Observation::default() };
-        self.sums(request, &mut observation)?;
+        let mut family = request.family.clone();
+        let mut stage = request.stage.clone();
+        for sum in [&mut family, &mut stage] {
+            sum.add(&request.before, observation.packages.iter().flat_map(|package| &package.changes));
+        }
+        observation.family = self.sum_of_present(&family, Some(&observation.after))?;
+        observation.stage = self.sum_of_present(&stage, Some(&observation.after))?;
+        for change in &observation.stage {
+            if change.kind == Kind::Test {
+                let tests = self.tests_in(change, change.new.as_ref())?;
+                observation.stage_tests += u64::try_from(tests).unwrap_or_default();
+            }
+            if matches!(change.kind, Kind::Production | Kind::Build)
+                && let Some(old) = &change.old
+            {
+                let lost = self.lost(&change.package, None, [None, Some(old), change.new.as_ref()])?;
+                observation.lost_production.extend(named(&change.package, &change.path, lost));
+            }
+        }
+        observation.lost_frozen = self.lost_of(&request.frozen, true, &observation.after)?;
+        observation.lost_reviewed = self.lost_of(&request.reviewed, false, &observation.after)?;
         Ok(observation)
     }
 
     fn remove_locks(&mut self) -> Result<BTreeMap<String, Vec<String>>, GitError> {
-        let mut removed = BTreeMap::new();
-        for names in self.by_repository().into_values() {
-            let Some(name) = names.into_iter().next() else { continue };
+        let firsts = self.by_repository().into_values().filter_map(|names| names.into_iter().next());
+        let remove = |name: String| {
             let locks = self.in_package(&name, |_, open, _| locks::remove_stale(&open.repo))?;
-            removed.insert(name, locks);
-        }
-        Ok(removed)
+            Ok((name, locks))
+        };
+        firsts.map(remove).collect()
     }
 
     /// What became of one package that is there.
@@ -150,32 +202,6 @@ impl Repositories {
         }
     }
 
-    /// The sums over the family's and the stage's attempts, and the lines that went away.
-    fn sums(&mut self, request: &ObserveRequest, observation: &mut Observation) -> Result<(), GitError> {
-        let mut family = request.family.clone();
-        let mut stage = request.stage.clone();
-        for sum in [&mut family, &mut stage] {
-            sum.add(&request.before, observation.packages.iter().flat_map(|package| &package.changes));
-        }
-        observation.family = self.sum_of_present(&family, Some(&observation.after))?;
-        observation.stage = self.sum_of_present(&stage, Some(&observation.after))?;
-        for change in &observation.stage {
-            if change.kind == Kind::Test {
-                let tests = self.tests_in(change, change.new.as_ref())?;
-                observation.stage_tests += u64::try_from(tests).unwrap_or_default();
-            }
-            if matches!(change.kind, Kind::Production | Kind::Build)
-                && let Some(old) = &change.old
-            {
-                let lost = self.lost(&change.package, None, [None, Some(old), change.new.as_ref()])?;
-                observation.lost_production.extend(named(&change.package, &change.path, lost));
-            }
-        }
-        observation.lost_frozen = self.lost_of(&request.frozen, true, &observation.after)?;
-        observation.lost_reviewed = self.lost_of(&request.reviewed, false, &observation.after)?;
-        Ok(())
-    }
-
     /// Lines of these files that the packages' HEADs lack; if they are `frozen`, code of them.
     fn lost_of(
         &mut self,
@@ -186,7 +212,11 @@ impl Repositories {
         let mut all = Vec::new();
         for file in files {
             let Some(package) = after.package(&file.package) else { continue };
-            let now = self.leaf_at(package, &file.path)?.map(|(id, _)| tree::fact_of(id));
+            let now = self.in_package(&package.name, |folder, open, _| {
+                let path = folder.in_repo(&file.path.to_bytes());
+                tree::leaf_in(&open.repo, tree::oid_of(&package.head)?, &path)
+            })?;
+            let now = now.map(|(id, _)| tree::fact_of(id));
             let blobs = [file.base.as_ref(), Some(&file.blob), now.as_ref()];
             let path = frozen.then_some(&file.path);
             let lost = self.lost(&file.package, path, blobs)?;
@@ -194,14 +224,6 @@ impl Repositories {
         }
         all.sort();
         Ok(all)
-    }
-
-    fn leaf_at(&mut self, package: &PackageState, path: &RepoPath) -> Result<Option<Leaf>, GitError> {
-        self.in_package(&package.name, |folder, open, _| {
-            let commit = tree::oid_of(&package.head)?;
-            let tree = tree::tree_of(&open.repo, commit, &folder.prefix)?;
-            tree::leaf_at(tree.as_ref(), &path.to_bytes())
-        })
     }
 
     /// The lines that the second blob has beyond the first and that the third lacks; of a frozen file, by its `path`,

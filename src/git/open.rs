@@ -1,9 +1,8 @@
 //! Opens a repository and refuses what cannot be read faithfully, with words and a hint.
 
 use super::content::Content;
-use super::error::{GitError, GitErrorKind};
-use super::ignores::Ignores;
-use super::index::{self, IndexView};
+use super::error::{Doing as _, GitError, GitErrorKind, if_found};
+use super::index::{Ignores, IndexView};
 use super::tree::Leaf;
 use crate::sys::file_stat::FileStat;
 use git2::{Config, ErrorCode, Oid, Reference, Repository};
@@ -106,17 +105,11 @@ impl OpenRepo {
         Ok(())
     }
 
-    /// Brings the view of the index up to date with the index file and with HEAD.
-    pub(super) fn refresh_index(&mut self, head: Option<Oid>) -> Result<(), GitError> {
-        index::refresh(&mut self.index, &self.repo, head)
-    }
-
     /// Reads HEAD. A branch that is a symbolic reference is the one that it leads to: there a commit goes.
     pub(super) fn head(&self) -> Result<Head, GitError> {
         self.refuse_pipes()?;
         let hint = "Run `git symbolic-ref HEAD refs/heads/<branch>` with the branch that was checked out.";
-        let failed = |error: git2::Error| GitError::unreadable("read HEAD", &error);
-        let mut found = Some(self.repo.find_reference("HEAD").map_err(failed)?);
+        let mut found = Some(self.repo.find_reference("HEAD").doing("read HEAD")?);
         let mut branch = None;
         for _ in 0..MAX_SYMBOLIC {
             let Some(next) = found.as_ref().and_then(Reference::symbolic_target_bytes) else {
@@ -136,11 +129,7 @@ impl OpenRepo {
     /// A reference as it stands, not what it leads to; `None` if there is none of that name.
     pub(super) fn reference(&self, name: &str) -> Result<Option<Reference<'_>>, GitError> {
         refuse_special(&self.repo.commondir().join(name))?;
-        match self.repo.find_reference(name) {
-            Ok(found) => Ok(Some(found)),
-            Err(error) if error.code() == ErrorCode::NotFound => Ok(None),
-            Err(error) => Err(GitError::unreadable(format!("read {name}"), &error)),
-        }
+        if_found(self.repo.find_reference(name)).doing(format_args!("read {name}"))
     }
 }
 
@@ -164,8 +153,7 @@ pub(super) fn refuse_special(path: &Path) -> Result<(), GitError> {
 /// `core.worktree`, `core.bare` and moved worktrees would show another folder's files.
 fn check_place(root: &Path, repo: &Repository) -> Result<(), GitError> {
     let shown = repo.workdir().and_then(|dir| fs_err::canonicalize(dir).ok());
-    let here =
-        fs_err::canonicalize(root).map_err(|error| GitError::io("find the package's folder", &error))?;
+    let here = fs_err::canonicalize(root).doing("find the package's folder")?;
     if shown.as_deref() != Some(&*here) {
         return Err(GitError::refused(
             format!("The repository in {} shows the files of another folder, or none.", root.display()),
@@ -186,7 +174,7 @@ fn check_config(repo: &Repository) -> Result<(), GitError> {
     let config = repo
         .config()
         .and_then(|mut config| config.snapshot())
-        .map_err(|error| GitError::unreadable("read the repository's configuration", &error))?;
+        .doing("read the repository's configuration")?;
     // config.worktree is read here too: the library leaves it out of the snapshot of a main work tree.
     let own = Config::open(&repo.path().join("config.worktree")).ok();
     let sparse = |config: &Config| config.get_bool("core.sparseCheckout").unwrap_or(false);
@@ -196,18 +184,11 @@ fn check_config(repo: &Repository) -> Result<(), GitError> {
             "Run `git sparse-checkout disable`.",
         ));
     }
-    refuse_partial(&config)
-}
-
-fn refuse_partial(config: &Config) -> Result<(), GitError> {
     let mut promised = config.get_string("extensions.partialClone").is_ok();
     if let Ok(entries) = config.entries(Some("remote\\..*\\.promisor")) {
         let _ = entries.for_each(|entry| promised |= entry.value().is_ok_and(|value| value != "false"));
     }
-    if promised {
-        return Err(partial_clone());
-    }
-    Ok(())
+    if promised { Err(partial_clone()) } else { Ok(()) }
 }
 
 fn partial_clone() -> GitError {

@@ -1,11 +1,16 @@
-//! Which packages there are at this moment, and where.
+//! Which packages there are at this moment, and where: the globs of `packages:` against the disk.
 //!
-//! The layouts are those of docs/design.md "Words". Two folders with one base name are an error.
+//! The layouts are those of docs/design.md "Words". Two folders with one base name are an error. Promises: real folders only
+//! (a symbolic link may lead out of the workspace), each once, in order; hidden folders only if a pattern names them; a
+//! bounded number of folders is read.
 
-use super::error::GitError;
-use super::find::{self, Pattern};
+use super::error::{Doing as _, GitError};
 use crate::source::{Classifier, Kind, RepoPath};
-use std::collections::BTreeMap;
+use fs_err::DirEntry;
+use globset::{GlobBuilder, GlobMatcher, escape};
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::{OsStr, OsString};
+use std::io::{self, ErrorKind};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
@@ -55,11 +60,11 @@ impl Layout {
         patterns_given: bool,
         classifier: &Classifier,
     ) -> Result<Self, GitError> {
-        let folders = find::folders(workspace, patterns)?;
-        if folders.iter().any(|folder| find::is_repository(folder)) {
+        let folders = folders(workspace, patterns)?;
+        if folders.iter().any(|folder| is_repository(folder)) {
             return Ok(Self::Separate);
         }
-        if !find::is_repository(workspace) {
+        if !is_repository(workspace) {
             return Err(GitError::not_found(
                 format!("No folder that packages: names in {} holds a git repository.", workspace.display()),
                 "Set packages: in .ralph/config.yaml, run `git init` in a package, or give --root.",
@@ -79,17 +84,13 @@ pub(super) fn find(
     classifier: &Classifier,
     known: &BTreeMap<String, PackageFolder>,
 ) -> Result<BTreeMap<String, PackageFolder>, GitError> {
-    let mut found = BTreeMap::new();
+    let mut found = known.clone();
+    found.retain(|_, folder| layout == Layout::Folders && !folder.prefix.is_empty());
     if layout == Layout::Workspace {
         add(&mut found, workspace, PackageFolder::whole(workspace.to_owned()))?;
     }
-    if layout == Layout::Folders {
-        found.extend(
-            known.iter().filter(|(_, folder)| !folder.prefix.is_empty()).map(|(n, p)| (n.clone(), p.clone())),
-        );
-    }
-    for folder in find::folders(workspace, patterns)? {
-        if find::is_repository(&folder) {
+    for folder in folders(workspace, patterns)? {
+        if is_repository(&folder) {
             add(&mut found, workspace, PackageFolder::whole(folder))?;
         } else if layout == Layout::Folders && has_build_file(&folder, classifier) {
             let Ok(relative) = folder.strip_prefix(workspace) else { continue };
@@ -129,10 +130,151 @@ fn add(
 }
 
 fn has_build_file(folder: &Path, classifier: &Classifier) -> bool {
-    fs_err::read_dir(folder).is_ok_and(|entries| {
-        entries.flatten().any(|entry| {
-            entry.file_type().is_ok_and(|kind| kind.is_file())
-                && classifier.kind_of(entry.file_name().as_bytes()) == Kind::Build
-        })
-    })
+    build_files(folder, classifier).is_ok_and(|files| !files.is_empty())
+}
+
+/// The build files right in a folder.
+pub(super) fn build_files(folder: &Path, classifier: &Classifier) -> io::Result<Vec<PathBuf>> {
+    let is_build = |entry: &DirEntry| {
+        entry.file_type().is_ok_and(|kind| kind.is_file())
+            && classifier.kind_of(entry.file_name().as_bytes()) == Kind::Build
+    };
+    Ok(fs_err::read_dir(folder)?.flatten().filter(is_build).map(|entry| entry.path()).collect())
+}
+
+/// Folders that one call reads at most.
+const MAX_FOLDERS: usize = 20_000;
+
+/// One glob of `packages:`, part by part.
+#[derive(Clone, Debug)]
+pub(super) struct Pattern(Vec<Part>);
+
+#[derive(Clone, Debug)]
+enum Part {
+    /// Names that match; hidden ones only if the part begins with a dot.
+    Glob(GlobMatcher, bool),
+    Deep,
+}
+
+impl Pattern {
+    /// Refuses what is no glob, is absolute or leads upward.
+    pub(super) fn new(pattern: &str) -> Result<Self, GitError> {
+        let refuse = |why: &str| {
+            GitError::refused(
+                format!("The pattern `{pattern}` of packages: {why}."),
+                "Write folders relative to the workspace, as in `src/*`.",
+            )
+        };
+        if pattern.starts_with('/') {
+            return Err(refuse("is absolute"));
+        }
+        let mut parts = Vec::new();
+        for part in pattern.split('/').filter(|part| !part.is_empty() && *part != ".") {
+            parts.push(match part {
+                ".." => return Err(refuse("leads out of the workspace")),
+                "**" => Part::Deep,
+                _ => {
+                    let is_glob = part.contains(['*', '?', '[', '{']);
+                    let glob = if is_glob { part.to_owned() } else { escape(part) };
+                    let glob = GlobBuilder::new(&glob).backslash_escape(is_glob).build();
+                    let glob = glob.map_err(|_| refuse("is no glob"))?;
+                    Part::Glob(glob.compile_matcher(), part.starts_with('.'))
+                }
+            });
+        }
+        Ok(Self(parts))
+    }
+}
+
+/// The folders below `workspace` that match one of the patterns.
+pub(super) fn folders(workspace: &Path, patterns: &[Pattern]) -> Result<BTreeSet<PathBuf>, GitError> {
+    let mut found = BTreeSet::new();
+    let mut read = 0;
+    for Pattern(parts) in patterns {
+        let mut todo = vec![(workspace.to_owned(), 0)];
+        while let Some((folder, at)) = todo.pop() {
+            let Some(part) = parts.get(at) else {
+                found.insert(folder);
+                continue;
+            };
+            read += 1;
+            if read > MAX_FOLDERS {
+                return Err(GitError::refused(
+                    format!("The patterns of packages: match within more than {MAX_FOLDERS} folders."),
+                    "Write narrower patterns, as in `src/*`.",
+                ));
+            }
+            if matches!(part, Part::Deep) {
+                todo.push((folder.clone(), at + 1));
+            }
+            for name in subfolders(&folder)? {
+                let next = folder.join(&name);
+                match part {
+                    Part::Deep if !hidden(&name) && name != *"node_modules" && !is_repository(&folder) => {
+                        todo.push((next, at));
+                    }
+                    Part::Glob(glob, dotted) if (*dotted || !hidden(&name)) && glob.is_match(&name) => {
+                        todo.push((next, at + 1));
+                    }
+                    _ => {}
+                }
+            }
+        }
+    }
+    Ok(found)
+}
+
+/// True when the folder holds a `.git`, whatever it is: a folder, or the file of a linked worktree or of
+/// a submodule.
+pub fn is_repository(folder: &Path) -> bool {
+    fs_err::symlink_metadata(folder.join(".git")).is_ok()
+}
+
+fn hidden(name: &OsStr) -> bool {
+    name.as_encoded_bytes().starts_with(b".")
+}
+
+fn subfolders(folder: &Path) -> Result<Vec<OsString>, GitError> {
+    let entries = match fs_err::read_dir(folder) {
+        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
+            return Ok(Vec::new());
+        }
+        entries => entries.and_then(Iterator::collect::<io::Result<Vec<_>>>),
+    };
+    let mut entries = entries.doing("list the folders of packages")?;
+    entries.retain(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()));
+    Ok(entries.iter().map(DirEntry::file_name).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn found(workspace: &Path, patterns: &[&str]) -> Vec<String> {
+        let patterns: Vec<_> = patterns.iter().map(|p| Pattern::new(p).unwrap()).collect();
+        let relative = |path: PathBuf| path.strip_prefix(workspace).unwrap().to_string_lossy().into_owned();
+        folders(workspace, &patterns).unwrap().into_iter().map(relative).collect()
+    }
+
+    #[test]
+    fn globs_match_folders_part_by_part_and_links_are_not_followed() {
+        let dir = tempfile::tempdir().unwrap();
+        for path in ["src/a", "src/b/inner", "src/.hidden", "lib/x/core", "lib/y/core", "outside"] {
+            fs_err::create_dir_all(dir.path().join(path)).unwrap();
+        }
+        fs_err::File::create(dir.path().join("src/file")).unwrap();
+        std::os::unix::fs::symlink(dir.path().join("outside"), dir.path().join("src/link")).unwrap();
+        assert_eq!(found(dir.path(), &["src/*"]), ["src/a", "src/b"]);
+        assert_eq!(found(dir.path(), &["src/*", "./src/a/", "absent/*"]), ["src/a", "src/b"]);
+        assert_eq!(found(dir.path(), &["lib/*/core"]), ["lib/x/core", "lib/y/core"]);
+        assert_eq!(found(dir.path(), &["**/core"]), ["lib/x/core", "lib/y/core"]);
+        assert_eq!(found(dir.path(), &["."]), [""]);
+    }
+
+    #[test]
+    fn a_pattern_that_leads_out_is_refused() {
+        for pattern in ["/etc/*", "../*", "src/../..", "src/[a"] {
+            assert!(Pattern::new(pattern).is_err(), "{pattern}");
+        }
+    }
 }

@@ -23,10 +23,10 @@ pub(super) enum Act {
     Index,
 }
 
-/// What is to happen, by path in the repository.
-pub(super) type Plan = BTreeMap<Vec<u8>, Act>;
 /// Paths and what is to stand there.
 pub(super) type Contents = Vec<(Vec<u8>, Option<Oid>)>;
+/// What is to happen, by path in the repository.
+pub(super) type Plan = BTreeMap<Vec<u8>, Act>;
 
 /// The state that is wanted; paths are relative to the repository.
 pub(super) struct Wanted {

@@ -1,6 +1,6 @@
 //! What a tree holds, and what differs between two; nothing in a repository can hide a difference.
 
-use super::error::GitError;
+use super::error::{Doing as _, GitError};
 use crate::machine::facts;
 use git2::{ErrorClass, ErrorCode, ObjectType, Oid, Repository, Tree};
 use std::collections::BTreeMap;
@@ -164,7 +164,7 @@ pub(super) fn leaf_in(repo: &Repository, commit: Option<Oid>, path: &[u8]) -> Re
 
 /// How many bytes a blob has.
 pub(super) fn size(repo: &Repository, id: Oid) -> Result<u64, GitError> {
-    let odb = repo.odb().map_err(|error| GitError::unreadable("open the object store", &error))?;
+    let odb = repo.odb().doing("open the object store")?;
     let (size, kind) = odb.read_header(id).map_err(|error| missing(id, &error))?;
     if kind != ObjectType::Blob {
         return Err(GitError::not_found(format!("The object {id} is no file."), "Name a file's blob."));

@@ -4,17 +4,15 @@
 //! a folder; ignored files, output folders and repositories inside are not entered; bounded.
 
 use super::content::{self, Content, on_disk};
-use super::error::GitError;
-use super::find;
-use super::ignores::Ignores;
-use super::index::Tracked;
+use super::error::{Doing as _, GitError};
+use super::index::{self, Ignores, Tracked};
 use super::open::{self, Head, OpenRepo};
+use super::package_folders::is_repository;
 use super::tree::{self, GITLINK, Leaf};
 use crate::source::is_output;
 use git2::Repository;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{FileType, Metadata};
-use std::io;
 use std::path::Path;
 
 /// Dirty and untracked paths that are listed at most.
@@ -54,7 +52,7 @@ impl OpenRepo {
     /// HEAD, and all that differs from it.
     pub(super) fn status(&mut self) -> Result<(Head, Status), GitError> {
         let head = self.head()?;
-        self.refresh_index(head.commit)?;
+        index::refresh(&mut self.index, &self.repo, head.commit)?;
         if self.ignores.is_none() {
             self.ignores = Some(Ignores::read(&self.repo, &self.index.ignore_files)?);
         }
@@ -119,8 +117,8 @@ impl Walk<'_> {
     }
 
     fn folder(&mut self, folder: &[u8]) -> Result<(), GitError> {
-        let failed = |error: io::Error| GitError::io("list a folder of the work tree", &error);
-        for (name, kind) in self.content.names(&on_disk(self.root, folder)).map_err(failed)?.iter() {
+        let names = self.content.names(&on_disk(self.root, folder));
+        for (name, kind) in names.doing("list a folder of the work tree")?.iter() {
             let (path, kind) = ([folder, name].concat(), *kind);
             if !kind.is_dir() && matches!(name.as_slice(), b".gitignore" | b".gitattributes") {
                 open::refuse_special(&on_disk(self.root, &path))?;
@@ -147,7 +145,8 @@ impl Walk<'_> {
         // Git does not see pipes, sockets and devices.
         let is_seen = (kind.is_file() || kind.is_symlink()) && !open::is_below(self.state, &path);
         if is_seen && !self.is_left_out(&path) {
-            if self.is_ignored(&path)? {
+            let ignored = self.repo.is_path_ignored(tree::relative(&path));
+            if ignored.doing("read the rules of .gitignore")? {
                 self.status.hidden.insert(path.clone());
             }
             self.status.untracked.insert(path);
@@ -162,7 +161,7 @@ impl Walk<'_> {
             if is_output(bare) || open::is_below(self.state, bare) || self.is_left_out(&path) {
                 return;
             }
-            if find::is_repository(&on_disk(self.root, &path)) {
+            if is_repository(&on_disk(self.root, &path)) {
                 self.status.nested.insert(path);
                 return;
             }
@@ -174,16 +173,10 @@ impl Walk<'_> {
         self.ignores.is_some_and(|ignores| ignores.leave_out(path))
     }
 
-    /// By any rule.
-    fn is_ignored(&self, path: &[u8]) -> Result<bool, GitError> {
-        let ignored = self.repo.is_path_ignored(tree::relative(path));
-        ignored.map_err(|error| GitError::unreadable("read the rules of .gitignore", &error))
-    }
-
     fn tracked_file(&mut self, path: Vec<u8>, tracked: &Tracked) -> Result<(), GitError> {
         self.unseen.remove(path.as_slice());
         let meta = fs_err::symlink_metadata(on_disk(self.root, &path));
-        let meta = meta.map_err(|error| GitError::io("look at a file", &error))?;
+        let meta = meta.doing("look at a file")?;
         let leaf = self.content.leaf(self.root, &path, &meta)?;
         let clean = match leaf {
             Some(found) if !tracked.staged && self.is_mode(&path, tracked.leaf.1, found) => {
@@ -215,16 +208,15 @@ impl Walk<'_> {
         let folder = on_disk(self.root, &path);
         let mut found = tracked.leaf.0;
         let mut clean = !tracked.staged;
-        if find::is_repository(&folder) {
-            let failed = |error: git2::Error| GitError::unreadable("read a submodule", &error);
-            let module = Repository::open(&folder).map_err(failed)?;
+        if is_repository(&folder) {
+            let doing = "read a submodule";
+            let module = Repository::open(&folder).doing(doing)?;
             if let Ok(head) = module.refname_to_id("HEAD") {
                 found = head;
             }
             let mut options = git2::StatusOptions::new();
             options.include_untracked(false).exclude_submodules(true);
-            clean &=
-                found == tracked.leaf.0 && module.statuses(Some(&mut options)).map_err(failed)?.is_empty();
+            clean &= found == tracked.leaf.0 && module.statuses(Some(&mut options)).doing(doing)?.is_empty();
         }
         if !clean {
             self.status.dirty.insert(path, Some((found, GITLINK)));

@@ -3,10 +3,10 @@
 //! Promises: a file whose content is right is not touched, so that its time stays; what does not belong there
 //! goes, except build outputs (an untracked `target` folder beside a POM). No link is followed.
 
-use super::{Checkout, HINT, MAX_BLOB, Stats, join, repository, unwritable};
+use super::{Checkout, MAX_BLOB, Stats, join, refuse, repository, unwritable};
 use crate::git::backup_refs::bare_entry;
 use crate::git::content::{self, EXECUTABLE, on_disk};
-use crate::git::error::GitError;
+use crate::git::error::{Doing as _, GitError};
 use crate::git::open::OpenRepo;
 use crate::git::tree::{self, folders_above};
 use crate::source::RepoPath;
@@ -67,7 +67,7 @@ impl Checkout {
         let all = &Part::default();
         let found = self.update(folder, all, |_| true).or_else(|_| {
             // Whatever a build left there that cannot be read or replaced goes with the whole folder.
-            remove(folder).map_err(|error| GitError::io("remove a checkout", &error))?;
+            remove(folder).doing("remove a checkout")?;
             self.update(folder, all, |_| true)
         });
         self.written = self.stats(folder);
@@ -82,25 +82,25 @@ impl Checkout {
     }
 
     fn update(&self, folder: &Path, part: &Part, removes: impl Fn(&[u8]) -> bool) -> Found {
-        let failed = |error: io::Error| GitError::io("write a checkout", &error);
+        let doing = "write a checkout";
         if !fs_err::symlink_metadata(folder).is_ok_and(|data| data.is_dir()) {
-            remove(folder).and_then(|()| fs_err::create_dir_all(folder)).map_err(failed)?;
+            remove(folder).and_then(|()| fs_err::create_dir_all(folder)).doing(doing)?;
         }
         let (repo, mut index) = self.repository(folder)?;
         let found = self.compare(&repo, &index, folder, part)?;
         for path in found.extra.iter().filter(|path| removes(path)).chain(&found.wrong) {
             if content::lstat(folder, path).is_some() {
-                remove(&on_disk(folder, path)).map_err(failed)?;
+                remove(&on_disk(folder, path)).doing(doing)?;
             }
         }
         for place in self.folders().into_iter().filter(|place| part.holds(place)) {
-            remove(&on_disk(folder, &join(place, b".git"))).map_err(failed)?;
+            remove(&on_disk(folder, &join(place, b".git"))).doing(doing)?;
         }
         let (beside, committed): (Vec<_>, Vec<_>) =
             found.wrong.iter().partition(|path| self.files.contains_key(*path));
         self.check_out(&repo, &mut index, &committed)?;
         for path in beside {
-            self.copy(folder, path).map_err(failed)?;
+            self.copy(folder, path).doing(doing)?;
         }
         for (at, (source, commit)) in self.commits.iter().filter(|(at, _)| part.holds(at)) {
             repository::visible(&on_disk(folder, at), &OpenRepo::open(source)?, *commit)?;
@@ -174,7 +174,7 @@ impl Checkout {
         options.enable_fast_untracked_dirs(true);
         let diff = repo
             .diff_index_to_workdir(Some(index), Some(&mut options))
-            .map_err(|error| GitError::unreadable("compare a checkout with its commits", &error))?;
+            .doing("compare a checkout with its commits")?;
         let mut found = Differences::default();
         for delta in diff.deltas() {
             let Some(path) = delta.new_file().path_bytes().or_else(|| delta.old_file().path_bytes()) else {
@@ -215,8 +215,7 @@ impl Checkout {
         for path in paths {
             let id = self.leaves.get(*path).map(|(id, _)| *id);
             if id.map(|id| tree::size(repo, id)).transpose()?.is_some_and(|size| size > MAX_BLOB) {
-                let what = format!("The file {} is larger than 1 GiB.", RepoPath::from_bytes(path));
-                return Err(GitError::refused(what, HINT));
+                return refuse(format!("The file {} is larger than 1 GiB.", RepoPath::from_bytes(path)));
             }
             options.path(path.as_slice());
         }

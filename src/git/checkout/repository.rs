@@ -2,11 +2,11 @@
 
 use crate::git::Repositories;
 use crate::git::content::on_disk;
-use crate::git::error::GitError;
+use crate::git::error::{Doing as _, GitError};
 use crate::git::open::OpenRepo;
 use git2::{Index, IndexTime, Oid, Repository};
 use std::fmt::Write as _;
-use std::io::{self, ErrorKind};
+use std::io::ErrorKind;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 
@@ -15,21 +15,15 @@ const ATTRIBUTES: &str = "* -text -crlf -eol -ident -filter -working-tree-encodi
 /// Tags and remotes that are copied at most.
 const MAX_TAGS: usize = 10_000;
 const MAX_REMOTES: usize = 100;
-
-fn failed(error: &io::Error) -> GitError {
-    GitError::io("make a private repository", error)
-}
-
-fn refused(error: &git2::Error) -> GitError {
-    GitError::unreadable("make a private repository", error)
-}
+/// What is being done here if it fails.
+const DOING: &str = "make a private repository";
 
 /// Makes the bare repository `<folder>.git` anew, with `folder` as its work tree; builds do not find it.
 pub(super) fn beside(folder: &Path, sources: &[OpenRepo]) -> Result<Repository, GitError> {
     let git_dir = folder.with_extension("git");
     init(&git_dir, Oid::ZERO_SHA1, true, sources)?;
-    let repo = Repository::open_bare(git_dir).map_err(|error| refused(&error))?;
-    repo.set_workdir(folder, false).map_err(|error| refused(&error))?;
+    let repo = Repository::open_bare(git_dir).doing(DOING)?;
+    repo.set_workdir(folder, false).doing(DOING)?;
     Ok(repo)
 }
 
@@ -39,7 +33,7 @@ pub(super) fn visible(folder: &Path, source: &OpenRepo, commit: Oid) -> Result<(
     let git_dir = folder.join(".git");
     init(&git_dir, commit, false, std::slice::from_ref(source))?;
     let mut tags = String::new();
-    let found = source.repo.references_glob("refs/tags/*").map_err(|error| refused(&error))?;
+    let found = source.repo.references_glob("refs/tags/*").doing(DOING)?;
     for tag in found.take(MAX_TAGS).filter_map(Result::ok) {
         if let (Ok(name), Some(target)) = (tag.name(), tag.target()) {
             let _ = writeln!(tags, "{target} {name}");
@@ -54,12 +48,12 @@ pub(super) fn visible(folder: &Path, source: &OpenRepo, commit: Oid) -> Result<(
         }
         Ok(())
     };
-    write().map_err(|error| failed(&error))?;
+    write().doing(DOING)?;
     let ask = || {
         add_remotes(&Repository::open(folder)?, &source.repo)?;
         write_index(folder, &git_dir.join("index"), source, commit)
     };
-    ask().map_err(|error| refused(&error))
+    ask().doing(DOING)
 }
 
 /// Adds the remotes of `source` without the user and password that an address may hold.
@@ -86,7 +80,7 @@ impl Repositories {
     /// Where a package was cloned from, without user and password: that of `origin`, else of any other remote.
     pub fn remote(&mut self, package: &str) -> Result<Option<String>, GitError> {
         self.in_package(package, |_, open, _| {
-            let names = open.repo.remotes().map_err(|error| refused(&error))?;
+            let names = open.repo.remotes().doing(DOING)?;
             let names = names.iter().filter_map(|name| name.ok().flatten());
             let first = names.min_by_key(|name| (*name != "origin", (*name).to_owned()));
             let remote = first.and_then(|name| open.repo.find_remote(name).ok());
@@ -100,7 +94,7 @@ pub fn borrow(folder: &Path, clone: &Path) -> Result<bool, GitError> {
     let sources: Vec<OpenRepo> = OpenRepo::open(clone).into_iter().collect();
     let git_dir = folder.join(".git");
     init(&git_dir, Oid::ZERO_SHA1, false, &sources)?;
-    fs_err::write(git_dir.join("HEAD"), "ref: refs/heads/main\n").map_err(|error| failed(&error))?;
+    fs_err::write(git_dir.join("HEAD"), "ref: refs/heads/main\n").doing(DOING)?;
     Ok(!sources.is_empty())
 }
 
@@ -124,7 +118,7 @@ fn init(git_dir: &Path, head: Oid, is_bare: bool, sources: &[OpenRepo]) -> Resul
         fs_err::write(git_dir.join("config"), config)?;
         fs_err::write(git_dir.join("HEAD"), format!("{head}\n"))
     };
-    write().map_err(|error| failed(&error))
+    write().doing(DOING)
 }
 
 /// Writes an index of the commit's tree that knows the files on the disk: `git status` need not read them.

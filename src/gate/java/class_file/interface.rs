@@ -26,31 +26,28 @@ use super::{ClassFile, Cursor, Pool};
 /// Bytes of an encoding: a hostile file names one long text very often.
 const MAX_ENCODED: usize = 64 << 20;
 
+/// Values within values: Java's own are arrays of annotations of arrays …, a few deep.
+const MAX_DEPTH: u8 = 32;
+
+/// The annotation on each class that Kotlin's compiler makes. It copies the bodies of inline functions into
+/// the classes that call them: there code is part of what a compiler sees.
+const KOTLIN: &[u8] = b"Lkotlin/Metadata;";
+
 const ACC_BRIDGE: u16 = 0x0040;
 const ACC_SYNTHETIC: u16 = 0x1000;
 
-/// What a part of the encoding is. Every part is its tag, its length in four bytes, its bytes.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Tag {
-    /// The end of a list whose length is not stored before it.
-    End,
-    /// An index that is 0, where that means: there is none.
-    Absent,
-    /// Bytes that refer to nothing: versions, flags, counts, kinds.
-    Plain,
-    /// A text's bytes.
-    Utf8,
-    /// A class's name.
-    Class,
-    /// A string constant's bytes.
-    String,
-    /// A number's bits, after its kind: integer, float, long or double.
-    Number,
-    /// A member begins: its flags.
-    Member,
-    /// An attribute begins: its name.
-    Attribute,
-}
+/// What a part of the encoding is: a constant by its kind (§4.4), or one of these.
+const ABSENT: u8 = 0;
+const TEXT: u8 = 1;
+const CLASS: u8 = 7;
+/// Bytes that refer to nothing: versions, flags, counts, kinds.
+const PLAIN: u8 = 0xfc;
+/// A member begins: its flags. An attribute begins: its name. The end of a list whose length is not stored before it.
+const MEMBER: u8 = 0xfd;
+const ATTRIBUTE: u8 = 0xfe;
+const END: u8 = 0xff;
+/// Numbers of four and eight bytes, and strings.
+const CONSTANTS: [u8; 5] = [3, 4, 5, 6, 8];
 
 /// What an attribute belongs to.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -81,13 +78,13 @@ impl Holder {
 pub(super) fn encoded(bytes: &[u8]) -> Option<Vec<u8>> {
     let ClassFile { version, pool, rest: mut from } = ClassFile::open(bytes)?;
     let mut encoder = Encoder { pool, this: &[], encoded: Vec::new() };
-    encoder.part(Tag::Plain, version)?;
+    encoder.part(PLAIN, version)?;
     encoder.class_file(&mut from)?;
     from.bytes.is_empty().then_some(encoder.encoded)
 }
 
 /// Reads from a cursor and appends what it read to the encoding.
-pub(super) struct Encoder<'a> {
+struct Encoder<'a> {
     pool: Pool<'a>,
     /// The class's own name.
     this: &'a [u8],
@@ -95,80 +92,56 @@ pub(super) struct Encoder<'a> {
 }
 
 impl<'a> Encoder<'a> {
-    pub(super) fn part(&mut self, tag: Tag, bytes: &[u8]) -> Option<()> {
-        self.encoded.push(tag as u8);
+    /// A part is its kind, its length in four bytes, its bytes.
+    fn part(&mut self, kind: u8, bytes: &[u8]) -> Option<()> {
+        self.encoded.push(kind);
         self.encoded.extend(u32::try_from(bytes.len()).ok()?.to_be_bytes());
         self.encoded.extend_from_slice(bytes);
         (self.encoded.len() <= MAX_ENCODED).then_some(())
     }
 
     /// Bytes that refer to nothing.
-    pub(super) fn plain(&mut self, from: &mut Cursor<'a>, count: usize) -> Option<()> {
-        self.part(Tag::Plain, from.take(count)?)
+    fn plain(&mut self, from: &mut Cursor<'a>, count: usize) -> Option<()> {
+        self.part(PLAIN, from.take(count)?)
     }
 
-    /// The text of an index, also as the answer.
-    pub(super) fn utf8(&mut self, from: &mut Cursor<'a>) -> Option<&'a [u8]> {
-        let text = self.pool.utf8(from.u16()?)?;
-        self.part(Tag::Utf8, text)?;
-        Some(text)
+    /// What an index leads to, which is of one of these kinds: the text, or the bits of a number, are the answer.
+    fn index(&mut self, from: &mut Cursor<'a>, kinds: &[u8]) -> Option<&'a [u8]> {
+        let (kind, bytes) = match from.u16()? {
+            0 => (ABSENT, &[][..]),
+            index => self.pool.at(index)?,
+        };
+        // The name of a class and the text of a string stand elsewhere in the pool.
+        let bytes = if matches!(kind, 7 | 8) { self.pool.utf8(Cursor { bytes }.u16()?)? } else { bytes };
+        self.part(kind, bytes)?;
+        kinds.contains(&kind).then_some(bytes)
     }
 
-    /// The name of the class of an index, also as the answer.
-    fn class(&mut self, from: &mut Cursor<'a>) -> Option<&'a [u8]> {
-        let name = self.pool.class(from.u16()?)?;
-        self.part(Tag::Class, name)?;
-        Some(name)
-    }
-
-    /// The number or string of an index.
-    pub(super) fn constant(&mut self, from: &mut Cursor<'a>) -> Option<()> {
-        let index = from.u16()?;
-        match self.pool.at(index)? {
-            (kind @ 3..=6, bits) => {
-                self.part(Tag::Plain, &[kind])?;
-                self.part(Tag::Number, bits)
-            }
-            (8, _) => self.part(Tag::String, self.pool.named(8, index)?),
-            _ => None,
-        }
+    fn text(&mut self, from: &mut Cursor<'a>) -> Option<&'a [u8]> {
+        self.index(from, &[TEXT])
     }
 
     /// A count in two bytes, and so many of what `each` reads.
-    pub(super) fn list(
+    fn list(
         &mut self,
         from: &mut Cursor<'a>,
         each: impl Fn(&mut Self, &mut Cursor<'a>) -> Option<()>,
     ) -> Option<()> {
         let count = from.u16()?;
-        self.part(Tag::Plain, &count.to_be_bytes())?;
+        self.part(PLAIN, &count.to_be_bytes())?;
         (0..count).try_for_each(|_| each(self, from))
     }
 
-    /// What an index leads to that may be 0.
-    fn optional(
-        &self,
-        from: &mut Cursor<'a>,
-        tag: Tag,
-        find: impl Fn(&Pool<'a>, u16) -> Option<&'a [u8]>,
-    ) -> Option<(Tag, &'a [u8])> {
-        match from.u16()? {
-            0 => Some((Tag::Absent, &[])),
-            index => Some((tag, find(&self.pool, index)?)),
-        }
-    }
-
     fn classes(&mut self, from: &mut Cursor<'a>) -> Option<()> {
-        self.list(from, |encoder, from| encoder.class(from).map(drop))
+        self.list(from, |encoder, from| encoder.index(from, &[CLASS]).map(drop))
     }
 
     /// All that follows the constant pool (§4.1).
     fn class_file(&mut self, from: &mut Cursor<'a>) -> Option<()> {
         self.plain(from, 2)?;
-        self.this = self.class(from)?;
+        self.this = self.index(from, &[CLASS])?;
         // `Object` and module descriptors have no superclass.
-        let (tag, superclass) = self.optional(from, Tag::Class, Pool::class)?;
-        self.part(tag, superclass)?;
+        self.index(from, &[CLASS, ABSENT])?;
         self.classes(from)?;
         self.members(from, Holder::Field)?;
         self.members(from, Holder::Method)?;
@@ -183,12 +156,12 @@ impl<'a> Encoder<'a> {
                 from.skip_member()?;
                 continue;
             }
-            self.part(Tag::Member, &flags.to_be_bytes())?;
-            self.utf8(from)?;
-            self.utf8(from)?;
+            self.part(MEMBER, &flags.to_be_bytes())?;
+            self.text(from)?;
+            self.text(from)?;
             self.attributes(from, holder)?;
         }
-        self.part(Tag::End, &[])
+        self.part(END, &[])
     }
 
     /// A list of attributes (§4.7).
@@ -202,14 +175,14 @@ impl<'a> Encoder<'a> {
             if name == b"InnerClasses" {
                 self.inner_classes(&mut content)?;
             } else {
-                self.part(Tag::Attribute, name)?;
+                self.part(ATTRIBUTE, name)?;
                 self.content(name, &mut content, holder)?;
             }
             if !content.bytes.is_empty() {
                 return None;
             }
         }
-        self.part(Tag::End, &[])
+        self.part(END, &[])
     }
 
     /// What an attribute holds; `None` when it is not known. A record within a record component is not: depth
@@ -217,15 +190,15 @@ impl<'a> Encoder<'a> {
     fn content(&mut self, name: &[u8], from: &mut Cursor<'a>, holder: Holder) -> Option<()> {
         match name {
             b"Deprecated" | b"Synthetic" => Some(()),
-            b"ConstantValue" => self.constant(from),
-            b"Signature" | b"SourceFile" => self.utf8(from).map(drop),
-            b"NestHost" => self.class(from).map(drop),
+            b"ConstantValue" => self.index(from, &CONSTANTS).map(drop),
+            b"Signature" | b"SourceFile" => self.text(from).map(drop),
+            b"NestHost" => self.index(from, &[CLASS]).map(drop),
             b"Exceptions" | b"NestMembers" | b"PermittedSubclasses" => self.classes(from),
             b"EnclosingMethod" => self.enclosing_method(from),
             b"MethodParameters" => self.method_parameters(from),
             b"Record" if holder == Holder::Class => self.list(from, |encoder, from| {
-                encoder.utf8(from)?;
-                encoder.utf8(from)?;
+                encoder.text(from)?;
+                encoder.text(from)?;
                 encoder.attributes(from, Holder::Component)
             }),
             _ => self.annotation_attribute(name, from),
@@ -234,52 +207,117 @@ impl<'a> Encoder<'a> {
 
     /// §4.7.6: the entries that concern this class, in an order of their own; nothing when there are none.
     fn inner_classes(&mut self, from: &mut Cursor<'a>) -> Option<()> {
-        let mut entries = Vec::new();
+        let (mut entries, mut room) = (Vec::new(), MAX_ENCODED);
         for _ in 0..from.u16()? {
-            let inner = self.pool.class(from.u16()?)?;
-            let outer = self.optional(from, Tag::Class, Pool::class)?;
-            let name = self.optional(from, Tag::Utf8, Pool::utf8)?;
-            let flags = from.u16()?;
-            if inner == self.this || outer == (Tag::Class, self.this) {
-                entries.push((inner, outer, name, flags));
+            let start = self.encoded.len();
+            let classes = [self.index(from, &[CLASS])?, self.index(from, &[CLASS, ABSENT])?];
+            self.index(from, &[TEXT, ABSENT])?;
+            self.plain(from, 2)?;
+            let entry = self.encoded.split_off(start);
+            if classes.contains(&self.this) {
+                room = room.checked_sub(entry.len())?;
+                entries.push(entry);
             }
         }
         entries.sort_unstable();
         if entries.is_empty() {
             return Some(());
         }
-        self.part(Tag::Attribute, b"InnerClasses")?;
-        for (inner, outer, name, flags) in entries {
-            self.part(Tag::Class, inner)?;
-            self.part(outer.0, outer.1)?;
-            self.part(name.0, name.1)?;
-            self.part(Tag::Plain, &flags.to_be_bytes())?;
-        }
-        self.part(Tag::End, &[])
+        self.part(ATTRIBUTE, b"InnerClasses")?;
+        self.encoded.extend(entries.concat());
+        self.part(END, &[])
     }
 
     /// §4.7.7: a class, and a method's name and descriptor where it stands in one.
     fn enclosing_method(&mut self, from: &mut Cursor<'a>) -> Option<()> {
-        self.class(from)?;
+        self.index(from, &[CLASS])?;
         let index = from.u16()?;
         if index == 0 {
-            return self.part(Tag::Absent, &[]);
+            return self.part(ABSENT, &[]);
         }
         let (12, bytes) = self.pool.at(index)? else { return None };
         let mut both = Cursor { bytes };
-        self.utf8(&mut both)?;
-        self.utf8(&mut both).map(drop)
+        self.text(&mut both)?;
+        self.text(&mut both).map(drop)
     }
 
     /// §4.7.24: names and flags.
     fn method_parameters(&mut self, from: &mut Cursor<'a>) -> Option<()> {
         let count = from.u8()?;
-        self.part(Tag::Plain, &[count])?;
+        self.part(PLAIN, &[count])?;
         for _ in 0..count {
-            let (tag, name) = self.optional(from, Tag::Utf8, Pool::utf8)?;
-            self.part(tag, name)?;
+            self.index(from, &[TEXT, ABSENT])?;
             self.plain(from, 2)?;
         }
         Some(())
+    }
+
+    /// What an attribute of this name holds; `None` when it is none of these.
+    fn annotation_attribute(&mut self, name: &[u8], from: &mut Cursor<'a>) -> Option<()> {
+        match name {
+            b"RuntimeVisibleAnnotations" | b"RuntimeInvisibleAnnotations" => self.annotations(from),
+            b"RuntimeVisibleParameterAnnotations" | b"RuntimeInvisibleParameterAnnotations" => {
+                let parameters = from.u8()?;
+                self.part(PLAIN, &[parameters])?;
+                (0..parameters).try_for_each(|_| self.annotations(from))
+            }
+            b"RuntimeVisibleTypeAnnotations" | b"RuntimeInvisibleTypeAnnotations" => {
+                self.list(from, |encoder, from| {
+                    encoder.target(from)?;
+                    encoder.annotation(from, MAX_DEPTH)
+                })
+            }
+            b"AnnotationDefault" => self.value(from, MAX_DEPTH),
+            _ => None,
+        }
+    }
+
+    fn annotations(&mut self, from: &mut Cursor<'a>) -> Option<()> {
+        self.list(from, |encoder, from| encoder.annotation(from, MAX_DEPTH))
+    }
+
+    /// §4.7.16: a type and pairs of names and values.
+    fn annotation(&mut self, from: &mut Cursor<'a>, depth: u8) -> Option<()> {
+        if self.text(from)? == KOTLIN {
+            return None;
+        }
+        self.list(from, |encoder, from| {
+            encoder.text(from)?;
+            encoder.value(from, depth)
+        })
+    }
+
+    /// §4.7.16.1: a value, so many levels deep at most.
+    fn value(&mut self, from: &mut Cursor<'a>, depth: u8) -> Option<()> {
+        let depth = depth.checked_sub(1)?;
+        let kind = from.u8()?;
+        self.part(PLAIN, &[kind])?;
+        match kind {
+            b'B' | b'C' | b'D' | b'F' | b'I' | b'J' | b'S' | b'Z' => self.index(from, &CONSTANTS).map(drop),
+            b's' | b'c' => self.text(from).map(drop),
+            b'e' => {
+                self.text(from)?;
+                self.text(from).map(drop)
+            }
+            b'@' => self.annotation(from, depth),
+            b'[' => self.list(from, |encoder, from| encoder.value(from, depth)),
+            _ => None,
+        }
+    }
+
+    /// The place of a type annotation (§4.7.20.1, §4.7.20.2): none of its numbers leads into the constant
+    /// pool. `None` for a place within code.
+    fn target(&mut self, from: &mut Cursor<'a>) -> Option<()> {
+        let kind = from.u8()?;
+        let length = match kind {
+            0x00 | 0x01 | 0x16 => 1,
+            0x10 | 0x11 | 0x12 | 0x17 => 2,
+            0x13..=0x15 => 0,
+            _ => return None,
+        };
+        self.part(PLAIN, &[kind])?;
+        self.plain(from, length)?;
+        let steps = from.u8()?;
+        self.plain(from, 2 * usize::from(steps))
     }
 }

@@ -26,11 +26,10 @@ pub(super) fn run(
     RealDisk::new().write(&list, changed_files(package).as_bytes())?;
     let commit = |commit: &Option<Oid>| commit.as_ref().map(Oid::to_string).unwrap_or_default();
     let told = [
-        ("RALPH_CHANGED_FILES", list.display().to_string()),
-        ("RALPH_BASE", commit(&package.base)),
-        ("RALPH_HEAD", commit(&package.head)),
+        ("RALPH_CHANGED_FILES", &*list.display().to_string()),
+        ("RALPH_BASE", &commit(&package.base)),
+        ("RALPH_HEAD", &commit(&package.head)),
     ];
-    let told = told.map(|(name, value)| (name.to_owned(), value));
     let call = commands.run(&log, argv.to_vec(), &package.root, &told)?;
     let tail = tail(&call.output);
     let last = |silent: &str| tail.last().map_or_else(|| silent.to_owned(), String::clone);
@@ -45,7 +44,6 @@ pub(super) fn run(
             reasons.extend(tail);
             Err(GateAbort::Fail { reasons })
         }
-        ProcessEnd::TimedOut { .. } => Err(commands.over_limit()),
         other => Err(GateAbort::setup(
             format!(
                 "The command of gate {name} {} in package {}: {}.",

@@ -8,23 +8,17 @@ use crate::machine::facts::ProcessEnd;
 use crate::source::text;
 use crate::sys::ProcessSpec;
 use crate::sys::disk::{read_beginning, remove};
+use crate::sys::programs::on_path;
 use std::cell::Cell;
 use std::collections::BTreeMap;
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// Bytes kept of each log.
 const LOG_CAP: u64 = 16 << 20;
 /// Variables that change every JVM or Maven: they are not passed on.
-const DROPPED: [&str; 6] = [
-    "JAVA_TOOL_OPTIONS",
-    "JDK_JAVA_OPTIONS",
-    "_JAVA_OPTIONS",
-    "CLASSPATH",
-    "MAVEN_BASEDIR",
-    "MAVEN_PROJECTBASEDIR",
-];
+const DROPPED: &str =
+    "JAVA_TOOL_OPTIONS JDK_JAVA_OPTIONS _JAVA_OPTIONS CLASSPATH MAVEN_BASEDIR MAVEN_PROJECTBASEDIR";
 
 /// The commands of one package, one after the other.
 #[derive(Clone)]
@@ -57,7 +51,7 @@ impl<'a> Commands<'a> {
         limit: Duration,
     ) -> Self {
         let mut env: BTreeMap<String, String> = request.env.iter().cloned().collect();
-        env.retain(|name, _| !DROPPED.contains(&name.as_str()));
+        env.retain(|name, _| DROPPED.split(' ').all(|dropped| dropped != name));
         env.insert("LC_ALL".to_owned(), "C.UTF-8".to_owned());
         Self {
             ports,
@@ -87,18 +81,22 @@ impl<'a> Commands<'a> {
         self.used.get()
     }
 
-    /// Runs a program to its end. `extra` variables replace those of the environment.
+    /// Runs a program to its end, which is not that of the gate's time. `extra` variables replace those of the environment.
     pub(crate) fn run(
         &self,
         name: &str,
         argv: Vec<String>,
         cwd: &Path,
-        extra: &[(String, String)],
+        extra: &[(&str, &str)],
     ) -> Result<Call, GateAbort> {
-        self.run_into(&self.next_log(name)?, name, argv, cwd, extra, None)
+        let extra: Vec<_> =
+            extra.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
+        let call = self.run_into(&self.next_log(name)?, name, argv, cwd, &extra, None)?;
+        if matches!(call.end, ProcessEnd::TimedOut { .. }) { Err(self.over_limit()) } else { Ok(call) }
     }
 
-    /// As [`Commands::run`], into a log from [`Commands::next_log`]; it may print nothing for as long as `idle`.
+    /// As [`Commands::run`], whatever the end, into a log from [`Commands::next_log`]; it may print nothing for as long as
+    /// `idle`.
     pub(crate) fn run_into(
         &self,
         log: &Path,
@@ -151,11 +149,7 @@ impl<'a> Commands<'a> {
 
     /// The program of that name on the children's PATH.
     pub(crate) fn find(&self, program: &str) -> Option<PathBuf> {
-        let path = self.variable("PATH")?;
-        path.split(':')
-            .filter(|folder| folder.starts_with('/'))
-            .map(|folder| Path::new(folder).join(program))
-            .find(|file| is_executable(file))
+        on_path(self.variable("PATH")?, program).next()
     }
 
     /// The file for the log of the next call.
@@ -177,11 +171,6 @@ pub(crate) fn file_name(name: &str) -> String {
 pub(crate) fn fresh_folder(folder: &Path) -> Result<(), GateAbort> {
     remove(folder)?;
     Ok(fs_err::create_dir_all(folder)?)
-}
-
-/// True for a regular file that somebody may execute.
-pub(crate) fn is_executable(file: &Path) -> bool {
-    fs_err::metadata(file).is_ok_and(|data| data.is_file() && data.permissions().mode() & 0o111 != 0)
 }
 
 /// The beginning of a regular file as text, wrong bytes replaced; empty if it cannot be read.

@@ -6,12 +6,11 @@
 mod command_gate;
 mod commands;
 mod disk_cache;
-mod entry;
+mod engine;
 mod files;
 mod java;
 mod javascript;
 pub mod mutation_test;
-mod preview;
 mod python;
 mod run;
 mod rust;
@@ -24,9 +23,8 @@ mod verdict;
 
 pub use java::class_file;
 pub use java::{GRADLE_COMMAND, PomLinks, follow_link, pom_links};
-pub use preview::{Preview, PreviewTarget, preview};
 pub use python::reads_mutmut;
-pub use run::run;
+pub use run::{Preview, PreviewTarget, preview, run};
 pub use standard_report::FILE as STANDARD_REPORT;
 pub use test_report::passed_tests;
 
@@ -38,10 +36,6 @@ use crate::sys::Spawn;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::{Path, PathBuf};
-
-/// The engines that mutate files.
-pub(crate) const FILE_ENGINES: [&dyn files::FileEngine; 3] =
-    [&python::Mutmut, &javascript::Stryker, &rust::CargoMutants];
 
 /// What a gate is asked to judge.
 #[derive(Clone, Debug, Default)]

@@ -2,19 +2,26 @@
 //!
 //! Settings are ralph's own, and what counts are the results that mutmut keeps per file, never its exit code, which is 0 with
 //! survivors and after an interruption too. Nothing that an earlier run left is reused.
+//!
+//! mutmut keeps of each file `<file>.meta` (an exit code for each mutant), `<file>.spans` (where its copy of the function is, from
+//! 3.8 on), and for all `mutmut-stats.json` (the tests that reach each function). A file without results is an error; so is a
+//! mutant that was not checked, or whose check was interrupted.
 
 mod cosmic_ray;
-mod results;
 
 pub(crate) use cosmic_ray::CosmicRay;
 
 use crate::gate::GateAbort;
 use crate::gate::commands::Call;
-use crate::gate::files::{FileEngine, Language, Measured, Work, installed_version, is_older, told};
+use crate::gate::files::{
+    FileEngine, FileMutant, Language, Measured, Work, installed_version, is_older, source_lines, told,
+};
 use crate::machine::facts::ProcessEnd;
+use crate::mutation::MutantStatus;
 use crate::source::text;
+use serde::Deserialize;
 use serde_json::Value;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 /// Prints the version of a package; mutmut's own `--version` fails outside of a project.
@@ -37,10 +44,6 @@ const PYTHON: Language = Language {
 pub(crate) struct Mutmut;
 
 impl FileEngine for Mutmut {
-    fn gate(&self) -> Option<&'static str> {
-        Some("MUTMUT")
-    }
-
     fn language(&self) -> &'static Language {
         &PYTHON
     }
@@ -52,14 +55,14 @@ impl FileEngine for Mutmut {
         let jobs = work.jobs().to_string();
         let argv = [&python, "-m", "mutmut", "run", "--max-children", &jobs];
         let call = run(work, "mutmut", &argv, "")?;
-        if let Some(ended) = not_green(work, &call)? {
+        if let Some(ended) = not_green(&call.output) {
             return Ok(ended);
         }
         let none_reached = call.output.contains("could not find any test case for any mutant");
         if call.end != (ProcessEnd::Exited { code: 0 }) && !none_reached {
             return Err(no_verdict(work, &call));
         }
-        results::read(work, none_reached).map(Measured::Mutants)
+        read(work, none_reached).map(Measured::Mutants)
     }
 
     fn is_green(&self, work: &Work<'_>) -> Result<bool, GateAbort> {
@@ -68,7 +71,6 @@ impl FileEngine for Mutmut {
             // There are no tests.
             ProcessEnd::Exited { code: 0 | 5 } => Ok(true),
             ProcessEnd::Exited { code: 1 | 2 } => Ok(false),
-            ProcessEnd::TimedOut { .. } => Err(work.commands.over_limit()),
             _ => Err(no_verdict(work, &call)),
         }
     }
@@ -88,7 +90,6 @@ fn run(work: &Work<'_>, name: &str, argv: &[&str], path: &str) -> Result<Call, G
         ("PYTHONWARNINGS", "error:Unsupported syntax in:SyntaxWarning"),
         ("PYTHONPATH", path),
     ];
-    let variables = variables.map(|(name, value)| (name.to_owned(), value.to_owned()));
     work.commands.run(name, argv, &work.folder, &variables)
 }
 
@@ -151,36 +152,25 @@ fn write_settings(work: &Work<'_>) -> Result<(), GateAbort> {
         "{}\n[tool.mutmut]\nsource_paths = {}\nonly_mutate = {}\nalso_copy = {}\npytest_add_cli_args_test_selection = {}\n",
         lines.join("\n"),
         list(sources.iter().copied().collect()),
-        Value::from(work.files.iter().map(|file| file_pattern(file)).collect::<Vec<_>>()),
+        // A pattern that matches the path alone, for Python's fnmatch too.
+        Value::from(work.files.iter().map(|file| globset::escape(file)).collect::<Vec<_>>()),
         list(others.iter().filter(is_copied).map(String::as_str).collect()),
         list(work.tests.iter().map(String::as_str).collect()),
     );
     Ok(fs_err::write(&file, own)?)
 }
 
-/// A path as a pattern of Python's fnmatch that matches it alone.
-fn file_pattern(path: &str) -> String {
-    let one = |c: char| if "*?[".contains(c) { format!("[{c}]") } else { c.to_string() };
-    path.chars().map(one).collect()
-}
-
 /// Where tests failed, or were not there, before anything was mutated.
-fn not_green(work: &Work<'_>, call: &Call) -> Result<Option<Measured>, GateAbort> {
-    if matches!(call.end, ProcessEnd::TimedOut { .. }) {
-        return Err(work.commands.over_limit());
-    }
+fn not_green(output: &str) -> Option<Measured> {
     let red = [
         "failed to collect stats. runner returned",
         "Failed to run clean test",
         "Failed to collect list of tests",
     ];
-    Ok(match () {
-        () if call.output.contains("failed to collect stats. runner returned 5") => Some(Measured::NoTests),
-        () if red.iter().any(|words| call.output.contains(words)) => {
-            Some(Measured::Red(failed(&call.output)))
-        }
-        () => None,
-    })
+    if output.contains("failed to collect stats. runner returned 5") {
+        return Some(Measured::NoTests);
+    }
+    red.iter().any(|words| output.contains(words)).then(|| Measured::Red(failed(output)))
 }
 
 /// The tests that pytest names as failed.
@@ -189,11 +179,139 @@ fn failed(output: &str) -> Vec<String> {
 }
 
 fn no_verdict(work: &Work<'_>, call: &Call) -> GateAbort {
-    work.no_verdict("mutmut", call, &last_line(call), "python -m mutmut run")
+    work.no_verdict(ENGINE, call, &last_line(call), "python -m mutmut run")
 }
 
 /// The last line of an output that is not empty.
 fn last_line(call: &Call) -> Vec<String> {
     let mut last = call.output.lines().rev().map(|line| text::line(line, 300));
     last.find(|line| !line.is_empty()).into_iter().collect()
+}
+
+const ENGINE: &str = "mutmut";
+
+#[derive(Deserialize)]
+struct Meta {
+    exit_code_by_key: BTreeMap<String, Option<i64>>,
+}
+
+#[derive(Default, Deserialize)]
+struct Spans {
+    /// First and last line in mutmut's copy, from 1.
+    spans: BTreeMap<String, (usize, usize)>,
+}
+
+#[derive(Default, Deserialize)]
+struct Stats {
+    tests_by_mangled_function_name: BTreeMap<String, Vec<String>>,
+}
+
+/// The mutants of each file; where no test reaches any, none of them was checked.
+pub(super) fn read(
+    work: &Work<'_>,
+    none_reached: bool,
+) -> Result<BTreeMap<String, Vec<FileMutant>>, GateAbort> {
+    let folder = work.folder.join("mutants");
+    let stats: Stats = work.json(ENGINE, &folder.join("mutmut-stats.json"))?.unwrap_or_default();
+    let mut files = BTreeMap::new();
+    for file in &work.files {
+        let beside = |ending: &str| folder.join(format!("{file}.{ending}"));
+        let Some(Meta { exit_code_by_key }) = work.json(ENGINE, &beside("meta"))? else {
+            return Err(work.unclear(ENGINE, &format!("it left no results of {}", text::line(file, 300))));
+        };
+        let copies = Copies {
+            source: source_lines(&work.folder.join(file)),
+            copy: source_lines(&folder.join(file)),
+            spans: work.json::<Spans>(ENGINE, &beside("spans"))?.unwrap_or_default(),
+        };
+        let mut found = Vec::new();
+        for (key, code) in exit_code_by_key {
+            let status = if none_reached { Some(MutantStatus::NoCoverage) } else { code.and_then(status) };
+            let Some(status) = status else {
+                return Err(work.unclear(ENGINE, "some mutants were not checked"));
+            };
+            let function = key.rsplit_once("__mutmut_").map_or(key.as_str(), |(function, _)| function);
+            let tests = stats.tests_by_mangled_function_name.get(function).cloned().unwrap_or_default();
+            found.push(copies.mutant(&key, status, tests));
+        }
+        files.insert(file.clone(), found);
+    }
+    Ok(files)
+}
+
+/// What an exit code of mutmut's child means; `None` if its check was interrupted.
+fn status(code: i64) -> Option<MutantStatus> {
+    Some(match code {
+        1 | 3 => MutantStatus::Killed,
+        0 => MutantStatus::Survived,
+        5 | 33 => MutantStatus::NoCoverage,
+        36 | 24 | -24 | 152 | 255 => MutantStatus::TimedOut,
+        37 => MutantStatus::NonViable,
+        34 => MutantStatus::Unjudged,
+        2 => return None,
+        _ => MutantStatus::RunError,
+    })
+}
+
+/// A file, and mutmut's copy of it, in which each mutant of a function is a function.
+struct Copies {
+    source: Vec<String>,
+    copy: Vec<String>,
+    spans: Spans,
+}
+
+impl Copies {
+    /// `key`: `shop.price.x_net__mutmut_1`, of a method `shop.price.xǁCartǁtotal__mutmut_1`.
+    fn mutant(&self, key: &str, status: MutantStatus, tests: Vec<String>) -> FileMutant {
+        let name = key.rsplit('.').next().unwrap_or(key);
+        let mangled = name.rsplit_once("__mutmut_").map_or(name, |(function, _)| function);
+        let function = match mangled.strip_prefix("xǁ") {
+            Some(method) => method.replacen('ǁ', ".", 1),
+            None => mangled.strip_prefix("x_").unwrap_or(mangled).to_owned(),
+        };
+        let own = function.rsplit('.').next().unwrap_or(&function);
+        let original = format!("{mangled}__mutmut_orig");
+        let before: Vec<String> =
+            self.body(&original).iter().map(|line| line.replace(&original, own)).collect();
+        let after: Vec<String> = self.body(name).iter().map(|line| line.replace(name, own)).collect();
+        let differs = before.iter().zip(&after).position(|(before, after)| before != after);
+        let at = differs.unwrap_or_else(|| before.len().min(after.len()).saturating_sub(1));
+        // Blank lines and decorators above a function belong to its copy.
+        let head = before.iter().position(|line| defines(line, "def ", own)).unwrap_or(0);
+        let class = function.rsplit_once('.').map(|(class, _)| class);
+        let shown = |lines: &[String]| lines.get(at).map_or("nothing", |line| line.trim()).to_owned();
+        FileMutant {
+            id: key.to_owned(),
+            line: u32::try_from((self.line_of(class, own) + at).saturating_sub(head)).unwrap_or(u32::MAX),
+            function,
+            mutator: "mutmut".to_owned(),
+            description: format!("replaced `{}` by `{}`", shown(&before), shown(&after)),
+            status,
+            tests,
+        }
+    }
+
+    /// The lines of a function in the copy.
+    fn body(&self, name: &str) -> &[String] {
+        let span = self.spans.spans.get(name).copied();
+        let lines = span.and_then(|(first, last)| self.copy.get(first.checked_sub(1)?..last));
+        lines.unwrap_or_default()
+    }
+
+    /// The line in the file on which a function begins, from 1; with several of its name the first of its class.
+    fn line_of(&self, class: Option<&str>, function: &str) -> usize {
+        let class =
+            class.map_or(Some(0), |class| self.source.iter().position(|line| defines(line, "class ", class)));
+        let from = class.unwrap_or(0);
+        let below = self.source.iter().skip(from).position(|line| defines(line, "def ", function));
+        from + below.unwrap_or(0) + 1
+    }
+}
+
+/// True for a line that defines this function or class.
+fn defines(line: &str, what: &str, name: &str) -> bool {
+    let line = line.trim_start();
+    let line = line.strip_prefix("async ").unwrap_or(line);
+    let rest = line.strip_prefix(what).and_then(|rest| rest.trim_start().strip_prefix(name));
+    rest.is_some_and(|rest| !rest.starts_with(|c: char| c.is_alphanumeric() || c == '_'))
 }

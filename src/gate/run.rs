@@ -1,14 +1,16 @@
-//! A gate from request to report: by a command, or by mutation of what was changed.
+//! A gate from request to report: by a command, or by mutation of what was changed. And what it would judge, without judging
+//! it: then no process is started, nothing is written.
 
 use super::commands::Commands;
-use super::files::{self, FileEngine};
-use super::java::judge_modules;
+use super::engine::Engine;
+use super::scope::{Extent, Scope, Target};
 use super::verdict::{Judging, ModuleResult};
-use super::{FILE_ENGINES, GateAbort, GatePorts, GateRequest, command_gate, standard_report};
+use super::{GateAbort, GatePorts, GateRequest, command_gate, standard_report};
 use crate::config::GateSettings;
 use crate::machine::facts::FileChange;
-use crate::mutation::{GateReport, Verdict};
+use crate::mutation::{GateReport, LeftOut, Verdict};
 use crate::source::{Kind, text};
+use serde::Serialize;
 use std::time::Duration;
 
 /// Runs a gate. Never panics, never fails: every problem becomes a verdict.
@@ -16,50 +18,50 @@ pub fn run(request: &GateRequest, settings: &GateSettings, ports: &GatePorts<'_>
     if let Some(argv) = &settings.run {
         return run_command(request, settings, argv, ports);
     }
-    match request.name.as_str() {
-        "MUTATION" => run_each(request, settings, ports),
-        name => match FILE_ENGINES.iter().find(|engine| engine.gate() == Some(name)) {
-            Some(engine) => reported(files::judge(request, settings, ports, *engine), request, settings),
-            None => reported(judge_modules(request, settings, ports), request, settings),
-        },
+    match Engine::of_gate(&request.name)[..] {
+        [engine] => measure(engine, request, settings, ports),
+        ref several => measure_each(several, request, settings, ports),
     }
 }
 
 /// Runs the engine of each language that the family changed, one after the other, within one limit.
-fn run_each(request: &GateRequest, settings: &GateSettings, ports: &GatePorts<'_>) -> GateReport {
+fn measure_each(
+    engines: &[Engine],
+    request: &GateRequest,
+    settings: &GateSettings,
+    ports: &GatePorts<'_>,
+) -> GateReport {
     let changes = request.packages.iter().flat_map(|package| &package.changes);
     let paths: Vec<String> = changes.map(|change| change.path.to_text()).collect();
-    let has_java = paths.iter().any(|path| path.rsplit('.').next() == Some("java"));
-    let is_changed = |engine: &&&dyn FileEngine| paths.iter().any(|path| engine.language().is_source(path));
-    let mut reports = Vec::new();
-    if has_java {
-        reports.push(reported(judge_modules(request, settings, ports), request, settings));
-    }
-    for engine in FILE_ENGINES.iter().filter(is_changed) {
-        let used = Duration::from_millis(reports.iter().map(|report: &GateReport| report.millis).sum());
+    let mut joined: Option<GateReport> = None;
+    for engine in engines.iter().filter(|engine| paths.iter().any(|path| engine.mutates(path))) {
+        let used = Duration::from_millis(joined.as_ref().map_or(0, |report| report.millis));
         let settings = GateSettings { limit: settings.limit.saturating_sub(used), ..settings.clone() };
-        let folder = request.folder.join(engine.language().name);
-        let request = GateRequest { folder, ..request.clone() };
-        reports.push(reported(files::judge(&request, &settings, ports, *engine), &request, &settings));
+        let mut request = request.clone();
+        request.folder.extend(engine.of_files().map(|files| files.language().name));
+        let report = measure(*engine, &request, &settings, ports);
+        match &mut joined {
+            Some(whole) => whole.join(report),
+            none => *none = Some(report),
+        }
     }
-    let joined = reports.into_iter().reduce(|mut whole, report| {
-        whole.join(report);
-        whole
-    });
     let nothing = "No file of a language that has a mutation engine was changed.".to_owned();
     joined.unwrap_or_else(|| GateReport::from(Verdict::Skip { why: nothing }))
 }
 
-/// The gate's report, with that for viewers beside it; a FAIL names its page.
-fn reported(mut judging: Judging, request: &GateRequest, settings: &GateSettings) -> GateReport {
+/// The report of one engine, with that for viewers beside it; a FAIL names its page.
+fn measure(
+    engine: Engine,
+    request: &GateRequest,
+    settings: &GateSettings,
+    ports: &GatePorts<'_>,
+) -> GateReport {
+    let mut judging = engine.judge(request, settings, ports);
     let files = standard_report::files_of(&mut judging.results);
     let mut report = judging.report(settings);
     let fails = matches!(report.verdict, Verdict::Fail { .. });
     match standard_report::write(&request.folder, &files, settings.threshold, fails) {
-        Ok(page) => {
-            let page = page.map(|page| page.display().to_string());
-            report.reports.splice(..0, page);
-        }
+        Ok(page) => drop(report.reports.splice(..0, page.map(|page| page.display().to_string()))),
         Err(error) => {
             let why = text::line(&error.to_string(), 300);
             report.remarks.push(format!("The report for viewers of mutation tests was not written: {why}."));
@@ -103,4 +105,55 @@ fn run_command(
         };
     }
     report
+}
+
+/// What a gate would judge.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Preview {
+    /// What is mutated; empty for a gate that is a command.
+    pub targets: Vec<PreviewTarget>,
+    /// Changed files that are not judged, each with its reason.
+    pub left_out: Vec<LeftOut>,
+    /// Why there would be no verdict but ERROR or FAIL: whole sentences.
+    pub refused: Vec<String>,
+}
+
+/// A file or class that would be mutated.
+#[derive(Clone, Debug, Serialize)]
+pub struct PreviewTarget {
+    /// `<package>/<path>`.
+    pub file: String,
+    /// Test files that belong to it, paths in the package.
+    pub tests: Vec<String>,
+    /// Lines whose mutants count, first and last of each range; all of them if absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub lines: Option<Vec<(u32, u32)>>,
+}
+
+/// Looks at the packages where the request has them.
+pub fn preview(request: &GateRequest, settings: &GateSettings) -> Preview {
+    let mut preview = Preview::default();
+    let engines = if settings.run.is_some() { Vec::new() } else { Engine::of_gate(&request.name) };
+    for engine in engines {
+        let Scope { modules, left_out, aborts } = engine.scope(request, settings);
+        preview.targets.extend(modules.iter().flat_map(|module| &module.targets).map(PreviewTarget::of));
+        preview.left_out.extend(left_out);
+        for abort in aborts {
+            match abort {
+                GateAbort::Fail { reasons } => preview.refused.extend(reasons),
+                GateAbort::Error { why, .. } => preview.refused.push(why),
+            }
+        }
+    }
+    preview
+}
+
+impl PreviewTarget {
+    fn of(target: &Target) -> Self {
+        let lines = match &target.extent {
+            Extent::Class => None,
+            Extent::Lines(lines) | Extent::Change(lines) => Some(lines.clone()),
+        };
+        Self { file: target.full_path(), tests: target.tests.iter().cloned().collect(), lines }
+    }
 }

@@ -1,11 +1,12 @@
-//! What a gate judges: target classes by module, and changed files that are left out with their reason.
+//! What a gate judges: target classes by module, and changed files that are left out with their reason. What is at a path that
+//! a diff names: no symbolic link is followed, no path leaves its package.
 
 use crate::gate::{GateAbort, GatePackage};
-use crate::machine::facts::full_path;
+use crate::machine::facts::{FileChange, full_path};
 use crate::mutation::LeftOut;
 use crate::source::{Kind, RepoPath, text};
-use std::collections::BTreeSet;
-use std::path::Path;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Component, Path};
 
 /// A class to be mutated.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,6 +32,13 @@ pub(crate) enum Extent {
     Lines(Vec<(u32, u32)>),
     /// Those on these lines; and the class must keep the score that it had at the base.
     Change(Vec<(u32, u32)>),
+}
+
+impl Extent {
+    /// The only lines whose mutants count; `None` if all do.
+    pub(crate) fn lines(&self) -> Option<&[(u32, u32)]> {
+        if let Self::Lines(ranges) = self { Some(ranges) } else { None }
+    }
 }
 
 /// True for a line in one of these ranges.
@@ -147,5 +155,67 @@ impl Scope {
     /// True when there is a class to be mutated.
     pub(crate) fn has_targets(&self) -> bool {
         self.modules.iter().any(|module| !module.targets.is_empty())
+    }
+}
+
+/// What is at a path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Entry {
+    /// A regular file.
+    File,
+    /// Nothing.
+    Absent,
+    /// A symbolic link, or a path that goes through one.
+    Link,
+    /// Something else, or a path that leaves the package.
+    Odd,
+}
+
+impl Entry {
+    /// Why a change that is this is not judged; `None` for a file and for nothing.
+    pub(crate) fn refusal(self, change: &FileChange) -> Option<GateAbort> {
+        let path = change.full_path();
+        match self {
+            Self::File | Self::Absent => None,
+            Self::Link => Some(GateAbort::fail(format!(
+                "The changed file {path} is a symbolic link or lies behind one; only regular files are measured."
+            ))),
+            Self::Odd => Some(GateAbort::setup(
+                format!("The changed path {path} leaves its package or is not a file."),
+                "Correct the list of changes; paths are relative to their package.",
+            )),
+        }
+    }
+}
+
+/// What is at each path that a package's changes name.
+pub(crate) fn changed_entries(package: &GatePackage) -> BTreeMap<String, Entry> {
+    let paths = package.changes.iter().map(|change| change.path.to_text());
+    paths.map(|path| (path.clone(), entry(&package.root, &path))).collect()
+}
+
+/// What is at a path that a diff names.
+pub(crate) fn entry(root: &Path, path: &str) -> Entry {
+    let mut at = root.to_owned();
+    let mut last = None;
+    if path.is_empty() || path.contains('\0') || path.contains('\\') {
+        return Entry::Odd;
+    }
+    for component in Path::new(path).components() {
+        let Component::Normal(name) = component else {
+            return Entry::Odd;
+        };
+        at.push(name);
+        match fs_err::symlink_metadata(&at) {
+            Ok(data) if data.is_symlink() => return Entry::Link,
+            Ok(data) => last = Some(data),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Entry::Absent,
+            Err(error) if error.kind() == std::io::ErrorKind::NotADirectory => return Entry::Absent,
+            Err(_) => return Entry::Odd,
+        }
+    }
+    match last {
+        Some(data) if data.is_file() => Entry::File,
+        _ => Entry::Odd,
     }
 }

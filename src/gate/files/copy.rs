@@ -3,7 +3,8 @@
 use super::Language;
 use super::scope::Files;
 use crate::gate::commands::fresh_folder;
-use crate::gate::{GateAbort, GatePackage, entry};
+use crate::gate::scope::changed_entries;
+use crate::gate::{GateAbort, GatePackage};
 use crate::source::text;
 use crate::sys::walk::{DirEntry, MAX_DEPTH, MAX_ENTRIES, walk};
 use std::path::{Path, PathBuf};
@@ -19,7 +20,7 @@ const CACHES: [&str; 4] = [".cache", ".vite", ".vite-temp", ".vitest"];
 
 /// Lists the files of a package.
 pub(super) fn list(package: &GatePackage, language: &Language) -> Result<Files, GateAbort> {
-    let mut files = Files { entries: entry::entries(package), ..Files::default() };
+    let mut files = Files { entries: changed_entries(package), ..Files::default() };
     for entry in entries(&package.root, language) {
         let entry = entry?;
         let path = entry.path().strip_prefix(&package.root).ok().and_then(Path::to_str).map(str::to_owned);

@@ -6,12 +6,10 @@
 //! failed before its work.
 
 mod copy;
-mod place;
 mod run;
 mod scope;
 
 pub(crate) use copy::copy;
-pub(crate) use place::{Place, Position};
 pub(crate) use run::{judge, scope_of};
 
 use super::GateAbort;
@@ -21,6 +19,7 @@ use crate::machine::facts::ProcessEnd;
 use crate::mutation::MutantStatus;
 use crate::source::text;
 use crate::sys::disk::read_beginning;
+use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -48,10 +47,6 @@ pub(crate) struct Language {
 
 /// An engine that mutates files.
 pub(crate) trait FileEngine {
-    /// The name of its gate; none if no gate uses it.
-    fn gate(&self) -> Option<&'static str> {
-        None
-    }
     /// What it mutates.
     fn language(&self) -> &'static Language;
     /// Mutates the files of the work, and runs the tests of its module.
@@ -97,6 +92,12 @@ impl Work<'_> {
     /// How many processes it may use.
     pub(crate) fn jobs(&self) -> usize {
         super::jobs(self.settings)
+    }
+
+    /// There is nothing to mutate: what the tests alone say.
+    pub(crate) fn tests_alone(&self, engine: &dyn FileEngine) -> Result<Measured, GateAbort> {
+        let green = engine.is_green(self)?;
+        Ok(if green { Measured::Mutants(BTreeMap::new()) } else { Measured::Red(Vec::new()) })
     }
 
     /// An engine came to no end that counts; `told` is what it said of that.
@@ -223,4 +224,49 @@ pub(crate) struct FileMutant {
     pub(crate) status: MutantStatus,
     /// The tests that reach it.
     pub(crate) tests: Vec<String>,
+}
+
+/// Characters that are shown of what was replaced.
+const SHOWN: usize = 100;
+
+/// From the start to behind the end.
+#[derive(Deserialize)]
+pub(crate) struct Place {
+    pub(crate) start: Position,
+    end: Position,
+}
+
+/// Both count from 1.
+#[derive(Clone, Copy, Deserialize)]
+pub(crate) struct Position {
+    pub(crate) line: u32,
+    pub(crate) column: u32,
+}
+
+impl Place {
+    /// What the mutant did to the file of these lines.
+    pub(crate) fn change(&self, lines: &[impl AsRef<str>], new: &str) -> String {
+        match self.replaced(lines) {
+            old if new.is_empty() => format!("removed `{old}`"),
+            old => format!("replaced `{old}` by `{}`", short(new)),
+        }
+    }
+
+    /// What stands in its place in the source; of several lines the first, and `…`.
+    fn replaced(&self, lines: &[impl AsRef<str>]) -> String {
+        let Self { start, end } = self;
+        let line =
+            (start.line as usize).checked_sub(1).and_then(|index| lines.get(index)).map_or("", AsRef::as_ref);
+        let from = line.chars().skip((start.column as usize).saturating_sub(1));
+        if start.line == end.line {
+            short(&from.take(end.column.saturating_sub(start.column) as usize).collect::<String>())
+        } else {
+            format!("{} …", short(&from.collect::<String>()))
+        }
+    }
+}
+
+fn short(code: &str) -> String {
+    let one = code.split_whitespace().collect::<Vec<_>>().join(" ");
+    if one.chars().count() > SHOWN { one.chars().take(SHOWN).chain("…".chars()).collect() } else { one }
 }

@@ -5,14 +5,14 @@ use super::scope::scope;
 use super::{FileEngine, FileMutant, Measured, Work};
 use crate::config::{GateSettings, TestTiers};
 use crate::gate::commands::{Commands, file_name, fresh_folder, read_text};
-use crate::gate::scope::{Extent, Module, Scope, Target, is_among};
+use crate::gate::scope::{Module, Scope, Target, is_among};
 use crate::gate::verdict::{Judged, Judging, MAX_SOURCE, ModuleResult, TESTS_NAMED};
 use crate::gate::{GateAbort, GatePackage, GatePorts, GateRequest, rule};
 use crate::mutation::{ClassScore, Mutant, MutantStatus, NoCoverage, Tally, TraceTier};
 use crate::report::standard::ReportedMutant;
 use crate::source::text;
 use crate::sys::clock::Stopwatch;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 /// The folder of the copies in the gate's.
@@ -128,8 +128,7 @@ impl Judge<'_> {
         (self.ports.progress)(&format!("Mutating {label}"));
         let watch = Stopwatch::start();
         let measured = if self.module.targets.is_empty() {
-            let passes = self.engine.is_green(&work)?;
-            if passes { Measured::Mutants(BTreeMap::new()) } else { Measured::Red(Vec::new()) }
+            work.tests_alone(self.engine)?
         } else {
             self.engine.measure(&work)?
         };
@@ -173,10 +172,8 @@ impl Judge<'_> {
         let copied = output.join("copy").join(last);
         fresh_folder(&output)?;
         let hiding = copy(package, &module.dir, self.engine.language(), &copied)?;
-        let lines = |target: &Target| match &target.extent {
-            Extent::Lines(ranges) => Some((module.within(&target.path.to_text()), ranges.clone())),
-            Extent::Class | Extent::Change(_) => None,
-        };
+        let lines =
+            |target: &Target| Some((module.within(&target.path.to_text()), target.extent.lines()?.to_vec()));
         let report = self.request.folder.join("report").join(&place);
         fresh_folder(&report)?;
         let work = Work {
@@ -225,16 +222,14 @@ impl Judge<'_> {
         (tally.mutants() > 0).then(|| TraceTier {
             module: self.label(),
             name: if tests.is_empty() { "all" } else { "own" }.to_owned(),
-            engine: String::new(),
             note: self.engine.language().name.to_owned(),
             tests: tests.iter().take(TRACED).cloned().collect(),
             tests_total: tests.len() as u64,
             mutants: tally.mutants(),
             killed: tally.killed + tally.timed_out,
             timed_out: tally.timed_out,
-            coverage_millis: 0,
-            timeout_millis: 0,
             millis: watch.millis(),
+            ..TraceTier::default()
         })
     }
 }
@@ -242,10 +237,8 @@ impl Judge<'_> {
 impl ModuleResult {
     /// Takes over the mutants of a file; one without any has nothing to mutate.
     fn take_file(&mut self, target: &Target, found: &[FileMutant], package: &GatePackage) {
-        let counts = |mutant: &&FileMutant| match &target.extent {
-            Extent::Lines(ranges) => is_among(ranges, mutant.line),
-            Extent::Class | Extent::Change(_) => true,
-        };
+        let lines = target.extent.lines();
+        let counts = |mutant: &&FileMutant| lines.is_none_or(|lines| is_among(lines, mutant.line));
         let counted: Vec<&FileMutant> = found.iter().filter(counts).collect();
         if counted.is_empty() {
             self.nothing.push(target.class.clone());

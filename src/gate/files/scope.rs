@@ -5,11 +5,11 @@
 use super::Language;
 use crate::config::ScopeKind;
 use crate::gate::GateRequest;
-use crate::gate::entry::Entry;
-use crate::gate::scope::{BuildTool, Extent, Module, Scope, Target};
+use crate::gate::scope::{BuildTool, Entry, Extent, Module, Scope, Target};
 use crate::mutation::LeftOut;
 use crate::source::{ChangedLines, Kind};
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
 
 /// Folders whose files are tests whatever their names.
 const TEST_FOLDERS: [&str; 4] = ["test", "tests", "__tests__", "spec"];
@@ -81,16 +81,8 @@ pub(super) fn scope(request: &GateRequest, language: &Language, kind: ScopeKind,
 impl Files {
     /// The nearest folder upward with a build file; the package's own is empty.
     fn module_of<'p>(&self, path: &'p str) -> &'p str {
-        let mut dir = path;
-        while let Some((above, _)) = dir.rsplit_once('/') {
-            let is_module =
-                |build: &String| build.rsplit_once('/').is_some_and(|(folder, _)| folder == above);
-            if self.builds.iter().any(is_module) {
-                return above;
-            }
-            dir = above;
-        }
-        ""
+        let is_module = |dir: &&Path| self.builds.iter().any(|build| Path::new(build).parent() == Some(dir));
+        Path::new(path).ancestors().skip(1).find(is_module).and_then(Path::to_str).unwrap_or_default()
     }
 }
 

@@ -1,18 +1,18 @@
-//! The score that a class had at the family's base (config `scope: auto`).
+//! A module as it was before the family's first attempt, and the score that a class had there (config `scope: auto`).
 //!
+//! A base that could not be checked out is distinguished from one that did not exist and from one that does not compile.
 //! A class that cannot be measured at its base is judged whole, and a remark says so; what is
 //! remembered belongs to exactly these class files, tests and settings; where one of these files cannot be
 //! read there is no verdict.
 
-use super::base::{Base, base};
 use super::classes::files_digest;
 use super::context::ModuleContext;
-use super::maven::digest;
+use super::maven::{Built, Maven, TroubleKind, digest, home};
 use super::package::PackageContext;
 use super::pit::{MutantFilter, PitRun, PitSession};
 use super::report::PitReport;
 use crate::gate::disk_cache::DiskCache;
-use crate::gate::scope::{Extent, Module, Target};
+use crate::gate::scope::{BuildTool, Extent, Module, Target};
 use crate::gate::verdict::ModuleResult;
 use crate::gate::{GateAbort, GatePackage};
 use crate::mutation::Coverage;
@@ -20,6 +20,42 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// Raised when what is remembered changes its meaning.
 const VERSION: &str = "3";
+
+/// What became of the base of a module.
+pub(crate) enum Base<'a> {
+    /// There is none: the gate works in place, or the module was not there.
+    Absent,
+    /// It could not be checked out; a whole sentence.
+    Unreachable(String),
+    /// It does not compile.
+    Broken,
+    /// It compiled.
+    Built(Box<(Maven<'a>, Built)>),
+}
+
+/// Checks the base out and builds a module of it.
+pub(crate) fn base<'a>(context: &'a PackageContext<'a>, module: &'a Module) -> Result<Base<'a>, GateAbort> {
+    let root = match context.ports.checkouts.base(&context.package.name) {
+        Ok(Some(root)) => root,
+        Ok(None) => return Ok(Base::Absent),
+        Err(why) => return Ok(Base::Unreachable(why)),
+    };
+    let home = home(&root, &module.dir);
+    if !home.join("pom.xml").is_file() && (module.tool == BuildTool::Maven || !home.is_dir()) {
+        return Ok(Base::Absent);
+    }
+    let label = context.label(&module.dir);
+    (context.ports.progress)(&format!("Compiling {label} as it was before the task"));
+    let maven = Maven::find(context, &root, module)?;
+    match maven.build()? {
+        Ok((built, _)) => Ok(Base::Built(Box::new((maven, built)))),
+        Err(trouble) if trouble.kind == TroubleKind::Passing => Err(GateAbort::passing(
+            format!("{label} as it was before the task could not be built: {}", trouble.sentence()),
+            "Check the network and the space on the disk.",
+        )),
+        Err(_) => Ok(Base::Broken),
+    }
+}
 
 /// Gives every class that is judged by its change the score it must keep.
 pub(crate) fn set_base_scores(

@@ -6,7 +6,7 @@ use super::report::Owners;
 use super::scope::JavaPath;
 use super::test_classes::{self, TestClasses};
 use crate::gate::commands::file_name;
-use crate::gate::scope::{Extent, Module, Target};
+use crate::gate::scope::{Module, Target};
 use crate::gate::{GateAbort, rule};
 use crate::mutation::Rule;
 use std::collections::BTreeSet;
@@ -99,20 +99,18 @@ impl ModuleContext<'_> {
     }
 }
 
+/// All lines of a file.
+const ALL: &[(u32, u32)] = &[(0, i32::MAX.unsigned_abs())];
+
 /// The lines of the targets that are judged by lines, by `folder/File.java` below the source root.
 pub(crate) fn lines(targets: &[Target]) -> Option<Vec<(String, u32, u32)>> {
-    if targets.iter().all(|target| !matches!(target.extent, Extent::Lines(_))) {
+    if targets.iter().all(|target| target.extent.lines().is_none()) {
         return None;
     }
-    let mut all = Vec::new();
-    for target in targets {
+    let of = |target: &Target| {
         let file = format!("{}.java", target.class.replace('.', "/"));
-        match &target.extent {
-            Extent::Lines(ranges) => {
-                all.extend(ranges.iter().map(|(first, last)| (file.clone(), *first, *last)));
-            }
-            Extent::Class | Extent::Change(_) => all.push((file, 0, i32::MAX.unsigned_abs())),
-        }
-    }
-    Some(all)
+        let ranges = target.extent.lines().unwrap_or(ALL).to_vec();
+        ranges.into_iter().map(move |(first, last)| (file.clone(), first, last))
+    };
+    Some(targets.iter().flat_map(of).collect())
 }

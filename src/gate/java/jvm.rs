@@ -3,9 +3,10 @@
 //! Never two collectors (the JVM would not start), never a compiler setting over the project's.
 
 use crate::gate::GateAbort;
-use crate::gate::commands::{Commands, is_executable};
+use crate::gate::commands::Commands;
 use crate::source::text::line;
 use crate::sys::disk::read_beginning;
+use crate::sys::programs::is_program;
 use std::path::{Path, PathBuf};
 
 /// Quick code instead of good code.
@@ -34,7 +35,7 @@ pub(crate) fn quick<'a>(own: impl IntoIterator<Item = &'a str>) -> Vec<&'static 
 /// The JVM that runs PIT.
 pub(crate) fn java(commands: &Commands<'_>) -> Result<PathBuf, GateAbort> {
     let home = commands.variable("JAVA_HOME").filter(|home| home.starts_with('/'));
-    let own = home.map(|home| Path::new(home).join("bin/java")).filter(|java| is_executable(java));
+    let own = home.map(|home| Path::new(home).join("bin/java")).filter(|java| is_program(java));
     let why = "Java was not found: neither through JAVA_HOME nor on the PATH.".to_owned();
     let java = own.or_else(|| commands.find("java"));
     java.ok_or_else(|| GateAbort::setup(why, "Install a JDK and set JAVA_HOME."))

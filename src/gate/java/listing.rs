@@ -3,7 +3,7 @@
 //! Follows no symbolic link, enters no other repository, no build output, no hidden folder;
 //! bounded; reads a changed path only if it stays inside the package.
 
-use crate::gate::entry::{Entry, entries};
+use crate::gate::scope::{BuildTool, Entry, changed_entries};
 use crate::gate::{GateAbort, GatePackage};
 use crate::source::text;
 use crate::sys::walk::{DirEntry, MAX_DEPTH, MAX_ENTRIES, walk};
@@ -15,8 +15,12 @@ const OUTPUT: [&str; 5] = ["target", "build", "out", "node_modules", "bin"];
 /// Languages of the JVM: the folder of their sources, and how the name of a source file ends.
 pub(crate) const LANGUAGES: [(&str, &str); 4] =
     [("java", "java"), ("kotlin", "kt"), ("groovy", "groovy"), ("scala", "scala")];
-/// Build files of Java.
-const BUILD_FILES: [&str; 3] = ["pom.xml", "build.gradle", "build.gradle.kts"];
+/// Build files of Java with the tool that reads each, the one that is preferred first.
+pub(super) const BUILD_FILES: [(&str, BuildTool); 3] = [
+    ("pom.xml", BuildTool::Maven),
+    ("build.gradle", BuildTool::Gradle),
+    ("build.gradle.kts", BuildTool::Gradle),
+];
 
 /// A package's folder, read once. Paths are relative to it, `/`-separated.
 #[derive(Clone, Debug, Default)]
@@ -33,7 +37,7 @@ pub(crate) struct Listing {
 
 /// Reads the folder of a package.
 pub(crate) fn list(package: &GatePackage) -> Result<Listing, GateAbort> {
-    let mut listing = Listing { entries: entries(package), ..Listing::default() };
+    let mut listing = Listing { entries: changed_entries(package), ..Listing::default() };
     for entry in walk(&package.root, MAX_DEPTH, MAX_ENTRIES, |folder| may_hold_sources(&package.root, folder))
     {
         let entry = entry.map_err(|error| {
@@ -44,7 +48,7 @@ pub(crate) fn list(package: &GatePackage) -> Result<Listing, GateAbort> {
         })?;
         let path = entry.path().strip_prefix(&package.root).ok().and_then(Path::to_str).map(str::to_owned);
         let Some(path) = path.filter(|_| entry.file_type().is_file()) else { continue };
-        if entry.file_name().to_str().is_some_and(|name| BUILD_FILES.contains(&name)) {
+        if BUILD_FILES.iter().any(|(name, _)| entry.file_name() == *name) {
             listing.builds.insert(path);
         } else if is_source_below("src/test/", &path) {
             listing.tests.insert(path);

@@ -6,12 +6,10 @@
 mod build;
 mod cache;
 mod command;
-mod compiling;
 mod goals;
 mod javac;
-mod links;
+mod poms;
 mod project;
-mod reactor;
 mod recipe;
 mod source_selection;
 mod trouble;
@@ -19,19 +17,20 @@ mod trouble;
 pub(crate) use build::{Built, RECOMPILED};
 pub(crate) use cache::digest;
 pub use command::GRADLE_COMMAND;
-pub use links::{PomLinks, follow_link, pom_links};
+pub use poms::{PomLinks, follow_link, pom_links};
 pub(crate) use project::Project;
 pub(crate) use trouble::{NETWORK_OR_DISK, Trouble, TroubleKind};
 
 use super::jvm;
 use super::package::PackageContext;
 use crate::gate::GateAbort;
-use crate::gate::commands::{Call, is_executable, read_text};
+use crate::gate::commands::{Call, read_text};
 use crate::gate::disk_cache::DiskCache;
 use crate::gate::scope::{BuildTool, Module};
 use crate::machine::facts::ProcessEnd;
 use crate::source::text::{self, of_package};
-use reactor::BuildFolder;
+use crate::sys::programs::is_program;
+use poms::BuildFolder;
 use std::path::{Path, PathBuf};
 
 /// Names the class path of a module.
@@ -78,7 +77,7 @@ impl<'a> Maven<'a> {
         let of_package = of_package(&context.package.name);
         let program = if command.is_some() {
             PathBuf::new()
-        } else if is_executable(&wrapper) {
+        } else if is_program(&wrapper) {
             if read_text(&wrapper, 100).contains("\r\n") {
                 let why = format!("mvnw{of_package} has Windows line ends and cannot run.");
                 let hint =
@@ -103,7 +102,7 @@ impl<'a> Maven<'a> {
         let quick = jvm::quick(own.split_whitespace().chain(file.split_whitespace()));
         let options = [&[own][..], &quick, &[MAVEN_OPTS, recipe::LOGGERS]].concat().join(" ");
         let dir = module.dir.as_str();
-        let (home, folder) = (home(root, dir), reactor::locate(root, dir));
+        let (home, folder) = (home(root, dir), poms::locate(root, dir));
         Ok(Self { context, command, root: root.to_owned(), dir, home, folder, program, options })
     }
 
@@ -224,12 +223,9 @@ impl<'a> Maven<'a> {
 
     /// Starts what builds the module, with these variables.
     fn start(&self, name: &str, argv: Vec<String>, cwd: &Path, told: Told<'_>) -> Result<Call, GateAbort> {
-        let told: Vec<_> = told.iter().map(|(name, value)| (name.to_string(), value.to_string())).collect();
-        let commands = self.context.commands;
-        let call = commands.run(name, argv, cwd, &told)?;
+        let call = self.context.commands.run(name, argv, cwd, told)?;
         let package = &self.context.package.name;
         match &call.end {
-            ProcessEnd::TimedOut { .. } | ProcessEnd::Idle { .. } => Err(commands.over_limit()),
             ProcessEnd::NotStarted { why } => Err(GateAbort::setup(
                 format!("The build could not be started: {}.", text::line(why, 300)),
                 "Check mvnw of the package, mvn on the PATH, or gates.<NAME>.classpath_command.",

@@ -4,7 +4,7 @@
 //! not whole has no score; a test that fails or ends its JVM is the family's fault only when it is a target's own or the
 //! family changed it.
 
-use super::base::{Base, base};
+use super::base_score::{Base, base};
 use super::changed_tests;
 use super::class_file::{self, Origin};
 use super::classes::{class_names, read};

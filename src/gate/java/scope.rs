@@ -9,16 +9,16 @@ mod tests;
 
 pub(crate) use names::{JavaPath, TestNames};
 
-use super::listing::Listing;
+use super::listing::{BUILD_FILES, Listing};
 use crate::config::ScopeKind;
-use crate::gate::entry::Entry;
-use crate::gate::scope::{BuildTool, Extent, Module, Scope, Target};
+use crate::gate::scope::{BuildTool, Entry, Extent, Module, Scope, Target};
 use crate::gate::{GateAbort, GatePackage, GateRequest};
 use crate::machine::facts::{FileChange, FileStatus};
 use crate::mutation::LeftOut;
 use crate::source::text;
 use crate::source::{ChangedLines, Kind, RepoPath};
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
 
 /// Finds the scope; `listings` are those of the request's packages, in order. With a `command`, that builds packages of Gradle
 /// and those without a POM.
@@ -84,7 +84,7 @@ impl Sorter<'_> {
         let module = self.module(&path);
         // What other languages are without Maven is not this gate's business.
         let is_built = self.is_by_command || matches!(module, Some((_, BuildTool::Maven)));
-        if !(has_extension(&path, "java") || java.is_some() && is_built) {
+        if !(Path::new(&path).extension().is_some_and(|end| end == "java") || java.is_some() && is_built) {
             return;
         }
         if self.is_by_command && java.is_none() {
@@ -99,7 +99,8 @@ impl Sorter<'_> {
             self.without_module(change, entry, java.as_ref(), production);
             return;
         };
-        let changed_test = entry == Entry::File && self.is_test_class(&path);
+        let is_test_class = |java: &JavaPath| java.test && self.names.is_test(&java.stem);
+        let changed_test = entry == Entry::File && java.as_ref().is_some_and(is_test_class);
         let module = self.enter(&dir, &dir, tool);
         if changed_test {
             module.changed_tests.insert(path);
@@ -204,10 +205,6 @@ impl Sorter<'_> {
             && (test.folder == class.folder || !sources.any(is_beside))
     }
 
-    fn is_test_class(&self, path: &str) -> bool {
-        JavaPath::read(path).is_some_and(|java| java.test && self.names.is_test(&java.stem))
-    }
-
     /// A Java file without a build file in its folder or above.
     fn without_module(
         &mut self,
@@ -249,26 +246,16 @@ impl Sorter<'_> {
             let is_there = all.any(|path| path.starts_with(sources.trim_start_matches('/')));
             return is_there.then_some((dir, BuildTool::Gradle));
         }
-        let mut dir = path;
-        while !dir.is_empty() {
-            dir = dir.rfind('/').map_or("", |at| &dir[..at]);
-            let at = |name: &str| if dir.is_empty() { name.to_owned() } else { format!("{dir}/{name}") };
-            if self.listing.builds.contains(&at("pom.xml")) {
-                return Some((dir.to_owned(), BuildTool::Maven));
-            }
-            let gradle = ["build.gradle", "build.gradle.kts"];
-            if gradle.iter().any(|name| self.listing.builds.contains(&at(name))) {
-                return Some((dir.to_owned(), BuildTool::Gradle));
-            }
-        }
-        None
+        Path::new(path).ancestors().skip(1).find_map(|dir| {
+            let is_there = |(name, _): &&(&str, BuildTool)| {
+                dir.join(name).to_str().is_some_and(|build| self.listing.builds.contains(build))
+            };
+            let (_, tool) = BUILD_FILES.iter().find(is_there)?;
+            Some((dir.to_str()?.to_owned(), *tool))
+        })
     }
 
     fn leave(&mut self, change: &FileChange, why: &str) {
         self.scope.left_out.push(LeftOut { file: text::line(&change.full_path(), 400), why: why.to_owned() });
     }
-}
-
-fn has_extension(path: &str, extension: &str) -> bool {
-    std::path::Path::new(path).extension().is_some_and(|found| found == extension)
 }

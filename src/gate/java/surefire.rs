@@ -9,14 +9,8 @@ use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Settings that change how tests run and that PIT has no equal for.
-const NOT_CARRIED: [&str; 6] = [
-    "classpathDependencyExcludes",
-    "classpathDependencyScopeExclude",
-    "includesFile",
-    "excludesFile",
-    "jdkToolchain",
-    "suiteXmlFiles",
-];
+const NOT_CARRIED: &str = "classpathDependencyExcludes classpathDependencyScopeExclude includesFile excludesFile \
+    jdkToolchain suiteXmlFiles";
 
 /// Surefire's settings of one module.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -88,8 +82,8 @@ pub(crate) fn read(project: &Node) -> Surefire {
             surefire.properties.insert(name.to_owned(), value.unwrap_or_default().to_owned());
         }
     }
-    let found = NOT_CARRIED.iter().filter(|name| configuration.child(name).is_some());
-    surefire.not_carried.extend(found.map(|name| (*name).to_owned()));
+    let found = NOT_CARRIED.split(' ').filter(|name| configuration.child(name).is_some());
+    surefire.not_carried.extend(found.map(str::to_owned));
     if !configuration.all(&["properties"]).is_empty() {
         surefire.not_carried.insert("properties".to_owned());
     }

@@ -1,33 +1,30 @@
 //! Which variables reach an engine: a list of names, what toolchains need, and what the caller names in
 //! `MUTATION_RUNNER_FORWARD_ENV`.
 
+use crate::source::is_named;
 use std::path::Path;
 
 /// Names more variables, separated by commas.
 pub const FORWARD: &str = "MUTATION_RUNNER_FORWARD_ENV";
 
 /// Names that pass; one that ends in `*` stands for all that begin so.
-const PASSED: [&str; 2] = [
-    "PATH HOME USER LOGNAME SHELL TMPDIR TMP TEMP LANG LC_* TERM PWD OLDPWD PYTHONPATH PYTHONHOME VIRTUAL_ENV",
-    "JAVA_HOME JDK_HOME MAVEN_HOME M2_HOME MAVEN_OPTS MAVEN_ARGS MAVEN_USER_HOME NODE_PATH NVM_DIR NVM_BIN FNM_DIR \
-     VOLTA_HOME PNPM_HOME COREPACK_HOME CARGO_HOME RUSTUP_HOME RUSTUP_TOOLCHAIN PYENV_ROOT PYENV_VERSION",
-];
+const PASSED: &str = "PATH HOME USER LOGNAME SHELL TMPDIR TMP TEMP LANG LC_* TERM PWD OLDPWD PYTHONPATH PYTHONHOME \
+    VIRTUAL_ENV JAVA_HOME JDK_HOME MAVEN_HOME M2_HOME MAVEN_OPTS MAVEN_ARGS MAVEN_USER_HOME NODE_PATH NVM_DIR NVM_BIN \
+    FNM_DIR VOLTA_HOME PNPM_HOME COREPACK_HOME CARGO_HOME RUSTUP_HOME RUSTUP_TOOLCHAIN PYENV_ROOT PYENV_VERSION";
 
 /// The environment of an engine.
 pub fn engine_environment(all: &[(String, String)]) -> Vec<(String, String)> {
     let forwarded = all.iter().find(|(name, _)| name == FORWARD).map_or("", |(_, names)| names.as_str());
     let is_passed = |name: &str| {
-        let mut passed = PASSED.iter().flat_map(|names| names.split(' '));
-        passed.any(|one| one.strip_suffix('*').map_or(one == name, |start| name.starts_with(start)))
-            || forwarded.split(',').any(|one| one.trim() == name)
+        let is_forwarded = || forwarded.split(',').any(|one| one.trim() == name);
+        name != WRITE_NOTHING && (PASSED.split(' ').any(|one| is_named(name, one)) || is_forwarded())
     };
-    let mut passed: Vec<_> = all.iter().filter(|(name, _)| is_passed(name)).cloned().collect();
-    passed.retain(|(name, _)| name != WRITE_NOTHING.0);
-    passed.push((WRITE_NOTHING.0.to_owned(), WRITE_NOTHING.1.to_owned()));
-    passed
+    let passed = all.iter().filter(|(name, _)| is_passed(name)).cloned();
+    passed.chain([(WRITE_NOTHING.to_owned(), "1".to_owned())]).collect()
 }
 
-const WRITE_NOTHING: (&str, &str) = ("PYTHONDONTWRITEBYTECODE", "1");
+/// No engine leaves files of Python's beside the sources.
+const WRITE_NOTHING: &str = "PYTHONDONTWRITEBYTECODE";
 
 /// The caller's `PYTHONPATH`, which engines replace, without what leads into the folder: the copy has that.
 pub(super) fn python_path(env: &[(String, String)], folder: &Path) -> Option<(String, String)> {

@@ -9,14 +9,12 @@ mod scores;
 mod target;
 mod window;
 
+pub use super::engine::Engine;
 pub use environment::{FORWARD, engine_environment};
 pub use scores::{keep_score, scores};
 
-use super::files::{self, FileEngine, Language};
-use super::java::judge_modules;
-use super::javascript::Stryker;
-use super::python::{CosmicRay, Mutmut};
-use super::rust::CargoMutants;
+use super::files;
+use super::java::JAVA;
 use super::scope::Scope;
 use super::verdict::{Judging, ModuleResult};
 use super::{GateAbort, GatePackage, GatePorts, GateRequest, NoCheckouts, standard_report};
@@ -34,82 +32,6 @@ use std::sync::Mutex;
 use std::time::Duration;
 use target::Target;
 use window::{Printed, Window};
-
-/// As far as a copy asks.
-const JAVA: Language = Language {
-    name: "Java",
-    extensions: &["java"],
-    builds: &[],
-    tests: &[],
-    installed: &[],
-    outputs: &[],
-    hides: &[],
-    tells: &[],
-};
-
-/// What measures a language.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Engine {
-    /// mutmut, for Python.
-    Mutmut,
-    /// PIT, for Java.
-    Pit,
-    /// `StrykerJS`, for JavaScript and TypeScript.
-    Stryker,
-    /// cargo-mutants, for Rust.
-    CargoMutants,
-    /// cosmic-ray, for Python where it is asked for.
-    CosmicRay,
-}
-
-impl Engine {
-    /// All of them.
-    pub const ALL: [Self; 5] = [Self::Mutmut, Self::Pit, Self::Stryker, Self::CargoMutants, Self::CosmicRay];
-
-    /// The name that callers use.
-    pub fn name(self) -> &'static str {
-        self.facts().0
-    }
-
-    /// The engine of this name.
-    pub fn named(name: &str) -> Result<Self, Refusal> {
-        Self::ALL.into_iter().find(|engine| engine.name() == name).ok_or_else(|| {
-            let names = Self::ALL.map(Self::name).join(", ");
-            let what = format!("There is no engine `{}`.", text::line(name, 100));
-            Refusal::usage(what, format!("Leave it out, or name one of {names}."))
-        })
-    }
-
-    /// The name of its gate; none for one that works only where it is asked for.
-    pub fn gate(self) -> Option<&'static str> {
-        self.of_files().map_or(Some("PITEST"), FileEngine::gate)
-    }
-
-    /// True for a file of its language, by its name.
-    pub fn mutates(self, path: &str) -> bool {
-        self.language().is_source(path)
-    }
-
-    /// `None` for the engine of classes.
-    fn of_files(self) -> Option<&'static dyn FileEngine> {
-        self.facts().1
-    }
-
-    fn facts(self) -> (&'static str, Option<&'static dyn FileEngine>) {
-        match self {
-            Self::Mutmut => ("mutmut", Some(&Mutmut)),
-            Self::Pit => ("pit", None),
-            Self::Stryker => ("stryker", Some(&Stryker)),
-            Self::CargoMutants => ("cargo-mutants", Some(&CargoMutants)),
-            Self::CosmicRay => ("cosmic-ray", Some(&CosmicRay)),
-        }
-    }
-
-    fn language(self) -> &'static Language {
-        self.of_files().map_or(&JAVA, FileEngine::language)
-    }
-}
 
 /// What is to be measured, and with what.
 pub struct TestRequest<'a> {
@@ -220,11 +142,10 @@ impl TestRequest<'_> {
             ..self.settings.clone()
         };
         let mut package = self.package(files);
-        let request = |package| self.gate_request(package);
-        if let Some(engine) = engine.of_files() {
+        if engine != Engine::Pit {
             // The score is that of all tests.
             let settings = GateSettings { tests: TestTiers::All, ..settings };
-            return files::judge(&request(package), &settings, ports, engine);
+            return engine.judge(&self.gate_request(package), &settings, ports);
         }
         let copy = self.work.join("copy").join(&package.name);
         (ports.progress)("Copying the folder");
@@ -233,7 +154,7 @@ impl TestRequest<'_> {
             return Judging { scope: Scope::refused(abort), ..Judging::default() };
         }
         package.root = copy;
-        judge_modules(&request(package), &settings, ports)
+        engine.judge(&self.gate_request(package), &settings, ports)
     }
 
     /// The folder as a package of which the target's files are to be judged.

@@ -3,7 +3,7 @@
 //! Promises: a text with control characters is refused before anything is looked at; what is outside of the folder, or the
 //! folder itself, is refused by its real path, whatever links lead to it; a target that is another one after the run is noticed.
 
-use super::super::entry::{Entry, entry};
+use super::super::scope::{Entry, entry};
 use crate::report::mutation_test::Refusal;
 use crate::source::{is_output, text};
 use crate::sys::file_stat::FileStat;

@@ -6,13 +6,13 @@
 use super::super::classes::{self, files_digest};
 use super::super::package::display_dir;
 use super::super::xml;
-use super::compiling::is_foreign;
 use super::goals::reads_no_java;
 use super::javac::Javac;
+use super::project::{self, is_foreign};
 use super::recipe::{self, Recipe};
 use super::source_selection::select;
 use super::trouble::{Trouble, TroubleKind};
-use super::{BUILD_CLASSPATH, Maven, Project, cache, home, project, read_paths};
+use super::{BUILD_CLASSPATH, Maven, Project, cache, home, read_paths};
 use crate::config::Recompile;
 use crate::gate::scope::Module;
 use crate::gate::{ChangedJava, GateAbort, OutputState};

@@ -65,9 +65,12 @@ pub(crate) fn digest<T: AsRef<[u8]>>(parts: impl IntoIterator<Item = T>) -> Stri
 
 /// The POMs below a folder, outputs and hidden folders left out.
 fn poms(root: &Path) -> Vec<PathBuf> {
-    let found =
-        walk(root, DEPTH, usize::MAX, |folder| !skipped(&folder.file_name().to_string_lossy())).flatten();
-    found
+    let enter = |folder: &DirEntry| {
+        let name = folder.file_name().to_string_lossy();
+        !name.starts_with('.') && !matches!(&*name, "target" | "src" | "node_modules")
+    };
+    walk(root, DEPTH, usize::MAX, enter)
+        .flatten()
         .filter(|entry| entry.file_type().is_file() && entry.file_name() == "pom.xml")
         .map(DirEntry::into_path)
         .collect()
@@ -88,10 +91,6 @@ fn parents(found: &mut Vec<PathBuf>) {
             found.push(parent);
         }
     }
-}
-
-fn skipped(name: &str) -> bool {
-    name.starts_with('.') || matches!(name, "target" | "src" | "node_modules")
 }
 
 /// True while the jars among the entries of a class path exist; a folder of the reactor is made by the build that

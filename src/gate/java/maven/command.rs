@@ -6,7 +6,7 @@
 
 use super::super::surefire::Surefire;
 use super::build::{Built, Phase};
-use super::compiling::Compiling;
+use super::project::Compiling;
 use super::trouble::Trouble;
 use super::{Maven, Project, Told, cache, digest};
 use crate::gate::GateAbort;

@@ -5,7 +5,6 @@
 //! `package-info.class`, which Maven makes itself. Where [`Javac::recompile`] answers `false` the outputs must be
 //! discarded; [`Javac::proves`] puts them back.
 
-mod previous;
 mod source_set;
 #[cfg(test)]
 mod tests;
@@ -17,8 +16,7 @@ use super::recipe::Recipe;
 use crate::gate::commands::Commands;
 use crate::gate::java::jvm;
 use crate::gate::{ChangedJava, GateAbort};
-use previous::PreviousClasses;
-use source_set::{SourceSet, files, is_class};
+use source_set::{PreviousClasses, SourceSet, files, is_class};
 use std::path::{Path, PathBuf};
 
 /// The compiler for one module.
@@ -119,7 +117,7 @@ impl<'a> Javac<'a> {
         argv.push("-J-Dfile.encoding=UTF-8".to_owned());
         argv.push(format!("@{}", file.path().display()));
         // Maven's compiler did not read this variable.
-        let extra = [("JDK_JAVAC_OPTIONS".to_owned(), String::new())];
+        let extra = [("JDK_JAVAC_OPTIONS", "")];
         Ok(self.commands.run("recompile", argv, self.home, &extra)?.end.is_success())
     }
 }

@@ -1,11 +1,13 @@
-//! What an effective POM says about one module.
+//! What an effective POM says about one module, and about how it is compiled.
 //!
-//! A module that the effective POM does not show is `None`, never a guess.
+//! A module that the effective POM does not show is `None`, never a guess. A compiler that is not the one of Maven's own JVM,
+//! and resources that Java files could be, are told; settings in executions and profiles count like any other.
 
 use super::super::surefire::{self, Surefire};
 use super::super::xml::Node;
-use super::compiling::{self, Compiling};
+use super::goals::{configured_otherwise, is_not_java};
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
 use std::path::Path;
 
 /// A module as its effective POM describes it; paths are absolute.
@@ -50,7 +52,7 @@ pub(super) fn read(root: &Node, home: &Path) -> Option<Project> {
         surefire::texts(if own.is_empty() { property } else { own })
     };
     let (sources, test_sources) = (text("sourceDirectory")?, text("testSourceDirectory")?);
-    let compiling = compiling::read(project, [&sources, &test_sources]);
+    let compiling = compiling(project, [&sources, &test_sources]);
     Some(Project {
         classes: text("outputDirectory")?,
         test_classes: text("testOutputDirectory")?,
@@ -62,9 +64,104 @@ pub(super) fn read(root: &Node, home: &Path) -> Option<Project> {
     })
 }
 
+/// Settings by which the plugin starts another compiler than that of Maven's own JVM, each with the value that
+/// leaves it at that, if there is one (`executable` has a say only with `fork`).
+const FOREIGN: [(&str, Option<&str>); 4] = [
+    ("fork", Some("false")),
+    ("jdkToolchain", None),
+    ("compilerId", Some("javac")),
+    ("forceJavacCompilerUse", Some("false")),
+];
+/// Settings by which it picks source files.
+const PICKS: [&str; 4] = ["includes", "excludes", "testIncludes", "testExcludes"];
+
+/// A module's ways of compiling.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Compiling {
+    /// The compiler is that of Maven's JVM, and no Java file is a resource.
+    pub(crate) is_usual: bool,
+    /// Only some of the source files are compiled.
+    pub(crate) picks_sources: bool,
+    /// Plugins that are configured to do more than their goals usually do.
+    pub(crate) configured_otherwise: BTreeSet<String>,
+    /// Where resources of production code are copied from.
+    pub(crate) resources: Vec<Resource>,
+    /// The same of the tests.
+    pub(crate) test_resources: Vec<Resource>,
+}
+
+/// A folder of resources.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Resource {
+    /// Absolute.
+    pub(crate) folder: String,
+    /// Where they are copied below the folder of classes; mostly empty.
+    pub(crate) target: String,
+    may_be_java: bool,
+}
+
+impl Resource {
+    /// Resources that no pattern picks.
+    #[cfg(test)]
+    pub(super) fn new(folder: String, target: &str) -> Self {
+        Self { folder, target: target.to_owned(), may_be_java: true }
+    }
+
+    /// True when Java files below `sources` might be among them.
+    fn overlaps(&self, sources: &str) -> bool {
+        let (folder, sources) = (Path::new(&self.folder), Path::new(sources));
+        self.may_be_java && (folder.starts_with(sources) || sources.starts_with(folder))
+    }
+}
+
+/// True when this (`name=value`, or an argument of Maven's with `-D`) sets a property of [`FOREIGN`].
+pub(super) fn is_foreign(argument: &str) -> bool {
+    argument.split_once("maven.compiler.").is_some_and(|(_, set)| {
+        let (name, value) = set.split_once('=').unwrap_or((set, "true"));
+        sets_foreign(name, value)
+    })
+}
+
+fn sets_foreign(name: &str, value: &str) -> bool {
+    FOREIGN.iter().any(|(setting, usual)| name == *setting && Some(value) != *usual)
+}
+
+/// Reads the project of a module; `sources` are its folders of Java files.
+fn compiling(project: &Node, sources: [&str; 2]) -> Compiling {
+    let plugins = project.all(&["build", "plugins"]).iter();
+    let compiler: Vec<&Node> =
+        plugins.filter(|plugin| plugin.text_at(&["artifactId"]) == Some("maven-compiler-plugin")).collect();
+    let has = |holds: &dyn Fn(&Node) -> bool| compiler.iter().any(|plugin| plugin.any(holds));
+    let foreign = has(&|node| sets_foreign(&node.name, &node.text));
+    let picks_sources = has(&|node| PICKS.contains(&node.name.as_str()));
+    let properties = project.all(&["properties"]).iter();
+    let set = properties.map(|one| format!("{}={}", one.name, one.text)).any(|one| is_foreign(&one));
+    let [main, tests] = ["resources", "testResources"].map(|list| resources(project, list));
+    let overlaps = |resource: &Resource| sources.iter().any(|folder| resource.overlaps(folder));
+    let is_usual = !foreign && !set && !main.iter().chain(&tests).any(overlaps);
+    let configured_otherwise = configured_otherwise(project);
+    Compiling { is_usual, picks_sources, configured_otherwise, resources: main, test_resources: tests }
+}
+
+fn resources(project: &Node, name: &str) -> Vec<Resource> {
+    let read = |resource: &Node| {
+        let folder = resource.text_at(&["directory"])?.to_owned();
+        let target = resource.text_at(&["targetPath"]).unwrap_or_default().to_owned();
+        Some(Resource { folder, target, may_be_java: may_be_java(resource) })
+    };
+    project.all(&["build", name]).iter().filter_map(read).collect()
+}
+
+/// True unless its patterns name files of other kinds alone.
+fn may_be_java(resource: &Node) -> bool {
+    let texts = |name: &str| resource.all(&[name]).iter().map(|pattern| pattern.text.as_str());
+    let only_others = texts("includes").next().is_some() && texts("includes").all(is_not_java);
+    !only_others && !texts("excludes").any(|pattern| pattern == "**/*.java")
+}
+
 #[cfg(test)]
 mod tests {
-    use super::read;
+    use super::{compiling, is_foreign, read};
     use crate::gate::java::xml;
     use std::path::Path;
 
@@ -83,5 +180,75 @@ mod tests {
         assert_eq!(read(&root, Path::new("/w/p/a")).unwrap().classes, "/w/p/a/target/classes");
         assert_eq!(read(&root, Path::new("/w/p")).unwrap().classes, "/w/p/target/classes");
         assert_eq!(read(&root, Path::new("/w/p/b")), None);
+    }
+
+    fn usual(build: &str, more: &str) -> (bool, bool) {
+        let text = format!("<project><build>{build}</build>{more}</project>");
+        let compiling = compiling(&xml::read(&text).unwrap(), ["/p/src/main/java", "/p/src/test/java"]);
+        (compiling.is_usual, compiling.picks_sources)
+    }
+
+    fn compiler(settings: &str) -> String {
+        format!(
+            "<plugins><plugin><artifactId>maven-compiler-plugin</artifactId>{settings}</plugin></plugins>"
+        )
+    }
+
+    #[test]
+    fn another_compiler_and_a_choice_of_files_are_told_wherever_they_stand() {
+        let configured =
+            |settings: &str| usual(&compiler(&format!("<configuration>{settings}</configuration>")), "");
+        assert_eq!(configured("<release>17</release><parameters>true</parameters>"), (true, false));
+        assert_eq!(configured("<fork>true</fork>"), (false, false));
+        assert_eq!(configured("<fork>false</fork><executable>javac</executable>"), (true, false));
+        assert_eq!(configured("<jdkToolchain><version>11</version></jdkToolchain>"), (false, false));
+        assert_eq!(configured("<testExcludes><testExclude>x</testExclude></testExcludes>"), (true, true));
+        let execution = "<executions><execution><configuration><compilerId>eclipse</compilerId></configuration></execution></executions>";
+        assert_eq!(usual(&compiler(execution), ""), (false, false));
+        let property = "<properties><maven.compiler.fork>true</maven.compiler.fork></properties>";
+        assert_eq!(usual("", property), (false, false));
+        for (argument, foreign) in [
+            ("-Dmaven.compiler.fork=true", true),
+            ("-Dmaven.compiler.fork", true),
+            ("-Dmaven.compiler.fork=false", false),
+            ("-Dmaven.compiler.release=17", false),
+        ] {
+            assert_eq!(is_foreign(argument), foreign, "{argument}");
+        }
+    }
+
+    #[test]
+    fn resources_beside_java_files_must_be_of_another_kind() {
+        for (resource, is_usual) in [
+            ("<directory>/p/src/main/resources</directory>", true),
+            ("<directory>/p/src/main/java</directory>", false),
+            ("<directory>/p/src/main/java/com</directory>", false),
+            ("<directory>/p</directory>", false),
+            ("<directory>/p</directory><includes><include>NOTICE.txt</include></includes>", true),
+            ("<directory>/p/src/main/java</directory><includes><include>**/*.xml</include></includes>", true),
+            (
+                "<directory>/p/src/main/java</directory><includes><include>**/*Template.java</include></includes>",
+                false,
+            ),
+            ("<directory>/p/src/main/java</directory><includes><include>**/*.*</include></includes>", false),
+            ("<directory>/p/src/test/java</directory><includes><include>data/</include></includes>", false),
+            (
+                "<directory>/p</directory><includes><include>LICENSE</include><include>NOTICE.txt</include></includes>",
+                true,
+            ),
+            (
+                "<directory>/p</directory><includes><include>LICENSE</include><include>**</include></includes>",
+                false,
+            ),
+            (
+                "<directory>/p/src/main/java</directory><excludes><exclude>**/*.java</exclude></excludes>",
+                true,
+            ),
+        ] {
+            for list in ["resources", "testResources"] {
+                let build = format!("<{list}><resource>{resource}</resource></{list}>");
+                assert_eq!(usual(&build, "").0, is_usual, "{build}");
+            }
+        }
     }
 }

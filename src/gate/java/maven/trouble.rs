@@ -239,19 +239,11 @@ fn says_something(line: &str) -> bool {
 fn compiler_messages(output: &str, root: &Path) -> Vec<String> {
     let mut messages: Vec<String> = Vec::new();
     let block = output.lines().skip_while(|line| !line.contains("COMPILATION ERROR")).skip(1);
-    for line in block {
-        let line = text::line(line, 1_000);
-        if let Some(text) = line.strip_prefix("[ERROR] ") {
-            if text.starts_with("Failed to execute goal") {
-                break;
-            }
-            let text = text::line(&relative(text, root), 400);
-            if !messages.contains(&text) {
-                messages.push(text);
-            }
-        }
-        if messages.len() == MESSAGES {
-            break;
+    let errors = block.filter_map(|line| text::line(line, 1_000).strip_prefix("[ERROR] ").map(str::to_owned));
+    for text in errors.take_while(|text| !text.starts_with("Failed to execute goal")) {
+        let text = text::line(&relative(&text, root), 400);
+        if messages.len() < MESSAGES && !messages.contains(&text) {
+            messages.push(text);
         }
     }
     if messages.is_empty() {

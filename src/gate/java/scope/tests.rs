@@ -43,7 +43,7 @@ impl Case {
                 listing.builds.insert((*path).to_owned());
             } else if path.contains("src/test/") {
                 listing.tests.insert((*path).to_owned());
-            } else if has_extension(path, "java") {
+            } else if Path::new(path).extension().is_some_and(|end| end == "java") {
                 listing.production.insert((*path).to_owned());
             }
         }

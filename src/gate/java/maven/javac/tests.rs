@@ -1,9 +1,9 @@
 //! What lies beside classes, and which files are compiled.
 
-use super::super::compiling::Resource;
+use super::super::project::Resource;
 use super::super::recipe::CompilerCall;
-use super::previous::PreviousClasses;
 use super::quoted;
+use super::source_set::PreviousClasses;
 use super::source_set::{SourceSet, files};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};

@@ -2,13 +2,19 @@
 //!
 //! Settings are ralph's own: a project's stryker.config cannot leave code out, reuse an earlier result or lower a threshold. The
 //! test runner is the one whose plugin is installed, else the command `npm test`.
-
-mod report;
+//!
+//! Stryker's JSON report is one of mutation-testing-report-schema 1 and 2. A report that is absent, cut, too large or of another
+//! shape is an error; so is a mutant that was not tested.
 
 use crate::gate::GateAbort;
 use crate::gate::commands::Call;
-use crate::gate::files::{FileEngine, Language, Measured, Work, installed, literally, source_lines, told};
+use crate::gate::files::{
+    FileEngine, FileMutant, Language, Measured, Place, Position, Work, installed, literally, source_lines,
+    told,
+};
 use crate::machine::facts::ProcessEnd;
+use crate::mutation::MutantStatus;
+use serde::Deserialize;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -31,10 +37,6 @@ const JAVASCRIPT: Language = Language {
 pub(crate) struct Stryker;
 
 impl FileEngine for Stryker {
-    fn gate(&self) -> Option<&'static str> {
-        Some("STRYKER")
-    }
-
     fn language(&self) -> &'static Language {
         &JAVASCRIPT
     }
@@ -52,17 +54,12 @@ impl FileEngine for Stryker {
         match not_green(work, &call)? {
             // Only tests that load a mutated file run, and none need load one that holds only types.
             Some(Measured::NoTests) if call.output.contains(" with 0 mutant(s)") => {
-                let is_green = self.is_green(work)?;
-                return Ok(if is_green {
-                    Measured::Mutants(BTreeMap::new())
-                } else {
-                    Measured::Red(Vec::new())
-                });
+                return work.tests_alone(self);
             }
             Some(ended) => return Ok(ended),
             None => {}
         }
-        report::read(&json, work).map(Measured::Mutants)
+        read(&json, work).map(Measured::Mutants)
     }
 
     fn is_green(&self, work: &Work<'_>) -> Result<bool, GateAbort> {
@@ -136,23 +133,121 @@ fn runner(module: &Path, homes: &[PathBuf]) -> Option<&'static str> {
 
 /// How a run ended that left no mutants to count; `None` if it came to its end.
 fn not_green(work: &Work<'_>, call: &Call) -> Result<Option<Measured>, GateAbort> {
-    match &call.end {
-        ProcessEnd::Exited { code: 0 } => return Ok(None),
-        ProcessEnd::TimedOut { .. } => return Err(work.commands.over_limit()),
-        _ => {}
+    if call.end == (ProcessEnd::Exited { code: 0 }) {
+        return Ok(None);
     }
     if call.output.contains("There were failed tests in the initial test run") {
-        return Ok(Some(Measured::Red(failed_tests(&call.output))));
+        // A line with one tab for each, below a sentence that says so.
+        let below = call.output.split_once("failed in the initial test run").map_or("", |(_, below)| below);
+        let failed = told(below, |line| line.starts_with('\t') && !line.starts_with("\t\t"));
+        return Ok(Some(Measured::Red(failed)));
     }
     if call.output.contains("No tests were executed") || call.output.contains("No tests were found") {
         return Ok(Some(Measured::NoTests));
     }
     let errors = told(&call.output, |line| line.contains("ERROR"));
-    Err(work.no_verdict("StrykerJS", call, &errors, "npx stryker run"))
+    Err(work.no_verdict(ENGINE, call, &errors, "npx stryker run"))
 }
 
-/// The tests that Stryker's log names as failed: a line with one tab each, below a sentence that says so.
-fn failed_tests(output: &str) -> Vec<String> {
-    let below = output.split_once("failed in the initial test run").map_or("", |(_, below)| below);
-    told(below, |line| line.starts_with('\t') && !line.starts_with("\t\t"))
+const ENGINE: &str = "StrykerJS";
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Report {
+    files: BTreeMap<String, File>,
+    #[serde(default)]
+    test_files: BTreeMap<String, TestFile>,
+}
+
+#[derive(Deserialize)]
+struct File {
+    mutants: Vec<Mutant>,
+    source: String,
+}
+
+#[derive(Deserialize)]
+struct TestFile {
+    tests: Vec<Test>,
+}
+
+#[derive(Deserialize)]
+struct Test {
+    id: String,
+    name: String,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Mutant {
+    id: String,
+    mutator_name: String,
+    location: Place,
+    status: Status,
+    #[serde(default)]
+    replacement: Option<String>,
+    #[serde(default)]
+    covered_by: Vec<String>,
+}
+
+#[derive(Clone, Copy, Deserialize)]
+enum Status {
+    Killed,
+    Survived,
+    NoCoverage,
+    Timeout,
+    CompileError,
+    RuntimeError,
+    Ignored,
+    Pending,
+}
+
+/// The mutants of each file of the report.
+pub(super) fn read(path: &Path, work: &Work<'_>) -> Result<BTreeMap<String, Vec<FileMutant>>, GateAbort> {
+    let report = work.json(ENGINE, path)?;
+    let report: Report = report.ok_or_else(|| work.unclear(ENGINE, "it left no report"))?;
+    let tests: BTreeMap<String, String> = report
+        .test_files
+        .into_values()
+        .flat_map(|file| file.tests)
+        .map(|test| (test.id, test.name))
+        .collect();
+    let mut files = BTreeMap::new();
+    for (path, file) in report.files {
+        let lines: Vec<&str> = file.source.lines().collect();
+        let mutants =
+            file.mutants.iter().map(|mutant| mutant.judged(&path, &lines, &tests)).collect::<Option<_>>();
+        let mutants = mutants.ok_or_else(|| work.unclear(ENGINE, "some mutants were not tested"))?;
+        files.insert(path, mutants);
+    }
+    Ok(files)
+}
+
+impl Mutant {
+    /// `None` if it was not tested.
+    fn judged(&self, path: &str, lines: &[&str], tests: &BTreeMap<String, String>) -> Option<FileMutant> {
+        let status = match self.status {
+            Status::Killed => MutantStatus::Killed,
+            Status::Survived => MutantStatus::Survived,
+            Status::NoCoverage => MutantStatus::NoCoverage,
+            Status::Timeout => MutantStatus::TimedOut,
+            Status::CompileError => MutantStatus::NonViable,
+            Status::RuntimeError => MutantStatus::RunError,
+            Status::Ignored => MutantStatus::Unjudged,
+            Status::Pending => return None,
+        };
+        let description = match &self.replacement {
+            Some(new) => self.location.change(lines, new),
+            None => self.mutator_name.clone(),
+        };
+        let Position { line, column } = self.location.start;
+        Some(FileMutant {
+            id: format!("{path}:{line}:{column} {} {}", self.mutator_name, self.id),
+            line,
+            function: String::new(),
+            mutator: self.mutator_name.clone(),
+            description,
+            status,
+            tests: self.covered_by.iter().filter_map(|id| tests.get(id).cloned()).collect(),
+        })
+    }
 }

@@ -3,19 +3,29 @@
 //! Settings are ralph's own: neither .cargo/mutants.toml nor an attribute leaves code out, and no lint of the project refuses a
 //! mutant. What counts are the outcomes that it keeps, never its exit code alone, which is 0 without any mutant too. Nothing that
 //! an earlier build left is reused.
-
-mod outcomes;
+//!
+//! cargo-mutants keeps `mutants.json`, all that it means to test, then `outcomes.json`, what came of each. Results that are absent, cut,
+//! too large or of another shape are an error; so is a mutant that was not tested.
 
 use crate::gate::GateAbort;
 use crate::gate::commands::{Call, read_text};
-use crate::gate::files::{FileEngine, Language, Measured, Work, installed_version, literally, told};
+use crate::gate::files::{
+    FileEngine, FileMutant, Language, Measured, Place, Work, installed_version, literally, source_lines, told,
+};
 use crate::machine::facts::ProcessEnd;
-use std::path::PathBuf;
+use crate::mutation::MutantStatus;
+use serde::Deserialize;
+use serde::de::{DeserializeOwned, IgnoredAny};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
 
 /// Bytes that are read of a log.
 const MAX_LOG: u64 = 16 << 20;
 /// Lines of a file that are named to it.
 const MOST_LINES: usize = 2_000;
+/// What it is told in each run; a number of jobs follows.
+const ARGUMENTS: &str = "mutants --in-place --no-config --cap-lints=true --colors=never --annotations=none \
+    --minimum-test-timeout=20 --jobserver-tasks";
 /// Older versions were never tried.
 const OLDEST: (u32, u32) = (27, 0);
 
@@ -35,10 +45,6 @@ const RUST: Language = Language {
 pub(crate) struct CargoMutants;
 
 impl FileEngine for CargoMutants {
-    fn gate(&self) -> Option<&'static str> {
-        Some("CARGO-MUTANTS")
-    }
-
     fn language(&self) -> &'static Language {
         &RUST
     }
@@ -56,11 +62,9 @@ impl FileEngine for CargoMutants {
             }
             _ => return Err(no_verdict(work, &call, &call.output)),
         }
-        match outcomes::read(&results, work, &above)? {
-            // Without a mutant it runs no test.
-            files if files.is_empty() && !self.is_green(work)? => Ok(Measured::Red(Vec::new())),
-            files => Ok(Measured::Mutants(files)),
-        }
+        let files = read(&results, work, &above)?;
+        // Without a mutant it runs no test.
+        if files.is_empty() { work.tests_alone(self) } else { Ok(Measured::Mutants(files)) }
     }
 
     fn is_green(&self, work: &Work<'_>) -> Result<bool, GateAbort> {
@@ -75,21 +79,14 @@ impl FileEngine for CargoMutants {
 
 /// It mutates the copy itself, one mutant after the other, so that each build reuses the one before.
 fn arguments(work: &Work<'_>, above: &str) -> Vec<String> {
-    let jobs = work.jobs().to_string();
-    let output = work.output.display().to_string();
-    let fixed = [
-        "mutants --in-place --no-config --cap-lints=true --colors=never --annotations=none",
-        "--minimum-test-timeout=20 --jobserver-tasks",
-    ];
-    let mut all: Vec<String> = fixed.iter().flat_map(|line| line.split(' ')).map(str::to_owned).collect();
-    all.extend([jobs, "--output".to_owned(), output]);
-    all.extend(
-        work.files.iter().flat_map(|file| ["--file".to_owned(), literally(&format!("{above}{file}"))]),
-    );
-    // Its names of mutants begin with file and line.
-    if !work.lines.is_empty() {
-        let named = work.files.iter().flat_map(|file| ["--re".to_owned(), mutants_of(work, file, above)]);
-        all.extend(named);
+    let mut all: Vec<String> = ARGUMENTS.split(' ').map(str::to_owned).collect();
+    all.extend([work.jobs().to_string(), "--output".to_owned(), work.output.display().to_string()]);
+    for file in &work.files {
+        all.extend(["--file".to_owned(), literally(&format!("{above}{file}"))]);
+        // Its names of mutants begin with file and line.
+        if !work.lines.is_empty() {
+            all.extend(["--re".to_owned(), mutants_of(work, file, above)]);
+        }
     }
     all
 }
@@ -110,9 +107,7 @@ fn cargo(work: &Work<'_>, name: &str, arguments: &[String]) -> Result<Call, Gate
     let argv = std::iter::once("cargo".to_owned()).chain(arguments.iter().cloned()).collect();
     let target = work.output.join("target").display().to_string();
     let variables = [("CARGO_TARGET_DIR", target.as_str()), ("CARGO_TERM_COLOR", "never")];
-    let variables = variables.map(|(name, value)| (name.to_owned(), value.to_owned()));
-    let call = work.commands.run(name, argv, &work.folder, &variables)?;
-    if matches!(call.end, ProcessEnd::TimedOut { .. }) { Err(work.commands.over_limit()) } else { Ok(call) }
+    work.commands.run(name, argv, &work.folder, &variables)
 }
 
 fn check_version(work: &Work<'_>) -> Result<(), GateAbort> {
@@ -154,4 +149,104 @@ fn causes(log: &str) -> Option<Vec<String>> {
 fn no_verdict(work: &Work<'_>, call: &Call, log: &str) -> GateAbort {
     let is_error = |line: &str| ["error", "ERROR", "Error"].iter().any(|word| line.starts_with(word));
     work.no_verdict("cargo", call, &told(log, is_error), "cargo mutants")
+}
+
+const ENGINE: &str = "cargo-mutants";
+
+const NOT_TESTED: &str = "some mutants were not tested";
+
+#[derive(Deserialize)]
+struct Outcomes {
+    outcomes: Vec<Outcome>,
+}
+
+#[derive(Deserialize)]
+struct Outcome {
+    scenario: Scenario,
+    summary: Summary,
+}
+
+#[derive(Deserialize)]
+enum Scenario {
+    Baseline,
+    Mutant(Mutant),
+}
+
+#[derive(Deserialize)]
+enum Summary {
+    Success,
+    CaughtMutant,
+    MissedMutant,
+    Unviable,
+    Failure,
+    Timeout,
+}
+
+#[derive(Deserialize)]
+struct Mutant {
+    name: String,
+    /// From the root of the Cargo workspace.
+    file: String,
+    function: Option<Function>,
+    span: Place,
+    replacement: String,
+    genre: String,
+}
+
+#[derive(Deserialize)]
+struct Function {
+    function_name: String,
+}
+
+/// The mutants of each file of the module that has some; `above` is its folder in the Cargo workspace.
+pub(super) fn read(
+    folder: &Path,
+    work: &Work<'_>,
+    above: &str,
+) -> Result<BTreeMap<String, Vec<FileMutant>>, GateAbort> {
+    let all: Vec<IgnoredAny> = parsed(&folder.join("mutants.json"), work)?;
+    let mut files: BTreeMap<String, Vec<FileMutant>> = BTreeMap::new();
+    if all.is_empty() {
+        return Ok(files);
+    }
+    let Outcomes { outcomes } = parsed(&folder.join("outcomes.json"), work)?;
+    let mut sources: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for Outcome { scenario, summary } in outcomes {
+        let Scenario::Mutant(mutant) = scenario else { continue };
+        let status = status(&summary).ok_or_else(|| work.unclear(ENGINE, NOT_TESTED))?;
+        let Some(file) = mutant.file.strip_prefix(above).map(str::to_owned) else { continue };
+        let lines = sources.entry(file.clone()).or_insert_with(|| source_lines(&work.folder.join(&file)));
+        let found = mutant.judged(status, lines);
+        files.entry(file).or_default().push(found);
+    }
+    let tested: usize = files.values().map(Vec::len).sum();
+    if tested == all.len() { Ok(files) } else { Err(work.unclear(ENGINE, NOT_TESTED)) }
+}
+
+fn status(summary: &Summary) -> Option<MutantStatus> {
+    match summary {
+        Summary::CaughtMutant => Some(MutantStatus::Killed),
+        Summary::MissedMutant => Some(MutantStatus::Survived),
+        Summary::Timeout => Some(MutantStatus::TimedOut),
+        Summary::Unviable => Some(MutantStatus::NonViable),
+        Summary::Success | Summary::Failure => None,
+    }
+}
+
+fn parsed<T: DeserializeOwned>(path: &Path, work: &Work<'_>) -> Result<T, GateAbort> {
+    work.json(ENGINE, path)?.ok_or_else(|| work.unclear(ENGINE, "it left no results"))
+}
+
+impl Mutant {
+    fn judged(self, status: MutantStatus, lines: &[String]) -> FileMutant {
+        FileMutant {
+            line: self.span.start.line,
+            function: self.function.map_or_else(String::new, |function| function.function_name),
+            mutator: self.genre,
+            description: self.span.change(lines, &self.replacement),
+            id: self.name,
+            status,
+            tests: Vec::new(),
+        }
+    }
 }

@@ -82,7 +82,8 @@ impl VerdictLine {
         }
         let line = text::line(line, LONGEST_LINE);
         let (_, shown) = line.split_once(NAME)?;
-        let bare = without_markup(&line);
+        // Without quote and list marks, emphasis, backticks, blanks.
+        let bare = line.trim_start_matches(|c: char| is_markup(c) || c.is_ascii_digit() || ".)".contains(c));
         let Some(rest) = bare.strip_prefix(NAME) else {
             return Some(Said::Odd { own: false, line: text::line(&line, QUOTED) });
         };
@@ -105,11 +106,6 @@ impl VerdictLine {
             None => Some(Said::Odd { own, line: text::line(&line, QUOTED) }),
         }
     }
-}
-
-/// The line without what may stand before a verdict: quote and list marks, emphasis, backticks, blanks.
-fn without_markup(line: &str) -> &str {
-    line.trim_start_matches(|c: char| is_markup(c) || c.is_ascii_digit() || ".)".contains(c))
 }
 
 fn is_markup(c: char) -> bool {

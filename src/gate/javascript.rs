@@ -6,12 +6,12 @@
 //! Stryker's JSON report is one of mutation-testing-report-schema 1 and 2. A report that is absent, cut, too large or of another
 //! shape is an error; so is a mutant that was not tested.
 
-use crate::gate::GateAbort;
 use crate::gate::commands::Call;
 use crate::gate::files::{
     FileEngine, FileMutant, Language, Measured, Place, Position, Work, installed, literally, source_lines,
     told,
 };
+use crate::gate::{GateAbort, jobs};
 use crate::machine::facts::ProcessEnd;
 use crate::mutation::MutantStatus;
 use serde::Deserialize;
@@ -92,7 +92,7 @@ fn mutate(work: &Work<'_>, file: &str) -> String {
 
 /// Runs Stryker with these settings added to those of every run.
 fn run(work: &Work<'_>, name: &str, settings: Value, arguments: &[&str]) -> Result<Call, GateAbort> {
-    let Some(stryker) = work.installed(&["node_modules/.bin/stryker"]) else {
+    let Some(stryker) = installed(&work.homes, &["node_modules/.bin/stryker"]) else {
         return Err(GateAbort::setup(
             format!("StrykerJS is not installed in {}.", work.label),
             "Run `npm install --save-dev @stryker-mutator/core` there, with the plugin of its test runner (`@stryker-mutator/vitest-runner`), and commit package.json and the lock file.",
@@ -102,7 +102,7 @@ fn run(work: &Work<'_>, name: &str, settings: Value, arguments: &[&str]) -> Resu
     let mut all = json!({
         "testRunner": runner.unwrap_or("command"),
         "coverageAnalysis": if runner.is_some() { "perTest" } else { "off" },
-        "concurrency": work.jobs(),
+        "concurrency": jobs(work.settings),
         "incremental": false,
         "ignoreStatic": false,
         "thresholds": { "high": 80, "low": 60, "break": null },

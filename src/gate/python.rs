@@ -11,11 +11,12 @@ mod cosmic_ray;
 
 pub(crate) use cosmic_ray::CosmicRay;
 
-use crate::gate::GateAbort;
 use crate::gate::commands::Call;
 use crate::gate::files::{
-    FileEngine, FileMutant, Language, Measured, Work, installed_version, is_older, source_lines, told,
+    FileEngine, FileMutant, Language, Measured, Work, installed, installed_version, is_older, source_lines,
+    told,
 };
+use crate::gate::{GateAbort, jobs};
 use crate::machine::facts::ProcessEnd;
 use crate::mutation::MutantStatus;
 use crate::source::text;
@@ -52,7 +53,7 @@ impl FileEngine for Mutmut {
         let python = python(work)?;
         check_version(work, &python, "mutmut", OLDEST, "3.8.1' (pytest 9.2 needs that one)")?;
         write_settings(work)?;
-        let jobs = work.jobs().to_string();
+        let jobs = jobs(work.settings).to_string();
         let argv = [&python, "-m", "mutmut", "run", "--max-children", &jobs];
         let call = run(work, "mutmut", &argv, "")?;
         if let Some(ended) = not_green(&call.output) {
@@ -95,7 +96,7 @@ fn run(work: &Work<'_>, name: &str, argv: &[&str], path: &str) -> Result<Call, G
 
 /// The interpreter of the package's virtual environment, else that of the PATH.
 fn python(work: &Work<'_>) -> Result<String, GateAbort> {
-    let own = work.installed(&[".venv/bin/python", "venv/bin/python"]);
+    let own = installed(&work.homes, &[".venv/bin/python", "venv/bin/python"]);
     let found = own.or_else(|| work.commands.find("python3"));
     found.map(|path| path.display().to_string()).ok_or_else(|| {
         GateAbort::setup(

@@ -7,11 +7,11 @@
 //! cargo-mutants keeps `mutants.json`, all that it means to test, then `outcomes.json`, what came of each. Results that are absent, cut,
 //! too large or of another shape are an error; so is a mutant that was not tested.
 
-use crate::gate::GateAbort;
 use crate::gate::commands::{Call, read_text};
 use crate::gate::files::{
     FileEngine, FileMutant, Language, Measured, Place, Work, installed_version, literally, source_lines, told,
 };
+use crate::gate::{GateAbort, jobs};
 use crate::machine::facts::ProcessEnd;
 use crate::mutation::MutantStatus;
 use serde::Deserialize;
@@ -80,7 +80,7 @@ impl FileEngine for CargoMutants {
 /// It mutates the copy itself, one mutant after the other, so that each build reuses the one before.
 fn arguments(work: &Work<'_>, above: &str) -> Vec<String> {
     let mut all: Vec<String> = ARGUMENTS.split(' ').map(str::to_owned).collect();
-    all.extend([work.jobs().to_string(), "--output".to_owned(), work.output.display().to_string()]);
+    all.extend([jobs(work.settings).to_string(), "--output".to_owned(), work.output.display().to_string()]);
     for file in &work.files {
         all.extend(["--file".to_owned(), literally(&format!("{above}{file}"))]);
         // Its names of mutants begin with file and line.

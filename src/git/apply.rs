@@ -75,7 +75,7 @@ pub(super) fn apply_plan(
         Work { open, head, kept, outcome: Outcome::default(), checkout: Vec::new(), bare: Vec::new() };
     let mut ready = Vec::new();
     for (path, act) in plan {
-        let wanted = work.in_head(path)?;
+        let wanted = tree::leaf_in(&work.open.repo, head.commit, path)?;
         if work.clear(path, *act, wanted)? {
             ready.push((path, *act, wanted));
         } else {
@@ -102,10 +102,6 @@ struct Work<'a> {
 }
 
 impl Work<'_> {
-    fn in_head(&self, path: &[u8]) -> Result<Option<Leaf>, GitError> {
-        tree::leaf_in(&self.open.repo, self.head.commit, path)
-    }
-
     /// Takes what is at the path off the disk, when that may be done. False: the disk stays as it is.
     fn clear(&mut self, path: &[u8], act: Act, wanted: Option<Leaf>) -> Result<bool, GitError> {
         let available = match act {
@@ -123,10 +119,8 @@ impl Work<'_> {
         };
         if !available
             || !is_safe
-            || self
-                .open
-                .lstat(path)
-                .is_some_and(|meta| meta.is_dir() && is_repository(&on_disk(&self.open.root, path)))
+            || self.open.lstat(path).is_some_and(|meta| meta.is_dir())
+                && is_repository(&on_disk(&self.open.root, path))
         {
             self.outcome.unrestored.insert(path.to_vec());
             return Ok(false);
@@ -240,12 +234,7 @@ fn remove_empty_tree(folder: &Path) -> bool {
     let below = walk(folder, usize::MAX, usize::MAX, |_| true);
     let folder_of = |entry: DirEntry| entry.file_type().is_dir().then(|| entry.into_path());
     let below: Option<Vec<PathBuf>> = below.map(|entry| folder_of(entry.ok()?)).collect();
-    below.is_some_and(|below| {
-        below
-            .iter()
-            .map(PathBuf::as_path)
-            .rev()
-            .chain([folder])
-            .all(|folder| std::fs::remove_dir(folder).is_ok())
-    })
+    let Some(below) = below else { return false };
+    below.iter().rev().all(|folder| std::fs::remove_dir(folder).is_ok())
+        && std::fs::remove_dir(folder).is_ok()
 }

@@ -18,7 +18,13 @@ impl RepoPath {
         }
         let mut text = String::from("\"");
         for &byte in bytes {
-            push_escaped(&mut text, byte);
+            if let Some(at) = MEANT.iter().position(|meant| *meant == byte) {
+                text.extend(['\\', char::from(LETTERS[at])]);
+            } else if matches!(byte, 0x20..=0x7e) {
+                text.push(char::from(byte));
+            } else {
+                let _ = write!(text, "\\{byte:03o}");
+            }
         }
         text.push('"');
         Self(text)
@@ -54,16 +60,6 @@ impl fmt::Display for RepoPath {
 /// Letters that stand behind a backslash, and in the same order what they stand for.
 const LETTERS: &[u8; 9] = b"\"\\ntrabvf";
 const MEANT: &[u8; 9] = b"\"\\\n\t\r\x07\x08\x0b\x0c";
-
-fn push_escaped(text: &mut String, byte: u8) {
-    if let Some(at) = MEANT.iter().position(|meant| *meant == byte) {
-        text.extend(['\\', char::from(LETTERS[at])]);
-    } else if matches!(byte, 0x20..=0x7e) {
-        text.push(char::from(byte));
-    } else {
-        let _ = write!(text, "\\{byte:03o}");
-    }
-}
 
 fn unquote(text: &str) -> Vec<u8> {
     let Some(inner) = text.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')) else {

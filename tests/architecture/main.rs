@@ -67,7 +67,7 @@ fn without_comments(code: &str) -> String {
 
 /// Production lines that a module may have: no comments, no blank lines, no tests.
 const BUDGET: &[(&str, usize)] = &[
-    ("agent", 894),
+    ("agent", 891),
     ("build", 33),
     ("cli", 6_622),
     ("config", 1_505),

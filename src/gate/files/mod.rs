@@ -84,16 +84,6 @@ pub(crate) struct Work<'a> {
 }
 
 impl Work<'_> {
-    /// The nearest of these paths that is installed for the module.
-    pub(crate) fn installed(&self, paths: &[&str]) -> Option<PathBuf> {
-        installed(&self.homes, paths)
-    }
-
-    /// How many processes it may use.
-    pub(crate) fn jobs(&self) -> usize {
-        super::jobs(self.settings)
-    }
-
     /// There is nothing to mutate: what the tests alone say.
     pub(crate) fn tests_alone(&self, engine: &dyn FileEngine) -> Result<Measured, GateAbort> {
         let green = engine.is_green(self)?;

@@ -117,8 +117,9 @@ impl<'a> Encoder<'a> {
         kinds.contains(&kind).then_some(bytes)
     }
 
-    fn text(&mut self, from: &mut Cursor<'a>) -> Option<&'a [u8]> {
-        self.index(from, &[TEXT])
+    /// So many texts.
+    fn texts(&mut self, from: &mut Cursor<'a>, count: usize) -> Option<()> {
+        (0..count).try_for_each(|_| self.index(from, &[TEXT]).map(drop))
     }
 
     /// A count in two bytes, and so many of what `each` reads.
@@ -157,8 +158,7 @@ impl<'a> Encoder<'a> {
                 continue;
             }
             self.part(MEMBER, &flags.to_be_bytes())?;
-            self.text(from)?;
-            self.text(from)?;
+            self.texts(from, 2)?;
             self.attributes(from, holder)?;
         }
         self.part(END, &[])
@@ -191,14 +191,13 @@ impl<'a> Encoder<'a> {
         match name {
             b"Deprecated" | b"Synthetic" => Some(()),
             b"ConstantValue" => self.index(from, &CONSTANTS).map(drop),
-            b"Signature" | b"SourceFile" => self.text(from).map(drop),
+            b"Signature" | b"SourceFile" => self.texts(from, 1),
             b"NestHost" => self.index(from, &[CLASS]).map(drop),
             b"Exceptions" | b"NestMembers" | b"PermittedSubclasses" => self.classes(from),
             b"EnclosingMethod" => self.enclosing_method(from),
             b"MethodParameters" => self.method_parameters(from),
             b"Record" if holder == Holder::Class => self.list(from, |encoder, from| {
-                encoder.text(from)?;
-                encoder.text(from)?;
+                encoder.texts(from, 2)?;
                 encoder.attributes(from, Holder::Component)
             }),
             _ => self.annotation_attribute(name, from),
@@ -237,8 +236,7 @@ impl<'a> Encoder<'a> {
         }
         let (12, bytes) = self.pool.at(index)? else { return None };
         let mut both = Cursor { bytes };
-        self.text(&mut both)?;
-        self.text(&mut both).map(drop)
+        self.texts(&mut both, 2)
     }
 
     /// §4.7.24: names and flags.
@@ -278,11 +276,11 @@ impl<'a> Encoder<'a> {
 
     /// §4.7.16: a type and pairs of names and values.
     fn annotation(&mut self, from: &mut Cursor<'a>, depth: u8) -> Option<()> {
-        if self.text(from)? == KOTLIN {
+        if self.index(from, &[TEXT])? == KOTLIN {
             return None;
         }
         self.list(from, |encoder, from| {
-            encoder.text(from)?;
+            encoder.texts(from, 1)?;
             encoder.value(from, depth)
         })
     }
@@ -294,11 +292,8 @@ impl<'a> Encoder<'a> {
         self.part(PLAIN, &[kind])?;
         match kind {
             b'B' | b'C' | b'D' | b'F' | b'I' | b'J' | b'S' | b'Z' => self.index(from, &CONSTANTS).map(drop),
-            b's' | b'c' => self.text(from).map(drop),
-            b'e' => {
-                self.text(from)?;
-                self.text(from).map(drop)
-            }
+            b's' | b'c' => self.texts(from, 1),
+            b'e' => self.texts(from, 2),
             b'@' => self.annotation(from, depth),
             b'[' => self.list(from, |encoder, from| encoder.value(from, depth)),
             _ => None,

@@ -1,7 +1,6 @@
 //! Questions on a terminal: offered and read only where both ends are one; Ctrl-C changes nothing.
 
-use super::exit::Exit;
-use crate::engine::Fault;
+use super::{Exit, Fault};
 use crate::report::width::cut;
 use crate::source::text::line;
 use crate::sys::signals::Interrupts;

@@ -1,11 +1,9 @@
 //! `ralph audit --past`: a gate on what the history of a repository ticked, whoever drove it. It changes nothing.
 
-use super::exit::Exit;
 use super::replay_gates::{Matrix, Shard, parts, print_matrix};
 use super::report::write_page;
-use super::ui;
-use super::workspace::{Invocation, Workspace};
-use crate::engine::{By, Fault, FaultKind, Judgement, Outside, Past, World as _, past};
+use super::{Exit, Fault, FaultKind, Invocation, Workspace, ui};
+use crate::engine::{By, Judgement, Outside, Past, World as _, past};
 use crate::machine::event::StopRequest;
 use crate::mutation::{GateReport, NoCoverage, Verdict};
 use crate::report::audit::{Audit, PastBox};

@@ -1,10 +1,7 @@
 //! `ralph bundle`: a run as one file, which `ralph replay --bundle` needs alone.
 
-use super::environment::environment;
-use super::exit::Exit;
-use super::ui;
-use super::workspace::Invocation;
-use crate::engine::{Contents, Fault, Replay, Unpacked, pack, unpack};
+use super::{Exit, Fault, Invocation, environment, ui};
+use crate::engine::{Contents, Replay, Unpacked, pack, unpack};
 use crate::report::replay::Replayed;
 use crate::source::Secrets;
 use crate::sys::disk::RealDisk;

@@ -4,12 +4,9 @@ mod explain;
 mod settings;
 mod show;
 
-use super::environment::CONFIG;
-use super::exit::Exit;
 use super::inspect::tasks::{self, Read};
 use super::inspect::{Finding, Inspection, Level, of_task_file};
-use super::workspace::Invocation;
-use crate::engine::Fault;
+use super::{CONFIG, Exit, Fault, Invocation};
 use crate::task::Sections;
 use clap::{Args, ValueEnum};
 use std::path::{Path, PathBuf};

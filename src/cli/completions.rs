@@ -3,10 +3,8 @@
 //! Promise: whatever is wrong with the workspace, there are no messages, only fewer candidates.
 
 use super::args::command;
-use super::exit::Exit;
 use super::settings::GlobalFlags;
-use super::ui;
-use super::workspace::{Invocation, Workspace};
+use super::{Exit, Invocation, Workspace, ui};
 use crate::source::text::line;
 use crate::task::Row;
 use clap::{Arg, Command};

@@ -1,12 +1,9 @@
 //! `ralph demo`: the built-in example on real git, Maven and PIT. Needs no key and no model; writes nothing outside its
 //! folder and the caches of ralph and Maven.
 
-use super::exit::Exit;
 use super::run::{RunArgs, run_in, show_stop};
-use super::ui;
-use super::workspace::Invocation;
+use super::{Exit, Fault, Invocation, ui};
 use crate::config::Override;
-use crate::engine::Fault;
 use crate::git::init_repository;
 use std::path::{Path, PathBuf};
 

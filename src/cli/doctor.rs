@@ -7,11 +7,8 @@ mod tools;
 mod variables;
 
 use super::environment::unsound;
-use super::exit::Exit;
 use super::inspect::{Finding, Inspection, Level};
-use super::ui;
-use super::workspace::{Invocation, Opened};
-use crate::engine::Fault;
+use super::{Exit, Fault, Invocation, Opened, ui};
 use probe::Probe;
 use serde_json::json;
 

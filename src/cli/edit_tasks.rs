@@ -2,10 +2,9 @@
 //! saves at the same time is never lost; with `--check` and `--dry-run` nothing is written.
 
 use super::diff::unified;
-use super::ui;
-use super::workspace::{Invocation, Workspace, is_writable};
+use super::workspace::is_writable;
+use super::{Fault, FaultKind, Invocation, Workspace, ui};
 use crate::config::StagesFrom;
-use crate::engine::{Fault, FaultKind};
 use crate::machine::state::Phase;
 use crate::source::text::{count, names};
 use crate::sys::disk::RealDisk;

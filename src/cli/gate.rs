@@ -1,10 +1,8 @@
 //! `ralph gate`: a gate's box with all its consequences, or a gate alone, which changes nothing.
 
-use super::exit::Exit;
 use super::task_ids::key_of;
-use super::ui;
-use super::workspace::{Invocation, Workspace};
-use crate::engine::{Fault, FaultKind, Outside, World as _};
+use super::{Exit, Fault, FaultKind, Invocation, Workspace, ui};
+use crate::engine::{Outside, World as _};
 use crate::git::is_repository;
 use crate::machine::event::{Event, StopRequest};
 use crate::machine::facts::{FileChange, FileStatus, Oid};

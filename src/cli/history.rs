@@ -1,12 +1,9 @@
 //! `ralph history`: the scores of gates and of mutation tests over the weeks. It writes nothing.
 
-use super::environment::cache_folder;
-use super::exit::Exit;
 use super::mutation_test::scores_may_be_told;
-use super::ui;
-use super::workspace::{Invocation, Opened};
+use super::{Exit, Fault, Invocation, Opened, cache_folder, ui};
 use crate::config::ScopeKind;
-use crate::engine::{Fault, history};
+use crate::engine::history;
 use crate::gate::mutation_test::scores;
 use crate::sys::disk::RealDisk;
 use crate::sys::process::is_inside_agent;

@@ -2,11 +2,8 @@
 //! codes, variables and files.
 
 use super::args::command;
-use super::exit::Exit;
-use super::settings;
-use super::ui;
+use super::{Exit, Fault, settings, ui};
 use crate::config;
-use crate::engine::Fault;
 use crate::source::text::count;
 use clap::Command;
 use clap_mangen::Man;

@@ -1,11 +1,8 @@
 //! `ralph accept`, `reopen` and `snapshot`: what people and other loops do by hand. Nothing in an agent's process
 //! tree can tick a box through them.
 
-use super::exit::Exit;
 use super::task_ids::key_of;
-use super::ui;
-use super::workspace::Invocation;
-use crate::engine::Fault;
+use super::{Exit, Fault, Invocation, ui};
 use crate::machine::event::Event;
 use crate::source::text::count;
 use crate::sys::Disk as _;

@@ -44,8 +44,9 @@ use crate::source::Secrets;
 use args::Verb;
 use ask::Left;
 use clap::FromArgMatches as _;
+use environment::{CONFIG, cache_folder, environment};
 use std::io;
-use workspace::Invocation;
+use workspace::{Invocation, Opened, Workspace};
 
 /// Does what was typed; the exit code of the process.
 pub fn run() -> u8 {
@@ -81,7 +82,7 @@ fn failed(error: anyhow::Error) -> u8 {
     let fault = error.downcast::<Fault>().or_else(|error| error.downcast::<io::Error>().map(Fault::from));
     let fault = fault
         .unwrap_or_else(|error| Fault::new(FaultKind::Internal, format!("{error:#}"), "please report this"));
-    let secrets = Secrets::of(environment::environment());
+    let secrets = Secrets::of(environment());
     ui::error(&secrets.redact(&fault.to_string()), &secrets.redact(&fault.hint));
     Exit::from(fault.kind).code()
 }

@@ -1,11 +1,9 @@
 //! `ralph mutation-test`: how good the tests of a target are, without a loop and without git. It changes nothing.
 
-use super::environment::{cache_folder, environment};
-use super::exit::Exit;
 use super::inspect::engines::{environments, is_on_path, version_in};
-use super::ui::{self, StatusLine};
-use super::workspace::{Invocation, Workspace};
-use crate::engine::{CacheFolder, Fault, FaultKind, private_folder};
+use super::ui::StatusLine;
+use super::{Exit, Fault, FaultKind, Invocation, Workspace, cache_folder, environment, ui};
+use crate::engine::{CacheFolder, private_folder};
 use crate::gate::mutation_test::{Engine, TestRequest, engine_environment, keep_score, test};
 use crate::gate::reads_mutmut;
 use crate::report::mutation_test::{Envelope, Measured, Options, Refusal};

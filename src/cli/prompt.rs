@@ -1,12 +1,10 @@
 //! `ralph prompt`: what an agent would get now. It starts nothing, changes nothing and takes no lock.
 
-use super::exit::Exit;
 use super::task_ids::{key_of, next_key};
-use super::ui;
-use super::workspace::Invocation;
+use super::{Exit, Fault, Invocation, ui};
 use crate::agent::builtin;
 use crate::config::{Role, role_of};
-use crate::engine::{Fault, own_template, readings};
+use crate::engine::{own_template, readings};
 use crate::machine::agent_order;
 use crate::machine::facts::dirt_names;
 use crate::sys::disk::RealDisk;

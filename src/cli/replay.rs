@@ -1,12 +1,10 @@
 //! `ralph replay`: a run made again from its journal and git's objects, and compared. It changes nothing.
 
 use super::bundle::unpacked;
-use super::exit::Exit;
 use super::replay_gates::{Matrix, Shard, merge, print_matrix, rerun};
 use super::status::film;
-use super::ui;
-use super::workspace::{Invocation, Workspace};
-use crate::engine::{Fault, JOURNAL, Replay, Run};
+use super::{Exit, Fault, Invocation, Workspace, ui};
+use crate::engine::{JOURNAL, Replay, Run};
 use crate::report::replay::{Finding, Grade, Replayed};
 use crate::source::text::count;
 use crate::sys::Disk as _;

@@ -1,8 +1,7 @@
 //! Gates of a replay, run again: all of them here, or shared out over jobs of CI by what they took, and joined again.
 
-use super::ui;
-use super::workspace::Workspace;
-use crate::engine::{Fault, JOURNAL, Judgement, Run, standard_report};
+use super::{Fault, Workspace, ui};
+use crate::engine::{JOURNAL, Judgement, Run, standard_report};
 use crate::report::replay::{Finding, Grade, Replayed, judged_otherwise};
 use crate::report::standard::other_fate;
 use crate::source::text::line;

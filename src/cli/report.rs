@@ -1,11 +1,8 @@
 //! `ralph report`: the morning page of a task file, as Markdown, as one HTML file, as JSON. Takes no lock.
 
 use super::bundle::unpacked;
-use super::exit::Exit;
 use super::status::Source;
-use super::ui;
-use super::workspace::Invocation;
-use crate::engine::{Fault, FaultKind};
+use super::{Exit, Fault, FaultKind, Invocation, ui};
 use crate::report::morning::Page;
 use clap::Args;
 use std::path::{Path, PathBuf};

@@ -1,12 +1,10 @@
 //! `ralph run`: the loop, and how its end is shown.
 
-use super::exit::Exit;
 use super::inspect::{can_start, needed_roles};
 use super::status::summary;
 use super::task_ids::key_of;
-use super::ui;
-use super::workspace::{Invocation, Workspace};
-use crate::engine::{Engine, Fault, FaultKind};
+use super::{Exit, Fault, FaultKind, Invocation, Workspace, ui};
+use crate::engine::Engine;
 use crate::machine::choice;
 use crate::machine::event::{Event, Mode, StopRequest};
 use crate::machine::policy::Policy;

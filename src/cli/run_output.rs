@@ -1,6 +1,7 @@
 //! A run, shown as it happens: a line when something begins, its outcome when it ends; or the events as JSON lines.
 
-use super::ui::{self, StatusLine};
+use super::ui;
+use super::ui::StatusLine;
 use crate::config::role_of;
 use crate::machine::effect::Entry;
 use crate::machine::event::Event;

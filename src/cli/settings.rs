@@ -1,9 +1,9 @@
 //! Settings from flags and from the environment: flags win over variables, those over `.ralph/config.yaml`. Inside an
 //! agent's process tree only the workspace and the spec may be named this way.
 
+use super::Fault;
 use crate::agent::{CallFacts, agent_call};
 use crate::config::{AgentSettings, Override, ROOT_VARIABLE, SETTINGS, Setting};
-use crate::engine::Fault;
 use crate::sys::process::{TAG, is_inside_agent};
 use clap::Args;
 use std::ffi::OsString;

@@ -1,10 +1,7 @@
 //! `ralph next` and `ralph diff`: questions that change nothing and take no lock.
 
-use super::exit::Exit;
 use super::task_ids::key_of;
-use super::ui;
-use super::workspace::Invocation;
-use crate::engine::Fault;
+use super::{Exit, Fault, Invocation, ui};
 use crate::machine::choice::{self, Choice};
 use crate::machine::hierarchy::covered_changes;
 use crate::machine::policy::Policy;

@@ -3,11 +3,8 @@
 
 use super::ask::{agreed, can_ask, one_of, words};
 use super::edit_tasks::{Change, EditArgs, GATE, Target, note_without_id};
-use super::exit::Exit;
 use super::place::tidy;
-use super::ui;
-use super::workspace::Invocation;
-use crate::engine::Fault;
+use super::{Exit, Fault, Invocation, ui};
 use crate::task::{Stage, TaskKey, TaskSelection, tasks_without_stages};
 use anyhow::bail;
 use clap::Args;

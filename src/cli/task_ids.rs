@@ -1,6 +1,6 @@
 //! The names by which a box is asked for on the command line. Every box has one, and no name means two.
 
-use crate::engine::Fault;
+use super::Fault;
 use crate::machine::choice::{self, Choice};
 use crate::machine::policy::Policy;
 use crate::machine::state::State;

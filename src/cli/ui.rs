@@ -1,7 +1,7 @@
 //! The only file that prints: standard output, standard error, JSON lines, the status line on a terminal. Foreign text
 //! loses its control characters; a closed pipe ends no run.
 
-use crate::engine::{Fault, FaultKind};
+use super::{Fault, FaultKind};
 use crate::source::text::is_hidden;
 use indicatif::{ProgressBar, ProgressStyle};
 use serde::Serialize;

@@ -1,11 +1,8 @@
 //! `ralph verify`: the edits that an agent's transcript tells of, held against git; for any loop, and for hooks of
 //! agents that a person talks to. It changes nothing.
 
-use super::exit::Exit;
-use super::ui;
-use super::workspace::Invocation;
+use super::{Exit, Fault, FaultKind, Invocation, ui};
 use crate::config::Preset;
-use crate::engine::{Fault, FaultKind};
 use crate::git::is_repository;
 use crate::source::text::count;
 use crate::turn::Format;

@@ -1,10 +1,11 @@
 //! From what was typed to an open workspace: the search for `.ralph/`, its configuration, its lock.
 
-use super::environment::{cache_folder, environment, read_config, unsound};
+use super::environment::{read_config, unsound};
 use super::run_output::RunOutput;
 use super::settings::{self, GlobalFlags};
+use super::{Fault, FaultKind, cache_folder, environment};
 use crate::config::{self, ConfigError, Override, ROOT_VARIABLE, Role, Settings};
-use crate::engine::{Engine, Fault, FaultKind, Outside, Parts, Places};
+use crate::engine::{Engine, Outside, Parts, Places};
 use crate::git::Repositories;
 use crate::machine::event::{BUILD, Event, Mode};
 use crate::machine::policy::{Budget, IDLE_ITERATIONS, Policy};

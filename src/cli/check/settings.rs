@@ -1,12 +1,9 @@
 //! `ralph check --config`: every setting, its value and where it came from.
 
 use crate::cli::environment::read_config;
-use crate::cli::exit::Exit;
 use crate::cli::settings::{may_be_given, strays};
-use crate::cli::ui;
-use crate::cli::workspace::Invocation;
+use crate::cli::{Exit, Fault, Invocation, ui};
 use crate::config::{self, Explained, ROOT_VARIABLE, Source};
-use crate::engine::Fault;
 use serde_json::json;
 
 /// Shows the settings; 1 if something is wrong with one.

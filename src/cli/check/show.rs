@@ -1,10 +1,8 @@
 //! Findings for people, for programs and for code scanning: the same in each form.
 
 use super::CheckFormat;
-use crate::cli::environment::CONFIG;
-use crate::cli::exit::Exit;
 use crate::cli::inspect::{Finding, Level};
-use crate::cli::ui;
+use crate::cli::{CONFIG, Exit, ui};
 use crate::git::is_repository;
 use crate::report::sarif::{Grade, SarifResult, SarifRule, log};
 use crate::source::RepoPath;

@@ -2,7 +2,7 @@
 //! is tried, not guessed from a version.
 
 use super::probe::Probe;
-use crate::cli::environment::cache_folder;
+use crate::cli::cache_folder;
 use crate::cli::inspect::{Finding, Level};
 use crate::sys::ProcessId;
 use crate::sys::lock::Lock;

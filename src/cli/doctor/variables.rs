@@ -1,6 +1,6 @@
 //! Variables that the settings of builds read, and that gates and checks do not get of ralph's environment.
 
-use crate::cli::environment::CONFIG;
+use crate::cli::CONFIG;
 use crate::cli::inspect::{Finding, Inspection, Package};
 use crate::source::environment_for;
 use crate::source::text::names;

@@ -3,11 +3,10 @@
 use super::text::{Chosen, words};
 use crate::cli::ask::{Left, agreed};
 use crate::cli::edit_tasks::Target;
-use crate::cli::exit::Exit;
 use crate::cli::place::{self, settle};
-use crate::cli::workspace::{Invocation, Workspace};
+use crate::cli::{Exit, Fault, Invocation, Workspace};
 use crate::config;
-use crate::engine::{Fault, Places};
+use crate::engine::Places;
 use anyhow::bail;
 use std::io::Write as _;
 use std::path::Path;

@@ -2,9 +2,7 @@
 
 use super::finding::{Finding, Level};
 use crate::agent::{CallFacts, PromptError, agent_call, detect, names_token, try_out};
-use crate::cli::environment::CONFIG;
-use crate::cli::environment::environment;
-use crate::cli::workspace::Workspace;
+use crate::cli::{CONFIG, Workspace, environment};
 use crate::config::{AgentSettings, Preset, Role, role_of};
 use crate::engine::own_template;
 use crate::machine::choice::is_required_open;

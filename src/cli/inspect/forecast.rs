@@ -3,7 +3,7 @@
 
 use super::finding::Finding;
 use super::tasks::Read;
-use crate::cli::workspace::Workspace;
+use crate::cli::Workspace;
 use crate::machine::choice::is_required_open;
 use crate::source::text::{count, line};
 use crate::task::{Row, Stage, Stages};

@@ -4,7 +4,7 @@ use super::Inspection;
 use super::engines::measures;
 use super::finding::Finding;
 use super::packages::Package;
-use crate::cli::workspace::Workspace;
+use crate::cli::Workspace;
 use crate::config::GateSettings;
 use crate::gate::mutation_test::Engine;
 use crate::machine::choice::is_required_open;

@@ -12,16 +12,14 @@ mod repositories;
 mod specs;
 pub(crate) mod tasks;
 
+use super::{CONFIG, Fault, Opened, Workspace};
 pub(crate) use agents::{as_root, lacks_as_root, needed_roles};
 pub(crate) use finding::{Finding, Level};
 pub(crate) use packages::Package;
 pub(crate) use programs::needs_maven;
 pub(crate) use specs::{Spec, packages, spec, specs, task_file};
 
-use super::environment::CONFIG;
-use super::workspace::{Opened, Workspace};
 use crate::config::{ConfigError, Role, key_line};
-use crate::engine::Fault;
 use crate::machine::state::State;
 use crate::task::Row;
 use std::collections::BTreeSet;

@@ -2,9 +2,8 @@
 
 use super::finding::Finding;
 use super::packages::Package;
-use crate::cli::environment::CONFIG;
-use crate::cli::workspace::Workspace;
-use crate::engine::{Fault, Places};
+use crate::cli::{CONFIG, Fault, Workspace};
+use crate::engine::Places;
 use crate::git::{GitError, GitErrorKind, Repositories, Underway};
 use crate::machine::facts::{Oid, PackageState, full_path};
 use crate::machine::state::State;

@@ -5,10 +5,8 @@
 
 mod tools;
 
-use super::exit::Exit;
 use super::mutation_test::engines;
-use super::workspace::Invocation;
-use crate::engine::{Fault, FaultKind};
+use super::{Exit, Fault, FaultKind, Invocation};
 use crate::sys::process::{close_to_others, is_inside_agent};
 use crate::sys::signals::Interrupts;
 use rmcp::model::{

@@ -1,12 +1,10 @@
 //! The tools of `ralph mcp`: what callers are told of them, and their answers. None of them changes anything.
 
-use super::super::environment::environment;
 use super::super::mutation_test::Question;
-use super::super::status;
 use super::super::task_ids::{key_of, next_key};
-use super::super::workspace::{Invocation, Workspace};
 use crate::agent::blocked_line;
-use crate::engine::{Fault, World as _, readings};
+use crate::cli::{Fault, Invocation, Workspace, environment, status};
+use crate::engine::{World as _, readings};
 use crate::gate::mutation_test::Engine;
 use crate::machine::state::State;
 use crate::machine::{agent_order, gate_order};

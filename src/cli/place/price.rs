@@ -2,10 +2,8 @@
 
 use crate::cli::edit_tasks::Target;
 use crate::cli::status::Source;
-use crate::cli::ui;
-use crate::cli::workspace::Invocation;
+use crate::cli::{Fault, Invocation, ui};
 use crate::config::Placement;
-use crate::engine::Fault;
 use crate::machine::choice::is_required_open;
 use crate::source::text::{count, duration};
 use crate::task::{Families, Row, Stage, Stages, TaskFile, TaskRules};

@@ -1,11 +1,9 @@
 //! `ralph replay --step`: the journal record by record in the live view, or as text where there is no terminal.
 
-use super::super::exit::Exit;
-use super::super::ui;
-use super::super::workspace::Workspace;
 use super::frame::{Shown, View, draw};
 use super::screen::Screen;
-use crate::engine::{Fault, Film};
+use crate::cli::{Exit, Fault, Workspace, ui};
+use crate::engine::Film;
 use crate::report::board::{Beside, Board};
 use crate::report::film::Frame;
 use crate::source::text::line;

@@ -9,10 +9,7 @@ mod screen;
 mod source;
 mod watch;
 
-use super::exit::Exit;
-use super::ui;
-use super::workspace::Invocation;
-use crate::engine::Fault;
+use super::{Exit, Fault, Invocation, ui};
 use crate::report::board::Board;
 use crate::report::table;
 use crate::task::TaskKey;

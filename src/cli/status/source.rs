@@ -2,9 +2,10 @@
 //! the transcripts is read; nothing is written, no lock is taken.
 
 use super::super::environment::{read_config, unsound};
-use super::super::workspace::{Invocation, Opened, has_boxes};
+use super::super::workspace::has_boxes;
 use super::agent_log::{self, AgentLog};
-use crate::engine::{Fault, Follow, Places};
+use crate::cli::{Fault, Invocation, Opened};
+use crate::engine::{Follow, Places};
 use crate::machine::state::State;
 use crate::report::board::{Beside, Board};
 use crate::report::story::Story;

@@ -1,13 +1,11 @@
 //! `ralph status --watch`: the board, live. Looks at most four times a second; ends by a key, by a signal or with its
 //! terminal. What cannot be read is named and tried again.
 
-use super::super::exit::Exit;
-use super::super::workspace::Invocation;
 use super::frame::{View, draw};
 use super::keys::{Act, act};
 use super::screen::Screen;
 use super::source::Source;
-use crate::engine::Fault;
+use crate::cli::{Exit, Fault, Invocation};
 use crate::sys::clock::{self, Stopwatch};
 use crate::sys::signals::Interrupts;
 use std::time::Duration;

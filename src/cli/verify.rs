@@ -29,8 +29,7 @@ pub struct VerifyArgs {
 fn format(name: &str) -> Result<Format, String> {
     let known = Format::named(name).or_else(|| Preset::named(name).map(|preset| preset.format));
     known.filter(|format| *format != Format::Text).ok_or_else(|| {
-        let known: Vec<&str> = Format::ALL.iter().skip(1).map(|(_, name)| *name).collect();
-        format!("its transcript is not known; {} are", known.join(", "))
+        format!("its transcript is not known; {} are", Format::NAMES[1..].join(", "))
     })
 }
 

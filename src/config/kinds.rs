@@ -64,7 +64,7 @@ pub(super) fn presets() -> Vec<&'static str> {
 
 /// Names of the formats of transcripts.
 pub(super) fn formats() -> Vec<&'static str> {
-    Format::ALL.map(|(_, name)| name).to_vec()
+    Format::NAMES.to_vec()
 }
 
 /// Names that match the pattern, described for people.

@@ -134,18 +134,9 @@ pub enum Format {
 }
 
 impl Format {
-    /// All of them with their names in `format:`.
-    pub const ALL: [(Self, &'static str); 9] = [
-        (Self::Text, "text"),
-        (Self::Claude, "claude"),
-        (Self::Codex, "codex"),
-        (Self::Gemini, "gemini"),
-        (Self::Opencode, "opencode"),
-        (Self::Copilot, "copilot"),
-        (Self::Cursor, "cursor"),
-        (Self::Goose, "goose"),
-        (Self::Pi, "pi"),
-    ];
+    /// Their names, as `format:` and serde have them.
+    pub const NAMES: [&'static str; 9] =
+        ["text", "claude", "codex", "gemini", "opencode", "copilot", "cursor", "goose", "pi"];
 
     /// A tool is told when it starts, and not with its end alone.
     pub fn tells_starts(self) -> bool {
@@ -154,6 +145,6 @@ impl Format {
 
     /// The format of that name.
     pub fn named(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|(_, own)| *own == name).map(|(format, _)| format)
+        serde_json::from_value(name.into()).ok()
     }
 }

@@ -28,7 +28,8 @@ const CALLS: usize = 1_000;
 pub struct Live {
     reader: Reader,
     usage: Usage,
-    calls: BTreeMap<String, Call>,
+    /// The calls that have begun: the tool, and what it was given.
+    calls: BTreeMap<String, (String, DefaultHasher)>,
     /// When something was told last.
     told: Duration,
     /// The last calls, the newest first: what each was given and gave, and its tool.
@@ -39,13 +40,6 @@ pub struct Live {
     answers: u32,
     empty: u32,
     acts: u64,
-}
-
-/// A call that has begun.
-#[derive(Debug)]
-struct Call {
-    tool: String,
-    input: DefaultHasher,
 }
 
 impl Live {
@@ -105,16 +99,15 @@ impl Live {
             TurnEvent::ToolStarted { call, tool, input } if self.calls.len() < CALLS => {
                 let mut hash = DefaultHasher::new();
                 (tool, without_id(input)).hash(&mut hash);
-                self.calls.insert(call.clone(), Call { tool: tool.clone(), input: hash });
+                self.calls.insert(call.clone(), (tool.clone(), hash));
             }
             TurnEvent::ToolEnded { call, outcome, output, changed } => {
                 self.answers = 0;
                 let waited = now.saturating_sub(self.told) >= WAITS;
                 let known = self.calls.remove(call).filter(|_| changed.is_empty() && !waited);
-                let (same, tool) = known.map_or((None, String::new()), |call| {
-                    let mut hash = call.input;
+                let (same, tool) = known.map_or((None, String::new()), |(tool, mut hash)| {
                     (*outcome as u8, output).hash(&mut hash);
-                    (Some(hash.finish()), line(&call.tool, 60))
+                    (Some(hash.finish()), line(&tool, 60))
                 });
                 for (repeated, (last, _)) in self.repeated.iter_mut().zip(&self.last) {
                     *repeated = if same.is_some() && same == *last { *repeated + 1 } else { 0 };

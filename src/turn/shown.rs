@@ -13,19 +13,8 @@ const LINE: usize = 300;
 const CALLS: usize = 1_000;
 
 /// Where the target of a tool stands among its arguments: the first of these that is there.
-const TARGETS: [&str; 11] = [
-    "file_path",
-    "filePath",
-    "path",
-    "notebook_path",
-    "absolute_path",
-    "dir_path",
-    "pattern",
-    "query",
-    "url",
-    "description",
-    "prompt",
-];
+const TARGETS: &str =
+    "file_path filePath path notebook_path absolute_path dir_path pattern query url description prompt";
 
 /// Shows events as lines.
 #[derive(Debug, Default)]
@@ -88,10 +77,9 @@ impl Shown {
             input["changes"].as_array().into_iter().flatten().filter_map(|change| words(&change["path"]));
         let patch =
             ["patchText", "patch", "input"].iter().find_map(|key| input[*key].as_str()).unwrap_or_default();
-        let headers = patch
-            .lines()
-            .filter_map(|row| Some(row.strip_prefix("*** ")?.split_once(" File: ")?.1.to_owned()));
-        let one = TARGETS.iter().find_map(|key| words(&input[*key]));
+        let header = |row: &str| Some(row.strip_prefix("*** ")?.split_once(" File: ")?.1.to_owned());
+        let headers = patch.lines().filter_map(header);
+        let one = TARGETS.split(' ').find_map(|key| words(&input[key]));
         let all: Vec<String> = changes.chain(headers).chain(one).collect();
         let near = |path: &String| path.strip_prefix(&self.root).unwrap_or(path).to_owned();
         format!("{tool} {}", all.iter().map(near).collect::<Vec<_>>().join(", "))

@@ -190,7 +190,7 @@ proptest! {
         Just(r#"{"type":"assistant","message":{"content":[{"type":"text","text":7}]}}"#), Just("\n"), Just(r#"{"type":"result","is_error":[],"usage":{"total_tokens":-1}}"#),
         Just(r#"{"type":"tool_call","subtype":"completed","tool_call":{"a/~bToolCall":3}}"#), Just(r#"{"type":"tool_use","part":{"state":{"error":{}}}}"#),
         Just(r#"{"type":"item.completed","item":{"type":"file_change","changes":{"path":1}}}"#), Just("{"), Just("\u{1b}]0;x")], 0..8)) {
-        for (format, _) in Format::ALL {
+        for format in Format::NAMES.map(|name| Format::named(name).unwrap()) {
             events(format, &bytes);
             events(format, parts.concat().as_bytes());
         }

@@ -9,13 +9,11 @@ mod calls;
 mod claims;
 mod codex_errors;
 mod footer;
-mod preview;
 mod targets;
 
-pub use calls::Calls;
+pub use calls::{Calls, PREVIEW, preview};
 pub use codex_errors::codex_errors;
 pub use footer::{footer, redacted};
-pub use preview::{PREVIEW, preview};
 pub use targets::{Task, in_patch, task};
 
 use super::ToolOutcome;
@@ -113,13 +111,6 @@ struct OnFile<'a> {
     calls: Vec<(usize, &'a Call)>,
 }
 
-impl OnFile<'_> {
-    /// True for a file that was not there and is not.
-    fn is_absent(&self) -> bool {
-        self.blobs.is_some_and(|blobs| *blobs == Blobs::default())
-    }
-}
-
 impl Calls {
     /// Paths that the agent's last words claim, beside [`Calls::targets`].
     pub fn claimed(&self) -> Vec<String> {
@@ -158,26 +149,27 @@ impl Calls {
 
     fn of_file(&self, name: &str, file: &OnFile<'_>) -> Option<Finding> {
         let ended = |(_, call): &&(usize, &Call)| call.end.is_some();
-        let succeeded = |(_, call): &(usize, &Call)| matches!(call.end, Some((ToolOutcome::Done, _)));
-        let last_success = file.calls.iter().filter(|call| succeeded(call)).map(|(at, _)| *at).max();
+        let last_success = file.calls.iter().filter(|(_, call)| call.is_done()).map(|(at, _)| *at).max();
         // A call that began before a later one succeeded is made good by it.
         let open = file.calls.iter().rfind(|(at, call)| call.end.is_none() && last_success < Some(*at));
         let last = file.calls.iter().filter(ended).max_by_key(|(_, call)| call.end.map(|(_, place)| place));
         let (_, call) = open.or(last)?;
         let is_same = file.blobs.map(|blobs| blobs.before == blobs.after);
+        let is_absent = file.blobs.is_some_and(|blobs| *blobs == Blobs::default());
         let verdict = match (call.end, is_same) {
             (Some((ToolOutcome::Done, _)), Some(true)) => Verdict::NoNetChange,
             (Some((ToolOutcome::Done, _)), _) => return None,
             (_, None) => Verdict::OutsideGit,
             (None, _) => Verdict::Unfinished,
-            (_, Some(true)) if file.is_absent() && targets::edits_only(&call.tool) => Verdict::WrongPath,
+            (_, Some(true)) if is_absent && targets::edits_only(&call.tool) => Verdict::WrongPath,
             (Some((ToolOutcome::Denied, _)), Some(true)) => Verdict::Denied,
             (_, Some(true)) => Verdict::Failed,
             _ if file.blobs.is_some_and(|blobs| blobs.after.is_none()) => Verdict::DeletedAfterwards,
             _ if last_success.is_some() => Verdict::FailedAfterSuccess,
             _ => Verdict::ChangedOtherwise,
         };
-        let mut failed: Vec<&(usize, &Call)> = file.calls.iter().filter(|call| !succeeded(call)).collect();
+        let mut failed: Vec<&(usize, &Call)> =
+            file.calls.iter().filter(|(_, call)| !call.is_done()).collect();
         failed.sort_by_key(|(at, call)| (call.end.map_or(usize::MAX, |(_, place)| place), *at));
         let errors = || failed.iter().filter(|(_, call)| call.end.is_some()).map(|(_, call)| &call.error);
         let (first, last) = (errors().next(), errors().next_back());
@@ -197,13 +189,12 @@ impl Calls {
     fn other_means(&self, name: &str, failed: &[&(usize, &Call)]) -> String {
         let since = failed.iter().filter_map(|(_, call)| call.end).map(|(_, place)| place).min();
         let base = name.rsplit('/').next().unwrap_or(name);
-        let ran = self.all.iter().filter_map(|call| match (&call.task, call.end) {
-            (Task::Command(command), Some((ToolOutcome::Done, place))) if Some(place) > since => {
-                Some(command)
-            }
+        let done = self.all.iter().filter(|call| call.is_done() && call.end.map(|(_, place)| place) > since);
+        let ran = done.filter_map(|call| match &call.task {
+            Task::Command(command) if !command.starts_with("git ") => Some(command),
             _ => None,
         });
-        let ran: Vec<&String> = ran.filter(|command| !command.starts_with("git ")).collect();
+        let ran: Vec<&String> = ran.collect();
         let named = ran.iter().rfind(|command| command.contains(base)).or(ran.last());
         named.map(|command| (*command).clone()).unwrap_or_default()
     }
@@ -211,16 +202,13 @@ impl Calls {
     /// Calls of editing tools that named no file and failed, unless the tool succeeded later.
     fn without_path(&self) -> Option<Finding> {
         let edits: Vec<(usize, &Call, &[String])> = self.edits().collect();
-        let is_done = |call: &Call| matches!(call.end, Some((ToolOutcome::Done, _)));
         let is_made_good = |at: usize, tool: &str| {
-            edits.iter().any(|(later, call, _)| *later > at && call.tool == tool && is_done(call))
+            edits.iter().any(|(later, call, _)| *later > at && call.tool == tool && call.is_done())
         };
-        let failed: Vec<&Call> = (edits.iter())
-            .filter(|(at, call, paths)| {
-                paths.is_empty() && call.end.is_some() && !is_done(call) && !is_made_good(*at, &call.tool)
-            })
-            .map(|(_, call, _)| *call)
-            .collect();
+        let has_failed = |(at, call, paths): &&(usize, &Call, &[String])| {
+            paths.is_empty() && call.end.is_some() && !call.is_done() && !is_made_good(*at, &call.tool)
+        };
+        let failed: Vec<&Call> = edits.iter().filter(has_failed).map(|(_, call, _)| *call).collect();
         let last = failed.last()?;
         Some(Finding {
             verdict: Verdict::WithoutPath,

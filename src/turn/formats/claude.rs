@@ -1,18 +1,10 @@
 //! Claude Code `--output-format stream-json --verbose` and its session files; Qwen Code and Amp print the same.
 
-use super::line::{Line, outcome};
-use crate::turn::event::{CliError, Span, ToolOutcome, TurnEvent};
+use super::line::{Line, outcome, used};
+use crate::turn::event::{CliError, Span, TurnEvent};
 
 /// Lines that tell nothing: parts of messages that come whole later, and what session files hold beside them.
-const SILENT: &[&str] = &[
-    "stream_event",
-    "attachment",
-    "file-history-snapshot",
-    "last-prompt",
-    "mode",
-    "queue-operation",
-    "summary",
-];
+const SILENT: &str = "stream_event attachment file-history-snapshot last-prompt mode queue-operation summary system rate_limit_event";
 
 pub(super) fn read(line: Line<'_>) -> Option<Vec<TurnEvent>> {
     let subtype = line.text("/subtype");
@@ -34,8 +26,7 @@ pub(super) fn read(line: Line<'_>) -> Option<Vec<TurnEvent>> {
             vec![TurnEvent::Trouble(CliError { message, resets_at, is_limit: true, ..CliError::default() })]
         }
         "result" => result(line),
-        "system" | "rate_limit_event" => Vec::new(),
-        silent if SILENT.contains(&silent) => Vec::new(),
+        silent if SILENT.split(' ').any(|known| known == silent) => Vec::new(),
         _ => return None,
     })
 }
@@ -52,12 +43,11 @@ fn of_user(line: Line<'_>, part: Line<'_>) -> Option<TurnEvent> {
     let id = Some(part.text("/tool_use_id")).filter(|_| part.text("/type") == "tool_result")?;
     let output = part.content("/content");
     let is_refused = |meta: Line<'_>| meta.text("/id") == id && meta.has("/non_execution_kind");
-    let is_denied = part.is_true("/is_error")
-        && (line.each("/tool_result_meta").any(is_refused)
-            || output.starts_with("Claude requested permissions"));
-    let outcome = if is_denied { ToolOutcome::Denied } else { outcome(part.is_true("/is_error")) };
+    let is_denied =
+        line.each("/tool_result_meta").any(is_refused) || output.starts_with("Claude requested permissions");
+    let is_error = part.is_true("/is_error");
     let changed = line.texts("/tool_use_result/bashEditDiff/files", "/filePath");
-    Some(part.ended("/tool_use_id", outcome, &output, changed))
+    Some(part.ended("/tool_use_id", outcome(is_error && is_denied, is_error), &output, changed))
 }
 
 /// `subtype` says "success" of errors too.
@@ -66,17 +56,12 @@ fn result(line: Line<'_>) -> Vec<TurnEvent> {
     let kinds =
         ["/input_tokens", "/cache_creation_input_tokens", "/cache_read_input_tokens", "/output_tokens"];
     // Of these, Qwen's sum counts cached ones once.
-    let tokens: &[&str] = if usage.has("/total_tokens") { &["/total_tokens"] } else { &kinds };
+    let tokens = usage.number("/total_tokens").or_else(|| usage.sum(&kinds));
     let ok = !line.is_true("/is_error");
-    let mut events = vec![usage.used(tokens, "/none", Span::Run)];
-    if line.has("/total_cost_usd") {
-        events.push(line.used(&[], "/total_cost_usd", Span::Session));
-    }
-    if !ok {
-        events
-            .push(line.failed(&["/error/message", "/result", "/errors/0", "/subtype"], "/api_error_status"));
-    }
+    let spent = used(None, line.dollars("/total_cost_usd"), Span::Session);
+    let messages = ["/error/message", "/result", "/errors/0", "/subtype"];
+    let failed = (!ok).then(|| line.failed(&messages, "/api_error_status"));
     let text = line.at("/result").0.as_str().filter(|_| ok).map(str::to_owned);
-    events.extend([line.session("/session_id"), TurnEvent::Finished { ok, text }]);
-    events
+    let end = [line.session("/session_id"), TurnEvent::Finished { ok, text }];
+    [used(tokens, None, Span::Run), spent].into_iter().chain(failed).chain(end).collect()
 }

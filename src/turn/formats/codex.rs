@@ -1,7 +1,7 @@
-//! Codex `exec --json`. A patch that does not match the file is not in it; standard error has it.
+//! Codex `exec --json`, and its session files (`~/.codex/sessions/…/rollout-….jsonl`), which hooks find. A patch that does not
+//! match the file is in the session files alone; beside `exec --json` standard error has it.
 
-use super::codex_session;
-use super::line::{Line, outcome};
+use super::line::{Line, outcome, used};
 use crate::turn::event::{Span, ToolOutcome, TurnEvent};
 
 pub(super) fn read(line: Line<'_>) -> Option<Vec<TurnEvent>> {
@@ -11,15 +11,15 @@ pub(super) fn read(line: Line<'_>) -> Option<Vec<TurnEvent>> {
         "thread.started" => vec![line.session("/thread_id")],
         "item.started" | "item.updated" | "item.completed" => of_item(item, kind == "item.completed"),
         "turn.completed" => {
-            let tokens = ["/usage/input_tokens", "/usage/output_tokens"];
-            vec![line.used(&tokens, "/none", Span::Session), Line::finished(true)]
+            let tokens = line.sum(&["/usage/input_tokens", "/usage/output_tokens"]);
+            vec![used(tokens, None, Span::Session), Line::finished(true)]
         }
         "error" if line.text("/message").starts_with("Reconnecting") => {
             vec![line.retrying(&["/message"], "/status")]
         }
         "error" if line.has("/message") => vec![line.failed(&["/message"], "/status")],
         "turn.failed" => vec![line.failed(&["/error/message"], "/status"), Line::finished(false)],
-        "response_item" => codex_session::read(line.at("/payload")),
+        "response_item" => of_session(line.at("/payload")),
         "turn.started" | "event_msg" | "session_meta" | "turn_context" | "token_usage_record"
         | "world_state" | "compacted" => Vec::new(),
         _ => return None,
@@ -39,14 +39,90 @@ fn of_item(item: Line<'_>, is_completed: bool) -> Vec<TurnEvent> {
     };
     let mut events = vec![item.started("/id", tool, "")];
     if is_completed {
-        let outcome = match item.text("/status") {
-            "declined" => ToolOutcome::Denied,
-            status => outcome(status == "failed" || item.number("/exit_code").is_some_and(|code| code != 0)),
-        };
+        let status = item.text("/status");
+        let outcome = outcome(status == "declined", status == "failed" || item.exits_badly("/exit_code"));
         let mut changed = item.texts("/changes", "/path");
         changed.retain(|_| outcome == ToolOutcome::Done);
         let output = item.first(&["/aggregated_output", "/error/message"]);
         events.push(item.ended("/id", outcome, output, changed));
     }
     events
+}
+
+/// How results of tools that failed begin.
+const FAILED: [&str; 4] =
+    ["apply_patch verification failed", "unsupported call", "execution error", "failed to"];
+
+/// What the payload of a `response_item` tells.
+fn of_session(item: Line<'_>) -> Vec<TurnEvent> {
+    let name = item.text("/name");
+    match item.text("/type") {
+        "custom_tool_call" => vec![item.started("/call_id", name, "/input")],
+        "function_call" => vec![TurnEvent::ToolStarted {
+            call: item.text("/call_id").to_owned(),
+            tool: name.to_owned(),
+            input: serde_json::from_str(item.text("/arguments")).unwrap_or_default(),
+        }],
+        "custom_tool_call_output" | "function_call_output" => {
+            let output = item.text("/output");
+            let has_failed = FAILED.iter().any(|begin| output.starts_with(begin));
+            let outcome =
+                outcome(output.starts_with("patch rejected"), has_failed || exit_code(output) > Some("0"));
+            vec![item.ended("/call_id", outcome, output, Vec::new())]
+        }
+        "message" if item.text("/role") == "assistant" => Line::said(&item.content("/content")),
+        _ => Vec::new(),
+    }
+}
+
+/// `Exit code: 1`, or `Process exited with code 1`, among the first lines of a command's result.
+fn exit_code(output: &str) -> Option<&str> {
+    let line = |line| {
+        ["Exit code: ", "Process exited with code "].iter().find_map(|begin| str::strip_prefix(line, begin))
+    };
+    output.lines().take(4).find_map(line)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::turn::{Format, ToolOutcome};
+    use serde_json::json;
+
+    #[test]
+    fn patches_that_failed_are_in_a_session_file() {
+        let item = |payload| json!({"timestamp": "2026-11-23T17:34:00Z", "type": "response_item", "payload": payload});
+        let patch = "*** Begin Patch\n*** Update File: a.txt\n@@\n-x\n+y\n*** End Patch\n";
+        let lines = [
+            item(json!({"type": "custom_tool_call", "call_id": "1", "name": "apply_patch", "input": patch})),
+            item(json!({"type": "custom_tool_call_output", "call_id": "1",
+                "output": "apply_patch verification failed: Failed to find expected lines in /r/a.txt:\nx"})),
+            item(
+                json!({"type": "function_call", "call_id": "2", "name": "exec_command", "arguments": "{\"cmd\":\"ls\"}"}),
+            ),
+            item(json!({"type": "function_call_output", "call_id": "2",
+                "output": "Chunk ID: 1\nWall time: 0.1 seconds\nProcess exited with code 3\nOutput:\n"})),
+            item(
+                json!({"type": "function_call_output", "call_id": "3", "output": "Exit code: 0\nOutput:\nExit code: 1"}),
+            ),
+            item(
+                json!({"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "Done."}]}),
+            ),
+            json!({"type": "event_msg", "payload": {"type": "task_complete"}}),
+        ];
+        let text = lines.map(|line| line.to_string()).join("\n");
+        let mut told = Vec::new();
+        crate::turn::read(Format::Codex, text.as_bytes(), |event| told.push(event))
+            .expect("memory can be read");
+        let outcomes: Vec<&ToolOutcome> = told
+            .iter()
+            .filter_map(|event| match event {
+                TurnEvent::ToolEnded { outcome, .. } => Some(outcome),
+                _ => None,
+            })
+            .collect();
+        assert_eq!(outcomes, [&ToolOutcome::Failed, &ToolOutcome::Failed, &ToolOutcome::Done]);
+        assert!(told.contains(&TurnEvent::Said { text: "Done.".to_owned() }), "{told:?}");
+        assert!(!told.iter().any(|event| matches!(event, TurnEvent::Unread { .. })), "{told:?}");
+    }
 }

@@ -1,7 +1,7 @@
 //! Copilot CLI `--output-format json`.
 
 use super::line::{Line, outcome};
-use crate::turn::event::{CliError, ToolOutcome, TurnEvent};
+use crate::turn::event::{CliError, TurnEvent};
 
 /// The kinds of lines, by their beginning, that tell nothing; more of them are marked as ephemeral.
 const SILENT: &[&str] = &["assistant.turn_", "user.", "session.", "model.", "agent.", "abort", "system."];
@@ -34,11 +34,8 @@ pub(super) fn read(line: Line<'_>) -> Option<Vec<TurnEvent>> {
 
 /// A command that failed is a "success".
 fn ended(data: Line<'_>) -> TurnEvent {
-    let exited = data.number("/shellExecution/exitCode").is_some_and(|code| code != 0);
-    let outcome = match data.text("/error/code") {
-        "denied" => ToolOutcome::Denied,
-        _ => outcome(!data.is_true("/success") || exited),
-    };
+    let has_failed = !data.is_true("/success") || data.exits_badly("/shellExecution/exitCode");
+    let outcome = outcome(data.text("/error/code") == "denied", has_failed);
     let output = data.first(&["/error/message", "/result/content"]);
     data.ended("/toolCallId", outcome, output, data.texts("/fileEdits", "/path"))
 }

@@ -24,12 +24,8 @@ fn tool(line: Line<'_>) -> Vec<TurnEvent> {
     let (id, tool) = (line.text("/call_id").to_owned(), name.to_owned());
     let mut events = vec![TurnEvent::ToolStarted { call: id, tool, input: input.0.clone() }];
     if line.text("/subtype") == "completed" {
-        let exited = call.number("/result/success/exitCode").is_some_and(|code| code != 0);
-        let outcome = if call.has("/result/rejected") {
-            ToolOutcome::Denied
-        } else {
-            outcome(!call.has("/result/success") || exited)
-        };
+        let has_failed = !call.has("/result/success") || call.exits_badly("/result/success/exitCode");
+        let outcome = outcome(call.has("/result/rejected"), has_failed);
         // What an error looks like is not documented.
         let output = Some(call.at("/result").0).filter(|_| outcome != ToolOutcome::Done);
         let output = output.map(Value::to_string).unwrap_or_default();

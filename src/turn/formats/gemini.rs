@@ -1,7 +1,7 @@
 //! Gemini CLI `--output-format stream-json`. A command's exit code is not in it, and a cancelled call is a "success".
 
-use super::line::{Line, outcome};
-use crate::turn::event::{Span, ToolOutcome, TurnEvent};
+use super::line::{Line, outcome, used};
+use crate::turn::event::{Span, TurnEvent};
 
 pub(super) fn read(line: Line<'_>) -> Option<Vec<TurnEvent>> {
     Some(match line.text("/type") {
@@ -9,10 +9,8 @@ pub(super) fn read(line: Line<'_>) -> Option<Vec<TurnEvent>> {
         "message" if line.text("/role") == "assistant" => Line::said(line.text("/content")),
         "tool_use" => vec![line.started("/tool_id", line.text("/tool_name"), "/parameters")],
         "tool_result" => {
-            let outcome = match line.text("/error/type") {
-                "permission_denied" | "policy_violation" => ToolOutcome::Denied,
-                _ => outcome(line.text("/status") == "error"),
-            };
+            let is_denied = matches!(line.text("/error/type"), "permission_denied" | "policy_violation");
+            let outcome = outcome(is_denied, line.text("/status") == "error");
             vec![line.ended("/tool_id", outcome, line.first(&["/error/message", "/output"]), Vec::new())]
         }
         // Its own loop detection ends a run with a mere warning, and with a success.
@@ -20,7 +18,7 @@ pub(super) fn read(line: Line<'_>) -> Option<Vec<TurnEvent>> {
         "result" => {
             let ok = line.text("/status") == "success";
             let failed = (!ok).then(|| line.failed(&["/error/message"], "/error/status"));
-            let used = line.used(&["/stats/total_tokens"], "/none", Span::Run);
+            let used = used(line.number("/stats/total_tokens"), None, Span::Run);
             [used].into_iter().chain(failed).chain([Line::finished(ok)]).collect()
         }
         "message" => Vec::new(),

@@ -1,6 +1,6 @@
 //! Goose `--output-format stream-json`, from what others captured: a message comes in pieces, `complete` follows errors.
 
-use super::line::{Line, outcome};
+use super::line::{Line, outcome, used};
 use crate::turn::event::{Span, TurnEvent};
 
 pub(super) fn read(line: Line<'_>) -> Option<Vec<TurnEvent>> {
@@ -11,7 +11,7 @@ pub(super) fn read(line: Line<'_>) -> Option<Vec<TurnEvent>> {
         }
         "error" if !line.text("/error").is_empty() => vec![line.failed(&["/error"], "/status")],
         "complete" => {
-            let used = line.used(&["/total_tokens"], "/cost_usd", Span::Run);
+            let used = used(line.number("/total_tokens"), line.dollars("/cost_usd"), Span::Run);
             vec![used, Line::finished(true)]
         }
         "notification" => Vec::new(),
@@ -34,7 +34,7 @@ fn of_message(part: Line<'_>, is_own: bool) -> Vec<TurnEvent> {
             let value = if result.at(value).has("/content") { "/value/content" } else { value };
             let failed = result.text("/status") == "error" || result.is_true("/value/isError");
             let output = [result.text("/error").to_owned(), result.content(value)].concat();
-            vec![part.ended("/id", outcome(failed), &output, Vec::new())]
+            vec![part.ended("/id", outcome(false, failed), &output, Vec::new())]
         }
         _ => Vec::new(),
     }

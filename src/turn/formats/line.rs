@@ -38,6 +38,15 @@ impl<'a> Line<'a> {
         self.at(path).0.as_u64()
     }
 
+    pub(super) fn dollars(self, path: &str) -> Option<f64> {
+        self.at(path).0.as_f64()
+    }
+
+    /// A command's exit code is there, and another than 0.
+    pub(super) fn exits_badly(self, path: &str) -> bool {
+        self.number(path).is_some_and(|code| code != 0)
+    }
+
     /// The sum of these numbers, if one of them is there.
     pub(super) fn sum(self, paths: &[&str]) -> Option<u64> {
         paths.iter().filter_map(|path| self.number(path)).reduce(u64::saturating_add)
@@ -103,14 +112,16 @@ impl<'a> Line<'a> {
     pub(super) fn finished(ok: bool) -> TurnEvent {
         TurnEvent::Finished { ok, text: None }
     }
-
-    /// Tokens are the sum of these figures.
-    pub(super) fn used(self, tokens: &[&str], dollars: &str, span: Span) -> TurnEvent {
-        TurnEvent::Used { tokens: self.sum(tokens), dollars: self.at(dollars).0.as_f64(), span }
-    }
 }
 
-/// `Failed` if so.
-pub(super) fn outcome(has_failed: bool) -> ToolOutcome {
-    if has_failed { ToolOutcome::Failed } else { ToolOutcome::Done }
+pub(super) fn used(tokens: Option<u64>, dollars: Option<f64>, span: Span) -> TurnEvent {
+    TurnEvent::Used { tokens, dollars, span }
+}
+
+pub(super) fn outcome(is_denied: bool, has_failed: bool) -> ToolOutcome {
+    match (is_denied, has_failed) {
+        (true, _) => ToolOutcome::Denied,
+        (false, true) => ToolOutcome::Failed,
+        (false, false) => ToolOutcome::Done,
+    }
 }

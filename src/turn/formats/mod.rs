@@ -2,7 +2,6 @@
 
 mod claude;
 mod codex;
-mod codex_session;
 mod copilot;
 mod cursor;
 mod gemini;
@@ -22,8 +21,8 @@ pub fn guess(transcript: &[u8]) -> Format {
     let lines =
         || transcript.split(|&byte| byte == b'\n').filter(|line| !line.trim_ascii().is_empty()).take(LINES);
     let known = |format| lines().filter(|line| read(format, line).is_some()).count();
-    let formats = Format::ALL.iter().skip(1).map(|(format, _)| (known(*format), *format));
-    let best = formats.rev().max_by_key(|(known, _)| *known);
+    let formats = Format::NAMES.iter().skip(1).rev().filter_map(|name| Format::named(name));
+    let best = formats.map(|format| (known(format), format)).max_by_key(|(known, _)| *known);
     best.filter(|(known, _)| known * 2 > lines().count()).map_or(Format::Text, |(_, format)| format)
 }
 

@@ -1,7 +1,7 @@
 //! opencode `run --format json`. A call is printed with its end only, and only those of the first session.
 
-use super::line::{Line, outcome};
-use crate::turn::event::{CliError, Span, ToolOutcome, TurnEvent};
+use super::line::{Line, outcome, used};
+use crate::turn::event::{CliError, Span, TurnEvent};
 use serde_json::Value;
 
 pub(super) fn read(line: Line<'_>) -> Option<Vec<TurnEvent>> {
@@ -10,17 +10,11 @@ pub(super) fn read(line: Line<'_>) -> Option<Vec<TurnEvent>> {
         "text" => Line::said(line.text("/part/text")),
         "tool_use" => tool(line.at("/part")),
         "step_finish" => {
-            let part = line.at("/part");
-            let kinds = [
-                "/tokens/input",
-                "/tokens/output",
-                "/tokens/reasoning",
-                "/tokens/cache/read",
-                "/tokens/cache/write",
-            ];
-            let tokens: &[&str] = if part.has("/tokens/total") { &["/tokens/total"] } else { &kinds };
+            let (part, tokens) = (line.at("/part"), line.at("/part/tokens"));
+            let kinds = ["/input", "/output", "/reasoning", "/cache/read", "/cache/write"];
+            let tokens = tokens.number("/total").or_else(|| tokens.sum(&kinds));
             let end = (part.text("/reason") == "stop").then(|| Line::finished(true));
-            [part.used(tokens, "/cost", Span::Step)].into_iter().chain(end).collect()
+            [used(tokens, part.dollars("/cost"), Span::Step)].into_iter().chain(end).collect()
         }
         "error" if line.has("/error/name") => vec![error(line)],
         "reasoning" | "done" => Vec::new(),
@@ -33,14 +27,8 @@ fn tool(part: Line<'_>) -> Vec<TurnEvent> {
     // A tool that is not there, and arguments that are wrong.
     let is_invalid = part.text("/tool") == "invalid";
     let tool = if is_invalid { state.text("/input/tool") } else { part.text("/tool") };
-    let outcome = match state.text("/error") {
-        error if error.contains("rejected permission") => ToolOutcome::Denied,
-        _ => outcome(
-            is_invalid
-                || state.text("/status") == "error"
-                || state.number("/metadata/exit").is_some_and(|code| code != 0),
-        ),
-    };
+    let has_failed = is_invalid || state.text("/status") == "error" || state.exits_badly("/metadata/exit");
+    let outcome = outcome(state.text("/error").contains("rejected permission"), has_failed);
     let mut changed = Vec::new();
     for file in state.each("/metadata/files") {
         changed.push(file.text("/filePath").to_owned());

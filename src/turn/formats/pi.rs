@@ -1,24 +1,24 @@
 //! pi `--mode json`. `agent_end` comes once a retry: the end is the last `turn_end` that asks for no tool.
 
-use super::line::{Line, outcome};
+use super::line::{Line, outcome, used};
 use crate::turn::event::{Span, TurnEvent};
 
 /// Lines that tell nothing: pieces of messages that come whole later.
-const SILENT: &[&str] =
-    &["agent_start", "agent_end", "turn_start", "message_start", "message_update", "tool_execution_update"];
+const SILENT: &str = "agent_start agent_end turn_start message_start message_update message_end tool_execution_update auto_retry_end";
 
 pub(super) fn read(line: Line<'_>) -> Option<Vec<TurnEvent>> {
     let message = line.at("/message");
     Some(match line.text("/type") {
         "session" => vec![line.session("/id")],
         "message_end" if message.text("/role") == "assistant" => {
-            let used = message.used(&["/usage/totalTokens"], "/usage/cost/total", Span::Step);
+            let used =
+                used(message.number("/usage/totalTokens"), message.dollars("/usage/cost/total"), Span::Step);
             let said = |part: Line<'_>| Line::said(part.text("/text"));
             message.each("/content").flat_map(said).chain([used]).collect()
         }
         "tool_execution_start" => vec![line.started("/toolCallId", line.text("/toolName"), "/args")],
         "tool_execution_end" => {
-            let outcome = outcome(line.is_true("/isError"));
+            let outcome = outcome(false, line.is_true("/isError"));
             vec![line.ended("/toolCallId", outcome, &line.content("/result/content"), Vec::new())]
         }
         "auto_retry_start" => vec![line.retrying(&["/errorMessage"], "/status")],
@@ -28,8 +28,7 @@ pub(super) fn read(line: Line<'_>) -> Option<Vec<TurnEvent>> {
             "stop" => vec![Line::finished(true)],
             _ => vec![message.failed(&["/errorMessage", "/stopReason"], "/status"), Line::finished(false)],
         },
-        "message_end" | "auto_retry_end" => Vec::new(),
-        silent if SILENT.contains(&silent) => Vec::new(),
+        silent if SILENT.split(' ').any(|known| known == silent) => Vec::new(),
         _ => return None,
     })
 }

@@ -1,11 +1,13 @@
 //! The calls of one turn: what each was to edit, how it ended, in the order in which results arrived.
 
-use super::preview::preview;
 use super::targets::{Task, task};
 use crate::source::text::line;
 use crate::turn::{ToolOutcome, TurnEvent};
+use serde_json::Value;
 use std::collections::HashMap;
 
+/// Characters of a preview.
+pub const PREVIEW: usize = 180;
 /// So much of a tool's name and of a command is kept, characters.
 const NAME: usize = 40;
 const COMMAND: usize = 80;
@@ -19,6 +21,12 @@ pub(super) struct Call {
     pub(super) end: Option<(ToolOutcome, usize)>,
     /// What its error says.
     pub(super) error: String,
+}
+
+impl Call {
+    pub(super) fn is_done(&self) -> bool {
+        matches!(self.end, Some((ToolOutcome::Done, _)))
+    }
 }
 
 /// What was heard of a turn so far.
@@ -102,4 +110,15 @@ impl Calls {
             _ => None,
         })
     }
+}
+
+/// The error in a result: the field `error` (or its `message`) of a JSON object, else the text itself.
+pub fn preview(output: &str) -> String {
+    let text = output.trim();
+    let inner = text.strip_prefix("<tool_use_error>").unwrap_or(text);
+    let inner = inner.strip_suffix("</tool_use_error>").unwrap_or(inner);
+    let object = inner.starts_with('{').then(|| serde_json::from_str::<Value>(inner).ok()).flatten();
+    let error = object.as_ref().and_then(|object| object.get("error"));
+    let error = error.and_then(|error| error.as_str().or_else(|| error.get("message")?.as_str()));
+    line(error.unwrap_or(inner), PREVIEW)
 }

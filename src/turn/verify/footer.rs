@@ -1,7 +1,6 @@
 //! What people and the next prompt are told: one line for each file, then what to do.
 
-use super::preview::PREVIEW;
-use super::{Finding, Verdict};
+use super::{Finding, PREVIEW, Verdict};
 use crate::source::text::{count, line};
 
 /// Files that a footer names.
@@ -15,35 +14,26 @@ pub fn footer(findings: &[Finding]) -> Vec<String> {
     let unresolved = findings.iter().filter(|finding| finding.verdict.blocks()).count();
     let mut lines = match (findings.len(), unresolved) {
         (0, _) => return Vec::new(),
-        (all, 0) => vec![format!("Verifier: no edit is unresolved, {}.", count(number(all), "remark"))],
-        _ => vec![format!(
-            "Verifier: {} unresolved. Do not report {} as done.",
-            if unresolved == 1 {
-                "1 file edit is".to_owned()
-            } else {
-                format!("{unresolved} file edits are")
-            },
-            if unresolved == 1 { "it" } else { "them" },
-        )],
+        (all, 0) => vec![format!("Verifier: no edit is unresolved, {}.", count(all as u64, "remark"))],
+        (_, 1) => vec!["Verifier: 1 file edit is unresolved. Do not report it as done.".to_owned()],
+        _ => {
+            vec![format!("Verifier: {unresolved} file edits are unresolved. Do not report them as done.")]
+        }
     };
     lines.extend(findings.iter().take(NAMED).map(entry));
     if findings.len() > NAMED {
         lines.push(format!("… and {} more", findings.len() - NAMED));
     }
-    if unresolved > 0 {
-        lines.push(
-            "Look at `git status` and `git diff`; make each of these edits, or leave it out and say so."
-                .to_owned(),
-        );
-    } else {
-        lines.push("`git status` and `git diff` show what landed.".to_owned());
-    }
+    let advice = match unresolved {
+        0 => "`git status` and `git diff` show what landed.",
+        _ => "Look at `git status` and `git diff`; make each of these edits, or leave it out and say so.",
+    };
+    lines.push(advice.to_owned());
     lines
 }
 
 /// The findings without what is secret.
-pub fn redacted(findings: Vec<Finding>, redact: impl Fn(&str) -> String) -> Vec<Finding> {
-    let mut findings = findings;
+pub fn redacted(mut findings: Vec<Finding>, redact: impl Fn(&str) -> String) -> Vec<Finding> {
     for finding in &mut findings {
         let Finding { path, tool, first, last, command, .. } = finding;
         for text in [path, tool, first, last, command] {
@@ -53,33 +43,22 @@ pub fn redacted(findings: Vec<Finding>, redact: impl Fn(&str) -> String) -> Vec<
     findings
 }
 
-fn number(count: usize) -> u64 {
-    u64::try_from(count).unwrap_or(u64::MAX)
-}
-
 /// A text in backticks that nothing in it can close.
 fn quoted(text: &str, max: usize) -> String {
     format!("`{}`", line(text, max).replace('`', "'"))
 }
 
 fn entry(finding: &Finding) -> String {
-    let tries = match finding.tries {
-        0 | 1 => String::new(),
-        tries => format!(", {tries} tries"),
-    };
-    let tool = if finding.tool.is_empty() {
-        String::new()
-    } else {
-        format!(" ({}{tries})", line(&finding.tool, 40))
+    let tries = if finding.tries > 1 { format!(", {} tries", finding.tries) } else { String::new() };
+    let tool = match line(&finding.tool, 40) {
+        none if none.is_empty() => none,
+        tool => format!(" ({tool}{tries})"),
     };
     let error = if finding.last.is_empty() { &finding.first } else { &finding.last };
     let error = line(error, PREVIEW);
     let told = if error.is_empty() { ".".to_owned() } else { format!(": {error}") };
-    let by = if finding.command.is_empty() {
-        String::new()
-    } else {
-        format!(", perhaps by {}", quoted(&finding.command, 80))
-    };
+    let by = Some(&finding.command).filter(|command| !command.is_empty());
+    let by = by.map(|command| format!(", perhaps by {}", quoted(command, 80))).unwrap_or_default();
     let path = quoted(finding.path.strip_prefix("./").unwrap_or(&finding.path), PATH);
     match finding.verdict {
         Verdict::Failed => format!("{path} failed{tool}{told}"),

@@ -64,8 +64,18 @@ pub struct Audit {
 impl PastBox {
     /// True if both are the same tick.
     fn is_same(&self, other: &Self) -> bool {
-        let key = |it: &Self| (it.task.clone(), it.text.clone(), it.base.clone(), it.commit.clone());
+        let key = |it: &Self| [&it.task, &it.text, &it.base, &it.commit].map(String::clone);
         key(self) == key(other)
+    }
+
+    /// What its verdict makes of it: in a line, as a page marks it, and as it stands there.
+    pub(super) fn words(&self) -> (&'static str, &'static str, &'static str) {
+        match self.verdict.as_deref() {
+            Some("PASS") => ("true", "good", "passed"),
+            Some("FAIL") => ("untrue", "bad", "failed"),
+            Some("SKIP") => ("nothing", "plain", "open"),
+            _ => ("unknown", "plain", "open"),
+        }
     }
 
     /// Takes what a gate said.
@@ -107,11 +117,9 @@ impl Audit {
         for (at, own) in together.iter().zip(&named) {
             let Some(it) = self.boxes.get_mut(*at) else { continue };
             let stands = |file: &str| own.contains(file) || !named.iter().any(|files| files.contains(file));
-            if together.len() < 2 || own.is_empty() {
-                it.judged(&self.gate, report);
-            } else {
-                it.judged(&self.gate, &part(report, stands, no_coverage));
-            }
+            let is_divided = together.len() > 1 && !own.is_empty();
+            let own = is_divided.then(|| part(report, stands, no_coverage));
+            it.judged(&self.gate, own.as_ref().unwrap_or(report));
         }
     }
 
@@ -145,10 +153,10 @@ impl Audit {
     pub fn headline(&self) -> String {
         let all = count(self.boxes.len() as u64, "box");
         let beside = [("SKIP", "had nothing to judge"), ("ERROR", "could not be told")];
-        let beside = beside.map(|(word, what)| (self.many(word), what)).into_iter();
-        let beside = beside.filter(|(many, _)| *many > 0).map(|(many, what)| format!("{many} {what}"));
-        let beside = beside.collect::<Vec<_>>().join(", ");
-        let beside = if beside.is_empty() { beside } else { format!("; {beside}") };
+        let beside =
+            beside.map(|(word, what)| (self.many(word), what)).into_iter().filter(|(many, _)| *many > 0);
+        let beside: Vec<String> = beside.map(|(many, what)| format!("{many} {what}")).collect();
+        let beside = if beside.is_empty() { String::new() } else { format!("; {}", beside.join(", ")) };
         let what = if self.by == "boxes" { "ticked" } else { "counted" };
         format!("{all} {what}, {} untrue{beside}", self.many("FAIL"))
     }
@@ -157,15 +165,9 @@ impl Audit {
     pub fn lines(&self) -> Vec<String> {
         let mut lines = Vec::new();
         for it in &self.boxes {
-            let mark = match it.verdict.as_deref() {
-                Some("PASS") => "true",
-                Some("FAIL") => "untrue",
-                Some("SKIP") => "nothing",
-                _ => "unknown",
-            };
             let commit = plain(it.commit.get(..10).unwrap_or(&it.commit));
             let what = plain(&format!("{} {}: {}", it.task, it.text, it.headline));
-            lines.push(format!("{mark:<7}  {commit}  {what}"));
+            lines.push(format!("{:<7}  {commit}  {what}", it.words().0));
             if it.is("FAIL") || it.is("ERROR") {
                 lines.extend(it.lines.iter().map(|line| format!("    {}", plain(line))));
             }

@@ -4,21 +4,8 @@ use super::audit::{Audit, PastBox};
 use super::morning::{Page, Score, Shown, Task, scores};
 use super::story::Happened;
 
-/// How the marks of a page show a box.
-fn class(it: &PastBox) -> &'static str {
-    match it.verdict.as_deref() {
-        Some("PASS") => "good",
-        Some("FAIL") => "bad",
-        _ => "plain",
-    }
-}
-
 fn task(gate: &str, iteration: u64, it: &PastBox) -> Task {
-    let standing = match class(it) {
-        "good" => "passed",
-        "bad" => "failed",
-        _ => "open",
-    };
+    let (_, class, standing) = it.words();
     let words = it.verdict.clone().unwrap_or_default();
     Task {
         name: it.task.clone(),
@@ -33,7 +20,7 @@ fn task(gate: &str, iteration: u64, it: &PastBox) -> Task {
             seen: it.changed.clone(),
             headline: it.headline.clone(),
             lines: it.lines.clone(),
-            class: class(it),
+            class,
             ..Happened::default()
         }],
         ..Task::default()
@@ -45,11 +32,11 @@ impl From<&Audit> for Page {
     fn from(audit: &Audit) -> Self {
         let numbered = || (1_u64..).zip(&audit.boxes);
         let score = |(at, it): (u64, &PastBox)| -> Option<Score> {
-            Some((it.percent?, format!("{at} {}: {}", it.task, it.headline), class(it)))
+            Some((it.percent?, format!("{at} {}: {}", it.task, it.headline), it.words().1))
         };
         let mut totals = vec![format!("The gates took {}; HEAD is {}.", audit.took(), audit.head)];
         totals.extend(audit.remarks.iter().map(|what| format!("Not audited: {what}")));
-        let untrue = audit.boxes.iter().filter(|it| class(it) == "bad");
+        let untrue = audit.boxes.iter().filter(|it| it.words().1 == "bad");
         Self {
             headline: audit.headline(),
             totals,

@@ -101,6 +101,7 @@ fn box_of(state: &State) -> String {
 /// What a record says was found, and what it says was written.
 fn facts(event: &Event, before: &State, task: &str) -> (Vec<String>, Vec<String>) {
     let (mut saw, mut wrote) = (Vec::new(), Vec::new());
+    let name = |key: &TaskKey| before.spec_state().name(key);
     match event {
         Event::RunStarted { version, mode, .. } => {
             let what = if *mode == Mode::Loop { "a run began" } else { "a verb" };
@@ -130,11 +131,14 @@ fn facts(event: &Event, before: &State, task: &str) -> (Vec<String>, Vec<String>
                 (!claims.is_empty()).then(|| format!("the agent's own marks: {}", boxes(&claims, before))),
             );
             saw.extend(tasks_changed.then(|| "tasks.md is not as it was before the attempt".to_owned()));
-            saw.extend(validation.as_ref().map(validated));
+            saw.extend(validation.as_ref().map(|Validation { pass, fail, unknown, .. }| {
+                format!("validation-report.md: {pass} PASS, {fail} FAIL, {unknown} unknown")
+            }));
         }
-        Event::TasksRestored { kept, .. } if kept.is_empty() => wrote.push("tasks.md, as it was".to_owned()),
         Event::TasksRestored { kept, .. } => {
-            wrote.push(format!("tasks.md, as it was; the other version is {kept}"));
+            let other =
+                if kept.is_empty() { String::new() } else { format!("; the other version is {kept}") };
+            wrote.push(format!("tasks.md, as it was{other}"));
         }
         Event::Checked { check, results, .. } => {
             let word = check.word();
@@ -159,15 +163,11 @@ fn facts(event: &Event, before: &State, task: &str) -> (Vec<String>, Vec<String>
             saw.push(format!("the base of the task {family} was pinned"));
             saw.extend(heads(snapshot));
         }
-        Event::GateRequested { key, .. } => {
-            saw.push(format!("somebody asked for {}", before.spec_state().name(key)));
-        }
+        Event::GateRequested { key, .. } => saw.push(format!("somebody asked for {}", name(key))),
         Event::BoxAccepted { key, reason, .. } => {
-            saw.push(format!("a person ticked {}: {reason}", before.spec_state().name(key)));
+            saw.push(format!("a person ticked {}: {reason}", name(key)));
         }
-        Event::BoxReopened { key, reason } => {
-            saw.push(format!("a person opened {}: {reason}", before.spec_state().name(key)));
-        }
+        Event::BoxReopened { key, reason } => saw.push(format!("a person opened {}: {reason}", name(key))),
     }
     (saw, wrote)
 }
@@ -192,11 +192,6 @@ fn put_back(kept: &[Kept]) -> Vec<String> {
     kept.iter().map(told).collect()
 }
 
-fn validated(report: &Validation) -> String {
-    let Validation { pass, fail, unknown, .. } = report;
-    format!("validation-report.md: {pass} PASS, {fail} FAIL, {unknown} unknown")
-}
-
 fn boxes(flips: &[(TaskKey, Mark)], state: &State) -> String {
     let names: Vec<String> =
         flips.iter().map(|(key, mark)| format!("{} [{}]", state.spec_state().name(key), mark.0)).collect();
@@ -209,7 +204,7 @@ fn decision(effect: &Effect, state: &State) -> String {
     match effect {
         Effect::Survey => "look at tasks.md and the packages".to_owned(),
         Effect::KeepLeftovers { leftovers, .. } => {
-            format!("keep what is uncommitted in {}", names(leftovers.keys().map(String::as_str), LINES))
+            format!("keep what is uncommitted in {}", names(leftovers.keys(), LINES))
         }
         Effect::WriteBefore { .. } => "write down each package's HEAD".to_owned(),
         Effect::WriteDiff { changes, .. } => {

@@ -110,19 +110,14 @@ impl History {
 
     /// A line for each unit, then the falls.
     pub fn lines(&self) -> Vec<String> {
-        let measured = self.units.values().flatten().map(|one| week(one.at));
-        let all: BTreeSet<Week> = measured.collect();
+        let all: BTreeSet<Week> = self.units.values().flatten().map(|one| week(one.at)).collect();
         let shown: Vec<Week> = all.iter().rev().take(WEEKS).rev().copied().collect();
         let (Some(first), Some(last)) = (shown.first(), shown.last()) else { return Vec::new() };
-        let mut lines = vec![if first == last {
-            format!("Week {}.", name(*first))
+        let (weeks, from, to) = (count(shown.len() as u64, "week"), name(*first), name(*last));
+        let mut lines = vec![if from == to {
+            format!("Week {from}.")
         } else {
-            format!(
-                "{} from {} to {}, those in which something was measured.",
-                count(shown.len() as u64, "week"),
-                name(*first),
-                name(*last)
-            )
+            format!("{weeks} from {from} to {to}, those in which something was measured.")
         }];
         let columns = self.units.keys().map(|unit| super::width::width(unit)).max().unwrap_or(0).min(COLUMNS);
         for (unit, measured) in &self.units {
@@ -134,10 +129,9 @@ impl History {
             let times = count(measured.len() as u64, "measurement");
             lines.push(format!("{}  {bars}  {}{part}, {times}", pad(unit, columns), last.score));
         }
-        let falls = self.falls();
-        lines.extend(
-            falls.iter().map(|(was, is)| format!("fell: {}: {} then {}", is.unit, told(was), told(is))),
-        );
+        let fell =
+            |(was, is): (&_, &Measurement)| format!("fell: {}: {} then {}", is.unit, told(was), told(is));
+        lines.extend(self.falls().into_iter().map(fell));
         lines
     }
 
@@ -154,10 +148,8 @@ impl History {
             let all = measured.iter().map(fact);
             json!({"unit": unit, "weeks": weeks.collect::<Vec<_>>(), "measurements": all.collect::<Vec<_>>()})
         });
-        let falls = self
-            .falls()
-            .into_iter()
-            .map(|(was, is)| json!({"unit": is.unit, "was": fact(was), "is": fact(is)}));
+        let fall = |(was, is): (_, &Measurement)| json!({"unit": is.unit, "was": fact(was), "is": fact(is)});
+        let falls = self.falls().into_iter().map(fall);
         json!({"classes": classes.collect::<Vec<_>>(), "falls": falls.collect::<Vec<_>>()})
     }
 }

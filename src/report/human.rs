@@ -2,17 +2,14 @@
 
 use super::annotations::{Shown, reach};
 use super::progress::{around, plain, verdict_lines};
-use crate::mutation::Survivor;
+use crate::mutation::{ClassScore, Survivor};
 use crate::source::text::line;
 
 /// The lines.
 pub fn lines(shown: &Shown<'_>) -> Vec<String> {
     let report = shown.report;
-    let mut lines: Vec<String> = report
-        .classes
-        .iter()
-        .map(|class| plain(&format!("{} {}: {}", class.package, class.class, class.tally)))
-        .collect();
+    let class = |it: &ClassScore| plain(&format!("{} {}: {}", it.package, it.class, it.tally));
+    let mut lines: Vec<String> = report.classes.iter().map(class).collect();
     lines.extend(verdict_lines(shown.gate, report));
     for survivor in &report.survivors {
         lines.extend(survivor_lines(shown, survivor));

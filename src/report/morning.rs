@@ -14,7 +14,7 @@ use minijinja::syntax::SyntaxConfig;
 use minijinja::value::Serde;
 use minijinja::{AutoEscape, Environment, Output, State as TemplateState, Value};
 use serde::Serialize;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Characters of the Markdown form.
 pub const COMMENT: usize = 60_000;
@@ -127,13 +127,10 @@ impl Page {
         for told in &told {
             by_family.entry(told.family.as_str()).or_default().push(told);
         }
-        let mut not_judged: BTreeMap<&str, &[String]> = BTreeMap::new();
-        told.iter().filter(|told| told.is_gate).for_each(|told| {
-            not_judged.insert(&told.happened.task, &told.not_judged);
-        });
-        let mut not_judged: Vec<String> = not_judged.into_values().flatten().cloned().collect();
-        not_judged.sort();
-        not_judged.dedup();
+        let gates = told.iter().filter(|told| told.is_gate);
+        let last: BTreeMap<&str, &[String]> =
+            gates.map(|told| (&*told.happened.task, &*told.not_judged)).collect();
+        let not_judged: BTreeSet<&String> = last.into_values().flatten().collect();
         let measured = told.iter().filter_map(|told| Some((told.percent?, title(told), told.happened.class)));
         let timeline = timeline(board, &told, &by_family);
         let tasks = board.families.iter().map(|line| {
@@ -148,7 +145,7 @@ impl Page {
             totals: table::totals(board),
             open: table::open_reasons(board),
             tasks,
-            not_judged,
+            not_judged: not_judged.into_iter().cloned().collect(),
             forgotten: story.forgotten,
             timeline,
             scores: scores(measured.collect()),
@@ -257,14 +254,20 @@ fn no_longer_there(told: &[&Told]) -> Task {
 
 /// A row for each task that something was done for; a bar is an iteration.
 fn timeline(board: &Board, told: &[&Told], by_family: &BTreeMap<&str, Vec<&Told>>) -> Drawing {
-    let Some(place) = Place::of(told) else { return Drawing::default() };
+    let (began, ended) = (told.iter().map(|told| told.span.0), told.iter().map(|told| told.span.1));
+    let (Some(from), Some(to)) = (began.min(), ended.max()) else { return Drawing::default() };
+    let to = to.max(from + 1);
+    let place = |at: i64| {
+        let part = i128::from(at - from) * i128::from(WIDTH - LEFT - THIN) / i128::from(to - from);
+        LEFT + i64::try_from(part).unwrap_or(0)
+    };
     let mut drawing = Drawing { width: WIDTH, ..Drawing::default() };
     for line in &board.families {
         let Some(told) = by_family.get(line.family.as_str()) else { continue };
         let y = drawing.height;
         drawing.words.push(Word { x: 0, y: y + ROW - 5, text: super::width::cut(&table::id(line), 14) });
         for told in told {
-            let (x, end) = (place.x(told.span.0), place.x(told.span.1));
+            let (x, end) = (place(told.span.0), place(told.span.1));
             let title = format!("{} ({})", title(told), duration(told.seconds()));
             let width = (end - x).max(THIN);
             drawing.bars.push(Bar { x, y: y + 3, width, height: ROW - 6, class: told.happened.class, title });
@@ -273,7 +276,8 @@ fn timeline(board: &Board, told: &[&Told], by_family: &BTreeMap<&str, Vec<&Told>
     }
     drawing.height += ROW;
     let y = drawing.height - 5;
-    drawing.words.extend(place.ends().map(|(x, text)| Word { x, y, text }));
+    let shown = |at: i64| Timestamp::from_second(at).map(|at| at.to_string()).unwrap_or_default();
+    drawing.words.extend([(LEFT, from), (WIDTH - 150, to)].map(|(x, at)| Word { x, y, text: shown(at) }));
     drawing
 }
 
@@ -301,32 +305,6 @@ pub(super) fn scores(measured: Vec<Score>) -> Drawing {
         text: format!("{percent}%"),
     });
     Drawing { width: WIDTH, height: PLOT + 4, bars: bars.collect(), words: words.into() }
-}
-
-/// From times to places on the timeline.
-struct Place {
-    from: i64,
-    to: i64,
-}
-
-impl Place {
-    fn of(told: &[&Told]) -> Option<Self> {
-        let from = told.iter().map(|told| told.span.0).min()?;
-        let to = told.iter().map(|told| told.span.1).max()?;
-        Some(Self { from, to: to.max(from + 1) })
-    }
-
-    fn x(&self, at: i64) -> i64 {
-        let part =
-            i128::from(at - self.from) * i128::from(WIDTH - LEFT - THIN) / i128::from(self.to - self.from);
-        LEFT + i64::try_from(part).unwrap_or(0)
-    }
-
-    /// The first and the last time, under their places.
-    fn ends(&self) -> impl Iterator<Item = (i64, String)> {
-        let shown = |at: i64| Timestamp::from_second(at).map(|at| at.to_string()).unwrap_or_default();
-        [(LEFT, shown(self.from)), (WIDTH - 150, shown(self.to))].into_iter()
-    }
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 
 use crate::machine::effect::{Body, Entry};
 use crate::machine::survivor_details;
-use crate::mutation::{GateReport, Survivor, Verdict};
+use crate::mutation::{GateReport, LeftOut, Survivor, Verdict};
 use crate::source::text::line;
 
 /// How the line begins that says what ralph wrote into tasks.md.
@@ -84,11 +84,9 @@ pub(super) fn verdict_lines(name: &str, report: &GateReport) -> Vec<String> {
 
 /// What was left out, and remarks.
 pub(super) fn around(report: &GateReport) -> impl Iterator<Item = String> {
-    let left = report
-        .left_out
-        .iter()
-        .map(|left| format!("- not judged: {}: {}", plain(&left.file), plain(&left.why)));
-    left.chain(report.remarks.iter().map(|remark| format!("- remark: {}", plain(remark))))
+    let left = |left: &LeftOut| format!("- not judged: {}: {}", plain(&left.file), plain(&left.why));
+    let remarks = report.remarks.iter().map(|remark| format!("- remark: {}", plain(remark)));
+    report.left_out.iter().map(left).chain(remarks)
 }
 
 /// `- survivor Foo.java:12 Math — what was done | source: `…` | reached by: FooTest`.

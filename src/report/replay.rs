@@ -243,17 +243,13 @@ pub fn judged_otherwise(
     if let Some(what) = mutant() {
         return Some((Grade::Differs, what));
     }
-    let (then, today) = (counts(was), counts(is));
-    let other = then.iter().find(|(class, count)| today.get(class) != Some(count));
-    if let Some((class, _)) = other.or_else(|| today.iter().find(|(class, _)| !then.contains_key(class))) {
-        let say = |all: &BTreeMap<(&str, &str), (u64, u64)>| match all.get(class) {
+    let [then, today] = [was, is].map(counts);
+    if let Some(class) = then.keys().chain(today.keys()).find(|class| then.get(*class) != today.get(*class)) {
+        let [then, today] = [&then, &today].map(|all| match all.get(class) {
             Some((killed, lived)) => format!("{killed} killed and {lived} not"),
             None => "not judged".to_owned(),
-        };
-        return Some((
-            Grade::Differs,
-            format!("{}: {} then, {} now.", plain(class.1), say(&then), say(&today)),
-        ));
+        });
+        return Some((Grade::Differs, format!("{}: {then} then, {today} now.", plain(class.1))));
     }
     let is_whole = was.survivors_hidden() == 0 && is.survivors_hidden() == 0;
     let lives = |survivor: &&Survivor| is.survivors.iter().any(|now| now.mutant == survivor.mutant);
@@ -268,17 +264,14 @@ pub fn judged_otherwise(
 /// Killed and surviving mutants by class.
 fn counts(report: &GateReport) -> BTreeMap<(&str, &str), (u64, u64)> {
     let count = |class: &Tally| (class.killed + class.timed_out, class.survived + class.no_coverage);
-    report
-        .classes
-        .iter()
-        .map(|class| ((class.package.as_str(), class.class.as_str()), count(&class.tally)))
-        .collect()
+    let classes = report.classes.iter();
+    classes.map(|class| ((&*class.package, &*class.class), count(&class.tally))).collect()
 }
 
 impl BoxLine {
     /// Its commits, what was re-checked, and what is believed.
     fn evidence(&self) -> String {
-        let commits = names(self.commits.iter().map(String::as_str), COMMITS);
+        let commits = names(&self.commits, COMMITS);
         let (rechecked, believed) = (self.rechecked.join(", "), self.as_recorded.join(", "));
         let parts = [("", commits), ("re-checked: ", rechecked), ("as recorded: ", believed)];
         let known = parts.iter().filter(|(_, part)| !part.is_empty());

@@ -4,7 +4,6 @@ use crate::source::RepoPath;
 use serde::Serialize;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
-use std::fmt::Write as _;
 
 /// The schema of the version that is written.
 const SCHEMA: &str = "https://json.schemastore.org/sarif-2.1.0.json";
@@ -66,10 +65,8 @@ pub fn log(
         rules.entry(&result.rule.id).or_insert_with(|| rule(result));
     }
     let index = |id: &str| rules.keys().position(|known| *known == id);
-    let notifications: Vec<Value> = notifications
-        .iter()
-        .map(|(grade, text)| json!({ "level": grade, "message": { "text": text } }))
-        .collect();
+    let told = |(grade, text): &(Grade, String)| json!({ "level": grade, "message": { "text": text } });
+    let notifications: Vec<Value> = notifications.iter().map(told).collect();
     let results: Vec<Value> = results.iter().map(|found| result(found, index(&found.rule.id))).collect();
     let log = json!({
         "$schema": SCHEMA,
@@ -121,12 +118,7 @@ fn result(found: &SarifResult, index: Option<usize>) -> Value {
 
 /// A relative reference (RFC 3986): everything but unreserved characters and `/` is percent-encoded.
 fn uri(path: &RepoPath) -> String {
-    path.to_bytes().iter().fold(String::new(), |mut text, &byte| {
-        if byte.is_ascii_alphanumeric() || b"-._~/".contains(&byte) {
-            text.push(char::from(byte));
-        } else {
-            let _ = write!(text, "%{byte:02X}");
-        }
-        text
-    })
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~/".contains(&byte);
+    let encoded = |byte| if is_plain(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") };
+    path.to_bytes().into_iter().map(encoded).collect::<Vec<_>>().concat()
 }

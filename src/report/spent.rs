@@ -14,7 +14,7 @@ pub struct Spent {
     run: Option<OpenRun>,
     now: Option<Now>,
     /// Since when a run waits, and until when.
-    wait: Option<(i64, i64)>,
+    pub(super) wait: Option<(i64, i64)>,
 }
 
 /// What was spent on one task file.
@@ -144,11 +144,6 @@ impl Spent {
     /// What is being done, if the process that recorded it still lives.
     pub fn now(&self) -> Option<&Now> {
         self.now.as_ref()
-    }
-
-    /// When the wait ends, seconds since 1970.
-    pub fn waits_until(&self) -> Option<i64> {
-        self.wait.map(|(_, until)| until)
     }
 
     fn close(&mut self) {

@@ -13,6 +13,8 @@ use std::collections::BTreeMap;
 
 /// The component that shows a report (templates/report/mutation-test-elements.NOTICE).
 const ELEMENTS: &str = include_str!("../../templates/report/mutation-test-elements.js");
+/// The page around it.
+const PAGE: &str = include_str!("../../templates/report/mutation-test.html");
 /// Characters of what an engine says.
 const CHARS: usize = 500;
 
@@ -182,20 +184,7 @@ pub fn html(facts: &Value) -> String {
         .replace('<', "\\u003c")
         .replace('\u{2028}', "\\u2028")
         .replace('\u{2029}', "\\u2029");
-    [
-        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
-         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
-         <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; script-src 'unsafe-inline'; \
-         style-src 'unsafe-inline'; img-src data:\">\n<title>Mutation test</title>\n<script>",
-        ELEMENTS,
-        "</script>\n</head>\n<body>\n<mutation-test-report-app title-postfix=\"ralph\"></mutation-test-report-app>\n<script>\n\
-         const app = document.querySelector('mutation-test-report-app');\n\
-         const fit = () => { document.body.style.backgroundColor = app.themeBackgroundColor; };\n\
-         app.addEventListener('theme-changed', fit);\nfit();\napp.report = ",
-        &data,
-        ";\n</script>\n</body>\n</html>\n",
-    ]
-    .concat()
+    PAGE.replacen("{{ elements }}", ELEMENTS, 1).replacen("{{ facts }}", &data, 1)
 }
 
 #[cfg(test)]

@@ -141,7 +141,7 @@ impl Story {
                 let name = line(&format!("{}:{} {}", mutant.file, mutant.line, mutant.mutator), 200);
                 by_fate.entry(fate).or_default().push(name);
             }
-            let told_of = |(fate, names): (&str, Vec<String>)| {
+            let told_of = |(fate, names): (_, Vec<String>)| {
                 format!("{fate} (iteration {iteration}): {}", names.join(", "))
             };
             told.happened.lines.extend(by_fate.into_iter().map(told_of));
@@ -231,9 +231,7 @@ pub(super) fn seen<'a>(changes: impl Iterator<Item = &'a FileChange>) -> String 
     if files.is_empty() {
         return "nothing was committed".to_owned();
     }
-    let told = |(kind, files): (&str, Vec<String>)| {
-        format!("{kind}: {}", names(files.iter().map(String::as_str), FILES))
-    };
+    let told = |(kind, files): (&str, Vec<String>)| format!("{kind}: {}", names(files, FILES));
     files.into_iter().map(told).collect::<Vec<_>>().join("; ")
 }
 

@@ -282,15 +282,15 @@ pub fn summary(board: &Board) -> Vec<String> {
                 (BoxStatus::ByPerson, _) => "a person".to_owned(),
                 (BoxStatus::Passed("SKIP"), _) => "SKIP: nothing was judged".to_owned(),
                 (BoxStatus::Passed(_), Some(files)) => {
-                    format!("not judged: {}", names(files.iter().map(String::as_str), 3))
+                    format!("not judged: {}", names(files, 3))
                 }
                 _ => return None,
             };
             Some(format!("{} ({why})", name(&cell.key, family)))
         })
         .collect();
-    lines.extend((!to_look_at.is_empty()).then(|| {
-        format!("look at what stands for less: {}", names(to_look_at.iter().map(String::as_str), 20))
-    }));
+    lines.extend(
+        (!to_look_at.is_empty()).then(|| format!("look at what stands for less: {}", names(&to_look_at, 20))),
+    );
     lines
 }

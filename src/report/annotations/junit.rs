@@ -1,6 +1,7 @@
 //! JUnit XML, which most CI systems read: one suite for the gate, a test case for its verdict and each judged class.
 
 use super::{Grade, Shown, describe};
+use crate::machine::facts::full_path;
 use crate::mutation::{ClassScore, Verdict};
 /// Text without what XML 1.0 does not know (section 2.2, `Char`).
 pub(in crate::report) use crate::source::text::block as xml;
@@ -49,34 +50,27 @@ pub(in crate::report) fn document(name: &str, millis: u64, cases: &[Case]) -> io
     let root = writer.create_element("testsuites").with_attributes(attributes("skipped"));
     root.write_inner_content(|writer| {
         let suite = writer.create_element("testsuite").with_attributes(attributes(""));
-        suite.write_inner_content(|writer| cases.iter().try_for_each(|case| write(writer, name, case)))?;
-        Ok(())
+        suite
+            .write_inner_content(|writer| cases.iter().try_for_each(|case| write(writer, name, case)))
+            .map(drop)
     })?;
     String::from_utf8(writer.into_inner()).map_err(io::Error::other)
 }
 
 fn write(writer: &mut Writer<Vec<u8>>, gate: &str, case: &Case) -> io::Result<()> {
     let group = xml(&format!("ralph.{gate}"));
-    let mut element = writer
-        .create_element("testcase")
-        .with_attributes([("classname", group.as_str()), ("name", &case.name)]);
-    if let Some(file) = &case.file {
-        element = element.with_attribute(("file", file.as_str()));
-    }
-    let Some((kind, message, text)) = &case.end else {
-        element.write_empty()?;
-        return Ok(());
-    };
-    element.write_inner_content(|writer| {
+    let file = case.file.iter().map(|file| ("file", file.as_str()));
+    let named = [("classname", group.as_str()), ("name", &case.name)].into_iter().chain(file);
+    let element = writer.create_element("testcase").with_attributes(named);
+    let Some((kind, message, text)) = &case.end else { return element.write_empty().map(drop) };
+    let written = element.write_inner_content(|writer| {
         let end = writer.create_element(*kind).with_attribute(("message", message.as_str()));
-        if text.is_empty() {
-            end.write_empty()?
-        } else {
-            end.write_text_content(BytesText::new(text))?
-        };
-        Ok(())
-    })?;
-    Ok(())
+        match text.as_str() {
+            "" => end.write_empty().map(drop),
+            text => end.write_text_content(BytesText::new(text)).map(drop),
+        }
+    });
+    written.map(drop)
 }
 
 /// The verdict as a test case: there is one whatever was judged.
@@ -97,7 +91,7 @@ fn judged(shown: &Shown<'_>, class: &ClassScore) -> Case {
     let counts = class.tally.to_string();
     let end = if matches!(shown.report.verdict, Verdict::Error { .. }) {
         Some(("skipped", format!("The gate gave no verdict; {counts}."), String::new()))
-    } else if shown.fails(&class.package, &class.path) {
+    } else if shown.report.failing.contains(&full_path(&class.package, &class.path)) {
         Some(("failure", counts, xml(&survivors(shown, class))))
     } else {
         None

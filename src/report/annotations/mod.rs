@@ -8,7 +8,6 @@ pub mod sarif;
 
 use super::progress::gate_headline;
 use super::sarif::Grade;
-use crate::machine::facts::full_path;
 use crate::mutation::{GateReport, MutantStatus, Survivor, Verdict};
 use crate::source::RepoPath;
 use crate::source::text::{line, some_names};
@@ -32,13 +31,9 @@ pub struct Folders(pub BTreeMap<String, RepoPath>);
 impl Folders {
     /// The path of a package's file in the checkout; `None` when the package is not known.
     fn file(&self, package: &str, path: &RepoPath) -> Option<RepoPath> {
-        let folder = self.0.get(package)?.to_bytes();
-        let mut bytes = folder.clone();
-        if !folder.is_empty() {
-            bytes.push(b'/');
-        }
-        bytes.extend(path.to_bytes());
-        Some(RepoPath::from_bytes(&bytes))
+        let [folder, path] = [self.0.get(package)?, path].map(RepoPath::to_bytes);
+        let whole = if folder.is_empty() { path } else { [folder, path].join(&b'/') };
+        Some(RepoPath::from_bytes(&whole))
     }
 
     /// The same for `<package>/<path>`; the longest name of a package that fits is meant.
@@ -118,28 +113,25 @@ impl Shown<'_> {
     fn verdict(&self) -> Note {
         let word = self.report.verdict.word();
         let hidden = self.report.survivors_hidden();
-        let mut text = match &self.report.verdict {
-            Verdict::Pass => line(&gate_headline(self.gate, self.report), TEXT_CHARS),
+        let plain = |text: &str| line(text, TEXT_CHARS);
+        let (mut text, level) = match &self.report.verdict {
+            Verdict::Pass => (plain(&gate_headline(self.gate, self.report)), Grade::Note),
             Verdict::Fail { reasons } => {
-                reasons.iter().map(|reason| line(reason, TEXT_CHARS)).collect::<Vec<_>>().join("\n")
+                (reasons.iter().map(|reason| plain(reason)).collect::<Vec<_>>().join("\n"), Grade::Error)
             }
             Verdict::Skip { why } if self.fail_on_skip => {
-                format!("{}\nNothing was judged, which counts as a failure here.", line(why, TEXT_CHARS))
+                (plain(why) + "\nNothing was judged, which counts as a failure here.", Grade::Error)
             }
-            Verdict::Skip { why } => line(why, TEXT_CHARS),
+            Verdict::Skip { why } => (plain(why), Grade::Note),
             Verdict::Error { why, hint, .. } => {
-                format!("{}\nhint: {}", line(why, TEXT_CHARS), line(hint, TEXT_CHARS))
+                (format!("{}\nhint: {}", plain(why), plain(hint)), Grade::Error)
             }
         };
         if hidden > 0 {
             let _ = write!(text, "\nBesides those that are shown, {hidden} mutants survived.");
         }
         Note {
-            level: match &self.report.verdict {
-                Verdict::Pass => Grade::Note,
-                Verdict::Skip { .. } if !self.fail_on_skip => Grade::Note,
-                Verdict::Skip { .. } | Verdict::Fail { .. } | Verdict::Error { .. } => Grade::Error,
-            },
+            level,
             about: About::Verdict(word),
             file: self.report.failing.iter().find_map(|full| self.folders.whole(full)),
             line: 1,
@@ -175,11 +167,6 @@ impl Shown<'_> {
     /// The file of a survivor in the checkout.
     pub(super) fn place(&self, survivor: &Survivor) -> Option<RepoPath> {
         self.folders.file(&survivor.package, survivor.path.as_ref()?)
-    }
-
-    /// True when the class must be fixed.
-    fn fails(&self, package: &str, path: &RepoPath) -> bool {
-        self.report.failing.contains(&full_path(package, path))
     }
 }
 

@@ -1,6 +1,7 @@
 //! Reports of each kind, and what all formats share.
 
 use super::*;
+use crate::machine::facts::full_path;
 use crate::mutation::{ClassScore, Coverage, Mutant, Tally};
 use proptest::prelude::*;
 

@@ -126,7 +126,7 @@ impl Board {
         let holder = holder.map(|holder| line(&holder, 200));
         let running = holder.as_ref().and_then(|_| spent.now());
         let current = running.filter(|now| book.row(&now.key).is_some()).cloned();
-        let waits_until = holder.as_ref().and_then(|_| spent.waits_until());
+        let waits_until = holder.as_ref().and(spent.wait).map(|(_, until)| until);
         let spent = spent.on(&state.spec, holder.as_ref().map(|_| now));
         let lines = Lines {
             book,
@@ -136,11 +136,13 @@ impl Board {
         };
         let families = lines.all();
         let in_file = written(&book.rows);
+        let is_current = holder.is_some() || matches!(state.phase, Phase::Idle | Phase::Stopped(_));
         let goes_on = if holder.is_some() { state.policy.go_on_when_blocked } else { goes_on };
         Self {
             spec: state.spec.clone(),
             iteration: state.iteration,
-            phase: phase(&state.phase, holder.is_some()),
+            // What was begun and is no longer being done is interrupted.
+            phase: if is_current { state.phase.name() } else { "interrupted" },
             done: in_file.iter().filter(|row| row.mark.is_done()).count(),
             boxes: in_file.len(),
             stages: stages(book),
@@ -177,12 +179,6 @@ impl Board {
     fn family_of(&self, key: &TaskKey) -> Option<&Line> {
         self.families.iter().find(|line| line.family == key.family)
     }
-}
-
-/// The phase in which a run is, or ended; what was begun and is no longer being done is interrupted.
-fn phase(phase: &Phase, held: bool) -> &'static str {
-    let is_over = matches!(phase, Phase::Idle | Phase::Stopped(_));
-    if held || is_over { phase.name() } else { "interrupted" }
 }
 
 /// Why a run stopped or waits; `None` for a wait that has ended with its process.

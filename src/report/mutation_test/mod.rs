@@ -4,17 +4,21 @@
 //! Promises: `success` is always there, with `error` and `remediation` where it is false; a score is rounded, but never to 100
 //! while a mutant lives; nothing that an engine printed can end the mark that stands around it; every list is bounded.
 
-mod options;
 #[cfg(test)]
 mod tests;
-
-pub use options::{Options, SURVIVORS, TIMEOUT};
 
 use crate::mutation::{MutantStatus, Survivor, Tally};
 use crate::source::text::{self, count};
 use schemars::JsonSchema;
 use serde::Serialize;
+use serde_json::Value;
+use std::ops::RangeInclusive;
+use std::time::Duration;
 
+/// Seconds that a call may take.
+pub const TIMEOUT: RangeInclusive<u64> = 10..=14_400;
+/// Survivors that are listed.
+pub const SURVIVORS: RangeInclusive<u64> = 1..=500;
 /// Stands before what an engine printed.
 pub const BEGIN: &str = "<<<UNTRUSTED_ENGINE_OUTPUT>>>";
 /// Stands behind what an engine printed.
@@ -23,6 +27,42 @@ pub const END: &str = "<<<END_UNTRUSTED_ENGINE_OUTPUT>>>";
 const TAIL: usize = 1_500;
 /// Mutants that are named of those that no test reaches.
 const UNREACHED_NAMED: usize = 20;
+
+/// How a target is to be measured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Options {
+    /// The engine and all that it starts are ended past it.
+    pub timeout: Duration,
+    /// Survivors that are listed.
+    pub survivors: usize,
+}
+
+impl Options {
+    /// Reads the arguments; 600 seconds and 20 survivors where they are absent or null.
+    pub fn read(timeout: Option<&Value>, survivors: Option<&Value>) -> Result<Self, Refusal> {
+        let survivors = number("max_survivors_reported", survivors, 20, SURVIVORS)?;
+        Ok(Self {
+            timeout: Duration::from_secs(number("timeout", timeout, 600, TIMEOUT)?),
+            survivors: usize::try_from(survivors).unwrap_or(usize::MAX),
+        })
+    }
+}
+
+fn number(
+    name: &str,
+    value: Option<&Value>,
+    default: u64,
+    range: RangeInclusive<u64>,
+) -> Result<u64, Refusal> {
+    let Some(value) = value.filter(|value| !value.is_null()) else { return Ok(default) };
+    value.as_u64().filter(|number| range.contains(number)).ok_or_else(|| {
+        let (first, last) = range.into_inner();
+        Refusal::usage(
+            format!("`{name}` must be a whole number from {first} to {last}."),
+            format!("Leave it out for {default}, or name a number in the range."),
+        )
+    })
+}
 
 /// What an engine found out about a target.
 #[derive(Clone, Debug, Default)]
@@ -245,7 +285,7 @@ impl Success {
             lines.push(format!("  and {hidden} more; --max-survivors shows more of them"));
         }
         if !no_tests.sample.is_empty() {
-            let named = text::names(no_tests.sample.iter().map(String::as_str), UNREACHED_NAMED);
+            let named = text::names(&no_tests.sample, UNREACHED_NAMED);
             lines.push(format!("  No test reaches {named}."));
         }
         lines.extend(self.remarks.iter().map(|remark| format!("  {remark}")));

@@ -115,7 +115,7 @@ fn people_read_the_score_the_places_and_what_is_hidden() {
 #[test]
 fn arguments_outside_of_their_range_are_refused_and_absent_ones_have_defaults() {
     let read = |timeout: Value, survivors: Value| Options::read(Some(&timeout), Some(&survivors));
-    let defaults = Options { timeout: std::time::Duration::from_secs(600), survivors: 20 };
+    let defaults = Options { timeout: Duration::from_secs(600), survivors: 20 };
     assert_eq!(Options::read(None, None), Ok(defaults));
     assert_eq!(read(Value::Null, Value::Null), Ok(defaults));
     for (timeout, survivors) in [(10, 1), (14_400, 500)] {

@@ -97,10 +97,8 @@ impl Calls {
     /// The files that calls were to edit, as they spelled them, each once.
     pub fn targets(&self) -> impl Iterator<Item = &str> {
         let mut seen = std::collections::HashSet::new();
-        self.edits()
-            .flat_map(|(_, _, paths)| paths)
-            .map(String::as_str)
-            .filter(move |path| seen.insert(*path))
+        let paths = self.edits().flat_map(|(_, _, paths)| paths).map(String::as_str);
+        paths.filter(move |path| seen.insert(*path))
     }
 
     /// The calls that edit, with their number.
